@@ -1,0 +1,134 @@
+//! Bodies of chat completions, in the shape of OpenAI's.
+
+use serde_json::{Value, json};
+
+use super::draw;
+use super::log::{LoggedRequest, StubUsage};
+use super::reply::{Content, Reply, UsageRule};
+
+/// A fixed `created` (2025-01-01T00:00:00Z): the same request gets the same bytes.
+const CREATED: u64 = 1_735_689_600;
+
+/// One message of an assistant and why it ended.
+struct Message {
+    content: Option<String>,
+    refusal: Option<String>,
+    finish_reason: String,
+}
+
+/// The body and usage of a completion that answers `request`; `None` if the reply is no completion.
+pub(super) fn for_request(
+    reply: &Reply,
+    request: &LoggedRequest,
+    vary: bool,
+) -> Option<(Vec<u8>, Option<StubUsage>)> {
+    let message = match &reply.content {
+        Content::Drawn => Some(drawn(request, vary)),
+        _ => scripted(reply)?,
+    };
+    let model = request.json().and_then(|body| body.get("model")).and_then(Value::as_str).unwrap_or("stub");
+    let prompt: usize = request.messages().iter().map(|(_, text)| text.chars().count()).sum();
+    Some(build(reply, message, model, request.request_id(), tokens(prompt)))
+}
+
+/// The same for a reply that can do without a request.
+pub(super) fn without_request(reply: &Reply) -> Option<(Vec<u8>, Option<StubUsage>)> {
+    Some(build(reply, scripted(reply)?, "stub", "prebuilt", 0))
+}
+
+/// Length in bytes, and what stands around the filler in the body.
+pub(super) struct Filler {
+    pub(super) before: Vec<u8>,
+    pub(super) bytes: u64,
+    pub(super) after: Vec<u8>,
+}
+
+/// A completion whose content is `bytes` filler characters, without the filler.
+pub(super) fn around_filler(
+    reply: &Reply,
+    bytes: u64,
+    request: &LoggedRequest,
+) -> (Filler, Option<StubUsage>) {
+    let mut empty = reply.clone();
+    empty.content = Content::Message { content: Some(String::new()), refusal: None };
+    if let UsageRule::Counted = reply.usage {
+        let prompt: usize = request.messages().iter().map(|(_, text)| text.chars().count()).sum();
+        empty = empty.usage(tokens(prompt), bytes.div_ceil(4));
+    }
+    let (mut before, usage) = for_request(&empty, request, false).unwrap_or_default();
+    // Inside a JSON string the quotes would be escaped, so this finds the key itself.
+    let key = br#""content":""#;
+    let at = before.windows(key.len()).position(|w| w == key).map_or(before.len(), |at| at + key.len());
+    let after = before.split_off(at);
+    (Filler { before, bytes, after }, usage)
+}
+
+/// `Some(None)`: no choices. `None`: not a completion, or one that depends on the request.
+fn scripted(reply: &Reply) -> Option<Option<Message>> {
+    match &reply.content {
+        Content::Message { content, refusal } => Some(Some(Message {
+            content: content.clone(),
+            refusal: refusal.clone(),
+            finish_reason: "stop".to_owned(),
+        })),
+        Content::NoChoices => Some(None),
+        _ => None,
+    }
+}
+
+fn drawn(request: &LoggedRequest, vary: bool) -> Message {
+    let body = request.json().unwrap_or(&Value::Null);
+    let mut text = draw::answer(body, &request.messages(), vary);
+    let limit = ["max_completion_tokens", "max_tokens"].iter().find_map(|name| body.get(name)?.as_u64());
+    let room = limit.and_then(|tokens| usize::try_from(tokens.saturating_mul(4)).ok());
+    let cut = room.and_then(|chars| text.char_indices().nth(chars)).map(|(at, _)| at);
+    if let Some(at) = cut {
+        text.truncate(at);
+    }
+    let finish_reason = if cut.is_some() { "length" } else { "stop" }.to_owned();
+    Message { content: Some(text), refusal: None, finish_reason }
+}
+
+fn build(
+    reply: &Reply,
+    message: Option<Message>,
+    model: &str,
+    id: &str,
+    prompt_tokens: u64,
+) -> (Vec<u8>, Option<StubUsage>) {
+    let text = message.as_ref().and_then(|m| m.content.as_deref().or(m.refusal.as_deref()));
+    let completion_tokens = tokens(text.map_or(0, |t| t.chars().count()));
+    let usage = match &reply.usage {
+        UsageRule::Counted => Some(StubUsage::new(prompt_tokens, completion_tokens).to_json()),
+        UsageRule::Given(usage) => Some(usage.clone()),
+        UsageRule::Omitted => None,
+    };
+    let choices: Vec<Value> =
+        message.into_iter().map(|m| choice(m, reply.finish_reason.as_deref())).collect();
+    let mut body = json!({
+        "id": format!("chatcmpl-{id}"),
+        "object": "chat.completion",
+        "created": CREATED,
+        "model": model,
+        "choices": choices,
+    });
+    let counts = usage.as_ref().and_then(StubUsage::from_json);
+    if let Some(usage) = usage {
+        body["usage"] = usage;
+    }
+    (body.to_string().into_bytes(), counts)
+}
+
+fn choice(message: Message, finish_reason: Option<&str>) -> Value {
+    json!({
+        "index": 0,
+        "message": {"role": "assistant", "content": message.content, "refusal": message.refusal},
+        "logprobs": null,
+        "finish_reason": finish_reason.unwrap_or(&message.finish_reason),
+    })
+}
+
+/// The stub's tokenizer: four characters are a token.
+fn tokens(chars: usize) -> u64 {
+    chars.div_ceil(4) as u64
+}

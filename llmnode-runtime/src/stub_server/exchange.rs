@@ -1,0 +1,204 @@
+//! One connection: reads requests, has them answered, writes the answers with their delays and faults.
+
+use std::io;
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+use tokio::time::{sleep, timeout};
+
+use super::completion::Filler;
+use super::log::LoggedRequest;
+use super::reader::{ReadError, Reader};
+use super::reply::{Content, Fault, Reply};
+use super::request::{BadRequest, Head};
+use super::response::{Body, Response};
+use super::routes::{Shared, bad_request};
+
+/// How long, and for how many bytes, a refused client is heard out, so that it reads the refusal rather than a
+/// reset.
+const LINGER: Duration = Duration::from_secs(2);
+const LINGER_BYTES: u64 = 256 * 1024 * 1024;
+/// Bodies up to this size are sent in one write with their head.
+const ONE_WRITE: usize = 64 * 1024;
+
+/// What becomes of the connection.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Next {
+    KeepAlive,
+    Close,
+}
+
+/// Serves one connection to its end.
+pub(super) async fn serve(stream: TcpStream, shared: Arc<Shared>) {
+    // Without it small answers would wait for the client's acknowledgements; with neither is it wrong.
+    let _ = stream.set_nodelay(true);
+    let mut reader = Reader::new(stream);
+    let mut out = Vec::new();
+    loop {
+        let head = match reader.head().await {
+            Ok(head) => head,
+            Err(error) => return refuse(&mut reader.stream, &shared, Head::default(), error).await,
+        };
+        let body = match reader.body(&head, shared.max_body).await {
+            Ok(body) => body,
+            Err(error) => return refuse(&mut reader.stream, &shared, head, error).await,
+        };
+        let (keep_alive, is_head) = (head.keep_alive, head.method == "HEAD");
+        let (number, parse) = (shared.log.arrived(), !shared.is_fixed());
+        let request = LoggedRequest::new(number, head, body, parse);
+        let place = shared.log.keep(&request);
+        let reply = shared.reply_to(&request);
+        let mut exchange = Exchange { stream: &mut reader.stream, shared: &shared, request, place, out };
+        match exchange.answer(&reply, keep_alive, is_head).await {
+            Ok(Next::KeepAlive) => out = exchange.out,
+            Ok(Next::Close) | Err(_) => return,
+        }
+        if out.capacity() > 2 * ONE_WRITE {
+            out = Vec::new();
+        }
+    }
+}
+
+/// Answers what could not be read, and closes the connection.
+async fn refuse(stream: &mut TcpStream, shared: &Shared, head: Head, error: ReadError) {
+    let ReadError::Bad(BadRequest { status, message }) = error else { return };
+    let request = LoggedRequest::new(shared.log.arrived(), head, Vec::new(), false);
+    let place = shared.log.keep(&request);
+    let mut exchange = Exchange { stream, shared, request, place, out: Vec::new() };
+    if exchange.answer(&bad_request(status, &message), false, false).await.is_ok() {
+        let _ = stream.shutdown().await;
+        let mut rest = stream.take(LINGER_BYTES);
+        let _ = timeout(LINGER, tokio::io::copy(&mut rest, &mut tokio::io::sink())).await;
+    }
+}
+
+/// One request and the connection to answer it on.
+struct Exchange<'a> {
+    stream: &'a mut TcpStream,
+    shared: &'a Shared,
+    request: LoggedRequest,
+    place: Option<usize>,
+    /// Collects small writes; lent from one request to the next.
+    out: Vec<u8>,
+}
+
+impl Exchange<'_> {
+    async fn answer(&mut self, reply: &Reply, keep_alive: bool, is_head: bool) -> io::Result<Next> {
+        self.pause(reply.after).await?;
+        if let Content::Fault(fault) = reply.content {
+            return self.fail(fault).await;
+        }
+        let Some(response) = Response::new(reply, &self.request, self.shared.vary) else {
+            return Ok(Next::Close);
+        };
+        let close =
+            !keep_alive || response.header("connection").is_some_and(|v| v.eq_ignore_ascii_case("close"));
+        self.shared.log.answering(self.place, &response);
+        self.out.clear();
+        response.write_head(&mut self.out, self.request.request_id(), close);
+        if is_head || !response.may_have_body() {
+            self.last(&[], &response).await?;
+        } else if !self.send_body(reply, &response).await? {
+            return Ok(Next::Close);
+        }
+        Ok(if close { Next::Close } else { Next::KeepAlive })
+    }
+
+    /// Sends the body after the head in `out`; false if it was cut short.
+    async fn send_body(&mut self, reply: &Reply, response: &Response) -> io::Result<bool> {
+        let in_two = reply.cut_short || !reply.body_after.is_zero();
+        let rest = match &response.body {
+            Body::Bytes(body) if in_two => {
+                let (half, rest) = body.split_at(body.len() / 2);
+                self.write(half).await?;
+                rest
+            }
+            Body::Bytes(body) => body,
+            Body::Filler(filler) => {
+                self.write_filler(filler, if in_two { filler.bytes / 2 } else { filler.bytes }).await?;
+                &filler.after
+            }
+        };
+        self.pause(reply.body_after).await?;
+        if reply.cut_short {
+            return Ok(false);
+        }
+        if let (Body::Filler(filler), true) = (&response.body, in_two) {
+            self.fill(filler.bytes - filler.bytes / 2).await?;
+        }
+        self.last(rest, response).await?;
+        Ok(true)
+    }
+
+    async fn write_filler(&mut self, filler: &Filler, bytes: u64) -> io::Result<()> {
+        self.write(&filler.before).await?;
+        self.fill(bytes).await
+    }
+
+    async fn fill(&mut self, mut bytes: u64) -> io::Result<()> {
+        let block = vec![b'x'; ONE_WRITE];
+        while bytes > 0 {
+            let n = bytes.min(block.len() as u64);
+            self.stream.write_all(&block[..n as usize]).await?;
+            bytes -= n;
+        }
+        Ok(())
+    }
+
+    /// Sends what is in `out`, then `bytes`.
+    async fn write(&mut self, bytes: &[u8]) -> io::Result<()> {
+        if bytes.len() <= ONE_WRITE {
+            self.out.extend_from_slice(bytes);
+            self.stream.write_all(&self.out).await?;
+        } else {
+            self.stream.write_all(&self.out).await?;
+            self.stream.write_all(bytes).await?;
+        }
+        self.out.clear();
+        Ok(())
+    }
+
+    /// Sends the response's last bytes, in the log first: who has read them must find them there.
+    async fn last(&mut self, bytes: &[u8], response: &Response) -> io::Result<()> {
+        self.shared.log.completing(self.place, response.usage);
+        let written = self.write(bytes).await;
+        if written.is_err() {
+            self.shared.log.not_completed(self.place, response.usage);
+        }
+        written
+    }
+
+    async fn fail(&mut self, fault: Fault) -> io::Result<Next> {
+        match fault {
+            Fault::HangUp => {}
+            // Deprecated because a linger time blocks the thread that drops the socket. Zero does not.
+            #[allow(deprecated)]
+            Fault::Reset => self.stream.set_linger(Some(Duration::ZERO))?,
+            Fault::Stall => self.gone().await?,
+            Fault::Garbage => self.stream.write_all(b"\x16\x03\x01 this is not HTTP\r\n\r\n").await?,
+        }
+        Ok(Next::Close)
+    }
+
+    /// Waits; an error if the client goes meanwhile.
+    async fn pause(&self, delay: Duration) -> io::Result<()> {
+        if delay.is_zero() {
+            return Ok(());
+        }
+        tokio::select! {
+            () = sleep(delay) => Ok(()),
+            gone = self.gone() => gone.and(Err(io::ErrorKind::ConnectionAborted.into())),
+        }
+    }
+
+    /// Ends when the client has closed the connection.
+    async fn gone(&self) -> io::Result<()> {
+        if self.stream.peek(&mut [0]).await? > 0 {
+            // It has sent more, which hides whether it has gone.
+            std::future::pending::<()>().await;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,253 @@
+use std::borrow::Cow;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use serde_json::{Value, json};
+
+use super::headers::LoggedHeaders;
+use super::request::Head;
+use super::response::Response;
+
+/// Token counts, as the server answered them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct StubUsage {
+    /// Tokens of the messages.
+    pub prompt_tokens: u64,
+    /// Tokens of the answer.
+    pub completion_tokens: u64,
+    /// Both.
+    pub total_tokens: u64,
+}
+
+impl StubUsage {
+    pub(super) fn new(prompt: u64, completion: u64) -> Self {
+        Self {
+            prompt_tokens: prompt,
+            completion_tokens: completion,
+            total_tokens: prompt.saturating_add(completion),
+        }
+    }
+
+    pub(super) fn to_json(self) -> Value {
+        json!({
+            "prompt_tokens": self.prompt_tokens,
+            "completion_tokens": self.completion_tokens,
+            "total_tokens": self.total_tokens,
+        })
+    }
+
+    /// What of an answered `usage` can be read as counts; `None` where nothing can.
+    pub(super) fn from_json(usage: &Value) -> Option<Self> {
+        let count = |name: &str| usage.get(name).and_then(Value::as_u64);
+        let (prompt, completion) = (count("prompt_tokens"), count("completion_tokens"));
+        prompt.or(completion).or(count("total_tokens"))?;
+        let sum = Self::new(prompt.unwrap_or(0), completion.unwrap_or(0));
+        Some(Self { total_tokens: count("total_tokens").unwrap_or(sum.total_tokens), ..sum })
+    }
+
+    fn apply(&mut self, op: fn(u64, u64) -> u64, other: Option<Self>) {
+        let Some(other) = other else { return };
+        self.prompt_tokens = op(self.prompt_tokens, other.prompt_tokens);
+        self.completion_tokens = op(self.completion_tokens, other.completion_tokens);
+        self.total_tokens = op(self.total_tokens, other.total_tokens);
+    }
+}
+
+/// A request as the server received it, and how it was answered. Cheap to clone.
+///
+/// `Debug` redacts the values of headers that carry credentials.
+#[derive(Clone, Debug)]
+pub struct LoggedRequest {
+    sent: Arc<Sent>,
+    request_id: Arc<str>,
+    status: Option<u16>,
+    usage: Option<StubUsage>,
+    complete: bool,
+}
+
+#[derive(Debug)]
+struct Sent {
+    method: String,
+    path: String,
+    headers: LoggedHeaders,
+    body: String,
+    json: Option<Value>,
+}
+
+impl LoggedRequest {
+    /// `parse`: whether anybody will look at the body as JSON.
+    pub(super) fn new(number: u64, head: Head, body: Vec<u8>, parse: bool) -> Self {
+        let json = if parse { serde_json::from_slice(&body).ok() } else { None };
+        let body = match String::from_utf8_lossy(&body) {
+            Cow::Owned(replaced) => replaced,
+            Cow::Borrowed(_) => String::from_utf8(body).unwrap_or_default(),
+        };
+        let sent = Sent { method: head.method, path: head.target, headers: head.headers, body, json };
+        let request_id = format!("req-{number}").into();
+        Self { sent: Arc::new(sent), request_id, status: None, usage: None, complete: false }
+    }
+
+    /// The HTTP method; empty if the request's head could not be read.
+    #[must_use]
+    pub fn method(&self) -> &str {
+        &self.sent.method
+    }
+
+    /// The request's target as sent: the path with its query, or a whole URL if the client took the server for a
+    /// proxy. Empty if the request's head could not be read.
+    #[must_use]
+    pub fn path(&self) -> &str {
+        &self.sent.path
+    }
+
+    /// The headers in the order sent.
+    #[must_use]
+    pub fn headers(&self) -> &LoggedHeaders {
+        &self.sent.headers
+    }
+
+    /// The value of the first header of this name, in any case.
+    #[must_use]
+    pub fn header(&self, name: &str) -> Option<&str> {
+        self.sent.headers.get(name)
+    }
+
+    /// The body; invalid UTF-8 is replaced.
+    #[must_use]
+    pub fn body(&self) -> &str {
+        &self.sent.body
+    }
+
+    /// The body as JSON, if it is JSON.
+    #[must_use]
+    pub fn json(&self) -> Option<&Value> {
+        self.sent.json.as_ref()
+    }
+
+    /// Role and text of each of the body's messages. The texts of several parts are joined by line ends; parts
+    /// without text are left out.
+    #[must_use]
+    pub fn messages(&self) -> Vec<(String, String)> {
+        let messages = self.json().and_then(|body| body.get("messages")).and_then(Value::as_array);
+        let role = |m: &Value| m.get("role").and_then(Value::as_str).unwrap_or_default().to_owned();
+        messages.into_iter().flatten().map(|m| (role(m), text_of(m.get("content")))).collect()
+    }
+
+    /// The `x-request-id` of the answer.
+    #[must_use]
+    pub fn request_id(&self) -> &str {
+        &self.request_id
+    }
+
+    /// The status of the answer; `None` while there is none.
+    #[must_use]
+    pub fn status(&self) -> Option<u16> {
+        self.status
+    }
+
+    /// The usage stated in the answer, if any.
+    #[must_use]
+    pub fn usage(&self) -> Option<StubUsage> {
+        self.usage
+    }
+
+    /// Whether the answer was written to its end. That the client read it is not known.
+    #[must_use]
+    pub fn is_complete(&self) -> bool {
+        self.complete
+    }
+}
+
+fn text_of(content: Option<&Value>) -> String {
+    match content {
+        Some(Value::String(text)) => text.clone(),
+        Some(Value::Array(parts)) => {
+            let texts = parts.iter().filter_map(|part| part.get("text").and_then(Value::as_str));
+            texts.collect::<Vec<_>>().join("\n")
+        }
+        _ => String::new(),
+    }
+}
+
+/// The first `limit` requests, and counts of all.
+#[derive(Debug)]
+pub(super) struct Log {
+    limit: usize,
+    seen: AtomicU64,
+    kept: Mutex<Vec<LoggedRequest>>,
+    totals: Mutex<StubUsage>,
+}
+
+impl Log {
+    pub(super) fn new(limit: usize) -> Self {
+        Self { limit, seen: AtomicU64::new(0), kept: Mutex::default(), totals: Mutex::default() }
+    }
+
+    pub(super) fn is_off(&self) -> bool {
+        self.limit == 0
+    }
+
+    /// The number of the request that has just arrived, from 1.
+    pub(super) fn arrived(&self) -> u64 {
+        self.seen.fetch_add(1, Ordering::Relaxed) + 1
+    }
+
+    /// Keeps the request, if there is room; the place is for [`Log::answered`].
+    pub(super) fn keep(&self, request: &LoggedRequest) -> Option<usize> {
+        if self.is_off() {
+            return None;
+        }
+        let mut kept = lock(&self.kept);
+        (kept.len() < self.limit).then(|| {
+            kept.push(request.clone());
+            kept.len() - 1
+        })
+    }
+
+    /// Notes what is about to be sent for the request kept at `place`.
+    pub(super) fn answering(&self, place: Option<usize>, response: &Response) {
+        self.at(place, |entry| {
+            (entry.status, entry.usage) = (Some(response.status), response.usage);
+            if let Some(id) = response.header("x-request-id") {
+                entry.request_id = id.into();
+            }
+        });
+    }
+
+    /// Counts the answer as complete. To be called before its last bytes go out: whoever has read them must find
+    /// it so.
+    pub(super) fn completing(&self, place: Option<usize>, usage: Option<StubUsage>) {
+        lock(&self.totals).apply(u64::saturating_add, usage);
+        self.at(place, |entry| entry.complete = true);
+    }
+
+    /// Takes [`completing`](Self::completing) back: the last bytes did not go out.
+    pub(super) fn not_completed(&self, place: Option<usize>, usage: Option<StubUsage>) {
+        lock(&self.totals).apply(u64::saturating_sub, usage);
+        self.at(place, |entry| entry.complete = false);
+    }
+
+    fn at(&self, place: Option<usize>, change: impl FnOnce(&mut LoggedRequest)) {
+        if let Some(place) = place {
+            lock(&self.kept).get_mut(place).map(change);
+        }
+    }
+
+    pub(super) fn requests(&self) -> Vec<LoggedRequest> {
+        lock(&self.kept).clone()
+    }
+
+    pub(super) fn seen(&self) -> u64 {
+        self.seen.load(Ordering::Relaxed)
+    }
+
+    pub(super) fn totals(&self) -> StubUsage {
+        *lock(&self.totals)
+    }
+}
+
+/// The lock's content; what a panic elsewhere left is still a log.
+pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

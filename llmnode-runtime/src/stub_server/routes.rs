@@ -1,0 +1,106 @@
+//! Which reply a request gets.
+
+use std::collections::VecDeque;
+use std::sync::Mutex;
+
+use serde_json::{Value, json};
+
+use super::log::{Log, LoggedRequest, lock};
+use super::reply::{Content, Reply};
+
+/// How often a reply may be a function that returns a function.
+const MAX_ASKED: usize = 16;
+
+/// What all connections of a server share.
+pub(super) struct Shared {
+    pub(super) api_key: Option<String>,
+    pub(super) models: Vec<String>,
+    pub(super) default_reply: Reply,
+    pub(super) script: Mutex<VecDeque<Reply>>,
+    pub(super) log: Log,
+    pub(super) max_body: usize,
+    pub(super) vary: bool,
+}
+
+impl Shared {
+    /// Whether the next request's body does not matter: it is not logged, and its answer is known already.
+    pub(super) fn is_fixed(&self) -> bool {
+        self.log.is_off() && self.default_reply.is_fixed() && lock(&self.script).is_empty()
+    }
+
+    pub(super) fn reply_to(&self, request: &LoggedRequest) -> Reply {
+        if !self.is_authorized(request) {
+            let message = "Incorrect API key provided.";
+            return Reply::error(401, "invalid_request_error", "invalid_api_key", message)
+                .header("www-authenticate", "Bearer");
+        }
+        match (request.method(), route(request.path())) {
+            ("POST", "/v1/chat/completions") => self.completion(request),
+            ("GET", "/v1/models") => self.model_list(),
+            (method, path) => {
+                let message = format!("Invalid URL ({method} {path})");
+                Reply::error(404, "invalid_request_error", "unknown_url", &message)
+            }
+        }
+    }
+
+    fn is_authorized(&self, request: &LoggedRequest) -> bool {
+        let Some(key) = &self.api_key else { return true };
+        let sent = request.header("authorization").and_then(|value| value.split_once(' '));
+        sent.is_some_and(|(scheme, token)| scheme.eq_ignore_ascii_case("bearer") && token.trim() == key)
+    }
+
+    fn completion(&self, request: &LoggedRequest) -> Reply {
+        if !self.is_fixed()
+            && let Err(message) = check(request)
+        {
+            return bad_request(400, &message);
+        }
+        let mut reply = lock(&self.script).pop_front().unwrap_or_else(|| self.default_reply.clone());
+        for _ in 0..MAX_ASKED {
+            let Content::Ask(responder) = &reply.content else { return reply };
+            reply = (responder.0)(request);
+        }
+        Reply::error(500, "server_error", (), "Reply::for_request returned itself too many times")
+    }
+
+    fn model_list(&self) -> Reply {
+        let model = |id| json!({"id": id, "object": "model", "created": 0, "owned_by": "stub"});
+        let data: Vec<Value> = self.models.iter().map(model).collect();
+        Reply::raw(200, json!({"object": "list", "data": data}).to_string())
+    }
+}
+
+/// An error for a request that is the client's mistake.
+pub(super) fn bad_request(status: u16, message: &str) -> Reply {
+    Reply::error(status, "invalid_request_error", (), message)
+}
+
+/// The path of a request's target, which is a whole URL when sent to a proxy.
+fn route(target: &str) -> &str {
+    let path = match target.split_once("://") {
+        Some((scheme, rest)) if scheme.bytes().all(|b| b.is_ascii_alphanumeric()) => {
+            rest.find('/').map_or("/", |at| &rest[at..])
+        }
+        _ => target,
+    };
+    path.split(['?', '#']).next().unwrap_or_default()
+}
+
+/// What OpenAI's server would refuse too, and what this one cannot do.
+fn check(request: &LoggedRequest) -> Result<(), String> {
+    let body = request.json().and_then(Value::as_object);
+    let body = body.ok_or("We could not parse the JSON body of your request: it is not a JSON object.")?;
+    if !body.get("model").is_some_and(Value::is_string) {
+        return Err("you must provide a model parameter".to_owned());
+    }
+    let messages = body.get("messages").and_then(Value::as_array).filter(|m| !m.is_empty());
+    let messages = messages.ok_or("Invalid 'messages': expected an array with at least one message.")?;
+    if let Some(at) = messages.iter().position(|m| !m.get("role").is_some_and(Value::is_string)) {
+        return Err(format!("Invalid 'messages[{at}].role': expected a string."));
+    }
+    if body.get("stream").and_then(Value::as_bool) == Some(true) {
+        return Err("Unsupported value: 'stream' is true, and this stub server does not stream.".to_owned());
+    }
+    Ok(())
+}

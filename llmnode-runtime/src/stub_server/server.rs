@@ -1,0 +1,229 @@
+use std::collections::VecDeque;
+use std::fmt;
+use std::io;
+use std::net::{Ipv4Addr, SocketAddr};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use tokio::net::TcpListener;
+use tokio::sync::oneshot;
+use tokio::task::{JoinHandle, JoinSet};
+
+use super::exchange::serve;
+use super::log::{Log, LoggedRequest, StubUsage, lock};
+use super::reply::Reply;
+use super::routes::Shared;
+
+/// A small deterministic OpenAI-compatible server on loopback, for tests, examples and benchmarks.
+///
+/// It serves in a background task of the tokio runtime it was started on and ends, with all its connections,
+/// when this handle is dropped. See the [module](super) for what it answers.
+pub struct StubServer {
+    address: SocketAddr,
+    shared: Arc<Shared>,
+    /// Never sent on: the server's task ends when it is dropped.
+    stop: oneshot::Sender<()>,
+    task: JoinHandle<()>,
+}
+
+impl StubServer {
+    /// Starts a server on a free port with the settings of [`StubServer::builder`].
+    ///
+    /// # Errors
+    /// If there is no tokio runtime, or no port can be bound.
+    pub async fn start() -> io::Result<Self> {
+        Self::builder().start().await
+    }
+
+    /// A server with other settings.
+    pub fn builder() -> StubServerBuilder {
+        StubServerBuilder::new()
+    }
+
+    /// The base URL for a client: `http://127.0.0.1:PORT/v1`.
+    #[must_use]
+    pub fn base_url(&self) -> String {
+        format!("http://{}/v1", self.address)
+    }
+
+    /// The address it listens on.
+    #[must_use]
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// Appends a reply to the script: the first request to a chat completion gets the first reply, and so on.
+    /// Requests refused before (401, 404, 400) take none.
+    pub fn push(&self, reply: Reply) {
+        lock(&self.shared.script).push_back(reply);
+    }
+
+    /// How many scripted replies have not been asked for yet.
+    #[must_use]
+    pub fn replies_left(&self) -> usize {
+        lock(&self.shared.script).len()
+    }
+
+    /// The log: the requests received so far, in the order of their arrival, up to
+    /// [`log_limit`](StubServerBuilder::log_limit). An answer is in it before its last byte is sent.
+    #[must_use]
+    pub fn requests(&self) -> Vec<LoggedRequest> {
+        self.shared.log.requests()
+    }
+
+    /// How many requests have been received, those beyond the log's limit included.
+    #[must_use]
+    pub fn requests_seen(&self) -> u64 {
+        self.shared.log.seen()
+    }
+
+    /// The sum of the usages of all answers written to their end, those beyond the log's limit included.
+    #[must_use]
+    pub fn usage_totals(&self) -> StubUsage {
+        self.shared.log.totals()
+    }
+
+    /// Stops the server and waits until its port and all connections are closed.
+    pub async fn stop(self) {
+        drop(self.stop);
+        // Its task neither panics nor is aborted, short of the runtime's end, which closes everything too.
+        let _ = self.task.await;
+    }
+}
+
+impl fmt::Debug for StubServer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("StubServer")
+            .field("base_url", &self.base_url())
+            .field("requests_seen", &self.requests_seen())
+            .finish_non_exhaustive()
+    }
+}
+
+/// Settings of a [`StubServer`].
+#[must_use = "nothing is served until `start`"]
+pub struct StubServerBuilder {
+    port: u16,
+    api_key: Option<String>,
+    models: Vec<String>,
+    default_reply: Reply,
+    script: VecDeque<Reply>,
+    log_limit: usize,
+    max_body: usize,
+    vary: bool,
+}
+
+impl StubServerBuilder {
+    fn new() -> Self {
+        Self {
+            port: 0,
+            api_key: None,
+            models: vec!["stub".to_owned()],
+            default_reply: Reply::drawn(),
+            script: VecDeque::new(),
+            log_limit: 10_000,
+            max_body: 32 * 1024 * 1024,
+            vary: false,
+        }
+    }
+
+    /// The port on 127.0.0.1. Default: a free one.
+    pub fn port(mut self, port: u16) -> Self {
+        self.port = port;
+        self
+    }
+
+    /// Requires `Authorization: Bearer` with this key and answers anything else with a 401. Default: no key.
+    pub fn api_key(mut self, key: impl Into<String>) -> Self {
+        self.api_key = Some(key.into());
+        self
+    }
+
+    /// The models listed under `/v1/models`. Default: `stub`. Requests may name any model.
+    pub fn models(mut self, ids: impl IntoIterator<Item = impl Into<String>>) -> Self {
+        self.models = ids.into_iter().map(Into::into).collect();
+        self
+    }
+
+    /// Appends replies to the script, as [`StubServer::push`] does. Default: none.
+    pub fn script(mut self, replies: impl IntoIterator<Item = Reply>) -> Self {
+        self.script.extend(replies);
+        self
+    }
+
+    /// The reply when the script is empty. Default: [`Reply::drawn`].
+    pub fn default_reply(mut self, reply: Reply) -> Self {
+        self.default_reply = reply;
+        self
+    }
+
+    /// How many requests the log keeps; later ones are answered and counted only. 0 switches it off. Default:
+    /// 10,000.
+    pub fn log_limit(mut self, requests: usize) -> Self {
+        self.log_limit = requests;
+        self
+    }
+
+    /// Largest body of a request, in bytes; a larger one gets a 413. Default: 32 MiB.
+    pub fn max_body_bytes(mut self, bytes: usize) -> Self {
+        self.max_body = bytes;
+        self
+    }
+
+    /// Whether drawn answers depend on the messages too, rather than on the seed and the schema alone. Default:
+    /// no, so that the wording of a prompt does not change the answers of a test.
+    pub fn vary_with_messages(mut self, vary: bool) -> Self {
+        self.vary = vary;
+        self
+    }
+
+    /// Starts the server.
+    ///
+    /// # Errors
+    /// If there is no tokio runtime, or the port cannot be bound.
+    pub async fn start(self) -> io::Result<StubServer> {
+        let runtime = tokio::runtime::Handle::try_current().map_err(io::Error::other)?;
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, self.port)).await?;
+        let address = listener.local_addr()?;
+        let shared = Arc::new(Shared {
+            api_key: self.api_key,
+            models: self.models,
+            default_reply: self.default_reply,
+            script: Mutex::new(self.script),
+            log: Log::new(self.log_limit),
+            max_body: self.max_body,
+            vary: self.vary,
+        });
+        let (stop, stopped) = oneshot::channel();
+        let task = runtime.spawn(accept(listener, Arc::clone(&shared), stopped));
+        Ok(StubServer { address, shared, stop, task })
+    }
+}
+
+impl fmt::Debug for StubServerBuilder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("StubServerBuilder")
+            .field("port", &self.port)
+            .field("api_key", &self.api_key.as_ref().map(|_| "[redacted]"))
+            .field("script", &self.script)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Accepts connections until `stopped`, then closes them all.
+async fn accept(listener: TcpListener, shared: Arc<Shared>, mut stopped: oneshot::Receiver<()>) {
+    let mut connections = JoinSet::new();
+    loop {
+        tokio::select! {
+            _ = &mut stopped => break,
+            accepted = listener.accept() => match accepted {
+                Ok((stream, _)) => { connections.spawn(serve(stream, Arc::clone(&shared))); }
+                // Out of file descriptors, or a client gone before: neither is the end.
+                Err(_) => tokio::time::sleep(Duration::from_millis(10)).await,
+            },
+            Some(_) = connections.join_next() => {}
+        }
+    }
+    drop(listener);
+    connections.shutdown().await;
+}

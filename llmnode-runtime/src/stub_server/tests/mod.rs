@@ -1,0 +1,4 @@
+mod client;
+mod replies;
+
+use client::{chat, post};
