@@ -1,0 +1,144 @@
+//! From a model's text to the value: the whole text strictly, else the one JSON value in a fence or in prose.
+//!
+//! Nothing is repaired, and nothing is guessed: where the text holds two different values, or one that
+//! breaks off, that is a problem for the model to mend.
+
+mod find;
+
+use std::fmt;
+
+use serde::de::{Deserialize, DeserializeOwned, Deserializer};
+use serde_json::Value;
+use serde_json::value::RawValue;
+
+pub(crate) use find::Source;
+use find::find_json;
+
+use super::OutputSchema;
+use super::schema::WRAPPER;
+
+/// The longest message of a problem in characters; serde quotes the value it did not expect.
+const LONGEST_MESSAGE: usize = 600;
+
+/// A value read from a model's text.
+#[derive(Debug)]
+pub(crate) struct Read<T> {
+    pub(crate) value: T,
+    /// Where in the text its JSON was.
+    pub(crate) source: Source,
+    /// Whether it came as `{"value": ..}`, so that its paths begin with `value` for the model.
+    pub(crate) unwrapped: bool,
+}
+
+/// One thing that is wrong with an answer, in words for the model that gave it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Problem {
+    /// Where, in the JSON's own names (`steps[2].item`); empty for the answer as a whole.
+    pub(crate) path: String,
+    pub(crate) message: String,
+}
+
+impl fmt::Display for Problem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.path.as_str() {
+            "" => f.write_str(&self.message),
+            path => write!(f, "{path}: {}", self.message),
+        }
+    }
+}
+
+/// Reads the value of `schema`'s type. Clean JSON is parsed once; everything else costs a second look.
+///
+/// # Errors
+/// What is wrong: at present one problem, the first that serde meets.
+pub(crate) fn read<T: DeserializeOwned>(text: &str, schema: &OutputSchema) -> Result<Read<T>, Vec<Problem>> {
+    if let Some(value) = read_clean(text, schema) {
+        return Ok(Read { value, source: Source::Whole, unwrapped: schema.is_wrapped() });
+    }
+    let found = find_json(text, !schema.is_wrapped())
+        .map_err(|error| vec![Problem { path: String::new(), message: error.to_string() }])?;
+    let (value, unwrapped) = from_json(found.json, schema).map_err(|problem| vec![problem])?;
+    Ok(Read { value, source: found.source, unwrapped })
+}
+
+fn read_clean<T: DeserializeOwned>(text: &str, schema: &OutputSchema) -> Option<T> {
+    if schema.adds_nulls() && text.contains("null") {
+        return None;
+    }
+    let text = find::trimmed(text);
+    if schema.is_wrapped() {
+        serde_json::from_str::<Wrapped<T>>(text).ok().map(|wrapped| wrapped.value)
+    } else {
+        serde_json::from_str(text).ok()
+    }
+}
+
+/// `{"value": ..}` and no other member.
+#[derive(serde::Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Wrapped<V> {
+    #[serde(deserialize_with = "required", bound(deserialize = "V: Deserialize<'de>"))]
+    value: V,
+}
+
+/// Without it, serde would take `{}` for a wrapped `None`.
+fn required<'de, D: Deserializer<'de>, V: Deserialize<'de>>(deserializer: D) -> Result<V, D::Error> {
+    V::deserialize(deserializer)
+}
+
+fn from_json<T: DeserializeOwned>(json: &str, schema: &OutputSchema) -> Result<(T, bool), Problem> {
+    let wrapped =
+        if schema.is_wrapped() { serde_json::from_str::<Wrapped<&RawValue>>(json).ok() } else { None };
+    let (json, prefix) = wrapped.as_ref().map_or((json, ""), |wrapped| (wrapped.value.get(), WRAPPER));
+    let value = typed(json, schema).map_err(|error| problem(&error, prefix))?;
+    Ok((value, wrapped.is_some()))
+}
+
+type PathError = serde_path_to_error::Error<serde_json::Error>;
+
+fn typed<T: DeserializeOwned>(json: &str, schema: &OutputSchema) -> Result<T, PathError> {
+    if schema.adds_nulls() && json.contains("null") {
+        let mut value: Value =
+            serde_path_to_error::deserialize(&mut serde_json::Deserializer::from_str(json))?;
+        // Only then, since a `Value` forgets duplicate keys and rounds large numbers.
+        if schema.drop_added_nulls(&mut value) > 0 {
+            return serde_path_to_error::deserialize(value);
+        }
+    }
+    serde_path_to_error::deserialize(&mut serde_json::Deserializer::from_str(json))
+}
+
+fn problem(error: &PathError, prefix: &str) -> Problem {
+    let inner = match error.path().to_string() {
+        root if root == "." => String::new(),
+        path => path,
+    };
+    let dot = if prefix.is_empty() || inner.is_empty() || inner.starts_with('[') { "" } else { "." };
+    Problem { path: format!("{prefix}{dot}{inner}"), message: message(error.inner()) }
+}
+
+/// serde's words. The path says where; line and column would point into JSON that may have been cut out.
+fn message(error: &serde_json::Error) -> String {
+    let mut message = error.to_string();
+    if error.line() > 0 {
+        let place = format!(" at line {} column {}", error.line(), error.column());
+        if let Some(words) = message.strip_suffix(&place) {
+            message.truncate(words.len());
+        }
+    }
+    shortened(message)
+}
+
+/// Keeps the end, where the allowed values are, and the beginning, which says what was wrong.
+fn shortened(message: String) -> String {
+    let length = message.chars().count();
+    if length <= LONGEST_MESSAGE {
+        return message;
+    }
+    let head: String = message.chars().take(LONGEST_MESSAGE / 4).collect();
+    let tail: String = message.chars().skip(length - LONGEST_MESSAGE * 3 / 4).collect();
+    format!("{head} … {tail}")
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,196 @@
+//! The JSON schema of an output type, in the dialects that providers accept.
+
+mod merge;
+mod normal;
+mod nulls;
+mod strict;
+mod tree;
+
+use std::any::TypeId;
+use std::collections::HashMap;
+use std::sync::{Arc, OnceLock, PoisonError, RwLock};
+
+use schemars::JsonSchema;
+use schemars::generate::SchemaSettings;
+use serde_json::Value;
+use serde_json::value::{RawValue, to_raw_value};
+
+pub use strict::{StrictError, StrictProblem};
+
+/// The extension keyword by which a type's schema says that the type has validators. Its values are
+/// reported by [`OutputSchema::marks`]; no dialect carries it.
+pub(crate) const MARK: &str = "x-llmnode-validated";
+
+/// The one member of the object that carries an answer whose type is no object.
+pub(crate) const WRAPPER: &str = "value";
+
+/// The JSON schema of an output type in the dialects that providers accept, built once per type.
+///
+/// Two dialects are kept, each serialised once:
+///
+/// - [`plain`](Self::plain): JSON Schema 2020-12 as schemars gives it, without titles and `$schema`, and
+///   with what some readers of schemas overlook made explicit: `allOf`, constraints beside a `$ref` and
+///   properties beside a union are merged into one object each, 32-bit integers carry their bounds, enums
+///   of documented unit variants are one `enum` whose description lists the variants.
+/// - [`strict`](Self::strict): OpenAI's strict subset of it, where that can say what the type is.
+///
+/// A type that is no JSON object (a list, a scalar, an enum, an `Option`) is asked for as
+/// `{"value": ..}` in both dialects, since providers want an object; see [`is_wrapped`](Self::is_wrapped).
+///
+/// ```
+/// use llmnode_runtime::OutputSchema;
+///
+/// #[derive(serde::Deserialize, schemars::JsonSchema)]
+/// struct Choice {
+///     /// One of the items.
+///     item: String,
+/// }
+///
+/// let schema = OutputSchema::of::<Choice>();
+/// assert_eq!(schema.name(), "Choice");
+/// assert_eq!(
+///     schema.strict().unwrap().get(),
+///     r#"{"type":"object","properties":{"item":{"type":"string","description":"One of the items."}},"required":["item"],"additionalProperties":false}"#
+/// );
+/// ```
+pub struct OutputSchema {
+    name: String,
+    /// The plain dialect, from which everything else is derived.
+    tree: Value,
+    plain: Box<RawValue>,
+    strict: OnceLock<Result<Box<RawValue>, StrictError>>,
+    wrapped: bool,
+    marks: Vec<String>,
+    nulls: bool,
+}
+
+impl OutputSchema {
+    /// The schema of `T`, from a cache of the process that holds one entry per type.
+    pub fn of<T: JsonSchema + 'static>() -> Arc<OutputSchema> {
+        static CACHE: OnceLock<RwLock<HashMap<TypeId, Arc<OutputSchema>>>> = OnceLock::new();
+        let cache = CACHE.get_or_init(RwLock::default);
+        let id = TypeId::of::<T>();
+        if let Some(known) = cache.read().unwrap_or_else(PoisonError::into_inner).get(&id) {
+            return Arc::clone(known);
+        }
+        // Built outside the lock: the type's `JsonSchema` is foreign code. Two threads may both build; one wins.
+        let generator =
+            SchemaSettings::draft2020_12().with(|s| s.meta_schema = None).for_deserialize().into_generator();
+        let schema = generator.into_root_schema_for::<T>().to_value();
+        let built = Arc::new(Self::from_value(&T::schema_name(), schema));
+        let mut cache = cache.write().unwrap_or_else(PoisonError::into_inner);
+        Arc::clone(cache.entry(id).or_insert(built))
+    }
+
+    /// A schema that is known at run time only. `name` is sanitised as [`name`](Self::name) says.
+    ///
+    /// ```
+    /// use llmnode_runtime::OutputSchema;
+    /// let schema = OutputSchema::from_value("list of names", serde_json::json!({
+    ///     "type": "array", "items": {"type": "string"}
+    /// }));
+    /// assert_eq!(schema.name(), "list_of_names");
+    /// assert!(schema.is_wrapped());
+    /// ```
+    pub fn from_value(name: &str, schema: Value) -> OutputSchema {
+        let name = sanitised(name);
+        let normal = normal::normalise(schema, &name);
+        OutputSchema {
+            plain: raw(&normal.tree),
+            nulls: nulls::any(&normal.tree),
+            strict: OnceLock::new(),
+            tree: normal.tree,
+            wrapped: normal.wrapped,
+            marks: normal.marks,
+            name,
+        }
+    }
+
+    /// The type's name as OpenAI accepts it: 1 to 64 characters of `a-z A-Z 0-9 _ -`, others replaced by `_`.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The schema as plain JSON Schema (2020-12).
+    pub fn plain(&self) -> &RawValue {
+        &self.plain
+    }
+
+    /// The schema in OpenAI's strict dialect, made at the first call.
+    ///
+    /// Every object lists all its properties as required and allows no others; a property that the type lets
+    /// an answer leave out becomes nullable instead ([`drop_added_nulls`](Self::drop_added_nulls) is the way
+    /// back). Limits that strict mode has no keyword for (`minLength`, `uniqueItems`, ..) and defaults are
+    /// told in the description.
+    ///
+    /// # Errors
+    /// All places that strict mode can't express (maps, tuples of mixed types, free-form values), each with
+    /// its remedy. The plain dialect is then the one to send.
+    pub fn strict(&self) -> Result<&RawValue, &StrictError> {
+        let strict =
+            self.strict.get_or_init(|| strict::strict(&self.tree, &self.name).map(|tree| raw(&tree)));
+        strict.as_ref().map(|raw| &**raw)
+    }
+
+    /// Whether both dialects ask for `{"value": ..}`, because the type itself is no JSON object.
+    pub fn is_wrapped(&self) -> bool {
+        self.wrapped
+    }
+
+    /// The values of every `x-llmnode-validated` keyword in the type's schema, in order, each once.
+    pub fn marks(&self) -> &[String] {
+        &self.marks
+    }
+
+    /// Whether [`drop_added_nulls`](Self::drop_added_nulls) has anything to look for.
+    pub fn adds_nulls(&self) -> bool {
+        self.nulls
+    }
+
+    /// Removes the `null` members of `value` (the type's own JSON, not wrapped) that stand for an absent one:
+    /// those of properties that may be absent but don't admit `null`, as a field with `#[serde(default)]`.
+    /// Returns how many there were.
+    ///
+    /// ```
+    /// use llmnode_runtime::OutputSchema;
+    ///
+    /// #[derive(serde::Deserialize, schemars::JsonSchema)]
+    /// struct Search {
+    ///     query: String,
+    ///     #[serde(default)]
+    ///     page: u32,
+    /// }
+    ///
+    /// let mut answer = serde_json::json!({"query": "rust", "page": null});
+    /// assert_eq!(OutputSchema::of::<Search>().drop_added_nulls(&mut answer), 1);
+    /// assert_eq!(answer, serde_json::json!({"query": "rust"}));
+    /// ```
+    pub fn drop_added_nulls(&self, value: &mut Value) -> usize {
+        if self.nulls { nulls::drop(&self.tree, self.wrapped, value) } else { 0 }
+    }
+}
+
+impl std::fmt::Debug for OutputSchema {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("OutputSchema")
+            .field("name", &self.name)
+            .field("plain", &self.plain.get())
+            .field("wrapped", &self.wrapped)
+            .field("marks", &self.marks)
+            .finish_non_exhaustive()
+    }
+}
+
+fn sanitised(name: &str) -> String {
+    let plain = |c: char| if c.is_ascii_alphanumeric() || c == '-' { c } else { '_' };
+    let name: String = name.chars().map(plain).take(64).collect();
+    if name.is_empty() { "output".to_owned() } else { name }
+}
+
+/// A `Value` always serialises; should it not, `true` is the schema that claims nothing.
+fn raw(tree: &Value) -> Box<RawValue> {
+    to_raw_value(tree).unwrap_or_else(|_| RawValue::TRUE.to_owned())
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,260 @@
+//! From the plain dialect to OpenAI's strict subset of JSON Schema.
+//!
+//! What the subset asks: the root is an object; every object lists all its properties as required and is
+//! closed; unions are `anyOf`; a `$ref` stands alone. Constraints that it has no keyword for are told in the
+//! description, since they only narrow what the type's own reading checks anyway. What would change the shape of
+//! the answer is refused, all places at once.
+
+use std::fmt;
+
+use serde_json::{Value, json};
+
+use super::nulls;
+use super::tree::{Node, branches, has_type};
+
+/// Keywords taken over as they are.
+const KEPT: [&str; 11] = [
+    "type",
+    "description",
+    "enum",
+    "pattern",
+    "minimum",
+    "maximum",
+    "exclusiveMinimum",
+    "exclusiveMaximum",
+    "multipleOf",
+    "minItems",
+    "maxItems",
+];
+/// Keywords that only narrow, and that words can stand for.
+const TOLD: [&str; 7] =
+    ["minLength", "maxLength", "uniqueItems", "minProperties", "maxProperties", "format", "default"];
+/// The string formats of the subset.
+const FORMATS: [&str; 9] =
+    ["date-time", "time", "date", "duration", "email", "hostname", "ipv4", "ipv6", "uuid"];
+
+/// Why a type has no schema in OpenAI's strict dialect: every place that can't be expressed there.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub struct StrictError {
+    name: String,
+    problems: Vec<StrictProblem>,
+}
+
+/// One place that OpenAI's strict dialect can't express.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct StrictProblem {
+    /// The place, from the name of a type on: `Report.steps[].labels`.
+    pub path: String,
+    /// What it is that can't be expressed.
+    pub what: &'static str,
+    /// What to write instead.
+    pub mend: &'static str,
+}
+
+impl StrictError {
+    /// All places, in the schema's order; at least one.
+    pub fn problems(&self) -> &[StrictProblem] {
+        &self.problems
+    }
+}
+
+impl fmt::Display for StrictError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "the schema of `{}` can't be expressed in OpenAI's strict dialect:", self.name)?;
+        self.problems.iter().try_for_each(|problem| write!(f, "\n- {problem}"))
+    }
+}
+
+impl fmt::Display for StrictProblem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "`{}` is {}; {}", self.path, self.what, self.mend)
+    }
+}
+
+const MAP: (&str, &str) = ("a map with free keys", "use a list of structs with a key and a value");
+const OPEN: (&str, &str) =
+    ("an object with free members beside the named ones", "use a list of structs for the free ones");
+const TUPLE: (&str, &str) = ("a tuple of mixed types", "use a struct with named fields");
+const ANY: (&str, &str) = ("a value of any kind", "give it a type, or use a String that holds JSON");
+const MIXED: (&str, &str) = ("several schemas at once that can't be merged", "nest instead of flattening");
+const FAR: (&str, &str) = ("a reference out of `$defs`", "move what it refers to into `$defs`");
+
+/// The strict dialect of `tree`, a schema in the plain dialect whose root is an object.
+pub(super) fn strict(tree: &Value, name: &str) -> Result<Value, StrictError> {
+    let mut writer = Writer { defs: nulls::definitions(tree), problems: Vec::new() };
+    let mut root = writer.schema(tree, name);
+    if let Some(defs) = writer.defs {
+        let strict = defs.iter().map(|(name, def)| (name.clone(), writer.schema(def, name)));
+        let strict = Value::Object(strict.collect());
+        if let Some(root) = root.as_object_mut() {
+            root.insert("$defs".to_owned(), strict);
+        }
+    }
+    let mut problems = writer.problems;
+    if problems.is_empty() {
+        return Ok(root);
+    }
+    // The root may stand in `$defs` as well, under the same name.
+    let mut seen = std::collections::HashSet::new();
+    problems.retain(|problem| seen.insert((problem.path.clone(), problem.what)));
+    Err(StrictError { name: name.to_owned(), problems })
+}
+
+struct Writer<'a> {
+    defs: Option<&'a Node>,
+    problems: Vec<StrictProblem>,
+}
+
+impl Writer<'_> {
+    fn refuse(&mut self, path: &str, (what, mend): (&'static str, &'static str)) -> Value {
+        self.problems.push(StrictProblem { path: path.to_owned(), what, mend });
+        json!({})
+    }
+
+    fn schema(&mut self, schema: &Value, path: &str) -> Value {
+        let Some(node) = schema.as_object() else { return self.refuse(path, ANY) };
+        let shapes = ["$ref", "allOf", "anyOf", "oneOf", "properties", "items", "prefixItems"];
+        let given = shapes.iter().filter(|key| node.contains_key(**key)).count();
+        if node.contains_key("allOf")
+            || (given > 1 && (node.contains_key("$ref") || branches(node).is_some()))
+        {
+            return self.refuse(path, MIXED);
+        }
+        if let Some(reference) = node.get("$ref") {
+            return self.reference(node, reference, path);
+        }
+        let mut out: Node = node
+            .iter()
+            .filter(|(k, _)| KEPT.contains(&k.as_str()))
+            .map(|(k, v)| (k.clone(), v.clone()))
+            .collect();
+        if let Some(only) = node.get("const") {
+            out.insert("enum".to_owned(), json!([only]));
+        }
+        if let Some(list) = branches(node) {
+            let list = list.iter().map(|branch| self.schema(branch, path)).collect();
+            out.insert("anyOf".to_owned(), Value::Array(list));
+        } else if has_type(node, "object") || node.contains_key("properties") {
+            self.object(node, &mut out, path);
+        } else if has_type(node, "array") {
+            self.array(node, &mut out, path);
+        } else if !["type", "enum"].iter().any(|key| out.contains_key(*key)) {
+            return self.refuse(path, ANY);
+        }
+        tell(node, &mut out);
+        Value::Object(out)
+    }
+
+    /// A reference with a description becomes a union of one, which may carry it.
+    fn reference(&mut self, node: &Node, reference: &Value, path: &str) -> Value {
+        if super::tree::target(self.defs, node).is_none() {
+            return self.refuse(path, FAR);
+        }
+        if node.keys().any(|key| key != "$ref" && !super::tree::is_annotation(key)) {
+            return self.refuse(path, MIXED);
+        }
+        let mut union = Node::new();
+        if let Some(description) = node.get("description") {
+            union.insert("description".to_owned(), description.clone());
+        }
+        tell(node, &mut union);
+        if union.is_empty() {
+            return json!({"$ref": reference});
+        }
+        union.insert("anyOf".to_owned(), json!([{"$ref": reference}]));
+        Value::Object(union)
+    }
+
+    fn object(&mut self, node: &Node, out: &mut Node, path: &str) {
+        let none = Node::new();
+        let properties = node.get("properties").and_then(Value::as_object).unwrap_or(&none);
+        let free = |key: &str| node.get(key).is_some_and(|rest| rest != &Value::Bool(false));
+        if free("additionalProperties") || free("unevaluatedProperties") || free("patternProperties") {
+            self.refuse(path, if properties.is_empty() { MAP } else { OPEN });
+        }
+        let mut strict = Node::new();
+        for (name, schema) in properties {
+            let mut inner = self.schema(schema, &format!("{path}.{name}"));
+            if nulls::adds(self.defs, node, name, schema) {
+                inner = nullable(inner);
+            }
+            strict.insert(name.clone(), inner);
+        }
+        let required = strict.keys().cloned().map(Value::String).collect();
+        out.entry("type").or_insert_with(|| json!("object"));
+        out.insert("properties".to_owned(), Value::Object(strict));
+        out.insert("required".to_owned(), Value::Array(required));
+        out.insert("additionalProperties".to_owned(), json!(false));
+    }
+
+    fn array(&mut self, node: &Node, out: &mut Node, path: &str) {
+        let item = match node.get("prefixItems").and_then(Value::as_array) {
+            // A tuple of equal types with a fixed length is a list of that length.
+            Some(tuple) => {
+                let length = json!(tuple.len());
+                let fixed = node.get("minItems") == Some(&length) && node.get("maxItems") == Some(&length);
+                match tuple.first() {
+                    Some(first) if fixed && tuple.iter().all(|item| item == first) => Some(first),
+                    _ => {
+                        self.refuse(path, TUPLE);
+                        return;
+                    }
+                }
+            }
+            None => node.get("items"),
+        };
+        let item = self.schema(item.unwrap_or(&Value::Bool(true)), &format!("{path}[]"));
+        out.insert("items".to_owned(), item);
+    }
+}
+
+/// Puts into the description what strict mode has no keyword for.
+fn tell(node: &Node, out: &mut Node) {
+    let mut notes = Vec::new();
+    for key in TOLD {
+        match node.get(key) {
+            None | Some(Value::Null | Value::Object(_) | Value::Array(_)) => {}
+            Some(Value::String(format)) if key == "format" && FORMATS.contains(&format.as_str()) => {
+                out.insert(key.to_owned(), json!(format));
+            }
+            Some(value) => notes.push(format!("{key}: {value}")),
+        }
+    }
+    if notes.is_empty() {
+        return;
+    }
+    let notes = format!("({})", notes.join(", "));
+    let told = match out.get("description").and_then(Value::as_str) {
+        Some(description) => format!("{description} {notes}"),
+        None => notes,
+    };
+    out.insert("description".to_owned(), Value::String(told));
+}
+
+/// The schema with `null` allowed as well.
+fn nullable(schema: Value) -> Value {
+    let Value::Object(mut node) = schema else { return schema };
+    if let Some(Value::Array(list)) = node.get_mut("anyOf") {
+        list.push(json!({"type": "null"}));
+        return Value::Object(node);
+    }
+    match node.get_mut("type") {
+        Some(Value::Array(kinds)) => kinds.push(json!("null")),
+        Some(kind @ Value::String(_)) if !kind.as_str().is_some_and(|k| k == "object" || k == "array") => {
+            *kind = json!([kind.take(), "null"]);
+        }
+        _ => {
+            // The description stays with the property, not with one of its two forms.
+            let description = node.shift_remove("description");
+            let mut union = Node::new();
+            union.extend(description.map(|text| ("description".to_owned(), text)));
+            union.insert("anyOf".to_owned(), json!([node, {"type": "null"}]));
+            return Value::Object(union);
+        }
+    }
+    if let Some(Value::Array(values)) = node.get_mut("enum") {
+        values.push(Value::Null);
+    }
+    Value::Object(node)
+}

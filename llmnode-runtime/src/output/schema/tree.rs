@@ -1,0 +1,112 @@
+//! Walking over JSON schemas: which members of a schema are schemas, and where a reference leads.
+
+use std::borrow::Cow;
+
+use serde_json::{Map, Value};
+
+pub(super) type Node = Map<String, Value>;
+
+/// Keywords whose value is one schema.
+const ONE: [&str; 11] = [
+    "items",
+    "additionalProperties",
+    "unevaluatedProperties",
+    "unevaluatedItems",
+    "propertyNames",
+    "contains",
+    "contentSchema",
+    "not",
+    "if",
+    "then",
+    "else",
+];
+/// Keywords whose value is a list of schemas.
+const LIST: [&str; 4] = ["allOf", "anyOf", "oneOf", "prefixItems"];
+/// Keywords whose value is a map from names to schemas.
+const NAMED: [&str; 5] = ["properties", "patternProperties", "dependentSchemas", "$defs", "definitions"];
+
+/// The schemas directly inside `node`.
+pub(super) fn children(node: &Node) -> impl Iterator<Item = &Value> {
+    node.iter().flat_map(|(key, value)| -> Box<dyn Iterator<Item = &Value>> {
+        match value {
+            value if ONE.contains(&key.as_str()) => Box::new(std::iter::once(value)),
+            Value::Array(list) if LIST.contains(&key.as_str()) => Box::new(list.iter()),
+            Value::Object(named) if NAMED.contains(&key.as_str()) => Box::new(named.values()),
+            _ => Box::new(std::iter::empty()),
+        }
+    })
+}
+
+/// The schemas directly inside `node`, to be changed.
+pub(super) fn children_mut(node: &mut Node) -> impl Iterator<Item = &mut Value> {
+    node.iter_mut().flat_map(|(key, value)| -> Box<dyn Iterator<Item = &mut Value>> {
+        match value {
+            value if ONE.contains(&key.as_str()) => Box::new(std::iter::once(value)),
+            Value::Array(list) if LIST.contains(&key.as_str()) => Box::new(list.iter_mut()),
+            Value::Object(named) if NAMED.contains(&key.as_str()) => Box::new(named.values_mut()),
+            _ => Box::new(std::iter::empty()),
+        }
+    })
+}
+
+/// The name in `#/$defs/<name>`, decoded.
+pub(super) fn def_name(reference: &str) -> Option<Cow<'_, str>> {
+    let encoded = reference.strip_prefix("#/$defs/")?;
+    if encoded.contains('/') {
+        return None;
+    }
+    if !encoded.contains(['%', '~']) {
+        return Some(Cow::Borrowed(encoded));
+    }
+    let mut bytes = Vec::with_capacity(encoded.len());
+    let mut rest = encoded.bytes();
+    while let Some(byte) = rest.next() {
+        bytes.push(if byte == b'%' {
+            let (high, low) = (rest.next()?, rest.next()?);
+            let digit = |b: u8| char::from(b).to_digit(16).and_then(|d| u8::try_from(d).ok());
+            digit(high)? * 16 + digit(low)?
+        } else {
+            byte
+        });
+    }
+    Some(Cow::Owned(String::from_utf8(bytes).ok()?.replace("~1", "/").replace("~0", "~")))
+}
+
+/// The definition that `node` refers to by its `$ref`, if it does.
+pub(super) fn target<'a>(defs: Option<&'a Node>, node: &Node) -> Option<&'a Value> {
+    defs?.get(def_name(node.get("$ref")?.as_str()?)?.as_ref())
+}
+
+/// The branches of a union.
+pub(super) fn branches(node: &Node) -> Option<&Vec<Value>> {
+    node.get("anyOf").or_else(|| node.get("oneOf"))?.as_array()
+}
+
+/// Whether the schema's `type` is `kind`, or a list with `kind` in it.
+pub(super) fn has_type(node: &Node, kind: &str) -> bool {
+    match node.get("type") {
+        Some(Value::String(only)) => only == kind,
+        Some(Value::Array(kinds)) => kinds.iter().any(|k| k == kind),
+        _ => false,
+    }
+}
+
+/// Whether the schema lists `name` under `required`.
+pub(super) fn requires(node: &Node, name: &str) -> bool {
+    node.get("required").and_then(Value::as_array).is_some_and(|names| names.iter().any(|n| n == name))
+}
+
+/// Keywords that tell something but allow and forbid nothing.
+pub(super) fn is_annotation(key: &str) -> bool {
+    matches!(
+        key,
+        "description"
+            | "default"
+            | "examples"
+            | "deprecated"
+            | "readOnly"
+            | "writeOnly"
+            | "$comment"
+            | "$defs"
+    ) || key.starts_with("x-")
+}
