@@ -3,6 +3,7 @@
 //! Nothing is repaired, and nothing is guessed: where the text holds two different values, or one that
 //! breaks off, that is a problem for the model to mend.
 
+mod error;
 mod find;
 
 use std::fmt;
@@ -66,7 +67,10 @@ fn read_clean<T: DeserializeOwned>(text: &str, schema: &OutputSchema) -> Option<
         return None;
     }
     let text = find::trimmed(text);
-    if schema.is_wrapped() {
+    // Both kinds are objects in the schema; serde would fill a struct from a list as well.
+    if !text.starts_with('{') {
+        None
+    } else if schema.is_wrapped() {
         serde_json::from_str::<Wrapped<T>>(text).ok().map(|wrapped| wrapped.value)
     } else {
         serde_json::from_str(text).ok()
@@ -87,11 +91,19 @@ fn required<'de, D: Deserializer<'de>, V: Deserialize<'de>>(deserializer: D) -> 
 }
 
 fn from_json<T: DeserializeOwned>(json: &str, schema: &OutputSchema) -> Result<(T, bool), Problem> {
-    let wrapped =
-        if schema.is_wrapped() { serde_json::from_str::<Wrapped<&RawValue>>(json).ok() } else { None };
+    let may_wrap = schema.is_wrapped() && json.starts_with('{');
+    let wrapped = if may_wrap { serde_json::from_str::<Wrapped<&RawValue>>(json).ok() } else { None };
     let (json, prefix) = wrapped.as_ref().map_or((json, ""), |wrapped| (wrapped.value.get(), WRAPPER));
-    let value = typed(json, schema).map_err(|error| problem(&error, prefix))?;
-    Ok((value, wrapped.is_some()))
+    match typed(json, schema) {
+        Ok(value) => Ok((value, wrapped.is_some())),
+        Err(error) => {
+            let mut problem = problem(&error, prefix);
+            if schema.is_wrapped() && wrapped.is_none() {
+                problem.message.push_str("; answer as {\"value\": ..} with that one member");
+            }
+            Err(problem)
+        }
+    }
 }
 
 type PathError = serde_path_to_error::Error<serde_json::Error>;

@@ -1,12 +1,9 @@
 //! Where in a text the JSON is, in time linear in the text.
 
-use std::fmt;
-
 use serde::de::IgnoredAny;
 use serde_json::Value;
 
-/// Characters of the text shown around a syntax error.
-const EXCERPT: usize = 30;
+use super::error::{ReadError, boundary, broken, error_offset, nothing, offset_of, place};
 
 /// JSON found in a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -27,73 +24,28 @@ pub(crate) enum Source {
     Prose,
 }
 
-/// Why no JSON was taken from a text. Lines and columns count from 1, columns in characters.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum ReadError {
-    /// No JSON; `start` is how the text begins.
-    Nothing { start: String },
-    /// Two values that differ, and where each begins.
-    Ambiguous { first: Place, second: Place },
-    /// JSON that ends before it is complete: where it begins.
-    Truncated { begin: Place, excerpt: String },
-    /// JSON with an error in it.
-    Syntax { at: Place, what: String, excerpt: String },
-}
-
-/// A place in a text.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Place {
-    pub(super) line: usize,
-    pub(super) column: usize,
-}
-
-impl fmt::Display for Place {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "line {} column {}", self.line, self.column)
-    }
-}
-
-impl fmt::Display for ReadError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            ReadError::Nothing { start } if start.is_empty() => {
-                write!(f, "the answer is empty; answer with one JSON value")
-            }
-            ReadError::Nothing { start } => {
-                write!(f, "no JSON in the answer, which begins {start:?}; answer with one JSON value only")
-            }
-            ReadError::Ambiguous { first, second } => write!(
-                f,
-                "two different JSON values, at {first} and at {second}; answer with one JSON value only"
-            ),
-            ReadError::Truncated { begin, excerpt } => {
-                write!(f, "the JSON that begins at {begin} is not complete; it ends in {excerpt:?}")
-            }
-            ReadError::Syntax { at, what, excerpt } => {
-                write!(f, "invalid JSON at {at}: {what}, near {excerpt:?}")
-            }
-        }
-    }
-}
-
 /// The one JSON value of `text`: the whole text, else the value in its code fences, else the one in its prose.
 ///
-/// `objects` says that an object is wanted, so that a list in the prose (a citation, say) is no rival of one.
+/// `objects` says that an object is wanted: a list in the prose (a citation, say) is then no rival of one, and
+/// no stand-in for one either, though serde would fill a struct from it.
 ///
 /// # Errors
 /// No JSON, two values that differ, or JSON that is broken or incomplete; never a part of such.
 pub(super) fn find_json(text: &str, objects: bool) -> Result<Found<'_>, ReadError> {
     let whole = trimmed(text);
-    if is_json(whole) {
-        return Ok(Found { json: whole, source: Source::Whole });
+    let found = if is_json(whole) {
+        Found { json: whole, source: Source::Whole }
+    } else if let Some(json) = in_fences(text, objects)? {
+        Found { json, source: Source::Fence }
+    } else if let Some(json) = in_prose(text, objects)? {
+        Found { json, source: Source::Prose }
+    } else {
+        return Err(nothing(whole));
+    };
+    if objects && !found.json.starts_with('{') {
+        return Err(ReadError::NoObject { at: place(text, offset_of(text, found.json)) });
     }
-    if let Some(json) = in_fences(text, objects)? {
-        return Ok(Found { json, source: Source::Fence });
-    }
-    match in_prose(text, objects)? {
-        Some(json) => Ok(Found { json, source: Source::Prose }),
-        None => Err(ReadError::Nothing { start: whole.chars().take(EXCERPT * 2).collect() }),
-    }
+    Ok(found)
 }
 
 /// The text without white space, byte order marks and zero-width characters around it.
@@ -112,7 +64,7 @@ struct Candidates<'a> {
     text: &'a str,
     objects: bool,
     wanted: Option<Candidate<'a>>,
-    /// A list where an object is wanted: better than nothing, since the error then says so.
+    /// The first list where an object is wanted, so that the error can say so.
     unwanted: Option<&'a str>,
 }
 
@@ -278,43 +230,4 @@ fn pairs_in(text: &str) -> Vec<(usize, usize)> {
     }
     pairs.sort_unstable();
     pairs
-}
-
-fn broken(text: &str, begin: usize, error: &serde_json::Error) -> ReadError {
-    if error.is_eof() {
-        let end = text.trim_end();
-        let from = end.char_indices().rev().nth(EXCERPT - 1).map_or(0, |(at, _)| at).max(begin);
-        return ReadError::Truncated {
-            begin: place(text, begin),
-            excerpt: end[from.min(end.len())..].to_owned(),
-        };
-    }
-    let at = boundary(text, begin + error_offset(&text[begin..], error));
-    let from = boundary(text, at.saturating_sub(EXCERPT));
-    let to = boundary(text, at + EXCERPT);
-    let what = error.to_string();
-    let what = what.split_once(" at line ").map_or(what.as_str(), |(what, _)| what).to_owned();
-    ReadError::Syntax { at: place(text, at), what, excerpt: text[from..to].to_owned() }
-}
-
-/// Where in `text` serde_json met the error: it counts lines from 1, and bytes in them.
-fn error_offset(text: &str, error: &serde_json::Error) -> usize {
-    let line = text.split_inclusive('\n').take(error.line().saturating_sub(1)).map(str::len).sum::<usize>();
-    line + error.column().saturating_sub(1)
-}
-
-/// `at` or the next place after it where a character begins.
-fn boundary(text: &str, at: usize) -> usize {
-    (at..text.len()).find(|at| text.is_char_boundary(*at)).unwrap_or(text.len())
-}
-
-/// Where `part`, a slice of `text`, begins in it.
-fn offset_of(text: &str, part: &str) -> usize {
-    part.as_ptr().addr().saturating_sub(text.as_ptr().addr())
-}
-
-fn place(text: &str, offset: usize) -> Place {
-    let before = &text[..boundary(text, offset)];
-    let line = before.rfind('\n').map_or(0, |end| end + 1);
-    Place { line: before.matches('\n').count() + 1, column: before[line..].chars().count() + 1 }
 }

@@ -1,6 +1,13 @@
+use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
+
+use proptest::prelude::*;
 use schemars::JsonSchema;
 use serde::Deserialize;
+use serde_json::json;
 
+use super::error::{Place, ReadError};
+use super::find::Found;
 use super::*;
 
 #[derive(Debug, PartialEq, Deserialize, JsonSchema)]
@@ -10,13 +17,362 @@ struct Item {
     count: i32,
 }
 
-fn item(text: &str) -> Result<Read<Item>, Vec<Problem>> {
-    read(text, &OutputSchema::of::<Item>())
+#[derive(Debug, PartialEq, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+enum Size {
+    Small,
+    Large,
+}
+
+#[derive(Debug, PartialEq, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct Plan {
+    plan_steps: Vec<Item>,
+    size: Option<Size>,
+    #[serde(default)]
+    labels: BTreeMap<String, u8>,
+}
+
+fn of<T: DeserializeOwned + JsonSchema + 'static>(text: &str) -> Result<Read<T>, String> {
+    read(text, &OutputSchema::of::<T>()).map_err(|problems| {
+        assert_eq!(problems.len(), 1);
+        problems[0].to_string()
+    })
+}
+
+fn item(name: &str, count: i32) -> Item {
+    Item { name: name.into(), count }
+}
+
+fn found(text: &str) -> (&str, Source) {
+    let found = find_json(text, true).unwrap();
+    (found.json, found.source)
+}
+
+fn refused(text: &str) -> String {
+    find_json(text, true).unwrap_err().to_string()
 }
 
 #[test]
 fn clean_json_is_read_whole() {
-    let read = item("\u{feff} {\"name\": \"a\", \"count\": 2}\n").unwrap();
-    assert_eq!(read.value, Item { name: "a".into(), count: 2 });
-    assert_eq!((read.source, read.unwrapped), (Source::Whole, false));
+    for text in [
+        r#"{"name":"a","count":2}"#,
+        "\u{feff} {\"name\": \"a\", \"count\": 2}\n",
+        "\u{a0}{\"count\":2,\"name\":\"a\"}\u{200b}",
+    ] {
+        let read = of::<Item>(text).unwrap();
+        assert_eq!(read.value, item("a", 2));
+        assert_eq!((read.source, read.unwrapped), (Source::Whole, false));
+    }
+}
+
+#[test]
+fn fenced_json_is_read_and_says_so() {
+    for text in [
+        "```json\n{\"name\": \"a\"}\n```",
+        "Here it is:\n\n```\n{\"name\": \"a\"}\n```\nI hope {this} helps.",
+        "~~~JSON\r\n{\"name\": \"a\"}\r\n~~~\r\n",
+        "  ````json5\n{\"name\": \"a\"}\n  ````",
+        "```rust\nfn main() { let x = [1]; }\n```\nand\n```json\n{\"name\": \"a\"}\n```",
+        "```json\n{\"name\": \"a\"}\n```\nAgain:\n```json\n{ \"name\" : \"a\" }\n```",
+        "```json\n{\"name\": \"a\"}",
+    ] {
+        let read = of::<Item>(text).unwrap();
+        assert_eq!((read.value, read.source), (item("a", 0), Source::Fence), "{text}");
+    }
+}
+
+#[test]
+fn json_between_words_is_read_and_says_so() {
+    for text in [
+        r#"Sure! {"name": "a"} Anything else?"#,
+        r#"I use {braces} like {{this}}, see [1] and [the docs](url): {"name": "a"}"#,
+        r#"{"name": "a"} {"name": "a"}"#,
+        r#"```json {"name": "a"} ```"#,
+        "It's {\"name\": \"a\"}}",
+        "naïve {é} «{\"name\": \"a\"}»",
+    ] {
+        let read = of::<Item>(text).unwrap();
+        assert_eq!((read.value, read.source), (item("a", 0), Source::Prose), "{text}");
+    }
+    assert_eq!(find_json("Voilà: [{\"a\": 1}].", false).unwrap().json, "[{\"a\": 1}]");
+}
+
+#[test]
+fn a_list_is_no_object_and_nothing_inside_it_is_taken() {
+    let said =
+        |column| format!("the JSON at line 1 column {column} is no object; answer with one JSON object");
+    assert_eq!(refused("a [1] b [2]"), said(3));
+    assert_eq!(refused(r#"[{"a": 1}] is it"#), said(1));
+    assert_eq!(
+        of::<Item>(r#"["a", 3]"#).unwrap_err(),
+        said(1),
+        "serde would read a struct from its fields' values"
+    );
+    assert_eq!(of::<Item>("3").unwrap_err(), said(1));
+}
+
+#[test]
+fn two_different_values_are_no_answer() {
+    let both = "two different JSON values, at line 1 column 3 and at line 2 column 4; answer with one JSON value only";
+    assert_eq!(refused("é {\"a\": 1}\nor {\"a\": 2}"), both);
+    let error = find_json("```\n{\"a\":1}\n```\n```\n{\"a\":2}\n```", true).unwrap_err();
+    let place = |line| Place { line, column: 1 };
+    assert_eq!(error, ReadError::Ambiguous { first: place(2), second: place(5) });
+    assert!(find_json("[1] or [2]", false).is_err());
+    assert!(find_json("[1] or {}", false).is_err());
+}
+
+#[test]
+fn broken_json_is_refused_with_its_place_and_never_entered() {
+    assert_eq!(
+        refused(r#"{"a": {"b": 1}, "c"#),
+        r#"the JSON that begins at line 1 column 1 is not complete; it ends in `{"a": {"b": 1}, "c`"#
+    );
+    assert_eq!(
+        refused("Here:\n{\"a\": {\"b\": 1},\n \"c\": tru, \"d\": 5}"),
+        r#"invalid JSON at line 3 column 10: expected ident, near `ere: {"a": {"b": 1},  "c": tru, "d": 5}`"#
+    );
+    assert_eq!(
+        refused(r#"[{"a": 1},]"#),
+        "invalid JSON at line 1 column 11: expected value, near `[{\"a\": 1},]`"
+    );
+    assert!(
+        refused("```json\n{'a': {\"b\": 1}}\n```\n{\"b\": 2}")
+            .starts_with("invalid JSON at line 2 column 2: key must be")
+    );
+    for inner in
+        ["{'a': {\"b\": 1}}", "{a: {\"b\": 1}}", "{ // note\n \"a\": {\"b\": 1} }", "[ x, {\"b\": 1} ]"]
+    {
+        assert!(refused(inner).starts_with("no JSON in the answer, which begins"), "{inner}");
+    }
+    assert_eq!(refused(" "), "the answer is empty; answer with one JSON value");
+    assert!(refused("Draft {\"a\": 1}, final {\"a\": 2,}").starts_with("invalid JSON at line 1 column"));
+    let long = refused(&format!("{{\"a\": \"{}\", }}", "é\n".repeat(100_000)));
+    assert!(long.len() < 300, "{long}");
+}
+
+#[test]
+fn errors_name_the_place_in_json_names_and_what_is_allowed() {
+    for (text, said) in [
+        (
+            r#"{"planSteps": [{"name": "a"}, {"name": 3}]}"#,
+            "planSteps[1].name: invalid type: integer `3`, expected a string",
+        ),
+        (r#"{"planSteps": [{"name": "a"}, {"count": 3}]}"#, "planSteps[1]: missing field `name`"),
+        (
+            r#"{"planSteps": [{"name": "a", "count": 3000000000}]}"#,
+            "planSteps[0].count: invalid value: integer `3000000000`, expected i32",
+        ),
+        (
+            r#"{"planSteps": [], "size": "medium"}"#,
+            "size: unknown variant `medium`, expected `small` or `large`",
+        ),
+        (r#"{"planSteps": [], "labels": {"a": 300}}"#, "labels.a: invalid value: integer `300`, expected u8"),
+        (r#"So: {"planSteps": 1.5}"#, "planSteps: invalid type: floating point `1.5`, expected a sequence"),
+        (r#"{"planSteps": [], "planSteps": []}"#, "duplicate field `planSteps`"),
+    ] {
+        assert_eq!(of::<Plan>(text).unwrap_err(), said);
+    }
+    let long = format!(r#"{{"planSteps": [], "size": "{}"}}"#, "é".repeat(100_000));
+    let said = of::<Plan>(&long).unwrap_err();
+    assert!(said.len() < 1300 && said.ends_with("expected `small` or `large`"), "{said}");
+}
+
+#[test]
+fn what_ignoring_passes_over_and_reading_does_not() {
+    assert_eq!(of::<Item>(r#"{"name": "\ud800"}"#).unwrap_err(), "name: unexpected end of hex escape");
+    let deep = format!("{}1{}", "[".repeat(200), "]".repeat(200));
+    assert!(of::<Value>(&deep).unwrap_err().contains("recursion limit exceeded"));
+    assert_eq!(of::<f64>(r#"{"value": 1e400}"#).unwrap_err(), "value: number out of range");
+}
+
+#[test]
+fn a_wrapped_value_is_unwrapped_and_a_bare_one_taken() {
+    let read = of::<Vec<Item>>(r#"{"value": [{"name": "a"}]}"#).unwrap();
+    assert_eq!((read.value, read.source, read.unwrapped), (vec![item("a", 0)], Source::Whole, true));
+    let read = of::<Vec<Item>>(r#"[{"name": "a"}]"#).unwrap();
+    assert_eq!((read.value, read.source, read.unwrapped), (vec![item("a", 0)], Source::Whole, false));
+    let read = of::<Vec<Item>>("Voilà: [{\"name\": \"a\"}].").unwrap();
+    assert_eq!((read.value, read.source, read.unwrapped), (vec![item("a", 0)], Source::Prose, false));
+    assert_eq!(of::<Size>("```\n{\"value\": \"small\"}\n```").unwrap().value, Size::Small);
+    assert_eq!(of::<Size>("\"large\"").unwrap().value, Size::Large);
+    assert_eq!(of::<i32>("42").unwrap().value, 42);
+    assert_eq!(of::<Option<i32>>(r#"{"value": null}"#).unwrap().value, None);
+    assert_eq!(
+        of::<Vec<Item>>(r#"{"value": [{"name": "a"}, {}]}"#).unwrap_err(),
+        "value[1]: missing field `name`"
+    );
+    assert_eq!(
+        of::<BTreeMap<String, Value>>(r#"{"value": 1}"#).unwrap().value["value"],
+        1,
+        "a map is an object itself"
+    );
+    let hint = "; answer as {\"value\": ..} with that one member";
+    assert_eq!(of::<Option<i32>>("{}").unwrap_err(), format!("invalid type: map, expected i32{hint}"));
+    assert_eq!(
+        of::<Vec<Item>>(r#"{"items": []}"#).unwrap_err(),
+        format!("invalid type: map, expected a sequence{hint}")
+    );
+}
+
+#[test]
+fn the_flag_tells_whether_the_value_came_wrapped() {
+    let read = of::<Size>(r#""small""#).unwrap();
+    assert!(!read.unwrapped, "paths of a bare value don't begin with `value`");
+    assert!(of::<Size>(r#"{"value":"small"}"#).unwrap().unwrapped);
+}
+
+#[test]
+fn a_null_for_an_absent_member_is_absent() {
+    assert_eq!(of::<Item>(r#"{"name": "null", "count": null}"#).unwrap().value, item("null", 0));
+    assert_eq!(of::<Item>(r#"{"name": "null", "count": 1}"#).unwrap().value, item("null", 1));
+    assert_eq!(
+        of::<Item>(r#"{"name": null, "count": null}"#).unwrap_err(),
+        "name: invalid type: null, expected a string"
+    );
+    let plan =
+        of::<Plan>(r#"{"planSteps": [{"name": "a", "count": null}], "size": null, "labels": null}"#).unwrap();
+    assert_eq!(plan.value, Plan { plan_steps: vec![item("a", 0)], size: None, labels: BTreeMap::new() });
+    assert_eq!(plan.source, Source::Whole);
+    let read = of::<Vec<Item>>(r#"{"value": [{"name": "a", "count": null}]}"#).unwrap();
+    assert_eq!((read.value, read.unwrapped), (vec![item("a", 0)], true));
+}
+
+#[test]
+fn a_null_is_dropped_before_an_untagged_enum_chooses() {
+    #[derive(Debug, PartialEq, Deserialize, JsonSchema)]
+    #[serde(untagged)]
+    enum Either {
+        Counted {
+            name: String,
+            #[serde(default)]
+            count: i32,
+        },
+        Named {
+            name: String,
+        },
+    }
+    let read = of::<Either>(r#"{"value": {"name": "a", "count": null}}"#).unwrap();
+    assert_eq!(read.value, Either::Counted { name: "a".into(), count: 0 });
+}
+
+#[test]
+fn hostile_texts_take_linear_time() {
+    let long = |part: &str| part.repeat(400_000 / part.len());
+    let texts = [
+        long("["),
+        long("{"),
+        long(r#"{"a":"#),
+        long(r#"[{"a":"#),
+        long("`"),
+        long("```\n"),
+        long("```json\n```\n"),
+        long("~~~\n{}\n"),
+        long("\""),
+        long("{\""),
+        long("{a}"),
+        long("[x"),
+        long("[x]{\n"),
+        long("\n{"),
+        long("é{ "),
+        long("}{"),
+        long("[] [ ] "),
+        long("{} { } "),
+        format!("{}{}", long("{x "), long("}")),
+        format!("x {}", long("{} ")),
+        format!("{{\"a\": [{}]}} {}", long("1,2,").trim_end_matches(','), long("{} ")),
+        format!("{}{}", long("["), long("]")),
+    ];
+    let schemas = [OutputSchema::of::<Plan>(), OutputSchema::of::<Vec<Plan>>()];
+    let start = Instant::now();
+    for text in &texts {
+        for schema in &schemas {
+            let _ = read::<Vec<Plan>>(text, schema);
+        }
+    }
+    assert!(start.elapsed() < Duration::from_secs(60), "{:?}", start.elapsed());
+}
+
+fn any_json() -> impl Strategy<Value = Value> {
+    let leaf = prop_oneof![
+        Just(Value::Null),
+        any::<bool>().prop_map(Value::from),
+        any::<i64>().prop_map(Value::from),
+        any::<f64>().prop_map(Value::from),
+        any::<String>().prop_map(Value::from),
+        "[{}\\[\\]`\"\\\\ \n]{0,8}".prop_map(Value::from),
+    ];
+    leaf.prop_recursive(4, 40, 6, |inner| {
+        prop_oneof![
+            proptest::collection::vec(inner.clone(), 0..6).prop_map(Value::from),
+            proptest::collection::btree_map("[a-z{}`\"]{0,4}", inner, 0..6)
+                .prop_map(|members| Value::Object(members.into_iter().collect())),
+        ]
+    })
+}
+
+fn text_of(value: &Value, pretty: bool) -> String {
+    if pretty { serde_json::to_string_pretty(value).unwrap() } else { value.to_string() }
+}
+
+proptest! {
+    #[test]
+    fn no_text_panics(text in any::<String>(), objects: bool) {
+        let _ = find_json(&text, objects);
+        let _ = of::<Plan>(&text);
+    }
+
+    #[test]
+    fn no_text_of_json_like_parts_panics(
+        parts in proptest::collection::vec(
+            prop_oneof![
+                Just("{"), Just("}"), Just("["), Just("]"), Just("\""), Just(":"), Just(","), Just("\\"), Just("null"),
+                Just("\"name\":\"a\""), Just("\"planSteps\":["), Just("```json\n"), Just("```"), Just("~~~"), Just("\n"),
+                Just("é"), Just("\u{feff}"), Just("value"), Just("1"), Just("\"value\":"), Just(" "),
+            ],
+            0..40,
+        ),
+        objects: bool,
+    ) {
+        let text = parts.concat();
+        if let Ok(Found { json, .. }) = find_json(&text, objects) {
+            prop_assert!(text.contains(json) && serde_json::from_str::<serde::de::IgnoredAny>(json).is_ok());
+        }
+        let _ = of::<Plan>(&text);
+        let _ = of::<Vec<Item>>(&text);
+        let _ = of::<Size>(&text);
+    }
+
+    #[test]
+    fn valid_json_is_read_as_serde_json_reads_it(value in any_json(), pretty: bool) {
+        let text = text_of(&value, pretty);
+        let found = find_json(&text, false).unwrap();
+        prop_assert_eq!(found, Found { json: &text, source: Source::Whole });
+        let wrapped = of::<Value>(&text_of(&json!({"value": value}), pretty)).unwrap();
+        prop_assert_eq!(wrapped.value, serde_json::from_str::<Value>(&text).unwrap());
+    }
+
+    #[test]
+    fn fenced_json_is_what_was_fenced(value in any_json(), pretty: bool, fence in "`{3,5}|~{3,5}", tag in "(json|JSON|)") {
+        let json = text_of(&json!({"it": value}), pretty);
+        let text = format!("Words {{here}}:\n{fence}{tag}\n{json}\n{fence}\nand [there].");
+        prop_assert_eq!(found(&text), (json.as_str(), Source::Fence));
+    }
+
+    #[test]
+    fn json_in_prose_is_what_was_there(value in any_json(), pretty: bool) {
+        let json = text_of(&json!({"it": value}), pretty);
+        let text = format!("Words {{here}}: {json} and [there].");
+        prop_assert_eq!(found(&text), (json.as_str(), Source::Prose));
+    }
+
+    #[test]
+    fn a_cut_object_is_never_read(value in any_json(), cut in any::<proptest::sample::Index>()) {
+        let json = json!({"it": value, "that": {"inner": true}}).to_string();
+        let ends: Vec<usize> = json.char_indices().map(|(at, _)| at).collect();
+        let text = &json[..ends[cut.index(ends.len())]];
+        prop_assert!(find_json(text, true).is_err());
+        prop_assert!(find_json(text, false).is_err());
+    }
 }
