@@ -1,9 +1,39 @@
-//! Runtime of llmnode.
+//! The runtime of llmnode; use it through the `llmnode` crate, whose macros generate code for it.
+//!
+//! The core knows nodes, prompts, outputs, validators, the attempt loop, the ledger and the trait of a model.
+//! It knows no HTTP: providers stand above it, each behind a feature.
 
+mod category;
+mod error;
+mod ledger;
+mod model;
+mod node;
 mod output;
+#[doc(hidden)]
+pub mod private;
+pub mod prompt;
+mod run;
+mod settings;
 #[cfg(feature = "stub-server")]
 pub mod stub_server;
+mod text;
+pub mod validate;
 
-pub use output::{OutputSchema, StrictError, StrictProblem};
+pub use category::{Category, Group};
+pub use error::NodeError;
+pub use ledger::{
+    AttemptKind, AttemptRecord, CallRecord, Flag, Ledger, NodeStats, TokenUsage, Tokens, Usage,
+};
+pub use model::{
+    ChatModel, Completion, FinishReason, Message, ModelError, Reply, Request, Retry, Role, ScriptedModel, Sink,
+};
+pub use node::{Exec, LlmNode, Node};
+pub use output::{LlmOutput, OutputSchema, OutputSpec, StrictError, StrictProblem};
+pub use run::{Call, CallReport, Clock, Cx, Map, Report, Run, TestClock, TokioClock};
+pub use settings::{Attributes, Settings};
 #[cfg(feature = "stub-server")]
-pub use stub_server::{Reply, StubServer};
+pub use stub_server::StubServer;
+pub use validate::{Attempt, Invalid, Violation};
+
+/// A boxed future that can move between threads.
+pub type BoxFuture<'a, T> = std::pin::Pin<Box<dyn Future<Output = T> + Send + 'a>>;

@@ -1,8 +1,9 @@
-//! What a model may answer: the schema it is given, and the reading of its text.
+//! Outputs: their schema, how an answer is read, and how it is checked.
 
-// The attempt loop is the caller; until every part of it is there, some of this has none.
-#[allow(dead_code)]
-pub(crate) mod reader;
+mod reader;
 mod schema;
+mod spec;
 
 pub use schema::{OutputSchema, StrictError, StrictProblem};
+pub use spec::{LlmOutput, OutputSpec};
+pub(crate) use spec::Answer;

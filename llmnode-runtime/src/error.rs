@@ -1,0 +1,152 @@
+//! Why a call gave no output, and what happened over all its attempts.
+
+use std::error::Error;
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::category::Category;
+use crate::ledger::{AttemptRecord, CallRecord, Usage};
+use crate::text::one_line;
+
+/// Why a call gave no output.
+///
+/// `Display` tells a person in a few lines what happened over all attempts: categories, paths and
+/// violations, never the raw answer. `Debug` shows no content at all.
+pub struct NodeError(Box<Inner>);
+
+struct Inner {
+    category: Category,
+    node: &'static str,
+    message: String,
+    retry_after: Option<Duration>,
+    record: Option<Arc<CallRecord>>,
+    source: Option<Box<dyn Error + Send + Sync>>,
+}
+
+impl NodeError {
+    /// An error of a node that is written by hand.
+    pub fn new(category: Category, message: impl Into<String>) -> Self {
+        let message = message.into();
+        NodeError(Box::new(Inner { category, node: "", message, retry_after: None, record: None, source: None }))
+    }
+
+    /// Sets the error beneath.
+    #[must_use]
+    pub fn with_source(mut self, source: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
+        self.0.source = Some(source.into());
+        self
+    }
+
+    pub(crate) fn with_retry_after(mut self, wait: Option<Duration>) -> Self {
+        self.0.retry_after = wait;
+        self
+    }
+
+    /// Attaches the record of the call; an error that came from a call further in keeps its own.
+    pub(crate) fn of_call(mut self, node: &'static str, record: Arc<CallRecord>) -> Self {
+        if self.0.record.is_none() {
+            self.0.node = node;
+            self.0.record = Some(record);
+        }
+        self
+    }
+
+    /// What went wrong last.
+    pub fn category(&self) -> Category {
+        self.0.category
+    }
+
+    /// What went wrong last, in words, without the attempts before it.
+    pub fn message(&self) -> &str {
+        &self.0.message
+    }
+
+    /// All attempts of the call, in order.
+    pub fn attempts(&self) -> &[AttemptRecord] {
+        self.0.record.as_deref().map_or(&[], |record| &record.attempts)
+    }
+
+    /// The usage of all attempts.
+    pub fn usage(&self) -> Usage {
+        self.0.record.as_deref().map(CallRecord::usage).unwrap_or_default()
+    }
+
+    /// What the model wrote last, if it wrote anything, cut at 64 KiB.
+    pub fn last_answer(&self) -> Option<&str> {
+        self.0.record.as_deref().and_then(CallRecord::last_answer)
+    }
+
+    /// The wait that the server asked for last.
+    pub fn retry_after(&self) -> Option<Duration> {
+        self.0.retry_after
+    }
+
+    /// The record of the call, once it has ended.
+    pub fn record(&self) -> Option<&Arc<CallRecord>> {
+        self.0.record.as_ref()
+    }
+}
+
+impl Error for NodeError {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        self.0.source.as_deref().map(|source| source as _)
+    }
+}
+
+impl fmt::Display for NodeError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Inner { category, node, message, .. } = &*self.0;
+        if !node.is_empty() {
+            write!(f, "{node}: ")?;
+        }
+        write!(f, "{category}")?;
+        let attempts = self.attempts();
+        if attempts.len() < 2 {
+            return write!(f, ": {}", one_line(message, 1000));
+        }
+        write!(f, " after {} requests: {}", attempts.len(), one_line(message, 1000))?;
+        write_attempts(attempts, f)?;
+        let usage = self.usage();
+        write!(f, "\n  in all: {} tokens", usage.total.known)?;
+        if usage.total.unreported_calls > 0 {
+            write!(f, " and what {} requests did not report", usage.total.unreported_calls)?;
+        }
+        let elapsed = self.0.record.as_deref().map(|record| record.elapsed).unwrap_or_default();
+        write!(f, ", {elapsed:.1?}")
+    }
+}
+
+/// One line for each attempt; of very many, the first and the last ones.
+fn write_attempts(attempts: &[AttemptRecord], f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    const SHOWN: usize = 8;
+    let hidden = attempts.len().saturating_sub(SHOWN);
+    for (index, attempt) in attempts.iter().enumerate() {
+        if (3..3 + hidden).contains(&index) {
+            if index == 3 {
+                write!(f, "\n  … {hidden} more …")?;
+            }
+            continue;
+        }
+        write!(f, "\n  {}. ", index + 1)?;
+        if attempt.wait > Duration::ZERO {
+            write!(f, "(after {:.1?}) ", attempt.wait)?;
+        }
+        match attempt.category {
+            Some(category) => write!(f, "{category}: {}", one_line(&attempt.message, 300))?,
+            None => f.write_str("accepted")?,
+        }
+    }
+    Ok(())
+}
+
+impl fmt::Debug for NodeError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("NodeError")
+            .field("category", &self.0.category)
+            .field("node", &self.0.node)
+            .field("attempts", &self.attempts().len())
+            .field("retry_after", &self.0.retry_after)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,160 @@
+//! The book of a run: figures per node, and the records of its last calls.
+
+use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::fmt;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use serde::Serialize;
+
+use super::record::{CallRecord, milliseconds};
+use super::usage::{TokenUsage, Usage};
+use crate::node::Node;
+
+/// How many calls a ledger remembers with their attempts.
+const REMEMBERED: usize = 256;
+
+/// The figures of one node, over all its calls.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct NodeStats {
+    /// Tokens and requests of all attempts.
+    pub usage: Usage,
+    /// Time spent in the node's calls, waits included. Calls that run side by side add up.
+    #[serde(rename = "busy_ms", serialize_with = "milliseconds")]
+    pub busy: Duration,
+    /// How often it was called.
+    pub visits: u64,
+}
+
+/// A handle to a run's book. Clones read the same book, also while calls run.
+///
+/// Attempts are committed one by one as they end: on success, failure, panic and drop alike. The book grows
+/// with the number of node types, not with the number of calls.
+#[derive(Clone, Default)]
+pub struct Ledger(Arc<Mutex<Book>>);
+
+/// A node's type, told apart by its path from another type of the same name.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(crate) struct NodeKey {
+    pub(crate) path: &'static str,
+    pub(crate) name: &'static str,
+}
+
+impl NodeKey {
+    pub(crate) fn of<N: Node>() -> Self {
+        // Not `TypeId`: a node may borrow.
+        NodeKey { path: std::any::type_name::<N>(), name: N::NAME }
+    }
+}
+
+struct Book {
+    stats: HashMap<NodeKey, NodeStats>,
+    calls: VecDeque<Arc<CallRecord>>,
+    remembered: usize,
+}
+
+impl Default for Book {
+    fn default() -> Self {
+        Book { stats: HashMap::new(), calls: VecDeque::new(), remembered: REMEMBERED }
+    }
+}
+
+impl Ledger {
+    /// The figures of a node's type; `None`: it was never called.
+    pub fn of<N: Node>(&self) -> Option<NodeStats> {
+        self.lock().stats.get(&NodeKey::of::<N>()).copied()
+    }
+
+    /// The figures of all nodes together.
+    pub fn total(&self) -> Usage {
+        let mut total = Usage::default();
+        self.lock().stats.values().for_each(|stats| total.merge(&stats.usage));
+        total
+    }
+
+    /// The last calls that have ended, oldest first: 256, if [`remember`](Ledger::remember) says nothing else.
+    pub fn calls(&self) -> Vec<Arc<CallRecord>> {
+        self.lock().calls.iter().cloned().collect()
+    }
+
+    /// Sets how many calls are remembered with their attempts.
+    pub fn remember(&self, calls: usize) {
+        let mut book = self.lock();
+        book.remembered = calls;
+        book.trim();
+    }
+
+    /// Known tokens by node name; two types of one name are told apart by their module.
+    pub fn tokens_used(&self) -> BTreeMap<String, u64> {
+        self.by_name(|stats| stats.usage.total.known)
+    }
+
+    /// Milliseconds spent by node name; two types of one name are told apart by their module.
+    pub fn time_ms(&self) -> BTreeMap<String, u64> {
+        self.by_name(|stats| u64::try_from(stats.busy.as_millis()).unwrap_or(u64::MAX))
+    }
+
+    /// The whole book as JSON, without prompts, answers and violations.
+    pub fn to_json(&self) -> serde_json::Value {
+        let calls = self.calls();
+        serde_json::json!({
+            "format": "llmnode/ledger",
+            "version": 1,
+            "total": self.total(),
+            "nodes": self.by_name(|stats| *stats),
+            "calls": calls.iter().map(Arc::as_ref).collect::<Vec<_>>(),
+        })
+    }
+
+    pub(super) fn begin_call(&self, node: NodeKey) {
+        self.lock().stats(node).visits += 1;
+    }
+
+    pub(super) fn add_attempt(&self, node: NodeKey, usage: Option<&TokenUsage>, busy: Duration) {
+        let mut book = self.lock();
+        let stats = book.stats(node);
+        stats.usage.add(usage);
+        stats.busy += busy;
+    }
+
+    pub(super) fn end_call(&self, node: NodeKey, busy: Duration, record: Arc<CallRecord>) {
+        let mut book = self.lock();
+        book.stats(node).busy += busy;
+        book.calls.push_back(record);
+        book.trim();
+    }
+
+    fn by_name<T>(&self, figure: impl Fn(&NodeStats) -> T) -> BTreeMap<String, T> {
+        let book = self.lock();
+        let mut types: HashMap<&str, usize> = HashMap::new();
+        book.stats.keys().for_each(|node| *types.entry(node.name).or_default() += 1);
+        let name = |node: &NodeKey| match types.get(node.name) {
+            Some(1) => node.name.to_owned(),
+            _ => format!("{} ({})", node.name, node.path),
+        };
+        book.stats.iter().map(|(node, stats)| (name(node), figure(stats))).collect()
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Book> {
+        // Nothing panics while it holds the lock.
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Book {
+    fn stats(&mut self, node: NodeKey) -> &mut NodeStats {
+        self.stats.entry(node).or_default()
+    }
+
+    fn trim(&mut self) {
+        let surplus = self.calls.len().saturating_sub(self.remembered);
+        self.calls.drain(..surplus);
+    }
+}
+
+impl fmt::Debug for Ledger {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_map().entries(self.by_name(|stats| *stats)).finish()
+    }
+}

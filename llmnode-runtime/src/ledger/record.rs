@@ -1,0 +1,168 @@
+//! What happened in one attempt and in one call.
+
+use std::fmt;
+use std::time::Duration;
+
+use serde::{Serialize, Serializer};
+
+use super::usage::{TokenUsage, Usage};
+use crate::category::Category;
+use crate::validate::Violation;
+
+/// Why an attempt was made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum AttemptKind {
+    /// The first of the call.
+    First,
+    /// The model was told what was wrong with its last answer.
+    Correction,
+    /// The same request again, after a failure of the transport.
+    Retry,
+    /// The same request again, without what the provider refused.
+    Adapted,
+}
+
+/// Something about an accepted answer that is worth knowing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Flag {
+    /// The JSON stood in a fence.
+    Fenced,
+    /// The JSON stood between other text.
+    InProse,
+    /// The answer stopped at a length limit, and is complete all the same, or is raw text.
+    LengthStop,
+    /// A validator kept the answer with a warning.
+    Warned,
+}
+
+/// One attempt: one request that was begun. Its `Debug` form shows no content.
+#[derive(Clone, Serialize)]
+#[non_exhaustive]
+pub struct AttemptRecord {
+    /// Why it was made.
+    pub kind: AttemptKind,
+    /// What went wrong; `None`: the answer was accepted.
+    pub category: Option<Category>,
+    /// What went wrong in words, without the raw answer.
+    #[serde(skip)]
+    pub message: String,
+    /// What was wrong with the answer, warnings included.
+    #[serde(skip)]
+    pub violations: Vec<Violation>,
+    /// What is worth knowing about an accepted answer.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub flags: Vec<Flag>,
+    /// Tokens, as the provider reports them; `None`: unknown.
+    pub usage: Option<TokenUsage>,
+    /// The wait before the request.
+    #[serde(rename = "wait_ms", serialize_with = "milliseconds")]
+    pub wait: Duration,
+    /// From the begin of the request to the end of validation.
+    #[serde(rename = "elapsed_ms", serialize_with = "milliseconds")]
+    pub elapsed: Duration,
+    /// The wait that the server asked for.
+    #[serde(rename = "retry_after_ms", serialize_with = "optional_milliseconds")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub retry_after: Option<Duration>,
+    /// The model, as the provider names it, or else as it was asked for.
+    pub model: Option<String>,
+    /// Why the answer ended, as the provider says it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub finish_reason: Option<String>,
+    /// The HTTP status of a failure.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub status: Option<u16>,
+    /// The provider's id of the request.
+    pub request_id: Option<String>,
+    /// What the model wrote, cut at 64 KiB; `None` if it wrote nothing that was read.
+    #[serde(skip)]
+    pub answer: Option<String>,
+}
+
+impl AttemptRecord {
+    pub(crate) fn new(kind: AttemptKind, wait: Duration, model: Option<String>) -> Self {
+        AttemptRecord {
+            kind,
+            category: None,
+            message: String::new(),
+            violations: Vec::new(),
+            flags: Vec::new(),
+            usage: None,
+            wait,
+            elapsed: Duration::ZERO,
+            retry_after: None,
+            model,
+            finish_reason: None,
+            status: None,
+            request_id: None,
+            answer: None,
+        }
+    }
+
+    /// Keeps what the model wrote, up to 64 KiB.
+    pub(crate) fn keep_answer(&mut self, mut answer: String) {
+        const CAP: usize = 64 * 1024;
+        if answer.len() > CAP {
+            answer.truncate(crate::text::floor_char_boundary(&answer, CAP));
+            answer.shrink_to_fit();
+        }
+        self.answer = Some(answer);
+    }
+}
+
+impl fmt::Debug for AttemptRecord {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("AttemptRecord")
+            .field("kind", &self.kind)
+            .field("category", &self.category)
+            .field("usage", &self.usage)
+            .field("wait", &self.wait)
+            .field("elapsed", &self.elapsed)
+            .field("request_id", &self.request_id)
+            .finish_non_exhaustive()
+    }
+}
+
+/// One call of a node: all its attempts, and how it ended. Its `Debug` form shows no content.
+#[derive(Clone, Debug, Serialize)]
+#[non_exhaustive]
+pub struct CallRecord {
+    /// The node's name.
+    pub node: &'static str,
+    /// How the call ended; `None`: with an output.
+    pub category: Option<Category>,
+    /// Its attempts, in order. Empty for a node without a model.
+    pub attempts: Vec<AttemptRecord>,
+    /// From the begin to the end, waits included.
+    #[serde(rename = "elapsed_ms", serialize_with = "milliseconds")]
+    pub elapsed: Duration,
+}
+
+impl CallRecord {
+    /// The usage of all attempts.
+    pub fn usage(&self) -> Usage {
+        let mut usage = Usage::default();
+        self.attempts.iter().for_each(|attempt| usage.add(attempt.usage.as_ref()));
+        usage
+    }
+
+    /// What the model wrote last, if it wrote anything.
+    pub fn last_answer(&self) -> Option<&str> {
+        self.attempts.iter().rev().find_map(|attempt| attempt.answer.as_deref())
+    }
+}
+
+pub(super) fn milliseconds<S: Serializer>(duration: &Duration, to: S) -> Result<S::Ok, S::Error> {
+    to.serialize_f64(duration.as_micros() as f64 / 1000.0)
+}
+
+fn optional_milliseconds<S: Serializer>(duration: &Option<Duration>, to: S) -> Result<S::Ok, S::Error> {
+    match duration {
+        Some(duration) => milliseconds(duration, to),
+        None => to.serialize_none(),
+    }
+}

@@ -1,0 +1,140 @@
+//! The guards that commit to the ledger on every way out of a call and of an attempt.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use super::book::{Ledger, NodeKey};
+use super::record::{AttemptKind, AttemptRecord, CallRecord};
+use super::usage::TokenUsage;
+use crate::category::Category;
+use crate::model::Sink;
+use crate::node::Node;
+use crate::run::Clock;
+
+/// One call under way. Dropped before its end, it leaves a record that says so.
+pub(crate) struct CallScope<'r> {
+    ledger: &'r Ledger,
+    clock: &'r dyn Clock,
+    node: NodeKey,
+    started: Instant,
+    state: Mutex<State>,
+}
+
+struct State {
+    attempts: Vec<AttemptRecord>,
+    /// Up to here the time is in the book.
+    booked: Instant,
+    ended: bool,
+}
+
+impl<'r> CallScope<'r> {
+    pub(crate) fn begin<N: Node>(ledger: &'r Ledger, clock: &'r dyn Clock) -> Self {
+        let (node, started) = (NodeKey::of::<N>(), clock.now());
+        ledger.begin_call(node);
+        let state = State { attempts: Vec::new(), booked: started, ended: false };
+        CallScope { ledger, clock, node, started, state: Mutex::new(state) }
+    }
+
+    pub(crate) fn node(&self) -> &'static str {
+        self.node.name
+    }
+
+    /// Begins an attempt: from now on it is in the book, whatever happens.
+    pub(crate) fn attempt(&self, kind: AttemptKind, wait: Duration, model: Option<String>) -> OpenAttempt<'_> {
+        let record = Some(AttemptRecord::new(kind, wait, model));
+        OpenAttempt { call: self, started: self.clock.now(), record }
+    }
+
+    /// Ends the call, and gives its record.
+    pub(crate) fn end(&self, category: Option<Category>) -> Arc<CallRecord> {
+        let mut state = self.lock();
+        state.ended = true;
+        let now = self.clock.now();
+        let record = Arc::new(CallRecord {
+            node: self.node.name,
+            category,
+            attempts: std::mem::take(&mut state.attempts),
+            elapsed: now.saturating_duration_since(self.started),
+        });
+        let busy = now.saturating_duration_since(state.booked);
+        self.ledger.end_call(self.node, busy, Arc::clone(&record));
+        record
+    }
+
+    fn commit(&self, record: AttemptRecord) {
+        let mut state = self.lock();
+        let now = self.clock.now();
+        let busy = now.saturating_duration_since(state.booked);
+        state.booked = now;
+        self.ledger.add_attempt(self.node, record.usage.as_ref(), busy);
+        state.attempts.push(record);
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        // Nothing panics while it holds the lock.
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for CallScope<'_> {
+    fn drop(&mut self) {
+        if !self.lock().ended {
+            self.end(Some(unfinished()));
+        }
+    }
+}
+
+/// One attempt under way. Dropped before its end, it is committed with what was known by then.
+pub(crate) struct OpenAttempt<'c> {
+    call: &'c CallScope<'c>,
+    started: Instant,
+    record: Option<AttemptRecord>,
+}
+
+impl OpenAttempt<'_> {
+    /// Writes down what is known.
+    pub(crate) fn note(&mut self, note: impl FnOnce(&mut AttemptRecord)) {
+        if let Some(record) = &mut self.record {
+            note(record);
+        }
+    }
+
+    /// Commits the attempt.
+    pub(crate) fn commit(mut self, category: Option<Category>) {
+        self.close(category);
+    }
+
+    /// Forgets the attempt: no request was begun.
+    pub(crate) fn forget(mut self) {
+        self.record = None;
+    }
+
+    fn close(&mut self, category: Option<Category>) {
+        if let Some(mut record) = self.record.take() {
+            record.category = category;
+            record.elapsed = self.call.clock.now().saturating_duration_since(self.started);
+            self.call.commit(record);
+        }
+    }
+}
+
+impl Sink for OpenAttempt<'_> {
+    fn request_id(&mut self, id: &str) {
+        self.note(|record| record.request_id = Some(id.to_owned()));
+    }
+
+    fn usage(&mut self, usage: TokenUsage) {
+        self.note(|record| record.usage = Some(usage));
+    }
+}
+
+impl Drop for OpenAttempt<'_> {
+    fn drop(&mut self) {
+        self.close(Some(unfinished()));
+    }
+}
+
+/// Why a guard is dropped before its end.
+fn unfinished() -> Category {
+    if std::thread::panicking() { Category::Panic } else { Category::Cancelled }
+}

@@ -1,0 +1,140 @@
+//! Token figures, each known or unknown. Unknown is never zero, and does not spoil the sums.
+
+use serde::Serialize;
+
+/// The tokens of one response, as the provider reports them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct TokenUsage {
+    /// Tokens of the prompt.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub input: Option<u64>,
+    /// Tokens of the answer.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub output: Option<u64>,
+    /// All tokens, where the provider says so itself.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub total: Option<u64>,
+    /// The part of `input` that came from a cache.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cached: Option<u64>,
+    /// The part of `output` that was spent on reasoning.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reasoning: Option<u64>,
+}
+
+impl TokenUsage {
+    /// All tokens: the provider's own total, else input plus output if both are known.
+    pub fn total(&self) -> Option<u64> {
+        self.total.or_else(|| Some(self.input?.saturating_add(self.output?)))
+    }
+}
+
+/// A sum of figures of which some may be unknown.
+///
+/// ```
+/// use llmnode_runtime::Tokens;
+///
+/// let mut tokens = Tokens::default();
+/// tokens.add(Some(40));
+/// tokens.add(None);
+/// assert_eq!((tokens.known, tokens.unreported_calls), (40, 1));
+/// assert_eq!(tokens.total(), None); // at least 40
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct Tokens {
+    /// The sum of the known figures.
+    pub known: u64,
+    /// How many requests did not report theirs.
+    pub unreported_calls: u64,
+}
+
+impl Tokens {
+    /// The sum, if every request reported its figure.
+    pub fn total(&self) -> Option<u64> {
+        (self.unreported_calls == 0).then_some(self.known)
+    }
+
+    /// Adds one request's figure.
+    pub fn add(&mut self, tokens: Option<u64>) {
+        match tokens {
+            Some(tokens) => self.known = self.known.saturating_add(tokens),
+            None => self.unreported_calls = self.unreported_calls.saturating_add(1),
+        }
+    }
+
+    fn merge(&mut self, other: Tokens) {
+        self.known = self.known.saturating_add(other.known);
+        self.unreported_calls = self.unreported_calls.saturating_add(other.unreported_calls);
+    }
+}
+
+/// The usage of several requests.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct Usage {
+    /// How many requests were begun.
+    pub requests: u64,
+    /// Tokens of the prompts.
+    pub input: Tokens,
+    /// Tokens of the answers.
+    pub output: Tokens,
+    /// All tokens: the provider's totals where given, else input plus output.
+    pub total: Tokens,
+    /// Prompt tokens that came from a cache, as far as providers report them.
+    pub cached: u64,
+    /// Answer tokens that were spent on reasoning, as far as providers report them.
+    pub reasoning: u64,
+}
+
+impl Usage {
+    /// Adds one request; `None`: its usage is unknown.
+    pub fn add(&mut self, usage: Option<&TokenUsage>) {
+        let usage = usage.copied().unwrap_or_default();
+        self.requests = self.requests.saturating_add(1);
+        self.input.add(usage.input);
+        self.output.add(usage.output);
+        self.total.add(usage.total());
+        self.cached = self.cached.saturating_add(usage.cached.unwrap_or(0));
+        self.reasoning = self.reasoning.saturating_add(usage.reasoning.unwrap_or(0));
+    }
+
+    pub(super) fn merge(&mut self, other: &Usage) {
+        self.requests = self.requests.saturating_add(other.requests);
+        self.input.merge(other.input);
+        self.output.merge(other.output);
+        self.total.merge(other.total);
+        self.cached = self.cached.saturating_add(other.cached);
+        self.reasoning = self.reasoning.saturating_add(other.reasoning);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_providers_total_beats_the_sum() {
+        let usage = TokenUsage { input: Some(10), output: Some(5), total: Some(21), ..TokenUsage::default() };
+        assert_eq!(usage.total(), Some(21));
+        assert_eq!(TokenUsage { total: None, ..usage }.total(), Some(15));
+        assert_eq!(TokenUsage { total: None, output: None, ..usage }.total(), None);
+    }
+
+    #[test]
+    fn unknown_is_counted_not_zero() {
+        let mut usage = Usage::default();
+        usage.add(Some(&TokenUsage { input: Some(10), output: Some(5), ..TokenUsage::default() }));
+        usage.add(None);
+        assert_eq!((usage.requests, usage.total.known, usage.total.unreported_calls), (2, 15, 1));
+        assert_eq!(usage.total.total(), None);
+    }
+
+    #[test]
+    fn sums_saturate() {
+        let mut tokens = Tokens::default();
+        tokens.add(Some(u64::MAX));
+        tokens.add(Some(1));
+        assert_eq!(tokens.known, u64::MAX);
+    }
+}

@@ -1,0 +1,52 @@
+//! What a model implements.
+
+use std::sync::Arc;
+
+use super::completion::Completion;
+use super::error::ModelError;
+use super::request::Request;
+use crate::BoxFuture;
+use crate::ledger::TokenUsage;
+
+/// A language model behind some provider.
+///
+/// One call of [`complete`](ChatModel::complete) makes one request: retries, feedback and accounting belong to
+/// the attempt loop. Dropping the future cancels the request.
+pub trait ChatModel: Send + Sync {
+    /// Makes one request and reads its response.
+    ///
+    /// What is known before the end goes to `sink` at once, so that a call which is dropped keeps it.
+    ///
+    /// # Errors
+    /// A [`ModelError`] with the category of what went wrong; see [`ModelError::unsent`] for the faults that
+    /// keep a request from being made.
+    fn complete<'a>(
+        &'a self,
+        request: &'a Request,
+        sink: &'a mut dyn Sink,
+    ) -> BoxFuture<'a, Result<Completion, ModelError>>;
+}
+
+/// Takes what is known of an attempt before it has ended.
+pub trait Sink: Send {
+    /// The provider's id of the request.
+    fn request_id(&mut self, id: &str);
+
+    /// The usage so far; the last one counts.
+    fn usage(&mut self, usage: TokenUsage);
+}
+
+macro_rules! forward {
+    ($($pointer:ty),*) => {$(
+        impl<M: ChatModel + ?Sized> ChatModel for $pointer {
+            fn complete<'a>(
+                &'a self,
+                request: &'a Request,
+                sink: &'a mut dyn Sink,
+            ) -> BoxFuture<'a, Result<Completion, ModelError>> {
+                (**self).complete(request, sink)
+            }
+        }
+    )*};
+}
+forward!(Arc<M>, Box<M>);

@@ -1,0 +1,72 @@
+//! What a model answered.
+
+use std::fmt;
+
+use crate::ledger::TokenUsage;
+
+/// Why an answer ended. Providers invent their own words, so an unknown one is kept, and the content decides.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum FinishReason {
+    /// The model was done.
+    Stop,
+    /// A length limit cut the answer.
+    Length,
+    /// The provider's filter cut the answer.
+    ContentFilter,
+    /// The provider failed while it answered.
+    Error,
+    /// Anything else, as the provider says it.
+    Other(String),
+}
+
+impl FinishReason {
+    /// The word that OpenAI's API uses, or the provider's own.
+    pub fn as_str(&self) -> &str {
+        match self {
+            FinishReason::Stop => "stop",
+            FinishReason::Length => "length",
+            FinishReason::ContentFilter => "content_filter",
+            FinishReason::Error => "error",
+            FinishReason::Other(word) => word,
+        }
+    }
+}
+
+/// One answer of a model. Its `Debug` form shows no content.
+#[derive(Clone, Default)]
+#[non_exhaustive]
+pub struct Completion {
+    /// What the model wrote; empty if nothing.
+    pub text: String,
+    /// What the model said instead, where it declined to answer.
+    pub refusal: Option<String>,
+    /// Why the answer ended; `None` if the provider did not say.
+    pub finish: Option<FinishReason>,
+    /// Tokens, as the provider reports them; `None` if it does not.
+    pub usage: Option<TokenUsage>,
+    /// The model that answered, as the provider names it.
+    pub model: Option<String>,
+    /// The provider's id of the request.
+    pub request_id: Option<String>,
+}
+
+impl Completion {
+    /// An answer that ended by itself.
+    pub fn new(text: impl Into<String>) -> Self {
+        Completion { text: text.into(), finish: Some(FinishReason::Stop), ..Completion::default() }
+    }
+}
+
+impl fmt::Debug for Completion {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Completion")
+            .field("text", &format_args!("{} bytes", self.text.len()))
+            .field("refusal", &self.refusal.is_some())
+            .field("finish", &self.finish)
+            .field("usage", &self.usage)
+            .field("model", &self.model)
+            .field("request_id", &self.request_id)
+            .finish()
+    }
+}

@@ -1,0 +1,13 @@
+//! The seam to a language model: one object-safe trait, a request, and what comes back.
+
+mod chat_model;
+mod completion;
+mod error;
+mod request;
+mod scripted;
+
+pub use chat_model::{ChatModel, Sink};
+pub use completion::{Completion, FinishReason};
+pub use error::{ModelError, Retry};
+pub use request::{Message, Request, Role};
+pub use scripted::{Reply, ScriptedModel};

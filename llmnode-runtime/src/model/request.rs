@@ -1,0 +1,70 @@
+//! What is asked of a model.
+
+use std::fmt;
+use std::sync::Arc;
+
+use serde::Serialize;
+use serde_json::{Map, Value};
+
+use crate::output::OutputSchema;
+
+/// Who speaks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+#[non_exhaustive]
+pub enum Role {
+    /// The program's standing instruction.
+    System,
+    /// The program.
+    User,
+    /// The model.
+    Assistant,
+}
+
+/// One message of a conversation. Its `Debug` form shows no content.
+#[derive(Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct Message {
+    /// Who speaks.
+    pub role: Role,
+    /// What is said.
+    pub content: String,
+}
+
+impl Message {
+    /// A message.
+    pub fn new(role: Role, content: impl Into<String>) -> Self {
+        Message { role, content: content.into() }
+    }
+}
+
+impl fmt::Debug for Message {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Message {{ role: {:?}, content: {} bytes }}", self.role, self.content.len())
+    }
+}
+
+/// One request to a model. The attempt loop builds it once per call, and lends it for every attempt.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Request {
+    /// The conversation so far.
+    pub messages: Vec<Message>,
+    /// The provider's id of the model; `None`: the model's own default.
+    pub model: Option<String>,
+    /// The schema of the answer; `None`: text.
+    pub output: Option<Arc<OutputSchema>>,
+    /// Sampling temperature.
+    pub temperature: Option<f64>,
+    /// The most tokens the answer may have.
+    pub max_tokens: Option<u32>,
+    /// Further fields, passed to the provider as they are.
+    pub extra: Map<String, Value>,
+}
+
+impl Request {
+    /// A request for text, with nothing else set.
+    pub fn new(messages: Vec<Message>) -> Self {
+        Request { messages, model: None, output: None, temperature: None, max_tokens: None, extra: Map::new() }
+    }
+}

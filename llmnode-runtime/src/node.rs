@@ -1,0 +1,75 @@
+//! What a node is: facts that need no state, and a way to run on one.
+
+use std::future::Future;
+
+use crate::error::NodeError;
+use crate::output::OutputSpec;
+use crate::prompt::Prompt;
+use crate::run::Cx;
+use crate::settings::Attributes;
+
+/// The facts about a node that do not depend on a state.
+///
+/// `#[llm_node]` states them; a node without a model states them by hand.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a node",
+    label = "not a node",
+    note = "put `#[llm_node(prompt = \"...\")]` on the struct, or implement `Node` and `Exec` by hand"
+)]
+pub trait Node: Send + Sync {
+    /// What the node answers.
+    type Output: Send + Sync;
+    /// The name that ledgers, errors and logs use.
+    const NAME: &'static str;
+    /// What the node does, in words for people and models.
+    const DESCRIPTION: &'static str = "";
+}
+
+/// A node that runs with a state of type `S`.
+///
+/// A node without a model implements it by hand, and may call other nodes through the context:
+///
+/// ```
+/// use llmnode_runtime::{Cx, Exec, Node, NodeError, Run, ScriptedModel};
+///
+/// struct Double(u64);
+/// impl Node for Double {
+///     type Output = u64;
+///     const NAME: &'static str = "double";
+/// }
+/// impl<S: ?Sized + Sync> Exec<S> for Double {
+///     async fn exec(&self, _: &Cx<'_, S>) -> Result<u64, NodeError> {
+///         Ok(self.0 * 2)
+///     }
+/// }
+///
+/// # let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+/// # runtime.block_on(async {
+/// let run = Run::new(ScriptedModel::new());
+/// assert_eq!(run.call(&Double(4)).await?, 8);
+/// # Ok::<(), NodeError>(()) }).unwrap();
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` does not run with the state `{S}`",
+    label = "this node needs another state",
+    note = "`state = T` on the node and the state of the run must be the same type; a node without `state` runs with any"
+)]
+pub trait Exec<S: ?Sized>: Node {
+    /// Runs the node once. Called by [`Run::call`](crate::Run::call), which accounts for it.
+    ///
+    /// # Errors
+    /// Whatever kept the node from an output.
+    fn exec(&self, cx: &Cx<'_, S>) -> impl Future<Output = Result<Self::Output, NodeError>> + Send;
+}
+
+/// A node that asks a model: what `#[llm_node]` states about it.
+pub trait LlmNode<S: ?Sized>: Exec<S> {
+    /// The settings that the node's attributes state.
+    const ATTRIBUTES: Attributes = Attributes::new();
+
+    /// Writes the prompt.
+    fn render(&self, state: &S, to: &mut Prompt);
+
+    /// How an answer is read and checked.
+    fn output() -> OutputSpec<Self::Output, S>;
+}

@@ -1,0 +1,123 @@
+//! How the answers of a node are read and checked.
+
+use std::fmt;
+use std::sync::Arc;
+
+use schemars::JsonSchema;
+use serde::de::DeserializeOwned;
+
+use super::reader::{self, Source};
+use super::schema::OutputSchema;
+use crate::ledger::Flag;
+use crate::validate::{Checks, Reach, Violation};
+
+/// A type that a model can answer with: anything that deserializes and has a JSON schema.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be the output of a node",
+    label = "lacks `Deserialize` or `JsonSchema`",
+    note = "put `#[llm_output]` on its definition, or derive `serde::Deserialize` and `schemars::JsonSchema`"
+)]
+pub trait LlmOutput: DeserializeOwned + JsonSchema + Send + Sync + 'static {}
+
+#[diagnostic::do_not_recommend]
+impl<T: DeserializeOwned + JsonSchema + Send + Sync + 'static> LlmOutput for T {}
+
+/// How the answers of a node are read and checked.
+pub struct OutputSpec<T, S: ?Sized>(Kind<T, S>);
+
+type Collect<T, S> = for<'a> fn(&'a T, &mut Checks<'a, S>);
+
+/// A value read from an answer.
+pub(crate) struct Answer<T> {
+    pub(crate) value: T,
+    pub(crate) flags: Vec<Flag>,
+    /// The model wrote `{"value": ..}`: it knows paths by that name.
+    pub(crate) wrapped: bool,
+}
+
+enum Kind<T, S: ?Sized> {
+    Text(fn(&str) -> T),
+    Json(Json<T, S>),
+}
+
+struct Json<T, S: ?Sized> {
+    schema: fn() -> Arc<OutputSchema>,
+    read: fn(&str, &OutputSchema, bool) -> Result<Answer<T>, Vec<Violation>>,
+    reach: fn(&mut Reach),
+    collect: Collect<T, S>,
+}
+
+impl<S: ?Sized> OutputSpec<String, S> {
+    /// The answer as it is; nothing is read or checked.
+    pub fn text() -> Self {
+        OutputSpec(Kind::Text(str::to_owned))
+    }
+}
+
+impl<T: LlmOutput, S: ?Sized> OutputSpec<T, S> {
+    /// JSON of a type. `reach` notes the types that `collect` can dive into.
+    pub fn json(reach: fn(&mut Reach), collect: Collect<T, S>) -> Self {
+        OutputSpec(Kind::Json(Json { schema: OutputSchema::of::<T>, read: read::<T>, reach, collect }))
+    }
+}
+
+impl<T, S: ?Sized> OutputSpec<T, S> {
+    pub(crate) fn is_text(&self) -> bool {
+        matches!(self.0, Kind::Text(_))
+    }
+
+    /// The schema to send, or why some validator inside the type would never run.
+    pub(crate) fn schema(&self) -> Result<Option<Arc<OutputSchema>>, String> {
+        let Kind::Json(json) = &self.0 else { return Ok(None) };
+        let schema = (json.schema)();
+        match schema.unreached(json.reach) {
+            None => Ok(Some(schema)),
+            Some(mark) => Err(format!(
+                "the validators of `{mark}` would never run inside the output `{}`: it is held by a type that \
+                 llmnode cannot dive into; put `#[llm_output]` on the types between them, and use `Option`, \
+                 `Box`, `Arc`, `Vec`, `VecDeque`, an array or a map of the standard library as containers",
+                schema.name()
+            )),
+        }
+    }
+
+    /// `schema` is what [`schema`](OutputSpec::schema) gave. `strictly`: the text counts only if it is whole
+    /// JSON as it stands.
+    pub(crate) fn read(
+        &self,
+        answer: &str,
+        schema: Option<&OutputSchema>,
+        strictly: bool,
+    ) -> Result<Answer<T>, Vec<Violation>> {
+        match (&self.0, schema) {
+            (Kind::Text(read), _) => Ok(Answer { value: read(answer), flags: Vec::new(), wrapped: false }),
+            (Kind::Json(json), Some(schema)) => (json.read)(answer, schema, strictly),
+            (Kind::Json(json), None) => (json.read)(answer, &(json.schema)(), strictly),
+        }
+    }
+
+    pub(crate) fn collect<'a>(&self, value: &'a T, to: &mut Checks<'a, S>) {
+        if let Kind::Json(json) = &self.0 {
+            (json.collect)(value, to);
+        }
+    }
+}
+
+impl<T, S: ?Sized> fmt::Debug for OutputSpec<T, S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(if self.is_text() { "OutputSpec::text" } else { "OutputSpec::json" })
+    }
+}
+
+fn read<T: LlmOutput>(answer: &str, schema: &OutputSchema, strictly: bool) -> Result<Answer<T>, Vec<Violation>> {
+    let read = reader::read(answer, schema).map_err(|problems| {
+        problems.into_iter().map(|problem| Violation::new(problem.path, problem.message)).collect::<Vec<_>>()
+    })?;
+    let flags = match read.source {
+        Source::Whole => Vec::new(),
+        _ if strictly => return Err(vec![Violation::new("", "the answer is not whole JSON")]),
+        Source::Fence => vec![Flag::Fenced],
+        Source::Prose => vec![Flag::InProse],
+    };
+    Ok(Answer { value: read.value, flags, wrapped: read.unwrapped })
+}

@@ -1,0 +1,138 @@
+//! From segments and values to the text of a message.
+//!
+//! A prompt is written in two passes over the same segments: the first counts bytes, the second writes them
+//! into a string of exactly that size. A value is inserted once and never read again as a template.
+
+mod segment;
+mod values;
+
+pub use segment::Segment;
+pub use values::{PromptItem, PromptJson, PromptList, PromptOption, PromptValue};
+
+use std::fmt::{self, Write};
+
+/// The messages that a node's prompt renders to.
+#[derive(Default)]
+pub struct Prompt {
+    system: String,
+    user: String,
+    failed: Option<String>,
+}
+
+impl Prompt {
+    /// An empty prompt.
+    pub fn new() -> Self {
+        Prompt::default()
+    }
+
+    /// Writes the system message.
+    pub fn system(&mut self, segments: &[Segment<'_>]) {
+        self.system = self.render("system", segments);
+    }
+
+    /// Writes the user message.
+    pub fn user(&mut self, segments: &[Segment<'_>]) {
+        self.user = self.render("prompt", segments);
+    }
+
+    /// The system message; empty if the node has none.
+    pub fn system_text(&self) -> &str {
+        &self.system
+    }
+
+    /// The user message.
+    pub fn user_text(&self) -> &str {
+        &self.user
+    }
+
+    /// The texts of the system and the user message, or why a value could not be written.
+    pub(crate) fn finish(self) -> Result<(String, String), String> {
+        match self.failed {
+            Some(fault) => Err(fault),
+            None => Ok((self.system, self.user)),
+        }
+    }
+
+    fn render(&mut self, part: &str, segments: &[Segment<'_>]) -> String {
+        let mut size = Counter(0);
+        let mut text = String::new();
+        for (index, segment) in segments.iter().enumerate() {
+            if segment.write(&mut size).is_err() {
+                self.failed = Some(format!("the value at segment {index} of `{part}` could not be written as text"));
+                return text;
+            }
+        }
+        text.reserve_exact(size.0);
+        // What could be counted can be written, unless a `Display` contradicts itself; then the text is cut there.
+        if segments.iter().try_for_each(|segment| segment.write(&mut text)).is_err() {
+            self.failed = Some(format!("a value of `{part}` could not be written as text"));
+        }
+        text
+    }
+}
+
+impl fmt::Debug for Prompt {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Prompt {{ system: {} bytes, user: {} bytes }}", self.system.len(), self.user.len())
+    }
+}
+
+/// Counts the bytes that would be written.
+struct Counter(usize);
+
+impl Write for Counter {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        self.0 += text.len();
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn text(segments: &[Segment<'_>]) -> String {
+        let mut prompt = Prompt::new();
+        prompt.user(segments);
+        prompt.finish().unwrap().1
+    }
+
+    #[test]
+    fn values_are_inserted_once_and_never_expanded() {
+        let goal = "{goal} {{x}} <|im_start|>system".to_owned();
+        assert_eq!(text(&[Segment::text("Goal: "), Segment::value(&goal)]), format!("Goal: {goal}"));
+    }
+
+    #[test]
+    fn lists_indent_and_name_emptiness() {
+        let items = vec!["key", "lamp\nwith oil"];
+        assert_eq!(text(&[Segment::list(&items)]), "- key\n- lamp\n  with oil");
+        assert_eq!(text(&[Segment::list(&Vec::<u8>::new())]), "(none)");
+    }
+
+    #[test]
+    fn optional_values_name_their_absence() {
+        assert_eq!(text(&[Segment::or(&Some(3), "none"), Segment::or(&None::<u8>, "none")]), "3none");
+    }
+
+    #[test]
+    fn specs_and_json() {
+        let tags = vec!["a\"b"];
+        assert_eq!(text(&[Segment::format(&format_args!("{:>4}", 7)), Segment::json(&tags)]), "   7[\"a\\\"b\"]");
+    }
+
+    #[test]
+    fn one_allocation_of_the_exact_size() {
+        let mut prompt = Prompt::new();
+        prompt.user(&[Segment::text("n = "), Segment::value(&12345)]);
+        assert_eq!(prompt.user.capacity(), prompt.user.len());
+    }
+
+    #[test]
+    fn a_value_that_cannot_be_written_is_a_fault() {
+        let map = std::collections::BTreeMap::from([(vec![1], 2)]);
+        let mut prompt = Prompt::new();
+        prompt.user(&[Segment::json(&map)]);
+        assert!(prompt.finish().unwrap_err().contains("segment 0 of `prompt`"));
+    }
+}

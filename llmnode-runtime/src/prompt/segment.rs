@@ -1,0 +1,69 @@
+//! One piece of a prompt: literal text, or a value and how to write it.
+
+use std::fmt::{self, Display, Write};
+
+use super::values::{PromptJson, PromptList, PromptOption, PromptValue};
+
+/// One piece of a prompt. `#[llm_node]` turns `"Goal: {goal}"` into a text and a value.
+#[derive(Clone, Copy)]
+pub struct Segment<'a>(Piece<'a>);
+
+#[derive(Clone, Copy)]
+enum Piece<'a> {
+    Text(&'static str),
+    Value(&'a dyn Display),
+    List(&'a dyn PromptList),
+    Json(&'a dyn PromptJson),
+    Option(&'a dyn PromptOption, &'static str),
+}
+
+impl<'a> Segment<'a> {
+    /// Literal text.
+    pub const fn text(text: &'static str) -> Self {
+        Segment(Piece::Text(text))
+    }
+
+    /// `{field}`: the value as `Display` writes it.
+    pub const fn value<T: PromptValue>(value: &'a T) -> Self {
+        Segment(Piece::Value(value))
+    }
+
+    /// `{field:spec}`: the value by one of Rust's format specifications.
+    pub const fn format(value: &'a fmt::Arguments<'a>) -> Self {
+        Segment(Piece::Value(value))
+    }
+
+    /// `{field:list}`: one line `- item` each; `(none)` if there are none.
+    pub const fn list<T: PromptList>(items: &'a T) -> Self {
+        Segment(Piece::List(items))
+    }
+
+    /// `{field:json}`: the value as JSON on one line.
+    pub const fn json<T: PromptJson>(value: &'a T) -> Self {
+        Segment(Piece::Json(value))
+    }
+
+    /// `{field:or(absent)}`: the value of an `Option`, or the given text.
+    pub const fn or<T: PromptOption>(value: &'a T, absent: &'static str) -> Self {
+        Segment(Piece::Option(value, absent))
+    }
+
+    pub(super) fn write(&self, to: &mut dyn Write) -> fmt::Result {
+        match self.0 {
+            Piece::Text(text) => to.write_str(text),
+            Piece::Value(value) => write!(to, "{value}"),
+            Piece::List(items) => items.write_list(to),
+            Piece::Json(value) => value.write_json(to),
+            Piece::Option(value, absent) => value.write_or(absent, to),
+        }
+    }
+}
+
+impl fmt::Debug for Segment<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            Piece::Text(text) => write!(f, "Text({text:?})"),
+            _ => f.write_str("Value"),
+        }
+    }
+}

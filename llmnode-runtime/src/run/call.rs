@@ -1,0 +1,183 @@
+//! One call of a node: settings first, then an await.
+
+use std::fmt;
+use std::future::{Future, IntoFuture};
+use std::pin::Pin;
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde_json::Value;
+
+use super::cx::Cx;
+use super::run::RunCore;
+use crate::BoxFuture;
+use crate::error::NodeError;
+use crate::ledger::{CallRecord, CallScope};
+use crate::node::Exec;
+use crate::settings::Settings;
+
+type Outcome<T> = Result<CallReport<T>, NodeError>;
+
+/// A call that starts when it is awaited.
+///
+/// What it sets beats the run's settings, which beat the node's attributes. `join!`, `select!` and
+/// `timeout` of tokio take it as it is; elsewhere `.into_future()` makes a future of it.
+#[must_use = "a call does nothing until it is awaited"]
+pub struct Call<'r, T> {
+    settings: Settings,
+    start: Box<dyn FnOnce(Settings) -> BoxFuture<'r, Outcome<T>> + Send + 'r>,
+}
+
+impl<'r, T> Call<'r, T> {
+    pub(super) fn new<S, N>(core: &'r RunCore, state: &'r S, node: &'r N) -> Self
+    where
+        S: ?Sized + Sync,
+        N: Exec<S, Output = T>,
+    {
+        let start = Box::new(move |settings| start(core, state, node, settings));
+        Call { settings: Settings::new(), start }
+    }
+
+    /// The model to ask: a name registered on the run, or else the provider's id.
+    pub fn model(mut self, model: impl Into<String>) -> Self {
+        self.settings.model = Some(model.into());
+        self
+    }
+
+    /// Sampling temperature.
+    pub fn temperature(mut self, temperature: f64) -> Self {
+        self.settings.temperature = Some(temperature);
+        self
+    }
+
+    /// The most tokens an answer may have.
+    pub fn max_tokens(mut self, max_tokens: u32) -> Self {
+        self.settings.max_tokens = Some(max_tokens);
+        self
+    }
+
+    /// How many more calls follow bad answers.
+    pub fn retries(mut self, retries: u32) -> Self {
+        self.settings.retries = Some(retries);
+        self
+    }
+
+    /// How many more tries follow failures of the transport.
+    pub fn transport_retries(mut self, transport_retries: u32) -> Self {
+        self.settings.transport_retries = Some(transport_retries);
+        self
+    }
+
+    /// The longest wait before a further try; a longer one fails at once.
+    pub fn max_wait(mut self, max_wait: Duration) -> Self {
+        self.settings.max_wait = Some(max_wait);
+        self
+    }
+
+    /// A further field of the request, such as `("seed", 7)`.
+    pub fn extra(mut self, field: impl Into<String>, value: impl Into<Value>) -> Self {
+        self.settings.extra.insert(field.into(), value.into());
+        self
+    }
+
+    /// All settings at once, instead of those set so far.
+    pub fn settings(mut self, settings: Settings) -> Self {
+        self.settings = settings;
+        self
+    }
+
+    /// Asks for the record of the call beside its output.
+    pub fn report(self) -> Report<'r, T> {
+        Report(self)
+    }
+}
+
+impl<'r, T: Send + 'r> IntoFuture for Call<'r, T> {
+    type Output = Result<T, NodeError>;
+    type IntoFuture = CallFuture<'r, T>;
+
+    fn into_future(self) -> CallFuture<'r, T> {
+        CallFuture((self.start)(self.settings))
+    }
+}
+
+/// A call under way.
+#[must_use = "a call does nothing until it is awaited"]
+pub struct CallFuture<'r, T>(BoxFuture<'r, Outcome<T>>);
+
+impl<T> Future for CallFuture<'_, T> {
+    type Output = Result<T, NodeError>;
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut std::task::Context<'_>) -> std::task::Poll<Self::Output> {
+        self.0.as_mut().poll(cx).map_ok(|report| report.value)
+    }
+}
+
+/// A [`Call`] that gives its record too.
+#[must_use = "a call does nothing until it is awaited"]
+pub struct Report<'r, T>(Call<'r, T>);
+
+impl<'r, T: Send + 'r> IntoFuture for Report<'r, T> {
+    type Output = Result<CallReport<T>, NodeError>;
+    type IntoFuture = BoxFuture<'r, Self::Output>;
+
+    fn into_future(self) -> Self::IntoFuture {
+        (self.0.start)(self.0.settings)
+    }
+}
+
+/// What a call gave, and what it took.
+#[non_exhaustive]
+pub struct CallReport<T> {
+    /// The node's output.
+    pub value: T,
+    /// Every attempt, with usage and times.
+    pub record: Arc<CallRecord>,
+}
+
+fn start<'r, S, N>(
+    core: &'r RunCore,
+    state: &'r S,
+    node: &'r N,
+    settings: Settings,
+) -> BoxFuture<'r, Outcome<N::Output>>
+where
+    S: ?Sized + Sync,
+    N: Exec<S>,
+{
+    Box::pin(async move {
+        let scope = CallScope::begin::<N>(&core.ledger, &*core.clock);
+        let outcome = node.exec(&Cx { core, state, scope: &scope, settings: &settings }).await;
+        match outcome {
+            Ok(value) => Ok(CallReport { value, record: scope.end(None) }),
+            Err(error) => {
+                let record = scope.end(Some(error.category()));
+                Err(error.of_call(N::NAME, record))
+            }
+        }
+    })
+}
+
+impl<T> fmt::Debug for Call<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Call").field("settings", &self.settings).finish_non_exhaustive()
+    }
+}
+
+impl<T> fmt::Debug for CallFuture<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("CallFuture")
+    }
+}
+
+impl<T> fmt::Debug for Report<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Report").field(&self.0).finish()
+    }
+}
+
+impl<T> fmt::Debug for CallReport<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("CallReport").field("record", &self.record).finish_non_exhaustive()
+    }
+}

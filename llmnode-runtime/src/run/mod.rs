@@ -1,0 +1,21 @@
+//! Running nodes: the run, one call of a node, many calls, and the attempt loop beneath them.
+
+mod attempts;
+mod budget;
+mod call;
+mod clock;
+mod cx;
+mod feedback;
+mod map;
+mod pool;
+#[expect(clippy::module_inception, reason = "the file holds `Run`")]
+mod run;
+mod shell;
+
+pub use call::{Call, CallReport, Report};
+pub use clock::{Clock, TestClock, TokioClock};
+pub use cx::Cx;
+pub use map::Map;
+pub use run::Run;
+pub(crate) use run::RunCore;
+pub use shell::exec;

@@ -1,0 +1,117 @@
+//! A run: a model, a state, and a book of what was spent.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::Arc;
+
+use super::call::Call;
+use super::clock::{Clock, TokioClock};
+use super::map::Map;
+use crate::ledger::Ledger;
+use crate::model::ChatModel;
+use crate::node::Exec;
+use crate::settings::Settings;
+
+/// A model to ask, a state to read, and a ledger of everything spent.
+///
+/// Cheap to clone: clones, and runs made by [`with_state`](Run::with_state), share model and ledger. Runs on
+/// tokio.
+#[derive(Clone)]
+pub struct Run<S = ()> {
+    core: Arc<RunCore>,
+    state: S,
+}
+
+/// What runs of different states share.
+#[derive(Clone)]
+pub(crate) struct RunCore {
+    pub(super) model: Arc<dyn ChatModel>,
+    pub(super) models: BTreeMap<String, Arc<dyn ChatModel>>,
+    pub(super) settings: Settings,
+    pub(super) ledger: Ledger,
+    pub(super) clock: Arc<dyn Clock>,
+}
+
+impl Run {
+    /// A run on a model, without state.
+    pub fn new(model: impl ChatModel + 'static) -> Run {
+        let core = RunCore {
+            model: Arc::new(model),
+            models: BTreeMap::new(),
+            settings: Settings::new(),
+            ledger: Ledger::default(),
+            clock: Arc::new(TokioClock),
+        };
+        Run { core: Arc::new(core), state: () }
+    }
+}
+
+impl<S> Run<S> {
+    /// A run on the same model and ledger with another state.
+    pub fn with_state<T>(&self, state: T) -> Run<T> {
+        Run { core: Arc::clone(&self.core), state }
+    }
+
+    /// Registers a further model under a name that attributes and calls may use.
+    #[must_use]
+    pub fn model(mut self, name: impl Into<String>, model: impl ChatModel + 'static) -> Self {
+        Arc::make_mut(&mut self.core).models.insert(name.into(), Arc::new(model));
+        self
+    }
+
+    /// Sets what holds for every call that does not say otherwise itself.
+    #[must_use]
+    pub fn with_settings(mut self, settings: Settings) -> Self {
+        Arc::make_mut(&mut self.core).settings = settings;
+        self
+    }
+
+    /// Sets the clock that all waits go through; tokio's, if not set.
+    #[must_use]
+    pub fn with_clock(mut self, clock: impl Clock + 'static) -> Self {
+        Arc::make_mut(&mut self.core).clock = Arc::new(clock);
+        self
+    }
+
+    /// The state.
+    pub fn state(&self) -> &S {
+        &self.state
+    }
+
+    /// The state, to change between calls.
+    pub fn state_mut(&mut self) -> &mut S {
+        &mut self.state
+    }
+
+    /// A handle to the figures so far; readable while calls run.
+    pub fn ledger(&self) -> Ledger {
+        self.core.ledger.clone()
+    }
+
+    /// Calls a node. The state is only read.
+    pub fn call<'r, N: Exec<S>>(&'r self, node: &'r N) -> Call<'r, N::Output>
+    where
+        S: Sync,
+    {
+        Call::new(&self.core, &self.state, node)
+    }
+
+    /// Calls many nodes, eight at a time if [`concurrency`](Map::concurrency) says nothing else. Results come
+    /// in the order of the nodes; one failure does not disturb the others.
+    pub fn map<'r, N>(&'r self, nodes: impl IntoIterator<Item = N, IntoIter: Send + 'r>) -> Map<'r, N::Output>
+    where
+        N: Exec<S> + 'r,
+        S: Sync,
+    {
+        Map::new(&self.core, &self.state, nodes.into_iter())
+    }
+}
+
+impl<S> fmt::Debug for Run<S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Run")
+            .field("models", &self.core.models.keys())
+            .field("settings", &self.core.settings)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,166 @@
+//! The checks collected from one answer, each with the path where it was found.
+
+use std::fmt;
+use std::future::Future;
+
+use super::invalid::Invalid;
+use crate::BoxFuture;
+
+/// Which answer of a call a validator looks at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Attempt {
+    index: u32,
+    maximum: u32,
+}
+
+impl Attempt {
+    /// The answer number `index` of a call that corrects at most `maximum` times.
+    pub fn new(index: u32, maximum: u32) -> Self {
+        Attempt { index, maximum }
+    }
+
+    /// How many bad answers came before: 0 for the first answer.
+    pub fn index(&self) -> u32 {
+        self.index
+    }
+
+    /// The largest index there can be: the call's `retries`.
+    pub fn maximum(&self) -> u32 {
+        self.maximum
+    }
+
+    /// Whether a bad answer now ends the call.
+    pub fn is_last(&self) -> bool {
+        self.index >= self.maximum
+    }
+}
+
+pub(super) enum Check<'a, S: ?Sized> {
+    Sync(Box<dyn FnOnce(&S, &Attempt) -> Result<(), Invalid> + Send + 'a>),
+    Async(Box<dyn FnOnce(&'a S, &'a Attempt) -> BoxFuture<'a, Result<(), Invalid>> + Send + 'a>),
+}
+
+pub(super) struct Collected<'a, S: ?Sized> {
+    pub(super) path: String,
+    /// Rust names of the type's fields that differ from their JSON names.
+    pub(super) names: &'static [(&'static str, &'static str)],
+    pub(super) validator: &'static str,
+    pub(super) check: Check<'a, S>,
+}
+
+/// Collects the checks of an answer and of everything inside it.
+pub struct Checks<'a, S: ?Sized> {
+    path: String,
+    names: &'static [(&'static str, &'static str)],
+    pub(super) list: Vec<Collected<'a, S>>,
+}
+
+impl<S: ?Sized> Default for Checks<'_, S> {
+    fn default() -> Self {
+        Checks { path: String::new(), names: &[], list: Vec::new() }
+    }
+}
+
+impl<'a, S: ?Sized> Checks<'a, S> {
+    /// Adds a validator that needs no waiting.
+    pub fn sync(
+        &mut self,
+        validator: &'static str,
+        check: impl FnOnce(&S, &Attempt) -> Result<(), Invalid> + Send + 'a,
+    ) {
+        self.push(validator, Check::Sync(Box::new(check)));
+    }
+
+    /// Adds an async validator.
+    pub fn future<F>(&mut self, validator: &'static str, check: impl FnOnce(&'a S, &'a Attempt) -> F + Send + 'a)
+    where
+        F: Future<Output = Result<(), Invalid>> + Send + 'a,
+    {
+        self.push(validator, Check::Async(Box::new(|state, attempt| Box::pin(check(state, attempt)))));
+    }
+
+    /// Says which Rust names the validators that follow may use for which JSON names.
+    pub fn names(&mut self, names: &'static [(&'static str, &'static str)]) {
+        self.names = names;
+    }
+
+    /// Collects inside the member `name` of an object.
+    pub fn field(&mut self, name: &str, collect: impl FnOnce(&mut Self)) {
+        self.nested(collect, |path| push_key(path, name));
+    }
+
+    /// Collects inside the element `index` of an array.
+    pub fn index(&mut self, index: usize, collect: impl FnOnce(&mut Self)) {
+        self.nested(collect, |path| path.push_str(&format!("[{index}]")));
+    }
+
+    fn nested(&mut self, collect: impl FnOnce(&mut Self), push: impl FnOnce(&mut String)) {
+        let (length, names) = (self.path.len(), self.names);
+        push(&mut self.path);
+        collect(self);
+        self.path.truncate(length);
+        self.names = names;
+    }
+
+    fn push(&mut self, validator: &'static str, check: Check<'a, S>) {
+        self.list.push(Collected { path: self.path.clone(), names: self.names, validator, check });
+    }
+}
+
+impl<S: ?Sized> fmt::Debug for Checks<'_, S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.list.iter().map(|check| (&check.path, check.validator))).finish()
+    }
+}
+
+/// `name` after a dot, or in brackets and quotes where a dot would mislead.
+fn push_key(path: &mut String, name: &str) {
+    if name.is_empty() || name.contains(|c: char| matches!(c, '.' | '[' | ']' | '"') || c.is_whitespace()) {
+        path.push_str(&format!("[{name:?}]"));
+    } else {
+        if !path.is_empty() {
+            path.push('.');
+        }
+        path.push_str(name);
+    }
+}
+
+/// A validator's own path below the path where it was found, in JSON names.
+pub(super) fn join(at: &str, names: &[(&str, &str)], own: &str) -> String {
+    let end = own.find(['.', '[']).unwrap_or(own.len());
+    let (head, rest) = own.split_at(end);
+    let head = names.iter().find(|(rust, _)| *rust == head).map_or(head, |(_, json)| *json);
+    let mut path = at.to_owned();
+    if !head.is_empty() {
+        push_key(&mut path, head);
+    }
+    path.push_str(rest);
+    path
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_are_in_json_names() {
+        assert_eq!(join("", &[], "item"), "item");
+        assert_eq!(join("steps[2]", &[("item_name", "itemName")], "item_name.x[0]"), "steps[2].itemName.x[0]");
+        assert_eq!(join("steps", &[], "[3].item"), "steps[3].item");
+        assert_eq!(join("steps", &[], ""), "steps");
+    }
+
+    #[test]
+    fn keys_with_dots_are_quoted() {
+        let mut path = "by".to_owned();
+        push_key(&mut path, "a.b");
+        assert_eq!(path, "by[\"a.b\"]");
+    }
+
+    #[test]
+    fn the_last_attempt_knows_it() {
+        assert!(!Attempt::new(1, 2).is_last());
+        assert!(Attempt::new(2, 2).is_last());
+        assert!(Attempt::new(0, 0).is_last());
+    }
+}

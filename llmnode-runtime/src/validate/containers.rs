@@ -1,0 +1,79 @@
+//! Dives into the containers of the standard library, and into nothing for its plain values.
+
+use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::fmt::Display;
+use std::sync::Arc;
+
+use super::checks::Checks;
+use super::dive::{Validate, ValidateFields, Validated, ValidatedFields};
+use super::reach::Reach;
+
+macro_rules! container {
+    ([$($generics:tt)*] $container:ty, |$value:ident, $to:ident, $dive:ident| $walk:expr) => {
+        impl<T: ValidatedFields, $($generics)*> ValidatedFields for $container {
+            fn reach(to: &mut Reach) {
+                T::reach(to);
+            }
+        }
+        impl<T: Validated, $($generics)*> Validated for $container {}
+        impl<S: ?Sized, T: ValidateFields<S>, $($generics)*> ValidateFields<S> for $container {
+            fn fields<'a>(&'a self, $to: &mut Checks<'a, S>) {
+                let ($value, $dive) = (self, T::fields);
+                $walk
+            }
+        }
+        impl<S: ?Sized, T: Validate<S>, $($generics)*> Validate<S> for $container {
+            fn checks<'a>(&'a self, $to: &mut Checks<'a, S>) {
+                let ($value, $dive) = (self, T::checks);
+                $walk
+            }
+        }
+    };
+}
+
+macro_rules! sequence {
+    ($([$($generics:tt)*] $container:ty),* $(,)?) => {$(
+        container!([$($generics)*] $container, |value, to, dive| {
+            for (index, item) in value.iter().enumerate() {
+                to.index(index, |to| dive(item, to));
+            }
+        });
+    )*};
+}
+
+container!([] Option<T>, |value, to, dive| if let Some(value) = value { dive(value, to) });
+container!([] Box<T>, |value, to, dive| dive(value, to));
+container!([] Arc<T>, |value, to, dive| dive(value, to));
+sequence!([] Vec<T>, [] VecDeque<T>, [const N: usize] [T; N]);
+container!([K: Display] BTreeMap<K, T>, |value, to, dive| {
+    for (key, item) in value {
+        to.field(&key.to_string(), |to| dive(item, to));
+    }
+});
+container!([K: Display, H] HashMap<K, T, H>, |value, to, dive| {
+    // In the order of the keys, so that the same answer gives the same feedback.
+    let mut entries: Vec<_> = value.iter().map(|(key, item)| (key.to_string(), item)).collect();
+    entries.sort_by(|(one, _), (other, _)| one.cmp(other));
+    for (key, item) in entries {
+        to.field(&key, |to| dive(item, to));
+    }
+});
+
+macro_rules! plain {
+    ($($plain:ty),* $(,)?) => {$(
+        impl ValidatedFields for $plain {
+            fn reach(_: &mut Reach) {}
+        }
+        impl Validated for $plain {}
+        impl<S: ?Sized> ValidateFields<S> for $plain {
+            fn fields<'a>(&'a self, _: &mut Checks<'a, S>) {}
+        }
+        impl<S: ?Sized> Validate<S> for $plain {
+            fn checks<'a>(&'a self, _: &mut Checks<'a, S>) {}
+        }
+    )*};
+}
+plain!(
+    (), bool, char, String, u8, u16, u32, u64, u128, usize, i8, i16, i32, i64, i128, isize, f32, f64,
+    serde_json::Value
+);

@@ -1,0 +1,142 @@
+//! How a value's validators are found.
+//!
+//! `#[llm_output]` and `#[validate]` on a definition implement [`ValidateFields`]: it dives into the fields.
+//! `#[validate]` on an impl block implements [`Validate`]: it dives likewise, and adds the block's methods.
+//! Generated code does not know which of the two a type has, or neither, so it calls `dive` on three
+//! references to a [`Dive`]: method resolution takes the first that fits, from [`Validate`] down to nothing.
+//! The markers carry no state, so that a type validated against *another* state is an error, not a miss.
+
+use super::checks::Checks;
+use super::reach::Reach;
+
+/// A type with validators of its own, from `#[validate]` on an impl block.
+pub trait Validated: ValidatedFields {}
+
+/// A type with validators that run with the state `S`.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not validated against the state `{S}`",
+    label = "its validators take another state",
+    note = "the state of the validators, `state = T` on the node and `#[llm_output(state = T)]` on types in between \
+            must name the same type",
+    note = "a generic output needs validators: `#[validate] impl T {{}}` says that there are none"
+)]
+pub trait Validate<S: ?Sized>: ValidateFields<S> + Validated {
+    /// Adds all checks of this value, those inside it included.
+    fn checks<'a>(&'a self, to: &mut Checks<'a, S>);
+}
+
+/// A type whose definition says how to dive into its fields.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` has validators, but its definition does not say so",
+    label = "its definition has neither `#[llm_output]` nor `#[validate]`",
+    note = "put `#[llm_output]` on the definition, or `#[validate]` above its own derives"
+)]
+pub trait ValidatedFields {
+    /// Fields whose JSON name differs from their Rust name.
+    const NAMES: &'static [(&'static str, &'static str)] = &[];
+
+    /// Notes which types a dive can come to.
+    fn reach(to: &mut Reach);
+}
+
+/// A type whose fields' validators run with the state `S`.
+#[diagnostic::on_unimplemented(
+    message = "the fields of `{Self}` are not validated against the state `{S}`",
+    label = "validators inside it take another state",
+    note = "write `#[llm_output(state = T)]` on the type, with the state of the validators inside it"
+)]
+pub trait ValidateFields<S: ?Sized>: ValidatedFields {
+    /// Adds the checks inside this value.
+    fn fields<'a>(&'a self, to: &mut Checks<'a, S>);
+}
+
+/// A value that generated code dives into.
+#[derive(Debug)]
+pub struct Dive<'a, T: ?Sized>(pub &'a T);
+
+/// First choice: a type with validators of its own.
+pub trait DiveValidators<'a, T: ?Sized> {
+    /// Adds the checks of the value.
+    fn dive<S: ?Sized>(&self, to: &mut Checks<'a, S>)
+    where
+        T: Validate<S>;
+}
+
+impl<'a, T: Validated + ?Sized> DiveValidators<'a, T> for &&Dive<'a, T> {
+    fn dive<S: ?Sized>(&self, to: &mut Checks<'a, S>)
+    where
+        T: Validate<S>,
+    {
+        self.0.checks(to);
+    }
+}
+
+/// Second choice: a type whose fields may have validators.
+pub trait DiveFields<'a, T: ?Sized> {
+    /// Adds the checks inside the value.
+    fn dive<S: ?Sized>(&self, to: &mut Checks<'a, S>)
+    where
+        T: ValidateFields<S>;
+}
+
+impl<'a, T: ValidatedFields + ?Sized> DiveFields<'a, T> for &Dive<'a, T> {
+    fn dive<S: ?Sized>(&self, to: &mut Checks<'a, S>)
+    where
+        T: ValidateFields<S>,
+    {
+        self.0.fields(to);
+    }
+}
+
+/// Last choice: a type that nothing is known about. If validators are inside it all the same, the mark in
+/// its schema tells, and the first use is an error.
+pub trait DiveNothing<'a> {
+    /// Adds nothing.
+    fn dive<S: ?Sized>(&self, to: &mut Checks<'a, S>);
+}
+
+impl<'a, T: ?Sized> DiveNothing<'a> for Dive<'a, T> {
+    fn dive<S: ?Sized>(&self, _: &mut Checks<'a, S>) {}
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::invalid::Invalid;
+    use super::*;
+
+    struct World;
+    struct Fields(Inner);
+    struct Inner;
+    struct Plain;
+
+    impl ValidatedFields for Inner {
+        fn reach(_: &mut Reach) {}
+    }
+    impl<S: ?Sized> ValidateFields<S> for Inner {
+        fn fields<'a>(&'a self, _: &mut Checks<'a, S>) {}
+    }
+    impl Validated for Inner {}
+    impl Validate<World> for Inner {
+        fn checks<'a>(&'a self, to: &mut Checks<'a, World>) {
+            to.sync("inner", |_, _| Err(Invalid::new("no")));
+        }
+    }
+    impl ValidatedFields for Fields {
+        fn reach(_: &mut Reach) {}
+    }
+    impl ValidateFields<World> for Fields {
+        fn fields<'a>(&'a self, to: &mut Checks<'a, World>) {
+            to.field("inner", |to| (&&&Dive(&self.0)).dive(to));
+        }
+    }
+
+    #[test]
+    fn the_dive_takes_the_first_level_that_fits() {
+        let mut checks = Checks::<World>::default();
+        (&&&Dive(&Inner)).dive(&mut checks);
+        (&&&Dive(&Fields(Inner))).dive(&mut checks);
+        (&&&Dive(&Plain)).dive(&mut checks);
+        (&&&Dive(&vec![Some(Inner)])).dive(&mut checks);
+        assert_eq!(format!("{checks:?}"), r#"[("", "inner"), ("inner", "inner"), ("[0]", "inner")]"#);
+    }
+}

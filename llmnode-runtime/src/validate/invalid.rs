@@ -1,0 +1,154 @@
+//! What a validator may say about an answer.
+
+use std::error::Error;
+use std::fmt::{self, Display};
+
+use serde::Serialize;
+
+/// One thing that is wrong with an answer.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct Violation {
+    /// Where, in the JSON's own names, such as `steps[2].item`; empty for the whole answer.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub path: String,
+    /// What is wrong.
+    pub message: String,
+    /// What would be right, where that is a list of values.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub allowed: Vec<String>,
+    /// The answer is kept in spite of it.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub warning: bool,
+}
+
+impl Violation {
+    /// A violation at a path; an empty path is the whole answer.
+    pub fn new(path: impl Into<String>, message: impl Into<String>) -> Self {
+        Violation { path: path.into(), message: message.into(), allowed: Vec::new(), warning: false }
+    }
+}
+
+impl Display for Violation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if !self.path.is_empty() {
+            write!(f, "{}: ", self.path)?;
+        }
+        f.write_str(&self.message)?;
+        for (index, value) in self.allowed.iter().enumerate() {
+            write!(f, "{}{value:?}", if index == 0 { "; allowed: " } else { ", " })?;
+        }
+        Ok(())
+    }
+}
+
+/// Why a validator does not accept an answer.
+///
+/// `Invalid` is deliberately no [`Error`]: so `?` on an error *of the program*, such as a failed database
+/// query inside a validator, converts to [`Invalid::abort`] and ends the call at once, while a fault of the
+/// *model* has to be spelled out.
+///
+/// ```
+/// use llmnode_runtime::Invalid;
+///
+/// fn fits(item: &str, inventory: &[&str]) -> Result<(), Invalid> {
+///     if inventory.contains(&item) {
+///         return Ok(());
+///     }
+///     Err(Invalid::at("item", format!("{item:?} is not available")).allowed(inventory))
+/// }
+///
+/// let invalid = fits("axe", &["key", "lamp"]).unwrap_err();
+/// assert_eq!(invalid.to_string(), r#"item: "axe" is not available; allowed: "key", "lamp""#);
+/// ```
+pub struct Invalid(Inner);
+
+enum Inner {
+    Answer(Vec<Violation>),
+    Abort(Box<dyn Error + Send + Sync>),
+}
+
+impl Invalid {
+    /// The answer as a whole is wrong; the model is told so.
+    pub fn new(message: impl Into<String>) -> Self {
+        Invalid::at("", message)
+    }
+
+    /// The value at a path is wrong; the model is told so. The path starts at the validated type, in its
+    /// JSON names or its Rust names, such as `"item"` or `"steps[2].item"`.
+    pub fn at(path: impl Into<String>, message: impl Into<String>) -> Self {
+        Invalid(Inner::Answer(vec![Violation::new(path, message)]))
+    }
+
+    /// The answer is doubtful, but kept; the record shows the warning, the model never sees it.
+    pub fn warn(message: impl Into<String>) -> Self {
+        Invalid::warn_at("", message)
+    }
+
+    /// Like [`warn`](Invalid::warn), at a path.
+    pub fn warn_at(path: impl Into<String>, message: impl Into<String>) -> Self {
+        let warning = Violation { warning: true, ..Violation::new(path, message) };
+        Invalid(Inner::Answer(vec![warning]))
+    }
+
+    /// The program failed: the call ends at once with this error, and the model never sees it.
+    pub fn abort(error: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
+        Invalid(Inner::Abort(error.into()))
+    }
+
+    /// Lists the values that would be right, for the violation named last.
+    #[must_use]
+    pub fn allowed(mut self, values: impl IntoIterator<Item = impl Display>) -> Self {
+        if let Inner::Answer(violations) = &mut self.0
+            && let Some(last) = violations.last_mut()
+        {
+            last.allowed = values.into_iter().map(|value| value.to_string()).collect();
+        }
+        self
+    }
+
+    /// Adds what another check found. An abort wins over everything.
+    #[must_use]
+    pub fn and(self, other: Invalid) -> Self {
+        match (self.0, other.0) {
+            (Inner::Answer(mut violations), Inner::Answer(more)) => {
+                violations.extend(more);
+                Invalid(Inner::Answer(violations))
+            }
+            (abort @ Inner::Abort(_), _) | (_, abort @ Inner::Abort(_)) => Invalid(abort),
+        }
+    }
+
+    pub(crate) fn into_violations(self) -> Result<Vec<Violation>, Box<dyn Error + Send + Sync>> {
+        match self.0 {
+            Inner::Answer(violations) => Ok(violations),
+            Inner::Abort(error) => Err(error),
+        }
+    }
+}
+
+impl<E: Error + Send + Sync + 'static> From<E> for Invalid {
+    fn from(error: E) -> Self {
+        Invalid::abort(error)
+    }
+}
+
+impl Display for Invalid {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.0 {
+            Inner::Answer(violations) => violations.iter().enumerate().try_for_each(|(index, violation)| {
+                write!(f, "{}{violation}", if index == 0 { "" } else { "\n" })
+            }),
+            Inner::Abort(error) => write!(f, "aborted: {error}"),
+        }
+    }
+}
+
+impl fmt::Debug for Invalid {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.0 {
+            Inner::Answer(violations) => f.debug_tuple("Invalid").field(violations).finish(),
+            Inner::Abort(error) => f.debug_tuple("Abort").field(error).finish(),
+        }
+    }
+}

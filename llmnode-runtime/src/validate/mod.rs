@@ -1,0 +1,17 @@
+//! Validators: what they may say, how they are collected from an answer, and how they run.
+//!
+//! Diving into an answer is synchronous and only collects checks, so that recursive types need no boxed
+//! `async fn` at each level; the attempt loop runs what was collected.
+
+mod checks;
+mod containers;
+mod dive;
+mod invalid;
+mod reach;
+mod run;
+
+pub use checks::{Attempt, Checks};
+pub use dive::{Dive, DiveFields, DiveNothing, DiveValidators, Validate, ValidateFields, Validated, ValidatedFields};
+pub use invalid::{Invalid, Violation};
+pub use reach::{MARK, Marked, Reach, ReachFields, ReachNothing, Reached, Unmarked};
+pub(crate) use run::{Verdict, run, text as panic_text};
