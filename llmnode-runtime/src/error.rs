@@ -28,7 +28,14 @@ impl NodeError {
     /// An error of a node that is written by hand.
     pub fn new(category: Category, message: impl Into<String>) -> Self {
         let message = message.into();
-        NodeError(Box::new(Inner { category, node: "", message, retry_after: None, record: None, source: None }))
+        NodeError(Box::new(Inner {
+            category,
+            node: "",
+            message,
+            retry_after: None,
+            record: None,
+            source: None,
+        }))
     }
 
     /// Sets the error beneath.

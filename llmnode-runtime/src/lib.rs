@@ -25,7 +25,8 @@ pub use ledger::{
     AttemptKind, AttemptRecord, CallRecord, Flag, Ledger, NodeStats, TokenUsage, Tokens, Usage,
 };
 pub use model::{
-    ChatModel, Completion, FinishReason, Message, ModelError, Reply, Request, Retry, Role, ScriptedModel, Sink,
+    ChatModel, Completion, FinishReason, Message, ModelError, Reply, Request, Retry, Role, ScriptedModel,
+    Sink,
 };
 pub use node::{Exec, LlmNode, Node};
 pub use output::{LlmOutput, OutputSchema, OutputSpec, StrictError, StrictProblem};

@@ -3,8 +3,8 @@
 pub use crate::prompt::{Prompt, Segment};
 pub use crate::run::exec;
 pub use crate::validate::{
-    Attempt, Checks, Dive, DiveFields, DiveNothing, DiveValidators, Invalid, MARK, Marked, Reach, ReachFields,
-    ReachNothing, Reached, Unmarked, Validate, ValidateFields, Validated, ValidatedFields,
+    Attempt, Checks, Dive, DiveFields, DiveNothing, DiveValidators, Invalid, MARK, Marked, Reach,
+    ReachFields, ReachNothing, Reached, Unmarked, Validate, ValidateFields, Validated, ValidatedFields,
 };
 pub use crate::{Attributes, Cx, Exec, LlmNode, LlmOutput, Node, NodeError, OutputSpec};
 pub use schemars;

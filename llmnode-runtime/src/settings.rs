@@ -26,7 +26,13 @@ pub struct Attributes {
 impl Attributes {
     /// Nothing stated.
     pub const fn new() -> Self {
-        Attributes { model: None, temperature: None, max_tokens: None, retries: None, transport_retries: None }
+        Attributes {
+            model: None,
+            temperature: None,
+            max_tokens: None,
+            retries: None,
+            transport_retries: None,
+        }
     }
 
     /// States the model.

@@ -40,7 +40,12 @@ impl<'r> CallScope<'r> {
     }
 
     /// Begins an attempt: from now on it is in the book, whatever happens.
-    pub(crate) fn attempt(&self, kind: AttemptKind, wait: Duration, model: Option<String>) -> OpenAttempt<'_> {
+    pub(crate) fn attempt(
+        &self,
+        kind: AttemptKind,
+        wait: Duration,
+        model: Option<String>,
+    ) -> OpenAttempt<'_> {
         let record = Some(AttemptRecord::new(kind, wait, model));
         OpenAttempt { call: self, started: self.clock.now(), record }
     }

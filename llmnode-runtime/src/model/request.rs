@@ -65,6 +65,13 @@ pub struct Request {
 impl Request {
     /// A request for text, with nothing else set.
     pub fn new(messages: Vec<Message>) -> Self {
-        Request { messages, model: None, output: None, temperature: None, max_tokens: None, extra: Map::new() }
+        Request {
+            messages,
+            model: None,
+            output: None,
+            temperature: None,
+            max_tokens: None,
+            extra: Map::new(),
+        }
     }
 }

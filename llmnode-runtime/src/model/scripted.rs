@@ -32,7 +32,8 @@ impl Reply {
     pub fn text(text: impl Into<String>) -> Self {
         let mut completion = Completion::new(text);
         let output = completion.text.chars().count().div_ceil(4) as u64;
-        completion.usage = Some(TokenUsage { input: Some(10), output: Some(output), ..TokenUsage::default() });
+        completion.usage =
+            Some(TokenUsage { input: Some(10), output: Some(output), ..TokenUsage::default() });
         Reply::from(completion)
     }
 
@@ -152,7 +153,8 @@ impl ChatModel for ScriptedModel {
             script.requests.push(request.clone());
             script.replies.pop_front().unwrap_or_else(|| {
                 let asked = script.requests.len();
-                let fault = format!("the script has ended: request {asked} has no reply; add one with `reply(..)`");
+                let fault =
+                    format!("the script has ended: request {asked} has no reply; add one with `reply(..)`");
                 Reply::error(ModelError::unsent(Category::ConfigError, fault))
             })
         };
@@ -172,6 +174,11 @@ impl ChatModel for ScriptedModel {
 impl fmt::Debug for ScriptedModel {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let script = self.lock();
-        write!(f, "ScriptedModel {{ replies: {}, requests: {} }}", script.replies.len(), script.requests.len())
+        write!(
+            f,
+            "ScriptedModel {{ replies: {}, requests: {} }}",
+            script.replies.len(),
+            script.requests.len()
+        )
     }
 }

@@ -5,5 +5,5 @@ mod schema;
 mod spec;
 
 pub use schema::{OutputSchema, StrictError, StrictProblem};
-pub use spec::{LlmOutput, OutputSpec};
 pub(crate) use spec::Answer;
+pub use spec::{LlmOutput, OutputSpec};

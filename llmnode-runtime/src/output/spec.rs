@@ -25,6 +25,7 @@ impl<T: DeserializeOwned + JsonSchema + Send + Sync + 'static> LlmOutput for T {
 /// How the answers of a node are read and checked.
 pub struct OutputSpec<T, S: ?Sized>(Kind<T, S>);
 
+type Read<T> = Result<Answer<T>, Vec<Violation>>;
 type Collect<T, S> = for<'a> fn(&'a T, &mut Checks<'a, S>);
 
 /// A value read from an answer.
@@ -42,7 +43,7 @@ enum Kind<T, S: ?Sized> {
 
 struct Json<T, S: ?Sized> {
     schema: fn() -> Arc<OutputSchema>,
-    read: fn(&str, &OutputSchema, bool) -> Result<Answer<T>, Vec<Violation>>,
+    read: fn(&str, &OutputSchema, bool) -> Read<T>,
     reach: fn(&mut Reach),
     collect: Collect<T, S>,
 }
@@ -83,12 +84,7 @@ impl<T, S: ?Sized> OutputSpec<T, S> {
 
     /// `schema` is what [`schema`](OutputSpec::schema) gave. `strictly`: the text counts only if it is whole
     /// JSON as it stands.
-    pub(crate) fn read(
-        &self,
-        answer: &str,
-        schema: Option<&OutputSchema>,
-        strictly: bool,
-    ) -> Result<Answer<T>, Vec<Violation>> {
+    pub(crate) fn read(&self, answer: &str, schema: Option<&OutputSchema>, strictly: bool) -> Read<T> {
         match (&self.0, schema) {
             (Kind::Text(read), _) => Ok(Answer { value: read(answer), flags: Vec::new(), wrapped: false }),
             (Kind::Json(json), Some(schema)) => (json.read)(answer, schema, strictly),
@@ -109,7 +105,7 @@ impl<T, S: ?Sized> fmt::Debug for OutputSpec<T, S> {
     }
 }
 
-fn read<T: LlmOutput>(answer: &str, schema: &OutputSchema, strictly: bool) -> Result<Answer<T>, Vec<Violation>> {
+fn read<T: LlmOutput>(answer: &str, schema: &OutputSchema, strictly: bool) -> Read<T> {
     let read = reader::read(answer, schema).map_err(|problems| {
         problems.into_iter().map(|problem| Violation::new(problem.path, problem.message)).collect::<Vec<_>>()
     })?;

@@ -58,7 +58,8 @@ impl Prompt {
         let mut text = String::new();
         for (index, segment) in segments.iter().enumerate() {
             if segment.write(&mut size).is_err() {
-                self.failed = Some(format!("the value at segment {index} of `{part}` could not be written as text"));
+                self.failed =
+                    Some(format!("the value at segment {index} of `{part}` could not be written as text"));
                 return text;
             }
         }
@@ -118,7 +119,10 @@ mod tests {
     #[test]
     fn specs_and_json() {
         let tags = vec!["a\"b"];
-        assert_eq!(text(&[Segment::format(&format_args!("{:>4}", 7)), Segment::json(&tags)]), "   7[\"a\\\"b\"]");
+        assert_eq!(
+            text(&[Segment::format(&format_args!("{:>4}", 7)), Segment::json(&tags)]),
+            "   7[\"a\\\"b\"]"
+        );
     }
 
     #[test]

@@ -20,8 +20,12 @@ use crate::validate::{Attempt, Violation};
 /// Reads and checks one answer: the part of a call that knows the node's types.
 pub(super) trait Judge: Send {
     /// Judges an answer. `strictly`: it was cut, and counts only if it is whole JSON all the same.
-    fn judge<'a>(&'a mut self, answer: &'a str, strictly: bool, attempt: &'a Attempt)
-    -> BoxFuture<'a, Judgement>;
+    fn judge<'a>(
+        &'a mut self,
+        answer: &'a str,
+        strictly: bool,
+        attempt: &'a Attempt,
+    ) -> BoxFuture<'a, Judgement>;
 }
 
 /// What an answer was found to be.
@@ -93,7 +97,8 @@ pub(super) async fn run(
             clock.sleep(wait).await;
         }
         let mut open = call.attempt(kind, wait, plan.model.clone());
-        let Err(mut failure) = attempt(model, &request, &mut open, judge, &budget.attempt(), plan).await else {
+        let Err(mut failure) = attempt(model, &request, &mut open, judge, &budget.attempt(), plan).await
+        else {
             open.commit(None);
             return Ok(());
         };
@@ -104,8 +109,10 @@ pub(super) async fn run(
             Next::Again { kind, wait } => (kind, wait),
             Next::Stop => return Err(failure.into_error()),
             Next::WaitTooLong(asked) => {
-                failure.message +=
-                    &format!("; the server asks for a wait of {asked:?}, longer than max_wait ({:?})", plan.max_wait);
+                failure.message += &format!(
+                    "; the server asks for a wait of {asked:?}, longer than max_wait ({:?})",
+                    plan.max_wait
+                );
                 return Err(failure.into_error());
             }
         };

@@ -25,7 +25,10 @@ pub(super) struct Budget {
 
 /// What follows a failure.
 pub(super) enum Next {
-    Again { kind: AttemptKind, wait: Duration },
+    Again {
+        kind: AttemptKind,
+        wait: Duration,
+    },
     Stop,
     /// The server asks for a longer wait than allowed.
     WaitTooLong(Duration),

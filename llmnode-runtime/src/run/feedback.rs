@@ -21,7 +21,8 @@ pub(super) fn append(
 ) {
     // An empty turn of the assistant would say nothing, and some providers refuse it. The pair stays a pair:
     // the place of the answer is taken by words for its absence.
-    let answer = answer.filter(|answer| !answer.trim().is_empty()).unwrap_or_else(|| "(no answer)".to_owned());
+    let answer =
+        answer.filter(|answer| !answer.trim().is_empty()).unwrap_or_else(|| "(no answer)".to_owned());
     messages.push(Message::new(Role::Assistant, answer));
     messages.push(Message::new(Role::User, complaint(violations)));
     let surplus = messages.len().saturating_sub(prompt.saturating_add(rounds.saturating_mul(2)));

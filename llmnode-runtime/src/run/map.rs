@@ -22,13 +22,19 @@ pub struct Map<'r, T> {
 }
 
 impl<'r, T: Send + 'r> Map<'r, T> {
-    pub(super) fn new<S, N>(core: &'r RunCore, state: &'r S, nodes: impl Iterator<Item = N> + Send + 'r) -> Self
+    pub(super) fn new<S, N>(
+        core: &'r RunCore,
+        state: &'r S,
+        nodes: impl Iterator<Item = N> + Send + 'r,
+    ) -> Self
     where
         S: ?Sized + Sync,
         N: Exec<S, Output = T> + 'r,
     {
         let calls = nodes.map(move |node| -> Start<'r, T> {
-            Box::new(move |settings| Box::pin(async move { Call::new(core, state, &node).settings(settings).await }))
+            Box::new(move |settings| {
+                Box::pin(async move { Call::new(core, state, &node).settings(settings).await })
+            })
         });
         Map { calls: Box::new(calls), concurrency: 8, settings: Settings::new() }
     }

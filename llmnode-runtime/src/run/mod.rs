@@ -17,5 +17,4 @@ pub use clock::{Clock, TestClock, TokioClock};
 pub use cx::Cx;
 pub use map::Map;
 pub use run::Run;
-pub(crate) use run::RunCore;
 pub use shell::exec;

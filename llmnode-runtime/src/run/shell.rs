@@ -81,10 +81,13 @@ impl<T: Send + Sync, S: ?Sized + Sync> Judge for TypedJudge<'_, T, S> {
         attempt: &'a Attempt,
     ) -> BoxFuture<'a, Judgement> {
         Box::pin(async move {
-            let Answer { value, flags, wrapped } = match self.spec.read(answer, self.schema.as_deref(), strictly) {
-                Ok(read) => read,
-                Err(violations) => return Judgement::Rejected { category: Category::SchemaError, violations },
-            };
+            let Answer { value, flags, wrapped } =
+                match self.spec.read(answer, self.schema.as_deref(), strictly) {
+                    Ok(read) => read,
+                    Err(violations) => {
+                        return Judgement::Rejected { category: Category::SchemaError, violations };
+                    }
+                };
             let mut checks = Checks::default();
             if wrapped {
                 checks.field("value", |checks| self.spec.collect(&value, checks));

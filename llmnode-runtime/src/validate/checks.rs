@@ -35,9 +35,13 @@ impl Attempt {
     }
 }
 
+type Said = Result<(), Invalid>;
+type SyncCheck<'a, S> = dyn FnOnce(&S, &Attempt) -> Said + Send + 'a;
+type AsyncCheck<'a, S> = dyn FnOnce(&'a S, &'a Attempt) -> BoxFuture<'a, Said> + Send + 'a;
+
 pub(super) enum Check<'a, S: ?Sized> {
-    Sync(Box<dyn FnOnce(&S, &Attempt) -> Result<(), Invalid> + Send + 'a>),
-    Async(Box<dyn FnOnce(&'a S, &'a Attempt) -> BoxFuture<'a, Result<(), Invalid>> + Send + 'a>),
+    Sync(Box<SyncCheck<'a, S>>),
+    Async(Box<AsyncCheck<'a, S>>),
 }
 
 pub(super) struct Collected<'a, S: ?Sized> {
@@ -63,18 +67,17 @@ impl<S: ?Sized> Default for Checks<'_, S> {
 
 impl<'a, S: ?Sized> Checks<'a, S> {
     /// Adds a validator that needs no waiting.
-    pub fn sync(
-        &mut self,
-        validator: &'static str,
-        check: impl FnOnce(&S, &Attempt) -> Result<(), Invalid> + Send + 'a,
-    ) {
+    pub fn sync(&mut self, validator: &'static str, check: impl FnOnce(&S, &Attempt) -> Said + Send + 'a) {
         self.push(validator, Check::Sync(Box::new(check)));
     }
 
     /// Adds an async validator.
-    pub fn future<F>(&mut self, validator: &'static str, check: impl FnOnce(&'a S, &'a Attempt) -> F + Send + 'a)
-    where
-        F: Future<Output = Result<(), Invalid>> + Send + 'a,
+    pub fn future<F>(
+        &mut self,
+        validator: &'static str,
+        check: impl FnOnce(&'a S, &'a Attempt) -> F + Send + 'a,
+    ) where
+        F: Future<Output = Said> + Send + 'a,
     {
         self.push(validator, Check::Async(Box::new(|state, attempt| Box::pin(check(state, attempt)))));
     }
@@ -145,7 +148,10 @@ mod tests {
     #[test]
     fn paths_are_in_json_names() {
         assert_eq!(join("", &[], "item"), "item");
-        assert_eq!(join("steps[2]", &[("item_name", "itemName")], "item_name.x[0]"), "steps[2].itemName.x[0]");
+        assert_eq!(
+            join("steps[2]", &[("item_name", "itemName")], "item_name.x[0]"),
+            "steps[2].itemName.x[0]"
+        );
         assert_eq!(join("steps", &[], "[3].item"), "steps[3].item");
         assert_eq!(join("steps", &[], ""), "steps");
     }

@@ -132,11 +132,12 @@ mod tests {
 
     #[test]
     fn the_dive_takes_the_first_level_that_fits() {
+        let (fields, list) = (Fields(Inner), vec![Some(Inner)]);
         let mut checks = Checks::<World>::default();
         (&&&Dive(&Inner)).dive(&mut checks);
-        (&&&Dive(&Fields(Inner))).dive(&mut checks);
+        (&&&Dive(&fields)).dive(&mut checks);
         (&&&Dive(&Plain)).dive(&mut checks);
-        (&&&Dive(&vec![Some(Inner)])).dive(&mut checks);
+        (&&&Dive(&list)).dive(&mut checks);
         assert_eq!(format!("{checks:?}"), r#"[("", "inner"), ("inner", "inner"), ("[0]", "inner")]"#);
     }
 }

@@ -11,7 +11,9 @@ mod reach;
 mod run;
 
 pub use checks::{Attempt, Checks};
-pub use dive::{Dive, DiveFields, DiveNothing, DiveValidators, Validate, ValidateFields, Validated, ValidatedFields};
+pub use dive::{
+    Dive, DiveFields, DiveNothing, DiveValidators, Validate, ValidateFields, Validated, ValidatedFields,
+};
 pub use invalid::{Invalid, Violation};
 pub use reach::{MARK, Marked, Reach, ReachFields, ReachNothing, Reached, Unmarked};
 pub(crate) use run::{Verdict, run, text as panic_text};

@@ -34,7 +34,9 @@ pub(crate) async fn run<'a, S: ?Sized>(checks: Checks<'a, S>, state: &'a S, atte
                 found.into_iter().map(|one| Violation { path: join(&path, names, &one.path), ..one }),
             ),
             Ok(Err(Err(error))) => return Verdict::Aborted(error),
-            Err(panic) => return Verdict::Panicked(format!("validator `{validator}` panicked: {}", text(&*panic))),
+            Err(panic) => {
+                return Verdict::Panicked(format!("validator `{validator}` panicked: {}", text(&*panic)));
+            }
         }
     }
     Verdict::Judged(violations)

@@ -1,0 +1,293 @@
+//! The attempt loop: how often it asks, what it says, and when it stops.
+
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use crate::support::{BAD, GOAL, GOOD, Mood, World, lines, say, world};
+use llmnode_runtime::{
+    AttemptKind, Category, FinishReason, Flag, ModelError, Reply, Retry, Role, Run, ScriptedModel, Settings,
+    TestClock,
+};
+
+fn script(replies: impl IntoIterator<Item = impl Into<Reply>>) -> ScriptedModel {
+    replies.into_iter().fold(ScriptedModel::new(), ScriptedModel::reply)
+}
+
+fn run(model: &ScriptedModel) -> Run<World> {
+    Run::new(model.clone()).with_clock(TestClock::new()).with_state(world())
+}
+
+fn busy() -> ModelError {
+    ModelError::new(Category::ServerError, "HTTP 503: overloaded")
+}
+
+#[tokio::test]
+async fn an_always_bad_model_gets_exactly_one_plus_retries_requests() {
+    let model = script([BAD, BAD, BAD, BAD]);
+    let error = run(&model).call(&GOAL).await.unwrap_err();
+    assert_eq!(error.category(), Category::ValidationError);
+    assert_eq!((model.requests().len(), error.attempts().len()), (3, 3));
+    let kinds: Vec<_> = error.attempts().iter().map(|attempt| attempt.kind).collect();
+    assert_eq!(kinds, [AttemptKind::First, AttemptKind::Correction, AttemptKind::Correction]);
+}
+
+#[tokio::test]
+async fn a_correction_shows_the_answer_and_every_violation_and_nothing_else() {
+    let model = script(["no JSON here", BAD, GOOD]);
+    assert_eq!(run(&model).call(&GOAL).await.unwrap().item, "key");
+    let requests = model.requests();
+    let first = &requests[0].messages;
+    assert_eq!(first[0].role, Role::System);
+    assert_eq!(first[1].content, "Goal: open the door\n- key\n- lamp");
+    for request in &requests {
+        assert_eq!(request.messages[..2], first[..], "the prompt stays as it was");
+    }
+    let last = &requests[2].messages;
+    assert_eq!(last.len(), 6);
+    assert_eq!((last[2].role, last[2].content.as_str()), (Role::Assistant, "no JSON here"));
+    assert_eq!((last[4].role, last[4].content.as_str()), (Role::Assistant, BAD));
+    assert_eq!(
+        last[5].content,
+        "That answer was not accepted:\n- item: \"axe\" is not available; allowed: \"key\", \"lamp\"\n\
+         Answer again in full, with this corrected."
+    );
+}
+
+#[tokio::test]
+async fn transport_failures_repeat_the_same_request_after_a_wait() {
+    let clock = TestClock::new();
+    let model = script([busy(), busy()]).reply(GOOD);
+    let run = Run::new(model.clone()).with_clock(clock.clone()).with_state(world());
+    run.call(&GOAL).await.unwrap();
+    let requests = model.requests();
+    assert_eq!(requests.len(), 3);
+    assert!(requests.iter().all(|request| request.messages == requests[0].messages));
+    let waits = clock.waits();
+    assert!(waits.len() == 2 && waits[0] <= Duration::from_millis(500) && waits[1] <= Duration::from_secs(1));
+}
+
+#[tokio::test]
+async fn the_two_budgets_are_counted_apart_and_only_transport_waits() {
+    let clock = TestClock::new();
+    let model = script([Reply::text(BAD), busy().into(), Reply::text(BAD), busy().into(), Reply::text(GOOD)]);
+    let run = Run::new(model.clone()).with_clock(clock.clone()).with_state(world());
+    let report = run.call(&GOAL).report().await.unwrap();
+    assert_eq!(report.record.attempts.len(), 5);
+    assert_eq!(clock.waits().len(), 2);
+    let error = run.call(&GOAL).transport_retries(0).await.unwrap_err();
+    assert_eq!(error.category(), Category::ConfigError, "the script has ended");
+}
+
+#[tokio::test]
+async fn a_call_makes_at_most_all_its_budgets_together() {
+    let replies = (0..20).map(|n| if n % 2 == 0 { Reply::text(BAD) } else { busy().into() });
+    let model = script(replies);
+    let error = run(&model).call(&GOAL).retries(3).transport_retries(3).await.unwrap_err();
+    assert_eq!(model.requests().len(), 7, "{error}");
+}
+
+#[tokio::test]
+async fn the_servers_wait_is_obeyed_and_too_long_a_wait_fails_at_once() {
+    let clock = TestClock::new();
+    let wait =
+        |seconds| ModelError::new(Category::RateLimitError, "slow down").wait(Duration::from_secs(seconds));
+    let model = script([wait(20), wait(61)]);
+    let run = Run::new(model.clone()).with_clock(clock.clone()).with_state(world());
+    let error = run.call(&GOAL).await.unwrap_err();
+    assert_eq!(model.requests().len(), 2);
+    assert!(clock.waits().len() == 1 && clock.waits()[0] >= Duration::from_secs(20));
+    assert_eq!(error.retry_after(), Some(Duration::from_secs(61)));
+    assert!(error.to_string().contains("asks for a wait of 61s, longer than max_wait (60s)"), "{error}");
+}
+
+#[tokio::test]
+async fn what_the_failure_says_about_retrying_beats_its_category() {
+    let model = script([busy().retry(Retry::No)]);
+    run(&model).call(&GOAL).await.unwrap_err();
+    assert_eq!(model.requests().len(), 1);
+
+    let refused = || ModelError::new(Category::BadRequest, "no temperature").retry(Retry::Adapted);
+    let model = script([refused(), refused()]).reply(GOOD);
+    run(&model).call(&GOAL).retries(0).transport_retries(0).await.unwrap();
+    assert_eq!(model.requests().len(), 3);
+}
+
+#[tokio::test]
+async fn a_model_that_never_stops_adapting_is_stopped() {
+    let model = script((0..100).map(|_| ModelError::new(Category::BadRequest, "no").retry(Retry::Adapted)));
+    let error = run(&model).call(&GOAL).await.unwrap_err();
+    assert_eq!((error.category(), model.requests().len()), (Category::BadRequest, 9));
+}
+
+#[tokio::test]
+async fn the_finish_reason_comes_first() {
+    for (reply, category) in [
+        (Reply::text("{\"item\": \"ke").finish(FinishReason::Length), Category::TruncatedOutput),
+        (
+            Reply::text("```\n{\"item\": \"key\"}\n```").finish(FinishReason::Length),
+            Category::TruncatedOutput,
+        ),
+        (Reply::text(BAD).finish(FinishReason::Length), Category::TruncatedOutput),
+        (Reply::text("").finish(FinishReason::Length), Category::TruncatedOutput),
+        (Reply::text(GOOD).finish(FinishReason::ContentFilter), Category::ContentFilter),
+        (Reply::text(GOOD).refusal("I would rather not"), Category::Refusal),
+    ] {
+        let model = script([reply]);
+        let error = run(&model).call(&GOAL).await.unwrap_err();
+        assert_eq!((error.category(), model.requests().len()), (category, 1), "never corrected");
+        assert_eq!(error.usage().requests, 1);
+    }
+}
+
+#[tokio::test]
+async fn a_cut_answer_that_is_complete_is_accepted_and_flagged() {
+    let model = script([Reply::text(GOOD).finish(FinishReason::Length)]);
+    let report = run(&model).call(&GOAL).report().await.unwrap();
+    assert_eq!(report.record.attempts[0].flags, [Flag::LengthStop]);
+
+    let model = script([Reply::text("half a sent").finish(FinishReason::Length)]);
+    let report = run(&model).call(&say("x")).report().await.unwrap();
+    assert_eq!(
+        (report.value.as_str(), &report.record.attempts[0].flags[..]),
+        ("half a sent", &[Flag::LengthStop][..])
+    );
+}
+
+#[tokio::test]
+async fn unknown_finish_reasons_are_judged_by_content() {
+    let model = script([Reply::text(GOOD).finish(FinishReason::Other("eos".into()))]);
+    let report = run(&model).call(&GOAL).report().await.unwrap();
+    assert_eq!(report.record.attempts[0].finish_reason.as_deref(), Some("eos"));
+}
+
+#[tokio::test]
+async fn an_empty_answer_is_told_that_an_answer_is_required() {
+    let model = script(["  ", GOOD]);
+    run(&model).call(&GOAL).await.unwrap();
+    let last = &model.requests()[1].messages;
+    assert_eq!((last[2].content.as_str(), last.len()), ("(no answer)", 4));
+    assert!(last[3].content.contains("an answer is required"));
+}
+
+#[tokio::test]
+async fn json_in_a_fence_is_read_and_flagged() {
+    let model = script([format!("Sure!\n```json\n{GOOD}\n```\n").as_str()]);
+    let report = run(&model).call(&GOAL).report().await.unwrap();
+    assert_eq!(report.record.attempts[0].flags, [Flag::Fenced]);
+}
+
+#[tokio::test]
+async fn warnings_keep_the_value_and_are_recorded_not_told() {
+    let model = script([BAD, GOOD]);
+    let run = Run::new(model.clone()).with_state(World { mood: Mood::Warn, ..world() });
+    let report = run.call(&GOAL).report().await.unwrap();
+    assert_eq!(report.value.item, "key");
+    let accepted = &report.record.attempts[1];
+    assert_eq!(
+        (&accepted.flags[..], lines(&accepted.violations)),
+        (&[Flag::Warned][..], vec!["an odd choice".to_owned()])
+    );
+    assert!(!model.requests()[1].messages[3].content.contains("odd"));
+}
+
+#[tokio::test]
+async fn an_abort_ends_the_call_at_once_with_the_programs_error() {
+    let model = script([GOOD, GOOD]);
+    let run = Run::new(model.clone()).with_state(World { mood: Mood::Abort, ..world() });
+    let error = run.call(&GOAL).await.unwrap_err();
+    assert_eq!((error.category(), model.requests().len()), (Category::Aborted, 1));
+    let source = std::error::Error::source(&error).and_then(|source| source.downcast_ref::<std::io::Error>());
+    assert_eq!(source.map(ToString::to_string).as_deref(), Some("the database is gone"));
+}
+
+#[tokio::test]
+async fn panics_of_validators_are_caught_and_accounted() {
+    for mood in [Mood::Panic, Mood::PanicLater] {
+        let model = script([GOOD, GOOD]);
+        let run = Run::new(model.clone()).with_state(World { mood, ..world() });
+        let error = run.call(&GOAL).await.unwrap_err();
+        assert_eq!(error.category(), Category::Panic);
+        assert!(error.to_string().contains("validator `mood` panicked: a bug"), "{error}");
+        assert_eq!(error.usage().total.total(), Some(14));
+        assert!(run.with_state(world()).call(&GOAL).await.is_ok(), "the run goes on");
+    }
+}
+
+#[tokio::test]
+async fn validators_see_which_attempt_it_is() {
+    let model = script([GOOD, GOOD, GOOD]);
+    let run = Run::new(model.clone()).with_state(World { mood: Mood::AcceptLast, ..world() });
+    run.call(&GOAL).await.unwrap();
+    assert!(model.requests()[2].messages[5].content.contains("try 1 of 2"));
+    assert_eq!(run.state().seen.load(Ordering::Relaxed), 3, "all validators run on every answer");
+}
+
+#[tokio::test]
+async fn faults_before_the_request_leave_no_attempt() {
+    let model = script([ModelError::unsent(Category::ApiKeyError, "OPENAI_API_KEY is missing")]);
+    let run = run(&model);
+    let error = run.call(&GOAL).await.unwrap_err();
+    assert_eq!(error.to_string(), "choose: api_key_error: OPENAI_API_KEY is missing");
+    assert_eq!((error.attempts().len(), run.ledger().total().requests), (0, 0));
+}
+
+#[tokio::test]
+async fn retries_on_unchecked_text_and_absurd_settings_are_config_errors() {
+    let model = script(["hi"]);
+    let run = run(&model);
+    for settings in [
+        Settings::new().retries(2),
+        Settings::new().temperature(f64::INFINITY),
+        Settings::new().max_tokens(0),
+    ] {
+        let error = run.call(&say("x")).settings(settings).await.unwrap_err();
+        assert_eq!(error.category(), Category::ConfigError, "{error}");
+    }
+    assert_eq!(model.requests().len(), 0);
+}
+
+#[tokio::test]
+async fn call_beats_run_and_a_registered_name_picks_its_model() {
+    let (main, small) = (script([GOOD]), script([GOOD, GOOD]));
+    let run = Run::new(main.clone())
+        .model("small", small.clone())
+        .with_settings(Settings::new().model("small").temperature(0.5))
+        .with_state(world());
+    run.call(&GOAL).await.unwrap();
+    run.call(&GOAL).model("gpt-x").temperature(0.0).extra("seed", 7).await.unwrap();
+    assert_eq!((small.requests()[0].model.clone(), small.requests()[0].temperature), (None, Some(0.5)));
+    let request = &main.requests()[0];
+    assert_eq!((request.model.as_deref(), request.temperature), (Some("gpt-x"), Some(0.0)));
+    assert_eq!(request.extra["seed"], 7);
+}
+
+#[tokio::test]
+async fn an_answer_over_the_cap_is_truncated_output() {
+    let model = script([GOOD]);
+    let settings = Settings::new().max_output_bytes(5);
+    let error = run(&model).call(&GOAL).settings(settings).await.unwrap_err();
+    assert_eq!(error.category(), Category::TruncatedOutput);
+}
+
+#[tokio::test]
+async fn the_error_tells_what_happened_over_all_attempts_and_debug_tells_no_content() {
+    let model =
+        script([Reply::text("private words"), busy().into(), Reply::text(BAD).usage(None), Reply::text(BAD)]);
+    let error = run(&model).call(&GOAL).await.unwrap_err();
+    let text = error.to_string();
+    let lines: Vec<_> = text.lines().collect();
+    assert_eq!(
+        lines[0],
+        r#"choose: validation_error after 4 requests: item: "axe" is not available; allowed: "key", "lamp""#
+    );
+    assert!(lines[1].starts_with("  1. schema_error: "), "{text}");
+    assert!(lines[2].starts_with("  2. server_error: HTTP 503: overloaded"), "{text}");
+    assert!(lines[3].starts_with("  3. (after "), "{text}");
+    assert!(lines[5].starts_with("  in all: 28 tokens and what 2 requests did not report, "), "{text}");
+    let debug = format!("{error:?} {:?} {:?}", error.record(), model.requests());
+    assert!(
+        !text.contains("private words") && !debug.contains("private") && !debug.contains("axe"),
+        "{debug}"
+    );
+    assert_eq!(error.last_answer(), Some(BAD));
+}

@@ -1,0 +1,121 @@
+//! Every request is in the book, whatever way the call took out.
+
+use std::time::Duration;
+
+use crate::support::{BAD, Choose, GOAL, GOOD, Mood, Say, World, say, world};
+use llmnode_runtime::{
+    Category, Cx, Exec, ModelError, Node, NodeError, Reply, Run, ScriptedModel, TokenUsage,
+};
+
+#[tokio::test]
+async fn failed_attempts_count_and_unknown_is_not_zero() {
+    let model = ScriptedModel::new().reply(BAD).reply(Reply::text(BAD).usage(None)).reply(GOOD);
+    let run = Run::new(model).with_state(world());
+    let ledger = run.ledger();
+    assert_eq!(ledger.of::<Choose>(), None, "never called");
+    run.call(&GOAL).await.unwrap();
+    let stats = ledger.of::<Choose>().unwrap();
+    assert_eq!((stats.visits, stats.usage.requests), (1, 3));
+    assert_eq!((stats.usage.total.known, stats.usage.total.unreported_calls), (28, 1));
+    assert_eq!(stats.usage.total.total(), None);
+    assert_eq!(ledger.tokens_used()["choose"], 28);
+    assert_eq!(ledger.calls()[0].attempts.len(), 3);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_dropped_call_leaves_an_entry_of_unknown_usage() {
+    let run = Run::new(ScriptedModel::new().reply(BAD).reply(Reply::never())).with_state(world());
+    let call = tokio::time::timeout(Duration::from_secs(5), run.call(&GOAL).into_future());
+    assert!(call.await.is_err());
+    let stats = run.ledger().of::<Choose>().unwrap();
+    assert_eq!(
+        (stats.usage.requests, stats.usage.total.known, stats.usage.total.unreported_calls),
+        (2, 14, 1)
+    );
+    assert_eq!(stats.busy, Duration::from_secs(5));
+    let call = &run.ledger().calls()[0];
+    assert_eq!(
+        (call.category, call.attempts[1].category),
+        (Some(Category::Cancelled), Some(Category::Cancelled))
+    );
+    assert_eq!(call.attempts[1].usage, None);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_call_dropped_inside_a_validator_keeps_the_usage_that_was_read() {
+    let run = Run::new(ScriptedModel::new().reply(GOOD)).with_state(World { mood: Mood::Hang, ..world() });
+    let call = tokio::time::timeout(Duration::from_secs(1), run.call(&GOAL).into_future());
+    assert!(call.await.is_err());
+    assert_eq!(run.ledger().total().total.total(), Some(14));
+}
+
+#[tokio::test(start_paused = true)]
+async fn busy_time_has_the_waits_and_adds_up_over_calls_side_by_side() {
+    let slow = || Reply::text(GOOD).after(Duration::from_secs(2));
+    let wait = ModelError::new(Category::RateLimitError, "slow down").wait(Duration::from_secs(10));
+    let run = Run::new(ScriptedModel::new().reply(slow()).reply(slow()).reply(wait).reply(GOOD))
+        .with_state(world());
+    let (one, two) = tokio::join!(run.call(&GOAL).into_future(), run.call(&GOAL).into_future());
+    one.unwrap();
+    two.unwrap();
+    assert_eq!(run.ledger().time_ms()["choose"], 4000);
+    run.call(&GOAL).await.unwrap();
+    assert!(run.ledger().time_ms()["choose"] >= 14_000);
+}
+
+#[tokio::test]
+async fn a_providers_total_is_taken_as_it_is() {
+    let usage = TokenUsage { input: Some(5), output: Some(5), total: Some(99), ..TokenUsage::default() };
+    let run = Run::new(ScriptedModel::new().reply(Reply::text("hi").usage(usage)));
+    run.call(&say("x")).await.unwrap();
+    assert_eq!(run.ledger().of::<Say>().unwrap().usage.total.total(), Some(99));
+}
+
+mod elsewhere {
+    use super::*;
+
+    pub(crate) struct Say;
+
+    impl Node for Say {
+        type Output = String;
+        const NAME: &'static str = "say";
+    }
+
+    impl<S: ?Sized + Sync> Exec<S> for Say {
+        async fn exec(&self, cx: &Cx<'_, S>) -> Result<String, NodeError> {
+            cx.call(&say("inner")).await
+        }
+    }
+}
+
+#[tokio::test]
+async fn two_types_of_one_name_are_told_apart_by_their_module() {
+    let run = Run::new(ScriptedModel::new().reply("hi"));
+    assert_eq!(run.call(&elsewhere::Say).await.unwrap(), "hi");
+    let visits: Vec<_> = run.ledger().time_ms().into_keys().collect();
+    assert_eq!(visits, ["say (core::ledger::elsewhere::Say)", "say (core::support::Say)"]);
+    assert_eq!(run.ledger().of::<elsewhere::Say>().unwrap().usage.requests, 0);
+    assert_eq!(run.ledger().of::<Say>().unwrap().usage.requests, 1);
+}
+
+#[tokio::test]
+async fn the_ledger_remembers_a_bounded_number_of_calls() {
+    let model = (0..10).fold(ScriptedModel::new(), |model, _| model.reply("hi"));
+    let run = Run::new(model);
+    run.ledger().remember(3);
+    for _ in 0..10 {
+        run.call(&say("x")).await.unwrap();
+    }
+    assert_eq!((run.ledger().calls().len(), run.ledger().of::<Say>().unwrap().visits), (3, 10));
+}
+
+#[tokio::test]
+async fn json_has_its_format_and_no_content() {
+    let run = Run::new(ScriptedModel::new().reply("not json: secret").reply(GOOD)).with_state(world());
+    run.call(&GOAL).await.unwrap();
+    let json = run.ledger().to_json();
+    assert_eq!((json["format"].as_str(), json["version"].as_u64()), (Some("llmnode/ledger"), Some(1)));
+    assert_eq!(json["nodes"]["choose"]["usage"]["requests"], 2);
+    assert_eq!(json["calls"][0]["attempts"][0]["category"], "schema_error");
+    assert!(!json.to_string().contains("secret"));
+}
