@@ -15,11 +15,9 @@ use schemars::generate::SchemaSettings;
 use serde_json::Value;
 use serde_json::value::{RawValue, to_raw_value};
 
-pub use strict::{StrictError, StrictProblem};
+use crate::validate::{MARK, Reach};
 
-/// The extension keyword by which a type's schema says that the type has validators. Its values are
-/// reported by [`OutputSchema::marks`]; no dialect carries it.
-pub(crate) const MARK: &str = "x-llmnode-validated";
+pub use strict::{StrictError, StrictProblem};
 
 /// The one member of the object that carries an answer whose type is no object.
 pub(crate) const WRAPPER: &str = "value";
@@ -62,6 +60,7 @@ pub struct OutputSchema {
     wrapped: bool,
     marks: Vec<String>,
     nulls: bool,
+    unreached: OnceLock<Option<String>>,
 }
 
 impl OutputSchema {
@@ -99,6 +98,7 @@ impl OutputSchema {
             plain: raw(&normal.tree),
             nulls: nulls::any(&normal.tree),
             strict: OnceLock::new(),
+            unreached: OnceLock::new(),
             tree: normal.tree,
             wrapped: normal.wrapped,
             marks: normal.marks,
@@ -109,6 +109,16 @@ impl OutputSchema {
     /// The type's name as OpenAI accepts it: 1 to 64 characters of `a-z A-Z 0-9 _ -`, others replaced by `_`.
     pub fn name(&self) -> &str {
         &self.name
+    }
+
+    /// The first mark that a dive does not come to: a type whose validators would never run. Looked for once.
+    pub(crate) fn unreached(&self, reach: fn(&mut Reach)) -> Option<&str> {
+        let search = || {
+            let mut reached = Reach::default();
+            reach(&mut reached);
+            reached.missing(&self.marks).map(str::to_owned)
+        };
+        self.unreached.get_or_init(search).as_deref()
     }
 
     /// The schema as plain JSON Schema (2020-12).

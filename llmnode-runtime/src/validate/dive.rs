@@ -131,6 +131,7 @@ mod tests {
     }
 
     #[test]
+    #[expect(clippy::needless_borrow, reason = "as generated code has it, which cannot know the level")]
     fn the_dive_takes_the_first_level_that_fits() {
         let (fields, list) = (Fields(Inner), vec![Some(Inner)]);
         let mut checks = Checks::<World>::default();

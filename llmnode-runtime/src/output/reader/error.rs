@@ -39,9 +39,7 @@ impl fmt::Display for ReadError {
             ReadError::Nothing { start } if start.is_empty() => {
                 write!(f, "the answer is empty; answer with one JSON value")
             }
-            ReadError::Nothing { start } => {
-                write!(f, "no JSON in the answer, which begins `{start}`; answer with one JSON value only")
-            }
+            ReadError::Nothing { .. } => write!(f, "no JSON in the answer; answer with one JSON value only"),
             ReadError::NoObject { at } => {
                 write!(f, "the JSON at {at} is no object; answer with one JSON object")
             }

@@ -144,7 +144,7 @@ fn broken_json_is_refused_with_its_place_and_never_entered() {
     for inner in
         ["{'a': {\"b\": 1}}", "{a: {\"b\": 1}}", "{ // note\n \"a\": {\"b\": 1} }", "[ x, {\"b\": 1} ]"]
     {
-        assert!(refused(inner).starts_with("no JSON in the answer, which begins"), "{inner}");
+        assert!(refused(inner).starts_with("no JSON in the answer;"), "{inner}");
     }
     assert_eq!(refused(" "), "the answer is empty; answer with one JSON value");
     assert!(refused("Draft {\"a\": 1}, final {\"a\": 2,}").starts_with("invalid JSON at line 1 column"));
