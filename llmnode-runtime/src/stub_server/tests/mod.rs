@@ -1,4 +1,6 @@
 mod client;
+mod drawn;
 mod replies;
+mod schemas;
 
 use client::{chat, post};
