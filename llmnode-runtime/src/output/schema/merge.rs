@@ -25,7 +25,7 @@ impl<'a> Merger<'a> {
     /// The same schema with conjunctions merged where that is possible, and left alone where not.
     pub(super) fn simplify(&mut self, schema: Value) -> Value {
         let Value::Object(mut node) = schema else { return schema };
-        for child in children_mut(&mut node) {
+        for (_, child) in children_mut(&mut node) {
             *child = self.simplify(child.take());
         }
         let mut node = match self.conjunction(&node) {

@@ -47,7 +47,11 @@ fn clean(schema: &mut Value, marks: &mut Vec<String>) {
     }
     node.retain(|key, _| !matches!(key.as_str(), "$schema" | "$id" | "title") && key != MARK);
     bound(node);
-    for child in children_mut(node) {
+    for (key, child) in children_mut(node) {
+        // "Anything" as an object, which llama.cpp insists on; whether an object is open stays a flag.
+        if *child == Value::Bool(true) && !key.ends_with("Properties") {
+            *child = json!({});
+        }
         clean(child, marks);
     }
 }
@@ -100,7 +104,7 @@ fn redirect(schema: &mut Value, pointer: &str) -> bool {
         *reference = format!("{pointer}{inside}");
         found = true;
     }
-    for child in children_mut(node) {
+    for (_, child) in children_mut(node) {
         found |= redirect(child, pointer);
     }
     found

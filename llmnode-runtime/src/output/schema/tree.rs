@@ -37,13 +37,18 @@ pub(super) fn children(node: &Node) -> impl Iterator<Item = &Value> {
     })
 }
 
-/// The schemas directly inside `node`, to be changed.
-pub(super) fn children_mut(node: &mut Node) -> impl Iterator<Item = &mut Value> {
-    node.iter_mut().flat_map(|(key, value)| -> Box<dyn Iterator<Item = &mut Value>> {
+/// The schemas directly inside `node` with their keywords, to be changed.
+pub(super) fn children_mut(node: &mut Node) -> impl Iterator<Item = (&str, &mut Value)> {
+    node.iter_mut().flat_map(|(key, value)| -> Box<dyn Iterator<Item = (&str, &mut Value)>> {
+        let key = key.as_str();
         match value {
-            value if ONE.contains(&key.as_str()) => Box::new(std::iter::once(value)),
-            Value::Array(list) if LIST.contains(&key.as_str()) => Box::new(list.iter_mut()),
-            Value::Object(named) if NAMED.contains(&key.as_str()) => Box::new(named.values_mut()),
+            value if ONE.contains(&key) => Box::new(std::iter::once((key, value))),
+            Value::Array(list) if LIST.contains(&key) => {
+                Box::new(list.iter_mut().map(move |value| (key, value)))
+            }
+            Value::Object(named) if NAMED.contains(&key) => {
+                Box::new(named.values_mut().map(move |value| (key, value)))
+            }
             _ => Box::new(std::iter::empty()),
         }
     })

@@ -446,7 +446,14 @@ fn maps_mixed_tuples_and_free_values_are_refused_with_their_place() {
             "Part.any: a value of any kind",
         ]
     );
-    assert!(plain(&OutputSchema::of::<Loose>())["properties"]["pair"].get("prefixItems").is_some());
+    let loose = plain(&OutputSchema::of::<Loose>());
+    assert!(loose["properties"]["pair"].get("prefixItems").is_some());
+    assert_eq!(
+        loose["$defs"]["Part"]["properties"]["any"],
+        json!({}),
+        "no reader of schemas refuses an object"
+    );
+    assert_eq!(loose["additionalProperties"], true);
     assert_eq!(refused(&OutputSchema::of::<HashMap<String, i32>>())[0], "Map_of_int32: a map with free keys");
     assert!(OutputSchema::of::<Value>().is_wrapped());
     assert_eq!(refused(&OutputSchema::of::<Value>()), ["AnyValue.value: a value of any kind"]);
