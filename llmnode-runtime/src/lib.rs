@@ -17,7 +17,7 @@ mod settings;
 #[cfg(feature = "stub-server")]
 pub mod stub_server;
 mod text;
-pub mod validate;
+mod validate;
 
 pub use category::{Category, Group};
 pub use error::NodeError;
