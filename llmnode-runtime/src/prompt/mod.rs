@@ -3,9 +3,11 @@
 //! A prompt is written in two passes over the same segments: the first counts bytes, the second writes them
 //! into a string of exactly that size. A value is inserted once and never read again as a template.
 
+pub(crate) mod at;
 mod segment;
 mod values;
 
+pub use at::PromptAt;
 pub use segment::Segment;
 pub use values::{PromptItem, PromptJson, PromptList, PromptOption, PromptValue};
 

@@ -1,7 +1,5 @@
 mod client;
 mod drawn;
-mod lifecycle;
-mod protocol;
 mod replies;
 mod schemas;
 

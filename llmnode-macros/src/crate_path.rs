@@ -1,0 +1,20 @@
+//! The path under which generated code finds the `llmnode` crate.
+
+use quote::quote;
+use syn::{Error, Path};
+
+/// `::llmnode`, unless `crate = path` says otherwise.
+pub(crate) fn resolve(given: Option<&Path>) -> Path {
+    given.cloned().unwrap_or_else(|| syn::parse_quote!(::llmnode))
+}
+
+/// A path is used from places with other names in scope, so it has to be absolute.
+pub(crate) fn check(path: &Path) -> syn::Result<()> {
+    let anchored = path.segments.first().is_some_and(|first| first.ident == "crate");
+    if path.leading_colon.is_some() || anchored {
+        return Ok(());
+    }
+    let written = quote!(#path).to_string().replace(' ', "");
+    let message = format!("`crate` takes an absolute path; write `::{written}` or `crate::{written}`");
+    Err(Error::new_spanned(path, message))
+}

@@ -1,0 +1,119 @@
+//! Collecting errors, and proposing names.
+
+use syn::Error;
+
+/// Errors of one invocation: all are reported, in one run.
+#[derive(Default)]
+#[must_use]
+pub(crate) struct Errors(Option<Error>);
+
+impl Errors {
+    pub(crate) fn push(&mut self, error: Error) {
+        match &mut self.0 {
+            Some(first) => first.combine(error),
+            none => *none = Some(error),
+        }
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_none()
+    }
+
+    pub(crate) fn finish(self) -> syn::Result<()> {
+        self.0.map_or(Ok(()), Err)
+    }
+}
+
+/// The candidate that `name` was probably meant to be, by the rule rustc uses for its own proposals: other case,
+/// an edit distance up to a third of the length, or the same words in another order.
+pub(crate) fn suggest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    let candidates: Vec<_> = candidates.into_iter().collect();
+    let lower = name.to_lowercase();
+    if let Some(same) = candidates.iter().find(|candidate| candidate.to_lowercase() == lower) {
+        return Some(same);
+    }
+    let limit = name.chars().count().max(3) / 3;
+    let nearest = candidates
+        .iter()
+        .map(|candidate| (distance(name, candidate), *candidate))
+        .filter(|(distance, _)| *distance <= limit)
+        .min_by_key(|(distance, _)| *distance);
+    if let Some((_, candidate)) = nearest {
+        return Some(candidate);
+    }
+    let words = sorted_words(name);
+    candidates.into_iter().find(|candidate| sorted_words(candidate) == words)
+}
+
+fn sorted_words(name: &str) -> Vec<&str> {
+    let mut words: Vec<_> = name.split('_').collect();
+    words.sort_unstable();
+    words
+}
+
+/// Edits from one word to the other: insert, delete, replace, swap neighbours.
+fn distance(from: &str, to: &str) -> usize {
+    let (from, to): (Vec<char>, Vec<char>) = (from.chars().collect(), to.chars().collect());
+    let mut before: Vec<usize> = vec![];
+    let mut row: Vec<usize> = (0..=to.len()).collect();
+    for i in 1..=from.len() {
+        let mut next = vec![i];
+        for j in 1..=to.len() {
+            let replaced = row[j - 1] + usize::from(from[i - 1] != to[j - 1]);
+            let mut best = replaced.min(row[j] + 1).min(next[j - 1] + 1);
+            if i > 1 && j > 1 && from[i - 1] == to[j - 2] && from[i - 2] == to[j - 1] {
+                best = best.min(before[j - 2] + 1);
+            }
+            next.push(best);
+        }
+        before = std::mem::replace(&mut row, next);
+    }
+    row[to.len()]
+}
+
+/// `` `a` ``, `` `a` and `b` ``, `` `a`, `b` and `c` ``.
+pub(crate) fn list<'a>(names: impl IntoIterator<Item = &'a str>) -> String {
+    let names: Vec<_> = names.into_iter().map(|name| format!("`{name}`")).collect();
+    match names.split_last() {
+        Some((last, [])) => last.clone(),
+        Some((last, rest)) => format!("{} and {last}", rest.join(", ")),
+        None => String::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{distance, list, suggest};
+
+    #[test]
+    fn distances() {
+        for (from, to, expected) in [
+            ("", "", 0),
+            ("", "ab", 2),
+            ("topik", "topic", 1),
+            ("lst", "list", 1),
+            ("tpoic", "topic", 1),
+            ("ab", "ba", 1),
+        ] {
+            assert_eq!(distance(from, to), expected, "{from} {to}");
+            assert_eq!(distance(to, from), expected, "{to} {from}");
+        }
+    }
+
+    #[test]
+    fn proposals() {
+        let fields = ["topic", "style", "user_name"];
+        assert_eq!(suggest("topik", fields), Some("topic"));
+        assert_eq!(suggest("Topic", fields), Some("topic"));
+        assert_eq!(suggest("name_user", fields), Some("user_name"));
+        assert_eq!(suggest("colour", fields), None);
+        assert_eq!(suggest("", fields), None);
+    }
+
+    #[test]
+    fn lists() {
+        assert_eq!(list([]), "");
+        assert_eq!(list(["a"]), "`a`");
+        assert_eq!(list(["a", "b", "c"]), "`a`, `b` and `c`");
+    }
+}

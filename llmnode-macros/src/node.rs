@@ -1,0 +1,87 @@
+//! `#[llm_node]`: parse → check → emit; on a fault, the item with stub impls, so that nothing else fails.
+
+mod args;
+mod check;
+mod emit;
+mod generics;
+mod model;
+mod stub;
+mod variables;
+
+use proc_macro2::TokenStream;
+use quote::{ToTokens, quote};
+use syn::{Error, Item};
+
+use crate::crate_path;
+use crate::diagnostics::Errors;
+use crate::keyed::value;
+
+use args::NodeArgs;
+
+/// What was found wrong: errors, and probes, which are errors that the compiler words.
+#[derive(Default)]
+pub(crate) struct Faults {
+    errors: Errors,
+    probes: TokenStream,
+}
+
+impl Faults {
+    fn push(&mut self, error: Error) {
+        self.errors.push(error);
+    }
+
+    fn probe(&mut self, tokens: TokenStream) {
+        self.probes.extend(tokens);
+    }
+
+    fn none(&self) -> bool {
+        self.errors.is_empty() && self.probes.is_empty()
+    }
+
+    fn into_tokens(self) -> TokenStream {
+        let errors = self.errors.finish().err().map(Error::into_compile_error);
+        let probes = self.probes;
+        quote!(#errors #probes)
+    }
+}
+
+/// Expands `#[llm_node(arguments)] item`.
+pub(crate) fn expand(arguments: TokenStream, item: TokenStream) -> TokenStream {
+    let mut faults = Faults::default();
+    let args = NodeArgs::parse(arguments, &mut faults.errors);
+    let mut item = match syn::parse2(item.clone()) {
+        Ok(Item::Struct(parsed)) => parsed,
+        Ok(other) => {
+            faults.push(misplaced(&other));
+            let stub = stub::of_item(&other, &args);
+            let faults = faults.into_tokens();
+            return quote!(#other #stub #faults);
+        }
+        // The compiler reports what it cannot parse itself.
+        Err(_) => return item,
+    };
+    let skipped = check::take_field_attributes(&mut item, &mut faults);
+    match check::check(&args, &item, &skipped, &mut faults) {
+        Some(model) => emit::emit(&model),
+        None => {
+            let krate = crate_path::resolve(value(&args.krate));
+            let stub = stub::stub(&krate, &item.ident, &item.generics, value(&args.output));
+            let faults = faults.into_tokens();
+            quote!(#item #stub #faults)
+        }
+    }
+}
+
+fn misplaced(item: &Item) -> Error {
+    let (kind, at) = match item {
+        Item::Enum(item) => ("an enum", item.enum_token.to_token_stream()),
+        Item::Union(item) => ("a union", item.union_token.to_token_stream()),
+        Item::Fn(item) => ("a function", item.sig.fn_token.to_token_stream()),
+        Item::Impl(item) => ("an impl block", item.impl_token.to_token_stream()),
+        Item::Trait(item) => ("a trait", item.trait_token.to_token_stream()),
+        Item::Mod(item) => ("a module", item.mod_token.to_token_stream()),
+        Item::Type(item) => ("a type alias", item.type_token.to_token_stream()),
+        other => ("something else", other.to_token_stream()),
+    };
+    Error::new_spanned(at, format!("`#[llm_node]` goes on a struct with named fields, and this is {kind}"))
+}

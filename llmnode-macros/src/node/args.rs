@@ -1,0 +1,82 @@
+//! The arguments of `#[llm_node(…)]`.
+
+use proc_macro2::TokenStream;
+use syn::parse::ParseStream;
+use syn::{LitStr, Path, Type};
+
+use crate::crate_path;
+use crate::diagnostics::Errors;
+use crate::keyed::{Slot, fill, number, parse_arguments, text, ty, whole};
+
+const KEYS: [&str; 11] = [
+    "prompt",
+    "system",
+    "output",
+    "state",
+    "retries",
+    "transport_retries",
+    "model",
+    "temperature",
+    "max_tokens",
+    "name",
+    "crate",
+];
+
+/// The arguments as given; what they mean together is judged by `check`.
+#[derive(Default)]
+pub(crate) struct NodeArgs {
+    pub(crate) prompt: Slot<LitStr>,
+    pub(crate) system: Slot<LitStr>,
+    pub(crate) output: Slot<Type>,
+    pub(crate) state: Slot<Type>,
+    pub(crate) retries: Slot<u32>,
+    pub(crate) transport_retries: Slot<u32>,
+    pub(crate) model: Slot<LitStr>,
+    pub(crate) temperature: Slot<f64>,
+    pub(crate) max_tokens: Slot<u32>,
+    pub(crate) name: Slot<LitStr>,
+    pub(crate) krate: Slot<Path>,
+    /// Some argument has no key, or an unknown one.
+    pub(crate) misplaced: bool,
+}
+
+impl NodeArgs {
+    pub(crate) fn parse(tokens: TokenStream, errors: &mut Errors) -> Self {
+        let mut args = Self::default();
+        let all_known =
+            parse_arguments(tokens, "llm_node", &KEYS, errors, |key, input| args.argument(key, input));
+        args.misplaced = !all_known;
+        args
+    }
+
+    fn argument(&mut self, key: syn::Ident, input: ParseStream<'_>) -> syn::Result<()> {
+        const CHECKED: &str = ", so that its variables can be checked";
+        match key.to_string().as_str() {
+            "prompt" => fill(&mut self.prompt, key.clone(), text(input, &key, CHECKED)),
+            "system" => fill(&mut self.system, key.clone(), text(input, &key, CHECKED)),
+            "output" => fill(&mut self.output, key.clone(), ty(input, &key)),
+            "state" => fill(&mut self.state, key.clone(), ty(input, &key)),
+            "retries" => fill(&mut self.retries, key.clone(), whole(input, &key, 0)),
+            "transport_retries" => fill(&mut self.transport_retries, key.clone(), whole(input, &key, 0)),
+            "model" => fill(&mut self.model, key.clone(), filled(text(input, &key, ""), &key)),
+            "temperature" => fill(&mut self.temperature, key.clone(), number(input, &key)),
+            "max_tokens" => fill(&mut self.max_tokens, key.clone(), whole(input, &key, 1)),
+            "name" => fill(&mut self.name, key.clone(), filled(text(input, &key, ""), &key)),
+            _ => fill(&mut self.krate, key, absolute(input)),
+        }
+    }
+}
+
+fn filled(text: syn::Result<LitStr>, key: &syn::Ident) -> syn::Result<LitStr> {
+    let text = text?;
+    if text.value().trim().is_empty() {
+        return Err(syn::Error::new(text.span(), format!("`{key}` is empty")));
+    }
+    Ok(text)
+}
+
+fn absolute(input: ParseStream<'_>) -> syn::Result<Path> {
+    let path = input.call(Path::parse_mod_style)?;
+    crate_path::check(&path)?;
+    Ok(path)
+}

@@ -1,0 +1,231 @@
+//! From a checked node to its impls. The expansion states facts; behaviour lives in the runtime.
+
+use proc_macro2::{Ident, Literal, Span, TokenStream};
+use quote::{ToTokens, quote, quote_spanned};
+use syn::ext::IdentExt;
+use syn::{Attribute, Expr, ExprLit, Lit, Meta, Type};
+
+use super::generics::{field_type, mentions_parameter, of_node, with_state};
+use super::model::{NodeModel, Part, Place, Settings};
+use crate::prompt::template::Format;
+
+/// The item and its impls.
+pub(crate) fn emit(model: &NodeModel<'_>) -> TokenStream {
+    let here = Span::mixed_site();
+    let NodeModel { item, krate, .. } = model;
+    let ident = &item.ident;
+    let private = quote_spanned!(here=> #krate::__private);
+    let raw_text: Type = syn::parse_quote!(::std::string::String);
+    let output = model.output.as_ref().unwrap_or(&raw_text);
+    let name = model.name.clone().unwrap_or_else(|| snake_case(&ident.unraw().to_string()));
+    let description = description(&item.attrs);
+    let attributes = attributes(&model.settings, &private);
+    let system = (!model.system.is_empty()).then(|| message("system", &model.system, model, &private));
+    let user = message("user", &model.prompt, model, &private);
+    let spec = spec(model, &private);
+    let reads_state = model.system.iter().chain(&model.prompt).any(Part::reads_state);
+    let lent = if reads_state { quote_spanned!(here=> state) } else { quote_spanned!(here=> _) };
+    let generics = of_node(model);
+    let (state, stated) = with_state(model, generics.clone());
+    let (impl_generics, ty_generics, where_clause) = generics.split_for_impl();
+    let (stated_impl, _, stated_where) = stated.split_for_impl();
+    let stated_where = stated_where.cloned();
+    quote_spanned! {here=>
+        #item
+        #[automatically_derived]
+        impl #impl_generics #private::Node for #ident #ty_generics #where_clause {
+            type Output = #output;
+            const NAME: &'static ::core::primitive::str = #name;
+            #description
+        }
+        #[automatically_derived]
+        impl #stated_impl #private::Exec<#state> for #ident #ty_generics #stated_where {
+            fn exec(
+                &self,
+                cx: &#private::Cx<'_, #state>,
+            ) -> impl ::core::future::Future<
+                Output = ::core::result::Result<Self::Output, #private::NodeError>,
+            > + ::core::marker::Send {
+                #private::exec(self, cx)
+            }
+        }
+        #[automatically_derived]
+        impl #stated_impl #private::LlmNode<#state> for #ident #ty_generics #stated_where {
+            #attributes
+            fn render(&self, #lent: &#state, to: &mut #private::Prompt) {
+                #system
+                #user
+            }
+            fn output() -> #private::OutputSpec<Self::Output, #state> {
+                #spec
+            }
+        }
+    }
+}
+
+/// `ChooseItem` → `choose_item`, `HTTPCall` → `http_call`.
+fn snake_case(name: &str) -> String {
+    let mut snake = String::new();
+    let mut before_is_lower = false;
+    let mut chars = name.chars().peekable();
+    while let Some(c) = chars.next() {
+        let next_is_lower = chars.peek().is_some_and(|next| next.is_lowercase());
+        if c.is_uppercase()
+            && !snake.is_empty()
+            && !snake.ends_with('_')
+            && (before_is_lower || next_is_lower)
+        {
+            snake.push('_');
+        }
+        before_is_lower = c.is_lowercase() || c.is_numeric();
+        snake.extend(c.to_lowercase());
+    }
+    snake
+}
+
+/// The doc comment as a constant. `#[doc = include_str!(…)]` stays an expression.
+fn description(attributes: &[Attribute]) -> Option<TokenStream> {
+    let here = Span::mixed_site();
+    let mut lines: Vec<TokenStream> = vec![];
+    let mut text: Option<String> = Some(String::new());
+    for attribute in attributes.iter().filter(|attribute| attribute.path().is_ident("doc")) {
+        let Meta::NameValue(doc) = &attribute.meta else { continue };
+        if let Expr::Lit(ExprLit { lit: Lit::Str(line), .. }) = &doc.value {
+            let line = line.value();
+            let line = line.strip_prefix(' ').unwrap_or(&line);
+            if let Some(text) = text.as_mut() {
+                text.push_str(line);
+                text.push('\n');
+            }
+            lines.push(format!("{line}\n").to_token_stream());
+        } else {
+            text = None;
+            lines.push(doc.value.to_token_stream());
+        }
+    }
+    if lines.is_empty() {
+        return None;
+    }
+    let value = match text {
+        Some(text) => text.trim().to_token_stream(),
+        None => quote_spanned!(here=> ::core::concat!(#(#lines),*)),
+    };
+    Some(quote_spanned!(here=> const DESCRIPTION: &'static ::core::primitive::str = #value;))
+}
+
+fn attributes(settings: &Settings, private: &TokenStream) -> Option<TokenStream> {
+    let Settings { retries, transport_retries, model, temperature, max_tokens } = settings;
+    let mut calls = TokenStream::new();
+    let mut call = |name: &str, value: Option<TokenStream>| {
+        if let Some(value) = value {
+            let name = Ident::new(name, Span::mixed_site());
+            calls.extend(quote!(.#name(#value)));
+        }
+    };
+    call("retries", retries.map(|n| Literal::u32_unsuffixed(n).to_token_stream()));
+    call("transport_retries", transport_retries.map(|n| Literal::u32_unsuffixed(n).to_token_stream()));
+    call("model", model.as_ref().map(ToTokens::to_token_stream));
+    call("temperature", temperature.map(|t| Literal::f64_unsuffixed(t).to_token_stream()));
+    call("max_tokens", max_tokens.map(|n| Literal::u32_unsuffixed(n).to_token_stream()));
+    let here = Span::mixed_site();
+    (!calls.is_empty()).then(
+        || quote_spanned!(here=> const ATTRIBUTES: #private::Attributes = #private::Attributes::new()#calls;),
+    )
+}
+
+fn message(role: &str, parts: &[Part], model: &NodeModel<'_>, private: &TokenStream) -> TokenStream {
+    let here = Span::mixed_site();
+    let role = Ident::new(role, here);
+    let segments = parts.iter().map(|part| segment(part, model, private));
+    quote_spanned!(here=> to.#role(&[#(#segments),*]);)
+}
+
+fn segment(part: &Part, model: &NodeModel<'_>, private: &TokenStream) -> TokenStream {
+    let here = Span::mixed_site();
+    let segment = quote_spanned!(here=> #private::Segment);
+    let (place, format) = match part {
+        Part::Text(text) => return quote_spanned!(here=> #segment::text(#text)),
+        Part::Value { place, format } => (place, format),
+    };
+    let by_reference = reference(place, model, private);
+    match format {
+        Format::Plain => quote_spanned!(here=> #segment::value(#by_reference)),
+        Format::List => quote_spanned!(here=> #segment::list(#by_reference)),
+        Format::Json => quote_spanned!(here=> #segment::json(#by_reference)),
+        Format::Or(absent) => quote_spanned!(here=> #segment::or(#by_reference, #absent)),
+        Format::Spec(spec) => {
+            let spec = format!("{{:{spec}}}");
+            quote_spanned!(here=> #segment::format(&::core::format_args!(#spec, #by_reference)))
+        }
+    }
+}
+
+/// `&self.field` at the field's type, where a missing trait is mended, or `&state.path` at the literal.
+fn reference(place: &Place, model: &NodeModel<'_>, private: &TokenStream) -> TokenStream {
+    match place {
+        Place::Field(field) => {
+            let (first, last) = field_type(model, field).map_or((field.span(), field.span()), ends);
+            let mut field = field.clone();
+            field.set_span(last);
+            let owner = Ident::new("self", first);
+            let member = quote_spanned!(last=> .#field);
+            quote_spanned!(first=> &#owner #member)
+        }
+        Place::State { members, at, span } => {
+            let line = Literal::usize_unsuffixed(at.line);
+            let column = Literal::usize_unsuffixed(at.column);
+            quote_spanned!(*span=> &#private::prompt_at::<#line, #column, _>(state)#(.#members)*)
+        }
+    }
+}
+
+/// The places of a type's first and last token: an expression from the one to the other is underlined as the type.
+fn ends(ty: &Type) -> (Span, Span) {
+    let mixed = |span: Span| Span::mixed_site().located_at(span);
+    let mut tokens = ty.to_token_stream().into_iter().map(|token| token.span());
+    let first = tokens.next().unwrap_or_else(Span::mixed_site);
+    (mixed(first), mixed(tokens.last().unwrap_or(first)))
+}
+
+/// How answers are read. The tokens stand at the output's type, so that what it lacks is reported there.
+fn spec(model: &NodeModel<'_>, private: &TokenStream) -> TokenStream {
+    let Some(output) = &model.output else {
+        return quote_spanned!(Span::mixed_site()=> #private::OutputSpec::text());
+    };
+    let at = ends(output).0;
+    if mentions_parameter(output, &model.item.generics) {
+        // In generic code the probes below would find nothing, so the bounds are asked for.
+        return quote_spanned! {at=>
+            #private::OutputSpec::json(
+                |to| <#output as #private::ValidatedFields>::reach(to),
+                |value, to| #private::Validate::checks(value, to),
+            )
+        };
+    }
+    quote_spanned! {at=>
+        use #private::{DiveFields as _, DiveNothing as _, DiveValidators as _, ReachFields as _, ReachNothing as _};
+        #private::OutputSpec::json(
+            |to| (&&#private::Reached::<#output>::new()).reach(to),
+            |value, to| (&&&#private::Dive(value)).dive(to),
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::snake_case;
+
+    #[test]
+    fn names_of_nodes() {
+        for (name, snake) in [
+            ("ChooseItem", "choose_item"),
+            ("HTTPCall", "http_call"),
+            ("Step2", "step2"),
+            ("A", "a"),
+            ("already_snake", "already_snake"),
+            ("V2Api", "v2_api"),
+        ] {
+            assert_eq!(snake_case(name), snake);
+        }
+    }
+}

@@ -1,0 +1,49 @@
+//! A node as it is after all checks: nothing in it is absent that has to be there.
+
+use proc_macro2::{Ident, Span};
+use syn::{ItemStruct, Member, Path, Type};
+
+use crate::prompt::locate::Position;
+use crate::prompt::template::Format;
+
+pub(crate) struct NodeModel<'a> {
+    /// The user's struct, without helper attributes.
+    pub(crate) item: &'a ItemStruct,
+    pub(crate) krate: Path,
+    pub(crate) name: Option<String>,
+    pub(crate) system: Vec<Part>,
+    pub(crate) prompt: Vec<Part>,
+    pub(crate) output: Option<Type>,
+    pub(crate) state: Option<Type>,
+    pub(crate) settings: Settings,
+}
+
+/// The attributes that are defaults of a call.
+#[derive(Default)]
+pub(crate) struct Settings {
+    pub(crate) retries: Option<u32>,
+    pub(crate) transport_retries: Option<u32>,
+    pub(crate) model: Option<String>,
+    pub(crate) temperature: Option<f64>,
+    pub(crate) max_tokens: Option<u32>,
+}
+
+/// A piece of a prompt.
+pub(crate) enum Part {
+    Text(String),
+    Value { place: Place, format: Format },
+}
+
+/// Where a variable's value lives.
+pub(crate) enum Place {
+    /// `self.field`
+    Field(Ident),
+    /// `state.member.member`, written at a position of a prompt whose literal has `span`.
+    State { members: Vec<Member>, at: Position, span: Span },
+}
+
+impl Part {
+    pub(crate) fn reads_state(&self) -> bool {
+        matches!(self, Self::Value { place: Place::State { .. }, .. })
+    }
+}

@@ -1,0 +1,61 @@
+//! What stands in for the impls of a node with faults: they compile wherever the node is used, so that the
+//! faults are the only errors.
+
+use proc_macro2::{Ident, Span, TokenStream};
+use quote::quote_spanned;
+use syn::{Generics, Item, Path, Type, parse_quote};
+
+use super::args::NodeArgs;
+use super::generics::{fresh, sendable};
+use crate::crate_path;
+use crate::keyed::value;
+
+/// Stub impls for an item that cannot be a node, if it is a type.
+pub(crate) fn of_item(item: &Item, args: &NodeArgs) -> TokenStream {
+    let (ident, generics) = match item {
+        Item::Enum(item) => (&item.ident, &item.generics),
+        Item::Union(item) => (&item.ident, &item.generics),
+        _ => return TokenStream::new(),
+    };
+    stub(&crate_path::resolve(value(&args.krate)), ident, generics, value(&args.output))
+}
+
+/// Stub impls that run with any state.
+pub(crate) fn stub(krate: &Path, ident: &Ident, generics: &Generics, output: Option<&Type>) -> TokenStream {
+    let here = Span::mixed_site();
+    let text = parse_quote!(::std::string::String);
+    let output = output.unwrap_or(&text);
+    let name = ident.to_string();
+    let any_state = fresh("AnyState", generics);
+    let mut generics = generics.clone();
+    sendable(&mut generics);
+    let mut stated = generics.clone();
+    stated.params.push(parse_quote!(#any_state: ?::core::marker::Sized + ::core::marker::Sync));
+    let (impl_generics, ty_generics, where_clause) = generics.split_for_impl();
+    let (stated_impl, _, _) = stated.split_for_impl();
+    quote_spanned! {here=>
+        #[automatically_derived]
+        impl #impl_generics #krate::__private::Node for #ident #ty_generics #where_clause {
+            type Output = #output;
+            const NAME: &'static ::core::primitive::str = #name;
+        }
+        #[automatically_derived]
+        impl #stated_impl #krate::__private::Exec<#any_state> for #ident #ty_generics #where_clause {
+            fn exec(
+                &self,
+                _: &#krate::__private::Cx<'_, #any_state>,
+            ) -> impl ::core::future::Future<
+                Output = ::core::result::Result<Self::Output, #krate::__private::NodeError>,
+            > + ::core::marker::Send {
+                ::core::future::pending()
+            }
+        }
+        #[automatically_derived]
+        impl #stated_impl #krate::__private::LlmNode<#any_state> for #ident #ty_generics #where_clause {
+            fn render(&self, _: &#any_state, _: &mut #krate::__private::Prompt) {}
+            fn output() -> #krate::__private::OutputSpec<Self::Output, #any_state> {
+                ::core::unreachable!()
+            }
+        }
+    }
+}

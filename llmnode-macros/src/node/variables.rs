@@ -1,0 +1,182 @@
+//! The variables of a node's prompts against its fields and its state.
+
+use proc_macro2::Span;
+use syn::ext::IdentExt;
+use syn::{Error, Field, Index, ItemStruct, LitStr, Member, Type};
+
+use super::Faults;
+use super::model::{Part, Place};
+use crate::keyed::Keyed;
+use crate::prompt::identifier;
+use crate::prompt::locate::{excerpt, position};
+use crate::prompt::probe::{Offer, Unknown, unknown_variables};
+use crate::prompt::template::{Format, Piece, Segment, Template, Variable, parse};
+
+/// What the prompts of one node may name, and what they did name.
+pub(crate) struct Variables<'a> {
+    item: &'a ItemStruct,
+    node: String,
+    fields: Vec<String>,
+    has_state: bool,
+    used: Vec<String>,
+    /// Whether all prompts could be read, so that what is not used is known.
+    complete: bool,
+    faults: &'a mut Faults,
+}
+
+impl<'a> Variables<'a> {
+    pub(crate) fn new(item: &'a ItemStruct, has_state: bool, faults: &'a mut Faults) -> Self {
+        let fields = item.fields.iter().filter_map(name).filter(|name| name != "state").collect();
+        Self {
+            item,
+            node: item.ident.unraw().to_string(),
+            fields,
+            has_state,
+            used: vec![],
+            complete: true,
+            faults,
+        }
+    }
+
+    /// Reads one prompt, unless its argument had a fault.
+    pub(crate) fn read(&mut self, given: &Keyed<LitStr>) -> Option<Vec<Part>> {
+        let Some(prompt) = &given.value else {
+            self.complete = false;
+            return None;
+        };
+        let source = prompt.value();
+        if source.trim().is_empty() {
+            self.faults.push(Error::new(prompt.span(), format!("`{}` is empty", given.key)));
+            self.complete = false;
+            return None;
+        }
+        let template = parse(&source);
+        for fault in &template.faults {
+            self.fault(prompt, &source, &fault.range, &fault.kind.to_string());
+        }
+        self.unknown(given.key.span(), prompt, &template);
+        self.mustache(prompt, &source, &template);
+        self.stateless(prompt, &source, &template);
+        Some(template.segments.into_iter().filter_map(|segment| self.part(prompt, segment)).collect())
+    }
+
+    /// Reports the fields that no prompt uses, unless a fault hides what is used.
+    pub(crate) fn unused(self, skipped: &[bool]) {
+        if !self.complete {
+            return;
+        }
+        for (field, skipped) in self.item.fields.iter().zip(skipped) {
+            let Some((ident, name)) = field.ident.as_ref().zip(name(field)) else { continue };
+            if *skipped || name == "state" || is_phantom(&field.ty) || self.used.contains(&name) {
+                continue;
+            }
+            let message = format!(
+                "no prompt uses the field `{name}`; insert `{{{name}}}`, or mark the field `#[node(skip)]`"
+            );
+            self.faults.push(Error::new(ident.span(), message));
+        }
+    }
+
+    fn fault(&mut self, prompt: &LitStr, source: &str, range: &std::ops::Range<usize>, message: &str) {
+        let message = format!("{message} (at {})\n{}", position(source, range.start), excerpt(source, range));
+        self.faults.push(Error::new(prompt.span(), message));
+        self.complete = false;
+    }
+
+    fn unknown(&mut self, key: Span, prompt: &LitStr, template: &Template) {
+        let mut unknown = vec![];
+        let mut used = vec![];
+        for segment in &template.segments {
+            let Piece::Variable { variable: Variable::Field(name), .. } = &segment.kind else { continue };
+            if self.fields.contains(name) {
+                used.push(name.clone());
+            } else if name != "state" {
+                unknown.push(Unknown { name: name.clone(), range: segment.range.clone() });
+            }
+        }
+        if !unknown.is_empty() {
+            let offer = Offer { node: &self.node, fields: &self.fields, key };
+            let tokens = unknown_variables(prompt, &unknown, &offer, is_plain(template), &used);
+            self.faults.probe(tokens);
+            self.complete = false;
+        }
+        self.used.append(&mut used);
+    }
+
+    /// `{{field}}` is the text `{field}`; other template languages mean the variable by it.
+    fn mustache(&mut self, prompt: &LitStr, source: &str, template: &Template) {
+        for segment in &template.segments {
+            let Piece::Text(_) = segment.kind else { continue };
+            let text = &source[segment.range.clone()];
+            for (open, _) in text.match_indices("{{") {
+                let Some(length) = text[open + 2..].find("}}") else { continue };
+                let name = text[open + 2..open + 2 + length].trim();
+                let is_state = self.has_state && name.starts_with("state.");
+                if is_state || self.fields.iter().any(|field| field == name) {
+                    let start = segment.range.start + open;
+                    let message = format!(
+                        "`{{{{{name}}}}}` is the text `{{{name}}}`; write `{{{name}}}` for its value"
+                    );
+                    self.fault(prompt, source, &(start..start + length + 4), &message);
+                }
+            }
+        }
+    }
+
+    /// State paths on a node that has no state: one mistake, however many paths.
+    fn stateless(&mut self, prompt: &LitStr, source: &str, template: &Template) {
+        let is_state = |kind: &Piece| matches!(kind, Piece::Variable { variable: Variable::State(_), .. });
+        let first = template.segments.iter().find(|segment| is_state(&segment.kind));
+        if let Some(segment) = first.filter(|_| !self.has_state) {
+            let written = &source[segment.range.clone()];
+            let message = format!("`{written}` reads the program's state; name its type with `state = …`");
+            let complete = self.complete;
+            self.fault(prompt, source, &segment.range, &message);
+            self.complete = complete;
+        }
+    }
+
+    fn part(&self, prompt: &LitStr, segment: Segment) -> Option<Part> {
+        let (variable, format) = match segment.kind {
+            Piece::Text(text) => return Some(Part::Text(text)),
+            Piece::Variable { variable, format } => (variable, format),
+        };
+        // Resolved at the macro, so that rustc never proposes to replace the prompt.
+        let span = prompt.span().resolved_at(Span::mixed_site());
+        let place = match variable {
+            Variable::Field(name) => Place::Field(identifier(&name, span)?),
+            Variable::State(path) => Place::State {
+                members: path.iter().map(|step| member(step, span)).collect::<Option<_>>()?,
+                at: position(&prompt.value(), segment.range.start + 1),
+                span,
+            },
+        };
+        Some(Part::Value { place, format })
+    }
+}
+
+/// Whether `format_args!` accepts the prompt as it stands, as far as its grammar goes.
+fn is_plain(template: &Template) -> bool {
+    template.faults.is_empty()
+        && template.segments.iter().all(|segment| match &segment.kind {
+            Piece::Text(_) => true,
+            Piece::Variable { variable: Variable::State(_), .. } => false,
+            Piece::Variable { format, .. } => matches!(format, Format::Plain | Format::Spec(_)),
+        })
+}
+
+fn name(field: &Field) -> Option<String> {
+    field.ident.as_ref().map(|ident| ident.unraw().to_string())
+}
+
+fn member(step: &str, span: Span) -> Option<Member> {
+    if step.starts_with(|first: char| first.is_ascii_digit()) {
+        return Some(Member::Unnamed(Index { index: step.parse().ok()?, span }));
+    }
+    identifier(step, span).map(Member::Named)
+}
+
+fn is_phantom(ty: &Type) -> bool {
+    let Type::Path(path) = ty else { return false };
+    path.path.segments.last().is_some_and(|last| last.ident == "PhantomData")
+}

@@ -1,0 +1,251 @@
+//! Errors whose underline is a variable *inside* the prompt's literal, on a stable compiler.
+//!
+//! A macro cannot span a part of a literal on stable: `Literal::subspan` answers `None`. The compiler itself can,
+//! when `format_args!` captures a variable: it underlines the name in the literal it was given. So for a variable
+//! that does not exist the expansion holds a *probe*, a function that is never called and captures that name. Probes
+//! are emitted only beside a fault that is already known, never for a correct prompt.
+//!
+//! What experiments with rustc 1.88 to 1.97 showed, and what follows:
+//! * The literal must be the user's own token. Then the underline is exact in plain, raw and multi-line literals,
+//!   through all escapes, on every version.
+//! * A `{state.path}` or an unknown spec such as `:list` in it is refused before any name is looked up. Such a literal
+//!   is *masked*: a raw literal with the user's span in which all but the one variable is blank, laid out so that the
+//!   variable keeps its byte of the source. Up to 1.95 the compiler computes the underline from the position alone. Newer
+//!   ones compare the source with the literal and, as they differ, underline the whole literal; nothing worse.
+//! * With the node's field of the nearest name bound beside it, rustc words the error and proposes a fix that can be
+//!   applied. It must not where the underline may be the whole literal, since the fix would replace the prompt;
+//!   nor is there one if no name is near. There the error gets words of its own, with the position:
+//!   the variable is bound to a value whose `Display` needs a trait that has `on_unimplemented`.
+//! * Constants, statics and `self` are visible whatever the hygiene, so a probe lives in a module of its own, without
+//!   a prelude, and uses `mixed_site`.
+
+use std::ops::Range;
+
+use proc_macro2::{Ident, Literal, Span, TokenStream};
+use quote::{ToTokens, format_ident, quote_spanned};
+use syn::LitStr;
+
+use super::identifier;
+use super::locate::{position, source_offsets};
+use crate::diagnostics::{list, suggest};
+
+/// A variable of a prompt that is no field.
+pub(crate) struct Unknown {
+    pub(crate) name: String,
+    /// The placeholder in the prompt's value, from `{` to behind `}`.
+    pub(crate) range: Range<usize>,
+}
+
+/// The node and what it offers instead.
+pub(crate) struct Offer<'a> {
+    pub(crate) node: &'a str,
+    pub(crate) fields: &'a [String],
+    /// The prompt's key: where rustc's notes about the probe itself point.
+    pub(crate) key: Span,
+}
+
+impl<'a> Offer<'a> {
+    fn near(&self, name: &str) -> Option<&'a str> {
+        suggest(name, self.fields.iter().map(String::as_str))
+    }
+}
+
+/// The errors for the unknown variables of one prompt, as tokens that do not compile.
+///
+/// `plain` says that `format_args!` accepts the literal as it stands, as far as its grammar goes; `used` are the
+/// fields the prompt names.
+pub(crate) fn unknown_variables(
+    prompt: &LitStr,
+    unknown: &[Unknown],
+    offer: &Offer<'_>,
+    plain: bool,
+    used: &[String],
+) -> TokenStream {
+    let token = prompt.token().to_string();
+    // Another macro may have given the literal a foreign span; no place in it can be computed then.
+    let spanned = prompt.span().source_text().as_deref() == Some(&token);
+    let identifiers: Option<Vec<_>> =
+        unknown.iter().map(|unknown| identifier(&unknown.name, Span::mixed_site())).collect();
+    match identifiers {
+        Some(names) if spanned && plain => own_literal(prompt, unknown, &names, offer, used),
+        _ => unknown
+            .iter()
+            .map(|unknown| {
+                let words = Words::new(prompt, unknown, offer);
+                let masked = spanned.then(|| mask(&token, &prompt.value(), &unknown.range)).flatten();
+                masked.map_or_else(
+                    || words.at_literal(prompt),
+                    |mask| masked_literal(prompt, mask, &words, offer.key),
+                )
+            })
+            .collect(),
+    }
+}
+
+/// Captures all names from the user's literal. Where each unknown name has a near one, they stay unbound, which rustc
+/// answers with its proposals. Else each is bound to a value that cannot be displayed: unbound names in the same
+/// literal would hide that error.
+fn own_literal(
+    prompt: &LitStr,
+    unknown: &[Unknown],
+    names: &[Ident],
+    offer: &Offer<'_>,
+    used: &[String],
+) -> TokenStream {
+    let here = mixed_site(offer.key);
+    let mut bound: Vec<&str> = used.iter().map(String::as_str).collect();
+    let near: Option<Vec<&str>> = unknown.iter().map(|unknown| offer.near(&unknown.name)).collect();
+    let mut items = TokenStream::new();
+    match near {
+        Some(near) => bound.extend(near),
+        None => {
+            for (index, (unknown, name)) in unknown.iter().zip(names).enumerate() {
+                if names[..index].contains(name) {
+                    continue;
+                }
+                let kind = format_ident!("Variable{index}", span = here);
+                items.extend(Words::new(prompt, unknown, offer).undisplayable(&kind));
+                items.extend(quote_spanned!(here=> const #name: #kind<()> = #kind(());));
+            }
+        }
+    }
+    bound.sort_unstable();
+    bound.dedup();
+    let bound = bound.into_iter().filter_map(|name| identifier(name, here));
+    let mut literal = prompt.token();
+    literal.set_span(prompt.span().resolved_at(here));
+    // A number implements every trait that a format spec may ask for.
+    probe(here, items, quote_spanned!(here=> #(let #bound = 0;)* let _ = ::core::format_args!(#literal);))
+}
+
+fn masked_literal(prompt: &LitStr, mask: Mask, words: &Words, key: Span) -> TokenStream {
+    let here = mixed_site(key);
+    let Mask { mut literal, name } = mask;
+    literal.set_span(prompt.span().resolved_at(here));
+    let kind = format_ident!("Variable", span = here);
+    probe(
+        here,
+        words.undisplayable(&kind),
+        quote_spanned!(here=> let #name = #kind(()); let _ = ::core::format_args!(#literal);),
+    )
+}
+
+/// Wraps a function body that captures, and the items it needs.
+fn probe(here: Span, items: TokenStream, body: TokenStream) -> TokenStream {
+    quote_spanned! {here=>
+        const _: () = {
+            #[allow(unused, non_upper_case_globals, non_snake_case)]
+            mod prompt {
+                #items
+                #[no_implicit_prelude]
+                mod variables {
+                    use super::*;
+                    fn capture() { #body }
+                }
+            }
+        };
+    }
+}
+
+fn mixed_site(at: Span) -> Span {
+    Span::mixed_site().located_at(at)
+}
+
+/// A literal that is blank but for one placeholder, and the name it captures: any of the right length.
+struct Mask {
+    literal: Literal,
+    name: Ident,
+}
+
+/// Lays the mask out so that its placeholder has the bytes that `range` has in `token`.
+fn mask(token: &str, value: &str, range: &Range<usize>) -> Option<Mask> {
+    let offsets = source_offsets(token, value)?;
+    let (start, end) = (*offsets.get(range.start)?, *offsets.get(range.end)?);
+    let hashes = if token.starts_with('r') { token.find('"')? - 1 } else { 0 };
+    // A plain literal opens with one byte, a raw one with two at least: without its brace, the first
+    // placeholder still has its name underlined.
+    let opening = hashes + 2;
+    let start = start.max(opening);
+    let length = end.checked_sub(start + 2).filter(|&length| length > 0)?;
+    let (name, blank) = ("x".repeat(length), " ".repeat(start - opening));
+    let hashes = "#".repeat(hashes);
+    let literal = format!("r{hashes}\"{blank}{{{name}}}\"{hashes}").parse().ok()?;
+    Some(Mask { literal, name: Ident::new(&name, Span::mixed_site()) })
+}
+
+struct Words {
+    message: String,
+    label: String,
+}
+
+impl Words {
+    fn new(prompt: &LitStr, unknown: &Unknown, offer: &Offer<'_>) -> Self {
+        let Offer { node, fields, .. } = offer;
+        let at = position(&prompt.value(), unknown.range.start + 1);
+        let proposal =
+            offer.near(&unknown.name).map(|near| format!("; did you mean `{near}`?")).unwrap_or_default();
+        let label = match &fields[..] {
+            [] => format!("`{node}` has no fields"),
+            [one] => format!("the field of `{node}` is `{one}`"),
+            many => format!("the fields of `{node}` are {}", list(many.iter().map(String::as_str))),
+        };
+        Self { message: format!("unknown prompt variable `{}` at {at}{proposal}", unknown.name), label }
+    }
+
+    /// A type `kind` whose use in a format string is this error.
+    fn undisplayable(&self, kind: &Ident) -> TokenStream {
+        let Self { message, label } = self;
+        let here = kind.span();
+        let known = format_ident!("Known{kind}", span = here);
+        let formats = ["Display", "Debug", "LowerHex", "UpperHex", "Octal", "Binary", "LowerExp", "UpperExp"]
+            .map(|format| Ident::new(format, here));
+        quote_spanned! {here=>
+            #[diagnostic::on_unimplemented(message = #message, label = #label)]
+            trait #known {}
+            struct #kind<T>(T);
+            #(impl<T: #known> ::core::fmt::#formats for #kind<T> {
+                fn fmt(&self, _: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+                    ::core::result::Result::Ok(())
+                }
+            })*
+        }
+    }
+
+    fn at_literal(&self, prompt: &LitStr) -> TokenStream {
+        let Self { message, label } = self;
+        syn::Error::new(prompt.span(), format!("{message}\n{label}")).to_compile_error().into_token_stream()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::mask;
+
+    fn masked(token: &str, value: &str) -> Option<String> {
+        let start = value.find("{topik").unwrap();
+        let end = start + value[start..].find('}').unwrap() + 1;
+        mask(token, value, &(start..end)).map(|mask| mask.literal.to_string())
+    }
+
+    #[test]
+    fn a_mask_keeps_the_variable_at_its_bytes() {
+        for (token, value) in [
+            (r#""é\n{state.a} {topik}""#, "é\n{state.a} {topik}"),
+            (r###"r##"é {a:list} {topik}"##"###, "é {a:list} {topik}"),
+            (r#"" {topik:list}!""#, " {topik:list}!"),
+            (r#"r"{topik}""#, "{topik}"),
+        ] {
+            let masked = masked(token, value).unwrap();
+            assert_eq!(masked.find('{'), token.find("{topik"), "{token}");
+            assert_eq!(masked.find('}'), token.find("{topik").map(|at| at + token[at..].find('}').unwrap()));
+        }
+    }
+
+    #[test]
+    fn a_mask_of_the_first_byte_of_a_plain_literal_has_the_name() {
+        let masked = masked(r#""{topik}""#, "{topik}").unwrap();
+        assert_eq!(masked, r#"r"{xxxx}""#);
+        assert_eq!(masked.find('}'), Some(7));
+        assert!(mask(r#""{a}""#, "{a}", &(0..3)).is_none());
+    }
+}

@@ -1,0 +1,101 @@
+//! The format specs of std that a prompt may use: `[[fill]align][sign]['#']['0'][width]['.' precision][type]`.
+
+use std::fmt;
+
+/// Why a text is no format spec that a prompt may use.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum SpecFault {
+    /// No format spec at all.
+    Unknown,
+    /// `width$`, `.precision$` or `.*`: a width or precision taken from another value.
+    Parameter,
+    /// A width or precision above what std formats.
+    TooLarge,
+}
+
+impl fmt::Display for SpecFault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Unknown => "this is no format spec; examples are `?`, `>8` and `.2`",
+            Self::Parameter => {
+                "width and precision cannot come from a variable; write a number, such as `>8` or `.2`"
+            }
+            Self::TooLarge => "width and precision go up to 65535",
+        })
+    }
+}
+
+/// Checks a spec as it is written after the colon.
+pub(crate) fn check(spec: &str) -> Result<(), SpecFault> {
+    let mut rest = strip_align(spec);
+    rest = rest.strip_prefix(['+', '-']).unwrap_or(rest);
+    rest = rest.strip_prefix('#').unwrap_or(rest);
+    // A leading zero of `0$` is a parameter, any other one the sign-aware padding.
+    rest = strip_number(rest)?;
+    if let Some(precision) = rest.strip_prefix('.') {
+        if precision.starts_with('*') {
+            return Err(SpecFault::Parameter);
+        }
+        let after = strip_number(precision)?;
+        if after.len() == precision.len() {
+            return Err(if is_parameter(precision) { SpecFault::Parameter } else { SpecFault::Unknown });
+        }
+        rest = after;
+    }
+    match rest {
+        "" | "?" | "x?" | "X?" | "x" | "X" | "o" | "b" | "e" | "E" => Ok(()),
+        other if is_parameter(other) => Err(SpecFault::Parameter),
+        _ => Err(SpecFault::Unknown),
+    }
+}
+
+fn strip_align(spec: &str) -> &str {
+    const ALIGN: [char; 3] = ['<', '^', '>'];
+    let mut chars = spec.chars();
+    chars.next();
+    let behind_fill = chars.as_str();
+    behind_fill.strip_prefix(ALIGN).or_else(|| spec.strip_prefix(ALIGN)).unwrap_or(spec)
+}
+
+/// The text behind a number that is no parameter.
+fn strip_number(text: &str) -> Result<&str, SpecFault> {
+    let rest = text.trim_start_matches(|c: char| c.is_ascii_digit());
+    let digits = &text[..text.len() - rest.len()];
+    if rest.starts_with('$') && !digits.is_empty() {
+        return Err(SpecFault::Parameter);
+    }
+    if digits.is_empty() || digits.parse::<u16>().is_ok() { Ok(rest) } else { Err(SpecFault::TooLarge) }
+}
+
+/// Whether a name followed by `$` stands here.
+fn is_parameter(text: &str) -> bool {
+    let rest = text.trim_start_matches(|c: char| c == '_' || c.is_alphanumeric());
+    rest.len() < text.len() && rest.starts_with('$')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{SpecFault, check};
+
+    #[test]
+    fn accepts_what_std_accepts() {
+        for spec in [
+            "", "?", "#?", ">3", ".2", "*^8.3", "+", "#x", "08.3", "#010b", "x?", "é>4", "<", "e", "-5",
+            ">>4",
+        ] {
+            assert_eq!(check(spec), Ok(()), "{spec:?}");
+        }
+    }
+
+    #[test]
+    fn refuses_the_rest_with_its_reason() {
+        for spec in ["width$", "1$", ".*", ".prec$", ">8.1$", ">w$.2"] {
+            assert_eq!(check(spec), Err(SpecFault::Parameter), "{spec:?}");
+        }
+        for spec in ["lst", "fence", ".", "?x", "p", "3 ", "or", "5.x", "$"] {
+            assert_eq!(check(spec), Err(SpecFault::Unknown), "{spec:?}");
+        }
+        assert_eq!(check("65536"), Err(SpecFault::TooLarge));
+        assert_eq!(check(".99999999999999999999"), Err(SpecFault::TooLarge));
+    }
+}

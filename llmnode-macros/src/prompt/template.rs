@@ -1,0 +1,328 @@
+//! The prompt grammar, as a pure function over `&str`.
+//!
+//! ```text
+//! prompt      = { text | "{{" | "}}" | placeholder }
+//! placeholder = "{" variable [ ":" format ] "}"
+//! variable    = field | "state" { "." ( identifier | tuple index ) }
+//! format      = "list" | "json" | "or(" text ")" | a format spec of std without `$` and `.*`
+//! ```
+//!
+//! Parsing goes on after a fault, so that one run reports all of them.
+
+use std::fmt;
+use std::ops::Range;
+
+use super::spec;
+use crate::diagnostics::suggest;
+
+/// A piece of a prompt and the bytes of the prompt it was read from.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Segment {
+    pub(crate) range: Range<usize>,
+    pub(crate) kind: Piece,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Piece {
+    /// Literal text, its doubled braces already single.
+    Text(String),
+    Variable {
+        variable: Variable,
+        format: Format,
+    },
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Variable {
+    /// A field of the node, by its name without `r#`.
+    Field(String),
+    /// What follows `state.`: identifiers and tuple indices, at least one.
+    State(Vec<String>),
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Format {
+    /// No format: `{field}`.
+    Plain,
+    /// `{field:list}`
+    List,
+    /// `{field:json}`
+    Json,
+    /// `{field:or(text)}`
+    Or(String),
+    /// A format spec of std, as written after the colon.
+    Spec(String),
+}
+
+/// The filters that exist, as a user writes them.
+pub(crate) const FILTERS: [&str; 3] = ["list", "json", "or"];
+
+/// Something wrong in a prompt, and where.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Fault {
+    pub(crate) range: Range<usize>,
+    pub(crate) kind: FaultKind,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum FaultKind {
+    Unclosed,
+    LoneClose,
+    /// A brace that opens text, such as JSON.
+    Text,
+    Positional(String),
+    Spaces(String),
+    SelfValue,
+    BareState,
+    RawIdentifier(String),
+    FieldAccess(String),
+    Expression(String),
+    UnknownFilter(String),
+    FilterArgument(&'static str),
+    OrWithoutText,
+    Spec(spec::SpecFault),
+}
+
+impl fmt::Display for FaultKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Unclosed => f.write_str("this `{` is never closed; write `{{` for a brace of the text"),
+            Self::LoneClose => f.write_str("this `}` closes nothing; write `}}` for a brace of the text"),
+            Self::Text => f.write_str(
+                "this `{` opens no variable; write `{{` and `}}` for braces that belong to the text",
+            ),
+            Self::Positional(text) => {
+                write!(f, "`{text}` names no variable; prompt variables are the node's fields, by name")
+            }
+            Self::Spaces(name) => write!(f, "a variable has no spaces around it; write `{{{name}}}`"),
+            Self::SelfValue => f.write_str("`self` is not a prompt variable; name a field"),
+            Self::BareState => {
+                f.write_str("`state` is not a value of the prompt; name a part of it, such as `{state.name}`")
+            }
+            Self::RawIdentifier(name) => write!(f, "write `{{{name}}}`: a prompt needs no `r#`"),
+            Self::FieldAccess(text) => write!(
+                f,
+                "`{text}` reads inside a field, which a prompt cannot; add a field that holds the value"
+            ),
+            Self::Expression(text) => write!(
+                f,
+                "`{text}` is an expression; a prompt variable is a field or a path such as `state.name`, \
+                 so add a field that holds the value"
+            ),
+            Self::UnknownFilter(name) => match suggest(name, FILTERS) {
+                Some(near) => write!(f, "unknown filter `{name}`; did you mean `{}`?", usage(near)),
+                None => write!(
+                    f,
+                    "unknown filter `{name}`; expected `list`, `json`, `or(text)` or a format spec such as `?` or `>8`"
+                ),
+            },
+            Self::FilterArgument(name) => write!(f, "the filter `{name}` takes no argument; write `:{name}`"),
+            Self::OrWithoutText => {
+                f.write_str("the filter `or` takes the text for an absent value; write `:or(none)`")
+            }
+            Self::Spec(fault) => fault.fmt(f),
+        }
+    }
+}
+
+/// A filter as it is written, with its argument.
+fn usage(filter: &str) -> &str {
+    if filter == "or" { "or(text)" } else { filter }
+}
+
+/// What a prompt was read to. Without faults, the segments concatenate to the prompt; with some, they are what
+/// could be read around them.
+#[derive(Debug, Default)]
+pub(crate) struct Template {
+    pub(crate) segments: Vec<Segment>,
+    pub(crate) faults: Vec<Fault>,
+}
+
+/// Reads a prompt; every fault of it at once.
+pub(crate) fn parse(source: &str) -> Template {
+    let mut parser =
+        Parser { source, at: 0, text: String::new(), text_start: 0, template: Template::default() };
+    parser.run();
+    parser.template
+}
+
+struct Parser<'a> {
+    source: &'a str,
+    at: usize,
+    /// The text that is being read, from `text_start`, its doubled braces already single.
+    text: String,
+    text_start: usize,
+    template: Template,
+}
+
+impl<'a> Parser<'a> {
+    fn run(&mut self) {
+        while let Some(next) = self.rest().chars().next() {
+            match next {
+                '{' | '}' if self.rest()[1..].starts_with(next) => {
+                    self.text.push(next);
+                    self.at += 2;
+                }
+                '{' => self.placeholder(),
+                '}' => {
+                    self.fault(self.at..self.at + 1, FaultKind::LoneClose);
+                    self.at += 1;
+                }
+                other => {
+                    self.text.push(other);
+                    self.at += other.len_utf8();
+                }
+            }
+        }
+        self.end_text();
+    }
+
+    fn rest(&self) -> &'a str {
+        &self.source[self.at..]
+    }
+
+    fn fault(&mut self, range: Range<usize>, kind: FaultKind) {
+        self.template.faults.push(Fault { range, kind });
+    }
+
+    fn end_text(&mut self) {
+        if self.text_start < self.at {
+            let kind = Piece::Text(std::mem::take(&mut self.text));
+            self.template.segments.push(Segment { range: self.text_start..self.at, kind });
+        }
+    }
+
+    /// Reads from the `{` at `self.at` to behind its `}`.
+    fn placeholder(&mut self) {
+        let open = self.at;
+        let rest = &self.rest()[1..];
+        if opens_text(rest) {
+            self.fault(open..open + 1, FaultKind::Text);
+            self.at = open + balanced(self.rest());
+            return;
+        }
+        let Some(length) = rest.find(['{', '}']).filter(|&end| rest[end..].starts_with('}')) else {
+            self.fault(open..open + 1, FaultKind::Unclosed);
+            self.at = open + 1;
+            return;
+        };
+        self.end_text();
+        self.at = open + length + 2;
+        self.text_start = self.at;
+        match read_placeholder(&rest[..length]) {
+            Ok((variable, format)) => {
+                let kind = Piece::Variable { variable, format };
+                self.template.segments.push(Segment { range: open..self.at, kind });
+            }
+            Err((range, kind)) => {
+                // Offsets of the inside become offsets of the prompt.
+                let range = range.map_or(open..self.at, |inner| open + 1 + inner.start..open + 1 + inner.end);
+                self.fault(range, kind);
+            }
+        }
+    }
+}
+
+/// Whether what follows a `{` is text, as in JSON, rather than an attempt at a variable.
+fn opens_text(rest: &str) -> bool {
+    match rest.trim_start().chars().next() {
+        None => false,
+        Some('{' | '}' | ':' | '(' | '&' | '*' | '!') => rest.starts_with(['\n', '\r']),
+        Some(first) => !(first == '_' || first.is_alphanumeric()) || rest.starts_with(['\n', '\r']),
+    }
+}
+
+/// The length of the text from its opening brace to behind the brace that closes it, or 1 if none does.
+fn balanced(text: &str) -> usize {
+    let mut depth = 0usize;
+    for (at, found) in text.char_indices() {
+        match found {
+            '{' => depth += 1,
+            '}' if depth == 1 => return at + 1,
+            '}' => depth -= 1,
+            _ => {}
+        }
+    }
+    1
+}
+
+/// A fault inside the braces; without a range it is about the whole placeholder.
+type Inside<T> = Result<T, (Option<Range<usize>>, FaultKind)>;
+
+/// Reads what stands between the braces.
+fn read_placeholder(inside: &str) -> Inside<(Variable, Format)> {
+    let colon = inside.find(':').filter(|&at| !inside[at..].starts_with("::"));
+    let name = &inside[..colon.unwrap_or(inside.len())];
+    let variable = read_variable(name, inside)?;
+    let Some(colon) = colon else { return Ok((variable, Format::Plain)) };
+    let format = read_format(&inside[colon + 1..]).map_err(|kind| (Some(colon + 1..inside.len()), kind))?;
+    Ok((variable, format))
+}
+
+fn read_variable(name: &str, inside: &str) -> Inside<Variable> {
+    let trimmed = name.trim();
+    if trimmed.is_empty() || trimmed.chars().all(|c| c.is_ascii_digit()) {
+        return Err((None, FaultKind::Positional(format!("{{{inside}}}"))));
+    }
+    let kind = if let Some(raw) = trimmed.strip_prefix("r#").filter(|raw| is_identifier(raw)) {
+        FaultKind::RawIdentifier(raw.to_owned())
+    } else if let Some(path) = trimmed.strip_prefix("state.") {
+        let path: Vec<_> = path.split('.').map(str::to_owned).collect();
+        if !path.iter().all(|step| is_step(step)) {
+            FaultKind::Expression(trimmed.to_owned())
+        } else if trimmed.len() < name.len() {
+            FaultKind::Spaces(trimmed.to_owned())
+        } else {
+            return Ok(Variable::State(path));
+        }
+    } else if trimmed == "state" {
+        FaultKind::BareState
+    } else if trimmed == "self" {
+        FaultKind::SelfValue
+    } else if is_identifier(trimmed) {
+        if trimmed.len() == name.len() {
+            return Ok(Variable::Field(name.to_owned()));
+        }
+        FaultKind::Spaces(trimmed.to_owned())
+    } else if trimmed.split('.').all(is_step) {
+        FaultKind::FieldAccess(trimmed.to_owned())
+    } else {
+        FaultKind::Expression(trimmed.to_owned())
+    };
+    Err((Some(0..name.len()), kind))
+}
+
+fn read_format(format: &str) -> Result<Format, FaultKind> {
+    let name_length = format.find(|c: char| !(c == '_' || c.is_alphanumeric())).unwrap_or(format.len());
+    let (name, argument) = format.split_at(name_length);
+    let argument = argument.strip_prefix('(').and_then(|rest| rest.strip_suffix(')'));
+    match (name, argument) {
+        ("list", None) if format == name => Ok(Format::List),
+        ("json", None) if format == name => Ok(Format::Json),
+        ("or", Some(text)) if !text.is_empty() => Ok(Format::Or(text.to_owned())),
+        ("or", _) => Err(FaultKind::OrWithoutText),
+        ("list", Some(_)) => Err(FaultKind::FilterArgument("list")),
+        ("json", Some(_)) => Err(FaultKind::FilterArgument("json")),
+        _ => match spec::check(format) {
+            Ok(()) if format.is_empty() => Ok(Format::Plain),
+            Ok(()) => Ok(Format::Spec(format.to_owned())),
+            Err(spec::SpecFault::Unknown) => Err(FaultKind::UnknownFilter(format.to_owned())),
+            Err(fault) => Err(FaultKind::Spec(fault)),
+        },
+    }
+}
+
+fn is_step(step: &str) -> bool {
+    is_identifier(step) || (!step.is_empty() && step.bytes().all(|b| b.is_ascii_digit()))
+}
+
+/// Close enough to Rust's identifiers to tell a name from an expression; what passes is compared with
+/// names the compiler has accepted.
+fn is_identifier(name: &str) -> bool {
+    name.starts_with(|c: char| c == '_' || c.is_alphabetic())
+        && name.chars().all(|c| c == '_' || c.is_alphanumeric())
+}
+
+#[cfg(test)]
+#[path = "template_tests.rs"]
+mod tests;

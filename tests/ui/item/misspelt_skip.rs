@@ -1,0 +1,10 @@
+use llmnode::llm_node;
+
+#[llm_node(prompt = "About {topic}")]
+struct Summarize {
+    topic: String,
+    #[node(skp)]
+    style: String,
+}
+
+fn main() {}

@@ -1,0 +1,9 @@
+use llmnode::llm_node;
+
+#[llm_node(prompt = "Choose {0}")]
+struct Choose(String);
+
+fn main() {
+    let run = llmnode::Run::new(llmnode::ScriptedModel::new());
+    let _ = run.call(&Choose(String::new()));
+}

@@ -1,0 +1,16 @@
+use llmnode::llm_node;
+
+struct Tag;
+
+#[llm_node(prompt = "About {topic} in a {style} style: {tags}")]
+struct Summarize {
+    topic: String,
+    style: String,
+    tags: Vec<Tag>,
+}
+
+fn main() {
+    let node = Summarize { topic: "rain".into(), style: "calm".into(), tags: vec![Tag] };
+    let run = llmnode::Run::new(llmnode::ScriptedModel::new());
+    let _ = run.call(&node);
+}
