@@ -8,6 +8,8 @@ mod error;
 mod ledger;
 mod model;
 mod node;
+#[cfg(feature = "openai")]
+mod openai;
 mod output;
 #[doc(hidden)]
 pub mod private;
@@ -29,6 +31,8 @@ pub use model::{
     Sink,
 };
 pub use node::{Exec, LlmNode, Node};
+#[cfg(feature = "openai")]
+pub use openai::{OpenAi, OpenAiBuilder};
 pub use output::{LlmOutput, OutputSchema, OutputSpec, StrictError, StrictProblem};
 pub use run::{Call, CallReport, Clock, Cx, Map, Report, Run, TestClock, TokioClock};
 pub use settings::{Attributes, Settings};

@@ -13,7 +13,7 @@ use super::log::{LoggedRequest, StubUsage};
 ///
 /// ```
 /// use std::time::Duration;
-/// use llmnode_runtime::Reply;
+/// use llmnode_runtime::stub_server::Reply;
 ///
 /// let busy = Reply::error(429, "requests", "rate_limit_exceeded", "slow down").retry_after(2);
 /// let slow = Reply::text("hello").after(Duration::from_millis(50)).usage(12, 3);
@@ -91,7 +91,14 @@ impl Reply {
 
     /// A value drawn from the JSON schema in the request's `response_format`, or a short text where it has none.
     ///
-    /// It depends on the schema and the request's `seed` alone (see
+    /// Understood are `type` (lists too), `enum`, `const`, `properties`, `required`, `additionalProperties`,
+    /// `patternProperties`, `propertyNames`, `minProperties`, `maxProperties`, `items`, `prefixItems`, `minItems`,
+    /// `maxItems`, `uniqueItems`, `minLength`, `maxLength`, `pattern` (common syntax), `format`, the bounds of
+    /// numbers, `multipleOf`, `allOf`, `anyOf`, `oneOf` (whose branches are taken to exclude one another) and
+    /// `$ref` within the schema, recursion included. Other keywords are ignored, and what a schema makes
+    /// impossible comes out as `null`.
+    ///
+    /// The value depends on the schema and the request's `seed` alone (see
     /// [`vary_with_messages`](super::StubServerBuilder::vary_with_messages)). An answer longer than the
     /// request's `max_completion_tokens` or `max_tokens`, at four characters a token, is cut there with the
     /// finish reason `length`. This is the reply to requests for which none was scripted.

@@ -1,10 +1,4 @@
 //! Answers drawn from a request: a value that its JSON schema admits, or a short text.
-//!
-//! Understood: `type` (lists too), `enum`, `const`, `properties`, `required`, `additionalProperties`,
-//! `patternProperties`, `propertyNames`, `minProperties`, `maxProperties`, `items`, `prefixItems`, `minItems`,
-//! `maxItems`, `uniqueItems`, `minLength`, `maxLength`, `pattern` (common syntax), `format`, the bounds of numbers,
-//! `multipleOf`, `allOf`, `anyOf`, `oneOf` (whose branches are taken to exclude one another) and `$ref`s within
-//! the schema, recursive ones included. Any other keyword is ignored.
 
 mod drawer;
 mod height;

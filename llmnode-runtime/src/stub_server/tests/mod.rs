@@ -1,5 +1,7 @@
 mod client;
 mod drawn;
+mod lifecycle;
+mod protocol;
 mod replies;
 mod schemas;
 

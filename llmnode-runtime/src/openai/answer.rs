@@ -1,0 +1,193 @@
+//! From a response to a completion, or to the reason why there is none.
+
+use std::borrow::Cow;
+
+use super::response::{Choice, Choices, Response};
+use crate::category::Category;
+use crate::model::{Completion, FinishReason, ModelError, Retry};
+use crate::text::one_line;
+
+/// Why a successful response holds no answer.
+pub(super) enum NoAnswer {
+    /// It is an error in the guise of a success.
+    ErrorObject,
+    /// Anything else.
+    Failure(Box<ModelError>),
+}
+
+/// Reads the body of a successful response.
+pub(super) fn read(body: &[u8]) -> Result<Completion, NoAnswer> {
+    let body = body.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(body).trim_ascii_start();
+    match body.first() {
+        None => return Err(failure("the response is empty", Retry::Transport)),
+        Some(b'<') => {
+            let begin = one_line(&String::from_utf8_lossy(&body[..body.len().min(400)]), 200);
+            let message = format!(
+                "the response is a web page, not JSON: a wrong base URL (most end with /v1), or a proxy's page. \
+                 It begins: {begin}"
+            );
+            return Err(failure(message, Retry::No));
+        }
+        Some(b'[') => return Err(failure("the response is a JSON list, not a chat completion", Retry::No)),
+        Some(_) => {}
+    }
+    let response: Response<'_> = serde_json::from_slice(body).map_err(|error| {
+        failure(format!("the response cannot be read as JSON: {error}"), Retry::Transport)
+    })?;
+    let usage = response.usage();
+    let choice = match response.choices {
+        Choices::First(choice) => choice,
+        _ if response.error => return Err(NoAnswer::ErrorObject),
+        Choices::Empty => {
+            let mut empty = ModelError::new(Category::EmptyResponse, "the response holds no choice");
+            empty.usage = usage;
+            return Err(NoAnswer::Failure(Box::new(empty.retry(Retry::Transport))));
+        }
+        Choices::Absent => return Err(failure("the response is JSON without `choices`", Retry::Transport)),
+    };
+    let Choice { finish_reason, message } = choice;
+    let message = message.unwrap_or_default();
+    let mut completion = Completion::new(message.content.map(Cow::into_owned).unwrap_or_default());
+    completion.refusal = message.refusal.map(Cow::into_owned).filter(|refusal| !refusal.is_empty());
+    completion.finish = finish_reason.and_then(|reason| finish(&reason));
+    completion.usage = usage;
+    completion.model = response.model.map(Cow::into_owned);
+    completion.request_id = response.id.map(Cow::into_owned).filter(|id| !id.is_empty());
+    Ok(completion)
+}
+
+/// The words that servers use for the same few reasons.
+fn finish(reason: &str) -> Option<FinishReason> {
+    Some(match reason {
+        "" => return None,
+        "stop" => FinishReason::Stop,
+        "length" | "max_tokens" | "MAX_TOKENS" => FinishReason::Length,
+        "content_filter" | "SAFETY" | "PROHIBITED_CONTENT" => FinishReason::ContentFilter,
+        "error" | "insufficient_system_resource" => FinishReason::Error,
+        other => FinishReason::Other(other.to_owned()),
+    })
+}
+
+fn failure(message: impl Into<String>, retry: Retry) -> NoAnswer {
+    NoAnswer::Failure(Box::new(ModelError::new(Category::BadResponse, message).retry(retry)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ledger::TokenUsage;
+
+    fn ok(body: &str) -> Completion {
+        match read(body.as_bytes()) {
+            Ok(completion) => completion,
+            Err(NoAnswer::ErrorObject) => panic!("an error object"),
+            Err(NoAnswer::Failure(error)) => panic!("{error}"),
+        }
+    }
+
+    fn fails(body: &[u8]) -> ModelError {
+        match read(body) {
+            Err(NoAnswer::Failure(error)) => *error,
+            Err(NoAnswer::ErrorObject) => panic!("an error object"),
+            Ok(completion) => panic!("{completion:?}"),
+        }
+    }
+
+    fn choice(message: &str) -> String {
+        format!(r#"{{"id":"r1","model":"m","choices":[{{"message":{message},"finish_reason":"stop"}}]}}"#)
+    }
+
+    #[test]
+    fn content_in_every_shape() {
+        for (message, text) in [
+            (r#"{"content":"a"}"#, "a"),
+            (r#"{"content":"a\nb"}"#, "a\nb"),
+            (r#"{"content":[{"type":"text","text":"a"},{"type":"image"},"b",{"text":"\u00e9"}]}"#, "abé"),
+            (r#"{"content":null}"#, ""),
+            (r#"{"content":{"text":"a"}}"#, ""),
+            (r#"{"content":[]}"#, ""),
+            (r#"{"role":"assistant"}"#, ""),
+            (r#"{"content":"","reasoning_content":"thinking"}"#, ""),
+            ("null", ""),
+            ("[1]", ""),
+        ] {
+            assert_eq!(ok(&choice(message)).text, text, "{message}");
+        }
+        assert_eq!(ok(&choice(r#"{"content":null,"refusal":"no"}"#)).refusal.as_deref(), Some("no"));
+        assert_eq!(ok(&choice(r#"{"content":"a","refusal":""}"#)).refusal, None);
+    }
+
+    #[test]
+    fn usage_is_known_or_unknown() {
+        let usage = |json: &str| ok(&format!(r#"{{"choices":[{{}}],"usage":{json}}}"#)).usage;
+        let known = |input, output, total| Some(TokenUsage { input, output, total, ..TokenUsage::default() });
+        for (json, expected) in [
+            (
+                r#"{"prompt_tokens":10,"completion_tokens":5,"total_tokens":15}"#,
+                known(Some(10), Some(5), Some(15)),
+            ),
+            (r#"{"prompt_tokens":10.0,"completion_tokens":5.0}"#, known(Some(10), Some(5), None)),
+            (r#"{"prompt_tokens":10,"completion_tokens":-5}"#, known(Some(10), None, None)),
+            (r#"{"prompt_tokens":10.5,"completion_tokens":5}"#, known(None, Some(5), None)),
+            (r#"{"prompt_tokens":18446744073709551615}"#, known(Some(u64::MAX), None, None)),
+            (r#"{"prompt_tokens":1e30,"completion_tokens":[1],"total_tokens":"7"}"#, None),
+            (r#"{"prompt_tokens":0,"completion_tokens":0,"total_tokens":0}"#, None),
+            ("{}", None),
+            ("null", None),
+            ("[3]", None),
+            ("7", None),
+        ] {
+            assert_eq!(usage(json), expected, "{json}");
+        }
+        let details = r#"{"prompt_tokens":10,"prompt_tokens_details":{"cached_tokens":8},"completion_tokens_details":{"reasoning_tokens":3}}"#;
+        let usage = usage(details).unwrap();
+        assert_eq!((usage.cached, usage.reasoning), (Some(8), Some(3)));
+    }
+
+    #[test]
+    fn unknown_shapes_beside_the_answer_do_no_harm() {
+        let body = "\u{feff}\n\n".to_owned()
+            + r#"{"id":null,"created":1.7e12,"model":7,"service_tier":"on_demand","system_fingerprint":{},
+                "choices":[{"index":"0","logprobs":[],"finish_reason":"eos","message":{"content":"a","tool_calls":{}}},5],
+                "timings":{"a":[1,2]},"error":null}"#;
+        let completion = ok(&body);
+        assert_eq!((completion.text.as_str(), completion.model.as_deref()), ("a", Some("7")));
+        assert_eq!(completion.finish, Some(FinishReason::Other("eos".to_owned())));
+        assert_eq!((completion.request_id, completion.usage), (None, None));
+        for (word, finish) in [("\"length\"", Some(FinishReason::Length)), ("null", None), ("\"\"", None)] {
+            assert_eq!(ok(&format!(r#"{{"choices":[{{"finish_reason":{word}}}]}}"#)).finish, finish);
+        }
+    }
+
+    #[test]
+    fn what_is_no_answer() {
+        let deep = "[".repeat(100_000);
+        for (body, category, retry) in [
+            (&b""[..], Category::BadResponse, Retry::Transport),
+            (b" \n", Category::BadResponse, Retry::Transport),
+            (br#"{"id":"x","choi"#, Category::BadResponse, Retry::Transport),
+            (br#"{"choices":null}"#, Category::BadResponse, Retry::Transport),
+            (br#"{"choices":{}}"#, Category::BadResponse, Retry::Transport),
+            (b"null", Category::BadResponse, Retry::Transport),
+            (b"[]", Category::BadResponse, Retry::No),
+            (br#"{"choices":[]}"#, Category::EmptyResponse, Retry::Transport),
+            (b"{\"model\":\"\xFF\"}", Category::BadResponse, Retry::Transport),
+            (br#"{"model":"a","model":"b","choices":[]}"#, Category::BadResponse, Retry::Transport),
+            (br#"{"choices":[{}],"x":NaN}"#, Category::BadResponse, Retry::Transport),
+            (b"<!DOCTYPE html><p>Login", Category::BadResponse, Retry::No),
+            (deep.as_bytes(), Category::BadResponse, Retry::No),
+        ] {
+            let error = fails(body);
+            assert_eq!((error.category, error.retry), (category, Some(retry)), "{error}");
+        }
+    }
+
+    #[test]
+    fn an_error_object_in_a_success() {
+        for body in [r#"{"error":{"message":"busy","code":429}}"#, r#"{"error":"busy","choices":[]}"#] {
+            assert!(matches!(read(body.as_bytes()), Err(NoAnswer::ErrorObject)));
+        }
+        // ... which is no error where there is an answer.
+        assert_eq!(ok(r#"{"error":{},"choices":[{"message":{"content":"a"}}]}"#).text, "a");
+    }
+}

@@ -1,0 +1,143 @@
+//! The category of an error response.
+
+use super::error_body::ErrorBody;
+use super::rules::{RULES, Rule, Sign, by_class};
+use crate::category::Category;
+
+/// The category of a response with this status, whose body says this.
+pub(super) fn classify(status: u16, body: &ErrorBody) -> Category {
+    // A gateway may wrap what happened behind it into a success or a failure of its own.
+    let status = match body.status {
+        Some(inner) if !(400..500).contains(&status) => inner,
+        _ => status,
+    };
+    let text = body.message.to_lowercase();
+    let row = RULES.iter().find(|rule| holds(rule, status, body, &text));
+    row.map_or_else(|| by_class(status), |rule| rule.category)
+}
+
+fn holds(rule: &Rule, status: u16, body: &ErrorBody, text: &str) -> bool {
+    (rule.status.is_empty() || rule.status.contains(&status))
+        && match &rule.sign {
+            Sign::None => true,
+            Sign::Mark(words) => words.iter().any(|word| body.is_marked(word)),
+            Sign::MarkPart(part) => body.marks.iter().any(|mark| mark.contains(part)),
+            Sign::Param(param) => body.param.as_deref() == Some(param),
+            Sign::Phrase(phrases) => phrases.iter().any(|phrase| text.contains(phrase)),
+        }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::category::Category::*;
+
+    fn of(status: u16, body: &str) -> Category {
+        classify(status, &ErrorBody::read(body.as_bytes()))
+    }
+
+    /// One `{"error": ..}` body.
+    fn error(message: &str, kind: &str, code: &str) -> String {
+        serde_json::json!({"error": {"message": message, "type": kind, "param": null, "code": code}})
+            .to_string()
+    }
+
+    #[test]
+    fn the_status_alone() {
+        for (status, category) in [
+            (400, BadRequest),
+            (401, ApiKeyError),
+            (402, QuotaError),
+            (403, ApiKeyError),
+            (404, NotFound),
+            (405, NotFound),
+            (407, BadResponse),
+            (408, Timeout),
+            (409, ServerError),
+            (413, ContextLengthError),
+            (415, BadRequest),
+            (422, BadRequest),
+            (425, BadRequest),
+            (429, RateLimitError),
+            (451, BadRequest),
+            (500, ServerError),
+            (501, ServerError),
+            (502, ServerError),
+            (503, ServerError),
+            (504, ServerError),
+            (520, ServerError),
+            (524, Timeout),
+            (529, ServerError),
+            (304, BadResponse),
+            (999, ServerError),
+        ] {
+            assert_eq!(of(status, ""), category, "{status}");
+            assert_eq!(of(status, "<html><h1>sorry</h1></html>"), category, "{status} with a page");
+        }
+    }
+
+    #[test]
+    fn marks_beat_the_status() {
+        for (status, body, category) in [
+            (429, error("You exceeded your plan", "insufficient_quota", "insufficient_quota"), QuotaError),
+            (429, error("slow down", "requests", "rate_limit_exceeded"), RateLimitError),
+            (400, error("too long", "invalid_request_error", "context_length_exceeded"), ContextLengthError),
+            (400, error("no", "invalid_request_error", "content_policy_violation"), ContentFilter),
+            (400, error("tool failed", "invalid_request_error", "tool_use_failed"), SchemaError),
+            (403, error("no access to model x", "invalid_request_error", "model_not_found"), NotFound),
+            (500, error("too big", "exceed_context_size_error", "500"), ContextLengthError),
+            (503, error("loading", "unavailable_error", "503"), ServerError),
+            (413, error("too large, please reduce", "tokens", "rate_limit_exceeded"), ContextLengthError),
+        ] {
+            assert_eq!(of(status, &body), category, "{status} {body}");
+        }
+    }
+
+    #[test]
+    fn a_status_within_the_body_counts_under_a_gateways_own() {
+        let wrapped =
+            r#"{"error":{"code":429,"message":"quota metric exhausted","status":"RESOURCE_EXHAUSTED"}}"#;
+        assert_eq!(of(503, wrapped), RateLimitError);
+        assert_eq!(of(200, r#"{"error":{"message":"upstream","code":429}}"#), RateLimitError);
+        assert_eq!(of(200, r#"{"error":{"message":"upstream"}}"#), ServerError);
+        // ... but not against a refusal's own status.
+        assert_eq!(of(401, r#"{"error":{"message":"Invalid API Key","type":"t","code":500}}"#), ApiKeyError);
+    }
+
+    /// A gateway that replaces codes and types leaves the class of the error only in its text.
+    #[test]
+    fn phrases_for_gateways_that_erase_marks() {
+        for (status, kind, message, category) in [
+            (401, "authentication_error", "gateway.AuthenticationError: no", ApiKeyError),
+            (429, "throttling_error", "gateway.RateLimitError: slow down", RateLimitError),
+            (429, "throttling_error", "gateway: You exceeded your current quota, please check", QuotaError),
+            (400, "invalid_request_error", "gateway.ContextWindowExceededError: x", ContextLengthError),
+            (400, "invalid_request_error", "gateway.ContentPolicyViolationError: x", ContentFilter),
+            (400, "invalid_request_error", "Invalid model name passed in model=nope", NotFound),
+            (400, "no_db_connection", "No connected db.", ApiKeyError),
+            (500, "internal_server_error", "gateway.InternalServerError", ServerError),
+        ] {
+            assert_eq!(of(status, &error(message, kind, &status.to_string())), category, "{message}");
+        }
+    }
+
+    #[test]
+    fn a_number_in_a_text_says_nothing() {
+        assert_eq!(of(400, &error("unknown word '429' in prompt, limit 401", "x", "y")), BadRequest);
+        let long_user = error("string too long: maximum length 64, got 80", "z", "string_above_max_length");
+        assert_eq!(of(400, &long_user), BadRequest);
+    }
+
+    #[test]
+    fn google() {
+        let quota = |id: &str| {
+            format!(
+                r#"{{"error":{{"code":429,"status":"RESOURCE_EXHAUSTED","details":[{{"violations":[{{"quotaId":"{id}"}}]}}]}}}}"#
+            )
+        };
+        assert_eq!(of(429, &quota("GenerateRequestsPerDayPerProject")), QuotaError);
+        assert_eq!(of(429, &quota("GenerateRequestsPerMinutePerProject")), RateLimitError);
+        let key = r#"[{"error":{"code":400,"message":"API key not valid. Please pass a valid API key.","status":"INVALID_ARGUMENT"}}]"#;
+        assert_eq!(of(400, key), ApiKeyError);
+    }
+}

@@ -1,0 +1,271 @@
+//! Models behind OpenAI's API, and behind the many servers that speak it (feature `openai`).
+//!
+//! One call is one request: retries belong to the attempt loop above. Every failure gets its category from the raw
+//! response (status, headers, body), and what a server says in a shape of its own is read as far as it goes.
+
+mod answer;
+mod classify;
+mod config;
+mod endpoint;
+mod error_body;
+mod learned;
+mod request;
+mod response;
+mod retry_after;
+mod rules;
+mod secret;
+mod service;
+mod tls;
+
+pub use config::OpenAiBuilder;
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::{Duration, SystemTime};
+
+use reqwest::{Response, StatusCode};
+
+use self::answer::NoAnswer;
+use self::error_body::ErrorBody;
+use self::learned::{Habits, Learned, Refused};
+use self::secret::Secret;
+use self::service::{Deadline, Service};
+use crate::BoxFuture;
+use crate::category::Category;
+use crate::error::NodeError;
+use crate::model::{ChatModel, Completion, ModelError, Request, Retry, Sink};
+use crate::text::one_line;
+
+/// How often a server may send a request elsewhere on itself.
+const MAX_REDIRECTS: usize = 5;
+
+/// A model behind OpenAI's API or a compatible one: a cheap handle, of which clones share connections and what
+/// was learned about models.
+///
+/// What a model refuses as such (`max_tokens` instead of `max_completion_tokens`, a `temperature`, a dialect of
+/// schemas) is learned from the refusal once, and that model is asked differently from then on. A model that takes
+/// no schema at all is told it in the system message.
+///
+/// ```no_run
+/// use llmnode_runtime::OpenAi;
+///
+/// # fn main() -> Result<(), llmnode_runtime::NodeError> {
+/// let model = OpenAi::from_env()?; // OPENAI_API_KEY, OPENAI_BASE_URL, OPENAI_MODEL
+/// # let _ = model;
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone)]
+pub struct OpenAi(Arc<Inner>);
+
+struct Inner {
+    service: Service,
+    model: Option<String>,
+    /// Where the key comes from, or should come from.
+    key_source: &'static str,
+    /// What no message may show.
+    secrets: Vec<Secret>,
+    learned: Learned,
+}
+
+impl OpenAi {
+    /// The model that the environment names: `OPENAI_API_KEY`, `OPENAI_BASE_URL` (default
+    /// `https://api.openai.com/v1`; a loopback server needs no key) and `OPENAI_MODEL` (default: each call names
+    /// its own).
+    ///
+    /// # Errors
+    /// Those of [`OpenAiBuilder::from_env`] and [`OpenAiBuilder::build`].
+    pub fn from_env() -> Result<OpenAi, NodeError> {
+        OpenAiBuilder::from_env()?.build()
+    }
+
+    /// A model set up by the program, without the environment.
+    pub fn builder() -> OpenAiBuilder {
+        OpenAiBuilder::default()
+    }
+}
+
+impl ChatModel for OpenAi {
+    fn complete<'a>(
+        &'a self,
+        request: &'a Request,
+        sink: &'a mut dyn Sink,
+    ) -> BoxFuture<'a, Result<Completion, ModelError>> {
+        Box::pin(async move {
+            let result = self.0.complete(request, sink).await;
+            result.map_err(|error| self.0.without_secrets(error))
+        })
+    }
+}
+
+/// What the head of a response says.
+struct Head {
+    status: StatusCode,
+    request_id: Option<String>,
+    retry_after: Option<Duration>,
+    should_retry: Option<bool>,
+    /// The body is compressed, which was not asked for.
+    encoded: bool,
+}
+
+impl Head {
+    fn of(response: &Response) -> Head {
+        let headers = response.headers();
+        let text = |name| headers.get(name).and_then(|value| value.to_str().ok());
+        let id = ["x-request-id", "request-id", "apim-request-id"].into_iter().find_map(text);
+        Head {
+            status: response.status(),
+            request_id: id.filter(|id| !id.is_empty()).map(|id| one_line(id, 200)),
+            retry_after: retry_after::retry_after(headers, SystemTime::now()),
+            should_retry: retry_after::should_retry(headers),
+            encoded: text("content-encoding").is_some_and(|encoding| encoding != "identity"),
+        }
+    }
+}
+
+/// One request as it was asked.
+struct Asked<'a> {
+    request: &'a Request,
+    model: &'a str,
+    habits: Habits,
+    deadline: Deadline,
+}
+
+impl Inner {
+    async fn complete(&self, request: &Request, sink: &mut dyn Sink) -> Result<Completion, ModelError> {
+        let asked = self.prepare(request).map_err(unsent)?;
+        let mut url = self.service.endpoint.url.clone();
+        for _ in 0..=MAX_REDIRECTS {
+            let body = request::encode(request, asked.model, asked.habits)
+                .map_err(|error| unsent(format!("the request cannot be written as JSON: {error}")))?;
+            let response = self.service.send(url, body, asked.deadline).await?;
+            match self.service.redirect(&response) {
+                Some(target) => url = target?,
+                None => return self.receive(response, &asked, sink).await,
+            }
+        }
+        let message = format!("{} redirects for ever", self.service.endpoint.shown);
+        Err(ModelError::new(Category::BadRequest, message))
+    }
+
+    /// Settles how to ask, or says what is missing.
+    fn prepare<'a>(&'a self, request: &'a Request) -> Result<Asked<'a>, String> {
+        let model = request.model.as_deref().or(self.model.as_deref()).ok_or(
+            "no model is named: set OPENAI_MODEL, `model` on the builder, or `model` on the node or call",
+        )?;
+        if let Some(field) = request::OWN_FIELDS.iter().find(|field| request.extra.contains_key(**field)) {
+            return Err(format!("`extra` holds the field `{field}`, which is llmnode's own"));
+        }
+        let habits = self.learned.of(model);
+        Ok(Asked { request, model, habits, deadline: self.service.deadline() })
+    }
+
+    async fn receive(
+        &self,
+        response: Response,
+        asked: &Asked<'_>,
+        sink: &mut dyn Sink,
+    ) -> Result<Completion, ModelError> {
+        let head = Head::of(&response);
+        if let Some(id) = &head.request_id {
+            sink.request_id(id);
+        }
+        let body = self.service.read(response, asked.deadline).await;
+        if !head.status.is_success() {
+            // The status says enough where the body cannot be had.
+            return Err(self.refusal(&head, &body.unwrap_or_default(), asked));
+        }
+        let outcome = match body {
+            Ok(_) if head.encoded => {
+                Err(ModelError::new(Category::Network, "the response is compressed, unasked"))
+            }
+            Ok(body) => match answer::read(&body) {
+                Ok(completion) => Ok(completion),
+                Err(NoAnswer::ErrorObject) => return Err(self.refusal(&head, &body, asked)),
+                Err(NoAnswer::Failure(failure)) => Err(*failure),
+            },
+            Err(failure) => Err(failure),
+        };
+        match outcome {
+            Ok(mut completion) => {
+                completion.request_id = head.request_id.or(completion.request_id);
+                Ok(completion)
+            }
+            Err(mut failure) => {
+                failure.status = Some(head.status.as_u16());
+                failure.request_id = head.request_id;
+                Err(failure)
+            }
+        }
+    }
+
+    /// The provider's own error.
+    fn refusal(&self, head: &Head, body: &[u8], asked: &Asked<'_>) -> ModelError {
+        let status = head.status.as_u16();
+        let error = ErrorBody::read(body);
+        let category = classify::classify(status, &error);
+        let said = if error.message.is_empty() { "nothing more" } else { &error.message };
+        let shown = &self.service.endpoint.shown;
+        let hint = self.hint(category, asked.model);
+        let mut failure =
+            ModelError::new(category, format!("{shown} answered {status}: {}{hint}", one_line(said, 500)));
+        failure.status = Some(status);
+        failure.request_id.clone_from(&head.request_id);
+        failure.retry_after = head.retry_after.or(error.retry_after);
+        failure.retry = if self.learns(status, &error, asked) {
+            Some(Retry::Adapted)
+        } else {
+            head.should_retry.map(|again| if again { Retry::Transport } else { Retry::No })
+        };
+        failure
+    }
+
+    /// Whether the refusal teaches a way to ask that the model may accept.
+    fn learns(&self, status: u16, error: &ErrorBody, asked: &Asked<'_>) -> bool {
+        let Some(part) = learned::refused(status, error) else { return false };
+        let given = |field| asked.request.extra.contains_key(field);
+        let is_ours = match part {
+            Refused::MaxTokens => {
+                asked.request.max_tokens.is_some() && !given("max_tokens") && !given("max_completion_tokens")
+            }
+            Refused::Temperature => asked.request.temperature.is_some() && !given("temperature"),
+            Refused::Format | Refused::Schema => asked.request.output.is_some() && !given("response_format"),
+        };
+        let learns = is_ours && self.learned.learn(asked.model, asked.habits, part);
+        if learns {
+            tracing::debug!(target: "llmnode::openai", model = asked.model, refused = ?part, "will ask differently");
+        }
+        learns
+    }
+
+    /// What a person can do about it.
+    fn hint(&self, category: Category, model: &str) -> String {
+        match category {
+            Category::ApiKeyError if self.service.headers.contains_key("authorization") => {
+                format!("; check the key in {}", self.key_source)
+            }
+            Category::ApiKeyError => format!("; no key was sent: set {}", self.key_source),
+            Category::NotFound => format!("; asked for the model {model:?}{}", self.service.endpoint.hint()),
+            Category::QuotaError => "; waiting will not help".to_owned(),
+            _ => String::new(),
+        }
+    }
+
+    fn without_secrets(&self, mut error: ModelError) -> ModelError {
+        error.message = secret::redact(&error.message, &self.secrets);
+        error
+    }
+}
+
+fn unsent(message: impl Into<String>) -> ModelError {
+    ModelError::unsent(Category::ConfigError, message)
+}
+
+impl fmt::Debug for OpenAi {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("OpenAi")
+            .field("endpoint", &self.0.service.endpoint.shown)
+            .field("model", &self.0.model)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,144 @@
+//! How long a server asks to wait before the next request.
+
+use std::time::{Duration, SystemTime};
+
+use reqwest::header::HeaderMap;
+
+/// The wait that the headers ask for. Gateways rename the headers, so both spellings are read; zero, negative,
+/// past and unreadable values ask for nothing; what no [`Duration`] can hold is the longest there is.
+pub(super) fn retry_after(headers: &HeaderMap, now: SystemTime) -> Option<Duration> {
+    ["", "llm_provider-"].iter().find_map(|prefix| {
+        let header = |name: &str| headers.get(format!("{prefix}{name}"))?.to_str().ok();
+        let milliseconds = || seconds(header("retry-after-ms")?, 1e-3);
+        let seconds_or_date = || {
+            let value = header("retry-after")?;
+            seconds(value, 1.0)
+                .or_else(|| http_date(value)?.duration_since(now).ok().filter(|wait| !wait.is_zero()))
+        };
+        milliseconds().or_else(seconds_or_date)
+    })
+}
+
+/// Whether the server itself says if another try is worthwhile.
+pub(super) fn should_retry(headers: &HeaderMap) -> Option<bool> {
+    match headers.get("x-should-retry")?.to_str().ok()?.trim() {
+        "true" => Some(true),
+        "false" => Some(false),
+        _ => None,
+    }
+}
+
+/// The wait in a text such as `14s` or `0.5s`, the JSON form of a protobuf duration.
+pub(super) fn protobuf_duration(text: &str) -> Option<Duration> {
+    seconds(text.strip_suffix('s')?, 1.0)
+}
+
+fn seconds(text: &str, unit: f64) -> Option<Duration> {
+    let seconds = text.trim().parse::<f64>().ok()? * unit;
+    // `from_secs_f64` panics on what a header may well hold.
+    (seconds.is_finite() && seconds > 0.0)
+        .then(|| Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX))
+        .filter(|wait| !wait.is_zero())
+}
+
+/// `Sun, 06 Nov 1994 08:49:37 GMT`, the one form of date that servers may send.
+fn http_date(text: &str) -> Option<SystemTime> {
+    const MONTHS: [&str; 12] =
+        ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
+    let (_, date) = text.trim().split_once(", ")?;
+    let mut parts = date.strip_suffix(" GMT")?.split(' ');
+    let day: u64 = parts.next()?.parse().ok().filter(|day| (1..=31).contains(day))?;
+    let name = parts.next()?;
+    let month = MONTHS.iter().position(|month| *month == name)? as u64 + 1;
+    let year: u64 = parts.next()?.parse().ok().filter(|year| (1970..=9999).contains(year))?;
+    let mut clock = parts.next()?.split(':').map(|part| part.parse::<u64>().ok());
+    let (hour, minute, second) = (clock.next()??, clock.next()??, clock.next()??);
+    if parts.next().is_some() || clock.next().is_some() || hour > 23 || minute > 59 || second > 60 {
+        return None;
+    }
+    let at = days_since_epoch(year, month, day) * 86_400 + hour * 3600 + minute * 60 + second;
+    SystemTime::UNIX_EPOCH.checked_add(Duration::from_secs(at))
+}
+
+/// Days from 1970-01-01, by counting years from March so that the leap day comes last.
+fn days_since_epoch(year: u64, month: u64, day: u64) -> u64 {
+    let (year, month) = if month > 2 { (year, month - 3) } else { (year - 1, month + 9) };
+    let leap_days = year / 4 - year / 100 + year / 400;
+    365 * year + leap_days + (153 * month + 2) / 5 + day - 1 - 719_468
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Sun, 06 Nov 1994 08:49:37 GMT
+    fn now() -> SystemTime {
+        SystemTime::UNIX_EPOCH + Duration::from_secs(784_111_777)
+    }
+
+    fn wait(headers: &[(&'static str, &str)]) -> Option<Duration> {
+        let headers =
+            headers.iter().map(|(name, value)| (name.parse().unwrap(), value.parse().unwrap())).collect();
+        retry_after(&headers, now())
+    }
+
+    #[test]
+    fn every_form_of_wait() {
+        let ms = |ms| Some(Duration::from_millis(ms));
+        for (headers, expected) in [
+            (&[("retry-after", "20")][..], ms(20_000)),
+            (&[("retry-after", " 1.5 ")], ms(1500)),
+            (&[("retry-after-ms", "644"), ("retry-after", "1")], ms(644)),
+            (&[("retry-after-ms", "soon"), ("retry-after", "1")], ms(1000)),
+            (&[("llm_provider-retry-after", "7")], ms(7000)),
+            (&[("llm_provider-retry-after-ms", "12.5")], Some(Duration::from_micros(12_500))),
+            (&[("retry-after", "1"), ("llm_provider-retry-after", "9")], ms(1000)),
+            (&[("retry-after", "Sun, 06 Nov 1994 08:49:42 GMT")], ms(5000)),
+            (&[("retry-after", "Tue, 06 Dec 1994 08:49:37 GMT")], ms(30 * 86_400_000)),
+            (&[("retry-after", "86400")], ms(86_400_000)),
+            (&[("retry-after", "1e300")], Some(Duration::MAX)),
+            (&[("retry-after", "18446744073709551616")], Some(Duration::MAX)),
+        ] {
+            assert_eq!(wait(headers), expected, "{headers:?}");
+        }
+    }
+
+    #[test]
+    fn what_asks_for_nothing() {
+        for value in [
+            "0",
+            "-1",
+            "NaN",
+            "inf",
+            "-inf",
+            "1e999",
+            "1e-300",
+            "",
+            "soon",
+            "Sun, 06 Nov 1994 08:49:36 GMT",
+            "Sun, 06 Nov 1994 08:49:37 GMT",
+            "Sun, 99 Nov 9999 08:49:37 GMT",
+            "Sun, 06 Foo 1994 08:49:37 GMT",
+            "Sun, 06 Nov 1994 99:49:37 GMT",
+            "Sun, 06 Nov 18446744073709551615 08:49:37 GMT",
+            ", GMT",
+        ] {
+            assert_eq!(wait(&[("retry-after", value)]), None, "{value:?}");
+        }
+    }
+
+    #[test]
+    fn days() {
+        assert_eq!(days_since_epoch(1970, 1, 1), 0);
+        assert_eq!(days_since_epoch(2000, 2, 29), 11_016);
+        assert_eq!(days_since_epoch(2000, 3, 1), 11_017);
+    }
+
+    #[test]
+    fn protobuf_durations() {
+        assert_eq!(protobuf_duration("14s"), Some(Duration::from_secs(14)));
+        assert_eq!(protobuf_duration("0.25s"), Some(Duration::from_millis(250)));
+        assert_eq!(protobuf_duration("s"), None);
+        assert_eq!(protobuf_duration("-3s"), None);
+    }
+}

@@ -1,0 +1,40 @@
+//! The TLS settings of our client: rustls on ring, for this client alone.
+
+use std::sync::Arc;
+
+use rustls::pki_types::CertificateDer;
+use rustls::pki_types::pem::PemObject;
+use rustls::{ClientConfig, RootCertStore};
+use rustls_platform_verifier::Verifier;
+
+/// Trusts what the system trusts, and these certificates.
+///
+/// # Errors
+/// Why it cannot be: no certificates on this machine, or an unusable one among the given.
+pub(super) fn trusting_system(extra: Vec<CertificateDer<'static>>) -> Result<ClientConfig, rustls::Error> {
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let verifier = Verifier::new_with_extra_roots(extra, Arc::clone(&provider))?;
+    let builder = ClientConfig::builder_with_provider(provider).with_safe_default_protocol_versions()?;
+    // "Dangerous" is any verifier that rustls does not bring itself; this one asks the platform.
+    Ok(builder.dangerous().with_custom_certificate_verifier(Arc::new(verifier)).with_no_client_auth())
+}
+
+/// Trusts nobody, for a client that makes no TLS connection: it needs no certificates on the machine.
+pub(super) fn trusting_nobody() -> Result<ClientConfig, rustls::Error> {
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let builder = ClientConfig::builder_with_provider(provider).with_safe_default_protocol_versions()?;
+    Ok(builder.with_root_certificates(RootCertStore::empty()).with_no_client_auth())
+}
+
+/// All certificates of a PEM text.
+///
+/// # Errors
+/// What is wrong with it; also if it holds none.
+pub(super) fn certificates(pem: &[u8]) -> Result<Vec<CertificateDer<'static>>, String> {
+    let found = CertificateDer::pem_slice_iter(pem).collect::<Result<Vec<_>, _>>();
+    match found {
+        Ok(found) if found.is_empty() => Err("it holds no certificate".to_owned()),
+        Ok(found) => Ok(found),
+        Err(error) => Err(error.to_string()),
+    }
+}
