@@ -34,6 +34,9 @@ pub use node::{Exec, LlmNode, Node};
 #[cfg(feature = "openai")]
 pub use openai::{OpenAi, OpenAiBuilder};
 pub use output::{LlmOutput, OutputSchema, OutputSpec, StrictError, StrictProblem};
+/// The version of reqwest whose client [`OpenAiBuilder::http_client`] takes.
+#[cfg(feature = "http-client")]
+pub use reqwest;
 pub use run::{Call, CallReport, Clock, Cx, Map, Report, Run, TestClock, TokioClock};
 pub use settings::{Attributes, Settings};
 #[cfg(feature = "stub-server")]

@@ -1,28 +1,16 @@
 //! How an [`OpenAi`] is set up.
 
 use std::fmt;
-use std::sync::Arc;
 use std::time::Duration;
 
-use reqwest::Url;
-use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
-use rustls::pki_types::CertificateDer;
-
-use super::endpoint::Endpoint;
-use super::learned::Learned;
+use super::OpenAi;
 use super::secret::Secret;
-use super::service::Service;
-use super::{Inner, OpenAi, tls};
 use crate::category::Category;
 use crate::error::NodeError;
 
-const KEY: &str = "OPENAI_API_KEY";
+pub(super) const KEY: &str = "OPENAI_API_KEY";
 const BASE_URL: &str = "OPENAI_BASE_URL";
 const MODEL: &str = "OPENAI_MODEL";
-const DEFAULT_BASE_URL: &str = "https://api.openai.com/v1";
-
-/// Headers that carry a key.
-const CREDENTIALS: [&str; 3] = ["authorization", "api-key", "x-api-key"];
 
 /// Sets up an [`OpenAi`]. Every setting has a default; [`build`](OpenAiBuilder::build) checks them together.
 ///
@@ -40,25 +28,25 @@ const CREDENTIALS: [&str; 3] = ["authorization", "api-key", "x-api-key"];
 #[derive(Clone)]
 #[must_use = "a builder does nothing until `build`"]
 pub struct OpenAiBuilder {
-    base_url: Option<Given<String>>,
-    key: Option<Given<Secret>>,
-    without_key: bool,
-    model: Option<String>,
-    headers: Vec<(String, Secret)>,
-    connect_timeout: Duration,
-    attempt_timeout: Duration,
-    body_cap: usize,
-    proxy: Option<Secret>,
-    root_certificates: Vec<Vec<u8>>,
-    allow_plain_http: bool,
-    http_client: Option<reqwest::Client>,
+    pub(super) base_url: Option<Given<String>>,
+    pub(super) key: Option<Given<Secret>>,
+    pub(super) without_key: bool,
+    pub(super) model: Option<String>,
+    pub(super) headers: Vec<(String, Secret)>,
+    pub(super) connect_timeout: Duration,
+    pub(super) attempt_timeout: Duration,
+    pub(super) body_cap: usize,
+    pub(super) proxy: Option<Secret>,
+    pub(super) root_certificates: Vec<Vec<u8>>,
+    pub(super) allow_plain_http: bool,
+    pub(super) http_client: Option<reqwest::Client>,
 }
 
 /// A setting, and where it comes from.
 #[derive(Clone)]
-struct Given<T> {
-    value: T,
-    source: &'static str,
+pub(super) struct Given<T> {
+    pub(super) value: T,
+    pub(super) source: &'static str,
 }
 
 impl Default for OpenAiBuilder {
@@ -208,160 +196,8 @@ impl OpenAiBuilder {
     /// `api_key_error` for a key that is missing or malformed, named by where it comes from and never shown;
     /// `config_error` for any other setting that cannot be.
     pub fn build(self) -> Result<OpenAi, NodeError> {
-        let endpoint = match &self.base_url {
-            Some(base) => Endpoint::new(&base.value, base.source)?,
-            None => Endpoint::new(DEFAULT_BASE_URL, "the default")?,
-        };
-        let headers = self.request_headers()?;
-        self.check_key(&endpoint, &headers)?;
-        self.check_limits()?;
-        let (client, connect_timeout) = match &self.http_client {
-            Some(client) => (client.clone(), None),
-            None => (self.client(&endpoint)?, Some(self.connect_timeout)),
-        };
-        let service = Service {
-            client,
-            endpoint,
-            headers,
-            connect_timeout,
-            attempt_timeout: self.attempt_timeout,
-            body_cap: self.body_cap,
-        };
-        let key_source = self.key.as_ref().map_or(KEY, |key| key.source);
-        let secrets = self.secrets();
-        Ok(OpenAi(Arc::new(Inner {
-            service,
-            model: self.model,
-            key_source,
-            secrets,
-            learned: Learned::default(),
-        })))
+        self.assemble()
     }
-
-    /// Everything that no message may show.
-    fn secrets(&self) -> Vec<Secret> {
-        let proxy = self.proxy.as_ref().and_then(|url| Url::parse(url.reveal()).ok());
-        let password = proxy.as_ref().and_then(Url::password).map(Secret::new);
-        let key = self.key.iter().map(|key| key.value.clone());
-        key.chain(self.headers.iter().map(|(_, value)| value.clone())).chain(password).collect()
-    }
-
-    fn request_headers(&self) -> Result<HeaderMap, NodeError> {
-        let mut headers = HeaderMap::new();
-        headers.insert("content-type", HeaderValue::from_static("application/json"));
-        headers.insert("accept", HeaderValue::from_static("application/json"));
-        headers
-            .insert("user-agent", HeaderValue::from_static(concat!("llmnode/", env!("CARGO_PKG_VERSION"))));
-        if let Some(key) = &self.key {
-            headers.insert("authorization", bearer(key)?);
-        }
-        for (name, value) in &self.headers {
-            let fault = |part| {
-                let message =
-                    format!("the {part} of the header {name:?} holds a character that headers cannot have");
-                NodeError::new(Category::ConfigError, message)
-            };
-            let header = HeaderName::from_bytes(name.as_bytes()).map_err(|_| fault("name"))?;
-            let mut value = HeaderValue::from_str(value.reveal()).map_err(|_| fault("value"))?;
-            value.set_sensitive(true);
-            headers.insert(header, value);
-        }
-        Ok(headers)
-    }
-
-    fn check_key(&self, endpoint: &Endpoint, headers: &HeaderMap) -> Result<(), NodeError> {
-        let has_key = CREDENTIALS.iter().any(|name| headers.contains_key(*name));
-        if endpoint.is_loopback() || (!has_key && self.without_key) {
-            return Ok(());
-        }
-        if !has_key {
-            let message = format!(
-                "{} needs a key: set {KEY}, or say `without_key()` if the server asks for none",
-                endpoint.host()
-            );
-            return Err(NodeError::new(Category::ApiKeyError, message));
-        }
-        if !endpoint.is_https() && !self.allow_plain_http {
-            let message = format!(
-                "{} is plain http on another machine, where anyone on the way can read the key: use https, or say \
-                 `allow_plain_http()`",
-                endpoint.shown
-            );
-            return Err(NodeError::new(Category::ConfigError, message));
-        }
-        Ok(())
-    }
-
-    fn check_limits(&self) -> Result<(), NodeError> {
-        let zeros = [
-            ("connect_timeout", self.connect_timeout.is_zero()),
-            ("attempt_timeout", self.attempt_timeout.is_zero()),
-            ("max_body_bytes", self.body_cap == 0),
-        ];
-        match zeros.iter().find(|(_, is_zero)| *is_zero) {
-            Some((name, _)) => Err(NodeError::new(
-                Category::ConfigError,
-                format!("`{name}` is zero; no request could succeed"),
-            )),
-            None => Ok(()),
-        }
-    }
-
-    fn client(&self, endpoint: &Endpoint) -> Result<reqwest::Client, NodeError> {
-        let fault = |fault: String| NodeError::new(Category::ConfigError, fault);
-        let mut builder = reqwest::Client::builder()
-            .connect_timeout(self.connect_timeout)
-            // Redirects are the service's: it names the target, and keeps the key.
-            .redirect(reqwest::redirect::Policy::none())
-            .retry(reqwest::retry::never())
-            .tls_backend_preconfigured(self.tls(endpoint.is_https() || self.proxy.is_some())?);
-        if let Some(url) = &self.proxy {
-            let is_http = Url::parse(url.reveal()).is_ok_and(|url| matches!(url.scheme(), "http" | "https"));
-            let proxy = reqwest::Proxy::all(url.reveal()).ok().filter(|_| is_http);
-            let proxy = proxy.ok_or_else(|| {
-                fault("the proxy's URL cannot be read; write it like http://proxy.example:3128".to_owned())
-            })?;
-            builder = builder.no_proxy().proxy(proxy);
-        } else if endpoint.is_loopback() {
-            builder = builder.no_proxy();
-        }
-        builder
-            .build()
-            .map_err(|error| fault(format!("the HTTP client cannot be made: {}", error.without_url())))
-    }
-
-    fn tls(&self, needed: bool) -> Result<rustls::ClientConfig, NodeError> {
-        let fault = |fault: String| NodeError::new(Category::ConfigError, fault);
-        let mut extra: Vec<CertificateDer<'static>> = Vec::new();
-        for pem in &self.root_certificates {
-            let found = tls::certificates(pem)
-                .map_err(|why| fault(format!("the PEM text of `root_certificates` cannot be used: {why}")))?;
-            extra.extend(found);
-        }
-        let config = if needed { tls::trusting_system(extra) } else { tls::trusting_nobody() };
-        config.map_err(|error| {
-            fault(format!(
-                "no https is possible: {error}. Install the system's certificates (the package is usually called \
-                 ca-certificates), or hand in `root_certificates`"
-            ))
-        })
-    }
-}
-
-fn bearer(key: &Given<Secret>) -> Result<HeaderValue, NodeError> {
-    let value = key.value.reveal();
-    if value.is_empty() || !value.bytes().all(|byte| byte.is_ascii_graphic()) {
-        let message = format!(
-            "the key in {} is empty, or holds a space, a line break or another character that no key has",
-            key.source
-        );
-        return Err(NodeError::new(Category::ApiKeyError, message));
-    }
-    let mut header = HeaderValue::from_str(&format!("Bearer {value}")).map_err(|_| {
-        NodeError::new(Category::ApiKeyError, format!("the key in {} cannot be sent", key.source))
-    })?;
-    header.set_sensitive(true);
-    Ok(header)
 }
 
 impl fmt::Debug for OpenAiBuilder {
@@ -378,5 +214,53 @@ impl fmt::Debug for OpenAiBuilder {
             .field("max_body_bytes", &self.body_cap)
             .field("proxy", &self.proxy)
             .finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn from(variables: &[(&str, &str)]) -> Result<OpenAiBuilder, NodeError> {
+        let variables = variables.to_vec();
+        OpenAiBuilder::from_variables(|name| {
+            variables.iter().find(|(own, _)| *own == name).map(|(_, value)| Ok((*value).to_owned()))
+        })
+    }
+
+    #[test]
+    fn neither_key_nor_base_url_names_both() {
+        for variables in [&[][..], &[(MODEL, "m")], &[(KEY, ""), (BASE_URL, "")]] {
+            let error = from(variables).unwrap_err();
+            assert_eq!(error.category(), Category::ApiKeyError);
+            assert!(error.message().contains(KEY) && error.message().contains(BASE_URL));
+        }
+    }
+
+    #[test]
+    fn variables_are_settings() {
+        let local = [(BASE_URL, "http://127.0.0.1:8080/v1"), (MODEL, "m")];
+        let model = from(&local).unwrap().build().unwrap();
+        assert_eq!(
+            format!("{model:?}"),
+            "OpenAi { endpoint: \"http://127.0.0.1:8080/v1/chat/completions\", model: Some(\"m\"), .. }"
+        );
+        // What the program says later counts.
+        assert_eq!(from(&local).unwrap().model("other").model.as_deref(), Some("other"));
+    }
+
+    #[test]
+    fn faults_name_their_variable() {
+        for (variables, category, name) in [
+            ([(KEY, "sk-secret\n"), (MODEL, "m")], Category::ApiKeyError, KEY),
+            ([(KEY, "sk-secret"), (BASE_URL, "nowhere")], Category::ConfigError, BASE_URL),
+            ([(BASE_URL, "https://models.example"), (MODEL, "m")], Category::ApiKeyError, KEY),
+        ] {
+            let error = from(&variables).unwrap().build().unwrap_err();
+            assert_eq!(error.category(), category);
+            assert!(error.message().contains(name) && !error.message().contains("secret"), "{error}");
+        }
+        let error = OpenAiBuilder::from_variables(|_| Some(Err(()))).unwrap_err();
+        assert!(error.message().contains("not Unicode"));
     }
 }

@@ -4,11 +4,13 @@
 //! response (status, headers, body), and what a server says in a shape of its own is read as far as it goes.
 
 mod answer;
+mod assemble;
 mod classify;
 mod config;
 mod endpoint;
 mod error_body;
 mod learned;
+mod lenient;
 mod request;
 mod response;
 mod retry_after;

@@ -1,0 +1,183 @@
+//! From settings to what requests need; every setting that cannot be is an error here.
+
+use std::sync::Arc;
+
+use reqwest::Url;
+use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
+use rustls::pki_types::CertificateDer;
+
+use super::config::{Given, KEY, OpenAiBuilder};
+use super::endpoint::Endpoint;
+use super::learned::Learned;
+use super::secret::Secret;
+use super::service::Service;
+use super::{Inner, OpenAi, tls};
+use crate::category::Category;
+use crate::error::NodeError;
+
+const DEFAULT_BASE_URL: &str = "https://api.openai.com/v1";
+
+/// Headers that carry a key.
+const CREDENTIALS: [&str; 3] = ["authorization", "api-key", "x-api-key"];
+
+impl OpenAiBuilder {
+    /// See [`build`](OpenAiBuilder::build).
+    pub(super) fn assemble(self) -> Result<OpenAi, NodeError> {
+        let endpoint = match &self.base_url {
+            Some(base) => Endpoint::new(&base.value, base.source)?,
+            None => Endpoint::new(DEFAULT_BASE_URL, "the default")?,
+        };
+        let headers = self.request_headers()?;
+        self.check_key(&endpoint, &headers)?;
+        self.check_limits()?;
+        let (client, connect_timeout) = match &self.http_client {
+            Some(client) => (client.clone(), None),
+            None => (self.client(&endpoint)?, Some(self.connect_timeout)),
+        };
+        let service = Service {
+            client,
+            endpoint,
+            headers,
+            connect_timeout,
+            attempt_timeout: self.attempt_timeout,
+            body_cap: self.body_cap,
+        };
+        let key_source = self.key.as_ref().map_or(KEY, |key| key.source);
+        let secrets = self.secrets();
+        Ok(OpenAi(Arc::new(Inner {
+            service,
+            model: self.model,
+            key_source,
+            secrets,
+            learned: Learned::default(),
+        })))
+    }
+
+    /// Everything that no message may show.
+    fn secrets(&self) -> Vec<Secret> {
+        let proxy = self.proxy.as_ref().and_then(|url| Url::parse(url.reveal()).ok());
+        let password = proxy.as_ref().and_then(Url::password).map(Secret::new);
+        let key = self.key.iter().map(|key| key.value.clone());
+        key.chain(self.headers.iter().map(|(_, value)| value.clone())).chain(password).collect()
+    }
+
+    fn request_headers(&self) -> Result<HeaderMap, NodeError> {
+        let mut headers = HeaderMap::new();
+        headers.insert("content-type", HeaderValue::from_static("application/json"));
+        headers.insert("accept", HeaderValue::from_static("application/json"));
+        headers
+            .insert("user-agent", HeaderValue::from_static(concat!("llmnode/", env!("CARGO_PKG_VERSION"))));
+        if let Some(key) = &self.key {
+            headers.insert("authorization", bearer(key)?);
+        }
+        for (name, value) in &self.headers {
+            let fault = |part| {
+                let message =
+                    format!("the {part} of the header {name:?} holds a character that headers cannot have");
+                NodeError::new(Category::ConfigError, message)
+            };
+            let header = HeaderName::from_bytes(name.as_bytes()).map_err(|_| fault("name"))?;
+            let mut value = HeaderValue::from_str(value.reveal()).map_err(|_| fault("value"))?;
+            value.set_sensitive(true);
+            headers.insert(header, value);
+        }
+        Ok(headers)
+    }
+
+    fn check_key(&self, endpoint: &Endpoint, headers: &HeaderMap) -> Result<(), NodeError> {
+        let has_key = CREDENTIALS.iter().any(|name| headers.contains_key(*name));
+        if endpoint.is_loopback() || (!has_key && self.without_key) {
+            return Ok(());
+        }
+        if !has_key {
+            let message = format!(
+                "{} needs a key: set {KEY}, or say `without_key()` if the server asks for none",
+                endpoint.host()
+            );
+            return Err(NodeError::new(Category::ApiKeyError, message));
+        }
+        if !endpoint.is_https() && !self.allow_plain_http {
+            let message = format!(
+                "{} is plain http on another machine, where anyone on the way can read the key: use https, or say \
+                 `allow_plain_http()`",
+                endpoint.shown
+            );
+            return Err(NodeError::new(Category::ConfigError, message));
+        }
+        Ok(())
+    }
+
+    fn check_limits(&self) -> Result<(), NodeError> {
+        let zeros = [
+            ("connect_timeout", self.connect_timeout.is_zero()),
+            ("attempt_timeout", self.attempt_timeout.is_zero()),
+            ("max_body_bytes", self.body_cap == 0),
+        ];
+        match zeros.iter().find(|(_, is_zero)| *is_zero) {
+            Some((name, _)) => Err(NodeError::new(
+                Category::ConfigError,
+                format!("`{name}` is zero; no request could succeed"),
+            )),
+            None => Ok(()),
+        }
+    }
+
+    fn client(&self, endpoint: &Endpoint) -> Result<reqwest::Client, NodeError> {
+        let fault = |fault: String| NodeError::new(Category::ConfigError, fault);
+        let mut builder = reqwest::Client::builder()
+            .connect_timeout(self.connect_timeout)
+            // Redirects are the service's: it names the target, and keeps the key.
+            .redirect(reqwest::redirect::Policy::none())
+            .retry(reqwest::retry::never())
+            .tls_backend_preconfigured(self.tls(
+                endpoint.is_https()
+                    || self.proxy.as_ref().is_some_and(|url| !url.reveal().starts_with("http://")),
+            )?);
+        if let Some(url) = &self.proxy {
+            let is_http = Url::parse(url.reveal()).is_ok_and(|url| matches!(url.scheme(), "http" | "https"));
+            let proxy = reqwest::Proxy::all(url.reveal()).ok().filter(|_| is_http);
+            let proxy = proxy.ok_or_else(|| {
+                fault("the proxy's URL cannot be read; write it like http://proxy.example:3128".to_owned())
+            })?;
+            builder = builder.no_proxy().proxy(proxy);
+        } else if endpoint.is_loopback() {
+            builder = builder.no_proxy();
+        }
+        builder
+            .build()
+            .map_err(|error| fault(format!("the HTTP client cannot be made: {}", error.without_url())))
+    }
+
+    fn tls(&self, needed: bool) -> Result<rustls::ClientConfig, NodeError> {
+        let fault = |fault: String| NodeError::new(Category::ConfigError, fault);
+        let mut extra: Vec<CertificateDer<'static>> = Vec::new();
+        for pem in &self.root_certificates {
+            let found = tls::certificates(pem)
+                .map_err(|why| fault(format!("the PEM text of `root_certificates` cannot be used: {why}")))?;
+            extra.extend(found);
+        }
+        let config = if needed { tls::trusting_system(extra) } else { tls::trusting_nobody() };
+        config.map_err(|error| {
+            fault(format!(
+                "no https is possible: {error}. Install the system's certificates (the package is usually called \
+                 ca-certificates), or hand in `root_certificates`"
+            ))
+        })
+    }
+}
+
+fn bearer(key: &Given<Secret>) -> Result<HeaderValue, NodeError> {
+    let value = key.value.reveal();
+    if value.is_empty() || !value.bytes().all(|byte| byte.is_ascii_graphic()) {
+        let message = format!(
+            "the key in {} is empty, or holds a space, a line break or another character that no key has",
+            key.source
+        );
+        return Err(NodeError::new(Category::ApiKeyError, message));
+    }
+    let mut header = HeaderValue::from_str(&format!("Bearer {value}")).map_err(|_| {
+        NodeError::new(Category::ApiKeyError, format!("the key in {} cannot be sent", key.source))
+    })?;
+    header.set_sensitive(true);
+    Ok(header)
+}

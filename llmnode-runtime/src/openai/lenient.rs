@@ -1,0 +1,182 @@
+//! Readers of JSON values of which the type is not certain: a value of another type is no error but unknown.
+
+use std::borrow::Cow;
+use std::fmt;
+use std::marker::PhantomData;
+
+use serde::de::value::MapAccessDeserializer;
+use serde::de::{DeserializeSeed, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde::{Deserialize, Deserializer};
+
+/// Reads any JSON value; a reader overrides the shapes it knows, and everything else is its default.
+pub(super) trait Shape<'de>: Sized {
+    type Value: Default;
+
+    fn string(self, _: Cow<'de, str>) -> Self::Value {
+        Self::Value::default()
+    }
+    fn number(self, _: Number) -> Self::Value {
+        Self::Value::default()
+    }
+    fn boolean(self, _: bool) -> Self::Value {
+        Self::Value::default()
+    }
+    fn list<A: SeqAccess<'de>>(self, mut list: A) -> Result<Self::Value, A::Error> {
+        while list.next_element::<IgnoredAny>()?.is_some() {}
+        Ok(Self::Value::default())
+    }
+    fn map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+        while map.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
+        Ok(Self::Value::default())
+    }
+}
+
+/// A JSON number as serde hands it over.
+#[derive(Clone, Copy)]
+pub(super) enum Number {
+    Natural(u64),
+    Negative(i64),
+    Float(f64),
+}
+
+/// Turns a [`Shape`] into serde's visitor.
+pub(super) struct Any<S>(pub(super) S);
+
+impl<'de, S: Shape<'de>> Visitor<'de> for Any<S> {
+    type Value = S::Value;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("any JSON value")
+    }
+    fn visit_borrowed_str<E: Error>(self, text: &'de str) -> Result<Self::Value, E> {
+        Ok(self.0.string(Cow::Borrowed(text)))
+    }
+    fn visit_str<E: Error>(self, text: &str) -> Result<Self::Value, E> {
+        Ok(self.0.string(Cow::Owned(text.to_owned())))
+    }
+    fn visit_u64<E: Error>(self, number: u64) -> Result<Self::Value, E> {
+        Ok(self.0.number(Number::Natural(number)))
+    }
+    fn visit_i64<E: Error>(self, number: i64) -> Result<Self::Value, E> {
+        Ok(self.0.number(Number::Negative(number)))
+    }
+    fn visit_f64<E: Error>(self, number: f64) -> Result<Self::Value, E> {
+        Ok(self.0.number(Number::Float(number)))
+    }
+    fn visit_bool<E: Error>(self, value: bool) -> Result<Self::Value, E> {
+        Ok(self.0.boolean(value))
+    }
+    fn visit_unit<E: Error>(self) -> Result<Self::Value, E> {
+        Ok(Self::Value::default())
+    }
+    fn visit_seq<A: SeqAccess<'de>>(self, list: A) -> Result<Self::Value, A::Error> {
+        self.0.list(list)
+    }
+    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Self::Value, A::Error> {
+        self.0.map(map)
+    }
+}
+
+impl<'de, S: Shape<'de>> DeserializeSeed<'de> for Any<S> {
+    type Value = S::Value;
+
+    fn deserialize<D: Deserializer<'de>>(self, from: D) -> Result<Self::Value, D::Error> {
+        from.deserialize_any(self)
+    }
+}
+
+/// A string, or a number as text.
+struct Text;
+
+impl<'de> Shape<'de> for Text {
+    type Value = Option<Cow<'de, str>>;
+
+    fn string(self, text: Cow<'de, str>) -> Self::Value {
+        Some(text)
+    }
+    fn number(self, number: Number) -> Self::Value {
+        Some(Cow::Owned(match number {
+            Number::Natural(number) => number.to_string(),
+            Number::Negative(number) => number.to_string(),
+            Number::Float(number) => number.to_string(),
+        }))
+    }
+}
+
+/// A whole number of tokens; negative, fractional or huge figures are unknown.
+struct Tokens;
+
+impl Shape<'_> for Tokens {
+    type Value = Option<u64>;
+
+    fn number(self, number: Number) -> Self::Value {
+        // Beyond 2^53 a float no longer says which whole number it stands for.
+        const EXACT: f64 = 9_007_199_254_740_992.0;
+        match number {
+            Number::Natural(number) => Some(number),
+            Number::Float(float) if (0.0..=EXACT).contains(&float) && float.fract() == 0.0 => {
+                Some(float as u64)
+            }
+            _ => None,
+        }
+    }
+}
+
+/// Whether a value is there and says anything.
+struct Present;
+
+impl<'de> Shape<'de> for Present {
+    type Value = bool;
+
+    fn string(self, text: Cow<'de, str>) -> bool {
+        !text.is_empty()
+    }
+    fn number(self, _: Number) -> bool {
+        true
+    }
+    fn boolean(self, value: bool) -> bool {
+        value
+    }
+    fn list<A: SeqAccess<'de>>(self, mut list: A) -> Result<bool, A::Error> {
+        let mut any = false;
+        while list.next_element::<IgnoredAny>()?.is_some() {
+            any = true;
+        }
+        Ok(any)
+    }
+    fn map<A: MapAccess<'de>>(self, mut map: A) -> Result<bool, A::Error> {
+        while map.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
+        Ok(true)
+    }
+}
+
+/// An object of `T`; anything else is `None`.
+pub(super) struct Object<T>(pub(super) PhantomData<T>);
+
+impl<'de, T: Deserialize<'de>> Shape<'de> for Object<T> {
+    type Value = Option<T>;
+
+    fn map<A: MapAccess<'de>>(self, map: A) -> Result<Self::Value, A::Error> {
+        T::deserialize(MapAccessDeserializer::new(map)).map(Some)
+    }
+}
+
+/// A string, or a number as text; else `None`.
+pub(super) fn text<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Cow<'de, str>>, D::Error> {
+    Any(Text).deserialize(from)
+}
+
+/// A whole number of tokens; else `None`.
+pub(super) fn tokens<'de, D: Deserializer<'de>>(from: D) -> Result<Option<u64>, D::Error> {
+    Any(Tokens).deserialize(from)
+}
+
+/// Whether the value says anything.
+pub(super) fn present<'de, D: Deserializer<'de>>(from: D) -> Result<bool, D::Error> {
+    Any(Present).deserialize(from)
+}
+
+/// An object of `T`; else `None`.
+pub(super) fn object<'de, D: Deserializer<'de>, T: Deserialize<'de>>(from: D) -> Result<Option<T>, D::Error> {
+    Any(Object(PhantomData)).deserialize(from)
+}

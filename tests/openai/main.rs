@@ -1,0 +1,13 @@
+//! `OpenAi` over real sockets: against the stub server, and against raw ones where the fault is below HTTP.
+
+#![cfg(feature = "openai")]
+#![allow(clippy::panic, clippy::unwrap_used, reason = "tests")]
+
+mod answers;
+mod faults;
+mod learning;
+mod redirects;
+mod secrets;
+mod settings;
+mod support;
+mod tls;

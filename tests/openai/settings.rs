@@ -1,0 +1,107 @@
+//! What can be set up, and what cannot.
+
+use std::time::Duration;
+
+use llmnode_runtime::{Category, OpenAi, OpenAiBuilder};
+
+use crate::support::{CANARY, ask, builder, server};
+use crate::tls::AUTHORITY;
+
+fn fault(builder: OpenAiBuilder) -> (Category, String) {
+    let error = builder.build().unwrap_err();
+    (error.category(), error.message().to_owned())
+}
+
+/// A builder for https that needs no certificates on the machine.
+fn https() -> OpenAiBuilder {
+    builder("https://models.example/v1").root_certificates(AUTHORITY)
+}
+
+#[test]
+fn keys_are_needed_and_kept_off_plain_http() {
+    assert!(builder("http://127.0.0.1:1/v1").build().is_ok());
+    assert!(builder("http://127.0.0.1:1/v1").api_key(CANARY).build().is_ok());
+    let (category, message) = fault(https());
+    assert_eq!(category, Category::ApiKeyError);
+    assert!(message.contains("models.example") && message.contains("OPENAI_API_KEY"), "{message}");
+    assert!(https().without_key().build().is_ok());
+    assert!(https().header("api-key", CANARY).build().is_ok());
+    assert!(builder("http://models.example/v1").without_key().build().is_ok());
+    for plain in [
+        builder("http://models.example/v1").api_key(CANARY),
+        builder("http://models.example/v1").header("X-API-Key", CANARY),
+    ] {
+        let (category, message) = fault(plain.clone());
+        assert_eq!(category, Category::ConfigError);
+        assert!(message.contains("plain http") && !message.contains("canary"), "{message}");
+        assert!(plain.allow_plain_http().build().is_ok());
+    }
+}
+
+#[test]
+fn settings_that_cannot_be() {
+    let base = || builder("http://127.0.0.1:1/v1");
+    for (builder, word) in [
+        (builder("models.example"), "`base_url`"),
+        (base().attempt_timeout(Duration::ZERO), "`attempt_timeout`"),
+        (base().connect_timeout(Duration::ZERO), "`connect_timeout`"),
+        (base().max_body_bytes(0), "`max_body_bytes`"),
+        (base().header("bad name", "x"), "\"bad name\""),
+        (base().header("x-a", "line\nbreak"), "\"x-a\""),
+        (base().proxy("not a url"), "proxy"),
+        (base().proxy("socks5://127.0.0.1:1"), "proxy"),
+        (base().root_certificates("no certificate"), "root_certificates"),
+    ] {
+        let (category, message) = fault(builder);
+        assert_eq!(category, Category::ConfigError, "{message}");
+        assert!(message.contains(word), "{message}");
+    }
+}
+
+#[tokio::test]
+async fn absurdly_long_timeouts_are_none() {
+    let server = server([]).await;
+    let model = builder(&server.base_url())
+        .attempt_timeout(Duration::MAX)
+        .connect_timeout(Duration::MAX)
+        .max_body_bytes(usize::MAX)
+        .build()
+        .unwrap();
+    assert!(ask(&model).await.is_ok());
+}
+
+#[tokio::test]
+async fn requests_go_through_the_proxy() {
+    let proxy = server([]).await;
+    let url = format!("http://me:{CANARY}@{}", proxy.address());
+    let model = OpenAi::builder()
+        .base_url("http://models.invalid/v1")
+        .without_key()
+        .model("m")
+        .proxy(url)
+        .build()
+        .unwrap();
+    assert!(ask(&model).await.is_ok());
+    let log = proxy.requests();
+    assert_eq!(log[0].path(), "http://models.invalid/v1/chat/completions");
+    assert!(log[0].header("proxy-authorization").unwrap().starts_with("Basic "));
+}
+
+#[cfg(feature = "http-client")]
+#[tokio::test]
+async fn a_client_of_ones_own() {
+    use llmnode_runtime::reqwest;
+
+    let server = server([]).await;
+    let provider = std::sync::Arc::new(rustls::crypto::ring::default_provider());
+    let tls = rustls::ClientConfig::builder_with_provider(provider)
+        .with_safe_default_protocol_versions()
+        .unwrap()
+        .with_root_certificates(rustls::RootCertStore::empty())
+        .with_no_client_auth();
+    let headers = [("x-own".parse().unwrap(), "yes".parse().unwrap())].into_iter().collect();
+    let client =
+        reqwest::Client::builder().tls_backend_preconfigured(tls).default_headers(headers).build().unwrap();
+    assert!(ask(&builder(&server.base_url()).http_client(client).build().unwrap()).await.is_ok());
+    assert_eq!(server.requests()[0].header("x-own"), Some("yes"));
+}
