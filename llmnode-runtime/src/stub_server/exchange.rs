@@ -49,7 +49,7 @@ pub(super) async fn serve(stream: TcpStream, shared: Arc<Shared>) {
         let (number, parse) = (shared.log.arrived(), !shared.is_fixed());
         let request = LoggedRequest::new(number, head, body, parse);
         let place = shared.log.keep(&request);
-        let reply = shared.reply_to(&request);
+        let reply = shared.reply_to(&request, parse);
         let mut exchange = Exchange { stream: &mut reader.stream, shared: &shared, request, place, out };
         match exchange.answer(&reply, keep_alive, is_head).await {
             Ok(Next::KeepAlive) => out = exchange.out,

@@ -137,7 +137,7 @@ impl Reply {
     }
 
     /// The reply that `respond` makes out of the request. It runs when the request has been read and must not
-    /// block.
+    /// block. A panic in it closes the connection.
     pub fn for_request(respond: impl Fn(&LoggedRequest) -> Reply + Send + Sync + 'static) -> Self {
         Self::new(Content::Ask(Responder(Arc::new(respond))))
     }

@@ -28,14 +28,18 @@ impl Shared {
         self.log.is_off() && self.default_reply.is_fixed() && lock(&self.script).is_empty()
     }
 
-    pub(super) fn reply_to(&self, request: &LoggedRequest) -> Reply {
+    /// `parsed`: the request's body has been looked at, so it is to be one that OpenAI would take.
+    pub(super) fn reply_to(&self, request: &LoggedRequest, parsed: bool) -> Reply {
         if !self.is_authorized(request) {
             let message = "Incorrect API key provided.";
             return Reply::error(401, "invalid_request_error", "invalid_api_key", message)
                 .header("www-authenticate", "Bearer");
         }
         match (request.method(), route(request.path())) {
-            ("POST", "/v1/chat/completions") => self.completion(request),
+            ("POST", "/v1/chat/completions") => match check(request) {
+                Err(message) if parsed => bad_request(400, &message),
+                _ => self.completion(request),
+            },
             ("GET", "/v1/models") => self.model_list(),
             (method, path) => {
                 let message = format!("Invalid URL ({method} {path})");
@@ -51,11 +55,6 @@ impl Shared {
     }
 
     fn completion(&self, request: &LoggedRequest) -> Reply {
-        if !self.is_fixed()
-            && let Err(message) = check(request)
-        {
-            return bad_request(400, &message);
-        }
         let mut reply = lock(&self.script).pop_front().unwrap_or_else(|| self.default_reply.clone());
         for _ in 0..MAX_ASKED {
             let Content::Ask(responder) = &reply.content else { return reply };

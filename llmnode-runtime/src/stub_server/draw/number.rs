@@ -114,9 +114,9 @@ fn decimals(x: f64) -> usize {
     text.split_once('.').map_or(0, |(_, decimals)| decimals.len())
 }
 
-/// `x` with so many decimals; itself where it has no such form.
+/// `x` with so many decimals, and no negative zero.
 fn rounded(x: f64, digits: usize) -> f64 {
-    format!("{x:.digits$}").parse().unwrap_or(x)
+    format!("{x:.digits$}").parse().unwrap_or(x) + 0.0
 }
 
 /// The bound as a whole number, rounded into the range.

@@ -134,6 +134,37 @@ fn patterns_are_met() {
     }
 }
 
+/// Bounds that leave few values: each is drawn, and nothing else.
+#[test]
+fn narrow_ranges() {
+    let cases = [
+        (json!({"type": "integer", "exclusiveMinimum": 1, "exclusiveMaximum": 4}), vec!["2", "3"]),
+        (json!({"type": "integer", "minimum": 0.5, "maximum": 2.5}), vec!["1", "2"]),
+        (
+            json!({"type": "integer", "minimum": -9, "maximum": 5, "multipleOf": 4}),
+            vec!["-8", "-4", "0", "4"],
+        ),
+        (json!({"type": "integer", "exclusiveMinimum": u64::MAX - 1}), vec!["18446744073709551615"]),
+        (json!({"type": "integer", "maximum": i64::MIN}), vec!["-9223372036854775808"]),
+        (json!({"type": "integer", "format": "int8", "minimum": 126}), vec!["126", "127"]),
+        (json!({"exclusiveMinimum": 0.1, "maximum": 0.3, "multipleOf": 0.1}), vec!["0.2", "0.3"]),
+        (
+            json!({"minimum": -0.5, "exclusiveMaximum": 0.5, "multipleOf": 0.25}),
+            vec!["-0.25", "-0.5", "0.0", "0.25"],
+        ),
+        (json!({"minimum": 0.125, "maximum": 0.125}), vec!["0.125"]),
+        (
+            json!({"allOf": [{"multipleOf": 4}, {"multipleOf": 6}], "type": "integer", "minimum": 1, "maximum": 30}),
+            vec!["12", "24"],
+        ),
+        (json!({"type": "string", "minLength": 1, "maxLength": 1, "enum": ["a"]}), vec!["\"a\""]),
+    ];
+    for (schema, expected) in cases {
+        let drawn: BTreeSet<String> = (0..100).map(|seed| draw(&schema, seed).to_string()).collect();
+        assert_eq!(drawn, expected.into_iter().map(str::to_owned).collect(), "{schema}");
+    }
+}
+
 /// Schemas without a finite value, and demands beyond all measure: an end in short time all the same.
 #[test]
 fn hopeless_schemas_end() {

@@ -187,7 +187,7 @@ fn object(
 /// Schemas that some value satisfies, with every keyword the checker knows.
 pub(super) fn schemas() -> impl Strategy<Value = Value> {
     (inner(), leaf().prop_filter("no way out", |s| s.get("$ref").is_none()), any::<bool>()).prop_map(|(schema, value, with_children)| {
-        let next = json!({"anyOf": [{"$ref": "#/$defs/node"}, {"type": "null"}]});
+        let next = json!({"anyOf": [{"$ref": "#/$defs/node"}, {"const": "end"}]});
         let children = json!({"type": "array", "items": {"$ref": "#/$defs/node"}, "maxItems": 4});
         let mut node = json!({"type": "object", "additionalProperties": false, "required": ["value", "next"],
             "properties": {"value": value, "next": next}});
@@ -218,8 +218,8 @@ fn inner() -> impl Strategy<Value = Value> {
             (inner.clone(), inner).prop_map(|(a, b)| json!({
                 "type": "object", "properties": {"a": a}, "required": ["n"],
                 "allOf": [
-                    {"properties": {"n": {"type": "integer", "minimum": 3}}, "required": ["a"]},
-                    {"properties": {"n": {"type": ["number", "null"], "maximum": 5}, "b": b}},
+                    {"properties": {"n": {"type": "integer", "minimum": 3, "maximum": 90}}, "required": ["a"]},
+                    {"properties": {"n": {"type": ["number", "null"], "minimum": -9, "maximum": 5}, "b": b}},
                 ],
             })),
         ]
