@@ -20,6 +20,9 @@ async fn echoes_of_keys_are_removed_everywhere() {
         Reply::error(401, "authentication_error", "invalid_api_key", &echo),
         Reply::error(400, "invalid_request_error", (), &echo),
         Reply::raw(500, echo.clone()),
+        // Half of the key stands within what a message shows.
+        Reply::raw(500, format!("{}{CANARY}", "x ".repeat(243))),
+        Reply::raw(200, format!("<p>{}{CANARY}", "x ".repeat(90))),
         Reply::raw(200, format!("<html>{echo}</html>")),
         Reply::raw(200, format!("{{\"error\": \"{echo}\"}}")),
         Reply::redirect(format!("http://elsewhere.invalid/?key={CANARY}")),

@@ -5,12 +5,13 @@ use std::borrow::Cow;
 use super::response::{Choice, Choices, Response};
 use crate::category::Category;
 use crate::model::{Completion, FinishReason, ModelError, Retry};
-use crate::text::one_line;
 
 /// Why a successful response holds no answer.
 pub(super) enum NoAnswer {
     /// It is an error in the guise of a success.
     ErrorObject,
+    /// It is a web page.
+    WebPage,
     /// Anything else.
     Failure(Box<ModelError>),
 }
@@ -20,14 +21,7 @@ pub(super) fn read(body: &[u8]) -> Result<Completion, NoAnswer> {
     let body = body.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(body).trim_ascii_start();
     match body.first() {
         None => return Err(failure("the response is empty", Retry::Transport)),
-        Some(b'<') => {
-            let begin = one_line(&String::from_utf8_lossy(&body[..body.len().min(400)]), 200);
-            let message = format!(
-                "the response is a web page, not JSON: a wrong base URL (most end with /v1), or a proxy's page. \
-                 It begins: {begin}"
-            );
-            return Err(failure(message, Retry::No));
-        }
+        Some(b'<') => return Err(NoAnswer::WebPage),
         Some(b'[') => return Err(failure("the response is a JSON list, not a chat completion", Retry::No)),
         Some(_) => {}
     }
@@ -80,15 +74,15 @@ mod tests {
     fn ok(body: &str) -> Completion {
         match read(body.as_bytes()) {
             Ok(completion) => completion,
-            Err(NoAnswer::ErrorObject) => panic!("an error object"),
             Err(NoAnswer::Failure(error)) => panic!("{error}"),
+            Err(_) => panic!("an error object or a page"),
         }
     }
 
     fn fails(body: &[u8]) -> ModelError {
         match read(body) {
             Err(NoAnswer::Failure(error)) => *error,
-            Err(NoAnswer::ErrorObject) => panic!("an error object"),
+            Err(_) => panic!("an error object or a page"),
             Ok(completion) => panic!("{completion:?}"),
         }
     }
@@ -174,7 +168,6 @@ mod tests {
             (b"{\"model\":\"\xFF\"}", Category::BadResponse, Retry::Transport),
             (br#"{"model":"a","model":"b","choices":[]}"#, Category::BadResponse, Retry::Transport),
             (br#"{"choices":[{}],"x":NaN}"#, Category::BadResponse, Retry::Transport),
-            (b"<!DOCTYPE html><p>Login", Category::BadResponse, Retry::No),
             (deep.as_bytes(), Category::BadResponse, Retry::No),
         ] {
             let error = fails(body);
@@ -183,7 +176,8 @@ mod tests {
     }
 
     #[test]
-    fn an_error_object_in_a_success() {
+    fn pages_and_error_objects_in_a_success() {
+        assert!(matches!(read(b" \n<!DOCTYPE html><p>Login"), Err(NoAnswer::WebPage)));
         for body in [r#"{"error":{"message":"busy","code":429}}"#, r#"{"error":"busy","choices":[]}"#] {
             assert!(matches!(read(body.as_bytes()), Err(NoAnswer::ErrorObject)));
         }

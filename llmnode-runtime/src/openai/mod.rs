@@ -11,6 +11,8 @@ mod endpoint;
 mod error_body;
 mod learned;
 mod lenient;
+#[cfg(test)]
+mod properties;
 mod request;
 mod response;
 mod retry_after;
@@ -184,6 +186,7 @@ impl Inner {
             Ok(body) => match answer::read(&body) {
                 Ok(completion) => Ok(completion),
                 Err(NoAnswer::ErrorObject) => return Err(self.refusal(&head, &body, asked)),
+                Err(NoAnswer::WebPage) => Err(self.web_page(&body)),
                 Err(NoAnswer::Failure(failure)) => Err(*failure),
             },
             Err(failure) => Err(failure),
@@ -206,11 +209,14 @@ impl Inner {
         let status = head.status.as_u16();
         let error = ErrorBody::read(body);
         let category = classify::classify(status, &error);
-        let said = if error.message.is_empty() { "nothing more" } else { &error.message };
+        // Redacted before it is cut: half a key is no longer recognised.
+        let said = match secret::redact(&error.message, &self.secrets) {
+            said if said.is_empty() => "nothing more".to_owned(),
+            said => one_line(&said, 500),
+        };
         let shown = &self.service.endpoint.shown;
         let hint = self.hint(category, asked.model);
-        let mut failure =
-            ModelError::new(category, format!("{shown} answered {status}: {}{hint}", one_line(said, 500)));
+        let mut failure = ModelError::new(category, format!("{shown} answered {status}: {said}{hint}"));
         failure.status = Some(status);
         failure.request_id.clone_from(&head.request_id);
         failure.retry_after = head.retry_after.or(error.retry_after);
@@ -220,6 +226,17 @@ impl Inner {
             head.should_retry.map(|again| if again { Retry::Transport } else { Retry::No })
         };
         failure
+    }
+
+    fn web_page(&self, body: &[u8]) -> ModelError {
+        let begin = String::from_utf8_lossy(&body[..body.len().min(4096)]);
+        let message = format!(
+            "{} answered with a web page, not JSON: a wrong base URL (most end with /v1), or a proxy's page. It \
+             begins: {}",
+            self.service.endpoint.shown,
+            one_line(secret::redact(&begin, &self.secrets).trim(), 200),
+        );
+        ModelError::new(Category::BadResponse, message).retry(Retry::No)
     }
 
     /// Whether the refusal teaches a way to ask that the model may accept.
