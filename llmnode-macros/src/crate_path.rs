@@ -1,6 +1,7 @@
 //! The path under which generated code finds the `llmnode` crate.
 
 use quote::quote;
+use syn::parse::ParseStream;
 use syn::{Error, Path};
 
 /// `::llmnode`, unless `crate = path` says otherwise.
@@ -8,13 +9,14 @@ pub(crate) fn resolve(given: Option<&Path>) -> Path {
     given.cloned().unwrap_or_else(|| syn::parse_quote!(::llmnode))
 }
 
-/// A path is used from places with other names in scope, so it has to be absolute.
-pub(crate) fn check(path: &Path) -> syn::Result<()> {
+/// Parses the value of `crate`. It is used from places with other names in scope, so it has to be absolute.
+pub(crate) fn parse(input: ParseStream<'_>) -> syn::Result<Path> {
+    let path = input.call(Path::parse_mod_style)?;
     let anchored = path.segments.first().is_some_and(|first| first.ident == "crate");
     if path.leading_colon.is_some() || anchored {
-        return Ok(());
+        return Ok(path);
     }
     let written = quote!(#path).to_string().replace(' ', "");
     let message = format!("`crate` takes an absolute path; write `::{written}` or `crate::{written}`");
-    Err(Error::new_spanned(path, message))
+    Err(Error::new_spanned(&path, message))
 }

@@ -1,5 +1,6 @@
 //! Collecting errors, and proposing names.
 
+use proc_macro2::TokenStream;
 use syn::Error;
 
 /// Errors of one invocation: all are reported, in one run.
@@ -19,8 +20,9 @@ impl Errors {
         self.0.is_none()
     }
 
-    pub(crate) fn finish(self) -> syn::Result<()> {
-        self.0.map_or(Ok(()), Err)
+    /// What reports them.
+    pub(crate) fn into_tokens(self) -> Option<TokenStream> {
+        self.0.map(Error::into_compile_error)
     }
 }
 

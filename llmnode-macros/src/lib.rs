@@ -2,9 +2,12 @@
 
 mod crate_path;
 mod diagnostics;
+mod generics;
 mod keyed;
 mod node;
+mod output;
 mod prompt;
+mod validate;
 
 use proc_macro::TokenStream;
 
@@ -12,4 +15,17 @@ use proc_macro::TokenStream;
 #[proc_macro_attribute]
 pub fn llm_node(arguments: TokenStream, item: TokenStream) -> TokenStream {
     node::expand(arguments.into(), item.into()).into()
+}
+
+/// Makes a type one that a model answers with: derives what that needs, and dives into its fields' validators.
+#[proc_macro_attribute]
+pub fn llm_output(arguments: TokenStream, item: TokenStream) -> TokenStream {
+    output::expand(arguments.into(), item.into()).into()
+}
+
+/// On an impl block: each method is a validator. On a definition with its own derives: dives into its fields'
+/// validators.
+#[proc_macro_attribute]
+pub fn validate(arguments: TokenStream, item: TokenStream) -> TokenStream {
+    validate::expand(arguments.into(), item.into()).into()
 }

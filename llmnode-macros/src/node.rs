@@ -1,9 +1,9 @@
 //! `#[llm_node]`: parse → check → emit; on a fault, the item with stub impls, so that nothing else fails.
 
 mod args;
+mod bounds;
 mod check;
 mod emit;
-mod generics;
 mod model;
 mod stub;
 mod variables;
@@ -39,7 +39,7 @@ impl Faults {
     }
 
     fn into_tokens(self) -> TokenStream {
-        let errors = self.errors.finish().err().map(Error::into_compile_error);
+        let errors = self.errors.into_tokens();
         let probes = self.probes;
         quote!(#errors #probes)
     }

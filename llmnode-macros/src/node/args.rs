@@ -62,7 +62,7 @@ impl NodeArgs {
             "temperature" => fill(&mut self.temperature, key.clone(), number(input, &key)),
             "max_tokens" => fill(&mut self.max_tokens, key.clone(), whole(input, &key, 1)),
             "name" => fill(&mut self.name, key.clone(), filled(text(input, &key, ""), &key)),
-            _ => fill(&mut self.krate, key, absolute(input)),
+            _ => fill(&mut self.krate, key, crate_path::parse(input)),
         }
     }
 }
@@ -73,10 +73,4 @@ fn filled(text: syn::Result<LitStr>, key: &syn::Ident) -> syn::Result<LitStr> {
         return Err(syn::Error::new(text.span(), format!("`{key}` is empty")));
     }
     Ok(text)
-}
-
-fn absolute(input: ParseStream<'_>) -> syn::Result<Path> {
-    let path = input.call(Path::parse_mod_style)?;
-    crate_path::check(&path)?;
-    Ok(path)
 }

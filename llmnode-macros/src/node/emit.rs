@@ -5,8 +5,9 @@ use quote::{ToTokens, quote, quote_spanned};
 use syn::ext::IdentExt;
 use syn::{Attribute, Expr, ExprLit, Lit, Meta, Type};
 
-use super::generics::{field_type, mentions_parameter, of_node, with_state};
+use super::bounds::{field_type, of_node, with_state};
 use super::model::{NodeModel, Part, Place, Settings};
+use crate::generics::mentions_parameter;
 use crate::prompt::template::Format;
 
 /// The item and its impls.

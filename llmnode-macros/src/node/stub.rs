@@ -6,8 +6,9 @@ use quote::quote_spanned;
 use syn::{Generics, Item, Path, Type, parse_quote};
 
 use super::args::NodeArgs;
-use super::generics::{fresh, sendable};
+use super::bounds::sendable;
 use crate::crate_path;
+use crate::generics::fresh;
 use crate::keyed::value;
 
 /// Stub impls for an item that cannot be a node, if it is a type.

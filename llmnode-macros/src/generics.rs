@@ -1,0 +1,75 @@
+//! Small questions to generics, and names that do not clash with theirs.
+
+use proc_macro2::{Group, Ident, Span, TokenStream, TokenTree};
+use quote::{ToTokens, format_ident};
+use syn::{GenericParam, Generics, Lifetime, LifetimeParam, Type};
+
+/// A type parameter that none of `generics` is called.
+pub(crate) fn fresh(name: &str, generics: &Generics) -> Ident {
+    let mut fresh = Ident::new(name, Span::mixed_site());
+    while generics.type_params().any(|param| param.ident == fresh)
+        || generics.const_params().any(|param| param.ident == fresh)
+    {
+        fresh = format_ident!("{fresh}_");
+    }
+    fresh
+}
+
+/// Whether a type mentions a type parameter of `generics`, or `Self`.
+pub(crate) fn mentions_parameter(ty: &Type, generics: &Generics) -> bool {
+    mentions(ty.to_token_stream(), &|ident| {
+        ident == "Self" || generics.type_params().any(|param| param.ident == *ident)
+    })
+}
+
+fn mentions(tokens: TokenStream, wanted: &dyn Fn(&Ident) -> bool) -> bool {
+    tokens.into_iter().any(|token| match token {
+        TokenTree::Ident(ident) => wanted(&ident),
+        TokenTree::Group(group) => mentions(group.stream(), wanted),
+        _ => false,
+    })
+}
+
+/// A lifetime that none of `generics` is called.
+pub(crate) fn fresh_lifetime(name: &str, generics: &Generics) -> Lifetime {
+    let mut name = name.to_owned();
+    while generics.lifetimes().any(|param| param.lifetime.to_string() == name) {
+        name.push('_');
+    }
+    Lifetime::new(&name, Span::mixed_site())
+}
+
+/// The type of a state with its anonymous lifetimes named, and the name added to `generics`: generated code also
+/// writes the type where an anonymous lifetime means another one.
+pub(crate) fn named_state(state: &Type, generics: &mut Generics) -> Type {
+    let lifetime = fresh_lifetime("'state", generics);
+    let mut replaced = false;
+    let named = name_lifetimes(state.to_token_stream(), &lifetime, &mut replaced);
+    if replaced {
+        generics.params.insert(0, GenericParam::Lifetime(LifetimeParam::new(lifetime)));
+    }
+    syn::parse2(named).unwrap_or_else(|_| state.clone())
+}
+
+fn name_lifetimes(tokens: TokenStream, name: &Lifetime, replaced: &mut bool) -> TokenStream {
+    let mut named = TokenStream::new();
+    let mut tokens = tokens.into_iter().peekable();
+    while let Some(token) = tokens.next() {
+        match token {
+            TokenTree::Punct(quote) if quote.as_char() == '\'' => match tokens.peek() {
+                Some(TokenTree::Ident(ident)) if ident == "_" => {
+                    tokens.next();
+                    *replaced = true;
+                    named.extend(name.to_token_stream());
+                }
+                _ => named.extend([TokenTree::Punct(quote)]),
+            },
+            TokenTree::Group(group) => {
+                let stream = name_lifetimes(group.stream(), name, replaced);
+                named.extend([TokenTree::Group(Group::new(group.delimiter(), stream))]);
+            }
+            other => named.extend([other]),
+        }
+    }
+    named
+}

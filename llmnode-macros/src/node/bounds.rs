@@ -1,0 +1,99 @@
+//! The generics of the generated impls: the struct's own, the bounds its use as a prompt asks for, and the state.
+
+use proc_macro2::{Ident, Span, TokenStream};
+use quote::quote;
+use syn::{Generics, Path, Type, WherePredicate, parse_quote};
+
+use super::model::{NodeModel, Part, Place};
+use crate::generics::{fresh, mentions_parameter, named_state};
+use crate::prompt::template::Format;
+
+/// A node can be sent and shared; of a generic one this depends on its parameters.
+pub(crate) fn sendable(generics: &mut Generics) {
+    if generics.type_params().next().is_some() {
+        let predicate = parse_quote!(Self: ::core::marker::Send + ::core::marker::Sync);
+        generics.make_where_clause().predicates.push(predicate);
+    }
+}
+
+/// The struct's generics with what the node needs of its parameters.
+pub(crate) fn of_node(model: &NodeModel<'_>) -> Generics {
+    let mut generics = model.item.generics.clone();
+    sendable(&mut generics);
+    let bounds = prompt_bounds(model);
+    if !bounds.is_empty() {
+        generics.make_where_clause().predicates.extend(bounds);
+    }
+    if let Some(output) = generic_output(model) {
+        let krate = &model.krate;
+        generics.make_where_clause().predicates.push(parse_quote!(#output: #krate::__private::LlmOutput));
+    }
+    generics
+}
+
+/// The state of a node: its type and the generics with what the type and the output's validators add to them.
+pub(crate) fn with_state(model: &NodeModel<'_>, mut generics: Generics) -> (Type, Generics) {
+    let state = match &model.state {
+        Some(state) => named_state(state, &mut generics),
+        None => {
+            let any_state = fresh("AnyState", &generics);
+            generics.params.push(parse_quote!(#any_state: ?::core::marker::Sized + ::core::marker::Sync));
+            parse_quote!(#any_state)
+        }
+    };
+    if let Some(output) = generic_output(model) {
+        let krate = &model.krate;
+        let predicate = parse_quote!(#output: #krate::__private::Validate<#state>);
+        generics.make_where_clause().predicates.push(predicate);
+    }
+    (state, generics)
+}
+
+/// The output, if what it is depends on a parameter.
+fn generic_output<'a>(model: &'a NodeModel<'_>) -> Option<&'a Type> {
+    model.output.as_ref().filter(|output| mentions_parameter(output, &model.item.generics))
+}
+
+/// `FieldType: PromptValue` for each field whose type mentions a parameter, by how the prompts write it.
+fn prompt_bounds(model: &NodeModel<'_>) -> Vec<WherePredicate> {
+    let bound = |part: &Part| {
+        let Part::Value { place: Place::Field(field), format } = part else { return None };
+        let ty = field_type(model, field)?;
+        let needed = needed(&model.krate, format);
+        mentions_parameter(ty, &model.item.generics).then(|| parse_quote!(#ty: #needed))
+    };
+    model.system.iter().chain(&model.prompt).filter_map(bound).collect()
+}
+
+/// The type of a field of the node.
+pub(crate) fn field_type<'a>(model: &NodeModel<'a>, name: &Ident) -> Option<&'a Type> {
+    let mut fields = model.item.fields.iter();
+    fields.find(|field| field.ident.as_ref() == Some(name)).map(|field| &field.ty)
+}
+
+fn needed(krate: &Path, format: &Format) -> TokenStream {
+    let of_llmnode = |name: &str| {
+        let name = Ident::new(name, Span::mixed_site());
+        quote!(#krate::__private::#name)
+    };
+    let of_std = |name: &str| {
+        let name = Ident::new(name, Span::mixed_site());
+        quote!(::core::fmt::#name)
+    };
+    match format {
+        Format::Plain => of_llmnode("PromptValue"),
+        Format::List => of_llmnode("PromptList"),
+        Format::Json => of_llmnode("PromptJson"),
+        Format::Or(_) => of_llmnode("PromptOption"),
+        Format::Spec(spec) => of_std(match spec.chars().last() {
+            Some('?') => "Debug",
+            Some('x') => "LowerHex",
+            Some('X') => "UpperHex",
+            Some('o') => "Octal",
+            Some('b') => "Binary",
+            Some('e') => "LowerExp",
+            Some('E') => "UpperExp",
+            _ => "Display",
+        }),
+    }
+}

@@ -1,0 +1,65 @@
+//! `#[llm_output]`: the derives that an answer's type needs, and the dive into its fields.
+
+use proc_macro2::{Ident, TokenStream};
+use quote::{ToTokens, quote};
+use syn::{Attribute, DeriveInput, Error, Item, Path, parse_quote};
+
+use crate::crate_path;
+use crate::diagnostics::Errors;
+use crate::keyed::value;
+use crate::validate::args::DefinitionArgs;
+use crate::validate::definition;
+
+/// Expands `#[llm_output(arguments)] item`.
+pub(crate) fn expand(arguments: TokenStream, item: TokenStream) -> TokenStream {
+    let mut errors = Errors::default();
+    let args = DefinitionArgs::parse(arguments, "llm_output", &mut errors);
+    let mut input = match syn::parse2::<Item>(item.clone()) {
+        Ok(Item::Struct(item)) => DeriveInput::from(item),
+        Ok(Item::Enum(item)) => DeriveInput::from(item),
+        Ok(other) => {
+            let message = "`#[llm_output]` goes on the struct or enum that a model answers with";
+            errors.push(Error::new_spanned(&other, message));
+            let errors = errors.into_tokens();
+            return quote!(#other #errors);
+        }
+        // The compiler reports what it cannot parse itself.
+        Err(_) => return item,
+    };
+    let krate = crate_path::resolve(value(&args.krate));
+    let definition = definition::expand(&input, &krate, value(&args.state), &mut errors);
+    // A derive comes before the attributes that help it, its own derives included.
+    let derive = missing_derives(&input.attrs, &krate);
+    input.attrs.splice(0..0, derive);
+    input.attrs.extend(crates(&krate));
+    input.attrs.push(definition::mark(&input, &krate));
+    let errors = errors.into_tokens();
+    quote!(#input #definition #errors)
+}
+
+/// The derives that an answer's type needs, without those that the user wrote.
+fn missing_derives(attributes: &[Attribute], krate: &Path) -> Option<Attribute> {
+    let private = quote!(#krate::__private);
+    let needed: [Path; 3] = [
+        parse_quote!(#private::serde::Serialize),
+        parse_quote!(#private::serde::Deserialize),
+        parse_quote!(#private::schemars::JsonSchema),
+    ];
+    let own: Vec<_> = definition::derives(attributes).filter_map(last).collect();
+    let missing: Vec<_> = needed
+        .into_iter()
+        .filter(|path| !last(path.clone()).is_some_and(|name| own.contains(&name)))
+        .collect();
+    (!missing.is_empty()).then(|| parse_quote!(#[derive(#(#missing),*)]))
+}
+
+/// Tells the derives to look for their crates behind llmnode.
+fn crates(krate: &Path) -> [Attribute; 2] {
+    let path = |name: &str| format!("{}::__private::{name}", krate.to_token_stream()).replace(' ', "");
+    let (serde, schemars) = (path("serde"), path("schemars"));
+    [parse_quote!(#[serde(crate = #serde)]), parse_quote!(#[schemars(crate = #schemars)])]
+}
+
+fn last(path: Path) -> Option<Ident> {
+    path.segments.into_iter().next_back().map(|last| last.ident)
+}

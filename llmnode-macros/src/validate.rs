@@ -1,0 +1,50 @@
+//! `#[validate]`: on an impl block, its methods become validators; on a definition, the dive into its fields.
+
+pub(crate) mod args;
+pub(crate) mod definition;
+mod fields;
+mod methods;
+mod serde_names;
+mod signature;
+
+use proc_macro2::TokenStream;
+use quote::quote;
+use syn::{DeriveInput, Error, Item};
+
+use crate::crate_path;
+use crate::diagnostics::Errors;
+use crate::keyed::value;
+
+/// Expands `#[validate(arguments)] item`.
+pub(crate) fn expand(arguments: TokenStream, item: TokenStream) -> TokenStream {
+    match syn::parse2::<Item>(item.clone()) {
+        Ok(Item::Impl(block)) => methods::expand(arguments, &block),
+        Ok(Item::Struct(item)) => of_definition(arguments, item.into()),
+        Ok(Item::Enum(item)) => of_definition(arguments, item.into()),
+        Ok(other) => {
+            let message = "`#[validate]` goes on an impl block of validators, or on the definition of a struct or \
+                           enum that derives `Deserialize` and `JsonSchema` itself";
+            let error = Error::new_spanned(&other, message).into_compile_error();
+            quote!(#other #error)
+        }
+        // The compiler reports what it cannot parse itself.
+        Err(_) => item,
+    }
+}
+
+fn of_definition(arguments: TokenStream, mut input: DeriveInput) -> TokenStream {
+    let mut errors = Errors::default();
+    let args = args::DefinitionArgs::parse(arguments, "validate", &mut errors);
+    let krate = crate_path::resolve(value(&args.krate));
+    let definition = definition::expand(&input, &krate, value(&args.state), &mut errors);
+    let is_schema = |path: syn::Path| path.segments.last().is_some_and(|last| last.ident == "JsonSchema");
+    if definition::derives(&input.attrs).any(is_schema) {
+        input.attrs.push(definition::mark(&input, &krate));
+    } else {
+        let message = "`#[validate]` stands above `#[derive(JsonSchema)]`, whose schema it marks, and there is none \
+                       below; move it up, or use `#[llm_output]`, which derives all that is needed";
+        errors.push(Error::new(proc_macro2::Span::call_site(), message));
+    }
+    let errors = errors.into_tokens();
+    quote!(#input #definition #errors)
+}

@@ -1,0 +1,68 @@
+//! The arguments of `#[llm_output(…)]` and of `#[validate(…)]`.
+
+use proc_macro2::{Span, TokenStream};
+use syn::{Error, Path, Type};
+
+use crate::crate_path;
+use crate::diagnostics::Errors;
+use crate::keyed::{Slot, fill, parse_arguments, ty};
+
+/// On a definition: `state = T` and `crate = path`.
+#[derive(Default)]
+pub(crate) struct DefinitionArgs {
+    pub(crate) state: Slot<Type>,
+    pub(crate) krate: Slot<Path>,
+}
+
+impl DefinitionArgs {
+    pub(crate) fn parse(tokens: TokenStream, macro_name: &str, errors: &mut Errors) -> Self {
+        let mut args = Self::default();
+        parse_arguments(tokens, macro_name, &["state", "crate"], errors, |key, input| {
+            if key == "state" {
+                let state = ty(input, &key);
+                fill(&mut args.state, key, state)
+            } else {
+                fill(&mut args.krate, key, crate_path::parse(input))
+            }
+        });
+        args
+    }
+}
+
+/// On an impl block: `state`, which says nothing that the methods do not, and `crate = path`.
+#[derive(Default)]
+pub(crate) struct BlockArgs {
+    pub(crate) krate: Slot<Path>,
+}
+
+impl BlockArgs {
+    pub(crate) fn parse(tokens: TokenStream, errors: &mut Errors) -> Self {
+        let mut args = Self::default();
+        let (said, rest) = strip_state(tokens);
+        if let Some(at) = said {
+            let message =
+                "on an impl block the parameters of the methods name the state; write `#[validate]`";
+            errors.push(Error::new(at, message));
+        }
+        parse_arguments(rest, "validate", &["crate"], errors, |key, input| {
+            fill(&mut args.krate, key, crate_path::parse(input))
+        });
+        args
+    }
+}
+
+/// Takes a leading `state` off; tells where it is given a type.
+fn strip_state(tokens: TokenStream) -> (Option<Span>, TokenStream) {
+    use proc_macro2::TokenTree::{Ident, Punct};
+    let mut rest = tokens.clone().into_iter();
+    match (rest.next(), rest.next()) {
+        (Some(Ident(state)), None) if state == "state" => (None, TokenStream::new()),
+        (Some(Ident(state)), Some(Punct(comma))) if state == "state" && comma.as_char() == ',' => {
+            (None, rest.collect())
+        }
+        (Some(Ident(state)), Some(Punct(equals))) if state == "state" && equals.as_char() == '=' => {
+            (Some(state.span()), TokenStream::new())
+        }
+        _ => (None, tokens),
+    }
+}

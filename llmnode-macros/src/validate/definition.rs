@@ -1,0 +1,232 @@
+//! The dive that a definition describes: `ValidatedFields` and `ValidateFields`.
+
+use proc_macro2::{Span, TokenStream};
+use quote::{ToTokens, quote, quote_spanned};
+use syn::punctuated::Punctuated;
+use syn::spanned::Spanned;
+use syn::{Attribute, DeriveInput, Error, Generics, Index, Lifetime, Path, Token, Type, parse_quote};
+
+use super::fields::{FieldModel, Model, Shape, Step, is_plain, read};
+use crate::diagnostics::Errors;
+use crate::generics::{fresh, fresh_lifetime, mentions_parameter, named_state};
+
+/// The two impls.
+pub(crate) fn expand(
+    input: &DeriveInput,
+    krate: &Path,
+    state: Option<&Type>,
+    errors: &mut Errors,
+) -> TokenStream {
+    let here = Span::mixed_site();
+    let model = read(input);
+    if let Some(Type::Reference(reference)) = state {
+        let message = "`state` is the type itself, which the run lends by reference; write it without `&`";
+        errors.push(Error::new(reference.and_token.span(), message));
+    }
+    let private = quote_spanned!(here=> #krate::__private);
+    let reached = reached(input, &model, &private);
+    let dive = Dive { input, private: &private, lifetime: fresh_lifetime("'checked", &input.generics) };
+    let fields = dive.fields(&model, state);
+    quote!(#reached #fields)
+}
+
+/// The attribute that marks the type in its schema, if it has validators of its own.
+pub(crate) fn mark(input: &DeriveInput, krate: &Path) -> Attribute {
+    let here = Span::mixed_site();
+    let ident = &input.ident;
+    let mark = mark_of(input);
+    let marked = if input.generics.type_params().next().is_some() {
+        mark
+    } else {
+        let (_, ty_generics, _) = input.generics.split_for_impl();
+        quote_spanned! {here=> {
+            use #krate::__private::{Marked as _, Unmarked as _};
+            (&&#krate::__private::Reached::<#ident #ty_generics>::new()).mark(#mark)
+        }}
+    };
+    // In parentheses: schemars reads a block as a JSON object, and a comma as the end.
+    parse_quote!(#[schemars(extend("x-llmnode-validated" = (#marked)))])
+}
+
+/// The name by which a schema and a dive know the type.
+fn mark_of(input: &DeriveInput) -> TokenStream {
+    let here = Span::mixed_site();
+    let ident = &input.ident;
+    if input.generics.type_params().next().is_some() {
+        let (_, ty_generics, _) = input.generics.split_for_impl();
+        return quote_spanned!(here=> ::core::any::type_name::<#ident #ty_generics>());
+    }
+    let name = format!("::{ident}");
+    quote_spanned!(here=> ::core::concat!(::core::module_path!(), #name))
+}
+
+/// What is derived below the macro.
+pub(crate) fn derives(attributes: &[Attribute]) -> impl Iterator<Item = Path> {
+    let derives = attributes.iter().filter(|attribute| attribute.path().is_ident("derive"));
+    let parse = Punctuated::<Path, Token![,]>::parse_terminated;
+    derives.filter_map(move |attribute| attribute.parse_args_with(parse).ok()).flatten()
+}
+
+/// `impl ValidatedFields`: names, and the types a dive can come to.
+fn reached(input: &DeriveInput, model: &Model<'_>, private: &TokenStream) -> TokenStream {
+    let here = Span::mixed_site();
+    let ident = &input.ident;
+    let mark = mark_of(input);
+    let mut generics = input.generics.clone();
+    let mut types = vec![];
+    for ty in model.shapes.iter().flat_map(|shape| &shape.fields).flat_map(|field| parts(field.ty)) {
+        if mentions_parameter(ty, &input.generics) {
+            generics.make_where_clause().predicates.push(parse_quote!(#ty: #private::ValidatedFields));
+            types.push(quote_spanned!(here=> <#ty as #private::ValidatedFields>::reach(to);));
+        } else {
+            types.push(quote_spanned!(here=> (&&#private::Reached::<#ty>::new()).reach(to);));
+        }
+    }
+    let names = (!model.renamed.is_empty()).then(|| {
+        let pairs = model.renamed.iter().map(|(rust, json)| quote_spanned!(here=> (#rust, #json)));
+        let text = quote_spanned!(here=> &'static ::core::primitive::str);
+        quote_spanned!(here=> const NAMES: &'static [(#text, #text)] = &[#(#pairs),*];)
+    });
+    let body = if types.is_empty() {
+        quote_spanned!(here=> to.enter(#mark);)
+    } else {
+        quote_spanned! {here=>
+            use #private::{ReachFields as _, ReachNothing as _};
+            if to.enter(#mark) { #(#types)* }
+        }
+    };
+    let (impl_generics, ty_generics, where_clause) = generics.split_for_impl();
+    quote_spanned! {here=>
+        #[automatically_derived]
+        impl #impl_generics #private::ValidatedFields for #ident #ty_generics #where_clause {
+            #names
+            #[allow(unused_imports)]
+            fn reach(to: &mut #private::Reach) { #body }
+        }
+    }
+}
+
+/// The types that a field is dived as: a tuple as its elements.
+fn parts(ty: &Type) -> Vec<&Type> {
+    match ty {
+        Type::Tuple(tuple) => tuple.elems.iter().filter(|ty| !is_plain(ty)).flat_map(parts).collect(),
+        ty => vec![ty],
+    }
+}
+
+struct Dive<'a> {
+    input: &'a DeriveInput,
+    private: &'a TokenStream,
+    lifetime: Lifetime,
+}
+
+impl Dive<'_> {
+    /// `impl ValidateFields`.
+    fn fields(&self, model: &Model<'_>, state: Option<&Type>) -> TokenStream {
+        let here = Span::mixed_site();
+        let Self { input, private, lifetime } = self;
+        let ident = &input.ident;
+        let (state, generics) = self.stated(model, state);
+        let body = self.body(model);
+        let to = if body.is_empty() { quote_spanned!(here=> _) } else { quote_spanned!(here=> to) };
+        let (impl_generics, _, where_clause) = generics.split_for_impl();
+        let (_, ty_generics, _) = input.generics.split_for_impl();
+        quote_spanned! {here=>
+            #[automatically_derived]
+            impl #impl_generics #private::ValidateFields<#state> for #ident #ty_generics #where_clause {
+                #[allow(unused_imports)]
+                fn fields<#lifetime>(&#lifetime self, #to: &mut #private::Checks<#lifetime, #state>) { #body }
+            }
+        }
+    }
+
+    /// The state, and the generics with what the fields need of their parameters.
+    fn stated(&self, model: &Model<'_>, state: Option<&Type>) -> (TokenStream, Generics) {
+        let private = self.private;
+        let mut generics = self.input.generics.clone();
+        let state = match state {
+            Some(state) => named_state(state, &mut generics).into_token_stream(),
+            None => {
+                let any_state = fresh("AnyState", &generics);
+                generics.params.push(parse_quote!(#any_state: ?::core::marker::Sized));
+                any_state.into_token_stream()
+            }
+        };
+        for ty in model.shapes.iter().flat_map(|shape| &shape.fields).flat_map(|field| parts(field.ty)) {
+            if mentions_parameter(ty, &self.input.generics) {
+                generics.make_where_clause().predicates.push(parse_quote!(#ty: #private::Validate<#state>));
+            }
+        }
+        (state, generics)
+    }
+
+    fn body(&self, model: &Model<'_>) -> TokenStream {
+        let here = Span::mixed_site();
+        let private = self.private;
+        if model.shapes.iter().all(|shape| shape.fields.is_empty()) {
+            return TokenStream::new();
+        }
+        let shapes =
+            model.shapes.iter().filter(|shape| !shape.fields.is_empty()).map(|shape| self.arm(shape));
+        let all = model.shapes.iter().all(|shape| !shape.fields.is_empty() || shape.variant.is_none())
+            && !self.has_skipped_variants(model);
+        let rest = (!all).then(|| quote_spanned!(here=> _ => {}));
+        quote_spanned! {here=>
+            use #private::{DiveFields as _, DiveNothing as _, DiveValidators as _};
+            match self { #(#shapes)* #rest }
+        }
+    }
+
+    fn has_skipped_variants(&self, model: &Model<'_>) -> bool {
+        matches!(&self.input.data, syn::Data::Enum(data) if data.variants.len() > model.shapes.len())
+    }
+
+    fn arm(&self, shape: &Shape<'_>) -> TokenStream {
+        let here = Span::mixed_site();
+        let variant = shape.variant.map(|variant| quote_spanned!(here=> ::#variant));
+        let bound = shape
+            .fields
+            .iter()
+            .map(|FieldModel { member, binding, .. }| quote_spanned!(here=> #member: #binding));
+        let dives = shape.fields.iter().map(|field| self.field(field));
+        let body = match &shape.within {
+            None => quote_spanned!(here=> #(#dives)*),
+            Some(name) => quote_spanned!(here=> to.field(#name, |to| { #(#dives)* });),
+        };
+        quote_spanned!(here=> Self #variant { #(#bound,)* .. } => { #body })
+    }
+
+    fn field(&self, field: &FieldModel<'_>) -> TokenStream {
+        let here = Span::mixed_site();
+        let binding = &field.binding;
+        let inside = self.value(&quote_spanned!(here=> #binding), field.ty);
+        match &field.step {
+            Step::Key(name) => quote_spanned!(here=> to.field(#name, |to| { #inside });),
+            Step::Index(index) => {
+                let index = Index::from(*index);
+                quote_spanned!(here=> to.index(#index, |to| { #inside });)
+            }
+            Step::None => inside,
+        }
+    }
+
+    /// The dive into a value, given a reference to it. What goes wrong in it is reported at the type.
+    fn value(&self, reference: &TokenStream, ty: &Type) -> TokenStream {
+        let here = Span::mixed_site();
+        let private = self.private;
+        if let Type::Tuple(tuple) = ty {
+            let elements =
+                tuple.elems.iter().enumerate().filter(|(_, ty)| !is_plain(ty)).map(|(index, ty)| {
+                    let index = Index::from(index);
+                    let inside = self.value(&quote_spanned!(here=> &#reference.#index), ty);
+                    quote_spanned!(here=> to.index(#index, |to| { #inside });)
+                });
+            return quote_spanned!(here=> #(#elements)*);
+        }
+        let at = here.located_at(ty.span());
+        if mentions_parameter(ty, &self.input.generics) {
+            return quote_spanned!(at=> #private::Validate::checks(#reference, to););
+        }
+        quote_spanned!(at=> (&&&#private::Dive(#reference)).dive(to);)
+    }
+}

@@ -1,0 +1,136 @@
+//! The fields of a definition: where each stands in the JSON, and which may hold validators.
+
+use proc_macro2::{Ident, Span};
+use quote::format_ident;
+use syn::{Data, DeriveInput, Fields, GenericArgument, Member, PathArguments, Type};
+
+use super::serde_names::{Case, SerdeAttributes};
+
+/// A struct, or one variant of an enum.
+pub(crate) struct Shape<'a> {
+    /// The variant's name; none for a struct.
+    pub(crate) variant: Option<&'a Ident>,
+    /// Members of the JSON that the fields are inside of.
+    pub(crate) within: Option<String>,
+    pub(crate) fields: Vec<FieldModel<'a>>,
+}
+
+/// A field that a dive goes into.
+pub(crate) struct FieldModel<'a> {
+    pub(crate) member: Member,
+    /// The variable that the field is bound to.
+    pub(crate) binding: Ident,
+    pub(crate) ty: &'a Type,
+    pub(crate) step: Step,
+}
+
+/// The step of the JSON's path from the container to the field.
+pub(crate) enum Step {
+    Key(String),
+    Index(usize),
+    /// The field's JSON is the container's own.
+    None,
+}
+
+/// All that a dive goes into, and the fields whose JSON name is another.
+pub(crate) struct Model<'a> {
+    pub(crate) shapes: Vec<Shape<'a>>,
+    pub(crate) renamed: Vec<(String, String)>,
+}
+
+/// Reads a definition.
+pub(crate) fn read(input: &DeriveInput) -> Model<'_> {
+    let container = SerdeAttributes::read(&input.attrs);
+    match &input.data {
+        Data::Struct(data) => {
+            let fields = fields(&data.fields, container.rename_all, container.transparent);
+            let renamed = renamed(&data.fields, container.rename_all);
+            Model { shapes: vec![Shape { variant: None, within: None, fields }], renamed }
+        }
+        Data::Enum(data) => {
+            let shapes = data.variants.iter().filter_map(|variant| {
+                let attributes = SerdeAttributes::read(&variant.attrs);
+                if attributes.skip {
+                    return None;
+                }
+                let name = attributes.variant(&variant.ident, container.rename_all);
+                let within = match (&container.tag, &container.content) {
+                    _ if container.untagged || attributes.untagged => None,
+                    (None, _) => Some(name),
+                    (Some(_), content) => content.clone(),
+                };
+                let rule = attributes.rename_all.or(container.rename_all_fields);
+                let fields = fields(&variant.fields, rule, false);
+                Some(Shape { variant: Some(&variant.ident), within, fields })
+            });
+            Model { shapes: shapes.collect(), renamed: vec![] }
+        }
+        Data::Union(_) => Model { shapes: vec![], renamed: vec![] },
+    }
+}
+
+fn fields(fields: &Fields, rule: Option<Case>, transparent: bool) -> Vec<FieldModel<'_>> {
+    let read: Vec<_> = fields.iter().map(|field| SerdeAttributes::read(&field.attrs)).collect();
+    // A struct or variant of one field in parentheses is written as the field.
+    let newtype = transparent || (matches!(fields, Fields::Unnamed(_)) && fields.len() == 1);
+    let mut index = 0;
+    let mut models = vec![];
+    for ((position, field), attributes) in fields.iter().enumerate().zip(read) {
+        if attributes.skip {
+            continue;
+        }
+        let step = match &field.ident {
+            _ if newtype || attributes.flatten => Step::None,
+            Some(name) => Step::Key(attributes.field(name, rule)),
+            None => Step::Index(index),
+        };
+        index += 1;
+        if is_plain(&field.ty) {
+            continue;
+        }
+        let member = field.ident.clone().map_or_else(|| Member::from(position), Member::Named);
+        let binding = format_ident!("field_{position}", span = Span::mixed_site());
+        models.push(FieldModel { member, binding, ty: &field.ty, step });
+    }
+    models
+}
+
+fn renamed(fields: &Fields, rule: Option<Case>) -> Vec<(String, String)> {
+    let names = fields.iter().filter_map(|field| {
+        let name = field.ident.as_ref()?;
+        let attributes = SerdeAttributes::read(&field.attrs);
+        let json = attributes.field(name, rule);
+        let rust = syn::ext::IdentExt::unraw(name).to_string();
+        (!attributes.skip && json != rust).then_some((rust, json))
+    });
+    names.collect()
+}
+
+/// Whether a type can hold no validators, as far as its tokens tell: plain values, and lists and options of them.
+pub(crate) fn is_plain(ty: &Type) -> bool {
+    const PLAIN: [&str; 18] = [
+        "bool", "char", "str", "String", "u8", "u16", "u32", "u64", "u128", "usize", "i8", "i16", "i32",
+        "i64", "i128", "isize", "f32", "f64",
+    ];
+    let path = match ty {
+        Type::Path(path) if path.qself.is_none() => &path.path,
+        Type::Reference(reference) => return is_plain(&reference.elem),
+        Type::Array(array) => return is_plain(&array.elem),
+        Type::Tuple(tuple) => return tuple.elems.iter().all(is_plain),
+        Type::Group(group) => return is_plain(&group.elem),
+        Type::Paren(paren) => return is_plain(&paren.elem),
+        _ => return false,
+    };
+    let Some(last) = path.segments.last() else { return false };
+    match &last.arguments {
+        PathArguments::None => PLAIN.iter().any(|plain| last.ident == plain),
+        PathArguments::AngleBracketed(arguments) => {
+            ["Option", "Vec", "Box"].iter().any(|container| last.ident == container)
+                && arguments
+                    .args
+                    .iter()
+                    .all(|argument| matches!(argument, GenericArgument::Type(ty) if is_plain(ty)))
+        }
+        PathArguments::Parenthesized(_) => false,
+    }
+}

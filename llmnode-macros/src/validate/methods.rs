@@ -1,0 +1,151 @@
+//! `#[validate]` on an impl block: each method becomes a validator.
+
+use proc_macro2::{Span, TokenStream};
+use quote::{ToTokens, quote, quote_spanned};
+use syn::{Attribute, Error, Generics, ItemImpl, Path, Type, parse_quote};
+
+use super::args::BlockArgs;
+use super::signature::{Parameter, State, Validator};
+use crate::crate_path;
+use crate::diagnostics::Errors;
+use crate::generics::{fresh, fresh_lifetime, named_state};
+use crate::keyed::value;
+
+/// Expands `#[validate(arguments)] impl T { … }`.
+pub(crate) fn expand(arguments: TokenStream, block: &ItemImpl) -> TokenStream {
+    let mut errors = Errors::default();
+    let args = BlockArgs::parse(arguments, &mut errors);
+    if let Some((path, _)) = &block.trait_ {
+        let message =
+            "`#[validate]` goes on an inherent impl block, `impl T { … }`; this one implements a trait";
+        errors.push(Error::new_spanned(path, message));
+        let errors = errors.into_tokens();
+        return quote!(#block #errors);
+    }
+    let mut validators = vec![];
+    for method in &block.items {
+        if let syn::ImplItem::Fn(method) = method {
+            match Validator::read(method) {
+                Ok(validator) => validators.push(validator),
+                Err(error) => errors.push(error),
+            }
+        }
+    }
+    let state = one_state(&validators, &mut errors);
+    // A faulty block has the impls all the same, without checks, so that its uses compile.
+    if !errors.is_empty() {
+        validators.clear();
+    }
+    let krate = crate_path::resolve(value(&args.krate));
+    let impls = impls(block, &krate, &validators, state);
+    let errors = errors.into_tokens();
+    quote!(#block #impls #errors)
+}
+
+/// The state that the validators take: a type, if one names it, or what all generic ones ask of it.
+fn one_state<'a>(validators: &[Validator<'a>], errors: &mut Errors) -> Option<&'a Type> {
+    let mut named: Option<&'a Type> = None;
+    for validator in validators {
+        let Some(State::Named(ty)) = validator.state else { continue };
+        match named {
+            None => named = Some(ty),
+            Some(first) if first.to_token_stream().to_string() != ty.to_token_stream().to_string() => {
+                let message = format!(
+                    "another validator of this block takes the state `{}`; all take the same one",
+                    first.to_token_stream()
+                );
+                errors.push(Error::new_spanned(ty, message));
+            }
+            Some(_) => {}
+        }
+    }
+    named
+}
+
+fn impls(block: &ItemImpl, krate: &Path, validators: &[Validator<'_>], state: Option<&Type>) -> TokenStream {
+    let here = Span::mixed_site();
+    let private = quote_spanned!(here=> #krate::__private);
+    let ty = &block.self_ty;
+    let marker = marker_generics(&block.generics, &private);
+    let (state, generics) = stated(block, &private, validators, state);
+    let checks = validators.iter().map(|validator| check(validator));
+    let lifetime = fresh_lifetime("'checked", &block.generics);
+    let (marker_generics, _, marker_where) = marker.split_for_impl();
+    let (impl_generics, _, where_clause) = generics.split_for_impl();
+    quote_spanned! {here=>
+        #[automatically_derived]
+        impl #marker_generics #private::Validated for #ty #marker_where {}
+        #[automatically_derived]
+        impl #impl_generics #private::Validate<#state> for #ty #where_clause {
+            fn checks<#lifetime>(&#lifetime self, to: &mut #private::Checks<#lifetime, #state>) {
+                #private::ValidateFields::fields(self, to);
+                to.names(<Self as #private::ValidatedFields>::NAMES);
+                #(#checks)*
+            }
+        }
+    }
+}
+
+fn marker_generics(generics: &Generics, private: &TokenStream) -> Generics {
+    let mut generics = generics.clone();
+    if generics.type_params().next().is_some() {
+        generics.make_where_clause().predicates.push(parse_quote!(Self: #private::ValidatedFields));
+    }
+    generics
+}
+
+/// The state's type, and the block's generics with what the impl asks of it.
+fn stated(
+    block: &ItemImpl,
+    private: &TokenStream,
+    validators: &[Validator<'_>],
+    state: Option<&Type>,
+) -> (TokenStream, Generics) {
+    let mut generics = block.generics.clone();
+    let state = match state {
+        Some(state) => named_state(state, &mut generics).into_token_stream(),
+        None => {
+            let any_state = fresh("AnyState", &generics);
+            let bounds: Vec<_> = validators.iter().filter_map(Validator::bounds).flatten().collect();
+            // A method's own parameter is sized, so what stands in for it is, too.
+            let sized = validators.iter().all(|validator| validator.bounds().is_none());
+            let sized = sized.then(|| quote!(?::core::marker::Sized+));
+            generics.params.push(parse_quote!(#any_state: #sized #(#bounds+)*));
+            any_state.into_token_stream()
+        }
+    };
+    if generics.type_params().next().is_some() {
+        let needed = parse_quote!(Self: #private::ValidateFields<#state> + ::core::marker::Sync);
+        generics.make_where_clause().predicates.push(needed);
+    }
+    (state, generics)
+}
+
+fn check(validator: &Validator<'_>) -> TokenStream {
+    let here = Span::mixed_site();
+    let Validator { method, parameters, .. } = validator;
+    let ident = &method.sig.ident;
+    let name = syn::ext::IdentExt::unraw(ident).to_string();
+    let takes = |wanted: Parameter| parameters.contains(&wanted);
+    let state = if takes(Parameter::State) { quote_spanned!(here=> state) } else { quote_spanned!(here=> _) };
+    let attempt =
+        if takes(Parameter::Attempt) { quote_spanned!(here=> attempt) } else { quote_spanned!(here=> _) };
+    let arguments = parameters.iter().map(|parameter| match parameter {
+        Parameter::State => quote_spanned!(here=> state),
+        Parameter::Attempt => quote_spanned!(here=> attempt),
+    });
+    let kind = if method.sig.asyncness.is_some() {
+        quote_spanned!(here=> future)
+    } else {
+        quote_spanned!(here=> sync)
+    };
+    let conditions = method.attrs.iter().filter(|attribute| is_condition(attribute));
+    quote_spanned! {here=>
+        #(#conditions)*
+        to.#kind(#name, move |#state, #attempt| Self::#ident(self, #(#arguments),*));
+    }
+}
+
+fn is_condition(attribute: &Attribute) -> bool {
+    attribute.path().is_ident("cfg")
+}
