@@ -37,7 +37,7 @@ pub use output::{LlmOutput, OutputSchema, OutputSpec, StrictError, StrictProblem
 /// The version of reqwest whose client [`OpenAiBuilder::http_client`] takes.
 #[cfg(feature = "http-client")]
 pub use reqwest;
-pub use run::{Call, CallReport, Clock, Cx, Map, Report, Run, TestClock, TokioClock};
+pub use run::{Call, CallFuture, CallReport, Clock, Cx, Map, Report, Run, TestClock, TokioClock};
 pub use settings::{Attributes, Settings};
 #[cfg(feature = "stub-server")]
 pub use stub_server::StubServer;

@@ -67,6 +67,16 @@ impl<'r> CallScope<'r> {
     }
 
     fn commit(&self, record: AttemptRecord) {
+        tracing::debug!(
+            target: "llmnode::attempt",
+            node = self.node.name,
+            kind = ?record.kind,
+            category = record.category.map(Category::as_str),
+            model = record.model,
+            request_id = record.request_id,
+            tokens = record.usage.and_then(|usage| usage.total()),
+            elapsed = ?record.elapsed,
+        );
         let mut state = self.lock();
         let now = self.clock.now();
         let busy = now.saturating_duration_since(state.booked);

@@ -9,7 +9,6 @@ use tokio::time::{Instant, timeout_at};
 
 use super::endpoint::{Endpoint, shown};
 use crate::category::Category;
-use crate::ledger::TokenUsage;
 use crate::model::{ModelError, Retry};
 
 /// Sends requests to one endpoint.
@@ -126,7 +125,7 @@ impl Service {
                 format!("{}: no response ({cause}; the request may have been processed)", endpoint.shown);
             return ModelError::new(category, message);
         }
-        let mut failure = if error.is_timeout() {
+        if error.is_timeout() {
             let within =
                 connect_timeout.map_or("in time".to_owned(), |timeout| format!("within {timeout:?}"));
             ModelError::new(Category::Timeout, format!("{host}: no connection {within} (connect timeout)"))
@@ -138,11 +137,7 @@ impl Service {
             ModelError::new(Category::Network, message).retry(Retry::No)
         } else {
             ModelError::new(Category::Network, format!("{host}: no connection ({cause})"))
-        };
-        // Nothing was sent, so nothing was used.
-        failure.usage =
-            Some(TokenUsage { input: Some(0), output: Some(0), total: Some(0), ..TokenUsage::default() });
-        failure
+        }
     }
 
     fn read_failure(&self, error: &reqwest::Error, read: usize, expected: Option<u64>) -> ModelError {

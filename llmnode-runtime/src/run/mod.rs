@@ -12,7 +12,7 @@ mod pool;
 mod run;
 mod shell;
 
-pub use call::{Call, CallReport, Report};
+pub use call::{Call, CallFuture, CallReport, Report};
 pub use clock::{Clock, TestClock, TokioClock};
 pub use cx::Cx;
 pub use map::Map;
