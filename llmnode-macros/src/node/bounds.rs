@@ -43,7 +43,8 @@ pub(crate) fn with_state(model: &NodeModel<'_>, mut generics: Generics) -> (Type
     };
     if let Some(output) = generic_output(model) {
         let krate = &model.krate;
-        let predicate = parse_quote!(#output: #krate::__private::Validate<#state>);
+        let predicate =
+            parse_quote!(#output: #krate::__private::Validate<#state> + #krate::__private::ValidatedFields);
         generics.make_where_clause().predicates.push(predicate);
     }
     (state, generics)

@@ -7,7 +7,7 @@ use syn::{Attribute, Expr, ExprLit, Lit, Meta, Type};
 
 use super::bounds::{field_type, of_node, with_state};
 use super::model::{NodeModel, Part, Place, Settings};
-use crate::generics::mentions_parameter;
+use crate::generics::{ends, mentions_parameter};
 use crate::prompt::template::Format;
 
 /// The item and its impls.
@@ -23,11 +23,11 @@ pub(crate) fn emit(model: &NodeModel<'_>) -> TokenStream {
     let attributes = attributes(&model.settings, &private);
     let system = (!model.system.is_empty()).then(|| message("system", &model.system, model, &private));
     let user = message("user", &model.prompt, model, &private);
-    let spec = spec(model, &private);
     let reads_state = model.system.iter().chain(&model.prompt).any(Part::reads_state);
     let lent = if reads_state { quote_spanned!(here=> state) } else { quote_spanned!(here=> _) };
     let generics = of_node(model);
     let (state, stated) = with_state(model, generics.clone());
+    let spec = spec(model, &state, &private);
     let (impl_generics, ty_generics, where_clause) = generics.split_for_impl();
     let (stated_impl, _, stated_where) = stated.split_for_impl();
     let stated_where = stated_where.cloned();
@@ -180,16 +180,8 @@ fn reference(place: &Place, model: &NodeModel<'_>, private: &TokenStream) -> Tok
     }
 }
 
-/// The places of a type's first and last token: an expression from the one to the other is underlined as the type.
-fn ends(ty: &Type) -> (Span, Span) {
-    let mixed = |span: Span| Span::mixed_site().located_at(span);
-    let mut tokens = ty.to_token_stream().into_iter().map(|token| token.span());
-    let first = tokens.next().unwrap_or_else(Span::mixed_site);
-    (mixed(first), mixed(tokens.last().unwrap_or(first)))
-}
-
 /// How answers are read. The tokens stand at the output's type, so that what it lacks is reported there.
-fn spec(model: &NodeModel<'_>, private: &TokenStream) -> TokenStream {
+fn spec(model: &NodeModel<'_>, state: &Type, private: &TokenStream) -> TokenStream {
     let Some(output) = &model.output else {
         return quote_spanned!(Span::mixed_site()=> #private::OutputSpec::text());
     };
@@ -199,7 +191,7 @@ fn spec(model: &NodeModel<'_>, private: &TokenStream) -> TokenStream {
         return quote_spanned! {at=>
             #private::OutputSpec::json(
                 |to| <#output as #private::ValidatedFields>::reach(to),
-                |value, to| #private::Validate::checks(value, to),
+                |value, to| <#output as #private::Validate<#state>>::checks(value, to),
             )
         };
     }
@@ -207,7 +199,7 @@ fn spec(model: &NodeModel<'_>, private: &TokenStream) -> TokenStream {
         use #private::{DiveFields as _, DiveNothing as _, DiveValidators as _, ReachFields as _, ReachNothing as _};
         #private::OutputSpec::json(
             |to| (&&#private::Reached::<#output>::new()).reach(to),
-            |value, to| (&&&#private::Dive(value)).dive(to),
+            |value, to| (&&&#private::Dive(value)).dive::<#state>(to),
         )
     }
 }

@@ -67,7 +67,7 @@ pub(crate) fn derives(attributes: &[Attribute]) -> impl Iterator<Item = Path> {
     derives.filter_map(move |attribute| attribute.parse_args_with(parse).ok()).flatten()
 }
 
-/// `impl ValidatedFields`: names, and the types a dive can come to.
+/// `impl ValidatedFields`: the types a dive can come to.
 fn reached(input: &DeriveInput, model: &Model<'_>, private: &TokenStream) -> TokenStream {
     let here = Span::mixed_site();
     let ident = &input.ident;
@@ -82,11 +82,6 @@ fn reached(input: &DeriveInput, model: &Model<'_>, private: &TokenStream) -> Tok
             types.push(quote_spanned!(here=> (&&#private::Reached::<#ty>::new()).reach(to);));
         }
     }
-    let names = (!model.renamed.is_empty()).then(|| {
-        let pairs = model.renamed.iter().map(|(rust, json)| quote_spanned!(here=> (#rust, #json)));
-        let text = quote_spanned!(here=> &'static ::core::primitive::str);
-        quote_spanned!(here=> const NAMES: &'static [(#text, #text)] = &[#(#pairs),*];)
-    });
     let body = if types.is_empty() {
         quote_spanned!(here=> to.enter(#mark);)
     } else {
@@ -99,7 +94,6 @@ fn reached(input: &DeriveInput, model: &Model<'_>, private: &TokenStream) -> Tok
     quote_spanned! {here=>
         #[automatically_derived]
         impl #impl_generics #private::ValidatedFields for #ident #ty_generics #where_clause {
-            #names
             #[allow(unused_imports)]
             fn reach(to: &mut #private::Reach) { #body }
         }
@@ -127,7 +121,7 @@ impl Dive<'_> {
         let Self { input, private, lifetime } = self;
         let ident = &input.ident;
         let (state, generics) = self.stated(model, state);
-        let body = self.body(model);
+        let body = self.body(model, &state);
         let to = if body.is_empty() { quote_spanned!(here=> _) } else { quote_spanned!(here=> to) };
         let (impl_generics, _, where_clause) = generics.split_for_impl();
         let (_, ty_generics, _) = input.generics.split_for_impl();
@@ -154,26 +148,33 @@ impl Dive<'_> {
         };
         for ty in model.shapes.iter().flat_map(|shape| &shape.fields).flat_map(|field| parts(field.ty)) {
             if mentions_parameter(ty, &self.input.generics) {
-                generics.make_where_clause().predicates.push(parse_quote!(#ty: #private::Validate<#state>));
+                generics
+                    .make_where_clause()
+                    .predicates
+                    .push(parse_quote!(#ty: #private::Validate<#state> + #private::ValidatedFields));
             }
         }
         (state, generics)
     }
 
-    fn body(&self, model: &Model<'_>) -> TokenStream {
+    fn body(&self, model: &Model<'_>, state: &TokenStream) -> TokenStream {
         let here = Span::mixed_site();
         let private = self.private;
+        // The names hold for the type's own validators, which come after the dive.
+        let pairs = model.renamed.iter().map(|(rust, json)| quote_spanned!(here=> (#rust, #json)));
+        let names = (!model.renamed.is_empty()).then(|| quote_spanned!(here=> to.names(&[#(#pairs),*]);));
         if model.shapes.iter().all(|shape| shape.fields.is_empty()) {
-            return TokenStream::new();
+            return names.unwrap_or_default();
         }
         let shapes =
-            model.shapes.iter().filter(|shape| !shape.fields.is_empty()).map(|shape| self.arm(shape));
+            model.shapes.iter().filter(|shape| !shape.fields.is_empty()).map(|shape| self.arm(shape, state));
         let all = model.shapes.iter().all(|shape| !shape.fields.is_empty() || shape.variant.is_none())
             && !self.has_skipped_variants(model);
         let rest = (!all).then(|| quote_spanned!(here=> _ => {}));
         quote_spanned! {here=>
             use #private::{DiveFields as _, DiveNothing as _, DiveValidators as _};
             match self { #(#shapes)* #rest }
+            #names
         }
     }
 
@@ -181,14 +182,14 @@ impl Dive<'_> {
         matches!(&self.input.data, syn::Data::Enum(data) if data.variants.len() > model.shapes.len())
     }
 
-    fn arm(&self, shape: &Shape<'_>) -> TokenStream {
+    fn arm(&self, shape: &Shape<'_>, state: &TokenStream) -> TokenStream {
         let here = Span::mixed_site();
         let variant = shape.variant.map(|variant| quote_spanned!(here=> ::#variant));
         let bound = shape
             .fields
             .iter()
             .map(|FieldModel { member, binding, .. }| quote_spanned!(here=> #member: #binding));
-        let dives = shape.fields.iter().map(|field| self.field(field));
+        let dives = shape.fields.iter().map(|field| self.field(field, state));
         let body = match &shape.within {
             None => quote_spanned!(here=> #(#dives)*),
             Some(name) => quote_spanned!(here=> to.field(#name, |to| { #(#dives)* });),
@@ -196,10 +197,10 @@ impl Dive<'_> {
         quote_spanned!(here=> Self #variant { #(#bound,)* .. } => { #body })
     }
 
-    fn field(&self, field: &FieldModel<'_>) -> TokenStream {
+    fn field(&self, field: &FieldModel<'_>, state: &TokenStream) -> TokenStream {
         let here = Span::mixed_site();
         let binding = &field.binding;
-        let inside = self.value(&quote_spanned!(here=> #binding), field.ty);
+        let inside = self.value(&quote_spanned!(here=> #binding), field.ty, state);
         match &field.step {
             Step::Key(name) => quote_spanned!(here=> to.field(#name, |to| { #inside });),
             Step::Index(index) => {
@@ -211,22 +212,22 @@ impl Dive<'_> {
     }
 
     /// The dive into a value, given a reference to it. What goes wrong in it is reported at the type.
-    fn value(&self, reference: &TokenStream, ty: &Type) -> TokenStream {
+    fn value(&self, reference: &TokenStream, ty: &Type, state: &TokenStream) -> TokenStream {
         let here = Span::mixed_site();
         let private = self.private;
         if let Type::Tuple(tuple) = ty {
             let elements =
                 tuple.elems.iter().enumerate().filter(|(_, ty)| !is_plain(ty)).map(|(index, ty)| {
                     let index = Index::from(index);
-                    let inside = self.value(&quote_spanned!(here=> &#reference.#index), ty);
+                    let inside = self.value(&quote_spanned!(here=> &#reference.#index), ty, state);
                     quote_spanned!(here=> to.index(#index, |to| { #inside });)
                 });
             return quote_spanned!(here=> #(#elements)*);
         }
         let at = here.located_at(ty.span());
         if mentions_parameter(ty, &self.input.generics) {
-            return quote_spanned!(at=> #private::Validate::checks(#reference, to););
+            return quote_spanned!(at=> <#ty as #private::Validate<#state>>::checks(#reference, to););
         }
-        quote_spanned!(at=> (&&&#private::Dive(#reference)).dive(to);)
+        quote_spanned!(at=> (&&&#private::Dive(#reference)).dive::<#state>(to);)
     }
 }

@@ -1,14 +1,15 @@
 //! `#[validate]` on an impl block: each method becomes a validator.
 
-use proc_macro2::{Span, TokenStream};
+use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
-use syn::{Attribute, Error, Generics, ItemImpl, Path, Type, parse_quote};
+use syn::spanned::Spanned;
+use syn::{Attribute, Error, Generics, ImplItemFn, ItemImpl, Path, ReturnType, Type, parse_quote};
 
 use super::args::BlockArgs;
 use super::signature::{Parameter, State, Validator};
 use crate::crate_path;
 use crate::diagnostics::Errors;
-use crate::generics::{fresh, fresh_lifetime, named_state};
+use crate::generics::{ends, fresh, fresh_lifetime, named_state};
 use crate::keyed::value;
 
 /// Expands `#[validate(arguments)] impl T { … }`.
@@ -68,7 +69,17 @@ fn impls(block: &ItemImpl, krate: &Path, validators: &[Validator<'_>], state: Op
     let ty = &block.self_ty;
     let marker = marker_generics(&block.generics, &private);
     let (state, generics) = stated(block, &private, validators, state);
-    let checks = validators.iter().map(|validator| check(validator));
+    let checks = validators.iter().map(check);
+    let inside = if generics.type_params().next().is_some() {
+        quote_spanned!(here=> <Self as #private::ValidateFields<#state>>::fields(self, to);)
+    } else {
+        // Without its definition's part the type has one error, from the marker; a bound here would add its own.
+        let at = here.located_at(ty.span());
+        quote_spanned! {at=>
+            use #private::{DiveFields as _, DiveNothing as _};
+            (&&#private::Dive(self)).dive::<#state>(to);
+        }
+    };
     let lifetime = fresh_lifetime("'checked", &block.generics);
     let (marker_generics, _, marker_where) = marker.split_for_impl();
     let (impl_generics, _, where_clause) = generics.split_for_impl();
@@ -78,8 +89,7 @@ fn impls(block: &ItemImpl, krate: &Path, validators: &[Validator<'_>], state: Op
         #[automatically_derived]
         impl #impl_generics #private::Validate<#state> for #ty #where_clause {
             fn checks<#lifetime>(&#lifetime self, to: &mut #private::Checks<#lifetime, #state>) {
-                #private::ValidateFields::fields(self, to);
-                to.names(<Self as #private::ValidatedFields>::NAMES);
+                #inside
                 #(#checks)*
             }
         }
@@ -140,10 +150,27 @@ fn check(validator: &Validator<'_>) -> TokenStream {
         quote_spanned!(here=> sync)
     };
     let conditions = method.attrs.iter().filter(|attribute| is_condition(attribute));
+    let call = call(method, quote_spanned!(here=> (self, #(#arguments),*)));
     quote_spanned! {here=>
         #(#conditions)*
-        to.#kind(#name, move |#state, #attempt| Self::#ident(self, #(#arguments),*));
+        to.#kind(#name, move |#state, #attempt| #call);
     }
+}
+
+/// `Self::method(self, …)` at the method's return type, where another type than the validators' is reported.
+fn call(method: &ImplItemFn, arguments: TokenStream) -> TokenStream {
+    let ident = &method.sig.ident;
+    let at = match &method.sig.output {
+        ReturnType::Type(_, ty) => ends(ty),
+        ReturnType::Default => (ident.span(), ident.span()),
+    };
+    let owner = Ident::new("Self", at.0);
+    let mut call = quote_spanned!(at.1=> #owner::#ident);
+    call.extend(arguments.into_iter().map(|mut arguments| {
+        arguments.set_span(at.1);
+        arguments
+    }));
+    call
 }
 
 fn is_condition(attribute: &Attribute) -> bool {

@@ -20,7 +20,7 @@ pub trait Validated: ValidatedFields {}
             must name the same type",
     note = "a generic output needs validators: `#[validate] impl T {{}}` says that there are none"
 )]
-pub trait Validate<S: ?Sized>: ValidateFields<S> + Validated {
+pub trait Validate<S: ?Sized> {
     /// Adds all checks of this value, those inside it included.
     fn checks<'a>(&'a self, to: &mut Checks<'a, S>);
 }
@@ -32,9 +32,6 @@ pub trait Validate<S: ?Sized>: ValidateFields<S> + Validated {
     note = "put `#[llm_output]` on the definition, or `#[validate]` above its own derives"
 )]
 pub trait ValidatedFields {
-    /// Fields whose JSON name differs from their Rust name.
-    const NAMES: &'static [(&'static str, &'static str)] = &[];
-
     /// Notes which types a dive can come to.
     fn reach(to: &mut Reach);
 }
@@ -46,7 +43,7 @@ pub trait ValidatedFields {
     note = "write `#[llm_output(state = T)]` on the type, with the state of the validators inside it"
 )]
 pub trait ValidateFields<S: ?Sized>: ValidatedFields {
-    /// Adds the checks inside this value.
+    /// Adds the checks inside this value, and says which fields are known by another name in the JSON.
     fn fields<'a>(&'a self, to: &mut Checks<'a, S>);
 }
 

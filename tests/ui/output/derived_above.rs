@@ -1,0 +1,18 @@
+use llmnode::{llm_node, llm_output};
+
+struct World;
+
+#[derive(serde::Deserialize)]
+#[llm_output]
+struct Choice {
+    item: String,
+}
+
+#[llm_node(prompt = "Choose.", output = Choice, state = World, retries = 2)]
+struct Choose;
+
+fn main() {
+    let run = llmnode::Run::new(llmnode::ScriptedModel::new()).with_state(World);
+    let _ = Choice { item: String::new() }.item;
+    let _ = run.call(&Choose);
+}

@@ -1,0 +1,20 @@
+use llmnode::{llm_node, llm_output};
+
+#[llm_output]
+struct Choice {
+    item: String,
+}
+
+#[llm_output]
+struct Pair<T> {
+    left: T,
+    right: T,
+}
+
+#[llm_node(prompt = "Choose.", output = Pair<Choice>)]
+struct Choose;
+
+fn main() {
+    let run = llmnode::Run::new(llmnode::ScriptedModel::new());
+    let _ = run.call(&Choose);
+}

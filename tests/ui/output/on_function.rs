@@ -1,0 +1,8 @@
+use llmnode::llm_output;
+
+#[llm_output]
+fn choose() {}
+
+fn main() {
+    choose();
+}

@@ -1,0 +1,10 @@
+use llmnode::validate;
+
+#[validate]
+fn is_given(item: &str) -> bool {
+    !item.is_empty()
+}
+
+fn main() {
+    let _ = is_given("");
+}
