@@ -1,0 +1,100 @@
+//! Every example runs without a key and does what its first lines say.
+
+use std::path::PathBuf;
+use std::process::{Command, Output};
+
+use serde_json::Value;
+
+/// Runs an example that `cargo test` has built beside this test, without the environment's own settings.
+fn run(example: &str, arguments: &[&str], environment: &[(&str, &str)]) -> Output {
+    let mut path: PathBuf = std::env::current_exe().unwrap();
+    path.pop();
+    path.set_file_name("examples");
+    path.push(example);
+    assert!(path.exists(), "{} is not built: run `cargo test` as a whole, or `cargo build --examples`", path.display());
+    let mut command = Command::new(path);
+    for variable in ["OPENAI_API_KEY", "OPENAI_BASE_URL", "OPENAI_MODEL"] {
+        command.env_remove(variable);
+    }
+    command.args(arguments).envs(environment.iter().copied()).output().unwrap()
+}
+
+fn text(output: &Output) -> String {
+    format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr))
+}
+
+#[test]
+fn quickstart_corrects_itself_and_its_sums_are_the_servers() {
+    let output = run("quickstart", &[], &[]);
+    let text = text(&output);
+    assert!(output.status.success(), "{text}");
+    let (first, second) = text.split_once("request 2, as the server logged it:").expect(&text);
+    let first = first.split_once("request 1, as the server logged it:").expect(first).1;
+    assert!(second.starts_with(first), "request 2 begins with the messages of request 1: {text}");
+    assert!(second.contains(r#"assistant: {"item": "crowbar", "reason": ""}"#), "{text}");
+    assert!(second.contains(r#"- item: "crowbar" is not available; allowed: "brass key", "oil lamp", "rope""#), "{text}");
+    assert!(second.contains("- reason: is empty"), "all violations: {text}");
+    let number = |after: &str| -> u64 {
+        let rest = text.split_once(after).expect(&text).1;
+        rest.chars().take_while(char::is_ascii_digit).collect::<String>().parse().unwrap()
+    };
+    let (ours, servers) = (number("{\"choose_item\": "), number("tokens by the server's log: "));
+    assert!(ours > 0 && ours == servers, "{text}");
+}
+
+#[test]
+fn quickstart_prints_its_ledger_as_json() {
+    let output = run("quickstart", &["--json"], &[]);
+    let ledger: Value = serde_json::from_slice(&output.stdout).expect(&text(&output));
+    assert_eq!(ledger["format"], "llmnode/ledger");
+    assert_eq!(ledger["nodes"]["choose_item"]["usage"]["requests"], 2);
+    assert_eq!(ledger["calls"][0]["attempts"][0]["category"], "validation_error");
+    assert_eq!(ledger["calls"][0]["attempts"][1]["category"], Value::Null);
+}
+
+#[test]
+fn quickstart_against_a_server_that_is_not_there_tells_so_and_exits_with_2() {
+    let environment = [("OPENAI_BASE_URL", "http://127.0.0.1:9/v1"), ("OPENAI_MODEL", "m")];
+    let output = run("quickstart", &[], &environment);
+    let text = text(&output);
+    assert_eq!(output.status.code(), Some(2), "{text}");
+    assert!(text.contains("choose_item: network after 3 requests: 127.0.0.1:9: no connection"), "{text}");
+}
+
+#[test]
+fn extract_reads_the_invoice_and_corrects_the_total() {
+    let output = run("extract", &[], &[]);
+    let text = text(&output);
+    assert!(output.status.success(), "{text}");
+    assert!(text.contains("HL-2026-0417 of 3 September 2026 to The Ellery Sailing Club"), "{text}");
+    assert!(text.contains("  12 x Mooring line, 14 mm, 10 m at 31.50"), "{text}");
+    assert!(text.contains("total 769.20") && text.contains("read in 2 requests"), "{text}");
+}
+
+#[test]
+fn classify_keeps_the_order_and_goes_on_after_a_failure() {
+    let output = run("classify", &[], &[]);
+    let text = text(&output);
+    assert!(output.status.success(), "{text}");
+    let topics: Vec<_> = text.lines().map(|line| line.split_whitespace().collect::<Vec<_>>().join(" ")).collect();
+    let expected = [
+        "T-1 Billing",
+        "T-2 Defect",
+        "T-3 Wish",
+        "T-4 Billing",
+        "T-5 failed: refusal",
+        "T-6 Defect",
+        "T-7 Wish",
+        "T-8 Other",
+        "T-9 Defect",
+        "T-10 Billing",
+    ];
+    assert_eq!(topics[..10], expected);
+    assert!(topics[10].starts_with("9 of 10 sorted, 10 requests"), "{text}");
+}
+
+#[test]
+fn text_prints_what_the_model_said() {
+    let output = run("text", &["a lighthouse keeper"], &[]);
+    assert_eq!(String::from_utf8_lossy(&output.stdout), "Every night he lit the lamp with his back to the water.\n");
+}
