@@ -53,7 +53,13 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     }
     let failed = topics.iter().filter(|topic| topic.is_err()).count();
     let usage = run.ledger().total();
-    println!("{} of {} sorted, {} requests, {} tokens", topics.len() - failed, topics.len(), usage.requests, usage.total.known);
+    println!(
+        "{} of {} sorted, {} requests, {} tokens",
+        topics.len() - failed,
+        topics.len(),
+        usage.requests,
+        usage.total.known
+    );
     Ok(())
 }
 
@@ -65,10 +71,13 @@ async fn model() -> Result<(OpenAi, Option<StubServer>), Box<dyn std::error::Err
     }
     let clerk = stub_server::Reply::for_request(|request| {
         let messages = request.messages();
-        let ticket = messages.last().map_or("", |(_, content)| content).rsplit("\n\n").next().unwrap_or_default();
+        let ticket =
+            messages.last().map_or("", |(_, content)| content).rsplit("\n\n").next().unwrap_or_default();
         let has = |words: &[&str]| words.iter().any(|word| ticket.contains(word));
         let topic = match () {
-            () if ticket.trim().is_empty() => return stub_server::Reply::refusal("There is no ticket to judge."),
+            () if ticket.trim().is_empty() => {
+                return stub_server::Reply::refusal("There is no ticket to judge.");
+            }
             () if has(&["charged", "card", "money"]) => "Billing",
             () if has(&["crashes", "Nothing happens", "stuck"]) => "Defect",
             () if has(&["add", "let me"]) => "Wish",

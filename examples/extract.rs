@@ -46,7 +46,11 @@ impl Line {
 #[validate]
 impl Invoice {
     fn has_lines(&self) -> Result<(), Invalid> {
-        if self.lines.is_empty() { Err(Invalid::at("lines", "an invoice has at least one line")) } else { Ok(()) }
+        if self.lines.is_empty() {
+            Err(Invalid::at("lines", "an invoice has at least one line"))
+        } else {
+            Ok(())
+        }
     }
 
     fn lines_add_up(&self) -> Result<(), Invalid> {
@@ -56,7 +60,10 @@ impl Invoice {
             return Ok(());
         }
         let said = self.total_cents;
-        Err(Invalid::at("total_cents", format!("is {said}, but lines and tax add up to {sum}; read them again")))
+        Err(Invalid::at(
+            "total_cents",
+            format!("is {said}, but lines and tax add up to {sum}; read them again"),
+        ))
     }
 }
 
@@ -120,9 +127,12 @@ fn read_by_rule(document: &str, with_tax: bool) -> serde_json::Value {
         let rest = document.split(label).nth(1).unwrap_or_default();
         rest.lines().next().unwrap_or_default().split("  ").next().unwrap_or_default().trim().to_owned()
     };
-    let amount = |label: &str| document.lines().find(|line| line.trim().starts_with(label)).map_or(0, |line| {
-        cents(line.rsplit("EUR").next().unwrap_or_default())
-    });
+    let amount = |label: &str| {
+        document
+            .lines()
+            .find(|line| line.trim().starts_with(label))
+            .map_or(0, |line| cents(line.rsplit("EUR").next().unwrap_or_default()))
+    };
     let lines: Vec<_> = document
         .lines()
         .filter_map(|line| {
@@ -136,7 +146,10 @@ fn read_by_rule(document: &str, with_tax: bool) -> serde_json::Value {
             Some(item)
         })
         .collect();
-    let (name, address) = after("Bill to:").split_once(", ").map(|(name, address)| (name.to_owned(), address.to_owned())).unwrap_or_default();
+    let (name, address) = after("Bill to:")
+        .split_once(", ")
+        .map(|(name, address)| (name.to_owned(), address.to_owned()))
+        .unwrap_or_default();
     serde_json::json!({
         "number": after("No. "), "date": after("Date: "),
         "customer": {"name": name, "address": address},

@@ -98,7 +98,9 @@ async fn model() -> Result<(OpenAi, Option<StubServer>), Box<dyn std::error::Err
     }
     let script = [
         stub_server::Reply::text(r#"{"item": "crowbar", "reason": ""}"#),
-        stub_server::Reply::text(r#"{"item": "brass key", "reason": "A key opens a lock without breaking it."}"#),
+        stub_server::Reply::text(
+            r#"{"item": "brass key", "reason": "A key opens a lock without breaking it."}"#,
+        ),
     ];
     let server = StubServer::builder().script(script).start().await?;
     let model = OpenAi::builder().base_url(server.base_url()).model("stub").build()?;

@@ -8,7 +8,10 @@ use llmnode::prelude::*;
 use llmnode::{StubServer, stub_server};
 
 /// Writes the first sentence of a story.
-#[llm_node(prompt = "Write the first sentence of a story about {subject}, in {words:>1} words at most.", max_tokens = 200)]
+#[llm_node(
+    prompt = "Write the first sentence of a story about {subject}, in {words:>1} words at most.",
+    max_tokens = 200
+)]
 struct Opening<'a> {
     subject: &'a str,
     words: u32,

@@ -11,7 +11,11 @@ fn run(example: &str, arguments: &[&str], environment: &[(&str, &str)]) -> Outpu
     path.pop();
     path.set_file_name("examples");
     path.push(example);
-    assert!(path.exists(), "{} is not built: run `cargo test` as a whole, or `cargo build --examples`", path.display());
+    assert!(
+        path.exists(),
+        "{} is not built: run `cargo test` as a whole, or `cargo build --examples`",
+        path.display()
+    );
     let mut command = Command::new(path);
     for variable in ["OPENAI_API_KEY", "OPENAI_BASE_URL", "OPENAI_MODEL"] {
         command.env_remove(variable);
@@ -32,7 +36,10 @@ fn quickstart_corrects_itself_and_its_sums_are_the_servers() {
     let first = first.split_once("request 1, as the server logged it:").expect(first).1;
     assert!(second.starts_with(first), "request 2 begins with the messages of request 1: {text}");
     assert!(second.contains(r#"assistant: {"item": "crowbar", "reason": ""}"#), "{text}");
-    assert!(second.contains(r#"- item: "crowbar" is not available; allowed: "brass key", "oil lamp", "rope""#), "{text}");
+    assert!(
+        second.contains(r#"- item: "crowbar" is not available; allowed: "brass key", "oil lamp", "rope""#),
+        "{text}"
+    );
     assert!(second.contains("- reason: is empty"), "all violations: {text}");
     let number = |after: &str| -> u64 {
         let rest = text.split_once(after).expect(&text).1;
@@ -76,7 +83,8 @@ fn classify_keeps_the_order_and_goes_on_after_a_failure() {
     let output = run("classify", &[], &[]);
     let text = text(&output);
     assert!(output.status.success(), "{text}");
-    let topics: Vec<_> = text.lines().map(|line| line.split_whitespace().collect::<Vec<_>>().join(" ")).collect();
+    let topics: Vec<_> =
+        text.lines().map(|line| line.split_whitespace().collect::<Vec<_>>().join(" ")).collect();
     let expected = [
         "T-1 Billing",
         "T-2 Defect",
@@ -96,5 +104,8 @@ fn classify_keeps_the_order_and_goes_on_after_a_failure() {
 #[test]
 fn text_prints_what_the_model_said() {
     let output = run("text", &["a lighthouse keeper"], &[]);
-    assert_eq!(String::from_utf8_lossy(&output.stdout), "Every night he lit the lamp with his back to the water.\n");
+    assert_eq!(
+        String::from_utf8_lossy(&output.stdout),
+        "Every night he lit the lamp with his back to the water.\n"
+    );
 }
