@@ -5,8 +5,13 @@
 //! cargo run --example classify -- some/other/tickets.jsonl
 //! ```
 
+use std::time::Duration;
+
+use llmnode::StubServer;
 use llmnode::prelude::*;
-use llmnode::{StubServer, stub_server};
+use llmnode::stub_server::{Reply, StubServerBuilder};
+
+mod common;
 
 #[derive(serde::Deserialize)]
 struct Ticket {
@@ -40,7 +45,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let lines = std::fs::read_to_string(path).map_err(|error| format!("{path}: {error}"))?;
     let tickets: Vec<Ticket> = lines.lines().map(serde_json::from_str).collect::<Result<_, _>>()?;
 
-    let (model, _server) = model().await?;
+    let (model, _server) = common::model(stub()).await?;
     let run = Run::new(model);
     let nodes = tickets.iter().map(|ticket| Classify { text: ticket.text.clone() });
     let topics = run.map(nodes).concurrency(8).await;
@@ -63,30 +68,21 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     Ok(())
 }
 
-/// The model that the environment names, or else one on loopback that goes by words, is slower for some
-/// tickets than for others, and declines to judge an empty one.
-async fn model() -> Result<(OpenAi, Option<StubServer>), Box<dyn std::error::Error>> {
-    if std::env::var_os("OPENAI_BASE_URL").is_some() {
-        return Ok((OpenAi::from_env()?, None));
-    }
-    let clerk = stub_server::Reply::for_request(|request| {
+/// A server that goes by words, is slower for some tickets than for others, and declines to judge an empty one.
+fn stub() -> StubServerBuilder {
+    StubServer::builder().default_reply(Reply::for_request(|request| {
         let messages = request.messages();
         let ticket =
             messages.last().map_or("", |(_, content)| content).rsplit("\n\n").next().unwrap_or_default();
         let has = |words: &[&str]| words.iter().any(|word| ticket.contains(word));
         let topic = match () {
-            () if ticket.trim().is_empty() => {
-                return stub_server::Reply::refusal("There is no ticket to judge.");
-            }
+            () if ticket.trim().is_empty() => return Reply::refusal("There is no ticket to judge."),
             () if has(&["charged", "card", "money"]) => "Billing",
             () if has(&["crashes", "Nothing happens", "stuck"]) => "Defect",
             () if has(&["add", "let me"]) => "Wish",
             () => "Other",
         };
-        let delay = std::time::Duration::from_millis(5 * (ticket.len() as u64 % 7));
-        stub_server::Reply::json(serde_json::json!({"value": topic})).after(delay)
-    });
-    let server = StubServer::builder().default_reply(clerk).start().await?;
-    let model = OpenAi::builder().base_url(server.base_url()).model("stub").build()?;
-    Ok((model, Some(server)))
+        let delay = Duration::from_millis(5 * (ticket.len() as u64 % 7));
+        Reply::json(serde_json::json!({"value": topic})).after(delay)
+    }))
 }

@@ -5,8 +5,11 @@
 //! cargo run --example extract -- some/other/invoice.txt
 //! ```
 
+use llmnode::StubServer;
 use llmnode::prelude::*;
-use llmnode::{StubServer, stub_server};
+use llmnode::stub_server::{Reply, StubServerBuilder};
+
+mod common;
 
 #[llm_output]
 struct Invoice {
@@ -84,7 +87,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let path = std::env::args().nth(1);
     let path = path.as_deref().unwrap_or(concat!(env!("CARGO_MANIFEST_DIR"), "/examples/data/invoice.txt"));
     let document = std::fs::read_to_string(path).map_err(|error| format!("{path}: {error}"))?;
-    let (model, _server) = model().await?;
+    let (model, _server) = common::model(stub()).await?;
     let run = Run::new(model);
     let report = run.call(&ReadInvoice { document }).report().await?;
 
@@ -103,21 +106,14 @@ fn euros(cents: i64) -> String {
     format!("{}.{:02}", cents / 100, (cents % 100).abs())
 }
 
-/// The model that the environment names, or else one on loopback. That one reads the lines of the invoice by
-/// itself, and forgets the tax at first.
-async fn model() -> Result<(OpenAi, Option<StubServer>), Box<dyn std::error::Error>> {
-    if std::env::var_os("OPENAI_BASE_URL").is_some() {
-        return Ok((OpenAi::from_env()?, None));
-    }
-    let clerk = stub_server::Reply::for_request(|request| {
+/// A server that reads the lines of the invoice by itself, and forgets the tax at first.
+fn stub() -> StubServerBuilder {
+    StubServer::builder().default_reply(Reply::for_request(|request| {
         let messages = request.messages();
         let corrected = messages.iter().any(|(_, content)| content.contains("add up to"));
         let document = messages.iter().find(|(role, _)| role == "user").map_or("", |(_, content)| content);
-        stub_server::Reply::json(read_by_rule(document, corrected))
-    });
-    let server = StubServer::builder().default_reply(clerk).start().await?;
-    let model = OpenAi::builder().base_url(server.base_url()).model("stub").build()?;
-    Ok((model, Some(server)))
+        Reply::json(read_by_rule(document, corrected))
+    }))
 }
 
 /// What a model is for, done by hand for one layout only: `  12   Item   EUR 31.50   EUR 378.00`.
@@ -125,7 +121,15 @@ fn read_by_rule(document: &str, with_tax: bool) -> serde_json::Value {
     let cents = |text: &str| text.trim().replace('.', "").parse::<i64>().unwrap_or(0);
     let after = |label: &str| {
         let rest = document.split(label).nth(1).unwrap_or_default();
-        rest.lines().next().unwrap_or_default().split("  ").next().unwrap_or_default().trim().to_owned()
+        rest.lines()
+            .next()
+            .unwrap_or_default()
+            .trim_start()
+            .split("  ")
+            .next()
+            .unwrap_or_default()
+            .trim()
+            .to_owned()
     };
     let amount = |label: &str| {
         document

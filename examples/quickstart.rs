@@ -11,8 +11,11 @@
 
 use std::process::ExitCode;
 
+use llmnode::StubServer;
 use llmnode::prelude::*;
-use llmnode::{StubServer, stub_server};
+use llmnode::stub_server::{Reply, StubServerBuilder};
+
+mod common;
 
 struct World {
     inventory: Vec<String>,
@@ -58,7 +61,7 @@ struct ChooseItem {
 #[tokio::main]
 async fn main() -> ExitCode {
     let json = std::env::args().any(|argument| argument == "--json");
-    let (model, server) = match model().await {
+    let (model, server) = match common::model(stub()).await {
         Ok(parts) => parts,
         Err(error) => {
             eprintln!("{error}");
@@ -91,20 +94,12 @@ async fn main() -> ExitCode {
     }
 }
 
-/// The model that the environment names, or else one on loopback that answers wrongly first.
-async fn model() -> Result<(OpenAi, Option<StubServer>), Box<dyn std::error::Error>> {
-    if std::env::var_os("OPENAI_BASE_URL").is_some() {
-        return Ok((OpenAi::from_env()?, None));
-    }
-    let script = [
-        stub_server::Reply::text(r#"{"item": "crowbar", "reason": ""}"#),
-        stub_server::Reply::text(
-            r#"{"item": "brass key", "reason": "A key opens a lock without breaking it."}"#,
-        ),
-    ];
-    let server = StubServer::builder().script(script).start().await?;
-    let model = OpenAi::builder().base_url(server.base_url()).model("stub").build()?;
-    Ok((model, Some(server)))
+/// A server that answers wrongly first.
+fn stub() -> StubServerBuilder {
+    StubServer::builder().script([
+        Reply::text(r#"{"item": "crowbar", "reason": ""}"#),
+        Reply::text(r#"{"item": "brass key", "reason": "A key opens a lock without breaking it."}"#),
+    ])
 }
 
 /// What the server itself saw: the second request is the first one, the bad answer, and what was wrong.

@@ -4,8 +4,11 @@
 //! cargo run --example text -- "a lighthouse keeper who is afraid of the sea"
 //! ```
 
+use llmnode::StubServer;
 use llmnode::prelude::*;
-use llmnode::{StubServer, stub_server};
+use llmnode::stub_server::{Reply, StubServerBuilder};
+
+mod common;
 
 /// Writes the first sentence of a story.
 #[llm_node(
@@ -20,7 +23,7 @@ struct Opening<'a> {
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let subject = std::env::args().nth(1).unwrap_or_else(|| "a lighthouse keeper".to_owned());
-    let (model, _server) = model().await?;
+    let (model, _server) = common::model(stub()).await?;
     let run = Run::new(model);
     let report = run.call(&Opening { subject: &subject, words: 20 }).temperature(0.7).report().await?;
     println!("{}", report.value);
@@ -28,13 +31,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     Ok(())
 }
 
-/// The model that the environment names, or else one on loopback.
-async fn model() -> Result<(OpenAi, Option<StubServer>), Box<dyn std::error::Error>> {
-    if std::env::var_os("OPENAI_BASE_URL").is_some() {
-        return Ok((OpenAi::from_env()?, None));
-    }
+fn stub() -> StubServerBuilder {
     let line = "Every night he lit the lamp with his back to the water.";
-    let server = StubServer::builder().default_reply(stub_server::Reply::text(line)).start().await?;
-    let model = OpenAi::builder().base_url(server.base_url()).model("stub").build()?;
-    Ok((model, Some(server)))
+    StubServer::builder().default_reply(Reply::text(line))
 }

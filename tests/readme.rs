@@ -1,0 +1,75 @@
+//! What the README claims and no other test runs. Its Rust snippets are doctests of the crate.
+
+use std::process::Command;
+
+const README: &str = include_str!("../README.md");
+
+#[test]
+fn the_compile_error_is_what_rustc_prints() {
+    let printed = include_str!("ui/readme/misspelt_variable.stderr");
+    let (_, error) = README.split_once("```text\nerror").unwrap();
+    let (error, _) = error.split_once("```").unwrap();
+    // The pinned output names the test's file; the README names a program's.
+    let printed = printed.replace("tests/ui/readme/misspelt_variable.rs", "src/main.rs");
+    assert_eq!(format!("error{error}"), printed);
+    assert!(include_str!("ui/readme/misspelt_variable.rs").contains("Write a haiku about {topik}."));
+}
+
+/// The rows of the table below a heading, each as its cells.
+fn table(heading: &str) -> Vec<Vec<String>> {
+    let (_, section) = README.split_once(heading).unwrap();
+    let rows = section.lines().skip_while(|line| !line.starts_with("|---")).skip(1);
+    rows.take_while(|line| line.starts_with('|'))
+        .map(|line| line.trim_matches('|').split('|').map(|cell| cell.trim().to_owned()).collect())
+        .collect()
+}
+
+#[test]
+fn the_table_of_categories_is_the_codes() {
+    use llmnode::{Category, Group};
+    let named = |group: &str| {
+        let row = table("### Categories").into_iter().find(|row| row[0] == group).unwrap();
+        row[1].split('`').filter(|word| !word.trim().is_empty()).map(str::to_owned).collect::<Vec<_>>()
+    };
+    for (name, group) in [
+        ("answer", Group::Answer),
+        ("transport", Group::Transport),
+        ("final", Group::Final),
+        ("stop", Group::Stop),
+    ] {
+        let in_code: Vec<_> =
+            Category::ALL.into_iter().filter(|one| one.group() == group).map(Category::as_str).collect();
+        assert_eq!(named(name), in_code, "{name}");
+    }
+}
+
+#[test]
+fn the_numbers_of_crates_are_those_of_cargo_tree() {
+    for (feature, arguments) in [("none", &["--no-default-features"][..]), ("`openai` (default)", &[])] {
+        let row = table("## Features").into_iter().find(|row| row[0] == feature).unwrap();
+        assert_eq!(row[2], crates(arguments).to_string(), "{feature}");
+    }
+}
+
+fn crates(arguments: &[&str]) -> usize {
+    let output = Command::new(env!("CARGO"))
+        .args([
+            "tree",
+            "--package",
+            "llmnode",
+            "--edges",
+            "normal,build",
+            "--prefix",
+            "none",
+            "--offline",
+            "--locked",
+        ])
+        .args(["--target", "x86_64-unknown-linux-gnu"])
+        .args(arguments)
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let tree = String::from_utf8(output.stdout).unwrap();
+    let crates = tree.lines().map(|line| line.split(' ').take(2).collect::<Vec<_>>());
+    crates.collect::<std::collections::BTreeSet<_>>().len()
+}
