@@ -1,5 +1,7 @@
 //! Every example runs without a key and does what its first lines say.
 
+#![allow(clippy::expect_used, clippy::unwrap_used, reason = "tests")]
+
 use std::path::PathBuf;
 use std::process::{Command, Output};
 

@@ -1,5 +1,7 @@
 //! What the README claims and no other test runs. Its Rust snippets are doctests of the crate.
 
+#![allow(clippy::expect_used, clippy::unwrap_used, reason = "tests")]
+
 use std::process::Command;
 
 const README: &str = include_str!("../README.md");
