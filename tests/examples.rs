@@ -1,6 +1,6 @@
 //! Every example runs without a key and does what its first lines say.
 
-#![allow(clippy::expect_used, clippy::unwrap_used, reason = "tests")]
+#![allow(clippy::expect_fun_call, clippy::expect_used, clippy::panic, clippy::unwrap_used, reason = "tests")]
 
 use std::path::PathBuf;
 use std::process::{Command, Output};
@@ -54,7 +54,8 @@ fn quickstart_corrects_itself_and_its_sums_are_the_servers() {
 #[test]
 fn quickstart_prints_its_ledger_as_json() {
     let output = run("quickstart", &["--json"], &[]);
-    let ledger: Value = serde_json::from_slice(&output.stdout).expect(&text(&output));
+    let ledger: Value =
+        serde_json::from_slice(&output.stdout).unwrap_or_else(|error| panic!("{error}: {}", text(&output)));
     assert_eq!(ledger["format"], "llmnode/ledger");
     assert_eq!(ledger["nodes"]["choose_item"]["usage"]["requests"], 2);
     assert_eq!(ledger["calls"][0]["attempts"][0]["category"], "validation_error");

@@ -3,6 +3,8 @@
 //! The core knows nodes, prompts, outputs, validators, the attempt loop, the ledger and the trait of a model.
 //! It knows no HTTP: providers stand above it, each behind a feature.
 
+#![warn(clippy::print_stderr, clippy::print_stdout)]
+
 mod category;
 mod error;
 mod ledger;
