@@ -1,12 +1,29 @@
-//! The path under which generated code finds the `llmnode` crate.
+//! Where generated code finds the `llmnode` crate.
 
-use quote::quote;
+use proc_macro2::{Ident, Span, TokenStream};
+use quote::{quote, quote_spanned};
 use syn::parse::ParseStream;
 use syn::{Error, Path};
 
-/// `::llmnode`, unless `crate = path` says otherwise.
+/// Its path: `::llmnode`, unless `crate = path` says otherwise.
 pub(crate) fn resolve(given: Option<&Path>) -> Path {
     given.cloned().unwrap_or_else(|| syn::parse_quote!(::llmnode))
+}
+
+/// The name by which generated code calls the hidden surface.
+pub(crate) fn private() -> Ident {
+    Ident::new("__llmnode", Span::mixed_site())
+}
+
+/// Puts generated impls where that name is known, and nothing else.
+pub(crate) fn scope(krate: &Path, impls: TokenStream) -> TokenStream {
+    let private = private();
+    quote_spanned! {Span::mixed_site()=>
+        const _: () = {
+            use #krate::__private as #private;
+            #impls
+        };
+    }
 }
 
 /// Parses the value of `crate`. It is used from places with other names in scope, so it has to be absolute.

@@ -2,6 +2,8 @@
 
 mod crate_path;
 mod diagnostics;
+#[cfg(test)]
+mod expansions;
 mod generics;
 mod keyed;
 mod node;

@@ -4,9 +4,18 @@ pub use crate::prompt::at::prompt_at;
 pub use crate::prompt::{Prompt, PromptJson, PromptList, PromptOption, PromptValue, Segment};
 pub use crate::run::exec;
 pub use crate::validate::{
-    Attempt, Checks, Dive, DiveFields, DiveNothing, DiveValidators, Invalid, MARK, Marked, Reach,
-    ReachFields, ReachNothing, Reached, Unmarked, Validate, ValidateFields, Validated, ValidatedFields,
+    Attempt, Checks, Dive, Invalid, Reach, Reached, Validate, ValidateFields, Validated, ValidatedFields,
 };
 pub use crate::{Attributes, Cx, Exec, LlmNode, LlmOutput, Node, NodeError, OutputSpec};
 pub use schemars;
 pub use serde;
+
+/// What running a node gives.
+pub type Executed<N> = Result<<N as Node>::Output, NodeError>;
+
+/// The traits between which method resolution chooses, in scope only where it has to.
+pub mod probes {
+    pub use crate::validate::{
+        DiveFields, DiveNothing, DiveValidators, Marked, ReachFields, ReachNothing, Unmarked,
+    };
+}

@@ -2,9 +2,10 @@
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::quote;
-use syn::{Generics, Path, Type, WherePredicate, parse_quote};
+use syn::{Generics, Type, WherePredicate, parse_quote};
 
 use super::model::{NodeModel, Part, Place};
+use crate::crate_path;
 use crate::generics::{fresh, mentions_parameter, named_state};
 use crate::prompt::template::Format;
 
@@ -25,8 +26,8 @@ pub(crate) fn of_node(model: &NodeModel<'_>) -> Generics {
         generics.make_where_clause().predicates.extend(bounds);
     }
     if let Some(output) = generic_output(model) {
-        let krate = &model.krate;
-        generics.make_where_clause().predicates.push(parse_quote!(#output: #krate::__private::LlmOutput));
+        let private = crate_path::private();
+        generics.make_where_clause().predicates.push(parse_quote!(#output: #private::LlmOutput));
     }
     generics
 }
@@ -42,9 +43,8 @@ pub(crate) fn with_state(model: &NodeModel<'_>, mut generics: Generics) -> (Type
         }
     };
     if let Some(output) = generic_output(model) {
-        let krate = &model.krate;
-        let predicate =
-            parse_quote!(#output: #krate::__private::Validate<#state> + #krate::__private::ValidatedFields);
+        let private = crate_path::private();
+        let predicate = parse_quote!(#output: #private::Validate<#state> + #private::ValidatedFields);
         generics.make_where_clause().predicates.push(predicate);
     }
     (state, generics)
@@ -60,7 +60,7 @@ fn prompt_bounds(model: &NodeModel<'_>) -> Vec<WherePredicate> {
     let bound = |part: &Part| {
         let Part::Value { place: Place::Field(field), format } = part else { return None };
         let ty = field_type(model, field)?;
-        let needed = needed(&model.krate, format);
+        let needed = needed(format);
         mentions_parameter(ty, &model.item.generics).then(|| parse_quote!(#ty: #needed))
     };
     model.system.iter().chain(&model.prompt).filter_map(bound).collect()
@@ -72,10 +72,11 @@ pub(crate) fn field_type<'a>(model: &NodeModel<'a>, name: &Ident) -> Option<&'a 
     fields.find(|field| field.ident.as_ref() == Some(name)).map(|field| &field.ty)
 }
 
-fn needed(krate: &Path, format: &Format) -> TokenStream {
+fn needed(format: &Format) -> TokenStream {
     let of_llmnode = |name: &str| {
         let name = Ident::new(name, Span::mixed_site());
-        quote!(#krate::__private::#name)
+        let private = crate_path::private();
+        quote!(#private::#name)
     };
     let of_std = |name: &str| {
         let name = Ident::new(name, Span::mixed_site());

@@ -7,6 +7,7 @@ use syn::{Attribute, Expr, ExprLit, Lit, Meta, Type};
 
 use super::bounds::{field_type, of_node, with_state};
 use super::model::{NodeModel, Part, Place, Settings};
+use crate::crate_path;
 use crate::generics::{ends, mentions_parameter};
 use crate::prompt::template::Format;
 
@@ -15,7 +16,7 @@ pub(crate) fn emit(model: &NodeModel<'_>) -> TokenStream {
     let here = Span::mixed_site();
     let NodeModel { item, krate, .. } = model;
     let ident = &item.ident;
-    let private = quote_spanned!(here=> #krate::__private);
+    let private = crate_path::private();
     let raw_text: Type = syn::parse_quote!(::std::string::String);
     let output = model.output.as_ref().unwrap_or(&raw_text);
     let name = model.name.clone().unwrap_or_else(|| snake_case(&ident.unraw().to_string()));
@@ -31,8 +32,8 @@ pub(crate) fn emit(model: &NodeModel<'_>) -> TokenStream {
     let (impl_generics, ty_generics, where_clause) = generics.split_for_impl();
     let (stated_impl, _, stated_where) = stated.split_for_impl();
     let stated_where = stated_where.cloned();
-    quote_spanned! {here=>
-        #item
+    // `exec` is no `async fn`: that, with a generic node, meets the compiler's limits on lifetimes and `Send`.
+    let impls = quote_spanned! {here=>
         #[automatically_derived]
         impl #impl_generics #private::Node for #ident #ty_generics #where_clause {
             type Output = #output;
@@ -44,9 +45,7 @@ pub(crate) fn emit(model: &NodeModel<'_>) -> TokenStream {
             fn exec(
                 &self,
                 cx: &#private::Cx<'_, #state>,
-            ) -> impl ::core::future::Future<
-                Output = ::core::result::Result<Self::Output, #private::NodeError>,
-            > + ::core::marker::Send {
+            ) -> impl ::core::future::Future<Output = #private::Executed<Self>> + ::core::marker::Send {
                 #private::exec(self, cx)
             }
         }
@@ -61,7 +60,9 @@ pub(crate) fn emit(model: &NodeModel<'_>) -> TokenStream {
                 #spec
             }
         }
-    }
+    };
+    let impls = crate_path::scope(krate, impls);
+    quote!(#item #impls)
 }
 
 /// `ChooseItem` → `choose_item`, `HTTPCall` → `http_call`.
@@ -114,7 +115,7 @@ fn description(attributes: &[Attribute]) -> Option<TokenStream> {
     Some(quote_spanned!(here=> const DESCRIPTION: &'static ::core::primitive::str = #value;))
 }
 
-fn attributes(settings: &Settings, private: &TokenStream) -> Option<TokenStream> {
+fn attributes(settings: &Settings, private: &Ident) -> Option<TokenStream> {
     let Settings { retries, transport_retries, model, temperature, max_tokens } = settings;
     let mut calls = TokenStream::new();
     let mut call = |name: &str, value: Option<TokenStream>| {
@@ -134,14 +135,14 @@ fn attributes(settings: &Settings, private: &TokenStream) -> Option<TokenStream>
     )
 }
 
-fn message(role: &str, parts: &[Part], model: &NodeModel<'_>, private: &TokenStream) -> TokenStream {
+fn message(role: &str, parts: &[Part], model: &NodeModel<'_>, private: &Ident) -> TokenStream {
     let here = Span::mixed_site();
     let role = Ident::new(role, here);
     let segments = parts.iter().map(|part| segment(part, model, private));
     quote_spanned!(here=> to.#role(&[#(#segments),*]);)
 }
 
-fn segment(part: &Part, model: &NodeModel<'_>, private: &TokenStream) -> TokenStream {
+fn segment(part: &Part, model: &NodeModel<'_>, private: &Ident) -> TokenStream {
     let here = Span::mixed_site();
     let segment = quote_spanned!(here=> #private::Segment);
     let (place, format) = match part {
@@ -162,7 +163,7 @@ fn segment(part: &Part, model: &NodeModel<'_>, private: &TokenStream) -> TokenSt
 }
 
 /// `&self.field` at the field's type, where a missing trait is mended, or `&state.path` at the literal.
-fn reference(place: &Place, model: &NodeModel<'_>, private: &TokenStream) -> TokenStream {
+fn reference(place: &Place, model: &NodeModel<'_>, private: &Ident) -> TokenStream {
     match place {
         Place::Field(field) => {
             let (first, last) = field_type(model, field).map_or((field.span(), field.span()), ends);
@@ -173,6 +174,8 @@ fn reference(place: &Place, model: &NodeModel<'_>, private: &TokenStream) -> Tok
             quote_spanned!(first=> &#owner #member)
         }
         Place::State { members, at, span } => {
+            let mut private = private.clone();
+            private.set_span(*span);
             let line = Literal::usize_unsuffixed(at.line);
             let column = Literal::usize_unsuffixed(at.column);
             quote_spanned!(*span=> &#private::prompt_at::<#line, #column, _>(state)#(.#members)*)
@@ -181,7 +184,7 @@ fn reference(place: &Place, model: &NodeModel<'_>, private: &TokenStream) -> Tok
 }
 
 /// How answers are read. The tokens stand at the output's type, so that what it lacks is reported there.
-fn spec(model: &NodeModel<'_>, state: &Type, private: &TokenStream) -> TokenStream {
+fn spec(model: &NodeModel<'_>, state: &Type, private: &Ident) -> TokenStream {
     let Some(output) = &model.output else {
         return quote_spanned!(Span::mixed_site()=> #private::OutputSpec::text());
     };
@@ -196,7 +199,7 @@ fn spec(model: &NodeModel<'_>, state: &Type, private: &TokenStream) -> TokenStre
         };
     }
     quote_spanned! {at=>
-        use #private::{DiveFields as _, DiveNothing as _, DiveValidators as _, ReachFields as _, ReachNothing as _};
+        use #private::probes::*;
         #private::OutputSpec::json(
             |to| (&&#private::Reached::<#output>::new()).reach(to),
             |value, to| (&&&#private::Dive(value)).dive::<#state>(to),

@@ -34,29 +34,29 @@ pub(crate) fn stub(krate: &Path, ident: &Ident, generics: &Generics, output: Opt
     stated.params.push(parse_quote!(#any_state: ?::core::marker::Sized + ::core::marker::Sync));
     let (impl_generics, ty_generics, where_clause) = generics.split_for_impl();
     let (stated_impl, _, _) = stated.split_for_impl();
-    quote_spanned! {here=>
+    let private = crate_path::private();
+    let impls = quote_spanned! {here=>
         #[automatically_derived]
-        impl #impl_generics #krate::__private::Node for #ident #ty_generics #where_clause {
+        impl #impl_generics #private::Node for #ident #ty_generics #where_clause {
             type Output = #output;
             const NAME: &'static ::core::primitive::str = #name;
         }
         #[automatically_derived]
-        impl #stated_impl #krate::__private::Exec<#any_state> for #ident #ty_generics #where_clause {
+        impl #stated_impl #private::Exec<#any_state> for #ident #ty_generics #where_clause {
             fn exec(
                 &self,
-                _: &#krate::__private::Cx<'_, #any_state>,
-            ) -> impl ::core::future::Future<
-                Output = ::core::result::Result<Self::Output, #krate::__private::NodeError>,
-            > + ::core::marker::Send {
+                _: &#private::Cx<'_, #any_state>,
+            ) -> impl ::core::future::Future<Output = #private::Executed<Self>> + ::core::marker::Send {
                 ::core::future::pending()
             }
         }
         #[automatically_derived]
-        impl #stated_impl #krate::__private::LlmNode<#any_state> for #ident #ty_generics #where_clause {
-            fn render(&self, _: &#any_state, _: &mut #krate::__private::Prompt) {}
-            fn output() -> #krate::__private::OutputSpec<Self::Output, #any_state> {
+        impl #stated_impl #private::LlmNode<#any_state> for #ident #ty_generics #where_clause {
+            fn render(&self, _: &#any_state, _: &mut #private::Prompt) {}
+            fn output() -> #private::OutputSpec<Self::Output, #any_state> {
                 ::core::unreachable!()
             }
         }
-    }
+    };
+    crate_path::scope(krate, impls)
 }

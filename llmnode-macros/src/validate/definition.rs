@@ -1,12 +1,15 @@
 //! The dive that a definition describes: `ValidatedFields` and `ValidateFields`.
 
-use proc_macro2::{Span, TokenStream};
+use std::collections::HashSet;
+
+use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
 use syn::punctuated::Punctuated;
 use syn::spanned::Spanned;
 use syn::{Attribute, DeriveInput, Error, Generics, Index, Lifetime, Path, Token, Type, parse_quote};
 
 use super::fields::{FieldModel, Model, Shape, Step, is_plain, read};
+use crate::crate_path;
 use crate::diagnostics::Errors;
 use crate::generics::{fresh, fresh_lifetime, mentions_parameter, named_state};
 
@@ -17,17 +20,16 @@ pub(crate) fn expand(
     state: Option<&Type>,
     errors: &mut Errors,
 ) -> TokenStream {
-    let here = Span::mixed_site();
     let model = read(input);
     if let Some(Type::Reference(reference)) = state {
         let message = "`state` is the type itself, which the run lends by reference; write it without `&`";
         errors.push(Error::new(reference.and_token.span(), message));
     }
-    let private = quote_spanned!(here=> #krate::__private);
+    let private = crate_path::private();
     let reached = reached(input, &model, &private);
     let dive = Dive { input, private: &private, lifetime: fresh_lifetime("'checked", &input.generics) };
     let fields = dive.fields(&model, state);
-    quote!(#reached #fields)
+    crate_path::scope(krate, quote!(#reached #fields))
 }
 
 /// The attribute that marks the type in its schema, if it has validators of its own.
@@ -40,7 +42,7 @@ pub(crate) fn mark(input: &DeriveInput, krate: &Path) -> Attribute {
     } else {
         let (_, ty_generics, _) = input.generics.split_for_impl();
         quote_spanned! {here=> {
-            use #krate::__private::{Marked as _, Unmarked as _};
+            use #krate::__private::probes::*;
             (&&#krate::__private::Reached::<#ident #ty_generics>::new()).mark(#mark)
         }}
     };
@@ -68,13 +70,17 @@ pub(crate) fn derives(attributes: &[Attribute]) -> impl Iterator<Item = Path> {
 }
 
 /// `impl ValidatedFields`: the types a dive can come to.
-fn reached(input: &DeriveInput, model: &Model<'_>, private: &TokenStream) -> TokenStream {
+fn reached(input: &DeriveInput, model: &Model<'_>, private: &Ident) -> TokenStream {
     let here = Span::mixed_site();
     let ident = &input.ident;
     let mark = mark_of(input);
     let mut generics = input.generics.clone();
     let mut types = vec![];
+    let mut seen = HashSet::new();
     for ty in model.shapes.iter().flat_map(|shape| &shape.fields).flat_map(|field| parts(field.ty)) {
+        if !seen.insert(ty.to_token_stream().to_string()) {
+            continue;
+        }
         if mentions_parameter(ty, &input.generics) {
             generics.make_where_clause().predicates.push(parse_quote!(#ty: #private::ValidatedFields));
             types.push(quote_spanned!(here=> <#ty as #private::ValidatedFields>::reach(to);));
@@ -86,7 +92,7 @@ fn reached(input: &DeriveInput, model: &Model<'_>, private: &TokenStream) -> Tok
         quote_spanned!(here=> to.enter(#mark);)
     } else {
         quote_spanned! {here=>
-            use #private::{ReachFields as _, ReachNothing as _};
+            use #private::probes::*;
             if to.enter(#mark) { #(#types)* }
         }
     };
@@ -94,7 +100,6 @@ fn reached(input: &DeriveInput, model: &Model<'_>, private: &TokenStream) -> Tok
     quote_spanned! {here=>
         #[automatically_derived]
         impl #impl_generics #private::ValidatedFields for #ident #ty_generics #where_clause {
-            #[allow(unused_imports)]
             fn reach(to: &mut #private::Reach) { #body }
         }
     }
@@ -110,7 +115,7 @@ fn parts(ty: &Type) -> Vec<&Type> {
 
 struct Dive<'a> {
     input: &'a DeriveInput,
-    private: &'a TokenStream,
+    private: &'a Ident,
     lifetime: Lifetime,
 }
 
@@ -128,8 +133,7 @@ impl Dive<'_> {
         quote_spanned! {here=>
             #[automatically_derived]
             impl #impl_generics #private::ValidateFields<#state> for #ident #ty_generics #where_clause {
-                #[allow(unused_imports)]
-                fn fields<#lifetime>(&#lifetime self, #to: &mut #private::Checks<#lifetime, #state>) { #body }
+                    fn fields<#lifetime>(&#lifetime self, #to: &mut #private::Checks<#lifetime, #state>) { #body }
             }
         }
     }
@@ -172,7 +176,7 @@ impl Dive<'_> {
             && !self.has_skipped_variants(model);
         let rest = (!all).then(|| quote_spanned!(here=> _ => {}));
         quote_spanned! {here=>
-            use #private::{DiveFields as _, DiveNothing as _, DiveValidators as _};
+            use #private::probes::*;
             match self { #(#shapes)* #rest }
             #names
         }

@@ -65,7 +65,7 @@ fn one_state<'a>(validators: &[Validator<'a>], errors: &mut Errors) -> Option<&'
 
 fn impls(block: &ItemImpl, krate: &Path, validators: &[Validator<'_>], state: Option<&Type>) -> TokenStream {
     let here = Span::mixed_site();
-    let private = quote_spanned!(here=> #krate::__private);
+    let private = crate_path::private();
     let ty = &block.self_ty;
     let marker = marker_generics(&block.generics, &private);
     let (state, generics) = stated(block, &private, validators, state);
@@ -76,14 +76,14 @@ fn impls(block: &ItemImpl, krate: &Path, validators: &[Validator<'_>], state: Op
         // Without its definition's part the type has one error, from the marker; a bound here would add its own.
         let at = here.located_at(ty.span());
         quote_spanned! {at=>
-            use #private::{DiveFields as _, DiveNothing as _};
+            use #private::probes::*;
             (&&#private::Dive(self)).dive::<#state>(to);
         }
     };
     let lifetime = fresh_lifetime("'checked", &block.generics);
     let (marker_generics, _, marker_where) = marker.split_for_impl();
     let (impl_generics, _, where_clause) = generics.split_for_impl();
-    quote_spanned! {here=>
+    let impls = quote_spanned! {here=>
         #[automatically_derived]
         impl #marker_generics #private::Validated for #ty #marker_where {}
         #[automatically_derived]
@@ -93,10 +93,11 @@ fn impls(block: &ItemImpl, krate: &Path, validators: &[Validator<'_>], state: Op
                 #(#checks)*
             }
         }
-    }
+    };
+    crate_path::scope(krate, impls)
 }
 
-fn marker_generics(generics: &Generics, private: &TokenStream) -> Generics {
+fn marker_generics(generics: &Generics, private: &Ident) -> Generics {
     let mut generics = generics.clone();
     if generics.type_params().next().is_some() {
         generics.make_where_clause().predicates.push(parse_quote!(Self: #private::ValidatedFields));
@@ -107,7 +108,7 @@ fn marker_generics(generics: &Generics, private: &TokenStream) -> Generics {
 /// The state's type, and the block's generics with what the impl asks of it.
 fn stated(
     block: &ItemImpl,
-    private: &TokenStream,
+    private: &Ident,
     validators: &[Validator<'_>],
     state: Option<&Type>,
 ) -> (TokenStream, Generics) {

@@ -15,5 +15,6 @@ pub use dive::{
     Dive, DiveFields, DiveNothing, DiveValidators, Validate, ValidateFields, Validated, ValidatedFields,
 };
 pub use invalid::{Invalid, Violation};
-pub use reach::{MARK, Marked, Reach, ReachFields, ReachNothing, Reached, Unmarked};
+pub(crate) use reach::MARK;
+pub use reach::{Marked, Reach, ReachFields, ReachNothing, Reached, Unmarked};
 pub(crate) use run::{Verdict, run, text as panic_text};

@@ -10,7 +10,7 @@ use std::marker::PhantomData;
 use super::dive::{Validated, ValidatedFields};
 
 /// The schema keyword that holds the mark of a type with validators. It is never sent.
-pub const MARK: &str = "x-llmnode-validated";
+pub(crate) const MARK: &str = "x-llmnode-validated";
 
 /// The marks that a dive can come to.
 #[derive(Debug, Default)]

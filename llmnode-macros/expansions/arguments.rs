@@ -1,0 +1,51 @@
+struct ChooseItem {
+    n: u32,
+    list: Vec<u8>,
+    other: u8,
+}
+const _: () = {
+    use ::llmnode::__private as __llmnode;
+    #[automatically_derived]
+    impl __llmnode::Node for ChooseItem {
+        type Output = ::std::string::String;
+        const NAME: &'static ::core::primitive::str = "other";
+    }
+    #[automatically_derived]
+    impl<
+        AnyState: ?::core::marker::Sized + ::core::marker::Sync,
+    > __llmnode::Exec<AnyState> for ChooseItem {
+        fn exec(
+            &self,
+            cx: &__llmnode::Cx<'_, AnyState>,
+        ) -> impl ::core::future::Future<
+            Output = __llmnode::Executed<Self>,
+        > + ::core::marker::Send {
+            __llmnode::exec(self, cx)
+        }
+    }
+    #[automatically_derived]
+    impl<
+        AnyState: ?::core::marker::Sized + ::core::marker::Sync,
+    > __llmnode::LlmNode<AnyState> for ChooseItem {
+        const ATTRIBUTES: __llmnode::Attributes = __llmnode::Attributes::new()
+            .retries(0)
+            .transport_retries(1)
+            .model("small")
+            .temperature(0.2)
+            .max_tokens(64);
+        fn render(&self, _: &AnyState, to: &mut __llmnode::Prompt) {
+            to.system(&[__llmnode::Segment::text("You are careful.")]);
+            to.user(
+                &[
+                    __llmnode::Segment::format(&::core::format_args!("{:>3}", & self.n)),
+                    __llmnode::Segment::text(" "),
+                    __llmnode::Segment::json(&self.list),
+                    __llmnode::Segment::text("{}"),
+                ],
+            );
+        }
+        fn output() -> __llmnode::OutputSpec<Self::Output, AnyState> {
+            __llmnode::OutputSpec::text()
+        }
+    }
+};

@@ -1,0 +1,51 @@
+struct Ask<T> {
+    topic: T,
+    other: u8,
+}
+const _: () = {
+    use ::llmnode::__private as __llmnode;
+    #[automatically_derived]
+    impl<T> __llmnode::Node for Ask<T>
+    where
+        Self: ::core::marker::Send + ::core::marker::Sync,
+    {
+        type Output = u8;
+        const NAME: &'static ::core::primitive::str = "Ask";
+    }
+    #[automatically_derived]
+    impl<
+        T,
+        AnyState: ?::core::marker::Sized + ::core::marker::Sync,
+    > __llmnode::Exec<AnyState> for Ask<T>
+    where
+        Self: ::core::marker::Send + ::core::marker::Sync,
+    {
+        fn exec(
+            &self,
+            _: &__llmnode::Cx<'_, AnyState>,
+        ) -> impl ::core::future::Future<
+            Output = __llmnode::Executed<Self>,
+        > + ::core::marker::Send {
+            ::core::future::pending()
+        }
+    }
+    #[automatically_derived]
+    impl<
+        T,
+        AnyState: ?::core::marker::Sized + ::core::marker::Sync,
+    > __llmnode::LlmNode<AnyState> for Ask<T>
+    where
+        Self: ::core::marker::Send + ::core::marker::Sync,
+    {
+        fn render(&self, _: &AnyState, _: &mut __llmnode::Prompt) {}
+        fn output() -> __llmnode::OutputSpec<Self::Output, AnyState> {
+            ::core::unreachable!()
+        }
+    }
+};
+::core::compile_error! {
+    "unknown argument `retrys`; did you mean `retries`?"
+}
+::core::compile_error! {
+    "`{}` names no variable; prompt variables are the node's fields, by name (at 1:1)\n  |\n1 | {}\n  | ^^"
+}

@@ -1,0 +1,39 @@
+#[derive(
+    ::llmnode::__private::serde::Serialize,
+    ::llmnode::__private::serde::Deserialize,
+    ::llmnode::__private::schemars::JsonSchema
+)]
+#[derive(Debug)]
+#[serde(crate = "::llmnode::__private::serde")]
+#[schemars(crate = "::llmnode::__private::schemars")]
+#[schemars(
+    extend(
+        "x-llmnode-validated" = (
+            {use::llmnode::__private::probes::*;(
+                &&::llmnode::__private::Reached::<Choice>::new()
+            ).mark(::core::concat!(::core::module_path!(), "::Choice"))}
+        )
+    )
+)]
+struct Choice {
+    item: String,
+    tags: Vec<String>,
+    count: Option<u32>,
+}
+const _: () = {
+    use ::llmnode::__private as __llmnode;
+    #[automatically_derived]
+    impl __llmnode::ValidatedFields for Choice {
+        fn reach(to: &mut __llmnode::Reach) {
+            to.enter(::core::concat!(::core::module_path!(), "::Choice"));
+        }
+    }
+    #[automatically_derived]
+    impl<AnyState: ?::core::marker::Sized> __llmnode::ValidateFields<AnyState>
+    for Choice {
+        fn fields<'checked>(
+            &'checked self,
+            _: &mut __llmnode::Checks<'checked, AnyState>,
+        ) {}
+    }
+};

@@ -1,0 +1,62 @@
+struct Ask<'a, T: Clone, const N: usize> {
+    a: &'a T,
+    b: [u8; N],
+}
+const _: () = {
+    use crate::other::__private as __llmnode;
+    #[automatically_derived]
+    impl<'a, T: Clone, const N: usize> __llmnode::Node for Ask<'a, T, N>
+    where
+        Self: ::core::marker::Send + ::core::marker::Sync,
+        &'a T: __llmnode::PromptValue,
+        Vec<T>: __llmnode::LlmOutput,
+    {
+        type Output = Vec<T>;
+        const NAME: &'static ::core::primitive::str = "ask";
+    }
+    #[automatically_derived]
+    impl<'state, 'a, T: Clone, const N: usize> __llmnode::Exec<Borrowed<'state>>
+    for Ask<'a, T, N>
+    where
+        Self: ::core::marker::Send + ::core::marker::Sync,
+        &'a T: __llmnode::PromptValue,
+        Vec<T>: __llmnode::LlmOutput,
+        Vec<T>: __llmnode::Validate<Borrowed<'state>> + __llmnode::ValidatedFields,
+    {
+        fn exec(
+            &self,
+            cx: &__llmnode::Cx<'_, Borrowed<'state>>,
+        ) -> impl ::core::future::Future<
+            Output = __llmnode::Executed<Self>,
+        > + ::core::marker::Send {
+            __llmnode::exec(self, cx)
+        }
+    }
+    #[automatically_derived]
+    impl<'state, 'a, T: Clone, const N: usize> __llmnode::LlmNode<Borrowed<'state>>
+    for Ask<'a, T, N>
+    where
+        Self: ::core::marker::Send + ::core::marker::Sync,
+        &'a T: __llmnode::PromptValue,
+        Vec<T>: __llmnode::LlmOutput,
+        Vec<T>: __llmnode::Validate<Borrowed<'state>> + __llmnode::ValidatedFields,
+    {
+        fn render(&self, _: &Borrowed<'state>, to: &mut __llmnode::Prompt) {
+            to.user(
+                &[
+                    __llmnode::Segment::value(&self.a),
+                    __llmnode::Segment::text(" "),
+                    __llmnode::Segment::format(&::core::format_args!("{:?}", & self.b)),
+                ],
+            );
+        }
+        fn output() -> __llmnode::OutputSpec<Self::Output, Borrowed<'state>> {
+            __llmnode::OutputSpec::json(
+                |to| <Vec<T> as __llmnode::ValidatedFields>::reach(to),
+                |value, to| <Vec<
+                    T,
+                > as __llmnode::Validate<Borrowed<'state>>>::checks(value, to),
+            )
+        }
+    }
+};

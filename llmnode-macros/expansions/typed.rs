@@ -1,0 +1,51 @@
+/// Decides which item to use next.
+struct ChooseItem {
+    goal: String,
+    hint: Option<String>,
+}
+const _: () = {
+    use ::llmnode::__private as __llmnode;
+    #[automatically_derived]
+    impl __llmnode::Node for ChooseItem {
+        type Output = Choice;
+        const NAME: &'static ::core::primitive::str = "choose_item";
+        const DESCRIPTION: &'static ::core::primitive::str = "Decides which item to use next.";
+    }
+    #[automatically_derived]
+    impl __llmnode::Exec<World> for ChooseItem {
+        fn exec(
+            &self,
+            cx: &__llmnode::Cx<'_, World>,
+        ) -> impl ::core::future::Future<
+            Output = __llmnode::Executed<Self>,
+        > + ::core::marker::Send {
+            __llmnode::exec(self, cx)
+        }
+    }
+    #[automatically_derived]
+    impl __llmnode::LlmNode<World> for ChooseItem {
+        const ATTRIBUTES: __llmnode::Attributes = __llmnode::Attributes::new()
+            .retries(2);
+        fn render(&self, state: &World, to: &mut __llmnode::Prompt) {
+            to.user(
+                &[
+                    __llmnode::Segment::text("Goal: "),
+                    __llmnode::Segment::value(&self.goal),
+                    __llmnode::Segment::text("\n"),
+                    __llmnode::Segment::list(
+                        &__llmnode::prompt_at::<2, 2, _>(state).inventory,
+                    ),
+                    __llmnode::Segment::text("\n"),
+                    __llmnode::Segment::or(&self.hint, "none"),
+                ],
+            );
+        }
+        fn output() -> __llmnode::OutputSpec<Self::Output, World> {
+            use __llmnode::probes::*;
+            __llmnode::OutputSpec::json(
+                |to| (&&__llmnode::Reached::<Choice>::new()).reach(to),
+                |value, to| (&&&__llmnode::Dive(value)).dive::<World>(to),
+            )
+        }
+    }
+};

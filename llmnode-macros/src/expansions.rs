@@ -1,0 +1,117 @@
+//! The expansions, pinned: `UPDATE=1 cargo test -p llmnode-macros` writes them anew.
+
+use std::path::Path;
+
+use proc_macro2::TokenStream;
+use quote::quote;
+
+/// Compares an expansion with its file in `expansions/`; returns how many lines the macro added.
+fn pinned(name: &str, item: &TokenStream, expansion: TokenStream) -> usize {
+    let unparse = |tokens: TokenStream| prettyplease::unparse(&syn::parse2(tokens).unwrap());
+    let expansion = unparse(expansion);
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("expansions").join(format!("{name}.rs"));
+    if std::env::var_os("UPDATE").is_some() {
+        std::fs::write(&path, &expansion).unwrap();
+    }
+    let written = std::fs::read_to_string(&path).unwrap_or_default();
+    assert!(
+        written == expansion,
+        "{} differs; run with UPDATE=1 and look at the diff:\n{expansion}",
+        path.display()
+    );
+    expansion.lines().count() - unparse(item.clone()).lines().count()
+}
+
+fn node(name: &str, arguments: TokenStream, item: TokenStream) -> usize {
+    pinned(name, &item, crate::node::expand(arguments, item.clone()))
+}
+
+#[test]
+fn a_node_of_raw_text() {
+    let lines = node(
+        "text",
+        quote!(prompt = "Say hello."),
+        quote!(
+            struct Greet;
+        ),
+    );
+    assert!(lines <= 40, "{lines} lines");
+}
+
+#[test]
+fn a_typed_node_of_two_fields() {
+    let prompt = "Goal: {goal}\n{state.inventory:list}\n{hint:or(none)}";
+    let arguments = quote!(prompt = #prompt, output = Choice, state = World, retries = 2);
+    let item = quote! {
+        /// Decides which item to use next.
+        struct ChooseItem { goal: String, hint: Option<String> }
+    };
+    let lines = node("typed", arguments, item);
+    // rustfmt, whose lines are longer, makes 40 of them.
+    assert!(lines <= 46, "{lines} lines");
+}
+
+#[test]
+fn a_node_with_all_arguments() {
+    let arguments = quote! {
+        system = "You are careful.",
+        prompt = "{n:>3} {list:json}{{}}",
+        retries = 0,
+        transport_retries = 1,
+        model = "small",
+        temperature = 0.2,
+        max_tokens = 64,
+        name = "other"
+    };
+    node(
+        "arguments",
+        arguments,
+        quote! { struct ChooseItem { n: u32, list: Vec<u8>, #[node(skip)] other: u8 } },
+    );
+}
+
+#[test]
+fn a_generic_node() {
+    let arguments = quote!(prompt = "{a} {b:?}", output = Vec<T>, state = Borrowed<'_>, crate = crate::other);
+    node("generic", arguments, quote! { struct Ask<'a, T: Clone, const N: usize> { a: &'a T, b: [u8; N] } });
+}
+
+#[test]
+fn a_node_with_faults() {
+    let item = quote! { struct Ask<T> { topic: T, #[node(skip)] other: u8 } };
+    node("faults", quote!(prompt = "{}", output = u8, retrys = 2), item);
+}
+
+#[test]
+fn an_unknown_variable() {
+    node("unknown_variable", quote!(prompt = "About {topik}"), quote! { struct Ask { topic: String } });
+}
+
+#[test]
+fn a_flat_output() {
+    let item =
+        quote! { #[derive(Debug)] struct Choice { item: String, tags: Vec<String>, count: Option<u32> } };
+    let lines = pinned("flat_output", &item, crate::output::expand(quote!(), item.clone()));
+    assert!(lines <= 40, "{lines} lines");
+}
+
+#[test]
+fn an_enum_output() {
+    let item = quote! {
+        #[serde(rename_all = "snake_case", tag = "kind", content = "value")]
+        enum Step<T> { Done, Use(Choice), Both { first: (u8, Choice), others: Vec<T> } }
+    };
+    pinned("enum_output", &item, crate::output::expand(quote!(state = World), item.clone()));
+}
+
+#[test]
+fn validators() {
+    let item = quote! {
+        impl Choice {
+            fn item_is_available(&self, state: &World) -> Result<(), Invalid> { todo!() }
+            #[cfg(feature = "stock")]
+            async fn in_stock(&self, attempt: &Attempt, state: &World) -> Result<(), Invalid> { todo!() }
+        }
+    };
+    pinned("validators", &item, crate::validate::expand(quote!(state), item.clone()));
+}
