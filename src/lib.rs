@@ -64,7 +64,7 @@
 #[doc(inline)]
 pub use llmnode_macros::llm_node;
 
-/// Adds `Serialize`, `Deserialize` and `JsonSchema`, through this crate's own `serde` and `schemars`, so that a
+/// Adds those of the derives `Serialize`, `Deserialize` and `JsonSchema` that do not stand below it, through this crate's own `serde` and `schemars`, so that a
 /// program needs neither in its `Cargo.toml`. Attributes of both (`#[serde(rename_all = "…")]`,
 /// `#[schemars(range(min = 1))]`) work as usual. Doc comments become the descriptions that the model reads.
 ///
@@ -114,13 +114,14 @@ pub use llmnode_macros::llm_output;
 ///
 /// Every method takes `&self`, optionally the state (any reference) and an [`&Attempt`](Attempt), in any order, and
 /// returns `Result<(), Invalid>`; it may be `async`. `#[validate]` and `#[validate(state)]` say the same. The type's
-/// definition needs `#[llm_output]`, or `#[validate]` above its own derives. Helpers that are no validators belong
+/// definition needs `#[llm_output]`, or `#[llmnode::validate]` above its own derives. Helpers that are no validators belong
 /// into another impl block.
 ///
 /// # On a definition
 ///
-/// `#[validate]`, or `#[validate(state = World)]` where fields' validators take a state, above the type's own
-/// derives of `Deserialize` and `JsonSchema`. The validators of its fields then run with it.
+/// `#[llmnode::validate]`, or `#[llmnode::validate(state = World)]` where fields' validators take a state, above the
+/// type's own derives of `Deserialize` and `JsonSchema`. The validators of its fields then run with it. It is written
+/// by its path here, because the derive of `JsonSchema` knows an attribute of its own by the name `validate`.
 ///
 /// ```
 /// use llmnode::prelude::*;

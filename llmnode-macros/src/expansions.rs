@@ -115,3 +115,75 @@ fn validators() {
     };
     pinned("validators", &item, crate::validate::expand(quote!(state), item.clone()));
 }
+
+mod anything {
+    use proc_macro2::TokenStream;
+    use proptest::prelude::*;
+
+    /// Tokens that are rich in what the macros look at.
+    fn tokens() -> impl Strategy<Value = TokenStream> {
+        let piece = prop::sample::select(vec![
+            "prompt",
+            "system",
+            "output",
+            "state",
+            "retries",
+            "crate",
+            "name",
+            "skip",
+            "=",
+            ",",
+            ",",
+            "=",
+            "\"{a}\"",
+            "\"{state.x:list} {b}\"",
+            "\"{\"",
+            "r#\"{topik}\"#",
+            "2",
+            "-1",
+            "0.5",
+            "1e999",
+            "Vec<u8>",
+            "&World",
+            "'_",
+            "<",
+            ">",
+            "(a, b)",
+            "[u8; 2]",
+            "::",
+            "World",
+            "fn",
+            "\"\"",
+            "b\"x\"",
+            "99999999999",
+            "{ a }",
+            "#[node(skip)]",
+        ]);
+        prop::collection::vec(piece, 0..12)
+            .prop_map(|pieces| pieces.join(" "))
+            .prop_filter_map("tokens", |text| text.parse().ok())
+    }
+
+    const ITEMS: [&str; 9] = [
+        "struct Ask { a: String, #[node(skip)] r#type: Vec<u8> }",
+        "struct Ask<'a, T>(&'a T);",
+        "struct Ask;",
+        "enum Ask { #[serde(rename = \"b\")] A(T), B { c: (u8, X) } }",
+        "union Ask { a: u8 }",
+        "impl<T> Ask<T> { fn a(&self, s: &T, t: &Attempt) -> Result<(), Invalid> {} const B: u8 = 1; fn c() {} }",
+        "impl Clone for Ask { fn clone(&self) -> Self {} }",
+        "fn ask() {}",
+        "struct {",
+    ];
+
+    proptest! {
+        #[test]
+        fn is_answered_with_tokens_that_parse(arguments in tokens(), item in prop::sample::select(ITEMS.to_vec())) {
+            let Ok(item) = item.parse::<TokenStream>() else { return Ok(()) };
+            for expand in [crate::node::expand, crate::output::expand, crate::validate::expand] {
+                let expansion = expand(arguments.clone(), item.clone());
+                prop_assert!(syn::parse2::<syn::File>(expansion.clone()).is_ok(), "{}", expansion);
+            }
+        }
+    }
+}

@@ -25,8 +25,8 @@ pub fn llm_output(arguments: TokenStream, item: TokenStream) -> TokenStream {
     output::expand(arguments.into(), item.into()).into()
 }
 
-/// On an impl block: each method is a validator. On a definition with its own derives: dives into its fields'
-/// validators.
+/// On an impl block: each method is a validator. On a definition with its own derives, by the path
+/// `#[llmnode::validate]`: dives into its fields' validators.
 #[proc_macro_attribute]
 pub fn validate(arguments: TokenStream, item: TokenStream) -> TokenStream {
     validate::expand(arguments.into(), item.into()).into()

@@ -28,8 +28,8 @@ pub trait Validate<S: ?Sized> {
 /// A type whose definition says how to dive into its fields.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` has validators, but its definition does not say so",
-    label = "its definition has neither `#[llm_output]` nor `#[validate]`",
-    note = "put `#[llm_output]` on the definition, or `#[validate]` above its own derives"
+    label = "its definition has neither `#[llm_output]` nor `#[llmnode::validate]`",
+    note = "put `#[llm_output]` on the definition, or `#[llmnode::validate]` above its own derives"
 )]
 pub trait ValidatedFields {
     /// Notes which types a dive can come to.
