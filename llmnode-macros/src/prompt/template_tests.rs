@@ -1,6 +1,7 @@
 use proptest::prelude::*;
 
-use super::{FaultKind, Format, Piece, Segment, Template, Variable, parse};
+use super::super::fault::FaultKind;
+use super::{Format, Piece, Segment, Template, Variable, parse};
 
 fn kinds(source: &str) -> Vec<Piece> {
     let template = parse(source);

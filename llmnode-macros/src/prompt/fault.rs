@@ -1,0 +1,83 @@
+//! What can be wrong in a prompt, in words.
+
+use std::fmt;
+use std::ops::Range;
+
+use super::spec;
+use crate::diagnostics::suggest;
+
+/// The filters that exist, as a user writes them.
+const FILTERS: [&str; 3] = ["list", "json", "or"];
+
+/// Something wrong in a prompt, and where.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Fault {
+    pub(crate) range: Range<usize>,
+    pub(crate) kind: FaultKind,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum FaultKind {
+    Unclosed,
+    LoneClose,
+    /// A brace that opens text, such as JSON.
+    Text,
+    Positional(String),
+    Spaces(String),
+    SelfValue,
+    BareState,
+    RawIdentifier(String),
+    FieldAccess(String),
+    Expression(String),
+    UnknownFilter(String),
+    FilterArgument(&'static str),
+    OrWithoutText,
+    Spec(spec::SpecFault),
+}
+
+impl fmt::Display for FaultKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Unclosed => f.write_str("this `{` is never closed; write `{{` for a brace of the text"),
+            Self::LoneClose => f.write_str("this `}` closes nothing; write `}}` for a brace of the text"),
+            Self::Text => f.write_str(
+                "this `{` opens no variable; write `{{` and `}}` for braces that belong to the text",
+            ),
+            Self::Positional(text) => {
+                write!(f, "`{text}` names no variable; prompt variables are the node's fields, by name")
+            }
+            Self::Spaces(name) => write!(f, "a variable has no spaces around it; write `{{{name}}}`"),
+            Self::SelfValue => f.write_str("`self` is not a prompt variable; name a field"),
+            Self::BareState => {
+                f.write_str("`state` is not a value of the prompt; name a part of it, such as `{state.name}`")
+            }
+            Self::RawIdentifier(name) => write!(f, "write `{{{name}}}`: a prompt needs no `r#`"),
+            Self::FieldAccess(text) => write!(
+                f,
+                "`{text}` reads inside a field, which a prompt cannot; add a field that holds the value"
+            ),
+            Self::Expression(text) => write!(
+                f,
+                "`{text}` is an expression; a prompt variable is a field or a path such as `state.name`, \
+                 so add a field that holds the value"
+            ),
+            Self::UnknownFilter(name) => match suggest(name, FILTERS) {
+                Some(near) => write!(f, "unknown filter `{name}`; did you mean `{}`?", usage(near)),
+                None => write!(
+                    f,
+                    "unknown filter `{name}`; expected `list`, `json`, `or(text)` or a format spec such as `?` or `>8`"
+                ),
+            },
+            Self::FilterArgument(name) => write!(f, "the filter `{name}` takes no argument; write `:{name}`"),
+            Self::OrWithoutText => {
+                f.write_str("the filter `or` takes the text for an absent value; write `:or(none)`")
+            }
+            Self::Spec(fault) => fault.fmt(f),
+        }
+    }
+}
+
+/// A filter as it is written, with its argument.
+fn usage(filter: &str) -> &str {
+    if filter == "or" { "or(text)" } else { filter }
+}
