@@ -63,20 +63,26 @@ impl<'r, T: Send + 'r> IntoFuture for Map<'r, T> {
             let mut results: Vec<Option<Result<T, NodeError>>> = Vec::new();
             for start in calls {
                 if pool.len() == concurrency {
-                    let (index, result) = poll_fn(|cx| pool.poll_next(cx)).await;
+                    let (index, result) = next(&mut pool).await;
                     results[index] = Some(result);
                 }
                 pool.push(results.len(), start(settings.clone()));
                 results.push(None);
             }
             while pool.len() > 0 {
-                let (index, result) = poll_fn(|cx| pool.poll_next(cx)).await;
+                let (index, result) = next(&mut pool).await;
                 results[index] = Some(result);
             }
             // Every slot is filled: each pushed future has come back from the pool.
             results.into_iter().flatten().collect()
         })
     }
+}
+
+/// The next call that has ended. Gives other tasks a turn now and then, also if no call ever has to wait.
+async fn next<T>(pool: &mut Pool<'_, T>) -> (usize, T) {
+    tokio::task::consume_budget().await;
+    poll_fn(|cx| pool.poll_next(cx)).await
 }
 
 impl<T> fmt::Debug for Map<'_, T> {
