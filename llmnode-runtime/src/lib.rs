@@ -13,6 +13,7 @@ mod node;
 #[cfg(feature = "openai")]
 mod openai;
 mod output;
+mod panics;
 #[doc(hidden)]
 pub mod private;
 pub mod prompt;

@@ -97,12 +97,15 @@ impl Ledger {
 
     /// The whole book as JSON, without prompts, answers and violations.
     pub fn to_json(&self) -> serde_json::Value {
-        let calls = self.calls();
+        // One look at the figures, so that the total is the sum of the nodes also while calls run.
+        let (calls, nodes) = (self.calls(), self.by_name(|stats| *stats));
+        let mut total = Usage::default();
+        nodes.values().for_each(|stats| total.merge(&stats.usage));
         serde_json::json!({
             "format": "llmnode/ledger",
             "version": 1,
-            "total": self.total(),
-            "nodes": self.by_name(|stats| *stats),
+            "total": total,
+            "nodes": nodes,
             "calls": calls.iter().map(Arc::as_ref).collect::<Vec<_>>(),
         })
     }
@@ -115,12 +118,13 @@ impl Ledger {
         let mut book = self.lock();
         let stats = book.stats(node);
         stats.usage.add(usage);
-        stats.busy += busy;
+        stats.busy = stats.busy.saturating_add(busy);
     }
 
     pub(super) fn end_call(&self, node: NodeKey, busy: Duration, record: Arc<CallRecord>) {
         let mut book = self.lock();
-        book.stats(node).busy += busy;
+        let stats = book.stats(node);
+        stats.busy = stats.busy.saturating_add(busy);
         book.calls.push_back(record);
         book.trim();
     }

@@ -27,6 +27,15 @@ struct State {
     ended: bool,
 }
 
+impl State {
+    /// The time since the last booking. Attempts side by side may come here in another order than they ended.
+    fn book_until(&mut self, now: Instant) -> Duration {
+        let busy = now.saturating_duration_since(self.booked);
+        self.booked = self.booked.max(now);
+        busy
+    }
+}
+
 impl<'r> CallScope<'r> {
     pub(crate) fn begin<N: Node>(ledger: &'r Ledger, clock: &'r dyn Clock) -> Self {
         let (node, started) = (NodeKey::of::<N>(), clock.now());
@@ -52,16 +61,16 @@ impl<'r> CallScope<'r> {
 
     /// Ends the call, and gives its record.
     pub(crate) fn end(&self, category: Option<Category>) -> Arc<CallRecord> {
+        let now = self.clock.now();
         let mut state = self.lock();
         state.ended = true;
-        let now = self.clock.now();
         let record = Arc::new(CallRecord {
             node: self.node.name,
             category,
             attempts: std::mem::take(&mut state.attempts),
             elapsed: now.saturating_duration_since(self.started),
         });
-        let busy = now.saturating_duration_since(state.booked);
+        let busy = state.book_until(now);
         self.ledger.end_call(self.node, busy, Arc::clone(&record));
         record
     }
@@ -77,10 +86,9 @@ impl<'r> CallScope<'r> {
             tokens = record.usage.and_then(|usage| usage.total()),
             elapsed = ?record.elapsed,
         );
-        let mut state = self.lock();
         let now = self.clock.now();
-        let busy = now.saturating_duration_since(state.booked);
-        state.booked = now;
+        let mut state = self.lock();
+        let busy = state.book_until(now);
         self.ledger.add_attempt(self.node, record.usage.as_ref(), busy);
         state.attempts.push(record);
     }

@@ -11,9 +11,11 @@ use serde_json::Value;
 use super::cx::Cx;
 use super::run::RunCore;
 use crate::BoxFuture;
+use crate::category::Category;
 use crate::error::NodeError;
 use crate::ledger::{CallRecord, CallScope};
 use crate::node::Exec;
+use crate::panics::caught;
 use crate::settings::Settings;
 
 type Outcome<T> = Result<CallReport<T>, NodeError>;
@@ -21,7 +23,8 @@ type Outcome<T> = Result<CallReport<T>, NodeError>;
 /// A call that starts when it is awaited.
 ///
 /// What it sets beats the run's settings, which beat the node's attributes. `join!`, `select!` and
-/// `timeout` of tokio take it as it is; elsewhere `.into_future()` makes a future of it.
+/// `timeout` of tokio take it as it is, with the node in a variable of its own; elsewhere `.into_future()` makes
+/// a future of it. A panic of the node, its output or its model is caught, and is the call's error.
 #[must_use = "a call does nothing until it is awaited"]
 pub struct Call<'r, T> {
     settings: Settings,
@@ -147,7 +150,13 @@ where
 {
     Box::pin(async move {
         let scope = CallScope::begin::<N>(&core.ledger, &*core.clock);
-        let outcome = node.exec(&Cx { core, state, scope: &scope, settings: &settings }).await;
+        let cx = Cx { core, state, scope: &scope, settings: &settings };
+        let outcome = caught(|| node.exec(&cx)).await.unwrap_or_else(|said| {
+            Err(NodeError::new(
+                Category::Panic,
+                format!("the node, its output or its model panicked: {said}"),
+            ))
+        });
         match outcome {
             Ok(value) => Ok(CallReport { value, record: scope.end(None) }),
             Err(error) => {

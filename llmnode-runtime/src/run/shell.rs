@@ -1,6 +1,5 @@
 //! The part of an LLM call that knows the node's types: render, read, check. It is generic, so it is small.
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use super::attempts::{self, Failure, Judge, Judgement};
@@ -11,6 +10,7 @@ use crate::error::NodeError;
 use crate::model::{Message, Request, Role};
 use crate::node::LlmNode;
 use crate::output::{Answer, OutputSchema, OutputSpec};
+use crate::panics::guarded;
 use crate::prompt::Prompt;
 use crate::settings::Resolved;
 use crate::validate::{self, Attempt, Checks, Verdict};
@@ -24,12 +24,16 @@ where
     N: LlmNode<S>,
     S: ?Sized + Sync,
 {
-    let plan = Resolved::new(cx.settings, &cx.core.settings, &N::ATTRIBUTES)?;
+    let mut plan = Resolved::new(cx.settings, &cx.core.settings, &N::ATTRIBUTES)?;
     let spec = N::output();
-    if spec.is_text() && plan.retries > 0 {
-        let fault = "retries correct bad answers, but this node's answer is raw text that nothing checks; \
-                     set an output type, or use transport_retries";
-        return Err(NodeError::new(Category::ConfigError, fault));
+    if spec.is_text() {
+        if cx.settings.retries.or(N::ATTRIBUTES.retries).is_some_and(|retries| retries > 0) {
+            let fault = "retries correct bad answers, but this node's answer is raw text that nothing checks; \
+                         set an output type, or use transport_retries";
+            return Err(NodeError::new(Category::ConfigError, fault));
+        }
+        // The run's word is for nodes of all kinds.
+        plan.retries = 0;
     }
     let schema = spec.schema().map_err(|fault| NodeError::new(Category::ConfigError, fault))?;
     // A registered name picks the model behind it; any other is an id for the run's own model.
@@ -51,10 +55,8 @@ where
 
 fn render<N: LlmNode<S>, S: ?Sized>(node: &N, state: &S) -> Result<Vec<Message>, NodeError> {
     let mut prompt = Prompt::new();
-    catch_unwind(AssertUnwindSafe(|| node.render(state, &mut prompt))).map_err(|panic| {
-        let said = validate::panic_text(&*panic);
-        NodeError::new(Category::Panic, format!("a value of the prompt panicked: {said}"))
-    })?;
+    guarded(|| node.render(state, &mut prompt))
+        .map_err(|said| NodeError::new(Category::Panic, format!("a value of the prompt panicked: {said}")))?;
     let (system, user) = prompt.finish().map_err(|fault| NodeError::new(Category::PrepError, fault))?;
     // Room for a correction, so that the first one moves nothing.
     let mut messages = Vec::with_capacity(4);
@@ -100,8 +102,6 @@ impl<T: Send + Sync, S: ?Sized + Sync> Judge for TypedJudge<'_, T, S> {
                     Judgement::Accepted { flags, warnings: violations }
                 }
                 Verdict::Judged(violations) => {
-                    // Warnings are for the program, not for the model.
-                    let violations = violations.into_iter().filter(|one| !one.warning).collect();
                     Judgement::Rejected { category: Category::ValidationError, violations }
                 }
                 Verdict::Aborted(error) => Judgement::Stopped(Failure {

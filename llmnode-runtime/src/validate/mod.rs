@@ -17,4 +17,4 @@ pub use dive::{
 pub use invalid::{Invalid, Violation};
 pub(crate) use reach::MARK;
 pub use reach::{Marked, Reach, ReachFields, ReachNothing, Reached, Unmarked};
-pub(crate) use run::{Verdict, run, text as panic_text};
+pub(crate) use run::{Verdict, run};

@@ -1,0 +1,32 @@
+//! Panics of the program's code, turned into errors.
+//!
+//! A panic that is caught still prints through the panic hook; with `panic = "abort"` none is caught.
+
+use std::any::Any;
+use std::future::{Future, poll_fn};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::pin::pin;
+use std::task::Poll;
+
+/// Awaits a future; gives what it said if it panicked, at its making or at any poll.
+pub(crate) async fn caught<F: Future>(make: impl FnOnce() -> F) -> Result<F::Output, String> {
+    let mut future = pin!(guarded(make)?);
+    poll_fn(|cx| match guarded(|| future.as_mut().poll(cx)) {
+        Ok(poll) => poll.map(Ok),
+        Err(said) => Poll::Ready(Err(said)),
+    })
+    .await
+}
+
+/// Runs the program's code; gives what it said if it panicked.
+pub(crate) fn guarded<T>(run: impl FnOnce() -> T) -> Result<T, String> {
+    catch_unwind(AssertUnwindSafe(run)).map_err(|panic| text(&*panic).to_owned())
+}
+
+fn text(panic: &(dyn Any + Send)) -> &str {
+    panic
+        .downcast_ref::<&str>()
+        .copied()
+        .or_else(|| panic.downcast_ref::<String>().map(String::as_str))
+        .unwrap_or("no message")
+}
