@@ -109,15 +109,18 @@ impl fmt::Display for NodeError {
         }
         write!(f, "{category}")?;
         let attempts = self.attempts();
-        if attempts.len() < 2 {
+        // One attempt that failed as the call did has nothing to add.
+        if matches!(attempts, []) || matches!(attempts, [only] if only.category == Some(*category)) {
             return write!(f, ": {}", one_line(message, 1000));
         }
-        write!(f, " after {} requests: {}", attempts.len(), one_line(message, 1000))?;
+        let plural = if attempts.len() == 1 { "" } else { "s" };
+        write!(f, " after {} request{plural}: {}", attempts.len(), one_line(message, 1000))?;
         write_attempts(attempts, f)?;
-        let usage = self.usage();
-        write!(f, "\n  in all: {} tokens", usage.total.known)?;
-        if usage.total.unreported_calls > 0 {
-            write!(f, " and what {} requests did not report", usage.total.unreported_calls)?;
+        let tokens = self.usage().total;
+        match tokens.unreported_calls {
+            0 => write!(f, "\n  in all: {} tokens", tokens.known)?,
+            all if all == attempts.len() as u64 => write!(f, "\n  in all: no tokens were reported")?,
+            some => write!(f, "\n  in all: {} tokens and what {some} requests did not report", tokens.known)?,
         }
         let elapsed = self.0.record.as_deref().map(|record| record.elapsed).unwrap_or_default();
         write!(f, ", {elapsed:.1?}")

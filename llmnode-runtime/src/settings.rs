@@ -89,7 +89,8 @@ pub struct Settings {
     pub temperature: Option<f64>,
     /// The most tokens an answer may have.
     pub max_tokens: Option<u32>,
-    /// More calls after a bad answer. Default 0.
+    /// More calls after a bad answer. Default 0. A run's `retries` do not concern nodes whose answer is raw
+    /// text, which nothing can find bad; the call's own are an error there.
     pub retries: Option<u32>,
     /// More tries of the same request after a failure of the transport. Default 2.
     pub transport_retries: Option<u32>,
@@ -100,6 +101,9 @@ pub struct Settings {
     pub max_output_bytes: Option<usize>,
     /// How many of the newest bad answers the model is shown, each with what was wrong. Default 3.
     pub feedback_rounds: Option<usize>,
+    /// Whether the second identical bad answer in a row ends the call, whatever is left of `retries`.
+    /// Default: no.
+    pub stop_on_repeat: Option<bool>,
     /// Further fields of the request, passed to the provider as they are.
     pub extra: Map<String, Value>,
 }
@@ -166,6 +170,13 @@ impl Settings {
         self
     }
 
+    /// Sets whether the second identical bad answer in a row ends the call.
+    #[must_use]
+    pub fn stop_on_repeat(mut self, stop: bool) -> Self {
+        self.stop_on_repeat = Some(stop);
+        self
+    }
+
     /// Adds a further field to the request, such as `("seed", 7)`.
     #[must_use]
     pub fn extra(mut self, field: impl Into<String>, value: impl Into<Value>) -> Self {
@@ -185,6 +196,7 @@ pub(crate) struct Resolved {
     pub(crate) max_wait: Duration,
     pub(crate) max_output_bytes: usize,
     pub(crate) feedback_rounds: usize,
+    pub(crate) stop_on_repeat: bool,
     pub(crate) extra: Map<String, Value>,
 }
 
@@ -206,6 +218,7 @@ impl Resolved {
             max_wait: call.max_wait.or(run.max_wait).unwrap_or(Duration::from_secs(60)),
             max_output_bytes: call.max_output_bytes.or(run.max_output_bytes).unwrap_or(usize::MAX),
             feedback_rounds: call.feedback_rounds.or(run.feedback_rounds).unwrap_or(3),
+            stop_on_repeat: call.stop_on_repeat.or(run.stop_on_repeat).unwrap_or(false),
             extra,
         };
         resolved.check()?;
@@ -219,6 +232,9 @@ impl Resolved {
             }
             Resolved { max_tokens: Some(0), .. } => {
                 "max_tokens is 0; an answer needs at least one token".to_owned()
+            }
+            Resolved { max_output_bytes: 0, .. } => {
+                "max_output_bytes is 0; an answer needs at least one byte".to_owned()
             }
             Resolved { feedback_rounds: 0, .. } => {
                 "feedback_rounds is 0; a model that is not shown its answer cannot correct it".to_owned()
@@ -255,6 +271,7 @@ mod tests {
             Settings::new().temperature(-1.0),
             Settings::new().max_tokens(0),
             Settings::new().model(" "),
+            Settings::new().max_output_bytes(0),
             Settings::new().feedback_rounds(0),
         ] {
             let error = Resolved::new(&call, &Settings::new(), &Attributes::new()).unwrap_err();

@@ -7,6 +7,7 @@ use serde::{Serialize, Serializer};
 
 use super::usage::{TokenUsage, Usage};
 use crate::category::Category;
+use crate::text::cut;
 use crate::validate::Violation;
 
 /// Why an attempt was made.
@@ -47,10 +48,11 @@ pub struct AttemptRecord {
     pub kind: AttemptKind,
     /// What went wrong; `None`: the answer was accepted.
     pub category: Option<Category>,
-    /// What went wrong in words, without the raw answer.
+    /// What went wrong in words, without the raw answer; of very long words the begin.
     #[serde(skip)]
     pub message: String,
-    /// What was wrong with the answer, warnings included.
+    /// What was wrong with the answer, warnings included: each as short as the model was shown it, and the
+    /// first 256 at most.
     #[serde(skip)]
     pub violations: Vec<Violation>,
     /// What is worth knowing about an accepted answer.
@@ -104,13 +106,8 @@ impl AttemptRecord {
     }
 
     /// Keeps what the model wrote, up to 64 KiB.
-    pub(crate) fn keep_answer(&mut self, mut answer: String) {
-        const CAP: usize = 64 * 1024;
-        if answer.len() > CAP {
-            answer.truncate(crate::text::floor_char_boundary(&answer, CAP));
-            answer.shrink_to_fit();
-        }
-        self.answer = Some(answer);
+    pub(crate) fn keep_answer(&mut self, answer: String) {
+        self.answer = Some(cut(answer, 64 * 1024));
     }
 }
 

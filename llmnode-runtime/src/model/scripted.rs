@@ -47,13 +47,14 @@ impl Reply {
         Reply { outcome: Outcome::Never, delay: Duration::ZERO }
     }
 
-    /// Sets why the answer ended.
+    /// Sets why the answer ended. Of no effect on a failure.
     #[must_use]
     pub fn finish(self, finish: FinishReason) -> Self {
         self.edit(|completion| completion.finish = Some(finish))
     }
 
-    /// Sets the usage; `None`: the provider reports none.
+    /// Sets the usage; `None`: the provider reports none. Of no effect on a failure, which has
+    /// [`ModelError::usage`].
     #[must_use]
     pub fn usage(self, usage: impl Into<Option<TokenUsage>>) -> Self {
         self.edit(|completion| completion.usage = usage.into())

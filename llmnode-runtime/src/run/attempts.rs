@@ -14,8 +14,11 @@ use crate::error::NodeError;
 use crate::ledger::{AttemptKind, AttemptRecord, CallScope, Flag, OpenAttempt};
 use crate::model::{ChatModel, Completion, FinishReason, ModelError, Request, Retry};
 use crate::settings::Resolved;
-use crate::text::one_line;
+use crate::text::{cut, one_line};
 use crate::validate::{Attempt, Violation};
+
+/// The most that is kept of a provider's word, such as the model's name or a request's id, in bytes.
+const WORD: usize = 200;
 
 /// Reads and checks one answer: the part of a call that knows the node's types.
 pub(super) trait Judge: Send {
@@ -65,8 +68,15 @@ impl Failure {
     }
 
     fn rejected(category: Category, violations: Vec<Violation>) -> Self {
-        let listed: Vec<_> = violations.iter().filter(|one| !one.warning).map(Violation::to_string).collect();
-        Failure { violations, ..Failure::new(category, one_line(&listed.join("; "), 1000)) }
+        let violations = listed(violations);
+        let mut message = String::new();
+        for violation in violations.iter().filter(|one| !one.warning) {
+            if message.len() > 1000 {
+                break;
+            }
+            message += &format!("{}{violation}", if message.is_empty() { "" } else { "; " });
+        }
+        Failure { violations, ..Failure::new(category, one_line(&message, 1000)) }
     }
 
     fn into_error(self) -> NodeError {
@@ -106,6 +116,12 @@ pub(super) async fn run(
         let answer = failure.answer.take();
         close(open, &failure, answer.clone());
         (kind, wait) = match next {
+            Next::Again { kind: AttemptKind::Correction, .. }
+                if plan.stop_on_repeat && feedback::repeats(&request.messages, prompt, answer.as_deref()) =>
+            {
+                failure.message += "; the same answer came before, and stop_on_repeat is set";
+                return Err(failure.into_error());
+            }
             Next::Again { kind, wait } => (kind, wait),
             Next::Stop => return Err(failure.into_error()),
             Next::WaitTooLong(asked) => {
@@ -129,7 +145,7 @@ fn close(mut open: OpenAttempt<'_>, failure: &Failure, answer: Option<String>) {
         return open.forget();
     }
     open.note(|record| {
-        record.message = failure.message.clone();
+        record.message = one_line(&failure.message, 1000);
         record.violations = failure.violations.clone();
         record.retry_after = failure.retry_after;
         if let Some(answer) = answer {
@@ -155,7 +171,7 @@ async fn attempt(
     let Completion { text, refusal, finish, usage, model, request_id } = completion;
     open.note(|record| {
         record.usage = usage.or(record.usage);
-        record.finish_reason = finish.as_ref().map(|finish| finish.as_str().to_owned());
+        record.finish_reason = finish.as_ref().map(|finish| one_line(finish.as_str(), WORD));
         replace(&mut record.model, model);
         replace(&mut record.request_id, request_id);
     });
@@ -185,7 +201,15 @@ fn accepted(record: &mut AttemptRecord, text: String, flags: Vec<Flag>, warnings
     if !warnings.is_empty() {
         record.flags.push(Flag::Warned);
     }
-    record.violations = warnings;
+    record.violations = listed(warnings);
+}
+
+/// The violations in the form and number that records keep and models are shown: a validator may have said
+/// anything, about any number of elements. Warnings stand last.
+fn listed(violations: Vec<Violation>) -> Vec<Violation> {
+    const LISTED: usize = 256;
+    let (warnings, bad): (Vec<_>, Vec<_>) = violations.into_iter().partition(|one| one.warning);
+    bad.iter().chain(&warnings).take(LISTED).map(Violation::shortened).collect()
 }
 
 /// What keeps an answer from being read at all. The finish reason comes first: an answer that was filtered,
@@ -238,10 +262,11 @@ fn failed(error: ModelError, open: &mut OpenAttempt<'_>) -> Failure {
     });
     // A model that gave no choice at all can still be told that an answer is required.
     let violations = vec![Violation::new("", "there was no answer; an answer is required")];
+    let retry = error.retry.unwrap_or(Retry::by_default(error.category));
     Failure {
-        retry: error.retry.unwrap_or(Retry::by_default(error.category)),
+        retry,
         retry_after: error.retry_after,
-        violations: if error.retry == Some(Retry::Feedback) { violations } else { Vec::new() },
+        violations: if retry == Retry::Feedback { violations } else { Vec::new() },
         sent: error.sent,
         source: error.source,
         ..Failure::new(error.category, error.message)
@@ -249,8 +274,8 @@ fn failed(error: ModelError, open: &mut OpenAttempt<'_>) -> Failure {
 }
 
 /// A newer word replaces an older one; silence replaces nothing.
-fn replace<T>(slot: &mut Option<T>, value: Option<T>) {
-    if value.is_some() {
-        *slot = value;
+fn replace(slot: &mut Option<String>, word: Option<String>) {
+    if let Some(word) = word {
+        *slot = Some(cut(word, WORD));
     }
 }

@@ -1,17 +1,17 @@
 //! What a model is told about its bad answer.
 
 use crate::model::{Message, Role};
-use crate::text::{floor_char_boundary, one_line};
 use crate::validate::Violation;
 
 /// The most that one round of feedback says, in bytes.
 const CAP: usize = 2048;
-/// The most that is said about one violation, in bytes.
-const LINE_CAP: usize = 400;
+/// What stands for the absence of an answer.
+const NO_ANSWER: &str = "(no answer)";
 
 /// Appends a bad answer, verbatim, and what was wrong with it; keeps the newest `rounds` of such pairs.
 ///
-/// `prompt` is how many messages the original prompt has; they are never touched.
+/// `prompt` is how many messages the original prompt has; they are never touched. `violations` are in their
+/// short form.
 pub(super) fn append(
     messages: &mut Vec<Message>,
     prompt: usize,
@@ -21,28 +21,38 @@ pub(super) fn append(
 ) {
     // An empty turn of the assistant would say nothing, and some providers refuse it. The pair stays a pair:
     // the place of the answer is taken by words for its absence.
-    let answer =
-        answer.filter(|answer| !answer.trim().is_empty()).unwrap_or_else(|| "(no answer)".to_owned());
-    messages.push(Message::new(Role::Assistant, answer));
+    let answer = answer.filter(|answer| !answer.trim().is_empty());
+    messages.push(Message::new(Role::Assistant, answer.unwrap_or_else(|| NO_ANSWER.to_owned())));
     messages.push(Message::new(Role::User, complaint(violations)));
     let surplus = messages.len().saturating_sub(prompt.saturating_add(rounds.saturating_mul(2)));
     messages.drain(prompt..prompt + surplus);
+}
+
+/// Whether a bad answer is the same as the last one before it.
+pub(super) fn repeats(messages: &[Message], prompt: usize, answer: Option<&str>) -> bool {
+    let answer = answer.filter(|answer| !answer.trim().is_empty()).unwrap_or(NO_ANSWER);
+    let shown = messages.get(prompt..).unwrap_or_default();
+    shown
+        .iter()
+        .rev()
+        .find(|message| message.role == Role::Assistant)
+        .is_some_and(|last| last.content == answer)
 }
 
 /// One line for each violation: where, what, and what is allowed. Text of the answer that validators quote
 /// stays on its line, so that it cannot pass for a message of its own.
 fn complaint(violations: &[Violation]) -> String {
     let mut text = String::from("That answer was not accepted:");
-    for (index, violation) in violations.iter().enumerate() {
-        let line = one_line(&violation.to_string(), LINE_CAP);
+    // Warnings are for the program, not for the model.
+    for violation in violations.iter().filter(|one| !one.warning) {
+        let line = violation.to_string();
         if text.len() + line.len() > CAP {
-            text.push_str(&format!("\n- and {} more", violations.len() - index));
+            text.push_str("\n- and more");
             break;
         }
         text.push_str("\n- ");
         text.push_str(&line);
     }
-    text.truncate(floor_char_boundary(&text, CAP + LINE_CAP));
     text.push_str("\nAnswer again in full, with this corrected.");
     text
 }
@@ -50,9 +60,10 @@ fn complaint(violations: &[Violation]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::validate::Invalid;
 
     fn violation(message: &str) -> Violation {
-        Violation::new("item", message)
+        Violation::new("item", message).shortened()
     }
 
     #[test]
@@ -69,7 +80,26 @@ mod tests {
     fn is_capped() {
         let many = vec![violation(&"x".repeat(10_000)); 1000];
         let text = complaint(&many);
-        assert!(text.len() < 3000 && text.contains("and 996 more"), "{text}");
+        assert!(text.len() < CAP + 100 && text.contains("\n- and more\n"), "{text}");
+    }
+
+    #[test]
+    fn a_long_quotation_does_not_hide_what_is_allowed() {
+        let mut quoting = violation(&"ä".repeat(10_000));
+        quoting.allowed = vec!["key".to_owned()];
+        let serde = violation(&format!("unknown variant `{}`, expected `A` or `B`", "x".repeat(10_000)));
+        let text = complaint(&[quoting, serde]);
+        assert!(text.contains("; allowed: \"key\"\n") && text.contains("expected `A` or `B`\n"), "{text}");
+    }
+
+    #[test]
+    fn the_allowed_values_that_are_left_out_are_mentioned() {
+        let many = Invalid::at("item", "is unknown").allowed(0..).into_violations().unwrap();
+        let text = complaint(&[many[0].shortened()]);
+        assert!(text.contains("\"99\", …\n"), "{text}");
+        let long = Invalid::new("is unknown").allowed(["a".repeat(300), "b".repeat(300)]);
+        let text = complaint(&[long.into_violations().unwrap()[0].shortened()]);
+        assert!(text.contains("aaa\", …\n") && !text.contains('b'), "{text}");
     }
 
     #[test]

@@ -5,6 +5,8 @@ use std::fmt::{self, Display};
 
 use serde::Serialize;
 
+use crate::text::{one_line, one_line_shortened};
+
 /// One thing that is wrong with an answer.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
@@ -20,12 +22,38 @@ pub struct Violation {
     /// The answer is kept in spite of it.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub warning: bool,
+    /// More is allowed than `allowed` lists.
+    #[serde(skip)]
+    pub(super) more: bool,
 }
+
+/// How many allowed values a violation lists at most.
+const LISTED: usize = 100;
 
 impl Violation {
     /// A violation at a path; an empty path is the whole answer.
     pub fn new(path: impl Into<String>, message: impl Into<String>) -> Self {
-        Violation { path: path.into(), message: message.into(), allowed: Vec::new(), warning: false }
+        let (path, message) = (path.into(), message.into());
+        Violation { path, message, allowed: Vec::new(), warning: false, more: false }
+    }
+
+    /// The violation as a model and a record see it: on one line of about a kilobyte, of which what is allowed
+    /// has its own part, so that a long quotation before it does not push it out.
+    pub(crate) fn shortened(&self) -> Self {
+        let mut room = 400_usize;
+        let fits = |value: &&String| {
+            let left = room.checked_sub(value.len());
+            room = left.unwrap_or(room);
+            left.is_some()
+        };
+        let allowed: Vec<_> = self.allowed.iter().take_while(fits).cloned().collect();
+        Violation {
+            path: one_line(&self.path, 200),
+            message: one_line_shortened(&self.message, 600),
+            warning: self.warning,
+            more: self.more || allowed.len() < self.allowed.len(),
+            allowed,
+        }
     }
 }
 
@@ -38,7 +66,7 @@ impl Display for Violation {
         for (index, value) in self.allowed.iter().enumerate() {
             write!(f, "{}{value:?}", if index == 0 { "; allowed: " } else { ", " })?;
         }
-        Ok(())
+        f.write_str(if self.more && !self.allowed.is_empty() { ", …" } else { "" })
     }
 }
 
@@ -74,8 +102,9 @@ impl Invalid {
         Invalid::at("", message)
     }
 
-    /// The value at a path is wrong; the model is told so. The path starts at the validated type, in its
-    /// JSON names or its Rust names, such as `"item"` or `"steps[2].item"`.
+    /// The value at a path is wrong; the model is told so. The path starts at the validated type, such as
+    /// `"item"` or `"steps[2].item"`: first one of its fields, by its JSON name or its Rust name, then JSON
+    /// names.
     pub fn at(path: impl Into<String>, message: impl Into<String>) -> Self {
         Invalid(Inner::Answer(vec![Violation::new(path, message)]))
     }
@@ -96,13 +125,15 @@ impl Invalid {
         Invalid(Inner::Abort(error.into()))
     }
 
-    /// Lists the values that would be right, for the violation named last.
+    /// Lists the values that would be right, for the violation named last; of many, the first hundred.
     #[must_use]
     pub fn allowed(mut self, values: impl IntoIterator<Item = impl Display>) -> Self {
         if let Inner::Answer(violations) = &mut self.0
             && let Some(last) = violations.last_mut()
         {
-            last.allowed = values.into_iter().map(|value| value.to_string()).collect();
+            let mut values = values.into_iter();
+            last.allowed = values.by_ref().take(LISTED).map(|value| value.to_string()).collect();
+            last.more = values.next().is_some();
         }
         self
     }

@@ -3,23 +3,10 @@
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use crate::support::{BAD, GOAL, GOOD, Mood, World, lines, say, world};
+use crate::support::{BAD, GOAL, GOOD, Mood, World, busy, lines, run, say, script, world};
 use llmnode_runtime::{
-    AttemptKind, Category, FinishReason, Flag, ModelError, Reply, Retry, Role, Run, ScriptedModel, Settings,
-    TestClock,
+    AttemptKind, Category, FinishReason, Flag, ModelError, Reply, Retry, Role, Run, Settings, TestClock,
 };
-
-fn script(replies: impl IntoIterator<Item = impl Into<Reply>>) -> ScriptedModel {
-    replies.into_iter().fold(ScriptedModel::new(), ScriptedModel::reply)
-}
-
-fn run(model: &ScriptedModel) -> Run<World> {
-    Run::new(model.clone()).with_clock(TestClock::new()).with_state(world())
-}
-
-fn busy() -> ModelError {
-    ModelError::new(Category::ServerError, "HTTP 503: overloaded")
-}
 
 #[tokio::test]
 async fn an_always_bad_model_gets_exactly_one_plus_retries_requests() {
@@ -223,71 +210,57 @@ async fn validators_see_which_attempt_it_is() {
 }
 
 #[tokio::test]
-async fn faults_before_the_request_leave_no_attempt() {
-    let model = script([ModelError::unsent(Category::ApiKeyError, "OPENAI_API_KEY is missing")]);
-    let run = run(&model);
-    let error = run.call(&GOAL).await.unwrap_err();
-    assert_eq!(error.to_string(), "choose: api_key_error: OPENAI_API_KEY is missing");
-    assert_eq!((error.attempts().len(), run.ledger().total().requests), (0, 0));
+async fn warnings_on_a_bad_answer_are_recorded_not_told() {
+    let model = script([BAD, GOOD]);
+    let run = Run::new(model.clone()).with_state(World { mood: Mood::Warn, ..world() });
+    let report = run.call(&GOAL).report().await.unwrap();
+    let bad = &report.record.attempts[0];
+    assert_eq!(bad.category, Some(Category::ValidationError));
+    assert_eq!(lines(&bad.violations)[1], "an odd choice");
+    assert!(!bad.message.contains("odd") && !model.requests()[1].messages[3].content.contains("odd"));
 }
 
 #[tokio::test]
-async fn retries_on_unchecked_text_and_absurd_settings_are_config_errors() {
-    let model = script(["hi"]);
-    let run = run(&model);
-    for settings in [
-        Settings::new().retries(2),
-        Settings::new().temperature(f64::INFINITY),
-        Settings::new().max_tokens(0),
-    ] {
-        let error = run.call(&say("x")).settings(settings).await.unwrap_err();
-        assert_eq!(error.category(), Category::ConfigError, "{error}");
-    }
-    assert_eq!(model.requests().len(), 0);
+async fn a_model_without_an_answer_is_told_that_one_is_required() {
+    let model = script([ModelError::new(Category::EmptyResponse, "no choice")]).reply(GOOD);
+    run(&model).call(&GOAL).await.unwrap();
+    let last = &model.requests()[1].messages;
+    assert_eq!(last[2].content, "(no answer)");
+    assert!(last[3].content.contains("- there was no answer; an answer is required"));
 }
 
 #[tokio::test]
-async fn call_beats_run_and_a_registered_name_picks_its_model() {
-    let (main, small) = (script([GOOD]), script([GOOD, GOOD]));
-    let run = Run::new(main.clone())
-        .model("small", small.clone())
-        .with_settings(Settings::new().model("small").temperature(0.5))
-        .with_state(world());
-    run.call(&GOAL).await.unwrap();
-    run.call(&GOAL).model("gpt-x").temperature(0.0).extra("seed", 7).await.unwrap();
-    assert_eq!((small.requests()[0].model.clone(), small.requests()[0].temperature), (None, Some(0.5)));
-    let request = &main.requests()[0];
-    assert_eq!((request.model.as_deref(), request.temperature), (Some("gpt-x"), Some(0.0)));
-    assert_eq!(request.extra["seed"], 7);
+async fn a_provider_that_fails_while_it_answers_is_asked_the_same_again() {
+    let model = script([Reply::text("{\"item\"").finish(FinishReason::Error)]).reply(GOOD);
+    let report = run(&model).call(&GOAL).retries(0).report().await.unwrap();
+    assert_eq!(report.record.attempts[0].category, Some(Category::ServerError));
+    assert_eq!(model.requests()[1].messages, model.requests()[0].messages);
 }
 
 #[tokio::test]
-async fn an_answer_over_the_cap_is_truncated_output() {
-    let model = script([GOOD]);
-    let settings = Settings::new().max_output_bytes(5);
-    let error = run(&model).call(&GOAL).settings(settings).await.unwrap_err();
-    assert_eq!(error.category(), Category::TruncatedOutput);
+async fn a_wait_of_max_wait_is_waited() {
+    let clock = TestClock::new();
+    let slow = ModelError::new(Category::RateLimitError, "slow down").wait(Duration::from_secs(5));
+    let model = script([slow]).reply(GOOD);
+    let run = Run::new(model).with_clock(clock.clone()).with_state(world());
+    run.call(&GOAL).max_wait(Duration::from_secs(5)).await.unwrap();
+    assert_eq!(clock.waits(), [Duration::from_secs(5)], "and not longer");
 }
 
 #[tokio::test]
-async fn the_error_tells_what_happened_over_all_attempts_and_debug_tells_no_content() {
-    let model =
-        script([Reply::text("private words"), busy().into(), Reply::text(BAD).usage(None), Reply::text(BAD)]);
-    let error = run(&model).call(&GOAL).await.unwrap_err();
-    let text = error.to_string();
-    let lines: Vec<_> = text.lines().collect();
-    assert_eq!(
-        lines[0],
-        r#"choose: validation_error after 4 requests: item: "axe" is not available; allowed: "key", "lamp""#
-    );
-    assert!(lines[1].starts_with("  1. schema_error: "), "{text}");
-    assert!(lines[2].starts_with("  2. server_error: HTTP 503: overloaded"), "{text}");
-    assert!(lines[3].starts_with("  3. (after "), "{text}");
-    assert!(lines[5].starts_with("  in all: 28 tokens and what 2 requests did not report, "), "{text}");
-    let debug = format!("{error:?} {:?} {:?}", error.record(), model.requests());
-    assert!(
-        !text.contains("private words") && !debug.contains("private") && !debug.contains("axe"),
-        "{debug}"
-    );
-    assert_eq!(error.last_answer(), Some(BAD));
+async fn the_same_bad_answer_twice_ends_the_call_if_so_set() {
+    let stop = || Settings::new().retries(9).stop_on_repeat(true);
+    let model = script(["no JSON", BAD, "no JSON", "no JSON", GOOD]);
+    let error = run(&model).call(&GOAL).settings(stop()).await.unwrap_err();
+    assert_eq!((error.category(), model.requests().len()), (Category::SchemaError, 4));
+    assert!(error.message().ends_with("stop_on_repeat is set"), "{error}");
+
+    let model = script(["", " ", GOOD]);
+    let error = run(&model).call(&GOAL).settings(stop()).await.unwrap_err();
+    assert_eq!((error.category(), model.requests().len()), (Category::EmptyResponse, 2));
+
+    // A failure of the transport between them is no answer.
+    let model = script([Reply::text(BAD), busy().into(), Reply::text(BAD), Reply::text(GOOD)]);
+    let run = run(&model).with_settings(stop());
+    assert_eq!(run.call(&GOAL).await.unwrap_err().attempts().len(), 3);
 }

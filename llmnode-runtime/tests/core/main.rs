@@ -4,5 +4,10 @@
 
 mod attempts;
 mod calls;
+mod errors;
+mod forms;
 mod ledger;
+mod schedules;
+mod settings;
 mod support;
+mod ways_out;

@@ -6,7 +6,8 @@ use std::time::Duration;
 use llmnode_runtime::private::{Checks, Reach};
 use llmnode_runtime::prompt::{Prompt, Segment};
 use llmnode_runtime::{
-    Attempt, Attributes, Cx, Exec, Invalid, LlmNode, Node, NodeError, OutputSpec, Violation,
+    Attempt, Attributes, Category, Cx, Exec, Invalid, LlmNode, ModelError, Node, NodeError, OutputSpec,
+    Reply, Run, ScriptedModel, TestClock, Violation,
 };
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -29,6 +30,8 @@ pub(crate) enum Mood {
     Panic,
     PanicLater,
     Hang,
+    /// Takes a second.
+    Slow,
     AcceptLast,
 }
 
@@ -58,6 +61,10 @@ impl Choice {
             }
             Mood::Hang => {
                 tokio::time::sleep(Duration::from_secs(3600)).await;
+                Ok(())
+            }
+            Mood::Slow => {
+                tokio::time::sleep(Duration::from_secs(1)).await;
                 Ok(())
             }
             Mood::AcceptLast if attempt.is_last() => Ok(()),
@@ -147,4 +154,16 @@ pub(crate) const BAD: &str = r#"{"item": "axe"}"#;
 /// The texts of violations.
 pub(crate) fn lines(violations: &[Violation]) -> Vec<String> {
     violations.iter().map(ToString::to_string).collect()
+}
+
+pub(crate) fn script(replies: impl IntoIterator<Item = impl Into<Reply>>) -> ScriptedModel {
+    replies.into_iter().fold(ScriptedModel::new(), ScriptedModel::reply)
+}
+
+pub(crate) fn run(model: &ScriptedModel) -> Run<World> {
+    Run::new(model.clone()).with_clock(TestClock::new()).with_state(world())
+}
+
+pub(crate) fn busy() -> ModelError {
+    ModelError::new(Category::ServerError, "HTTP 503: overloaded")
 }

@@ -1,0 +1,71 @@
+//! What an error says and keeps.
+
+use crate::support::{BAD, GOAL, busy, run, script};
+use llmnode_runtime::{Category, Completion, FinishReason, ModelError, Reply};
+
+#[tokio::test]
+async fn faults_before_the_request_leave_no_attempt() {
+    let model = script([ModelError::unsent(Category::ApiKeyError, "OPENAI_API_KEY is missing")]);
+    let run = run(&model);
+    let error = run.call(&GOAL).await.unwrap_err();
+    assert_eq!(error.to_string(), "choose: api_key_error: OPENAI_API_KEY is missing");
+    assert_eq!((error.attempts().len(), run.ledger().total().requests), (0, 0));
+}
+
+#[tokio::test]
+async fn the_error_tells_what_happened_over_all_attempts_and_debug_tells_no_content() {
+    let model =
+        script([Reply::text("private words"), busy().into(), Reply::text(BAD).usage(None), Reply::text(BAD)]);
+    let error = run(&model).call(&GOAL).await.unwrap_err();
+    let text = error.to_string();
+    let lines: Vec<_> = text.lines().collect();
+    assert_eq!(
+        lines[0],
+        r#"choose: validation_error after 4 requests: item: "axe" is not available; allowed: "key", "lamp""#
+    );
+    assert!(lines[1].starts_with("  1. schema_error: "), "{text}");
+    assert!(lines[2].starts_with("  2. server_error: HTTP 503: overloaded"), "{text}");
+    assert!(lines[3].starts_with("  3. (after "), "{text}");
+    assert!(lines[5].starts_with("  in all: 28 tokens and what 2 requests did not report, "), "{text}");
+    let debug = format!("{error:?} {:?} {:?}", error.record(), model.requests());
+    assert!(
+        !text.contains("private words") && !debug.contains("private") && !debug.contains("axe"),
+        "{debug}"
+    );
+    assert_eq!(error.last_answer(), Some(BAD));
+}
+
+#[tokio::test]
+async fn the_error_shows_the_one_request_that_failed_otherwise() {
+    let unsent = ModelError::unsent(Category::ApiKeyError, "the key is gone");
+    let model = script([Reply::from(busy()).usage(None), unsent.into()]);
+    let text = run(&model).call(&GOAL).await.unwrap_err().to_string();
+    let lines: Vec<_> = text.lines().collect();
+    assert_eq!(lines[0], "choose: api_key_error after 1 request: the key is gone");
+    assert_eq!(lines[1], "  1. server_error: HTTP 503: overloaded");
+    assert!(lines[2].starts_with("  in all: no tokens were reported, "), "{text}");
+}
+
+#[tokio::test]
+async fn records_and_messages_stay_small_whatever_providers_and_validators_say() {
+    let huge = "x".repeat(3_000_000);
+    let mut error = ModelError::new(Category::ServerError, huge.clone());
+    error.request_id = Some(huge.clone());
+    let mut bad = Completion::new(format!("{{\"item\": \"{huge}\"}}"));
+    bad.finish = Some(FinishReason::Other(huge.clone()));
+    (bad.model, bad.request_id) = (Some(huge.clone()), Some(huge.clone()));
+    let model = script([Reply::from(error), bad.into()]);
+    let failure = run(&model).call(&GOAL).retries(0).await.unwrap_err();
+    let json = serde_json::to_string(&**failure.record().unwrap()).unwrap();
+    assert!(
+        json.len() < 3000 && failure.to_string().len() < 3000,
+        "{} {}",
+        json.len(),
+        failure.to_string().len()
+    );
+    for attempt in failure.attempts() {
+        let said: usize = attempt.violations.iter().map(|one| one.message.len() + one.path.len()).sum();
+        assert!(attempt.message.len() + said < 3000);
+    }
+    assert_eq!(failure.last_answer().map(str::len), Some(64 * 1024));
+}

@@ -1,0 +1,274 @@
+//! The book after the program's own code panicked, or the call was dropped, at every place there is.
+
+use std::fmt;
+use std::future::{poll_fn, ready};
+use std::pin::pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::task::Poll;
+use std::time::Duration;
+
+use crate::support::{BAD, Choose, GOAL, GOOD, Say, World, say, world};
+use llmnode_runtime::private::Reach;
+use llmnode_runtime::prompt::{Prompt, Segment};
+use llmnode_runtime::{
+    BoxFuture, Category, ChatModel, Clock, Completion, Cx, Exec, LlmNode, ModelError, Node, NodeError,
+    OutputSpec, Reply, Request, Run, ScriptedModel, Sink, TestClock, TokenUsage,
+};
+
+/// A place in the program's code that panics.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Fault {
+    Display,
+    Deserialize,
+    Collect,
+    BeforeModel,
+    AfterModel,
+    InsideModel,
+}
+
+struct Faulty(Fault);
+
+impl fmt::Display for Faulty {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        assert_ne!(self.0, Fault::Display, "a bug");
+        f.write_str("x")
+    }
+}
+
+/// An output whose reading or checking panics, as the answer says.
+#[derive(schemars::JsonSchema)]
+struct Answer {
+    how: String,
+}
+
+impl<'de> serde::Deserialize<'de> for Answer {
+    fn deserialize<D: serde::Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        let json = serde_json::Value::deserialize(from)?;
+        assert_ne!(json["how"], "deserialize", "a bug");
+        Ok(Answer { how: json["how"].to_string() })
+    }
+}
+
+impl Node for Faulty {
+    type Output = Answer;
+    const NAME: &'static str = "faulty";
+}
+
+impl Exec<()> for Faulty {
+    async fn exec(&self, cx: &Cx<'_, ()>) -> Result<Answer, NodeError> {
+        assert_ne!(self.0, Fault::BeforeModel, "a bug");
+        let answer = llmnode_runtime::private::exec(self, cx).await;
+        assert_ne!(self.0, Fault::AfterModel, "a bug");
+        answer
+    }
+}
+
+impl LlmNode<()> for Faulty {
+    fn render(&self, (): &(), to: &mut Prompt) {
+        to.user(&[Segment::value(self)]);
+    }
+
+    fn output() -> OutputSpec<Answer, ()> {
+        OutputSpec::json(|_: &mut Reach| {}, |answer, _| assert_ne!(answer.how, "\"collect\"", "a bug"))
+    }
+}
+
+/// Reports usage before its end, and may panic then.
+struct Early(Fault);
+
+impl ChatModel for Early {
+    fn complete<'a>(
+        &'a self,
+        _: &'a Request,
+        sink: &'a mut dyn Sink,
+    ) -> BoxFuture<'a, Result<Completion, ModelError>> {
+        Box::pin(async move {
+            sink.usage(TokenUsage { total: Some(7), ..TokenUsage::default() });
+            tokio::task::yield_now().await;
+            assert_ne!(self.0, Fault::InsideModel, "a bug");
+            Ok(Completion::new(match self.0 {
+                Fault::Deserialize => r#"{"how": "deserialize"}"#,
+                Fault::Collect => r#"{"how": "collect"}"#,
+                _ => r#"{"how": "well"}"#,
+            }))
+        })
+    }
+}
+
+#[tokio::test]
+async fn a_panic_anywhere_is_an_error_with_its_record() {
+    use Fault::*;
+    for (fault, requests) in
+        [(Display, 0), (BeforeModel, 0), (InsideModel, 1), (Deserialize, 1), (Collect, 1), (AfterModel, 1)]
+    {
+        let run = Run::new(Early(fault));
+        let error = run.call(&Faulty(fault)).await.map(|_| ()).unwrap_err();
+        assert_eq!(error.category(), Category::Panic, "{fault:?}");
+        assert!(error.to_string().contains("a bug"), "{error}");
+        assert_eq!(error.usage().requests, requests, "{fault:?}");
+        assert_eq!((error.usage().total.known, error.usage().total.unreported_calls), (7 * requests, 0));
+        let calls = run.ledger().calls();
+        assert_eq!((calls.len(), calls[0].category), (1, Some(Category::Panic)), "{fault:?}");
+        let ended = calls[0].attempts.iter().map(|attempt| attempt.category);
+        let expected = (fault != AfterModel).then_some(Category::Panic);
+        assert!(ended.into_iter().all(|category| category == expected), "{fault:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_panic_in_one_call_of_a_map_leaves_the_others_alone() {
+    let run = Run::new(Early(Fault::BeforeModel));
+    let faults = [Fault::AfterModel, Fault::BeforeModel, Fault::AfterModel, Fault::Display, Fault::Collect];
+    let results = run.map(faults.map(Faulty)).await;
+    let good: Vec<_> = results.iter().map(Result::is_ok).collect();
+    assert_eq!(good, [false, false, false, false, true]);
+}
+
+/// Drops a call after each number of polls until it ends by itself.
+#[tokio::test]
+async fn a_call_dropped_at_any_await_is_accounted_once() {
+    for polls in 0.. {
+        let usage = TokenUsage { input: Some(5), output: Some(2), ..TokenUsage::default() };
+        let replies = [Reply::text(BAD).usage(usage), Reply::text(GOOD).usage(usage)];
+        let model = Yielding(replies.into_iter().fold(ScriptedModel::new(), ScriptedModel::reply));
+        let run = Run::new(model).with_clock(TestClock::new()).with_state(world());
+        let ended = {
+            let mut call = pin!(run.call(&GOAL).into_future());
+            let mut left = polls;
+            poll_fn(|cx| match call.as_mut().poll(cx) {
+                Poll::Ready(_) => Poll::Ready(true),
+                Poll::Pending if left == 0 => Poll::Ready(false),
+                Poll::Pending => {
+                    left -= 1;
+                    Poll::Pending
+                }
+            })
+            .await
+        };
+        let stats = run.ledger().of::<Choose>().unwrap();
+        let call = &run.ledger().calls()[0];
+        assert_eq!((stats.visits, run.ledger().calls().len()), (1, 1));
+        assert_eq!(stats.usage, call.usage());
+        assert_eq!(
+            stats.usage.total.known + 7 * stats.usage.total.unreported_calls,
+            7 * stats.usage.requests
+        );
+        assert_eq!(call.category, (!ended).then_some(Category::Cancelled));
+        if ended {
+            assert_eq!(polls, 4, "two awaits of each request");
+            break;
+        }
+    }
+}
+
+/// A scripted model that lets other tasks run before and after each request.
+struct Yielding(ScriptedModel);
+
+impl ChatModel for Yielding {
+    fn complete<'a>(
+        &'a self,
+        request: &'a Request,
+        sink: &'a mut dyn Sink,
+    ) -> BoxFuture<'a, Result<Completion, ModelError>> {
+        Box::pin(async move {
+            tokio::task::yield_now().await;
+            let completion = self.0.complete(request, sink).await;
+            tokio::task::yield_now().await;
+            completion
+        })
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_call_dropped_while_it_waits_has_its_time_and_no_attempt_more() {
+    let busy = ModelError::new(Category::RateLimitError, "slow down").wait(Duration::from_secs(30));
+    let run = Run::new(ScriptedModel::new().reply(busy)).with_state(world());
+    assert!(tokio::time::timeout(Duration::from_secs(10), run.call(&GOAL)).await.is_err());
+    let (stats, calls) = (run.ledger().of::<Choose>().unwrap(), run.ledger().calls());
+    assert_eq!((stats.usage.requests, stats.busy), (1, Duration::from_secs(10)));
+    assert_eq!(calls[0].attempts[0].category, Some(Category::RateLimitError));
+}
+
+/// A node without a model that calls two others side by side.
+struct Parent;
+
+impl Node for Parent {
+    type Output = ();
+    const NAME: &'static str = "parent";
+}
+
+impl Exec<World> for Parent {
+    async fn exec(&self, cx: &Cx<'_, World>) -> Result<(), NodeError> {
+        let (one, two) = (say("a"), say("b"));
+        let (one, two) = tokio::join!(cx.call(&one), cx.call(&two));
+        one.and(two).map(|_| ())
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn dropping_a_node_drops_and_accounts_for_the_calls_inside_it() {
+    let run = Run::new(ScriptedModel::new().reply("hi").reply(Reply::never())).with_state(world());
+    assert!(tokio::time::timeout(Duration::from_secs(1), run.call(&Parent)).await.is_err());
+    let ended: Vec<_> = run.ledger().calls().iter().map(|call| (call.node, call.category)).collect();
+    let cancelled = Some(Category::Cancelled);
+    assert_eq!(ended, [("say", None), ("say", cancelled), ("parent", cancelled)]);
+    assert_eq!(run.ledger().of::<Parent>().unwrap().usage.requests, 0, "it asked nothing itself");
+    assert_eq!(run.ledger().of::<Say>().unwrap().usage.requests, 2);
+}
+
+/// A clock that runs wild.
+#[derive(Default)]
+struct Wild(AtomicUsize);
+
+impl Clock for Wild {
+    fn now(&self) -> std::time::Instant {
+        let far = Duration::from_secs(1 << 62);
+        let now = std::time::Instant::now();
+        // Forth and back.
+        if self.0.fetch_add(1, Ordering::Relaxed) % 2 == 1 {
+            now.checked_add(far).unwrap_or(now)
+        } else {
+            now
+        }
+    }
+
+    fn sleep(&self, _: Duration) -> BoxFuture<'_, ()> {
+        Box::pin(ready(()))
+    }
+}
+
+#[tokio::test]
+async fn absurd_times_do_not_panic() {
+    let run = (0..20).fold(ScriptedModel::new(), |model, _| model.reply("hi"));
+    let run = Run::new(run).with_clock(Wild::default());
+    for _ in 0..20 {
+        run.call(&say("x")).await.unwrap();
+    }
+    run.ledger().to_json();
+    run.ledger().time_ms();
+
+    let clock = TestClock::new();
+    let before = clock.now();
+    clock.sleep(Duration::from_secs(1)).await;
+    clock.sleep(Duration::MAX).await;
+    assert_eq!(clock.now(), before + Duration::from_secs(1), "never goes back");
+}
+
+#[tokio::test]
+async fn calls_that_never_wait_give_other_tasks_a_turn() {
+    let model = (0..2000).fold(ScriptedModel::new(), |model, _| model.reply("hi"));
+    let (run, turns) = (Run::new(model), Arc::new(AtomicUsize::new(0)));
+    let other = tokio::spawn({
+        let turns = Arc::clone(&turns);
+        async move {
+            loop {
+                turns.fetch_add(1, Ordering::Relaxed);
+                tokio::task::yield_now().await;
+            }
+        }
+    });
+    assert_eq!(run.map((0..2000).map(|_| say("x"))).await.len(), 2000);
+    other.abort();
+    assert!(turns.load(Ordering::Relaxed) > 5, "{turns:?}");
+}
