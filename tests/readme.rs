@@ -39,8 +39,11 @@ fn the_table_of_categories_is_the_codes() {
         ("final", Group::Final),
         ("stop", Group::Stop),
     ] {
-        let in_code: Vec<_> =
-            Category::ALL.into_iter().filter(|one| one.group() == group).map(Category::as_str).collect();
+        let in_code: Vec<_> = Category::ALL
+            .iter()
+            .filter(|one| one.group() == group)
+            .map(|category| category.as_str())
+            .collect();
         assert_eq!(named(name), in_code, "{name}");
     }
 }
