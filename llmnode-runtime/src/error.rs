@@ -5,14 +5,15 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::category::Category;
+use crate::category::{Category, Group};
 use crate::ledger::{AttemptRecord, CallRecord, Usage};
 use crate::text::one_line;
 
 /// Why a call gave no output.
 ///
 /// `Display` tells a person in a few lines what happened over all attempts: categories, paths and
-/// violations, never the raw answer. `Debug` shows no content at all.
+/// violations, never the raw answer. `Debug`, which `main` and `unwrap` print, tells what went wrong last unless
+/// that quotes the model.
 pub struct NodeError(Box<Inner>);
 
 struct Inner {
@@ -152,8 +153,14 @@ fn write_attempts(attempts: &[AttemptRecord], f: &mut fmt::Formatter<'_>) -> fmt
 
 impl fmt::Debug for NodeError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Inner { category, message, .. } = &*self.0;
+        // What is wrong with an answer is said in its own words, and a refusal is one.
+        let quotes_model = category.group() == Group::Answer || *category == Category::Refusal;
+        let message =
+            if quotes_model { "quotes the model: see `Display`".to_owned() } else { one_line(message, 1000) };
         f.debug_struct("NodeError")
-            .field("category", &self.0.category)
+            .field("category", category)
+            .field("message", &message)
             .field("node", &self.0.node)
             .field("attempts", &self.attempts().len())
             .field("retry_after", &self.0.retry_after)

@@ -12,6 +12,21 @@ async fn faults_before_the_request_leave_no_attempt() {
     assert_eq!((error.attempts().len(), run.ledger().total().requests), (0, 0));
 }
 
+/// `main` prints an error that it returns by `Debug`.
+#[tokio::test]
+async fn debug_tells_what_went_wrong_unless_that_quotes_the_model() {
+    let no_key = ModelError::unsent(Category::ApiKeyError, "OPENAI_API_KEY is missing");
+    let model =
+        script([no_key.into(), Reply::text(BAD), Reply::text("").refusal("I would rather not open doors")]);
+    let run = run(&model);
+    for (seen, unseen) in
+        [("OPENAI_API_KEY is missing", "`Display`"), ("`Display`", "axe"), ("`Display`", "doors")]
+    {
+        let debug = format!("{:?}", run.call(&GOAL).retries(0).await.unwrap_err());
+        assert!(debug.contains(seen) && !debug.contains(unseen), "{debug}");
+    }
+}
+
 #[tokio::test]
 async fn the_error_tells_what_happened_over_all_attempts_and_debug_tells_no_content() {
     let model =
