@@ -62,6 +62,19 @@ pub trait Exec<S: ?Sized>: Node {
     fn exec(&self, cx: &Cx<'_, S>) -> impl Future<Output = Result<Self::Output, NodeError>> + Send;
 }
 
+/// A reference is the node it points to, in ledgers too, so that a program keeps the nodes that it maps.
+impl<N: Node + ?Sized> Node for &N {
+    type Output = N::Output;
+    const NAME: &'static str = N::NAME;
+    const DESCRIPTION: &'static str = N::DESCRIPTION;
+}
+
+impl<S: ?Sized, N: Exec<S> + ?Sized> Exec<S> for &N {
+    fn exec(&self, cx: &Cx<'_, S>) -> impl Future<Output = Result<N::Output, NodeError>> + Send {
+        (**self).exec(cx)
+    }
+}
+
 /// A node that asks a model: what `#[llm_node]` states about it.
 pub trait LlmNode<S: ?Sized>: Exec<S> {
     /// The settings that the node's attributes state.

@@ -44,7 +44,8 @@ pub(crate) struct NodeKey {
 impl NodeKey {
     pub(crate) fn of<N: Node>() -> Self {
         // Not `TypeId`: a node may borrow.
-        NodeKey { path: std::any::type_name::<N>(), name: N::NAME }
+        // A reference counts as the node that it points to.
+        NodeKey { path: std::any::type_name::<N>().trim_start_matches('&'), name: N::NAME }
     }
 }
 

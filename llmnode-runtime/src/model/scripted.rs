@@ -93,6 +93,12 @@ impl From<&str> for Reply {
     }
 }
 
+impl From<String> for Reply {
+    fn from(text: String) -> Self {
+        Reply::text(text)
+    }
+}
+
 impl From<ModelError> for Reply {
     fn from(error: ModelError) -> Self {
         Reply::error(error)

@@ -98,3 +98,14 @@ async fn an_empty_map_ends_at_once_and_zero_counts_as_one() {
     assert!(run.map(Vec::<Say>::new()).await.is_empty());
     assert_eq!(run.map([say("x")]).concurrency(0).await.len(), 1);
 }
+
+#[tokio::test]
+async fn a_reference_is_the_node_it_points_to_in_maps_and_ledgers() {
+    let run = Run::new(ScriptedModel::new().reply("one").reply("two").reply(String::from("three")));
+    let nodes = [say("1"), say("2")];
+    let answers: Vec<_> = run.map(&nodes).concurrency(1).await.into_iter().map(Result::unwrap).collect();
+    assert_eq!(answers, ["one", "two"]);
+    assert_eq!(run.call(&&nodes[0]).await.unwrap(), "three");
+    assert_eq!(run.ledger().of::<Say>().unwrap().visits, 3);
+    assert_eq!(run.ledger().of::<&Say>().unwrap().visits, 3);
+}
