@@ -56,21 +56,35 @@ impl Prompt {
     }
 
     fn render(&mut self, part: &str, segments: &[Segment<'_>]) -> String {
-        let mut size = Counter(0);
-        let mut text = String::new();
-        for (index, segment) in segments.iter().enumerate() {
-            if segment.write(&mut size).is_err() {
-                self.failed =
-                    Some(format!("the value at segment {index} of `{part}` could not be written as text"));
-                return text;
-            }
+        let texts: usize = segments.iter().filter_map(Segment::as_text).map(str::len).sum();
+        let mut size = Counter(texts);
+        if write!(size, "{}", Joined { segments, texts: false }).is_err() {
+            let fails = |segment| write!(Counter(0), "{segment}").is_err();
+            let index = segments.iter().position(fails).unwrap_or_default();
+            self.failed =
+                Some(format!("the value at segment {index} of `{part}` could not be written as text"));
+            return String::new();
         }
-        text.reserve_exact(size.0);
+        let mut text = String::with_capacity(size.0);
         // What could be counted can be written, unless a `Display` contradicts itself; then the text is cut there.
-        if segments.iter().try_for_each(|segment| segment.write(&mut text)).is_err() {
+        if write!(text, "{}", Joined { segments, texts: true }).is_err() {
             self.failed = Some(format!("a value of `{part}` could not be written as text"));
         }
         text
+    }
+}
+
+/// Segments one after the other, with the literal texts or without. They share one formatter, which saves setting
+/// one up for each value.
+struct Joined<'a> {
+    segments: &'a [Segment<'a>],
+    texts: bool,
+}
+
+impl fmt::Display for Joined<'_> {
+    fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut chosen = self.segments.iter().filter(|one| self.texts || one.as_text().is_none());
+        chosen.try_for_each(|segment| segment.fmt(to))
     }
 }
 

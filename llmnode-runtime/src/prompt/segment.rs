@@ -1,6 +1,6 @@
 //! One piece of a prompt: literal text, or a value and how to write it.
 
-use std::fmt::{self, Display, Write};
+use std::fmt::{self, Display};
 
 use super::values::{PromptJson, PromptList, PromptOption, PromptValue};
 
@@ -48,10 +48,18 @@ impl<'a> Segment<'a> {
         Segment(Piece::Option(value, absent))
     }
 
-    pub(super) fn write(&self, to: &mut dyn Write) -> fmt::Result {
+    /// The literal text, if it is one.
+    pub(super) fn as_text(&self) -> Option<&'static str> {
+        if let Piece::Text(text) = self.0 { Some(text) } else { None }
+    }
+}
+
+/// As it stands in the prompt.
+impl Display for Segment<'_> {
+    fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.0 {
             Piece::Text(text) => to.write_str(text),
-            Piece::Value(value) => write!(to, "{value}"),
+            Piece::Value(value) => value.fmt(to),
             Piece::List(items) => items.write_list(to),
             Piece::Json(value) => value.write_json(to),
             Piece::Option(value, absent) => value.write_or(absent, to),
