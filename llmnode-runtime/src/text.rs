@@ -1,5 +1,7 @@
 //! Cutting text without breaking characters or lines.
 
+use std::borrow::Cow;
+
 /// The largest index up to `at` that does not split a character.
 pub(crate) fn floor_char_boundary(text: &str, at: usize) -> usize {
     if at >= text.len() {
@@ -17,10 +19,16 @@ pub(crate) fn cut(mut text: String, cap: usize) -> String {
     text
 }
 
-/// The text on one line, cut at `cap` bytes: control characters and line ends become spaces.
-pub(crate) fn one_line(text: &str, cap: usize) -> String {
-    let end = floor_char_boundary(text, cap);
-    let mut line: String = text[..end].chars().map(on_one_line).collect();
+/// The text on one line, cut at `cap` bytes: control characters and line ends become spaces. A text that is so
+/// already is not copied.
+pub(crate) fn one_line<'t>(text: impl Into<Cow<'t, str>>, cap: usize) -> String {
+    let text = text.into();
+    let end = floor_char_boundary(&text, cap);
+    if end == text.len() && !text.contains(breaks_line) {
+        return text.into_owned();
+    }
+    let mut line = String::with_capacity(end + " …".len());
+    line.extend(text[..end].chars().map(|c| if breaks_line(c) { ' ' } else { c }));
     if end < text.len() {
         line.push_str(" …");
     }
@@ -29,17 +37,17 @@ pub(crate) fn one_line(text: &str, cap: usize) -> String {
 
 /// The text on one line, about `cap` bytes of it: of a longer one the begin, which says what is wrong, and the
 /// end, where what would be right often stands.
-pub(crate) fn one_line_shortened(text: &str, cap: usize) -> String {
+pub(crate) fn one_line_shortened(text: String, cap: usize) -> String {
     if text.len() <= cap {
         return one_line(text, cap);
     }
-    let head = floor_char_boundary(text, cap / 4);
-    let tail = floor_char_boundary(text, text.len() - cap * 3 / 4);
+    let head = floor_char_boundary(&text, cap / 4);
+    let tail = floor_char_boundary(&text, text.len() - cap * 3 / 4);
     format!("{} … {}", one_line(&text[..head], head), one_line(&text[tail..], text.len()))
 }
 
-fn on_one_line(c: char) -> char {
-    if c.is_control() || matches!(c, '\u{2028}' | '\u{2029}') { ' ' } else { c }
+fn breaks_line(c: char) -> bool {
+    c.is_control() || matches!(c, '\u{2028}' | '\u{2029}')
 }
 
 #[cfg(test)]
@@ -55,10 +63,10 @@ mod tests {
 
     #[test]
     fn keeps_both_ends_of_a_long_text() {
-        assert_eq!(one_line_shortened("äöü\n", 8), "äöü ");
-        assert_eq!(one_line_shortened("aaaabbbbccccääää", 8), "aa … äää");
+        assert_eq!(one_line_shortened("äöü\n".to_owned(), 8), "äöü ");
+        assert_eq!(one_line_shortened("aaaabbbbccccääää".to_owned(), 8), "aa … äää");
         for cap in 0..20 {
-            let line = one_line_shortened(&"ä€".repeat(9), cap);
+            let line = one_line_shortened("ä€".repeat(9), cap);
             assert!(line.len() <= cap + 8, "{line}");
         }
     }

@@ -3,6 +3,7 @@
 //! It knows nothing of the node's types: they stand behind [`Judge`], so that the loop is compiled once.
 
 use std::error::Error;
+use std::fmt::Write;
 use std::time::Duration;
 
 use super::budget::{Budget, Next};
@@ -69,14 +70,15 @@ impl Failure {
 
     fn rejected(category: Category, violations: Vec<Violation>) -> Self {
         let violations = listed(violations);
-        let mut message = String::new();
+        let mut message = String::with_capacity(128);
         for violation in violations.iter().filter(|one| !one.warning) {
             if message.len() > 1000 {
                 break;
             }
-            message += &format!("{}{violation}", if message.is_empty() { "" } else { "; " });
+            // Writing to a `String` does not fail.
+            let _ = write!(message, "{}{violation}", if message.is_empty() { "" } else { "; " });
         }
-        Failure { violations, ..Failure::new(category, one_line(&message, 1000)) }
+        Failure { violations, ..Failure::new(category, one_line(message, 1000)) }
     }
 
     fn into_error(self) -> NodeError {
@@ -113,12 +115,16 @@ pub(super) async fn run(
             return Ok(());
         };
         let next = budget.after(&failure);
-        let answer = failure.answer.take();
-        close(open, &failure, answer.clone());
+        let corrects = matches!(next, Next::Again { kind: AttemptKind::Correction, .. });
+        let answer = failure.answer.as_deref();
+        let repeats = corrects && plan.stop_on_repeat && feedback::repeats(&request.messages, prompt, answer);
+        if corrects && !repeats {
+            let (answer, violations) = (failure.answer.clone(), &failure.violations);
+            feedback::append(&mut request.messages, prompt, plan.feedback_rounds, answer, violations);
+        }
+        close(open, &mut failure);
         (kind, wait) = match next {
-            Next::Again { kind: AttemptKind::Correction, .. }
-                if plan.stop_on_repeat && feedback::repeats(&request.messages, prompt, answer.as_deref()) =>
-            {
+            _ if repeats => {
                 failure.message += "; the same answer came before, and stop_on_repeat is set";
                 return Err(failure.into_error());
             }
@@ -132,23 +138,19 @@ pub(super) async fn run(
                 return Err(failure.into_error());
             }
         };
-        if kind == AttemptKind::Correction {
-            let violations = failure.violations;
-            feedback::append(&mut request.messages, prompt, plan.feedback_rounds, answer, &violations);
-        }
     }
 }
 
-/// Writes down a failed attempt, unless no request was begun.
-fn close(mut open: OpenAttempt<'_>, failure: &Failure, answer: Option<String>) {
+/// Writes down a failed attempt, unless no request was begun. What only the record needs goes there.
+fn close(mut open: OpenAttempt<'_>, failure: &mut Failure) {
     if !failure.sent {
         return open.forget();
     }
     open.note(|record| {
         record.message = one_line(&failure.message, 1000);
-        record.violations = failure.violations.clone();
+        record.violations = std::mem::take(&mut failure.violations);
         record.retry_after = failure.retry_after;
-        if let Some(answer) = answer {
+        if let Some(answer) = failure.answer.take() {
             record.keep_answer(answer);
         }
     });
@@ -206,10 +208,14 @@ fn accepted(record: &mut AttemptRecord, text: String, flags: Vec<Flag>, warnings
 
 /// The violations in the form and number that records keep and models are shown: a validator may have said
 /// anything, about any number of elements. Warnings stand last.
-fn listed(violations: Vec<Violation>) -> Vec<Violation> {
+fn listed(mut violations: Vec<Violation>) -> Vec<Violation> {
     const LISTED: usize = 256;
-    let (warnings, bad): (Vec<_>, Vec<_>) = violations.into_iter().partition(|one| one.warning);
-    bad.iter().chain(&warnings).take(LISTED).map(Violation::shortened).collect()
+    violations.sort_by_key(|one| one.warning);
+    if violations.len() > LISTED {
+        violations.truncate(LISTED);
+        violations.shrink_to_fit();
+    }
+    violations.into_iter().map(Violation::shortened).collect()
 }
 
 /// What keeps an answer from being read at all. The finish reason comes first: an answer that was filtered,

@@ -1,5 +1,7 @@
 //! What a model is told about its bad answer.
 
+use std::fmt::Write;
+
 use crate::model::{Message, Role};
 use crate::validate::Violation;
 
@@ -42,16 +44,18 @@ pub(super) fn repeats(messages: &[Message], prompt: usize, answer: Option<&str>)
 /// One line for each violation: where, what, and what is allowed. Text of the answer that validators quote
 /// stays on its line, so that it cannot pass for a message of its own.
 fn complaint(violations: &[Violation]) -> String {
-    let mut text = String::from("That answer was not accepted:");
+    let mut text = String::with_capacity(256);
+    text.push_str("That answer was not accepted:");
     // Warnings are for the program, not for the model.
     for violation in violations.iter().filter(|one| !one.warning) {
-        let line = violation.to_string();
-        if text.len() + line.len() > CAP {
+        let length = text.len();
+        // Writing to a `String` does not fail.
+        let _ = write!(text, "\n- {violation}");
+        if text.len() > CAP {
+            text.truncate(length);
             text.push_str("\n- and more");
             break;
         }
-        text.push_str("\n- ");
-        text.push_str(&line);
     }
     text.push_str("\nAnswer again in full, with this corrected.");
     text
@@ -94,11 +98,11 @@ mod tests {
 
     #[test]
     fn the_allowed_values_that_are_left_out_are_mentioned() {
-        let many = Invalid::at("item", "is unknown").allowed(0..).into_violations().unwrap();
-        let text = complaint(&[many[0].shortened()]);
+        let shortened = |invalid: Invalid| invalid.into_violations().unwrap().remove(0).shortened();
+        let text = complaint(&[shortened(Invalid::at("item", "is unknown").allowed(0..))]);
         assert!(text.contains("\"99\", …\n"), "{text}");
         let long = Invalid::new("is unknown").allowed(["a".repeat(300), "b".repeat(300)]);
-        let text = complaint(&[long.into_violations().unwrap()[0].shortened()]);
+        let text = complaint(&[shortened(long)]);
         assert!(text.contains("aaa\", …\n") && !text.contains('b'), "{text}");
     }
 

@@ -39,21 +39,22 @@ impl Violation {
 
     /// The violation as a model and a record see it: on one line of about a kilobyte, of which what is allowed
     /// has its own part, so that a long quotation before it does not push it out.
-    pub(crate) fn shortened(&self) -> Self {
+    pub(crate) fn shortened(mut self) -> Self {
         let mut room = 400_usize;
         let fits = |value: &&String| {
             let left = room.checked_sub(value.len());
             room = left.unwrap_or(room);
             left.is_some()
         };
-        let allowed: Vec<_> = self.allowed.iter().take_while(fits).cloned().collect();
-        Violation {
-            path: one_line(&self.path, 200),
-            message: one_line_shortened(&self.message, 600),
-            warning: self.warning,
-            more: self.more || allowed.len() < self.allowed.len(),
-            allowed,
+        let fitting = self.allowed.iter().take_while(fits).count();
+        if fitting < self.allowed.len() {
+            self.more = true;
+            self.allowed.truncate(fitting);
+            self.allowed.shrink_to_fit();
         }
+        self.path = one_line(self.path, 200);
+        self.message = one_line_shortened(self.message, 600);
+        self
     }
 }
 
