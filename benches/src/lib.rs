@@ -1,0 +1,8 @@
+//! What llmnode costs, measured: the task that is done, and how time and memory are taken.
+//!
+//! `benches/run` measures everything; the binaries say what each of them measures.
+
+pub mod measure;
+pub mod mocked;
+pub mod summarize;
+pub mod task;
