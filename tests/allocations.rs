@@ -1,0 +1,92 @@
+//! How often llmnode allocates for a call, with the transport left out: `docs/performance.md` gives the figures.
+//!
+//! Counts do not depend on the machine. Where one of these falls, the bound falls with it; where one has to rise,
+//! there is a reason to write down.
+
+#![expect(clippy::unwrap_used, reason = "a test")]
+
+use std::sync::Mutex;
+
+use allocation_counter::measure;
+use llmnode::{
+    BoxFuture, ChatModel, Completion, Invalid, ModelError, Request, Run, Sink, TokenUsage, llm_node,
+    llm_output, validate,
+};
+
+struct World {
+    inventory: Vec<String>,
+    #[expect(dead_code, reason = "it only makes the state large")]
+    notes: String,
+}
+
+#[llm_output]
+struct Choice {
+    item: String,
+    reasons: Vec<String>,
+}
+
+#[validate(state)]
+impl Choice {
+    fn item_is_available(&self, world: &World) -> Result<(), Invalid> {
+        if world.inventory.contains(&self.item) {
+            return Ok(());
+        }
+        Err(Invalid::at("item", format!("{:?} is not available", self.item)).allowed(&world.inventory))
+    }
+}
+
+#[llm_node(
+    system = "You are careful.",
+    prompt = "Goal: {goal}\nAvailable items:\n{state.inventory:list}\nChoose one.",
+    output = Choice,
+    state = World,
+    retries = 1
+)]
+struct Choose {
+    goal: String,
+}
+
+/// Gives back completions made before; the one allocation it makes itself is the box of its future.
+struct Prebuilt(Mutex<Vec<Completion>>);
+
+impl ChatModel for Prebuilt {
+    fn complete<'a>(
+        &'a self,
+        _: &'a Request,
+        _: &'a mut dyn Sink,
+    ) -> BoxFuture<'a, Result<Completion, ModelError>> {
+        Box::pin(async { Ok(self.0.lock().unwrap().pop().unwrap()) })
+    }
+}
+
+fn completion(item: &str) -> Completion {
+    let mut completion = Completion::new(format!(r#"{{"item": "{item}", "reasons": ["it is dark"]}}"#));
+    completion.usage = Some(TokenUsage { input: Some(120), output: Some(25), ..TokenUsage::default() });
+    completion.model = Some("gpt-4o-mini".to_owned());
+    completion.request_id = Some("req_1".to_owned());
+    completion
+}
+
+/// The allocations of a call that gets these answers, once the ledger's memory of calls is full.
+fn allocations(answers: &[&str], state: usize) -> u64 {
+    const WARM_UP: usize = 300;
+    let call = answers.iter().rev().copied();
+    let completions = std::iter::repeat_n(call, WARM_UP + 1).flatten().map(completion).collect();
+    let inventory = ["lamp", "rope", "key"].map(str::to_owned).to_vec();
+    let run =
+        Run::new(Prebuilt(Mutex::new(completions))).with_state(World { inventory, notes: "x".repeat(state) });
+    let node = Choose { goal: "open the door".to_owned() };
+    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+    let call = || drop(runtime.block_on(async { run.call(&node).await }).unwrap());
+    (0..WARM_UP).for_each(|_| call());
+    measure(call).count_total
+}
+
+#[test]
+fn a_call_and_a_correction_stay_within_their_bounds() {
+    let plain = allocations(&["lamp"], 1000);
+    assert!(plain <= 15, "a call allocates {plain} times");
+    assert_eq!(allocations(&["lamp"], 10_000_000), plain, "allocations depend on the size of the state");
+    let corrected = allocations(&["axe", "lamp"], 1000);
+    assert!(corrected <= 36, "a call with one correction allocates {corrected} times");
+}
