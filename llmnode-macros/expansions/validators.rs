@@ -10,7 +10,10 @@ impl Choice {
 const _: () = {
     use ::llmnode::__private as __llmnode;
     #[automatically_derived]
-    impl __llmnode::Validated for Choice {}
+    impl __llmnode::Validated for Choice
+    where
+        Choice: __llmnode::ValidatedFields,
+    {}
     #[automatically_derived]
     impl __llmnode::Validate<World> for Choice {
         fn checks<'checked>(

@@ -67,7 +67,7 @@ fn impls(block: &ItemImpl, krate: &Path, validators: &[Validator<'_>], state: Op
     let here = Span::mixed_site();
     let private = crate_path::private();
     let ty = &block.self_ty;
-    let marker = marker_generics(&block.generics, &private);
+    let marker = marker_generics(block, &private);
     let (state, generics) = stated(block, &private, validators, state);
     let checks = validators.iter().map(check);
     let inside = if generics.type_params().next().is_some() {
@@ -97,11 +97,15 @@ fn impls(block: &ItemImpl, krate: &Path, validators: &[Validator<'_>], state: Op
     crate_path::scope(krate, impls)
 }
 
-fn marker_generics(generics: &Generics, private: &Ident) -> Generics {
-    let mut generics = generics.clone();
-    if generics.type_params().next().is_some() {
-        generics.make_where_clause().predicates.push(parse_quote!(Self: #private::ValidatedFields));
-    }
+/// Without its definition's part the type has one error, from this bound, and no validators.
+fn marker_generics(block: &ItemImpl, private: &Ident) -> Generics {
+    let mut generics = block.generics.clone();
+    let ty = &block.self_ty;
+    let at = Span::mixed_site().located_at(ends(ty).0);
+    let mut private = private.clone();
+    private.set_span(at);
+    let defined = quote_spanned!(at=> #ty: #private::ValidatedFields);
+    generics.make_where_clause().predicates.push(parse_quote!(#defined));
     generics
 }
 
@@ -145,11 +149,9 @@ fn check(validator: &Validator<'_>) -> TokenStream {
         Parameter::State => quote_spanned!(here=> state),
         Parameter::Attempt => quote_spanned!(here=> attempt),
     });
-    let kind = if method.sig.asyncness.is_some() {
-        quote_spanned!(here=> future)
-    } else {
-        quote_spanned!(here=> sync)
-    };
+    // At the method's name, where a future that is not `Send` is reported.
+    let at = here.located_at(ident.span());
+    let kind = Ident::new(if method.sig.asyncness.is_some() { "future" } else { "sync" }, at);
     let conditions = method.attrs.iter().filter(|attribute| is_condition(attribute));
     let call = call(method, quote_spanned!(here=> (self, #(#arguments),*)));
     quote_spanned! {here=>

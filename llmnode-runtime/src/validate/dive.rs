@@ -17,7 +17,7 @@ pub trait Validated: ValidatedFields {}
     message = "`{Self}` is not validated against the state `{S}`",
     label = "its validators take another state",
     note = "the state of the validators, `state = T` on the node and `#[llm_output(state = T)]` on types in between \
-            must name the same type",
+            must name the same type; `AnyState` stands where none is named",
     note = "a generic output needs validators: `#[validate] impl T {{}}` says that there are none"
 )]
 pub trait Validate<S: ?Sized> {
@@ -42,7 +42,7 @@ pub trait ValidatedFields {
     label = "validators inside it take another state",
     note = "write `#[llm_output(state = T)]` on the type, with the state of the validators inside it"
 )]
-pub trait ValidateFields<S: ?Sized>: ValidatedFields {
+pub trait ValidateFields<S: ?Sized> {
     /// Adds the checks inside this value, and says which fields are known by another name in the JSON.
     fn fields<'a>(&'a self, to: &mut Checks<'a, S>);
 }
