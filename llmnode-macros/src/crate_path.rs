@@ -5,6 +5,8 @@ use quote::{quote, quote_spanned};
 use syn::parse::ParseStream;
 use syn::{Error, Path};
 
+use crate::keyed::{Keyed, Slot, fill};
+
 /// Its path: `::llmnode`, unless `crate = path` says otherwise.
 pub(crate) fn resolve(given: Option<&Path>) -> Path {
     given.cloned().unwrap_or_else(|| syn::parse_quote!(::llmnode))
@@ -27,13 +29,17 @@ pub(crate) fn scope(krate: &Path, impls: TokenStream) -> TokenStream {
 }
 
 /// Parses the value of `crate`. It is used from places with other names in scope, so it has to be absolute.
-pub(crate) fn parse(input: ParseStream<'_>) -> syn::Result<Path> {
+pub(crate) fn parse(input: ParseStream<'_>, key: Ident, slot: &mut Slot<Path>) -> syn::Result<()> {
     let path = input.call(Path::parse_mod_style)?;
-    let anchored = path.segments.first().is_some_and(|first| first.ident == "crate");
-    if path.leading_colon.is_some() || anchored {
-        return Ok(path);
+    let first = path.segments.first().map(|first| first.ident.to_string()).unwrap_or_default();
+    if path.leading_colon.is_some() || first == "crate" {
+        return fill(slot, key, Ok(path));
     }
     let written = quote!(#path).to_string().replace(' ', "");
     let message = format!("`crate` takes an absolute path; write `::{written}` or `crate::{written}`");
-    Err(Error::new_spanned(&path, message))
+    let fault = Error::new_spanned(&path, message);
+    // Most likely a dependency is meant: its items are then found, and the path is the one error.
+    let value = (first != "self" && first != "super").then(|| syn::parse_quote!(::#path));
+    *slot = Some(Keyed { key, value });
+    Err(fault)
 }

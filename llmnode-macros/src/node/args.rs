@@ -62,7 +62,7 @@ impl NodeArgs {
             "temperature" => fill(&mut self.temperature, key.clone(), number(input, &key)),
             "max_tokens" => fill(&mut self.max_tokens, key.clone(), whole(input, &key, 1)),
             "name" => fill(&mut self.name, key.clone(), filled(text(input, &key, ""), &key)),
-            _ => fill(&mut self.krate, key, crate_path::parse(input)),
+            _ => crate_path::parse(input, key, &mut self.krate),
         }
     }
 }

@@ -22,7 +22,7 @@ impl DefinitionArgs {
                 let state = ty(input, &key);
                 fill(&mut args.state, key, state)
             } else {
-                fill(&mut args.krate, key, crate_path::parse(input))
+                crate_path::parse(input, key, &mut args.krate)
             }
         });
         args
@@ -45,7 +45,7 @@ impl BlockArgs {
             errors.push(Error::new(at, message));
         }
         parse_arguments(rest, "validate", &["crate"], errors, |key, input| {
-            fill(&mut args.krate, key, crate_path::parse(input))
+            crate_path::parse(input, key, &mut args.krate)
         });
         args
     }
