@@ -128,6 +128,11 @@ fn skip_argument(input: ParseStream<'_>) {
 pub(crate) fn text(input: ParseStream<'_>, key: &Ident, what: &str) -> syn::Result<LitStr> {
     match expression(input)? {
         Expr::Lit(ExprLit { lit: Lit::Str(text), .. }) if text.suffix().is_empty() => Ok(text),
+        // Quotation marks in the text: what follows the first of them sticks to the literal.
+        Expr::Lit(ExprLit { lit: Lit::Str(text), .. }) => Err(Error::new(
+            text.span(),
+            "the string literal ends at its second `\"`; write `\\\"` in the text, or a raw string: `r#\"…\"#`",
+        )),
         other => Err(Error::new_spanned(other, format!("`{key}` takes a string literal{what}"))),
     }
 }

@@ -63,12 +63,14 @@ pub trait Exec<S: ?Sized>: Node {
 }
 
 /// A reference is the node it points to, in ledgers too, so that a program keeps the nodes that it maps.
+#[diagnostic::do_not_recommend]
 impl<N: Node + ?Sized> Node for &N {
     type Output = N::Output;
     const NAME: &'static str = N::NAME;
     const DESCRIPTION: &'static str = N::DESCRIPTION;
 }
 
+#[diagnostic::do_not_recommend]
 impl<S: ?Sized, N: Exec<S> + ?Sized> Exec<S> for &N {
     fn exec(&self, cx: &Cx<'_, S>) -> impl Future<Output = Result<N::Output, NodeError>> + Send {
         (**self).exec(cx)

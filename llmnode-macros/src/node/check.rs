@@ -17,7 +17,7 @@ use crate::keyed::value;
 pub(crate) fn check<'a>(
     args: &NodeArgs,
     item: &'a ItemStruct,
-    skipped: &[bool],
+    skipped: &[Skip],
     faults: &mut Faults,
 ) -> Option<NodeModel<'a>> {
     together(args, faults);
@@ -87,8 +87,17 @@ fn shape(item: &ItemStruct, faults: &mut Faults) -> bool {
     true
 }
 
+/// Whether a field is marked as one that no prompt uses.
+#[derive(Clone, Copy)]
+pub(crate) enum Skip {
+    No,
+    At(Span),
+    /// Its attribute has a fault. Whatever was meant, the field was not forgotten.
+    Unread,
+}
+
 /// Removes `#[node(…)]` from the fields; tells for each field whether it is skipped.
-pub(crate) fn take_field_attributes(item: &mut ItemStruct, faults: &mut Faults) -> Vec<bool> {
+pub(crate) fn take_field_attributes(item: &mut ItemStruct, faults: &mut Faults) -> Vec<Skip> {
     for attribute in item.attrs.extract_if(.., |attribute| attribute.path().is_ident("node")) {
         let message = "`#[node(…)]` goes on a field; arguments of the node go into `#[llm_node(…)]`";
         faults.push(Error::new(attribute.span(), message));
@@ -96,17 +105,16 @@ pub(crate) fn take_field_attributes(item: &mut ItemStruct, faults: &mut Faults) 
     item.fields.iter_mut().map(|field| take_skip(field, faults)).collect()
 }
 
-fn take_skip(field: &mut Field, faults: &mut Faults) -> bool {
-    let mut skip = false;
+fn take_skip(field: &mut Field, faults: &mut Faults) -> Skip {
+    let mut skip = Skip::No;
     for attribute in field.attrs.extract_if(.., |attribute| attribute.path().is_ident("node")) {
         match read_skip(&attribute) {
-            Ok(()) if skip => {
+            Ok(_) if matches!(skip, Skip::At(_)) => {
                 faults.push(Error::new(attribute.span(), "`skip` given more than once"));
             }
-            Ok(()) => skip = true,
+            Ok(at) => skip = Skip::At(at),
             Err(error) => {
-                // Whatever was meant, the field was not forgotten.
-                skip = true;
+                skip = Skip::Unread;
                 faults.push(error);
             }
         }
@@ -114,14 +122,15 @@ fn take_skip(field: &mut Field, faults: &mut Faults) -> bool {
     skip
 }
 
-fn read_skip(attribute: &Attribute) -> syn::Result<()> {
+/// Where it says `skip`.
+fn read_skip(attribute: &Attribute) -> syn::Result<Span> {
     const USAGE: &str = "a field takes `#[node(skip)]`, for one that no prompt uses";
-    let mut read = false;
+    let mut read = None;
     attribute
         .parse_nested_meta(|meta| {
             let name = meta.path.get_ident().map(ToString::to_string).unwrap_or_default();
             if name == "skip" && !meta.input.peek(syn::Token![=]) {
-                read = true;
+                read = Some(meta.path.span());
                 return Ok(());
             }
             let near = suggest(&name, ["skip"]).map(|near| format!("; did you mean `{near}`?"));
@@ -130,6 +139,6 @@ fn read_skip(attribute: &Attribute) -> syn::Result<()> {
                 _ => USAGE.to_owned(),
             }))
         })
-        .map_err(|error| if read { Error::new(attribute.span(), USAGE) } else { error })?;
-    if read { Ok(()) } else { Err(Error::new(attribute.span(), USAGE)) }
+        .map_err(|error| if read.is_some() { Error::new(attribute.span(), USAGE) } else { error })?;
+    read.ok_or_else(|| Error::new(attribute.span(), USAGE))
 }

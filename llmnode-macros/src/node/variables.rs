@@ -5,6 +5,7 @@ use syn::ext::IdentExt;
 use syn::{Error, Field, Index, ItemStruct, LitStr, Member, Type};
 
 use super::Faults;
+use super::check::Skip;
 use super::model::{Part, Place};
 use crate::keyed::Keyed;
 use crate::prompt::identifier;
@@ -60,14 +61,18 @@ impl<'a> Variables<'a> {
         Some(template.segments.into_iter().filter_map(|segment| self.part(prompt, segment)).collect())
     }
 
-    /// Reports the fields that no prompt uses, unless a fault hides what is used.
-    pub(crate) fn unused(self, skipped: &[bool]) {
-        if !self.complete {
-            return;
-        }
+    /// Reports the fields that no prompt uses, unless a fault hides what is used, and those that are used all
+    /// the same.
+    pub(crate) fn unused(self, skipped: &[Skip]) {
         for (field, skipped) in self.item.fields.iter().zip(skipped) {
             let Some((ident, name)) = field.ident.as_ref().zip(name(field)) else { continue };
-            if *skipped || name == "state" || is_phantom(&field.ty) || self.used.contains(&name) {
+            let used = self.used.contains(&name);
+            if let (Skip::At(attribute), true) = (skipped, used) {
+                let message = format!("the prompt uses the field `{name}`; drop `#[node(skip)]`");
+                self.faults.push(Error::new(*attribute, message));
+            }
+            let silent = used || !matches!(skipped, Skip::No) || name == "state" || is_phantom(&field.ty);
+            if silent || !self.complete {
                 continue;
             }
             let message = format!(

@@ -52,10 +52,15 @@ impl fmt::Display for FaultKind {
                 f.write_str("`state` is not a value of the prompt; name a part of it, such as `{state.name}`")
             }
             Self::RawIdentifier(name) => write!(f, "write `{{{name}}}`: a prompt needs no `r#`"),
-            Self::FieldAccess(text) => write!(
-                f,
-                "`{text}` reads inside a field, which a prompt cannot; add a field that holds the value"
-            ),
+            Self::FieldAccess(text) => match text.strip_prefix("self.") {
+                Some(name) if !name.contains('.') => {
+                    write!(f, "a prompt names a field without `self`; write `{{{name}}}`")
+                }
+                _ => write!(
+                    f,
+                    "`{text}` reads inside a field, which a prompt cannot; add a field that holds the value"
+                ),
+            },
             Self::Expression(text) => write!(
                 f,
                 "`{text}` is an expression; a prompt variable is a field or a path such as `state.name`, \
