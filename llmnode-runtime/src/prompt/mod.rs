@@ -61,8 +61,10 @@ impl Prompt {
         if write!(size, "{}", Joined { segments, texts: false }).is_err() {
             let fails = |segment| write!(Counter(0), "{segment}").is_err();
             let index = segments.iter().position(fails).unwrap_or_default();
-            self.failed =
-                Some(format!("the value at segment {index} of `{part}` could not be written as text"));
+            let number = segments.iter().take(index + 1).filter(|one| one.as_text().is_none()).count();
+            self.failed = Some(format!(
+                "value {number} of `{part}` could not be written: its `Display` or `Serialize` gave an error"
+            ));
             return String::new();
         }
         let mut text = String::with_capacity(size.0);
@@ -152,7 +154,7 @@ mod tests {
     fn a_value_that_cannot_be_written_is_a_fault() {
         let map = std::collections::BTreeMap::from([(vec![1], 2)]);
         let mut prompt = Prompt::new();
-        prompt.user(&[Segment::json(&map)]);
-        assert!(prompt.finish().unwrap_err().contains("segment 0 of `prompt`"));
+        prompt.user(&[Segment::text("Data: "), Segment::json(&map)]);
+        assert!(prompt.finish().unwrap_err().contains("value 1 of `prompt`"));
     }
 }
