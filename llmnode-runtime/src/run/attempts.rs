@@ -285,3 +285,23 @@ fn replace(slot: &mut Option<String>, word: Option<String>) {
         *slot = Some(cut(word, WORD));
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_message_lists_complaints_up_to_a_kilobyte() {
+        let warning = || Violation { warning: true, ..Violation::new("", "odd") };
+        let some = vec![warning(), Violation::new("a", "is one"), Violation::new("b", "is two")];
+        let failure = Failure::rejected(Category::ValidationError, some);
+        assert_eq!(failure.message, "a: is one; b: is two");
+        assert_eq!(failure.violations[2], warning(), "warnings last");
+
+        let failure =
+            Failure::rejected(Category::ValidationError, vec![Violation::new("a", "is bad"); 100_000]);
+        assert_eq!((failure.message.len(), failure.violations.len()), (1004, 256));
+        let many = (0..1000).map(|_| warning()).chain([Violation::new("a", "is bad")]).collect();
+        assert_eq!(Failure::rejected(Category::ValidationError, many).message, "a: is bad");
+    }
+}

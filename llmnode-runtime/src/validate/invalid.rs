@@ -24,7 +24,7 @@ pub struct Violation {
     pub warning: bool,
     /// More is allowed than `allowed` lists.
     #[serde(skip)]
-    pub(super) more: bool,
+    pub(crate) more: bool,
 }
 
 /// How many allowed values a violation lists at most.

@@ -1,6 +1,6 @@
 //! What an error says and keeps.
 
-use crate::support::{BAD, GOAL, busy, run, script};
+use crate::support::{BAD, GOAL, GOOD, Mood, World, busy, run, script, world};
 use llmnode_runtime::{Category, Completion, FinishReason, ModelError, Reply};
 
 #[tokio::test]
@@ -83,4 +83,45 @@ async fn records_and_messages_stay_small_whatever_providers_and_validators_say()
         assert!(attempt.message.len() + said < 3000);
     }
     assert_eq!(failure.last_answer().map(str::len), Some(64 * 1024));
+}
+
+#[tokio::test]
+async fn the_record_keeps_what_the_provider_said_on_every_way_out() {
+    let mut cut = Completion::new("{\"item\": \"ke");
+    cut.finish = Some(FinishReason::Length);
+    let withheld = Reply::text("withheld words").finish(FinishReason::ContentFilter);
+    for (reply, answer) in [
+        (cut.into(), "{\"item\": \"ke"),
+        (Reply::text(BAD).finish(FinishReason::Length), BAD),
+        (withheld, "withheld words"),
+    ] {
+        let error = run(&script([reply])).call(&GOAL).await.unwrap_err();
+        assert_eq!(error.last_answer(), Some(answer));
+    }
+
+    let mut failed = ModelError::new(Category::NotFound, "no such model");
+    (failed.status, failed.request_id) = (Some(404), Some("req-2".into()));
+    failed.source = Some("beneath".into());
+    let error = run(&script([failed])).call(&GOAL).await.unwrap_err();
+    let attempt = &error.attempts()[0];
+    assert_eq!((attempt.status, attempt.request_id.as_deref()), (Some(404), Some("req-2")));
+    assert_eq!(std::error::Error::source(&error).map(ToString::to_string).as_deref(), Some("beneath"));
+}
+
+#[tokio::test]
+async fn an_answer_on_which_the_program_stopped_is_kept() {
+    let run = run(&script([GOOD])).with_state(World { mood: Mood::Abort, ..world() });
+    assert_eq!(run.call(&GOAL).await.unwrap_err().last_answer(), Some(GOOD));
+}
+
+#[tokio::test]
+async fn the_models_name_and_the_requests_id_are_the_providers_where_it_says_them() {
+    let mut said = Completion::new(GOOD);
+    (said.model, said.request_id) = (Some("model-7b-0613".into()), Some("req-1".into()));
+    let run = run(&script([Reply::from(said), Reply::text(GOOD)]));
+    for (model, id) in [("model-7b-0613", Some("req-1")), ("model-7b", None)] {
+        let report = run.call(&GOAL).model("model-7b").report().await.unwrap();
+        let attempt = &report.record.attempts[0];
+        assert_eq!((attempt.model.as_deref(), attempt.request_id.as_deref()), (Some(model), id));
+    }
 }

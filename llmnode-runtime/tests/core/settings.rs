@@ -41,6 +41,9 @@ async fn an_answer_over_the_cap_is_truncated_output() {
     let settings = Settings::new().max_output_bytes(5);
     let error = run(&model).call(&GOAL).settings(settings).await.unwrap_err();
     assert_eq!(error.category(), Category::TruncatedOutput);
+
+    let settings = Settings::new().max_output_bytes(GOOD.len());
+    assert!(run(&script([GOOD])).call(&GOAL).settings(settings).await.is_ok());
 }
 
 #[tokio::test]

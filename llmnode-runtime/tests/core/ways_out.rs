@@ -58,6 +58,7 @@ impl Node for Faulty {
 impl Exec<()> for Faulty {
     async fn exec(&self, cx: &Cx<'_, ()>) -> Result<Answer, NodeError> {
         assert_ne!(self.0, Fault::BeforeModel, "a bug");
+        assert_eq!(format!("{cx:?}"), r#"Cx { node: "faulty" }"#);
         let answer = llmnode_runtime::private::exec(self, cx).await;
         assert_ne!(self.0, Fault::AfterModel, "a bug");
         answer
@@ -85,6 +86,7 @@ impl ChatModel for Early {
     ) -> BoxFuture<'a, Result<Completion, ModelError>> {
         Box::pin(async move {
             sink.usage(TokenUsage { total: Some(7), ..TokenUsage::default() });
+            sink.request_id("req-1");
             tokio::task::yield_now().await;
             assert_ne!(self.0, Fault::InsideModel, "a bug");
             Ok(Completion::new(match self.0 {
@@ -111,6 +113,7 @@ async fn a_panic_anywhere_is_an_error_with_its_record() {
         let calls = run.ledger().calls();
         assert_eq!((calls.len(), calls[0].category), (1, Some(Category::Panic)), "{fault:?}");
         let ended = calls[0].attempts.iter().map(|attempt| attempt.category);
+        assert!(calls[0].attempts.iter().all(|attempt| attempt.request_id.as_deref() == Some("req-1")));
         let expected = (fault != AfterModel).then_some(Category::Panic);
         assert!(ended.into_iter().all(|category| category == expected), "{fault:?}");
     }
