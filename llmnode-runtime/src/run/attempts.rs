@@ -123,21 +123,26 @@ pub(super) async fn run(
             feedback::append(&mut request.messages, prompt, plan.feedback_rounds, answer, violations);
         }
         close(open, &mut failure);
-        (kind, wait) = match next {
-            _ if repeats => {
-                failure.message += "; the same answer came before, and stop_on_repeat is set";
-                return Err(failure.into_error());
-            }
-            Next::Again { kind, wait } => (kind, wait),
-            Next::Stop => return Err(failure.into_error()),
-            Next::WaitTooLong(asked) => {
-                failure.message += &format!(
-                    "; the server asks for a wait of {asked:?}, longer than max_wait ({:?})",
-                    plan.max_wait
-                );
+        (kind, wait) = match go_on(next, repeats, plan) {
+            Ok(again) => again,
+            Err(why) => {
+                failure.message += &why;
                 return Err(failure.into_error());
             }
         };
+    }
+}
+
+/// The kind of the next attempt and the wait before it, or why there is none, in words beyond the failure's own.
+fn go_on(next: Next, repeats: bool, plan: &Resolved) -> Result<(AttemptKind, Duration), String> {
+    match next {
+        _ if repeats => Err("; the same answer came before, and stop_on_repeat is set".to_owned()),
+        Next::Again { kind, wait } => Ok((kind, wait)),
+        Next::Stop => Err(String::new()),
+        Next::WaitTooLong(asked) => Err(format!(
+            "; the server asks for a wait of {asked:?}, longer than max_wait ({:?})",
+            plan.max_wait
+        )),
     }
 }
 
