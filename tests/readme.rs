@@ -8,13 +8,16 @@ const README: &str = include_str!("../README.md");
 
 #[test]
 fn the_compile_error_is_what_rustc_prints() {
-    let printed = include_str!("ui/readme/misspelt_variable.stderr");
+    let printed = include_str!("../llmnode-macros/tests/ui/readme/misspelt_variable.stderr");
     let (_, error) = README.split_once("```text\nerror").unwrap();
     let (error, _) = error.split_once("```").unwrap();
     // The pinned output names the test's file; the README names a program's.
     let printed = printed.replace("tests/ui/readme/misspelt_variable.rs", "src/main.rs");
     assert_eq!(format!("error{error}"), printed);
-    assert!(include_str!("ui/readme/misspelt_variable.rs").contains("Write a haiku about {topik}."));
+    assert!(
+        include_str!("../llmnode-macros/tests/ui/readme/misspelt_variable.rs")
+            .contains("Write a haiku about {topik}.")
+    );
 }
 
 /// The rows of the table below a heading, each as its cells.

@@ -6,7 +6,7 @@ use std::process::Command;
 
 /// `ui-tests` of the root Cargo.toml.
 fn pinned() -> &'static str {
-    include_str!("../Cargo.toml")
+    include_str!("../../Cargo.toml")
         .lines()
         .find_map(|line| line.strip_prefix("ui-tests = \"")?.strip_suffix('"'))
         .expect("Cargo.toml names the toolchain of the UI tests")
