@@ -154,8 +154,10 @@ fn write_attempts(attempts: &[AttemptRecord], f: &mut fmt::Formatter<'_>) -> fmt
 impl fmt::Debug for NodeError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Inner { category, message, .. } = &*self.0;
-        // What is wrong with an answer is said in its own words, and a refusal is one.
-        let quotes_model = category.group() == Group::Answer || *category == Category::Refusal;
+        // What is wrong with an answer is said in its own words, a refusal is one, and the panic of a validator
+        // may show what it looked at.
+        let quotes_model =
+            category.group() == Group::Answer || matches!(category, Category::Refusal | Category::Panic);
         let message =
             if quotes_model { "quotes the model: see `Display`".to_owned() } else { one_line(message, 1000) };
         f.debug_struct("NodeError")
