@@ -6,6 +6,7 @@
 #![warn(clippy::print_stderr, clippy::print_stdout)]
 
 mod category;
+mod clock;
 mod error;
 mod ledger;
 mod model;
@@ -25,6 +26,7 @@ mod text;
 mod validate;
 
 pub use category::{Category, Group};
+pub use clock::{Clock, TestClock, TokioClock};
 pub use error::NodeError;
 pub use ledger::{
     AttemptKind, AttemptRecord, CallRecord, Flag, Ledger, NodeStats, TokenUsage, Tokens, Usage,
@@ -40,7 +42,7 @@ pub use output::{LlmOutput, OutputSchema, OutputSpec, StrictError, StrictProblem
 /// The version of reqwest whose client [`OpenAiBuilder::http_client`] takes.
 #[cfg(feature = "http-client")]
 pub use reqwest;
-pub use run::{Call, CallFuture, CallReport, Clock, Cx, Map, Report, Run, TestClock, TokioClock};
+pub use run::{Call, CallFuture, CallReport, Cx, Map, Report, Run};
 pub use settings::{Attributes, Settings};
 #[cfg(feature = "stub-server")]
 pub use stub_server::StubServer;

@@ -5,11 +5,9 @@ use std::time::{Duration, Instant};
 
 use super::book::{Ledger, NodeKey};
 use super::record::{AttemptKind, AttemptRecord, CallRecord};
-use super::usage::TokenUsage;
 use crate::category::Category;
-use crate::model::Sink;
+use crate::clock::Clock;
 use crate::node::Node;
-use crate::run::Clock;
 
 /// One call under way. Dropped before its end, it leaves a record that says so.
 pub(crate) struct CallScope<'r> {
@@ -138,16 +136,6 @@ impl OpenAttempt<'_> {
             record.elapsed = self.call.clock.now().saturating_duration_since(self.started);
             self.call.commit(record);
         }
-    }
-}
-
-impl Sink for OpenAttempt<'_> {
-    fn request_id(&mut self, id: &str) {
-        self.note(|record| record.request_id = Some(id.to_owned()));
-    }
-
-    fn usage(&mut self, usage: TokenUsage) {
-        self.note(|record| record.usage = Some(usage));
     }
 }
 

@@ -3,7 +3,7 @@
 use std::hash::{BuildHasher, RandomState};
 use std::time::Duration;
 
-use super::attempts::Failure;
+use super::failure::Failure;
 use crate::ledger::AttemptKind;
 use crate::model::Retry;
 use crate::settings::Resolved;

@@ -22,6 +22,12 @@ impl<'r, S: ?Sized> Cx<'r, S> {
         self.state
     }
 
+    /// What this call sets for itself: `run.call(&node).temperature(0.0)`. A node that asks models through others
+    /// hands it on, if that is meant: `cx.call(&other).settings(cx.settings().clone())`.
+    pub fn settings(&self) -> &'r Settings {
+        self.settings
+    }
+
     /// Calls another node on the same run and state; it has its own record and figures.
     pub fn call<'c, N: Exec<S>>(&'c self, node: &'c N) -> Call<'c, N::Output>
     where

@@ -1,10 +1,11 @@
 //! Running nodes: the run, one call of a node, many calls, and the attempt loop beneath them.
 
+mod attempt;
 mod attempts;
 mod budget;
 mod call;
-mod clock;
 mod cx;
+mod failure;
 mod feedback;
 mod map;
 mod pool;
@@ -13,7 +14,6 @@ mod run;
 mod shell;
 
 pub use call::{Call, CallFuture, CallReport, Report};
-pub use clock::{Clock, TestClock, TokioClock};
 pub use cx::Cx;
 pub use map::Map;
 pub use run::Run;

@@ -5,8 +5,8 @@ use std::fmt;
 use std::sync::Arc;
 
 use super::call::Call;
-use super::clock::{Clock, TokioClock};
 use super::map::Map;
+use crate::clock::{Clock, TokioClock};
 use crate::ledger::Ledger;
 use crate::model::ChatModel;
 use crate::node::Exec;

@@ -2,8 +2,10 @@
 
 use std::sync::Arc;
 
-use super::attempts::{self, Failure, Judge, Judgement};
+use super::attempt::{Judge, Judgement};
+use super::attempts;
 use super::cx::Cx;
+use super::failure::Failure;
 use crate::BoxFuture;
 use crate::category::Category;
 use crate::error::NodeError;

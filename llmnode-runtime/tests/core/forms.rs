@@ -121,3 +121,24 @@ async fn functions_are_generic_over_state_and_node() {
     assert_eq!(choice.unwrap().item, "key");
     assert_eq!(spawned(run, say("x")).await.unwrap().unwrap(), "hi");
 }
+
+/// Hands its own call's settings on to the node that asks.
+struct Through;
+
+impl Node for Through {
+    type Output = String;
+    const NAME: &'static str = "through";
+}
+
+impl<S: ?Sized + Sync> Exec<S> for Through {
+    async fn exec(&self, cx: &Cx<'_, S>) -> Result<String, NodeError> {
+        cx.call(&say("x")).settings(cx.settings().clone()).await
+    }
+}
+
+#[tokio::test]
+async fn a_node_by_hand_sees_what_its_call_sets() {
+    let model = ScriptedModel::new().reply("hi");
+    Run::new(model.clone()).call(&Through).temperature(0.5).await.unwrap();
+    assert_eq!(model.requests()[0].temperature, Some(0.5));
+}

@@ -1,0 +1,162 @@
+//! One attempt: a request, its answer, and the judgement on it.
+
+use super::failure::{Failure, listed};
+use crate::BoxFuture;
+use crate::category::Category;
+use crate::ledger::{AttemptRecord, Flag, OpenAttempt, TokenUsage};
+use crate::model::{ChatModel, Completion, FinishReason, ModelError, Request, Retry, Sink};
+use crate::settings::Resolved;
+use crate::text::{cut, one_line};
+use crate::validate::{Attempt, Violation};
+
+/// The most that is kept of a provider's word, such as the model's name or a request's id, in bytes.
+const WORD: usize = 200;
+
+/// Reads and checks one answer: the part of a call that knows the node's types.
+pub(super) trait Judge: Send {
+    /// Judges an answer. `strictly`: it was cut, and counts only if it is whole JSON all the same.
+    fn judge<'a>(
+        &'a mut self,
+        answer: &'a str,
+        strictly: bool,
+        attempt: &'a Attempt,
+    ) -> BoxFuture<'a, Judgement>;
+}
+
+/// What an answer was found to be.
+pub(super) enum Judgement {
+    /// Good; the judge keeps the value.
+    Accepted { flags: Vec<Flag>, warnings: Vec<Violation> },
+    /// Bad: the model can be told.
+    Rejected { category: Category, violations: Vec<Violation> },
+    /// Not the model's fault: the call ends.
+    Stopped(Failure),
+}
+
+/// One request and the judgement on its answer.
+pub(super) async fn attempt(
+    model: &dyn ChatModel,
+    request: &Request,
+    open: &mut OpenAttempt<'_>,
+    judge: &mut dyn Judge,
+    attempt: &Attempt,
+    plan: &Resolved,
+) -> Result<(), Failure> {
+    let completion = match model.complete(request, open).await {
+        Ok(completion) => completion,
+        Err(error) => return Err(failed(error, open)),
+    };
+    let Completion { text, refusal, finish, usage, model, request_id } = completion;
+    open.note(|record| {
+        record.usage = usage.or(record.usage);
+        record.finish_reason = finish.as_ref().map(|finish| one_line(finish.as_str(), WORD));
+        replace(&mut record.model, model);
+        replace(&mut record.request_id, request_id);
+    });
+    let cut = finish == Some(FinishReason::Length);
+    if let Some(failure) = unusable(&text, refusal, finish, plan) {
+        return Err(Failure { answer: Some(text), ..failure });
+    }
+    match judge.judge(&text, cut, attempt).await {
+        Judgement::Accepted { flags, warnings } => {
+            open.note(|record| accepted(record, text, flags, warnings, cut));
+            Ok(())
+        }
+        Judgement::Rejected { .. } if cut => Err(Failure { answer: Some(text), ..truncated(plan) }),
+        Judgement::Rejected { category, violations } => {
+            Err(Failure { answer: Some(text), ..Failure::rejected(category, violations) })
+        }
+        Judgement::Stopped(failure) => Err(Failure { answer: Some(text), ..failure }),
+    }
+}
+
+fn accepted(record: &mut AttemptRecord, text: String, flags: Vec<Flag>, warnings: Vec<Violation>, cut: bool) {
+    record.keep_answer(text);
+    record.flags = flags;
+    if cut {
+        record.flags.push(Flag::LengthStop);
+    }
+    if !warnings.is_empty() {
+        record.flags.push(Flag::Warned);
+    }
+    record.violations = listed(warnings);
+}
+
+/// What keeps an answer from being read at all. The finish reason comes first: an answer that was filtered,
+/// refused or cut is never "corrected".
+fn unusable(
+    text: &str,
+    refusal: Option<String>,
+    finish: Option<FinishReason>,
+    plan: &Resolved,
+) -> Option<Failure> {
+    if let Some(refusal) = refusal {
+        let said = one_line(&refusal, 200);
+        return Some(Failure::new(Category::Refusal, format!("the model declined to answer: {said:?}")));
+    }
+    let empty = text.trim().is_empty();
+    match finish {
+        Some(FinishReason::ContentFilter) => {
+            Some(Failure::new(Category::ContentFilter, "the provider's filter withheld the answer"))
+        }
+        Some(FinishReason::Error) => {
+            Some(Failure::new(Category::ServerError, "the provider failed while it answered"))
+        }
+        Some(FinishReason::Length) if empty => Some(truncated(plan)),
+        _ if empty => {
+            let violations = vec![Violation::new("", "the answer was empty; an answer is required")];
+            Some(Failure::rejected(Category::EmptyResponse, violations))
+        }
+        _ if text.len() > plan.max_output_bytes => {
+            let (length, cap) = (text.len(), plan.max_output_bytes);
+            let message = format!("the answer has {length} bytes, more than max_output_bytes ({cap})");
+            Some(Failure::new(Category::TruncatedOutput, message))
+        }
+        _ => None,
+    }
+}
+
+fn truncated(plan: &Resolved) -> Failure {
+    let limit = match plan.max_tokens {
+        Some(limit) => format!("max_tokens = {limit}; raise it or ask for a shorter answer"),
+        None => "the model's own; set max_tokens or ask for a shorter answer".to_owned(),
+    };
+    Failure::new(Category::TruncatedOutput, format!("the answer stopped at the length limit ({limit})"))
+}
+
+fn failed(error: ModelError, open: &mut OpenAttempt<'_>) -> Failure {
+    open.note(|record| {
+        record.usage = error.usage.or(record.usage);
+        record.status = error.status;
+        replace(&mut record.request_id, error.request_id);
+    });
+    // A model that gave no choice at all can still be told that an answer is required.
+    let violations = vec![Violation::new("", "there was no answer; an answer is required")];
+    let retry = error.retry.unwrap_or(Retry::by_default(error.category));
+    Failure {
+        retry,
+        retry_after: error.retry_after,
+        violations: if retry == Retry::Feedback { violations } else { Vec::new() },
+        sent: error.sent,
+        source: error.source,
+        ..Failure::new(error.category, error.message)
+    }
+}
+
+/// A newer word replaces an older one; silence replaces nothing.
+fn replace(slot: &mut Option<String>, word: Option<String>) {
+    if let Some(word) = word {
+        *slot = Some(cut(word, WORD));
+    }
+}
+
+/// What a model tells of an attempt under way goes into its record, so that a call which is dropped keeps it.
+impl Sink for OpenAttempt<'_> {
+    fn request_id(&mut self, id: &str) {
+        self.note(|record| record.request_id = Some(one_line(id, WORD)));
+    }
+
+    fn usage(&mut self, usage: TokenUsage) {
+        self.note(|record| record.usage = Some(usage));
+    }
+}

@@ -1,0 +1,91 @@
+//! Why an attempt failed, and what that calls for.
+
+use std::error::Error;
+use std::fmt::Write;
+use std::time::Duration;
+
+use crate::category::Category;
+use crate::error::NodeError;
+use crate::model::Retry;
+use crate::text::one_line;
+use crate::validate::Violation;
+
+/// Why an attempt failed, and what that calls for.
+pub(super) struct Failure {
+    pub(super) category: Category,
+    pub(super) message: String,
+    pub(super) retry: Retry,
+    pub(super) retry_after: Option<Duration>,
+    pub(super) violations: Vec<Violation>,
+    pub(super) answer: Option<String>,
+    pub(super) sent: bool,
+    pub(super) source: Option<Box<dyn Error + Send + Sync>>,
+}
+
+impl Failure {
+    pub(super) fn new(category: Category, message: impl Into<String>) -> Self {
+        Failure {
+            category,
+            message: message.into(),
+            retry: Retry::by_default(category),
+            retry_after: None,
+            violations: Vec::new(),
+            answer: None,
+            sent: true,
+            source: None,
+        }
+    }
+
+    pub(super) fn rejected(category: Category, violations: Vec<Violation>) -> Self {
+        let violations = listed(violations);
+        let mut message = String::with_capacity(128);
+        for violation in violations.iter().filter(|one| !one.warning) {
+            if message.len() > 1000 {
+                break;
+            }
+            // Writing to a `String` does not fail.
+            let _ = write!(message, "{}{violation}", if message.is_empty() { "" } else { "; " });
+        }
+        Failure { violations, ..Failure::new(category, one_line(message, 1000)) }
+    }
+
+    pub(super) fn into_error(self) -> NodeError {
+        let error = NodeError::new(self.category, self.message).with_retry_after(self.retry_after);
+        match self.source {
+            Some(source) => error.with_source(source),
+            None => error,
+        }
+    }
+}
+
+/// The violations in the form and number that records keep and models are shown: a validator may have said
+/// anything, about any number of elements. Warnings stand last.
+pub(super) fn listed(mut violations: Vec<Violation>) -> Vec<Violation> {
+    const LISTED: usize = 256;
+    violations.sort_by_key(|one| one.warning);
+    if violations.len() > LISTED {
+        violations.truncate(LISTED);
+        violations.shrink_to_fit();
+    }
+    violations.into_iter().map(Violation::shortened).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_message_lists_complaints_up_to_a_kilobyte() {
+        let warning = || Violation { warning: true, ..Violation::new("", "odd") };
+        let some = vec![warning(), Violation::new("a", "is one"), Violation::new("b", "is two")];
+        let failure = Failure::rejected(Category::ValidationError, some);
+        assert_eq!(failure.message, "a: is one; b: is two");
+        assert_eq!(failure.violations[2], warning(), "warnings last");
+
+        let failure =
+            Failure::rejected(Category::ValidationError, vec![Violation::new("a", "is bad"); 100_000]);
+        assert_eq!((failure.message.len(), failure.violations.len()), (1004, 256));
+        let many = (0..1000).map(|_| warning()).chain([Violation::new("a", "is bad")]).collect();
+        assert_eq!(Failure::rejected(Category::ValidationError, many).message, "a: is bad");
+    }
+}
