@@ -5,6 +5,7 @@
 //! Seeds make answers repeatable on one machine; no test depends on what a particular seed gives, since another
 //! processor rounds in another way.
 
+#![cfg(feature = "openai")]
 #![allow(clippy::expect_used, clippy::panic, clippy::unwrap_used, reason = "tests")]
 
 mod conforms;
