@@ -9,7 +9,7 @@ use llmnode_benches::measure::{median, open_files};
 use processes::{Server, measure};
 
 /// Each round measures every client once, in an order of its own.
-const ROUNDS: usize = 7;
+const ROUNDS: usize = 9;
 const MEMORY_ROUNDS: usize = 3;
 const BY: [&str; 3] = ["llmnode", "async-openai", "reqwest"];
 

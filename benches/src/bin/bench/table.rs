@@ -30,23 +30,23 @@ fn over_http(figures: &Figures) {
 
 /// A correction sends the conversation so far once more, so it costs more than a second call.
 fn corrections(figures: &Figures) {
-    let plain = "a call that goes well at once";
     for in_flight in [1, 64, 1024] {
         let cpu = |client: &str| figures.of(&format!("{client}@{in_flight}.cpu"));
+        let (corrected, plain) = (cpu("llmnode-corrected"), cpu("llmnode"));
         let what = format!("processor time of a call with one correction, {in_flight} in flight");
-        let corrected = cpu("llmnode-corrected");
-        ratio(&what, corrected, "µs", plain, cpu("llmnode"), Some(2.1));
-        ratio(&what, corrected, "µs", "the same by reqwest and serde", cpu("reqwest-corrected"), None);
-        let what = format!("the same by reqwest and serde, {in_flight} in flight");
-        ratio(&what, cpu("reqwest-corrected"), "µs", "its call that goes well at once", cpu("reqwest"), None);
+        ratio(&what, corrected, "µs", "a call that goes well at once", plain, Some(2.1));
+        let what = format!("growth by one correction, {in_flight} in flight");
+        let by_hand = cpu("reqwest-corrected") / cpu("reqwest");
+        ratio(&what, corrected / plain, "×", "reqwest and serde by hand", by_hand, None);
     }
     let sent = |client: &str| figures.of(&format!("{client}@64.sent"));
+    let (corrected, plain) = (sent("llmnode-corrected"), sent("llmnode"));
     ratio(
         "bytes sent by a call with one correction",
-        sent("llmnode-corrected"),
+        corrected,
         "B",
+        "a call that goes well at once",
         plain,
-        sent("llmnode"),
         None,
     );
 }
