@@ -3,7 +3,7 @@
 use llmnode_benches::measure::{cpu_each, median};
 use llmnode_benches::mocked::Calls;
 
-const ROUNDS: usize = 11;
+const ROUNDS: usize = 3;
 const CALLS: usize = 20_000;
 
 /// Calls, so many of them, with so many bytes of state.

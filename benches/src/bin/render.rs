@@ -5,7 +5,7 @@ use std::hint::black_box;
 use llmnode_benches::measure::{cpu_each, median};
 use llmnode_benches::summarize::{Summarize, by_format, by_llmnode};
 
-const ROUNDS: usize = 21;
+const ROUNDS: usize = 5;
 const TIMES: usize = 100_000;
 
 fn main() {

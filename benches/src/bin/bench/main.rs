@@ -26,15 +26,28 @@ impl Figures {
 
     /// The median of all rounds.
     pub fn of(&self, name: &str) -> f64 {
-        median(self.0.get(name).unwrap_or_else(|| panic!("{name} was not measured")).clone())
+        median(self.rounds(name).clone())
+    }
+
+    /// The median of the ratios in each round, which a load that comes and goes spoils less than the figures.
+    pub fn ratio(&self, ours: &str, other: &str) -> f64 {
+        let pairs = self.rounds(ours).iter().zip(self.rounds(other));
+        median(pairs.map(|(ours, other)| ours / other).collect())
+    }
+
+    fn rounds(&self, name: &str) -> &Vec<f64> {
+        self.0.get(name).unwrap_or_else(|| panic!("{name} was not measured"))
     }
 }
 
 fn main() {
     let mut figures = Figures::default();
-    for program in ["allocations", "render", "mocked"] {
-        eprintln!("{program} ...");
-        figures.add("", measure(program, &[]));
+    // Where a process happens to lie in memory has its effect on such short times: several processes.
+    for round in 0..ROUNDS {
+        eprintln!("without a server, round {} of {ROUNDS} ...", round + 1);
+        for program in ["allocations", "render", "mocked"] {
+            figures.add("", measure(program, &[]));
+        }
     }
     over_http(&mut figures);
     let in_flight = memory(&mut figures);
@@ -46,7 +59,7 @@ fn over_http(figures: &mut Figures) {
     let server = Server::start(0);
     for round in 0..ROUNDS {
         eprintln!("calls over HTTP, round {} of {ROUNDS} ...", round + 1);
-        for (in_flight, calls) in [("1", "4000"), ("64", "20000"), ("1024", "20000")] {
+        for (in_flight, calls) in [("1", "8000"), ("64", "20000"), ("1024", "20000")] {
             for client in rotated(&[&BY[..], &["llmnode-corrected", "reqwest-corrected"]].concat(), round) {
                 let measured = measure("client", &[client, &server.address, "calls", in_flight, calls]);
                 figures.add(&format!("{client}@{in_flight}."), measured);

@@ -2,128 +2,119 @@
 
 use crate::Figures;
 
+const ASYNC_OPENAI: &str = "async-openai by hand";
+const REQWEST: &str = "reqwest and serde by hand";
+const PLAIN: &str = "a call that goes well at once";
+
 /// Prints all figures.
 pub fn print(figures: &Figures, in_flight: u64) {
     println!("| figure | llmnode | compared with | ratio | target | met |");
     println!("|---|---|---|---|---|---|");
     over_http(figures);
+    corrections(figures);
     memory(figures, in_flight);
-    growth(figures);
     mocked(figures);
     rendering(figures);
 }
 
 fn over_http(figures: &Figures) {
     for in_flight in [1, 64, 1024] {
-        let cpu = |client: &str| figures.of(&format!("{client}@{in_flight}.cpu"));
+        let cpu = |client: &str| format!("{client}@{in_flight}.cpu");
         let what = format!("processor time of a call, {in_flight} in flight");
         let ours = cpu("llmnode");
-        ratio(&what, ours, "µs", "async-openai by hand", cpu("async-openai"), Some(1.1));
-        ratio(&what, ours, "µs", "reqwest and serde by hand", cpu("reqwest"), None);
+        compared(figures, &what, "µs", &ours, ASYNC_OPENAI, &cpu("async-openai"), Some(1.1));
+        compared(figures, &what, "µs", &ours, REQWEST, &cpu("reqwest"), None);
     }
-    let growth = figures.of("llmnode@1024.cpu") / figures.of("llmnode@64.cpu");
-    limit("processor time of a call, 1024 against 64 in flight", growth, "×", 1.6);
-    let sent = |client: &str| figures.of(&format!("{client}@64.sent"));
-    ratio("bytes sent by a call", sent("llmnode"), "B", "async-openai by hand", sent("async-openai"), None);
-    corrections(figures);
+    let growth = |client: &str| figures.ratio(&format!("{client}@1024.cpu"), &format!("{client}@64.cpu"));
+    let by_hand = format!("{REQWEST}: {:.2} ×", growth("reqwest"));
+    let what = "growth of a call's processor time from 64 to 1024 in flight";
+    alone(what, growth("llmnode"), "×", &by_hand, 1.6);
+    compared(
+        figures,
+        "bytes sent by a call",
+        "B",
+        "llmnode@64.sent",
+        ASYNC_OPENAI,
+        "async-openai@64.sent",
+        None,
+    );
 }
 
 /// A correction sends the conversation so far once more, so it costs more than a second call.
 fn corrections(figures: &Figures) {
     for in_flight in [1, 64, 1024] {
-        let cpu = |client: &str| figures.of(&format!("{client}@{in_flight}.cpu"));
-        let (corrected, plain) = (cpu("llmnode-corrected"), cpu("llmnode"));
+        let cpu = |client: &str| format!("{client}@{in_flight}.cpu");
         let what = format!("processor time of a call with one correction, {in_flight} in flight");
-        ratio(&what, corrected, "µs", "a call that goes well at once", plain, Some(2.1));
+        compared(figures, &what, "µs", &cpu("llmnode-corrected"), PLAIN, &cpu("llmnode"), Some(2.1));
         let what = format!("growth by one correction, {in_flight} in flight");
-        let by_hand = cpu("reqwest-corrected") / cpu("reqwest");
-        ratio(&what, corrected / plain, "×", "reqwest and serde by hand", by_hand, None);
+        let ours = figures.ratio(&cpu("llmnode-corrected"), &cpu("llmnode"));
+        let by_hand = figures.ratio(&cpu("reqwest-corrected"), &cpu("reqwest"));
+        row(&what, "×", ours, REQWEST, by_hand, ours / by_hand, None);
     }
-    let sent = |client: &str| figures.of(&format!("{client}@64.sent"));
-    let (corrected, plain) = (sent("llmnode-corrected"), sent("llmnode"));
-    ratio(
-        "bytes sent by a call with one correction",
-        corrected,
-        "B",
-        "a call that goes well at once",
-        plain,
-        None,
-    );
+    let what = "bytes sent by a call with one correction";
+    compared(figures, what, "B", "llmnode-corrected@64.sent", PLAIN, "llmnode@64.sent", None);
+    // The processor time of more retries may grow as the bytes do that have to be sent.
+    let growth = |what: &str| {
+        figures.ratio(&format!("llmnode-8-retries.{what}"), &format!("llmnode-4-retries.{what}"))
+    };
+    let (cpu, sent) = (growth("cpu"), growth("sent"));
+    let what = "growth of processor time from 4 to 8 retries, all answers bad";
+    row(what, "×", cpu, "growth of the bytes sent", sent, cpu / sent, Some(1.2));
 }
 
 fn memory(figures: &Figures, in_flight: u64) {
-    let of = |client: &str| figures.of(&format!("{client}.memory"));
     let what = format!("memory of a call, {in_flight} in flight");
-    ratio(&what, of("llmnode"), "KB", "async-openai by hand", of("async-openai"), Some(1.1));
-    ratio(&what, of("llmnode"), "KB", "reqwest and serde by hand", of("reqwest"), None);
-}
-
-/// The processor time of more retries may grow as the bytes do that have to be sent.
-fn growth(figures: &Figures) {
-    let of = |what: &str| {
-        figures.of(&format!("llmnode-8-retries.{what}")) / figures.of(&format!("llmnode-4-retries.{what}"))
-    };
-    let what = "growth of processor time from 4 to 8 retries, all answers bad";
-    ratio(what, of("cpu"), "×", "growth of the bytes sent", of("sent"), Some(1.2));
+    compared(figures, &what, "KB", "llmnode.memory", ASYNC_OPENAI, "async-openai.memory", Some(1.1));
+    compared(figures, &what, "KB", "llmnode.memory", REQWEST, "reqwest.memory", None);
 }
 
 fn mocked(figures: &Figures) {
-    let plain = figures.of("mocked.plain");
-    limit("own share of a call, transport mocked", plain, "µs", 5.0);
-    ratio(
-        "own share, 10 MB of state",
-        figures.of("mocked.large-state"),
-        "µs",
-        "1 KB of state",
-        plain,
-        Some(1.05),
-    );
-    limit(
-        "own share of an attempt, one correction in two attempts",
-        figures.of("mocked.corrected") / 2.0,
-        "µs",
-        5.0,
-    );
-    let plain = figures.of("allocations.plain");
-    limit("allocations of a call, transport mocked", plain, "", 30.0);
-    ratio(
-        "allocations, 10 MB of state",
-        figures.of("allocations.large-state"),
-        "",
-        "1 KB of state",
-        plain,
-        Some(1.0),
-    );
-    limit(
-        "allocations of an attempt, one correction in two attempts",
-        figures.of("allocations.corrected") / 2.0,
-        "",
-        30.0,
-    );
+    let what = "own share of a call, transport mocked";
+    alone(what, figures.of("mocked.plain"), "µs", "", 5.0);
+    let what = "the same with 10 MB of state";
+    compared(figures, what, "µs", "mocked.large-state", "1 KB of state", "mocked.plain", Some(1.05));
+    let what = "own share of a call with one correction";
+    compared(figures, what, "µs", "mocked.corrected", PLAIN, "mocked.plain", Some(2.1));
+    alone("of that, an attempt", figures.of("mocked.corrected") / 2.0, "µs", "", 5.0);
+    let what = "allocations of a call, transport mocked";
+    alone(what, figures.of("allocations.plain"), "", "", 30.0);
+    let what = "the same with 10 MB of state";
+    compared(figures, what, "", "allocations.large-state", "1 KB of state", "allocations.plain", Some(1.0));
+    let what = "allocations of an attempt, one correction in two attempts";
+    alone(what, figures.of("allocations.corrected") / 2.0, "", "", 30.0);
 }
 
 fn rendering(figures: &Figures) {
-    let (ours, format) = (figures.of("render.ours"), figures.of("render.format"));
-    ratio("rendering 2 KB with 5 variables", ours, "ns", "`format!`", format, Some(1.1));
-    limit("allocations of rendering", figures.of("allocations.render"), "", 1.0);
+    let what = "rendering 2 KB with 5 variables";
+    compared(figures, what, "ns", "render.ours", "`format!`", "render.format", Some(1.1));
+    alone("allocations of rendering", figures.of("allocations.render"), "", "", 1.0);
 }
 
-fn ratio(what: &str, ours: f64, unit: &str, other_name: &str, other: f64, at_most: Option<f64>) {
-    let (shown, other_shown, ratio) = (with_unit(ours, unit), with_unit(other, unit), ours / other);
-    let (target, met) = target(ratio, at_most);
-    println!("| {what} | {shown} | {other_name}: {other_shown} | {ratio:.2} | {target} | {met} |");
+/// A figure beside another one that was measured in the same rounds.
+fn compared(
+    figures: &Figures,
+    what: &str,
+    unit: &str,
+    ours: &str,
+    label: &str,
+    other: &str,
+    at_most: Option<f64>,
+) {
+    let ratio = figures.ratio(ours, other);
+    row(what, unit, figures.of(ours), label, figures.of(other), ratio, at_most);
 }
 
-fn limit(what: &str, ours: f64, unit: &str, at_most: f64) {
-    let (shown, target) = (with_unit(ours, unit), format!("≤ {}", with_unit(at_most, unit)));
-    println!("| {what} | {shown} | | | {target} | {} |", yes_or_no(ours <= at_most));
+fn row(what: &str, unit: &str, ours: f64, label: &str, other: f64, ratio: f64, at_most: Option<f64>) {
+    let (ours, other) = (with_unit(ours, unit), with_unit(other, unit));
+    let target = at_most.map(|most| format!("≤ {most}")).unwrap_or_default();
+    // What is shown as the limit is within it.
+    let met = at_most.map(|most| yes_or_no((ratio * 100.0).round() <= most * 100.0)).unwrap_or_default();
+    println!("| {what} | {ours} | {label}: {other} | {ratio:.2} | {target} | {met} |");
 }
 
-fn target(ratio: f64, at_most: Option<f64>) -> (String, &'static str) {
-    // A ratio that is shown as the limit meets it.
-    at_most.map_or((String::new(), ""), |most| {
-        (format!("≤ {most}"), yes_or_no((ratio * 100.0).round() <= most * 100.0))
-    })
+fn alone(what: &str, ours: f64, unit: &str, beside: &str, at_most: f64) {
+    let (shown, target) = (with_unit(ours, unit), with_unit(at_most, unit));
+    println!("| {what} | {shown} | {beside} | | ≤ {target} | {} |", yes_or_no(ours <= at_most));
 }
 
 fn yes_or_no(met: bool) -> &'static str {
@@ -131,18 +122,11 @@ fn yes_or_no(met: bool) -> &'static str {
 }
 
 fn with_unit(value: f64, unit: &str) -> String {
-    let digits = if value < 10.0 {
-        2
-    } else if value < 100.0 {
-        1
-    } else {
-        0
+    let digits = match value {
+        _ if unit.is_empty() && value.fract() == 0.0 => 0,
+        ..10.0 => 2,
+        ..100.0 => 1,
+        _ => 0,
     };
-    let value = format!("{value:.digits$}");
-    // Counts are whole.
-    if unit.is_empty() {
-        value.trim_end_matches('0').trim_end_matches('.').to_owned()
-    } else {
-        format!("{value} {unit}")
-    }
+    format!("{value:.digits$} {unit}").trim_end().to_owned()
 }
