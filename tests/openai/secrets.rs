@@ -3,7 +3,7 @@
 use llmnode_runtime::stub_server::Reply;
 use llmnode_runtime::{OpenAi, Run, TestClock};
 
-use crate::support::{CANARY, Greet, builder, sends, server};
+use crate::support::{CANARY, Greet, builder, nowhere, sends, server};
 
 fn assert_clean(texts: impl IntoIterator<Item = String>) {
     for text in texts {
@@ -25,13 +25,17 @@ async fn echoes_of_keys_are_removed_everywhere() {
         Reply::raw(200, format!("<p>{}{CANARY}", "x ".repeat(90))),
         Reply::raw(200, format!("<html>{echo}</html>")),
         Reply::raw(200, format!("{{\"error\": \"{echo}\"}}")),
+        Reply::raw(500, "oops").header("x-request-id", CANARY),
+        Reply::raw(400, "what follows `Basic` is hidden-canary").header("x-request-id", "hidden-canary"),
+        Reply::text("").finish_reason("content_filter").header("x-request-id", CANARY),
+        Reply::refusal(echo.clone()),
         Reply::redirect(format!("http://elsewhere.invalid/?key={CANARY}")),
     ];
     for reply in replies {
         let server = server([reply.clone(), reply.clone(), reply]).await;
         let builder = builder(&format!("{}?key={CANARY}", server.base_url()))
             .api_key(CANARY)
-            .header("x-secret", "hidden-canary");
+            .header("x-secret", "Basic hidden-canary");
         assert_clean([format!("{builder:?}")]);
         let model = builder.build().unwrap();
         assert_clean([format!("{model:?}")]);
@@ -53,7 +57,7 @@ async fn echoes_of_keys_are_removed_everywhere() {
 
 #[tokio::test]
 async fn faults_below_http_show_no_query() {
-    for base_url in ["http://127.0.0.1:1/v1".to_owned(), sends("nonsense").await] {
+    for base_url in [nowhere().await, sends("nonsense").await] {
         let model = builder(&format!("{base_url}?key={CANARY}")).build().unwrap();
         let error = Run::new(model).call(&Greet).transport_retries(0).await.unwrap_err();
         assert_clean([error.to_string(), format!("{error:?}")]);

@@ -30,6 +30,7 @@ fn keys_are_needed_and_kept_off_plain_http() {
     for plain in [
         builder("http://models.example/v1").api_key(CANARY),
         builder("http://models.example/v1").header("X-API-Key", CANARY),
+        builder("http://models.example/v1").without_key().header("x-goog-api-key", CANARY),
     ] {
         let (category, message) = fault(plain.clone());
         assert_eq!(category, Category::ConfigError);

@@ -92,6 +92,12 @@ where
     base_url
 }
 
+/// A base URL on which nobody listens.
+pub(crate) async fn nowhere() -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    format!("http://{}/v1", listener.local_addr().unwrap())
+}
+
 /// A raw server that answers with these bytes and closes.
 pub(crate) async fn sends(bytes: impl Into<Vec<u8>>) -> String {
     let bytes = bytes.into();

@@ -17,8 +17,11 @@ use crate::error::NodeError;
 
 const DEFAULT_BASE_URL: &str = "https://api.openai.com/v1";
 
-/// Headers that carry a key.
-const CREDENTIALS: [&str; 3] = ["authorization", "api-key", "x-api-key"];
+/// Whether a header of this name carries a key, as `authorization`, `x-api-key` and `x-auth-token` do.
+fn is_credential(name: &str) -> bool {
+    let name = name.to_ascii_lowercase();
+    ["auth", "key", "token", "secret", "cookie"].iter().any(|part| name.contains(part))
+}
 
 impl OpenAiBuilder {
     /// See [`build`](OpenAiBuilder::build).
@@ -58,7 +61,12 @@ impl OpenAiBuilder {
         let proxy = self.proxy.as_ref().and_then(|url| Url::parse(url.reveal()).ok());
         let password = proxy.as_ref().and_then(Url::password).map(Secret::new);
         let key = self.key.iter().map(|key| key.value.clone());
-        key.chain(self.headers.iter().map(|(_, value)| value.clone())).chain(password).collect()
+        let values = self.headers.iter().flat_map(|(name, value)| {
+            // `Bearer …` and `Basic …`: a server may quote what follows the scheme alone.
+            let parts = value.reveal().split_once(' ').filter(|_| is_credential(name));
+            std::iter::once(value.clone()).chain(parts.map(|(_, credential)| Secret::new(credential)))
+        });
+        key.chain(values).chain(password).collect()
     }
 
     fn request_headers(&self) -> Result<HeaderMap, NodeError> {
@@ -85,7 +93,7 @@ impl OpenAiBuilder {
     }
 
     fn check_key(&self, endpoint: &Endpoint, headers: &HeaderMap) -> Result<(), NodeError> {
-        let has_key = CREDENTIALS.iter().any(|name| headers.contains_key(*name));
+        let has_key = headers.keys().any(|name| is_credential(name.as_str()));
         if endpoint.is_loopback() || (!has_key && self.without_key) {
             return Ok(());
         }

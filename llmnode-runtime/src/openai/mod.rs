@@ -170,7 +170,8 @@ impl Inner {
         asked: &Asked<'_>,
         sink: &mut dyn Sink,
     ) -> Result<Completion, ModelError> {
-        let head = Head::of(&response);
+        let mut head = Head::of(&response);
+        head.request_id = self.clean(head.request_id);
         if let Some(id) = &head.request_id {
             sink.request_id(id);
         }
@@ -192,10 +193,12 @@ impl Inner {
             Err(failure) => Err(failure),
         };
         match outcome {
-            Ok(mut completion) => {
-                completion.request_id = head.request_id.or(completion.request_id);
-                Ok(completion)
-            }
+            Ok(completion) => Ok(Completion {
+                refusal: self.clean(completion.refusal),
+                model: self.clean(completion.model),
+                request_id: head.request_id.or_else(|| self.clean(completion.request_id)),
+                ..completion
+            }),
             Err(mut failure) => {
                 failure.status = Some(head.status.as_u16());
                 failure.request_id = head.request_id;
@@ -268,6 +271,11 @@ impl Inner {
             Category::QuotaError => "; waiting will not help".to_owned(),
             _ => String::new(),
         }
+    }
+
+    /// A server's word for the ledger. No shapes of keys: a model may well be called `pplx-7b`.
+    fn clean(&self, word: Option<String>) -> Option<String> {
+        word.map(|word| secret::without(word, &self.secrets))
     }
 
     fn without_secrets(&self, mut error: ModelError) -> ModelError {

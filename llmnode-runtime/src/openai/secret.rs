@@ -31,14 +31,19 @@ impl fmt::Debug for Secret {
     }
 }
 
-/// The text without these secrets, and without anything that has the shape of a key or follows `Bearer`.
-pub(super) fn redact(text: &str, secrets: &[Secret]) -> String {
-    let mut text = text.to_owned();
+/// The text without these secrets.
+pub(super) fn without(mut text: String, secrets: &[Secret]) -> String {
     for secret in secrets.iter().map(Secret::reveal).filter(|value| value.len() >= SHORTEST) {
         if text.contains(secret) {
             text = text.replace(secret, REDACTED);
         }
     }
+    text
+}
+
+/// The text without these secrets, and without anything that has the shape of a key or follows `Bearer`.
+pub(super) fn redact(text: &str, secrets: &[Secret]) -> String {
+    let text = without(text.to_owned(), secrets);
     let mut clean = String::with_capacity(text.len());
     let mut after_bearer = false;
     for piece in text.split_inclusive(|c: char| !is_key_character(c)) {

@@ -64,7 +64,8 @@ impl Service {
         if expected.is_some_and(|length| length > self.body_cap as u64) {
             return Err(self.over_cap());
         }
-        let mut body = Vec::with_capacity(expected.map_or(0, |length| length as usize));
+        // What a server announces is not what it sends: room for more is made as it comes.
+        let mut body = Vec::with_capacity(expected.map_or(0, |length| length.min(64 * 1024) as usize));
         loop {
             match timeout_at(deadline.0, response.chunk()).await {
                 Ok(Ok(Some(chunk))) if body.len() + chunk.len() > self.body_cap => {
