@@ -7,6 +7,8 @@
 
 mod category;
 mod clock;
+#[cfg(any(feature = "openai", feature = "stub-server"))]
+mod credential;
 mod error;
 mod ledger;
 mod model;

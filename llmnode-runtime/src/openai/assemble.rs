@@ -13,15 +13,10 @@ use super::secret::Secret;
 use super::service::Service;
 use super::{Inner, OpenAi, tls};
 use crate::category::Category;
+use crate::credential::is_credential;
 use crate::error::NodeError;
 
 const DEFAULT_BASE_URL: &str = "https://api.openai.com/v1";
-
-/// Whether a header of this name carries a key, as `authorization`, `x-api-key` and `x-auth-token` do.
-fn is_credential(name: &str) -> bool {
-    let name = name.to_ascii_lowercase();
-    ["auth", "key", "token", "secret", "cookie"].iter().any(|part| name.contains(part))
-}
 
 impl OpenAiBuilder {
     /// See [`build`](OpenAiBuilder::build).

@@ -1,7 +1,6 @@
 use std::fmt;
 
-/// Headers whose values are never shown by `Debug`.
-const SECRET: [&str; 5] = ["authorization", "proxy-authorization", "api-key", "x-api-key", "cookie"];
+use crate::credential::is_credential;
 
 /// The headers of a request in the order sent; `Debug` shows `[redacted]` for the values of those that carry
 /// credentials.
@@ -45,10 +44,10 @@ impl LoggedHeaders {
 impl fmt::Debug for LoggedHeaders {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_map()
-            .entries(self.iter().map(|(name, value)| {
-                let secret = SECRET.iter().any(|s| name.eq_ignore_ascii_case(s));
-                (name, if secret { "[redacted]" } else { value })
-            }))
+            .entries(
+                self.iter()
+                    .map(|(name, value)| (name, if is_credential(name) { "[redacted]" } else { value })),
+            )
             .finish()
     }
 }
