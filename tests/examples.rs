@@ -64,11 +64,15 @@ fn quickstart_prints_its_ledger_as_json() {
 
 #[test]
 fn quickstart_against_a_server_that_is_not_there_tells_so_and_exits_with_2() {
-    let environment = [("OPENAI_BASE_URL", "http://127.0.0.1:9/v1"), ("OPENAI_MODEL", "m")];
+    // A port that was free a moment ago.
+    let address = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let base_url = format!("http://{address}/v1");
+    let environment = [("OPENAI_BASE_URL", base_url.as_str()), ("OPENAI_MODEL", "m")];
     let output = run("quickstart", &[], &environment);
     let text = text(&output);
     assert_eq!(output.status.code(), Some(2), "{text}");
-    assert!(text.contains("choose_item: network after 3 requests: 127.0.0.1:9: no connection"), "{text}");
+    let told = format!("choose_item: network after 3 requests: {address}: no connection");
+    assert!(text.contains(&told), "{text}");
 }
 
 #[test]

@@ -70,7 +70,9 @@ async fn the_second_request_is_the_first_one_the_answer_and_the_violations() {
 
 #[tokio::test]
 async fn an_unreachable_server_is_a_network_error_tried_three_times() {
-    let error = fails(&run(OpenAi::builder().base_url("http://127.0.0.1:9/v1"))).await;
+    // A port that was free a moment ago.
+    let address = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let error = fails(&run(OpenAi::builder().base_url(format!("http://{address}/v1")))).await;
     assert_eq!((error.category(), error.attempts().len()), (Category::Network, 3));
     assert_eq!(error.usage().total.unreported_calls, 3);
 }

@@ -4,8 +4,9 @@ use std::time::{Duration, Instant};
 
 use llmnode_runtime::stub_server::Reply;
 use llmnode_runtime::{Category, Retry, Run, TestClock};
-use tokio::io::AsyncWriteExt;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpListener;
+use tokio::sync::oneshot;
 
 use crate::support::{Greet, ask, builder, error_of, model, nowhere, raw_server, sends, server};
 use crate::tls::AUTHORITY;
@@ -172,19 +173,21 @@ async fn waits_are_those_of_the_server() {
 
 #[tokio::test]
 async fn a_dropped_call_closes_its_connection() {
-    let (report, closed) = tokio::sync::oneshot::channel();
-    let report = std::sync::Mutex::new(Some(report));
+    let ((arrive, arrived), (close, closed)) = (oneshot::channel(), oneshot::channel());
+    let reports = std::sync::Mutex::new(Some((arrive, close)));
     let base_url = raw_server(move |mut stream| {
-        let report = report.lock().unwrap().take();
+        let (arrive, close) = reports.lock().unwrap().take().unwrap();
         async move {
-            let mut rest = [0; 1];
-            let end = tokio::io::AsyncReadExt::read(&mut stream, &mut rest).await;
-            let _ = report.map(|report| report.send(matches!(end, Ok(0) | Err(_))));
+            arrive.send(()).unwrap();
+            let end = stream.read(&mut [0; 1]).await;
+            close.send(matches!(end, Ok(0) | Err(_))).unwrap();
         }
     })
     .await;
     let model = model(&base_url);
-    assert!(tokio::time::timeout(Duration::from_millis(100), ask(&model)).await.is_err());
-    let closed = tokio::time::timeout(Duration::from_secs(5), closed).await;
-    assert!(closed.unwrap().unwrap());
+    tokio::select! {
+        outcome = ask(&model) => panic!("nothing is answered: {outcome:?}"),
+        arrived = arrived => arrived.unwrap(),
+    }
+    assert!(tokio::time::timeout(Duration::from_secs(20), closed).await.unwrap().unwrap());
 }
