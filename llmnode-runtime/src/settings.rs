@@ -74,7 +74,8 @@ impl Attributes {
 /// Settings of one call ([`Call::settings`](crate::Call::settings)) or of all calls of a run
 /// ([`Run::with_settings`](crate::Run::with_settings)).
 ///
-/// What a call says beats what the run says, which beats the node's attributes, which beat the model's own.
+/// What a call says beats what the run says, which beats the node's attributes, which beat the model's own. A value
+/// that cannot be is a `config_error` of the call, before any request.
 ///
 /// ```
 /// let settings = llmnode_runtime::Settings::new().temperature(0.0).retries(1);
@@ -83,11 +84,11 @@ impl Attributes {
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct Settings {
-    /// The model to ask: a name registered on the run, or else the provider's id.
+    /// The model to ask: a name registered on the run, or else the provider's id. Default: the model's own.
     pub model: Option<String>,
-    /// Sampling temperature.
+    /// Sampling temperature, finite and 0 or more. Default: the provider's.
     pub temperature: Option<f64>,
-    /// The most tokens an answer may have.
+    /// The most tokens an answer may have, 1 or more. Default: the provider's.
     pub max_tokens: Option<u32>,
     /// More calls after a bad answer. Default 0. A run's `retries` do not concern nodes whose answer is raw
     /// text, which nothing can find bad; the call's own are an error there.
@@ -96,10 +97,10 @@ pub struct Settings {
     pub transport_retries: Option<u32>,
     /// The longest wait before a further try; a longer one fails at once. Default 60 s.
     pub max_wait: Option<Duration>,
-    /// The longest answer, in bytes; a longer one is a `truncated_output`. Default: no bound but the
+    /// The longest answer, in bytes, 1 or more; a longer one is a `truncated_output`. Default: no bound but the
     /// provider's.
     pub max_output_bytes: Option<usize>,
-    /// How many of the newest bad answers the model is shown, each with what was wrong. Default 3.
+    /// How many of the newest bad answers the model is shown, each with what was wrong: 1 or more. Default 3.
     pub feedback_rounds: Option<usize>,
     /// Whether the second identical bad answer in a row ends the call, whatever is left of `retries`.
     /// Default: no.

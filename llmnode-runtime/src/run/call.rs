@@ -41,49 +41,50 @@ impl<'r, T> Call<'r, T> {
         Call { settings: Settings::new(), start }
     }
 
-    /// The model to ask: a name registered on the run, or else the provider's id.
+    /// Sets the model to ask: a name registered on the run, or else the provider's id.
     pub fn model(mut self, model: impl Into<String>) -> Self {
         self.settings.model = Some(model.into());
         self
     }
 
-    /// Sampling temperature.
+    /// Sets the sampling temperature, 0 or more.
     pub fn temperature(mut self, temperature: f64) -> Self {
         self.settings.temperature = Some(temperature);
         self
     }
 
-    /// The most tokens an answer may have.
+    /// Sets the most tokens an answer may have, 1 or more.
     pub fn max_tokens(mut self, max_tokens: u32) -> Self {
         self.settings.max_tokens = Some(max_tokens);
         self
     }
 
-    /// How many more calls follow bad answers.
+    /// Sets how many more calls follow bad answers. On raw text, which nothing can find bad, more than 0 is a
+    /// `config_error`.
     pub fn retries(mut self, retries: u32) -> Self {
         self.settings.retries = Some(retries);
         self
     }
 
-    /// How many more tries follow failures of the transport.
+    /// Sets how many more tries follow failures of the transport.
     pub fn transport_retries(mut self, transport_retries: u32) -> Self {
         self.settings.transport_retries = Some(transport_retries);
         self
     }
 
-    /// The longest wait before a further try; a longer one fails at once.
+    /// Sets the longest wait before a further try; a longer one fails at once.
     pub fn max_wait(mut self, max_wait: Duration) -> Self {
         self.settings.max_wait = Some(max_wait);
         self
     }
 
-    /// A further field of the request, such as `("seed", 7)`.
+    /// Adds a further field to the request, such as `("seed", 7)`.
     pub fn extra(mut self, field: impl Into<String>, value: impl Into<Value>) -> Self {
         self.settings.extra.insert(field.into(), value.into());
         self
     }
 
-    /// All settings at once, instead of those set so far.
+    /// Sets all settings at once, instead of those set so far.
     pub fn settings(mut self, settings: Settings) -> Self {
         self.settings = settings;
         self
