@@ -3,7 +3,7 @@
 use proc_macro2::{Ident, Literal, Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
 use syn::ext::IdentExt;
-use syn::{Attribute, Expr, ExprLit, Lit, Meta, Type};
+use syn::{Attribute, Expr, ExprLit, Generics, Lit, Meta, Type};
 
 use super::bounds::{field_type, of_node, with_state};
 use super::model::{NodeModel, Part, Place, Settings};
@@ -13,35 +13,50 @@ use crate::prompt::template::Format;
 
 /// The item and its impls.
 pub(crate) fn emit(model: &NodeModel<'_>) -> TokenStream {
-    let here = Span::mixed_site();
-    let NodeModel { item, krate, .. } = model;
-    let ident = &item.ident;
     let private = crate_path::private();
+    let generics = of_node(model);
+    let (facts, ways) = (facts(model, &generics, &private), ways(model, generics.clone(), &private));
+    let impls = crate_path::scope(&model.krate, quote!(#facts #ways));
+    let item = &model.item;
+    quote!(#item #impls)
+}
+
+/// What the node is, without a state.
+fn facts(model: &NodeModel<'_>, generics: &Generics, private: &Ident) -> TokenStream {
+    let here = Span::mixed_site();
+    let ident = &model.item.ident;
     let raw_text: Type = syn::parse_quote!(::std::string::String);
     let output = model.output.as_ref().unwrap_or(&raw_text);
     let name = model.name.clone().unwrap_or_else(|| snake_case(&ident.unraw().to_string()));
-    let description = description(&item.attrs);
-    let attributes = attributes(&model.settings, &private);
-    let system = (!model.system.is_empty()).then(|| message("system", &model.system, model, &private));
-    let user = message("user", &model.prompt, model, &private);
-    let reads_state = model.system.iter().chain(&model.prompt).any(Part::reads_state);
-    let lent = if reads_state { quote_spanned!(here=> state) } else { quote_spanned!(here=> _) };
-    let generics = of_node(model);
-    let (state, stated) = with_state(model, generics.clone());
-    let spec = spec(model, &state, &private);
+    let description = description(&model.item.attrs);
     let (impl_generics, ty_generics, where_clause) = generics.split_for_impl();
-    let (stated_impl, _, stated_where) = stated.split_for_impl();
-    let stated_where = stated_where.cloned();
-    // `exec` is no `async fn`: that, with a generic node, meets the compiler's limits on lifetimes and `Send`.
-    let impls = quote_spanned! {here=>
+    quote_spanned! {here=>
         #[automatically_derived]
         impl #impl_generics #private::Node for #ident #ty_generics #where_clause {
             type Output = #output;
             const NAME: &'static ::core::primitive::str = #name;
             #description
         }
+    }
+}
+
+/// How the node runs with a state.
+fn ways(model: &NodeModel<'_>, generics: Generics, private: &Ident) -> TokenStream {
+    let here = Span::mixed_site();
+    let ident = &model.item.ident;
+    let attributes = attributes(&model.settings, private);
+    let system = (!model.system.is_empty()).then(|| message("system", &model.system, model, private));
+    let user = message("user", &model.prompt, model, private);
+    let reads_state = model.system.iter().chain(&model.prompt).any(Part::reads_state);
+    let lent = if reads_state { quote_spanned!(here=> state) } else { quote_spanned!(here=> _) };
+    let (state, stated) = with_state(model, generics.clone());
+    let spec = spec(model, &state, private);
+    let ty_generics = generics.split_for_impl().1;
+    let (impl_generics, _, where_clause) = stated.split_for_impl();
+    // `exec` is no `async fn`: that, with a generic node, meets the compiler's limits on lifetimes and `Send`.
+    quote_spanned! {here=>
         #[automatically_derived]
-        impl #stated_impl #private::Exec<#state> for #ident #ty_generics #stated_where {
+        impl #impl_generics #private::Exec<#state> for #ident #ty_generics #where_clause {
             fn exec(
                 &self,
                 cx: &#private::Cx<'_, #state>,
@@ -50,7 +65,7 @@ pub(crate) fn emit(model: &NodeModel<'_>) -> TokenStream {
             }
         }
         #[automatically_derived]
-        impl #stated_impl #private::LlmNode<#state> for #ident #ty_generics #stated_where {
+        impl #impl_generics #private::LlmNode<#state> for #ident #ty_generics #where_clause {
             #attributes
             fn render(&self, #lent: &#state, to: &mut #private::Prompt) {
                 #system
@@ -60,9 +75,7 @@ pub(crate) fn emit(model: &NodeModel<'_>) -> TokenStream {
                 #spec
             }
         }
-    };
-    let impls = crate_path::scope(krate, impls);
-    quote!(#item #impls)
+    }
 }
 
 /// `ChooseItem` → `choose_item`, `HTTPCall` → `http_call`.

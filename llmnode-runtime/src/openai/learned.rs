@@ -108,31 +108,37 @@ impl Habits {
     }
 }
 
+/// Codes that say that a field or its value is not supported.
+const MARKS: [&str; 4] =
+    ["unsupported_parameter", "unsupported_value", "unknown_parameter", "unrecognized_request_argument"];
+
+/// The same in words, for servers that send no code.
+const PHRASES: [&str; 10] = [
+    "not supported",
+    "unsupported",
+    "does not support",
+    "doesn't support",
+    "unavailable",
+    "unknown parameter",
+    "unknown field",
+    "unrecognized",
+    "not permitted",
+    "must be 'text' or 'json_object'",
+];
+
+/// The fields that can be asked for in another way.
+const FIELDS: [(&str, Refused); 6] = [
+    ("max_tokens", Refused::MaxTokens),
+    ("max_completion_tokens", Refused::MaxTokens),
+    ("temperature", Refused::Temperature),
+    ("response_format", Refused::Format),
+    ("response format", Refused::Format),
+    ("json_schema", Refused::Format),
+];
+
 /// The part of our request that this error refuses as such. A value that is merely out of range is no reason to
 /// leave the part out.
 pub(super) fn refused(status: u16, error: &ErrorBody) -> Option<Refused> {
-    const MARKS: [&str; 4] =
-        ["unsupported_parameter", "unsupported_value", "unknown_parameter", "unrecognized_request_argument"];
-    const PHRASES: [&str; 10] = [
-        "not supported",
-        "unsupported",
-        "does not support",
-        "doesn't support",
-        "unavailable",
-        "unknown parameter",
-        "unknown field",
-        "unrecognized",
-        "not permitted",
-        "must be 'text' or 'json_object'",
-    ];
-    const FIELDS: [(&str, Refused); 6] = [
-        ("max_tokens", Refused::MaxTokens),
-        ("max_completion_tokens", Refused::MaxTokens),
-        ("temperature", Refused::Temperature),
-        ("response_format", Refused::Format),
-        ("response format", Refused::Format),
-        ("json_schema", Refused::Format),
-    ];
     if !matches!(status, 400 | 422) {
         return None;
     }

@@ -58,6 +58,7 @@ pub struct OutputSchema {
     plain: Box<RawValue>,
     strict: OnceLock<Result<Box<RawValue>, StrictError>>,
     wrapped: bool,
+    /// The values of every `x-llmnode-validated` keyword in the type's schema, in order, each once.
     marks: Vec<String>,
     nulls: bool,
     unreached: OnceLock<Option<String>>,
@@ -147,13 +148,8 @@ impl OutputSchema {
         self.wrapped
     }
 
-    /// The values of every `x-llmnode-validated` keyword in the type's schema, in order, each once.
-    pub fn marks(&self) -> &[String] {
-        &self.marks
-    }
-
     /// Whether [`drop_added_nulls`](Self::drop_added_nulls) has anything to look for.
-    pub fn adds_nulls(&self) -> bool {
+    pub(crate) fn adds_nulls(&self) -> bool {
         self.nulls
     }
 

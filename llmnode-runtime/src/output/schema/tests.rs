@@ -64,7 +64,7 @@ fn marks_are_collected_once_each_and_sent_to_nobody() {
             "$defs": {"One": {"type": "string", "x-llmnode-validated": "a::One"}, "Unused": {"type": "null"}},
         }),
     );
-    assert_eq!(schema.marks(), ["a::T", "a::One"]);
+    assert_eq!(schema.marks, ["a::T", "a::One"]);
     let plain = plain(&schema);
     assert!(!plain.to_string().contains("x-llmnode"));
     assert_eq!(

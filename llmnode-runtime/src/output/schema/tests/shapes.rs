@@ -56,7 +56,7 @@ fn nested_structs_and_described_references() {
         time: std::time::Duration,
     }
     let schema = OutputSchema::of::<Outer>();
-    assert_eq!(schema.marks(), ["Inner"]);
+    assert_eq!(schema.marks, ["Inner"]);
     assert!(!schema.is_wrapped() && !schema.adds_nulls());
     let u16 = json!({"type": "integer", "minimum": 0, "maximum": 65535});
     let time = object(json!({
