@@ -1,0 +1,179 @@
+//! One row of faults: a server that behaves just so, a call to it, and what came of the call.
+
+use std::error::Error;
+use std::time::Duration;
+
+use llmnode::prelude::*;
+use llmnode::{AttemptKind, AttemptRecord, CallRecord, Category, Tokens};
+use llmnode::{OpenAiBuilder, TestClock};
+use serde_json::{Value, json};
+
+use crate::server::{Response, Server};
+use crate::sinks::{self, Log};
+
+/// The key of every row that brings none of its own; the rows' servers echo it.
+const CANARY: &str = "sk-test-SECRET-0123456789";
+
+/// The authority is not the server's, so that the system's certificates are not needed to refuse it.
+const FOREIGN_AUTHORITY: &[u8] = include_bytes!("../../tests/openai/data/server.pem");
+
+#[llm_output]
+struct Answer {
+    #[allow(dead_code, reason = "only whether there is a value counts")]
+    a: i64,
+}
+
+#[llm_node(prompt = "{prompt}", output = Answer)]
+struct Typed {
+    prompt: String,
+}
+
+#[llm_node(prompt = "{prompt}")]
+struct Raw {
+    prompt: String,
+}
+
+/// Why a row is not run, if it is not.
+pub(crate) fn skipped(row: &Value) -> Option<&'static str> {
+    if row["stream"] == true {
+        return Some("needs streams");
+    }
+    let client = &row["client"];
+    (client["output"] == "tools" || client.get("tools").is_some()).then_some("needs tools")
+}
+
+/// Runs a row.
+pub(crate) async fn answer(row: &Value, log: &Log) -> Result<Value, Box<dyn Error>> {
+    let client = &row["client"];
+    let responses = Response::sequence(row)?;
+    let server = Server::start(responses).await?;
+    let base_url = client["base_url"].as_str().map_or_else(|| server.base_url(), str::to_owned);
+    log.clear();
+    let clock = TestClock::new();
+    let (outcome, ledger) = match builder(client, &server, &base_url).build() {
+        Ok(model) => {
+            let run = Run::new(model).with_clock(clock.clone()).with_settings(settings(client));
+            let outcome = call(&run, client).await;
+            (outcome, run.ledger().to_json().to_string())
+        }
+        Err(error) => (Outcome::failed(&error), String::new()),
+    };
+    let key = client["api_key"].as_str().unwrap_or(CANARY);
+    let query = base_url.split_once('?').map(|(_, query)| query.rsplit('=').next().unwrap_or(query));
+    let secrets: Vec<&str> = [key, CANARY].into_iter().chain(query).collect();
+    let texts = outcome.texts.iter().cloned().chain([ledger, log.text()]).chain(server.request_bodies());
+    Ok(json!({
+        "id": row["id"],
+        "category": outcome.category.map_or("ok", Category::as_str),
+        "first": outcome.first().map(Category::as_str),
+        "retry": outcome.retry(),
+        "requests": outcome.attempts().len(),
+        "waits_ms": clock.waits().iter().map(|wait| wait.as_micros() as f64 / 1e3).collect::<Vec<_>>(),
+        "usage": outcome.usage(),
+        "flags": outcome.flags(),
+        "key_leaks": sinks::leaks(texts, &secrets),
+    }))
+}
+
+fn builder(client: &Value, server: &Server, base_url: &str) -> OpenAiBuilder {
+    let milliseconds =
+        |field: &str, default| Duration::from_millis(client[field].as_u64().unwrap_or(default));
+    let builder = OpenAi::builder()
+        .base_url(base_url)
+        .model("m")
+        .root_certificates(FOREIGN_AUTHORITY)
+        .connect_timeout(milliseconds("connect_timeout_ms", 500))
+        .attempt_timeout(milliseconds("timeout_ms", 10_000));
+    match client["api_key"].as_str() {
+        Some(key) => builder.api_key(key),
+        // Nothing but a missing key can keep a row without settings from being sent.
+        None if server.is_never_asked() => builder,
+        None => builder.api_key(CANARY),
+    }
+}
+
+fn settings(client: &Value) -> Settings {
+    let mut settings = Settings::new().retries(2).transport_retries(2);
+    settings.max_output_bytes = client["max_output_bytes"].as_u64().and_then(|bytes| bytes.try_into().ok());
+    settings.max_tokens = client["max_tokens"].as_u64().and_then(|tokens| tokens.try_into().ok());
+    settings.max_wait = client["max_wait_ms"].as_u64().map(Duration::from_millis);
+    settings
+}
+
+async fn call(run: &Run, client: &Value) -> Outcome {
+    let tokens = client["prompt_tokens"].as_u64().map_or(1, |tokens| tokens.min(1 << 20) as usize);
+    // A token is about four characters.
+    let prompt = "abc ".repeat(tokens);
+    let result = if client["output"] == "text" {
+        run.call(&Raw { prompt }).report().await.map(|report| report.record)
+    } else {
+        run.call(&Typed { prompt }).report().await.map(|report| report.record)
+    };
+    match result {
+        Ok(record) => Outcome::of(&record, None),
+        Err(error) => Outcome::failed(&error),
+    }
+}
+
+/// What came of a call.
+struct Outcome {
+    category: Option<Category>,
+    record: Option<CallRecord>,
+    /// Everything it says of itself.
+    texts: Vec<String>,
+}
+
+impl Outcome {
+    fn of(record: &CallRecord, error: Option<&NodeError>) -> Outcome {
+        let mut texts = vec![format!("{record:?}"), json!(record).to_string()];
+        texts.extend(record.attempts.iter().map(|attempt| attempt.message.clone()));
+        texts.extend(error.map(ToString::to_string));
+        texts.extend(error.map(|error| format!("{error:?} {}", error.message())));
+        let category = error.map(NodeError::category);
+        Outcome { category, record: Some(record.clone()), texts }
+    }
+
+    fn failed(error: &NodeError) -> Outcome {
+        match error.record() {
+            Some(record) => Outcome::of(record, Some(error)),
+            None => Outcome {
+                category: Some(error.category()),
+                record: None,
+                texts: vec![error.to_string(), format!("{error:?}")],
+            },
+        }
+    }
+
+    fn attempts(&self) -> &[AttemptRecord] {
+        self.record.as_ref().map_or(&[], |record| &record.attempts)
+    }
+
+    fn first(&self) -> Option<Category> {
+        self.attempts().iter().find_map(|attempt| attempt.category).or(self.category)
+    }
+
+    /// What was decided on the first failure. Asking without what the provider refuses is no repetition.
+    fn retry(&self) -> &'static str {
+        match self.attempts().get(1).map(|attempt| attempt.kind) {
+            Some(AttemptKind::Retry) => "transport",
+            Some(AttemptKind::Correction) => "feedback",
+            _ => "no",
+        }
+    }
+
+    fn usage(&self) -> Value {
+        let usage = self.record.as_ref().map(CallRecord::usage).unwrap_or_default();
+        let known = |tokens: Tokens| (tokens.unreported_calls < usage.requests).then_some(tokens.known);
+        let unreported = [usage.input, usage.output, usage.total].map(|tokens| tokens.unreported_calls);
+        json!({
+            "input": known(usage.input),
+            "output": known(usage.output),
+            "total": known(usage.total),
+            "unreported": unreported.into_iter().max(),
+        })
+    }
+
+    fn flags(&self) -> Vec<Value> {
+        self.attempts().iter().flat_map(|attempt| &attempt.flags).map(|flag| json!(flag)).collect()
+    }
+}

@@ -1,0 +1,260 @@
+//! A server on loopback that behaves as a row says, down to the connection.
+
+use std::io::{self, Read, Write};
+use std::net::SocketAddr;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use rustls::pki_types::pem::PemObject;
+use rustls::pki_types::{CertificateDer, PrivateKeyDer};
+use rustls::{ServerConfig, ServerConnection, StreamOwned};
+use serde_json::Value;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{TcpListener, TcpSocket, TcpStream};
+use tokio::task::{JoinHandle, JoinSet};
+use tokio::time::{sleep, timeout};
+
+use crate::body::Body;
+use crate::http_date;
+
+/// One answer of a server, and what it does with the connection.
+#[derive(Clone)]
+pub(crate) struct Response {
+    status: u64,
+    headers: Vec<(String, String)>,
+    body: Body,
+    connection: String,
+    delay: Duration,
+}
+
+impl Response {
+    /// The answers of a row, of which the last goes on.
+    pub(crate) fn sequence(row: &Value) -> Result<Vec<Response>, String> {
+        let then = row["then"].as_array().into_iter().flatten();
+        std::iter::once(&row["server"]).chain(then).map(Response::read).collect()
+    }
+
+    fn read(server: &Value) -> Result<Response, String> {
+        let headers = server["headers"].as_object().into_iter().flatten();
+        let text = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+        Ok(Response {
+            status: server["status"].as_u64().unwrap_or(200),
+            headers: headers.map(|(name, value)| (name.clone(), text(value))).collect(),
+            body: Body::read(server)?,
+            connection: server["connection"].as_str().unwrap_or("normal").to_owned(),
+            delay: Duration::from_millis(server["delay_before_headers_ms"].as_u64().unwrap_or(0)),
+        })
+    }
+
+    fn has(&self, name: &str) -> bool {
+        self.headers.iter().any(|(own, _)| own.eq_ignore_ascii_case(name))
+    }
+
+    fn is_chunked(&self) -> bool {
+        self.has("transfer-encoding")
+    }
+
+    fn head(&self, own_url: &str) -> String {
+        let mut head = format!("HTTP/1.1 {} Status\r\nconnection: close\r\n", self.status);
+        let mut header = |name: &str, value: &str| head.push_str(&format!("{name}: {value}\r\n"));
+        for (name, value) in &self.headers {
+            let date = value.strip_prefix("@http-date:").and_then(http_date::from_now);
+            header(name, &date.unwrap_or_else(|| value.replace("@self", own_url)));
+        }
+        if self.connection == "1000_headers" {
+            (0..1000).for_each(|number| header(&format!("x-{number}"), "1"));
+        }
+        let is_whole = self.body.repeated.is_none() && self.body.pieces.len() < 2;
+        if is_whole && !self.has("content-length") && !self.is_chunked() {
+            header("content-length", &self.body.bytes().len().to_string());
+        }
+        head + "\r\n"
+    }
+}
+
+/// A server; it ends with its handle.
+pub(crate) struct Server {
+    address: SocketAddr,
+    connection: String,
+    bodies: Arc<Mutex<Vec<String>>>,
+    task: JoinHandle<()>,
+}
+
+impl Server {
+    pub(crate) async fn start(responses: Vec<Response>) -> io::Result<Server> {
+        let connection = responses.first().map(|response| response.connection.clone()).unwrap_or_default();
+        let socket = TcpSocket::new_v4()?;
+        socket.bind(SocketAddr::from(([127, 0, 0, 1], 0)))?;
+        let address = socket.local_addr()?;
+        let bodies = Arc::default();
+        let task = match connection.as_str() {
+            // A socket that is bound and does not listen refuses, and keeps its port from others.
+            "refuse" => tokio::spawn(async move {
+                let _socket = socket;
+                std::future::pending().await
+            }),
+            "blackhole_syn" => {
+                let listener = socket.listen(1)?;
+                let crowd = crowd(address).await;
+                tokio::spawn(async move {
+                    let _held = (listener, crowd);
+                    std::future::pending().await
+                })
+            }
+            _ => tokio::spawn(serve(socket.listen(64)?, responses, Arc::clone(&bodies))),
+        };
+        Ok(Server { address, connection, bodies, task })
+    }
+
+    pub(crate) fn base_url(&self) -> String {
+        match self.connection.as_str() {
+            // A label of a name has at most 63 characters, so that no resolver knows it.
+            "dns_nxdomain" => format!("http://{}.localhost/v1", "x".repeat(64)),
+            "never-sent" => "https://never-sent.invalid/v1".to_owned(),
+            "tls_self_signed" | "tls_reset" => format!("https://{}/v1", self.address),
+            _ => format!("http://{}/v1", self.address),
+        }
+    }
+
+    pub(crate) fn is_never_asked(&self) -> bool {
+        self.connection == "never-sent"
+    }
+
+    /// What was asked, without headers: the key belongs there.
+    pub(crate) fn request_bodies(&self) -> Vec<String> {
+        self.bodies.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        self.task.abort();
+    }
+}
+
+/// So many connections that nobody accepts that the system answers no more.
+async fn crowd(address: SocketAddr) -> Vec<TcpStream> {
+    let mut crowd = Vec::new();
+    while let Ok(Ok(stream)) = timeout(Duration::from_millis(100), TcpStream::connect(address)).await {
+        crowd.push(stream);
+    }
+    crowd
+}
+
+async fn serve(listener: TcpListener, responses: Vec<Response>, bodies: Arc<Mutex<Vec<String>>>) {
+    let mut connections = JoinSet::new();
+    let mut responses = responses.into_iter().peekable();
+    let mut last = None;
+    while let Ok((stream, _)) = listener.accept().await {
+        last = responses.next().or(last);
+        if let Some(response) = last.clone() {
+            let bodies = Arc::clone(&bodies);
+            // A client that goes away is no concern of the server's.
+            connections.spawn(async move { act(stream, response, &bodies).await.unwrap_or_default() });
+        }
+    }
+}
+
+/// Reads the request and does with the connection what the response says.
+async fn act(mut stream: TcpStream, response: Response, bodies: &Mutex<Vec<String>>) -> io::Result<()> {
+    match response.connection.as_str() {
+        // What was sent and not read makes the end of the connection a reset.
+        "tls_reset" => return stream.readable().await,
+        "tls_self_signed" => return shake_hands(stream).await,
+        _ => {}
+    }
+    let body = request(&mut stream).await?;
+    bodies.lock().unwrap_or_else(PoisonError::into_inner).push(body);
+    sleep(response.delay).await;
+    let own_url = format!("http://{}", stream.local_addr()?);
+    let head = response.head(&own_url).into_bytes();
+    let whole = || [head.clone(), response.body.bytes()].concat();
+    match response.connection.as_str() {
+        "accept_then_silent" => std::future::pending().await,
+        "1_byte_per_100ms" => {
+            for byte in whole() {
+                stream.write_all(&[byte]).await?;
+                sleep(Duration::from_millis(100)).await;
+            }
+        }
+        "half_body_then_silent" => {
+            stream.write_all(&whole()[..head.len() + response.body.bytes().len() / 2]).await?;
+            std::future::pending().await
+        }
+        // An empty SETTINGS frame, then GOAWAY without an error.
+        "h2_goaway" => {
+            stream.write_all(b"\0\0\0\x04\0\0\0\0\0\0\0\x08\x07\0\0\0\0\0\0\0\0\0\0\0\0\0").await?;
+        }
+        _ => {
+            stream.write_all(&head).await?;
+            send(&mut stream, &response).await?;
+        }
+    }
+    stream.shutdown().await
+}
+
+async fn send(stream: &mut TcpStream, response: &Response) -> io::Result<()> {
+    let framed = |bytes: &[u8]| {
+        if !response.is_chunked() {
+            return bytes.to_vec();
+        }
+        [format!("{:x}\r\n", bytes.len()).as_bytes(), bytes, b"\r\n"].concat()
+    };
+    for piece in &response.body.pieces {
+        sleep(piece.delay).await;
+        if !piece.bytes.is_empty() {
+            stream.write_all(&framed(&piece.bytes)).await?;
+            stream.flush().await?;
+        }
+    }
+    if let Some(again) = &response.body.repeated {
+        let bytes = framed(&again.bytes);
+        for _ in 0..again.times {
+            stream.write_all(&bytes).await?;
+            sleep(again.pause).await;
+        }
+    }
+    if response.is_chunked() && response.connection != "close_without_final_chunk" {
+        stream.write_all(b"0\r\n\r\n").await?;
+    }
+    Ok(())
+}
+
+/// One request; its body.
+async fn request(stream: &mut TcpStream) -> io::Result<String> {
+    let mut read = Vec::new();
+    loop {
+        let text = String::from_utf8_lossy(&read);
+        if let Some((head, body)) = text.split_once("\r\n\r\n") {
+            let head = head.to_ascii_lowercase();
+            let length = head.lines().find_map(|line| line.strip_prefix("content-length:"));
+            if body.len() >= length.and_then(|length| length.trim().parse().ok()).unwrap_or(0) {
+                return Ok(body.to_owned());
+            }
+        }
+        if stream.read_buf(&mut read).await? == 0 {
+            return Err(io::ErrorKind::UnexpectedEof.into());
+        }
+    }
+}
+
+/// A handshake with a certificate that no authority of the client's knows.
+async fn shake_hands(stream: TcpStream) -> io::Result<()> {
+    let chain = CertificateDer::from_pem_slice(include_bytes!("../../tests/openai/data/server.pem"));
+    let key = PrivateKeyDer::from_pem_slice(include_bytes!("../../tests/openai/data/server-key.pem"));
+    let config = ServerConfig::builder_with_provider(Arc::new(rustls::crypto::ring::default_provider()))
+        .with_safe_default_protocol_versions()
+        .map_err(io::Error::other)?
+        .with_no_client_auth()
+        .with_single_cert(vec![chain.map_err(io::Error::other)?], key.map_err(io::Error::other)?)
+        .map_err(io::Error::other)?;
+    let connection = ServerConnection::new(Arc::new(config)).map_err(io::Error::other)?;
+    let stream = stream.into_std()?;
+    stream.set_nonblocking(false)?;
+    let shaken = tokio::task::spawn_blocking(move || {
+        let mut stream = StreamOwned::new(connection, stream);
+        stream.read_exact(&mut [0])?;
+        stream.flush()
+    });
+    shaken.await?
+}
