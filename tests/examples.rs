@@ -116,3 +116,42 @@ fn text_prints_what_the_model_said() {
         "Every night he lit the lamp with his back to the water.\n"
     );
 }
+
+#[test]
+fn cases_tells_what_came_of_each_fault() {
+    let file = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/data/faults.jsonl");
+    let output = run("cases", &[file], &[]);
+    assert!(output.status.success(), "{}", text(&output));
+    let rows: Vec<Value> = String::from_utf8_lossy(&output.stdout)
+        .lines()
+        .map(|line| serde_json::from_str(line).expect(line))
+        .collect();
+    let row = |id: &str| rows.iter().find(|row| row["id"] == id).expect(id);
+    for (id, category, first, retry, requests) in [
+        ("fine", "ok", None, "no", 1),
+        ("busy, then fine", "ok", Some("rate_limit_error"), "transport", 2),
+        ("wrong for ever", "schema_error", Some("schema_error"), "feedback", 3),
+        ("as text", "ok", None, "no", 1),
+        ("moved", "ok", None, "no", 1),
+        ("compressed", "network", Some("network"), "transport", 3),
+        ("too long", "bad_response", Some("bad_response"), "no", 1),
+        ("never ends", "timeout", Some("timeout"), "transport", 3),
+        ("no such name", "network", Some("network"), "transport", 3),
+        ("no key", "api_key_error", Some("api_key_error"), "no", 0),
+        ("echoes the key", "api_key_error", Some("api_key_error"), "no", 1),
+    ] {
+        let row = row(id);
+        assert_eq!((&row["category"], &row["first"]), (&category.into(), &first.into()), "{row}");
+        assert_eq!((&row["retry"], &row["requests"]), (&retry.into(), &requests.into()), "{row}");
+        assert_eq!(row["key_leaks"], 0, "{row}");
+    }
+    assert_eq!(
+        row("fine")["usage"],
+        serde_json::json!({"input": 3, "output": 4, "total": 7, "unreported": 0})
+    );
+    assert!(row("busy, then fine")["waits_ms"][0].as_f64() > Some(4900.0), "a date is a wait");
+    // The word is in what a refused connection says, so that this shows that leaks are seen.
+    assert!(row("a secret that is none")["key_leaks"].as_u64() > Some(0));
+    assert_eq!(row("streamed")["skipped"], "needs streams");
+    assert_eq!(row("text")["error"], "unsupported");
+}

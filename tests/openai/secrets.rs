@@ -66,7 +66,8 @@ async fn faults_below_http_show_no_query() {
 
 #[tokio::test]
 async fn malformed_keys_are_named_not_shown() {
-    for key in ["sk-canary\n", "sk canary", "", "sk-canaryé"] {
+    for key in ["sk-canary\n", r"sk-canary\n", "\"sk-canary\"", "'sk-canary'", "sk canary", "", "sk-canaryé"]
+    {
         let error = OpenAi::builder().api_key(key).build().unwrap_err();
         assert_eq!(error.category().as_str(), "api_key_error");
         assert!(error.message().contains("`api_key`"), "{error}");

@@ -38,6 +38,11 @@ pub enum Flag {
     LengthStop,
     /// A validator kept the answer with a warning.
     Warned,
+    /// The provider counted less than half of the tokens that the prompt must have had (by its characters, a
+    /// quarter of a token each): it may have cut the prompt without a word.
+    ShortPrompt,
+    /// The provider's total of tokens is not the sum of its parts. All are kept as reported.
+    TotalMismatch,
 }
 
 /// One attempt: one request that was begun. Its `Debug` form shows no content.

@@ -171,9 +171,12 @@ impl OpenAiBuilder {
 
 fn bearer(key: &Given<Secret>) -> Result<HeaderValue, NodeError> {
     let value = key.value.reveal();
-    if value.is_empty() || !value.bytes().all(|byte| byte.is_ascii_graphic()) {
+    // Quotation marks and `\n` come from files whose reader did not take them away.
+    let fits = |byte: u8| byte.is_ascii_graphic() && !matches!(byte, b'"' | b'\'' | b'\\');
+    if value.is_empty() || !value.bytes().all(fits) {
         let message = format!(
-            "the key in {} is empty, or holds a space, a line break or another character that no key has",
+            "the key in {} is empty, or holds a space, a line break, a quotation mark, a backslash or another \
+             character that no key has",
             key.source
         );
         return Err(NodeError::new(Category::ApiKeyError, message));

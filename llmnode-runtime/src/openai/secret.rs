@@ -49,7 +49,8 @@ pub(super) fn redact(text: &str, secrets: &[Secret]) -> String {
     for piece in text.split_inclusive(|c: char| !is_key_character(c)) {
         let word = piece.trim_end_matches(|c: char| !is_key_character(c));
         let is_key = PREFIXES.iter().any(|prefix| word.starts_with(prefix)) && word.len() >= SHORTEST;
-        if is_key || (after_bearer && word.len() >= SHORTEST) {
+        let is_redacted = REDACTED.contains(word);
+        if is_key || (after_bearer && word.len() >= SHORTEST && !is_redacted) {
             clean.push_str(REDACTED);
             clean.push_str(&piece[word.len()..]);
         } else {
@@ -79,6 +80,7 @@ mod tests {
                 "Incorrect API key provided: [redacted] You",
             ),
             ("Authorization: Bearer abcdefgh12345 sent", "Authorization: Bearer [redacted] sent"),
+            ("Authorization: Bearer canary-value-1", "Authorization: Bearer [redacted]"),
             ("a bearer of news", "a bearer of news"),
             ("risk-averse task-1", "risk-averse task-1"),
             ("key=AIzaSy012345&x", "key=[redacted]&x"),
@@ -86,6 +88,7 @@ mod tests {
             ("", ""),
         ] {
             assert_eq!(redact(text, &secrets), clean);
+            assert_eq!(redact(clean, &secrets), clean, "once is enough");
         }
         assert_eq!(format!("{secrets:?}"), "[[redacted], [redacted]]");
     }

@@ -1,5 +1,6 @@
 //! One attempt: a request, its answer, and the judgement on it.
 
+use super::doubts::doubts;
 use super::failure::{Failure, listed};
 use crate::BoxFuture;
 use crate::category::Category;
@@ -59,7 +60,10 @@ pub(super) async fn attempt(
     }
     match judge.judge(&text, cut, attempt).await {
         Judgement::Accepted { flags, warnings } => {
-            open.note(|record| accepted(record, text, flags, warnings, cut));
+            open.note(|record| {
+                accepted(record, text, flags, warnings, cut);
+                record.flags.extend(doubts(request, record.usage));
+            });
             Ok(())
         }
         Judgement::Rejected { .. } if cut => Err(Failure { answer: Some(text), ..truncated(plan) }),

@@ -5,6 +5,7 @@ mod attempts;
 mod budget;
 mod call;
 mod cx;
+mod doubts;
 mod failure;
 mod feedback;
 mod map;

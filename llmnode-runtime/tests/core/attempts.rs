@@ -6,6 +6,7 @@ use std::time::Duration;
 use crate::support::{BAD, GOAL, GOOD, Mood, World, busy, lines, run, say, script, world};
 use llmnode_runtime::{
     AttemptKind, Category, FinishReason, Flag, ModelError, Reply, Retry, Role, Run, Settings, TestClock,
+    TokenUsage,
 };
 
 #[tokio::test]
@@ -138,6 +139,27 @@ async fn a_cut_answer_that_is_complete_is_accepted_and_flagged() {
         (report.value.as_str(), &report.record.attempts[0].flags[..]),
         ("half a sent", &[Flag::LengthStop][..])
     );
+}
+
+#[tokio::test]
+async fn figures_that_cannot_be_are_flagged() {
+    let counts = |input, total| TokenUsage {
+        input: Some(input),
+        output: Some(5),
+        total: Some(total),
+        ..TokenUsage::default()
+    };
+    let goal = "x".repeat(20_000);
+    for (usage, flags) in [
+        (counts(2051, 2056), &[Flag::ShortPrompt][..]),
+        (counts(5000, 9999), &[Flag::TotalMismatch]),
+        (counts(5000, 5005), &[]),
+    ] {
+        let model = script([Reply::text("done").usage(usage)]);
+        let report = run(&model).call(&say(&goal)).report().await.unwrap();
+        assert_eq!((report.value.as_str(), &report.record.attempts[0].flags[..]), ("done", flags));
+        assert_eq!(report.record.attempts[0].usage, Some(usage), "kept as reported");
+    }
 }
 
 #[tokio::test]
