@@ -86,7 +86,7 @@ impl Ledger {
         book.trim();
     }
 
-    /// Known tokens by node name; two types of one name are told apart by their module.
+    /// Known tokens by node name: 0 also where none were reported, which [`of`](Ledger::of) tells apart; two types of one name are told apart by their module.
     pub fn tokens_used(&self) -> BTreeMap<String, u64> {
         self.by_name(|stats| stats.usage.total.known)
     }
