@@ -5,7 +5,8 @@ use std::fmt;
 /// The category of a failure: its name is stable, and the loop's decisions hang on it.
 ///
 /// ```
-/// use llmnode_runtime::{Category, Group};
+/// # use llmnode_runtime as llmnode;
+/// use llmnode::{Category, Group};
 ///
 /// assert_eq!(Category::RateLimitError.as_str(), "rate_limit_error");
 /// assert_eq!(Category::RateLimitError.group(), Group::Transport);

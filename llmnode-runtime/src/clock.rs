@@ -32,7 +32,8 @@ impl Clock for TokioClock {
 ///
 /// ```
 /// use std::time::Duration;
-/// use llmnode_runtime::{Clock, TestClock};
+/// # use llmnode_runtime as llmnode;
+/// use llmnode::{Clock, TestClock};
 ///
 /// # let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
 /// # runtime.block_on(async {

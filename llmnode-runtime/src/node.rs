@@ -30,7 +30,8 @@ pub trait Node: Send + Sync {
 /// A node without a model implements it by hand, and may call other nodes through the context:
 ///
 /// ```
-/// use llmnode_runtime::{Cx, Exec, Node, NodeError, Run, ScriptedModel};
+/// # use llmnode_runtime as llmnode;
+/// use llmnode::{Cx, Exec, Node, NodeError, Run, ScriptedModel};
 ///
 /// struct Double(u64);
 /// impl Node for Double {

@@ -78,7 +78,8 @@ impl Attributes {
 /// that cannot be is a `config_error` of the call, before any request.
 ///
 /// ```
-/// let settings = llmnode_runtime::Settings::new().temperature(0.0).retries(1);
+/// # use llmnode_runtime as llmnode;
+/// let settings = llmnode::Settings::new().temperature(0.0).retries(1);
 /// assert_eq!(settings.retries, Some(1));
 /// ```
 #[derive(Clone, Debug, Default)]

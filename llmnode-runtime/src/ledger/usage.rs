@@ -32,7 +32,8 @@ impl TokenUsage {
 /// A sum of figures of which some may be unknown.
 ///
 /// ```
-/// use llmnode_runtime::Tokens;
+/// # use llmnode_runtime as llmnode;
+/// use llmnode::Tokens;
 ///
 /// let mut tokens = Tokens::default();
 /// tokens.add(Some(40));

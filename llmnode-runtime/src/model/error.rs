@@ -37,7 +37,8 @@ impl Retry {
 ///
 /// ```
 /// use std::time::Duration;
-/// use llmnode_runtime::{Category, ModelError};
+/// # use llmnode_runtime as llmnode;
+/// use llmnode::{Category, ModelError};
 ///
 /// let error = ModelError::new(Category::RateLimitError, "slow down").wait(Duration::from_secs(20));
 /// assert_eq!(error.to_string(), "rate_limit_error: slow down");

@@ -111,7 +111,8 @@ impl From<ModelError> for Reply {
 /// ended, every further request is a `config_error` that says so. Clones share script and memory.
 ///
 /// ```
-/// use llmnode_runtime::ScriptedModel;
+/// # use llmnode_runtime as llmnode;
+/// use llmnode::ScriptedModel;
 ///
 /// let model = ScriptedModel::new().reply("not JSON").reply(r#"{"item": "key"}"#);
 /// assert_eq!(model.requests().len(), 0);

@@ -16,7 +16,8 @@ const MODEL: &str = "OPENAI_MODEL";
 ///
 /// ```
 /// use std::time::Duration;
-/// use llmnode_runtime::OpenAi;
+/// # use llmnode_runtime as llmnode;
+/// use llmnode::OpenAi;
 ///
 /// let model = OpenAi::builder()
 ///     .base_url("http://127.0.0.1:8080/v1") // a loopback server needs no key

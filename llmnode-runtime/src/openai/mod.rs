@@ -51,7 +51,8 @@ const MAX_REDIRECTS: usize = 5;
 /// no schema at all is told it in the system message.
 ///
 /// ```no_run
-/// use llmnode_runtime::OpenAi;
+/// # use llmnode_runtime as llmnode;
+/// use llmnode::OpenAi;
 ///
 /// # fn main() -> Result<(), llmnode_runtime::NodeError> {
 /// let model = OpenAi::from_env()?; // OPENAI_API_KEY, OPENAI_BASE_URL, OPENAI_MODEL

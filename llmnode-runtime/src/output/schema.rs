@@ -36,7 +36,8 @@ pub(crate) const WRAPPER: &str = "value";
 /// `{"value": ..}` in both dialects, since providers want an object; see [`is_wrapped`](Self::is_wrapped).
 ///
 /// ```
-/// use llmnode_runtime::OutputSchema;
+/// # use llmnode_runtime as llmnode;
+/// use llmnode::OutputSchema;
 ///
 /// #[derive(serde::Deserialize, schemars::JsonSchema)]
 /// struct Choice {
@@ -85,7 +86,8 @@ impl OutputSchema {
     /// A schema that is known at run time only. `name` is sanitised as [`name`](Self::name) says.
     ///
     /// ```
-    /// use llmnode_runtime::OutputSchema;
+    /// # use llmnode_runtime as llmnode;
+    /// use llmnode::OutputSchema;
     /// let schema = OutputSchema::from_value("list of names", serde_json::json!({
     ///     "type": "array", "items": {"type": "string"}
     /// }));
@@ -158,7 +160,8 @@ impl OutputSchema {
     /// Returns how many there were.
     ///
     /// ```
-    /// use llmnode_runtime::OutputSchema;
+    /// # use llmnode_runtime as llmnode;
+    /// use llmnode::OutputSchema;
     ///
     /// #[derive(serde::Deserialize, schemars::JsonSchema)]
     /// struct Search {

@@ -6,7 +6,8 @@
 //! Every request is in the log, [`StubServer::requests`].
 //!
 //! ```
-//! use llmnode_runtime::stub_server::{Reply, StubServer};
+//! # use llmnode_runtime as llmnode;
+//! use llmnode::stub_server::{Reply, StubServer};
 //! use tokio::io::{AsyncReadExt, AsyncWriteExt};
 //!
 //! # #[tokio::main(flavor = "current_thread")]

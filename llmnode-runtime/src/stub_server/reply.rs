@@ -13,7 +13,8 @@ use super::log::{LoggedRequest, StubUsage};
 ///
 /// ```
 /// use std::time::Duration;
-/// use llmnode_runtime::stub_server::Reply;
+/// # use llmnode_runtime as llmnode;
+/// use llmnode::stub_server::Reply;
 ///
 /// let busy = Reply::error(429, "requests", "rate_limit_exceeded", "slow down").retry_after(2);
 /// let slow = Reply::text("hello").after(Duration::from_millis(50)).usage(12, 3);

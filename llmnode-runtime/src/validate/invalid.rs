@@ -78,7 +78,8 @@ impl Display for Violation {
 /// *model* has to be spelled out.
 ///
 /// ```
-/// use llmnode_runtime::Invalid;
+/// # use llmnode_runtime as llmnode;
+/// use llmnode::Invalid;
 ///
 /// fn fits(item: &str, inventory: &[&str]) -> Result<(), Invalid> {
 ///     if inventory.contains(&item) {
