@@ -86,9 +86,15 @@ impl Ledger {
         book.trim();
     }
 
-    /// Known tokens by node name: 0 also where none were reported, which [`of`](Ledger::of) tells apart; two types of one name are told apart by their module.
+    /// Known tokens by node name; a node of which no request reported any is left out, since unknown is not zero.
+    /// Two types of one name are told apart by their module.
     pub fn tokens_used(&self) -> BTreeMap<String, u64> {
-        self.by_name(|stats| stats.usage.total.known)
+        let known = |stats: &NodeStats| {
+            let total = stats.usage.total;
+            (total.known > 0 || total.unreported_calls == 0).then_some(total.known)
+        };
+        let by_name = self.by_name(known).into_iter();
+        by_name.filter_map(|(name, tokens)| Some((name, tokens?))).collect()
     }
 
     /// Milliseconds spent by node name; two types of one name are told apart by their module.

@@ -57,7 +57,7 @@ pub struct AttemptRecord {
     #[serde(skip)]
     pub message: String,
     /// What was wrong with the answer, warnings included: each as short as the model was shown it, and the
-    /// first 256 at most.
+    /// first 256 at most. Kept for the newest 8 attempts of a call.
     #[serde(skip)]
     pub violations: Vec<Violation>,
     /// What is worth knowing about an accepted answer.
@@ -85,7 +85,8 @@ pub struct AttemptRecord {
     pub status: Option<u16>,
     /// The provider's id of the request.
     pub request_id: Option<String>,
-    /// What the model wrote, cut at 64 KiB; `None` if it wrote nothing that was read.
+    /// What the model wrote, cut at 64 KiB; `None` if it wrote nothing that was read. Kept for the newest 8
+    /// attempts of a call.
     #[serde(skip)]
     pub answer: Option<String>,
 }
@@ -108,6 +109,12 @@ impl AttemptRecord {
             request_id: None,
             answer: None,
         }
+    }
+
+    /// Lets go of what the model wrote and of what was wrong with it; the message stays.
+    pub(super) fn forget_content(&mut self) {
+        self.answer = None;
+        self.violations = Vec::new();
     }
 
     /// Keeps what the model wrote, up to 64 KiB.

@@ -9,6 +9,9 @@ use crate::category::Category;
 use crate::clock::Clock;
 use crate::node::Node;
 
+/// How many of the newest attempts of a call keep the answer and its violations.
+const ANSWERS: usize = 8;
+
 /// One call under way. Dropped before its end, it leaves a record that says so.
 pub(crate) struct CallScope<'r> {
     ledger: &'r Ledger,
@@ -89,6 +92,10 @@ impl<'r> CallScope<'r> {
         let busy = state.book_until(now);
         self.ledger.add_attempt(self.node, record.usage.as_ref(), busy);
         state.attempts.push(record);
+        // However often a call tries, its record stays small.
+        if let Some(old) = state.attempts.len().checked_sub(ANSWERS + 1) {
+            state.attempts[old].forget_content();
+        }
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {

@@ -130,6 +130,13 @@ mod tests {
     }
 
     #[test]
+    fn a_set_without_order_is_listed_in_one() {
+        let set: std::collections::HashSet<_> = (0..10).collect();
+        let lines: Vec<_> = (0..10).map(|n| format!("- {n}")).collect();
+        assert_eq!(text(&[Segment::list(&set)]), lines.join("\n"));
+    }
+
+    #[test]
     fn optional_values_name_their_absence() {
         assert_eq!(text(&[Segment::or(&Some(3), "none"), Segment::or(&None::<u8>, "none")]), "3none");
     }

@@ -141,7 +141,16 @@ macro_rules! lists {
         }
     )*};
 }
-lists!([] Vec<T>, [] VecDeque<T>, [] BTreeSet<T>, [H] HashSet<T, H>, [] [T], [const N: usize] [T; N]);
+lists!([] Vec<T>, [] VecDeque<T>, [] BTreeSet<T>, [] [T], [const N: usize] [T; N]);
+
+impl<T: PromptItem, H> PromptList for HashSet<T, H> {
+    /// In the order of the texts: the set's own order differs from run to run, and a prompt should not.
+    fn write_list(&self, to: &mut dyn Write) -> fmt::Result {
+        let mut items: Vec<String> = self.iter().map(|item| format!("{item}")).collect();
+        items.sort_unstable();
+        write_items(items.iter(), to)
+    }
+}
 
 impl<L: PromptList + ?Sized> PromptList for &L {
     fn write_list(&self, to: &mut dyn Write) -> fmt::Result {

@@ -15,10 +15,10 @@ pub trait Validated: ValidatedFields {}
 /// A type with validators that run with the state `S`.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not validated against the state `{S}`",
-    label = "its validators take another state",
-    note = "the state of the validators, `state = T` on the node and `#[llm_output(state = T)]` on types in between \
+    label = "no validators for this state",
+    note = "if it has validators: their state, `state = T` on the node and `#[llm_output(state = T)]` on types in between \
             must name the same type; `AnyState` stands where none is named",
-    note = "a generic output needs validators: `#[validate] impl T {{}}` says that there are none"
+    note = "if it has none and fills a type parameter, say so: `#[validate] impl {Self} {{}}`"
 )]
 pub trait Validate<S: ?Sized> {
     /// Adds all checks of this value, those inside it included.

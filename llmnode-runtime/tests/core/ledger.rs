@@ -119,3 +119,24 @@ async fn json_has_its_format_and_no_content() {
     assert_eq!(json["calls"][0]["attempts"][0]["category"], "schema_error");
     assert!(!json.to_string().contains("secret"));
 }
+
+#[tokio::test]
+async fn a_node_of_which_nothing_is_known_is_not_zero() {
+    let run = Run::new(ScriptedModel::new().reply(Reply::text("hi").usage(None)).reply("hi"));
+    run.call(&say("x")).await.unwrap();
+    assert!(run.ledger().tokens_used().is_empty());
+    run.call(&say("x")).await.unwrap();
+    assert_eq!(run.ledger().tokens_used()["say"], 11);
+}
+
+#[tokio::test]
+async fn a_call_of_very_many_attempts_keeps_the_newest_answers() {
+    let model =
+        (0..50).fold(ScriptedModel::new(), |model, n| model.reply(format!("no JSON, try {n}").as_str()));
+    let run = Run::new(model).with_state(world());
+    let error = run.call(&GOAL).retries(49).await.unwrap_err();
+    let kept = error.attempts().iter().filter(|attempt| attempt.answer.is_some()).count();
+    assert_eq!((error.attempts().len(), kept), (50, 8));
+    assert!(error.attempts()[0].violations.is_empty() && !error.attempts()[0].message.is_empty());
+    assert_eq!(error.last_answer(), Some("no JSON, try 49"));
+}
