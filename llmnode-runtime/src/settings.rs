@@ -1,5 +1,6 @@
 //! What a call may be told beside its prompt: by the call, the run, or the node's attributes.
 
+use std::fmt;
 use std::time::Duration;
 
 use serde_json::{Map, Value};
@@ -82,7 +83,7 @@ impl Attributes {
 /// let settings = llmnode::Settings::new().temperature(0.0).retries(1);
 /// assert_eq!(settings.retries, Some(1));
 /// ```
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Default)]
 #[non_exhaustive]
 pub struct Settings {
     /// The model to ask: a name registered on the run, or else the provider's id. Default: the model's own.
@@ -108,6 +109,29 @@ pub struct Settings {
     pub stop_on_repeat: Option<bool>,
     /// Further fields of the request, passed to the provider as they are.
     pub extra: Map<String, Value>,
+}
+
+/// Shows the names of the further fields, not what is in them.
+impl fmt::Debug for Settings {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Settings")
+            .field("model", &self.model)
+            .field("temperature", &self.temperature)
+            .field("max_tokens", &self.max_tokens)
+            .field("retries", &self.retries)
+            .field("transport_retries", &self.transport_retries)
+            .field("max_wait", &self.max_wait)
+            .field("max_output_bytes", &self.max_output_bytes)
+            .field("feedback_rounds", &self.feedback_rounds)
+            .field("stop_on_repeat", &self.stop_on_repeat)
+            .field("extra", &names(&self.extra))
+            .finish()
+    }
+}
+
+/// The names of an object's members.
+pub(crate) fn names(fields: &Map<String, Value>) -> Vec<&str> {
+    fields.keys().map(String::as_str).collect()
 }
 
 impl Settings {

@@ -7,6 +7,7 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 use crate::output::OutputSchema;
+use crate::settings::names;
 
 /// Who speaks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -45,7 +46,9 @@ impl fmt::Debug for Message {
 }
 
 /// One request to a model. The attempt loop builds it once per call, and lends it for every attempt.
-#[derive(Clone, Debug)]
+///
+/// Its `Debug` form shows no content, and of the further fields the names.
+#[derive(Clone)]
 #[non_exhaustive]
 pub struct Request {
     /// The conversation so far.
@@ -73,5 +76,18 @@ impl Request {
             max_tokens: None,
             extra: Map::new(),
         }
+    }
+}
+
+impl fmt::Debug for Request {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Request")
+            .field("messages", &self.messages)
+            .field("model", &self.model)
+            .field("output", &self.output.as_deref().map(OutputSchema::name))
+            .field("temperature", &self.temperature)
+            .field("max_tokens", &self.max_tokens)
+            .field("extra", &names(&self.extra))
+            .finish()
     }
 }

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use crate::support::{BAD, GOAL, GOOD, busy, run, say, script, world};
-use llmnode_runtime::{Category, ModelError, Reply, Run, Settings};
+use llmnode_runtime::{Category, ModelError, Reply, Run, ScriptedModel, Settings};
 
 #[tokio::test]
 async fn retries_on_unchecked_text_and_absurd_settings_are_config_errors() {
@@ -86,4 +86,13 @@ async fn every_setting_of_a_run_yields_to_the_calls() {
     strict.call(&GOAL).settings(call_says).await.unwrap();
     let last = model.requests().pop().unwrap();
     assert_eq!((model.requests().len(), last.messages.len(), last.max_tokens), (5, 2 + 2 * 2, Some(8)));
+}
+
+#[tokio::test]
+async fn debug_shows_the_names_of_further_fields_not_what_is_in_them() {
+    let model = ScriptedModel::new().reply("hi");
+    let run = Run::new(model.clone()).with_settings(Settings::new().extra("user", "somebody"));
+    run.call(&say("x")).await.unwrap();
+    let debug = format!("{run:?} {:?} {:?}", run.call(&say("x")), model.requests());
+    assert!(debug.contains("\"user\"") && !debug.contains("somebody"), "{debug}");
 }
