@@ -30,17 +30,6 @@ impl TokenUsage {
 }
 
 /// A sum of figures of which some may be unknown.
-///
-/// ```
-/// # use llmnode_runtime as llmnode;
-/// use llmnode::Tokens;
-///
-/// let mut tokens = Tokens::default();
-/// tokens.add(Some(40));
-/// tokens.add(None);
-/// assert_eq!((tokens.known, tokens.unreported_calls), (40, 1));
-/// assert_eq!(tokens.total(), None); // at least 40
-/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Tokens {
@@ -57,7 +46,7 @@ impl Tokens {
     }
 
     /// Adds one request's figure.
-    pub fn add(&mut self, tokens: Option<u64>) {
+    fn add(&mut self, tokens: Option<u64>) {
         match tokens {
             Some(tokens) => self.known = self.known.saturating_add(tokens),
             None => self.unreported_calls = self.unreported_calls.saturating_add(1),
@@ -90,7 +79,7 @@ pub struct Usage {
 
 impl Usage {
     /// Adds one request; `None`: its usage is unknown.
-    pub fn add(&mut self, usage: Option<&TokenUsage>) {
+    pub(super) fn add(&mut self, usage: Option<&TokenUsage>) {
         let usage = usage.copied().unwrap_or_default();
         self.requests = self.requests.saturating_add(1);
         self.input.add(usage.input);
@@ -129,6 +118,15 @@ mod tests {
         usage.add(None);
         assert_eq!((usage.requests, usage.total.known, usage.total.unreported_calls), (2, 15, 1));
         assert_eq!(usage.total.total(), None);
+    }
+
+    #[test]
+    fn a_sum_with_an_unknown_part_is_at_least_what_is_known() {
+        let mut tokens = Tokens::default();
+        tokens.add(Some(40));
+        assert_eq!(tokens.total(), Some(40));
+        tokens.add(None);
+        assert_eq!((tokens.known, tokens.unreported_calls, tokens.total()), (40, 1, None));
     }
 
     #[test]

@@ -6,8 +6,6 @@
 mod error;
 mod find;
 
-use std::fmt;
-
 use serde::de::{Deserialize, DeserializeOwned, Deserializer};
 use serde_json::Value;
 use serde_json::value::RawValue;
@@ -17,9 +15,8 @@ use find::find_json;
 
 use super::OutputSchema;
 use super::schema::WRAPPER;
-
-/// The longest message of a problem in characters; serde quotes the value it did not expect.
-const LONGEST_MESSAGE: usize = 600;
+use crate::text::one_line_shortened;
+use crate::validate::Violation;
 
 /// A value read from a model's text.
 #[derive(Debug)]
@@ -31,34 +28,20 @@ pub(crate) struct Read<T> {
     pub(crate) unwrapped: bool,
 }
 
-/// One thing that is wrong with an answer, in words for the model that gave it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Problem {
-    /// Where, in the JSON's own names (`steps[2].item`); empty for the answer as a whole.
-    pub(crate) path: String,
-    pub(crate) message: String,
-}
-
-impl fmt::Display for Problem {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.path.as_str() {
-            "" => f.write_str(&self.message),
-            path => write!(f, "{path}: {}", self.message),
-        }
-    }
-}
-
 /// Reads the value of `schema`'s type. Clean JSON is parsed once; everything else costs a second look.
 ///
 /// # Errors
 /// What is wrong: at present one problem, the first that serde meets.
-pub(crate) fn read<T: DeserializeOwned>(text: &str, schema: &OutputSchema) -> Result<Read<T>, Vec<Problem>> {
+pub(crate) fn read<T: DeserializeOwned>(
+    text: &str,
+    schema: &OutputSchema,
+) -> Result<Read<T>, Vec<Violation>> {
     if let Some(value) = read_clean(text, schema) {
         return Ok(Read { value, source: Source::Whole, unwrapped: schema.is_wrapped() });
     }
-    let found = find_json(text, !schema.is_wrapped())
-        .map_err(|error| vec![Problem { path: String::new(), message: error.to_string() }])?;
-    let (value, unwrapped) = from_json(found.json, schema).map_err(|problem| vec![problem])?;
+    let found =
+        find_json(text, !schema.is_wrapped()).map_err(|error| vec![Violation::new("", error.to_string())])?;
+    let (value, unwrapped) = from_json(found.json, schema).map_err(|violation| vec![violation])?;
     Ok(Read { value, source: found.source, unwrapped })
 }
 
@@ -90,18 +73,18 @@ fn required<'de, D: Deserializer<'de>, V: Deserialize<'de>>(deserializer: D) -> 
     V::deserialize(deserializer)
 }
 
-fn from_json<T: DeserializeOwned>(json: &str, schema: &OutputSchema) -> Result<(T, bool), Problem> {
+fn from_json<T: DeserializeOwned>(json: &str, schema: &OutputSchema) -> Result<(T, bool), Violation> {
     let may_wrap = schema.is_wrapped() && json.starts_with('{');
     let wrapped = if may_wrap { serde_json::from_str::<Wrapped<&RawValue>>(json).ok() } else { None };
     let (json, prefix) = wrapped.as_ref().map_or((json, ""), |wrapped| (wrapped.value.get(), WRAPPER));
     match typed(json, schema) {
         Ok(value) => Ok((value, wrapped.is_some())),
         Err(error) => {
-            let mut problem = problem(&error, prefix);
+            let mut violation = violation(&error, prefix);
             if schema.is_wrapped() && wrapped.is_none() {
-                problem.message.push_str("; answer as {\"value\": ..} with that one member");
+                violation.message.push_str("; answer as {\"value\": ..} with that one member");
             }
-            Err(problem)
+            Err(violation)
         }
     }
 }
@@ -120,13 +103,13 @@ fn typed<T: DeserializeOwned>(json: &str, schema: &OutputSchema) -> Result<T, Pa
     serde_path_to_error::deserialize(&mut serde_json::Deserializer::from_str(json))
 }
 
-fn problem(error: &PathError, prefix: &str) -> Problem {
+fn violation(error: &PathError, prefix: &str) -> Violation {
     let inner = match error.path().to_string() {
         root if root == "." => String::new(),
         path => path,
     };
     let dot = if prefix.is_empty() || inner.is_empty() || inner.starts_with('[') { "" } else { "." };
-    Problem { path: format!("{prefix}{dot}{inner}"), message: message(error.inner()) }
+    Violation::new(format!("{prefix}{dot}{inner}"), message(error.inner()))
 }
 
 /// serde's words. The path says where; line and column would point into JSON that may have been cut out.
@@ -138,18 +121,8 @@ fn message(error: &serde_json::Error) -> String {
             message.truncate(words.len());
         }
     }
-    shortened(message)
-}
-
-/// Keeps the end, where the allowed values are, and the beginning, which says what was wrong.
-fn shortened(message: String) -> String {
-    let length = message.chars().count();
-    if length <= LONGEST_MESSAGE {
-        return message;
-    }
-    let head: String = message.chars().take(LONGEST_MESSAGE / 4).collect();
-    let tail: String = message.chars().skip(length - LONGEST_MESSAGE * 3 / 4).collect();
-    format!("{head} … {tail}")
+    // serde quotes the value it did not expect, and lists what it did at the end.
+    one_line_shortened(message, 600)
 }
 
 #[cfg(test)]

@@ -132,8 +132,8 @@ impl OutputSchema {
     /// The schema in OpenAI's strict dialect, made at the first call.
     ///
     /// Every object lists all its properties as required and allows no others; a property that the type lets
-    /// an answer leave out becomes nullable instead ([`drop_added_nulls`](Self::drop_added_nulls) is the way
-    /// back). Limits that strict mode has no keyword for (`minLength`, `uniqueItems`, ..) and defaults are
+    /// an answer leave out becomes nullable instead, and such a `null` in an answer is read as its
+    /// absence. Limits that strict mode has no keyword for (`minLength`, `uniqueItems`, ..) and defaults are
     /// told in the description.
     ///
     /// # Errors
@@ -150,7 +150,7 @@ impl OutputSchema {
         self.wrapped
     }
 
-    /// Whether [`drop_added_nulls`](Self::drop_added_nulls) has anything to look for.
+    /// Whether `drop_added_nulls` has anything to look for.
     pub(crate) fn adds_nulls(&self) -> bool {
         self.nulls
     }
@@ -158,23 +158,7 @@ impl OutputSchema {
     /// Removes the `null` members of `value` (the type's own JSON, not wrapped) that stand for an absent one:
     /// those of properties that may be absent but don't admit `null`, as a field with `#[serde(default)]`.
     /// Returns how many there were.
-    ///
-    /// ```
-    /// # use llmnode_runtime as llmnode;
-    /// use llmnode::OutputSchema;
-    ///
-    /// #[derive(serde::Deserialize, schemars::JsonSchema)]
-    /// struct Search {
-    ///     query: String,
-    ///     #[serde(default)]
-    ///     page: u32,
-    /// }
-    ///
-    /// let mut answer = serde_json::json!({"query": "rust", "page": null});
-    /// assert_eq!(OutputSchema::of::<Search>().drop_added_nulls(&mut answer), 1);
-    /// assert_eq!(answer, serde_json::json!({"query": "rust"}));
-    /// ```
-    pub fn drop_added_nulls(&self, value: &mut Value) -> usize {
+    pub(crate) fn drop_added_nulls(&self, value: &mut Value) -> usize {
         if self.nulls { nulls::drop(&self.tree, self.wrapped, value) } else { 0 }
     }
 }

@@ -106,9 +106,7 @@ impl<T, S: ?Sized> fmt::Debug for OutputSpec<T, S> {
 }
 
 fn read<T: LlmOutput>(answer: &str, schema: &OutputSchema, strictly: bool) -> Read<T> {
-    let read = reader::read(answer, schema).map_err(|problems| {
-        problems.into_iter().map(|problem| Violation::new(problem.path, problem.message)).collect::<Vec<_>>()
-    })?;
+    let read = reader::read(answer, schema)?;
     let flags = match read.source {
         Source::Whole => Vec::new(),
         _ if strictly => return Err(vec![Violation::new("", "the answer is not whole JSON")]),

@@ -162,3 +162,17 @@ fn any_json_is_taken_as_a_schema_without_a_panic() {
         schema.drop_added_nulls(&mut json!({"a": null, "value": [null]}));
     }
 }
+
+#[test]
+fn an_added_null_is_dropped_and_counted() {
+    #[derive(schemars::JsonSchema)]
+    #[expect(dead_code, reason = "only its schema counts")]
+    struct Search {
+        query: String,
+        #[schemars(default)]
+        page: u32,
+    }
+    let mut answer = json!({"query": "rust", "page": null});
+    assert_eq!(OutputSchema::of::<Search>().drop_added_nulls(&mut answer), 1);
+    assert_eq!(answer, json!({"query": "rust"}));
+}
