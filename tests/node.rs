@@ -5,7 +5,7 @@
 use std::fmt::Display;
 use std::marker::PhantomData;
 
-use llmnode::{Exec, LlmNode, Message, Node, Role, Run, ScriptedModel, llm_node};
+use llmnode::{Exec, Message, Node, Role, Run, ScriptedModel, llm_node};
 
 struct World {
     inventory: Vec<String>,
@@ -73,14 +73,14 @@ async fn fields_and_state_fill_the_prompts() {
 fn the_facts_are_constants() {
     assert_eq!(ChooseItem::NAME, "choose_item");
     assert_eq!(ChooseItem::DESCRIPTION, "Decides what to use.\n\nOne item at a time.");
-    let attributes = <ChooseItem<'_> as LlmNode<World>>::ATTRIBUTES;
+    let attributes = <ChooseItem<'_> as Node>::ATTRIBUTES;
     assert_eq!(attributes.model, Some("small"));
     assert_eq!(attributes.temperature, Some(0.5));
     assert_eq!(attributes.max_tokens, Some(64));
     assert_eq!(attributes.retries, Some(0));
     assert_eq!(attributes.transport_retries, Some(3));
     assert_eq!(Greet::NAME, "welcome");
-    assert_eq!(<Greet as LlmNode<u8>>::ATTRIBUTES.retries, None);
+    assert_eq!(<Greet as Node>::ATTRIBUTES.retries, None);
 }
 
 #[llm_node(prompt = "Say hello.", name = "welcome", temperature = 1)]

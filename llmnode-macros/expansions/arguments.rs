@@ -9,6 +9,12 @@ const _: () = {
     impl __llmnode::Node for ChooseItem {
         type Output = ::std::string::String;
         const NAME: &'static ::core::primitive::str = "other";
+        const ATTRIBUTES: __llmnode::Attributes = __llmnode::Attributes::new()
+            .retries(0)
+            .transport_retries(1)
+            .model("small")
+            .temperature(0.2)
+            .max_tokens(64);
     }
     #[automatically_derived]
     impl<
@@ -27,12 +33,6 @@ const _: () = {
     impl<
         AnyState: ?::core::marker::Sized + ::core::marker::Sync,
     > __llmnode::LlmNode<AnyState> for ChooseItem {
-        const ATTRIBUTES: __llmnode::Attributes = __llmnode::Attributes::new()
-            .retries(0)
-            .transport_retries(1)
-            .model("small")
-            .temperature(0.2)
-            .max_tokens(64);
         fn render(&self, _: &AnyState, to: &mut __llmnode::Prompt) {
             to.system(&[__llmnode::Segment::text("You are careful.")]);
             to.user(

@@ -10,6 +10,8 @@ const _: () = {
         type Output = Choice;
         const NAME: &'static ::core::primitive::str = "choose_item";
         const DESCRIPTION: &'static ::core::primitive::str = "Decides which item to use next.";
+        const ATTRIBUTES: __llmnode::Attributes = __llmnode::Attributes::new()
+            .retries(2);
     }
     #[automatically_derived]
     impl __llmnode::Exec<World> for ChooseItem {
@@ -24,8 +26,6 @@ const _: () = {
     }
     #[automatically_derived]
     impl __llmnode::LlmNode<World> for ChooseItem {
-        const ATTRIBUTES: __llmnode::Attributes = __llmnode::Attributes::new()
-            .retries(2);
         fn render(&self, state: &World, to: &mut __llmnode::Prompt) {
             to.user(
                 &[

@@ -1,5 +1,6 @@
 //! Why a call gave no output, and what happened over all its attempts.
 
+use std::borrow::Cow;
 use std::error::Error;
 use std::fmt;
 use std::sync::Arc;
@@ -18,7 +19,7 @@ pub struct NodeError(Box<Inner>);
 
 struct Inner {
     category: Category,
-    node: &'static str,
+    node: Cow<'static, str>,
     message: String,
     retry_after: Option<Duration>,
     record: Option<Arc<CallRecord>>,
@@ -31,7 +32,7 @@ impl NodeError {
         let message = message.into();
         NodeError(Box::new(Inner {
             category,
-            node: "",
+            node: Cow::Borrowed(""),
             message,
             retry_after: None,
             record: None,
@@ -52,9 +53,9 @@ impl NodeError {
     }
 
     /// Attaches the record of the call; an error that came from a call further in keeps its own.
-    pub(crate) fn of_call(mut self, node: &'static str, record: Arc<CallRecord>) -> Self {
+    pub(crate) fn of_call(mut self, record: Arc<CallRecord>) -> Self {
         if self.0.record.is_none() {
-            self.0.node = node;
+            self.0.node = record.node.clone();
             self.0.record = Some(record);
         }
         self

@@ -1,5 +1,6 @@
 //! What a node is: facts that need no state, and a way to run on one.
 
+use std::borrow::Cow;
 use std::future::Future;
 
 use crate::error::NodeError;
@@ -23,6 +24,13 @@ pub trait Node: Send + Sync {
     const NAME: &'static str;
     /// What the node does, in words for people and models.
     const DESCRIPTION: &'static str = "";
+    /// The settings that its attributes state; every call starts from them.
+    const ATTRIBUTES: Attributes = Attributes::new();
+
+    /// The name of this very node, where it is known only at run time; [`NAME`](Node::NAME), if not.
+    fn name(&self) -> Cow<'static, str> {
+        Cow::Borrowed(Self::NAME)
+    }
 }
 
 /// A node that runs with a state of type `S`.
@@ -69,6 +77,11 @@ impl<N: Node + ?Sized> Node for &N {
     type Output = N::Output;
     const NAME: &'static str = N::NAME;
     const DESCRIPTION: &'static str = N::DESCRIPTION;
+    const ATTRIBUTES: Attributes = N::ATTRIBUTES;
+
+    fn name(&self) -> Cow<'static, str> {
+        (**self).name()
+    }
 }
 
 #[diagnostic::do_not_recommend]
@@ -80,9 +93,6 @@ impl<S: ?Sized, N: Exec<S> + ?Sized> Exec<S> for &N {
 
 /// A node that asks a model: what `#[llm_node]` states about it.
 pub trait LlmNode<S: ?Sized>: Exec<S> {
-    /// The settings that the node's attributes state.
-    const ATTRIBUTES: Attributes = Attributes::new();
-
     /// Writes the prompt.
     fn render(&self, state: &S, to: &mut Prompt);
 

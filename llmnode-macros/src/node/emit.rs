@@ -29,6 +29,7 @@ fn facts(model: &NodeModel<'_>, generics: &Generics, private: &Ident) -> TokenSt
     let output = model.output.as_ref().unwrap_or(&raw_text);
     let name = model.name.clone().unwrap_or_else(|| snake_case(&ident.unraw().to_string()));
     let description = description(&model.item.attrs);
+    let attributes = attributes(&model.settings, private);
     let (impl_generics, ty_generics, where_clause) = generics.split_for_impl();
     quote_spanned! {here=>
         #[automatically_derived]
@@ -36,6 +37,7 @@ fn facts(model: &NodeModel<'_>, generics: &Generics, private: &Ident) -> TokenSt
             type Output = #output;
             const NAME: &'static ::core::primitive::str = #name;
             #description
+            #attributes
         }
     }
 }
@@ -44,7 +46,6 @@ fn facts(model: &NodeModel<'_>, generics: &Generics, private: &Ident) -> TokenSt
 fn ways(model: &NodeModel<'_>, generics: Generics, private: &Ident) -> TokenStream {
     let here = Span::mixed_site();
     let ident = &model.item.ident;
-    let attributes = attributes(&model.settings, private);
     let system = (!model.system.is_empty()).then(|| message("system", &model.system, model, private));
     let user = message("user", &model.prompt, model, private);
     let reads_state = model.system.iter().chain(&model.prompt).any(Part::reads_state);
@@ -66,7 +67,6 @@ fn ways(model: &NodeModel<'_>, generics: Generics, private: &Ident) -> TokenStre
         }
         #[automatically_derived]
         impl #impl_generics #private::LlmNode<#state> for #ident #ty_generics #where_clause {
-            #attributes
             fn render(&self, #lent: &#state, to: &mut #private::Prompt) {
                 #system
                 #user

@@ -1,5 +1,6 @@
 //! The book of a run: figures per node, and the records of its last calls.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -27,6 +28,15 @@ pub struct NodeStats {
     pub visits: u64,
 }
 
+impl NodeStats {
+    fn and(mut self, other: NodeStats) -> NodeStats {
+        self.usage.merge(&other.usage);
+        self.busy = self.busy.saturating_add(other.busy);
+        self.visits = self.visits.saturating_add(other.visits);
+        self
+    }
+}
+
 /// A handle to a run's book. Clones read the same book, also while calls run.
 ///
 /// Attempts are committed one by one as they end: on success, failure, panic and drop alike. The book grows
@@ -35,18 +45,21 @@ pub struct NodeStats {
 pub struct Ledger(Arc<Mutex<Book>>);
 
 /// A node's type, told apart by its path from another type of the same name.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, PartialEq, Eq, Hash)]
 pub(crate) struct NodeKey {
     pub(crate) path: &'static str,
-    pub(crate) name: &'static str,
+    pub(crate) name: Cow<'static, str>,
 }
 
 impl NodeKey {
-    pub(crate) fn of<N: Node>() -> Self {
-        // Not `TypeId`: a node may borrow.
-        // A reference counts as the node that it points to.
-        NodeKey { path: std::any::type_name::<N>().trim_start_matches('&'), name: N::NAME }
+    pub(crate) fn of<N: Node>(node: &N) -> Self {
+        NodeKey { path: path::<N>(), name: node.name() }
     }
+}
+
+/// Not `TypeId`: a node may borrow. A reference counts as the node that it points to.
+fn path<N>() -> &'static str {
+    std::any::type_name::<N>().trim_start_matches('&')
 }
 
 struct Book {
@@ -64,7 +77,10 @@ impl Default for Book {
 impl Ledger {
     /// The figures of a node's type; `None`: it was never called.
     pub fn of<N: Node>(&self) -> Option<NodeStats> {
-        self.lock().stats.get(&NodeKey::of::<N>()).copied()
+        let book = self.lock();
+        // Nodes whose names are known only at run time are of one type under several names.
+        let named = book.stats.iter().filter(|(node, _)| node.path == path::<N>());
+        named.map(|(_, stats)| *stats).reduce(NodeStats::and)
     }
 
     /// The figures of all nodes together.
@@ -117,18 +133,18 @@ impl Ledger {
         })
     }
 
-    pub(super) fn begin_call(&self, node: NodeKey) {
+    pub(super) fn begin_call(&self, node: &NodeKey) {
         self.lock().stats(node).visits += 1;
     }
 
-    pub(super) fn add_attempt(&self, node: NodeKey, usage: Option<&TokenUsage>, busy: Duration) {
+    pub(super) fn add_attempt(&self, node: &NodeKey, usage: Option<&TokenUsage>, busy: Duration) {
         let mut book = self.lock();
         let stats = book.stats(node);
         stats.usage.add(usage);
         stats.busy = stats.busy.saturating_add(busy);
     }
 
-    pub(super) fn end_call(&self, node: NodeKey, busy: Duration, record: Arc<CallRecord>) {
+    pub(super) fn end_call(&self, node: &NodeKey, busy: Duration, record: Arc<CallRecord>) {
         let mut book = self.lock();
         let stats = book.stats(node);
         stats.busy = stats.busy.saturating_add(busy);
@@ -139,9 +155,9 @@ impl Ledger {
     fn by_name<T>(&self, figure: impl Fn(&NodeStats) -> T) -> BTreeMap<String, T> {
         let book = self.lock();
         let mut types: HashMap<&str, usize> = HashMap::new();
-        book.stats.keys().for_each(|node| *types.entry(node.name).or_default() += 1);
-        let name = |node: &NodeKey| match types.get(node.name) {
-            Some(1) => node.name.to_owned(),
+        book.stats.keys().for_each(|node| *types.entry(&node.name).or_default() += 1);
+        let name = |node: &NodeKey| match types.get(&*node.name) {
+            Some(1) => node.name.to_string(),
             _ => format!("{} ({})", node.name, node.path),
         };
         book.stats.iter().map(|(node, stats)| (name(node), figure(stats))).collect()
@@ -154,8 +170,8 @@ impl Ledger {
 }
 
 impl Book {
-    fn stats(&mut self, node: NodeKey) -> &mut NodeStats {
-        self.stats.entry(node).or_default()
+    fn stats(&mut self, node: &NodeKey) -> &mut NodeStats {
+        self.stats.entry(node.clone()).or_default()
     }
 
     fn trim(&mut self) {

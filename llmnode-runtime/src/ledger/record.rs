@@ -1,5 +1,6 @@
 //! What happened in one attempt and in one call.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::time::Duration;
 
@@ -141,7 +142,7 @@ impl fmt::Debug for AttemptRecord {
 #[non_exhaustive]
 pub struct CallRecord {
     /// The node's name.
-    pub node: &'static str,
+    pub node: Cow<'static, str>,
     /// How the call ended; `None`: with an output.
     pub category: Option<Category>,
     /// Its attempts, in order. Empty for a node without a model.

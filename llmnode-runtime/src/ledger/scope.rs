@@ -1,5 +1,6 @@
 //! The guards that commit to the ledger on every way out of a call and of an attempt.
 
+use std::borrow::Cow;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -38,15 +39,15 @@ impl State {
 }
 
 impl<'r> CallScope<'r> {
-    pub(crate) fn begin<N: Node>(ledger: &'r Ledger, clock: &'r dyn Clock) -> Self {
-        let (node, started) = (NodeKey::of::<N>(), clock.now());
-        ledger.begin_call(node);
+    pub(crate) fn begin<N: Node>(node: &N, ledger: &'r Ledger, clock: &'r dyn Clock) -> Self {
+        let (node, started) = (NodeKey::of(node), clock.now());
+        ledger.begin_call(&node);
         let state = State { attempts: Vec::new(), booked: started, ended: false };
         CallScope { ledger, clock, node, started, state: Mutex::new(state) }
     }
 
-    pub(crate) fn node(&self) -> &'static str {
-        self.node.name
+    pub(crate) fn node(&self) -> &Cow<'static, str> {
+        &self.node.name
     }
 
     /// Begins an attempt: from now on it is in the book, whatever happens.
@@ -66,20 +67,20 @@ impl<'r> CallScope<'r> {
         let mut state = self.lock();
         state.ended = true;
         let record = Arc::new(CallRecord {
-            node: self.node.name,
+            node: self.node.name.clone(),
             category,
             attempts: std::mem::take(&mut state.attempts),
             elapsed: now.saturating_duration_since(self.started),
         });
         let busy = state.book_until(now);
-        self.ledger.end_call(self.node, busy, Arc::clone(&record));
+        self.ledger.end_call(&self.node, busy, Arc::clone(&record));
         record
     }
 
     fn commit(&self, record: AttemptRecord) {
         tracing::debug!(
             target: "llmnode::attempt",
-            node = self.node.name,
+            node = &*self.node.name,
             kind = ?record.kind,
             category = record.category.map(Category::as_str),
             model = record.model,
@@ -90,7 +91,7 @@ impl<'r> CallScope<'r> {
         let now = self.clock.now();
         let mut state = self.lock();
         let busy = state.book_until(now);
-        self.ledger.add_attempt(self.node, record.usage.as_ref(), busy);
+        self.ledger.add_attempt(&self.node, record.usage.as_ref(), busy);
         state.attempts.push(record);
         // However often a call tries, its record stays small.
         if let Some(old) = state.attempts.len().checked_sub(ANSWERS + 1) {

@@ -25,6 +25,16 @@ pub trait ChatModel: Send + Sync {
         request: &'a Request,
         sink: &'a mut dyn Sink,
     ) -> BoxFuture<'a, Result<Completion, ModelError>>;
+
+    /// The id of the model that is asked where a request names none, if it is known. Default: unknown.
+    fn model(&self) -> Option<&str> {
+        None
+    }
+
+    /// Who serves it, as OpenTelemetry's `gen_ai.provider.name` has it, such as `"openai"`. Default: `"custom"`.
+    fn provider(&self) -> &str {
+        "custom"
+    }
 }
 
 /// Takes what is known of an attempt before it has ended.
@@ -45,6 +55,14 @@ macro_rules! forward {
                 sink: &'a mut dyn Sink,
             ) -> BoxFuture<'a, Result<Completion, ModelError>> {
                 (**self).complete(request, sink)
+            }
+
+            fn model(&self) -> Option<&str> {
+                (**self).model()
+            }
+
+            fn provider(&self) -> &str {
+                (**self).provider()
             }
         }
     )*};

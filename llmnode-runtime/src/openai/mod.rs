@@ -101,6 +101,14 @@ impl ChatModel for OpenAi {
             result.map_err(|error| self.0.without_secrets(error))
         })
     }
+
+    fn model(&self) -> Option<&str> {
+        self.0.model.as_deref()
+    }
+
+    fn provider(&self) -> &str {
+        "openai"
+    }
 }
 
 /// What the head of a response says.

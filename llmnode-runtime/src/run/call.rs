@@ -150,7 +150,7 @@ where
     N: Exec<S>,
 {
     Box::pin(async move {
-        let scope = CallScope::begin::<N>(&core.ledger, &*core.clock);
+        let scope = CallScope::begin(node, &core.ledger, &*core.clock);
         let cx = Cx { core, state, scope: &scope, settings: &settings };
         let outcome = caught(|| node.exec(&cx)).await.unwrap_or_else(|said| {
             Err(NodeError::new(
@@ -162,7 +162,7 @@ where
             Ok(value) => Ok(CallReport { value, record: scope.end(None) }),
             Err(error) => {
                 let record = scope.end(Some(error.category()));
-                Err(error.of_call(N::NAME, record))
+                Err(error.of_call(record))
             }
         }
     })

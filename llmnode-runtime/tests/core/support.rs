@@ -83,6 +83,7 @@ pub(crate) struct Choose {
 impl Node for Choose {
     type Output = Choice;
     const NAME: &'static str = "choose";
+    const ATTRIBUTES: Attributes = Attributes::new().retries(2);
 }
 
 impl Exec<World> for Choose {
@@ -92,8 +93,6 @@ impl Exec<World> for Choose {
 }
 
 impl LlmNode<World> for Choose {
-    const ATTRIBUTES: Attributes = Attributes::new().retries(2);
-
     fn render(&self, state: &World, to: &mut Prompt) {
         to.system(&[Segment::text("You are careful.")]);
         to.user(&[

@@ -213,9 +213,9 @@ impl Exec<World> for Parent {
 async fn dropping_a_node_drops_and_accounts_for_the_calls_inside_it() {
     let run = Run::new(ScriptedModel::new().reply("hi").reply(Reply::never())).with_state(world());
     assert!(tokio::time::timeout(Duration::from_secs(1), run.call(&Parent)).await.is_err());
-    let ended: Vec<_> = run.ledger().calls().iter().map(|call| (call.node, call.category)).collect();
+    let ended: Vec<_> = run.ledger().calls().iter().map(|call| (call.node.clone(), call.category)).collect();
     let cancelled = Some(Category::Cancelled);
-    assert_eq!(ended, [("say", None), ("say", cancelled), ("parent", cancelled)]);
+    assert_eq!(ended, [("say".into(), None), ("say".into(), cancelled), ("parent".into(), cancelled)]);
     assert_eq!(run.ledger().of::<Parent>().unwrap().usage.requests, 0, "it asked nothing itself");
     assert_eq!(run.ledger().of::<Say>().unwrap().usage.requests, 2);
 }
