@@ -11,7 +11,7 @@ use tokio::time::{sleep, timeout};
 use super::completion::Filler;
 use super::log::LoggedRequest;
 use super::reader::{ReadError, Reader};
-use super::reply::{Content, Fault, Reply};
+use super::reply::{Content, Cut, Fault, Reply};
 use super::request::{BadRequest, Head};
 use super::response::{Body, Response};
 use super::routes::{Shared, bad_request};
@@ -49,10 +49,10 @@ pub(super) async fn serve(stream: TcpStream, shared: Arc<Shared>) {
         let (number, parse) = (shared.log.arrived(), !shared.is_fixed());
         let request = LoggedRequest::new(number, head, body, parse);
         let place = shared.log.keep(&request);
-        let reply = shared.reply_to(&request, parse);
         let mut exchange = Exchange { stream: &mut reader.stream, shared: &shared, request, place, out };
+        let reply = shared.reply_to(&exchange.request, parse);
         match exchange.answer(&reply, keep_alive, is_head).await {
-            Ok(Next::KeepAlive) => out = exchange.out,
+            Ok(Next::KeepAlive) => out = std::mem::take(&mut exchange.out),
             Ok(Next::Close) | Err(_) => return,
         }
         if out.capacity() > 2 * ONE_WRITE {
@@ -67,7 +67,9 @@ async fn refuse(stream: &mut TcpStream, shared: &Shared, head: Head, error: Read
     let request = LoggedRequest::new(shared.log.arrived(), head, Vec::new(), false);
     let place = shared.log.keep(&request);
     let mut exchange = Exchange { stream, shared, request, place, out: Vec::new() };
-    if exchange.answer(&bad_request(status, &message), false, false).await.is_ok() {
+    let answered = exchange.answer(&bad_request(status, &message), false, false).await;
+    drop(exchange);
+    if answered.is_ok() {
         let _ = stream.shutdown().await;
         let mut rest = stream.take(LINGER_BYTES);
         let _ = timeout(LINGER, tokio::io::copy(&mut rest, &mut tokio::io::sink())).await;
@@ -95,7 +97,7 @@ impl Exchange<'_> {
         };
         let close =
             !keep_alive || response.header("connection").is_some_and(|v| v.eq_ignore_ascii_case("close"));
-        self.shared.log.answering(self.place, &response);
+        self.note(|request| request.answering(&response));
         self.out.clear();
         response.write_head(&mut self.out, self.request.request_id(), close);
         if is_head || !response.may_have_body() {
@@ -108,7 +110,7 @@ impl Exchange<'_> {
 
     /// Sends the body after the head in `out`; false if it was cut short.
     async fn send_body(&mut self, reply: &Reply, response: &Response) -> io::Result<bool> {
-        let in_two = reply.cut_short || !reply.body_after.is_zero();
+        let in_two = reply.cut.is_some() || !reply.body_after.is_zero();
         let rest = match &response.body {
             Body::Bytes(body) if in_two => {
                 let (half, rest) = body.split_at(body.len() / 2);
@@ -122,7 +124,10 @@ impl Exchange<'_> {
             }
         };
         self.pause(reply.body_after).await?;
-        if reply.cut_short {
+        if let Some(cut) = reply.cut {
+            if cut == Cut::Reset {
+                self.reset_on_close()?;
+            }
             return Ok(false);
         }
         if let (Body::Filler(filler), true) = (&response.body, in_two) {
@@ -162,24 +167,36 @@ impl Exchange<'_> {
 
     /// Sends the response's last bytes, in the log first: who has read them must find them there.
     async fn last(&mut self, bytes: &[u8], response: &Response) -> io::Result<()> {
-        self.shared.log.completing(self.place, response.usage);
+        self.note(|request| request.complete = true);
+        self.shared.log.completing(response.usage);
         let written = self.write(bytes).await;
         if written.is_err() {
-            self.shared.log.not_completed(self.place, response.usage);
+            self.note(|request| request.complete = false);
+            self.shared.log.not_completed(response.usage);
         }
         written
+    }
+
+    /// Changes what is known of the exchange, here and in the log.
+    fn note(&mut self, change: impl FnOnce(&mut LoggedRequest)) {
+        change(&mut self.request);
+        self.shared.log.update(self.place, &self.request);
     }
 
     async fn fail(&mut self, fault: Fault) -> io::Result<Next> {
         match fault {
             Fault::HangUp => {}
-            // Deprecated because a linger time blocks the thread that drops the socket. Zero does not.
-            #[allow(deprecated)]
-            Fault::Reset => self.stream.set_linger(Some(Duration::ZERO))?,
+            Fault::Reset => self.reset_on_close()?,
             Fault::Stall => self.gone().await?,
             Fault::Garbage => self.stream.write_all(b"\x16\x03\x01 this is not HTTP\r\n\r\n").await?,
         }
         Ok(Next::Close)
+    }
+
+    fn reset_on_close(&self) -> io::Result<()> {
+        // Deprecated because a linger time blocks the thread that drops the socket. Zero does not.
+        #[allow(deprecated)]
+        self.stream.set_linger(Some(Duration::ZERO))
     }
 
     /// Waits; an error if the client goes meanwhile.
@@ -200,5 +217,14 @@ impl Exchange<'_> {
             std::future::pending::<()>().await;
         }
         Ok(())
+    }
+}
+
+/// Whichever way the exchange ends, also when the server stops.
+impl Drop for Exchange<'_> {
+    fn drop(&mut self) {
+        if let Some(on_exchange) = &self.shared.on_exchange {
+            on_exchange(&self.request);
+        }
     }
 }

@@ -63,7 +63,7 @@ pub struct LoggedRequest {
     request_id: Arc<str>,
     status: Option<u16>,
     usage: Option<StubUsage>,
-    complete: bool,
+    pub(super) complete: bool,
 }
 
 #[derive(Debug)]
@@ -86,6 +86,14 @@ impl LoggedRequest {
         let sent = Sent { method: head.method, path: head.target, headers: head.headers, body, json };
         let request_id = format!("req-{number}").into();
         Self { sent: Arc::new(sent), request_id, status: None, usage: None, complete: false }
+    }
+
+    /// Takes down what is about to be sent.
+    pub(super) fn answering(&mut self, response: &Response) {
+        (self.status, self.usage) = (Some(response.status), response.usage);
+        if let Some(id) = response.header("x-request-id") {
+            self.request_id = id.into();
+        }
     }
 
     /// The HTTP method; empty if the request's head could not be read.
@@ -193,7 +201,7 @@ impl Log {
         self.seen.fetch_add(1, Ordering::Relaxed) + 1
     }
 
-    /// Keeps the request, if there is room; the place is for [`Log::answered`].
+    /// Keeps the request, if there is room; the place is for [`Log::update`].
     pub(super) fn keep(&self, request: &LoggedRequest) -> Option<usize> {
         if self.is_off() {
             return None;
@@ -205,33 +213,22 @@ impl Log {
         })
     }
 
-    /// Notes what is about to be sent for the request kept at `place`.
-    pub(super) fn answering(&self, place: Option<usize>, response: &Response) {
-        self.at(place, |entry| {
-            (entry.status, entry.usage) = (Some(response.status), response.usage);
-            if let Some(id) = response.header("x-request-id") {
-                entry.request_id = id.into();
-            }
-        });
+    /// Replaces what is kept at `place`.
+    pub(super) fn update(&self, place: Option<usize>, request: &LoggedRequest) {
+        if let Some(place) = place {
+            lock(&self.kept).get_mut(place).map(|kept| kept.clone_from(request));
+        }
     }
 
     /// Counts the answer as complete. To be called before its last bytes go out: whoever has read them must find
     /// it so.
-    pub(super) fn completing(&self, place: Option<usize>, usage: Option<StubUsage>) {
+    pub(super) fn completing(&self, usage: Option<StubUsage>) {
         lock(&self.totals).apply(u64::saturating_add, usage);
-        self.at(place, |entry| entry.complete = true);
     }
 
     /// Takes [`completing`](Self::completing) back: the last bytes did not go out.
-    pub(super) fn not_completed(&self, place: Option<usize>, usage: Option<StubUsage>) {
+    pub(super) fn not_completed(&self, usage: Option<StubUsage>) {
         lock(&self.totals).apply(u64::saturating_sub, usage);
-        self.at(place, |entry| entry.complete = false);
-    }
-
-    fn at(&self, place: Option<usize>, change: impl FnOnce(&mut LoggedRequest)) {
-        if let Some(place) = place {
-            lock(&self.kept).get_mut(place).map(change);
-        }
     }
 
     pub(super) fn requests(&self) -> Vec<LoggedRequest> {

@@ -30,7 +30,7 @@ pub struct Reply {
     pub(super) usage: UsageRule,
     pub(super) after: Duration,
     pub(super) body_after: Duration,
-    pub(super) cut_short: bool,
+    pub(super) cut: Option<Cut>,
 }
 
 #[derive(Clone, Debug)]
@@ -57,6 +57,13 @@ pub(super) enum Fault {
     Reset,
     Stall,
     Garbage,
+}
+
+/// How a body ends before its end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Cut {
+    Close,
+    Reset,
 }
 
 #[derive(Clone, Debug)]
@@ -86,7 +93,7 @@ impl Reply {
             usage: UsageRule::Counted,
             after: Duration::ZERO,
             body_after: Duration::ZERO,
-            cut_short: false,
+            cut: None,
         }
     }
 
@@ -247,7 +254,13 @@ impl Reply {
 
     /// Closes the connection in the middle of the body, short of the `content-length` announced.
     pub fn cut_short(mut self) -> Self {
-        self.cut_short = true;
+        self.cut = Some(Cut::Close);
+        self
+    }
+
+    /// Resets the connection (TCP RST) in the middle of the body.
+    pub fn reset_midway(mut self) -> Self {
+        self.cut = Some(Cut::Reset);
         self
     }
 

@@ -11,6 +11,9 @@ use super::reply::{Content, Reply};
 /// How often a reply may be a function that returns a function.
 const MAX_ASKED: usize = 16;
 
+/// What is told of each request at its end.
+pub(super) type OnExchange = Box<dyn Fn(&LoggedRequest) + Send + Sync>;
+
 /// What all connections of a server share.
 pub(super) struct Shared {
     pub(super) api_key: Option<String>,
@@ -18,6 +21,7 @@ pub(super) struct Shared {
     pub(super) default_reply: Reply,
     pub(super) script: Mutex<VecDeque<Reply>>,
     pub(super) log: Log,
+    pub(super) on_exchange: Option<OnExchange>,
     pub(super) max_body: usize,
     pub(super) vary: bool,
 }
@@ -25,7 +29,10 @@ pub(super) struct Shared {
 impl Shared {
     /// Whether the next request's body does not matter: it is not logged, and its answer is known already.
     pub(super) fn is_fixed(&self) -> bool {
-        self.log.is_off() && self.default_reply.is_fixed() && lock(&self.script).is_empty()
+        self.log.is_off()
+            && self.on_exchange.is_none()
+            && self.default_reply.is_fixed()
+            && lock(&self.script).is_empty()
     }
 
     /// `parsed`: the request's body has been looked at, so it is to be one that OpenAI would take.

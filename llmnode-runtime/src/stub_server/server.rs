@@ -12,7 +12,7 @@ use tokio::task::{JoinHandle, JoinSet};
 use super::exchange::serve;
 use super::log::{Log, LoggedRequest, StubUsage, lock};
 use super::reply::Reply;
-use super::routes::Shared;
+use super::routes::{OnExchange, Shared};
 
 /// A small deterministic OpenAI-compatible server on loopback, for tests, examples and benchmarks.
 ///
@@ -109,6 +109,7 @@ pub struct StubServerBuilder {
     default_reply: Reply,
     script: VecDeque<Reply>,
     log_limit: usize,
+    on_exchange: Option<OnExchange>,
     max_body: usize,
     vary: bool,
 }
@@ -122,6 +123,7 @@ impl StubServerBuilder {
             default_reply: Reply::drawn(),
             script: VecDeque::new(),
             log_limit: 10_000,
+            on_exchange: None,
             max_body: 32 * 1024 * 1024,
             vary: false,
         }
@@ -164,6 +166,13 @@ impl StubServerBuilder {
         self
     }
 
+    /// Calls this with each request when the server is done with it: answered to its end, broken off, or left by
+    /// the client. For logs that no memory holds, with [`log_limit`](Self::log_limit) at 0. It must not block.
+    pub fn on_exchange(mut self, tell: impl Fn(&LoggedRequest) + Send + Sync + 'static) -> Self {
+        self.on_exchange = Some(Box::new(tell));
+        self
+    }
+
     /// Largest body of a request, in bytes; a larger one gets a 413. Default: 32 MiB.
     pub fn max_body_bytes(mut self, bytes: usize) -> Self {
         self.max_body = bytes;
@@ -191,6 +200,7 @@ impl StubServerBuilder {
             default_reply: self.default_reply,
             script: Mutex::new(self.script),
             log: Log::new(self.log_limit),
+            on_exchange: self.on_exchange,
             max_body: self.max_body,
             vary: self.vary,
         });

@@ -134,3 +134,65 @@ async fn messages_of_several_parts() {
     let models = client.response().await.unwrap().json();
     assert_eq!((&models["object"], &models["data"][1]["id"]), (&json!("list"), &json!("b")));
 }
+
+/// Every way out of an exchange is told, each request once.
+#[tokio::test]
+async fn each_request_is_told_when_the_server_is_done_with_it() {
+    let (tell, mut told) = tokio::sync::mpsc::unbounded_channel();
+    let script = [
+        Reply::text("a").usage(3, 4),
+        Reply::text("b").cut_short(),
+        Reply::text("c").reset_midway(),
+        Reply::reset(),
+        Reply::for_request(|_| panic!("a responder's bug")),
+        Reply::stall(),
+        Reply::stall(),
+    ];
+    let server = StubServer::builder()
+        .script(script)
+        .log_limit(0)
+        .on_exchange(move |request| tell.send(request.clone()).unwrap())
+        .start()
+        .await
+        .unwrap();
+    for _ in 0..5 {
+        ask(server.address(), &chat("x")).await;
+    }
+    // One client leaves, and from the other the server goes.
+    let mut leaves = Client::connect(server.address()).await;
+    leaves.send(post(&chat("y"))).await;
+    while server.requests_seen() < 6 {
+        tokio::task::yield_now().await;
+    }
+    drop(leaves);
+    let mut stays = Client::connect(server.address()).await;
+    stays.send(post(&chat("z"))).await;
+    while server.requests_seen() < 7 {
+        tokio::task::yield_now().await;
+    }
+    server.stop().await;
+    let mut all = Vec::new();
+    while let Some(request) = told.recv().await {
+        let total = request.usage().map(|usage| usage.total_tokens);
+        all.push((request.request_id().to_owned(), request.status(), total, request.is_complete()));
+    }
+    all.sort_unstable();
+    let (ok, nothing) = (Some(200), (None, None, false));
+    let expected = [(ok, Some(7), true), (ok, Some(2), false), (ok, Some(2), false)];
+    let expected = expected.into_iter().chain([nothing; 4]).enumerate();
+    let expected =
+        expected.map(|(at, (status, total, done))| (format!("req-{}", at + 1), status, total, done));
+    assert_eq!(all, expected.collect::<Vec<_>>());
+}
+
+#[tokio::test]
+async fn a_reset_midway_comes_after_the_head_and_is_no_proper_end() {
+    let server = StubServer::builder().script([Reply::text("a").reset_midway()]).start().await.unwrap();
+    let mut client = Client::connect(server.address()).await;
+    client.send(post(&chat("x"))).await;
+    let mut head = [0; 12];
+    // What has arrived may be thrown away by the reset, the error itself is not.
+    let began = tokio::io::AsyncReadExt::read_exact(&mut client.0, &mut head).await;
+    assert!(began.is_err() || head == *b"HTTP/1.1 200");
+    assert!(!client.rest().await.1 || began.is_err());
+}
