@@ -215,8 +215,9 @@ impl Log {
 
     /// Replaces what is kept at `place`.
     pub(super) fn update(&self, place: Option<usize>, request: &LoggedRequest) {
-        if let Some(place) = place {
-            lock(&self.kept).get_mut(place).map(|kept| kept.clone_from(request));
+        let Some(place) = place else { return };
+        if let Some(kept) = lock(&self.kept).get_mut(place) {
+            kept.clone_from(request);
         }
     }
 
