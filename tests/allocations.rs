@@ -88,5 +88,6 @@ fn a_call_and_a_correction_stay_within_their_bounds() {
     assert!(plain <= 15, "a call allocates {plain} times");
     assert_eq!(allocations(&["lamp"], 10_000_000), plain, "allocations depend on the size of the state");
     let corrected = allocations(&["axe", "lamp"], 1000);
-    assert!(corrected <= 36, "a call with one correction allocates {corrected} times");
+    // Two of them are the stack of steps that a failure selects, and the count of those taken.
+    assert!(corrected <= 38, "a call with one correction allocates {corrected} times");
 }

@@ -44,7 +44,7 @@ const _: () = {
                 ],
             );
         }
-        fn output() -> __llmnode::OutputSpec<Self::Output, AnyState> {
+        fn output(&self) -> __llmnode::OutputSpec<Self::Output, AnyState> {
             __llmnode::OutputSpec::text()
         }
     }

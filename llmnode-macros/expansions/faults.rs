@@ -38,7 +38,7 @@ const _: () = {
         Self: ::core::marker::Send + ::core::marker::Sync,
     {
         fn render(&self, _: &AnyState, _: &mut __llmnode::Prompt) {}
-        fn output() -> __llmnode::OutputSpec<Self::Output, AnyState> {
+        fn output(&self) -> __llmnode::OutputSpec<Self::Output, AnyState> {
             ::core::unreachable!()
         }
     }

@@ -50,7 +50,7 @@ const _: () = {
                 ],
             );
         }
-        fn output() -> __llmnode::OutputSpec<Self::Output, Borrowed<'state>> {
+        fn output(&self) -> __llmnode::OutputSpec<Self::Output, Borrowed<'state>> {
             __llmnode::OutputSpec::json(
                 |to| <Vec<T> as __llmnode::ValidatedFields>::reach(to),
                 |value, to| <Vec<

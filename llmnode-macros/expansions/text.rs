@@ -26,7 +26,7 @@ const _: () = {
         fn render(&self, _: &AnyState, to: &mut __llmnode::Prompt) {
             to.user(&[__llmnode::Segment::text("Say hello.")]);
         }
-        fn output() -> __llmnode::OutputSpec<Self::Output, AnyState> {
+        fn output(&self) -> __llmnode::OutputSpec<Self::Output, AnyState> {
             __llmnode::OutputSpec::text()
         }
     }

@@ -40,7 +40,7 @@ const _: () = {
                 ],
             );
         }
-        fn output() -> __llmnode::OutputSpec<Self::Output, World> {
+        fn output(&self) -> __llmnode::OutputSpec<Self::Output, World> {
             use __llmnode::probes::*;
             __llmnode::OutputSpec::json(
                 |to| (&&__llmnode::Reached::<Choice>::new()).reach(to),

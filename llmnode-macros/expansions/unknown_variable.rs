@@ -26,7 +26,7 @@ const _: () = {
         AnyState: ?::core::marker::Sized + ::core::marker::Sync,
     > __llmnode::LlmNode<AnyState> for Ask {
         fn render(&self, _: &AnyState, _: &mut __llmnode::Prompt) {}
-        fn output() -> __llmnode::OutputSpec<Self::Output, AnyState> {
+        fn output(&self) -> __llmnode::OutputSpec<Self::Output, AnyState> {
             ::core::unreachable!()
         }
     }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::category::{Category, Group};
-use crate::ledger::{AttemptRecord, CallRecord, Usage};
+use crate::ledger::{AttemptKind, AttemptRecord, CallRecord, Usage};
 use crate::text::one_line;
 
 /// Why a call gave no output.
@@ -58,6 +58,12 @@ impl NodeError {
             self.0.node = record.node.clone();
             self.0.record = Some(record);
         }
+        self
+    }
+
+    /// For a call that has not ended: its end brings the whole record.
+    pub(crate) fn without_record(mut self) -> Self {
+        self.0.record = None;
         self
     }
 
@@ -143,6 +149,9 @@ fn write_attempts(attempts: &[AttemptRecord], f: &mut fmt::Formatter<'_>) -> fmt
         write!(f, "\n  {}. ", index + 1)?;
         if attempt.wait > Duration::ZERO {
             write!(f, "(after {:.1?}) ", attempt.wait)?;
+        }
+        if let (AttemptKind::Fallback, Some(model)) = (attempt.kind, &attempt.model) {
+            write!(f, "(model {}) ", one_line(model, 100))?;
         }
         match attempt.category {
             Some(category) => write!(f, "{category}: {}", one_line(&attempt.message, 300))?,

@@ -20,6 +20,7 @@ mod panics;
 #[doc(hidden)]
 pub mod private;
 pub mod prompt;
+mod recovery;
 mod run;
 mod settings;
 #[cfg(feature = "stub-server")]
@@ -31,7 +32,7 @@ pub use category::{Category, Group};
 pub use clock::{Clock, TestClock, TokioClock};
 pub use error::NodeError;
 pub use ledger::{
-    AttemptKind, AttemptRecord, CallRecord, Flag, Ledger, NodeStats, TokenUsage, Tokens, Usage,
+    AttemptKind, AttemptRecord, CallRecord, Degraded, Flag, Ledger, NodeStats, TokenUsage, Tokens, Usage,
 };
 pub use model::{
     ChatModel, Completion, FinishReason, Message, ModelError, Reply, Request, Retry, Role, ScriptedModel,
@@ -41,14 +42,18 @@ pub use node::{Exec, LlmNode, Node};
 #[cfg(feature = "openai")]
 pub use openai::{OpenAi, OpenAiBuilder};
 pub use output::{LlmOutput, OutputSchema, OutputSpec, StrictError, StrictProblem};
+pub use recovery::{Backoff, Failures, Step, recovery_of};
 /// The version of reqwest whose client [`OpenAiBuilder::http_client`] takes.
 #[cfg(feature = "http-client")]
 pub use reqwest;
 pub use run::{Call, CallFuture, CallReport, Cx, Map, Report, Run};
-pub use settings::{Attributes, Settings};
+pub use settings::{Attributes, ModelSettings, Settings};
 #[cfg(feature = "stub-server")]
 pub use stub_server::StubServer;
 pub use validate::{Attempt, Invalid, Violation};
 
 /// A boxed future that can move between threads.
 pub type BoxFuture<'a, T> = std::pin::Pin<Box<dyn Future<Output = T> + Send + 'a>>;
+
+/// Any error of the program.
+pub type BoxError = Box<dyn std::error::Error + Send + Sync>;

@@ -6,7 +6,7 @@ use std::future::Future;
 use crate::error::NodeError;
 use crate::output::OutputSpec;
 use crate::prompt::Prompt;
-use crate::run::Cx;
+use crate::run::{Cx, Falling};
 use crate::settings::Attributes;
 
 /// The facts about a node that do not depend on a state.
@@ -97,5 +97,12 @@ pub trait LlmNode<S: ?Sized>: Exec<S> {
     fn render(&self, state: &S, to: &mut Prompt);
 
     /// How an answer is read and checked.
-    fn output() -> OutputSpec<Self::Output, S>;
+    fn output(&self) -> OutputSpec<Self::Output, S>;
+
+    /// What takes the place of an answer when the recovery comes to its step `fallback`; `None`: there is nothing.
+    /// The error has the record of the call so far.
+    fn fallback<'a>(&'a self, state: &'a S, error: &'a NodeError) -> Option<Falling<'a, Self::Output>> {
+        let _ = (state, error);
+        None
+    }
 }

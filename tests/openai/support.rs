@@ -70,7 +70,7 @@ impl<S: ?Sized + Sync> LlmNode<S> for Greet {
         to.user(&[Segment::text("Hello?")]);
     }
 
-    fn output() -> OutputSpec<String, S> {
+    fn output(&self) -> OutputSpec<String, S> {
         OutputSpec::text()
     }
 }

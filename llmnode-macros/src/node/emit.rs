@@ -71,7 +71,7 @@ fn ways(model: &NodeModel<'_>, generics: Generics, private: &Ident) -> TokenStre
                 #system
                 #user
             }
-            fn output() -> #private::OutputSpec<Self::Output, #state> {
+            fn output(&self) -> #private::OutputSpec<Self::Output, #state> {
                 #spec
             }
         }

@@ -53,7 +53,7 @@ pub(crate) fn stub(krate: &Path, ident: &Ident, generics: &Generics, output: Opt
         #[automatically_derived]
         impl #stated_impl #private::LlmNode<#any_state> for #ident #ty_generics #where_clause {
             fn render(&self, _: &#any_state, _: &mut #private::Prompt) {}
-            fn output() -> #private::OutputSpec<Self::Output, #any_state> {
+            fn output(&self) -> #private::OutputSpec<Self::Output, #any_state> {
                 ::core::unreachable!()
             }
         }

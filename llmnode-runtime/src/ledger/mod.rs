@@ -6,6 +6,6 @@ mod scope;
 mod usage;
 
 pub use book::{Ledger, NodeStats};
-pub use record::{AttemptKind, AttemptRecord, CallRecord, Flag};
+pub use record::{AttemptKind, AttemptRecord, CallRecord, Degraded, Flag};
 pub(crate) use scope::{CallScope, OpenAttempt};
 pub use usage::{TokenUsage, Tokens, Usage};

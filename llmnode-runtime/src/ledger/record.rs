@@ -24,6 +24,19 @@ pub enum AttemptKind {
     Retry,
     /// The same request again, without what the provider refused.
     Adapted,
+    /// The original prompt, to another model: those before failed for good.
+    Fallback,
+}
+
+/// What took the place of the answer that was asked for first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Degraded {
+    /// The answer of a fallback model.
+    FallbackModel,
+    /// The node's fallback value.
+    FallbackValue,
 }
 
 /// Something about an accepted answer that is worth knowing.
@@ -145,6 +158,9 @@ pub struct CallRecord {
     pub node: Cow<'static, str>,
     /// How the call ended; `None`: with an output.
     pub category: Option<Category>,
+    /// Whether the output is a fallback. Its attempts say what failed before.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub degraded: Option<Degraded>,
     /// Its attempts, in order. Empty for a node without a model.
     pub attempts: Vec<AttemptRecord>,
     /// From the begin to the end, waits included.

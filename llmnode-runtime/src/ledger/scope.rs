@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use super::book::{Ledger, NodeKey};
-use super::record::{AttemptKind, AttemptRecord, CallRecord};
+use super::record::{AttemptKind, AttemptRecord, CallRecord, Degraded};
 use crate::category::Category;
 use crate::clock::Clock;
 use crate::node::Node;
@@ -24,6 +24,7 @@ pub(crate) struct CallScope<'r> {
 
 struct State {
     attempts: Vec<AttemptRecord>,
+    degraded: Option<Degraded>,
     /// Up to here the time is in the book.
     booked: Instant,
     ended: bool,
@@ -42,7 +43,7 @@ impl<'r> CallScope<'r> {
     pub(crate) fn begin<N: Node>(node: &N, ledger: &'r Ledger, clock: &'r dyn Clock) -> Self {
         let (node, started) = (NodeKey::of(node), clock.now());
         ledger.begin_call(&node);
-        let state = State { attempts: Vec::new(), booked: started, ended: false };
+        let state = State { attempts: Vec::new(), degraded: None, booked: started, ended: false };
         CallScope { ledger, clock, node, started, state: Mutex::new(state) }
     }
 
@@ -66,15 +67,39 @@ impl<'r> CallScope<'r> {
         let now = self.clock.now();
         let mut state = self.lock();
         state.ended = true;
-        let record = Arc::new(CallRecord {
-            node: self.node.name.clone(),
-            category,
-            attempts: std::mem::take(&mut state.attempts),
-            elapsed: now.saturating_duration_since(self.started),
-        });
+        let attempts = std::mem::take(&mut state.attempts);
+        let record = Arc::new(self.record(category, attempts, state.degraded, now));
         let busy = state.book_until(now);
         self.ledger.end_call(&self.node, busy, Arc::clone(&record));
         record
+    }
+
+    /// Notes that what follows takes the place of the answer that was asked for first.
+    pub(crate) fn degrade(&self, degraded: Degraded) {
+        self.lock().degraded = Some(degraded);
+    }
+
+    /// The record as it would be if the call ended now with this failure.
+    pub(crate) fn so_far(&self, category: Category) -> Arc<CallRecord> {
+        let attempts = self.lock().attempts.clone();
+        Arc::new(self.record(Some(category), attempts, None, self.clock.now()))
+    }
+
+    fn record(
+        &self,
+        category: Option<Category>,
+        attempts: Vec<AttemptRecord>,
+        degraded: Option<Degraded>,
+        now: Instant,
+    ) -> CallRecord {
+        CallRecord {
+            node: self.node.name.clone(),
+            category,
+            // A call that failed all the same has no output.
+            degraded: degraded.filter(|_| category.is_none()),
+            attempts,
+            elapsed: now.saturating_duration_since(self.started),
+        }
     }
 
     fn commit(&self, record: AttemptRecord) {

@@ -41,7 +41,7 @@ pub(super) async fn attempt(
     open: &mut OpenAttempt<'_>,
     judge: &mut dyn Judge,
     attempt: &Attempt,
-    plan: &Resolved,
+    plan: &Resolved<'_>,
 ) -> Result<(), Failure> {
     let completion = match model.complete(request, open).await {
         Ok(completion) => completion,
@@ -55,7 +55,7 @@ pub(super) async fn attempt(
         replace(&mut record.request_id, request_id);
     });
     let cut = finish == Some(FinishReason::Length);
-    if let Some(failure) = unusable(&text, refusal, finish, plan) {
+    if let Some(failure) = unusable(&text, refusal, finish, request, plan) {
         return Err(Failure { answer: Some(text), ..failure });
     }
     match judge.judge(&text, cut, attempt).await {
@@ -66,7 +66,7 @@ pub(super) async fn attempt(
             });
             Ok(())
         }
-        Judgement::Rejected { .. } if cut => Err(Failure { answer: Some(text), ..truncated(plan) }),
+        Judgement::Rejected { .. } if cut => Err(Failure { answer: Some(text), ..truncated(request) }),
         Judgement::Rejected { category, violations } => {
             Err(Failure { answer: Some(text), ..Failure::rejected(category, violations) })
         }
@@ -92,7 +92,8 @@ fn unusable(
     text: &str,
     refusal: Option<String>,
     finish: Option<FinishReason>,
-    plan: &Resolved,
+    request: &Request,
+    plan: &Resolved<'_>,
 ) -> Option<Failure> {
     if let Some(refusal) = refusal {
         let said = one_line(&refusal, 200);
@@ -106,7 +107,7 @@ fn unusable(
         Some(FinishReason::Error) => {
             Some(Failure::new(Category::ServerError, "the provider failed while it answered"))
         }
-        Some(FinishReason::Length) if empty => Some(truncated(plan)),
+        Some(FinishReason::Length) if empty => Some(truncated(request)),
         _ if empty => {
             let violations = vec![Violation::new("", "the answer was empty; an answer is required")];
             Some(Failure::rejected(Category::EmptyResponse, violations))
@@ -120,8 +121,8 @@ fn unusable(
     }
 }
 
-fn truncated(plan: &Resolved) -> Failure {
-    let limit = match plan.max_tokens {
+fn truncated(request: &Request) -> Failure {
+    let limit = match request.max_tokens {
         Some(limit) => format!("max_tokens = {limit}; raise it or ask for a shorter answer"),
         None => "the model's own; set max_tokens or ask for a shorter answer".to_owned(),
     };
@@ -136,11 +137,12 @@ fn failed(error: ModelError, open: &mut OpenAttempt<'_>) -> Failure {
     });
     // A model that gave no choice at all can still be told that an answer is required.
     let violations = vec![Violation::new("", "there was no answer; an answer is required")];
-    let retry = error.retry.unwrap_or(Retry::by_default(error.category));
+    let retry = error.retry;
+    let feedback = retry.unwrap_or(Retry::by_default(error.category)) == Retry::Feedback;
     Failure {
         retry,
         retry_after: error.retry_after,
-        violations: if retry == Retry::Feedback { violations } else { Vec::new() },
+        violations: if feedback { violations } else { Vec::new() },
         sent: error.sent,
         source: error.source,
         ..Failure::new(error.category, error.message)

@@ -1,74 +1,89 @@
-//! The attempt loop: ask, judge, and ask again as long as a budget allows.
+//! The attempt loop: ask, judge, and go on as the recovery says.
 //!
 //! It knows nothing of the node's types: they stand behind [`Judge`], so that the loop is compiled once.
 
 use std::time::Duration;
 
 use super::attempt::{Judge, attempt};
-use super::budget::{Budget, Next};
 use super::failure::Failure;
 use super::feedback;
-use crate::clock::Clock;
+use super::repetition::Repetition;
+use super::run::RunCore;
 use crate::error::NodeError;
-use crate::ledger::{AttemptKind, CallScope, OpenAttempt};
-use crate::model::{ChatModel, Request};
+use crate::ledger::{AttemptKind, CallScope, Degraded, OpenAttempt};
+use crate::model::Request;
+use crate::recovery::{Failed, Next, Progress};
 use crate::settings::Resolved;
 use crate::text::one_line;
 
-/// Asks the model until an answer is accepted or no budget is left.
-///
-/// `retries` corrections and `transport_retries` further tries are two counters; only the latter wait.
-pub(super) async fn run(
-    call: &CallScope<'_>,
-    model: &dyn ChatModel,
-    clock: &dyn Clock,
-    plan: &Resolved,
-    mut request: Request,
-    judge: &mut dyn Judge,
-) -> Result<(), NodeError> {
+/// What all attempts of a call have in common.
+pub(super) struct Plan<'r> {
+    pub(super) core: &'r RunCore,
+    pub(super) call: &'r CallScope<'r>,
+    pub(super) settings: Resolved<'r>,
+}
+
+/// Why there is no answer.
+pub(super) struct Ended {
+    pub(super) error: NodeError,
+    /// The node's fallback value may take its place.
+    pub(super) falls_back: bool,
+}
+
+impl From<NodeError> for Ended {
+    fn from(error: NodeError) -> Self {
+        Ended { error, falls_back: false }
+    }
+}
+
+/// Asks models until an answer is accepted or the recovery ends.
+pub(super) async fn run(plan: &Plan<'_>, mut request: Request, judge: &mut dyn Judge) -> Result<(), Ended> {
+    let Plan { core, call, settings } = plan;
     let prompt = request.messages.len();
-    let mut budget = Budget::new(plan);
+    let mut target = core.target(settings.model);
+    target.tell(&mut request, settings)?;
+    let mut progress = Progress::new(&settings.stacks, settings.max_wait, settings.model);
+    let mut answers = Repetition::default();
     let (mut kind, mut wait) = (AttemptKind::First, Duration::ZERO);
     loop {
         if wait > Duration::ZERO {
-            clock.sleep(wait).await;
+            core.clock.sleep(wait).await;
         }
-        let mut open = call.attempt(kind, wait, plan.model.clone());
-        let Err(mut failure) = attempt(model, &request, &mut open, judge, &budget.attempt(), plan).await
+        let mut open = call.attempt(kind, wait, target.name.clone());
+        let Err(mut failure) =
+            attempt(target.model, &request, &mut open, judge, &progress.attempt(), settings).await
         else {
             open.commit(None);
             return Ok(());
         };
-        let next = budget.after(&failure);
-        let corrects = matches!(next, Next::Again { kind: AttemptKind::Correction, .. });
-        let answer = failure.answer.as_deref();
-        let repeats = corrects && plan.stop_on_repeat && feedback::repeats(&request.messages, prompt, answer);
-        if corrects && !repeats {
+        let repeats = answers.repeats(&failure) && settings.stop_on_repeat;
+        let (next, note) = progress.after(&failed(&failure, repeats));
+        if next == Next::Repair {
             let (answer, violations) = (failure.answer.clone(), &failure.violations);
-            feedback::append(&mut request.messages, prompt, plan.feedback_rounds, answer, violations);
+            feedback::append(&mut request.messages, prompt, settings.feedback_rounds, answer, violations);
         }
+        failure.message += &note;
         close(open, &mut failure);
-        (kind, wait) = match go_on(next, repeats, plan) {
-            Ok(again) => again,
-            Err(why) => {
-                failure.message += &why;
-                return Err(failure.into_error());
+        (kind, wait) = match next {
+            Next::Retry { wait } => (AttemptKind::Retry, wait),
+            Next::Adapt => (AttemptKind::Adapted, Duration::ZERO),
+            Next::Repair => (AttemptKind::Correction, Duration::ZERO),
+            Next::Model(name) => {
+                call.degrade(Degraded::FallbackModel);
+                target = core.target(Some(&name));
+                request.messages.truncate(prompt);
+                target.tell(&mut request, settings)?;
+                (AttemptKind::Fallback, Duration::ZERO)
             }
+            Next::Fallback => return Err(Ended { error: failure.into_error(), falls_back: true }),
+            Next::Bubble => return Err(failure.into_error().into()),
         };
     }
 }
 
-/// The kind of the next attempt and the wait before it, or why there is none, in words beyond the failure's own.
-fn go_on(next: Next, repeats: bool, plan: &Resolved) -> Result<(AttemptKind, Duration), String> {
-    match next {
-        _ if repeats => Err("; the same answer came before, and stop_on_repeat is set".to_owned()),
-        Next::Again { kind, wait } => Ok((kind, wait)),
-        Next::Stop => Err(String::new()),
-        Next::WaitTooLong(asked) => Err(format!(
-            "; the server asks for a wait of {asked:?}, longer than max_wait ({:?})",
-            plan.max_wait
-        )),
-    }
+fn failed(failure: &Failure, repeats: bool) -> Failed {
+    let Failure { category, retry: decision, retry_after, .. } = *failure;
+    Failed { category, decision, retry_after, repeats }
 }
 
 /// Writes down a failed attempt, unless no request was begun. What only the record needs goes there.

@@ -16,6 +16,7 @@ use crate::error::NodeError;
 use crate::ledger::{CallRecord, CallScope};
 use crate::node::Exec;
 use crate::panics::caught;
+use crate::recovery::{Failures, Step};
 use crate::settings::Settings;
 
 type Outcome<T> = Result<CallReport<T>, NodeError>;
@@ -69,6 +70,19 @@ impl<'r, T> Call<'r, T> {
     /// Sets how many more tries follow failures of the transport.
     pub fn transport_retries(mut self, transport_retries: u32) -> Self {
         self.settings.transport_retries = Some(transport_retries);
+        self
+    }
+
+    /// Sets the steps that follow failures of a category or group.
+    pub fn recover(mut self, failures: impl Into<Failures>, steps: impl IntoIterator<Item = Step>) -> Self {
+        self.settings = self.settings.recover(failures, steps);
+        self
+    }
+
+    /// Sets the model to ask when the first one fails for good: a name registered on the run, or else the
+    /// provider's id.
+    pub fn fallback_model(mut self, model: impl Into<String>) -> Self {
+        self.settings.fallback_model = Some(model.into());
         self
     }
 

@@ -14,7 +14,8 @@ use crate::validate::Violation;
 pub(super) struct Failure {
     pub(super) category: Category,
     pub(super) message: String,
-    pub(super) retry: Retry,
+    /// The failure's own decision, where it differs from its category's.
+    pub(super) retry: Option<Retry>,
     pub(super) retry_after: Option<Duration>,
     pub(super) violations: Vec<Violation>,
     pub(super) answer: Option<String>,
@@ -27,7 +28,7 @@ impl Failure {
         Failure {
             category,
             message: message.into(),
-            retry: Retry::by_default(category),
+            retry: None,
             retry_after: None,
             violations: Vec::new(),
             answer: None,

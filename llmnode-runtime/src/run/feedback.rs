@@ -30,17 +30,6 @@ pub(super) fn append(
     messages.drain(prompt..prompt + surplus);
 }
 
-/// Whether a bad answer is the same as the last one before it.
-pub(super) fn repeats(messages: &[Message], prompt: usize, answer: Option<&str>) -> bool {
-    let answer = answer.filter(|answer| !answer.trim().is_empty()).unwrap_or(NO_ANSWER);
-    let shown = messages.get(prompt..).unwrap_or_default();
-    shown
-        .iter()
-        .rev()
-        .find(|message| message.role == Role::Assistant)
-        .is_some_and(|last| last.content == answer)
-}
-
 /// One line for each violation: where, what, and what is allowed. Text of the answer that validators quote
 /// stays on its line, so that it cannot pass for a message of its own.
 fn complaint(violations: &[Violation]) -> String {

@@ -2,20 +2,22 @@
 
 mod attempt;
 mod attempts;
-mod budget;
 mod call;
 mod cx;
 mod doubts;
 mod failure;
+mod fallback;
 mod feedback;
 mod map;
 mod pool;
+mod repetition;
 #[expect(clippy::module_inception, reason = "the file holds `Run`")]
 mod run;
 mod shell;
 
 pub use call::{Call, CallFuture, CallReport, Report};
 pub use cx::Cx;
+pub use fallback::{Falling, fallback};
 pub use map::Map;
 pub use run::Run;
 pub use shell::exec;

@@ -7,10 +7,11 @@ use std::sync::Arc;
 use super::call::Call;
 use super::map::Map;
 use crate::clock::{Clock, TokioClock};
+use crate::error::NodeError;
 use crate::ledger::Ledger;
-use crate::model::ChatModel;
+use crate::model::{ChatModel, Request};
 use crate::node::Exec;
-use crate::settings::Settings;
+use crate::settings::{ModelSettings, Resolved, Settings};
 
 /// A model to ask, a state to read, and a ledger of everything spent.
 ///
@@ -26,10 +27,39 @@ pub struct Run<S = ()> {
 #[derive(Clone)]
 pub(crate) struct RunCore {
     pub(super) model: Arc<dyn ChatModel>,
-    pub(super) models: BTreeMap<String, Arc<dyn ChatModel>>,
+    pub(super) models: BTreeMap<String, (Arc<dyn ChatModel>, ModelSettings)>,
     pub(super) settings: Settings,
     pub(super) ledger: Ledger,
     pub(super) clock: Arc<dyn Clock>,
+}
+
+/// A model to ask, by the name under which it was asked for.
+pub(super) struct Target<'r> {
+    pub(super) model: &'r dyn ChatModel,
+    /// A name registered on the run, or else an id; `None`: the run's own model as it is.
+    pub(super) name: Option<String>,
+    /// Its own settings, where the name is registered.
+    settings: Option<&'r ModelSettings>,
+}
+
+impl RunCore {
+    /// A registered name picks the model behind it; any other is an id for the run's own model.
+    pub(super) fn target(&self, name: Option<&str>) -> Target<'_> {
+        let registered = name.and_then(|name| self.models.get(name));
+        Target {
+            model: registered.map_or(&*self.model, |(model, _)| &**model),
+            name: name.map(str::to_owned),
+            settings: registered.map(|(_, settings)| settings),
+        }
+    }
+}
+
+impl Target<'_> {
+    /// Says in a request what holds when this model is asked.
+    pub(super) fn tell(&self, request: &mut Request, plan: &Resolved<'_>) -> Result<(), NodeError> {
+        let id = if self.settings.is_some() { None } else { self.name.clone() };
+        plan.tell(request, id, self.settings)
+    }
 }
 
 impl Run {
@@ -52,10 +82,22 @@ impl<S> Run<S> {
         Run { core: Arc::clone(&self.core), state }
     }
 
-    /// Registers a further model under a name that attributes and calls may use.
+    /// Registers a further model under a name that attributes, calls and recoveries may use.
     #[must_use]
-    pub fn model(mut self, name: impl Into<String>, model: impl ChatModel + 'static) -> Self {
-        Arc::make_mut(&mut self.core).models.insert(name.into(), Arc::new(model));
+    pub fn model(self, name: impl Into<String>, model: impl ChatModel + 'static) -> Self {
+        self.model_with(name, model, ModelSettings::new())
+    }
+
+    /// Registers a further model with settings of its own: an id, a temperature, fields of the request that other
+    /// models do not know.
+    #[must_use]
+    pub fn model_with(
+        mut self,
+        name: impl Into<String>,
+        model: impl ChatModel + 'static,
+        settings: ModelSettings,
+    ) -> Self {
+        Arc::make_mut(&mut self.core).models.insert(name.into(), (Arc::new(model), settings));
         self
     }
 

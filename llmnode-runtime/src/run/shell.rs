@@ -3,9 +3,10 @@
 use std::sync::Arc;
 
 use super::attempt::{Judge, Judgement};
-use super::attempts;
+use super::attempts::{self, Plan};
 use super::cx::Cx;
 use super::failure::Failure;
+use super::fallback::fall_back;
 use crate::BoxFuture;
 use crate::category::Category;
 use crate::error::NodeError;
@@ -26,33 +27,25 @@ where
     N: LlmNode<S>,
     S: ?Sized + Sync,
 {
-    let mut plan = Resolved::new(cx.settings, &cx.core.settings, &N::ATTRIBUTES)?;
-    let spec = N::output();
-    if spec.is_text() {
-        if cx.settings.retries.or(N::ATTRIBUTES.retries).is_some_and(|retries| retries > 0) {
-            let fault = "retries correct bad answers, but this node's answer is raw text that nothing checks; \
-                         set an output type, or use transport_retries";
-            return Err(NodeError::new(Category::ConfigError, fault));
-        }
-        // The run's word is for nodes of all kinds.
-        plan.retries = 0;
-    }
+    let spec = node.output();
+    let settings = Resolved::new(cx.settings, &cx.core.settings, &N::ATTRIBUTES, spec.is_text())?;
     let schema = spec.schema().map_err(|fault| NodeError::new(Category::ConfigError, fault))?;
-    // A registered name picks the model behind it; any other is an id for the run's own model.
-    let registered = plan.model.as_ref().and_then(|name| cx.core.models.get(name));
-    let request = Request {
-        messages: render(node, cx.state)?,
-        model: if registered.is_some() { None } else { plan.model.clone() },
-        output: schema.clone(),
-        temperature: plan.temperature,
-        max_tokens: plan.max_tokens,
-        extra: plan.extra.clone(),
-    };
-    let model = registered.unwrap_or(&cx.core.model);
+    let request = Request { output: schema.clone(), ..Request::new(render(node, cx.state)?) };
     let mut judge = TypedJudge { spec, schema, state: cx.state, value: None };
-    attempts::run(cx.scope, &**model, &*cx.core.clock, &plan, request, &mut judge).await?;
-    // The loop ends well only after the judge accepted, and it accepts only with a value.
-    judge.value.ok_or_else(|| NodeError::new(Category::SchemaError, "no value was read"))
+    let plan = Plan { core: cx.core, call: cx.scope, settings };
+    let Err(ended) = attempts::run(&plan, request, &mut judge).await else {
+        // The loop ends well only after the judge accepted, and it accepts only with a value.
+        return judge.value.ok_or_else(|| NodeError::new(Category::SchemaError, "no value was read"));
+    };
+    if !ended.falls_back {
+        return Err(ended.error);
+    }
+    let record = cx.scope.so_far(ended.error.category());
+    let error = ended.error.of_call(record);
+    match fall_back(cx.scope, &error, |error| node.fallback(cx.state, error)).await {
+        Some(value) => value,
+        None => Err(error.without_record()),
+    }
 }
 
 fn render<N: LlmNode<S>, S: ?Sized>(node: &N, state: &S) -> Result<Vec<Message>, NodeError> {

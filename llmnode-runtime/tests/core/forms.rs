@@ -70,7 +70,7 @@ impl<S: ?Sized + Sync> LlmNode<S> for Borrowed<'_> {
         to.user(&[Segment::value(&self.word)]);
     }
 
-    fn output() -> OutputSpec<String, S> {
+    fn output(&self) -> OutputSpec<String, S> {
         OutputSpec::text()
     }
 }

@@ -103,7 +103,7 @@ impl LlmNode<World> for Choose {
         ]);
     }
 
-    fn output() -> OutputSpec<Choice, World> {
+    fn output(&self) -> OutputSpec<Choice, World> {
         fn collect<'a>(choice: &'a Choice, to: &mut Checks<'a, World>) {
             to.sync("item_is_available", |world, _| choice.item_is_available(world));
             to.future("mood", |world, attempt| choice.mood(world, attempt));
@@ -133,7 +133,7 @@ impl<S: ?Sized + Sync> LlmNode<S> for Say {
         to.user(&[Segment::value(&self.what)]);
     }
 
-    fn output() -> OutputSpec<String, S> {
+    fn output(&self) -> OutputSpec<String, S> {
         OutputSpec::text()
     }
 }

@@ -70,7 +70,7 @@ impl LlmNode<()> for Faulty {
         to.user(&[Segment::value(self)]);
     }
 
-    fn output() -> OutputSpec<Answer, ()> {
+    fn output(&self) -> OutputSpec<Answer, ()> {
         OutputSpec::json(|_: &mut Reach| {}, |answer, _| assert_ne!(answer.how, "\"collect\"", "a bug"))
     }
 }

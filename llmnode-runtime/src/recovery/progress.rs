@@ -1,0 +1,192 @@
+//! How far a call has come in its stacks.
+
+use std::time::Duration;
+
+use super::stacks::Stacks;
+use super::step::{Backoff, Failures, Step};
+use super::wait::jitter;
+use crate::category::Category;
+use crate::model::Retry;
+use crate::validate::Attempt;
+
+/// How often a call may ask again because the model's handle learned what the provider refuses. A handle
+/// learns each refusal once; the bound holds even if it does not.
+const ADAPTIONS: u32 = 8;
+
+/// The steps that a call has taken.
+pub(crate) struct Progress<'p> {
+    stacks: &'p Stacks<'p>,
+    max_wait: Duration,
+    /// Tries taken of each stack, with the model that is asked now.
+    taken: Vec<(Failures, u32)>,
+    corrections: u32,
+    adaptions: u32,
+    /// The name of the model asked first; the run's own has none.
+    first_model: Option<&'p str>,
+    fallback_models: Vec<String>,
+}
+
+/// What is known of a failure.
+pub(crate) struct Failed {
+    pub(crate) category: Category,
+    /// The failure's own decision, where it differs from its category's.
+    pub(crate) decision: Option<Retry>,
+    pub(crate) retry_after: Option<Duration>,
+    /// The same bad answer came before, and that is to end the call.
+    pub(crate) repeats: bool,
+}
+
+/// What follows a failure.
+#[derive(Debug, PartialEq)]
+pub(crate) enum Next {
+    /// The same request again.
+    Retry {
+        wait: Duration,
+    },
+    /// The same request again at once: the model's handle will ask differently.
+    Adapt,
+    Repair,
+    /// The original prompt, to the model of this name.
+    Model(String),
+    Fallback,
+    Bubble,
+}
+
+impl<'p> Progress<'p> {
+    pub(crate) fn new(stacks: &'p Stacks<'p>, max_wait: Duration, first_model: Option<&'p str>) -> Self {
+        Progress {
+            stacks,
+            max_wait,
+            taken: Vec::new(),
+            corrections: 0,
+            adaptions: 0,
+            first_model,
+            fallback_models: Vec::new(),
+        }
+    }
+
+    /// The attempt as validators see it.
+    pub(crate) fn attempt(&self) -> Attempt {
+        let left = if self.stacks.all_by_default() {
+            self.stacks.retries.times.saturating_sub(self.taken(Failures::Answer))
+        } else {
+            let (key, steps) = self.stacks.of(Category::ValidationError, None);
+            tries(&steps).saturating_sub(self.taken(key))
+        };
+        Attempt::new(self.corrections, self.corrections.saturating_add(left))
+    }
+
+    /// Takes the next step, and says in words of its own what it could not take.
+    pub(crate) fn after(&mut self, failed: &Failed) -> (Next, String) {
+        let mut note = String::new();
+        if failed.decision == Some(Retry::Adapted) {
+            let adapts = self.adaptions < ADAPTIONS;
+            self.adaptions += u32::from(adapts);
+            return (if adapts { Next::Adapt } else { Next::Bubble }, note);
+        }
+        let (key, steps) = self.stacks.of(failed.category, failed.decision);
+        let mut passed = 0_u32;
+        for step in steps {
+            let tries = tries(std::slice::from_ref(&step));
+            let taken = self.taken(key).saturating_sub(passed);
+            passed = passed.saturating_add(tries);
+            if taken < tries {
+                match self.again(&step, key, taken, failed) {
+                    Ok(next) => return (next, note),
+                    Err(why) => {
+                        *self.counter(key) = passed;
+                        note = why;
+                    }
+                }
+            }
+            match step {
+                Step::Model(name) if !self.has_asked(&name) => {
+                    let name = name.into_owned();
+                    self.change_model(name.clone());
+                    return (Next::Model(name), note);
+                }
+                Step::Fallback => return (Next::Fallback, note),
+                Step::Bubble => break,
+                Step::Model(_) | Step::Retry { .. } | Step::Repair { .. } => {}
+            }
+        }
+        (Next::Bubble, note)
+    }
+
+    /// One more try of a step, or why there is none; empty words where that goes without saying.
+    fn again(&mut self, step: &Step, key: Failures, taken: u32, failed: &Failed) -> Result<Next, String> {
+        if failed.decision == Some(Retry::No) {
+            return Err(String::new());
+        }
+        if failed.repeats {
+            return Err("; the same answer came before, and stop_on_repeat is set".to_owned());
+        }
+        let next = match step {
+            Step::Retry { wait, .. } => Next::Retry { wait: self.wait(*wait, key, taken, failed)? },
+            _ => {
+                self.corrections = self.corrections.saturating_add(1);
+                Next::Repair
+            }
+        };
+        *self.counter(key) += 1;
+        Ok(next)
+    }
+
+    /// The wait before a retry: the server's, and ours on top.
+    fn wait(
+        &self,
+        own: Option<Backoff>,
+        key: Failures,
+        taken: u32,
+        failed: &Failed,
+    ) -> Result<Duration, String> {
+        let server = failed.retry_after.unwrap_or_default();
+        if server > self.max_wait {
+            return Err(format!(
+                "; the server asks for a wait of {server:?}, longer than max_wait ({:?})",
+                self.max_wait
+            ));
+        }
+        let is_transport = match key {
+            Failures::Transport => true,
+            Failures::Answer => false,
+            Failures::Category(category) => Retry::by_default(category) == Retry::Transport,
+        };
+        let (own, bound) = match own {
+            Some(backoff) => (backoff.wait(taken), self.max_wait.max(backoff.to)),
+            None if is_transport => (jitter(taken), self.max_wait),
+            None => (Duration::ZERO, self.max_wait),
+        };
+        Ok(server.saturating_add(own).min(bound))
+    }
+
+    fn has_asked(&self, model: &str) -> bool {
+        self.first_model == Some(model) || self.fallback_models.iter().any(|asked| asked == model)
+    }
+
+    fn change_model(&mut self, name: String) {
+        self.fallback_models.push(name);
+        self.taken.clear();
+        self.corrections = 0;
+    }
+
+    fn taken(&self, key: Failures) -> u32 {
+        self.taken.iter().find(|(stack, _)| *stack == key).map_or(0, |(_, taken)| *taken)
+    }
+
+    fn counter(&mut self, key: Failures) -> &mut u32 {
+        let at = self.taken.iter().position(|(stack, _)| *stack == key).unwrap_or_else(|| {
+            self.taken.push((key, 0));
+            self.taken.len() - 1
+        });
+        &mut self.taken[at].1
+    }
+}
+
+/// How many requests the steps allow.
+fn tries(steps: &[Step]) -> u32 {
+    steps.iter().fold(0, |sum: u32, step| match step {
+        Step::Retry { times, .. } | Step::Repair { times } => sum.saturating_add(*times),
+        Step::Model(_) | Step::Fallback | Step::Bubble => sum,
+    })
+}

@@ -1,0 +1,199 @@
+//! Which stack a failure selects.
+
+use super::step::{Failures, Step};
+use crate::category::{Category, Group};
+use crate::model::Retry;
+use crate::node::Node;
+use crate::settings::{Attributes, Settings};
+
+/// Who states something: the call's word beats the run's, which beats the node's.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Level {
+    Call,
+    Run,
+    Node,
+    Default,
+}
+
+/// A number of tries, and who stated it.
+#[derive(Clone, Copy)]
+pub(crate) struct Count {
+    pub(crate) times: u32,
+    pub(crate) by: Level,
+}
+
+/// All that call, run and node say about recovery.
+pub(crate) struct Stacks<'p> {
+    pub(crate) call: &'p [(Failures, Vec<Step>)],
+    pub(crate) run: &'p [(Failures, Vec<Step>)],
+    pub(crate) node: &'static [(Failures, &'static [Step])],
+    pub(crate) retries: Count,
+    pub(crate) transport_retries: Count,
+    pub(crate) fallback_model: Option<(&'p str, Level)>,
+    /// The node has a fallback value.
+    pub(crate) fallback: bool,
+}
+
+impl<'p> Stacks<'p> {
+    pub(crate) fn new(call: &'p Settings, run: &'p Settings, node: &'p Attributes) -> Self {
+        let count = |call: Option<u32>, run: Option<u32>, node: Option<u32>, default| {
+            let said = |times: Option<u32>, by| times.map(|times| Count { times, by });
+            said(call, Level::Call)
+                .or(said(run, Level::Run))
+                .or(said(node, Level::Node))
+                .unwrap_or(Count { times: default, by: Level::Default })
+        };
+        let model = |name: Option<&'p str>, by| name.map(|name| (name, by));
+        Stacks {
+            call: &call.recover,
+            run: &run.recover,
+            node: node.recover,
+            retries: count(call.retries, run.retries, node.retries, 0),
+            transport_retries: count(
+                call.transport_retries,
+                run.transport_retries,
+                node.transport_retries,
+                2,
+            ),
+            fallback_model: model(call.fallback_model.as_deref(), Level::Call)
+                .or(model(run.fallback_model.as_deref(), Level::Run))
+                .or(model(node.fallback_model, Level::Node)),
+            fallback: node.fallback,
+        }
+    }
+
+    /// The stack for a failure, and the key under which its tries are counted. `decision` is the failure's own, where
+    /// it differs from its category's.
+    pub(crate) fn of(&self, category: Category, decision: Option<Retry>) -> (Failures, Vec<Step>) {
+        let own = Failures::Category(category);
+        let group = match (decision, category.group()) {
+            (Some(Retry::Transport), _) => Some(Failures::Transport),
+            (Some(Retry::Feedback), _) | (_, Group::Answer) => Some(Failures::Answer),
+            (_, Group::Transport) => Some(Failures::Transport),
+            (_, Group::Final | Group::Stop) => None,
+        };
+        for level in [Level::Call, Level::Run, Level::Node] {
+            for key in [Some(own), group].into_iter().flatten() {
+                if let Some(steps) = self.stated(level, key) {
+                    let group = if key == own { group_of(category) } else { group };
+                    return (key, self.overridden(steps.to_vec(), group, level));
+                }
+            }
+        }
+        match group {
+            None => (own, vec![Step::Bubble]),
+            Some(group) => {
+                // Nobody stated the stack, so what anybody stated holds.
+                (group, self.by_default(group))
+            }
+        }
+    }
+
+    /// Whether nobody states a stack.
+    pub(crate) fn all_by_default(&self) -> bool {
+        self.call.is_empty() && self.run.is_empty() && self.node.is_empty()
+    }
+
+    fn stated(&self, level: Level, key: Failures) -> Option<&[Step]> {
+        let owned = |table: &'p [(Failures, Vec<Step>)]| {
+            table.iter().find(|(failures, _)| *failures == key).map(|(_, steps)| steps.as_slice())
+        };
+        match level {
+            Level::Call => owned(self.call),
+            Level::Run => owned(self.run),
+            Level::Node => self.node.iter().find(|(failures, _)| *failures == key).map(|(_, steps)| *steps),
+            Level::Default => None,
+        }
+    }
+
+    fn by_default(&self, group: Failures) -> Vec<Step> {
+        let mut steps = Vec::with_capacity(4);
+        let (times, step) = match group {
+            Failures::Answer => (self.retries.times, Step::repair(self.retries.times)),
+            _ => (self.transport_retries.times, Step::retry(self.transport_retries.times)),
+        };
+        steps.extend((times > 0).then_some(step));
+        steps.extend(self.fallback_model.map(|(model, _)| Step::Model(model.to_owned().into())));
+        steps.extend(self.fallback.then_some(Step::Fallback));
+        steps.push(Step::Bubble);
+        steps
+    }
+
+    /// What a stack becomes by the numbers and the model that were stated above it.
+    fn overridden(&self, mut steps: Vec<Step>, group: Option<Failures>, level: Level) -> Vec<Step> {
+        if !self.fallback {
+            steps.retain(|step| *step != Step::Fallback);
+        }
+        let Some(group) = group else { return steps };
+        if let Some((model, by)) = self.fallback_model
+            && by < level
+        {
+            let at = steps.iter().position(|step| matches!(step, Step::Fallback | Step::Bubble));
+            let model = Step::Model(model.to_owned().into());
+            if !steps.contains(&model) {
+                steps.insert(at.unwrap_or(steps.len()), model);
+            }
+        }
+        match group {
+            Failures::Answer if self.retries.by < level => {
+                with_times(steps, &Step::repair(self.retries.times))
+            }
+            Failures::Transport if self.transport_retries.by < level => {
+                with_times(steps, &Step::retry(self.transport_retries.times))
+            }
+            _ => steps,
+        }
+    }
+}
+
+fn group_of(category: Category) -> Option<Failures> {
+    match category.group() {
+        Group::Answer => Some(Failures::Answer),
+        Group::Transport => Some(Failures::Transport),
+        Group::Final | Group::Stop => None,
+    }
+}
+
+/// The stack with one step of `new`'s kind, where its first one was, or else before whatever is no retry.
+fn with_times(mut steps: Vec<Step>, new: &Step) -> Vec<Step> {
+    let same = |step: &Step| std::mem::discriminant(step) == std::mem::discriminant(new);
+    let first = steps.iter().position(same);
+    let at = first.or_else(|| steps.iter().position(|step| !matches!(step, Step::Retry { .. })));
+    let at = at.unwrap_or(steps.len());
+    let step = match (new, first.map(|first| &steps[first])) {
+        (Step::Retry { times, .. }, Some(Step::Retry { wait, .. })) => {
+            Step::Retry { times: *times, wait: *wait }
+        }
+        _ => new.clone(),
+    };
+    steps.retain(|step| !same(step));
+    if !matches!(step, Step::Retry { times: 0, .. } | Step::Repair { times: 0 }) {
+        steps.insert(at.min(steps.len()), step);
+    }
+    steps
+}
+
+/// The steps that follow a failure of this category, in order, by what the node's attributes say.
+///
+/// Readable without a call, a run or a state. A call's or run's settings may change the steps.
+///
+/// ```
+/// # use llmnode_runtime as llmnode;
+/// use llmnode::{Category, Step, recovery_of};
+/// # use llmnode::{Attributes, Node};
+/// # struct Summarize;
+/// # impl Node for Summarize {
+/// #     type Output = String;
+/// #     const NAME: &'static str = "summarize";
+/// #     const ATTRIBUTES: Attributes = Attributes::new().fallback_model("small");
+/// # }
+///
+/// // #[llm_node(prompt = "Summarize: {text}", fallback_model = "small")] struct Summarize { .. }
+/// let steps = recovery_of::<Summarize>(Category::RateLimitError);
+/// assert_eq!(steps, [Step::retry(2), Step::model("small"), Step::Bubble]);
+/// assert_eq!(recovery_of::<Summarize>(Category::ApiKeyError), [Step::Bubble]);
+/// ```
+pub fn recovery_of<N: Node>(category: Category) -> Vec<Step> {
+    let silent = Settings::new();
+    Stacks::new(&silent, &silent, &N::ATTRIBUTES).of(category, None).1
+}

@@ -1,0 +1,135 @@
+//! The steps of a recovery, and the failures that they are for.
+
+use std::borrow::Cow;
+use std::fmt;
+use std::time::Duration;
+
+use crate::category::Category;
+
+/// Which failures a stack of steps is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Failures {
+    /// Those of one category; of the answer, transport and final groups.
+    Category(Category),
+    /// All of the answer group that have no stack of their own.
+    Answer,
+    /// All of the transport group that have no stack of their own.
+    Transport,
+}
+
+impl From<Category> for Failures {
+    fn from(category: Category) -> Self {
+        Failures::Category(category)
+    }
+}
+
+impl fmt::Display for Failures {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Failures::Category(category) => category.fmt(f),
+            Failures::Answer => f.pad("answer"),
+            Failures::Transport => f.pad("transport"),
+        }
+    }
+}
+
+/// One step of a recovery.
+///
+/// ```
+/// # use llmnode_runtime as llmnode;
+/// use llmnode::Step;
+///
+/// assert_eq!(Step::repair(2).to_string(), "repair(2)");
+/// assert_eq!(Step::Model("small".into()).to_string(), "model(\"small\")");
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Step {
+    /// The same request again.
+    Retry {
+        /// How often, 1 or more.
+        times: u32,
+        /// The wait before each; `None`: in the transport group 0.5 s · 2ⁿ up to 8 s, at random; elsewhere none.
+        /// The server's own wait comes on top.
+        wait: Option<Backoff>,
+    },
+    /// The answer goes back to the model with what is wrong with it.
+    Repair {
+        /// How often, 1 or more.
+        times: u32,
+    },
+    /// Another model is asked, from the original prompt: a name registered on the run, or else an id for the
+    /// run's own model. It has all steps before it for itself. A call asks no model twice.
+    Model(Cow<'static, str>),
+    /// The node's own fallback value takes the place of an answer.
+    Fallback,
+    /// The failure is the call's error.
+    Bubble,
+}
+
+impl Step {
+    /// The same request again, so often.
+    pub const fn retry(times: u32) -> Self {
+        Step::Retry { times, wait: None }
+    }
+
+    /// The same request again, so often, each after a wait.
+    pub const fn retry_after(times: u32, wait: Backoff) -> Self {
+        Step::Retry { times, wait: Some(wait) }
+    }
+
+    /// A correction, so often.
+    pub const fn repair(times: u32) -> Self {
+        Step::Repair { times }
+    }
+
+    /// Another model, by a name registered on the run or else the provider's id.
+    pub const fn model(name: &'static str) -> Self {
+        Step::Model(Cow::Borrowed(name))
+    }
+}
+
+impl fmt::Display for Step {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Step::Retry { times, wait: None } => write!(f, "retry({times})"),
+            Step::Retry { times, wait: Some(wait) } => write!(f, "retry({times}, {wait})"),
+            Step::Repair { times } => write!(f, "repair({times})"),
+            Step::Model(name) => write!(f, "model({name:?})"),
+            Step::Fallback => f.write_str("fallback"),
+            Step::Bubble => f.write_str("bubble"),
+        }
+    }
+}
+
+/// How long to wait before a further try, beyond what the server asks for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Backoff {
+    /// The shortest wait.
+    pub from: Duration,
+    /// The longest wait; the same as `from` for a wait that is always the same. Before it is reached, the longest
+    /// is twice `from` at the first try, and doubles with each.
+    pub to: Duration,
+}
+
+impl Backoff {
+    /// Always the same wait.
+    pub const fn fixed(wait: Duration) -> Self {
+        Backoff { from: wait, to: wait }
+    }
+
+    /// A random wait, whose bound grows from try to try.
+    pub const fn growing(from: Duration, to: Duration) -> Self {
+        Backoff { from, to }
+    }
+}
+
+impl fmt::Display for Backoff {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (self.from, self.to) {
+            (from, to) if from == to => write!(f, "{from:?}"),
+            (from, to) => write!(f, "{from:?}..{to:?}"),
+        }
+    }
+}

@@ -1,0 +1,76 @@
+//! The wait before a further try.
+
+use std::hash::{BuildHasher, RandomState};
+use std::time::Duration;
+
+use super::step::Backoff;
+
+/// The default of the transport group: a random part of 0.5 s · 2ⁿ, at most of 8 s ("full jitter", as in AWS's
+/// Architecture Blog), so that clients which failed together do not come back together.
+pub(super) fn jitter(tries: u32) -> Duration {
+    Duration::from_millis(500).saturating_mul(1 << tries.min(4)).mul_f64(random())
+}
+
+impl Backoff {
+    /// The wait after so many tries.
+    pub(super) fn wait(self, tries: u32) -> Duration {
+        let doubled =
+            self.from.saturating_mul(1_u32.checked_shl(tries.saturating_add(1)).unwrap_or(u32::MAX));
+        let range = doubled.min(self.to).saturating_sub(self.from);
+        self.from.saturating_add(range.mul_f64(random()))
+    }
+}
+
+/// A random number from 0 up to 1, from the seeds of the standard library's hash maps.
+fn random() -> f64 {
+    let bits = RandomState::new().hash_one(0_u8) >> 11;
+    bits as f64 / (1_u64 << 53) as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SECOND: Duration = Duration::from_secs(1);
+
+    #[test]
+    fn jitter_grows_to_eight_seconds() {
+        for tries in 0..100 {
+            let cap = Duration::from_secs_f64((0.5 * f64::powi(2.0, tries)).min(8.0));
+            assert!(jitter(tries.unsigned_abs()) <= cap, "after {tries} tries");
+        }
+        let longest = (0..200).map(|_| jitter(9)).max().unwrap();
+        assert!(longest > SECOND * 7, "{longest:?}");
+    }
+
+    #[test]
+    fn a_growing_wait_stays_within_its_bounds() {
+        let backoff = Backoff::growing(SECOND, SECOND * 60);
+        for tries in 0..100 {
+            let cap = f64::powi(2.0, tries + 1).min(60.0);
+            let wait = backoff.wait(tries.unsigned_abs()).as_secs_f64();
+            assert!((1.0..=cap).contains(&wait), "{wait} after {tries} tries");
+        }
+        let longest = (0..200).map(|_| backoff.wait(50)).max().unwrap();
+        assert!(longest > SECOND * 50, "{longest:?}");
+    }
+
+    #[test]
+    fn a_fixed_wait_is_always_the_same() {
+        assert!((0..9).all(|tries| Backoff::fixed(SECOND * 10).wait(tries) == SECOND * 10));
+    }
+
+    #[test]
+    fn absurd_waits_do_not_overflow() {
+        let most = Backoff::growing(Duration::MAX, Duration::MAX);
+        assert_eq!(most.wait(u32::MAX), Duration::MAX);
+        let _ = Backoff::growing(Duration::ZERO, Duration::MAX).wait(u32::MAX);
+        let _ = Backoff::growing(SECOND, Duration::MAX).wait(u32::MAX);
+    }
+
+    #[test]
+    fn waits_differ() {
+        let waits: std::collections::BTreeSet<_> = (0..8).map(|_| jitter(4)).collect();
+        assert!(waits.len() > 1);
+    }
+}

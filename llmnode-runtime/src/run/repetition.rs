@@ -1,0 +1,44 @@
+//! Whether a model says the same again.
+
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+use super::failure::Failure;
+use crate::category::Group;
+
+/// The last bad answer, by its hash.
+#[derive(Default)]
+pub(super) struct Repetition(Option<u64>);
+
+impl Repetition {
+    /// Whether the failure is a bad answer that is the same as the last one.
+    pub(super) fn repeats(&mut self, failure: &Failure) -> bool {
+        if failure.category.group() != Group::Answer {
+            return false;
+        }
+        let mut hash = DefaultHasher::new();
+        failure.answer.as_deref().unwrap_or_default().trim().hash(&mut hash);
+        let answer = Some(hash.finish());
+        std::mem::replace(&mut self.0, answer) == answer
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::category::Category;
+
+    #[test]
+    fn only_the_same_bad_answer_in_a_row_repeats() {
+        let mut repetition = Repetition::default();
+        let mut says = |category, answer: &str| {
+            repetition.repeats(&Failure { answer: Some(answer.to_owned()), ..Failure::new(category, "") })
+        };
+        assert!(!says(Category::SchemaError, "a"));
+        assert!(!says(Category::ServerError, "a"), "no bad answer");
+        assert!(says(Category::ValidationError, " a\n"));
+        assert!(!says(Category::SchemaError, "b"));
+        assert!(!says(Category::SchemaError, "a"));
+        assert!(!says(Category::EmptyResponse, " "));
+        assert!(says(Category::EmptyResponse, ""));
+    }
+}

@@ -1,0 +1,98 @@
+//! What a node states about its calls.
+
+use crate::recovery::{Failures, Step};
+
+/// The settings that a node's attributes state; every call of the node starts from them.
+#[derive(Clone, Copy, Debug, Default)]
+#[non_exhaustive]
+pub struct Attributes {
+    /// The model to ask: a name registered on the run, or else the provider's id.
+    pub model: Option<&'static str>,
+    /// Sampling temperature.
+    pub temperature: Option<f64>,
+    /// The most tokens an answer may have.
+    pub max_tokens: Option<u32>,
+    /// More calls after a bad answer.
+    pub retries: Option<u32>,
+    /// More tries of the same request after a failure of the transport.
+    pub transport_retries: Option<u32>,
+    /// The steps that follow a failure, for those failures that have other ones than by default.
+    pub recover: &'static [(Failures, &'static [Step])],
+    /// The model to ask when all further tries with the first one failed: a name registered on the run, or else the
+    /// provider's id.
+    pub fallback_model: Option<&'static str>,
+    /// Whether the node has a fallback value.
+    pub fallback: bool,
+}
+
+impl Attributes {
+    /// Nothing stated.
+    pub const fn new() -> Self {
+        Attributes {
+            model: None,
+            temperature: None,
+            max_tokens: None,
+            retries: None,
+            transport_retries: None,
+            recover: &[],
+            fallback_model: None,
+            fallback: false,
+        }
+    }
+
+    /// States the model.
+    #[must_use]
+    pub const fn model(mut self, model: &'static str) -> Self {
+        self.model = Some(model);
+        self
+    }
+
+    /// States the temperature.
+    #[must_use]
+    pub const fn temperature(mut self, temperature: f64) -> Self {
+        self.temperature = Some(temperature);
+        self
+    }
+
+    /// States the most tokens an answer may have.
+    #[must_use]
+    pub const fn max_tokens(mut self, max_tokens: u32) -> Self {
+        self.max_tokens = Some(max_tokens);
+        self
+    }
+
+    /// States how many more calls follow bad answers.
+    #[must_use]
+    pub const fn retries(mut self, retries: u32) -> Self {
+        self.retries = Some(retries);
+        self
+    }
+
+    /// States how many more tries follow failures of the transport.
+    #[must_use]
+    pub const fn transport_retries(mut self, transport_retries: u32) -> Self {
+        self.transport_retries = Some(transport_retries);
+        self
+    }
+
+    /// States the steps that follow failures.
+    #[must_use]
+    pub const fn recover(mut self, stacks: &'static [(Failures, &'static [Step])]) -> Self {
+        self.recover = stacks;
+        self
+    }
+
+    /// States the model to ask when the first one fails for good.
+    #[must_use]
+    pub const fn fallback_model(mut self, model: &'static str) -> Self {
+        self.fallback_model = Some(model);
+        self
+    }
+
+    /// States that the node has a fallback value.
+    #[must_use]
+    pub const fn fallback(mut self) -> Self {
+        self.fallback = true;
+        self
+    }
+}

@@ -1,0 +1,209 @@
+//! What holds for one call, after call, run, model and attributes have spoken.
+
+use std::time::Duration;
+
+use super::{Attributes, ModelSettings, Settings};
+use crate::category::Category;
+use crate::error::NodeError;
+use crate::model::Request;
+use crate::recovery::{Count, Failures, Level, Stacks, Step, check};
+
+/// What holds for one call.
+pub(crate) struct Resolved<'p> {
+    call: &'p Settings,
+    run: &'p Settings,
+    node: &'p Attributes,
+    /// The model's name, by whoever says it first.
+    pub(crate) model: Option<&'p str>,
+    pub(crate) stacks: Stacks<'p>,
+    pub(crate) max_wait: Duration,
+    pub(crate) max_output_bytes: usize,
+    pub(crate) feedback_rounds: usize,
+    pub(crate) stop_on_repeat: bool,
+}
+
+impl<'p> Resolved<'p> {
+    /// The first word wins: call, run, attributes, default. `text`: the answer is raw text.
+    pub(crate) fn new(
+        call: &'p Settings,
+        run: &'p Settings,
+        node: &'p Attributes,
+        text: bool,
+    ) -> Result<Self, NodeError> {
+        let model = call.model.as_deref().or(run.model.as_deref()).or(node.model);
+        let mut stacks = Stacks::new(call, run, node);
+        if text {
+            // The run's word is for nodes of all kinds.
+            stacks.retries = Count { times: 0, by: Level::Default };
+        }
+        let resolved = Resolved {
+            call,
+            run,
+            node,
+            model,
+            stacks,
+            max_wait: call.max_wait.or(run.max_wait).unwrap_or(Duration::from_secs(60)),
+            max_output_bytes: call.max_output_bytes.or(run.max_output_bytes).unwrap_or(usize::MAX),
+            feedback_rounds: call.feedback_rounds.or(run.feedback_rounds).unwrap_or(3),
+            stop_on_repeat: call.stop_on_repeat.or(run.stop_on_repeat).unwrap_or(false),
+        };
+        resolved.check(text).map_err(|fault| NodeError::new(Category::ConfigError, fault))?;
+        Ok(resolved)
+    }
+
+    /// Says in a request what holds when this model is asked.
+    pub(crate) fn tell(
+        &self,
+        request: &mut Request,
+        id: Option<String>,
+        model: Option<&ModelSettings>,
+    ) -> Result<(), NodeError> {
+        let silent = ModelSettings::new();
+        let model = model.unwrap_or(&silent);
+        let Resolved { call, run, node, .. } = self;
+        request.model = model.id.clone().or(id);
+        request.temperature = call.temperature.or(model.temperature).or(run.temperature).or(node.temperature);
+        request.max_tokens = call.max_tokens.or(model.max_tokens).or(run.max_tokens).or(node.max_tokens);
+        request.extra.clone_from(&run.extra);
+        let further = model.extra.iter().chain(&call.extra);
+        request.extra.extend(further.map(|(field, value)| (field.clone(), value.clone())));
+        asked(request).map_err(|fault| NodeError::new(Category::ConfigError, fault))
+    }
+
+    fn check(&self, text: bool) -> Result<(), String> {
+        if self.max_output_bytes == 0 {
+            return Err("max_output_bytes is 0; an answer needs at least one byte".to_owned());
+        }
+        if self.feedback_rounds == 0 {
+            return Err(
+                "feedback_rounds is 0; a model that is not shown its answer cannot correct it".to_owned()
+            );
+        }
+        if self.stacks.fallback_model.is_some_and(|(name, _)| name.trim().is_empty()) {
+            return Err("the fallback model's name is empty".to_owned());
+        }
+        if text && self.call.retries.or(self.node.retries).is_some_and(|retries| retries > 0) {
+            return Err(
+                "retries correct bad answers, but this node's answer is raw text that nothing checks; \
+                        set an output type, or use transport_retries"
+                    .to_owned(),
+            );
+        }
+        let Resolved { call, run, node, .. } = self;
+        let owned =
+            |table: &'p [(Failures, Vec<Step>)]| table.iter().map(|(key, steps)| (*key, steps.as_slice()));
+        stated(owned(&call.recover), call.retries, call.transport_retries, node.fallback, text)?;
+        // The run's word is for nodes of all kinds; what a node cannot do, it leaves out.
+        stated(owned(&run.recover), run.retries, run.transport_retries, true, false)?;
+        stated(node.recover.iter().copied(), node.retries, node.transport_retries, node.fallback, text)
+    }
+}
+
+/// What is wrong with the recovery that call, run or node states.
+fn stated<'s>(
+    stacks: impl Iterator<Item = (Failures, &'s [Step])>,
+    retries: Option<u32>,
+    transport_retries: Option<u32>,
+    fallback: bool,
+    text: bool,
+) -> Result<(), String> {
+    for (failures, steps) in stacks {
+        check(failures, steps, fallback, text)?;
+        let twice = match failures {
+            Failures::Answer => retries.map(|times| ("retries", Step::repair(times))),
+            Failures::Transport => transport_retries.map(|times| ("transport_retries", Step::retry(times))),
+            Failures::Category(_) => None,
+        };
+        if let Some((name, step)) = twice {
+            return Err(format!(
+                "{name} is short for recover({failures} = [{step}]), and both are set; keep one of them"
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// What a request cannot ask for.
+fn asked(request: &Request) -> Result<(), String> {
+    match request {
+        Request { temperature: Some(t), .. } if !t.is_finite() || *t < 0.0 => {
+            Err(format!("temperature is {t}; it must be a number, 0 or more"))
+        }
+        Request { max_tokens: Some(0), .. } => {
+            Err("max_tokens is 0; an answer needs at least one token".to_owned())
+        }
+        Request { model: Some(model), .. } if model.trim().is_empty() => {
+            Err("the model's name is empty".to_owned())
+        }
+        _ => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::{Value, json};
+
+    fn request(
+        call: &Settings,
+        model: &ModelSettings,
+        run: &Settings,
+        node: &Attributes,
+    ) -> Result<Request, NodeError> {
+        let mut request = Request::new(Vec::new());
+        let resolved = Resolved::new(call, run, node, false)?;
+        resolved.tell(&mut request, resolved.model.map(str::to_owned), Some(model))?;
+        Ok(request)
+    }
+
+    #[test]
+    fn call_beats_model_beats_run_beats_attributes() {
+        let node = Attributes::new().model("node").temperature(0.1).max_tokens(1).retries(1);
+        let run = Settings::new().model("run").temperature(0.2).extra("seed", 1).extra("top_p", 0.5);
+        let model = ModelSettings::new().temperature(0.3).max_tokens(3).extra("seed", 3).extra("n", 1);
+        let call = Settings::new().model("call").temperature(0.4).extra("seed", 4);
+
+        let said = request(&call, &model, &run, &node).unwrap();
+        assert_eq!(
+            (said.model.as_deref(), said.temperature, said.max_tokens),
+            (Some("call"), Some(0.4), Some(3))
+        );
+        assert_eq!(Value::from(said.extra), json!({"seed": 4, "top_p": 0.5, "n": 1}));
+
+        let said = request(&Settings::new(), &ModelSettings::new().id("other"), &run, &node).unwrap();
+        assert_eq!(
+            (said.model.as_deref(), said.temperature, said.max_tokens),
+            (Some("other"), Some(0.2), Some(1))
+        );
+    }
+
+    #[test]
+    fn absurd_settings_are_config_errors() {
+        let silent = Settings::new();
+        for call in [
+            Settings::new().temperature(f64::NAN),
+            Settings::new().temperature(-1.0),
+            Settings::new().max_tokens(0),
+            Settings::new().model(" "),
+            Settings::new().fallback_model(" "),
+            Settings::new().max_output_bytes(0),
+            Settings::new().feedback_rounds(0),
+            Settings::new().retries(1).recover(Failures::Answer, [Step::repair(1)]),
+            Settings::new().transport_retries(1).recover(Failures::Transport, [Step::retry(1)]),
+        ] {
+            let error = request(&call, &ModelSettings::new(), &silent, &Attributes::new()).unwrap_err();
+            assert_eq!(error.category(), Category::ConfigError, "{call:?}");
+        }
+    }
+
+    #[test]
+    fn the_runs_recovery_is_for_nodes_of_all_kinds() {
+        let run = Settings::new()
+            .recover(Category::SchemaError, [Step::repair(1)])
+            .recover(Failures::Transport, [Step::retry(1), Step::Fallback]);
+        let (silent, node) = (Settings::new(), Attributes::new());
+        let resolved = Resolved::new(&silent, &run, &node, true).unwrap();
+        assert_eq!(resolved.stacks.of(Category::Network, None).1, [Step::retry(1)]);
+        assert!(Resolved::new(&run, &silent, &node, true).is_err());
+    }
+}

@@ -1,0 +1,172 @@
+//! What a call or a run sets.
+
+use std::fmt;
+use std::time::Duration;
+
+use serde_json::{Map, Value};
+
+use crate::recovery::{Failures, Step};
+
+/// Settings of one call ([`Call::settings`](crate::Call::settings)) or of all calls of a run
+/// ([`Run::with_settings`](crate::Run::with_settings)).
+///
+/// What a call says beats what the run says, which beats the node's attributes, which beat the model's own. A value
+/// that cannot be is a `config_error` of the call, before any request.
+///
+/// ```
+/// # use llmnode_runtime as llmnode;
+/// let settings = llmnode::Settings::new().temperature(0.0).retries(1);
+/// assert_eq!(settings.retries, Some(1));
+/// ```
+#[derive(Clone, Default)]
+#[non_exhaustive]
+pub struct Settings {
+    /// The model to ask: a name registered on the run, or else the provider's id. Default: the model's own.
+    pub model: Option<String>,
+    /// Sampling temperature, finite and 0 or more. Default: the provider's.
+    pub temperature: Option<f64>,
+    /// The most tokens an answer may have, 1 or more. Default: the provider's.
+    pub max_tokens: Option<u32>,
+    /// More calls after a bad answer: the number of `repair` steps in the stacks of the answer group. Default 0. A run's `retries` do not concern nodes whose answer is raw
+    /// text, which nothing can find bad; the call's own are an error there.
+    pub retries: Option<u32>,
+    /// More tries of the same request after a failure of the transport: the number of `retry` steps in the stacks of
+    /// the transport group. Default 2.
+    pub transport_retries: Option<u32>,
+    /// The steps that follow failures, for those failures that have other ones than by default. The call's word
+    /// beats the run's, which beats the node's; at each, a category's stack beats its group's.
+    pub recover: Vec<(Failures, Vec<Step>)>,
+    /// The model to ask when all further tries with the first one failed: a name registered on the run, or else
+    /// the provider's id. Default: none.
+    pub fallback_model: Option<String>,
+    /// The longest wait before a further try; a longer one fails at once. Default 60 s.
+    pub max_wait: Option<Duration>,
+    /// The longest answer, in bytes, 1 or more; a longer one is a `truncated_output`. Default: no bound but the
+    /// provider's.
+    pub max_output_bytes: Option<usize>,
+    /// How many of the newest bad answers the model is shown, each with what was wrong: 1 or more. Default 3.
+    pub feedback_rounds: Option<usize>,
+    /// Whether the second identical bad answer in a row ends the call, whatever is left of `retries`.
+    /// Default: no.
+    pub stop_on_repeat: Option<bool>,
+    /// Further fields of the request, passed to the provider as they are.
+    pub extra: Map<String, Value>,
+}
+
+/// Shows the names of the further fields, not what is in them.
+impl fmt::Debug for Settings {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Settings")
+            .field("model", &self.model)
+            .field("temperature", &self.temperature)
+            .field("max_tokens", &self.max_tokens)
+            .field("retries", &self.retries)
+            .field("transport_retries", &self.transport_retries)
+            .field("recover", &self.recover)
+            .field("fallback_model", &self.fallback_model)
+            .field("max_wait", &self.max_wait)
+            .field("max_output_bytes", &self.max_output_bytes)
+            .field("feedback_rounds", &self.feedback_rounds)
+            .field("stop_on_repeat", &self.stop_on_repeat)
+            .field("extra", &names(&self.extra))
+            .finish()
+    }
+}
+
+/// The names of an object's members.
+pub(crate) fn names(fields: &Map<String, Value>) -> Vec<&str> {
+    fields.keys().map(String::as_str).collect()
+}
+
+impl Settings {
+    /// Nothing set.
+    pub fn new() -> Self {
+        Settings::default()
+    }
+
+    /// Sets the model: a name registered on the run, or else the provider's id.
+    #[must_use]
+    pub fn model(mut self, model: impl Into<String>) -> Self {
+        self.model = Some(model.into());
+        self
+    }
+
+    /// Sets the temperature.
+    #[must_use]
+    pub fn temperature(mut self, temperature: f64) -> Self {
+        self.temperature = Some(temperature);
+        self
+    }
+
+    /// Sets the most tokens an answer may have.
+    #[must_use]
+    pub fn max_tokens(mut self, max_tokens: u32) -> Self {
+        self.max_tokens = Some(max_tokens);
+        self
+    }
+
+    /// Sets how many more calls follow bad answers.
+    #[must_use]
+    pub fn retries(mut self, retries: u32) -> Self {
+        self.retries = Some(retries);
+        self
+    }
+
+    /// Sets how many more tries follow failures of the transport.
+    #[must_use]
+    pub fn transport_retries(mut self, transport_retries: u32) -> Self {
+        self.transport_retries = Some(transport_retries);
+        self
+    }
+
+    /// Sets the steps that follow failures of a category or group, instead of those set for it so far.
+    #[must_use]
+    pub fn recover(mut self, failures: impl Into<Failures>, steps: impl IntoIterator<Item = Step>) -> Self {
+        let failures = failures.into();
+        self.recover.retain(|(key, _)| *key != failures);
+        self.recover.push((failures, steps.into_iter().collect()));
+        self
+    }
+
+    /// Sets the model to ask when the first one fails for good.
+    #[must_use]
+    pub fn fallback_model(mut self, model: impl Into<String>) -> Self {
+        self.fallback_model = Some(model.into());
+        self
+    }
+
+    /// Sets the longest wait before a further try.
+    #[must_use]
+    pub fn max_wait(mut self, max_wait: Duration) -> Self {
+        self.max_wait = Some(max_wait);
+        self
+    }
+
+    /// Sets the longest answer, in bytes.
+    #[must_use]
+    pub fn max_output_bytes(mut self, bytes: usize) -> Self {
+        self.max_output_bytes = Some(bytes);
+        self
+    }
+
+    /// Sets how many of the newest bad answers the model is shown.
+    #[must_use]
+    pub fn feedback_rounds(mut self, rounds: usize) -> Self {
+        self.feedback_rounds = Some(rounds);
+        self
+    }
+
+    /// Sets whether the second identical bad answer in a row ends the call.
+    #[must_use]
+    pub fn stop_on_repeat(mut self, stop: bool) -> Self {
+        self.stop_on_repeat = Some(stop);
+        self
+    }
+
+    /// Adds a further field to the request, such as `("seed", 7)`.
+    #[must_use]
+    pub fn extra(mut self, field: impl Into<String>, value: impl Into<Value>) -> Self {
+        self.extra.insert(field.into(), value.into());
+        self
+    }
+}
