@@ -11,6 +11,7 @@ mod clock;
 mod credential;
 mod error;
 mod ledger;
+mod limits;
 mod model;
 mod node;
 #[cfg(feature = "openai")]
@@ -34,6 +35,7 @@ pub use error::NodeError;
 pub use ledger::{
     AttemptKind, AttemptRecord, CallRecord, Degraded, Flag, Ledger, NodeStats, TokenUsage, Tokens, Usage,
 };
+pub use limits::{Limits, Price, Prices};
 pub use model::{
     ChatModel, Completion, FinishReason, Message, ModelError, Reply, Request, Retry, Role, ScriptedModel,
     Sink,

@@ -1,10 +1,10 @@
 //! What the provider's figures give reason to doubt.
 
-use crate::ledger::{Flag, TokenUsage};
+use crate::ledger::{Flag, TokenUsage, prompt_tokens};
 use crate::model::Request;
 
 /// Below this the estimate of a prompt's length says too little, in tokens.
-const SHORTEST: usize = 1024;
+const SHORTEST: u64 = 1024;
 
 /// The doubts about an accepted answer.
 pub(super) fn doubts(request: &Request, usage: Option<TokenUsage>) -> impl Iterator<Item = Flag> {
@@ -20,9 +20,8 @@ fn prompt_was_cut(request: &Request, usage: TokenUsage) -> bool {
     let Some(counted) = usage.input else { return false };
     // Some providers count what came from a cache beside the rest, not within it.
     let counted = counted.saturating_add(usage.cached.unwrap_or(0));
-    let characters: usize = request.messages.iter().map(|message| message.content.chars().count()).sum();
-    let estimate = characters / 4;
-    estimate >= SHORTEST && counted < (estimate / 2) as u64
+    let estimate = prompt_tokens(&request.messages);
+    estimate >= SHORTEST && counted < estimate / 2
 }
 
 /// The total may hold the tokens of reasoning beside those of the answer.
@@ -52,8 +51,8 @@ mod tests {
         assert_eq!(of(20_000, input(2500, None)), []);
         assert_eq!(of(20_000, input(51, Some(4900))), []);
         assert_eq!(of(20_000, TokenUsage::default()), []);
-        assert_eq!(of(4 * SHORTEST, input(1, None)), [Flag::ShortPrompt]);
-        assert_eq!(of(4 * SHORTEST - 2, input(1, None)), [], "too short to tell");
+        assert_eq!(of(4 * SHORTEST as usize, input(1, None)), [Flag::ShortPrompt]);
+        assert_eq!(of(4 * SHORTEST as usize - 2, input(1, None)), [], "too short to tell");
     }
 
     #[test]

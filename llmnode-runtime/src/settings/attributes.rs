@@ -1,5 +1,6 @@
 //! What a node states about its calls.
 
+use crate::limits::Limits;
 use crate::recovery::{Failures, Step};
 
 /// The settings that a node's attributes state; every call of the node starts from them.
@@ -23,6 +24,8 @@ pub struct Attributes {
     pub fallback_model: Option<&'static str>,
     /// Whether the node has a fallback value.
     pub fallback: bool,
+    /// What all calls of the node in a run may spend together.
+    pub limits: Limits,
 }
 
 impl Attributes {
@@ -37,6 +40,7 @@ impl Attributes {
             recover: &[],
             fallback_model: None,
             fallback: false,
+            limits: Limits::new(),
         }
     }
 
@@ -93,6 +97,13 @@ impl Attributes {
     #[must_use]
     pub const fn fallback(mut self) -> Self {
         self.fallback = true;
+        self
+    }
+
+    /// States what all calls of the node in a run may spend together.
+    #[must_use]
+    pub const fn limits(mut self, limits: Limits) -> Self {
+        self.limits = limits;
         self
     }
 }

@@ -1,0 +1,183 @@
+//! What models cost: a table that the program gives, since prices change without notice.
+
+use std::collections::BTreeMap;
+
+use super::money::Money;
+use crate::ledger::TokenUsage;
+
+/// What the tokens of a model cost, in any unit: the same one for all prices and limits of a run.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Price {
+    input: f64,
+    output: f64,
+    cached: Option<f64>,
+}
+
+impl Price {
+    /// The price of a million tokens of the prompt and of a million tokens of the answer, reasoning included.
+    /// Both are finite and 0 or more; anything else is a `config_error` of the run's calls.
+    pub const fn per_million(input: f64, output: f64) -> Self {
+        Price { input, output, cached: None }
+    }
+
+    /// Sets the price of a million tokens of the prompt that come from the provider's cache. Default: that of
+    /// all others.
+    #[must_use]
+    pub const fn cached(mut self, cached: f64) -> Self {
+        self.cached = Some(cached);
+        self
+    }
+
+    /// What this many tokens of prompt and answer cost.
+    pub(super) fn of_tokens(&self, input: u64, output: u64) -> Money {
+        token(self.input).times(input).plus(token(self.output).times(output))
+    }
+
+    /// What a response cost; `None`: its usage does not tell.
+    ///
+    /// Where the total is more than prompt and answer together, the rest is reasoning, and costs as the answer.
+    pub(super) fn of(&self, usage: &TokenUsage) -> Option<Money> {
+        let cached = usage.cached.unwrap_or(0);
+        // Some providers count what came from a cache beside the rest, not within it.
+        let fresh = |input: u64| input.checked_sub(cached).unwrap_or(input);
+        let (input, output) = match (usage.input, usage.output, usage.total) {
+            (Some(input), Some(output), None) => (input, output),
+            (Some(input), output, Some(total)) => {
+                let rest = total.saturating_sub(fresh(input).saturating_add(cached));
+                (input, output.unwrap_or(0).max(rest))
+            }
+            (None, Some(output), Some(total)) => (total.saturating_sub(output), output),
+            _ => return None,
+        };
+        let from_cache = token(self.cached.unwrap_or(self.input)).times(cached);
+        Some(self.of_tokens(fresh(input), output).plus(from_cache))
+    }
+}
+
+/// The price of one token.
+fn token(per_million: f64) -> Money {
+    Money::from_f64(per_million / 1e6).unwrap_or_default()
+}
+
+/// What each model costs.
+///
+/// A model is looked up by the name that its provider reports; else by the name that it was asked for by, which
+/// may be a registered one; else by [`ChatModel::model`](crate::ChatModel::model). A listed name also stands for
+/// its snapshots, such as `gpt-x-2025-01-31`, `gpt-x-0613`, `gpt-x@20250131` and `gpt-x-latest`, unless they are
+/// listed themselves; never for another model whose name only begins alike, such as `gpt-x-mini`.
+///
+/// ```
+/// # use llmnode_runtime as llmnode;
+/// use llmnode::{Price, Prices, TokenUsage};
+///
+/// let prices = Prices::new()
+///     .model("gpt-x", Price::per_million(2.0, 8.0).cached(0.5))
+///     .model("local", Price::per_million(0.0, 0.0));
+/// let usage = TokenUsage { input: Some(1_000), output: Some(100), ..TokenUsage::default() };
+/// assert_eq!(prices.cost("gpt-x-2025-01-31", &usage), Some(0.0028));
+/// assert_eq!(prices.cost("gpt-x-mini", &usage), None);
+/// ```
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Prices(BTreeMap<String, Price>);
+
+impl Prices {
+    /// An empty table.
+    pub fn new() -> Self {
+        Prices::default()
+    }
+
+    /// Sets the price of a model.
+    #[must_use]
+    pub fn model(mut self, name: impl Into<String>, price: Price) -> Self {
+        self.0.insert(name.into(), price);
+        self
+    }
+
+    /// What a response of a model cost; `None`: the model has no price, or the usage does not tell.
+    pub fn cost(&self, model: &str, usage: &TokenUsage) -> Option<f64> {
+        self.of(model)?.of(usage).map(Money::to_f64)
+    }
+
+    /// The price of a model.
+    pub(super) fn of(&self, model: &str) -> Option<&Price> {
+        // The prefixes of a name stand in the order of their length.
+        let listed =
+            || self.0.iter().rev().find(|(name, _)| is_snapshot(model, name)).map(|(_, price)| price);
+        self.0.get(model).or_else(listed)
+    }
+}
+
+/// Whether a name is the listed one with a date or a version behind it: three digits or more in groups, since
+/// fewer make another model of it (`x-4` and `x-4-5`).
+fn is_snapshot(model: &str, listed: &str) -> bool {
+    let Some(rest) = model.strip_prefix(listed) else { return false };
+    let Some(version) = rest.strip_prefix(['-', '@', ':', '_', '.']) else { return false };
+    let digits = version.bytes().filter(u8::is_ascii_digit).count();
+    let dated = digits >= 3 && version.bytes().all(|byte| byte.is_ascii_digit() || byte == b'-');
+    dated || version == "latest"
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn usage(input: Option<u64>, output: Option<u64>, total: Option<u64>) -> TokenUsage {
+        TokenUsage { input, output, total, ..TokenUsage::default() }
+    }
+
+    const MILLION: u64 = 1_000_000;
+    const PRICE: Price = Price::per_million(2.0, 8.0);
+
+    fn cost(price: Price, usage: TokenUsage) -> Option<f64> {
+        Prices::new().model("m", price).cost("m", &usage)
+    }
+
+    #[test]
+    fn two_figures_of_three_tell_what_a_response_cost() {
+        let of = |input, output, total| cost(PRICE, usage(input, output, total));
+        assert_eq!(of(Some(MILLION), Some(MILLION), None), Some(10.0));
+        assert_eq!(of(Some(MILLION), None, Some(2 * MILLION)), Some(10.0));
+        assert_eq!(of(None, Some(MILLION), Some(2 * MILLION)), Some(10.0));
+        assert_eq!(of(Some(MILLION), Some(MILLION), Some(3 * MILLION)), Some(18.0), "reasoning beside");
+        assert_eq!(of(Some(MILLION), Some(MILLION), Some(1)), Some(10.0), "a total too small");
+        for (input, output, total) in [(Some(1), None, None), (None, Some(1), None), (None, None, Some(1))] {
+            assert_eq!(of(input, output, total), None);
+        }
+        assert_eq!(cost(PRICE, TokenUsage::default()), None);
+    }
+
+    #[test]
+    fn a_cached_prompt_has_its_own_price() {
+        let cached = |cached| TokenUsage { cached, ..usage(Some(MILLION), Some(0), None) };
+        assert_eq!(cost(PRICE, cached(Some(MILLION / 2))), Some(2.0), "the same, if not set");
+        let price = PRICE.cached(0.5);
+        assert_eq!(cost(price, cached(Some(MILLION / 2))), Some(1.25));
+        assert_eq!(cost(price, cached(Some(MILLION))), Some(0.5));
+        let beside = TokenUsage { total: Some(5 * MILLION), ..cached(Some(4 * MILLION)) };
+        assert_eq!(cost(price, beside), Some(4.0), "counted beside the rest");
+    }
+
+    #[test]
+    fn a_snapshot_has_the_price_of_the_longest_listed_name() {
+        let at = |price| Price::per_million(price, 0.0);
+        let prices = Prices::new().model("x", at(1.0)).model("x-4", at(4.0)).model("x-4-0613", at(5.0));
+        let found = |model| prices.of(model).map(|price| price.input);
+        for (model, price) in [
+            ("x", Some(1.0)),
+            ("x-4", Some(4.0)),
+            ("x-4-0613", Some(5.0)),
+            ("x-4-0314", Some(4.0)),
+            ("x-4-2024-08-06", Some(4.0)),
+            ("x-4@20240806", Some(4.0)),
+            ("x-4-latest", Some(4.0)),
+            ("x-002", Some(1.0)),
+            ("x-4-5", None),
+            ("x-4o", None),
+            ("x-4-mini-2024-07-18", None),
+            ("xy", None),
+            ("", None),
+        ] {
+            assert_eq!(found(model), price, "{model:?}");
+        }
+    }
+}
