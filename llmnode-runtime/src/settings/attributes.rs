@@ -79,7 +79,7 @@ impl Attributes {
         self
     }
 
-    /// States the steps that follow failures.
+    /// States the steps that follow failures. The table has to be a constant of its own.
     #[must_use]
     pub const fn recover(mut self, stacks: &'static [(Failures, &'static [Step])]) -> Self {
         self.recover = stacks;

@@ -24,7 +24,7 @@ impl Attempt {
         self.index
     }
 
-    /// The largest index there can be: the call's `retries`.
+    /// The largest index there can be: by default the call's `retries`. A fallback model begins at 0 again.
     pub fn maximum(&self) -> u32 {
         self.maximum
     }

@@ -7,6 +7,7 @@ mod calls;
 mod errors;
 mod forms;
 mod ledger;
+mod recovery;
 mod schedules;
 mod settings;
 mod support;

@@ -1,0 +1,360 @@
+//! What follows a failure: stacks of steps, fallback models, fallback values.
+
+use std::time::Duration;
+
+use proptest::prelude::*;
+use serde_json::json;
+
+use crate::support::{BAD, Choice, Choose, GOAL, GOOD, World, busy, run, script, world};
+use llmnode_runtime::private::{Falling, fallback};
+use llmnode_runtime::prompt::Prompt;
+use llmnode_runtime::{
+    AttemptKind, Attributes, Backoff, CallRecord, Category, Cx, Degraded, Exec, Failures, LlmNode,
+    ModelError, ModelSettings, Node, NodeError, OutputSpec, Reply, Retry, Run, ScriptedModel, Settings, Step,
+    TestClock, recovery_of,
+};
+
+const NO_JSON: &str = "no JSON";
+
+fn kinds(record: &CallRecord) -> Vec<AttemptKind> {
+    record.attempts.iter().map(|attempt| attempt.kind).collect()
+}
+
+fn rate_limited() -> ModelError {
+    ModelError::new(Category::RateLimitError, "slow down")
+}
+
+/// A node that asks what `Choose` asks.
+macro_rules! node_like_choose {
+    ($node:ty $(, $fallback:expr)?) => {
+        impl Exec<World> for $node {
+            async fn exec(&self, cx: &Cx<'_, World>) -> Result<Choice, NodeError> {
+                llmnode_runtime::private::exec(self, cx).await
+            }
+        }
+        impl LlmNode<World> for $node {
+            fn render(&self, state: &World, to: &mut Prompt) {
+                GOAL.render(state, to);
+            }
+            fn output(&self) -> OutputSpec<Choice, World> {
+                GOAL.output()
+            }
+            $(fn fallback<'a>(&'a self, state: &'a World, error: &'a NodeError) -> Option<Falling<'a, Choice>> {
+                Some(fallback($fallback(self, state, error)))
+            })?
+        }
+    };
+}
+#[tokio::test]
+async fn a_stack_is_taken_step_by_step() {
+    let model = script([NO_JSON, NO_JSON, NO_JSON, NO_JSON]);
+    let steps = [Step::retry(1), Step::repair(2), Step::Bubble];
+    let error = run(&model).call(&GOAL).recover(Category::SchemaError, steps).await.unwrap_err();
+    assert_eq!(error.category(), Category::SchemaError);
+    let record = error.record().unwrap();
+    use AttemptKind::{Correction, First, Retry};
+    assert_eq!(kinds(record), [First, Retry, Correction, Correction]);
+    let lengths: Vec<_> = model.requests().iter().map(|request| request.messages.len()).collect();
+    assert_eq!(lengths, [2, 2, 4, 6], "a retry is the same request");
+    assert!(record.attempts.iter().all(|attempt| attempt.wait == Duration::ZERO));
+}
+
+#[tokio::test]
+async fn another_category_selects_another_stack_and_each_keeps_its_count() {
+    let model = script([NO_JSON, BAD, NO_JSON]);
+    let call = run(&model);
+    let call = call
+        .call(&GOAL)
+        .recover(Category::SchemaError, [Step::repair(1)])
+        .recover(Category::ValidationError, [Step::repair(5)]);
+    let error = call.await.unwrap_err();
+    assert_eq!((error.category(), model.requests().len()), (Category::SchemaError, 3));
+}
+
+#[tokio::test]
+async fn retries_of_a_call_are_the_repairs_of_the_nodes_stacks() {
+    const ONE_REPAIR: &[(Failures, &[Step])] = &[(Failures::Answer, &[Step::repair(1)])];
+    struct Stubborn;
+    impl Node for Stubborn {
+        type Output = Choice;
+        const NAME: &'static str = "stubborn";
+        const ATTRIBUTES: Attributes = Attributes::new().recover(ONE_REPAIR);
+    }
+    node_like_choose!(Stubborn);
+
+    for (settings, requests) in [
+        (Settings::new(), 2),
+        (Settings::new().retries(0), 1),
+        (Settings::new().retries(3), 4),
+        (Settings::new().recover(Category::ValidationError, [Step::Bubble]), 1),
+    ] {
+        let model = script([BAD; 4]);
+        run(&model).call(&Stubborn).settings(settings.clone()).await.unwrap_err();
+        assert_eq!(model.requests().len(), requests, "{settings:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_fallback_model_gets_the_original_prompt_with_settings_of_its_own() {
+    let (first, second) = (script([BAD, BAD, BAD]), script([BAD, GOOD]));
+    let small = ModelSettings::new().id("gpt-small").temperature(0.5).extra("seed", 7);
+    let run = run(&first).model_with("small", second.clone(), small);
+    let report = run.call(&GOAL).fallback_model("small").max_tokens(9).report().await.unwrap();
+
+    use AttemptKind::{Correction, Fallback, First};
+    assert_eq!(kinds(&report.record), [First, Correction, Correction, Fallback, Correction]);
+    assert_eq!(report.record.degraded, Some(Degraded::FallbackModel));
+    let (first, second) = (first.requests(), second.requests());
+    assert_eq!(second[0].messages, first[0].messages);
+    assert_eq!(second[1].messages.len(), 4, "it has corrections of its own");
+    assert_eq!((second[0].model.as_deref(), second[0].temperature), (Some("gpt-small"), Some(0.5)));
+    assert_eq!((second[0].max_tokens, second[0].extra.get("seed")), (Some(9), Some(&json!(7))));
+    assert_eq!((first[0].model.as_deref(), first[0].temperature, first[0].extra.len()), (None, None, 0));
+}
+
+#[tokio::test]
+async fn a_fallback_model_that_is_not_registered_is_an_id_for_the_runs_own_model() {
+    let model = script([Reply::from(busy()), GOOD.into()]);
+    let call = run(&model);
+    call.call(&GOAL).transport_retries(0).fallback_model("gpt-small").await.unwrap();
+    let ids: Vec<_> = model.requests().into_iter().map(|request| request.model).collect();
+    assert_eq!(ids, [None, Some("gpt-small".to_owned())]);
+}
+
+#[tokio::test]
+async fn every_error_of_every_model_is_listed_and_none_is_asked_twice() {
+    let (first, second) = (script([BAD]), script([Reply::from(busy()), NO_JSON.into()]));
+    let run = run(&first).model("small", second.clone());
+    let steps = || [Step::retry(1), Step::model("small"), Step::Bubble];
+    let call = run
+        .call(&GOAL)
+        .recover(Failures::Transport, steps())
+        .recover(Failures::Answer, [Step::model("small"), Step::Bubble]);
+    let error = call.await.unwrap_err();
+    assert_eq!((first.requests().len(), second.requests().len()), (1, 2));
+    let said = error.to_string();
+    for line in ["1. validation_error: item", "2. (model small) server_error: HTTP 503", ") schema_error: "] {
+        assert!(said.contains(line), "{line:?} is not in {said}");
+    }
+    assert_eq!(error.record().unwrap().degraded, None, "there is no answer");
+}
+
+#[tokio::test]
+async fn a_final_failure_falls_back_only_if_the_recovery_says_so() {
+    let refusal = || Reply::text("").refusal("no");
+    let second = script([GOOD, GOOD]);
+    let run = run(&script([refusal(), refusal()])).model("small", second.clone());
+    let error = run.call(&GOAL).fallback_model("small").await.unwrap_err();
+    assert_eq!((error.category(), second.requests().len()), (Category::Refusal, 0));
+    let steps = [Step::model("small")];
+    run.call(&GOAL).recover(Category::Refusal, steps).await.unwrap();
+    assert_eq!(second.requests().len(), 1);
+}
+
+#[tokio::test]
+async fn what_the_server_forbids_to_repeat_still_falls_back() {
+    for failure in [rate_limited().retry(Retry::No), rate_limited().wait(Duration::from_secs(61))] {
+        let long = failure.retry_after.is_some();
+        let first = script([failure]);
+        let run = run(&first).model("small", script([GOOD]));
+        let report = run.call(&GOAL).fallback_model("small").report().await.unwrap();
+        assert_eq!(kinds(&report.record), [AttemptKind::First, AttemptKind::Fallback]);
+        let said = &report.record.attempts[0].message;
+        assert_eq!(said.contains("a wait of 61s, longer than max_wait (60s)"), long, "{said}");
+    }
+}
+
+#[tokio::test]
+async fn an_answer_that_repeats_itself_ends_the_corrections_not_the_recovery() {
+    let first = script([BAD, BAD]);
+    let run = run(&first).model("small", script([GOOD]));
+    let settings = Settings::new().retries(5).stop_on_repeat(true).fallback_model("small");
+    let report = run.call(&GOAL).settings(settings).report().await.unwrap();
+    assert_eq!((first.requests().len(), report.record.attempts.len()), (2, 3));
+    assert!(report.record.attempts[1].message.ends_with("stop_on_repeat is set"));
+}
+
+#[tokio::test]
+async fn waits_are_the_servers_and_the_stacks_on_top() {
+    let clock = TestClock::new();
+    let asking = || rate_limited().wait(Duration::from_secs(20));
+    let replies = [asking().into(), Reply::from(rate_limited()), asking().into(), GOOD.into()];
+    let run = Run::new(script(replies)).with_clock(clock.clone()).with_state(world());
+    let minute = Backoff::fixed(Duration::from_secs(70));
+    let steps = [Step::retry_after(2, minute), Step::retry(1)];
+    run.call(&GOAL).recover(Category::RateLimitError, steps).await.unwrap();
+    let waits = clock.waits();
+    assert_eq!(
+        waits[..2],
+        [Duration::from_secs(70), Duration::from_secs(70)],
+        "at most what max_wait or the stack allow"
+    );
+    assert!(waits[2] >= Duration::from_secs(20) && waits[2] < Duration::from_secs(21), "{waits:?}");
+}
+
+/// Falls back on what its state has first, unless that is nothing.
+struct Guess;
+
+impl Node for Guess {
+    type Output = Choice;
+    const NAME: &'static str = "guess";
+    const ATTRIBUTES: Attributes = Attributes::new().retries(1).fallback();
+}
+
+async fn first_of(_: &Guess, world: &World, error: &NodeError) -> Result<Choice, String> {
+    tokio::task::yield_now().await;
+    assert_eq!(error.attempts().len(), error.record().unwrap().attempts.len());
+    let last = error.last_answer().unwrap_or("nothing");
+    match world.inventory.first() {
+        Some(&"bomb") => panic!("it explodes"),
+        Some(item) => Ok(Choice { item: format!("{item} after {} and {last}", error.attempts().len()) }),
+        None => Err("the inventory is empty".to_owned()),
+    }
+}
+
+node_like_choose!(Guess, first_of);
+
+#[tokio::test]
+async fn a_fallback_value_is_given_node_state_and_error_and_is_visible_in_the_record() {
+    let run = run(&script([BAD, NO_JSON]));
+    let report = run.call(&Guess).report().await.unwrap();
+    assert_eq!(report.value.item, "key after 2 and no JSON");
+    assert_eq!((report.record.degraded, report.record.category), (Some(Degraded::FallbackValue), None));
+    assert_eq!(report.record.attempts.len(), 2);
+    assert_eq!(run.ledger().calls()[0].degraded, Some(Degraded::FallbackValue));
+}
+
+#[tokio::test]
+async fn a_fallback_that_fails_or_panics_is_an_error_with_the_whole_record() {
+    for (inventory, category, said) in [
+        (vec![], Category::SchemaError, "its fallback failed too: the inventory is empty"),
+        (vec!["bomb"], Category::Panic, "the fallback panicked: it explodes; it was to stand for"),
+    ] {
+        let run = Run::new(script([NO_JSON, NO_JSON])).with_state(World { inventory, ..World::default() });
+        let error = run.call(&Guess).await.unwrap_err();
+        assert_eq!((error.category(), error.attempts().len()), (category, 2));
+        assert!(error.message().contains(said), "{error}");
+        assert_eq!(error.record().unwrap().degraded, None);
+        assert_eq!(run.ledger().of::<Guess>().unwrap().usage.requests, 2);
+    }
+}
+
+#[tokio::test]
+async fn a_fallback_that_is_dropped_leaves_its_call_cancelled_and_the_run_usable() {
+    use std::future::IntoFuture;
+    let run = run(&script([BAD, BAD, GOOD]));
+    let mut call = run.call(&Guess).into_future();
+    // Polled once: both attempts are over, and the fallback waits.
+    assert!(poll_once(&mut call).await.is_none());
+    drop(call);
+    let records = run.ledger().calls();
+    assert_eq!((records[0].category, records[0].degraded), (Some(Category::Cancelled), None));
+    assert_eq!(records[0].attempts.len(), 2);
+    run.call(&Guess).await.unwrap();
+}
+
+async fn poll_once<F: Future + Unpin>(future: &mut F) -> Option<F::Output> {
+    use std::task::Poll;
+    std::future::poll_fn(|cx| {
+        Poll::Ready(match std::pin::Pin::new(&mut *future).poll(cx) {
+            Poll::Ready(value) => Some(value),
+            Poll::Pending => None,
+        })
+    })
+    .await
+}
+
+#[tokio::test]
+async fn what_the_program_ends_itself_nothing_recovers() {
+    let run = Run::new(ScriptedModel::new()).with_state(world());
+    let error = run.call(&Guess).await.unwrap_err();
+    assert_eq!(error.category(), Category::ConfigError, "the script has ended");
+}
+
+#[tokio::test]
+async fn stacks_that_make_no_sense_are_config_errors_that_say_what_to_write() {
+    let retry = |wait| Step::retry_after(1, wait);
+    let (short, long) = (Duration::from_secs(1), Duration::from_secs(60));
+    for (failures, steps, said) in [
+        (Category::Panic.into(), vec![Step::Bubble], "nothing recovers it"),
+        (Failures::Answer, vec![], "`bubble` returns the failure at once"),
+        (Failures::Answer, vec![Step::repair(0)], "does nothing"),
+        (Failures::Transport, vec![Step::retry(0)], "does nothing"),
+        (Failures::Transport, vec![retry(Backoff::growing(long, short))], "goes down"),
+        (Failures::Transport, vec![Step::repair(1)], "only bad answers can be repaired"),
+        (Category::TruncatedOutput.into(), vec![Step::repair(1)], "only bad answers can be repaired"),
+        (Category::ApiKeyError.into(), vec![Step::retry(1)], "fails with `api_key_error` again"),
+        (Failures::Answer, vec![Step::Bubble, Step::repair(1)], "`repair(1)` stands behind `bubble`"),
+        (Failures::Answer, vec![Step::model("a"), Step::model("a")], "stands there twice"),
+        (Failures::Answer, vec![Step::model(" ")], "name is empty"),
+        (Failures::Answer, vec![Step::Fallback], "has no fallback value"),
+    ] {
+        let model = script([GOOD]);
+        let error = run(&model).call(&GOAL).recover(failures, steps).await.unwrap_err();
+        assert_eq!((error.category(), model.requests().len()), (Category::ConfigError, 0), "{error}");
+        assert!(error.message().contains(said), "{error} does not say {said:?}");
+    }
+}
+
+#[test]
+fn a_nodes_recovery_is_readable_without_a_call() {
+    assert_eq!(recovery_of::<Choose>(Category::SchemaError), [Step::repair(2), Step::Bubble]);
+    assert_eq!(recovery_of::<Choose>(Category::Timeout), [Step::retry(2), Step::Bubble]);
+    assert_eq!(recovery_of::<Choose>(Category::ContextLengthError), [Step::Bubble]);
+    assert_eq!(recovery_of::<Choose>(Category::Aborted), [Step::Bubble]);
+    let guess = [Step::repair(1), Step::Fallback, Step::Bubble];
+    assert_eq!(recovery_of::<Guess>(Category::EmptyResponse), guess);
+    assert_eq!(recovery_of::<&Guess>(Category::EmptyResponse), guess);
+}
+
+fn step() -> impl Strategy<Value = Step> {
+    prop_oneof![
+        (1..4_u32).prop_map(Step::retry),
+        (1..4_u32).prop_map(Step::repair),
+        prop::sample::select(vec!["a", "b"]).prop_map(Step::model),
+    ]
+}
+
+fn stack() -> impl Strategy<Value = Vec<Step>> {
+    prop::collection::vec(step(), 1..4)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(200))]
+
+    /// One request and the sum of the steps for each model, whatever fails in whatever order.
+    #[test]
+    fn requests_are_bounded_by_the_sum_of_the_steps_per_model(
+        answer in stack(),
+        schema in stack(),
+        transport in prop::collection::vec(1..4_u32, 0..3),
+        faults in prop::collection::vec(0..3_usize, 200),
+    ) {
+        let transport: Vec<_> = transport.into_iter().map(Step::retry).chain([Step::model("b")]).collect();
+        let stacks = [(Failures::Answer, answer), (Category::SchemaError.into(), schema), (Failures::Transport, transport)];
+        let tries = |step: &Step| match step {
+            Step::Retry { times, .. } | Step::Repair { times } => *times as usize,
+            _ => 0,
+        };
+        let per_model = 1 + stacks.iter().flat_map(|(_, steps)| steps).map(tries).sum::<usize>();
+        let twice = stacks.iter().any(|(_, steps)| {
+            let models = |name: &'static str| steps.iter().filter(|step| **step == Step::model(name)).count();
+            models("a") > 1 || models("b") > 1
+        });
+        let reply = |fault: &usize| match fault {
+            0 => Reply::from(BAD),
+            1 => Reply::from(NO_JSON),
+            _ => Reply::from(busy()),
+        };
+        let model = script(faults.iter().map(reply));
+        let settings = stacks.into_iter().fold(Settings::new(), |settings, (key, steps)| settings.recover(key, steps));
+        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+        let outcome = runtime.block_on(async { run(&model).call(&GOAL).settings(settings).await });
+        prop_assert_eq!(outcome.unwrap_err().category() == Category::ConfigError, twice);
+        let requests = model.requests();
+        for id in [None, Some("a"), Some("b")] {
+            let asked = requests.iter().filter(|request| request.model.as_deref() == id).count();
+            prop_assert!(asked <= per_model, "{id:?} was asked {asked} times, at most {per_model}");
+        }
+    }
+}
