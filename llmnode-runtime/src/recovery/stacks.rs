@@ -197,3 +197,85 @@ pub fn recovery_of<N: Node>(category: Category) -> Vec<Step> {
     let silent = Settings::new();
     Stacks::new(&silent, &silent, &N::ATTRIBUTES).of(category, None).1
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TWO_MODELS: &[(Failures, &[Step])] = &[
+        (Failures::Category(Category::SchemaError), &[Step::repair(1), Step::model("a"), Step::Bubble]),
+        (Failures::Transport, &[Step::retry(1), Step::model("b"), Step::Fallback]),
+    ];
+
+    fn of(call: &Settings, run: &Settings, node: &Attributes, category: Category) -> String {
+        let steps = Stacks::new(call, run, node).of(category, None).1;
+        steps.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ")
+    }
+
+    #[test]
+    fn the_call_beats_the_run_beats_the_node_and_at_each_the_category_beats_its_group() {
+        let node = Attributes::new().recover(TWO_MODELS).fallback();
+        let silent = Settings::new();
+        let group = Settings::new().recover(Failures::Answer, [Step::repair(7)]);
+        let both = group.clone().recover(Category::SchemaError, [Step::repair(8)]);
+        for (call, run, category, steps) in [
+            (&silent, &silent, Category::SchemaError, "repair(1) model(\"a\") bubble"),
+            (&silent, &silent, Category::ValidationError, "fallback bubble"),
+            (&silent, &group, Category::SchemaError, "repair(7)"),
+            (&silent, &both, Category::SchemaError, "repair(8)"),
+            (&group, &both, Category::SchemaError, "repair(7)"),
+            (&both, &group, Category::SchemaError, "repair(8)"),
+            (&silent, &group, Category::Timeout, "retry(1) model(\"b\") fallback"),
+            (&silent, &silent, Category::Refusal, "bubble"),
+            (&silent, &silent, Category::Panic, "bubble"),
+        ] {
+            assert_eq!(of(call, run, &node, category), steps, "{category}");
+        }
+    }
+
+    #[test]
+    fn numbers_and_models_change_the_stacks_of_those_below_alone() {
+        let node = Attributes::new().recover(TWO_MODELS).fallback();
+        let silent = Settings::new();
+        let numbers = Settings::new().retries(5).transport_retries(0).fallback_model("c");
+        let stacks = numbers.clone().recover(Category::SchemaError, [Step::retry(1), Step::repair(2)]);
+        for (call, run, category, steps) in [
+            (&numbers, &silent, Category::SchemaError, "repair(5) model(\"a\") model(\"c\") bubble"),
+            (&numbers, &silent, Category::Network, "model(\"b\") model(\"c\") fallback"),
+            (&silent, &numbers, Category::EmptyResponse, "repair(5) model(\"c\") fallback bubble"),
+            (&silent, &stacks, Category::SchemaError, "retry(1) repair(2)"),
+            (&numbers, &stacks, Category::SchemaError, "retry(1) repair(5) model(\"c\")"),
+        ] {
+            assert_eq!(of(call, run, &node, category), steps, "{category}");
+        }
+    }
+
+    #[test]
+    fn a_new_number_keeps_the_wait_and_stands_before_what_is_no_retry() {
+        let wait = super::super::Backoff::fixed(std::time::Duration::from_secs(1));
+        for (stack, number, changed) in [
+            (vec![Step::retry_after(1, wait), Step::Bubble], Step::retry(4), "retry(4, 1s) bubble"),
+            (vec![Step::retry(1), Step::model("a"), Step::retry(2)], Step::retry(4), "retry(4) model(\"a\")"),
+            (vec![Step::retry(1), Step::Fallback], Step::repair(4), "retry(1) repair(4) fallback"),
+            (vec![Step::repair(1), Step::Bubble], Step::repair(0), "bubble"),
+            (vec![Step::retry(1)], Step::repair(1), "retry(1) repair(1)"),
+        ] {
+            let steps: Vec<_> = with_times(stack, &number).iter().map(ToString::to_string).collect();
+            assert_eq!(steps.join(" "), changed);
+        }
+    }
+
+    #[test]
+    fn a_failure_that_decides_for_itself_selects_the_groups_stack() {
+        let silent = Settings::new();
+        let own = Settings::new().recover(Category::BadResponse, [Step::model("a")]);
+        let node = Attributes::new().retries(3);
+        let of =
+            |call: &Settings, category, decision| Stacks::new(call, &silent, &node).of(category, decision);
+        let (transport, answer) = ([Step::retry(2), Step::Bubble], [Step::repair(3), Step::Bubble]);
+        assert_eq!(of(&silent, Category::BadResponse, Some(Retry::Transport)).1, transport);
+        assert_eq!(of(&silent, Category::EmptyResponse, Some(Retry::Transport)).1, transport);
+        assert_eq!(of(&silent, Category::Refusal, Some(Retry::Feedback)).1, answer);
+        assert_eq!(of(&own, Category::BadResponse, Some(Retry::Transport)).1, [Step::model("a")]);
+    }
+}
