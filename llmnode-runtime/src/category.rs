@@ -177,6 +177,14 @@ impl serde::Serialize for Category {
     }
 }
 
+impl<'de> serde::Deserialize<'de> for Category {
+    fn deserialize<D: serde::Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        let name = String::deserialize(from)?;
+        let unexpected = serde::de::Unexpected::Str(&name);
+        Category::from_name(&name).ok_or_else(|| serde::de::Error::invalid_value(unexpected, &"a category"))
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

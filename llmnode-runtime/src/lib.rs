@@ -10,6 +10,7 @@ mod clock;
 #[cfg(any(feature = "openai", feature = "stub-server"))]
 mod credential;
 mod error;
+mod format;
 mod ledger;
 mod limits;
 mod model;
@@ -32,8 +33,10 @@ mod validate;
 pub use category::{Category, Group};
 pub use clock::{Clock, TestClock, TokioClock};
 pub use error::NodeError;
+pub use format::FormatError;
 pub use ledger::{
-    AttemptKind, AttemptRecord, CallRecord, Degraded, Flag, Ledger, NodeStats, TokenUsage, Tokens, Usage,
+    AttemptId, AttemptKind, AttemptRecord, CallId, CallRecord, Degraded, Estimate, Flag, Ledger,
+    LedgerReport, NodeStats, TokenUsage, Tokens, Usage,
 };
 pub use limits::{Limits, Price, Prices};
 pub use model::{

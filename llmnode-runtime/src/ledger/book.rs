@@ -6,9 +6,13 @@ use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
-use super::record::{CallRecord, milliseconds};
+use super::estimate::Estimate;
+use super::id::{CallId, Ids};
+use super::milliseconds;
+use super::record::CallRecord;
+use super::report::LedgerReport;
 use super::usage::{TokenUsage, Usage};
 use crate::node::Node;
 
@@ -16,13 +20,13 @@ use crate::node::Node;
 const REMEMBERED: usize = 256;
 
 /// The figures of one node, over all its calls.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct NodeStats {
     /// Tokens and requests of all attempts.
     pub usage: Usage,
     /// Time spent in the node's calls, waits included. Calls that run side by side add up.
-    #[serde(rename = "busy_ms", serialize_with = "milliseconds")]
+    #[serde(rename = "busy_ms", with = "milliseconds")]
     pub busy: Duration,
     /// How often it was called.
     pub visits: u64,
@@ -63,6 +67,7 @@ fn path<N>() -> &'static str {
 }
 
 struct Book {
+    ids: Ids,
     stats: HashMap<NodeKey, NodeStats>,
     calls: VecDeque<Arc<CallRecord>>,
     remembered: usize,
@@ -70,7 +75,7 @@ struct Book {
 
 impl Default for Book {
     fn default() -> Self {
-        Book { stats: HashMap::new(), calls: VecDeque::new(), remembered: REMEMBERED }
+        Book { ids: Ids::default(), stats: HashMap::new(), calls: VecDeque::new(), remembered: REMEMBERED }
     }
 }
 
@@ -118,29 +123,35 @@ impl Ledger {
         self.by_name(|stats| u64::try_from(stats.busy.as_millis()).unwrap_or(u64::MAX))
     }
 
-    /// The whole book as JSON, without prompts, answers and violations.
-    pub fn to_json(&self) -> serde_json::Value {
+    /// The whole book at this moment, to be written as JSON and read back.
+    pub fn report(&self) -> LedgerReport {
+        let calls = self.calls();
         // One look at the figures, so that the total is the sum of the nodes also while calls run.
-        let (calls, nodes) = (self.calls(), self.by_name(|stats| *stats));
-        let mut total = Usage::default();
-        nodes.values().for_each(|stats| total.merge(&stats.usage));
-        serde_json::json!({
-            "format": "llmnode/ledger",
-            "version": 1,
-            "total": total,
-            "nodes": nodes,
-            "calls": calls.iter().map(Arc::as_ref).collect::<Vec<_>>(),
-        })
+        LedgerReport::new(self.by_name(|stats| *stats), calls)
     }
 
-    pub(super) fn begin_call(&self, node: &NodeKey) {
-        self.lock().stats(node).visits += 1;
+    /// The whole book as JSON, without prompts, answers and violations: [`report`](Ledger::report), written.
+    pub fn to_json(&self) -> serde_json::Value {
+        // Maps whose keys are text, and numbers that are finite: nothing that JSON has no word for.
+        serde_json::to_value(self.report()).unwrap_or_default()
     }
 
-    pub(super) fn add_attempt(&self, node: &NodeKey, usage: Option<&TokenUsage>, busy: Duration) {
+    pub(super) fn begin_call(&self, node: &NodeKey) -> CallId {
+        let mut book = self.lock();
+        book.stats(node).visits += 1;
+        book.ids.next()
+    }
+
+    pub(super) fn add_attempt(
+        &self,
+        node: &NodeKey,
+        usage: Option<&TokenUsage>,
+        estimate: Option<Estimate>,
+        busy: Duration,
+    ) {
         let mut book = self.lock();
         let stats = book.stats(node);
-        stats.usage.add(usage);
+        stats.usage.add(usage, estimate);
         stats.busy = stats.busy.saturating_add(busy);
     }
 

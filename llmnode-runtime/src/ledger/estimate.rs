@@ -1,9 +1,59 @@
-//! Estimates of tokens, for where no provider has counted them.
+//! What is assumed where nothing was reported. An estimate is never added to what is known.
+
+use serde::{Deserialize, Serialize};
 
 use crate::model::Message;
 
+/// What an attempt may have used, by its characters, a quarter of a token each: made where the provider reported no
+/// total, and kept apart from what is known.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct Estimate {
+    /// Tokens of the prompt.
+    pub input: u64,
+    /// Tokens of the answer; `None`: no answer was read.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub output: Option<u64>,
+}
+
+impl Estimate {
+    /// Prompt and answer together; of an answer that was not read, nothing.
+    pub fn total(&self) -> u64 {
+        self.input.saturating_add(self.output.unwrap_or(0))
+    }
+}
+
 /// About how many tokens a prompt has: a quarter of a token for each character.
 pub(crate) fn prompt_tokens(messages: &[Message]) -> u64 {
-    let characters: usize = messages.iter().map(|message| message.content.chars().count()).sum();
+    quarter(messages.iter().map(|message| message.content.chars().count()).sum())
+}
+
+/// About how many tokens an answer has.
+pub(super) fn answer_tokens(answer: &str) -> u64 {
+    quarter(answer.chars().count())
+}
+
+fn quarter(characters: usize) -> u64 {
     characters as u64 / 4
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::Role;
+
+    #[test]
+    fn four_characters_are_a_token_whatever_their_bytes() {
+        let message = |text| Message::new(Role::User, text);
+        assert_eq!(prompt_tokens(&[]), 0);
+        assert_eq!(prompt_tokens(&[message("äö"), message("ü")]), 0);
+        assert_eq!(prompt_tokens(&[message("äö"), message("üéaaa")]), 1);
+        assert_eq!((answer_tokens("äöü"), answer_tokens("äöüß")), (0, 1));
+    }
+
+    #[test]
+    fn an_answer_that_was_not_read_counts_nothing() {
+        let estimate = Estimate { input: 5, output: None };
+        assert_eq!((estimate.total(), Estimate { output: Some(2), ..estimate }.total()), (5, 7));
+    }
 }

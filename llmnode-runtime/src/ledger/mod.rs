@@ -2,12 +2,18 @@
 
 mod book;
 mod estimate;
+mod id;
+mod milliseconds;
 mod record;
+mod report;
 mod scope;
 mod usage;
 
 pub use book::{Ledger, NodeStats};
+pub use estimate::Estimate;
 pub(crate) use estimate::prompt_tokens;
+pub use id::{AttemptId, CallId};
 pub use record::{AttemptKind, AttemptRecord, CallRecord, Degraded, Flag};
+pub use report::LedgerReport;
 pub(crate) use scope::{CallScope, OpenAttempt};
 pub use usage::{TokenUsage, Tokens, Usage};

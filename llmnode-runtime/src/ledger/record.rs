@@ -4,15 +4,18 @@ use std::borrow::Cow;
 use std::fmt;
 use std::time::Duration;
 
-use serde::{Serialize, Serializer};
+use serde::{Deserialize, Serialize};
 
+use super::estimate::{Estimate, answer_tokens};
+use super::id::{AttemptId, CallId};
+use super::milliseconds;
 use super::usage::{TokenUsage, Usage};
 use crate::category::Category;
 use crate::text::cut;
 use crate::validate::Violation;
 
 /// Why an attempt was made.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum AttemptKind {
@@ -29,7 +32,7 @@ pub enum AttemptKind {
 }
 
 /// What took the place of the answer that was asked for first.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Degraded {
@@ -40,7 +43,7 @@ pub enum Degraded {
 }
 
 /// Something about an accepted answer that is worth knowing.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Flag {
@@ -60,9 +63,11 @@ pub enum Flag {
 }
 
 /// One attempt: one request that was begun. Its `Debug` form shows no content.
-#[derive(Clone, Serialize)]
+#[derive(Clone, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct AttemptRecord {
+    /// Its id, which went out with the request.
+    pub id: AttemptId,
     /// Why it was made.
     pub kind: AttemptKind,
     /// What went wrong; `None`: the answer was accepted.
@@ -75,18 +80,21 @@ pub struct AttemptRecord {
     #[serde(skip)]
     pub violations: Vec<Violation>,
     /// What is worth knowing about an accepted answer.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub flags: Vec<Flag>,
     /// Tokens, as the provider reports them; `None`: unknown.
     pub usage: Option<TokenUsage>,
+    /// What it may have used, where the provider reported no total.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub estimate: Option<Estimate>,
     /// The wait before the request.
-    #[serde(rename = "wait_ms", serialize_with = "milliseconds")]
+    #[serde(rename = "wait_ms", with = "milliseconds")]
     pub wait: Duration,
     /// From the begin of the request to the end of validation.
-    #[serde(rename = "elapsed_ms", serialize_with = "milliseconds")]
+    #[serde(rename = "elapsed_ms", with = "milliseconds")]
     pub elapsed: Duration,
     /// The wait that the server asked for.
-    #[serde(rename = "retry_after_ms", serialize_with = "optional_milliseconds")]
+    #[serde(rename = "retry_after_ms", with = "milliseconds::optional", default)]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub retry_after: Option<Duration>,
     /// The model, as the provider names it, or else as it was asked for.
@@ -106,14 +114,16 @@ pub struct AttemptRecord {
 }
 
 impl AttemptRecord {
-    pub(crate) fn new(kind: AttemptKind, wait: Duration, model: Option<String>) -> Self {
+    pub(super) fn new(id: AttemptId, kind: AttemptKind, wait: Duration, model: Option<String>) -> Self {
         AttemptRecord {
+            id,
             kind,
             category: None,
             message: String::new(),
             violations: Vec::new(),
             flags: Vec::new(),
             usage: None,
+            estimate: None,
             wait,
             elapsed: Duration::ZERO,
             retry_after: None,
@@ -131,6 +141,19 @@ impl AttemptRecord {
         self.violations = Vec::new();
     }
 
+    /// Estimates what the model wrote, where that was not reported.
+    pub(crate) fn estimate_answer(&mut self, answer: &str) {
+        let reported = self.reported();
+        if let Some(estimate) = self.estimate.as_mut().filter(|_| !reported) {
+            estimate.output = Some(answer_tokens(answer));
+        }
+    }
+
+    /// Whether all tokens are known.
+    pub(super) fn reported(&self) -> bool {
+        self.usage.is_some_and(|usage| usage.total().is_some())
+    }
+
     /// Keeps what the model wrote, up to 64 KiB.
     pub(crate) fn keep_answer(&mut self, answer: String) {
         self.answer = Some(cut(answer, 64 * 1024));
@@ -140,6 +163,7 @@ impl AttemptRecord {
 impl fmt::Debug for AttemptRecord {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("AttemptRecord")
+            .field("id", &self.id)
             .field("kind", &self.kind)
             .field("category", &self.category)
             .field("usage", &self.usage)
@@ -151,9 +175,14 @@ impl fmt::Debug for AttemptRecord {
 }
 
 /// One call of a node: all its attempts, and how it ended. Its `Debug` form shows no content.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct CallRecord {
+    /// Its id.
+    pub id: CallId,
+    /// The call that made it, through its [`Cx`](crate::Cx).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub parent: Option<CallId>,
     /// The node's name.
     pub node: Cow<'static, str>,
     /// How the call ended; `None`: with an output.
@@ -164,7 +193,7 @@ pub struct CallRecord {
     /// Its attempts, in order. Empty for a node without a model.
     pub attempts: Vec<AttemptRecord>,
     /// From the begin to the end, waits included.
-    #[serde(rename = "elapsed_ms", serialize_with = "milliseconds")]
+    #[serde(rename = "elapsed_ms", with = "milliseconds")]
     pub elapsed: Duration,
 }
 
@@ -172,23 +201,12 @@ impl CallRecord {
     /// The usage of all attempts.
     pub fn usage(&self) -> Usage {
         let mut usage = Usage::default();
-        self.attempts.iter().for_each(|attempt| usage.add(attempt.usage.as_ref()));
+        self.attempts.iter().for_each(|attempt| usage.add(attempt.usage.as_ref(), attempt.estimate));
         usage
     }
 
     /// What the model wrote last, if it wrote anything.
     pub fn last_answer(&self) -> Option<&str> {
         self.attempts.iter().rev().find_map(|attempt| attempt.answer.as_deref())
-    }
-}
-
-pub(super) fn milliseconds<S: Serializer>(duration: &Duration, to: S) -> Result<S::Ok, S::Error> {
-    to.serialize_f64(duration.as_micros() as f64 / 1000.0)
-}
-
-fn optional_milliseconds<S: Serializer>(duration: &Option<Duration>, to: S) -> Result<S::Ok, S::Error> {
-    match duration {
-        Some(duration) => milliseconds(duration, to),
-        None => to.serialize_none(),
     }
 }

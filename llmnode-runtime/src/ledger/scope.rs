@@ -5,6 +5,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use super::book::{Ledger, NodeKey};
+use super::estimate::Estimate;
+use super::id::{AttemptId, CallId};
 use super::record::{AttemptKind, AttemptRecord, CallRecord, Degraded};
 use crate::category::Category;
 use crate::clock::Clock;
@@ -18,11 +20,16 @@ pub(crate) struct CallScope<'r> {
     ledger: &'r Ledger,
     clock: &'r dyn Clock,
     node: NodeKey,
+    id: CallId,
+    parent: Option<CallId>,
     started: Instant,
     state: Mutex<State>,
 }
 
 struct State {
+    /// How many were begun.
+    begun: u32,
+    /// Those that have ended.
     attempts: Vec<AttemptRecord>,
     degraded: Option<Degraded>,
     /// Up to here the time is in the book.
@@ -31,6 +38,12 @@ struct State {
 }
 
 impl State {
+    fn begin_attempt(&mut self) -> u32 {
+        let index = self.begun;
+        self.begun = index.saturating_add(1);
+        index
+    }
+
     /// The time since the last booking. Attempts side by side may come here in another order than they ended.
     fn book_until(&mut self, now: Instant) -> Duration {
         let busy = now.saturating_duration_since(self.booked);
@@ -40,11 +53,20 @@ impl State {
 }
 
 impl<'r> CallScope<'r> {
-    pub(crate) fn begin<N: Node>(node: &N, ledger: &'r Ledger, clock: &'r dyn Clock) -> Self {
+    pub(crate) fn begin<N: Node>(
+        node: &N,
+        ledger: &'r Ledger,
+        clock: &'r dyn Clock,
+        parent: Option<CallId>,
+    ) -> Self {
         let (node, started) = (NodeKey::of(node), clock.now());
-        ledger.begin_call(&node);
-        let state = State { attempts: Vec::new(), degraded: None, booked: started, ended: false };
-        CallScope { ledger, clock, node, started, state: Mutex::new(state) }
+        let id = ledger.begin_call(&node);
+        let state = State { begun: 0, attempts: Vec::new(), degraded: None, booked: started, ended: false };
+        CallScope { ledger, clock, node, id, parent, started, state: Mutex::new(state) }
+    }
+
+    pub(crate) fn id(&self) -> CallId {
+        self.id
     }
 
     pub(crate) fn node(&self) -> &Cow<'static, str> {
@@ -58,8 +80,9 @@ impl<'r> CallScope<'r> {
         wait: Duration,
         model: Option<String>,
     ) -> OpenAttempt<'_> {
-        let record = Some(AttemptRecord::new(kind, wait, model));
-        OpenAttempt { call: self, started: self.clock.now(), record }
+        let id = self.id.attempt(self.lock().begin_attempt());
+        let record = Some(AttemptRecord::new(id, kind, wait, model));
+        OpenAttempt { call: self, id, started: self.clock.now(), record }
     }
 
     /// Ends the call, and gives its record.
@@ -93,6 +116,8 @@ impl<'r> CallScope<'r> {
         now: Instant,
     ) -> CallRecord {
         CallRecord {
+            id: self.id,
+            parent: self.parent,
             node: self.node.name.clone(),
             category,
             // A call that failed all the same has no output.
@@ -106,6 +131,7 @@ impl<'r> CallScope<'r> {
         tracing::debug!(
             target: "llmnode::attempt",
             node = &*self.node.name,
+            id = %record.id,
             kind = ?record.kind,
             category = record.category.map(Category::as_str),
             model = record.model,
@@ -116,7 +142,7 @@ impl<'r> CallScope<'r> {
         let now = self.clock.now();
         let mut state = self.lock();
         let busy = state.book_until(now);
-        self.ledger.add_attempt(&self.node, record.usage.as_ref(), busy);
+        self.ledger.add_attempt(&self.node, record.usage.as_ref(), record.estimate, busy);
         state.attempts.push(record);
         // However often a call tries, its record stays small.
         if let Some(old) = state.attempts.len().checked_sub(ANSWERS + 1) {
@@ -141,11 +167,21 @@ impl Drop for CallScope<'_> {
 /// One attempt under way. Dropped before its end, it is committed with what was known by then.
 pub(crate) struct OpenAttempt<'c> {
     call: &'c CallScope<'c>,
+    id: AttemptId,
     started: Instant,
     record: Option<AttemptRecord>,
 }
 
 impl OpenAttempt<'_> {
+    pub(crate) fn id(&self) -> AttemptId {
+        self.id
+    }
+
+    /// Writes down that the request is this many tokens long, by its characters.
+    pub(crate) fn estimate_prompt(&mut self, input: u64) {
+        self.note(|record| record.estimate = Some(Estimate { input, output: None }));
+    }
+
     /// Writes down what is known.
     pub(crate) fn note(&mut self, note: impl FnOnce(&mut AttemptRecord)) {
         if let Some(record) = &mut self.record {
@@ -166,6 +202,9 @@ impl OpenAttempt<'_> {
     fn close(&mut self, category: Option<Category>) {
         if let Some(mut record) = self.record.take() {
             record.category = category;
+            if record.reported() {
+                record.estimate = None;
+            }
             record.elapsed = self.call.clock.now().saturating_duration_since(self.started);
             self.call.commit(record);
         }

@@ -1,9 +1,11 @@
 //! Token figures, each known or unknown. Unknown is never zero, and does not spoil the sums.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
+
+use super::estimate::Estimate;
 
 /// The tokens of one response, as the provider reports them.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TokenUsage {
     /// Tokens of the prompt.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -30,7 +32,7 @@ impl TokenUsage {
 }
 
 /// A sum of figures of which some may be unknown.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Tokens {
     /// The sum of the known figures.
@@ -60,7 +62,7 @@ impl Tokens {
 }
 
 /// The usage of several requests.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Usage {
     /// How many requests were begun.
@@ -75,11 +77,13 @@ pub struct Usage {
     pub cached: u64,
     /// Answer tokens that were spent on reasoning, as far as providers report them.
     pub reasoning: u64,
+    /// What the requests that reported no total may have used, by their characters; in none of the sums above.
+    pub estimated: u64,
 }
 
 impl Usage {
     /// Adds one request; `None`: its usage is unknown.
-    pub(super) fn add(&mut self, usage: Option<&TokenUsage>) {
+    pub(super) fn add(&mut self, usage: Option<&TokenUsage>, estimate: Option<Estimate>) {
         let usage = usage.copied().unwrap_or_default();
         self.requests = self.requests.saturating_add(1);
         self.input.add(usage.input);
@@ -87,6 +91,7 @@ impl Usage {
         self.total.add(usage.total());
         self.cached = self.cached.saturating_add(usage.cached.unwrap_or(0));
         self.reasoning = self.reasoning.saturating_add(usage.reasoning.unwrap_or(0));
+        self.estimated = self.estimated.saturating_add(estimate.unwrap_or_default().total());
     }
 
     pub(super) fn merge(&mut self, other: &Usage) {
@@ -96,6 +101,7 @@ impl Usage {
         self.total.merge(other.total);
         self.cached = self.cached.saturating_add(other.cached);
         self.reasoning = self.reasoning.saturating_add(other.reasoning);
+        self.estimated = self.estimated.saturating_add(other.estimated);
     }
 }
 
@@ -114,10 +120,10 @@ mod tests {
     #[test]
     fn unknown_is_counted_not_zero() {
         let mut usage = Usage::default();
-        usage.add(Some(&TokenUsage { input: Some(10), output: Some(5), ..TokenUsage::default() }));
-        usage.add(None);
+        usage.add(Some(&TokenUsage { input: Some(10), output: Some(5), ..TokenUsage::default() }), None);
+        usage.add(None, Some(Estimate { input: 4, output: None }));
         assert_eq!((usage.requests, usage.total.known, usage.total.unreported_calls), (2, 15, 1));
-        assert_eq!(usage.total.total(), None);
+        assert_eq!((usage.total.total(), usage.estimated), (None, 4));
     }
 
     #[test]

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
+use crate::ledger::AttemptId;
 use crate::output::OutputSchema;
 use crate::settings::names;
 
@@ -63,6 +64,9 @@ pub struct Request {
     pub max_tokens: Option<u32>,
     /// Further fields, passed to the provider as they are.
     pub extra: Map<String, Value>,
+    /// The id of the attempt, for the provider's logs and one's own: `OpenAi` sends it as the header
+    /// `x-client-request-id`. `None` outside of a call.
+    pub correlation: Option<AttemptId>,
 }
 
 impl Request {
@@ -75,6 +79,7 @@ impl Request {
             temperature: None,
             max_tokens: None,
             extra: Map::new(),
+            correlation: None,
         }
     }
 }
@@ -88,6 +93,7 @@ impl fmt::Debug for Request {
             .field("temperature", &self.temperature)
             .field("max_tokens", &self.max_tokens)
             .field("extra", &names(&self.extra))
+            .field("correlation", &self.correlation)
             .finish()
     }
 }

@@ -52,6 +52,7 @@ pub(super) async fn attempt(
         record.usage = usage.or(record.usage);
         record.finish_reason = finish.as_ref().map(|finish| one_line(finish.as_str(), WORD));
         replace(&mut record.model, model);
+        record.estimate_answer(&text);
         replace(&mut record.request_id, request_id);
     });
     let cut = finish == Some(FinishReason::Length);

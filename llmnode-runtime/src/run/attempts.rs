@@ -10,7 +10,7 @@ use super::feedback;
 use super::repetition::Repetition;
 use super::run::RunCore;
 use crate::error::NodeError;
-use crate::ledger::{AttemptKind, CallScope, Degraded, OpenAttempt};
+use crate::ledger::{AttemptKind, CallScope, Degraded, OpenAttempt, prompt_tokens};
 use crate::model::Request;
 use crate::recovery::{Failed, Next, Progress};
 use crate::settings::Resolved;
@@ -50,6 +50,8 @@ pub(super) async fn run(plan: &Plan<'_>, mut request: Request, judge: &mut dyn J
             core.clock.sleep(wait).await;
         }
         let mut open = call.attempt(kind, wait, target.name.clone());
+        open.estimate_prompt(prompt_tokens(&request.messages));
+        request.correlation = Some(open.id());
         let Err(mut failure) =
             attempt(target.model, &request, &mut open, judge, &progress.attempt(), settings).await
         else {

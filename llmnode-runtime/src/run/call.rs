@@ -13,7 +13,7 @@ use super::run::RunCore;
 use crate::BoxFuture;
 use crate::category::Category;
 use crate::error::NodeError;
-use crate::ledger::{CallRecord, CallScope};
+use crate::ledger::{CallId, CallRecord, CallScope};
 use crate::node::Exec;
 use crate::panics::caught;
 use crate::recovery::{Failures, Step};
@@ -33,12 +33,12 @@ pub struct Call<'r, T> {
 }
 
 impl<'r, T> Call<'r, T> {
-    pub(super) fn new<S, N>(core: &'r RunCore, state: &'r S, node: &'r N) -> Self
+    pub(super) fn new<S, N>(core: &'r RunCore, parent: Option<CallId>, state: &'r S, node: &'r N) -> Self
     where
         S: ?Sized + Sync,
         N: Exec<S, Output = T>,
     {
-        let start = Box::new(move |settings| start(core, state, node, settings));
+        let start = Box::new(move |settings| start(core, parent, state, node, settings));
         Call { settings: Settings::new(), start }
     }
 
@@ -155,6 +155,7 @@ pub struct CallReport<T> {
 
 fn start<'r, S, N>(
     core: &'r RunCore,
+    parent: Option<CallId>,
     state: &'r S,
     node: &'r N,
     settings: Settings,
@@ -164,7 +165,7 @@ where
     N: Exec<S>,
 {
     Box::pin(async move {
-        let scope = CallScope::begin(node, &core.ledger, &*core.clock);
+        let scope = CallScope::begin(node, &core.ledger, &*core.clock, parent);
         let cx = Cx { core, state, scope: &scope, settings: &settings };
         let outcome = caught(|| node.exec(&cx)).await.unwrap_or_else(|said| {
             Err(NodeError::new(

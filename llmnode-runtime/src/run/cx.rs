@@ -33,7 +33,7 @@ impl<'r, S: ?Sized> Cx<'r, S> {
     where
         S: Sync,
     {
-        Call::new(self.core, self.state, node)
+        Call::new(self.core, Some(self.scope.id()), self.state, node)
     }
 }
 

@@ -33,7 +33,7 @@ impl<'r, T: Send + 'r> Map<'r, T> {
     {
         let calls = nodes.map(move |node| -> Start<'r, T> {
             Box::new(move |settings| {
-                Box::pin(async move { Call::new(core, state, &node).settings(settings).await })
+                Box::pin(async move { Call::new(core, None, state, &node).settings(settings).await })
             })
         });
         Map { calls: Box::new(calls), concurrency: 8, settings: Settings::new() }

@@ -135,7 +135,7 @@ impl<S> Run<S> {
     where
         S: Sync,
     {
-        Call::new(&self.core, &self.state, node)
+        Call::new(&self.core, None, &self.state, node)
     }
 
     /// Calls many nodes, eight at a time if [`concurrency`](Map::concurrency) says nothing else. Results come
