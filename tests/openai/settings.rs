@@ -2,9 +2,10 @@
 
 use std::time::Duration;
 
-use llmnode_runtime::{Category, OpenAi, OpenAiBuilder};
+use llmnode_runtime::stub_server::Reply;
+use llmnode_runtime::{Category, OpenAi, OpenAiBuilder, Run, TestClock};
 
-use crate::support::{CANARY, ask, builder, server};
+use crate::support::{CANARY, Greet, ask, builder, server};
 use crate::tls::AUTHORITY;
 
 fn fault(builder: OpenAiBuilder) -> (Category, String) {
@@ -105,4 +106,24 @@ async fn a_client_of_ones_own() {
         reqwest::Client::builder().tls_backend_preconfigured(tls).default_headers(headers).build().unwrap();
     assert!(ask(&builder(&server.base_url()).http_client(client).build().unwrap()).await.is_ok());
     assert_eq!(server.requests()[0].header("x-own"), Some("yes"));
+}
+
+#[tokio::test]
+async fn requests_carry_the_ids_of_their_attempts() {
+    let header = "x-client-request-id";
+    let server = server([Reply::error(503, "server_error", "busy", "busy"), Reply::text("hi")]).await;
+    let run = Run::new(builder(&server.base_url()).build().unwrap()).with_clock(TestClock::new());
+    let report = run.call(&Greet).report().await.unwrap();
+    let booked: Vec<_> = report.record.attempts.iter().map(|attempt| attempt.id.to_string()).collect();
+    let sent: Vec<_> =
+        server.requests().iter().map(|request| request.header(header).unwrap().to_owned()).collect();
+    assert_eq!((booked.len(), sent), (2, booked));
+
+    for (builder, expected) in [
+        (builder(&server.base_url()).header(header, "own"), Some("own")),
+        (builder(&server.base_url()).without_client_request_id(), None),
+    ] {
+        Run::new(builder.build().unwrap()).call(&Greet).await.unwrap();
+        assert_eq!(server.requests().last().unwrap().header(header), expected);
+    }
 }

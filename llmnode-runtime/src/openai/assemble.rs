@@ -35,6 +35,7 @@ impl OpenAiBuilder {
         let service = Service {
             client,
             endpoint,
+            client_request_id: self.client_request_id,
             headers,
             connect_timeout,
             attempt_timeout: self.attempt_timeout,

@@ -34,6 +34,7 @@ pub struct OpenAiBuilder {
     pub(super) without_key: bool,
     pub(super) model: Option<String>,
     pub(super) headers: Vec<(String, Secret)>,
+    pub(super) client_request_id: bool,
     pub(super) connect_timeout: Duration,
     pub(super) attempt_timeout: Duration,
     pub(super) body_cap: usize,
@@ -58,6 +59,7 @@ impl Default for OpenAiBuilder {
             without_key: false,
             model: None,
             headers: Vec::new(),
+            client_request_id: true,
             connect_timeout: Duration::from_secs(5),
             attempt_timeout: Duration::from_secs(600),
             body_cap: 8 * 1024 * 1024,
@@ -141,6 +143,14 @@ impl OpenAiBuilder {
     /// secrets: no message or `Debug` form shows them.
     pub fn header(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
         self.headers.push((name.into(), Secret::new(value)));
+        self
+    }
+
+    /// Sends no `x-client-request-id`. By default each request of a call carries the id of its attempt
+    /// ([`AttemptId`](crate::AttemptId)) in that header, so that one whose response never came can be named to the
+    /// provider.
+    pub fn without_client_request_id(mut self) -> Self {
+        self.client_request_id = false;
         self
     }
 

@@ -151,7 +151,7 @@ impl Inner {
         for _ in 0..=MAX_REDIRECTS {
             let body = request::encode(request, asked.model, asked.habits)
                 .map_err(|error| unsent(format!("the request cannot be written as JSON: {error}")))?;
-            let response = self.service.send(url, body, asked.deadline).await?;
+            let response = self.service.send(url, body, request.correlation, asked.deadline).await?;
             match self.service.redirect(&response) {
                 Some(target) => url = target?,
                 None => return self.receive(response, &asked, sink).await,

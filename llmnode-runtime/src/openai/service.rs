@@ -3,12 +3,13 @@
 use std::error::Error;
 use std::time::Duration;
 
-use reqwest::header::HeaderMap;
+use reqwest::header::{HeaderMap, HeaderValue};
 use reqwest::{Client, Method, Response, Url};
 use tokio::time::{Instant, timeout_at};
 
 use super::endpoint::{Endpoint, shown};
 use crate::category::Category;
+use crate::ledger::AttemptId;
 use crate::model::{ModelError, Retry};
 
 /// Sends requests to one endpoint.
@@ -17,6 +18,8 @@ pub(super) struct Service {
     pub(super) endpoint: Endpoint,
     /// Sent with every request; the key is among them.
     pub(super) headers: HeaderMap,
+    /// Whether requests carry the ids of their attempts.
+    pub(super) client_request_id: bool,
     /// `None`: the client's own.
     pub(super) connect_timeout: Option<Duration>,
     pub(super) attempt_timeout: Duration,
@@ -42,10 +45,17 @@ impl Service {
         &self,
         url: Url,
         body: Vec<u8>,
+        id: Option<AttemptId>,
         deadline: Deadline,
     ) -> Result<Response, ModelError> {
         let mut request = reqwest::Request::new(Method::POST, url);
         *request.headers_mut() = self.headers.clone();
+        if let Some(id) = id.filter(|_| self.client_request_id)
+            && let Ok(id) = HeaderValue::try_from(id.to_string())
+        {
+            // One that the program sets for all requests stays.
+            request.headers_mut().entry("x-client-request-id").or_insert(id);
+        }
         *request.body_mut() = Some(body.into());
         match timeout_at(deadline.0, self.client.execute(request)).await {
             Ok(Ok(response)) => Ok(response),

@@ -110,14 +110,60 @@ async fn the_ledger_remembers_a_bounded_number_of_calls() {
 }
 
 #[tokio::test]
-async fn json_has_its_format_and_no_content() {
-    let run = Run::new(ScriptedModel::new().reply("not json: secret").reply(GOOD)).with_state(world());
-    run.call(&GOAL).await.unwrap();
-    let json = run.ledger().to_json();
-    assert_eq!((json["format"].as_str(), json["version"].as_u64()), (Some("llmnode/ledger"), Some(1)));
-    assert_eq!(json["nodes"]["choose"]["usage"]["requests"], 2);
-    assert_eq!(json["calls"][0]["attempts"][0]["category"], "schema_error");
-    assert!(!json.to_string().contains("secret"));
+async fn calls_and_attempts_have_ids_and_requests_carry_them() {
+    let model = ScriptedModel::new().reply(BAD).reply(GOOD).reply("inner");
+    let run = Run::new(model.clone()).with_state(world());
+    let report = run.call(&GOAL).report().await.unwrap();
+    run.call(&elsewhere::Say).await.unwrap();
+
+    let sent: Vec<_> = model.requests().iter().map(|request| request.correlation.unwrap()).collect();
+    let booked: Vec<_> = report.record.attempts.iter().map(|attempt| attempt.id).collect();
+    assert_eq!(sent[..2], booked);
+    let id = report.record.id;
+    assert_eq!(sent[1].to_string(), format!("{id}-1"));
+    assert_eq!((sent[1].call(), sent[1].index(), report.record.parent), (id, 1, None));
+
+    let calls = run.ledger().calls();
+    let (inner, outer) = (&calls[1], &calls[2]);
+    assert_eq!((inner.parent, outer.parent), (Some(outer.id), None));
+    assert_eq!(sent[2].call(), inner.id);
+    let error = run.with_state(()).call(&say("x")).await.unwrap_err();
+    let ids = [id, inner.id, outer.id, error.record().unwrap().id];
+    assert_eq!(ids.into_iter().collect::<std::collections::BTreeSet<_>>().len(), 4);
+}
+
+#[tokio::test]
+async fn what_was_not_reported_is_estimated_apart() {
+    let half = TokenUsage { input: Some(5), ..TokenUsage::default() };
+    let model = ScriptedModel::new()
+        .reply("hello")
+        .reply(Reply::text("hello").usage(None))
+        .reply(Reply::text("hello").usage(half))
+        .reply(ModelError::new(Category::BadRequest, "HTTP 400"))
+        .reply(ModelError::unsent(Category::ConfigError, "no such model"));
+    let run = Run::new(model);
+    for _ in 0..5 {
+        run.call(&say("one two three four")).await.ok();
+    }
+    let estimates: Vec<_> = run
+        .ledger()
+        .calls()
+        .iter()
+        .flat_map(|call| &call.attempts)
+        .map(|attempt| attempt.estimate.map(|estimate| (estimate.input, estimate.output, estimate.total())))
+        .collect();
+    assert_eq!(estimates, [None, Some((5, Some(2), 7)), Some((5, Some(2), 7)), Some((5, None, 5))]);
+    let usage = run.ledger().total();
+    assert_eq!((usage.estimated, usage.total.known, usage.total.unreported_calls), (19, 12, 3));
+    assert_eq!(usage.input.known, 15, "what was reported counts, also where the total is unknown");
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_attempt_that_was_dropped_is_estimated_by_its_prompt() {
+    let run = Run::new(ScriptedModel::new().reply(Reply::never()));
+    let node = say("four");
+    assert!(tokio::time::timeout(Duration::from_secs(1), run.call(&node).into_future()).await.is_err());
+    assert_eq!(run.ledger().total().estimated, 1);
 }
 
 #[tokio::test]

@@ -8,6 +8,7 @@ mod errors;
 mod forms;
 mod ledger;
 mod recovery;
+mod report;
 mod schedules;
 mod settings;
 mod support;

@@ -1,0 +1,118 @@
+//! The ledger as JSON: what version 1 is, and that it is read back.
+
+use std::time::Duration;
+
+use crate::support::{BAD, GOAL, GOOD, Say, World, say, world};
+use llmnode_runtime::{
+    Category, Cx, Exec, FormatError, LedgerReport, ModelError, Node, NodeError, Reply, Run, ScriptedModel,
+    TestClock, TokenUsage,
+};
+
+/// The form of version 1. Every file of this version that was ever written is read by what reads this one.
+const GOLDEN: &str = include_str!("../data/ledger-v1.json");
+
+/// Calls another node.
+struct Outer;
+
+impl Node for Outer {
+    type Output = String;
+    const NAME: &'static str = "outer";
+}
+
+impl Exec<World> for Outer {
+    async fn exec(&self, cx: &Cx<'_, World>) -> Result<String, NodeError> {
+        cx.call(&say("inner")).await
+    }
+}
+
+/// Calls with everything that a record can hold, on a clock that only waits move.
+async fn everything() -> String {
+    let busy = ModelError::new(Category::RateLimitError, "HTTP 429: slow down").wait(Duration::from_secs(2));
+    let full = TokenUsage {
+        input: Some(30),
+        output: Some(9),
+        total: Some(45),
+        cached: Some(16),
+        reasoning: Some(6),
+    };
+    let model = ScriptedModel::new()
+        .reply("no JSON")
+        .reply(Reply::text(BAD).usage(None))
+        .reply(busy)
+        .reply(Reply::text(format!("```json\n{GOOD}\n```")).usage(full))
+        .reply("hello")
+        .reply(ModelError::new(Category::ApiKeyError, "HTTP 401: no such key"));
+    let run = Run::new(model).with_clock(TestClock::new()).with_state(world());
+    // The server's wait is the longest one allowed, so that nothing random is added.
+    run.call(&GOAL).max_wait(Duration::from_secs(2)).model("small").await.unwrap();
+    run.call(&Outer).await.unwrap();
+    run.call(&say("x")).await.unwrap_err();
+
+    let json = serde_json::to_string_pretty(&run.ledger().report()).unwrap() + "\n";
+    let id = run.ledger().calls()[0].id.to_string();
+    json.replace(id.split('-').next().unwrap(), "0123456789abcdef")
+}
+
+#[tokio::test]
+async fn what_is_written_is_version_1() {
+    let written = everything().await;
+    assert_eq!(written, GOLDEN, "a reader of version 1 may not know this form:\n{written}");
+}
+
+#[test]
+fn version_1_is_read() {
+    let report = LedgerReport::from_json(GOLDEN).unwrap();
+    assert_eq!(serde_json::to_string_pretty(&report).unwrap() + "\n", GOLDEN);
+
+    let (usage, choose) = (report.total, &report.calls[0]);
+    assert_eq!((usage.requests, usage.total.known, usage.total.unreported_calls), (6, 69, 3));
+    assert_eq!(usage.estimated, choose.usage().estimated + 1);
+    assert_eq!(report.nodes["choose"].busy, Duration::from_secs(2));
+    assert_eq!(choose.attempts[2].retry_after, Some(Duration::from_secs(2)));
+    assert_eq!(choose.attempts[2].category, Some(Category::RateLimitError));
+    let (inner, outer) = (&report.calls[1], &report.calls[2]);
+    assert_eq!((&*inner.node, inner.parent, outer.parent), ("say", Some(outer.id), None));
+    assert_eq!((inner.attempts[0].id.call(), inner.attempts[0].id.index()), (inner.id, 0));
+}
+
+#[test]
+fn what_is_no_ledger_of_a_known_version_is_refused_by_name() {
+    let fault = |json: &str| LedgerReport::from_json(json).map(|_| ()).unwrap_err();
+    let newer = GOLDEN.replacen("\"version\": 1", "\"version\": 2", 1);
+    let error = fault(&newer);
+    assert!(matches!(error, FormatError::Newer { version: 2, newest: 1, .. }));
+    assert!(error.to_string().starts_with("llmnode/ledger version 2 is newer than version 1"), "{error}");
+
+    let error = fault(r#"{"format": "llmnode/cassette", "version": 9}"#);
+    assert!(matches!(error, FormatError::Foreign { .. }));
+    assert!(error.to_string().contains("\"llmnode/ledger\", found \"llmnode/cassette\""), "{error}");
+
+    for malformed in ["", "[]", "{}", r#"{"format": "llmnode/ledger", "version": 0}"#, &GOLDEN[..900]] {
+        assert!(matches!(fault(malformed), FormatError::Malformed { .. }), "{malformed}");
+    }
+    let unknown = GOLDEN.replacen("api_key_error", "no_such_error", 1);
+    assert!(fault(&unknown).to_string().contains("\"no_such_error\", expected a category"));
+}
+
+#[tokio::test]
+async fn json_has_no_content() {
+    let run = Run::new(ScriptedModel::new().reply("not json: secret").reply(GOOD)).with_state(world());
+    run.call(&GOAL).await.unwrap();
+    let json = run.ledger().to_json().to_string();
+    assert!(!json.contains("secret") && !json.contains(GOAL.goal), "{json}");
+    let read = LedgerReport::from_json(&json).unwrap();
+    assert_eq!(read.calls[0].last_answer(), None);
+    assert!(!format!("{:?}", run.ledger().report()).contains("secret"));
+}
+
+#[tokio::test]
+async fn a_report_is_readable_while_calls_run() {
+    let run = Run::new(ScriptedModel::new().reply(Reply::never()));
+    let node = say("x");
+    let mut call = Box::pin(run.call(&node).into_future());
+    assert!(tokio::time::timeout(Duration::from_millis(1), &mut call).await.is_err());
+    let report = run.ledger().report();
+    assert_eq!((report.nodes["say"].visits, report.total.requests, report.calls.len()), (1, 0, 0));
+    drop(call);
+    assert_eq!(run.ledger().of::<Say>().unwrap().usage.requests, 1);
+}
