@@ -30,6 +30,8 @@ pub struct NodeStats {
     pub busy: Duration,
     /// How often it was called.
     pub visits: u64,
+    /// How many of its outputs are fallbacks.
+    pub degraded: u64,
 }
 
 impl NodeStats {
@@ -159,6 +161,7 @@ impl Ledger {
         let mut book = self.lock();
         let stats = book.stats(node);
         stats.busy = stats.busy.saturating_add(busy);
+        stats.degraded += u64::from(record.degraded.is_some());
         book.calls.push_back(record);
         book.trim();
     }

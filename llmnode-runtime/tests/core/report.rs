@@ -3,9 +3,10 @@
 use std::time::Duration;
 
 use crate::support::{BAD, GOAL, GOOD, Say, World, say, world};
+use llmnode_runtime::prompt::{Prompt, Segment};
 use llmnode_runtime::{
-    Category, Cx, Exec, FormatError, LedgerReport, ModelError, Node, NodeError, Reply, Run, ScriptedModel,
-    TestClock, TokenUsage,
+    AttemptKind, Attributes, Category, Cx, Degraded, Exec, FormatError, LedgerReport, LlmNode, ModelError,
+    Node, NodeError, OutputSpec, Reply, Run, ScriptedModel, TestClock, TokenUsage,
 };
 
 /// The form of version 1. Every file of this version that was ever written is read by what reads this one.
@@ -25,6 +26,31 @@ impl Exec<World> for Outer {
     }
 }
 
+/// Asks another model once the first one fails.
+struct Steady;
+
+impl Node for Steady {
+    type Output = String;
+    const NAME: &'static str = "steady";
+    const ATTRIBUTES: Attributes = Attributes::new().transport_retries(0).fallback_model("spare");
+}
+
+impl<S: ?Sized + Sync> Exec<S> for Steady {
+    async fn exec(&self, cx: &Cx<'_, S>) -> Result<String, NodeError> {
+        llmnode_runtime::private::exec(self, cx).await
+    }
+}
+
+impl<S: ?Sized + Sync> LlmNode<S> for Steady {
+    fn render(&self, _: &S, to: &mut Prompt) {
+        to.user(&[Segment::text("Hello?")]);
+    }
+
+    fn output(&self) -> OutputSpec<String, S> {
+        OutputSpec::text()
+    }
+}
+
 /// Calls with everything that a record can hold, on a clock that only waits move.
 async fn everything() -> String {
     let busy = ModelError::new(Category::RateLimitError, "HTTP 429: slow down").wait(Duration::from_secs(2));
@@ -41,12 +67,15 @@ async fn everything() -> String {
         .reply(busy)
         .reply(Reply::text(format!("```json\n{GOOD}\n```")).usage(full))
         .reply("hello")
-        .reply(ModelError::new(Category::ApiKeyError, "HTTP 401: no such key"));
+        .reply(ModelError::new(Category::ApiKeyError, "HTTP 401: no such key"))
+        .reply(ModelError::new(Category::ServerError, "HTTP 503: overloaded"))
+        .reply("hi");
     let run = Run::new(model).with_clock(TestClock::new()).with_state(world());
     // The server's wait is the longest one allowed, so that nothing random is added.
     run.call(&GOAL).max_wait(Duration::from_secs(2)).model("small").await.unwrap();
     run.call(&Outer).await.unwrap();
     run.call(&say("x")).await.unwrap_err();
+    run.call(&Steady).await.unwrap();
 
     let json = serde_json::to_string_pretty(&run.ledger().report()).unwrap() + "\n";
     let id = run.ledger().calls()[0].id.to_string();
@@ -65,14 +94,20 @@ fn version_1_is_read() {
     assert_eq!(serde_json::to_string_pretty(&report).unwrap() + "\n", GOLDEN);
 
     let (usage, choose) = (report.total, &report.calls[0]);
-    assert_eq!((usage.requests, usage.total.known, usage.total.unreported_calls), (6, 69, 3));
-    assert_eq!(usage.estimated, choose.usage().estimated + 1);
+    assert_eq!((usage.requests, usage.total.known, usage.total.unreported_calls), (8, 80, 4));
+    assert_eq!(usage.estimated, report.nodes.values().map(|node| node.usage.estimated).sum::<u64>());
     assert_eq!(report.nodes["choose"].busy, Duration::from_secs(2));
     assert_eq!(choose.attempts[2].retry_after, Some(Duration::from_secs(2)));
     assert_eq!(choose.attempts[2].category, Some(Category::RateLimitError));
     let (inner, outer) = (&report.calls[1], &report.calls[2]);
     assert_eq!((&*inner.node, inner.parent, outer.parent), ("say", Some(outer.id), None));
     assert_eq!((inner.attempts[0].id.call(), inner.attempts[0].id.index()), (inner.id, 0));
+    let (steady, stats) = (&report.calls[4], &report.nodes["steady"]);
+    assert_eq!((steady.degraded, stats.degraded), (Some(Degraded::FallbackModel), 1));
+    assert_eq!(
+        (steady.attempts[1].kind, steady.attempts[1].model.as_deref()),
+        (AttemptKind::Fallback, Some("spare"))
+    );
 }
 
 #[test]
