@@ -27,6 +27,7 @@ mod run;
 mod settings;
 #[cfg(feature = "stub-server")]
 pub mod stub_server;
+pub mod testing;
 mod text;
 mod validate;
 
@@ -40,8 +41,8 @@ pub use ledger::{
 };
 pub use limits::{Limits, Price, Prices};
 pub use model::{
-    ChatModel, Completion, FinishReason, Message, ModelError, Reply, Request, Retry, Role, ScriptedModel,
-    Sink,
+    ChatModel, Completion, FinishReason, FnModel, Message, ModelError, Reply, Request, Retry, Role,
+    ScriptedModel, Sink,
 };
 pub use node::{Exec, LlmNode, Node};
 #[cfg(feature = "openai")]

@@ -3,11 +3,16 @@
 mod chat_model;
 mod completion;
 mod error;
+mod function;
+mod reply;
 mod request;
 mod scripted;
+mod transcript;
 
 pub use chat_model::{ChatModel, Sink};
 pub use completion::{Completion, FinishReason};
 pub use error::{ModelError, Retry};
+pub use function::FnModel;
+pub use reply::Reply;
 pub use request::{Message, Request, Role};
-pub use scripted::{Reply, ScriptedModel};
+pub use scripted::ScriptedModel;

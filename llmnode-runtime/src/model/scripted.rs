@@ -2,113 +2,22 @@
 
 use std::collections::VecDeque;
 use std::fmt;
-use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::chat_model::{ChatModel, Sink};
-use super::completion::{Completion, FinishReason};
+use super::completion::Completion;
 use super::error::ModelError;
+use super::function::FnModel;
+use super::reply::Reply;
 use super::request::Request;
 use crate::BoxFuture;
 use crate::category::Category;
-use crate::ledger::TokenUsage;
-
-/// One scripted reply.
-#[derive(Debug)]
-pub struct Reply {
-    outcome: Outcome,
-    delay: Duration,
-}
-
-#[derive(Debug)]
-enum Outcome {
-    Answer(Completion),
-    Error(ModelError),
-    Never,
-}
-
-impl Reply {
-    /// The model writes this text, and uses one token for each four characters.
-    pub fn text(text: impl Into<String>) -> Self {
-        let mut completion = Completion::new(text);
-        let output = completion.text.chars().count().div_ceil(4) as u64;
-        completion.usage =
-            Some(TokenUsage { input: Some(10), output: Some(output), ..TokenUsage::default() });
-        Reply::from(completion)
-    }
-
-    /// The request fails.
-    pub fn error(error: ModelError) -> Self {
-        Reply { outcome: Outcome::Error(error), delay: Duration::ZERO }
-    }
-
-    /// No answer ever comes.
-    pub fn never() -> Self {
-        Reply { outcome: Outcome::Never, delay: Duration::ZERO }
-    }
-
-    /// Sets why the answer ended. Of no effect on a failure.
-    #[must_use]
-    pub fn finish(self, finish: FinishReason) -> Self {
-        self.edit(|completion| completion.finish = Some(finish))
-    }
-
-    /// Sets the usage; `None`: the provider reports none. Of no effect on a failure, which has
-    /// [`ModelError::usage`].
-    #[must_use]
-    pub fn usage(self, usage: impl Into<Option<TokenUsage>>) -> Self {
-        self.edit(|completion| completion.usage = usage.into())
-    }
-
-    /// The model declines to answer.
-    #[must_use]
-    pub fn refusal(self, refusal: impl Into<String>) -> Self {
-        self.edit(|completion| completion.refusal = Some(refusal.into()))
-    }
-
-    /// The reply comes after a while, by tokio's clock.
-    #[must_use]
-    pub fn after(mut self, delay: Duration) -> Self {
-        self.delay = delay;
-        self
-    }
-
-    fn edit(mut self, edit: impl FnOnce(&mut Completion)) -> Self {
-        if let Outcome::Answer(completion) = &mut self.outcome {
-            edit(completion);
-        }
-        self
-    }
-}
-
-impl From<Completion> for Reply {
-    fn from(completion: Completion) -> Self {
-        Reply { outcome: Outcome::Answer(completion), delay: Duration::ZERO }
-    }
-}
-
-impl From<&str> for Reply {
-    fn from(text: &str) -> Self {
-        Reply::text(text)
-    }
-}
-
-impl From<String> for Reply {
-    fn from(text: String) -> Self {
-        Reply::text(text)
-    }
-}
-
-impl From<ModelError> for Reply {
-    fn from(error: ModelError) -> Self {
-        Reply::error(error)
-    }
-}
 
 /// A model that gives scripted replies in order, and remembers what it was asked.
 ///
 /// It runs the whole path of a real model: reading, validation, feedback, accounting. When the script has
-/// ended, every further request is a `config_error` that says so. Clones share script and memory.
+/// ended, every further request is a `config_error` that says so, unless [`otherwise`](Self::otherwise) answers
+/// it. Clones share script and memory.
 ///
 /// ```
 /// # use llmnode_runtime as llmnode;
@@ -116,6 +25,7 @@ impl From<ModelError> for Reply {
 ///
 /// let model = ScriptedModel::new().reply("not JSON").reply(r#"{"item": "key"}"#);
 /// assert_eq!(model.requests().len(), 0);
+/// assert_eq!(model.remaining(), 2);
 /// ```
 #[derive(Clone, Default)]
 pub struct ScriptedModel(Arc<Mutex<Script>>);
@@ -123,7 +33,10 @@ pub struct ScriptedModel(Arc<Mutex<Script>>);
 #[derive(Default)]
 struct Script {
     replies: VecDeque<Reply>,
+    otherwise: Option<FnModel>,
     requests: Vec<Request>,
+    /// How many requests found no reply.
+    unanswered: usize,
 }
 
 impl ScriptedModel {
@@ -139,14 +52,69 @@ impl ScriptedModel {
         self
     }
 
+    /// Answers every request after the script's end.
+    ///
+    /// ```
+    /// # use llmnode_runtime as llmnode;
+    /// # use llmnode::ScriptedModel;
+    /// let model = ScriptedModel::new().reply("the first answer").otherwise(|_| "all the others");
+    /// # let _ = model;
+    /// ```
+    #[must_use]
+    pub fn otherwise<R: Into<Reply>>(self, answer: impl Fn(&Request) -> R + Send + Sync + 'static) -> Self {
+        self.lock().otherwise = Some(FnModel::new(answer));
+        self
+    }
+
     /// The requests so far, in order.
     pub fn requests(&self) -> Vec<Request> {
         self.lock().requests.clone()
     }
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, Script> {
+    /// How many scripted replies have not been given yet.
+    pub fn remaining(&self) -> usize {
+        self.lock().replies.len()
+    }
+
+    /// Asserts that every scripted reply was given, and that every request had one.
+    ///
+    /// # Panics
+    /// If that is not so; the message has the numbers.
+    #[track_caller]
+    pub fn assert_done(&self) {
+        // The lock is given back before a panic, which would leave it poisoned.
+        let (left, asked, unanswered) = {
+            let script = self.lock();
+            (script.replies.len(), script.requests.len(), script.unanswered)
+        };
+        assert!(left == 0, "replies left in the script: {left}, after requests: {asked}");
+        assert!(unanswered == 0, "requests that found no reply in the script: {unanswered} of {asked}");
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Script> {
         // Nothing panics while it holds the lock.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The reply to this request, which is remembered.
+    fn next(&self, request: &Request) -> Reply {
+        let otherwise = {
+            let mut script = self.lock();
+            script.requests.push(request.clone());
+            if let Some(reply) = script.replies.pop_front() {
+                return reply;
+            }
+            script.unanswered += usize::from(script.otherwise.is_none());
+            script.otherwise.clone()
+        };
+        match otherwise {
+            Some(function) => function.answer(request),
+            None => {
+                let fault = "the script has ended: this request has no reply; add one with `reply(..)`, or \
+                             `otherwise(..)` for all further ones";
+                Reply::error(ModelError::unsent(Category::ConfigError, fault))
+            }
+        }
     }
 }
 
@@ -156,26 +124,7 @@ impl ChatModel for ScriptedModel {
         request: &'a Request,
         _: &'a mut dyn Sink,
     ) -> BoxFuture<'a, Result<Completion, ModelError>> {
-        let reply = {
-            let mut script = self.lock();
-            script.requests.push(request.clone());
-            script.replies.pop_front().unwrap_or_else(|| {
-                let asked = script.requests.len();
-                let fault =
-                    format!("the script has ended: request {asked} has no reply; add one with `reply(..)`");
-                Reply::error(ModelError::unsent(Category::ConfigError, fault))
-            })
-        };
-        Box::pin(async move {
-            if reply.delay > Duration::ZERO {
-                tokio::time::sleep(reply.delay).await;
-            }
-            match reply.outcome {
-                Outcome::Answer(completion) => Ok(completion),
-                Outcome::Error(error) => Err(error),
-                Outcome::Never => std::future::pending().await,
-            }
-        })
+        Box::pin(self.next(request).play())
     }
 }
 

@@ -7,7 +7,7 @@ use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 use rustls::pki_types::CertificateDer;
 
 use super::config::{Given, KEY, OpenAiBuilder};
-use super::endpoint::Endpoint;
+use super::endpoint::{Endpoint, is_loopback};
 use super::learned::Learned;
 use super::secret::Secret;
 use super::service::Service;
@@ -34,6 +34,7 @@ impl OpenAiBuilder {
         };
         let service = Service {
             client,
+            stays_here: self.stays_here(&endpoint),
             endpoint,
             client_request_id: self.client_request_id,
             headers,
@@ -50,6 +51,12 @@ impl OpenAiBuilder {
             secrets,
             learned: Learned::default(),
         })))
+    }
+
+    /// Whether requests stay on this machine, as far as the settings tell.
+    fn stays_here(&self, endpoint: &Endpoint) -> bool {
+        let proxied = |url: &Secret| Url::parse(url.reveal()).is_ok_and(|url| is_loopback(&url));
+        endpoint.is_loopback() && self.proxy.as_ref().is_none_or(proxied)
     }
 
     /// Everything that no message may show.
@@ -187,4 +194,22 @@ fn bearer(key: &Given<Secret>) -> Result<HeaderValue, NodeError> {
     })?;
     header.set_sensitive(true);
     Ok(header)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_proxy_elsewhere_leaves_the_machine_too() {
+        let stays = |base: &str, proxy: Option<&str>| {
+            let builder = OpenAi::builder().base_url(base).without_key();
+            let builder = proxy.into_iter().fold(builder, OpenAiBuilder::proxy);
+            builder.assemble().unwrap().0.service.stays_here
+        };
+        assert!(stays("http://127.0.0.1:1/v1", None));
+        assert!(stays("http://[::1]:1/v1", Some("http://localhost:2")));
+        assert!(!stays("http://127.0.0.1:1/v1", Some("http://proxy.invalid:2")));
+        assert!(!stays("http://models.invalid/v1", Some("http://127.0.0.1:2")));
+    }
 }

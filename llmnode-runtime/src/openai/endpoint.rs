@@ -37,13 +37,7 @@ impl Endpoint {
 
     /// Whether the server runs on this machine.
     pub(super) fn is_loopback(&self) -> bool {
-        match self.url.host_str().unwrap_or_default() {
-            "localhost" | "[::1]" => true,
-            host => {
-                host.ends_with(".localhost")
-                    || host.parse().is_ok_and(|address: std::net::Ipv4Addr| address.is_loopback())
-            }
-        }
+        is_loopback(&self.url)
     }
 
     pub(super) fn is_https(&self) -> bool {
@@ -60,6 +54,17 @@ impl Endpoint {
         match self.url.path().strip_suffix(PATH) {
             Some("") => "; most base URLs end with /v1",
             _ => "",
+        }
+    }
+}
+
+/// Whether the URL's host is this machine.
+pub(super) fn is_loopback(url: &Url) -> bool {
+    match url.host_str().unwrap_or_default() {
+        "localhost" | "[::1]" => true,
+        host => {
+            host.ends_with(".localhost")
+                || host.parse().is_ok_and(|address: std::net::Ipv4Addr| address.is_loopback())
         }
     }
 }

@@ -38,6 +38,7 @@ use crate::BoxFuture;
 use crate::category::Category;
 use crate::error::NodeError;
 use crate::model::{ChatModel, Completion, ModelError, Request, Retry, Sink};
+use crate::testing;
 use crate::text::one_line;
 
 /// How often a server may send a request elsewhere on itself.
@@ -163,6 +164,7 @@ impl Inner {
 
     /// Settles how to ask, or says what is missing.
     fn prepare<'a>(&'a self, request: &'a Request) -> Result<Asked<'a>, String> {
+        testing::check(self.service.stays_here, || self.service.endpoint.host())?;
         let model = request.model.as_deref().or(self.model.as_deref()).ok_or(
             "no model is named: set OPENAI_MODEL, `model` on the builder, or `model` on the node or call",
         )?;

@@ -16,6 +16,8 @@ use crate::model::{ModelError, Retry};
 pub(super) struct Service {
     pub(super) client: Client,
     pub(super) endpoint: Endpoint,
+    /// Neither the endpoint nor the proxy is another machine.
+    pub(super) stays_here: bool,
     /// Sent with every request; the key is among them.
     pub(super) headers: HeaderMap,
     /// Whether requests carry the ids of their attempts.

@@ -138,6 +138,15 @@ impl<S> Run<S> {
         Call::new(&self.core, None, &self.state, node)
     }
 
+    /// Calls a node on a state that the run does not own.
+    pub(crate) fn call_on<'r, T, N>(&'r self, state: &'r T, node: &'r N) -> Call<'r, N::Output>
+    where
+        T: ?Sized + Sync,
+        N: Exec<T>,
+    {
+        Call::new(&self.core, state, node)
+    }
+
     /// Calls many nodes, eight at a time if [`concurrency`](Map::concurrency) says nothing else. Results come
     /// in the order of the nodes; one failure does not disturb the others.
     pub fn map<'r, N>(&'r self, nodes: impl IntoIterator<Item = N, IntoIter: Send + 'r>) -> Map<'r, N::Output>

@@ -152,6 +152,14 @@ impl Invalid {
         }
     }
 
+    /// What is wrong with the answer, warnings included; empty for an error of the program.
+    pub fn violations(&self) -> &[Violation] {
+        match &self.0 {
+            Inner::Answer(violations) => violations,
+            Inner::Abort(_) => &[],
+        }
+    }
+
     pub(crate) fn into_violations(self) -> Result<Vec<Violation>, Box<dyn Error + Send + Sync>> {
         match self.0 {
             Inner::Answer(violations) => Ok(violations),

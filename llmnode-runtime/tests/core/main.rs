@@ -12,4 +12,5 @@ mod report;
 mod schedules;
 mod settings;
 mod support;
+mod testkit;
 mod ways_out;

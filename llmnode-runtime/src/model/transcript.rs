@@ -1,0 +1,47 @@
+//! A request as text that a person reads and a test compares.
+
+use std::fmt::Display;
+
+use super::request::{Request, Role};
+
+impl Request {
+    /// The whole request as text: a line for each setting that is set, then each message below the name of who
+    /// speaks. Of the schema the name; its text is [`OutputSchema::plain`](crate::OutputSchema::plain).
+    ///
+    /// The form stays as it is, so that it can be kept in a file and compared:
+    ///
+    /// ```
+    /// # use llmnode_runtime as llmnode;
+    /// use llmnode::{Message, Request, Role};
+    ///
+    /// let mut request = Request::new(vec![
+    ///     Message::new(Role::System, "You are brief."),
+    ///     Message::new(Role::User, "Greet Ada.\nAnd Bob."),
+    /// ]);
+    /// request.temperature = Some(0.0);
+    /// let text = "temperature: 0\n--- system\nYou are brief.\n--- user\nGreet Ada.\nAnd Bob.";
+    /// assert_eq!(request.transcript(), text);
+    /// ```
+    pub fn transcript(&self) -> String {
+        fn line(name: &str, value: impl Display) -> String {
+            format!("{name}: {value}")
+        }
+        let settings = [
+            self.model.as_ref().map(|model| line("model", model)),
+            self.temperature.map(|temperature| line("temperature", temperature)),
+            self.max_tokens.map(|most| line("max_tokens", most)),
+            self.output.as_ref().map(|schema| line("answer", format_args!("JSON of {}", schema.name()))),
+        ];
+        let extra = self.extra.iter().map(|(name, value)| line(name, value));
+        let messages = self.messages.iter().map(|one| format!("--- {}\n{}", speaker(one.role), one.content));
+        settings.into_iter().flatten().chain(extra).chain(messages).collect::<Vec<_>>().join("\n")
+    }
+}
+
+fn speaker(role: Role) -> &'static str {
+    match role {
+        Role::System => "system",
+        Role::User => "user",
+        Role::Assistant => "assistant",
+    }
+}

@@ -1,0 +1,69 @@
+//! What a node asks, without a model.
+
+use std::future::IntoFuture;
+use std::pin::pin;
+use std::task::{Context, Poll, Waker};
+
+use crate::category::Category;
+use crate::model::{FnModel, ModelError, Request};
+use crate::node::Exec;
+use crate::run::Run;
+
+/// The first request of a node with this state, exactly as a run would send it, without asking any model.
+///
+/// It has the settings of the node's attributes. What a run or a call sets beside them, and corrections, are in the
+/// requests that a [`ScriptedModel`](crate::ScriptedModel) remembers.
+///
+/// # Panics
+/// If the node asks nothing: with the call's error, such as a `prep_error`, or because the node answers by
+/// itself or waits for something else first.
+///
+/// ```
+/// # use llmnode_runtime as llmnode;
+/// # use llmnode::{Cx, Exec, LlmNode, Node, NodeError, OutputSpec};
+/// # use llmnode::prompt::{Prompt, Segment};
+/// # struct Greet { name: String }
+/// # impl Node for Greet { type Output = String; const NAME: &'static str = "greet"; }
+/// # impl<S: ?Sized + Sync> Exec<S> for Greet {
+/// #     async fn exec(&self, cx: &Cx<'_, S>) -> Result<String, NodeError> { llmnode::private::exec(self, cx).await }
+/// # }
+/// # impl<S: ?Sized + Sync> LlmNode<S> for Greet {
+/// #     fn render(&self, _: &S, to: &mut Prompt) { to.user(&[Segment::text("Greet "), Segment::value(&self.name)]); }
+/// #     fn output() -> OutputSpec<String, S> { OutputSpec::text() }
+/// # }
+/// use llmnode::testing::request_of;
+///
+/// // #[llm_node(prompt = "Greet {name}")]
+/// let request = request_of(&Greet { name: "Ada".into() }, &());
+/// assert_eq!(request.messages[0].content, "Greet Ada");
+/// ```
+#[track_caller]
+pub fn request_of<N, S>(node: &N, state: &S) -> Request
+where
+    N: Exec<S>,
+    S: ?Sized + Sync,
+{
+    // Nothing recovers from a `config_error`, so the node ends with the first request.
+    let model = FnModel::new(|_| ModelError::unsent(Category::ConfigError, "only the request is wanted"));
+    let run = Run::new(model.clone());
+    // Rendering never waits, and this model answers at once: one poll goes as far as the first request.
+    let polled = {
+        let call = pin!(run.call_on(state, node).into_future());
+        call.poll(&mut Context::from_waker(Waker::noop())).map(|outcome| outcome.err())
+    };
+    let why = match (model.requests().into_iter().next(), polled) {
+        (Some(request), _) => return request,
+        (None, Poll::Ready(Some(error))) => error.to_string(),
+        (None, Poll::Ready(None)) => "it answers without a model".to_owned(),
+        (None, Poll::Pending) => {
+            "it waits for something before its first request; call it on a run".to_owned()
+        }
+    };
+    asks_nothing(N::NAME, &why)
+}
+
+#[track_caller]
+#[expect(clippy::panic, reason = "how a test fails")]
+fn asks_nothing(node: &str, why: &str) -> ! {
+    panic!("the node `{node}` asks nothing: {why}")
+}

@@ -1,0 +1,147 @@
+//! The difference of two texts, line by line.
+
+/// Beyond this many pairs of lines that differ the common ones among them are not looked for.
+const PAIRS: usize = 1_000_000;
+
+/// How many equal lines are shown around those that differ.
+const CONTEXT: usize = 3;
+
+#[derive(Clone, Copy, PartialEq)]
+enum Line<'t> {
+    Both(&'t str),
+    Expected(&'t str),
+    Found(&'t str),
+}
+
+/// The lines of both texts: `-` before those only expected, `+` before those only found. Of equal lines those near
+/// a difference. Blanks that end a changed line, and control characters in it, are shown.
+pub(super) fn diff(expected: &str, found: &str) -> String {
+    let (expected, found): (Vec<_>, Vec<_>) = (expected.split('\n').collect(), found.split('\n').collect());
+    let lines = compare(&expected, &found);
+    let mut text = String::new();
+    let mut hidden = 0;
+    for (index, line) in lines.iter().enumerate() {
+        let near = index.saturating_sub(CONTEXT)..lines.len().min(index + CONTEXT + 1);
+        if lines[near].iter().all(|line| matches!(line, Line::Both(_))) {
+            hidden += 1;
+            continue;
+        }
+        note_hidden(&mut text, std::mem::take(&mut hidden));
+        text += &match line {
+            Line::Both(line) => format!("  {line}\n"),
+            Line::Expected(line) => format!("- {}\n", visible(line)),
+            Line::Found(line) => format!("+ {}\n", visible(line)),
+        };
+    }
+    note_hidden(&mut text, hidden);
+    text
+}
+
+fn note_hidden(text: &mut String, lines: usize) {
+    if lines > 0 {
+        *text += &format!("  … {lines} equal line{}\n", if lines == 1 { "" } else { "s" });
+    }
+}
+
+fn visible(line: &str) -> String {
+    let kept = line.trim_end_matches(' ');
+    let escaped =
+        kept.chars().map(|c| if c.is_control() { c.escape_default().to_string() } else { c.into() });
+    escaped.collect::<String>() + &"·".repeat(line.len() - kept.len())
+}
+
+/// A shortest way from one text to the other: what both begin and end with, and between these their longest
+/// common subsequence.
+fn compare<'t>(expected: &[&'t str], found: &[&'t str]) -> Vec<Line<'t>> {
+    let same = |pair: &(&&str, &&str)| pair.0 == pair.1;
+    let head = expected.iter().zip(found).take_while(same).count();
+    let tail = expected[head..].iter().rev().zip(found[head..].iter().rev()).take_while(same).count();
+    let (e, f) = (&expected[head..expected.len() - tail], &found[head..found.len() - tail]);
+    let mut lines: Vec<_> = expected[..head].iter().copied().map(Line::Both).collect();
+    let longest = longest_common(e, f);
+    let (mut i, mut j) = (0, 0);
+    while i < e.len() || j < f.len() {
+        let line = match (e.get(i), f.get(j)) {
+            (Some(one), Some(other)) if one == other => Line::Both(one),
+            (Some(one), Some(_)) if longest.at(i + 1, j) >= longest.at(i, j + 1) => Line::Expected(one),
+            (_, Some(other)) => Line::Found(other),
+            (Some(one), None) => Line::Expected(one),
+            (None, None) => break,
+        };
+        i += usize::from(!matches!(line, Line::Found(_)));
+        j += usize::from(!matches!(line, Line::Expected(_)));
+        lines.push(line);
+    }
+    lines.extend(expected[expected.len() - tail..].iter().copied().map(Line::Both));
+    lines
+}
+
+/// The lengths of the longest common subsequences of all pairs of ends of two texts.
+struct Lengths {
+    width: usize,
+    lengths: Vec<u32>,
+}
+
+impl Lengths {
+    fn at(&self, i: usize, j: usize) -> u32 {
+        self.lengths.get(i * self.width + j).copied().unwrap_or(0)
+    }
+}
+
+fn longest_common(expected: &[&str], found: &[&str]) -> Lengths {
+    let width = found.len() + 1;
+    if expected.len().saturating_mul(found.len()) > PAIRS {
+        return Lengths { width, lengths: Vec::new() };
+    }
+    let mut table = Lengths { width, lengths: vec![0; (expected.len() + 1) * width] };
+    for i in (0..expected.len()).rev() {
+        for j in (0..found.len()).rev() {
+            table.lengths[i * width + j] = if expected[i] == found[j] {
+                table.at(i + 1, j + 1) + 1
+            } else {
+                table.at(i + 1, j).max(table.at(i, j + 1))
+            };
+        }
+    }
+    table
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn changed_lines_stand_side_by_side() {
+        assert_eq!(diff("a\nb\nc", "a\nx\nc"), "  a\n- b\n+ x\n  c\n");
+        assert_eq!(diff("a\nb", "a\nb\nc"), "  a\n  b\n+ c\n");
+    }
+
+    #[test]
+    fn far_lines_are_counted_and_blanks_shown() {
+        let head = "1\n2\n3\n4\n5\n";
+        let text = diff(&format!("{head}a"), &format!("{head}a \t  "));
+        assert_eq!(text, "  … 2 equal lines\n  3\n  4\n  5\n- a\n+ a \\t··\n");
+    }
+
+    #[test]
+    fn very_long_texts_are_compared_too() {
+        let (one, other) = ("a\n".repeat(2000), "b\n".repeat(2000));
+        assert_eq!(diff(&one, &other).lines().count(), 4001);
+    }
+
+    proptest! {
+        #[test]
+        fn the_lines_of_both_texts_are_all_there(one in "[ab\n]{0,24}", other in "[ab\n]{0,24}") {
+            let (e, f): (Vec<_>, Vec<_>) = (one.split('\n').collect(), other.split('\n').collect());
+            let lines = compare(&e, &f);
+            let side = |left: bool| lines.iter().filter_map(move |line| match line {
+                Line::Both(text) => Some(*text),
+                Line::Expected(text) => left.then_some(*text),
+                Line::Found(text) => (!left).then_some(*text),
+            });
+            prop_assert!(side(true).eq(e.iter().copied()) && side(false).eq(f.iter().copied()));
+        }
+    }
+}

@@ -1,0 +1,62 @@
+//! Tests that ask a real model cost money and fail by chance; this forbids it.
+
+use std::panic::Location;
+use std::sync::OnceLock;
+
+use super::variable;
+
+const VARIABLE: &str = "LLMNODE_FORBID_REQUESTS";
+
+/// Who forbids requests that leave the machine.
+static REAL: OnceLock<String> = OnceLock::new();
+/// Who forbids all requests.
+static ALL: OnceLock<String> = OnceLock::new();
+
+/// Forbids every request of an `OpenAi` that leaves this machine, in the whole process and until its end: it is a
+/// `config_error` before anything is sent, and nothing is looked up or connected. Servers on loopback, such as a
+/// `StubServer`, stay allowed.
+///
+/// Tests of one process run side by side; so nothing takes this back, and calling it again changes nothing. Where no
+/// test must be forgotten, set `LLMNODE_FORBID_REQUESTS=1` for the run of the tests.
+///
+/// Models of one's own, and the proxies of an HTTP client of one's own, are not seen by it.
+///
+/// ```
+/// # use llmnode_runtime as llmnode;
+/// llmnode::testing::forbid_requests();
+/// ```
+#[track_caller]
+pub fn forbid_requests() {
+    let caller = Location::caller();
+    REAL.get_or_init(|| called("forbid_requests", caller));
+}
+
+/// As [`forbid_requests`], but servers on loopback are forbidden, too.
+#[track_caller]
+pub fn forbid_all_requests() {
+    let caller = Location::caller();
+    ALL.get_or_init(|| called("forbid_all_requests", caller));
+}
+
+fn called(function: &str, caller: &Location<'_>) -> String {
+    format!("`testing::{function}()`, called at {caller}")
+}
+
+/// Whether a request may be made: `Err` says who forbids it. `local`: it stays on this machine.
+#[cfg_attr(not(feature = "openai"), expect(dead_code, reason = "no model makes requests"))]
+pub(crate) fn check(local: bool, host: impl FnOnce() -> String) -> Result<(), String> {
+    static ENVIRONMENT: OnceLock<Option<String>> = OnceLock::new();
+    let environment = ENVIRONMENT.get_or_init(|| variable(VARIABLE)).as_deref();
+    let of_environment =
+        |all: bool| environment.map(|value| format!("{VARIABLE}={value}")).filter(|_| all || !local);
+    let all = environment == Some("all");
+    let who = ALL.get().cloned().or_else(|| REAL.get().filter(|_| !local).cloned());
+    match who.or_else(|| of_environment(all)) {
+        None => Ok(()),
+        Some(who) => Err(format!(
+            "a request to {} is forbidden in this process by {who}; answer it with a `ScriptedModel`, an `FnModel`{}",
+            host(),
+            if local { "" } else { " or a `StubServer` on loopback" },
+        )),
+    }
+}

@@ -1,0 +1,34 @@
+//! What tests of nodes use: models that answer by a script or a function, what a node asks as text to compare, a
+//! clock whose waits cost no time, and a guard against real requests.
+//!
+//! Everything is here under one roof: `use llmnode::testing::*;`. The page `docs/testing.md` shows how it is used.
+//!
+//! | variable | |
+//! |---|---|
+//! | `LLMNODE_UPDATE=1` | [`assert_prompt`] and [`assert_snapshot`] write the snapshots of [`file`] instead of comparing |
+//! | `LLMNODE_FORBID_REQUESTS=1` | as [`forbid_requests`], for the whole process |
+//! | `LLMNODE_FORBID_REQUESTS=all` | as [`forbid_all_requests`], for the whole process |
+//! | `CI` | where it is set, no snapshot is ever written |
+//!
+//! A variable that is empty, `0` or `false` is not set.
+
+mod ask;
+mod diff;
+mod guard;
+mod snapshot;
+
+pub use ask::request_of;
+#[cfg(feature = "openai")]
+pub(crate) use guard::check;
+pub use guard::{forbid_all_requests, forbid_requests};
+pub use snapshot::{Expected, assert_prompt, assert_snapshot, file};
+
+pub use crate::clock::TestClock;
+pub use crate::ledger::TokenUsage;
+pub use crate::model::{FnModel, Reply, ScriptedModel};
+
+/// An environment variable that says something.
+fn variable(name: &str) -> Option<String> {
+    let value = std::env::var_os(name)?.to_string_lossy().trim().to_ascii_lowercase();
+    Some(value).filter(|value| !matches!(value.as_str(), "" | "0" | "false"))
+}
