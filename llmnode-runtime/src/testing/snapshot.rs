@@ -125,7 +125,7 @@ fn check(text: &str, expected: &Expected, folder: &Path, mode: Mode) -> Result<(
             compare(text, expected, &format!("the snapshot {shown}"), &remedy)
         }
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-            Err(format!("there is no snapshot {shown}: {remedy}; it would be\n{}", diff("", text)))
+            Err(format!("there is no snapshot {shown}: {remedy}; it would be\n{text}"))
         }
         Err(error) => Err(format!("the snapshot {shown} cannot be read: {error}")),
     }
