@@ -29,7 +29,7 @@ use crate::run::Run;
 /// # }
 /// # impl<S: ?Sized + Sync> LlmNode<S> for Greet {
 /// #     fn render(&self, _: &S, to: &mut Prompt) { to.user(&[Segment::text("Greet "), Segment::value(&self.name)]); }
-/// #     fn output() -> OutputSpec<String, S> { OutputSpec::text() }
+/// #     fn output(&self) -> OutputSpec<String, S> { OutputSpec::text() }
 /// # }
 /// use llmnode::testing::request_of;
 ///
@@ -59,7 +59,7 @@ where
             "it waits for something before its first request; call it on a run".to_owned()
         }
     };
-    asks_nothing(N::NAME, &why)
+    asks_nothing(&node.name(), &why)
 }
 
 #[track_caller]

@@ -5,7 +5,7 @@
 //!
 //! | variable | |
 //! |---|---|
-//! | `LLMNODE_UPDATE=1` | [`assert_prompt`] and [`assert_snapshot`] write the snapshots of [`file`] instead of comparing |
+//! | `LLMNODE_UPDATE=1` | [`assert_prompt`] and [`assert_snapshot`] write the snapshots of [`file()`] instead of comparing |
 //! | `LLMNODE_FORBID_REQUESTS=1` | as [`forbid_requests`], for the whole process |
 //! | `LLMNODE_FORBID_REQUESTS=all` | as [`forbid_all_requests`], for the whole process |
 //! | `CI` | where it is set, no snapshot is ever written |

@@ -8,7 +8,7 @@ use crate::model::Request;
 
 const UPDATE: &str = "LLMNODE_UPDATE";
 
-/// The text that a test expects: written in the test, or [`file`].
+/// The text that a test expects: written in the test, or [`file()`].
 ///
 /// A text in the test that begins with a line break may be indented with the code around it: that first break, the
 /// indentation that all lines share, and a last line of blanks don't count.
