@@ -144,7 +144,7 @@ impl<S> Run<S> {
         T: ?Sized + Sync,
         N: Exec<T>,
     {
-        Call::new(&self.core, state, node)
+        Call::new(&self.core, None, state, node)
     }
 
     /// Calls many nodes, eight at a time if [`concurrency`](Map::concurrency) says nothing else. Results come
