@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use super::error_body;
 use super::response::{Choice, Choices, Response};
 use crate::category::Category;
 use crate::model::{Completion, FinishReason, ModelError, Retry};
@@ -31,7 +32,7 @@ pub(super) fn read(body: &[u8]) -> Result<Completion, NoAnswer> {
     let usage = response.usage();
     let choice = match response.choices {
         Choices::First(choice) => choice,
-        _ if response.error => return Err(NoAnswer::ErrorObject),
+        _ if error_body::is_error(body) => return Err(NoAnswer::ErrorObject),
         Choices::Empty => {
             let mut empty = ModelError::new(Category::EmptyResponse, "the response holds no choice");
             empty.usage = usage;

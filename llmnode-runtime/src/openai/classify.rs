@@ -3,6 +3,10 @@
 use super::error_body::ErrorBody;
 use super::rules::{RULES, Rule, Sign, by_class};
 use crate::category::Category;
+use crate::text::floor_char_boundary;
+
+/// The most bytes that a star in a phrase stands for.
+const GAP: usize = 80;
 
 /// The category of a response with this status, whose body says this.
 pub(super) fn classify(status: u16, body: &ErrorBody) -> Category {
@@ -17,14 +21,35 @@ pub(super) fn classify(status: u16, body: &ErrorBody) -> Category {
 }
 
 fn holds(rule: &Rule, status: u16, body: &ErrorBody, text: &str) -> bool {
-    (rule.status.is_empty() || rule.status.contains(&status))
+    let named = |own: &u16| *own == status || *own == status / 100;
+    (rule.status.is_empty() || rule.status.iter().any(named))
         && match &rule.sign {
             Sign::None => true,
-            Sign::Mark(words) => words.iter().any(|word| body.is_marked(word)),
-            Sign::MarkPart(part) => body.marks.iter().any(|mark| mark.contains(part)),
+            Sign::Mark(words) => words.split(' ').any(|word| body.marks.iter().any(|mark| is(mark, word))),
             Sign::Param(param) => body.param.as_deref() == Some(param),
-            Sign::Phrase(phrases) => phrases.iter().any(|phrase| text.contains(phrase)),
+            Sign::Phrase(phrases) => phrases.split('|').any(|phrase| says(text, phrase.trim())),
         }
+}
+
+/// Whether a mark is this word, of which a star may stand for the begin and the end.
+fn is(mark: &str, word: &str) -> bool {
+    match (word.strip_prefix('*'), word.strip_suffix('*')) {
+        (None, None) => mark == word,
+        (Some(end), None) => mark.ends_with(end),
+        (None, Some(begin)) => mark.starts_with(begin),
+        (Some(_), Some(_)) => mark.contains(word.trim_matches('*')),
+    }
+}
+
+/// Whether a text contains a phrase, of which a star stands for a few words of one sentence.
+fn says(text: &str, phrase: &str) -> bool {
+    let Some((begin, rest)) = phrase.split_once('*') else { return text.contains(phrase) };
+    text.match_indices(begin).any(|(at, _)| {
+        let after = &text[at + begin.len()..];
+        let near = &after[..floor_char_boundary(after, GAP + rest.len())];
+        let sentence = near.split(['\n', '\r']).next().unwrap_or_default();
+        sentence.split(". ").next().unwrap_or_default().contains(rest)
+    })
 }
 
 #[cfg(test)]
@@ -119,6 +144,28 @@ mod tests {
         ] {
             assert_eq!(of(status, &error(message, kind, &status.to_string())), category, "{message}");
         }
+    }
+
+    /// What providers, servers and gateways are known to send, one row each.
+    #[test]
+    fn the_errors_of_many_servers() {
+        for line in include_str!("errors.jsonl").lines() {
+            let row: serde_json::Value = serde_json::from_str(line).unwrap();
+            let body = row["body"].as_str().map_or_else(|| row["body"].to_string(), str::to_owned);
+            let status = row["status"].as_u64().unwrap() as u16;
+            assert_eq!(of(status, &body).as_str(), row["category"], "{line}");
+            // An error object is told from an answer also where the status is a success.
+            assert!(status != 200 || crate::openai::error_body::is_error(body.as_bytes()), "{line}");
+        }
+    }
+
+    #[test]
+    fn a_star_is_a_few_words_of_one_sentence() {
+        assert!(says("the model `a.b-1` does not exist", "model*does not exist"));
+        assert!(says("model; no. the model x does not exist", "model*does not exist"));
+        assert!(!says("this model is old. the field x does not exist", "model*does not exist"));
+        let far = format!("model {} not found", "ü".repeat(GAP));
+        assert!(!says(&far, "model*not found"));
     }
 
     #[test]

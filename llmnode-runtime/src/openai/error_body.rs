@@ -24,12 +24,37 @@ pub(super) struct ErrorBody {
     pub(super) retry_after: Option<Duration>,
 }
 
+/// Members that hold the error itself, within an envelope.
+const ENVELOPES: [&str; 4] = ["error", "errors", "detail", "base_resp"];
+
+/// Members with the text for people, the most telling first.
+const TEXTS: [&str; 7] =
+    ["message", "detail", "msg", "error_description", "description", "status_msg", "title"];
+
+/// Members with a code, a type, a state or a reason.
+const MARKS: [&str; 11] = [
+    "/code",
+    "/type",
+    "/status",
+    "/innererror/code",
+    "/inner_error/code",
+    "/error_code",
+    "/error_type",
+    "/__type",
+    "/metadata/error_type",
+    "/metadata/provider_code",
+    "/statusCode",
+];
+
+/// Envelopes within envelopes, and bodies handed on as texts, are opened this often.
+const DEPTH: usize = 4;
+
 impl ErrorBody {
-    /// Reads `{"error": {..}}`, `{"error": ".."}`, flat objects, lists of errors, `{"detail": ..}`, HTML and text.
+    /// Reads objects in any envelope, flat ones, lists of errors, HTML and text.
     pub(super) fn read(body: &[u8]) -> ErrorBody {
         let mut error = ErrorBody::default();
         match serde_json::from_slice::<Value>(body) {
-            Ok(value) => error.add(&value),
+            Ok(value) => error.add(&value, DEPTH),
             Err(_) => {
                 let text = String::from_utf8_lossy(&body[..body.len().min(TEXT_CAP)]);
                 error.message =
@@ -45,34 +70,41 @@ impl ErrorBody {
         self.marks.iter().any(|own| own == mark)
     }
 
-    fn add(&mut self, value: &Value) {
+    fn add(&mut self, value: &Value, depth: usize) {
         match value {
-            Value::Array(errors) => errors.first().into_iter().for_each(|first| self.add(first)),
-            Value::String(text) => self.message.clone_from(text),
-            Value::Object(outer) => match outer.get("error") {
-                Some(inner @ Value::Object(_)) => self.add_fields(inner),
-                Some(Value::String(text)) => {
-                    self.message.clone_from(text);
-                    self.add_fields(value);
+            Value::Array(errors) => errors.first().into_iter().for_each(|first| self.add(first, depth)),
+            Value::String(text) => self.add_text(text, depth),
+            Value::Object(_) if depth == 0 => self.add_fields(value, depth),
+            Value::Object(outer) => {
+                let inner =
+                    ENVELOPES.iter().filter_map(|name| outer.get(*name)).find(|inner| is_envelope(inner));
+                if let Some(inner) = inner {
+                    self.add(inner, depth - 1);
+                    return self.add_marks(value);
                 }
-                _ => self.add_fields(value),
-            },
+                if let Some(Value::String(text)) = outer.get("error") {
+                    self.message.clone_from(text);
+                    // One word is a code rather than a text.
+                    self.add_mark(outer.get("error").filter(|_| !text.contains(' ')));
+                }
+                self.add_fields(value, depth);
+            }
             _ => {}
         }
     }
 
-    fn add_fields(&mut self, error: &Value) {
-        let text = ["message", "detail"].iter().find_map(|field| error.get(field)).map(describe);
-        if let Some(text) = text.filter(|text| !text.is_empty()) {
-            self.message = text;
+    fn add_fields(&mut self, error: &Value, depth: usize) {
+        let texts = TEXTS.iter().filter_map(|field| error.get(field)).map(describe);
+        if let Some(text) = texts.into_iter().find(|text| !text.is_empty()) {
+            self.add_text(&text, depth);
         }
         // What the provider behind a router said.
         if let Some(raw) = error.pointer("/metadata/raw") {
-            self.message = format!("{}: {}", self.message, describe(raw));
+            let outer = std::mem::take(&mut self.message);
+            self.add_text(&describe(raw), depth);
+            self.message = format!("{outer}: {}", self.message);
         }
-        for field in ["/code", "/type", "/status", "/innererror/code"] {
-            self.add_mark(error.pointer(field));
-        }
+        self.add_marks(error);
         for detail in error.get("details").and_then(Value::as_array).into_iter().flatten() {
             self.add_mark(detail.get("reason"));
             for violation in detail.get("violations").and_then(Value::as_array).into_iter().flatten() {
@@ -81,7 +113,27 @@ impl ErrorBody {
             let delay = detail.get("retryDelay").and_then(Value::as_str).and_then(protobuf_duration);
             self.retry_after = self.retry_after.or(delay);
         }
-        self.param = error.get("param").and_then(Value::as_str).map(str::to_owned);
+        let param = error.get("param").and_then(Value::as_str).map(str::to_owned);
+        self.param = self.param.take().or(param);
+    }
+
+    /// A text, or the error that a gateway handed on as a text.
+    fn add_text(&mut self, text: &str, depth: usize) {
+        let inner = || serde_json::from_str::<Value>(text).ok().filter(|inner| is_envelope(inner));
+        match inner().filter(|_| depth > 0 && text.trim_start().starts_with(['{', '['])) {
+            Some(inner) => self.add(&inner, depth - 1),
+            None => text.clone_into(&mut self.message),
+        }
+        if self.message.is_empty() {
+            text.clone_into(&mut self.message);
+        }
+    }
+
+    fn add_marks(&mut self, error: &Value) {
+        MARKS.iter().for_each(|field| self.add_mark(error.pointer(field)));
+        if error.pointer("/metadata/flagged_input").is_some() {
+            self.marks.push("flagged_input".to_owned());
+        }
     }
 
     /// A numeric mark is a status; as a word it would say nothing.
@@ -99,6 +151,32 @@ impl ErrorBody {
         };
         self.status = self.status.or(status.filter(|status| (400..600).contains(status)));
     }
+}
+
+/// Whether a value has members that can be looked at: a list of faults, as FastAPI writes them, is a text.
+fn is_envelope(value: &Value) -> bool {
+    match value {
+        Value::Object(fault) => !fault.contains_key("msg") || !fault.contains_key("loc"),
+        Value::Array(errors) => errors.first().is_some_and(|first| first.is_object() && is_envelope(first)),
+        _ => false,
+    }
+}
+
+/// Whether a successful response without an answer tells of an error.
+pub(super) fn is_error(body: &[u8]) -> bool {
+    let Ok(Value::Object(body)) = serde_json::from_slice(body) else { return false };
+    let is_word = |name: &str| body.get(name).is_some_and(Value::is_string);
+    let is = |name: &str, word: &str| body.get(name).and_then(Value::as_str) == Some(word);
+    let any = |name: &str| !matches!(body.get(name), None | Some(Value::Null | Value::Bool(false)));
+    let failed = |base: &Value| base.get("status_code").is_some_and(|code| code.as_i64() != Some(0));
+    let has_code = ["code", "type", "status", "error_code"].into_iter().any(any);
+    any("error")
+        || is("object", "error")
+        || is("type", "error")
+        || body.get("base_resp").is_some_and(failed)
+        || body.get("errors").and_then(Value::as_array).is_some_and(|errors| !errors.is_empty())
+        || any("detail")
+        || (is_word("message") && has_code)
 }
 
 /// Whether a body is a page rather than data.

@@ -122,34 +122,6 @@ impl Shape<'_> for Tokens {
     }
 }
 
-/// Whether a value is there and says anything.
-struct Present;
-
-impl<'de> Shape<'de> for Present {
-    type Value = bool;
-
-    fn string(self, text: Cow<'de, str>) -> bool {
-        !text.is_empty()
-    }
-    fn number(self, _: Number) -> bool {
-        true
-    }
-    fn boolean(self, value: bool) -> bool {
-        value
-    }
-    fn list<A: SeqAccess<'de>>(self, mut list: A) -> Result<bool, A::Error> {
-        let mut any = false;
-        while list.next_element::<IgnoredAny>()?.is_some() {
-            any = true;
-        }
-        Ok(any)
-    }
-    fn map<A: MapAccess<'de>>(self, mut map: A) -> Result<bool, A::Error> {
-        while map.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
-        Ok(true)
-    }
-}
-
 /// An object of `T`; anything else is `None`.
 pub(super) struct Object<T>(pub(super) PhantomData<T>);
 
@@ -169,11 +141,6 @@ pub(super) fn text<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Cow<'de,
 /// A whole number of tokens; else `None`.
 pub(super) fn tokens<'de, D: Deserializer<'de>>(from: D) -> Result<Option<u64>, D::Error> {
     Any(Tokens).deserialize(from)
-}
-
-/// Whether the value says anything.
-pub(super) fn present<'de, D: Deserializer<'de>>(from: D) -> Result<bool, D::Error> {
-    Any(Present).deserialize(from)
 }
 
 /// An object of `T`; else `None`.

@@ -11,7 +11,7 @@ use serde::de::value::MapAccessDeserializer;
 use serde::de::{DeserializeSeed, IgnoredAny, MapAccess, SeqAccess};
 use serde::{Deserialize, Deserializer};
 
-use super::lenient::{Any, Object, Shape, object, present, text, tokens};
+use super::lenient::{Any, Object, Shape, object, text, tokens};
 use crate::ledger::TokenUsage;
 
 /// A chat completion, or an error object that came with status 200.
@@ -26,9 +26,6 @@ pub(super) struct Response<'a> {
     pub(super) choices: Choices<'a>,
     #[serde(deserialize_with = "object")]
     usage: Option<Usage>,
-    /// Whether there is an `error` that is not null.
-    #[serde(deserialize_with = "present")]
-    pub(super) error: bool,
 }
 
 /// The first choice: only one is ever asked for.
