@@ -44,8 +44,63 @@ async fn connections_that_break() {
     let headers = (0..200).map(|n| format!("x-{n}: 1\r\n")).collect::<String>();
     let error = ask(&model(&sends(format!("HTTP/1.1 200 OK\r\n{headers}\r\n{{}}")).await)).await.unwrap_err();
     assert_eq!(error.category, Category::Network);
-    let gzip = "HTTP/1.1 200 OK\r\ncontent-encoding: gzip\r\ncontent-length: 2\r\n\r\n{}";
-    assert_eq!(ask(&model(&sends(gzip).await)).await.unwrap_err().category, Category::Network);
+}
+
+#[tokio::test]
+async fn compressed_though_not_asked() {
+    let gzip = |body: &[u8]| {
+        let length = body.len();
+        let head = format!("HTTP/1.1 200 OK\r\ncontent-encoding: gzip\r\ncontent-length: {length}\r\n\r\n");
+        [head.as_bytes(), body].concat()
+    };
+    // Said to be compressed, and is not: an answer is taken, anything else is broken.
+    let answer = gzip(br#"{"choices":[{"message":{"content":"hi"}}]}"#);
+    assert_eq!(ask(&model(&sends(answer).await)).await.unwrap().text, "hi");
+    let error = ask(&model(&sends(gzip(b"{}")).await)).await.unwrap_err();
+    assert_eq!((error.category, error.retry), (Category::Network, None));
+    let error = ask(&model(&sends(gzip(b"\x1f\x8b\x08\0\0")).await)).await.unwrap_err();
+    assert_eq!((error.category, error.retry), (Category::BadResponse, Some(Retry::No)));
+    assert!(error.message.contains("accept-encoding: identity"), "{error}");
+    let refused = b"HTTP/1.1 429 Slow\r\ncontent-encoding: br\r\ncontent-length: 3\r\n\r\n\xff\xfe\xfd";
+    let error = ask(&model(&sends(refused).await)).await.unwrap_err();
+    assert_eq!(error.category, Category::RateLimitError);
+    assert!(error.message.ends_with("answered 429: nothing more"), "{error}");
+}
+
+#[tokio::test]
+async fn names_that_nobody_knows() {
+    let start = Instant::now();
+    let model = builder("http://no-such-host.invalid/v1").without_key();
+    let error = ask(&model.connect_timeout(Duration::from_secs(3)).build().unwrap()).await.unwrap_err();
+    // A resolver that is not there may take its time: then the connect timeout ends it.
+    assert!(matches!(error.category, Category::Network | Category::Timeout), "{error}");
+    assert!(error.message.starts_with("no-such-host.invalid: no connection"), "{error}");
+    assert_eq!((error.retry, error.usage), (None, None));
+    assert!(start.elapsed() < Duration::from_secs(20), "{:?}", start.elapsed());
+    // A label of a name has at most 63 characters, so that no resolver is asked.
+    let long = format!("http://{}.invalid/v1", "x".repeat(64));
+    let error = ask(&builder(&long).without_key().build().unwrap()).await.unwrap_err();
+    assert_eq!((error.category, error.retry), (Category::Network, None), "{error}");
+}
+
+#[tokio::test]
+async fn a_server_that_answers_no_connection() {
+    let socket = tokio::net::TcpSocket::new_v4().unwrap();
+    socket.bind("127.0.0.1:0".parse().unwrap()).unwrap();
+    let address = socket.local_addr().unwrap();
+    let _listener = socket.listen(1).unwrap();
+    // So many that nobody accepts that the system answers no more.
+    let mut crowd = Vec::new();
+    let mut connect = || std::net::TcpStream::connect_timeout(&address, Duration::from_millis(100));
+    while let Ok(stream) = connect() {
+        crowd.push(stream);
+    }
+    let model = builder(&format!("http://{address}/v1")).connect_timeout(Duration::from_millis(200));
+    let start = Instant::now();
+    let error = ask(&model.build().unwrap()).await.unwrap_err();
+    assert_eq!((error.category, error.retry, error.usage), (Category::Timeout, None, None));
+    assert!(error.message.ends_with("no connection within 200ms (connect timeout)"), "{error}");
+    assert!((200..20_000).contains(&start.elapsed().as_millis()), "{:?}", start.elapsed());
 }
 
 #[tokio::test]

@@ -74,8 +74,12 @@ async fn a_value_out_of_range_is_no_reason_to_leave_it_out() {
 
 #[tokio::test]
 async fn schemas_step_down_to_the_prompt_and_stop_there() {
-    let refusal = || Reply::error(400, "invalid_request_error", (), "response_format is not supported");
-    let server = server([refusal(), refusal(), Reply::text("7"), refusal()]).await;
+    let refusal = |kind| {
+        let message = format!("response_format of type {kind} is not supported");
+        Reply::error(400, "invalid_request_error", (), &message)
+    };
+    let (schema, object) = ("json_schema", "json_object");
+    let server = server([refusal(schema), refusal(object), Reply::text("7"), refusal(object)]).await;
     let (model, mut request) = (model(&server.base_url()), request());
     request.output = Some(OutputSchema::of::<u8>());
     for _ in 0..2 {
@@ -93,4 +97,25 @@ async fn schemas_step_down_to_the_prompt_and_stop_there() {
     assert_eq!((messages[0].0.as_str(), messages.len()), ("system", 2));
     assert!(messages[0].1.contains("JSON") && messages[0].1.ends_with(&plain));
     assert_eq!(messages[1], log[0].messages()[0]);
+}
+
+#[tokio::test]
+async fn a_refusal_of_what_is_no_longer_asked_ends_it() {
+    let refusal = || Reply::error(422, "x", (), "response_format.type `json_schema` is unavailable now");
+    let server = server([refusal(), refusal(), refusal()]).await;
+    let (model, mut request) = (model(&server.base_url()), request());
+    request.output = Some(OutputSchema::of::<u8>());
+    assert_eq!(complete(&model, &request).await.unwrap_err().retry, Some(Retry::Adapted));
+    let error = complete(&model, &request).await.unwrap_err();
+    assert_eq!((error.category, error.retry), (Category::BadRequest, None));
+}
+
+#[tokio::test]
+async fn a_server_without_response_formats_is_told_the_schema_at_once() {
+    let message = "Unknown parameter: 'response_format'";
+    let server = server([refuses("response_format", message), Reply::text("7")]).await;
+    let (model, mut request) = (model(&server.base_url()), request());
+    request.output = Some(OutputSchema::of::<u8>());
+    assert_eq!(complete(&model, &request).await.unwrap_err().retry, Some(Retry::Adapted));
+    assert_eq!(complete(&model, &request).await.unwrap(), "7");
 }

@@ -27,10 +27,12 @@ fn keys_are_needed_and_kept_off_plain_http() {
     assert!(message.contains("models.example") && message.contains("OPENAI_API_KEY"), "{message}");
     assert!(https().without_key().build().is_ok());
     assert!(https().header("api-key", CANARY).build().is_ok());
+    assert!(https().base_url("https://models.example/v1?api_key=x").build().is_ok());
     assert!(builder("http://models.example/v1").without_key().build().is_ok());
     for plain in [
         builder("http://models.example/v1").api_key(CANARY),
         builder("http://models.example/v1").header("X-API-Key", CANARY),
+        builder(&format!("http://models.example/v1?key={CANARY}")),
         builder("http://models.example/v1").without_key().header("x-goog-api-key", CANARY),
     ] {
         let (category, message) = fault(plain.clone());
@@ -92,18 +94,7 @@ async fn requests_go_through_the_proxy() {
 #[cfg(feature = "http-client")]
 #[tokio::test]
 async fn a_client_of_ones_own() {
-    use llmnode_runtime::reqwest;
-
-    let server = server([]).await;
-    let provider = std::sync::Arc::new(rustls::crypto::ring::default_provider());
-    let tls = rustls::ClientConfig::builder_with_provider(provider)
-        .with_safe_default_protocol_versions()
-        .unwrap()
-        .with_root_certificates(rustls::RootCertStore::empty())
-        .with_no_client_auth();
-    let headers = [("x-own".parse().unwrap(), "yes".parse().unwrap())].into_iter().collect();
-    let client =
-        reqwest::Client::builder().tls_backend_preconfigured(tls).default_headers(headers).build().unwrap();
+    let (server, client) = (server([]).await, crate::support::client());
     assert!(ask(&builder(&server.base_url()).http_client(client).build().unwrap()).await.is_ok());
     assert_eq!(server.requests()[0].header("x-own"), Some("yes"));
 }
@@ -125,5 +116,16 @@ async fn requests_carry_the_ids_of_their_attempts() {
     ] {
         Run::new(builder.build().unwrap()).call(&Greet).await.unwrap();
         assert_eq!(server.requests().last().unwrap().header(header), expected);
+    }
+}
+
+/// A resolver could send the name anywhere; the client does not ask it.
+#[tokio::test]
+async fn names_of_this_machine_are_not_looked_up() {
+    let server = server([]).await;
+    let port = server.address().port();
+    for name in ["localhost", "models.localhost"] {
+        let model = builder(&format!("http://{name}:{port}/v1")).api_key(CANARY).build().unwrap();
+        assert!(ask(&model).await.is_ok());
     }
 }

@@ -110,3 +110,17 @@ pub(crate) async fn sends(bytes: impl Into<Vec<u8>>) -> String {
     })
     .await
 }
+
+/// A client as programs make it, which follows redirects.
+#[cfg(feature = "http-client")]
+pub(crate) fn client() -> llmnode_runtime::reqwest::Client {
+    let provider = std::sync::Arc::new(rustls::crypto::ring::default_provider());
+    let tls = rustls::ClientConfig::builder_with_provider(provider)
+        .with_safe_default_protocol_versions()
+        .unwrap()
+        .with_root_certificates(rustls::RootCertStore::empty())
+        .with_no_client_auth();
+    let headers = [("x-own".parse().unwrap(), "yes".parse().unwrap())].into_iter().collect();
+    let builder = llmnode_runtime::reqwest::Client::builder();
+    builder.tls_backend_preconfigured(tls).default_headers(headers).build().unwrap()
+}

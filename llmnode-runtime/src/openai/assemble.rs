@@ -1,5 +1,6 @@
 //! From settings to what requests need; every setting that cannot be is an error here.
 
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::sync::Arc;
 
 use reqwest::Url;
@@ -9,6 +10,7 @@ use rustls::pki_types::CertificateDer;
 use super::config::{Given, KEY, OpenAiBuilder};
 use super::endpoint::{Endpoint, is_loopback};
 use super::learned::Learned;
+use super::moved::Moved;
 use super::secret::Secret;
 use super::service::Service;
 use super::{Inner, OpenAi, tls};
@@ -16,6 +18,11 @@ use crate::category::Category;
 use crate::credential::is_credential;
 use crate::error::NodeError;
 
+/// This machine; the port is the URL's.
+const LOOPBACK: [SocketAddr; 2] = [
+    SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 0),
+    SocketAddr::new(IpAddr::V6(Ipv6Addr::LOCALHOST), 0),
+];
 const DEFAULT_BASE_URL: &str = "https://api.openai.com/v1";
 
 impl OpenAiBuilder {
@@ -32,6 +39,7 @@ impl OpenAiBuilder {
             Some(client) => (client.clone(), None),
             None => (self.client(&endpoint)?, Some(self.connect_timeout)),
         };
+        let secrets = self.secrets(&endpoint);
         let service = Service {
             client,
             stays_here: self.stays_here(&endpoint),
@@ -43,13 +51,13 @@ impl OpenAiBuilder {
             body_cap: self.body_cap,
         };
         let key_source = self.key.as_ref().map_or(KEY, |key| key.source);
-        let secrets = self.secrets();
         Ok(OpenAi(Arc::new(Inner {
             service,
             model: self.model,
             key_source,
             secrets,
             learned: Learned::default(),
+            moved: Moved::default(),
         })))
     }
 
@@ -60,7 +68,7 @@ impl OpenAiBuilder {
     }
 
     /// Everything that no message may show.
-    fn secrets(&self) -> Vec<Secret> {
+    fn secrets(&self, endpoint: &Endpoint) -> Vec<Secret> {
         let proxy = self.proxy.as_ref().and_then(|url| Url::parse(url.reveal()).ok());
         let password = proxy.as_ref().and_then(Url::password).map(Secret::new);
         let key = self.key.iter().map(|key| key.value.clone());
@@ -69,13 +77,15 @@ impl OpenAiBuilder {
             let parts = value.reveal().split_once(' ').filter(|_| is_credential(name));
             std::iter::once(value.clone()).chain(parts.map(|(_, credential)| Secret::new(credential)))
         });
-        key.chain(values).chain(password).collect()
+        key.chain(values).chain(password).chain(endpoint.credentials()).collect()
     }
 
     fn request_headers(&self) -> Result<HeaderMap, NodeError> {
         let mut headers = HeaderMap::new();
         headers.insert("content-type", HeaderValue::from_static("application/json"));
         headers.insert("accept", HeaderValue::from_static("application/json"));
+        // Without it, a server may compress as it likes.
+        headers.insert("accept-encoding", HeaderValue::from_static("identity"));
         headers
             .insert("user-agent", HeaderValue::from_static(concat!("llmnode/", env!("CARGO_PKG_VERSION"))));
         if let Some(key) = &self.key {
@@ -96,7 +106,8 @@ impl OpenAiBuilder {
     }
 
     fn check_key(&self, endpoint: &Endpoint, headers: &HeaderMap) -> Result<(), NodeError> {
-        let has_key = headers.keys().any(|name| is_credential(name.as_str()));
+        let in_query = endpoint.credentials().next().is_some();
+        let has_key = in_query || headers.keys().any(|name| is_credential(name.as_str()));
         if endpoint.is_loopback() || (!has_key && self.without_key) {
             return Ok(());
         }
@@ -153,6 +164,10 @@ impl OpenAiBuilder {
             builder = builder.no_proxy().proxy(proxy);
         } else if endpoint.is_loopback() {
             builder = builder.no_proxy();
+        }
+        if let Some(name) = endpoint.localhost() {
+            // As RFC 6761 asks of libraries: no resolver is trusted with where the key goes.
+            builder = builder.resolve_to_addrs(name, &LOOPBACK);
         }
         builder
             .build()

@@ -2,7 +2,9 @@
 
 use reqwest::Url;
 
+use super::secret::Secret;
 use crate::category::Category;
+use crate::credential::is_credential;
 use crate::error::NodeError;
 
 const PATH: &str = "/chat/completions";
@@ -38,6 +40,17 @@ impl Endpoint {
     /// Whether the server runs on this machine.
     pub(super) fn is_loopback(&self) -> bool {
         is_loopback(&self.url)
+    }
+
+    /// The host, if it is a name that stands for this machine (RFC 6761).
+    pub(super) fn localhost(&self) -> Option<&str> {
+        self.url.host_str().filter(|host| *host == "localhost" || host.ends_with(".localhost"))
+    }
+
+    /// The keys in the query.
+    pub(super) fn credentials(&self) -> impl Iterator<Item = Secret> {
+        let pairs = self.url.query_pairs().filter(|(name, _)| is_credential(name));
+        pairs.map(|(_, value)| Secret::new(value))
     }
 
     pub(super) fn is_https(&self) -> bool {

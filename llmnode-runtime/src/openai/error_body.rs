@@ -119,7 +119,7 @@ impl ErrorBody {
 
     /// A text, or the error that a gateway handed on as a text.
     fn add_text(&mut self, text: &str, depth: usize) {
-        let inner = || serde_json::from_str::<Value>(text).ok().filter(|inner| is_envelope(inner));
+        let inner = || serde_json::from_str::<Value>(text).ok().filter(is_envelope);
         match inner().filter(|_| depth > 0 && text.trim_start().starts_with(['{', '['])) {
             Some(inner) => self.add(&inner, depth - 1),
             None => text.clone_into(&mut self.message),

@@ -39,8 +39,12 @@ pub(super) enum Format {
 pub(super) enum Refused {
     MaxTokens,
     Temperature,
-    /// The kind of response format.
+    /// Any response format.
     Format,
+    /// The response format `json_schema`.
+    JsonSchema,
+    /// What is said about the response format names `json_object`, as the one that is offered or the one refused.
+    JsonObject,
     /// The schema within the response format.
     Schema,
 }
@@ -88,9 +92,16 @@ impl Habits {
                 (!self.no_temperature).then_some(Habits { no_temperature: true, ..self })
             }
             (Refused::Schema, Format::Strict) => format(Format::Plain),
-            (Refused::Format | Refused::Schema, Format::Strict | Format::Plain) => format(Format::JsonObject),
-            (Refused::Format | Refused::Schema, Format::JsonObject) => format(Format::Prompted),
-            (Refused::Format | Refused::Schema, Format::Prompted) => None,
+            (Refused::Schema, Format::Plain)
+            | (Refused::JsonSchema | Refused::JsonObject, Format::Strict | Format::Plain) => {
+                format(Format::JsonObject)
+            }
+            (Refused::JsonObject, Format::JsonObject)
+            | (Refused::Format, Format::Strict | Format::Plain | Format::JsonObject) => {
+                format(Format::Prompted)
+            }
+            // A refusal of what was not asked teaches nothing.
+            (Refused::JsonSchema | Refused::Schema, Format::JsonObject) | (_, Format::Prompted) => None,
         }
     }
 
@@ -98,7 +109,9 @@ impl Habits {
         match refused {
             Refused::MaxTokens => Habits { max_completion_tokens: other.max_completion_tokens, ..self },
             Refused::Temperature => Habits { no_temperature: other.no_temperature, ..self },
-            Refused::Format | Refused::Schema => Habits { format: other.format, ..self },
+            Refused::Format | Refused::JsonSchema | Refused::JsonObject | Refused::Schema => {
+                Habits { format: other.format, ..self }
+            }
         }
     }
 
@@ -133,7 +146,7 @@ const FIELDS: [(&str, Refused); 6] = [
     ("temperature", Refused::Temperature),
     ("response_format", Refused::Format),
     ("response format", Refused::Format),
-    ("json_schema", Refused::Format),
+    ("json_schema", Refused::JsonSchema),
 ];
 
 /// The part of our request that this error refuses as such. A value that is merely out of range is no reason to
@@ -157,7 +170,11 @@ pub(super) fn refused(status: u16, error: &ErrorBody) -> Option<Refused> {
         let found = FIELDS.iter().filter_map(|field| Some((text.find(field.0)?, field)));
         found.min_by_key(|(at, _)| *at).map(|(_, field)| field)
     };
-    by_param.or_else(by_text).map(|(_, refused)| *refused)
+    match by_param.or_else(by_text)?.1 {
+        Refused::Format if text.contains("json_schema") => Some(Refused::JsonSchema),
+        Refused::Format if text.contains("json_object") => Some(Refused::JsonObject),
+        part => Some(part),
+    }
 }
 
 #[cfg(test)]
@@ -194,9 +211,16 @@ mod tests {
                 "response_format.type `json_schema` is unavailable now",
                 None,
                 Some("invalid_request_error"),
-                Some(Refused::Format),
+                Some(Refused::JsonSchema),
             ),
-            ("This model does not support response format `json_schema`.", None, None, Some(Refused::Format)),
+            (
+                "This model does not support response format `json_schema`.",
+                None,
+                None,
+                Some(Refused::JsonSchema),
+            ),
+            ("'response_format.type' must be 'text' or 'json_object'", None, None, Some(Refused::JsonObject)),
+            ("Unknown parameter: 'response_format'", Some("response_format"), None, Some(Refused::Format)),
             (
                 "Invalid schema for response_format 'Choice': $ref cannot have keywords",
                 Some("response_format"),
@@ -226,21 +250,35 @@ mod tests {
     #[test]
     fn each_refusal_leads_on_and_the_last_one_ends_it() {
         let learned = Learned::default();
-        for expected in [Format::Plain, Format::JsonObject, Format::Prompted] {
-            assert!(learned.learn("m", learned.of("m"), Refused::Schema));
-            assert_eq!(learned.of("m").format, expected);
+        for (refused, format) in [
+            (Refused::Schema, Format::Plain),
+            (Refused::Schema, Format::JsonObject),
+            (Refused::JsonObject, Format::Prompted),
+        ] {
+            assert!(learned.learn("m", learned.of("m"), refused));
+            assert_eq!(learned.of("m").format, format);
         }
-        assert!(!learned.learn("m", learned.of("m"), Refused::Schema));
+        assert!(!learned.learn("m", learned.of("m"), Refused::Format));
         assert!(learned.learn("m", learned.of("m"), Refused::MaxTokens));
         assert!(!learned.learn("m", learned.of("m"), Refused::MaxTokens));
         assert_eq!(learned.of("other"), Habits::default());
     }
 
     #[test]
+    fn what_was_not_asked_cannot_be_refused() {
+        let json_object = Habits { format: Format::JsonObject, ..Habits::default() };
+        assert_eq!(json_object.without(Refused::JsonSchema), None);
+        assert_eq!(json_object.without(Refused::Schema), None);
+        let prompted = Some(Habits { format: Format::Prompted, ..Habits::default() });
+        assert_eq!(json_object.without(Refused::Format), prompted);
+        assert_eq!(Habits::default().without(Refused::Format), prompted);
+    }
+
+    #[test]
     fn requests_in_flight_together_learn_one_step() {
         let learned = Learned::default();
         for _ in 0..64 {
-            assert!(learned.learn("m", Habits::default(), Refused::Format));
+            assert!(learned.learn("m", Habits::default(), Refused::JsonSchema));
         }
         assert_eq!(learned.of("m").format, Format::JsonObject);
     }

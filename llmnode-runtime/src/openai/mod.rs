@@ -11,6 +11,7 @@ mod endpoint;
 mod error_body;
 mod learned;
 mod lenient;
+mod moved;
 #[cfg(test)]
 mod properties;
 mod request;
@@ -27,11 +28,12 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
-use reqwest::{Response, StatusCode};
+use reqwest::{Response, StatusCode, Url};
 
 use self::answer::NoAnswer;
 use self::error_body::ErrorBody;
 use self::learned::{Habits, Learned, Refused};
+use self::moved::Moved;
 use self::secret::Secret;
 use self::service::{Deadline, Service};
 use crate::BoxFuture;
@@ -40,9 +42,6 @@ use crate::error::NodeError;
 use crate::model::{ChatModel, Completion, ModelError, Request, Retry, Sink};
 use crate::testing;
 use crate::text::one_line;
-
-/// How often a server may send a request elsewhere on itself.
-const MAX_REDIRECTS: usize = 5;
 
 /// A model behind OpenAI's API or a compatible one: a cheap handle, of which clones share connections and what
 /// was learned about models.
@@ -72,6 +71,7 @@ struct Inner {
     /// What no message may show.
     secrets: Vec<Secret>,
     learned: Learned,
+    moved: Moved,
 }
 
 impl OpenAi {
@@ -148,18 +148,28 @@ struct Asked<'a> {
 impl Inner {
     async fn complete(&self, request: &Request, sink: &mut dyn Sink) -> Result<Completion, ModelError> {
         let asked = self.prepare(request).map_err(unsent)?;
-        let mut url = self.service.endpoint.url.clone();
-        for _ in 0..=MAX_REDIRECTS {
-            let body = request::encode(request, asked.model, asked.habits)
-                .map_err(|error| unsent(format!("the request cannot be written as JSON: {error}")))?;
-            let response = self.service.send(url, body, request.correlation, asked.deadline).await?;
-            match self.service.redirect(&response) {
-                Some(target) => url = target?,
-                None => return self.receive(response, &asked, sink).await,
-            }
+        let body = request::encode(request, asked.model, asked.habits)
+            .map_err(|error| unsent(format!("the request cannot be written as JSON: {error}")))?;
+        let url = self.moved.place(&self.service.endpoint.url);
+        let response = self.service.send(url.clone(), body, request.correlation, asked.deadline).await?;
+        match self.service.redirect(&response) {
+            Some(target) => Err(self.redirected(&url, &target?, response.status())),
+            None => self.receive(response, &asked, sink).await,
         }
-        let message = format!("{} redirects for ever", self.service.endpoint.shown);
-        Err(ModelError::new(Category::BadRequest, message))
+    }
+
+    /// A redirect on the same server: the next request goes there.
+    fn redirected(&self, asked: &Url, target: &Url, status: StatusCode) -> ModelError {
+        let (from, to) = (endpoint::shown(asked), endpoint::shown(target));
+        let mut failure = if self.moved.learn(&self.service.endpoint.url, asked, target) {
+            let message = format!("{from} redirects to {to}, which is asked from now on");
+            ModelError::new(Category::BadRequest, message).retry(Retry::Adapted)
+        } else {
+            let message = format!("{from} redirects to {to}, and so in a circle; check the base URL");
+            ModelError::new(Category::BadRequest, message)
+        };
+        failure.status = Some(status.as_u16());
+        failure
     }
 
     /// Settles how to ask, or says what is missing.
@@ -192,11 +202,9 @@ impl Inner {
             return Err(self.refusal(&head, &body.unwrap_or_default(), asked));
         }
         let outcome = match body {
-            Ok(_) if head.encoded => {
-                Err(ModelError::new(Category::Network, "the response is compressed, unasked"))
-            }
             Ok(body) => match answer::read(&body) {
                 Ok(completion) => Ok(completion),
+                Err(_) if head.encoded => Err(self.encoded(&body)),
                 Err(NoAnswer::ErrorObject) => return Err(self.refusal(&head, &body, asked)),
                 Err(NoAnswer::WebPage) => Err(self.web_page(&body)),
                 Err(NoAnswer::Failure(failure)) => Err(*failure),
@@ -221,8 +229,12 @@ impl Inner {
     /// The provider's own error.
     fn refusal(&self, head: &Head, body: &[u8], asked: &Asked<'_>) -> ModelError {
         let status = head.status.as_u16();
-        let error = ErrorBody::read(body);
+        let is_readable = !head.encoded || std::str::from_utf8(body).is_ok();
+        let error = ErrorBody::read(if is_readable { body } else { b"" });
         let category = classify::classify(status, &error);
+        if category == Category::NotFound {
+            self.moved.forget();
+        }
         // Redacted before it is cut: half a key is no longer recognised.
         let said = match secret::redact(&error.message, &self.secrets) {
             said if said.is_empty() => "nothing more".to_owned(),
@@ -240,6 +252,20 @@ impl Inner {
             head.should_retry.map(|again| if again { Retry::Transport } else { Retry::No })
         };
         failure
+    }
+
+    /// What is said to be compressed, and holds no answer as it is.
+    fn encoded(&self, body: &[u8]) -> ModelError {
+        let shown = &self.service.endpoint.shown;
+        if std::str::from_utf8(body).is_ok() {
+            let message = format!("{shown}: the response is said to be compressed, and is not");
+            return ModelError::new(Category::Network, message);
+        }
+        let message = format!(
+            "{shown}: the response is compressed, although `accept-encoding: identity` was sent; switch compression \
+             off in the server, or in a proxy before it"
+        );
+        ModelError::new(Category::BadResponse, message).retry(Retry::No)
     }
 
     fn web_page(&self, body: &[u8]) -> ModelError {
@@ -262,7 +288,9 @@ impl Inner {
                 asked.request.max_tokens.is_some() && !given("max_tokens") && !given("max_completion_tokens")
             }
             Refused::Temperature => asked.request.temperature.is_some() && !given("temperature"),
-            Refused::Format | Refused::Schema => asked.request.output.is_some() && !given("response_format"),
+            Refused::Format | Refused::JsonSchema | Refused::JsonObject | Refused::Schema => {
+                asked.request.output.is_some() && !given("response_format")
+            }
         };
         let learns = is_ours && self.learned.learn(asked.model, asked.habits, part);
         if learns {

@@ -93,6 +93,9 @@ impl Service {
 
     /// Where a redirect leads, if it may be followed: only on the same server, which has the key already.
     pub(super) fn redirect(&self, response: &Response) -> Option<Result<Url, ModelError>> {
+        if response.url().origin() != self.endpoint.url.origin() {
+            return Some(Err(self.followed(response.url())));
+        }
         let status = response.status();
         if !status.is_redirection() {
             return None;
@@ -110,6 +113,17 @@ impl Service {
             shown(&target),
         );
         Some(Err(ModelError::new(Category::BadRequest, message)))
+    }
+
+    /// A client of one's own went to another server, with every header that it does not know as a key's.
+    fn followed(&self, target: &Url) -> ModelError {
+        let message = format!(
+            "{}: the client of `http_client` followed a redirect to {}, perhaps with the key; make the client with \
+             redirects switched off",
+            self.endpoint.shown,
+            shown(target),
+        );
+        ModelError::new(Category::BadRequest, message)
     }
 
     fn timed_out(&self, state: &str) -> ModelError {
