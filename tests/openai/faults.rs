@@ -91,7 +91,7 @@ async fn a_server_that_answers_no_connection() {
     let _listener = socket.listen(1).unwrap();
     // So many that nobody accepts that the system answers no more.
     let mut crowd = Vec::new();
-    let mut connect = || std::net::TcpStream::connect_timeout(&address, Duration::from_millis(100));
+    let connect = || std::net::TcpStream::connect_timeout(&address, Duration::from_millis(100));
     while let Ok(stream) = connect() {
         crowd.push(stream);
     }
