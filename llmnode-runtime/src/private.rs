@@ -3,11 +3,11 @@
 pub use crate::prompt::at::prompt_at;
 pub use crate::prompt::{Prompt, PromptJson, PromptList, PromptOption, PromptValue, Segment};
 pub use crate::recovery::{Backoff, Failures, Step};
-pub use crate::run::{Falling, exec, fallback};
+pub use crate::run::{Falling, exec, fallback, fallback_with_state};
 pub use crate::validate::{
     Attempt, Checks, Dive, Invalid, Reach, Reached, Validate, ValidateFields, Validated, ValidatedFields,
 };
-pub use crate::{Attributes, Category, Cx, Exec, LlmNode, LlmOutput, Node, NodeError, OutputSpec};
+pub use crate::{Attributes, Category, Cx, Exec, Limits, LlmNode, LlmOutput, Node, NodeError, OutputSpec};
 pub use schemars;
 pub use serde;
 

@@ -9,7 +9,6 @@ mod report;
 mod scope;
 mod usage;
 
-pub(crate) use book::NodeKey;
 pub use book::{Ledger, NodeStats};
 pub use estimate::Estimate;
 pub(crate) use estimate::prompt_tokens;

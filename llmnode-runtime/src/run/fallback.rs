@@ -5,7 +5,7 @@ use std::future::Future;
 use crate::error::NodeError;
 use crate::ledger::{CallScope, Degraded};
 use crate::panics::caught;
-use crate::{BoxError, BoxFuture, Category};
+use crate::{BoxError, BoxFuture, Category, Node};
 
 /// A fallback value under way.
 pub type Falling<'a, T> = BoxFuture<'a, Result<T, BoxError>>;
@@ -14,8 +14,8 @@ pub type Falling<'a, T> = BoxFuture<'a, Result<T, BoxError>>;
 /// `Kind` only tells these apart.
 #[diagnostic::on_unimplemented(
     message = "a fallback gives `{T}`, and `{Self}` is none",
-    label = "returns another type",
-    note = "a fallback returns the node's output, or a `Result` of it with any error; it may be `async`"
+    label = "returns something else",
+    note = "a fallback returns the node's output, or a `Result` of it with any error; it may be `async` if its future is `Send`"
 )]
 pub trait FallbackValue<T, Kind> {
     /// As the one form that the runtime knows.
@@ -34,6 +34,7 @@ pub struct Fallible;
 #[derive(Debug)]
 pub struct Later<Kind>(std::marker::PhantomData<Kind>);
 
+#[diagnostic::do_not_recommend]
 impl<T: Send> FallbackValue<T, Plain> for T {
     fn falling<'a>(self) -> Falling<'a, T>
     where
@@ -43,6 +44,7 @@ impl<T: Send> FallbackValue<T, Plain> for T {
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl<T: Send, E: Into<BoxError>> FallbackValue<T, Fallible> for Result<T, E> {
     fn falling<'a>(self) -> Falling<'a, T>
     where
@@ -52,6 +54,7 @@ impl<T: Send, E: Into<BoxError>> FallbackValue<T, Fallible> for Result<T, E> {
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl<T, Kind, F> FallbackValue<T, Later<Kind>> for F
 where
     F: Future<Output: FallbackValue<T, Kind>> + Send,
@@ -64,9 +67,30 @@ where
     }
 }
 
-/// What generated code makes of what the function returned.
-pub fn fallback<'a, T, Kind>(value: impl FallbackValue<T, Kind> + 'a) -> Falling<'a, T> {
-    value.falling()
+/// What generated code makes of `fallback = path` on a node without a state. That the function is called here, and
+/// not there, lets the compiler say at the path how it has to look.
+pub fn fallback<'a, N: Node, R, Kind>(
+    node: &'a N,
+    error: &'a NodeError,
+    path: impl FnOnce(&'a N, &'a NodeError) -> R,
+) -> Falling<'a, N::Output>
+where
+    R: FallbackValue<N::Output, Kind> + 'a,
+{
+    path(node, error).falling()
+}
+
+/// The same, on a node with a state.
+pub fn fallback_with_state<'a, N: Node, S: ?Sized, R, Kind>(
+    node: &'a N,
+    state: &'a S,
+    error: &'a NodeError,
+    path: impl FnOnce(&'a N, &'a S, &'a NodeError) -> R,
+) -> Falling<'a, N::Output>
+where
+    R: FallbackValue<N::Output, Kind> + 'a,
+{
+    path(node, state, error).falling()
 }
 
 /// Asks the node for its value instead of this failure, and notes that the output is one.

@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use serde_json::json;
 
 use crate::support::{BAD, Choice, Choose, GOAL, GOOD, World, busy, run, script, world};
-use llmnode_runtime::private::{Falling, fallback};
+use llmnode_runtime::private::{Falling, fallback_with_state};
 use llmnode_runtime::prompt::Prompt;
 use llmnode_runtime::{
     AttemptKind, Attributes, Backoff, CallRecord, Category, Cx, Degraded, Exec, Failures, LlmNode,
@@ -40,7 +40,7 @@ macro_rules! node_like_choose {
                 GOAL.output()
             }
             $(fn fallback<'a>(&'a self, state: &'a World, error: &'a NodeError) -> Option<Falling<'a, Choice>> {
-                Some(fallback($fallback(self, state, error)))
+                Some(fallback_with_state(self, state, error, $fallback))
             })?
         }
     };
