@@ -20,6 +20,11 @@ impl Errors {
         self.0.is_none()
     }
 
+    /// One error for all of them.
+    pub(crate) fn into_result(self) -> syn::Result<()> {
+        self.0.map_or(Ok(()), Err)
+    }
+
     /// What reports them.
     pub(crate) fn into_tokens(self) -> Option<TokenStream> {
         self.0.map(Error::into_compile_error)

@@ -71,6 +71,23 @@ fn a_node_with_all_arguments() {
 }
 
 #[test]
+fn a_node_that_recovers() {
+    let arguments = quote! {
+        prompt = "{topic}",
+        output = u8,
+        state = World,
+        recover(
+            schema_error = [retry(1), repair(2), fallback],
+            transport = [retry(5, 1s..60s), retry(1, 10s), model("small"), bubble]
+        ),
+        fallback_model = "big",
+        fallback = self::middle,
+        limits(requests = 5, tokens = 2_000, money = 0.05, time = 1.5s)
+    };
+    node("recovering", arguments, quote! { struct Rate { topic: String } });
+}
+
+#[test]
 fn a_generic_node() {
     let arguments = quote!(prompt = "{a} {b:?}", output = Vec<T>, state = Borrowed<'_>, crate = crate::other);
     node("generic", arguments, quote! { struct Ask<'a, T: Clone, const N: usize> { a: &'a T, b: [u8; N] } });
@@ -164,6 +181,41 @@ mod anything {
             .prop_filter_map("tokens", |text| text.parse().ok())
     }
 
+    /// What may stand in `recover(…)` and `limits(…)`.
+    fn listed() -> impl Strategy<Value = String> {
+        let piece = prop::sample::select(vec![
+            "schema_error =",
+            "answer =",
+            "transport =",
+            "cancelled =",
+            "network",
+            "[retry(1), repair(2), fallback]",
+            "[bubble, retry]",
+            "[]",
+            "[retry(5, 1s..60s) model(\"a\"), model(\"a\" b)]",
+            "[retry(1, 1s..=2s, 3), repair(\"2\" 5), bubble(1)]",
+            "retry",
+            "(5",
+            "(1s.. 2)",
+            ")",
+            "requests =",
+            "tokens =",
+            "money =",
+            "time =",
+            "10s",
+            "0.5",
+            "1.5ms..",
+            "=",
+            ",",
+            ",",
+            "-",
+            "\"\"",
+        ]);
+        let list = prop::collection::vec(piece, 0..9).prop_map(|pieces| pieces.join(" "));
+        (prop::sample::select(vec!["recover", "limits", "recover =", "recover(), recover"]), list)
+            .prop_map(|(key, list)| format!("prompt = \"{{a}}\", {key} ({list}), model = \"b\""))
+    }
+
     const ITEMS: [&str; 9] = [
         "struct Ask { a: String, #[node(skip)] r#type: Vec<u8> }",
         "struct Ask<'a, T>(&'a T);",
@@ -183,6 +235,16 @@ mod anything {
             for expand in [crate::node::expand, crate::output::expand, crate::validate::expand] {
                 let expansion = expand(arguments.clone(), item.clone());
                 prop_assert!(syn::parse2::<syn::File>(expansion.clone()).is_ok(), "{}", expansion);
+            }
+        }
+
+        /// syn's own words have no remedy, and mostly follow on an error that has one.
+        #[test]
+        fn is_told_in_words_of_our_own(arguments in listed()) {
+            let Ok(arguments) = arguments.parse::<TokenStream>() else { return Ok(()) };
+            let expansion = crate::node::expand(arguments, ITEMS[0].parse().unwrap()).to_string();
+            for words in ["unexpected", "expected one of", "expected identifier", "expected square"] {
+                prop_assert!(!expansion.contains(words), "{}", expansion);
             }
         }
     }

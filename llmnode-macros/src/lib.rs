@@ -10,6 +10,7 @@ mod node;
 mod output;
 mod prompt;
 mod validate;
+mod values;
 
 use proc_macro::TokenStream;
 

@@ -4,8 +4,11 @@ mod args;
 mod bounds;
 mod check;
 mod emit;
+mod limits;
 mod model;
+mod recover;
 mod stub;
+mod time;
 mod variables;
 
 use proc_macro2::TokenStream;

@@ -2,13 +2,17 @@
 
 use proc_macro2::TokenStream;
 use syn::parse::ParseStream;
-use syn::{LitStr, Path, Type};
+use syn::{ExprPath, LitStr, Path, Type};
+
+use super::limits::Limits;
+use super::recover::{self, Stack};
 
 use crate::crate_path;
 use crate::diagnostics::Errors;
-use crate::keyed::{Slot, fill, number, parse_arguments, text, ty, whole};
+use crate::keyed::{Grammar, Keyed, Slot, fill, parse_arguments};
+use crate::values::{filled, function, number, text, ty, whole};
 
-const KEYS: [&str; 11] = [
+const VALUES: [&str; 13] = [
     "prompt",
     "system",
     "output",
@@ -16,10 +20,17 @@ const KEYS: [&str; 11] = [
     "retries",
     "transport_retries",
     "model",
+    "fallback_model",
+    "fallback",
     "temperature",
     "max_tokens",
     "name",
     "crate",
+];
+
+const LISTS: [(&str, &str); 2] = [
+    ("recover", "recover(schema_error = [repair(2), bubble])"),
+    ("limits", "limits(requests = 5, tokens = 2_000, money = 0.05, time = 30s)"),
 ];
 
 /// The arguments as given; what they mean together is judged by `check`.
@@ -32,6 +43,10 @@ pub(crate) struct NodeArgs {
     pub(crate) retries: Slot<u32>,
     pub(crate) transport_retries: Slot<u32>,
     pub(crate) model: Slot<LitStr>,
+    pub(crate) fallback_model: Slot<LitStr>,
+    pub(crate) fallback: Slot<ExprPath>,
+    pub(crate) recover: Slot<Vec<Stack>>,
+    pub(crate) limits: Slot<Limits>,
     pub(crate) temperature: Slot<f64>,
     pub(crate) max_tokens: Slot<u32>,
     pub(crate) name: Slot<LitStr>,
@@ -43,8 +58,8 @@ pub(crate) struct NodeArgs {
 impl NodeArgs {
     pub(crate) fn parse(tokens: TokenStream, errors: &mut Errors) -> Self {
         let mut args = Self::default();
-        let all_known =
-            parse_arguments(tokens, "llm_node", &KEYS, errors, |key, input| args.argument(key, input));
+        let grammar = Grammar { lists: &LISTS, ..Grammar::of_values("llm_node", &VALUES) };
+        let all_known = parse_arguments(tokens, &grammar, errors, |key, input| args.argument(key, input));
         args.misplaced = !all_known;
         args
     }
@@ -59,18 +74,20 @@ impl NodeArgs {
             "retries" => fill(&mut self.retries, key.clone(), whole(input, &key, 0)),
             "transport_retries" => fill(&mut self.transport_retries, key.clone(), whole(input, &key, 0)),
             "model" => fill(&mut self.model, key.clone(), filled(text(input, &key, ""), &key)),
+            "fallback_model" => {
+                fill(&mut self.fallback_model, key.clone(), filled(text(input, &key, ""), &key))
+            }
+            "fallback" => fill(&mut self.fallback, key.clone(), function(input, &key)),
+            "recover" => {
+                let (stacks, result) = recover::parse(input);
+                self.recover = Some(Keyed { key, value: Some(stacks) });
+                result
+            }
+            "limits" => fill(&mut self.limits, key, Limits::parse(input)),
             "temperature" => fill(&mut self.temperature, key.clone(), number(input, &key)),
             "max_tokens" => fill(&mut self.max_tokens, key.clone(), whole(input, &key, 1)),
             "name" => fill(&mut self.name, key.clone(), filled(text(input, &key, ""), &key)),
             _ => crate_path::parse(input, key, &mut self.krate),
         }
     }
-}
-
-fn filled(text: syn::Result<LitStr>, key: &syn::Ident) -> syn::Result<LitStr> {
-    let text = text?;
-    if text.value().trim().is_empty() {
-        return Err(syn::Error::new(text.span(), format!("`{key}` is empty")));
-    }
-    Ok(text)
 }

@@ -8,14 +8,15 @@ use syn::{Attribute, Error, Field, Fields, ItemStruct, Type};
 use super::Faults;
 use super::args::NodeArgs;
 use super::model::{NodeModel, Settings};
+use super::recover::{self, Around};
 use super::variables::Variables;
 use crate::crate_path;
 use crate::diagnostics::suggest;
-use crate::keyed::value;
+use crate::keyed::{key, value};
 
 /// Checks a node whose helper attributes are taken; `None` if there are faults.
 pub(crate) fn check<'a>(
-    args: &NodeArgs,
+    args: &'a NodeArgs,
     item: &'a ItemStruct,
     skipped: &[Skip],
     faults: &mut Faults,
@@ -39,14 +40,22 @@ pub(crate) fn check<'a>(
         prompt,
         output: value(&args.output).cloned(),
         state: value(&args.state).cloned(),
-        settings: Settings {
-            retries: value(&args.retries).copied(),
-            transport_retries: value(&args.transport_retries).copied(),
-            model: value(&args.model).map(syn::LitStr::value),
-            temperature: value(&args.temperature).copied(),
-            max_tokens: value(&args.max_tokens).copied(),
-        },
+        fallback: value(&args.fallback).cloned(),
+        settings: settings(args),
     })
+}
+
+fn settings(args: &NodeArgs) -> Settings<'_> {
+    Settings {
+        retries: value(&args.retries).copied(),
+        transport_retries: value(&args.transport_retries).copied(),
+        model: value(&args.model).map(syn::LitStr::value),
+        temperature: value(&args.temperature).copied(),
+        max_tokens: value(&args.max_tokens).copied(),
+        fallback_model: value(&args.fallback_model).map(syn::LitStr::value),
+        recover: value(&args.recover).map_or(&[], Vec::as_slice),
+        limits: value(&args.limits),
+    }
 }
 
 /// Arguments that are wrong only beside others.
@@ -62,6 +71,16 @@ fn together(args: &NodeArgs, faults: &mut Faults) {
         let message = "`retries` asks again after an invalid answer, and nothing validates raw text; \
                        add `output = …` or drop `retries`";
         faults.push(Error::new(retries.key.span(), message));
+    }
+    if let Some(stacks) = value(&args.recover) {
+        let around = Around {
+            retries: key(&args.retries),
+            transport_retries: key(&args.transport_retries),
+            fallback: key(&args.fallback),
+            fallback_model: key(&args.fallback_model),
+            raw_text: args.output.is_none(),
+        };
+        recover::check(stacks, &around, &mut faults.errors);
     }
     if let Some(Type::Reference(reference)) = value(&args.state) {
         let message = "`state` is the type itself, which the run lends by reference; write it without `&`";

@@ -3,10 +3,12 @@
 use proc_macro2::{Ident, Literal, Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
 use syn::ext::IdentExt;
+use syn::spanned::Spanned;
 use syn::{Attribute, Expr, ExprLit, Generics, Lit, Meta, Type};
 
 use super::bounds::{field_type, of_node, with_state};
-use super::model::{NodeModel, Part, Place, Settings};
+use super::model::{NodeModel, Part, Place};
+use super::recover;
 use crate::crate_path;
 use crate::generics::{ends, mentions_parameter};
 use crate::prompt::template::Format;
@@ -29,7 +31,7 @@ fn facts(model: &NodeModel<'_>, generics: &Generics, private: &Ident) -> TokenSt
     let output = model.output.as_ref().unwrap_or(&raw_text);
     let name = model.name.clone().unwrap_or_else(|| snake_case(&ident.unraw().to_string()));
     let description = description(&model.item.attrs);
-    let attributes = attributes(&model.settings, private);
+    let attributes = attributes(model, private);
     let (impl_generics, ty_generics, where_clause) = generics.split_for_impl();
     quote_spanned! {here=>
         #[automatically_derived]
@@ -52,6 +54,7 @@ fn ways(model: &NodeModel<'_>, generics: Generics, private: &Ident) -> TokenStre
     let lent = if reads_state { quote_spanned!(here=> state) } else { quote_spanned!(here=> _) };
     let (state, stated) = with_state(model, generics.clone());
     let spec = spec(model, &state, private);
+    let fallback = fallback(model, &state, private);
     let ty_generics = generics.split_for_impl().1;
     let (impl_generics, _, where_clause) = stated.split_for_impl();
     // `exec` is no `async fn`: that, with a generic node, meets the compiler's limits on lifetimes and `Send`.
@@ -74,6 +77,7 @@ fn ways(model: &NodeModel<'_>, generics: Generics, private: &Ident) -> TokenStre
             fn output(&self) -> #private::OutputSpec<Self::Output, #state> {
                 #spec
             }
+            #fallback
         }
     }
 }
@@ -128,8 +132,8 @@ fn description(attributes: &[Attribute]) -> Option<TokenStream> {
     Some(quote_spanned!(here=> const DESCRIPTION: &'static ::core::primitive::str = #value;))
 }
 
-fn attributes(settings: &Settings, private: &Ident) -> Option<TokenStream> {
-    let Settings { retries, transport_retries, model, temperature, max_tokens } = settings;
+fn attributes(model: &NodeModel<'_>, private: &Ident) -> Option<TokenStream> {
+    let settings = &model.settings;
     let mut calls = TokenStream::new();
     let mut call = |name: &str, value: Option<TokenStream>| {
         if let Some(value) = value {
@@ -137,11 +141,17 @@ fn attributes(settings: &Settings, private: &Ident) -> Option<TokenStream> {
             calls.extend(quote!(.#name(#value)));
         }
     };
-    call("retries", retries.map(|n| Literal::u32_unsuffixed(n).to_token_stream()));
-    call("transport_retries", transport_retries.map(|n| Literal::u32_unsuffixed(n).to_token_stream()));
-    call("model", model.as_ref().map(ToTokens::to_token_stream));
-    call("temperature", temperature.map(|t| Literal::f64_unsuffixed(t).to_token_stream()));
-    call("max_tokens", max_tokens.map(|n| Literal::u32_unsuffixed(n).to_token_stream()));
+    let whole = |n: Option<u32>| n.map(|n| Literal::u32_unsuffixed(n).to_token_stream());
+    let text = |text: &Option<String>| text.as_ref().map(ToTokens::to_token_stream);
+    call("retries", whole(settings.retries));
+    call("transport_retries", whole(settings.transport_retries));
+    call("model", text(&settings.model));
+    call("temperature", settings.temperature.map(|t| Literal::f64_unsuffixed(t).to_token_stream()));
+    call("max_tokens", whole(settings.max_tokens));
+    call("recover", (!settings.recover.is_empty()).then(|| recover::emit(settings.recover, private)));
+    call("fallback_model", text(&settings.fallback_model));
+    call("fallback", model.fallback.is_some().then(TokenStream::new));
+    call("limits", settings.limits.map(|limits| limits.emit(private)));
     let here = Span::mixed_site();
     (!calls.is_empty()).then(
         || quote_spanned!(here=> const ATTRIBUTES: #private::Attributes = #private::Attributes::new()#calls;),
@@ -218,6 +228,30 @@ fn spec(model: &NodeModel<'_>, state: &Type, private: &Ident) -> TokenStream {
             |value, to| (&&&#private::Dive(value)).dive::<#state>(to),
         )
     }
+}
+
+/// The call of the function that gives the fallback value, at its path, where another signature is reported.
+fn fallback(model: &NodeModel<'_>, state: &Type, private: &Ident) -> Option<TokenStream> {
+    let path = model.fallback.as_ref()?;
+    let at = path.span().resolved_at(Span::mixed_site());
+    let mut private = private.clone();
+    private.set_span(at);
+    let (lent, value) = match model.state {
+        Some(_) => (
+            quote_spanned!(at=> state),
+            quote_spanned!(at=> #private::fallback_with_state(self, state, error, #path)),
+        ),
+        None => (quote_spanned!(at=> _), quote_spanned!(at=> #private::fallback(self, error, #path))),
+    };
+    Some(quote_spanned! {at=>
+        fn fallback<'__llmnode>(
+            &'__llmnode self,
+            #lent: &'__llmnode #state,
+            error: &'__llmnode #private::NodeError,
+        ) -> ::core::option::Option<#private::Falling<'__llmnode, Self::Output>> {
+            ::core::option::Option::Some(#value)
+        }
+    })
 }
 
 #[cfg(test)]

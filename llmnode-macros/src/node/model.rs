@@ -1,8 +1,10 @@
 //! A node as it is after all checks: nothing in it is absent that has to be there.
 
 use proc_macro2::{Ident, Span};
-use syn::{ItemStruct, Member, Path, Type};
+use syn::{ExprPath, ItemStruct, Member, Path, Type};
 
+use super::limits::Limits;
+use super::recover::Stack;
 use crate::prompt::locate::Position;
 use crate::prompt::template::Format;
 
@@ -15,17 +17,22 @@ pub(crate) struct NodeModel<'a> {
     pub(crate) prompt: Vec<Part>,
     pub(crate) output: Option<Type>,
     pub(crate) state: Option<Type>,
-    pub(crate) settings: Settings,
+    /// The function that gives the fallback value.
+    pub(crate) fallback: Option<ExprPath>,
+    pub(crate) settings: Settings<'a>,
 }
 
 /// The attributes that are defaults of a call.
 #[derive(Default)]
-pub(crate) struct Settings {
+pub(crate) struct Settings<'a> {
     pub(crate) retries: Option<u32>,
     pub(crate) transport_retries: Option<u32>,
     pub(crate) model: Option<String>,
     pub(crate) temperature: Option<f64>,
     pub(crate) max_tokens: Option<u32>,
+    pub(crate) fallback_model: Option<String>,
+    pub(crate) recover: &'a [Stack],
+    pub(crate) limits: Option<&'a Limits>,
 }
 
 /// A piece of a prompt.

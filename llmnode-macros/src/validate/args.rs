@@ -5,7 +5,8 @@ use syn::{Error, Path, Type};
 
 use crate::crate_path;
 use crate::diagnostics::Errors;
-use crate::keyed::{Slot, fill, parse_arguments, ty};
+use crate::keyed::{Grammar, Slot, fill, parse_arguments};
+use crate::values::ty;
 
 /// On a definition: `state = T` and `crate = path`.
 #[derive(Default)]
@@ -17,7 +18,8 @@ pub(crate) struct DefinitionArgs {
 impl DefinitionArgs {
     pub(crate) fn parse(tokens: TokenStream, macro_name: &str, errors: &mut Errors) -> Self {
         let mut args = Self::default();
-        parse_arguments(tokens, macro_name, &["state", "crate"], errors, |key, input| {
+        let grammar = Grammar::of_values(macro_name, &["state", "crate"]);
+        parse_arguments(tokens, &grammar, errors, |key, input| {
             if key == "state" {
                 let state = ty(input, &key);
                 fill(&mut args.state, key, state)
@@ -44,7 +46,7 @@ impl BlockArgs {
                 "on an impl block the parameters of the methods name the state; write `#[validate]`";
             errors.push(Error::new(at, message));
         }
-        parse_arguments(rest, "validate", &["crate"], errors, |key, input| {
+        parse_arguments(rest, &Grammar::of_values("validate", &["crate"]), errors, |key, input| {
             crate_path::parse(input, key, &mut args.krate)
         });
         args

@@ -1,0 +1,86 @@
+struct Rate {
+    topic: String,
+}
+const _: () = {
+    use ::llmnode::__private as __llmnode;
+    #[automatically_derived]
+    impl __llmnode::Node for Rate {
+        type Output = u8;
+        const NAME: &'static ::core::primitive::str = "rate";
+        const ATTRIBUTES: __llmnode::Attributes = __llmnode::Attributes::new()
+            .recover(const {
+                &[
+                    (
+                        __llmnode::Failures::Category(__llmnode::Category::SchemaError),
+                        &[
+                            __llmnode::Step::retry(1),
+                            __llmnode::Step::repair(2),
+                            __llmnode::Step::Fallback,
+                        ],
+                    ),
+                    (
+                        __llmnode::Failures::Transport,
+                        &[
+                            __llmnode::Step::retry_after(
+                                5,
+                                __llmnode::Backoff::growing(
+                                    ::core::time::Duration::from_millis(1000),
+                                    ::core::time::Duration::from_millis(60000),
+                                ),
+                            ),
+                            __llmnode::Step::retry_after(
+                                1,
+                                __llmnode::Backoff::fixed(
+                                    ::core::time::Duration::from_millis(10000),
+                                ),
+                            ),
+                            __llmnode::Step::model("small"),
+                            __llmnode::Step::Bubble,
+                        ],
+                    ),
+                ]
+            })
+            .fallback_model("big")
+            .fallback()
+            .limits(
+                __llmnode::Limits::new()
+                    .requests(5)
+                    .tokens(2000)
+                    .money(0.05)
+                    .time(::core::time::Duration::from_millis(1500)),
+            );
+    }
+    #[automatically_derived]
+    impl __llmnode::Exec<World> for Rate {
+        fn exec(
+            &self,
+            cx: &__llmnode::Cx<'_, World>,
+        ) -> impl ::core::future::Future<
+            Output = __llmnode::Executed<Self>,
+        > + ::core::marker::Send {
+            __llmnode::exec(self, cx)
+        }
+    }
+    #[automatically_derived]
+    impl __llmnode::LlmNode<World> for Rate {
+        fn render(&self, _: &World, to: &mut __llmnode::Prompt) {
+            to.user(&[__llmnode::Segment::value(&self.topic)]);
+        }
+        fn output(&self) -> __llmnode::OutputSpec<Self::Output, World> {
+            use __llmnode::probes::*;
+            __llmnode::OutputSpec::json(
+                |to| (&&__llmnode::Reached::<u8>::new()).reach(to),
+                |value, to| (&&&__llmnode::Dive(value)).dive::<World>(to),
+            )
+        }
+        fn fallback<'__llmnode>(
+            &'__llmnode self,
+            state: &'__llmnode World,
+            error: &'__llmnode __llmnode::NodeError,
+        ) -> ::core::option::Option<__llmnode::Falling<'__llmnode, Self::Output>> {
+            ::core::option::Option::Some(
+                __llmnode::fallback_with_state(self, state, error, self::middle),
+            )
+        }
+    }
+};

@@ -1,0 +1,40 @@
+//! `recover(category = [step, …], …)`: what a node does about its failures.
+
+mod check;
+mod emit;
+mod keys;
+mod parse;
+
+use proc_macro2::{Ident, Span};
+use syn::LitStr;
+
+use super::time::Wait;
+use keys::Group;
+
+pub(crate) use check::{Around, check};
+pub(crate) use emit::emit;
+pub(crate) use parse::parse;
+
+/// What to do about failures of one category or group, in order.
+pub(crate) struct Stack {
+    pub(crate) key: Ident,
+    pub(crate) group: Group,
+    /// Where the brackets are.
+    pub(crate) at: Span,
+    /// Absent if one of them had a fault, which is then reported already.
+    pub(crate) steps: Option<Vec<Step>>,
+}
+
+/// One thing to do.
+pub(crate) struct Step {
+    pub(crate) name: Ident,
+    pub(crate) action: Action,
+}
+
+pub(crate) enum Action {
+    Retry { times: u32, wait: Option<Wait> },
+    Repair { times: u32 },
+    Model(LitStr),
+    Fallback,
+    Bubble,
+}

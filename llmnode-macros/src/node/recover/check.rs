@@ -1,0 +1,129 @@
+//! Stacks that parse and yet make no sense.
+
+use proc_macro2::Ident;
+use syn::{Error, LitStr};
+
+use super::keys::{Group, LASTING};
+use super::{Action, Stack, Step};
+use crate::diagnostics::Errors;
+
+/// The keys that stand around `recover`, where they are given.
+pub(crate) struct Around<'a> {
+    pub(crate) retries: Option<&'a Ident>,
+    pub(crate) transport_retries: Option<&'a Ident>,
+    pub(crate) fallback: Option<&'a Ident>,
+    pub(crate) fallback_model: Option<&'a Ident>,
+    /// Whether nothing reads the answers.
+    pub(crate) raw_text: bool,
+}
+
+/// Reports what makes no sense.
+pub(crate) fn check(stacks: &[Stack], around: &Around<'_>, errors: &mut Errors) {
+    for stack in stacks {
+        if around.raw_text && (stack.key == "schema_error" || stack.key == "validation_error") {
+            let message = format!("raw text never fails with `{}`; add `output = …` or drop it", stack.key);
+            errors.push(Error::new(stack.key.span(), message));
+        } else if let Some(steps) = &stack.steps {
+            self::steps(stack, steps, around, errors);
+        }
+    }
+    counts(stacks, around, errors);
+    unreachable(stacks, around, errors);
+}
+
+/// The steps of one stack.
+fn steps(stack: &Stack, steps: &[Step], around: &Around<'_>, errors: &mut Errors) {
+    if steps.is_empty() {
+        errors.push(Error::new(stack.at, "no step; write `[bubble]` to return the error at once"));
+    }
+    let mut models: Vec<&LitStr> = vec![];
+    for step in steps {
+        let fault = match &step.action {
+            Action::Retry { .. } => futile_retry(stack),
+            Action::Repair { .. } => futile_repair(stack, around.raw_text),
+            Action::Fallback if around.fallback.is_none() => Some(
+                "`fallback` calls a function; add `fallback = path` beside `recover`, or drop the step"
+                    .into(),
+            ),
+            Action::Model(model) => {
+                if models.iter().any(|other| other.value() == model.value()) {
+                    let message = "a call asks a model once; name another, or drop the step";
+                    errors.push(Error::new(model.span(), message));
+                }
+                models.push(model);
+                None
+            }
+            Action::Fallback | Action::Bubble => None,
+        };
+        if let Some(message) = fault {
+            errors.push(Error::new(step.name.span(), message));
+        }
+    }
+    let ends = steps.iter().position(|step| matches!(step.action, Action::Fallback | Action::Bubble));
+    // `fallback` may fail, so that `bubble` may say what then.
+    let after = |end: usize| match (&steps[end].action, &steps[end + 1..]) {
+        (Action::Fallback, [bubble, rest @ ..]) if matches!(bubble.action, Action::Bubble) => rest.first(),
+        (_, rest) => rest.first(),
+    };
+    if let Some((end, after)) = ends.and_then(|end| Some((&steps[end], after(end)?))) {
+        let message = format!("no step is taken after `{}`, which ends the call; drop this one", end.name);
+        errors.push(Error::new(after.name.span(), message));
+    }
+}
+
+fn futile_retry(stack: &Stack) -> Option<String> {
+    LASTING.iter().any(|lasting| stack.key == lasting).then(|| {
+        format!("the same request meets `{}` again; use `model(\"…\")`, `fallback` or `bubble`", stack.key)
+    })
+}
+
+fn futile_repair(stack: &Stack, raw_text: bool) -> Option<String> {
+    match stack.group {
+        Group::Answer if raw_text && stack.key == "answer" => {
+            Some("nothing reads raw text; add `output = …`, or repair `empty_response` alone".into())
+        }
+        Group::Answer => None,
+        Group::Transport => Some(format!("`{}` leaves no answer to correct; use `retry`", stack.key)),
+        _ => Some(format!(
+            "an answer is not corrected after `{}`; use `model(\"…\")`, `fallback` or `bubble`",
+            stack.key
+        )),
+    }
+}
+
+/// `retries` and `transport_retries` are short for a stack.
+fn counts(stacks: &[Stack], around: &Around<'_>, errors: &mut Errors) {
+    let counts = [("answer", "repair", around.retries), ("transport", "retry", around.transport_retries)];
+    for (key, step, count) in counts {
+        if let Some(count) = count.filter(|_| stacks.iter().any(|stack| stack.key == key)) {
+            let message = format!(
+                "`recover` has a stack for `{key}`, where `{step}(…)` says how often; drop `{count}`"
+            );
+            errors.push(Error::new(count.span(), message));
+        }
+    }
+}
+
+/// The default stacks of the groups `answer` and `transport` have a place for both kinds of fallback. Where both
+/// are replaced, another stack has to have one.
+fn unreachable(stacks: &[Stack], around: &Around<'_>, errors: &mut Errors) {
+    let replaced = |group: &str| stacks.iter().any(|stack| stack.key == group);
+    if !replaced("answer") || !replaced("transport") {
+        return;
+    }
+    if let Some(key) = around.fallback_model {
+        let message = "`recover` replaces both stacks that would ask the fallback model; \
+                       write `model(\"…\")` in one of them instead";
+        errors.push(Error::new(key.span(), message));
+    }
+    // A stack with a fault may have been meant to have it.
+    let used = |stack: &Stack| match &stack.steps {
+        Some(steps) => steps.iter().any(|step| matches!(step.action, Action::Fallback)),
+        None => true,
+    };
+    if let Some(key) = around.fallback.filter(|_| !stacks.iter().any(used)) {
+        let message =
+            "no stack has the step `fallback`, so the function is never called; add the step, or drop this";
+        errors.push(Error::new(key.span(), message));
+    }
+}

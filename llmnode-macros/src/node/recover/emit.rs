@@ -1,0 +1,67 @@
+//! The stacks as a constant.
+
+use proc_macro2::{Ident, Literal, Span, TokenStream};
+use quote::{quote, quote_spanned};
+
+use super::{Action, Stack, Step};
+use crate::node::time::Wait;
+
+/// The table of stacks. A step may own a string, so that only a constant of its own lends it for ever.
+pub(crate) fn emit(stacks: &[Stack], private: &Ident) -> TokenStream {
+    let rows = stacks.iter().map(|stack| {
+        let failures = failures(&stack.key.to_string(), private);
+        let steps = stack.steps.iter().flatten().map(|step| self::step(step, private));
+        quote!((#failures, &[#(#steps),*]))
+    });
+    quote_spanned!(Span::mixed_site()=> const { &[#(#rows),*] })
+}
+
+fn failures(key: &str, private: &Ident) -> TokenStream {
+    let variant = Ident::new(&camel_case(key), Span::mixed_site());
+    match key {
+        "answer" | "transport" => quote!(#private::Failures::#variant),
+        _ => quote!(#private::Failures::Category(#private::Category::#variant)),
+    }
+}
+
+fn step(step: &Step, private: &Ident) -> TokenStream {
+    let of = quote!(#private::Step);
+    match &step.action {
+        Action::Retry { times, wait: None } => {
+            let times = Literal::u32_unsuffixed(*times);
+            quote!(#of::retry(#times))
+        }
+        Action::Retry { times, wait: Some(wait) } => {
+            let (times, wait) = (Literal::u32_unsuffixed(*times), self::wait(*wait, private));
+            quote!(#of::retry_after(#times, #wait))
+        }
+        Action::Repair { times } => {
+            let times = Literal::u32_unsuffixed(*times);
+            quote!(#of::repair(#times))
+        }
+        Action::Model(model) => {
+            let model = model.value();
+            quote!(#of::model(#model))
+        }
+        Action::Fallback => quote!(#of::Fallback),
+        Action::Bubble => quote!(#of::Bubble),
+    }
+}
+
+fn wait(wait: Wait, private: &Ident) -> TokenStream {
+    let (from, to) = (wait.from.emit(), wait.to.emit());
+    if wait.from == wait.to {
+        quote!(#private::Backoff::fixed(#from))
+    } else {
+        quote!(#private::Backoff::growing(#from, #to))
+    }
+}
+
+/// `rate_limit_error` → `RateLimitError`.
+fn camel_case(name: &str) -> String {
+    let capitalize = |word: &str| {
+        let mut letters = word.chars();
+        letters.next().map(|first| first.to_ascii_uppercase()).into_iter().chain(letters).collect::<String>()
+    };
+    name.split('_').map(capitalize).collect()
+}

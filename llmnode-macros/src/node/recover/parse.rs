@@ -1,0 +1,156 @@
+//! The grammar of `recover(…)`.
+
+use proc_macro2::{Ident, TokenStream, TokenTree};
+use syn::ext::IdentExt;
+use syn::parse::ParseStream;
+use syn::{Error, Token, token};
+
+use super::keys::{CATEGORIES, Group};
+use super::{Action, Stack, Step};
+use crate::diagnostics::{Errors, list, suggest};
+use crate::keyed::{Grammar, end, parse_arguments};
+use crate::node::time::Wait;
+use crate::values::{filled, text, whole_such_as};
+
+const STEPS: [&str; 5] = ["retry", "repair", "model", "fallback", "bubble"];
+
+/// Parses what the parentheses hold.
+pub(crate) fn parse(input: ParseStream<'_>) -> (Vec<Stack>, syn::Result<()>) {
+    let tokens: TokenStream = match input.parse() {
+        Ok(tokens) => tokens,
+        Err(error) => return (vec![], Err(error)),
+    };
+    let keys: Vec<_> = ["answer", "transport"].into_iter().chain(recoverable()).collect();
+    let grammar = Grammar { refused, ..Grammar::of_values("recover", &keys) };
+    let (mut errors, mut stacks) = (Errors::default(), vec![]);
+    parse_arguments(tokens, &grammar, &mut errors, |key, input| {
+        let (stack, result) = stack(key, input)?;
+        stacks.push(stack);
+        result
+    });
+    (stacks, errors.into_result())
+}
+
+/// Why a name that is known is no key.
+fn refused(name: &str) -> Option<String> {
+    let of = |group: Group| CATEGORIES.iter().filter(move |one| one.1 == group).map(|(name, _)| *name);
+    if name == "final" {
+        let categories = list(of(Group::Final));
+        return Some(format!(
+            "failures of the group `final` differ; name those that are meant: {categories}"
+        ));
+    }
+    if name == "stop" || of(Group::Stop).any(|stop| stop == name) {
+        let message = "means that the program itself ended the call, which no step mends; drop it";
+        return Some(format!("`{name}` {message}"));
+    }
+    let stem = |name: &str| name.strip_suffix("_error").unwrap_or(name).to_owned();
+    let near = recoverable().find(|category| stem(category) == stem(name))?;
+    Some(format!("unknown argument `{name}`; did you mean `{near}`?"))
+}
+
+fn recoverable() -> impl Iterator<Item = &'static str> {
+    CATEGORIES.iter().filter(|(_, group)| *group != Group::Stop).map(|(name, _)| *name)
+}
+
+fn group(name: &str) -> Group {
+    match name {
+        "answer" => Group::Answer,
+        "transport" => Group::Transport,
+        _ => {
+            CATEGORIES.iter().find(|(category, _)| *category == name).map_or(Group::Stop, |(_, group)| *group)
+        }
+    }
+}
+
+fn stack(key: Ident, input: ParseStream<'_>) -> syn::Result<(Stack, syn::Result<()>)> {
+    if !input.peek(token::Bracket) {
+        let message =
+            format!("`{key}` takes its steps in brackets, such as `{key} = [model(\"other\"), bubble]`");
+        return Err(input.error(message));
+    }
+    let content;
+    let brackets = syn::bracketed!(content in input);
+    let (steps, result) = steps(&content);
+    let steps = result.is_ok().then_some(steps);
+    let group = group(&key.to_string());
+    Ok((Stack { key, group, at: brackets.span.join(), steps }, result))
+}
+
+fn steps(input: ParseStream<'_>) -> (Vec<Step>, syn::Result<()>) {
+    let (mut steps, mut errors) = (vec![], Errors::default());
+    while !input.is_empty() {
+        let parsed = step(input).and_then(|step| end(input, "step").map(|()| step));
+        match parsed {
+            Ok(step) => steps.push(step),
+            Err(error) => {
+                errors.push(error);
+                while !input.is_empty() && !input.peek(Token![,]) && input.parse::<TokenTree>().is_ok() {}
+            }
+        }
+        let _ = input.parse::<Option<Token![,]>>();
+    }
+    (steps, errors.into_result())
+}
+
+fn step(input: ParseStream<'_>) -> syn::Result<Step> {
+    if !input.peek(Ident::peek_any) {
+        return Err(input.error(format!("a step is one of {}", list(STEPS))));
+    }
+    let name = input.call(Ident::parse_any)?;
+    let written = match name.to_string().as_str() {
+        "retry" => "retry(2)` or `retry(2, 1s..60s)",
+        "repair" => "repair(2)",
+        "model" => "model(\"small\")",
+        "fallback" | "bubble" => return alone(name, input),
+        other => return Err(Error::new(name.span(), unknown(other))),
+    };
+    let bare = || Error::new(name.span(), format!("`{name}` lacks its arguments; write `{written}`"));
+    if !input.peek(token::Paren) {
+        return Err(bare());
+    }
+    let content;
+    syn::parenthesized!(content in input);
+    if content.is_empty() {
+        return Err(bare());
+    }
+    let action = action(&name, written, &content);
+    // What a fault left unread would be a second one.
+    content.parse::<TokenStream>()?;
+    action.map(|action| Step { name, action })
+}
+
+fn unknown(name: &str) -> String {
+    match suggest(name, STEPS) {
+        Some(near) => format!("unknown step `{name}`; did you mean `{near}`?"),
+        None => format!("unknown step `{name}`; the steps are {}", list(STEPS)),
+    }
+}
+
+/// A step without arguments.
+fn alone(name: Ident, input: ParseStream<'_>) -> syn::Result<Step> {
+    if input.peek(token::Paren) {
+        return Err(input.error(format!("`{name}` takes nothing; write it without parentheses")));
+    }
+    let action = if name == "fallback" { Action::Fallback } else { Action::Bubble };
+    Ok(Step { name, action })
+}
+
+/// What the parentheses of a step say.
+fn action(name: &Ident, written: &str, input: ParseStream<'_>) -> syn::Result<Action> {
+    let last = |input: ParseStream<'_>| match input.parse::<Option<Token![,]>>() {
+        Ok(_) if input.is_empty() => Ok(()),
+        _ => Err(input.error(format!("`{name}` takes nothing more; write `{written}`"))),
+    };
+    if name == "model" {
+        let model = filled(text(input, name, ""), name)?;
+        return last(input).map(|()| Action::Model(model));
+    }
+    let times = whole_such_as(input, name, 1, written)?;
+    if name == "repair" {
+        return last(input).map(|()| Action::Repair { times });
+    }
+    let comma: Option<Token![,]> = input.parse()?;
+    let wait = if comma.is_some() && !input.is_empty() { Some(Wait::parse(input)?) } else { None };
+    last(input).map(|()| Action::Retry { times, wait })
+}
