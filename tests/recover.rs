@@ -1,0 +1,209 @@
+//! What `#[llm_node]` makes of `recover(…)`, `fallback_model`, `fallback` and `limits(…)`.
+
+#![allow(clippy::unwrap_used, reason = "a test")]
+
+use std::time::Duration;
+
+use llmnode::prelude::*;
+use llmnode::{
+    Attributes, Backoff, Degraded, Exec, Failures, Limits, ModelError, Node, Reply, Step, recovery_of,
+};
+
+#[path = "../llmnode-macros/src/node/recover/keys.rs"]
+mod keys;
+
+#[test]
+fn the_macro_knows_the_categories_of_the_runtime() {
+    let known = keys::CATEGORIES.map(|(name, group)| (name, format!("{group:?}")));
+    let group = |category: &Category| (category.as_str(), format!("{:?}", category.group()));
+    assert_eq!(known.to_vec(), Category::ALL.iter().map(group).collect::<Vec<_>>());
+}
+
+/// What the macro refuses a `retry` for, a call refuses, too; and only that.
+#[tokio::test]
+async fn the_macro_refuses_the_retries_that_the_runtime_refuses() {
+    #[llm_node(prompt = "Rate.", output = u8)]
+    struct Rate;
+    let recoverable = keys::CATEGORIES.iter().filter(|(_, group)| *group != keys::Group::Stop);
+    for (name, _) in recoverable {
+        let run = Run::new(ScriptedModel::new().reply("5"));
+        let answer = run.call(&Rate).recover(Category::from_name(name).unwrap(), [Step::retry(1)]).await;
+        let refused = answer.is_err_and(|error| error.category() == Category::ConfigError);
+        assert_eq!(refused, keys::LASTING.contains(name), "{name}");
+    }
+}
+
+fn middle(_: &EveryKey, _: &NodeError) -> u8 {
+    5
+}
+
+/// Every key, every step, every way to write a wait.
+#[llm_node(
+    prompt = "Rate.",
+    output = u8,
+    fallback = middle,
+    recover(
+        answer = [retry(1), repair(2), fallback],
+        transport = [retry(5, 1s..60s), retry(1, 500ms), retry(1, 1.5s..2m,), model("small"), bubble],
+        schema_error = [bubble],
+        validation_error = [repair(1)],
+        empty_response = [repair(1), fallback, bubble],
+        rate_limit_error = [retry(3, 1h)],
+        server_error = [retry(3, 0s)],
+        network = [retry(2)],
+        timeout = [model("a"), retry(1), model("b")],
+        api_key_error = [model("a")],
+        quota_error = [fallback],
+        not_found = [bubble],
+        bad_request = [fallback],
+        context_length_error = [model("long")],
+        content_filter = [retry(1)],
+        refusal = [retry(1), fallback],
+        truncated_output = [retry(1)],
+        bad_response = [retry(1)],
+    ),
+    limits(requests = 5, tokens = 2_000, money = 0.05, time = 1.5s),
+)]
+struct EveryKey;
+
+#[test]
+fn each_stack_is_what_is_written() {
+    let second = Duration::from_secs(1);
+    let attributes: Attributes = EveryKey::ATTRIBUTES;
+    let (group, steps) = attributes.recover[0];
+    assert_eq!((group, steps), (Failures::Answer, &[Step::retry(1), Step::repair(2), Step::Fallback][..]));
+    let transport = [
+        Step::retry_after(5, Backoff::growing(second, second * 60)),
+        Step::retry_after(1, Backoff::fixed(second / 2)),
+        Step::retry_after(1, Backoff::growing(second * 3 / 2, second * 120)),
+        Step::model("small"),
+        Step::Bubble,
+    ];
+    assert_eq!(attributes.recover[1], (Failures::Transport, &transport[..]));
+    let of_categories: Vec<_> = attributes.recover[2..].iter().map(|(failures, _)| *failures).collect();
+    let recoverable = Category::ALL.iter().filter(|category| category.group() != llmnode::Group::Stop);
+    assert_eq!(of_categories, recoverable.map(|&category| Failures::from(category)).collect::<Vec<_>>());
+    for (category, steps) in [
+        (Category::RateLimitError, &[Step::retry_after(3, Backoff::fixed(second * 3600))][..]),
+        (Category::ServerError, &[Step::retry_after(3, Backoff::fixed(Duration::ZERO))]),
+        (Category::Timeout, &[Step::model("a"), Step::retry(1), Step::model("b")]),
+        (Category::Refusal, &[Step::retry(1), Step::Fallback]),
+        (Category::Cancelled, &[Step::Bubble]),
+    ] {
+        assert_eq!(recovery_of::<EveryKey>(category), steps, "{category}");
+    }
+    assert!(attributes.fallback);
+    let limits = Limits::new().requests(5).tokens(2000).money(0.05).time(second * 3 / 2);
+    assert_eq!(attributes.limits, limits);
+}
+
+#[tokio::test]
+async fn steps_are_taken_in_order() {
+    #[llm_node(prompt = "Rate.", output = u8, recover(schema_error = [retry(1), repair(1), model("big")]))]
+    struct Rate;
+    let small = ScriptedModel::new().reply("a").reply("b").reply("c");
+    let big = ScriptedModel::new().reply("5");
+    let run = Run::new(small.clone()).model("big", big.clone());
+    assert_eq!(run.call(&Rate).await.unwrap(), 5);
+    let lengths: Vec<_> = small.requests().iter().map(|request| request.messages.len()).collect();
+    assert_eq!(lengths, [1, 1, 3]);
+    assert_eq!(big.requests()[0].messages.len(), 1, "the original prompt");
+}
+
+#[tokio::test]
+async fn the_fallback_model_comes_last() {
+    #[llm_node(prompt = "Rate.", output = u8, retries = 1, fallback_model = "big")]
+    struct Rate;
+    let steps = [Step::repair(1), Step::model("big"), Step::Bubble];
+    assert_eq!(recovery_of::<Rate>(Category::SchemaError), steps);
+    let run = Run::new(ScriptedModel::new().reply("a").reply("b"));
+    let report = run.model("big", ScriptedModel::new().reply("5")).call(&Rate).report().await.unwrap();
+    assert_eq!((report.value, report.record.degraded), (5, Some(Degraded::FallbackModel)));
+}
+
+mod fallbacks {
+    use super::*;
+
+    pub(super) struct World {
+        pub(super) usual: u8,
+    }
+
+    pub(super) fn plain(node: &Plain, error: &NodeError) -> u8 {
+        assert_eq!(error.last_answer(), Some("many"));
+        node.at_least
+    }
+
+    pub(super) fn fallible(_: &Fallible, state: &World, _: &NodeError) -> Result<u8, String> {
+        if state.usual > 0 { Ok(state.usual) } else { Err("nothing is usual".into()) }
+    }
+
+    pub(super) async fn later(node: &Later<'_>, state: &World, error: &NodeError) -> u8 {
+        tokio::task::yield_now().await;
+        state.usual + u8::try_from(node.topic.len() + error.attempts().len()).unwrap()
+    }
+}
+use fallbacks::World;
+
+#[llm_node(prompt = "Rate {topic}.", output = u8, fallback = fallbacks::plain)]
+struct Plain {
+    topic: &'static str,
+    #[node(skip)]
+    at_least: u8,
+}
+
+#[llm_node(prompt = "Rate.", output = u8, state = World, fallback = fallbacks::fallible)]
+struct Fallible;
+
+#[llm_node(prompt = "Rate {topic}.", output = u8, state = World, fallback = fallbacks::later)]
+struct Later<'a> {
+    topic: &'a str,
+}
+
+/// Its fallback is a function of the type, for any state.
+#[llm_node(prompt = "Rate {topic}.", output = Vec<T>, fallback = Self::none)]
+struct Generic<T: llmnode::LlmOutput + std::fmt::Display> {
+    topic: T,
+}
+
+impl<T: llmnode::LlmOutput + std::fmt::Display> Generic<T> {
+    #[allow(clippy::unused_async, reason = "what is tested")]
+    async fn none(&self, _: &NodeError) -> Result<Vec<T>, NodeError> {
+        Ok(vec![])
+    }
+}
+
+async fn ask<N: Exec<World>>(node: &N, usual: u8) -> Result<(N::Output, Option<Degraded>), NodeError> {
+    let run = Run::new(ScriptedModel::new().reply("many")).with_state(World { usual });
+    let report = run.call(node).report().await?;
+    Ok((report.value, report.record.degraded))
+}
+
+#[tokio::test]
+async fn a_fallback_returns_a_value_a_result_or_a_future_of_either() {
+    let degraded = Some(Degraded::FallbackValue);
+    assert_eq!(ask(&Plain { topic: "rain", at_least: 3 }, 0).await.unwrap(), (3, degraded));
+    assert_eq!(ask(&Fallible, 4).await.unwrap(), (4, degraded));
+    assert_eq!(ask(&Later { topic: "rain" }, 4).await.unwrap(), (9, degraded));
+    assert_eq!(ask(&Generic { topic: 7_u8 }, 0).await.unwrap(), (vec![], degraded));
+
+    let error = ask(&Fallible, 0).await.unwrap_err();
+    assert_eq!(error.category(), Category::SchemaError);
+    assert!(error.to_string().contains("nothing is usual"), "{error}");
+}
+
+#[tokio::test]
+async fn a_fallback_stands_for_whatever_recover_gives_it() {
+    #[llm_node(prompt = "Greet.", recover(quota_error = [fallback]), fallback = Self::hello)]
+    struct Greet;
+    impl Greet {
+        fn hello(&self, error: &NodeError) -> String {
+            error.category().to_string()
+        }
+    }
+    let model = ScriptedModel::new()
+        .reply(Reply::error(ModelError::new(Category::QuotaError, "no credit")))
+        .reply(Reply::error(ModelError::new(Category::Refusal, "no")));
+    let run = Run::new(model);
+    assert_eq!(run.call(&Greet).await.unwrap(), "quota_error");
+    assert_eq!(run.call(&Greet).await.unwrap_err().category(), Category::Refusal);
+}
