@@ -14,6 +14,10 @@
 /// | `model = "…"` | the model's own | a name registered by [`Run::model`], or else the provider's id |
 /// | `temperature = 0.2` | the provider's | sampling temperature, 0 or more |
 /// | `max_tokens = 200` | the provider's | the most tokens an answer may have |
+/// | `recover(…)` | by [category](Category) | the steps that follow a failure, see below |
+/// | `fallback_model = "…"` | none | a further model, asked from the original prompt when the tries with the first are used up |
+/// | `fallback = path` | none | the function that gives a value when the models have failed, see below |
+/// | `limits(requests = 5, …)` | none | the most that all calls of the node in one run may take together: see [`Limits`] |
 /// | `name = "…"` | the struct's in snake_case | the name in ledgers and errors |
 /// | `crate = ::path` | `::llmnode` | the path to this crate where it is renamed |
 ///
@@ -25,6 +29,65 @@
 /// `{field}`, `{field:spec}` with any of Rust's format specifications, `{state.path.to.it}`, and the filters
 /// `:list`, `:json` and `:or(words)`; `{{` and `}}` are literal braces. Every variable is checked by the compiler,
 /// and so is every field: one that no prompt uses is an error, unless it has `#[node(skip)]`.
+///
+/// # Recovery
+///
+/// `recover(category = [step, …], …)` states what follows a failure, in order. Its keys are the categories of the
+/// groups answer, transport and final, and `answer` and `transport` for those of a group that have no key of their
+/// own; whatever has none follows the default of its [`Category`]. The steps:
+///
+/// | step | |
+/// |---|---|
+/// | `retry(2)` | the same request again, twice at most: in the transport group after a wait that grows, else at once |
+/// | `retry(2, 10s)`, `retry(5, 1s..60s)` | after a wait of 10 s, or a random one that grows from 1 s to 60 s; the server's own wait comes on top |
+/// | `repair(2)` | the answer goes back with what is wrong with it, twice at most |
+/// | `model("big")` | another model from the original prompt: a name registered by [`Run::model`], or else the provider's id |
+/// | `fallback` | the value of the function that `fallback = path` names |
+/// | `bubble` | the failure is returned, as it is when the steps have ended |
+///
+/// Stacks that make no sense, such as a `repair` of a `rate_limit_error`, do not compile. [`recovery_of`] reads
+/// them.
+///
+/// `fallback = path` names a function of `(&self, &State, &NodeError)`, or `(&self, &NodeError)` on a node without
+/// `state`. It returns the output or a `Result` of it, and may be `async`. Without `recover` it has the last word on
+/// failures of the groups answer and transport. A value that came from it is noted in
+/// [`CallRecord::degraded`](CallRecord#structfield.degraded).
+///
+/// ```
+/// use llmnode::prelude::*;
+/// use llmnode::Degraded;
+///
+/// #[llm_node(
+///     prompt = "From 1 to 10, how urgent is this?\n{letter}",
+///     output = u8,
+///     recover(
+///         schema_error = [repair(1), model("big"), fallback],
+///         rate_limit_error = [retry(5, 1s..60s), bubble],
+///     ),
+///     fallback = Rate::in_the_middle,
+/// )]
+/// struct Rate {
+///     letter: String,
+/// }
+///
+/// impl Rate {
+///     fn in_the_middle(&self, error: &NodeError) -> u8 {
+///         assert_eq!(error.category(), Category::SchemaError);
+///         5
+///     }
+/// }
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), llmnode::NodeError> {
+/// let small = ScriptedModel::new().reply("very").reply("Very!");
+/// let big = ScriptedModel::new().reply("extremely").reply("I said extremely.");
+/// let run = Run::new(small).model("big", big);
+/// let report = run.call(&Rate { letter: "Help!".into() }).report().await?;
+/// assert_eq!((report.value, report.record.attempts.len()), (5, 4));
+/// assert_eq!(report.record.degraded, Some(Degraded::FallbackValue));
+/// # Ok(())
+/// # }
+/// ```
 ///
 /// # Example
 ///
