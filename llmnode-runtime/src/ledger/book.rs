@@ -59,13 +59,13 @@ pub(crate) struct NodeKey {
 
 impl NodeKey {
     pub(crate) fn of<N: Node>(node: &N) -> Self {
-        NodeKey { path: path::<N>(), name: node.name() }
+        NodeKey { path: Self::path::<N>(), name: node.name() }
     }
-}
 
-/// Not `TypeId`: a node may borrow. A reference counts as the node that it points to.
-fn path<N>() -> &'static str {
-    std::any::type_name::<N>().trim_start_matches('&')
+    /// What tells a node's type. Not `TypeId`: a node may borrow. A reference counts as the node that it points to.
+    pub(crate) fn path<N>() -> &'static str {
+        std::any::type_name::<N>().trim_start_matches('&')
+    }
 }
 
 struct Book {
@@ -86,7 +86,7 @@ impl Ledger {
     pub fn of<N: Node>(&self) -> Option<NodeStats> {
         let book = self.lock();
         // Nodes whose names are known only at run time are of one type under several names.
-        let named = book.stats.iter().filter(|(node, _)| node.path == path::<N>());
+        let named = book.stats.iter().filter(|(node, _)| node.path == NodeKey::path::<N>());
         named.map(|(_, stats)| *stats).reduce(NodeStats::and)
     }
 

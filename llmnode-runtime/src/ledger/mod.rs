@@ -9,6 +9,7 @@ mod report;
 mod scope;
 mod usage;
 
+pub(crate) use book::NodeKey;
 pub use book::{Ledger, NodeStats};
 pub use estimate::Estimate;
 pub(crate) use estimate::prompt_tokens;

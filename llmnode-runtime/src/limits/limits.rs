@@ -2,15 +2,17 @@
 
 use std::time::Duration;
 
+use super::money::Money;
+
 /// How much a call, a node or a run may spend: requests, tokens, money, time. What is not set has no bound.
 ///
 /// Limits are checked before each request, so that an answer is never thrown away: the one that crosses a limit
 /// is returned if it is valid, and the next request fails with `limit_exceeded`. Where they hold:
 ///
-/// - `Run::with_limits`: all calls of a run together;
-/// - `Run::with_node_limits`, `Attributes::limits`:
+/// - [`Run::with_limits`](crate::Run::with_limits): all calls of a run together;
+/// - [`Run::with_node_limits`](crate::Run::with_node_limits), [`Attributes::limits`](crate::Attributes::limits):
 ///   all calls of a node's type in a run together;
-/// - `Call::limits`, `Settings::limits`: each call by itself.
+/// - [`Call::limits`](crate::Call::limits), [`Settings::limits`](crate::Settings::limits): each call by itself.
 ///
 /// A call that a node makes through its [context](crate::Cx::call) counts for the calls and nodes around it, too.
 ///
@@ -35,7 +37,7 @@ pub struct Limits {
     /// The most tokens of prompts and answers, 1 or more, as providers report them. An answer without usage makes
     /// this limit `limit_unenforceable`.
     pub tokens: Option<u64>,
-    /// The most money, above 0, in the unit of the run's prices. A model without a
+    /// The most money, above 0, in the unit of the run's [prices](crate::Run::with_prices). A model without a
     /// price and an answer without usage make this limit `limit_unenforceable`.
     pub money: Option<f64>,
     /// The longest time by the run's clock, above 0. Of a call: since it began, waits included; of a node and a
@@ -75,5 +77,65 @@ impl Limits {
     pub const fn time(mut self, time: Duration) -> Self {
         self.time = Some(time);
         self
+    }
+
+    /// These limits; where they say nothing, the others.
+    pub(crate) fn or(self, others: Limits) -> Limits {
+        Limits {
+            requests: self.requests.or(others.requests),
+            tokens: self.tokens.or(others.tokens),
+            money: self.money.or(others.money),
+            time: self.time.or(others.time),
+        }
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        *self == Limits::new()
+    }
+
+    /// What makes a limit absurd.
+    pub(super) fn fault(&self) -> Option<String> {
+        match self {
+            Limits { requests: Some(0), .. } => Some("requests is 0; nothing could be asked".to_owned()),
+            Limits { tokens: Some(0), .. } => Some("tokens is 0; nothing could be asked".to_owned()),
+            Limits { time: Some(Duration::ZERO), .. } => Some("time is 0; nothing could be asked".to_owned()),
+            Limits { money: Some(money), .. } => match Money::from_f64(*money) {
+                None => Some(format!("money is {money}; it must be a number above 0")),
+                Some(Money(0)) => Some(format!("money is {money}; nothing could be asked")),
+                Some(_) => None,
+            },
+            _ => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_word_wins_figure_by_figure() {
+        let (near, far) = (Limits::new().requests(1), Limits::new().requests(2).tokens(7));
+        assert_eq!(near.or(far), Limits::new().requests(1).tokens(7));
+        assert!(Limits::new().or(Limits::default()).is_empty());
+    }
+
+    #[test]
+    fn absurd_limits_have_a_fault() {
+        let none = Limits::new();
+        for absurd in [
+            none.requests(0),
+            none.tokens(0),
+            none.time(Duration::ZERO),
+            none.money(0.0),
+            none.money(-1.0),
+            none.money(f64::NAN),
+            none.money(f64::INFINITY),
+            none.money(1e-30),
+        ] {
+            assert!(absurd.fault().is_some(), "{absurd:?}");
+        }
+        let most = none.requests(u64::MAX).tokens(1).money(f64::MAX).time(Duration::MAX);
+        assert_eq!(most.fault(), None);
     }
 }

@@ -1,9 +1,23 @@
 //! Limits: how much a call, a node and a run may spend.
+//!
+//! Every scope that has limits has a meter. Before each attempt the call reserves with all meters that concern
+//! it; when the usage is known, or the attempt ends without it, the reservation is settled.
 
+mod call;
+mod gauge;
 #[expect(clippy::module_inception, reason = "the file holds `Limits`")]
 mod limits;
+mod meter;
 mod money;
 mod prices;
+mod refusal;
+mod reserve;
+mod run;
+#[cfg(test)]
+mod tests;
 
+pub(crate) use call::{CallLimits, TimeLeft};
 pub use limits::Limits;
 pub use prices::{Price, Prices};
+pub(crate) use reserve::Reservation;
+pub(crate) use run::RunLimits;

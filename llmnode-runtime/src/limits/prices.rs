@@ -52,6 +52,11 @@ impl Price {
         let from_cache = token(self.cached.unwrap_or(self.input)).times(cached);
         Some(self.of_tokens(fresh(input), output).plus(from_cache))
     }
+
+    fn is_sound(&self) -> bool {
+        let all = [self.input, self.output, self.cached.unwrap_or(0.0)];
+        all.into_iter().all(|price| Money::from_f64(price).is_some())
+    }
 }
 
 /// The price of one token.
@@ -104,6 +109,16 @@ impl Prices {
         let listed =
             || self.0.iter().rev().find(|(name, _)| is_snapshot(model, name)).map(|(_, price)| price);
         self.0.get(model).or_else(listed)
+    }
+
+    /// What makes the table absurd.
+    pub(super) fn fault(&self) -> Option<String> {
+        let (name, price) =
+            self.0.iter().find(|(name, price)| name.trim().is_empty() || !price.is_sound())?;
+        if name.trim().is_empty() {
+            return Some("a model's name is empty".to_owned());
+        }
+        Some(format!("{name:?} has {price:?}; a price must be a number, 0 or more"))
     }
 }
 
@@ -179,5 +194,18 @@ mod tests {
         ] {
             assert_eq!(found(model), price, "{model:?}");
         }
+    }
+
+    #[test]
+    fn absurd_prices_have_a_fault() {
+        for absurd in [f64::NAN, f64::INFINITY, -1.0] {
+            for price in
+                [PRICE.cached(absurd), Price::per_million(absurd, 0.0), Price::per_million(0.0, absurd)]
+            {
+                assert!(Prices::new().model("m", price).fault().unwrap().contains("\"m\""));
+            }
+        }
+        assert!(Prices::new().model(" ", PRICE).fault().is_some());
+        assert_eq!(Prices::new().model("free", Price::per_million(0.0, 0.0)).fault(), None);
     }
 }

@@ -6,6 +6,7 @@ use super::stacks::Stacks;
 use super::step::{Backoff, Failures, Step};
 use super::wait::jitter;
 use crate::category::Category;
+use crate::limits::TimeLeft;
 use crate::model::Retry;
 use crate::validate::Attempt;
 
@@ -27,13 +28,15 @@ pub(crate) struct Progress<'p> {
 }
 
 /// What is known of a failure.
-pub(crate) struct Failed {
+pub(crate) struct Failed<'l> {
     pub(crate) category: Category,
     /// The failure's own decision, where it differs from its category's.
     pub(crate) decision: Option<Retry>,
     pub(crate) retry_after: Option<Duration>,
     /// The same bad answer came before, and that is to end the call.
     pub(crate) repeats: bool,
+    /// The time that the limits leave, if there are such.
+    pub(crate) time_left: Option<TimeLeft<'l>>,
 }
 
 /// What follows a failure.
@@ -77,7 +80,7 @@ impl<'p> Progress<'p> {
     }
 
     /// Takes the next step, and says in words of its own what it could not take.
-    pub(crate) fn after(&mut self, failed: &Failed) -> (Next, String) {
+    pub(crate) fn after(&mut self, failed: &Failed<'_>) -> (Next, String) {
         let mut note = String::new();
         if failed.decision == Some(Retry::Adapted) {
             let adapts = self.adaptions < ADAPTIONS;
@@ -114,7 +117,7 @@ impl<'p> Progress<'p> {
     }
 
     /// One more try of a step, or why there is none; empty words where that goes without saying.
-    fn again(&mut self, step: &Step, key: Failures, taken: u32, failed: &Failed) -> Result<Next, String> {
+    fn again(&mut self, step: &Step, key: Failures, taken: u32, failed: &Failed<'_>) -> Result<Next, String> {
         if failed.decision == Some(Retry::No) {
             return Err(String::new());
         }
@@ -138,7 +141,7 @@ impl<'p> Progress<'p> {
         own: Option<Backoff>,
         key: Failures,
         taken: u32,
-        failed: &Failed,
+        failed: &Failed<'_>,
     ) -> Result<Duration, String> {
         let server = failed.retry_after.unwrap_or_default();
         if server > self.max_wait {
@@ -157,7 +160,11 @@ impl<'p> Progress<'p> {
             None if is_transport => (jitter(taken), self.max_wait),
             None => (Duration::ZERO, self.max_wait),
         };
-        Ok(server.saturating_add(own).min(bound))
+        let wait = server.saturating_add(own).min(bound);
+        match failed.time_left.and_then(|left| left.outlasted_by(wait)) {
+            Some(why) => Err(format!("; {why}")),
+            None => Ok(wait),
+        }
     }
 
     fn has_asked(&self, model: &str) -> bool {

@@ -1,10 +1,15 @@
 //! One attempt: a request, its answer, and the judgement on it.
 
+use std::pin::pin;
+
+use super::attempts::Plan;
 use super::doubts::doubts;
 use super::failure::{Failure, listed};
+use super::run::Target;
 use crate::BoxFuture;
 use crate::category::Category;
-use crate::ledger::{AttemptRecord, Flag, OpenAttempt, TokenUsage};
+use crate::ledger::{AttemptRecord, Flag, OpenAttempt, TokenUsage, prompt_tokens};
+use crate::limits::Reservation;
 use crate::model::{ChatModel, Completion, FinishReason, ModelError, Request, Retry, Sink};
 use crate::settings::Resolved;
 use crate::text::{cut, one_line};
@@ -34,16 +39,39 @@ pub(super) enum Judgement {
     Stopped(Failure),
 }
 
-/// One request and the judgement on its answer.
+/// One request and the judgement on its answer, within the limits.
 pub(super) async fn attempt(
-    model: &dyn ChatModel,
+    target: &Target<'_>,
     request: &Request,
     open: &mut OpenAttempt<'_>,
     judge: &mut dyn Judge,
     attempt: &Attempt,
+    plan: &Plan<'_>,
+) -> Result<(), Failure> {
+    let Plan { limits, settings, .. } = plan;
+    let prompt = prompt_tokens(&request.messages);
+    open.estimate_prompt(prompt);
+    let reserved = match limits.reserve(prompt, request.max_tokens, target.names(request)) {
+        Ok(reserved) => reserved,
+        Err((category, why)) => return Err(Failure { sent: false, ..Failure::new(category, why) }),
+    };
+    let asking = pin!(ask(target.model, request, open, reserved, judge, attempt, settings));
+    let outcome = limits.in_time(asking).await;
+    outcome.unwrap_or_else(|late| Err(Failure::new(Category::LimitExceeded, late)))
+}
+
+async fn ask(
+    model: &dyn ChatModel,
+    request: &Request,
+    open: &mut OpenAttempt<'_>,
+    mut reserved: Reservation<'_>,
+    judge: &mut dyn Judge,
+    attempt: &Attempt,
     plan: &Resolved<'_>,
 ) -> Result<(), Failure> {
-    let completion = match model.complete(request, open).await {
+    let outcome = model.complete(request, &mut Watch { open, reserved: &mut reserved }).await;
+    reserved.settle(&outcome);
+    let completion = match outcome {
         Ok(completion) => completion,
         Err(error) => return Err(failed(error, open)),
     };
@@ -157,13 +185,20 @@ fn replace(slot: &mut Option<String>, word: Option<String>) {
     }
 }
 
-/// What a model tells of an attempt under way goes into its record, so that a call which is dropped keeps it.
-impl Sink for OpenAttempt<'_> {
+/// What a model tells of an attempt under way goes into its record and its reservation, so that a call which is
+/// dropped keeps it.
+struct Watch<'a, 'o, 'c> {
+    open: &'a mut OpenAttempt<'o>,
+    reserved: &'a mut Reservation<'c>,
+}
+
+impl Sink for Watch<'_, '_, '_> {
     fn request_id(&mut self, id: &str) {
-        self.note(|record| record.request_id = Some(one_line(id, WORD)));
+        self.open.note(|record| record.request_id = Some(one_line(id, WORD)));
     }
 
     fn usage(&mut self, usage: TokenUsage) {
-        self.note(|record| record.usage = Some(usage));
+        self.open.note(|record| record.usage = Some(usage));
+        self.reserved.see(usage);
     }
 }

@@ -10,7 +10,8 @@ use super::feedback;
 use super::repetition::Repetition;
 use super::run::RunCore;
 use crate::error::NodeError;
-use crate::ledger::{AttemptKind, CallScope, Degraded, OpenAttempt, prompt_tokens};
+use crate::ledger::{AttemptKind, CallScope, Degraded, OpenAttempt};
+use crate::limits::{CallLimits, TimeLeft};
 use crate::model::Request;
 use crate::recovery::{Failed, Next, Progress};
 use crate::settings::Resolved;
@@ -20,6 +21,7 @@ use crate::text::one_line;
 pub(super) struct Plan<'r> {
     pub(super) core: &'r RunCore,
     pub(super) call: &'r CallScope<'r>,
+    pub(super) limits: &'r CallLimits<'r>,
     pub(super) settings: Resolved<'r>,
 }
 
@@ -38,7 +40,7 @@ impl From<NodeError> for Ended {
 
 /// Asks models until an answer is accepted or the recovery ends.
 pub(super) async fn run(plan: &Plan<'_>, mut request: Request, judge: &mut dyn Judge) -> Result<(), Ended> {
-    let Plan { core, call, settings } = plan;
+    let Plan { core, call, limits, settings } = plan;
     let prompt = request.messages.len();
     let mut target = core.target(settings.model);
     target.tell(&mut request, settings)?;
@@ -50,16 +52,14 @@ pub(super) async fn run(plan: &Plan<'_>, mut request: Request, judge: &mut dyn J
             core.clock.sleep(wait).await;
         }
         let mut open = call.attempt(kind, wait, target.name.clone());
-        open.estimate_prompt(prompt_tokens(&request.messages));
         request.correlation = Some(open.id());
-        let Err(mut failure) =
-            attempt(target.model, &request, &mut open, judge, &progress.attempt(), settings).await
+        let Err(mut failure) = attempt(&target, &request, &mut open, judge, &progress.attempt(), plan).await
         else {
             open.commit(None);
             return Ok(());
         };
         let repeats = answers.repeats(&failure) && settings.stop_on_repeat;
-        let (next, note) = progress.after(&failed(&failure, repeats));
+        let (next, note) = progress.after(&failed(&failure, repeats, limits.time_left()));
         if next == Next::Repair {
             let (answer, violations) = (failure.answer.clone(), &failure.violations);
             feedback::append(&mut request.messages, prompt, settings.feedback_rounds, answer, violations);
@@ -83,9 +83,9 @@ pub(super) async fn run(plan: &Plan<'_>, mut request: Request, judge: &mut dyn J
     }
 }
 
-fn failed(failure: &Failure, repeats: bool) -> Failed {
+fn failed<'l>(failure: &Failure, repeats: bool, time_left: Option<TimeLeft<'l>>) -> Failed<'l> {
     let Failure { category, retry: decision, retry_after, .. } = *failure;
-    Failed { category, decision, retry_after, repeats }
+    Failed { category, decision, retry_after, repeats, time_left }
 }
 
 /// Writes down a failed attempt, unless no request was begun. What only the record needs goes there.

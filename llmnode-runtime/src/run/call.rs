@@ -14,6 +14,7 @@ use crate::BoxFuture;
 use crate::category::Category;
 use crate::error::NodeError;
 use crate::ledger::{CallId, CallRecord, CallScope};
+use crate::limits::{CallLimits, Limits};
 use crate::node::Exec;
 use crate::panics::caught;
 use crate::recovery::{Failures, Step};
@@ -32,8 +33,15 @@ pub struct Call<'r, T> {
     start: Box<dyn FnOnce(Settings) -> BoxFuture<'r, Outcome<T>> + Send + 'r>,
 }
 
+/// The call that makes another one.
+#[derive(Clone, Copy)]
+pub(super) struct Parent<'r> {
+    pub(super) id: CallId,
+    pub(super) limits: &'r CallLimits<'r>,
+}
+
 impl<'r, T> Call<'r, T> {
-    pub(super) fn new<S, N>(core: &'r RunCore, parent: Option<CallId>, state: &'r S, node: &'r N) -> Self
+    pub(super) fn new<S, N>(core: &'r RunCore, parent: Option<Parent<'r>>, state: &'r S, node: &'r N) -> Self
     where
         S: ?Sized + Sync,
         N: Exec<S, Output = T>,
@@ -89,6 +97,12 @@ impl<'r, T> Call<'r, T> {
     /// Sets the longest wait before a further try; a longer one fails at once.
     pub fn max_wait(mut self, max_wait: Duration) -> Self {
         self.settings.max_wait = Some(max_wait);
+        self
+    }
+
+    /// Sets what this call may spend, the calls that its node makes included.
+    pub fn limits(mut self, limits: Limits) -> Self {
+        self.settings.limits = limits;
         self
     }
 
@@ -155,7 +169,7 @@ pub struct CallReport<T> {
 
 fn start<'r, S, N>(
     core: &'r RunCore,
-    parent: Option<CallId>,
+    parent: Option<Parent<'r>>,
     state: &'r S,
     node: &'r N,
     settings: Settings,
@@ -165,9 +179,14 @@ where
     N: Exec<S>,
 {
     Box::pin(async move {
-        let scope = CallScope::begin(node, &core.ledger, &*core.clock, parent);
-        let cx = Cx { core, state, scope: &scope, settings: &settings };
-        let outcome = caught(|| node.exec(&cx)).await.unwrap_or_else(|said| {
+        let scope = CallScope::begin(node, &core.ledger, &*core.clock, parent.map(|parent| parent.id));
+        let own = settings.limits.or(core.settings.limits);
+        let exec = async || {
+            let around = parent.map(|parent| parent.limits);
+            let limits = CallLimits::begin(node, own, around, &core.limits, &*core.clock)?;
+            node.exec(&Cx { core, state, scope: &scope, settings: &settings, limits: &limits }).await
+        };
+        let outcome = caught(exec).await.unwrap_or_else(|said| {
             Err(NodeError::new(
                 Category::Panic,
                 format!("the node, its output or its model panicked: {said}"),

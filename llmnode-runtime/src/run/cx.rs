@@ -2,9 +2,10 @@
 
 use std::fmt;
 
-use super::call::Call;
+use super::call::{Call, Parent};
 use super::run::RunCore;
 use crate::ledger::CallScope;
+use crate::limits::CallLimits;
 use crate::node::Exec;
 use crate::settings::Settings;
 
@@ -14,6 +15,7 @@ pub struct Cx<'r, S: ?Sized> {
     pub(super) state: &'r S,
     pub(super) scope: &'r CallScope<'r>,
     pub(super) settings: &'r Settings,
+    pub(super) limits: &'r CallLimits<'r>,
 }
 
 impl<'r, S: ?Sized> Cx<'r, S> {
@@ -28,12 +30,14 @@ impl<'r, S: ?Sized> Cx<'r, S> {
         self.settings
     }
 
-    /// Calls another node on the same run and state; it has its own record and figures.
+    /// Calls another node on the same run and state; it has its own record and figures, and what it spends counts
+    /// for the limits of this call and its node, too.
     pub fn call<'c, N: Exec<S>>(&'c self, node: &'c N) -> Call<'c, N::Output>
     where
         S: Sync,
     {
-        Call::new(self.core, Some(self.scope.id()), self.state, node)
+        let parent = Parent { id: self.scope.id(), limits: self.limits };
+        Call::new(self.core, Some(parent), self.state, node)
     }
 }
 

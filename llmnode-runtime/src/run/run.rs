@@ -9,8 +9,9 @@ use super::map::Map;
 use crate::clock::{Clock, TokioClock};
 use crate::error::NodeError;
 use crate::ledger::Ledger;
+use crate::limits::{Limits, Prices, RunLimits};
 use crate::model::{ChatModel, Request};
-use crate::node::Exec;
+use crate::node::{Exec, Node};
 use crate::settings::{ModelSettings, Resolved, Settings};
 
 /// A model to ask, a state to read, and a ledger of everything spent.
@@ -31,6 +32,7 @@ pub(crate) struct RunCore {
     pub(super) settings: Settings,
     pub(super) ledger: Ledger,
     pub(super) clock: Arc<dyn Clock>,
+    pub(super) limits: RunLimits,
 }
 
 /// A model to ask, by the name under which it was asked for.
@@ -55,6 +57,11 @@ impl RunCore {
 }
 
 impl Target<'_> {
+    /// What the model is known as before it answers, the surest first.
+    pub(super) fn names<'a>(&'a self, request: &'a Request) -> [Option<&'a str>; 3] {
+        [request.model.as_deref(), self.name.as_deref(), self.model.model()]
+    }
+
     /// Says in a request what holds when this model is asked.
     pub(super) fn tell(&self, request: &mut Request, plan: &Resolved<'_>) -> Result<(), NodeError> {
         let id = if self.settings.is_some() { None } else { self.name.clone() };
@@ -71,6 +78,7 @@ impl Run {
             settings: Settings::new(),
             ledger: Ledger::default(),
             clock: Arc::new(TokioClock),
+            limits: RunLimits::default(),
         };
         Run { core: Arc::new(core), state: () }
     }
@@ -105,6 +113,29 @@ impl<S> Run<S> {
     #[must_use]
     pub fn with_settings(mut self, settings: Settings) -> Self {
         Arc::make_mut(&mut self.core).settings = settings;
+        self
+    }
+
+    /// Limits what all calls of the run may spend together, those of its clones and of runs made by
+    /// [`with_state`](Run::with_state) included: counted from now on.
+    #[must_use]
+    pub fn with_limits(mut self, limits: Limits) -> Self {
+        Arc::make_mut(&mut self.core).limits.set(limits);
+        self
+    }
+
+    /// Limits what all calls of a node's type may spend together in the run: counted from now on. What is not set
+    /// here, the node's attributes limit.
+    #[must_use]
+    pub fn with_node_limits<N: Node>(mut self, limits: Limits) -> Self {
+        Arc::make_mut(&mut self.core).limits.set_node::<N>(limits);
+        self
+    }
+
+    /// Sets what models cost, for limits of money.
+    #[must_use]
+    pub fn with_prices(mut self, prices: Prices) -> Self {
+        Arc::make_mut(&mut self.core).limits.set_prices(prices);
         self
     }
 

@@ -32,7 +32,7 @@ where
     let schema = spec.schema().map_err(|fault| NodeError::new(Category::ConfigError, fault))?;
     let request = Request { output: schema.clone(), ..Request::new(render(node, cx.state)?) };
     let mut judge = TypedJudge { spec, schema, state: cx.state, value: None };
-    let plan = Plan { core: cx.core, call: cx.scope, settings };
+    let plan = Plan { core: cx.core, call: cx.scope, limits: cx.limits, settings };
     let Err(ended) = attempts::run(&plan, request, &mut judge).await else {
         // The loop ends well only after the judge accepted, and it accepts only with a value.
         return judge.value.ok_or_else(|| NodeError::new(Category::SchemaError, "no value was read"));

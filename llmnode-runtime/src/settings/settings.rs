@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use serde_json::{Map, Value};
 
+use crate::limits::Limits;
 use crate::recovery::{Failures, Step};
 
 /// Settings of one call ([`Call::settings`](crate::Call::settings)) or of all calls of a run
@@ -49,6 +50,8 @@ pub struct Settings {
     /// Whether the second identical bad answer in a row ends the call, whatever is left of `retries`.
     /// Default: no.
     pub stop_on_repeat: Option<bool>,
+    /// What each call may spend, by itself. What the call does not limit, the run's settings do. Default: no limits.
+    pub limits: Limits,
     /// Further fields of the request, passed to the provider as they are.
     pub extra: Map<String, Value>,
 }
@@ -68,6 +71,7 @@ impl fmt::Debug for Settings {
             .field("max_output_bytes", &self.max_output_bytes)
             .field("feedback_rounds", &self.feedback_rounds)
             .field("stop_on_repeat", &self.stop_on_repeat)
+            .field("limits", &self.limits)
             .field("extra", &names(&self.extra))
             .finish()
     }
@@ -160,6 +164,13 @@ impl Settings {
     #[must_use]
     pub fn stop_on_repeat(mut self, stop: bool) -> Self {
         self.stop_on_repeat = Some(stop);
+        self
+    }
+
+    /// Sets what each call may spend, by itself.
+    #[must_use]
+    pub fn limits(mut self, limits: Limits) -> Self {
+        self.limits = limits;
         self
     }
 

@@ -1,0 +1,131 @@
+//! The limits that concern one call.
+
+use std::pin::Pin;
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::limits::Limits;
+use super::meter::{Intent, Meter};
+use super::refusal::{Refusal, Scope};
+use super::reserve::Reservation;
+use super::run::RunLimits;
+use crate::category::Category;
+use crate::clock::Clock;
+use crate::error::NodeError;
+use crate::node::Node;
+
+/// The meters that concern one call: its own, its node's, those of the calls around it, and the run's.
+pub(crate) struct CallLimits<'r> {
+    /// Innermost first; empty where nothing is limited.
+    pub(super) meters: Vec<Arc<Meter>>,
+    pub(super) run: &'r RunLimits,
+    clock: &'r dyn Clock,
+}
+
+impl<'r> CallLimits<'r> {
+    /// Begins a call with limits of its own, within the call `around` it.
+    ///
+    /// # Errors
+    /// A `config_error`, if a limit or a price is absurd.
+    pub(crate) fn begin<N: Node>(
+        node: &N,
+        own: Limits,
+        around: Option<&CallLimits<'_>>,
+        run: &'r RunLimits,
+        clock: &'r dyn Clock,
+    ) -> Result<Self, NodeError> {
+        let own =
+            (!own.is_empty()).then(|| Arc::new(Meter::new(Scope::Call(node.name()), own, Some(clock.now()))));
+        let mut meters: Vec<_> = own.into_iter().chain(run.node::<N>()).collect();
+        match around {
+            // A node may call nodes of its own type: each meter counts a request once.
+            Some(around) => around.meters.iter().for_each(|meter| {
+                if !meters.iter().any(|known| Arc::ptr_eq(known, meter)) {
+                    meters.push(Arc::clone(meter));
+                }
+            }),
+            None => meters.extend(run.run()),
+        }
+        let limits = CallLimits { meters, run, clock };
+        match limits.fault() {
+            Some(fault) => Err(NodeError::new(Category::ConfigError, fault)),
+            None => Ok(limits),
+        }
+    }
+
+    fn fault(&self) -> Option<String> {
+        let of = |meter: &Arc<Meter>| {
+            Some(format!("of the limits for {}, {}", meter.scope, meter.limits.fault()?))
+        };
+        let prices = || Some(format!("in the table of prices, {}", self.run.prices().fault()?));
+        let priced = self.meters.iter().any(|meter| meter.limits.money.is_some());
+        self.meters.iter().find_map(of).or_else(|| priced.then(prices).flatten())
+    }
+
+    /// Reserves for one request with every meter, or says why the request may not be begun. `prompt` is the estimate
+    /// of its tokens; `names` are those of the model, the surest first.
+    pub(crate) fn reserve<'c>(
+        &'c self,
+        prompt: u64,
+        max_tokens: Option<u32>,
+        names: [Option<&'c str>; 3],
+    ) -> Result<Reservation<'c>, (Category, String)> {
+        if self.meters.is_empty() {
+            return Ok(Reservation::new(self, Vec::new(), names));
+        }
+        let known = || names.iter().flatten().copied();
+        let intent = Intent {
+            prompt,
+            max_tokens,
+            model: known().next(),
+            price: known().find_map(|name| self.run.prices().of(name)),
+        };
+        let gate = self.run.gate();
+        // Later than the gate, so that no time is before that of a request which went first.
+        let now = self.clock.now();
+        for meter in &self.meters {
+            if let Some(refusal) = meter.refusal(now, intent) {
+                return Err((refusal.category(), refusal.message(&meter.scope)));
+            }
+        }
+        let holds = self.meters.iter().map(|meter| meter.reserve(now, intent)).collect();
+        drop(gate);
+        Ok(Reservation::new(self, holds, names))
+    }
+
+    /// Awaits an attempt as long as time is left; `Err`: it was cut, and why.
+    pub(crate) async fn in_time<F: Future>(&self, attempt: Pin<&mut F>) -> Result<F::Output, String> {
+        let Some(TimeLeft { left, meter }) = self.time_left() else { return Ok(attempt.await) };
+        let cut = |_| Refusal::Late(meter.limits.time.unwrap_or_default()).message(&meter.scope);
+        tokio::time::timeout(left, attempt).await.map_err(cut)
+    }
+
+    /// The time left, by the limit that leaves the least; `None`: without bound.
+    pub(crate) fn time_left(&self) -> Option<TimeLeft<'_>> {
+        if self.meters.is_empty() {
+            return None;
+        }
+        let now = self.clock.now();
+        let timed = self.meters.iter().filter_map(|meter| Some(TimeLeft { left: meter.left(now)?, meter }));
+        timed.min_by_key(|time| time.left)
+    }
+}
+
+/// The time left for a call.
+#[derive(Clone, Copy)]
+pub(crate) struct TimeLeft<'m> {
+    left: Duration,
+    meter: &'m Meter,
+}
+
+impl TimeLeft<'_> {
+    /// What is wrong with a wait that leaves no time for a request.
+    pub(crate) fn outlasted_by(&self, wait: Duration) -> Option<String> {
+        (wait >= self.left).then(|| {
+            format!(
+                "the wait of {wait:.1?} would outlast the {:.1?} left for {}",
+                self.left, self.meter.scope
+            )
+        })
+    }
+}

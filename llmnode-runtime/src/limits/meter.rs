@@ -1,0 +1,154 @@
+//! The counters of one scope.
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use super::gauge::Gauge;
+use super::limits::Limits;
+use super::money::Money;
+use super::prices::Price;
+use super::refusal::{Refusal, Scope, Unknown};
+
+/// What an answer is taken to have, in tokens, while the scope has seen none and `max_tokens` is not set.
+const ANSWER: u64 = 256;
+
+/// The limits and the counters of one scope.
+pub(super) struct Meter {
+    pub(super) scope: Scope,
+    pub(super) limits: Limits,
+    /// The limit of money in whole numbers.
+    money: Option<Money>,
+    counters: Mutex<Counters>,
+}
+
+#[derive(Default)]
+struct Counters {
+    began: Option<Instant>,
+    requests: Gauge,
+    tokens: Gauge,
+    money: Gauge,
+    /// How many answers told their tokens, and how many these were.
+    answers: u64,
+    answered: u64,
+    unknown_tokens: Option<Unknown>,
+    unknown_money: Option<Unknown>,
+}
+
+/// A request about to be begun, as far as its spending is known.
+#[derive(Clone, Copy)]
+pub(super) struct Intent<'a> {
+    /// The tokens of the prompt, estimated.
+    pub(super) prompt: u64,
+    pub(super) max_tokens: Option<u32>,
+    /// The name of the model, if it is known.
+    pub(super) model: Option<&'a str>,
+    pub(super) price: Option<&'a Price>,
+}
+
+/// What one request has reserved with one meter.
+#[derive(Clone, Copy)]
+pub(super) struct Hold {
+    tokens: u64,
+    money: Money,
+}
+
+/// What a request turned out to spend.
+pub(super) enum Spent {
+    /// It was never begun.
+    Unsent,
+    /// The provider answered with an error, and counted no tokens.
+    Refused,
+    /// Nobody knows: its response was not read whole. The estimate stands.
+    Unread,
+    /// What its usage tells.
+    Read { tokens: Result<u64, Unknown>, output: Option<u64>, money: Result<Money, Unknown> },
+}
+
+impl Meter {
+    pub(super) fn new(scope: Scope, limits: Limits, began: Option<Instant>) -> Self {
+        let counters = Counters { began, ..Counters::default() };
+        Meter { scope, limits, money: limits.money.and_then(Money::from_f64), counters: Mutex::new(counters) }
+    }
+
+    /// The time left; `None`: without bound.
+    pub(super) fn left(&self, now: Instant) -> Option<Duration> {
+        let limit = self.limits.time?;
+        let passed = self.lock().began.map(|began| now.saturating_duration_since(began));
+        Some(limit.saturating_sub(passed.unwrap_or_default()))
+    }
+
+    /// Why a request may not be begun. What is certain comes before what is unknown.
+    pub(super) fn refusal(&self, now: Instant, intent: Intent<'_>) -> Option<Refusal> {
+        let Limits { requests, tokens, time, .. } = self.limits;
+        if let (Some(Duration::ZERO), Some(time)) = (self.left(now), time) {
+            return Some(Refusal::Late(time));
+        }
+        let counters = self.lock();
+        let in_flight = counters.requests.reserved;
+        let requests = requests.filter(|limit| counters.requests.is_full(u128::from(*limit)));
+        let full = requests.map(|limit| Refusal::requests(limit, counters.requests));
+        let spent = tokens.filter(|limit| counters.tokens.is_full(u128::from(*limit)));
+        let full = full.or_else(|| Some(Refusal::tokens(spent?, counters.tokens, in_flight)));
+        let spent = self.money.filter(|limit| counters.money.is_full(limit.0));
+        let full = full.or_else(|| Some(Refusal::money(spent?, counters.money, in_flight)));
+        let unpriced = || intent.model.filter(|_| intent.price.is_none()).map(Unknown::price);
+        full.or_else(|| Some(Refusal::unknown_tokens(tokens?, counters.unknown_tokens.clone()?))).or_else(
+            || {
+                let limit = self.money?;
+                Some(Refusal::unknown_money(limit, counters.unknown_money.clone().or_else(unpriced)?))
+            },
+        )
+    }
+
+    /// Reserves for a request that is begun now.
+    pub(super) fn reserve(&self, now: Instant, intent: Intent<'_>) -> Hold {
+        let mut counters = self.lock();
+        counters.began.get_or_insert(now);
+        let mean = counters.answered.checked_div(counters.answers).unwrap_or(ANSWER);
+        let output = intent.max_tokens.map_or(mean, u64::from);
+        let money = intent.price.map(|price| price.of_tokens(intent.prompt, output)).unwrap_or_default();
+        let hold = Hold { tokens: intent.prompt.saturating_add(output), money };
+        counters.requests.reserve(1);
+        counters.tokens.reserve(hold.tokens.into());
+        counters.money.reserve(hold.money.0);
+        hold
+    }
+
+    /// Puts what was spent in the place of what was reserved.
+    pub(super) fn settle(&self, hold: Hold, spent: &Spent) {
+        let (estimate, price) = (u128::from(hold.tokens), hold.money.0);
+        let (requests, tokens, money) = match spent {
+            Spent::Unsent => (0, 0, 0),
+            Spent::Refused => (1, 0, 0),
+            Spent::Unread => (1, estimate, price),
+            Spent::Read { tokens, money, .. } => {
+                let tokens = tokens.as_ref().map_or(estimate, |tokens| u128::from(*tokens));
+                (1, tokens, money.as_ref().map_or(price, |money| money.0))
+            }
+        };
+        let mut counters = self.lock();
+        counters.requests.settle(1, requests);
+        counters.tokens.settle(estimate, tokens);
+        counters.money.settle(price, money);
+        if let Spent::Read { tokens, output, money } = spent {
+            counters.learn(*output, tokens.as_ref().err(), money.as_ref().err());
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Counters> {
+        // Nothing panics while it holds the lock.
+        self.counters.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Counters {
+    /// What an answer says about later ones.
+    fn learn(&mut self, output: Option<u64>, tokens: Option<&Unknown>, money: Option<&Unknown>) {
+        if let Some(output) = output {
+            self.answers = self.answers.saturating_add(1);
+            self.answered = self.answered.saturating_add(output);
+        }
+        self.unknown_tokens = self.unknown_tokens.take().or_else(|| tokens.cloned());
+        self.unknown_money = self.unknown_money.take().or_else(|| money.cloned());
+    }
+}

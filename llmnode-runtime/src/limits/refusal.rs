@@ -1,0 +1,136 @@
+//! Why a limit keeps a request from being begun, in words.
+
+use std::borrow::Cow;
+use std::fmt;
+use std::time::Duration;
+
+use super::gauge::Gauge;
+use super::money::Money;
+use crate::category::Category;
+use crate::text::one_line;
+
+/// Whose limit it is.
+pub(super) enum Scope {
+    Call(Cow<'static, str>),
+    Node(&'static str),
+    Run,
+}
+
+impl Scope {
+    /// Where its limits are set.
+    pub(super) fn setter(&self) -> &'static str {
+        match self {
+            Scope::Call(_) => "`Call::limits` or `Settings::limits`",
+            Scope::Node(_) => "`limits(..)` of the node or `Run::with_node_limits`",
+            Scope::Run => "`Run::with_limits`",
+        }
+    }
+}
+
+impl fmt::Display for Scope {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Scope::Call(node) => write!(f, "the call of `{node}`"),
+            Scope::Node(node) => write!(f, "all calls of `{node}`"),
+            Scope::Run => f.write_str("the run"),
+        }
+    }
+}
+
+/// What keeps a sum from being known.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Unknown {
+    /// An answer came without it.
+    Usage,
+    /// The model of this name has no price.
+    Price(String),
+    /// Nobody names the model.
+    Model,
+}
+
+impl Unknown {
+    pub(super) fn price(model: &str) -> Self {
+        Unknown::Price(one_line(model, 200))
+    }
+}
+
+/// Why a limit keeps a request from being begun.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Refusal {
+    /// The limit is reached: what it is, what is spent, and what requests in flight have reserved.
+    Spent { limit: String, spent: String, reserved: String },
+    /// The time is up.
+    Late(Duration),
+    /// The limit cannot be checked.
+    Unenforceable { limit: String, unknown: Unknown },
+}
+
+impl Refusal {
+    pub(super) fn requests(limit: u64, gauge: Gauge) -> Self {
+        let (spent, reserved) = (gauge.spent.to_string(), format!("{} in flight", gauge.reserved));
+        Refusal::Spent { limit: format!("{limit} requests"), spent, reserved }
+    }
+
+    pub(super) fn tokens(limit: u64, gauge: Gauge, in_flight: u128) -> Self {
+        let reserved = format!("about {} reserved by {in_flight} requests in flight", gauge.reserved);
+        Refusal::Spent { limit: format!("{limit} tokens"), spent: gauge.spent.to_string(), reserved }
+    }
+
+    pub(super) fn money(limit: Money, gauge: Gauge, in_flight: u128) -> Self {
+        let [spent, reserved] = [gauge.spent, gauge.reserved].map(|amount| Money(amount).to_string());
+        let reserved = format!("about {reserved} reserved by {in_flight} requests in flight");
+        Refusal::Spent { limit: in_money(limit), spent, reserved }
+    }
+
+    pub(super) fn unknown_tokens(limit: u64, unknown: Unknown) -> Self {
+        Refusal::Unenforceable { limit: format!("{limit} tokens"), unknown }
+    }
+
+    pub(super) fn unknown_money(limit: Money, unknown: Unknown) -> Self {
+        Refusal::Unenforceable { limit: in_money(limit), unknown }
+    }
+
+    pub(super) fn category(&self) -> Category {
+        match self {
+            Refusal::Spent { .. } | Refusal::Late(_) => Category::LimitExceeded,
+            Refusal::Unenforceable { .. } => Category::LimitUnenforceable,
+        }
+    }
+
+    /// What happened, where, and what to do.
+    pub(super) fn message(&self, scope: &Scope) -> String {
+        let setter = scope.setter();
+        match self {
+            Refusal::Spent { limit, spent, reserved } => format!(
+                "the limit of {limit} for {scope} is reached: {spent} spent, {reserved}; it is set by {setter}"
+            ),
+            Refusal::Late(limit) => {
+                format!("the time limit of {limit:?} for {scope} is reached; it is set by {setter}")
+            }
+            Refusal::Unenforceable { limit, unknown } => {
+                format!("the limit of {limit} for {scope} cannot be enforced: {unknown}")
+            }
+        }
+    }
+}
+
+fn in_money(limit: Money) -> String {
+    format!("{limit} (money)")
+}
+
+/// What is missing, and what to do.
+impl fmt::Display for Unknown {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Unknown::Usage => f.write_str(
+                "an answer came without its usage; have the server report it, or limit requests or time instead",
+            ),
+            Unknown::Price(model) => {
+                write!(f, "the model {model:?} has no price; add it to the table of `Run::with_prices`")
+            }
+            Unknown::Model => f.write_str(
+                "nobody named the model that answered; set `model`, and its price by `Run::with_prices`",
+            ),
+        }
+    }
+}

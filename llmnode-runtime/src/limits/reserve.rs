@@ -1,0 +1,95 @@
+//! What one request has reserved, until it is known what it spent.
+
+use super::call::CallLimits;
+use super::meter::{Hold, Spent};
+use super::money::Money;
+use super::refusal::Unknown;
+use crate::category::Category;
+use crate::ledger::TokenUsage;
+use crate::model::{Completion, ModelError};
+
+/// What one request has reserved. Dropped before it is settled, its estimates count as spent, or what usage was told.
+pub(crate) struct Reservation<'c> {
+    limits: &'c CallLimits<'c>,
+    /// One for each meter; empty once they are settled.
+    holds: Vec<Hold>,
+    /// What the model is known as before it answers.
+    names: [Option<&'c str>; 3],
+    /// The usage that was told before the end.
+    seen: Option<TokenUsage>,
+}
+
+impl<'c> Reservation<'c> {
+    pub(super) fn new(limits: &'c CallLimits<'c>, holds: Vec<Hold>, names: [Option<&'c str>; 3]) -> Self {
+        Reservation { limits, holds, names, seen: None }
+    }
+
+    /// Takes note of the usage so far.
+    pub(crate) fn see(&mut self, usage: TokenUsage) {
+        self.seen = Some(usage);
+    }
+
+    /// Settles with what came back.
+    pub(crate) fn settle(&mut self, outcome: &Result<Completion, ModelError>) {
+        if self.holds.is_empty() {
+            return;
+        }
+        let spent = match outcome {
+            Ok(answer) => self.read(answer.usage.or(self.seen).unwrap_or_default(), answer.model.as_deref()),
+            Err(error) if !error.sent => Spent::Unsent,
+            Err(error) => match error.usage.or(self.seen) {
+                Some(usage) => self.read(usage, None),
+                None if is_whole(error.category) => Spent::Refused,
+                None => Spent::Unread,
+            },
+        };
+        self.close(&spent);
+    }
+
+    fn read(&self, usage: TokenUsage, reported: Option<&str>) -> Spent {
+        Spent::Read {
+            tokens: usage.total().ok_or(Unknown::Usage),
+            output: usage.output,
+            money: self.money(usage, reported),
+        }
+    }
+
+    fn money(&self, usage: TokenUsage, reported: Option<&str>) -> Result<Money, Unknown> {
+        let names = || reported.into_iter().chain(self.names.into_iter().flatten());
+        match names().find_map(|name| self.limits.run.prices().of(name)) {
+            Some(price) => price.of(&usage).ok_or(Unknown::Usage),
+            None => Err(names().next().map_or(Unknown::Model, Unknown::price)),
+        }
+    }
+
+    fn close(&mut self, spent: &Spent) {
+        for (meter, hold) in self.limits.meters.iter().zip(self.holds.drain(..)) {
+            meter.settle(hold, spent);
+        }
+    }
+}
+
+impl Drop for Reservation<'_> {
+    fn drop(&mut self) {
+        let told = self.seen.filter(|usage| usage.total().is_some());
+        self.close(&told.map_or(Spent::Unread, |usage| self.read(usage, None)));
+    }
+}
+
+/// Whether an error of this category is a whole response of the provider, which says nothing of tokens where it
+/// counted none.
+fn is_whole(category: Category) -> bool {
+    use Category::*;
+    matches!(
+        category,
+        RateLimitError
+            | ServerError
+            | ApiKeyError
+            | QuotaError
+            | NotFound
+            | BadRequest
+            | ContextLengthError
+            | ContentFilter
+            | Refusal
+    )
+}

@@ -1,0 +1,71 @@
+//! The meters that the calls of a run share.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use super::limits::Limits;
+use super::meter::Meter;
+use super::prices::Prices;
+use super::refusal::Scope;
+use crate::ledger::NodeKey;
+use crate::node::Node;
+
+/// The limits of a run and of its nodes, with their counters. Clones share the counters; a limit that is set
+/// anew counts anew.
+#[derive(Clone, Default)]
+pub(crate) struct RunLimits {
+    run: Option<Arc<Meter>>,
+    nodes: HashMap<&'static str, Arc<Meter>>,
+    /// Of the nodes of which only the attributes set limits: made as they are called.
+    by_attributes: Arc<Mutex<HashMap<&'static str, Arc<Meter>>>>,
+    prices: Arc<Prices>,
+    /// Held while a request reserves, so that it reserves with all its meters or with none.
+    gate: Arc<Mutex<()>>,
+}
+
+impl RunLimits {
+    pub(crate) fn set(&mut self, limits: Limits) {
+        self.run = Some(Arc::new(Meter::new(Scope::Run, limits, None)));
+    }
+
+    pub(crate) fn set_node<N: Node>(&mut self, limits: Limits) {
+        self.nodes.insert(NodeKey::path::<N>(), node_meter::<N>(limits.or(N::ATTRIBUTES.limits)));
+    }
+
+    pub(crate) fn set_prices(&mut self, prices: Prices) {
+        self.prices = Arc::new(prices);
+    }
+
+    pub(super) fn run(&self) -> Option<Arc<Meter>> {
+        self.run.clone()
+    }
+
+    pub(super) fn node<N: Node>(&self) -> Option<Arc<Meter>> {
+        let path = NodeKey::path::<N>();
+        if let Some(meter) = self.nodes.get(path) {
+            return Some(Arc::clone(meter));
+        }
+        if N::ATTRIBUTES.limits.is_empty() {
+            return None;
+        }
+        let mut meters = lock(&self.by_attributes);
+        Some(Arc::clone(meters.entry(path).or_insert_with(|| node_meter::<N>(N::ATTRIBUTES.limits))))
+    }
+
+    pub(super) fn prices(&self) -> &Prices {
+        &self.prices
+    }
+
+    pub(super) fn gate(&self) -> MutexGuard<'_, ()> {
+        lock(&self.gate)
+    }
+}
+
+fn node_meter<N: Node>(limits: Limits) -> Arc<Meter> {
+    Arc::new(Meter::new(Scope::Node(N::NAME), limits, None))
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    // Nothing panics while it holds the lock.
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
