@@ -41,8 +41,8 @@ pub use ledger::{
 };
 pub use limits::{Limits, Price, Prices};
 pub use model::{
-    ChatModel, Completion, FinishReason, FnModel, Message, ModelError, Reply, Request, Retry, Role,
-    ScriptedModel, Sink,
+    ChatModel, Completion, FinishReason, FnModel, Message, ModelError, Reply, Request, Retry, RetryBudget,
+    Role, ScriptedModel, Sink,
 };
 pub use node::{Exec, LlmNode, Node};
 #[cfg(feature = "openai")]

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use super::completion::Completion;
 use super::error::ModelError;
 use super::request::Request;
+use super::retry_budget::RetryBudget;
 use crate::BoxFuture;
 use crate::ledger::TokenUsage;
 
@@ -35,6 +36,11 @@ pub trait ChatModel: Send + Sync {
     fn provider(&self) -> &str {
         "custom"
     }
+
+    /// The retries that all calls of the endpoint share. Default: there is no such bound.
+    fn retry_budget(&self) -> Option<&RetryBudget> {
+        None
+    }
 }
 
 /// Takes what is known of an attempt before it has ended.
@@ -63,6 +69,10 @@ macro_rules! forward {
 
             fn provider(&self) -> &str {
                 (**self).provider()
+            }
+
+            fn retry_budget(&self) -> Option<&RetryBudget> {
+                (**self).retry_budget()
             }
         }
     )*};

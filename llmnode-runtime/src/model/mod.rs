@@ -6,6 +6,7 @@ mod error;
 mod function;
 mod reply;
 mod request;
+mod retry_budget;
 mod scripted;
 mod transcript;
 
@@ -15,4 +16,5 @@ pub use error::{ModelError, Retry};
 pub use function::FnModel;
 pub use reply::Reply;
 pub use request::{Message, Request, Role};
+pub use retry_budget::RetryBudget;
 pub use scripted::ScriptedModel;

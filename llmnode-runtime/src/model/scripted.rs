@@ -10,6 +10,7 @@ use super::error::ModelError;
 use super::function::FnModel;
 use super::reply::Reply;
 use super::request::Request;
+use super::retry_budget::RetryBudget;
 use crate::BoxFuture;
 use crate::category::Category;
 
@@ -28,7 +29,10 @@ use crate::category::Category;
 /// assert_eq!(model.remaining(), 2);
 /// ```
 #[derive(Clone, Default)]
-pub struct ScriptedModel(Arc<Mutex<Script>>);
+pub struct ScriptedModel {
+    script: Arc<Mutex<Script>>,
+    retry_budget: Option<RetryBudget>,
+}
 
 #[derive(Default)]
 struct Script {
@@ -66,6 +70,13 @@ impl ScriptedModel {
         self
     }
 
+    /// Counts retries against this budget. Default: none bounds them.
+    #[must_use]
+    pub fn with_retry_budget(mut self, budget: RetryBudget) -> Self {
+        self.retry_budget = Some(budget);
+        self
+    }
+
     /// The requests so far, in order.
     pub fn requests(&self) -> Vec<Request> {
         self.lock().requests.clone()
@@ -93,7 +104,7 @@ impl ScriptedModel {
 
     fn lock(&self) -> MutexGuard<'_, Script> {
         // Nothing panics while it holds the lock.
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.script.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The reply to this request, which is remembered.
@@ -125,6 +136,10 @@ impl ChatModel for ScriptedModel {
         _: &'a mut dyn Sink,
     ) -> BoxFuture<'a, Result<Completion, ModelError>> {
         Box::pin(self.next(request).play())
+    }
+
+    fn retry_budget(&self) -> Option<&RetryBudget> {
+        self.retry_budget.as_ref()
     }
 }
 

@@ -58,6 +58,7 @@ impl OpenAiBuilder {
             secrets,
             learned: Learned::default(),
             moved: Moved::default(),
+            retry_budget: self.retry_budget,
         })))
     }
 

@@ -7,6 +7,7 @@ use super::OpenAi;
 use super::secret::Secret;
 use crate::category::Category;
 use crate::error::NodeError;
+use crate::model::RetryBudget;
 
 pub(super) const KEY: &str = "OPENAI_API_KEY";
 const BASE_URL: &str = "OPENAI_BASE_URL";
@@ -42,6 +43,7 @@ pub struct OpenAiBuilder {
     pub(super) root_certificates: Vec<Vec<u8>>,
     pub(super) allow_plain_http: bool,
     pub(super) http_client: Option<reqwest::Client>,
+    pub(super) retry_budget: RetryBudget,
 }
 
 /// A setting, and where it comes from.
@@ -67,6 +69,7 @@ impl Default for OpenAiBuilder {
             root_certificates: Vec::new(),
             allow_plain_http: false,
             http_client: None,
+            retry_budget: RetryBudget::default(),
         }
     }
 }
@@ -192,6 +195,13 @@ impl OpenAiBuilder {
         self
     }
 
+    /// Sets the retries that all calls of this model and its clones share. Default: a budget of their own, with
+    /// room for 100. Models of one endpoint share one if each is given a clone.
+    pub fn retry_budget(mut self, budget: RetryBudget) -> Self {
+        self.retry_budget = budget;
+        self
+    }
+
     /// Sends requests through this client (feature `http-client`). Its own connect timeout, proxies, certificates
     /// and redirects hold instead of the builder's, and its own timeouts beside the attempt timeout; switch its
     /// redirects and retries off, since the attempt loop can neither see nor account for them.
@@ -224,6 +234,7 @@ impl fmt::Debug for OpenAiBuilder {
             .field("attempt_timeout", &self.attempt_timeout)
             .field("max_body_bytes", &self.body_cap)
             .field("proxy", &self.proxy)
+            .field("retry_budget", &self.retry_budget)
             .finish_non_exhaustive()
     }
 }

@@ -39,12 +39,12 @@ use self::service::{Deadline, Service};
 use crate::BoxFuture;
 use crate::category::Category;
 use crate::error::NodeError;
-use crate::model::{ChatModel, Completion, ModelError, Request, Retry, Sink};
+use crate::model::{ChatModel, Completion, ModelError, Request, Retry, RetryBudget, Sink};
 use crate::testing;
 use crate::text::one_line;
 
-/// A model behind OpenAI's API or a compatible one: a cheap handle, of which clones share connections and what
-/// was learned about models.
+/// A model behind OpenAI's API or a compatible one: a cheap handle, of which clones share connections, a
+/// [`RetryBudget`], and what was learned about models.
 ///
 /// What a model refuses as such (`max_tokens` instead of `max_completion_tokens`, a `temperature`, a dialect of
 /// schemas) is learned from the refusal once, and that model is asked differently from then on. A model that takes
@@ -72,6 +72,7 @@ struct Inner {
     secrets: Vec<Secret>,
     learned: Learned,
     moved: Moved,
+    retry_budget: RetryBudget,
 }
 
 impl OpenAi {
@@ -109,6 +110,10 @@ impl ChatModel for OpenAi {
 
     fn provider(&self) -> &str {
         "openai"
+    }
+
+    fn retry_budget(&self) -> Option<&RetryBudget> {
+        Some(&self.0.retry_budget)
     }
 }
 

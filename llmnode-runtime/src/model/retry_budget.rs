@@ -1,0 +1,247 @@
+//! How many retries the calls of one endpoint have together, so that an outage is not made worse.
+
+use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use super::chat_model::ChatModel;
+
+/// The retries that a bucket holds unless the program says otherwise. 64 workers whose requests take a minute
+/// to fail make 640 in ten minutes: 100 retries among them are 1.19 requests a call, and faster failures less.
+const CAPACITY: u32 = 100;
+
+/// A retry costs five tokens, and a success without one gives one. At random faults of the share p, a call gains
+/// (1 − p) tokens and loses 5 (p² + p³) to its two retries, so the bucket stays full up to p = 0.32; where half
+/// of all requests fail, what flows back pays for 0.2 retries a call.
+const COST: u64 = 5;
+const REWARD: u64 = 1;
+
+/// The retries that all calls of an endpoint share: a bucket of tokens, which starts full.
+///
+/// A further try of the same request after a failure of the transport takes one retry out. It comes back
+/// unless that try fails the same way; five requests that succeed at the first try add one. So single
+/// faults cost nothing, and once an endpoint is down its calls fail after one request each instead of three:
+/// with the category they have anyway, and a message that says why there was no retry.
+///
+/// Clones share the bucket. [`OpenAi`](crate::OpenAi) has one of its own, which its clones share; hand in another with
+/// [`retry_budget`](crate::OpenAiBuilder::retry_budget). The default has room for 100 retries. A program with
+/// more calls than that in flight needs more: a limit of rate may send all of them into their retry at once.
+/// Corrections of bad answers, and tries that adapt to what a provider refuses, are not counted.
+///
+/// ```
+/// # use llmnode_runtime as llmnode;
+/// use llmnode::{RetryBudget, ScriptedModel};
+///
+/// let budget = RetryBudget::new(500);
+/// let model = ScriptedModel::new().with_retry_budget(budget.clone());
+/// assert_eq!(budget.available(), Some(500));
+/// ```
+#[derive(Clone)]
+pub struct RetryBudget(Option<Arc<Bucket>>);
+
+struct Bucket {
+    capacity: u64,
+    tokens: AtomicU64,
+}
+
+impl RetryBudget {
+    /// A full bucket with room for so many retries; with 0, nothing is ever retried.
+    pub fn new(retries: u32) -> Self {
+        let capacity = u64::from(retries) * COST;
+        RetryBudget(Some(Arc::new(Bucket { capacity, tokens: AtomicU64::new(capacity) })))
+    }
+
+    /// A budget that grants every retry.
+    pub fn unlimited() -> Self {
+        RetryBudget(None)
+    }
+
+    /// How many retries it would grant now; `None`: any number.
+    pub fn available(&self) -> Option<u32> {
+        let tokens = self.0.as_ref()?.tokens.load(Ordering::Relaxed);
+        Some(u32::try_from(tokens / COST).unwrap_or(u32::MAX))
+    }
+
+    /// How many retries it has room for; `None`: any number.
+    pub fn capacity(&self) -> Option<u32> {
+        let capacity = self.0.as_ref()?.capacity;
+        Some(u32::try_from(capacity / COST).unwrap_or(u32::MAX))
+    }
+
+    /// Takes the tokens of one retry, if they are there.
+    fn withdraw(&self) -> Option<Withdrawal> {
+        if let Some(bucket) = &self.0 {
+            let take = |tokens: u64| tokens.checked_sub(COST);
+            bucket.tokens.fetch_update(Ordering::Relaxed, Ordering::Relaxed, take).ok()?;
+        }
+        Some(Withdrawal(self.clone()))
+    }
+
+    fn add(&self, tokens: u64) {
+        if let Some(Bucket { capacity, tokens: held }) = self.0.as_deref() {
+            let add = |held: u64| Some((held + tokens).min(*capacity));
+            // The closure always gives a value, so this does not fail.
+            let _ = held.fetch_update(Ordering::Relaxed, Ordering::Relaxed, add);
+        }
+    }
+}
+
+/// Room for 100 retries.
+impl Default for RetryBudget {
+    fn default() -> Self {
+        RetryBudget::new(CAPACITY)
+    }
+}
+
+impl fmt::Debug for RetryBudget {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (self.available(), self.capacity()) {
+            (Some(available), Some(capacity)) => write!(f, "RetryBudget({available} of {capacity} retries)"),
+            _ => f.write_str("RetryBudget(unlimited)"),
+        }
+    }
+}
+
+/// The tokens of a retry under way. They go back when it is dropped, however the call ends, unless they were
+/// spent on a retry that failed.
+struct Withdrawal(RetryBudget);
+
+impl Withdrawal {
+    fn spend(mut self) {
+        self.0 = RetryBudget::unlimited();
+    }
+}
+
+impl Drop for Withdrawal {
+    fn drop(&mut self) {
+        self.0.add(COST);
+    }
+}
+
+/// What one call takes out of the budget of the model that it asks, and puts back.
+pub(crate) struct Retries<'m> {
+    budget: Option<&'m RetryBudget>,
+    under_way: Option<Withdrawal>,
+}
+
+impl<'m> Retries<'m> {
+    pub(crate) fn of(model: &'m dyn ChatModel) -> Self {
+        Retries { budget: model.retry_budget(), under_way: None }
+    }
+
+    /// Takes note of how an attempt went: whether the endpoint answered, whatever the answer was worth.
+    pub(crate) fn settle(&mut self, answered: bool) {
+        match (self.under_way.take(), self.budget) {
+            (Some(withdrawal), _) if !answered => withdrawal.spend(),
+            (None, Some(budget)) if answered => budget.add(REWARD),
+            // A retry that was answered gives its tokens back as it is dropped here.
+            _ => {}
+        }
+    }
+
+    /// Takes the tokens for a retry that comes next, or says in words beyond the failure's own why there is none.
+    pub(crate) fn grant(&mut self) -> Result<(), String> {
+        let Some(budget) = self.budget else { return Ok(()) };
+        self.under_way = budget.withdraw();
+        match self.under_way {
+            Some(_) => Ok(()),
+            None => {
+                Err("; no retry was made, since the retry budget of the endpoint is empty: too many of its \
+                         requests failed lately"
+                    .to_owned())
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::ScriptedModel;
+
+    fn model(budget: &RetryBudget) -> ScriptedModel {
+        ScriptedModel::new().with_retry_budget(budget.clone())
+    }
+
+    #[test]
+    fn a_failed_retry_is_paid_for_and_a_good_one_is_not() {
+        let budget = RetryBudget::new(2);
+        let model = model(&budget);
+        let mut retries = Retries::of(&model);
+        retries.settle(false);
+        assert_eq!(budget.available(), Some(2), "the first try costs nothing");
+        retries.grant().unwrap();
+        assert_eq!(budget.available(), Some(1));
+        retries.settle(true);
+        assert_eq!(budget.available(), Some(2));
+        for left in [1, 0] {
+            retries.grant().unwrap();
+            retries.settle(false);
+            assert_eq!(budget.available(), Some(left));
+        }
+        let why = retries.grant().unwrap_err();
+        assert!(why.contains("no retry was made") && why.contains("retry budget"), "{why}");
+        retries.settle(false);
+        assert_eq!(budget.available(), Some(0));
+    }
+
+    #[test]
+    fn five_successes_without_a_retry_make_one() {
+        let budget = RetryBudget::new(1);
+        let model = model(&budget);
+        let mut retries = Retries::of(&model);
+        retries.grant().unwrap();
+        retries.settle(false);
+        for _ in 0..4 {
+            retries.settle(true);
+        }
+        assert_eq!(budget.available(), Some(0));
+        for _ in 0..9 {
+            retries.settle(true);
+        }
+        assert_eq!(budget.available(), Some(1), "and never more than there is room for");
+    }
+
+    #[test]
+    fn a_call_that_is_dropped_gives_its_retry_back() {
+        let budget = RetryBudget::new(3);
+        let model = model(&budget);
+        let mut retries = Retries::of(&model);
+        retries.grant().unwrap();
+        assert_eq!(budget.available(), Some(2));
+        drop(retries);
+        assert_eq!(budget.available(), Some(3));
+    }
+
+    #[test]
+    fn none_and_unlimited() {
+        let model = model(&RetryBudget::unlimited());
+        let mut retries = Retries::of(&model);
+        for _ in 0..1000 {
+            retries.grant().unwrap();
+            retries.settle(false);
+        }
+        assert_eq!(format!("{:?}", model.retry_budget().unwrap()), "RetryBudget(unlimited)");
+        let model = ScriptedModel::new();
+        assert!(Retries::of(&model).grant().is_ok());
+        let none = RetryBudget::new(0);
+        assert_eq!((none.available(), none.withdraw().is_none()), (Some(0), true));
+        assert_eq!(format!("{:?}", RetryBudget::default()), "RetryBudget(100 of 100 retries)");
+        assert_eq!(RetryBudget::new(u32::MAX).capacity(), Some(u32::MAX));
+    }
+
+    #[test]
+    fn threads_neither_make_nor_lose_tokens() {
+        let budget = RetryBudget::new(7);
+        std::thread::scope(|threads| {
+            for _ in 0..4 {
+                threads.spawn(|| {
+                    for _ in 0..10_000 {
+                        drop(budget.withdraw());
+                    }
+                });
+            }
+        });
+        assert_eq!(budget.available(), Some(7));
+    }
+}
