@@ -208,6 +208,12 @@ async fn what_a_server_says_about_another_try() {
     assert_eq!((error.retry, error.retry_after), (None, Some(Duration::from_secs(20))));
     let error = error_of(Reply::raw(503, "").header("llm_provider-retry-after-ms", "644")).await;
     assert_eq!(error.retry_after, Some(Duration::from_millis(644)));
+    let error = error_of(Reply::raw(429, "slow: please try again in 6m0s").header("retry-after", "0")).await;
+    assert_eq!(error.retry_after, Some(Duration::from_secs(360)), "the text says it where no header does");
+    let error = error_of(Reply::raw(429, "please try again in 6m0s").retry_after(2)).await;
+    assert_eq!(error.retry_after, Some(Duration::from_secs(2)));
+    let error = error_of(Reply::raw(400, "bad prompt: 'try again in 20s'")).await;
+    assert_eq!((error.category, error.retry_after), (Category::BadRequest, None));
     let error = error_of(Reply::raw(429, "").header("retry-after", "1e300")).await;
     assert_eq!(error.retry_after, Some(Duration::MAX));
     let error = error_of(Reply::raw(400, "").header("x-should-retry", "true")).await;

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use super::retry_after::protobuf_duration;
+use super::retry_after::{number_of_seconds, protobuf_duration};
 
 /// Longer texts are cut before anything looks at them.
 const TEXT_CAP: usize = 16 * 1024;
@@ -46,6 +46,9 @@ const MARKS: [&str; 11] = [
     "/statusCode",
 ];
 
+/// Members with a wait in seconds: Cloudflare's, and that of Hugging Face while it loads a model.
+const WAITS: [&str; 2] = ["retry_after", "estimated_time"];
+
 /// Envelopes within envelopes, and bodies handed on as texts, are opened this often.
 const DEPTH: usize = 4;
 
@@ -80,7 +83,8 @@ impl ErrorBody {
                     ENVELOPES.iter().filter_map(|name| outer.get(*name)).find(|inner| is_envelope(inner));
                 if let Some(inner) = inner {
                     self.add(inner, depth - 1);
-                    return self.add_marks(value);
+                    self.add_marks(value);
+                    return self.add_wait(value);
                 }
                 if let Some(Value::String(text)) = outer.get("error") {
                     self.message.clone_from(text);
@@ -113,6 +117,7 @@ impl ErrorBody {
             let delay = detail.get("retryDelay").and_then(Value::as_str).and_then(protobuf_duration);
             self.retry_after = self.retry_after.or(delay);
         }
+        self.add_wait(error);
         let param = error.get("param").and_then(Value::as_str).map(str::to_owned);
         self.param = self.param.take().or(param);
     }
@@ -134,6 +139,11 @@ impl ErrorBody {
         if error.pointer("/metadata/flagged_input").is_some() {
             self.marks.push("flagged_input".to_owned());
         }
+    }
+
+    fn add_wait(&mut self, error: &Value) {
+        let wait = WAITS.iter().find_map(|field| number_of_seconds(error.get(field)?));
+        self.retry_after = self.retry_after.or(wait);
     }
 
     /// A numeric mark is a status; as a word it would say nothing.
@@ -269,6 +279,25 @@ mod tests {
         );
         assert_eq!(error.marks, ["resource_exhausted", "requestsperday"]);
         assert_eq!(error.retry_after, Some(Duration::from_secs(14)));
+    }
+
+    #[test]
+    fn waits_in_fields() {
+        let seconds = |seconds| Some(Duration::from_secs(seconds));
+        for (body, wait) in [
+            (r#"{"status":429,"title":"Rate limited","detail":"slow","retry_after":30}"#, seconds(30)),
+            (r#"{"error":"Model m is currently loading","estimated_time":20.0}"#, seconds(20)),
+            (r#"{"error":{"message":"slow down","retry_after":"7"}}"#, seconds(7)),
+            (r#"{"error":{"message":"slow down"},"retry_after":8}"#, seconds(8)),
+            (r#"{"error":{"details":[{"retryDelay":"14s"}],"retry_after":1}}"#, seconds(14)),
+            (r#"{"retry_after":null,"estimated_time":5}"#, seconds(5)),
+            (r#"{"retry_after":1e300}"#, Some(Duration::MAX)),
+            (r#"{"retry_after":-1}"#, None),
+            (r#"{"retry_after":[5]}"#, None),
+            (r#"{"limit":5}"#, None),
+        ] {
+            assert_eq!(ErrorBody::read(body.as_bytes()).retry_after, wait, "{body}");
+        }
     }
 
     #[test]

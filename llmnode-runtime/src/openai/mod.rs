@@ -21,6 +21,7 @@ mod rules;
 mod secret;
 mod service;
 mod tls;
+mod wait_hint;
 
 pub use config::OpenAiBuilder;
 
@@ -37,7 +38,7 @@ use self::moved::Moved;
 use self::secret::Secret;
 use self::service::{Deadline, Service};
 use crate::BoxFuture;
-use crate::category::Category;
+use crate::category::{Category, Group};
 use crate::error::NodeError;
 use crate::model::{ChatModel, Completion, ModelError, Request, Retry, RetryBudget, Sink};
 use crate::testing;
@@ -250,7 +251,9 @@ impl Inner {
         let mut failure = ModelError::new(category, format!("{shown} answered {status}: {said}{hint}"));
         failure.status = Some(status);
         failure.request_id.clone_from(&head.request_id);
-        failure.retry_after = head.retry_after.or(error.retry_after);
+        // A field says the wait, or the text of an error that goes away by waiting: a refused prompt may be quoted.
+        let hint = || wait_hint::wait_hint(&error.message).filter(|_| category.group() == Group::Transport);
+        failure.retry_after = head.retry_after.or(error.retry_after).or_else(hint);
         failure.retry = if self.learns(status, &error, asked) {
             Some(Retry::Adapted)
         } else {

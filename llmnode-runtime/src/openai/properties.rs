@@ -1,6 +1,6 @@
 //! Whatever a server sends, nothing panics and no secret is shown.
 
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -8,7 +8,7 @@ use reqwest::header::{HeaderMap, HeaderValue};
 
 use super::error_body::ErrorBody;
 use super::secret::{Secret, redact};
-use super::{answer, classify, learned, retry_after};
+use super::{answer, classify, learned, retry_after, wait_hint};
 
 /// Bytes that come close to what servers send: real members with values of any kind, cut anywhere.
 fn bodies() -> impl Strategy<Value = Vec<u8>> {
@@ -56,6 +56,25 @@ fn bodies() -> impl Strategy<Value = Vec<u8>> {
     prop_oneof![cut, vec(any::<u8>(), 0..300)]
 }
 
+const HEADERS: &[&str] = &[
+    "retry-after",
+    "retry-after-ms",
+    "x-should-retry",
+    "llm_provider-retry-after",
+    "llm_provider-x-should-retry",
+];
+
+/// Bytes, numbers of any size, and what looks like a date.
+fn header_values() -> impl Strategy<Value = Vec<u8>> {
+    prop_oneof![
+        vec(any::<u8>(), 0..40),
+        any::<f64>().prop_map(|number| format!("{number:e}").into_bytes()),
+        "-?[0-9]{1,40}(\\.[0-9]{1,40})?".prop_map(String::into_bytes),
+        "[A-Z][a-z]{2,8},? [0-9]{1,20}[ -](Jan|Feb|Dec)[ -][0-9]{1,20} [0-9]{1,3}:[0-9]{2}:[0-9]{2}( GMT)?"
+            .prop_map(String::into_bytes),
+    ]
+}
+
 proptest! {
     #[test]
     fn any_body_is_read(body in bodies(), status in 100u16..1000) {
@@ -65,11 +84,19 @@ proptest! {
     }
 
     #[test]
-    fn any_header_is_read(value in vec(any::<u8>(), 0..40), name in prop::sample::select(vec!["retry-after", "retry-after-ms"])) {
+    fn any_header_is_read(value in header_values(), name in prop::sample::select(HEADERS)) {
         if let Ok(value) = HeaderValue::from_bytes(&value) {
             let headers = HeaderMap::from_iter([(name.parse().unwrap(), value)]);
-            let _ = (retry_after::retry_after(&headers, SystemTime::now()), retry_after::should_retry(&headers));
+            let wait = retry_after::retry_after(&headers, SystemTime::now());
+            prop_assert!(wait != Some(Duration::ZERO));
+            let _ = retry_after::should_retry(&headers);
         }
+    }
+
+    #[test]
+    fn any_text_is_searched_for_a_wait(before in any::<String>(), number in "[0-9.]{0,400}", unit in "[a-zµ ]{0,8}", after in any::<String>()) {
+        let wait = wait_hint::wait_hint(&format!("{before} try again in {number}{unit}{after}"));
+        prop_assert!(wait != Some(Duration::ZERO));
     }
 
     #[test]

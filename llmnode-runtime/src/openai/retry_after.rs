@@ -3,11 +3,16 @@
 use std::time::{Duration, SystemTime};
 
 use reqwest::header::HeaderMap;
+use serde_json::Value;
 
-/// The wait that the headers ask for. Gateways rename the headers, so both spellings are read; zero, negative,
-/// past and unreadable values ask for nothing; what no [`Duration`] can hold is the longest there is.
+/// What headers begin with: LiteLLM renames those of the provider behind it.
+const PREFIXES: [&str; 2] = ["", "llm_provider-"];
+
+/// The wait that the headers ask for. Zero, negative, past and unreadable values ask for nothing; what no
+/// [`Duration`] can hold is the longest there is. `x-ratelimit-reset-*` is not read: it says when a limit is
+/// back at its full height, not when the next request may come.
 pub(super) fn retry_after(headers: &HeaderMap, now: SystemTime) -> Option<Duration> {
-    ["", "llm_provider-"].iter().find_map(|prefix| {
+    PREFIXES.iter().find_map(|prefix| {
         let header = |name: &str| headers.get(format!("{prefix}{name}"))?.to_str().ok();
         let milliseconds = || seconds(header("retry-after-ms")?, 1e-3);
         let seconds_or_date = || {
@@ -21,9 +26,17 @@ pub(super) fn retry_after(headers: &HeaderMap, now: SystemTime) -> Option<Durati
 
 /// Whether the server itself says if another try is worthwhile.
 pub(super) fn should_retry(headers: &HeaderMap) -> Option<bool> {
-    match headers.get("x-should-retry")?.to_str().ok()?.trim() {
-        "true" => Some(true),
-        "false" => Some(false),
+    PREFIXES.iter().find_map(|prefix| {
+        let word = headers.get(format!("{prefix}x-should-retry"))?.to_str().ok()?;
+        word.trim().to_ascii_lowercase().parse().ok()
+    })
+}
+
+/// The wait in a field that holds seconds, as a number or as text.
+pub(super) fn number_of_seconds(value: &Value) -> Option<Duration> {
+    match value {
+        Value::Number(number) => seconds(&number.to_string(), 1.0),
+        Value::String(text) => seconds(text, 1.0),
         _ => None,
     }
 }
@@ -41,19 +54,31 @@ fn seconds(text: &str, unit: f64) -> Option<Duration> {
         .filter(|wait| !wait.is_zero())
 }
 
-/// `Sun, 06 Nov 1994 08:49:37 GMT`, the one form of date that servers may send.
+/// `Sun, 06 Nov 1994 08:49:37 GMT`, or one of the two older forms that recipients have to read.
 fn http_date(text: &str) -> Option<SystemTime> {
     const MONTHS: [&str; 12] =
         ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
-    let (_, date) = text.trim().split_once(", ")?;
-    let mut parts = date.strip_suffix(" GMT")?.split(' ');
-    let day: u64 = parts.next()?.parse().ok().filter(|day| (1..=31).contains(day))?;
-    let name = parts.next()?;
+    let parts: Vec<&str> = text.split([' ', ',', '-']).filter(|part| !part.is_empty()).collect();
+    let (day, name, year, time) = match parts[..] {
+        [_, day, month, year, time, "GMT"] => (day, month, year, time),
+        [_, month, day, time, year] => (day, month, year, time),
+        _ => return None,
+    };
+    let day: u64 = day.parse().ok().filter(|day| (1..=31).contains(day))?;
     let month = MONTHS.iter().position(|month| *month == name)? as u64 + 1;
-    let year: u64 = parts.next()?.parse().ok().filter(|year| (1970..=9999).contains(year))?;
-    let mut clock = parts.next()?.split(':').map(|part| part.parse::<u64>().ok());
+    let year: u64 = year.parse().ok()?;
+    // Two digits of a year are meant to be near.
+    let year = Some(if year < 70 {
+        year + 2000
+    } else if year < 100 {
+        year + 1900
+    } else {
+        year
+    });
+    let year = year.filter(|year| (1970..=9999).contains(year))?;
+    let mut clock = time.split(':').map(|part| part.parse::<u64>().ok());
     let (hour, minute, second) = (clock.next()??, clock.next()??, clock.next()??);
-    if parts.next().is_some() || clock.next().is_some() || hour > 23 || minute > 59 || second > 60 {
+    if clock.next().is_some() || hour > 23 || minute > 59 || second > 60 {
         return None;
     }
     let at = days_since_epoch(year, month, day) * 86_400 + hour * 3600 + minute * 60 + second;
@@ -94,6 +119,8 @@ mod tests {
             (&[("llm_provider-retry-after-ms", "12.5")], Some(Duration::from_micros(12_500))),
             (&[("retry-after", "1"), ("llm_provider-retry-after", "9")], ms(1000)),
             (&[("retry-after", "Sun, 06 Nov 1994 08:49:42 GMT")], ms(5000)),
+            (&[("retry-after", "Sunday, 06-Nov-94 08:49:42 GMT")], ms(5000)),
+            (&[("retry-after", "Sun Nov  6 08:49:42 1994")], ms(5000)),
             (&[("retry-after", "Tue, 06 Dec 1994 08:49:37 GMT")], ms(30 * 86_400_000)),
             (&[("retry-after", "86400")], ms(86_400_000)),
             (&[("retry-after", "1e300")], Some(Duration::MAX)),
@@ -125,6 +152,29 @@ mod tests {
         ] {
             assert_eq!(wait(&[("retry-after", value)]), None, "{value:?}");
         }
+    }
+
+    #[test]
+    fn the_servers_own_word_on_retries() {
+        for (name, value, said) in [
+            ("x-should-retry", "true", Some(true)),
+            ("x-should-retry", " False ", Some(false)),
+            ("llm_provider-x-should-retry", "false", Some(false)),
+            ("x-should-retry", "perhaps", None),
+            ("x-should", "true", None),
+        ] {
+            let headers = [(name.parse().unwrap(), value.parse().unwrap())].into_iter().collect();
+            assert_eq!(should_retry(&headers), said, "{name}: {value}");
+        }
+    }
+
+    #[test]
+    fn years_of_two_digits() {
+        let date = |year| http_date(&format!("Sunday, 06-Nov-{year} 08:49:37 GMT"));
+        assert_eq!(date("94"), Some(now()));
+        assert_eq!(date("69"), http_date("Wed, 06 Nov 2069 08:49:37 GMT"));
+        assert_eq!(date("70"), http_date("Fri, 06 Nov 1970 08:49:37 GMT"));
+        assert!(date("99").is_some() && date("100").is_none());
     }
 
     #[test]
