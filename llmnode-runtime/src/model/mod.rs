@@ -16,5 +16,6 @@ pub use error::{ModelError, Retry};
 pub use function::FnModel;
 pub use reply::Reply;
 pub use request::{Message, Request, Role};
+pub(crate) use retry_budget::Retries;
 pub use retry_budget::RetryBudget;
 pub use scripted::ScriptedModel;

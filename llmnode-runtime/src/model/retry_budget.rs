@@ -129,17 +129,18 @@ impl<'m> Retries<'m> {
         Retries { budget: model.retry_budget(), under_way: None }
     }
 
-    /// Takes note of how an attempt went: whether the endpoint answered, whatever the answer was worth.
-    pub(crate) fn settle(&mut self, answered: bool) {
-        match (self.under_way.take(), self.budget) {
-            (Some(withdrawal), _) if !answered => withdrawal.spend(),
-            (None, Some(budget)) if answered => budget.add(REWARD),
-            // A retry that was answered gives its tokens back as it is dropped here.
+    /// Takes note of how an attempt went: whether the endpoint answered, whatever the answer was worth, if
+    /// that is known.
+    pub(crate) fn settle(&mut self, answered: Option<bool>) {
+        match (self.under_way.take(), answered) {
+            (Some(withdrawal), Some(false)) => withdrawal.spend(),
+            (None, Some(true)) => self.budget.into_iter().for_each(|budget| budget.add(REWARD)),
+            // Any other retry gives its tokens back as it is dropped here.
             _ => {}
         }
     }
 
-    /// Takes the tokens for a retry that comes next, or says in words beyond the failure's own why there is none.
+    /// Takes the tokens of a retry that comes next, or says in words beyond the failure's own why there is none.
     pub(crate) fn grant(&mut self) -> Result<(), String> {
         let Some(budget) = self.budget else { return Ok(()) };
         self.under_way = budget.withdraw();
@@ -168,20 +169,20 @@ mod tests {
         let budget = RetryBudget::new(2);
         let model = model(&budget);
         let mut retries = Retries::of(&model);
-        retries.settle(false);
+        retries.settle(Some(false));
         assert_eq!(budget.available(), Some(2), "the first try costs nothing");
         retries.grant().unwrap();
         assert_eq!(budget.available(), Some(1));
-        retries.settle(true);
+        retries.settle(Some(true));
         assert_eq!(budget.available(), Some(2));
         for left in [1, 0] {
             retries.grant().unwrap();
-            retries.settle(false);
+            retries.settle(Some(false));
             assert_eq!(budget.available(), Some(left));
         }
         let why = retries.grant().unwrap_err();
         assert!(why.contains("no retry was made") && why.contains("retry budget"), "{why}");
-        retries.settle(false);
+        retries.settle(Some(false));
         assert_eq!(budget.available(), Some(0));
     }
 
@@ -191,15 +192,29 @@ mod tests {
         let model = model(&budget);
         let mut retries = Retries::of(&model);
         retries.grant().unwrap();
-        retries.settle(false);
+        retries.settle(Some(false));
         for _ in 0..4 {
-            retries.settle(true);
+            retries.settle(Some(true));
         }
         assert_eq!(budget.available(), Some(0));
         for _ in 0..9 {
-            retries.settle(true);
+            retries.settle(Some(true));
         }
         assert_eq!(budget.available(), Some(1), "and never more than there is room for");
+    }
+
+    #[test]
+    fn an_attempt_that_says_nothing_of_the_endpoint_changes_nothing() {
+        let budget = RetryBudget::new(2);
+        let model = model(&budget);
+        let mut retries = Retries::of(&model);
+        retries.grant().unwrap();
+        retries.settle(None);
+        assert_eq!(budget.available(), Some(2));
+        retries.grant().unwrap();
+        retries.settle(Some(false));
+        (0..9).for_each(|_| retries.settle(None));
+        assert_eq!(budget.available(), Some(1));
     }
 
     #[test]
@@ -219,7 +234,7 @@ mod tests {
         let mut retries = Retries::of(&model);
         for _ in 0..1000 {
             retries.grant().unwrap();
-            retries.settle(false);
+            retries.settle(Some(false));
         }
         assert_eq!(format!("{:?}", model.retry_budget().unwrap()), "RetryBudget(unlimited)");
         let model = ScriptedModel::new();

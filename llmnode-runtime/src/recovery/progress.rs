@@ -7,7 +7,7 @@ use super::step::{Backoff, Failures, Step};
 use super::wait::jitter;
 use crate::category::Category;
 use crate::limits::TimeLeft;
-use crate::model::Retry;
+use crate::model::{Retries, Retry};
 use crate::validate::Attempt;
 
 /// How often a call may ask again because the model's handle learned what the provider refuses. A handle
@@ -80,7 +80,7 @@ impl<'p> Progress<'p> {
     }
 
     /// Takes the next step, and says in words of its own what it could not take.
-    pub(crate) fn after(&mut self, failed: &Failed<'_>) -> (Next, String) {
+    pub(crate) fn after(&mut self, failed: &Failed<'_>, retries: &mut Retries<'_>) -> (Next, String) {
         let mut note = String::new();
         if failed.decision == Some(Retry::Adapted) {
             let adapts = self.adaptions < ADAPTIONS;
@@ -94,7 +94,7 @@ impl<'p> Progress<'p> {
             let taken = self.taken(key).saturating_sub(passed);
             passed = passed.saturating_add(tries);
             if taken < tries {
-                match self.again(&step, key, taken, failed) {
+                match self.again(&step, key, taken, failed, retries) {
                     Ok(next) => return (next, note),
                     Err(why) => {
                         *self.counter(key) = passed;
@@ -117,7 +117,14 @@ impl<'p> Progress<'p> {
     }
 
     /// One more try of a step, or why there is none; empty words where that goes without saying.
-    fn again(&mut self, step: &Step, key: Failures, taken: u32, failed: &Failed<'_>) -> Result<Next, String> {
+    fn again(
+        &mut self,
+        step: &Step,
+        key: Failures,
+        taken: u32,
+        failed: &Failed<'_>,
+        retries: &mut Retries<'_>,
+    ) -> Result<Next, String> {
         if failed.decision == Some(Retry::No) {
             return Err(String::new());
         }
@@ -125,7 +132,13 @@ impl<'p> Progress<'p> {
             return Err("; the same answer came before, and stop_on_repeat is set".to_owned());
         }
         let next = match step {
-            Step::Retry { wait, .. } => Next::Retry { wait: self.wait(*wait, key, taken, failed)? },
+            Step::Retry { wait, .. } => {
+                let wait = self.wait(*wait, key, taken, failed)?;
+                if is_transport(key) {
+                    retries.grant()?;
+                }
+                Next::Retry { wait }
+            }
             _ => {
                 self.corrections = self.corrections.saturating_add(1);
                 Next::Repair
@@ -150,14 +163,9 @@ impl<'p> Progress<'p> {
                 self.max_wait
             ));
         }
-        let is_transport = match key {
-            Failures::Transport => true,
-            Failures::Answer => false,
-            Failures::Category(category) => Retry::by_default(category) == Retry::Transport,
-        };
         let (own, bound) = match own {
             Some(backoff) => (backoff.wait(taken), self.max_wait.max(backoff.to)),
-            None if is_transport => (jitter(taken), self.max_wait),
+            None if is_transport(key) => (jitter(taken), self.max_wait),
             None => (Duration::ZERO, self.max_wait),
         };
         let wait = server.saturating_add(own).min(bound);
@@ -187,6 +195,15 @@ impl<'p> Progress<'p> {
             self.taken.len() - 1
         });
         &mut self.taken[at].1
+    }
+}
+
+/// Whether a stack is one for failures of the transport: what waits, and costs the endpoint.
+fn is_transport(key: Failures) -> bool {
+    match key {
+        Failures::Transport => true,
+        Failures::Answer => false,
+        Failures::Category(category) => Retry::by_default(category) == Retry::Transport,
     }
 }
 

@@ -12,7 +12,7 @@ use super::run::RunCore;
 use crate::error::NodeError;
 use crate::ledger::{AttemptKind, CallScope, Degraded, OpenAttempt};
 use crate::limits::{CallLimits, TimeLeft};
-use crate::model::Request;
+use crate::model::{Request, Retries};
 use crate::recovery::{Failed, Next, Progress};
 use crate::settings::Resolved;
 use crate::text::one_line;
@@ -44,6 +44,7 @@ pub(super) async fn run(plan: &Plan<'_>, mut request: Request, judge: &mut dyn J
     let prompt = request.messages.len();
     let mut target = core.target(settings.model);
     target.tell(&mut request, settings)?;
+    let mut retries = Retries::of(target.model);
     let mut progress = Progress::new(&settings.stacks, settings.max_wait, settings.model);
     let mut answers = Repetition::default();
     let (mut kind, mut wait) = (AttemptKind::First, Duration::ZERO);
@@ -55,11 +56,13 @@ pub(super) async fn run(plan: &Plan<'_>, mut request: Request, judge: &mut dyn J
         request.correlation = Some(open.id());
         let Err(mut failure) = attempt(&target, &request, &mut open, judge, &progress.attempt(), plan).await
         else {
+            retries.settle(Some(true));
             open.commit(None);
             return Ok(());
         };
+        retries.settle(failure.endpoint_answered());
         let repeats = answers.repeats(&failure) && settings.stop_on_repeat;
-        let (next, note) = progress.after(&failed(&failure, repeats, limits.time_left()));
+        let (next, note) = progress.after(&failed(&failure, repeats, limits.time_left()), &mut retries);
         if next == Next::Repair {
             let (answer, violations) = (failure.answer.clone(), &failure.violations);
             feedback::append(&mut request.messages, prompt, settings.feedback_rounds, answer, violations);
@@ -73,6 +76,7 @@ pub(super) async fn run(plan: &Plan<'_>, mut request: Request, judge: &mut dyn J
             Next::Model(name) => {
                 call.degrade(Degraded::FallbackModel);
                 target = core.target(Some(&name));
+                retries = Retries::of(target.model);
                 request.messages.truncate(prompt);
                 target.tell(&mut request, settings)?;
                 (AttemptKind::Fallback, Duration::ZERO)

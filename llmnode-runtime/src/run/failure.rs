@@ -4,7 +4,7 @@ use std::error::Error;
 use std::fmt::Write;
 use std::time::Duration;
 
-use crate::category::Category;
+use crate::category::{Category, Group};
 use crate::error::NodeError;
 use crate::model::Retry;
 use crate::text::one_line;
@@ -48,6 +48,12 @@ impl Failure {
             let _ = write!(message, "{}{violation}", if message.is_empty() { "" } else { "; " });
         }
         Failure { violations, ..Failure::new(category, one_line(message, 1000)) }
+    }
+
+    /// Whether the endpoint answered, whatever the answer was worth; `None` if the program ended the attempt.
+    pub(super) fn endpoint_answered(&self) -> Option<bool> {
+        let failed = self.retry == Some(Retry::Transport) || self.category.group() == Group::Transport;
+        (self.sent && self.category.group() != Group::Stop).then_some(!failed)
     }
 
     pub(super) fn into_error(self) -> NodeError {

@@ -7,6 +7,7 @@ mod calls;
 mod errors;
 mod forms;
 mod ledger;
+mod outage;
 mod recovery;
 mod report;
 mod schedules;
