@@ -5,12 +5,14 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 use std::time::Duration;
 
+use llmnode_runtime::prompt::{Prompt, Segment};
 use llmnode_runtime::{
-    BoxFuture, Category, ChatModel, Completion, ModelError, Reply, Request, RetryBudget, Run, Sink,
+    Attributes, BoxFuture, Category, ChatModel, Completion, Cx, Exec, LlmNode, ModelError, Node, NodeError,
+    OutputSpec, Reply, Request, RetryBudget, Run, Sink,
 };
 use tokio::time::{Instant, sleep, timeout};
 
-use crate::support::{BAD, GOAL, GOOD, busy, run, say, script};
+use crate::support::{BAD, GOAL, GOOD, World, busy, run, say, script};
 
 const WORKERS: usize = 64;
 const TEN_MINUTES: Duration = Duration::from_secs(600);
@@ -230,6 +232,43 @@ async fn a_failure_that_cannot_be_retried_keeps_its_category_and_says_why() {
     // Where no retry was due, there is nothing to say.
     let error = run(&model).call(&GOAL).transport_retries(0).await.unwrap_err();
     assert_eq!(error.message(), "HTTP 503: overloaded");
+}
+
+/// Asks for text; a spare model is at hand.
+struct Ask;
+
+impl Node for Ask {
+    type Output = String;
+    const NAME: &'static str = "ask";
+    const ATTRIBUTES: Attributes = Attributes::new().fallback_model("spare");
+}
+
+impl Exec<World> for Ask {
+    async fn exec(&self, cx: &Cx<'_, World>) -> Result<String, NodeError> {
+        llmnode_runtime::private::exec(self, cx).await
+    }
+}
+
+impl LlmNode<World> for Ask {
+    fn render(&self, _: &World, to: &mut Prompt) {
+        to.user(&[Segment::text("Hello?")]);
+    }
+
+    fn output(&self) -> OutputSpec<String, World> {
+        OutputSpec::text()
+    }
+}
+
+#[tokio::test]
+async fn the_spare_model_is_asked_instead_and_has_a_budget_of_its_own() {
+    let model = script([busy()]).with_retry_budget(RetryBudget::new(0));
+    let spare = script([Reply::from(busy()), Reply::text("hello")]).with_retry_budget(RetryBudget::new(1));
+    let run = run(&model).model("spare", spare.clone());
+    let report = run.call(&Ask).report().await.unwrap();
+    let attempts = &report.record.attempts;
+    assert!(attempts[0].message.contains("retry budget"), "{}", attempts[0].message);
+    assert_eq!((model.requests().len(), spare.requests().len(), attempts.len()), (1, 2, 3));
+    assert_eq!(spare.retry_budget().unwrap().available(), Some(1));
 }
 
 #[tokio::test]
