@@ -29,6 +29,7 @@ mod settings;
 pub mod stub_server;
 pub mod testing;
 mod text;
+mod trace;
 mod validate;
 
 pub use category::{Category, Group};
@@ -36,7 +37,7 @@ pub use clock::{Clock, TestClock, TokioClock};
 pub use error::NodeError;
 pub use format::FormatError;
 pub use ledger::{
-    AttemptId, AttemptKind, AttemptRecord, CallId, CallRecord, Degraded, Estimate, Flag, Ledger,
+    AttemptId, AttemptKind, AttemptRecord, CallId, CallInfo, CallRecord, Degraded, Estimate, Flag, Ledger,
     LedgerReport, NodeStats, TokenUsage, Tokens, Usage,
 };
 pub use limits::{Limits, Price, Prices};

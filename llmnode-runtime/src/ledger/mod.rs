@@ -1,7 +1,9 @@
 //! Who spent what: figures of every attempt, committed on every way out.
 
+mod attempt;
 mod book;
 mod estimate;
+mod hooks;
 mod id;
 mod milliseconds;
 mod record;
@@ -9,12 +11,15 @@ mod report;
 mod scope;
 mod usage;
 
+pub(crate) use attempt::OpenAttempt;
 pub(crate) use book::NodeKey;
 pub use book::{Ledger, NodeStats};
 pub use estimate::Estimate;
 pub(crate) use estimate::prompt_tokens;
+pub use hooks::CallInfo;
+pub(crate) use hooks::Hooks;
 pub use id::{AttemptId, CallId};
 pub use record::{AttemptKind, AttemptRecord, CallRecord, Degraded, Flag};
 pub use report::LedgerReport;
-pub(crate) use scope::{CallScope, OpenAttempt};
+pub(crate) use scope::CallScope;
 pub use usage::{TokenUsage, Tokens, Usage};

@@ -31,6 +31,19 @@ pub enum AttemptKind {
     Fallback,
 }
 
+impl AttemptKind {
+    /// The word for it, such as `"correction"`.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            AttemptKind::First => "first",
+            AttemptKind::Correction => "correction",
+            AttemptKind::Retry => "retry",
+            AttemptKind::Adapted => "adapted",
+            AttemptKind::Fallback => "fallback",
+        }
+    }
+}
+
 /// What took the place of the answer that was asked for first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -40,6 +53,16 @@ pub enum Degraded {
     FallbackModel,
     /// The node's fallback value.
     FallbackValue,
+}
+
+impl Degraded {
+    /// The word for it, such as `"fallback_model"`.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Degraded::FallbackModel => "fallback_model",
+            Degraded::FallbackValue => "fallback_value",
+        }
+    }
 }
 
 /// Something about an accepted answer that is worth knowing.
@@ -208,5 +231,21 @@ impl CallRecord {
     /// What the model wrote last, if it wrote anything.
     pub fn last_answer(&self) -> Option<&str> {
         self.attempts.iter().rev().find_map(|attempt| attempt.answer.as_deref())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_are_those_of_the_json() {
+        use AttemptKind::*;
+        for kind in [First, Correction, Retry, Adapted, Fallback] {
+            assert_eq!(serde_json::to_value(kind).unwrap(), kind.as_str());
+        }
+        for degraded in [Degraded::FallbackModel, Degraded::FallbackValue] {
+            assert_eq!(serde_json::to_value(degraded).unwrap(), degraded.as_str());
+        }
     }
 }

@@ -1,16 +1,20 @@
-//! The guards that commit to the ledger on every way out of a call and of an attempt.
+//! The guard that commits a call to the ledger, on every way out of it.
 
 use std::borrow::Cow;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use tracing::Span;
+
+use super::attempt::OpenAttempt;
 use super::book::{Ledger, NodeKey};
-use super::estimate::Estimate;
-use super::id::{AttemptId, CallId};
+use super::hooks::{CallInfo, Hooks};
+use super::id::CallId;
 use super::record::{AttemptKind, AttemptRecord, CallRecord, Degraded};
 use crate::category::Category;
 use crate::clock::Clock;
 use crate::node::Node;
+use crate::trace::CallSpan;
 
 /// How many of the newest attempts of a call keep the answer and its violations.
 const ANSWERS: usize = 8;
@@ -19,6 +23,8 @@ const ANSWERS: usize = 8;
 pub(crate) struct CallScope<'r> {
     ledger: &'r Ledger,
     clock: &'r dyn Clock,
+    hooks: &'r Hooks,
+    span: CallSpan,
     node: NodeKey,
     id: CallId,
     parent: Option<CallId>,
@@ -57,12 +63,23 @@ impl<'r> CallScope<'r> {
         node: &N,
         ledger: &'r Ledger,
         clock: &'r dyn Clock,
+        hooks: &'r Hooks,
         parent: Option<CallId>,
     ) -> Self {
         let (node, started) = (NodeKey::of(node), clock.now());
         let id = ledger.begin_call(&node);
+        let span = CallSpan::begin(&node.name, id, parent);
         let state = State { begun: 0, attempts: Vec::new(), degraded: None, booked: started, ended: false };
-        CallScope { ledger, clock, node, id, parent, started, state: Mutex::new(state) }
+        CallScope { ledger, clock, hooks, span, node, id, parent, started, state: Mutex::new(state) }
+    }
+
+    pub(super) fn now(&self) -> Instant {
+        self.clock.now()
+    }
+
+    /// The span of the call, for its future.
+    pub(crate) fn span(&self) -> &Span {
+        self.span.span()
     }
 
     pub(crate) fn id(&self) -> CallId {
@@ -81,12 +98,20 @@ impl<'r> CallScope<'r> {
         model: Option<String>,
     ) -> OpenAttempt<'_> {
         let id = self.id.attempt(self.lock().begin_attempt());
-        let record = Some(AttemptRecord::new(id, kind, wait, model));
-        OpenAttempt { call: self, id, started: self.clock.now(), record }
+        let record = AttemptRecord::new(id, kind, wait, model);
+        OpenAttempt::new(self, record, self.clock.now())
     }
 
     /// Ends the call, and gives its record.
     pub(crate) fn end(&self, category: Option<Category>) -> Arc<CallRecord> {
+        let record = self.book(category);
+        self.span.end(&record);
+        // No lock is held any more: a hook may read the book.
+        self.hooks.call_ended(&record);
+        record
+    }
+
+    fn book(&self, category: Option<Category>) -> Arc<CallRecord> {
         let now = self.clock.now();
         let mut state = self.lock();
         state.ended = true;
@@ -127,22 +152,14 @@ impl<'r> CallScope<'r> {
         }
     }
 
-    fn commit(&self, record: AttemptRecord) {
-        tracing::debug!(
-            target: "llmnode::attempt",
-            node = &*self.node.name,
-            id = %record.id,
-            kind = ?record.kind,
-            category = record.category.map(Category::as_str),
-            model = record.model,
-            request_id = record.request_id,
-            tokens = record.usage.and_then(|usage| usage.total()),
-            elapsed = ?record.elapsed,
-        );
+    /// Books an attempt that has ended. The lock is let go while hooks run: they may read the book.
+    pub(super) fn commit(&self, record: AttemptRecord) {
         let now = self.clock.now();
-        let mut state = self.lock();
-        let busy = state.book_until(now);
+        let busy = self.lock().book_until(now);
         self.ledger.add_attempt(&self.node, record.usage.as_ref(), record.estimate, busy);
+        let info = CallInfo { id: self.id, parent: self.parent, node: &self.node.name };
+        self.hooks.attempt_ended(&info, &record);
+        let mut state = self.lock();
         state.attempts.push(record);
         // However often a call tries, its record stays small.
         if let Some(old) = state.attempts.len().checked_sub(ANSWERS + 1) {
@@ -164,60 +181,7 @@ impl Drop for CallScope<'_> {
     }
 }
 
-/// One attempt under way. Dropped before its end, it is committed with what was known by then.
-pub(crate) struct OpenAttempt<'c> {
-    call: &'c CallScope<'c>,
-    id: AttemptId,
-    started: Instant,
-    record: Option<AttemptRecord>,
-}
-
-impl OpenAttempt<'_> {
-    pub(crate) fn id(&self) -> AttemptId {
-        self.id
-    }
-
-    /// Writes down that the request is this many tokens long, by its characters.
-    pub(crate) fn estimate_prompt(&mut self, input: u64) {
-        self.note(|record| record.estimate = Some(Estimate { input, output: None }));
-    }
-
-    /// Writes down what is known.
-    pub(crate) fn note(&mut self, note: impl FnOnce(&mut AttemptRecord)) {
-        if let Some(record) = &mut self.record {
-            note(record);
-        }
-    }
-
-    /// Commits the attempt.
-    pub(crate) fn commit(mut self, category: Option<Category>) {
-        self.close(category);
-    }
-
-    /// Forgets the attempt: no request was begun.
-    pub(crate) fn forget(mut self) {
-        self.record = None;
-    }
-
-    fn close(&mut self, category: Option<Category>) {
-        if let Some(mut record) = self.record.take() {
-            record.category = category;
-            if record.reported() {
-                record.estimate = None;
-            }
-            record.elapsed = self.call.clock.now().saturating_duration_since(self.started);
-            self.call.commit(record);
-        }
-    }
-}
-
-impl Drop for OpenAttempt<'_> {
-    fn drop(&mut self) {
-        self.close(Some(unfinished()));
-    }
-}
-
 /// Why a guard is dropped before its end.
-fn unfinished() -> Category {
+pub(super) fn unfinished() -> Category {
     if std::thread::panicking() { Category::Panic } else { Category::Cancelled }
 }

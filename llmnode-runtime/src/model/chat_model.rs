@@ -41,6 +41,11 @@ pub trait ChatModel: Send + Sync {
     fn retry_budget(&self) -> Option<&RetryBudget> {
         None
     }
+
+    /// Host and port of the server that is asked, if it is one. Default: unknown.
+    fn server(&self) -> Option<(&str, u16)> {
+        None
+    }
 }
 
 /// Takes what is known of an attempt before it has ended.
@@ -73,6 +78,10 @@ macro_rules! forward {
 
             fn retry_budget(&self) -> Option<&RetryBudget> {
                 (**self).retry_budget()
+            }
+
+            fn server(&self) -> Option<(&str, u16)> {
+                (**self).server()
             }
         }
     )*};

@@ -49,6 +49,8 @@ pub struct Completion {
     pub model: Option<String>,
     /// The provider's id of the request.
     pub request_id: Option<String>,
+    /// The provider's id of the answer, if it has one of its own.
+    pub response_id: Option<String>,
 }
 
 impl Completion {
@@ -67,6 +69,7 @@ impl fmt::Debug for Completion {
             .field("usage", &self.usage)
             .field("model", &self.model)
             .field("request_id", &self.request_id)
+            .field("response_id", &self.response_id)
             .finish()
     }
 }

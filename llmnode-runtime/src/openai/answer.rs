@@ -47,7 +47,7 @@ pub(super) fn read(body: &[u8]) -> Result<Completion, NoAnswer> {
     completion.finish = finish_reason.and_then(|reason| finish(&reason));
     completion.usage = usage;
     completion.model = response.model.map(Cow::into_owned);
-    completion.request_id = response.id.map(Cow::into_owned).filter(|id| !id.is_empty());
+    completion.response_id = response.id.map(Cow::into_owned).filter(|id| !id.is_empty());
     Ok(completion)
 }
 
@@ -148,7 +148,7 @@ mod tests {
         let completion = ok(&body);
         assert_eq!((completion.text.as_str(), completion.model.as_deref()), ("a", Some("7")));
         assert_eq!(completion.finish, Some(FinishReason::Other("eos".to_owned())));
-        assert_eq!((completion.request_id, completion.usage), (None, None));
+        assert_eq!((completion.response_id, completion.usage), (None, None));
         for (word, finish) in [("\"length\"", Some(FinishReason::Length)), ("null", None), ("\"\"", None)] {
             assert_eq!(ok(&format!(r#"{{"choices":[{{"finish_reason":{word}}}]}}"#)).finish, finish);
         }

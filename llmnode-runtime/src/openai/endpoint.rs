@@ -62,6 +62,11 @@ impl Endpoint {
         host(&self.url)
     }
 
+    /// Host and port, apart.
+    pub(super) fn server(&self) -> Option<(&str, u16)> {
+        self.url.host_str().zip(self.url.port_or_known_default())
+    }
+
     /// What follows a path that was not found: the usual mistake is to leave out `/v1`.
     pub(super) fn hint(&self) -> &'static str {
         match self.url.path().strip_suffix(PATH) {

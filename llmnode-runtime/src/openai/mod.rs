@@ -116,6 +116,10 @@ impl ChatModel for OpenAi {
     fn retry_budget(&self) -> Option<&RetryBudget> {
         Some(&self.0.retry_budget)
     }
+
+    fn server(&self) -> Option<(&str, u16)> {
+        self.0.service.endpoint.server()
+    }
 }
 
 /// What the head of a response says.
@@ -221,7 +225,9 @@ impl Inner {
             Ok(completion) => Ok(Completion {
                 refusal: self.clean(completion.refusal),
                 model: self.clean(completion.model),
-                request_id: head.request_id.or_else(|| self.clean(completion.request_id)),
+                // Without an id of the request, that of the answer is the one to name.
+                request_id: head.request_id.or_else(|| self.clean(completion.response_id.clone())),
+                response_id: self.clean(completion.response_id),
                 ..completion
             }),
             Err(mut failure) => {

@@ -2,6 +2,8 @@
 
 use std::pin::pin;
 
+use tracing::Instrument;
+
 use super::attempts::Plan;
 use super::doubts::doubts;
 use super::failure::{Failure, listed};
@@ -48,14 +50,15 @@ pub(super) async fn attempt(
     attempt: &Attempt,
     plan: &Plan<'_>,
 ) -> Result<(), Failure> {
-    let Plan { limits, settings, .. } = plan;
+    let Plan { core, limits, settings, .. } = plan;
     let prompt = prompt_tokens(&request.messages);
-    open.estimate_prompt(prompt);
     let reserved = match limits.reserve(prompt, request.max_tokens, target.names(request)) {
         Ok(reserved) => reserved,
         Err((category, why)) => return Err(Failure { sent: false, ..Failure::new(category, why) }),
     };
-    let asking = pin!(ask(target.model, request, open, reserved, judge, attempt, settings));
+    open.asks(target.model, request, prompt, core.content_in_traces);
+    let span = open.span().clone();
+    let asking = pin!(ask(target.model, request, open, reserved, judge, attempt, settings).instrument(span));
     let outcome = limits.in_time(asking).await;
     outcome.unwrap_or_else(|late| Err(Failure::new(Category::LimitExceeded, late)))
 }
@@ -75,7 +78,8 @@ async fn ask(
         Ok(completion) => completion,
         Err(error) => return Err(failed(error, open)),
     };
-    let Completion { text, refusal, finish, usage, model, request_id } = completion;
+    open.answered(&completion);
+    let Completion { text, refusal, finish, usage, model, request_id, .. } = completion;
     open.note(|record| {
         record.usage = usage.or(record.usage);
         record.finish_reason = finish.as_ref().map(|finish| one_line(finish.as_str(), WORD));

@@ -95,7 +95,7 @@ fn failed<'l>(failure: &Failure, repeats: bool, time_left: Option<TimeLeft<'l>>)
 /// Writes down a failed attempt, unless no request was begun. What only the record needs goes there.
 fn close(mut open: OpenAttempt<'_>, failure: &mut Failure) {
     if !failure.sent {
-        return open.forget();
+        return open.forget(failure.category);
     }
     open.note(|record| {
         record.message = one_line(&failure.message, 1000);

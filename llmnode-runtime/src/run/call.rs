@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::Value;
+use tracing::Instrument;
 
 use super::cx::Cx;
 use super::run::RunCore;
@@ -179,14 +180,15 @@ where
     N: Exec<S>,
 {
     Box::pin(async move {
-        let scope = CallScope::begin(node, &core.ledger, &*core.clock, parent.map(|parent| parent.id));
+        let scope =
+            CallScope::begin(node, &core.ledger, &*core.clock, &core.hooks, parent.map(|parent| parent.id));
         let own = settings.limits.or(core.settings.limits);
         let exec = async || {
             let around = parent.map(|parent| parent.limits);
             let limits = CallLimits::begin(node, own, around, &core.limits, &*core.clock)?;
             node.exec(&Cx { core, state, scope: &scope, settings: &settings, limits: &limits }).await
         };
-        let outcome = caught(exec).await.unwrap_or_else(|said| {
+        let outcome = caught(exec).instrument(scope.span().clone()).await.unwrap_or_else(|said| {
             Err(NodeError::new(
                 Category::Panic,
                 format!("the node, its output or its model panicked: {said}"),

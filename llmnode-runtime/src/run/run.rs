@@ -8,7 +8,7 @@ use super::call::Call;
 use super::map::Map;
 use crate::clock::{Clock, TokioClock};
 use crate::error::NodeError;
-use crate::ledger::Ledger;
+use crate::ledger::{AttemptRecord, CallInfo, CallRecord, Hooks, Ledger};
 use crate::limits::{Limits, Prices, RunLimits};
 use crate::model::{ChatModel, Request};
 use crate::node::{Exec, Node};
@@ -31,6 +31,8 @@ pub(crate) struct RunCore {
     pub(super) models: BTreeMap<String, (Arc<dyn ChatModel>, ModelSettings)>,
     pub(super) settings: Settings,
     pub(super) ledger: Ledger,
+    pub(super) hooks: Hooks,
+    pub(super) content_in_traces: bool,
     pub(super) clock: Arc<dyn Clock>,
     pub(super) limits: RunLimits,
 }
@@ -77,6 +79,8 @@ impl Run {
             models: BTreeMap::new(),
             settings: Settings::new(),
             ledger: Ledger::default(),
+            hooks: Hooks::default(),
+            content_in_traces: false,
             clock: Arc::new(TokioClock),
             limits: RunLimits::default(),
         };
@@ -143,6 +147,45 @@ impl<S> Run<S> {
     #[must_use]
     pub fn with_clock(mut self, clock: impl Clock + 'static) -> Self {
         Arc::make_mut(&mut self.core).clock = Arc::new(clock);
+        self
+    }
+
+    /// Calls this function as each attempt ends, whatever way: with an answer, a failure, a panic, or dropped. For
+    /// metrics of one's own. Functions that are set earlier run first; clones of the run keep those that were set.
+    ///
+    /// It runs on the call's way, so it should be quick. It may read the ledger, which has the attempt already. Its
+    /// panic is logged under `llmnode::hook`, and of no effect.
+    ///
+    /// ```
+    /// # use llmnode_runtime as llmnode;
+    /// use llmnode::{Run, ScriptedModel};
+    ///
+    /// let run = Run::new(ScriptedModel::new()).on_attempt(|call, attempt| {
+    ///     println!("{} {}: {:?} in {:?}", call.node, attempt.id, attempt.category, attempt.elapsed);
+    /// });
+    /// # let _ = run;
+    /// ```
+    #[must_use]
+    pub fn on_attempt(
+        mut self,
+        hook: impl Fn(&CallInfo<'_>, &AttemptRecord) + Send + Sync + 'static,
+    ) -> Self {
+        Arc::make_mut(&mut self.core).hooks.on_attempt(hook);
+        self
+    }
+
+    /// Calls this function as each call ends, with its record; otherwise like [`on_attempt`](Run::on_attempt).
+    #[must_use]
+    pub fn on_call(mut self, hook: impl Fn(&CallRecord) + Send + Sync + 'static) -> Self {
+        Arc::make_mut(&mut self.core).hooks.on_call(hook);
+        self
+    }
+
+    /// Sets whether spans carry prompts and answers (`gen_ai.input.messages`, `gen_ai.output.messages`), of each text
+    /// up to 64 KiB. Default: no; then no span, log or ledger that is written has any.
+    #[must_use]
+    pub fn with_content_in_traces(mut self, content: bool) -> Self {
+        Arc::make_mut(&mut self.core).content_in_traces = content;
         self
     }
 

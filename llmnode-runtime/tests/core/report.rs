@@ -27,7 +27,7 @@ impl Exec<World> for Outer {
 }
 
 /// Asks another model once the first one fails.
-struct Steady;
+pub(crate) struct Steady;
 
 impl Node for Steady {
     type Output = String;

@@ -1,0 +1,109 @@
+//! The guard that commits an attempt to the ledger, on every way out of it.
+
+use std::time::Instant;
+
+use tracing::Span;
+
+use super::estimate::Estimate;
+use super::id::AttemptId;
+use super::record::AttemptRecord;
+use super::scope::{CallScope, unfinished};
+use crate::category::Category;
+use crate::model::{ChatModel, Completion, Request};
+use crate::trace::AttemptSpan;
+
+/// One attempt under way. Dropped before its end, it is committed with what was known by then.
+pub(crate) struct OpenAttempt<'c> {
+    call: &'c CallScope<'c>,
+    id: AttemptId,
+    started: Instant,
+    span: AttemptSpan,
+    /// `None`: it is committed, or forgotten.
+    record: Option<AttemptRecord>,
+}
+
+impl<'c> OpenAttempt<'c> {
+    pub(super) fn new(call: &'c CallScope<'c>, record: AttemptRecord, started: Instant) -> Self {
+        OpenAttempt { call, id: record.id, started, span: AttemptSpan::none(), record: Some(record) }
+    }
+
+    pub(crate) fn id(&self) -> AttemptId {
+        self.id
+    }
+
+    /// The span of the attempt, for its future.
+    pub(crate) fn span(&self) -> &Span {
+        self.span.span()
+    }
+
+    /// Writes down what is asked, and of whom; `prompt` is about how many tokens that is.
+    pub(crate) fn asks(
+        &mut self,
+        model: &dyn ChatModel,
+        request: &Request,
+        prompt: u64,
+        content_in_traces: bool,
+    ) {
+        if let Some(record) = &mut self.record {
+            record.estimate = Some(Estimate { input: prompt, output: None });
+            self.span = AttemptSpan::begin(self.call.node(), record, model, request, content_in_traces);
+        }
+    }
+
+    /// Writes down what came back, as far as only a trace shows it.
+    pub(crate) fn answered(&self, completion: &Completion) {
+        self.span.answered(completion);
+    }
+
+    /// Writes down what is known.
+    pub(crate) fn note(&mut self, note: impl FnOnce(&mut AttemptRecord)) {
+        if let Some(record) = &mut self.record {
+            note(record);
+        }
+    }
+
+    /// Commits the attempt.
+    pub(crate) fn commit(mut self, category: Option<Category>) {
+        self.close(category);
+    }
+
+    /// Forgets the attempt: no request was begun. A trace shows why.
+    pub(crate) fn forget(mut self, category: Category) {
+        self.span.failed(category);
+        self.record = None;
+    }
+
+    fn close(&mut self, category: Option<Category>) {
+        let Some(mut record) = self.record.take() else { return };
+        record.category = category;
+        if record.reported() {
+            record.estimate = None;
+        }
+        record.elapsed = self.call.now().saturating_duration_since(self.started);
+        self.span.end(&record);
+        self.span().in_scope(|| {
+            self.tell(&record);
+            self.call.commit(record);
+        });
+    }
+
+    fn tell(&self, record: &AttemptRecord) {
+        tracing::debug!(
+            target: "llmnode::attempt",
+            node = &**self.call.node(),
+            id = %record.id,
+            kind = record.kind.as_str(),
+            category = record.category.map(Category::as_str),
+            model = record.model,
+            request_id = record.request_id,
+            tokens = record.usage.and_then(|usage| usage.total()),
+            elapsed = ?record.elapsed,
+        );
+    }
+}
+
+impl Drop for OpenAttempt<'_> {
+    fn drop(&mut self) {
+        self.close(Some(unfinished()));
+    }
+}

@@ -1,0 +1,57 @@
+//! The program's own functions, called as attempts and calls end.
+
+use std::sync::Arc;
+
+use super::id::CallId;
+use super::record::{AttemptRecord, CallRecord};
+use crate::panics::guarded;
+
+/// The call that an attempt belongs to.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub struct CallInfo<'c> {
+    /// Its id.
+    pub id: CallId,
+    /// The call that made it, through its [`Cx`](crate::Cx).
+    pub parent: Option<CallId>,
+    /// The node's name.
+    pub node: &'c str,
+}
+
+type OnAttempt = dyn Fn(&CallInfo<'_>, &AttemptRecord) + Send + Sync;
+type OnCall = dyn Fn(&CallRecord) + Send + Sync;
+
+/// The hooks of a run, in the order in which they were set.
+#[derive(Clone, Default)]
+pub(crate) struct Hooks {
+    attempt: Vec<Arc<OnAttempt>>,
+    call: Vec<Arc<OnCall>>,
+}
+
+impl Hooks {
+    pub(crate) fn on_attempt(
+        &mut self,
+        hook: impl Fn(&CallInfo<'_>, &AttemptRecord) + Send + Sync + 'static,
+    ) {
+        self.attempt.push(Arc::new(hook));
+    }
+
+    pub(crate) fn on_call(&mut self, hook: impl Fn(&CallRecord) + Send + Sync + 'static) {
+        self.call.push(Arc::new(hook));
+    }
+
+    pub(super) fn attempt_ended(&self, call: &CallInfo<'_>, attempt: &AttemptRecord) {
+        self.attempt.iter().for_each(|hook| run(call.node, || hook(call, attempt)));
+    }
+
+    pub(super) fn call_ended(&self, record: &CallRecord) {
+        self.call.iter().for_each(|hook| run(&record.node, || hook(record)));
+    }
+}
+
+/// Runs a hook. Its panic is its own: neither the call nor the book knows of it.
+fn run(node: &str, hook: impl FnOnce()) {
+    if let Err(said) = guarded(hook) {
+        tracing::error!(target: "llmnode::hook", node, "a hook panicked: {said}");
+    }
+}

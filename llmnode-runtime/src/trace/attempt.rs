@@ -1,0 +1,135 @@
+//! The span of an attempt: a client's request to a model, in the words of OpenTelemetry.
+
+use tracing::Span;
+use tracing::field::{self, Empty};
+
+use super::content;
+use super::names::*;
+use crate::category::Category;
+use crate::ledger::{AttemptRecord, TokenUsage};
+use crate::model::{ChatModel, Completion, Request};
+
+/// The span of an attempt, from the request to the judgement on its answer.
+pub(crate) struct AttemptSpan {
+    span: Span,
+    /// Prompts and answers are written down, too.
+    content: bool,
+}
+
+impl AttemptSpan {
+    /// No span yet.
+    pub(crate) fn none() -> Self {
+        AttemptSpan { span: Span::none(), content: false }
+    }
+
+    pub(crate) fn begin(
+        node: &str,
+        record: &AttemptRecord,
+        model: &dyn ChatModel,
+        request: &Request,
+        content: bool,
+    ) -> Self {
+        // Nothing of this is evaluated unless someone listens.
+        let name = || request.model.as_deref().or_else(|| model.model()).or(record.model.as_deref());
+        let span = tracing::info_span!(
+            target: "llmnode::attempt",
+            "attempt",
+            { NAME } = %title(name()),
+            { KIND } = "client",
+            { OPERATION } = "chat",
+            { PROVIDER } = model.provider(),
+            { OUTPUT_TYPE } = if request.output.is_some() { "json" } else { "text" },
+            { REQUEST_MODEL } = name(),
+            { REQUEST_MAX_TOKENS } = request.max_tokens.map(i64::from),
+            { REQUEST_TEMPERATURE } = request.temperature,
+            { SERVER_ADDRESS } = model.server().map(|(host, _)| host),
+            { SERVER_PORT } = model.server().map(|(_, port)| i64::from(port)),
+            { NODE } = node,
+            { CALL_ID } = %record.id.call(),
+            { ATTEMPT_ID } = %record.id,
+            { ATTEMPT_KIND } = record.kind.as_str(),
+            { ATTEMPT_WAIT } = integer(u64::try_from(record.wait.as_millis()).unwrap_or(u64::MAX)),
+            { INPUT_MESSAGES } = content.then(|| field::display(content::input(&request.messages))),
+            { OUTPUT_MESSAGES } = Empty,
+            { RESPONSE_ID } = Empty,
+            { RESPONSE_MODEL } = Empty,
+            { RESPONSE_FINISH_REASONS } = Empty,
+            { INPUT_TOKENS } = Empty,
+            { OUTPUT_TOKENS } = Empty,
+            { CACHED_TOKENS } = Empty,
+            { REASONING_TOKENS } = Empty,
+            { REQUEST_ID } = Empty,
+            { HTTP_STATUS } = Empty,
+            { ERROR_TYPE } = Empty,
+            { STATUS } = Empty,
+        );
+        AttemptSpan { span, content }
+    }
+
+    /// The span, for the future of the attempt.
+    pub(crate) fn span(&self) -> &Span {
+        &self.span
+    }
+
+    /// Writes down what the provider says of its answer.
+    pub(crate) fn answered(&self, completion: &Completion) {
+        if self.span.is_disabled() {
+            return;
+        }
+        self.word(RESPONSE_ID, completion.response_id.as_deref());
+        self.word(RESPONSE_MODEL, completion.model.as_deref());
+        if let Some(finish) = &completion.finish {
+            // `tracing` has no lists: the JSON of one.
+            self.span.record(RESPONSE_FINISH_REASONS, field::display(content::list(finish.as_str())));
+        }
+        if self.content {
+            self.span.record(OUTPUT_MESSAGES, field::display(content::output(completion)));
+        }
+    }
+
+    /// Writes down what came of it.
+    pub(crate) fn end(&self, record: &AttemptRecord) {
+        if self.span.is_disabled() {
+            return;
+        }
+        let TokenUsage { input, output, cached, reasoning, .. } = record.usage.unwrap_or_default();
+        for (name, tokens) in [
+            (INPUT_TOKENS, input),
+            (OUTPUT_TOKENS, output),
+            (CACHED_TOKENS, cached),
+            (REASONING_TOKENS, reasoning),
+        ] {
+            if let Some(tokens) = tokens {
+                self.span.record(name, integer(tokens));
+            }
+        }
+        self.word(REQUEST_ID, record.request_id.as_deref());
+        if let Some(status) = record.status {
+            self.span.record(HTTP_STATUS, i64::from(status));
+        }
+        if let Some(category) = record.category {
+            self.failed(category);
+        }
+    }
+
+    /// Writes down what went wrong.
+    pub(crate) fn failed(&self, category: Category) {
+        self.span.record(ERROR_TYPE, category.as_str()).record(STATUS, "ERROR");
+    }
+
+    fn word(&self, name: &str, word: Option<&str>) {
+        if let Some(word) = word {
+            self.span.record(name, word);
+        }
+    }
+}
+
+/// What the conventions call such a span.
+fn title(model: Option<&str>) -> String {
+    model.map_or_else(|| "chat".to_owned(), |model| format!("chat {model}"))
+}
+
+/// OpenTelemetry's integers have a sign; what does not fit is the largest there is.
+fn integer(number: u64) -> i64 {
+    i64::try_from(number).unwrap_or(i64::MAX)
+}

@@ -1,0 +1,40 @@
+//! The span of a call.
+
+use tracing::Span;
+use tracing::field::{self, Empty};
+
+use super::names::*;
+use crate::ledger::{CallId, CallRecord};
+
+/// The span of a call, from its begin to its end.
+pub(crate) struct CallSpan(Span);
+
+impl CallSpan {
+    pub(crate) fn begin(node: &str, id: CallId, parent: Option<CallId>) -> Self {
+        CallSpan(tracing::info_span!(
+            target: "llmnode::call",
+            "call",
+            { NAME } = node,
+            { NODE } = node,
+            { CALL_ID } = %id,
+            { CALL_PARENT } = parent.map(field::display),
+            { CALL_DEGRADED } = Empty,
+            { ERROR_TYPE } = Empty,
+            { STATUS } = Empty,
+        ))
+    }
+
+    /// The span, for the future of the call.
+    pub(crate) fn span(&self) -> &Span {
+        &self.0
+    }
+
+    pub(crate) fn end(&self, record: &CallRecord) {
+        if let Some(category) = record.category {
+            self.0.record(ERROR_TYPE, category.as_str()).record(STATUS, "ERROR");
+        }
+        if let Some(degraded) = record.degraded {
+            self.0.record(CALL_DEGRADED, degraded.as_str());
+        }
+    }
+}
