@@ -10,12 +10,13 @@ use llmnode_runtime::{
 };
 
 type Seen<T> = Arc<Mutex<Vec<T>>>;
+type Ended = (CallId, Option<Category>);
 
 #[derive(Debug, PartialEq)]
 struct Attempted(String, Option<CallId>, AttemptId, Option<Category>);
 
 /// A run, and what its hooks saw.
-fn watched(model: ScriptedModel) -> (Run, Seen<Attempted>, Seen<(CallId, Option<Category>)>) {
+fn watched(model: ScriptedModel) -> (Run, Seen<Attempted>, Seen<Ended>) {
     let (attempts, calls) = (Seen::default(), Seen::default());
     let (to_attempts, to_calls) = (Arc::clone(&attempts), Arc::clone(&calls));
     let run = Run::new(model)
@@ -29,7 +30,7 @@ fn watched(model: ScriptedModel) -> (Run, Seen<Attempted>, Seen<(CallId, Option<
 }
 
 /// What the ledger has, in the words of the hooks.
-fn booked(ledger: &Ledger) -> (Vec<Attempted>, Vec<(CallId, Option<Category>)>) {
+fn booked(ledger: &Ledger) -> (Vec<Attempted>, Vec<Ended>) {
     let calls = ledger.calls();
     let attempts = calls.iter().flat_map(|call| {
         let of = |attempt: &llmnode_runtime::AttemptRecord| {
