@@ -79,25 +79,14 @@ impl Meter {
 
     /// Why a request may not be begun. What is certain comes before what is unknown.
     pub(super) fn refusal(&self, now: Instant, intent: Intent<'_>) -> Option<Refusal> {
-        let Limits { requests, tokens, time, .. } = self.limits;
-        if let (Some(Duration::ZERO), Some(time)) = (self.left(now), time) {
-            return Some(Refusal::Late(time));
+        if self.left(now) == Some(Duration::ZERO) {
+            return self.limits.time.map(Refusal::Late);
         }
         let counters = self.lock();
-        let in_flight = counters.requests.reserved;
-        let requests = requests.filter(|limit| counters.requests.is_full(u128::from(*limit)));
-        let full = requests.map(|limit| Refusal::requests(limit, counters.requests));
-        let spent = tokens.filter(|limit| counters.tokens.is_full(u128::from(*limit)));
-        let full = full.or_else(|| Some(Refusal::tokens(spent?, counters.tokens, in_flight)));
-        let spent = self.money.filter(|limit| counters.money.is_full(limit.0));
-        let full = full.or_else(|| Some(Refusal::money(spent?, counters.money, in_flight)));
-        let unpriced = || intent.model.filter(|_| intent.price.is_none()).map(Unknown::price);
-        full.or_else(|| Some(Refusal::unknown_tokens(tokens?, counters.unknown_tokens.clone()?))).or_else(
-            || {
-                let limit = self.money?;
-                Some(Refusal::unknown_money(limit, counters.unknown_money.clone().or_else(unpriced)?))
-            },
-        )
+        let Limits { requests, tokens, .. } = self.limits;
+        counters
+            .spent(requests, tokens, self.money)
+            .or_else(|| counters.unenforceable(tokens, self.money, intent))
     }
 
     /// Reserves for a request that is begun now.
@@ -142,6 +131,37 @@ impl Meter {
 }
 
 impl Counters {
+    /// Which limit is reached.
+    fn spent(&self, requests: Option<u64>, tokens: Option<u64>, money: Option<Money>) -> Option<Refusal> {
+        let in_flight = self.requests.reserved;
+        match (requests, tokens, money) {
+            (Some(limit), ..) if self.requests.is_full(limit.into()) => {
+                Some(Refusal::requests(limit, self.requests))
+            }
+            (_, Some(limit), _) if self.tokens.is_full(limit.into()) => {
+                Some(Refusal::tokens(limit, self.tokens, in_flight))
+            }
+            (.., Some(limit)) if self.money.is_full(limit.0) => {
+                Some(Refusal::money(limit, self.money, in_flight))
+            }
+            _ => None,
+        }
+    }
+
+    /// Which limit cannot be checked.
+    fn unenforceable(
+        &self,
+        tokens: Option<u64>,
+        money: Option<Money>,
+        intent: Intent<'_>,
+    ) -> Option<Refusal> {
+        if let (Some(limit), Some(unknown)) = (tokens, &self.unknown_tokens) {
+            return Some(Refusal::unknown_tokens(limit, unknown.clone()));
+        }
+        let unpriced = || intent.model.filter(|_| intent.price.is_none()).map(Unknown::price);
+        Some(Refusal::unknown_money(money?, self.unknown_money.clone().or_else(unpriced)?))
+    }
+
     /// What an answer says about later ones.
     fn learn(&mut self, output: Option<u64>, tokens: Option<&Unknown>, money: Option<&Unknown>) {
         if let Some(output) = output {

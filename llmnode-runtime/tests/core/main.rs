@@ -8,6 +8,7 @@ mod errors;
 mod forms;
 mod hooks;
 mod ledger;
+mod limits;
 mod outage;
 mod recorder;
 mod recovery;
