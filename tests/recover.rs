@@ -207,3 +207,15 @@ async fn a_fallback_stands_for_whatever_recover_gives_it() {
     assert_eq!(run.call(&Greet).await.unwrap(), "quota_error");
     assert_eq!(run.call(&Greet).await.unwrap_err().category(), Category::Refusal);
 }
+
+#[tokio::test]
+async fn limits_hold_for_all_calls_of_the_node_in_a_run() {
+    #[llm_node(prompt = "Greet.", limits(requests = 2))]
+    struct Greet;
+    let model = ScriptedModel::new().reply("1").reply("2").reply("3");
+    let run = Run::new(model.clone());
+    assert_eq!(run.call(&Greet).await.unwrap(), "1");
+    assert_eq!(run.call(&Greet).await.unwrap(), "2");
+    assert_eq!(run.call(&Greet).await.unwrap_err().category(), Category::LimitExceeded);
+    assert_eq!(model.requests().len(), 2);
+}

@@ -2,7 +2,11 @@
 
 #![expect(clippy::expect_used, reason = "a test")]
 
+use std::path::Path;
 use std::process::Command;
+use std::str::FromStr;
+
+use proc_macro2::{TokenStream, TokenTree};
 
 /// `ui-tests` of the root Cargo.toml.
 fn pinned() -> &'static str {
@@ -27,4 +31,75 @@ fn ui() {
         return;
     }
     trybuild::TestCases::new().compile_fail("tests/ui/*/*.rs");
+}
+
+/// Every message of the macros that has a remedy in it, or words of its own, occurs in an output that is pinned.
+#[test]
+fn every_message_is_pinned() {
+    let mut outputs = String::new();
+    files(Path::new("tests/ui"), "stderr", &mut |text| outputs.push_str(&text));
+    let mut messages = vec![];
+    files(Path::new("src"), "rs", &mut |text| {
+        let tokens = TokenStream::from_str(&text).expect("the sources of the macros lex");
+        literals(tokens, &mut messages);
+    });
+    assert!(messages.len() > 50, "messages are found");
+    messages.retain(|message| !occurs(message, &outputs));
+    assert!(messages.is_empty(), "in no output: {messages:#?}");
+}
+
+/// Hands on what each file of that extension holds.
+fn files(folder: &Path, extension: &str, take: &mut impl FnMut(String)) {
+    for entry in std::fs::read_dir(folder).expect("a folder of the crate") {
+        let path = entry.expect("an entry").path();
+        if path.is_dir() {
+            files(&path, extension, take);
+        } else if path.extension().is_some_and(|found| found == extension) {
+            take(std::fs::read_to_string(&path).expect("a text"));
+        }
+    }
+}
+
+/// The string literals that are sentences, outside of attributes and tests.
+fn literals(tokens: TokenStream, found: &mut Vec<String>) {
+    let mut tokens = tokens.into_iter().peekable();
+    while let Some(token) = tokens.next() {
+        match token {
+            TokenTree::Punct(hash) if hash.as_char() == '#' => {
+                let attribute = tokens.next().map(|group| group.to_string()).unwrap_or_default();
+                if attribute.replace(' ', "") == "[cfg(test)]" {
+                    return;
+                }
+            }
+            TokenTree::Group(group) => literals(group.stream(), found),
+            TokenTree::Literal(literal) => {
+                if let Ok(text) = syn::parse_str::<syn::LitStr>(&literal.to_string())
+                    && text.value().split(' ').count() > 3
+                {
+                    found.push(text.value());
+                }
+            }
+            TokenTree::Ident(_) | TokenTree::Punct(_) => {}
+        }
+    }
+}
+
+/// Whether what stands between the placeholders of a message occurs in an output's line, in order.
+fn occurs(message: &str, outputs: &str) -> bool {
+    let fixed = message.replace("{{", "\u{1}").replace("}}", "\u{2}");
+    let parts: Vec<String> = fixed
+        .split(['{', '}'])
+        .step_by(2)
+        .map(|part| part.replace('\u{1}', "{").replace('\u{2}', "}"))
+        .collect();
+    outputs.lines().any(|line| {
+        let mut rest = line;
+        parts.iter().all(|part| match rest.find(part.lines().next().unwrap_or_default()) {
+            Some(at) => {
+                rest = &rest[at..];
+                true
+            }
+            None => false,
+        })
+    })
 }
