@@ -119,7 +119,7 @@ pub(crate) enum Skip {
 pub(crate) fn take_field_attributes(item: &mut ItemStruct, faults: &mut Faults) -> Vec<Skip> {
     for attribute in item.attrs.extract_if(.., |attribute| attribute.path().is_ident("node")) {
         let message = "`#[node(…)]` goes on a field; arguments of the node go into `#[llm_node(…)]`";
-        faults.push(Error::new(attribute.span(), message));
+        faults.push(Error::new_spanned(&attribute, message));
     }
     item.fields.iter_mut().map(|field| take_skip(field, faults)).collect()
 }
@@ -129,7 +129,7 @@ fn take_skip(field: &mut Field, faults: &mut Faults) -> Skip {
     for attribute in field.attrs.extract_if(.., |attribute| attribute.path().is_ident("node")) {
         match read_skip(&attribute) {
             Ok(_) if matches!(skip, Skip::At(_)) => {
-                faults.push(Error::new(attribute.span(), "`skip` given more than once"));
+                faults.push(Error::new_spanned(&attribute, "`skip` given more than once"));
             }
             Ok(at) => skip = Skip::At(at),
             Err(error) => {
@@ -158,6 +158,6 @@ fn read_skip(attribute: &Attribute) -> syn::Result<Span> {
                 _ => USAGE.to_owned(),
             }))
         })
-        .map_err(|error| if read.is_some() { Error::new(attribute.span(), USAGE) } else { error })?;
-    read.ok_or_else(|| Error::new(attribute.span(), USAGE))
+        .map_err(|error| if read.is_some() { Error::new_spanned(attribute, USAGE) } else { error })?;
+    read.ok_or_else(|| Error::new_spanned(attribute, USAGE))
 }

@@ -3,7 +3,6 @@
 use std::fmt;
 use std::ops::Range;
 
-use super::spec;
 use crate::diagnostics::suggest;
 
 /// The filters that exist, as a user writes them.
@@ -32,7 +31,8 @@ pub(crate) enum FaultKind {
     UnknownFilter(String),
     FilterArgument(&'static str),
     OrWithoutText,
-    Spec(spec::SpecFault),
+    SpecParameter,
+    SpecTooLarge,
 }
 
 impl fmt::Display for FaultKind {
@@ -77,7 +77,10 @@ impl fmt::Display for FaultKind {
             Self::OrWithoutText => {
                 f.write_str("the filter `or` takes the text for an absent value; write `:or(none)`")
             }
-            Self::Spec(fault) => fault.fmt(f),
+            Self::SpecParameter => f.write_str(
+                "width and precision cannot come from a variable; write a number, such as `>8` or `.2`",
+            ),
+            Self::SpecTooLarge => f.write_str("width and precision go up to 65535"),
         }
     }
 }

@@ -1,7 +1,5 @@
 //! The format specs of std that a prompt may use: `[[fill]align][sign]['#']['0'][width]['.' precision][type]`.
 
-use std::fmt;
-
 /// Why a text is no format spec that a prompt may use.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum SpecFault {
@@ -11,18 +9,6 @@ pub(crate) enum SpecFault {
     Parameter,
     /// A width or precision above what std formats.
     TooLarge,
-}
-
-impl fmt::Display for SpecFault {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Unknown => "this is no format spec; examples are `?`, `>8` and `.2`",
-            Self::Parameter => {
-                "width and precision cannot come from a variable; write a number, such as `>8` or `.2`"
-            }
-            Self::TooLarge => "width and precision go up to 65535",
-        })
-    }
 }
 
 /// Checks a spec as it is written after the colon.

@@ -12,7 +12,7 @@
 use std::ops::Range;
 
 use super::fault::{Fault, FaultKind};
-use super::spec;
+use super::spec::{self, SpecFault};
 
 /// A piece of a prompt and the bytes of the prompt it was read from.
 #[derive(Debug, Clone, PartialEq)]
@@ -229,8 +229,9 @@ fn read_format(format: &str) -> Result<Format, FaultKind> {
         _ => match spec::check(format) {
             Ok(()) if format.is_empty() => Ok(Format::Plain),
             Ok(()) => Ok(Format::Spec(format.to_owned())),
-            Err(spec::SpecFault::Unknown) => Err(FaultKind::UnknownFilter(format.to_owned())),
-            Err(fault) => Err(FaultKind::Spec(fault)),
+            Err(SpecFault::Unknown) => Err(FaultKind::UnknownFilter(format.to_owned())),
+            Err(SpecFault::Parameter) => Err(FaultKind::SpecParameter),
+            Err(SpecFault::TooLarge) => Err(FaultKind::SpecTooLarge),
         },
     }
 }

@@ -105,7 +105,7 @@ fn filters_that_are_none() {
         let source = format!("{{a:{text}}}");
         assert_eq!(faults(&source), [(text, FaultKind::OrWithoutText)], "{text}");
     }
-    assert!(matches!(&faults("{a:>w$}")[..], [(">w$", FaultKind::Spec(_))]));
+    assert!(matches!(&faults("{a:>w$}")[..], [(">w$", FaultKind::SpecParameter)]));
     assert_eq!(
         FaultKind::UnknownFilter("lst".into()).to_string(),
         "unknown filter `lst`; did you mean `list`?"

@@ -21,10 +21,15 @@ pub(crate) fn expand(
     errors: &mut Errors,
 ) -> TokenStream {
     let model = read(input);
-    if let Some(Type::Reference(reference)) = state {
-        let message = "`state` is the type itself, which the run lends by reference; write it without `&`";
-        errors.push(Error::new(reference.and_token.span(), message));
-    }
+    let state = match state {
+        Some(Type::Reference(reference)) => {
+            let message =
+                "`state` is the type itself, which the run lends by reference; write it without `&`";
+            errors.push(Error::new(reference.and_token.span(), message));
+            Some(&*reference.elem)
+        }
+        state => state,
+    };
     let private = crate_path::private();
     let reached = reached(input, &model, &private);
     let dive = Dive { input, private: &private, lifetime: fresh_lifetime("'checked", &input.generics) };

@@ -1,0 +1,13 @@
+use llmnode::llm_node;
+
+struct World;
+
+#[llm_node(prompt = "{topic}", state = &World)]
+struct Rate {
+    topic: String,
+}
+
+fn main() {
+    let run = llmnode::Run::new(llmnode::ScriptedModel::new());
+    let _ = run.call(&Rate { topic: "rain".into() });
+}

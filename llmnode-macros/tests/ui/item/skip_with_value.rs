@@ -1,0 +1,12 @@
+use llmnode::llm_node;
+
+#[llm_node(prompt = "Say hello.")]
+struct Rate {
+    #[node(skip = true)]
+    topic: String,
+}
+
+fn main() {
+    let run = llmnode::Run::new(llmnode::ScriptedModel::new());
+    let _ = run.call(&Rate { topic: "rain".into() });
+}

@@ -1,0 +1,16 @@
+use llmnode::{llm_node, llm_output};
+
+struct World;
+
+#[llm_output(state = &World)]
+struct Choice {
+    item: String,
+}
+
+#[llm_node(prompt = "Choose.", output = Choice, state = World)]
+struct Choose;
+
+fn main() {
+    let run = llmnode::Run::new(llmnode::ScriptedModel::new()).with_state(World);
+    let _ = run.call(&Choose);
+}

@@ -1,0 +1,23 @@
+use llmnode::{Invalid, llm_node, llm_output, validate};
+
+struct World;
+
+#[llm_output]
+struct Choice {
+    item: String,
+}
+
+#[validate]
+impl Choice {
+    fn item_is_given(&self, _: &World, _: &World) -> Result<(), Invalid> {
+        if self.item.is_empty() { Err(Invalid::at("item", "is empty")) } else { Ok(()) }
+    }
+}
+
+#[llm_node(prompt = "Choose.", output = Choice, state = World)]
+struct Choose;
+
+fn main() {
+    let run = llmnode::Run::new(llmnode::ScriptedModel::new()).with_state(World);
+    let _ = run.call(&Choose);
+}
