@@ -19,17 +19,21 @@ fn the_macro_knows_the_categories_of_the_runtime() {
     assert_eq!(known.to_vec(), Category::ALL.iter().map(group).collect::<Vec<_>>());
 }
 
-/// What the macro refuses a `retry` for, a call refuses, too; and only that.
+/// What the macro refuses a `retry` or a `repair` for, a call refuses, too; and only that.
 #[tokio::test]
-async fn the_macro_refuses_the_retries_that_the_runtime_refuses() {
+async fn the_macro_refuses_what_the_runtime_refuses() {
     #[llm_node(prompt = "Rate.", output = u8)]
     struct Rate;
-    let recoverable = keys::CATEGORIES.iter().filter(|(_, group)| *group != keys::Group::Stop);
-    for (name, _) in recoverable {
+    async fn refuses(name: &str, step: Step) -> bool {
         let run = Run::new(ScriptedModel::new().reply("5"));
-        let answer = run.call(&Rate).recover(Category::from_name(name).unwrap(), [Step::retry(1)]).await;
-        let refused = answer.is_err_and(|error| error.category() == Category::ConfigError);
-        assert_eq!(refused, keys::LASTING.contains(name), "{name}");
+        let answer = run.call(&Rate).recover(Category::from_name(name).unwrap(), [step]).await;
+        answer.is_err_and(|error| error.category() == Category::ConfigError)
+    }
+    for (name, group) in keys::CATEGORIES {
+        let stop = group == keys::Group::Stop;
+        assert_eq!(refuses(name, Step::Bubble).await, stop, "{name}");
+        assert_eq!(refuses(name, Step::retry(1)).await, stop || keys::LASTING.contains(&name), "{name}");
+        assert_eq!(refuses(name, Step::repair(1)).await, group != keys::Group::Answer, "{name}");
     }
 }
 
