@@ -68,22 +68,21 @@ pub(super) enum Refusal {
 impl Refusal {
     pub(super) fn requests(limit: u64, gauge: Gauge) -> Self {
         let (spent, reserved) = (gauge.spent.to_string(), format!("{} in flight", gauge.reserved));
-        Refusal::Spent { limit: format!("{limit} requests"), spent, reserved }
+        Refusal::Spent { limit: counted(limit, "request"), spent, reserved }
     }
 
     pub(super) fn tokens(limit: u64, gauge: Gauge, in_flight: u128) -> Self {
-        let reserved = format!("about {} reserved by {in_flight} requests in flight", gauge.reserved);
-        Refusal::Spent { limit: format!("{limit} tokens"), spent: gauge.spent.to_string(), reserved }
+        let reserved = estimated(gauge.reserved, in_flight);
+        Refusal::Spent { limit: counted(limit, "token"), spent: gauge.spent.to_string(), reserved }
     }
 
     pub(super) fn money(limit: Money, gauge: Gauge, in_flight: u128) -> Self {
-        let [spent, reserved] = [gauge.spent, gauge.reserved].map(|amount| Money(amount).to_string());
-        let reserved = format!("about {reserved} reserved by {in_flight} requests in flight");
-        Refusal::Spent { limit: in_money(limit), spent, reserved }
+        let reserved = estimated(Money(gauge.reserved), in_flight);
+        Refusal::Spent { limit: in_money(limit), spent: Money(gauge.spent).to_string(), reserved }
     }
 
     pub(super) fn unknown_tokens(limit: u64, unknown: Unknown) -> Self {
-        Refusal::Unenforceable { limit: format!("{limit} tokens"), unknown }
+        Refusal::Unenforceable { limit: counted(limit, "token"), unknown }
     }
 
     pub(super) fn unknown_money(limit: Money, unknown: Unknown) -> Self {
@@ -112,6 +111,15 @@ impl Refusal {
             }
         }
     }
+}
+
+fn counted(number: impl Into<u128>, what: &str) -> String {
+    let number = number.into();
+    format!("{number} {what}{}", if number == 1 { "" } else { "s" })
+}
+
+fn estimated(reserved: impl fmt::Display, in_flight: u128) -> String {
+    format!("about {reserved} reserved by {} in flight", counted(in_flight, "request"))
 }
 
 fn in_money(limit: Money) -> String {

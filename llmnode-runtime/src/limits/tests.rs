@@ -79,7 +79,7 @@ fn each_request_reserves_an_estimate_until_it_is_settled() {
                  about 396 reserved by 2 requests in flight; it is set by `Run::with_limits`";
     assert_eq!(refused(&call, NAMES), (Category::LimitExceeded, spent.to_owned()));
     second.settle(&answer(12, 8));
-    assert!(refused(&call, NAMES).1.contains("20 spent, about 296 reserved by 1 requests"));
+    assert!(refused(&call, NAMES).1.contains("20 spent, about 296 reserved by 1 request"));
     drop(first);
     assert!(refused(&call, NAMES).1.contains("316 spent, about 0 reserved by 0"), "the estimate stands");
 }
@@ -251,7 +251,7 @@ fn the_runs_word_for_a_node_beats_the_attributes() {
     run.set_node::<Three>(Limits::new().requests(1));
     let call = CallLimits::begin(&&Three, Limits::new(), None, &run, &clock).unwrap();
     settled(&call, answer(1, 1));
-    assert!(refused(&call, NAMES).1.contains("1 requests"), "set anew, it counts anew");
+    assert!(refused(&call, NAMES).1.contains("1 request"), "set anew, it counts anew");
 }
 
 #[test]

@@ -1,0 +1,82 @@
+//! How long calls may take.
+
+use super::*;
+use crate::support::{GOAL, GOOD, Mood, Say, World, say, script, world};
+use llmnode_runtime::{Clock, ModelError, ScriptedModel};
+
+#[tokio::test]
+async fn the_time_of_a_call_runs_from_its_begin_waits_included() {
+    let slow = || ModelError::new(Category::RateLimitError, "slow down").wait(4 * SECOND);
+    let model = script([slow(), slow()]);
+    let clock = TestClock::new();
+    let run = Run::new(model.clone()).with_clock(clock.clone());
+    let error = run.call(&say("")).limits(Limits::new().time(6 * SECOND)).await.unwrap_err();
+    // What failed is still what the server said; that there is no further try is the limit's word.
+    assert_eq!((error.category(), error.retry_after()), (Category::RateLimitError, Some(4 * SECOND)));
+    let message = error.message();
+    assert!(message.starts_with("slow down; the wait of "), "{message}");
+    assert!(message.contains("s would outlast the ") && message.ends_with("s left for the call of `say`"));
+    assert_eq!((model.requests().len(), clock.waits().len()), (2, 1), "the second wait is not begun");
+}
+
+#[tokio::test]
+async fn a_wait_that_outlasts_the_time_goes_on_with_the_next_step() {
+    let slow = ModelError::new(Category::RateLimitError, "slow down").wait(30 * SECOND);
+    let (model, clock) = (script([slow]), TestClock::new());
+    let run = Run::new(model).model("other", FnModel::new(|_| "hi")).with_clock(clock.clone());
+    let limits = Limits::new().time(10 * SECOND);
+    assert_eq!(run.call(&say("")).fallback_model("other").limits(limits).await.unwrap(), "hi");
+    assert!(clock.waits().is_empty());
+}
+
+#[tokio::test]
+async fn the_time_of_run_and_node_runs_from_their_first_request() {
+    let limits = Limits::new().time(5 * SECOND);
+    let clock = TestClock::new();
+    let of_run = |limits| Run::new(FnModel::new(|_| "hi")).with_clock(clock.clone()).with_limits(limits);
+    let of_node = of_run(Limits::new()).with_node_limits::<Say>(limits);
+    for (run, scope) in [(of_run(limits), "the run"), (of_node, "all calls of `say`")] {
+        clock.sleep(60 * SECOND).await;
+        run.call(&say("")).await.unwrap();
+        clock.sleep(4 * SECOND).await;
+        run.call(&say("")).await.unwrap();
+        clock.sleep(SECOND).await;
+        let (category, message) = why(run.call(&say("")).await);
+        assert_eq!(category, Category::LimitExceeded);
+        assert!(message.starts_with(&format!("the time limit of 5s for {scope} is reached; it is set by")));
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_request_under_way_is_cut_when_the_time_is_up() {
+    let limits = Limits::new().time(10 * SECOND);
+    let begin = tokio::time::Instant::now();
+    let model = script([Reply::text("no JSON").after(4 * SECOND), Reply::text(GOOD).after(7 * SECOND)]);
+    let run = Run::new(model).with_state(world());
+    let error = run.call(&GOAL).limits(limits).await.unwrap_err();
+    assert_eq!(begin.elapsed().as_secs(), 10);
+    assert_eq!(error.category(), Category::LimitExceeded);
+    assert!(error.message().starts_with("the time limit of 10s for the call of `choose` is reached"));
+    let [first, cut] = error.attempts() else { panic!("{error}") };
+    assert_eq!((first.category, cut.category), (Some(Category::SchemaError), Some(Category::LimitExceeded)));
+    assert_eq!((cut.usage, cut.elapsed.as_secs()), (None, 6), "nobody knows what it used");
+    assert_eq!(run.ledger().total().total.unreported_calls, 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn calls_side_by_side_are_cut_together() {
+    let model = FnModel::new(|_| Reply::text("hi").after(3 * SECOND));
+    let run = Run::new(model.clone()).with_limits(Limits::new().time(5 * SECOND));
+    let results = run.map((0..12).map(|_| say(""))).concurrency(4).await;
+    let (good, cut): (Vec<_>, Vec<_>) = results.into_iter().partition(Result::is_ok);
+    assert_eq!((good.len(), cut.len(), model.requests().len()), (4, 8, 8));
+    assert!(cut.into_iter().all(|result| result.unwrap_err().category() == Category::LimitExceeded));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_validator_that_outlasts_the_time_is_cut_and_its_usage_is_known() {
+    let run = Run::new(ScriptedModel::new().reply(GOOD));
+    let run = run.with_state(World { mood: Mood::Hang, ..world() });
+    let error = run.call(&GOAL).limits(Limits::new().time(SECOND)).await.unwrap_err();
+    assert_eq!((error.category(), error.usage().total.total()), (Category::LimitExceeded, Some(14)));
+}

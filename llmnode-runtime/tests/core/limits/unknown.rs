@@ -1,0 +1,105 @@
+//! What was spent and is not known, or cannot be: drops, panics, silent providers, missing prices, absurd limits.
+
+use super::*;
+use crate::support::{BAD, GOAL, Say, run, say, script};
+use llmnode_runtime::{ModelError, ScriptedModel};
+
+#[tokio::test]
+async fn an_answer_without_usage_makes_the_next_request_unenforceable() {
+    for limits in [Limits::new().tokens(1_000), Limits::new().money(1.0)] {
+        let model = script([unreported("hi"), unreported(BAD)]);
+        let prices = Prices::new().model("m", Price::per_million(1.0, 1.0));
+        let run = run(&model).with_settings(Settings::new().model("m")).with_prices(prices);
+        let limited = run.with_state(()).with_limits(limits);
+        assert_eq!(limited.call(&say("")).await.unwrap(), "hi", "it is paid for");
+        let (category, message) = why(limited.call(&say("")).await);
+        assert_eq!(category, Category::LimitUnenforceable);
+        let advice = "cannot be enforced: an answer came without its usage; have the server report it, or \
+                      limit requests or time instead";
+        assert!(message.ends_with(advice), "{message}");
+
+        // A correction is a request, too.
+        let error = run.call(&GOAL).limits(limits).await.unwrap_err();
+        assert_eq!((error.category(), error.attempts().len()), (Category::LimitUnenforceable, 1));
+        assert_eq!(model.requests().len(), 2);
+    }
+    let run =
+        Run::new(FnModel::new(|_| unreported("hi"))).with_limits(Limits::new().requests(2).time(SECOND));
+    assert!(run.call(&say("")).await.is_ok() && run.call(&say("")).await.is_ok());
+}
+
+#[tokio::test]
+async fn a_model_without_a_price_is_named_before_its_first_request() {
+    let (model, run) = greeter();
+    let run = run.with_limits(Limits::new().money(1.0));
+    let (category, message) = why(run.call(&say("")).model("dear").await);
+    assert_eq!(category, Category::LimitUnenforceable);
+    let said = r#"the limit of 1 (money) for the run cannot be enforced: the model "dear" has no price; add it to the table of `Run::with_prices`"#;
+    assert_eq!((message.as_str(), model.requests().len()), (said, 0));
+
+    // The name that it was registered by will do, and so will the one that the provider reports.
+    run.call(&say("")).await.unwrap();
+    let run = run.model("m", FnModel::new(|_| hi(Some("whatever"))));
+    run.call(&say("")).model("m").await.unwrap();
+    let run = run.model("other", FnModel::new(|_| hi(None)));
+    assert!(why(run.call(&say("")).model("other").await).1.contains(r#"the model "other" has no price"#));
+
+    let nameless = Run::new(FnModel::new(|_| hi(None))).with_limits(Limits::new().money(1.0));
+    nameless.call(&say("")).await.unwrap();
+    assert!(why(nameless.call(&say("")).await).1.contains("nobody named the model that answered"));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_request_that_is_dropped_or_breaks_off_keeps_its_estimate() {
+    let model = ScriptedModel::new()
+        .reply(Reply::never())
+        .reply(ModelError::new(Category::Network, "connection reset"))
+        .reply(ModelError::new(Category::BadRequest, "no such field"))
+        .reply(ModelError::unsent(Category::ApiKeyError, "no key"))
+        .reply("hi");
+    let run = Run::new(model.clone()).with_limits(Limits::new().tokens(221).requests(4));
+    let node = say(&"x".repeat(40));
+    let call = || run.call(&node).max_tokens(100).transport_retries(0);
+    assert!(tokio::time::timeout(SECOND, call()).await.is_err());
+    assert_eq!(why(call().await).0, Category::Network);
+    assert_eq!(why(call().await).0, Category::BadRequest);
+    assert_eq!(why(call().await).0, Category::ApiKeyError);
+    assert_eq!(call().await.unwrap(), "hi", "220 tokens and 3 requests were spent");
+    let message = "the limit of 4 requests for the run is reached: 4 spent, 0 in flight";
+    assert!(why(call().await).1.starts_with(message));
+    assert_eq!(run.ledger().total().total.known, 11, "the ledger has what is known");
+}
+
+#[tokio::test]
+async fn a_panic_of_the_model_gives_nothing_back_twice() {
+    let run = Run::new(FnModel::new(|_| -> Reply { panic!("a bug") })).with_limits(Limits::new().requests(2));
+    assert_eq!(why(run.call(&say("")).await).0, Category::Panic);
+    assert_eq!(why(run.call(&say("")).await).0, Category::Panic);
+    assert!(why(run.call(&say("")).await).1.contains("2 spent, 0 in flight"));
+}
+
+#[tokio::test]
+async fn absurd_limits_and_prices_are_config_errors_before_any_request() {
+    let (model, run) = greeter();
+    let none = Limits::new();
+    for absurd in
+        [none.requests(0), none.tokens(0), none.money(f64::NAN), none.money(-1.0), none.time(Duration::ZERO)]
+    {
+        for outcome in [
+            run.call(&say("")).limits(absurd).await,
+            run.clone().with_limits(absurd).call(&say("")).await,
+            run.clone().with_node_limits::<Say>(absurd).call(&say("")).await,
+            run.clone().with_settings(Settings::new().limits(absurd)).call(&say("")).await,
+        ] {
+            assert_eq!(why(outcome).0, Category::ConfigError, "{absurd:?}");
+        }
+    }
+    let absurd = run.clone().with_prices(Prices::new().model("m", Price::per_million(f64::NAN, 0.0)));
+    assert!(absurd.call(&say("")).await.is_ok(), "no limit of money");
+    let (category, message) = why(absurd.call(&say("")).limits(none.money(1.0)).await);
+    assert_eq!(category, Category::ConfigError);
+    assert!(message.starts_with(r#"in the table of prices, "m" has"#), "{message}");
+    let most = none.requests(u64::MAX).tokens(u64::MAX).money(f64::MAX).time(Duration::MAX);
+    assert!(run.with_limits(most).call(&say("")).await.is_ok());
+    assert_eq!(model.requests().len(), 2);
+}
