@@ -223,3 +223,35 @@ async fn limits_hold_for_all_calls_of_the_node_in_a_run() {
     assert_eq!(run.call(&Greet).await.unwrap_err().category(), Category::LimitExceeded);
     assert_eq!(model.requests().len(), 2);
 }
+
+/// Near to what is refused.
+#[test]
+fn what_makes_sense_compiles() {
+    #[llm_node(prompt = "Greet.", recover(answer = [bubble]), fallback = Self::hello, fallback_model = "big")]
+    struct TransportFallsBack;
+    impl TransportFallsBack {
+        fn hello(&self, _: &NodeError) -> String {
+            "Hello!".into()
+        }
+    }
+    let steps = [Step::retry(2), Step::model("big"), Step::Fallback, Step::Bubble];
+    assert_eq!(recovery_of::<TransportFallsBack>(Category::Network), steps);
+
+    #[llm_node(prompt = "Greet.", recover(empty_response = [repair(1), model("a")], network = [model("a")]))]
+    struct RawTextIsEmpty;
+    let steps = [Step::repair(1), Step::model("a")];
+    assert_eq!(recovery_of::<RawTextIsEmpty>(Category::EmptyResponse), steps);
+
+    #[llm_node(
+        prompt = "Rate.",
+        output = u8,
+        retries = 3,
+        transport_retries = 4,
+        recover(schema_error = [retry(1)], timeout = [bubble])
+    )]
+    struct CountsOfTheRest;
+    assert_eq!(recovery_of::<CountsOfTheRest>(Category::SchemaError), [Step::retry(1)]);
+    assert_eq!(recovery_of::<CountsOfTheRest>(Category::ValidationError), [Step::repair(3), Step::Bubble]);
+    assert_eq!(recovery_of::<CountsOfTheRest>(Category::Timeout), [Step::Bubble]);
+    assert_eq!(recovery_of::<CountsOfTheRest>(Category::Network), [Step::retry(4), Step::Bubble]);
+}
