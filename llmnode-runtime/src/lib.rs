@@ -19,6 +19,7 @@ mod node;
 mod openai;
 mod output;
 mod panics;
+pub mod primitive;
 #[doc(hidden)]
 pub mod private;
 pub mod prompt;
@@ -49,6 +50,7 @@ pub use node::{Exec, LlmNode, Node};
 #[cfg(feature = "openai")]
 pub use openai::{OpenAi, OpenAiBuilder};
 pub use output::{LlmOutput, OutputSchema, OutputSpec, StrictError, StrictProblem};
+pub use primitive::Primitive;
 pub use recovery::{Backoff, Failures, Step, recovery_of};
 /// The version of reqwest whose client [`OpenAiBuilder::http_client`] takes.
 #[cfg(feature = "http-client")]

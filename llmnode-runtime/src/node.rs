@@ -7,7 +7,7 @@ use crate::error::NodeError;
 use crate::output::OutputSpec;
 use crate::prompt::Prompt;
 use crate::run::{Cx, Falling};
-use crate::settings::Attributes;
+use crate::settings::{Attributes, Settings};
 
 /// The facts about a node that do not depend on a state.
 ///
@@ -98,6 +98,12 @@ pub trait LlmNode<S: ?Sized>: Exec<S> {
 
     /// How an answer is read and checked.
     fn output(&self) -> OutputSpec<Self::Output, S>;
+
+    /// What this very node states at run time, before what its type's attributes state; its `limits` are not read. Call
+    /// and run beat it.
+    fn settings(&self) -> Option<&Settings> {
+        None
+    }
 
     /// What takes the place of an answer when the recovery comes to its step `fallback`; `None`: there is nothing.
     /// The error has the record of the call so far.

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
+use serde_json::Value;
 
 use super::reader::{self, Source};
 use super::schema::OutputSchema;
@@ -25,7 +26,7 @@ impl<T: DeserializeOwned + JsonSchema + Send + Sync + 'static> LlmOutput for T {
 /// How the answers of a node are read and checked.
 pub struct OutputSpec<T, S: ?Sized>(Kind<T, S>);
 
-type Read<T> = Result<Answer<T>, Vec<Violation>>;
+pub(crate) type Read<T> = Result<Answer<T>, Vec<Violation>>;
 type Collect<T, S> = for<'a> fn(&'a T, &mut Checks<'a, S>);
 
 /// A value read from an answer.
@@ -39,7 +40,18 @@ pub(crate) struct Answer<T> {
 enum Kind<T, S: ?Sized> {
     Text(fn(&str) -> T),
     Json(Json<T, S>),
+    Untyped(Untyped, fn(Value) -> T),
 }
+
+/// JSON whose type is known at run time only.
+#[derive(Clone)]
+pub(crate) struct Untyped {
+    pub(crate) schema: Arc<OutputSchema>,
+    pub(crate) check: Arc<CheckJson>,
+}
+
+/// Reads an answer by a schema, or says what is wrong with it. `strictly` as in [`OutputSpec::read`].
+type CheckJson = dyn Fn(&str, &OutputSchema, bool) -> Read<Value> + Send + Sync;
 
 struct Json<T, S: ?Sized> {
     schema: fn() -> Arc<OutputSchema>,
@@ -62,6 +74,13 @@ impl<T: LlmOutput, S: ?Sized> OutputSpec<T, S> {
     }
 }
 
+impl<S: ?Sized> OutputSpec<Value, S> {
+    /// JSON whose type is known at run time only.
+    pub(crate) fn untyped(json: Untyped) -> Self {
+        OutputSpec(Kind::Untyped(json, |value| value))
+    }
+}
+
 impl<T, S: ?Sized> OutputSpec<T, S> {
     pub(crate) fn is_text(&self) -> bool {
         matches!(self.0, Kind::Text(_))
@@ -69,7 +88,11 @@ impl<T, S: ?Sized> OutputSpec<T, S> {
 
     /// The schema to send, or why some validator inside the type would never run.
     pub(crate) fn schema(&self) -> Result<Option<Arc<OutputSchema>>, String> {
-        let Kind::Json(json) = &self.0 else { return Ok(None) };
+        let json = match &self.0 {
+            Kind::Text(_) => return Ok(None),
+            Kind::Untyped(json, _) => return Ok(Some(Arc::clone(&json.schema))),
+            Kind::Json(json) => json,
+        };
         let schema = (json.schema)();
         match schema.unreached(json.reach) {
             None => Ok(Some(schema)),
@@ -89,6 +112,10 @@ impl<T, S: ?Sized> OutputSpec<T, S> {
             (Kind::Text(read), _) => Ok(Answer { value: read(answer), flags: Vec::new(), wrapped: false }),
             (Kind::Json(json), Some(schema)) => (json.read)(answer, schema, strictly),
             (Kind::Json(json), None) => (json.read)(answer, &(json.schema)(), strictly),
+            (Kind::Untyped(json, same), _) => {
+                let Answer { value, flags, wrapped } = (json.check)(answer, &json.schema, strictly)?;
+                Ok(Answer { value: same(value), flags, wrapped })
+            }
         }
     }
 
@@ -105,7 +132,7 @@ impl<T, S: ?Sized> fmt::Debug for OutputSpec<T, S> {
     }
 }
 
-fn read<T: LlmOutput>(answer: &str, schema: &OutputSchema, strictly: bool) -> Read<T> {
+pub(crate) fn read<T: LlmOutput>(answer: &str, schema: &OutputSchema, strictly: bool) -> Read<T> {
     let read = reader::read(answer, schema)?;
     let flags = match read.source {
         Source::Whole => Vec::new(),

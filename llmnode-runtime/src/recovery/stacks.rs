@@ -26,7 +26,10 @@ pub(crate) struct Count {
 pub(crate) struct Stacks<'p> {
     pub(crate) call: &'p [(Failures, Vec<Step>)],
     pub(crate) run: &'p [(Failures, Vec<Step>)],
+    /// By the node's attributes.
     pub(crate) node: &'static [(Failures, &'static [Step])],
+    /// By the node at run time.
+    pub(crate) own: &'p [(Failures, Vec<Step>)],
     pub(crate) retries: Count,
     pub(crate) transport_retries: Count,
     pub(crate) fallback_model: Option<(&'p str, Level)>,
@@ -35,7 +38,13 @@ pub(crate) struct Stacks<'p> {
 }
 
 impl<'p> Stacks<'p> {
-    pub(crate) fn new(call: &'p Settings, run: &'p Settings, node: &'p Attributes) -> Self {
+    /// `own`: what the node states at run time, before its attributes.
+    pub(crate) fn new(
+        call: &'p Settings,
+        run: &'p Settings,
+        own: &'p Settings,
+        node: &'p Attributes,
+    ) -> Self {
         let count = |call: Option<u32>, run: Option<u32>, node: Option<u32>, default| {
             let said = |times: Option<u32>, by| times.map(|times| Count { times, by });
             said(call, Level::Call)
@@ -48,16 +57,17 @@ impl<'p> Stacks<'p> {
             call: &call.recover,
             run: &run.recover,
             node: node.recover,
-            retries: count(call.retries, run.retries, node.retries, 0),
+            own: &own.recover,
+            retries: count(call.retries, run.retries, own.retries.or(node.retries), 0),
             transport_retries: count(
                 call.transport_retries,
                 run.transport_retries,
-                node.transport_retries,
+                own.transport_retries.or(node.transport_retries),
                 2,
             ),
             fallback_model: model(call.fallback_model.as_deref(), Level::Call)
                 .or(model(run.fallback_model.as_deref(), Level::Run))
-                .or(model(node.fallback_model, Level::Node)),
+                .or(model(own.fallback_model.as_deref().or(node.fallback_model), Level::Node)),
             fallback: node.fallback,
         }
     }
@@ -91,7 +101,7 @@ impl<'p> Stacks<'p> {
 
     /// Whether nobody states a stack.
     pub(crate) fn all_by_default(&self) -> bool {
-        self.call.is_empty() && self.run.is_empty() && self.node.is_empty()
+        self.call.is_empty() && self.run.is_empty() && self.own.is_empty() && self.node.is_empty()
     }
 
     fn stated(&self, level: Level, key: Failures) -> Option<&[Step]> {
@@ -101,7 +111,8 @@ impl<'p> Stacks<'p> {
         match level {
             Level::Call => owned(self.call),
             Level::Run => owned(self.run),
-            Level::Node => self.node.iter().find(|(failures, _)| *failures == key).map(|(_, steps)| *steps),
+            Level::Node => owned(self.own)
+                .or_else(|| self.node.iter().find(|(failures, _)| *failures == key).map(|(_, steps)| *steps)),
             Level::Default => None,
         }
     }
@@ -195,7 +206,7 @@ fn with_times(mut steps: Vec<Step>, new: &Step) -> Vec<Step> {
 /// ```
 pub fn recovery_of<N: Node>(category: Category) -> Vec<Step> {
     let silent = Settings::new();
-    Stacks::new(&silent, &silent, &N::ATTRIBUTES).of(category, None).1
+    Stacks::new(&silent, &silent, &silent, &N::ATTRIBUTES).of(category, None).1
 }
 
 #[cfg(test)]
@@ -208,7 +219,7 @@ mod tests {
     ];
 
     fn of(call: &Settings, run: &Settings, node: &Attributes, category: Category) -> String {
-        let steps = Stacks::new(call, run, node).of(category, None).1;
+        let steps = Stacks::new(call, run, &Settings::new(), node).of(category, None).1;
         steps.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ")
     }
 
@@ -270,8 +281,9 @@ mod tests {
         let silent = Settings::new();
         let own = Settings::new().recover(Category::BadResponse, [Step::model("a")]);
         let node = Attributes::new().retries(3);
-        let of =
-            |call: &Settings, category, decision| Stacks::new(call, &silent, &node).of(category, decision);
+        let of = |call: &Settings, category, decision| {
+            Stacks::new(call, &silent, &silent, &node).of(category, decision)
+        };
         let (transport, answer) = ([Step::retry(2), Step::Bubble], [Step::repair(3), Step::Bubble]);
         assert_eq!(of(&silent, Category::BadResponse, Some(Retry::Transport)).1, transport);
         assert_eq!(of(&silent, Category::EmptyResponse, Some(Retry::Transport)).1, transport);

@@ -15,7 +15,7 @@ use crate::node::LlmNode;
 use crate::output::{Answer, OutputSchema, OutputSpec};
 use crate::panics::guarded;
 use crate::prompt::Prompt;
-use crate::settings::Resolved;
+use crate::settings::{Resolved, SILENT};
 use crate::validate::{self, Attempt, Checks, Verdict};
 
 /// Runs a node that asks a model: what `#[llm_node]` delegates to.
@@ -28,7 +28,8 @@ where
     S: ?Sized + Sync,
 {
     let spec = node.output();
-    let settings = Resolved::new(cx.settings, &cx.core.settings, &N::ATTRIBUTES, spec.is_text())?;
+    let own = node.settings().unwrap_or(&SILENT);
+    let settings = Resolved::new(cx.settings, &cx.core.settings, own, &N::ATTRIBUTES, spec.is_text())?;
     let schema = spec.schema().map_err(|fault| NodeError::new(Category::ConfigError, fault))?;
     let request = Request { output: schema.clone(), ..Request::new(render(node, cx.state)?) };
     let mut judge = TypedJudge { spec, schema, state: cx.state, value: None };

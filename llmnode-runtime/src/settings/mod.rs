@@ -8,6 +8,6 @@ mod settings;
 
 pub use attributes::Attributes;
 pub use model::ModelSettings;
-pub(crate) use resolved::Resolved;
+pub(crate) use resolved::{Resolved, faults};
 pub use settings::Settings;
-pub(crate) use settings::names;
+pub(crate) use settings::{SILENT, names};

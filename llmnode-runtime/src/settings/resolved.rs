@@ -12,6 +12,7 @@ use crate::recovery::{Count, Failures, Level, Stacks, Step, check};
 pub(crate) struct Resolved<'p> {
     call: &'p Settings,
     run: &'p Settings,
+    own: &'p Settings,
     node: &'p Attributes,
     /// The model's name, by whoever says it first.
     pub(crate) model: Option<&'p str>,
@@ -23,15 +24,18 @@ pub(crate) struct Resolved<'p> {
 }
 
 impl<'p> Resolved<'p> {
-    /// The first word wins: call, run, attributes, default. `text`: the answer is raw text.
+    /// The first word wins: call, run, the node's own settings, its attributes, default. `text`: the answer is raw
+    /// text.
     pub(crate) fn new(
         call: &'p Settings,
         run: &'p Settings,
+        own: &'p Settings,
         node: &'p Attributes,
         text: bool,
     ) -> Result<Self, NodeError> {
-        let model = call.model.as_deref().or(run.model.as_deref()).or(node.model);
-        let mut stacks = Stacks::new(call, run, node);
+        let said = [call, run, own];
+        let model = said.iter().find_map(|one| one.model.as_deref()).or(node.model);
+        let mut stacks = Stacks::new(call, run, own, node);
         if text {
             // The run's word is for nodes of all kinds.
             stacks.retries = Count { times: 0, by: Level::Default };
@@ -39,13 +43,14 @@ impl<'p> Resolved<'p> {
         let resolved = Resolved {
             call,
             run,
+            own,
             node,
             model,
             stacks,
-            max_wait: call.max_wait.or(run.max_wait).unwrap_or(Duration::from_secs(60)),
-            max_output_bytes: call.max_output_bytes.or(run.max_output_bytes).unwrap_or(usize::MAX),
-            feedback_rounds: call.feedback_rounds.or(run.feedback_rounds).unwrap_or(3),
-            stop_on_repeat: call.stop_on_repeat.or(run.stop_on_repeat).unwrap_or(false),
+            max_wait: said.iter().find_map(|one| one.max_wait).unwrap_or(Duration::from_secs(60)),
+            max_output_bytes: said.iter().find_map(|one| one.max_output_bytes).unwrap_or(usize::MAX),
+            feedback_rounds: said.iter().find_map(|one| one.feedback_rounds).unwrap_or(3),
+            stop_on_repeat: said.iter().find_map(|one| one.stop_on_repeat).unwrap_or(false),
         };
         resolved.check(text).map_err(|fault| NodeError::new(Category::ConfigError, fault))?;
         Ok(resolved)
@@ -60,14 +65,17 @@ impl<'p> Resolved<'p> {
     ) -> Result<(), NodeError> {
         let silent = ModelSettings::new();
         let model = model.unwrap_or(&silent);
-        let Resolved { call, run, node, .. } = self;
+        let Resolved { call, run, own, node, .. } = self;
+        let (temperature, max_tokens) =
+            (own.temperature.or(node.temperature), own.max_tokens.or(node.max_tokens));
         request.model = model.id.clone().or(id);
-        request.temperature = call.temperature.or(model.temperature).or(run.temperature).or(node.temperature);
-        request.max_tokens = call.max_tokens.or(model.max_tokens).or(run.max_tokens).or(node.max_tokens);
-        request.extra.clone_from(&run.extra);
-        let further = model.extra.iter().chain(&call.extra);
+        request.temperature = call.temperature.or(model.temperature).or(run.temperature).or(temperature);
+        request.max_tokens = call.max_tokens.or(model.max_tokens).or(run.max_tokens).or(max_tokens);
+        request.extra.clone_from(&own.extra);
+        let further = run.extra.iter().chain(&model.extra).chain(&call.extra);
         request.extra.extend(further.map(|(field, value)| (field.clone(), value.clone())));
-        asked(request).map_err(|fault| NodeError::new(Category::ConfigError, fault))
+        let fault = absurd(request.model.as_deref(), request.temperature, request.max_tokens).next();
+        fault.map_or(Ok(()), |fault| Err(NodeError::new(Category::ConfigError, fault)))
     }
 
     fn check(&self, text: bool) -> Result<(), String> {
@@ -82,19 +90,22 @@ impl<'p> Resolved<'p> {
         if self.stacks.fallback_model.is_some_and(|(name, _)| name.trim().is_empty()) {
             return Err("the fallback model's name is empty".to_owned());
         }
-        if text && self.call.retries.or(self.node.retries).is_some_and(|retries| retries > 0) {
+        if text
+            && self.call.retries.or(self.own.retries).or(self.node.retries).is_some_and(|retries| retries > 0)
+        {
             return Err(
                 "retries correct bad answers, but this node's answer is raw text that nothing checks; \
                         set an output type, or use transport_retries"
                     .to_owned(),
             );
         }
-        let Resolved { call, run, node, .. } = self;
+        let Resolved { call, run, own, node, .. } = self;
         let owned =
             |table: &'p [(Failures, Vec<Step>)]| table.iter().map(|(key, steps)| (*key, steps.as_slice()));
         stated(owned(&call.recover), call.retries, call.transport_retries, node.fallback, text)?;
         // The run's word is for nodes of all kinds; what a node cannot do, it leaves out.
         stated(owned(&run.recover), run.retries, run.transport_retries, true, false)?;
+        stated(owned(&own.recover), own.retries, own.transport_retries, node.fallback, text)?;
         stated(node.recover.iter().copied(), node.retries, node.transport_retries, node.fallback, text)
     }
 }
@@ -123,20 +134,30 @@ fn stated<'s>(
     Ok(())
 }
 
-/// What a request cannot ask for.
-fn asked(request: &Request) -> Result<(), String> {
-    match request {
-        Request { temperature: Some(t), .. } if !t.is_finite() || *t < 0.0 => {
-            Err(format!("temperature is {t}; it must be a number, 0 or more"))
-        }
-        Request { max_tokens: Some(0), .. } => {
-            Err("max_tokens is 0; an answer needs at least one token".to_owned())
-        }
-        Request { model: Some(model), .. } if model.trim().is_empty() => {
-            Err("the model's name is empty".to_owned())
-        }
-        _ => Ok(()),
-    }
+/// What no request can ask for.
+fn absurd(
+    model: Option<&str>,
+    temperature: Option<f64>,
+    max_tokens: Option<u32>,
+) -> impl Iterator<Item = String> {
+    let temperature = temperature.filter(|t| !t.is_finite() || *t < 0.0);
+    let temperature = temperature.map(|t| format!("temperature is {t}; it must be a number, 0 or more"));
+    let max_tokens = max_tokens.filter(|most| *most == 0);
+    let max_tokens = max_tokens.map(|_| "max_tokens is 0; an answer needs at least one token".to_owned());
+    let model = model.filter(|name| name.trim().is_empty()).map(|_| "the model's name is empty".to_owned());
+    [temperature, max_tokens, model].into_iter().flatten()
+}
+
+/// Everything that is wrong with what a node with a typed answer states at run time.
+pub(crate) fn faults(own: &Settings) -> Vec<String> {
+    let stacks = own.recover.iter().filter_map(|(failures, steps)| {
+        let stack = std::iter::once((*failures, steps.as_slice()));
+        stated(stack, own.retries, own.transport_retries, false, false).err()
+    });
+    absurd(own.model.as_deref(), own.temperature, own.max_tokens)
+        .chain(absurd(own.fallback_model.as_deref(), None, None).map(|fault| format!("fallback: {fault}")))
+        .chain(stacks)
+        .collect()
 }
 
 #[cfg(test)]
@@ -151,7 +172,8 @@ mod tests {
         node: &Attributes,
     ) -> Result<Request, NodeError> {
         let mut request = Request::new(Vec::new());
-        let resolved = Resolved::new(call, run, node, false)?;
+        let own = Settings::new();
+        let resolved = Resolved::new(call, run, &own, node, false)?;
         resolved.tell(&mut request, resolved.model.map(str::to_owned), Some(model))?;
         Ok(request)
     }
@@ -202,8 +224,8 @@ mod tests {
             .recover(Category::SchemaError, [Step::repair(1)])
             .recover(Failures::Transport, [Step::retry(1), Step::Fallback]);
         let (silent, node) = (Settings::new(), Attributes::new());
-        let resolved = Resolved::new(&silent, &run, &node, true).unwrap();
+        let resolved = Resolved::new(&silent, &run, &silent, &node, true).unwrap();
         assert_eq!(resolved.stacks.of(Category::Network, None).1, [Step::retry(1)]);
-        assert!(Resolved::new(&run, &silent, &node, true).is_err());
+        assert!(Resolved::new(&run, &silent, &silent, &node, true).is_err());
     }
 }

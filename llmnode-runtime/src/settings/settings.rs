@@ -1,6 +1,7 @@
 //! What a call or a run sets.
 
 use std::fmt;
+use std::sync::LazyLock;
 use std::time::Duration;
 
 use serde_json::{Map, Value};
@@ -55,6 +56,9 @@ pub struct Settings {
     /// Further fields of the request, passed to the provider as they are.
     pub extra: Map<String, Value>,
 }
+
+/// The settings of whoever says nothing.
+pub(crate) static SILENT: LazyLock<Settings> = LazyLock::new(Settings::new);
 
 /// Shows the names of the further fields, not what is in them.
 impl fmt::Debug for Settings {

@@ -1,0 +1,195 @@
+//! How a primitive is set up.
+
+use std::borrow::Cow;
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde_json::Value;
+
+use super::{Inner, Primitive, rules, supported};
+use crate::category::Category;
+use crate::error::NodeError;
+use crate::output::{Answer, LlmOutput, OutputSchema, Read, Untyped, read};
+use crate::recovery::{Backoff, Failures, Step};
+use crate::settings::{Settings, faults};
+use crate::validate::Violation;
+
+/// Sets up a [`Primitive`]; [`build`](Self::build) checks everything together.
+#[must_use = "a builder does nothing until `build`"]
+pub struct PrimitiveBuilder {
+    name: Cow<'static, str>,
+    system_prompt: String,
+    output: Option<Output>,
+    settings: Settings,
+}
+
+enum Output {
+    Typed(Untyped),
+    Schema(Value),
+}
+
+impl PrimitiveBuilder {
+    pub(super) fn new(name: Cow<'static, str>) -> Self {
+        PrimitiveBuilder { name, system_prompt: String::new(), output: None, settings: Settings::new() }
+    }
+
+    /// Sets the system message. Default: none. A model that takes no schema is told it here, too.
+    pub fn system_prompt(mut self, text: impl Into<String>) -> Self {
+        self.system_prompt = text.into();
+        self
+    }
+
+    /// Answers are JSON that reads as a `T`. A type with validators is refused: they may need a state, which a
+    /// primitive does not have.
+    pub fn output<T: LlmOutput>(mut self) -> Self {
+        let check = |answer: &str, schema: &OutputSchema, strictly| {
+            read::<T>(answer, schema, strictly)?;
+            read::<Value>(answer, schema, strictly)
+        };
+        self.output =
+            Some(Output::Typed(Untyped { schema: OutputSchema::of::<T>(), check: Arc::new(check) }));
+        self
+    }
+
+    /// Answers are JSON that conforms to this JSON Schema, of which these keywords are checked: `type`, `enum`, `const`,
+    /// `properties`, `required`, `additionalProperties`, `minProperties`, `maxProperties`, `items`, `prefixItems`,
+    /// `minItems`, `maxItems`, `uniqueItems`, `minLength`, `maxLength`, `minimum`, `maximum`, `exclusiveMinimum`,
+    /// `exclusiveMaximum`, `multipleOf`, `allOf`, `anyOf`, `oneOf`, `not` and `$ref` within the schema. `format` and
+    /// what describes are for the model alone; any other keyword is a fault.
+    pub fn output_schema(mut self, schema: impl Into<Value>) -> Self {
+        self.output = Some(Output::Schema(schema.into()));
+        self
+    }
+
+    /// Sets the model: a name registered on the run, or else the provider's id. Default: the run's own.
+    pub fn model(mut self, model: impl Into<String>) -> Self {
+        self.settings.model = Some(model.into());
+        self
+    }
+
+    /// Sets the sampling temperature, 0 or more. Default: the provider's.
+    pub fn temperature(mut self, temperature: f64) -> Self {
+        self.settings.temperature = Some(temperature);
+        self
+    }
+
+    /// Sets the most tokens an answer may have, 1 or more. Default: the provider's.
+    pub fn max_tokens(mut self, max_tokens: u32) -> Self {
+        self.settings.max_tokens = Some(max_tokens);
+        self
+    }
+
+    /// Sets how many corrections follow bad answers, instead of the default stack: the same request once more, then
+    /// two corrections.
+    pub fn retries(mut self, retries: u32) -> Self {
+        self.settings.retries = Some(retries);
+        self
+    }
+
+    /// Sets how many more tries follow failures of the transport, instead of the defaults: three after
+    /// `rate_limit_error`, each after 2 s or what the server asks for on top, else two.
+    pub fn transport_retries(mut self, transport_retries: u32) -> Self {
+        self.settings.transport_retries = Some(transport_retries);
+        self
+    }
+
+    /// Sets the steps that follow failures of a category or group.
+    pub fn recover(mut self, failures: impl Into<Failures>, steps: impl IntoIterator<Item = Step>) -> Self {
+        self.settings = self.settings.recover(failures, steps);
+        self
+    }
+
+    /// Sets the model to ask when the first one fails for good. It stands in the stacks that nobody stated.
+    pub fn fallback_model(mut self, model: impl Into<String>) -> Self {
+        self.settings.fallback_model = Some(model.into());
+        self
+    }
+
+    /// Checks the settings and makes the primitive, which does not change any more.
+    ///
+    /// # Errors
+    /// A `config_error` that lists everything that cannot be: an empty name, no output, a schema that cannot be
+    /// checked, settings and stacks that make no sense.
+    pub fn build(self) -> Result<Primitive, NodeError> {
+        let PrimitiveBuilder { name, system_prompt, output, mut settings } = self;
+        let mut found = Vec::new();
+        if name.trim().is_empty() {
+            found.push("the name is empty".to_owned());
+        }
+        let output = match output {
+            Some(Output::Typed(typed)) => match typed.schema.unreached(|_| {}) {
+                None => Some(typed),
+                Some(mark) => {
+                    found.push(format!(
+                        "the validators of `{mark}` would never run; use `#[llm_node]` for this output"
+                    ));
+                    None
+                }
+            },
+            Some(Output::Schema(schema)) => {
+                found.extend(
+                    supported::faults(&schema).into_iter().map(|fault| format!("output_schema {fault}")),
+                );
+                found.is_empty().then(|| by_schema(&name, schema))
+            }
+            None => {
+                found.push("there is no output: set `output::<T>()` or `output_schema(..)`".to_owned());
+                None
+            }
+        };
+        add_defaults(&mut settings);
+        found.extend(faults(&settings));
+        match output.filter(|_| found.is_empty()) {
+            Some(output) => Ok(Primitive(Arc::new(Inner { name, system_prompt, output, settings }))),
+            None => {
+                let message = format!("the primitive {name:?} cannot be built: {}", found.join("; "));
+                Err(NodeError::new(Category::ConfigError, message))
+            }
+        }
+    }
+}
+
+/// The stacks of a primitive, where its builder says nothing.
+fn add_defaults(settings: &mut Settings) {
+    let model = settings.fallback_model.clone().map(|model| Step::Model(model.into()));
+    let stack =
+        |steps: &[Step]| steps.iter().cloned().chain(model.clone()).chain([Step::Bubble]).collect::<Vec<_>>();
+    let answer = stack(&[Step::retry(1), Step::repair(2)]);
+    let rate_limit = stack(&[Step::retry_after(3, Backoff::fixed(Duration::from_secs(2)))]);
+    let says = |failures: &[Failures]| settings.recover.iter().any(|(key, _)| failures.contains(key));
+    let limited = Failures::Category(Category::RateLimitError);
+    let own_answer = settings.retries.is_some() || says(&[Failures::Answer]);
+    let own_transport = settings.transport_retries.is_some() || says(&[Failures::Transport, limited]);
+    settings.recover.extend((!own_answer).then_some((Failures::Answer, answer)));
+    settings.recover.extend((!own_transport).then_some((limited, rate_limit)));
+}
+
+fn by_schema(name: &str, schema: Value) -> Untyped {
+    let sent = Arc::new(OutputSchema::from_value(name, schema.clone()));
+    let check = move |answer: &str, sent: &OutputSchema, strictly: bool| -> Read<Value> {
+        let answer: Answer<Value> = read(answer, sent, strictly)?;
+        let violations = rules::violations(&schema, &answer.value);
+        if violations.is_empty() {
+            return Ok(answer);
+        }
+        // The model knows paths as it wrote them.
+        let prefix = if answer.wrapped { "value" } else { "" };
+        Err(violations.into_iter().map(|one| Violation { path: join(prefix, &one.path), ..one }).collect())
+    };
+    Untyped { schema: sent, check: Arc::new(check) }
+}
+
+fn join(prefix: &str, path: &str) -> String {
+    let dot = if prefix.is_empty() || path.is_empty() || path.starts_with('[') { "" } else { "." };
+    format!("{prefix}{dot}{path}")
+}
+
+impl fmt::Debug for PrimitiveBuilder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("PrimitiveBuilder")
+            .field("name", &self.name)
+            .field("settings", &self.settings)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,157 @@
+//! A stateless call of a model, set up at run time by arguments: text in, JSON of a schema out, failures as data.
+//!
+//! Where the prompt is known when the program is written, `#[llm_node]` checks more of it, and earlier. A primitive is
+//! for programs that get name, instruction and schema from somewhere else. It runs on the same attempt loop, with the
+//! same recovery, limits and ledger.
+
+mod builder;
+mod payload;
+mod response;
+mod rules;
+mod supported;
+
+pub use builder::PrimitiveBuilder;
+pub use payload::Payload;
+pub use response::{Details, Metadata, Response};
+
+use std::borrow::Cow;
+use std::fmt;
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use crate::category::Category;
+use crate::error::NodeError;
+use crate::node::{Exec, LlmNode, Node};
+use crate::output::{OutputSchema, OutputSpec, Untyped};
+use crate::prompt::{Prompt, Segment};
+use crate::recovery::{Stacks, Step};
+use crate::run::{Cx, Run};
+use crate::settings::{Attributes, SILENT, Settings};
+
+/// A stateless call of a model, set up at run time: an instruction, a schema for the answer, settings. It does not
+/// change once it is built; clones share it.
+///
+/// ```
+/// # use llmnode_runtime as llmnode;
+/// use llmnode::{Category, Primitive, Run, ScriptedModel, Step};
+/// use serde_json::json;
+///
+/// # let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+/// # runtime.block_on(async {
+/// let extract = Primitive::builder("extract")
+///     .system_prompt("Extract the city from the user's text.")
+///     .output_schema(json!({
+///         "type": "object",
+///         "properties": {"city": {"type": "string"}},
+///         "required": ["city"]
+///     }))
+///     .retries(1)
+///     .build()?;
+/// assert_eq!(extract.policy_stack(Category::SchemaError), [Step::repair(1), Step::Bubble]);
+///
+/// let run = Run::new(ScriptedModel::new().reply(r#"{"town": 1}"#).reply(r#"{"city": "Oslo"}"#));
+/// assert_eq!(run.call(&extract.ask("Greetings from Oslo!")).await?, json!({"city": "Oslo"}));
+///
+/// let response = extract.respond(&run, "Greetings!").await; // the script has ended
+/// assert_eq!((response.success, response.reason), (false, Some("config_error")));
+/// # Ok::<(), llmnode::NodeError>(()) }).unwrap();
+/// ```
+#[derive(Clone)]
+pub struct Primitive(Arc<Inner>);
+
+struct Inner {
+    name: Cow<'static, str>,
+    system_prompt: String,
+    output: Untyped,
+    settings: Settings,
+}
+
+impl Primitive {
+    /// Begins to set up a primitive of this name, by which ledgers and errors call it.
+    pub fn builder(name: impl Into<Cow<'static, str>>) -> PrimitiveBuilder {
+        PrimitiveBuilder::new(name.into())
+    }
+
+    /// The name.
+    pub fn name(&self) -> &str {
+        &self.0.name
+    }
+
+    /// The schema that answers conform to, as it is sent.
+    pub fn schema(&self) -> &OutputSchema {
+        &self.0.output.schema
+    }
+
+    /// The steps that follow a failure of this category, in order. They are the same for every call that does not say
+    /// otherwise.
+    pub fn policy_stack(&self, category: Category) -> Vec<Step> {
+        const NOTHING: Attributes = Attributes::new();
+        Stacks::new(&SILENT, &SILENT, &self.0.settings, &NOTHING).of(category, None).1
+    }
+
+    /// One call of the primitive as a node, for [`Run::call`] and [`Run::map`].
+    pub fn ask(&self, payload: impl Into<Payload>) -> Ask {
+        Ask { primitive: self.clone(), payload: payload.into() }
+    }
+
+    /// Asks, and gives failures as data. The run's state is not looked at.
+    pub async fn respond<S: Sync>(&self, run: &Run<S>, payload: impl Into<Payload>) -> Response {
+        let ask = self.ask(payload);
+        Response::from(run.call(&ask).report().await)
+    }
+}
+
+impl fmt::Debug for Primitive {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Primitive")
+            .field("name", &self.0.name)
+            .field("output", &self.schema().name())
+            .field("settings", &self.0.settings)
+            .finish_non_exhaustive()
+    }
+}
+
+/// One call of a [`Primitive`]: a node like any other, with the primitive's name. Its output is the answer's JSON, which
+/// conforms to the schema.
+#[derive(Clone, Debug)]
+pub struct Ask {
+    primitive: Primitive,
+    payload: Payload,
+}
+
+impl Node for Ask {
+    type Output = Value;
+    const NAME: &'static str = "primitive";
+    const DESCRIPTION: &'static str = "Asks a model with an instruction and a schema known at run time.";
+
+    fn name(&self) -> Cow<'static, str> {
+        self.primitive.0.name.clone()
+    }
+}
+
+impl<S: ?Sized + Sync> Exec<S> for Ask {
+    async fn exec(&self, cx: &Cx<'_, S>) -> Result<Value, NodeError> {
+        if let Err(fault) = self.payload.text() {
+            return Err(NodeError::new(Category::SchemaError, fault.to_string()).with_source(fault));
+        }
+        crate::run::exec(self, cx).await
+    }
+}
+
+impl<S: ?Sized + Sync> LlmNode<S> for Ask {
+    fn render(&self, _: &S, to: &mut Prompt) {
+        to.system(&[Segment::value(&self.primitive.0.system_prompt)]);
+        if let Ok(text) = self.payload.text() {
+            to.user(&[Segment::value(text)]);
+        }
+    }
+
+    fn output(&self) -> OutputSpec<Value, S> {
+        OutputSpec::untyped(self.primitive.0.output.clone())
+    }
+
+    fn settings(&self) -> Option<&Settings> {
+        Some(&self.primitive.0.settings)
+    }
+}

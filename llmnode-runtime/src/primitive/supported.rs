@@ -1,0 +1,146 @@
+//! Which JSON schemas can be checked. A rule that could not be is refused when the primitive is built.
+
+use serde_json::Value;
+
+use super::rules::{ends, target};
+
+/// What keeps a schema from being checked, each fault with its place.
+pub(super) fn faults(schema: &Value) -> Vec<String> {
+    let mut faults = Vec::new();
+    if !schema.is_object() {
+        faults.push("the schema is no JSON object".to_owned());
+    }
+    look(schema, schema, "#", &mut faults);
+    faults
+}
+
+fn look(root: &Value, schema: &Value, place: &str, faults: &mut Vec<String>) {
+    let Value::Object(node) = schema else { return };
+    for (keyword, value) in node {
+        let place = format!("{place}/{keyword}");
+        match fault(root, keyword, value) {
+            Some(fault) => faults.push(format!("{place}: {fault}")),
+            None => inside(keyword, value).for_each(|(name, inner)| {
+                look(root, inner, &format!("{place}{name}"), faults);
+            }),
+        }
+    }
+    if faults.is_empty() && !ends(root, schema) {
+        faults.push(format!("{place}: refers to itself without going deeper into the value"));
+    }
+}
+
+/// The schemas in the value of a keyword, each with its own part of the place.
+fn inside<'s>(keyword: &str, value: &'s Value) -> Box<dyn Iterator<Item = (String, &'s Value)> + 's> {
+    match (keyword, value) {
+        ("properties" | "$defs" | "definitions", Value::Object(named)) => {
+            Box::new(named.iter().map(|(name, schema)| (format!("/{name}"), schema)))
+        }
+        ("allOf" | "anyOf" | "oneOf" | "prefixItems", Value::Array(list)) => {
+            Box::new(list.iter().enumerate().map(|(index, schema)| (format!("/{index}"), schema)))
+        }
+        ("items" | "additionalProperties" | "not", schema) => {
+            Box::new(std::iter::once((String::new(), schema)))
+        }
+        _ => Box::new(std::iter::empty()),
+    }
+}
+
+fn fault(root: &Value, keyword: &str, value: &Value) -> Option<String> {
+    let is_schema = |value: &Value| value.is_object() || value.is_boolean();
+    let list = |fits: &dyn Fn(&Value) -> bool| {
+        value.as_array().is_some_and(|list| !list.is_empty() && list.iter().all(fits))
+    };
+    let named = || value.as_object().is_some_and(|named| named.values().all(is_schema));
+    let (fits, expected) = match keyword {
+        "type" => (is_type(value) || list(&is_type), "a type of JSON, or a list of them"),
+        "const" => (true, ""),
+        "enum" => (list(&|_| true), "a list of values"),
+        "required" => {
+            (value.as_array().is_some_and(|all| all.iter().all(Value::is_string)), "a list of names")
+        }
+        "properties" | "$defs" | "definitions" => (named(), "an object of schemas"),
+        "allOf" | "anyOf" | "oneOf" | "prefixItems" => (list(&is_schema), "a list of schemas"),
+        "items" | "additionalProperties" | "not" => (is_schema(value), "a schema"),
+        "minItems" | "maxItems" | "minLength" | "maxLength" | "minProperties" | "maxProperties" => {
+            (value.is_u64(), "a whole number, 0 or more")
+        }
+        "minimum" | "maximum" | "exclusiveMinimum" | "exclusiveMaximum" => (value.is_number(), "a number"),
+        "multipleOf" => (value.as_f64().is_some_and(|of| of > 0.0), "a number above 0"),
+        "uniqueItems" => (value.is_boolean(), "true or false"),
+        "$ref" => {
+            let leads = value.as_str().and_then(|reference| target(root, reference));
+            (leads.is_some_and(is_schema), "a reference to a part of this schema, such as #/$defs/item")
+        }
+        keyword if says_nothing(keyword) => (true, ""),
+        _ => {
+            return Some(
+                "cannot be checked here; leave it out, or use a type with `output::<T>()`".to_owned(),
+            );
+        }
+    };
+    (!fits).then(|| format!("must be {expected}"))
+}
+
+fn is_type(value: &Value) -> bool {
+    let known = ["string", "number", "integer", "boolean", "object", "array", "null"];
+    value.as_str().is_some_and(|name| known.contains(&name))
+}
+
+/// Keywords that tell something but allow and forbid nothing.
+fn says_nothing(keyword: &str) -> bool {
+    let known = [
+        "title",
+        "description",
+        "default",
+        "examples",
+        "deprecated",
+        "readOnly",
+        "writeOnly",
+        "format",
+        "$comment",
+        "$schema",
+        "$id",
+    ];
+    known.contains(&keyword) || keyword.starts_with("x-")
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn what_cannot_be_checked_is_named_with_its_place() {
+        let schema = json!({
+            "title": "Order",
+            "type": "object",
+            "properties": {
+                "code": {"type": "string", "pattern": "^[A-Z]+$"},
+                "lines": {"type": "array", "items": {"type": "line", "minItems": -1}},
+                "tag": {"anyOf": [{"$ref": "#/$defs/tag"}, {"$ref": "https://example.com/tag"}]},
+            },
+            "required": "code",
+        });
+        assert_eq!(
+            faults(&schema),
+            [
+                "#/properties/code/pattern: cannot be checked here; leave it out, or use a type with `output::<T>()`",
+                "#/properties/lines/items/type: must be a type of JSON, or a list of them",
+                "#/properties/lines/items/minItems: must be a whole number, 0 or more",
+                "#/properties/tag/anyOf/0/$ref: must be a reference to a part of this schema, such as #/$defs/item",
+                "#/properties/tag/anyOf/1/$ref: must be a reference to a part of this schema, such as #/$defs/item",
+                "#/required: must be a list of names",
+            ]
+        );
+    }
+
+    #[test]
+    fn schemas_that_never_end_are_refused_and_recursive_ones_are_not() {
+        assert_eq!(faults(&json!({"properties": {"child": {"$ref": "#"}}})), Vec::<String>::new());
+        let endless = json!({"$defs": {"a": {"allOf": [{"$ref": "#/$defs/b"}]}, "b": {"$ref": "#/$defs/a"}}});
+        assert!(faults(&endless)[0].contains("refers to itself"));
+        assert_eq!(faults(&json!(true)), ["the schema is no JSON object"]);
+    }
+}
