@@ -10,6 +10,7 @@ mod hooks;
 mod ledger;
 mod limits;
 mod outage;
+mod primitive;
 mod recorder;
 mod recovery;
 mod report;

@@ -1,0 +1,113 @@
+//! Primitives over real sockets.
+#![cfg(feature = "openai")]
+#![allow(clippy::unwrap_used, reason = "tests")]
+
+use std::time::Duration;
+
+use llmnode::prelude::*;
+use llmnode::stub_server::{Reply, StubServer};
+use llmnode::{Primitive, TestClock};
+use serde_json::{Value, json};
+
+const KEY: &str = "sk-canary-0123456789abcdef";
+
+#[llm_output]
+struct City {
+    name: String,
+}
+
+fn extract() -> Primitive {
+    Primitive::builder("extract").system_prompt("Extract the city.").output::<City>().build().unwrap()
+}
+
+async fn server(script: impl IntoIterator<Item = Reply>) -> StubServer {
+    StubServer::builder().script(script).start().await.unwrap()
+}
+
+fn run(server: &StubServer, clock: &TestClock) -> Run {
+    let model = OpenAi::builder().base_url(server.base_url()).api_key(KEY).model("m").build().unwrap();
+    Run::new(model).with_clock(clock.clone())
+}
+
+/// The response as another process gets it, and how many requests it took.
+async fn respond(script: impl IntoIterator<Item = Reply>) -> (Value, usize, Vec<Duration>) {
+    let (server, clock) = (server(script).await, TestClock::new());
+    let response = extract().respond(&run(&server, &clock), "Greetings from Oslo!").await;
+    let json = serde_json::to_value(&response).unwrap();
+    assert!(!format!("{json} {response:?}").contains("canary"), "{json}");
+    assert_eq!(json["metadata"]["llm.calls"], server.requests().len());
+    (json, server.requests().len(), clock.waits())
+}
+
+#[tokio::test]
+async fn the_schema_goes_along_and_the_payload_as_it_is() {
+    let (server, clock) = (server([Reply::text(r#"{"name": "Oslo"}"#)]).await, TestClock::new());
+    let run = run(&server, &clock);
+    let response = extract().respond(&run, " Greetings\r\nfrom \"Oslo\"! ").await;
+    assert_eq!(response.data, Some(json!({"name": "Oslo"})));
+    let sent = server.requests();
+    let body = sent[0].json().unwrap();
+    assert_eq!(
+        body["messages"],
+        json!([
+            {"role": "system", "content": "Extract the city."},
+            {"role": "user", "content": " Greetings\r\nfrom \"Oslo\"! "},
+        ])
+    );
+    let format = &body["response_format"]["json_schema"];
+    assert_eq!((&format["name"], &format["strict"]), (&json!("City"), &json!(true)));
+    assert_eq!(format["schema"]["required"], json!(["name"]));
+    assert_eq!(run.ledger().tokens_used()["extract"], server.usage_totals().total_tokens);
+}
+
+#[tokio::test]
+async fn a_model_that_takes_no_schema_is_told_it_behind_the_instruction() {
+    let refuse = || Reply::error(400, "invalid_request_error", (), "response_format is not supported");
+    let server = server([refuse(), refuse(), refuse(), Reply::text(r#"{"name": "Oslo"}"#)]).await;
+    let response = extract().respond(&run(&server, &TestClock::new()), "x").await;
+    let told = server.requests().last().unwrap().messages()[0].1.clone();
+    assert!(told.starts_with("Extract the city.\n\n") && told.contains("\"name\""), "{told}");
+    assert_eq!(server.requests().last().unwrap().messages()[1].1, "x");
+    assert_eq!(response.metadata.retry_count + 1, server.requests().len() as u64);
+}
+
+#[tokio::test]
+async fn failures_are_data_with_their_labels() {
+    let busy = || Reply::error(429, "requests", "rate_limit_exceeded", "slow down").retry_after(7);
+    let (json, requests, waits) = respond([busy(), busy(), busy(), busy()]).await;
+    assert_eq!((&json["success"], &json["reason"], requests), (&json!(false), &json!("rate_limit_error"), 4));
+    assert_eq!((&json["details"]["status"], &json["details"]["retry_after_ms"]), (&json!(429), &json!(7000)));
+    assert!(waits.iter().all(|wait| *wait >= Duration::from_secs(7)), "{waits:?}");
+
+    let key = Reply::error(401, "invalid_request_error", "invalid_api_key", &format!("Incorrect key: {KEY}"));
+    let (json, requests, _) = respond([key]).await;
+    assert_eq!(
+        (&json["reason"], &json["error_type"], requests),
+        (&json!("api_key_error"), &json!("api_key_error"), 1)
+    );
+
+    let long = Reply::error(400, "invalid_request_error", "context_length_exceeded", "too long");
+    let (json, requests, _) = respond([long]).await;
+    assert_eq!((&json["reason"], requests), (&json!("context_length_error"), 1));
+
+    let wrong = || Reply::text(r#"{"name": 7}"#);
+    let (json, requests, _) = respond([wrong(), wrong(), wrong(), wrong()]).await;
+    assert_eq!((&json["reason"], requests), (&json!("schema_error"), 4));
+    assert!(json["details"]["violations"][0].as_str().unwrap().starts_with("name: "));
+}
+
+#[test]
+fn validators_are_never_left_out_silently() {
+    #[llm_output]
+    struct Checked {
+        name: String,
+    }
+    #[validate]
+    impl Checked {
+        fn is_short(&self) -> Result<(), Invalid> {
+            if self.name.len() < 9 { Ok(()) } else { Err(Invalid::new("is long")) }
+        }
+    }
+    let error = Primitive::builder("checked").output::<Vec<Checked>>().build().unwrap_err();
+    assert!(error.message().contains("validators of") && error.message().contains("#[llm_node]"), "{error}");
+}
