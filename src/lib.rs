@@ -233,6 +233,11 @@ pub use llmnode_macros::llm_output;
 #[doc(inline)]
 pub use llmnode_macros::validate;
 
+/// The snippets of the documentation's pages, as doctests.
+#[cfg(doctest)]
+#[doc = include_str!("../docs/observability.md")]
+mod observability {}
+
 #[doc(hidden)]
 pub use llmnode_runtime::private as __private;
 #[doc(inline)]

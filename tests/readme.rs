@@ -82,3 +82,25 @@ fn crates(arguments: &[&str]) -> usize {
     let crates = tree.lines().map(|line| line.split(' ').take(2).collect::<Vec<_>>());
     crates.collect::<std::collections::BTreeSet<_>>().len()
 }
+
+#[test]
+fn the_wiring_of_opentelemetry_is_the_examples() {
+    let (_, page) = include_str!("../docs/observability.md").split_once("```text\n").unwrap();
+    let example = include_str!("../examples/opentelemetry/src/telemetry.rs");
+    for line in page.lines().take_while(|line| *line != "```") {
+        assert!(example.contains(line), "{line}");
+    }
+}
+
+/// The names of the spans' fields, in the code and on the page about them.
+#[test]
+fn the_page_names_every_field_of_the_spans() {
+    let names = include_str!("../llmnode-runtime/src/trace/names.rs");
+    let page = include_str!("../docs/observability.md");
+    let names: Vec<_> =
+        names.lines().filter_map(|line| line.strip_suffix("\";")?.split('"').nth(1)).collect();
+    assert!(names.len() >= 30, "{names:?}");
+    for name in names.iter().filter(|name| !name.starts_with("otel.")) {
+        assert!(page.contains(&format!("`{name}`")), "{name}");
+    }
+}
