@@ -17,7 +17,7 @@ async fn unreachable_servers() {
     let error = ask(&model(&base_url)).await.unwrap_err();
     assert_eq!((error.category, error.retry), (Category::Network, None));
     // What the server never saw claims no usage.
-    assert_eq!(error.usage, None);
+    assert_eq!((error.usage, error.reached), (None, false));
     let host = base_url.trim_start_matches("http://").trim_end_matches("/v1");
     assert!(error.message.starts_with(host) && error.message.contains("refused"), "{error}");
 }
@@ -98,7 +98,7 @@ async fn a_server_that_answers_no_connection() {
     let model = builder(&format!("http://{address}/v1")).connect_timeout(Duration::from_millis(200));
     let start = Instant::now();
     let error = ask(&model.build().unwrap()).await.unwrap_err();
-    assert_eq!((error.category, error.retry, error.usage), (Category::Timeout, None, None));
+    assert_eq!((error.category, error.retry, error.reached), (Category::Timeout, None, false));
     assert!(error.message.ends_with("no connection within 200ms (connect timeout)"), "{error}");
     assert!((200..20_000).contains(&start.elapsed().as_millis()), "{:?}", start.elapsed());
 }

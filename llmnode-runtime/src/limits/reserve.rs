@@ -4,7 +4,6 @@ use super::call::CallLimits;
 use super::meter::{Hold, Spent};
 use super::money::Money;
 use super::refusal::Unknown;
-use crate::category::Category;
 use crate::ledger::TokenUsage;
 use crate::model::{Completion, ModelError};
 
@@ -39,8 +38,8 @@ impl<'c> Reservation<'c> {
             Err(error) if !error.sent => Spent::Unsent,
             Err(error) => match error.usage.or(self.seen) {
                 Some(usage) => self.read(usage, None),
-                None if is_whole(error.category) => Spent::Refused,
-                None => Spent::Unread,
+                None if error.may_have_used_tokens() => Spent::Unread,
+                None => Spent::Refused,
             },
         };
         self.close(&spent);
@@ -74,22 +73,4 @@ impl Drop for Reservation<'_> {
         let told = self.seen.filter(|usage| usage.total().is_some());
         self.close(&told.map_or(Spent::Unread, |usage| self.read(usage, None)));
     }
-}
-
-/// Whether an error of this category is a whole response of the provider, which says nothing of tokens where it
-/// counted none.
-fn is_whole(category: Category) -> bool {
-    use Category::*;
-    matches!(
-        category,
-        RateLimitError
-            | ServerError
-            | ApiKeyError
-            | QuotaError
-            | NotFound
-            | BadRequest
-            | ContextLengthError
-            | ContentFilter
-            | Refusal
-    )
 }

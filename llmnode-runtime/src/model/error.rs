@@ -61,6 +61,9 @@ pub struct ModelError {
     pub usage: Option<TokenUsage>,
     /// Whether a request was begun. Only then has the ledger an entry.
     pub sent: bool,
+    /// Whether the request may have reached the server; `false` if no connection came about, so that nothing can
+    /// have been used.
+    pub reached: bool,
     /// The error beneath.
     pub source: Option<Box<dyn Error + Send + Sync>>,
 }
@@ -77,13 +80,41 @@ impl ModelError {
             request_id: None,
             usage: None,
             sent: true,
+            reached: true,
             source: None,
         }
     }
 
     /// A fault that kept the request from being made, such as a missing key.
     pub fn unsent(category: Category, message: impl Into<String>) -> Self {
-        ModelError { sent: false, ..ModelError::new(category, message) }
+        ModelError { sent: false, ..ModelError::unreached(category, message) }
+    }
+
+    /// A failure of a request that was begun, and never reached the server.
+    pub fn unreached(category: Category, message: impl Into<String>) -> Self {
+        ModelError { reached: false, ..ModelError::new(category, message) }
+    }
+
+    /// Whether tokens may have been used of which nobody told. A request that never reached the server used none,
+    /// and an error of the provider itself says nothing of tokens where it counted none.
+    pub(crate) fn may_have_used_tokens(&self) -> bool {
+        use Category::{
+            ApiKeyError, BadRequest, ContentFilter, ContextLengthError, NotFound, QuotaError, RateLimitError,
+            Refusal, ServerError,
+        };
+        let whole = matches!(
+            self.category,
+            RateLimitError
+                | ServerError
+                | ApiKeyError
+                | QuotaError
+                | NotFound
+                | BadRequest
+                | ContextLengthError
+                | ContentFilter
+                | Refusal
+        );
+        self.reached && !whole
     }
 
     /// Says what this failure calls for.

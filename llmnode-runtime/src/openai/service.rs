@@ -155,15 +155,18 @@ impl Service {
         if error.is_timeout() {
             let within =
                 connect_timeout.map_or("in time".to_owned(), |timeout| format!("within {timeout:?}"));
-            ModelError::new(Category::Timeout, format!("{host}: no connection {within} (connect timeout)"))
+            ModelError::unreached(
+                Category::Timeout,
+                format!("{host}: no connection {within} (connect timeout)"),
+            )
         } else if bad_certificate(error) {
             let message = format!(
                 "{host}: the server's certificate is not trusted ({cause}); add its authority as a root \
                  certificate if it is meant"
             );
-            ModelError::new(Category::Network, message).retry(Retry::No)
+            ModelError::unreached(Category::Network, message).retry(Retry::No)
         } else {
-            ModelError::new(Category::Network, format!("{host}: no connection ({cause})"))
+            ModelError::unreached(Category::Network, format!("{host}: no connection ({cause})"))
         }
     }
 

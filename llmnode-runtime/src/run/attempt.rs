@@ -163,9 +163,13 @@ fn truncated(request: &Request) -> Failure {
 }
 
 fn failed(error: ModelError, open: &mut OpenAttempt<'_>) -> Failure {
+    let may_have_used_tokens = error.may_have_used_tokens();
     open.note(|record| {
         record.usage = error.usage.or(record.usage);
         record.status = error.status;
+        if !may_have_used_tokens {
+            record.estimate = None;
+        }
         replace(&mut record.request_id, error.request_id);
     });
     // A model that gave no choice at all can still be told that an answer is required.

@@ -139,11 +139,13 @@ async fn what_was_not_reported_is_estimated_apart() {
         .reply("hello")
         .reply(Reply::text("hello").usage(None))
         .reply(Reply::text("hello").usage(half))
+        .reply(ModelError::new(Category::Timeout, "the response stood"))
         .reply(ModelError::new(Category::BadRequest, "HTTP 400"))
+        .reply(ModelError::unreached(Category::Network, "no connection"))
         .reply(ModelError::unsent(Category::ConfigError, "no such model"));
     let run = Run::new(model);
-    for _ in 0..5 {
-        run.call(&say("one two three four")).await.ok();
+    for _ in 0..7 {
+        run.call(&say("one two three four")).transport_retries(0).await.ok();
     }
     let estimates: Vec<_> = run
         .ledger()
@@ -152,9 +154,12 @@ async fn what_was_not_reported_is_estimated_apart() {
         .flat_map(|call| &call.attempts)
         .map(|attempt| attempt.estimate.map(|estimate| (estimate.input, estimate.output, estimate.total())))
         .collect();
-    assert_eq!(estimates, [None, Some((4, Some(1), 5)), Some((4, Some(1), 5)), Some((4, None, 4))]);
+    assert_eq!(
+        estimates,
+        [None, Some((4, Some(1), 5)), Some((4, Some(1), 5)), Some((4, None, 4)), None, None]
+    );
     let usage = run.ledger().total();
-    assert_eq!((usage.estimated, usage.total.known, usage.total.unreported_calls), (14, 12, 3));
+    assert_eq!((usage.estimated, usage.total.known, usage.total.unreported_calls), (14, 12, 5));
     assert_eq!(usage.input.known, 15, "what was reported counts, also where the total is unknown");
 }
 
