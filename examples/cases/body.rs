@@ -59,7 +59,14 @@ impl Body {
     /// A text, or what a macro makes of it.
     fn text(&mut self, delay: Duration, text: &str) -> Result<(), String> {
         if let Some(text) = text.strip_prefix("@gzip:") {
-            self.push(delay, gzip::stored(text.as_bytes()));
+            let mut plain = Body::default();
+            if let Ok(bomb) = filler("0", text) {
+                plain.repeated = Some(bomb);
+            } else {
+                plain.text(Duration::ZERO, text)?;
+            }
+            let repeated = plain.repeated.as_ref().map(|again| (&again.bytes[..], again.times));
+            self.push(delay, gzip::packed(&plain.bytes(), repeated));
         } else if let Some(rest) = text.strip_prefix("@split:") {
             let (size, text) = rest.split_once(':').ok_or("@split has no text")?;
             let size: usize = size.parse().map_err(|_| "@split has no size")?;
@@ -68,6 +75,9 @@ impl Body {
             }
         } else if let Some(rest) = text.strip_prefix("@every:") {
             let (pause, text) = rest.split_once("ms:").ok_or("@every has no time")?;
+            if text.is_empty() {
+                return Err("@every has no text".to_owned());
+            }
             let pause = Duration::from_millis(pause.parse().map_err(|_| "@every has no time")?);
             self.repeated = Some(Repeated { bytes: text.into(), pause, times: usize::MAX });
         } else if let Some(rest) = text.strip_prefix("@repeat:") {
@@ -76,7 +86,8 @@ impl Body {
             match text.strip_suffix('…') {
                 Some(text) => {
                     self.push(delay, text.into());
-                    self.repeated = Some(filler(&text[text.len().saturating_sub(1)..], size)?);
+                    let last = text.char_indices().next_back().map_or("", |(at, _)| &text[at..]);
+                    self.repeated = Some(filler(last, size)?);
                 }
                 None => self.repeated = Some(filler(text, size)?),
             }
@@ -95,15 +106,19 @@ impl Body {
 /// The text as often as makes this size, such as `64MiB`, in blocks.
 fn filler(text: &str, size: &str) -> Result<Repeated, String> {
     let digits = size.trim_end_matches(|c: char| !c.is_ascii_digit());
+    if text.is_empty() {
+        return Err("nothing to repeat".to_owned());
+    }
     let unit = match &size[digits.len()..] {
         "" | "B" => 1,
         "KiB" => 1 << 10,
         "MiB" => 1 << 20,
+        "GiB" => 1 << 30,
         other => return Err(format!("unknown unit {other:?}")),
     };
     let size = digits.parse::<usize>().map_err(|error| format!("{size:?}: {error}"))?.saturating_mul(unit);
-    let bytes = text.repeat((64 * 1024 / text.len().max(1)).max(1)).into_bytes();
-    Ok(Repeated { pause: Duration::ZERO, times: size / bytes.len().max(1), bytes })
+    let bytes = text.repeat((64 * 1024 / text.len()).max(1)).into_bytes();
+    Ok(Repeated { pause: Duration::ZERO, times: size.div_ceil(bytes.len()), bytes })
 }
 
 fn base64(text: &str) -> Result<Vec<u8>, String> {

@@ -4,10 +4,10 @@ use std::error::Error;
 use std::time::Duration;
 
 use llmnode::prelude::*;
-use llmnode::{AttemptKind, AttemptRecord, CallRecord, Category, Tokens};
-use llmnode::{OpenAiBuilder, TestClock};
+use llmnode::{Category, OpenAiBuilder, TestClock};
 use serde_json::{Value, json};
 
+use crate::outcome::Outcome;
 use crate::server::{Response, Server};
 use crate::sinks::{self, Log};
 
@@ -51,6 +51,9 @@ pub(crate) async fn answer(row: &Value, log: &Log) -> Result<Value, Box<dyn Erro
     log.clear();
     let clock = TestClock::new();
     let (outcome, ledger) = match builder(client, &server, &base_url).build() {
+        Ok(_) if !server.is_never_asked() && !stays_here(&base_url) => {
+            return Err("the base URL leads to another machine, which is never asked".into());
+        }
         Ok(model) => {
             let run = Run::new(model).with_clock(clock.clone()).with_settings(settings(client));
             let outcome = call(&run, client).await;
@@ -61,7 +64,10 @@ pub(crate) async fn answer(row: &Value, log: &Log) -> Result<Value, Box<dyn Erro
     let key = client["api_key"].as_str().unwrap_or(CANARY);
     let query = base_url.split_once('?').map(|(_, query)| query.rsplit('=').next().unwrap_or(query));
     let secrets: Vec<&str> = [key, CANARY].into_iter().chain(query).collect();
-    let texts = outcome.texts.iter().cloned().chain([ledger, log.text()]).chain(server.request_bodies());
+    // Whatever can be shown of the settings, too.
+    let shown = format!("{:?} {:?}", builder(client, &server, &base_url), settings(client));
+    let texts =
+        outcome.texts.iter().cloned().chain([ledger, shown, log.text()]).chain(server.request_bodies());
     Ok(json!({
         "id": row["id"],
         "category": outcome.category.map_or("ok", Category::as_str),
@@ -73,6 +79,15 @@ pub(crate) async fn answer(row: &Value, log: &Log) -> Result<Value, Box<dyn Erro
         "flags": outcome.flags(),
         "key_leaks": sinks::leaks(texts, &secrets),
     }))
+}
+
+/// Whether a request to this base URL stays on this machine, or goes to a name that nobody can have.
+fn stays_here(base_url: &str) -> bool {
+    let rest = base_url.split_once("://").map_or("", |(_, rest)| rest);
+    let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
+    let host = authority.rsplit_once(':').map_or(authority, |(host, _)| host);
+    let is_loopback = host.parse().is_ok_and(|address: std::net::Ipv4Addr| address.is_loopback());
+    is_loopback || host == "[::1]" || [".invalid", "localhost"].iter().any(|end| host.ends_with(end))
 }
 
 fn builder(client: &Value, server: &Server, base_url: &str) -> OpenAiBuilder {
@@ -112,68 +127,5 @@ async fn call(run: &Run, client: &Value) -> Outcome {
     match result {
         Ok(record) => Outcome::of(&record, None),
         Err(error) => Outcome::failed(&error),
-    }
-}
-
-/// What came of a call.
-struct Outcome {
-    category: Option<Category>,
-    record: Option<CallRecord>,
-    /// Everything it says of itself.
-    texts: Vec<String>,
-}
-
-impl Outcome {
-    fn of(record: &CallRecord, error: Option<&NodeError>) -> Outcome {
-        let mut texts = vec![format!("{record:?}"), json!(record).to_string()];
-        texts.extend(record.attempts.iter().map(|attempt| attempt.message.clone()));
-        texts.extend(error.map(ToString::to_string));
-        texts.extend(error.map(|error| format!("{error:?} {}", error.message())));
-        let category = error.map(NodeError::category);
-        Outcome { category, record: Some(record.clone()), texts }
-    }
-
-    fn failed(error: &NodeError) -> Outcome {
-        match error.record() {
-            Some(record) => Outcome::of(record, Some(error)),
-            None => Outcome {
-                category: Some(error.category()),
-                record: None,
-                texts: vec![error.to_string(), format!("{error:?}")],
-            },
-        }
-    }
-
-    fn attempts(&self) -> &[AttemptRecord] {
-        self.record.as_ref().map_or(&[], |record| &record.attempts)
-    }
-
-    fn first(&self) -> Option<Category> {
-        self.attempts().iter().find_map(|attempt| attempt.category).or(self.category)
-    }
-
-    /// What was decided on the first failure. Asking without what the provider refuses is no repetition.
-    fn retry(&self) -> &'static str {
-        match self.attempts().get(1).map(|attempt| attempt.kind) {
-            Some(AttemptKind::Retry) => "transport",
-            Some(AttemptKind::Correction) => "feedback",
-            _ => "no",
-        }
-    }
-
-    fn usage(&self) -> Value {
-        let usage = self.record.as_ref().map(CallRecord::usage).unwrap_or_default();
-        let known = |tokens: Tokens| (tokens.unreported_calls < usage.requests).then_some(tokens.known);
-        let unreported = [usage.input, usage.output, usage.total].map(|tokens| tokens.unreported_calls);
-        json!({
-            "input": known(usage.input),
-            "output": known(usage.output),
-            "total": known(usage.total),
-            "unreported": unreported.into_iter().max(),
-        })
-    }
-
-    fn flags(&self) -> Vec<Value> {
-        self.attempts().iter().flat_map(|attempt| &attempt.flags).map(|flag| json!(flag)).collect()
     }
 }

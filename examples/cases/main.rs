@@ -6,7 +6,7 @@
 //!
 //! A row with a `server` is a fault of HTTP: a server that behaves just so, asked over a real socket. A row with a
 //! text is one to read JSON from, which waits for a reader that can be called on its own. What a row expects is
-//! never looked at: that is the scorer's.
+//! never looked at: that is the scorer's. A row that cannot be run says why, and the rows after it are run.
 
 use std::error::Error;
 use std::fs::File;
@@ -15,31 +15,39 @@ use std::io::{BufRead, BufReader};
 use serde_json::{Value, json};
 
 mod body;
+mod connection;
 mod fault;
 mod gzip;
 mod http_date;
+mod outcome;
 mod server;
 mod sinks;
 
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn Error>> {
     let path = std::env::args().nth(1).ok_or("usage: cases FILE, with one JSON object a line")?;
+    let file = File::open(&path).map_err(|error| format!("{path}: {error}"))?;
     let log = sinks::Log::install()?;
-    for (index, line) in BufReader::new(File::open(&path)?).lines().enumerate() {
+    for (index, line) in BufReader::new(file).split(b'\n').enumerate() {
         let line = line?;
-        if line.trim().is_empty() {
+        let line = line.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(&line).trim_ascii();
+        if line.is_empty() {
             continue;
         }
-        let row = serde_json::from_str(&line).map_err(|error| format!("{path}:{}: {error}", index + 1))?;
-        println!("{}", answer(&row, &log).await);
+        let answer = match serde_json::from_slice::<Value>(line) {
+            Ok(row) if row.is_object() => answer(&row, &log).await,
+            Ok(_) => json!({"id": null, "line": index + 1, "error": "not a JSON object"}),
+            Err(error) => json!({"id": null, "line": index + 1, "error": format!("not JSON: {error}")}),
+        };
+        println!("{answer}");
     }
     Ok(())
 }
 
 async fn answer(row: &Value, log: &sinks::Log) -> Value {
     let id = &row["id"];
-    if row.get("server").is_none() {
-        return json!({"id": id, "error": "unsupported"});
+    if !row["server"].is_object() {
+        return json!({"id": id, "error": "unsupported: the row has no `server`"});
     }
     if let Some(reason) = fault::skipped(row) {
         return json!({"id": id, "skipped": reason});

@@ -15,6 +15,7 @@ use tokio::task::{JoinHandle, JoinSet};
 use tokio::time::{sleep, timeout};
 
 use crate::body::Body;
+use crate::connection::Connection;
 use crate::http_date;
 
 /// One answer of a server, and what it does with the connection.
@@ -23,7 +24,7 @@ pub(crate) struct Response {
     status: u64,
     headers: Vec<(String, String)>,
     body: Body,
-    connection: String,
+    connection: Connection,
     delay: Duration,
 }
 
@@ -41,7 +42,7 @@ impl Response {
             status: server["status"].as_u64().unwrap_or(200),
             headers: headers.map(|(name, value)| (name.clone(), text(value))).collect(),
             body: Body::read(server)?,
-            connection: server["connection"].as_str().unwrap_or("normal").to_owned(),
+            connection: Connection::named(server["connection"].as_str().unwrap_or("normal"))?,
             delay: Duration::from_millis(server["delay_before_headers_ms"].as_u64().unwrap_or(0)),
         })
     }
@@ -61,7 +62,7 @@ impl Response {
             let date = value.strip_prefix("@http-date:").and_then(http_date::from_now);
             header(name, &date.unwrap_or_else(|| value.replace("@self", own_url)));
         }
-        if self.connection == "1000_headers" {
+        if self.connection == Connection::ManyHeaders {
             (0..1000).for_each(|number| header(&format!("x-{number}"), "1"));
         }
         let is_whole = self.body.repeated.is_none() && self.body.pieces.len() < 2;
@@ -75,25 +76,25 @@ impl Response {
 /// A server; it ends with its handle.
 pub(crate) struct Server {
     address: SocketAddr,
-    connection: String,
+    connection: Connection,
     bodies: Arc<Mutex<Vec<String>>>,
     task: JoinHandle<()>,
 }
 
 impl Server {
     pub(crate) async fn start(responses: Vec<Response>) -> io::Result<Server> {
-        let connection = responses.first().map(|response| response.connection.clone()).unwrap_or_default();
+        let connection = responses.first().map_or(Connection::Normal, |response| response.connection);
         let socket = TcpSocket::new_v4()?;
         socket.bind(SocketAddr::from(([127, 0, 0, 1], 0)))?;
         let address = socket.local_addr()?;
         let bodies = Arc::default();
-        let task = match connection.as_str() {
+        let task = match connection {
             // A socket that is bound and does not listen refuses, and keeps its port from others.
-            "refuse" => tokio::spawn(async move {
+            Connection::Refused => tokio::spawn(async move {
                 let _socket = socket;
                 std::future::pending().await
             }),
-            "blackhole_syn" => {
+            Connection::BlackHole => {
                 let listener = socket.listen(1)?;
                 let crowd = crowd(address).await;
                 tokio::spawn(async move {
@@ -107,17 +108,17 @@ impl Server {
     }
 
     pub(crate) fn base_url(&self) -> String {
-        match self.connection.as_str() {
-            // A label of a name has at most 63 characters, so that no resolver knows it.
-            "dns_nxdomain" => format!("http://{}.localhost/v1", "x".repeat(64)),
-            "never-sent" => "https://never-sent.invalid/v1".to_owned(),
-            "tls_self_signed" | "tls_reset" => format!("https://{}/v1", self.address),
+        match self.connection {
+            // A label of a name has at most 63 characters, so that no resolver is asked.
+            Connection::UnknownName => format!("https://{}.invalid/v1", "x".repeat(64)),
+            Connection::NeverSent => "https://never-sent.invalid/v1".to_owned(),
+            Connection::SelfSigned | Connection::TlsReset => format!("https://{}/v1", self.address),
             _ => format!("http://{}/v1", self.address),
         }
     }
 
     pub(crate) fn is_never_asked(&self) -> bool {
-        self.connection == "never-sent"
+        self.connection == Connection::NeverSent
     }
 
     /// What was asked, without headers: the key belongs there.
@@ -157,10 +158,10 @@ async fn serve(listener: TcpListener, responses: Vec<Response>, bodies: Arc<Mute
 
 /// Reads the request and does with the connection what the response says.
 async fn act(mut stream: TcpStream, response: Response, bodies: &Mutex<Vec<String>>) -> io::Result<()> {
-    match response.connection.as_str() {
+    match response.connection {
         // What was sent and not read makes the end of the connection a reset.
-        "tls_reset" => return stream.readable().await,
-        "tls_self_signed" => return shake_hands(stream).await,
+        Connection::TlsReset => return stream.readable().await,
+        Connection::SelfSigned => return shake_hands(stream).await,
         _ => {}
     }
     let body = request(&mut stream).await?;
@@ -168,22 +169,40 @@ async fn act(mut stream: TcpStream, response: Response, bodies: &Mutex<Vec<Strin
     sleep(response.delay).await;
     let own_url = format!("http://{}", stream.local_addr()?);
     let head = response.head(&own_url).into_bytes();
-    let whole = || [head.clone(), response.body.bytes()].concat();
-    match response.connection.as_str() {
-        "accept_then_silent" => std::future::pending().await,
-        "1_byte_per_100ms" => {
-            for byte in whole() {
+    let body = response.body.bytes();
+    let half = || [&head[..], &body[..body.len() / 2]].concat();
+    match response.connection {
+        Connection::Silent => std::future::pending().await,
+        Connection::Reset => return reset(stream),
+        Connection::HangUp => {}
+        Connection::Garbage => stream.write_all(b"\x16\x03\x01 this is no HTTP\r\n\r\n").await?,
+        Connection::Slow => {
+            for byte in [head, body].concat() {
                 stream.write_all(&[byte]).await?;
                 sleep(Duration::from_millis(100)).await;
             }
         }
-        "half_body_then_silent" => {
-            stream.write_all(&whole()[..head.len() + response.body.bytes().len() / 2]).await?;
+        Connection::HeadThenSilent => {
+            stream.write_all(&head).await?;
             std::future::pending().await
         }
-        // An empty SETTINGS frame, then GOAWAY without an error.
-        "h2_goaway" => {
+        Connection::HalfThenSilent => {
+            stream.write_all(&half()).await?;
+            std::future::pending().await
+        }
+        Connection::HalfThenClosed => stream.write_all(&half()).await?,
+        Connection::HalfThenReset => {
+            stream.write_all(&half()).await?;
+            // The half arrives before the reset, which throws away what is still under way.
+            sleep(Duration::from_millis(50)).await;
+            return reset(stream);
+        }
+        // An empty SETTINGS frame, then GOAWAY without an error, or RST_STREAM with REFUSED_STREAM.
+        Connection::GoAway => {
             stream.write_all(b"\0\0\0\x04\0\0\0\0\0\0\0\x08\x07\0\0\0\0\0\0\0\0\0\0\0\0\0").await?;
+        }
+        Connection::RefusedStream => {
+            stream.write_all(b"\0\0\0\x04\0\0\0\0\0\0\0\x04\x03\0\0\0\0\x01\0\0\0\x07").await?;
         }
         _ => {
             stream.write_all(&head).await?;
@@ -191,6 +210,12 @@ async fn act(mut stream: TcpStream, response: Response, bodies: &Mutex<Vec<Strin
         }
     }
     stream.shutdown().await
+}
+
+fn reset(stream: TcpStream) -> io::Result<()> {
+    // Deprecated because a linger time blocks the thread that drops the socket. Zero does not.
+    #[allow(deprecated)]
+    stream.set_linger(Some(Duration::ZERO))
 }
 
 async fn send(stream: &mut TcpStream, response: &Response) -> io::Result<()> {
@@ -214,7 +239,7 @@ async fn send(stream: &mut TcpStream, response: &Response) -> io::Result<()> {
             sleep(again.pause).await;
         }
     }
-    if response.is_chunked() && response.connection != "close_without_final_chunk" {
+    if response.is_chunked() && response.connection != Connection::NoLastChunk {
         stream.write_all(b"0\r\n\r\n").await?;
     }
     Ok(())

@@ -1,5 +1,6 @@
 //! Everything that a secret could get into.
 
+use std::error::Error;
 use std::fmt::{Debug, Write};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -13,14 +14,16 @@ pub(crate) fn leaks(texts: impl IntoIterator<Item = String>, secrets: &[&str]) -
     texts.into_iter().filter(holds_one).count()
 }
 
-/// All that is logged, at every level.
+/// All that is logged, at every level: through `tracing`, and through `log`, which HTTP and TLS below us use.
 #[derive(Clone, Default)]
 pub(crate) struct Log(Arc<Mutex<String>>);
 
 impl Log {
-    pub(crate) fn install() -> Result<Log, tracing::dispatcher::SetGlobalDefaultError> {
+    pub(crate) fn install() -> Result<Log, Box<dyn Error>> {
         let log = Log::default();
         tracing::subscriber::set_global_default(log.clone())?;
+        log::set_boxed_logger(Box::new(log.clone()))?;
+        log::set_max_level(log::LevelFilter::Trace);
         Ok(log)
     }
 
@@ -35,6 +38,19 @@ impl Log {
     fn with<T>(&self, act: impl FnOnce(&mut String) -> T) -> T {
         act(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
     }
+}
+
+impl log::Log for Log {
+    fn enabled(&self, _: &log::Metadata<'_>) -> bool {
+        true
+    }
+
+    fn log(&self, record: &log::Record<'_>) {
+        // Writing to a `String` does not fail.
+        let _ = self.with(|text| writeln!(text, "{}", record.args()));
+    }
+
+    fn flush(&self) {}
 }
 
 impl Subscriber for Log {

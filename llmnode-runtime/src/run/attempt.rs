@@ -88,7 +88,7 @@ async fn ask(
         replace(&mut record.request_id, request_id);
     });
     let cut = finish == Some(FinishReason::Length);
-    if let Some(failure) = unusable(&text, refusal, finish, request, plan) {
+    if let Some(failure) = unusable(&text, refusal, finish, usage, request, plan) {
         return Err(Failure { answer: Some(text), ..failure });
     }
     match judge.judge(&text, cut, attempt).await {
@@ -125,6 +125,7 @@ fn unusable(
     text: &str,
     refusal: Option<String>,
     finish: Option<FinishReason>,
+    usage: Option<TokenUsage>,
     request: &Request,
     plan: &Resolved<'_>,
 ) -> Option<Failure> {
@@ -140,6 +141,7 @@ fn unusable(
         Some(FinishReason::Error) => {
             Some(Failure::new(Category::ServerError, "the provider failed while it answered"))
         }
+        Some(FinishReason::Length) if empty && fills_the_window(usage, request) => Some(window_is_full()),
         Some(FinishReason::Length) if empty => Some(truncated(request)),
         _ if empty => {
             let violations = vec![Violation::new("", "the answer was empty; an answer is required")];
@@ -152,6 +154,21 @@ fn unusable(
         }
         _ => None,
     }
+}
+
+/// Whether a length stop came at once: servers that do not refuse a long prompt have no room left for the answer.
+fn fills_the_window(usage: Option<TokenUsage>, request: &Request) -> bool {
+    /// No model's window is smaller.
+    const WINDOW: u64 = 500;
+    let Some(TokenUsage { input: Some(input), output: Some(output), .. }) = usage else { return false };
+    let is_our_limit = request.max_tokens.is_some_and(|limit| output >= limit.into());
+    input >= WINDOW && output <= input / 100 && !is_our_limit
+}
+
+fn window_is_full() -> Failure {
+    let message = "the prompt filled the model's window, and no room was left for an answer; shorten it, or give the \
+                   model a larger window";
+    Failure::new(Category::ContextLengthError, message)
 }
 
 fn truncated(request: &Request) -> Failure {
