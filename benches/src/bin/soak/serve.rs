@@ -1,0 +1,39 @@
+//! The server, which draws what it does with each request, and tells of it when it is done.
+
+use std::io::{self, Write};
+
+use llmnode::StubServer;
+use llmnode::stub_server::{LoggedRequest, Reply};
+
+use crate::draw;
+use crate::faulty::{Act, Seen};
+use crate::options::Options;
+use crate::told::Told;
+
+/// Serves until the standard input ends.
+#[tokio::main(flavor = "current_thread")]
+pub(crate) async fn serve(options: &Options) -> io::Result<()> {
+    let (seed, faults) = (options.seed, options.faults);
+    let act = move |request: &LoggedRequest| -> Act {
+        let number = request.request_id().trim_start_matches("req-").parse().unwrap_or(0);
+        draw::act(draw::random(seed, number), faults)
+    };
+    let server = StubServer::builder()
+        .default_reply(Reply::for_request(move |request| act(request).reply(request)))
+        .log_limit(0)
+        .on_exchange(move |request| tell(&Told::Seen(Seen::of(request, act(request)))))
+        .start()
+        .await?;
+    tell(&Told::Serving { base_url: server.base_url() });
+    tokio::task::spawn_blocking(|| io::copy(&mut io::stdin(), &mut io::sink())).await??;
+    server.stop().await;
+    Ok(())
+}
+
+/// One line on the standard output. Who listens reads until the end.
+pub(crate) fn tell(told: &Told) {
+    let mut out = io::stdout().lock();
+    let written =
+        serde_json::to_writer(&mut out, told).map_err(io::Error::from).and_then(|()| out.write_all(b"\n"));
+    written.expect("the process that watches is gone");
+}

@@ -1,0 +1,96 @@
+//! Starts the server and the calls, compares what both tell, and watches the memory of the calls meanwhile.
+
+use std::collections::BTreeMap;
+use std::error::Error;
+use std::io::{BufRead, BufReader};
+use std::process::{Child, ChildStdin, Command, Stdio};
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+
+use indicatif::{ProgressBar, ProgressStyle};
+
+use crate::faulty::{Account, Figures};
+use crate::memory::resident;
+use crate::options::Options;
+use crate::told::{Closed, Told};
+
+/// What came out.
+pub(crate) struct Outcome {
+    pub(crate) figures: Figures,
+    pub(crate) complaints: Vec<String>,
+    pub(crate) closed: Closed,
+    /// Calls by how they ended.
+    pub(crate) ended: BTreeMap<String, u64>,
+    /// Resident bytes after so many calls.
+    pub(crate) resident: Vec<(u64, f64)>,
+}
+
+pub(crate) fn watch(options: &Options) -> Result<Outcome, Box<dyn Error>> {
+    let (tell, told) = sync_channel(10_000);
+    let mut server = start(options.arguments("serve"), tell.clone(), None)?;
+    let Ok(Told::Serving { base_url }) = told.recv() else { return Err("the server did not start".into()) };
+    let arguments = [options.arguments("call"), vec!["--base-url".to_owned(), base_url]].concat();
+    // When the calls have said everything, the server's input ends, and with it the server.
+    let mut calls = start(arguments, tell, server.stdin.take())?;
+    let outcome = listen(options, &told, calls.id())?;
+    for (name, child) in [("calls", &mut calls), ("server", &mut server)] {
+        let status = child.wait()?;
+        if !status.success() {
+            return Err(format!("the process of the {name} ended with {status}").into());
+        }
+    }
+    Ok(outcome)
+}
+
+/// This program in another role; what it tells goes to `tell`. `held` is let go when it has told everything.
+fn start(
+    arguments: Vec<String>,
+    tell: SyncSender<Told>,
+    held: Option<ChildStdin>,
+) -> Result<Child, Box<dyn Error>> {
+    let mut command = Command::new(std::env::current_exe()?);
+    let mut child = command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
+    let lines = BufReader::new(child.stdout.take().ok_or("no standard output")?).lines();
+    std::thread::spawn(move || {
+        let _held = held;
+        for line in lines.map_while(Result::ok) {
+            let told = serde_json::from_str(&line).expect("a line of this program's own");
+            if tell.send(told).is_err() {
+                break;
+            }
+        }
+    });
+    Ok(child)
+}
+
+/// Listens until both processes have said everything.
+fn listen(options: &Options, told: &Receiver<Told>, calls: u32) -> Result<Outcome, Box<dyn Error>> {
+    let bar = ProgressBar::new(options.calls);
+    bar.set_style(ProgressStyle::with_template("{bar:40} {pos}/{len} calls, {per_sec}, {eta} left{msg}")?);
+    let mut account = Account::default();
+    let (mut ended, mut samples, mut closed) = (BTreeMap::new(), Vec::new(), None);
+    let (mut count, every) = (0, (options.calls / 400).max(1));
+    for told in told {
+        match told {
+            Told::Seen(seen) => account.seen(seen),
+            Told::Ended { call, entries } => {
+                entries.into_iter().for_each(|entry| account.entry(entry));
+                let how = call.category.as_deref().unwrap_or("answered");
+                let to = if call.refused { ", connection refused" } else { "" };
+                *ended.entry(format!("{how}{to}")).or_default() += 1;
+                count += 1;
+                bar.set_position(count);
+                if count % every == 0 {
+                    samples.extend(resident(calls).map(|bytes| (count, bytes as f64)));
+                }
+            }
+            Told::Closed(figures) => {
+                closed = Some(figures);
+            }
+            Told::Serving { .. } => {}
+        }
+    }
+    bar.finish_and_clear();
+    let (figures, complaints) = account.close();
+    let closed = closed.ok_or("the calls broke off")?;
+    Ok(Outcome { figures, complaints, closed, ended, resident: samples })
+}
