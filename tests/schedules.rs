@@ -8,7 +8,8 @@ mod faulty;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use faulty::{Account, Act, Ask, Caller, Figures, REFUSING, Seen};
+use faulty::account::{Account, Figures, Seen};
+use faulty::{Act, Ask, Caller, REFUSING};
 use llmnode::stub_server::{LoggedRequest, Reply};
 use llmnode::{AttemptKind, CallRecord, Category, Settings, StubServer};
 use proptest::prelude::*;
@@ -56,9 +57,9 @@ impl Scheduled {
         figures
     }
 
-    fn enter(&self, caller: &Caller, number: u64, record: &CallRecord) {
+    fn enter(&self, caller: &Caller, record: &CallRecord) {
         let mut account = self.account.lock().unwrap();
-        caller.entries(number, record).into_iter().for_each(|entry| account.entry(entry));
+        caller.entries(record).into_iter().for_each(|entry| account.entry(entry));
     }
 }
 
@@ -107,7 +108,7 @@ fn act() -> impl Strategy<Value = Act> {
         6 => of(&[Act::NoJson, Act::WrongType, Act::Invalid, Act::Invalid, Act::Empty, Act::NoContent]),
         6 => of(&[
             Act::Busy(None), Act::Failed, Act::HalfError, Act::ErrorPage, Act::NoChoices, Act::Compressed,
-            Act::HangUp, Act::Reset, Act::Garbage, Act::HalfBody, Act::ResetMidway,
+            Act::HangUp, Act::Reset, Act::Garbage, Act::HalfBody, Act::ResetMidway, Act::Moved,
         ]),
         1 => of(&[
             Act::Good, Act::GoodWithoutUsage, Act::GoodButStopped, Act::GoodInTwo, Act::Stopped, Act::Refused,
@@ -138,20 +139,20 @@ async fn play(acts: Vec<Act>, plans: Vec<Plan>) {
         calls.spawn(async move {
             let record = caller.call(number, plan.settings(), plan.polls).await;
             plan.check(&record);
-            (number, record)
+            record
         });
     }
     let mut waited = Duration::ZERO;
-    for (number, record) in calls.join_all().await {
+    for record in calls.join_all().await {
         waited += record.attempts.iter().map(|attempt| attempt.wait).sum::<Duration>();
-        server.enter(&caller, number, &record);
+        server.enter(&caller, &record);
     }
     assert_eq!(caller.clock.waited(), waited, "who waited, asked again");
 
     // Whatever came before, the run is usable: the schedule is at its end some time.
     for number in 100.. {
         let record = caller.call(number, Settings::new(), None).await;
-        server.enter(&caller, number, &record);
+        server.enter(&caller, &record);
         if record.category.is_none() {
             break;
         }
@@ -190,7 +191,7 @@ fn a_call_dropped_at_any_await_over_sockets_leaves_true_books() {
                 let server = Scheduled::start(acts.clone()).await;
                 let caller = Caller::new(&server.server.base_url(), 30 * TIMEOUT).unwrap();
                 let record = caller.call(0, Settings::new(), Some(polls)).await;
-                server.enter(&caller, 0, &record);
+                server.enter(&caller, &record);
                 let cancelled = record.category == Some(Category::Cancelled);
                 assert!(cancelled || record.category.is_none(), "{record:#?}");
                 // No more is asked for a call that nobody awaits.

@@ -13,7 +13,6 @@ use serde::{Deserialize, Serialize};
 
 use super::act::Act;
 use super::node::Judged;
-use super::ticket;
 
 /// Input, output and total tokens.
 type Tokens = [Option<u64>; 3];
@@ -34,17 +33,19 @@ pub(crate) struct Entry {
 
 impl Entry {
     /// The entries of one call.
-    pub(crate) fn of_call(call: u64, record: &CallRecord, judged: &Judged) -> Vec<Entry> {
+    pub(crate) fn of_call(record: &CallRecord, judged: &Judged) -> Vec<Entry> {
         let waits = record.attempts.iter().skip(1).map(|next| Some(next.wait)).chain([None]);
-        let attempts = record.attempts.iter().zip(waits).enumerate();
-        attempts
-            .map(|(index, (attempt, waited))| Entry::new(ticket::id(call, index), attempt, waited, judged))
+        record
+            .attempts
+            .iter()
+            .zip(waits)
+            .map(|(attempt, waited)| Entry::new(attempt, waited, judged))
             .collect()
     }
 
-    fn new(id: String, attempt: &AttemptRecord, waited: Option<Duration>, judged: &Judged) -> Entry {
+    fn new(attempt: &AttemptRecord, waited: Option<Duration>, judged: &Judged) -> Entry {
         Entry {
-            id,
+            id: attempt.id.to_string(),
             judged: attempt.request_id.as_deref().is_some_and(|id| judged.forget(id)),
             request_id: attempt.request_id.clone(),
             category: attempt.category.map(|category| category.as_str().to_owned()),
@@ -93,7 +94,7 @@ pub(crate) struct Seen {
 impl Seen {
     pub(crate) fn of(request: &LoggedRequest, act: Act) -> Seen {
         Seen {
-            id: ticket::of(request),
+            id: request.header("x-client-request-id").unwrap_or_default().to_owned(),
             request_id: request.request_id().to_owned(),
             tokens: request
                 .usage()

@@ -44,6 +44,8 @@ pub(crate) enum Act {
     Failed,
     ErrorPage,
     Page,
+    /// A redirect to the same server.
+    Moved,
     WrongKey,
     TooLong,
     Compressed,
@@ -104,6 +106,7 @@ impl Act {
             Act::HalfError => error(503, "server_error", "overloaded").cut_short(),
             Act::ErrorPage => Reply::html(502),
             Act::Page => Reply::html(200),
+            Act::Moved => Reply::redirect("/v1/chat/completions?moved"),
             Act::WrongKey => error(401, "invalid_request_error", "invalid_api_key"),
             Act::TooLong => error(400, "invalid_request_error", "context_length_exceeded"),
             Act::HangUp => Reply::hang_up(),

@@ -12,7 +12,6 @@ use tokio::net::TcpSocket;
 use super::account::Entry;
 use super::clock::TurnClock;
 use super::node::{Count, Judged};
-use super::ticket::{Ticketed, call_as};
 
 /// A run that asks one server. For runtimes of one thread.
 pub(crate) struct Caller {
@@ -30,7 +29,7 @@ impl Caller {
     pub(crate) fn new(base_url: &str, timeout: Duration) -> Result<Caller, Box<dyn Error>> {
         let model = |url: &str| {
             let builder = OpenAi::builder().base_url(url).model("m").max_body_bytes(256 * 1024);
-            builder.attempt_timeout(timeout).build().map(Ticketed)
+            builder.attempt_timeout(timeout).build()
         };
         let refusing = TcpSocket::new_v4()?;
         refusing.bind(([127, 0, 0, 1], 0).into())?;
@@ -45,8 +44,7 @@ impl Caller {
     /// One call, dropped when it has been polled so often, if it has not ended by then; its record.
     pub(crate) async fn call(&self, number: u64, settings: Settings, polls: Option<u32>) -> Arc<CallRecord> {
         let node = Count { what: number };
-        let call = call_as(number, self.run.call(&node).settings(settings).into_future());
-        let mut call = Box::pin(call);
+        let mut call = Box::pin(self.run.call(&node).settings(settings).into_future());
         let mut polled = 0;
         poll_fn(|cx| {
             let ended = call.as_mut().poll(cx).is_ready();
@@ -60,7 +58,7 @@ impl Caller {
     }
 
     /// The ledger's entries of a call.
-    pub(crate) fn entries(&self, number: u64, record: &CallRecord) -> Vec<Entry> {
-        Entry::of_call(number, record, self.run.state())
+    pub(crate) fn entries(&self, record: &CallRecord) -> Vec<Entry> {
+        Entry::of_call(record, self.run.state())
     }
 }

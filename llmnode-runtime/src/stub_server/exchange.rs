@@ -37,9 +37,10 @@ pub(super) async fn serve(stream: TcpStream, shared: Arc<Shared>) {
     let mut reader = Reader::new(stream);
     let mut out = Vec::new();
     loop {
-        let head = match reader.head().await {
-            Ok(head) => head,
-            Err(error) => return refuse(&mut reader.stream, &shared, Head::default(), error).await,
+        let head = match timeout(shared.idle_timeout, reader.head()).await {
+            Err(_) => return,
+            Ok(Ok(head)) => head,
+            Ok(Err(error)) => return refuse(&mut reader.stream, &shared, Head::default(), error).await,
         };
         let body = match reader.body(&head, shared.max_body).await {
             Ok(body) => body,

@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 use std::sync::Mutex;
+use std::time::Duration;
 
 use serde_json::{Value, json};
 
@@ -23,6 +24,7 @@ pub(super) struct Shared {
     pub(super) log: Log,
     pub(super) on_exchange: Option<OnExchange>,
     pub(super) max_body: usize,
+    pub(super) idle_timeout: Duration,
     pub(super) vary: bool,
 }
 

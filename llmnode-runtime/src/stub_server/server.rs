@@ -111,6 +111,7 @@ pub struct StubServerBuilder {
     log_limit: usize,
     on_exchange: Option<OnExchange>,
     max_body: usize,
+    idle_timeout: Duration,
     vary: bool,
 }
 
@@ -125,6 +126,7 @@ impl StubServerBuilder {
             log_limit: 10_000,
             on_exchange: None,
             max_body: 32 * 1024 * 1024,
+            idle_timeout: Duration::MAX,
             vary: false,
         }
     }
@@ -179,6 +181,13 @@ impl StubServerBuilder {
         self
     }
 
+    /// Closes a connection when it has waited this long for a request's head, as servers and what stands before
+    /// them do. Default: never.
+    pub fn idle_timeout(mut self, timeout: Duration) -> Self {
+        self.idle_timeout = timeout;
+        self
+    }
+
     /// Whether drawn answers depend on the messages too, rather than on the seed and the schema alone. Default:
     /// no, so that the wording of a prompt does not change the answers of a test.
     pub fn vary_with_messages(mut self, vary: bool) -> Self {
@@ -202,6 +211,7 @@ impl StubServerBuilder {
             log: Log::new(self.log_limit),
             on_exchange: self.on_exchange,
             max_body: self.max_body,
+            idle_timeout: self.idle_timeout,
             vary: self.vary,
         });
         let (stop, stopped) = oneshot::channel();

@@ -2,6 +2,7 @@
 //! on the heap is theirs.
 
 use std::error::Error;
+use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
@@ -12,14 +13,15 @@ use tokio::task::JoinSet;
 
 use crate::draw::random;
 use crate::faulty::{Caller, REFUSING};
-use crate::memory::sockets;
+use crate::memory::{Sample, resident, sockets};
 use crate::options::Options;
 use crate::serve::tell;
 use crate::told::{Closed, Ended, Told};
 
 /// Of one attempt: long enough for an answer on a busy machine.
 const TIMEOUT: Duration = Duration::from_millis(500);
-/// The fewest calls after which the heap is looked at, since none may be under way then.
+/// How often the memory is looked at, at most, and after how many calls, at least: none may be under way then.
+const MOST_BATCHES: u64 = 200;
 const BATCH: u64 = 1000;
 
 struct Work {
@@ -34,37 +36,44 @@ struct Work {
 pub(crate) fn call(options: &Options) -> Result<(), Box<dyn Error>> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let caller = runtime.block_on(async { Caller::new(&options.base_url, TIMEOUT) })?;
-    let ledger = caller.run.ledger();
-    let clock = caller.clock.clone();
+    let (ledger, clock) = (caller.run.ledger(), caller.clock.clone());
     let (next, waited) = (AtomicU64::new(0), AtomicU64::new(0));
     let work = Arc::new(Work { caller, next, waited, seed: options.seed, drops: options.drops });
-    let batch = (options.calls / 200).max(BATCH);
-    let mut heap = Vec::with_capacity(256);
     let began = Instant::now();
-    let mut live = 0;
-    while work.next.load(Ordering::Relaxed) < options.calls {
-        let until = (work.next.load(Ordering::Relaxed) + batch).min(options.calls);
-        let measured =
-            allocation_counter::measure(|| runtime.block_on(make(&work, until, options.in_flight)));
-        live += measured.bytes_current;
-        heap.push((until, live));
-    }
+    let memory = in_batches(&runtime, &work, options)?;
     let seconds = began.elapsed().as_secs_f64();
     let ledger_waited = Duration::from_nanos(work.waited.load(Ordering::Relaxed));
     drop(work);
-    let tasks_left = settle(&runtime);
-    let total = ledger.total();
-    tell(&Told::Closed(Closed {
-        requests: total.requests,
-        tokens: total.total.known,
-        clock_waited: clock.waited(),
-        ledger_waited,
-        heap,
-        tasks_left,
-        sockets_left: sockets()?,
-        seconds,
-    }));
+    let tasks = || runtime.metrics().num_alive_tasks();
+    settle(&runtime, || Ok(tasks() == 0 && sockets()? == 0))?;
+    let (total, clock_waited) = (ledger.total(), clock.waited());
+    let (requests, tokens) = (total.requests, total.total.known);
+    let (tasks_left, sockets_left) = (tasks(), sockets()?);
+    let closed =
+        Closed { requests, tokens, clock_waited, ledger_waited, memory, tasks_left, sockets_left, seconds };
+    tell(&Told::Closed(closed));
     Ok(())
+}
+
+/// Makes all calls. After each batch, when no call is under way and the server has closed the idle connections,
+/// looks at the memory.
+fn in_batches(runtime: &Runtime, work: &Arc<Work>, options: &Options) -> io::Result<Vec<Sample>> {
+    let batch = (options.calls / MOST_BATCHES).max(BATCH);
+    let mut memory = Vec::with_capacity(MOST_BATCHES as usize + 2);
+    // That of the port which refuses connections.
+    let own = sockets()?;
+    let (mut made, mut live, mut settled) = (0, 0, Ok(()));
+    while made < options.calls {
+        made = (made + batch).min(options.calls);
+        let measured = allocation_counter::measure(|| {
+            runtime.block_on(make(work, made, options.in_flight));
+            settled = settle(runtime, || Ok(sockets()? <= own));
+        });
+        std::mem::replace(&mut settled, Ok(()))?;
+        live += measured.bytes_current;
+        memory.push(Sample { calls: made, heap: live, resident: resident()? });
+    }
+    Ok(memory)
 }
 
 /// Makes calls until the next one has the number `until`, and waits for all of them.
@@ -96,18 +105,16 @@ impl Work {
         let waits: Duration = record.attempts.iter().map(|attempt| attempt.wait).sum();
         self.waited.fetch_add(waits.as_nanos() as u64, Ordering::Relaxed);
         let category = record.category.map(|category| category.as_str().to_owned());
-        let entries = self.caller.entries(number, &record);
+        let entries = self.caller.entries(&record);
         tell(&Told::Ended { call: Ended { category, refused }, entries });
     }
 }
 
-/// Waits until all tasks have ended, some seconds at most; those that are left.
-fn settle(runtime: &Runtime) -> usize {
-    for _ in 0..500 {
-        if runtime.metrics().num_alive_tasks() == 0 {
-            break;
-        }
-        runtime.block_on(async { tokio::time::sleep(Duration::from_millis(10)).await });
+/// Runs what is left to run until it is `quiet`, some seconds at most.
+fn settle(runtime: &Runtime, quiet: impl Fn() -> io::Result<bool>) -> io::Result<()> {
+    let began = Instant::now();
+    while !quiet()? && began.elapsed() < Duration::from_secs(5) {
+        runtime.block_on(async { tokio::time::sleep(Duration::from_millis(5)).await });
     }
-    runtime.metrics().num_alive_tasks()
+    Ok(())
 }

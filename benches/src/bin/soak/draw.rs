@@ -3,7 +3,7 @@
 use crate::faulty::{Act, Ask};
 
 /// The faults of the soak, and how often each comes. Those that keep a call waiting for its timeout are rare.
-const FAULTS: [(u64, Act); 34] = [
+const FAULTS: [(u64, Act); 35] = [
     (2, Act::GoodWithoutUsage),
     (2, Act::GoodButStopped),
     (2, Act::GoodInTwo),
@@ -27,6 +27,7 @@ const FAULTS: [(u64, Act); 34] = [
     (8, Act::Failed),
     (3, Act::ErrorPage),
     (1, Act::Page),
+    (2, Act::Moved),
     (1, Act::WrongKey),
     (1, Act::TooLong),
     (2, Act::Compressed),

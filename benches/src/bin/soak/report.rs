@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use crate::memory::slope_of_last_half;
+use crate::memory::slope;
 use crate::options::Options;
 use crate::watch::Outcome;
 
@@ -14,8 +14,8 @@ const MAX_SLOPE: f64 = 1.0;
 /// Prints everything; fails if a promise does not hold.
 pub(crate) fn print(options: &Options, outcome: &Outcome) -> ExitCode {
     let Outcome { figures, closed, ended, .. } = outcome;
-    let heap: Vec<_> = closed.heap.iter().map(|(at, bytes)| (*at, *bytes as f64)).collect();
-    let (heap, resident) = (slope_of_last_half(&heap), slope_of_last_half(&outcome.resident));
+    let memory = &closed.memory;
+    let (heap, resident) = (slope(memory, |sample| sample.heap), slope(memory, |sample| sample.resident));
     let all: u64 = ended.values().sum();
     println!("| | |\n|---|---|");
     let row = |name: &str, value: String| println!("| {name} | {value} |");

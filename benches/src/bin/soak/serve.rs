@@ -1,12 +1,14 @@
 //! The server, which draws what it does with each request, and tells of it when it is done.
 
 use std::io::{self, Write};
+use std::time::Duration;
 
 use llmnode::StubServer;
 use llmnode::stub_server::{LoggedRequest, Reply};
 
 use crate::draw;
-use crate::faulty::{Act, Seen};
+use crate::faulty::Act;
+use crate::faulty::account::Seen;
 use crate::options::Options;
 use crate::told::Told;
 
@@ -21,6 +23,8 @@ pub(crate) async fn serve(options: &Options) -> io::Result<()> {
     let server = StubServer::builder()
         .default_reply(Reply::for_request(move |request| act(request).reply(request)))
         .log_limit(0)
+        // So short that a connection is now and then closed at the moment of its next request.
+        .idle_timeout(Duration::from_millis(20))
         .on_exchange(move |request| tell(&Told::Seen(Seen::of(request, act(request)))))
         .start()
         .await?;

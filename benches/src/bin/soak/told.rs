@@ -4,7 +4,8 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use crate::faulty::{Entry, Seen};
+use crate::faulty::account::{Entry, Seen};
+use crate::memory::Sample;
 
 #[derive(Deserialize, Serialize)]
 pub(crate) enum Told {
@@ -36,8 +37,7 @@ pub(crate) struct Closed {
     /// What the clock was asked to wait, and the waits that the ledger has.
     pub(crate) clock_waited: Duration,
     pub(crate) ledger_waited: Duration,
-    /// Bytes on the heap after so many calls, with none under way, against those at the begin.
-    pub(crate) heap: Vec<(u64, i64)>,
+    pub(crate) memory: Vec<Sample>,
     pub(crate) tasks_left: usize,
     pub(crate) sockets_left: usize,
     pub(crate) seconds: f64,

@@ -1,4 +1,4 @@
-//! Starts the server and the calls, compares what both tell, and watches the memory of the calls meanwhile.
+//! Starts the server and the calls, and compares what both tell.
 
 use std::collections::BTreeMap;
 use std::error::Error;
@@ -8,8 +8,7 @@ use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 
 use indicatif::{ProgressBar, ProgressStyle};
 
-use crate::faulty::{Account, Figures};
-use crate::memory::resident;
+use crate::faulty::account::{Account, Figures};
 use crate::options::Options;
 use crate::told::{Closed, Told};
 
@@ -20,8 +19,6 @@ pub(crate) struct Outcome {
     pub(crate) closed: Closed,
     /// Calls by how they ended.
     pub(crate) ended: BTreeMap<String, u64>,
-    /// Resident bytes after so many calls.
-    pub(crate) resident: Vec<(u64, f64)>,
 }
 
 pub(crate) fn watch(options: &Options) -> Result<Outcome, Box<dyn Error>> {
@@ -31,7 +28,7 @@ pub(crate) fn watch(options: &Options) -> Result<Outcome, Box<dyn Error>> {
     let arguments = [options.arguments("call"), vec!["--base-url".to_owned(), base_url]].concat();
     // When the calls have said everything, the server's input ends, and with it the server.
     let mut calls = start(arguments, tell, server.stdin.take())?;
-    let outcome = listen(options, &told, calls.id())?;
+    let outcome = listen(options, &told)?;
     for (name, child) in [("calls", &mut calls), ("server", &mut server)] {
         let status = child.wait()?;
         if !status.success() {
@@ -63,12 +60,11 @@ fn start(
 }
 
 /// Listens until both processes have said everything.
-fn listen(options: &Options, told: &Receiver<Told>, calls: u32) -> Result<Outcome, Box<dyn Error>> {
+fn listen(options: &Options, told: &Receiver<Told>) -> Result<Outcome, Box<dyn Error>> {
     let bar = ProgressBar::new(options.calls);
     bar.set_style(ProgressStyle::with_template("{bar:40} {pos}/{len} calls, {per_sec}, {eta} left{msg}")?);
     let mut account = Account::default();
-    let (mut ended, mut samples, mut closed) = (BTreeMap::new(), Vec::new(), None);
-    let (mut count, every) = (0, (options.calls / 400).max(1));
+    let (mut ended, mut closed) = (BTreeMap::new(), None);
     for told in told {
         match told {
             Told::Seen(seen) => account.seen(seen),
@@ -77,11 +73,7 @@ fn listen(options: &Options, told: &Receiver<Told>, calls: u32) -> Result<Outcom
                 let how = call.category.as_deref().unwrap_or("answered");
                 let to = if call.refused { ", connection refused" } else { "" };
                 *ended.entry(format!("{how}{to}")).or_default() += 1;
-                count += 1;
-                bar.set_position(count);
-                if count % every == 0 {
-                    samples.extend(resident(calls).map(|bytes| (count, bytes as f64)));
-                }
+                bar.inc(1);
             }
             Told::Closed(figures) => {
                 closed = Some(figures);
@@ -92,5 +84,5 @@ fn listen(options: &Options, told: &Receiver<Told>, calls: u32) -> Result<Outcom
     bar.finish_and_clear();
     let (figures, complaints) = account.close();
     let closed = closed.ok_or("the calls broke off")?;
-    Ok(Outcome { figures, complaints, closed, ended, resident: samples })
+    Ok(Outcome { figures, complaints, closed, ended })
 }

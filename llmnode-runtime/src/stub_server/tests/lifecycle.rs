@@ -196,3 +196,13 @@ async fn a_reset_midway_comes_after_the_head_and_is_no_proper_end() {
     assert!(began.is_err() || head == *b"HTTP/1.1 200");
     assert!(!client.rest().await.1 || began.is_err());
 }
+
+#[tokio::test]
+async fn an_idle_connection_is_closed_when_that_is_asked_for() {
+    let idle = Duration::from_millis(20);
+    let server = StubServer::builder().idle_timeout(idle).start().await.unwrap();
+    let mut client = Client::connect(server.address()).await;
+    client.send(post(&chat("x"))).await;
+    assert_eq!(client.response().await.unwrap().status, 200);
+    assert_eq!(timeout(Duration::from_secs(5), client.rest()).await.unwrap(), (Vec::new(), true));
+}
