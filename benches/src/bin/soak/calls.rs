@@ -105,8 +105,10 @@ impl Work {
         let waits: Duration = record.attempts.iter().map(|attempt| attempt.wait).sum();
         self.waited.fetch_add(waits.as_nanos() as u64, Ordering::Relaxed);
         let category = record.category.map(|category| category.as_str().to_owned());
-        let entries = self.caller.entries(&record);
-        tell(&Told::Ended { call: Ended { category, refused }, entries });
+        let last = record.attempts.last().filter(|_| category.is_some());
+        let budget_empty = last.is_some_and(|last| last.message.contains("retry budget"));
+        let call = Ended { category, refused, budget_empty };
+        tell(&Told::Ended { call, entries: self.caller.entries(&record) });
     }
 }
 

@@ -23,6 +23,7 @@ pub(crate) fn print(options: &Options, outcome: &Outcome) -> ExitCode {
     for (how, calls) in ended {
         row(&format!("calls: {how}"), calls.to_string());
     }
+    row("calls that failed for want of retry budget", outcome.budget_empty.to_string());
     row("requests in the ledger", figures.entries.to_string());
     row("requests that the server saw", figures.seen.to_string());
     row("of equal usage on both sides", figures.equal.to_string());
@@ -43,6 +44,7 @@ pub(crate) fn print(options: &Options, outcome: &Outcome) -> ExitCode {
             (closed.requests, closed.tokens) == (figures.entries, figures.tokens),
         ),
         ("who asked again has waited", closed.clock_waited == closed.ledger_waited),
+        ("the retry budget is for outages", outcome.budget_empty == 0),
         ("the heap does not grow", heap <= MAX_SLOPE),
         ("the resident memory does not grow", all < MANY || resident <= MAX_SLOPE),
         ("no task is left", closed.tasks_left == 0),
@@ -52,7 +54,7 @@ pub(crate) fn print(options: &Options, outcome: &Outcome) -> ExitCode {
     println!(
         "\n{}",
         serde_json::json!({
-            "calls": all, "ended": ended, "requests": figures, "seconds": closed.seconds,
+            "calls": all, "ended": ended, "budget_empty": outcome.budget_empty, "requests": figures, "seconds": closed.seconds,
             "heap_bytes_per_call": heap, "resident_bytes_per_call": resident,
             "tasks_left": closed.tasks_left, "sockets_left": closed.sockets_left, "broken": broken,
         })

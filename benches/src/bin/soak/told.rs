@@ -26,6 +26,8 @@ pub(crate) struct Ended {
     pub(crate) category: Option<String>,
     /// It asked the server that refuses connections.
     pub(crate) refused: bool,
+    /// It failed without a further try, because the retry budget was empty.
+    pub(crate) budget_empty: bool,
 }
 
 /// What the process that calls knows at its end.

@@ -19,6 +19,8 @@ pub(crate) struct Outcome {
     pub(crate) closed: Closed,
     /// Calls by how they ended.
     pub(crate) ended: BTreeMap<String, u64>,
+    /// Calls that failed for want of retry budget, where the server was not down.
+    pub(crate) budget_empty: u64,
 }
 
 pub(crate) fn watch(options: &Options) -> Result<Outcome, Box<dyn Error>> {
@@ -64,7 +66,7 @@ fn listen(options: &Options, told: &Receiver<Told>) -> Result<Outcome, Box<dyn E
     let bar = ProgressBar::new(options.calls);
     bar.set_style(ProgressStyle::with_template("{bar:40} {pos}/{len} calls, {per_sec}, {eta} left{msg}")?);
     let mut account = Account::default();
-    let (mut ended, mut closed) = (BTreeMap::new(), None);
+    let (mut ended, mut budget_empty, mut closed) = (BTreeMap::new(), 0, None);
     for told in told {
         match told {
             Told::Seen(seen) => account.seen(seen),
@@ -73,6 +75,7 @@ fn listen(options: &Options, told: &Receiver<Told>) -> Result<Outcome, Box<dyn E
                 let how = call.category.as_deref().unwrap_or("answered");
                 let to = if call.refused { ", connection refused" } else { "" };
                 *ended.entry(format!("{how}{to}")).or_default() += 1;
+                budget_empty += u64::from(call.budget_empty && !call.refused);
                 bar.inc(1);
             }
             Told::Closed(figures) => {
@@ -84,5 +87,5 @@ fn listen(options: &Options, told: &Receiver<Told>) -> Result<Outcome, Box<dyn E
     bar.finish_and_clear();
     let (figures, complaints) = account.close();
     let closed = closed.ok_or("the calls broke off")?;
-    Ok(Outcome { figures, complaints, closed, ended })
+    Ok(Outcome { figures, complaints, closed, ended, budget_empty })
 }
