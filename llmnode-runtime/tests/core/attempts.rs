@@ -211,12 +211,15 @@ async fn an_abort_ends_the_call_at_once_with_the_programs_error() {
 
 #[tokio::test]
 async fn panics_of_validators_are_caught_and_accounted() {
-    for mood in [Mood::Panic, Mood::PanicLater] {
+    for (mood, validator) in
+        [(Mood::PanicAtOnce, "item_is_available"), (Mood::Panic, "mood"), (Mood::PanicLater, "mood")]
+    {
         let model = script([GOOD, GOOD]);
         let run = Run::new(model.clone()).with_state(World { mood, ..world() });
         let error = run.call(&GOAL).await.unwrap_err();
         assert_eq!(error.category(), Category::Panic);
-        assert!(error.to_string().contains("validator `mood` panicked: a bug"), "{error}");
+        let said = format!("validator `{validator}` panicked: a bug");
+        assert!(error.to_string().contains(&said), "{error}");
         assert!(!format!("{error:?}").contains("a bug"), "it may quote the answer");
         assert_eq!(error.usage().total.total(), Some(14));
         assert!(run.with_state(world()).call(&GOAL).await.is_ok(), "the run goes on");

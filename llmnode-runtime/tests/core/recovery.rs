@@ -5,7 +5,7 @@ use std::time::Duration;
 use proptest::prelude::*;
 use serde_json::json;
 
-use crate::support::{BAD, Choice, Choose, GOAL, GOOD, World, busy, run, script, world};
+use crate::support::{BAD, Choice, Choose, GOAL, GOOD, World, busy, node_like_choose, run, script, world};
 use llmnode_runtime::private::{Falling, fallback_with_state};
 use llmnode_runtime::prompt::Prompt;
 use llmnode_runtime::{
@@ -24,27 +24,6 @@ fn rate_limited() -> ModelError {
     ModelError::new(Category::RateLimitError, "slow down")
 }
 
-/// A node that asks what `Choose` asks.
-macro_rules! node_like_choose {
-    ($node:ty $(, $fallback:expr)?) => {
-        impl Exec<World> for $node {
-            async fn exec(&self, cx: &Cx<'_, World>) -> Result<Choice, NodeError> {
-                llmnode_runtime::private::exec(self, cx).await
-            }
-        }
-        impl LlmNode<World> for $node {
-            fn render(&self, state: &World, to: &mut Prompt) {
-                GOAL.render(state, to);
-            }
-            fn output(&self) -> OutputSpec<Choice, World> {
-                GOAL.output()
-            }
-            $(fn fallback<'a>(&'a self, state: &'a World, error: &'a NodeError) -> Option<Falling<'a, Choice>> {
-                Some(fallback_with_state(self, state, error, $fallback))
-            })?
-        }
-    };
-}
 #[tokio::test]
 async fn a_stack_is_taken_step_by_step() {
     let model = script([NO_JSON, NO_JSON, NO_JSON, NO_JSON]);

@@ -27,8 +27,12 @@ pub(crate) enum Mood {
     Calm,
     Warn,
     Abort,
+    /// Panics in the validator that is not async.
+    PanicAtOnce,
     Panic,
     PanicLater,
+    /// Lets other tasks run.
+    Yield,
     Hang,
     /// Takes a second.
     Slow,
@@ -43,6 +47,7 @@ pub(crate) struct Choice {
 impl Choice {
     fn item_is_available(&self, world: &World) -> Result<(), Invalid> {
         world.seen.fetch_add(1, Ordering::Relaxed);
+        assert!(!matches!(world.mood, Mood::PanicAtOnce), "a bug before any await");
         if world.inventory.contains(&self.item.as_str()) {
             return Ok(());
         }
@@ -51,7 +56,11 @@ impl Choice {
 
     async fn mood(&self, world: &World, attempt: &Attempt) -> Result<(), Invalid> {
         match world.mood {
-            Mood::Calm => Ok(()),
+            Mood::Calm | Mood::PanicAtOnce => Ok(()),
+            Mood::Yield => {
+                tokio::task::yield_now().await;
+                Ok(())
+            }
             Mood::Warn => Err(Invalid::warn("an odd choice")),
             Mood::Abort => Ok(Err(std::io::Error::other("the database is gone"))?),
             Mood::Panic => panic!("a bug in the validator"),
@@ -166,3 +175,26 @@ pub(crate) fn run(model: &ScriptedModel) -> Run<World> {
 pub(crate) fn busy() -> ModelError {
     ModelError::new(Category::ServerError, "HTTP 503: overloaded")
 }
+
+/// A node that asks what `Choose` asks.
+macro_rules! node_like_choose {
+    ($node:ty $(, $fallback:expr)?) => {
+        impl Exec<World> for $node {
+            async fn exec(&self, cx: &Cx<'_, World>) -> Result<Choice, NodeError> {
+                llmnode_runtime::private::exec(self, cx).await
+            }
+        }
+        impl LlmNode<World> for $node {
+            fn render(&self, state: &World, to: &mut Prompt) {
+                GOAL.render(state, to);
+            }
+            fn output(&self) -> OutputSpec<Choice, World> {
+                GOAL.output()
+            }
+            $(fn fallback<'a>(&'a self, state: &'a World, error: &'a NodeError) -> Option<Falling<'a, Choice>> {
+                Some(fallback_with_state(self, state, error, $fallback))
+            })?
+        }
+    };
+}
+pub(crate) use node_like_choose;

@@ -8,12 +8,14 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::Poll;
 use std::time::Duration;
 
-use crate::support::{BAD, Choose, GOAL, GOOD, Say, World, say, world};
-use llmnode_runtime::private::Reach;
+use crate::support::{
+    BAD, Choice, Choose, GOAL, GOOD, Mood, Say, World, node_like_choose, say, script, world,
+};
+use llmnode_runtime::private::{Falling, Reach, fallback_with_state};
 use llmnode_runtime::prompt::{Prompt, Segment};
 use llmnode_runtime::{
-    BoxFuture, Category, ChatModel, Clock, Completion, Cx, Exec, LlmNode, ModelError, Node, NodeError,
-    OutputSpec, Reply, Request, Run, ScriptedModel, Sink, TestClock, TokenUsage,
+    Attributes, BoxFuture, Category, ChatModel, Clock, Completion, Cx, Degraded, Exec, LlmNode, ModelError,
+    Node, NodeError, OutputSpec, Reply, Request, Run, ScriptedModel, Sink, TestClock, TokenUsage,
 };
 
 /// A place in the program's code that panics.
@@ -128,19 +130,40 @@ async fn a_panic_in_one_call_of_a_map_leaves_the_others_alone() {
     assert_eq!(good, [false, false, false, false, true]);
 }
 
-/// Drops a call after each number of polls until it ends by itself.
+/// A node with everything to fall back on.
+struct Cautious;
+
+impl Node for Cautious {
+    type Output = Choice;
+    const NAME: &'static str = "cautious";
+    const ATTRIBUTES: Attributes = Attributes::new().retries(1).fallback_model("spare").fallback();
+}
+
+async fn first_there_is(_: &Cautious, world: &World, _: &NodeError) -> Choice {
+    tokio::task::yield_now().await;
+    Choice { item: world.inventory[0].to_owned() }
+}
+
+node_like_choose!(Cautious, first_there_is);
+
+/// Drops a call after each number of polls until it ends by itself: while it asks, reads, validates, waits and falls
+/// back.
 #[tokio::test]
 async fn a_call_dropped_at_any_await_is_accounted_once() {
     for polls in 0.. {
         let usage = TokenUsage { input: Some(5), output: Some(2), ..TokenUsage::default() };
-        let replies = [Reply::text(BAD).usage(usage), Reply::text(GOOD).usage(usage)];
-        let model = Yielding(replies.into_iter().fold(ScriptedModel::new(), ScriptedModel::reply));
-        let run = Run::new(model).with_clock(TestClock::new()).with_state(world());
+        let answers = || (0..2).map(|_| Reply::text(BAD).usage(usage));
+        let busy = ModelError::new(Category::RateLimitError, "slow down").wait(Duration::from_secs(3));
+        let run = Run::new(Yielding(script(std::iter::once(busy.into()).chain(answers()))))
+            .model("spare", Yielding(script(answers())))
+            .model("well", script([GOOD]))
+            .with_clock(Turning(TestClock::new()))
+            .with_state(World { mood: Mood::Yield, ..world() });
         let ended = {
-            let mut call = pin!(run.call(&GOAL).into_future());
+            let mut call = pin!(run.call(&Cautious).into_future());
             let mut left = polls;
             poll_fn(|cx| match call.as_mut().poll(cx) {
-                Poll::Ready(_) => Poll::Ready(true),
+                Poll::Ready(answer) => Poll::Ready(answer.is_ok()),
                 Poll::Pending if left == 0 => Poll::Ready(false),
                 Poll::Pending => {
                     left -= 1;
@@ -149,19 +172,38 @@ async fn a_call_dropped_at_any_await_is_accounted_once() {
             })
             .await
         };
-        let stats = run.ledger().of::<Choose>().unwrap();
+        let stats = run.ledger().of::<Cautious>().unwrap();
         let call = &run.ledger().calls()[0];
         assert_eq!((stats.visits, run.ledger().calls().len()), (1, 1));
         assert_eq!(stats.usage, call.usage());
-        assert_eq!(
-            stats.usage.total.known + 7 * stats.usage.total.unreported_calls,
-            7 * stats.usage.requests
-        );
+        assert_eq!(call.attempts.len() as u64, stats.usage.requests);
+        let judged = run.state().seen.load(Ordering::Relaxed) as u64;
+        assert_eq!(stats.usage.total.known, 7 * judged, "what a validator saw was read");
+        assert_eq!(stats.usage.total.unreported_calls, stats.usage.requests - judged);
         assert_eq!(call.category, (!ended).then_some(Category::Cancelled));
+        run.call(&GOAL).model("well").await.unwrap();
         if ended {
-            assert_eq!(polls, 4, "two awaits of each request");
+            let awaits = 2 * 5 + 4 + 1 + 1;
+            assert_eq!(polls, awaits, "two of each request, one of each validation, the wait, the fallback");
+            assert_eq!(call.degraded, Some(Degraded::FallbackValue));
             break;
         }
+    }
+}
+
+/// A clock whose waits let other tasks run.
+struct Turning(TestClock);
+
+impl Clock for Turning {
+    fn now(&self) -> std::time::Instant {
+        self.0.now()
+    }
+
+    fn sleep(&self, wait: Duration) -> BoxFuture<'_, ()> {
+        Box::pin(async move {
+            tokio::task::yield_now().await;
+            self.0.sleep(wait).await;
+        })
     }
 }
 
