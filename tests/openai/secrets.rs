@@ -56,6 +56,20 @@ async fn echoes_of_keys_are_removed_everywhere() {
 }
 
 #[tokio::test]
+async fn the_words_beside_an_accepted_answer_are_clean() {
+    let body = serde_json::json!({
+        "id": CANARY,
+        "model": CANARY,
+        "choices": [{ "message": { "content": "hi" }, "finish_reason": CANARY }],
+    });
+    let server = server([Reply::raw(200, body.to_string())]).await;
+    let run = Run::new(builder(&server.base_url()).api_key(CANARY).build().unwrap());
+    let report = run.call(&Greet).report().await.unwrap();
+    assert!(report.record.attempts[0].finish_reason.is_some());
+    assert_clean([run.ledger().to_json().to_string()]);
+}
+
+#[tokio::test]
 async fn faults_below_http_show_no_query() {
     for base_url in [nowhere().await, sends("nonsense").await] {
         let model = builder(&format!("{base_url}?key={CANARY}")).build().unwrap();

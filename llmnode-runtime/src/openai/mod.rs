@@ -40,7 +40,7 @@ use self::service::{Deadline, Service};
 use crate::BoxFuture;
 use crate::category::{Category, Group};
 use crate::error::NodeError;
-use crate::model::{ChatModel, Completion, ModelError, Request, Retry, RetryBudget, Sink};
+use crate::model::{ChatModel, Completion, FinishReason, ModelError, Request, Retry, RetryBudget, Sink};
 use crate::testing;
 use crate::text::one_line;
 
@@ -224,6 +224,7 @@ impl Inner {
         match outcome {
             Ok(completion) => Ok(Completion {
                 refusal: self.clean(completion.refusal),
+                finish: completion.finish.map(|finish| self.clean_finish(finish)),
                 model: self.clean(completion.model),
                 // Without an id of the request, that of the answer is the one to name.
                 request_id: head.request_id.or_else(|| self.clean(completion.response_id.clone())),
@@ -329,6 +330,13 @@ impl Inner {
     /// A server's word for the ledger. No shapes of keys: a model may well be called `pplx-7b`.
     fn clean(&self, word: Option<String>) -> Option<String> {
         word.map(|word| secret::without(word, &self.secrets))
+    }
+
+    fn clean_finish(&self, finish: FinishReason) -> FinishReason {
+        match finish {
+            FinishReason::Other(word) => FinishReason::Other(secret::without(word, &self.secrets)),
+            known => known,
+        }
     }
 
     fn without_secrets(&self, mut error: ModelError) -> ModelError {

@@ -8,6 +8,7 @@ use super::names::*;
 use crate::category::Category;
 use crate::ledger::{AttemptRecord, TokenUsage};
 use crate::model::{ChatModel, Completion, Request};
+use crate::text::floor_char_boundary;
 
 /// The span of an attempt, from the request to the judgement on its answer.
 pub(crate) struct AttemptSpan {
@@ -80,7 +81,7 @@ impl AttemptSpan {
         self.word(RESPONSE_MODEL, completion.model.as_deref());
         if let Some(finish) = &completion.finish {
             // `tracing` has no lists: the JSON of one.
-            self.span.record(RESPONSE_FINISH_REASONS, field::display(content::list(finish.as_str())));
+            self.span.record(RESPONSE_FINISH_REASONS, field::display(content::list(short(finish.as_str()))));
         }
         if self.content {
             self.span.record(OUTPUT_MESSAGES, field::display(content::output(completion)));
@@ -119,9 +120,14 @@ impl AttemptSpan {
 
     fn word(&self, name: &str, word: Option<&str>) {
         if let Some(word) = word {
-            self.span.record(name, word);
+            self.span.record(name, short(word));
         }
     }
+}
+
+/// A provider's word, as long as records keep it.
+fn short(word: &str) -> &str {
+    &word[..floor_char_boundary(word, 200)]
 }
 
 /// What the conventions call such a span.

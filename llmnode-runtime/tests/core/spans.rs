@@ -6,8 +6,8 @@ use crate::recorder::Recorder;
 use crate::report::Steady;
 use crate::support::{BAD, GOAL, GOOD, busy, say, world};
 use llmnode_runtime::{
-    BoxFuture, Category, ChatModel, Completion, Cx, Exec, ModelError, Node, NodeError, Reply, Request, Run,
-    ScriptedModel, Sink, TestClock, TokenUsage,
+    BoxFuture, Category, ChatModel, Completion, Cx, Exec, Limits, ModelError, Node, NodeError, Reply,
+    Request, Run, ScriptedModel, Sink, TestClock, TokenUsage,
 };
 
 const CALL: &str = "llmnode::call";
@@ -133,6 +133,25 @@ async fn failures_carry_their_category() {
     assert!(attempts.iter().all(|attempt| attempt.get("otel.status_code") == "ERROR"));
     let call = &seen.spans(CALL)[0];
     assert_eq!((call.get("error.type"), call.get("otel.status_code")), ("config_error", "ERROR"));
+}
+
+#[tokio::test]
+async fn a_request_that_a_limit_forbids_is_no_attempt() {
+    let (seen, _guard) = Recorder::start();
+    let run = Run::new(ScriptedModel::new().reply("hi")).with_limits(Limits::new().requests(1));
+    run.call(&say("x")).await.unwrap();
+    assert_eq!(run.call(&say("x")).await.unwrap_err().category(), Category::LimitExceeded);
+    assert_eq!((seen.spans(ATTEMPT).len(), seen.spans(CALL)[1].get("error.type")), (1, "limit_exceeded"));
+}
+
+#[tokio::test]
+async fn the_words_of_a_provider_are_short() {
+    let (seen, _guard) = Recorder::start();
+    let mut answer = full();
+    answer.model = Some("é".repeat(5000));
+    let run = Run::new(ScriptedModel::new().reply(answer));
+    run.call(&say("x")).await.unwrap();
+    assert_eq!(seen.spans(ATTEMPT)[0].get("gen_ai.response.model").len(), 200);
 }
 
 #[tokio::test]
