@@ -85,6 +85,18 @@ fn each_request_reserves_an_estimate_until_it_is_settled() {
 }
 
 #[test]
+fn money_is_reserved_and_an_estimate_of_it_stands_too() {
+    let clock = TestClock::new();
+    let run = of_run(Limits::new().money(0.000_3));
+    let call = begin(&run, &clock);
+    let first = call.reserve(100, Some(50), NAMES).unwrap();
+    let second = call.reserve(100, Some(50), NAMES).unwrap();
+    assert!(refused(&call, NAMES).1.contains("0 spent, about 0.0004 reserved by 2 requests in flight"));
+    drop((first, second));
+    assert!(refused(&call, NAMES).1.contains("0.0004 spent, about 0 reserved by 0 requests"));
+}
+
+#[test]
 fn the_mean_answer_takes_the_place_of_the_first_estimate() {
     let clock = TestClock::new();
     let run = of_run(Limits::new().tokens(1_000));
