@@ -2,7 +2,7 @@
 
 #![expect(clippy::result_large_err, reason = "what a model gives back")]
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::thread;
 use std::time::Duration;
 
@@ -140,15 +140,35 @@ fn what_came_back_decides_what_was_spent() {
 
 #[test]
 fn usage_told_before_the_end_counts() {
-    let clock = TestClock::new();
-    let run = of_run(Limits::new().tokens(100));
-    let call = begin(&run, &clock);
     let seen = TokenUsage { input: Some(90), output: Some(10), ..TokenUsage::default() };
-    let mut open = call.reserve(10, None, NAMES).unwrap();
-    open.see(TokenUsage { total: None, ..TokenUsage::default() });
-    open.see(seen);
+    let end: [fn(Reservation<'_>); 3] = [
+        |open| drop(open),
+        |mut open| open.settle(&unreported()),
+        |mut open| open.settle(&failed(Category::Network)),
+    ];
+    for end in end {
+        let clock = TestClock::new();
+        let run = of_run(Limits::new().tokens(100));
+        let call = begin(&run, &clock);
+        let mut open = call.reserve(10, None, NAMES).unwrap();
+        open.see(TokenUsage { output: None, ..seen });
+        open.see(seen);
+        end(open);
+        assert!(refused(&call, NAMES).1.contains("100 spent"));
+    }
+}
+
+#[test]
+fn a_part_of_the_usage_of_a_dropped_request_says_nothing() {
+    let clock = TestClock::new();
+    let run = of_run(Limits::new().tokens(200));
+    let call = begin(&run, &clock);
+    let mut open = call.reserve(10, Some(190), NAMES).unwrap();
+    open.see(TokenUsage { input: Some(10), ..TokenUsage::default() });
     drop(open);
-    assert!(refused(&call, NAMES).1.contains("100 spent"));
+    let (category, message) = refused(&call, NAMES);
+    assert_eq!(category, Category::LimitExceeded);
+    assert!(message.contains("200 spent"), "{message}");
 }
 
 #[test]
@@ -216,10 +236,19 @@ fn time_runs_from_the_first_request_and_for_a_call_from_its_begin() {
     pass(4);
     let left = call.time_left().unwrap();
     assert_eq!(left.outlasted_by(Duration::from_millis(999)), None);
+    assert!(left.outlasted_by(Duration::from_secs(1)).is_some(), "nothing would be left");
     let too_long = left.outlasted_by(Duration::from_secs(3)).unwrap();
     assert_eq!(too_long, "the wait of 3.0s would outlast the 1.0s left for the run");
     pass(1);
     assert!(refused(&call, NAMES).1.starts_with("the time limit of 5s for the run is reached"));
+
+    let hour = Limits::new().time(Duration::from_secs(3600));
+    for (own, runs) in [(limits, hour), (hour, limits)] {
+        let run = of_run(runs);
+        let call = CallLimits::begin(&Plain, own, None, &run, &clock).unwrap();
+        let least = call.time_left().and_then(|left| left.outlasted_by(Duration::from_secs(9)));
+        assert!(least.unwrap().contains("the 5.0s left"), "the limit that leaves the least counts");
+    }
 
     let none = RunLimits::default();
     let call = CallLimits::begin(&Plain, limits, None, &none, &clock).unwrap();
@@ -283,6 +312,31 @@ fn absurd_limits_and_prices_are_config_errors() {
     assert!(fault(&run, Limits::new().tokens(0)).unwrap().contains("the call of `plain`, tokens is 0"));
     run.set_prices(Prices::new().model("m", Price::per_million(-1.0, 0.0)));
     assert!(fault(&run, Limits::new()).unwrap().starts_with("in the table of prices, \"m\""));
+}
+
+#[test]
+fn two_that_ask_at_once_do_not_get_the_last_request_both() {
+    let clock = TestClock::new();
+    let arrived = AtomicUsize::new(0);
+    let runs: Vec<_> = (0..500).map(|_| of_run(Limits::new().requests(1))).collect();
+    let one = || {
+        let mut begun = Vec::new();
+        for (round, run) in runs.iter().enumerate() {
+            let call = begin(run, &clock);
+            arrived.fetch_add(1, Ordering::SeqCst);
+            // Neither a lock nor the scheduler, which would let one go first.
+            while arrived.load(Ordering::SeqCst) < 2 * (round + 1) {
+                std::hint::spin_loop();
+            }
+            begun.push(call.reserve(1, None, NAMES).map(drop).is_ok());
+        }
+        begun
+    };
+    let (one, other) = thread::scope(|scope| {
+        let other = scope.spawn(one);
+        (one(), other.join().unwrap())
+    });
+    assert!(one.iter().zip(&other).all(|(one, other)| one != other));
 }
 
 /// What one thread does with a request.

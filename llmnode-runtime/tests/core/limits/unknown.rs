@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::support::{BAD, GOAL, Say, run, say, script};
-use llmnode_runtime::{ModelError, ScriptedModel};
+use llmnode_runtime::{BoxFuture, ChatModel, ModelError, ModelSettings, Request, ScriptedModel, Sink};
 
 #[tokio::test]
 async fn an_answer_without_usage_makes_the_next_request_unenforceable() {
@@ -102,4 +102,39 @@ async fn absurd_limits_and_prices_are_config_errors_before_any_request() {
     let most = none.requests(u64::MAX).tokens(u64::MAX).money(f64::MAX).time(Duration::MAX);
     assert!(run.with_limits(most).call(&say("")).await.is_ok());
     assert_eq!(model.requests().len(), 2);
+}
+
+/// Tells its usage, and then never ends. It asks for the model "own" where nobody names one.
+struct Early;
+
+impl ChatModel for Early {
+    fn complete<'a>(
+        &'a self,
+        _: &'a Request,
+        sink: &'a mut dyn Sink,
+    ) -> BoxFuture<'a, Result<Completion, ModelError>> {
+        sink.usage(TokenUsage { input: Some(30), output: Some(5), ..TokenUsage::default() });
+        Box::pin(std::future::pending())
+    }
+
+    fn model(&self) -> Option<&str> {
+        Some("own")
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn usage_told_before_a_drop_is_spent() {
+    let run = Run::new(Early).with_limits(Limits::new().tokens(35));
+    assert!(tokio::time::timeout(SECOND, async { run.call(&say("")).await }).await.is_err());
+    let (_, message) = why(run.call(&say("")).await);
+    assert!(message.contains("reached: 35 spent"), "{message}");
+    assert_eq!(run.ledger().total().total.known, 35);
+}
+
+#[tokio::test]
+async fn the_model_is_named_by_its_id_else_by_its_handle() {
+    let run = Run::new(Early).with_limits(Limits::new().money(1.0));
+    assert!(why(run.call(&say("")).await).1.contains(r#"the model "own" has no price"#));
+    let run = run.model_with("alias", Early, ModelSettings::new().id("id"));
+    assert!(why(run.call(&say("")).model("alias").await).1.contains(r#"the model "id" has no price"#));
 }
