@@ -1,6 +1,7 @@
 //! What a primitive answers where failures are data.
 
 use std::error::Error as _;
+use std::fmt;
 use std::time::Duration;
 
 use serde::Serialize;
@@ -20,8 +21,8 @@ const ITEMS: usize = 25;
 /// Data, or why there is none, in a form that crosses the border of a process.
 ///
 /// It is made by [`Primitive::respond`](super::Primitive::respond), and out of the report of any call of a primitive:
-/// `Response::from(run.call(&ask).retries(0).report().await)`.
-#[derive(Clone, Debug, Serialize)]
+/// `Response::from(run.call(&ask).retries(0).report().await)`. Its `Debug` form shows no content.
+#[derive(Clone, Serialize)]
 #[non_exhaustive]
 pub struct Response {
     /// Whether there is data.
@@ -43,8 +44,8 @@ pub struct Response {
 }
 
 /// What went wrong, in words: no text longer than 256 bytes, no list longer than 25 items, never a key, the prompt or
-/// the raw answer. A violation may quote the value that it is about.
-#[derive(Clone, Debug, Serialize)]
+/// the raw answer. A violation may quote the value that it is about; the `Debug` form does not.
+#[derive(Clone, Serialize)]
 #[non_exhaustive]
 pub struct Details {
     /// What went wrong last.
@@ -78,7 +79,7 @@ pub struct Metadata {
     /// How many of them were further tries.
     #[serde(rename = "llm.retry_count")]
     pub retry_count: u64,
-    /// From the begin of the call to its end, waits included, in milliseconds.
+    /// From the begin of the call to its end, waits included, in milliseconds with microseconds behind the point.
     pub duration_ms: f64,
     /// The tokens of all requests.
     pub usage: Usage,
@@ -139,9 +140,31 @@ impl Metadata {
             attempt: 1,
             calls: usage.requests,
             retry_count: usage.requests.saturating_sub(1),
-            duration_ms: record.map_or(0.0, |record| record.elapsed.as_secs_f64() * 1000.0),
+            duration_ms: record.map_or(0.0, |record| record.elapsed.as_micros() as f64 / 1000.0),
             usage,
         }
+    }
+}
+
+impl fmt::Debug for Response {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Response")
+            .field("success", &self.success)
+            .field("reason", &self.reason)
+            .field("error_type", &self.error_type)
+            .field("details", &self.details)
+            .field("metadata", &self.metadata)
+            .finish_non_exhaustive()
+    }
+}
+
+impl fmt::Debug for Details {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Details")
+            .field("violations", &self.violations.len())
+            .field("status", &self.status)
+            .field("retry_after_ms", &self.retry_after_ms)
+            .finish_non_exhaustive()
     }
 }
 

@@ -326,8 +326,12 @@ fn every_fault_of_a_builder_is_told_at_once() {
     assert!(twice.message().contains("keep one of them"));
 }
 
-#[test]
-fn debug_shows_no_prompt() {
+#[tokio::test]
+async fn debug_shows_no_content() {
+    for answers in [[GOOD; 4], [BAD; 4]] {
+        let response = format!("{:?}", respond(&extract(), answers).await);
+        assert!(!response.contains("Oslo") && !response.contains("invalid type"), "{response}");
+    }
     let ask = extract().ask("a payload");
     let shown = format!("{ask:?} {:?}", builder());
     assert!(shown.contains("extract") && shown.contains("City"), "{shown}");
