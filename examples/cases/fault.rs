@@ -66,8 +66,12 @@ pub(crate) async fn answer(row: &Value, log: &Log) -> Result<Value, Box<dyn Erro
     let secrets: Vec<&str> = [key, CANARY].into_iter().chain(query).collect();
     // Whatever can be shown of the settings, too.
     let shown = format!("{:?} {:?}", builder(client, &server, &base_url), settings(client));
-    let texts =
-        outcome.texts.iter().cloned().chain([ledger, shown, log.text()]).chain(server.request_bodies());
+    let texts = outcome
+        .texts
+        .iter()
+        .cloned()
+        .chain([ledger, shown, log.text()])
+        .chain(server.asked().into_iter().map(|(_, body)| body));
     Ok(json!({
         "id": row["id"],
         "category": outcome.category.map_or("ok", Category::as_str),

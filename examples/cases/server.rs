@@ -3,7 +3,7 @@
 use std::io::{self, Read, Write};
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
@@ -73,11 +73,14 @@ impl Response {
     }
 }
 
+/// When each request came, and its body.
+type Asked = Arc<Mutex<Vec<(Instant, String)>>>;
+
 /// A server; it ends with its handle.
 pub(crate) struct Server {
     address: SocketAddr,
     connection: Connection,
-    bodies: Arc<Mutex<Vec<String>>>,
+    asked: Asked,
     task: JoinHandle<()>,
 }
 
@@ -87,7 +90,7 @@ impl Server {
         let socket = TcpSocket::new_v4()?;
         socket.bind(SocketAddr::from(([127, 0, 0, 1], 0)))?;
         let address = socket.local_addr()?;
-        let bodies = Arc::default();
+        let asked = Asked::default();
         let task = match connection {
             // A socket that is bound and does not listen refuses, and keeps its port from others.
             Connection::Refused => tokio::spawn(async move {
@@ -102,9 +105,9 @@ impl Server {
                     std::future::pending().await
                 })
             }
-            _ => tokio::spawn(serve(socket.listen(64)?, responses, Arc::clone(&bodies))),
+            _ => tokio::spawn(serve(socket.listen(64)?, responses, Arc::clone(&asked))),
         };
-        Ok(Server { address, connection, bodies, task })
+        Ok(Server { address, connection, asked, task })
     }
 
     pub(crate) fn base_url(&self) -> String {
@@ -122,8 +125,8 @@ impl Server {
     }
 
     /// What was asked, without headers: the key belongs there.
-    pub(crate) fn request_bodies(&self) -> Vec<String> {
-        self.bodies.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    pub(crate) fn asked(&self) -> Vec<(Instant, String)> {
+        self.asked.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 }
 
@@ -142,22 +145,22 @@ async fn crowd(address: SocketAddr) -> Vec<TcpStream> {
     crowd
 }
 
-async fn serve(listener: TcpListener, responses: Vec<Response>, bodies: Arc<Mutex<Vec<String>>>) {
+async fn serve(listener: TcpListener, responses: Vec<Response>, asked: Asked) {
     let mut connections = JoinSet::new();
     let mut responses = responses.into_iter().peekable();
     let mut last = None;
     while let Ok((stream, _)) = listener.accept().await {
         last = responses.next().or(last);
         if let Some(response) = last.clone() {
-            let bodies = Arc::clone(&bodies);
+            let asked = Arc::clone(&asked);
             // A client that goes away is no concern of the server's.
-            connections.spawn(async move { act(stream, response, &bodies).await.unwrap_or_default() });
+            connections.spawn(async move { act(stream, response, &asked).await.unwrap_or_default() });
         }
     }
 }
 
 /// Reads the request and does with the connection what the response says.
-async fn act(mut stream: TcpStream, response: Response, bodies: &Mutex<Vec<String>>) -> io::Result<()> {
+async fn act(mut stream: TcpStream, response: Response, asked: &Asked) -> io::Result<()> {
     match response.connection {
         // What was sent and not read makes the end of the connection a reset.
         Connection::TlsReset => return stream.readable().await,
@@ -165,7 +168,7 @@ async fn act(mut stream: TcpStream, response: Response, bodies: &Mutex<Vec<Strin
         _ => {}
     }
     let body = request(&mut stream).await?;
-    bodies.lock().unwrap_or_else(PoisonError::into_inner).push(body);
+    asked.lock().unwrap_or_else(PoisonError::into_inner).push((Instant::now(), body));
     sleep(response.delay).await;
     let own_url = format!("http://{}", stream.local_addr()?);
     let head = response.head(&own_url).into_bytes();
