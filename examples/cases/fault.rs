@@ -8,7 +8,7 @@ use llmnode::{Category, OpenAiBuilder, TestClock};
 use serde_json::{Value, json};
 
 use crate::outcome::Outcome;
-use crate::server::{Response, Server};
+use crate::server::{Response, Server, stays_here};
 use crate::sinks::{self, Log};
 
 /// The key of every row that brings none of its own; the rows' servers echo it.
@@ -83,15 +83,6 @@ pub(crate) async fn answer(row: &Value, log: &Log) -> Result<Value, Box<dyn Erro
         "flags": outcome.flags(),
         "key_leaks": sinks::leaks(texts, &secrets),
     }))
-}
-
-/// Whether a request to this base URL stays on this machine, or goes to a name that nobody can have.
-fn stays_here(base_url: &str) -> bool {
-    let rest = base_url.split_once("://").map_or("", |(_, rest)| rest);
-    let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
-    let host = authority.rsplit_once(':').map_or(authority, |(host, _)| host);
-    let is_loopback = host.parse().is_ok_and(|address: std::net::Ipv4Addr| address.is_loopback());
-    is_loopback || host == "[::1]" || [".invalid", "localhost"].iter().any(|end| host.ends_with(end))
 }
 
 fn builder(client: &Value, server: &Server, base_url: &str) -> OpenAiBuilder {

@@ -1,7 +1,7 @@
 //! A server on loopback that behaves as a row says, down to the connection.
 
 use std::io::{self, Read, Write};
-use std::net::SocketAddr;
+use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -285,4 +285,13 @@ async fn shake_hands(stream: TcpStream) -> io::Result<()> {
         stream.flush()
     });
     shaken.await?
+}
+
+/// Whether a request to this base URL stays on this machine, or goes to a name that nobody can have.
+pub(crate) fn stays_here(base_url: &str) -> bool {
+    let rest = base_url.split_once("://").map_or("", |(_, rest)| rest);
+    let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
+    let host = authority.rsplit_once(':').map_or(authority, |(host, _)| host);
+    let is_loopback = host.parse().is_ok_and(|address: Ipv4Addr| address.is_loopback());
+    is_loopback || host == "[::1]" || [".invalid", "localhost"].iter().any(|end| host.ends_with(end))
 }

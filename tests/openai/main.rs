@@ -9,5 +9,7 @@ mod learning;
 mod redirects;
 mod secrets;
 mod settings;
+#[path = "../../examples/cases/sinks.rs"]
+mod sinks;
 mod support;
 mod tls;

@@ -16,7 +16,7 @@ use crate::support::{CANARY, ask, builder};
 pub(crate) const AUTHORITY: &str = include_str!("data/authority.pem");
 
 /// A TLS server that answers one completion on each connection; its base URL.
-fn tls_server() -> String {
+pub(crate) fn tls_server() -> String {
     let chain = CertificateDer::from_pem_slice(include_bytes!("data/server.pem")).unwrap();
     let key = PrivateKeyDer::from_pem_slice(include_bytes!("data/server-key.pem")).unwrap();
     let config = ServerConfig::builder_with_provider(Arc::new(rustls::crypto::ring::default_provider()))
