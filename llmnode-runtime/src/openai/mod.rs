@@ -223,7 +223,6 @@ impl Inner {
         };
         match outcome {
             Ok(completion) => Ok(Completion {
-                finish: completion.finish.map(|finish| self.clean_finish(finish)),
                 refusal: self.clean(completion.refusal),
                 finish: completion.finish.map(|finish| self.clean_finish(finish)),
                 model: self.clean(completion.model),

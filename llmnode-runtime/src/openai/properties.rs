@@ -5,6 +5,7 @@ use std::time::{Duration, SystemTime};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use reqwest::header::{HeaderMap, HeaderValue};
+use serde_json::{Value, json};
 
 use super::error_body::ErrorBody;
 use super::secret::{Secret, redact};
@@ -75,7 +76,103 @@ fn header_values() -> impl Strategy<Value = Vec<u8>> {
     ]
 }
 
+/// Every member of a usual answer that is not the answer itself.
+const BESIDE: &[&str] = &[
+    "/id",
+    "/object",
+    "/created",
+    "/model",
+    "/service_tier",
+    "/system_fingerprint",
+    "/usage",
+    "/usage/prompt_tokens",
+    "/usage/completion_tokens",
+    "/usage/total_tokens",
+    "/usage/prompt_tokens_details",
+    "/usage/prompt_tokens_details/cached_tokens",
+    "/usage/completion_tokens_details",
+    "/choices/0/index",
+    "/choices/0/logprobs",
+    "/choices/0/finish_reason",
+    "/choices/0/message/role",
+    "/choices/0/message/tool_calls",
+    "/choices/0/message/annotations",
+    "/error",
+];
+
+/// Values of every type, among them those that real servers send in place of others.
+fn odd_values() -> impl Strategy<Value = Value> {
+    let known = vec![
+        json!(null),
+        json!(-1),
+        json!(1.5),
+        json!(10.0),
+        json!(1e300),
+        json!(u64::MAX),
+        json!("eos"),
+        json!("STOP"),
+        json!(""),
+        json!("on_demand"),
+        json!([]),
+        json!([1, null]),
+        json!({}),
+        json!({"a": {"b": [true]}}),
+        json!(false),
+    ];
+    prop_oneof![
+        prop::sample::select(known),
+        any::<f64>().prop_map(|n| json!(n)),
+        any::<String>().prop_map(Value::from)
+    ]
+}
+
+/// The text `paid for` in each form that servers give it.
+fn contents() -> impl Strategy<Value = Value> {
+    prop::sample::select(vec![
+        json!("paid for"),
+        json!(["paid", " for"]),
+        json!([{"type": "text", "text": "paid for"}]),
+        json!([{"type": "text", "text": "paid"}, {"type": "odd", "thing": [1]}, {"text": " for", "index": 1}, null]),
+    ])
+}
+
 proptest! {
+    /// Whatever stands beside it, an answer that was paid for is returned.
+    #[test]
+    fn a_paid_answer_is_never_lost(
+        content in contents(),
+        odd in vec((prop::sample::select(BESIDE), odd_values()), 0..6),
+        gone in vec(prop::sample::select(BESIDE), 0..6),
+        more in any::<String>(),
+    ) {
+        let mut body = json!({
+            "id": "r", "object": "chat.completion", "created": 1, "model": "m", "service_tier": "default",
+            "system_fingerprint": "f", "error": null,
+            "choices": [{"index": 0, "logprobs": null, "finish_reason": "stop",
+                "message": {"role": "assistant", "content": content, "tool_calls": [], "annotations": []}}],
+            "usage": {"prompt_tokens": 10, "completion_tokens": 5, "total_tokens": 15,
+                "prompt_tokens_details": {"cached_tokens": 1}, "completion_tokens_details": {}},
+        });
+        for (at, value) in odd {
+            if let Some(member) = body.pointer_mut(at) {
+                *member = value;
+            }
+        }
+        for at in gone {
+            let (parent, name) = at.rsplit_once('/').unwrap();
+            if let Some(Value::Object(parent)) = body.pointer_mut(parent) {
+                parent.remove(name);
+            }
+        }
+        // A member that nobody knows yet.
+        body[format!("x-{more}")] = json!({"deep": [[more]]});
+        let bytes = serde_json::to_vec(&body).unwrap();
+        match answer::read(&bytes) {
+            Ok(completion) => prop_assert_eq!(completion.text, "paid for"),
+            Err(_) => prop_assert!(false, "{}", body),
+        }
+    }
+
     #[test]
     fn any_body_is_read(body in bodies(), status in 100u16..1000) {
         let _ = answer::read(&body);
