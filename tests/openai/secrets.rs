@@ -139,8 +139,8 @@ async fn shown(builder: OpenAiBuilder) -> Vec<String> {
             texts.extend(chain.map(|error| format!("{error} {error:?} {error:#?}")));
             texts.push(error.message().to_owned());
             // What a program prints that unwraps.
-            let failed: Result<(), NodeError> = Err(error);
-            let unwrap = std::panic::AssertUnwindSafe(move || failed.unwrap());
+            let failed = || -> Result<(), NodeError> { Err(error) };
+            let unwrap = std::panic::AssertUnwindSafe(|| failed().unwrap());
             let panic = std::panic::catch_unwind(unwrap).unwrap_err();
             texts.push(panic.downcast_ref::<String>().unwrap().clone());
             record
