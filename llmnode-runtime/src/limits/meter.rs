@@ -110,9 +110,10 @@ impl Meter {
             Spent::Unsent => (0, 0, 0),
             Spent::Refused => (1, 0, 0),
             Spent::Unread => (1, estimate, price),
+            // What an answer does not tell makes the limit unenforceable, which no estimate shall hide.
             Spent::Read { tokens, money, .. } => {
-                let tokens = tokens.as_ref().map_or(estimate, |tokens| u128::from(*tokens));
-                (1, tokens, money.as_ref().map_or(price, |money| money.0))
+                let tokens = tokens.as_ref().map_or(0, |tokens| u128::from(*tokens));
+                (1, tokens, money.as_ref().map_or(0, |money| money.0))
             }
         };
         let mut counters = self.lock();

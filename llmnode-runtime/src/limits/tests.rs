@@ -173,7 +173,8 @@ fn a_part_of_the_usage_of_a_dropped_request_says_nothing() {
 
 #[test]
 fn an_answer_without_usage_makes_tokens_and_money_unenforceable() {
-    for limits in [Limits::new().tokens(9_999), Limits::new().money(99.0)] {
+    let few = [Limits::new().tokens(1), Limits::new().money(0.000_001)];
+    for limits in few.into_iter().chain([Limits::new().tokens(9_999), Limits::new().money(99.0)]) {
         let clock = TestClock::new();
         let run = of_run(limits);
         let call = begin(&run, &clock);

@@ -131,9 +131,10 @@ async fn usage_told_before_a_drop_is_spent() {
     assert_eq!(run.ledger().total().total.known, 35);
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn the_model_is_named_by_its_id_else_by_its_handle() {
-    let run = Run::new(Early).with_limits(Limits::new().money(1.0));
+    let limits = Limits::new().money(1.0).time(SECOND);
+    let run = Run::new(Early).with_limits(limits);
     assert!(why(run.call(&say("")).await).1.contains(r#"the model "own" has no price"#));
     let run = run.model_with("alias", Early, ModelSettings::new().id("id"));
     assert!(why(run.call(&say("")).model("alias").await).1.contains(r#"the model "id" has no price"#));
