@@ -1,0 +1,132 @@
+//! Reservations of requests side by side.
+
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::thread;
+
+use proptest::prelude::*;
+
+use super::*;
+
+#[test]
+fn two_that_ask_at_once_do_not_get_the_last_request_both() {
+    let clock = TestClock::new();
+    let arrived = AtomicUsize::new(0);
+    let runs: Vec<_> = (0..500).map(|_| of_run(Limits::new().requests(1))).collect();
+    let one = || {
+        let mut begun = Vec::new();
+        for (round, run) in runs.iter().enumerate() {
+            let call = begin(run, &clock);
+            arrived.fetch_add(1, Ordering::SeqCst);
+            // Neither a lock nor the scheduler, which would let one go first.
+            while arrived.load(Ordering::SeqCst) < 2 * (round + 1) {
+                std::hint::spin_loop();
+            }
+            begun.push(call.reserve(1, None, NAMES).map(drop).is_ok());
+        }
+        begun
+    };
+    let (one, other) = thread::scope(|scope| {
+        let other = scope.spawn(one);
+        (one(), other.join().unwrap())
+    });
+    assert!(one.iter().zip(&other).all(|(one, other)| one != other));
+}
+
+/// What one thread does with a request.
+#[derive(Clone, Copy, Debug)]
+enum Way {
+    Answered(u8),
+    Refused,
+    Dropped,
+    Unsent,
+}
+
+fn ways() -> impl Strategy<Value = Vec<Way>> {
+    let way = prop_oneof![
+        4 => any::<u8>().prop_map(Way::Answered),
+        1 => Just(Way::Refused),
+        1 => Just(Way::Dropped),
+        1 => Just(Way::Unsent),
+    ];
+    prop::collection::vec(way, 1..60)
+}
+
+fn go(mut reservation: Reservation<'_>, way: Way) {
+    match way {
+        Way::Answered(tokens) => reservation.settle(&answer(tokens.into(), tokens.into())),
+        Way::Refused => reservation.settle(&failed(Category::ServerError)),
+        Way::Unsent => reservation.settle(&unsent()),
+        Way::Dropped => {}
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    /// However requests interleave, no more of them are begun than allowed, and none is refused while one is left
+    /// that nobody has reserved.
+    #[test]
+    fn requests_are_exact_under_concurrency(ways in prop::collection::vec(ways(), 1..5), limit in 1..80_u64) {
+        let clock = TestClock::new();
+        let run = of_run(Limits::new().requests(limit));
+        let begun = AtomicU64::new(0);
+        thread::scope(|scope| {
+            for ways in &ways {
+                let (run, clock, begun) = (&run, &clock, &begun);
+                scope.spawn(move || {
+                    let call = CallLimits::begin(&Three, Limits::new(), None, run, clock).unwrap();
+                    for way in ways {
+                        let Ok(reservation) = call.reserve(1, None, NAMES) else { continue };
+                        begun.fetch_add(u64::from(!matches!(way, Way::Unsent)), Ordering::Relaxed);
+                        go(reservation, *way);
+                    }
+                });
+            }
+        });
+        let all = ways.iter().flatten().filter(|way| !matches!(way, Way::Unsent)).count() as u64;
+        let begun = begun.into_inner();
+        prop_assert!(begun <= limit.min(3).min(all), "{begun} of {all}");
+        // Nothing stays reserved, and what a refused request had reserved with its other meters is given back.
+        let call = begin(&run, &clock);
+        let mut left = 0;
+        while let Ok(reservation) = call.reserve(1, None, NAMES) {
+            go(reservation, Way::Answered(1));
+            left += 1;
+        }
+        prop_assert_eq!(begun + left, limit);
+    }
+
+    /// Tokens: at the begin of each request spent and reserved are below the limit, and the sums are those of
+    /// what came back.
+    #[test]
+    fn tokens_add_up(ways in ways(), hold in prop::collection::vec(0..8_usize, 60), limit in 1..4_000_u64) {
+        let clock = TestClock::new();
+        let run = of_run(Limits::new().tokens(limit));
+        let call = begin(&run, &clock);
+        let (mut open, mut spent, mut reserved) = (Vec::new(), 0, 0);
+        for (way, hold) in ways.into_iter().zip(hold) {
+            let estimate = 5 + 100;
+            match call.reserve(5, Some(100), NAMES) {
+                Ok(reservation) => {
+                    prop_assert!(spent + reserved < limit);
+                    reserved += estimate;
+                    open.push((reservation, way));
+                }
+                Err((_, message)) => {
+                    prop_assert!(spent + reserved >= limit);
+                    prop_assert!(message.contains(&format!("{spent} spent, about {reserved} reserved")), "{message}");
+                }
+            }
+            while open.len() > hold {
+                let (reservation, way) = open.swap_remove(hold / 2);
+                go(reservation, way);
+                reserved -= estimate;
+                spent += match way {
+                    Way::Answered(tokens) => 2 * u64::from(tokens),
+                    Way::Dropped => estimate,
+                    Way::Refused | Way::Unsent => 0,
+                };
+            }
+        }
+    }
+}
