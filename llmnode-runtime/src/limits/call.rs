@@ -9,6 +9,7 @@ use super::meter::{Intent, Meter};
 use super::refusal::{Refusal, Scope};
 use super::reserve::Reservation;
 use super::run::RunLimits;
+use super::timer::Timer;
 use crate::category::Category;
 use crate::clock::Clock;
 use crate::error::NodeError;
@@ -19,7 +20,7 @@ pub(crate) struct CallLimits<'r> {
     /// Innermost first; empty where nothing is limited.
     pub(super) meters: Vec<Arc<Meter>>,
     pub(super) run: &'r RunLimits,
-    clock: &'r dyn Clock,
+    pub(super) clock: &'r dyn Clock,
 }
 
 impl<'r> CallLimits<'r> {
@@ -34,8 +35,8 @@ impl<'r> CallLimits<'r> {
         run: &'r RunLimits,
         clock: &'r dyn Clock,
     ) -> Result<Self, NodeError> {
-        let own =
-            (!own.is_empty()).then(|| Arc::new(Meter::new(Scope::Call(node.name()), own, Some(clock.now()))));
+        let own = (!own.is_empty())
+            .then(|| Arc::new(Meter::new(Scope::Call(node.name()), own, Timer::Clock(Some(clock.now())))));
         let mut meters: Vec<_> = own.into_iter().chain(run.node::<N>()).collect();
         match around {
             // A node may call nodes of its own type: each meter counts a request once.

@@ -40,8 +40,9 @@ pub struct Limits {
     /// The most money, above 0, in the unit of the run's [prices](crate::Run::with_prices). A model without a
     /// price and an answer without usage make this limit `limit_unenforceable`.
     pub money: Option<f64>,
-    /// The longest time by the run's clock, above 0. Of a call: since it began, waits included; of a node and a
-    /// run: since their first request. A request under way is cut when the time is up.
+    /// The longest time by the run's clock, above 0. Of a call: since it began, waits included; of a run:
+    /// since its first request; of a node: what its requests take, added up. A request under way is cut when the time
+    /// is up.
     pub time: Option<Duration>,
 }
 

@@ -8,6 +8,7 @@ use super::limits::Limits;
 use super::money::Money;
 use super::prices::Price;
 use super::refusal::{Refusal, Scope, Unknown};
+use super::timer::Timer;
 
 /// What an answer is taken to have, in tokens, while the scope has seen none and `max_tokens` is not set.
 const ANSWER: u64 = 256;
@@ -21,9 +22,8 @@ pub(super) struct Meter {
     counters: Mutex<Counters>,
 }
 
-#[derive(Default)]
 struct Counters {
-    began: Option<Instant>,
+    time: Timer,
     requests: Gauge,
     tokens: Gauge,
     money: Gauge,
@@ -65,16 +65,24 @@ pub(super) enum Spent {
 }
 
 impl Meter {
-    pub(super) fn new(scope: Scope, limits: Limits, began: Option<Instant>) -> Self {
-        let counters = Counters { began, ..Counters::default() };
+    pub(super) fn new(scope: Scope, limits: Limits, time: Timer) -> Self {
+        let counters = Counters {
+            time,
+            requests: Gauge::default(),
+            tokens: Gauge::default(),
+            money: Gauge::default(),
+            answers: 0,
+            answered: 0,
+            unknown_tokens: None,
+            unknown_money: None,
+        };
         Meter { scope, limits, money: limits.money.and_then(Money::from_f64), counters: Mutex::new(counters) }
     }
 
     /// The time left; `None`: without bound.
     pub(super) fn left(&self, now: Instant) -> Option<Duration> {
         let limit = self.limits.time?;
-        let passed = self.lock().began.map(|began| now.saturating_duration_since(began));
-        Some(limit.saturating_sub(passed.unwrap_or_default()))
+        Some(limit.saturating_sub(self.lock().time.passed(now)))
     }
 
     /// Why a request may not be begun. What is certain comes before what is unknown.
@@ -92,7 +100,7 @@ impl Meter {
     /// Reserves for a request that is begun now.
     pub(super) fn reserve(&self, now: Instant, intent: Intent<'_>) -> Hold {
         let mut counters = self.lock();
-        counters.began.get_or_insert(now);
+        counters.time.begin_request(now);
         let mean = counters.answered.checked_div(counters.answers).unwrap_or(ANSWER);
         let output = intent.max_tokens.map_or(mean, u64::from);
         let money = intent.price.map(|price| price.of_tokens(intent.prompt, output)).unwrap_or_default();
@@ -104,7 +112,7 @@ impl Meter {
     }
 
     /// Puts what was spent in the place of what was reserved.
-    pub(super) fn settle(&self, hold: Hold, spent: &Spent) {
+    pub(super) fn settle(&self, now: Instant, hold: Hold, spent: &Spent) {
         let (estimate, price) = (u128::from(hold.tokens), hold.money.0);
         let (requests, tokens, money) = match spent {
             Spent::Unsent => (0, 0, 0),
@@ -117,6 +125,7 @@ impl Meter {
             }
         };
         let mut counters = self.lock();
+        counters.time.end_request(now);
         counters.requests.settle(1, requests);
         counters.tokens.settle(estimate, tokens);
         counters.money.settle(price, money);

@@ -15,6 +15,7 @@ mod reserve;
 mod run;
 #[cfg(test)]
 mod tests;
+mod timer;
 
 pub(crate) use call::{CallLimits, TimeLeft};
 pub use limits::Limits;

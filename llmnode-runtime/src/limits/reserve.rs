@@ -62,8 +62,12 @@ impl<'c> Reservation<'c> {
     }
 
     fn close(&mut self, spent: &Spent) {
+        if self.holds.is_empty() {
+            return;
+        }
+        let now = self.limits.clock.now();
         for (meter, hold) in self.limits.meters.iter().zip(self.holds.drain(..)) {
-            meter.settle(hold, spent);
+            meter.settle(now, hold, spent);
         }
     }
 }

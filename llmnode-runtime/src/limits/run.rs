@@ -7,6 +7,7 @@ use super::limits::Limits;
 use super::meter::Meter;
 use super::prices::Prices;
 use super::refusal::Scope;
+use super::timer::Timer;
 use crate::ledger::NodeKey;
 use crate::node::Node;
 
@@ -25,7 +26,7 @@ pub(crate) struct RunLimits {
 
 impl RunLimits {
     pub(crate) fn set(&mut self, limits: Limits) {
-        self.run = Some(Arc::new(Meter::new(Scope::Run, limits, None)));
+        self.run = Some(Arc::new(Meter::new(Scope::Run, limits, Timer::Clock(None))));
     }
 
     pub(crate) fn set_node<N: Node>(&mut self, limits: Limits) {
@@ -62,7 +63,7 @@ impl RunLimits {
 }
 
 fn node_meter<N: Node>(limits: Limits) -> Arc<Meter> {
-    Arc::new(Meter::new(Scope::Node(N::NAME), limits, None))
+    Arc::new(Meter::new(Scope::Node(N::NAME), limits, Timer::of_requests()))
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {

@@ -30,21 +30,32 @@ async fn a_wait_that_outlasts_the_time_goes_on_with_the_next_step() {
 }
 
 #[tokio::test]
-async fn the_time_of_run_and_node_runs_from_their_first_request() {
-    let limits = Limits::new().time(5 * SECOND);
+async fn the_time_of_a_run_runs_from_its_first_request() {
     let clock = TestClock::new();
-    let of_run = |limits| Run::new(FnModel::new(|_| "hi")).with_clock(clock.clone()).with_limits(limits);
-    let of_node = of_run(Limits::new()).with_node_limits::<Say>(limits);
-    for (run, scope) in [(of_run(limits), "the run"), (of_node, "all calls of `say`")] {
-        clock.sleep(60 * SECOND).await;
+    let run = Run::new(FnModel::new(|_| "hi")).with_clock(clock.clone());
+    let run = run.with_limits(Limits::new().time(5 * SECOND));
+    clock.sleep(60 * SECOND).await;
+    run.call(&say("")).await.unwrap();
+    clock.sleep(4 * SECOND).await;
+    run.call(&say("")).await.unwrap();
+    clock.sleep(SECOND).await;
+    let (category, message) = why(run.call(&say("")).await);
+    assert_eq!(category, Category::LimitExceeded);
+    assert!(message.starts_with("the time limit of 5s for the run is reached; it is set by"), "{message}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_time_of_a_node_is_what_its_requests_take() {
+    let run = Run::new(FnModel::new(|_| Reply::text("hi").after(2 * SECOND)));
+    let run = run.with_node_limits::<Say>(Limits::new().time(5 * SECOND));
+    for _ in 0..2 {
         run.call(&say("")).await.unwrap();
-        clock.sleep(4 * SECOND).await;
-        run.call(&say("")).await.unwrap();
-        clock.sleep(SECOND).await;
-        let (category, message) = why(run.call(&say("")).await);
-        assert_eq!(category, Category::LimitExceeded);
-        assert!(message.starts_with(&format!("the time limit of 5s for {scope} is reached; it is set by")));
+        tokio::time::sleep(3600 * SECOND).await;
     }
+    let begin = tokio::time::Instant::now();
+    let (category, message) = why(run.call(&say("")).await);
+    assert_eq!((category, begin.elapsed()), (Category::LimitExceeded, SECOND), "one second was left");
+    assert!(message.starts_with("the time limit of 5s for all calls of `say` is reached"), "{message}");
 }
 
 #[tokio::test(start_paused = true)]
