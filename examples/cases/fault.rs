@@ -86,14 +86,18 @@ pub(crate) async fn answer(row: &Value, log: &Log) -> Result<Value, Box<dyn Erro
 }
 
 fn builder(client: &Value, server: &Server, base_url: &str) -> OpenAiBuilder {
-    let milliseconds =
-        |field: &str, default| Duration::from_millis(client[field].as_u64().unwrap_or(default));
-    let builder = OpenAi::builder()
+    let milliseconds = |field: &str| client[field].as_u64().map(Duration::from_millis);
+    // One timer covers every phase of an attempt, so that the shortest of a row's is the one that counts.
+    let timeouts = ["timeout_ms", "deadline_ms", "idle_timeout_ms"].into_iter().filter_map(milliseconds);
+    let mut builder = OpenAi::builder()
         .base_url(base_url)
         .model("m")
         .root_certificates(FOREIGN_AUTHORITY)
-        .connect_timeout(milliseconds("connect_timeout_ms", 500))
-        .attempt_timeout(milliseconds("timeout_ms", 10_000));
+        .connect_timeout(milliseconds("connect_timeout_ms").unwrap_or(Duration::from_millis(500)))
+        .attempt_timeout(timeouts.min().unwrap_or(Duration::from_secs(10)));
+    if let Some(bytes) = client["max_body_bytes"].as_u64() {
+        builder = builder.max_body_bytes(bytes.try_into().unwrap_or(usize::MAX));
+    }
     match client["api_key"].as_str() {
         Some(key) => builder.api_key(key),
         // Nothing but a missing key can keep a row without settings from being sent.
