@@ -14,6 +14,7 @@ mod lenient;
 mod moved;
 #[cfg(test)]
 mod properties;
+mod refusal;
 mod request;
 mod response;
 mod retry_after;
@@ -32,13 +33,12 @@ use std::time::{Duration, SystemTime};
 use reqwest::{Response, StatusCode, Url};
 
 use self::answer::NoAnswer;
-use self::error_body::ErrorBody;
-use self::learned::{Habits, Learned, Refused};
+use self::learned::{Habits, Learned};
 use self::moved::Moved;
 use self::secret::Secret;
 use self::service::{Deadline, Service};
 use crate::BoxFuture;
-use crate::category::{Category, Group};
+use crate::category::Category;
 use crate::error::NodeError;
 use crate::model::{ChatModel, Completion, FinishReason, ModelError, Request, Retry, RetryBudget, Sink};
 use crate::testing;
@@ -236,94 +236,6 @@ impl Inner {
                 failure.request_id = head.request_id;
                 Err(failure)
             }
-        }
-    }
-
-    /// The provider's own error.
-    fn refusal(&self, head: &Head, body: &[u8], asked: &Asked<'_>) -> ModelError {
-        let status = head.status.as_u16();
-        let is_readable = !head.encoded || std::str::from_utf8(body).is_ok();
-        let error = ErrorBody::read(if is_readable { body } else { b"" });
-        let category = classify::classify(status, &error);
-        if category == Category::NotFound {
-            self.moved.forget();
-        }
-        // Redacted before it is cut: half a key is no longer recognised.
-        let said = match secret::redact(&error.message, &self.secrets) {
-            said if said.is_empty() => "nothing more".to_owned(),
-            said => one_line(&said, 500),
-        };
-        let shown = &self.service.endpoint.shown;
-        let hint = self.hint(category, asked.model);
-        let mut failure = ModelError::new(category, format!("{shown} answered {status}: {said}{hint}"));
-        failure.status = Some(status);
-        failure.request_id.clone_from(&head.request_id);
-        // A field says the wait, or the text of an error that goes away by waiting: a refused prompt may be quoted.
-        let hint = || wait_hint::wait_hint(&error.message).filter(|_| category.group() == Group::Transport);
-        failure.retry_after = head.retry_after.or(error.retry_after).or_else(hint);
-        failure.retry = if self.learns(status, &error, asked) {
-            Some(Retry::Adapted)
-        } else {
-            head.should_retry.map(|again| if again { Retry::Transport } else { Retry::No })
-        };
-        failure
-    }
-
-    /// What is said to be compressed, and holds no answer as it is.
-    fn encoded(&self, body: &[u8]) -> ModelError {
-        let shown = &self.service.endpoint.shown;
-        if std::str::from_utf8(body).is_ok() {
-            let message = format!("{shown}: the response is said to be compressed, and is not");
-            return ModelError::new(Category::Network, message);
-        }
-        let message = format!(
-            "{shown}: the response is compressed, although `accept-encoding: identity` was sent; switch compression \
-             off in the server, or in a proxy before it"
-        );
-        ModelError::new(Category::BadResponse, message).retry(Retry::No)
-    }
-
-    fn web_page(&self, body: &[u8]) -> ModelError {
-        let begin = String::from_utf8_lossy(&body[..body.len().min(4096)]);
-        let message = format!(
-            "{} answered with a web page, not JSON: a wrong base URL (most end with /v1), or a proxy's page. It \
-             begins: {}",
-            self.service.endpoint.shown,
-            one_line(secret::redact(&begin, &self.secrets).trim(), 200),
-        );
-        ModelError::new(Category::BadResponse, message).retry(Retry::No)
-    }
-
-    /// Whether the refusal teaches a way to ask that the model may accept.
-    fn learns(&self, status: u16, error: &ErrorBody, asked: &Asked<'_>) -> bool {
-        let Some(part) = learned::refused(status, error) else { return false };
-        let given = |field| asked.request.extra.contains_key(field);
-        let is_ours = match part {
-            Refused::MaxTokens => {
-                asked.request.max_tokens.is_some() && !given("max_tokens") && !given("max_completion_tokens")
-            }
-            Refused::Temperature => asked.request.temperature.is_some() && !given("temperature"),
-            Refused::Format | Refused::JsonSchema | Refused::JsonObject | Refused::Schema => {
-                asked.request.output.is_some() && !given("response_format")
-            }
-        };
-        let learns = is_ours && self.learned.learn(asked.model, asked.habits, part);
-        if learns {
-            tracing::debug!(target: "llmnode::openai", model = asked.model, refused = ?part, "will ask differently");
-        }
-        learns
-    }
-
-    /// What a person can do about it.
-    fn hint(&self, category: Category, model: &str) -> String {
-        match category {
-            Category::ApiKeyError if self.service.headers.contains_key("authorization") => {
-                format!("; check the key in {}", self.key_source)
-            }
-            Category::ApiKeyError => format!("; no key was sent: set {}", self.key_source),
-            Category::NotFound => format!("; asked for the model {model:?}{}", self.service.endpoint.hint()),
-            Category::QuotaError => "; waiting will not help".to_owned(),
-            _ => String::new(),
         }
     }
 
