@@ -202,9 +202,35 @@ fn a_call_dropped_at_any_await_over_sockets_leaves_true_books() {
                 !cancelled
             });
             if ended {
-                assert!(polls >= 6, "each request has an await at least, and so has each validation");
+                assert!(polls >= 5, "each request, wait and validation has an await");
                 break;
             }
         }
+    }
+}
+
+/// The server finds the client gone, before it is stopped and whatever it is about to do.
+#[test]
+fn a_dropped_call_leaves_no_request_behind() {
+    for act in [Act::Stall, Act::StallMidway] {
+        block_on(async {
+            let server = Scheduled::start(vec![act]).await;
+            let caller = Caller::new(&server.server.base_url(), 1000 * TIMEOUT).unwrap();
+            let mut polls = 0;
+            while server.server.requests_seen() == 0 {
+                polls += 1;
+                assert!(polls < 100, "a request is sent some time");
+                let record = caller.call(polls, Settings::new(), Some(polls as u32)).await;
+                server.enter(&caller, &record);
+                assert_eq!(record.category, Some(Category::Cancelled));
+            }
+            let gone = async {
+                while server.account.lock().unwrap().figures().seen == 0 {
+                    tokio::time::sleep(Duration::from_millis(1)).await;
+                }
+            };
+            tokio::time::timeout(100 * TIMEOUT, gone).await.expect("the connection is closed");
+            server.compare(&caller).await;
+        });
     }
 }

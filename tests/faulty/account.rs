@@ -154,6 +154,11 @@ impl Account {
         }
     }
 
+    /// The sums so far.
+    pub(crate) fn figures(&self) -> &Figures {
+        &self.figures
+    }
+
     /// Both books are closed: what has no counterpart is judged. Gives the figures and what is wrong.
     pub(crate) fn close(mut self) -> (Figures, Vec<String>) {
         for seen in std::mem::take(&mut self.seen).into_values() {
