@@ -1,7 +1,7 @@
 //! Random schedules of answers, faults, drops and overrides over real sockets: requests keep to their bound, waits
 //! are the server's at least, and the ledger says what the server's own log says.
 #![cfg(feature = "openai")]
-#![allow(clippy::unwrap_used, reason = "tests")]
+#![allow(clippy::expect_used, clippy::unwrap_used, reason = "tests")]
 
 mod faulty;
 
