@@ -19,9 +19,9 @@ use crate::serve::tell;
 use crate::told::{Closed, Ended, Told};
 
 /// Of one attempt: long enough for an answer on a busy machine.
-const TIMEOUT: Duration = Duration::from_millis(500);
+const TIMEOUT: Duration = Duration::from_millis(250);
 /// How often the memory is looked at, at most, and after how many calls, at least: none may be under way then.
-const MOST_BATCHES: u64 = 200;
+const MOST_BATCHES: u64 = 50;
 const BATCH: u64 = 1000;
 
 struct Work {

@@ -77,10 +77,11 @@ fn listen(options: &Options, told: &Receiver<Told>) -> Result<Outcome, Box<dyn E
                 *ended.entry(format!("{how}{to}")).or_default() += 1;
                 budget_empty += u64::from(call.budget_empty && !call.refused);
                 bar.inc(1);
+                if account.figures().wrong > 0 {
+                    bar.set_message(format!(", {} WRONG", account.figures().wrong));
+                }
             }
-            Told::Closed(figures) => {
-                closed = Some(figures);
-            }
+            Told::Closed(figures) => closed = Some(figures),
             Told::Serving { .. } => {}
         }
     }
