@@ -19,7 +19,7 @@ use crate::serve::tell;
 use crate::told::{Closed, Ended, Told};
 
 /// Of one attempt: long enough for an answer on a busy machine.
-const TIMEOUT: Duration = Duration::from_millis(250);
+const TIMEOUT: Duration = Duration::from_millis(500);
 /// How often the memory is looked at, at most, and after how many calls, at least: none may be under way then.
 const MOST_BATCHES: u64 = 50;
 const BATCH: u64 = 1000;
