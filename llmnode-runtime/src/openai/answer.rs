@@ -149,6 +149,9 @@ mod tests {
         assert_eq!((completion.text.as_str(), completion.model.as_deref()), ("a", Some("7")));
         assert_eq!(completion.finish, Some(FinishReason::Other("eos".to_owned())));
         assert_eq!((completion.response_id, completion.usage), (None, None));
+        assert_eq!(ok(&choice("{}")).response_id.as_deref(), Some("r1"));
+        assert_eq!(ok(r#"{"id":"","model":-7,"choices":[{}]}"#).response_id, None);
+        assert_eq!(ok(r#"{"model":-7,"choices":[{}]}"#).model.as_deref(), Some("-7"));
         for (word, finish) in [("\"length\"", Some(FinishReason::Length)), ("null", None), ("\"\"", None)] {
             assert_eq!(ok(&format!(r#"{{"choices":[{{"finish_reason":{word}}}]}}"#)).finish, finish);
         }

@@ -164,6 +164,8 @@ mod tests {
         assert!(says("the model `a.b-1` does not exist", "model*does not exist"));
         assert!(says("model; no. the model x does not exist", "model*does not exist"));
         assert!(!says("this model is old. the field x does not exist", "model*does not exist"));
+        let within = |bytes| says(&format!("model{}not found", "x".repeat(bytes)), "model*not found");
+        assert!(within(80) && !within(81));
         let far = format!("model {} not found", "ü".repeat(GAP));
         assert!(!says(&far, "model*not found"));
     }

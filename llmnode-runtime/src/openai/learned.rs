@@ -284,6 +284,27 @@ mod tests {
     }
 
     #[test]
+    fn a_late_refusal_leads_no_model_back() {
+        let learned = Learned::default();
+        let asked = Habits::default();
+        assert!(learned.learn("m", asked, Refused::Format));
+        assert!(learned.learn("m", asked, Refused::Schema), "another way to ask is known");
+        assert_eq!(learned.of("m").format, Format::Prompted);
+    }
+
+    #[test]
+    fn what_is_learned_of_one_part_leaves_the_others_and_other_models() {
+        let learned = Learned::default();
+        assert!(learned.learn("m", Habits::default(), Refused::Schema));
+        assert!(learned.learn("m", learned.of("m"), Refused::Temperature));
+        assert!(!learned.learn("m", learned.of("m"), Refused::Temperature));
+        learned.learn("n", Habits::default(), Refused::MaxTokens);
+        let (m, n) = (learned.of("m"), learned.of("n"));
+        assert_eq!((m.format, m.no_temperature, m.max_completion_tokens), (Format::Plain, true, false));
+        assert_eq!((n.format, n.no_temperature, n.max_completion_tokens), (Format::Strict, false, true));
+    }
+
+    #[test]
     fn the_memory_is_bounded() {
         let learned = Learned::default();
         for model in 0..10 * CAPACITY {

@@ -18,9 +18,6 @@ pub(super) trait Shape<'de>: Sized {
     fn number(self, _: Number) -> Self::Value {
         Self::Value::default()
     }
-    fn boolean(self, _: bool) -> Self::Value {
-        Self::Value::default()
-    }
     fn list<A: SeqAccess<'de>>(self, mut list: A) -> Result<Self::Value, A::Error> {
         while list.next_element::<IgnoredAny>()?.is_some() {}
         Ok(Self::Value::default())
@@ -63,8 +60,8 @@ impl<'de, S: Shape<'de>> Visitor<'de> for Any<S> {
     fn visit_f64<E: Error>(self, number: f64) -> Result<Self::Value, E> {
         Ok(self.0.number(Number::Float(number)))
     }
-    fn visit_bool<E: Error>(self, value: bool) -> Result<Self::Value, E> {
-        Ok(self.0.boolean(value))
+    fn visit_bool<E: Error>(self, _: bool) -> Result<Self::Value, E> {
+        Ok(Self::Value::default())
     }
     fn visit_unit<E: Error>(self) -> Result<Self::Value, E> {
         Ok(Self::Value::default())

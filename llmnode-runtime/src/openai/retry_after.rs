@@ -169,6 +169,17 @@ mod tests {
     }
 
     #[test]
+    fn times_of_day() {
+        let at = |time| http_date(&format!("Sun, 06 Nov 1994 {time} GMT"));
+        for time in ["23:00:00", "00:59:00", "00:00:59", "23:59:60"] {
+            assert!(at(time).is_some(), "{time}");
+        }
+        for time in ["24:00:00", "00:60:00", "00:00:61", "00:00", "00:00:00:00", "0x:00:00"] {
+            assert!(at(time).is_none(), "{time}");
+        }
+    }
+
+    #[test]
     fn years_of_two_digits() {
         let date = |year| http_date(&format!("Sunday, 06-Nov-{year} 08:49:37 GMT"));
         assert_eq!(date("94"), Some(now()));

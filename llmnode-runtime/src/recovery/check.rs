@@ -81,3 +81,25 @@ fn fails_again(failures: Failures) -> bool {
     let never = [ApiKeyError, QuotaError, NotFound, BadRequest, ContextLengthError];
     matches!(failures, Failures::Category(category) if never.contains(&category))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const EMPTY: Failures = Failures::Category(Category::EmptyResponse);
+
+    #[test]
+    fn a_raw_text_is_repaired_only_where_it_is_empty() {
+        let repairs = |failures, text| check(failures, &[Step::repair(1)], false, text);
+        assert!(repairs(Failures::Answer, true).unwrap_err().contains("name that"));
+        assert_eq!(repairs(EMPTY, true), Ok(()));
+        assert_eq!(repairs(Failures::Answer, false), Ok(()));
+    }
+
+    #[test]
+    fn a_fallback_needs_a_value() {
+        let falls_back = |fallback| check(Failures::Answer, &[Step::Fallback], fallback, false);
+        assert!(falls_back(false).unwrap_err().contains("fallback = path"));
+        assert_eq!(falls_back(true), Ok(()));
+    }
+}
