@@ -7,7 +7,7 @@ use tracing::Span;
 use super::estimate::Estimate;
 use super::id::AttemptId;
 use super::record::AttemptRecord;
-use super::scope::{CallScope, unfinished};
+use super::scope::CallScope;
 use crate::category::Category;
 use crate::model::{ChatModel, Completion, Request};
 use crate::trace::AttemptSpan;
@@ -104,6 +104,6 @@ impl<'c> OpenAttempt<'c> {
 
 impl Drop for OpenAttempt<'_> {
     fn drop(&mut self) {
-        self.close(Some(unfinished()));
+        self.close(Some(Category::Cancelled));
     }
 }

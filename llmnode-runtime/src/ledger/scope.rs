@@ -14,6 +14,7 @@ use super::record::{AttemptKind, AttemptRecord, CallRecord, Degraded};
 use crate::category::Category;
 use crate::clock::Clock;
 use crate::node::Node;
+use crate::panics::guarded;
 use crate::trace::CallSpan;
 
 /// How many of the newest attempts of a call keep the answer and its violations.
@@ -73,8 +74,9 @@ impl<'r> CallScope<'r> {
         CallScope { ledger, clock, hooks, span, node, id, parent, started, state: Mutex::new(state) }
     }
 
+    /// A clock that panics stands still: guards ask it too, and a panic of theirs may end the program.
     pub(super) fn now(&self) -> Instant {
-        self.clock.now()
+        guarded(|| self.clock.now()).unwrap_or(self.started)
     }
 
     /// The span of the call, for its future.
@@ -99,7 +101,7 @@ impl<'r> CallScope<'r> {
     ) -> OpenAttempt<'_> {
         let id = self.id.attempt(self.lock().begin_attempt());
         let record = AttemptRecord::new(id, kind, wait, model);
-        OpenAttempt::new(self, record, self.clock.now())
+        OpenAttempt::new(self, record, self.now())
     }
 
     /// Ends the call, and gives its record.
@@ -112,7 +114,7 @@ impl<'r> CallScope<'r> {
     }
 
     fn book(&self, category: Option<Category>) -> Arc<CallRecord> {
-        let now = self.clock.now();
+        let now = self.now();
         let mut state = self.lock();
         state.ended = true;
         let attempts = std::mem::take(&mut state.attempts);
@@ -130,7 +132,7 @@ impl<'r> CallScope<'r> {
     /// The record as it would be if the call ended now with this failure.
     pub(crate) fn so_far(&self, category: Category) -> Arc<CallRecord> {
         let attempts = self.lock().attempts.clone();
-        Arc::new(self.record(Some(category), attempts, None, self.clock.now()))
+        Arc::new(self.record(Some(category), attempts, None, self.now()))
     }
 
     fn record(
@@ -154,7 +156,7 @@ impl<'r> CallScope<'r> {
 
     /// Books an attempt that has ended. The lock is let go while hooks run: they may read the book.
     pub(super) fn commit(&self, record: AttemptRecord) {
-        let now = self.clock.now();
+        let now = self.now();
         let busy = self.lock().book_until(now);
         self.ledger.add_attempt(&self.node, record.usage.as_ref(), record.estimate, busy);
         let info = CallInfo { id: self.id, parent: self.parent, node: &self.node.name };
@@ -176,12 +178,7 @@ impl<'r> CallScope<'r> {
 impl Drop for CallScope<'_> {
     fn drop(&mut self) {
         if !self.lock().ended {
-            self.end(Some(unfinished()));
+            self.end(Some(Category::Cancelled));
         }
     }
-}
-
-/// Why a guard is dropped before its end.
-pub(super) fn unfinished() -> Category {
-    if std::thread::panicking() { Category::Panic } else { Category::Cancelled }
 }

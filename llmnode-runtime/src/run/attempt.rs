@@ -13,6 +13,7 @@ use crate::category::Category;
 use crate::ledger::{AttemptRecord, Flag, OpenAttempt, TokenUsage, prompt_tokens};
 use crate::limits::Reservation;
 use crate::model::{ChatModel, Completion, FinishReason, ModelError, Request, Retry, Sink};
+use crate::panics::caught;
 use crate::settings::Resolved;
 use crate::text::{cut, one_line};
 use crate::validate::{Attempt, Violation};
@@ -41,8 +42,23 @@ pub(super) enum Judgement {
     Stopped(Failure),
 }
 
-/// One request and the judgement on its answer, within the limits.
+/// One request and the judgement on its answer. A panic of model or judge is a failure as any other, so that an
+/// attempt which is dropped was cancelled, whatever panics around its call.
 pub(super) async fn attempt(
+    target: &Target<'_>,
+    request: &Request,
+    open: &mut OpenAttempt<'_>,
+    judge: &mut dyn Judge,
+    attempt: &Attempt,
+    plan: &Plan<'_>,
+) -> Result<(), Failure> {
+    let outcome = caught(|| within_limits(target, request, open, judge, attempt, plan)).await;
+    outcome.unwrap_or_else(|said| {
+        Err(Failure::new(Category::Panic, format!("the output or the model panicked: {said}")))
+    })
+}
+
+async fn within_limits(
     target: &Target<'_>,
     request: &Request,
     open: &mut OpenAttempt<'_>,

@@ -17,7 +17,7 @@ use crate::error::NodeError;
 use crate::ledger::{CallId, CallRecord, CallScope};
 use crate::limits::{CallLimits, Limits};
 use crate::node::Exec;
-use crate::panics::caught;
+use crate::panics::{caught, guarded};
 use crate::recovery::{Failures, Step};
 use crate::settings::Settings;
 
@@ -180,8 +180,11 @@ where
     N: Exec<S>,
 {
     Box::pin(async move {
-        let scope =
-            CallScope::begin(node, &core.ledger, &*core.clock, &core.hooks, parent.map(|parent| parent.id));
+        let by = parent.map(|parent| parent.id);
+        let begin = || CallScope::begin(node, &core.ledger, &*core.clock, &core.hooks, by);
+        let scope = guarded(begin).map_err(|said| {
+            NodeError::new(Category::Panic, format!("the node's name or the run's clock panicked: {said}"))
+        })?;
         let own = settings.limits.or(core.settings.limits);
         let exec = async || {
             let around = parent.map(|parent| parent.limits);

@@ -123,6 +123,6 @@ async fn a_hook_that_panics_while_a_call_is_dropped_by_a_panic_ends_nothing() {
         let (_, ()) = tokio::join!(other.call(&node), bug);
     });
     assert!(task.await.unwrap_err().is_panic());
-    assert_eq!(run.ledger().calls()[0].category, Some(Category::Panic));
+    assert_eq!(run.ledger().calls()[0].category, Some(Category::Cancelled));
     assert_eq!(run.ledger().total().requests, 1);
 }

@@ -19,4 +19,5 @@ mod settings;
 mod spans;
 mod support;
 mod testkit;
+mod unwinding;
 mod ways_out;
