@@ -19,6 +19,9 @@ use crate::node::Node;
 /// How many calls a ledger remembers with their attempts.
 const REMEMBERED: usize = 256;
 
+/// How many names have figures of their own, as far as they are known only at run time.
+const NAMES: usize = 1000;
+
 /// The figures of one node, over all its calls.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
@@ -39,6 +42,7 @@ impl NodeStats {
         self.usage.merge(&other.usage);
         self.busy = self.busy.saturating_add(other.busy);
         self.visits = self.visits.saturating_add(other.visits);
+        self.degraded = self.degraded.saturating_add(other.degraded);
         self
     }
 }
@@ -46,7 +50,8 @@ impl NodeStats {
 /// A handle to a run's book. Clones read the same book, also while calls run.
 ///
 /// Attempts are committed one by one as they end: on success, failure, panic and drop alike. The book grows
-/// with the number of node types, not with the number of calls.
+/// with the number of node types, not with the number of calls: once there are 1000 names, further ones that are known
+/// only at run time count under the name of their type.
 #[derive(Clone, Default)]
 pub struct Ledger(Arc<Mutex<Book>>);
 
@@ -54,12 +59,18 @@ pub struct Ledger(Arc<Mutex<Book>>);
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub(crate) struct NodeKey {
     pub(crate) path: &'static str,
+    /// What the type is called, whatever this very node is.
+    type_name: &'static str,
     pub(crate) name: Cow<'static, str>,
 }
 
 impl NodeKey {
     pub(crate) fn of<N: Node>(node: &N) -> Self {
-        NodeKey { path: Self::path::<N>(), name: node.name() }
+        NodeKey { path: Self::path::<N>(), type_name: N::NAME, name: node.name() }
+    }
+
+    fn of_type(&self) -> Self {
+        NodeKey { name: Cow::Borrowed(self.type_name), ..*self }
     }
 
     /// What tells a node's type. Not `TypeId`: a node may borrow. A reference counts as the node that it points to.
@@ -170,11 +181,17 @@ impl Ledger {
         let book = self.lock();
         let mut types: HashMap<&str, usize> = HashMap::new();
         book.stats.keys().for_each(|node| *types.entry(&node.name).or_default() += 1);
-        let name = |node: &NodeKey| match types.get(&*node.name) {
-            Some(1) => node.name.to_string(),
-            _ => format!("{} ({})", node.name, node.path),
-        };
-        book.stats.iter().map(|(node, stats)| (name(node), figure(stats))).collect()
+        let mut named: BTreeMap<String, NodeStats> = BTreeMap::new();
+        for (node, stats) in &book.stats {
+            let name = match types.get(&*node.name) {
+                Some(1) => node.name.to_string(),
+                _ => format!("{} ({})", node.name, node.path),
+            };
+            // A name made at run time may be any text, that of two types told apart too.
+            let same = named.entry(name).or_default();
+            *same = same.and(*stats);
+        }
+        named.into_iter().map(|(name, stats)| (name, figure(&stats))).collect()
     }
 
     fn lock(&self) -> MutexGuard<'_, Book> {
@@ -185,7 +202,9 @@ impl Ledger {
 
 impl Book {
     fn stats(&mut self, node: &NodeKey) -> &mut NodeStats {
-        self.stats.entry(node.clone()).or_default()
+        let has_room = self.stats.len() < NAMES || node.name == node.type_name;
+        let key = if has_room || self.stats.contains_key(node) { node.clone() } else { node.of_type() };
+        self.stats.entry(key).or_default()
     }
 
     fn trim(&mut self) {

@@ -9,6 +9,7 @@ mod forms;
 mod hooks;
 mod ledger;
 mod limits;
+mod names;
 mod outage;
 mod primitive;
 mod recorder;
