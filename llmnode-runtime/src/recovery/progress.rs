@@ -22,9 +22,8 @@ pub(crate) struct Progress<'p> {
     taken: Vec<(Failures, u32)>,
     corrections: u32,
     adaptions: u32,
-    /// The name of the model asked first; the run's own has none.
-    first_model: Option<&'p str>,
-    fallback_models: Vec<String>,
+    /// The names of the models asked so far; the run's own may have none.
+    models: Vec<String>,
 }
 
 /// What is known of a failure.
@@ -46,9 +45,14 @@ pub(crate) enum Next {
     Retry {
         wait: Duration,
     },
-    /// The same request again at once: the model's handle will ask differently.
-    Adapt,
-    Repair,
+    /// The same request again: the model's handle will ask differently.
+    Adapt {
+        wait: Duration,
+    },
+    /// The answer goes back with what is wrong with it.
+    Repair {
+        wait: Duration,
+    },
     /// The original prompt, to the model of this name.
     Model(String),
     Fallback,
@@ -56,15 +60,14 @@ pub(crate) enum Next {
 }
 
 impl<'p> Progress<'p> {
-    pub(crate) fn new(stacks: &'p Stacks<'p>, max_wait: Duration, first_model: Option<&'p str>) -> Self {
+    pub(crate) fn new(stacks: &'p Stacks<'p>, max_wait: Duration, first_model: Option<String>) -> Self {
         Progress {
             stacks,
             max_wait,
             taken: Vec::new(),
             corrections: 0,
             adaptions: 0,
-            first_model,
-            fallback_models: Vec::new(),
+            models: Vec::from_iter(first_model),
         }
     }
 
@@ -81,12 +84,10 @@ impl<'p> Progress<'p> {
 
     /// Takes the next step, and says in words of its own what it could not take.
     pub(crate) fn after(&mut self, failed: &Failed<'_>, retries: &mut Retries<'_>) -> (Next, String) {
-        let mut note = String::new();
         if failed.decision == Some(Retry::Adapted) {
-            let adapts = self.adaptions < ADAPTIONS;
-            self.adaptions += u32::from(adapts);
-            return (if adapts { Next::Adapt } else { Next::Bubble }, note);
+            return self.adapt(failed);
         }
+        let mut note = String::new();
         let (key, steps) = self.stacks.of(failed.category, failed.decision);
         let mut passed = 0_u32;
         for step in steps {
@@ -103,7 +104,7 @@ impl<'p> Progress<'p> {
                 }
             }
             match step {
-                Step::Model(name) if !self.has_asked(&name) => {
+                Step::Model(name) if !self.models.iter().any(|asked| *asked == name) => {
                     let name = name.into_owned();
                     self.change_model(name.clone());
                     return (Next::Model(name), note);
@@ -114,6 +115,17 @@ impl<'p> Progress<'p> {
             }
         }
         (Next::Bubble, note)
+    }
+
+    fn adapt(&mut self, failed: &Failed<'_>) -> (Next, String) {
+        if self.adaptions == ADAPTIONS {
+            return (Next::Bubble, String::new());
+        }
+        self.adaptions += 1;
+        match self.servers_wait(failed) {
+            Ok(wait) => (Next::Adapt { wait }, String::new()),
+            Err(why) => (Next::Bubble, why),
+        }
     }
 
     /// One more try of a step, or why there is none; empty words where that goes without saying.
@@ -140,8 +152,9 @@ impl<'p> Progress<'p> {
                 Next::Retry { wait }
             }
             _ => {
+                let wait = self.servers_wait(failed)?;
                 self.corrections = self.corrections.saturating_add(1);
-                Next::Repair
+                Next::Repair { wait }
             }
         };
         *self.counter(key) += 1;
@@ -175,12 +188,16 @@ impl<'p> Progress<'p> {
         }
     }
 
-    fn has_asked(&self, model: &str) -> bool {
-        self.first_model == Some(model) || self.fallback_models.iter().any(|asked| asked == model)
+    /// The wait before a request that is sent at once, unless the server asks for one.
+    fn servers_wait(&self, failed: &Failed<'_>) -> Result<Duration, String> {
+        match failed.retry_after {
+            None => Ok(Duration::ZERO),
+            Some(_) => self.wait(Some(Backoff::fixed(Duration::ZERO)), Failures::Answer, 0, failed),
+        }
     }
 
     fn change_model(&mut self, name: String) {
-        self.fallback_models.push(name);
+        self.models.push(name);
         self.taken.clear();
         self.corrections = 0;
     }

@@ -45,7 +45,7 @@ pub(super) async fn run(plan: &Plan<'_>, mut request: Request, judge: &mut dyn J
     let mut target = core.target(settings.model);
     target.tell(&mut request, settings)?;
     let mut retries = Retries::of(target.model);
-    let mut progress = Progress::new(&settings.stacks, settings.max_wait, settings.model);
+    let mut progress = Progress::new(&settings.stacks, settings.max_wait, core.known_as(&target));
     let mut answers = Repetition::default();
     let (mut kind, mut wait) = (AttemptKind::First, Duration::ZERO);
     loop {
@@ -63,7 +63,7 @@ pub(super) async fn run(plan: &Plan<'_>, mut request: Request, judge: &mut dyn J
         retries.settle(failure.endpoint_answered());
         let repeats = answers.repeats(&failure) && settings.stop_on_repeat;
         let (next, note) = progress.after(&failed(&failure, repeats, limits.time_left()), &mut retries);
-        if next == Next::Repair {
+        if matches!(next, Next::Repair { .. }) {
             let (answer, violations) = (failure.answer.clone(), &failure.violations);
             feedback::append(&mut request.messages, prompt, settings.feedback_rounds, answer, violations);
         }
@@ -71,12 +71,13 @@ pub(super) async fn run(plan: &Plan<'_>, mut request: Request, judge: &mut dyn J
         close(open, &mut failure);
         (kind, wait) = match next {
             Next::Retry { wait } => (AttemptKind::Retry, wait),
-            Next::Adapt => (AttemptKind::Adapted, Duration::ZERO),
-            Next::Repair => (AttemptKind::Correction, Duration::ZERO),
+            Next::Adapt { wait } => (AttemptKind::Adapted, wait),
+            Next::Repair { wait } => (AttemptKind::Correction, wait),
             Next::Model(name) => {
                 call.degrade(Degraded::FallbackModel);
                 target = core.target(Some(&name));
                 retries = Retries::of(target.model);
+                answers = Repetition::default();
                 request.messages.truncate(prompt);
                 target.tell(&mut request, settings)?;
                 (AttemptKind::Fallback, Duration::ZERO)

@@ -56,6 +56,12 @@ impl RunCore {
             settings: registered.map(|(_, settings)| settings),
         }
     }
+
+    /// The name by which the same model would be asked once more; of the run's own, its id.
+    pub(super) fn known_as(&self, target: &Target<'_>) -> Option<String> {
+        let own = || self.model.model().filter(|id| !self.models.contains_key(*id)).map(str::to_owned);
+        target.name.clone().or_else(own)
+    }
 }
 
 impl Target<'_> {

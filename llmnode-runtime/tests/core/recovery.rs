@@ -16,7 +16,7 @@ use llmnode_runtime::{
 
 const NO_JSON: &str = "no JSON";
 
-fn kinds(record: &CallRecord) -> Vec<AttemptKind> {
+pub(crate) fn kinds(record: &CallRecord) -> Vec<AttemptKind> {
     record.attempts.iter().map(|attempt| attempt.kind).collect()
 }
 
