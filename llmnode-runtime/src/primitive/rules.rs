@@ -3,10 +3,14 @@
 //! Only keywords that are checked are let in (see [`supported`](super::supported)), so that no rule is silently passed
 //! over.
 
+mod number;
+
 use std::cell::Cell;
+use std::cmp::Ordering;
 
-use serde_json::{Map, Number, Value};
+use serde_json::{Map, Value};
 
+use self::number::{compare, is_integer, number_faults};
 use crate::validate::Violation;
 
 /// How many schemas are applied to parts of one answer at most, and how deep within one another. What needs more
@@ -215,10 +219,6 @@ fn has_type(node: &Map<String, Value>, value: &Value) -> bool {
     types.is_empty() || types.iter().any(fits)
 }
 
-fn is_integer(number: &Number) -> bool {
-    !number.is_f64() || number.as_f64().is_some_and(|float| float.fract() == 0.0)
-}
-
 fn kind(value: &Value) -> &'static str {
     match value {
         Value::Null => "null",
@@ -245,30 +245,6 @@ fn unlisted(node: &Map<String, Value>, value: &Value) -> impl Iterator<Item = Ve
     missed.map(move |choices| choices.iter().take(100).map(shown).collect())
 }
 
-/// Whether a number fits to the one in the schema.
-type Fits = fn(f64, f64) -> bool;
-
-fn number_faults(node: &Map<String, Value>, number: &Number) -> impl Iterator<Item = String> {
-    let bounds: [(&str, Fits, &str); 5] = [
-        ("minimum", |value, bound| value >= bound, "at least"),
-        ("maximum", |value, bound| value <= bound, "at most"),
-        ("exclusiveMinimum", |value, bound| value > bound, "more than"),
-        ("exclusiveMaximum", |value, bound| value < bound, "less than"),
-        ("multipleOf", is_multiple, "a multiple of"),
-    ];
-    bounds.into_iter().filter_map(move |(keyword, fits, words)| {
-        let bound = node.get(keyword)?;
-        let fits = fits(number.as_f64()?, bound.as_f64()?);
-        (!fits).then(|| format!("is {number}, must be {words} {bound}"))
-    })
-}
-
-/// Up to what floating point makes of it: 0.3 is a multiple of 0.1.
-fn is_multiple(value: f64, of: f64) -> bool {
-    let times = value / of;
-    (times - times.round()).abs() <= 1e-9 * times.abs().max(1.0)
-}
-
 fn count_fault(node: &Map<String, Value>, least: &str, most: &str, count: u64, what: &str) -> Option<String> {
     let bound = |keyword: &str| node.get(keyword).and_then(Value::as_u64);
     match (bound(least), bound(most)) {
@@ -281,7 +257,7 @@ fn count_fault(node: &Map<String, Value>, least: &str, most: &str, count: u64, w
 /// Equality as JSON Schema has it: `1` is `1.0`.
 fn same(one: &Value, other: &Value) -> bool {
     match (one, other) {
-        (Value::Number(one), Value::Number(other)) => one == other || one.as_f64() == other.as_f64(),
+        (Value::Number(one), Value::Number(other)) => compare(one, other) == Some(Ordering::Equal),
         (Value::Array(one), Value::Array(other)) => {
             one.len() == other.len() && one.iter().zip(other).all(|(one, other)| same(one, other))
         }

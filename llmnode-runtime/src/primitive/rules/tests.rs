@@ -127,3 +127,26 @@ fn what_takes_too_long_is_no_pass() {
     let long = json!((0..10_000).collect::<Vec<_>>());
     assert!(said(&json!({"uniqueItems": true}), &long)[0].contains("to be checked"));
 }
+
+#[test]
+fn large_numbers_are_told_from_their_neighbours() {
+    let fits = |schema: Value, value: Value| said(&schema, &value).is_empty();
+    let (id, next) = (9_007_199_254_740_992_u64, 9_007_199_254_740_993_u64);
+    assert!(fits(json!({"uniqueItems": true}), json!([id, next])));
+    assert!(!fits(json!({"enum": [id]}), json!(next)) && fits(json!({"const": next}), json!(next)));
+    assert!(!fits(json!({"maximum": id}), json!(next)) && !fits(json!({"minimum": -1}), json!(i64::MIN)));
+    assert!(fits(json!({"exclusiveMaximum": u64::MAX}), json!(u64::MAX - 1)));
+}
+
+#[test]
+fn a_multiple_is_exact_up_to_what_floating_point_makes_of_it() {
+    let fits = |of: Value, value: Value| said(&json!({"multipleOf": of}), &value).is_empty();
+    assert!(fits(json!(1000), json!(1_700_000_000_000_u64)));
+    assert!(!fits(json!(1000), json!(1_700_000_000_001_u64)));
+    assert!(!fits(json!(1), json!(10_000_000_000.5)));
+    assert!(!fits(json!(10_000_000_000_u64), json!(5)) && fits(json!(7), json!(0)));
+    for cents in 0..100_000 {
+        let price = format!("{}.{:02}", cents / 100, cents % 100).parse::<f64>().unwrap();
+        assert!(fits(json!(0.01), json!(price)), "{price}");
+    }
+}
