@@ -34,7 +34,9 @@
 ///
 /// `recover(category = [step, …], …)` states what follows a failure, in order. Its keys are the categories of the
 /// groups answer, transport and final, and `answer` and `transport` for those of a group that have no key of their
-/// own; whatever has none follows the default of its [`Category`]. The steps:
+/// own; whatever has none follows the default of its [`Category`]. Of the group stop there is `limit_exceeded`, with
+/// `fallback` and `bubble` alone, as a limit that is reached forbids further requests: with `limits(time = 10s)` it is a
+/// deadline with a default value. The steps:
 ///
 /// | step | |
 /// |---|---|
@@ -49,9 +51,9 @@
 /// them.
 ///
 /// `fallback = path` names a function of `(&self, &State, &NodeError)`, or `(&self, &NodeError)` on a node without
-/// `state`. It returns the output or a `Result` of it, and may be `async`. Without `recover` it has the last word on
-/// failures of the groups answer and transport. A value that came from it is noted in
-/// [`CallRecord::degraded`](CallRecord#structfield.degraded).
+/// `state`. It returns the output or a `Result` of it, and may be `async`. It has the last word in every stack of the
+/// groups answer and transport that `recover` does not state; in a stack that it states, where the step `fallback`
+/// stands. A value that came from it is noted in [`CallRecord::degraded`](CallRecord#structfield.degraded).
 ///
 /// ```
 /// use llmnode::prelude::*;

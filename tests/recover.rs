@@ -30,8 +30,9 @@ async fn the_macro_refuses_what_the_runtime_refuses() {
         answer.is_err_and(|error| error.category() == Category::ConfigError)
     }
     for (name, group) in keys::CATEGORIES {
-        let stop = group == keys::Group::Stop;
-        assert_eq!(refuses(name, Step::Bubble).await, stop, "{name}");
+        let (stop, limit) = (group == keys::Group::Stop, name == keys::LIMIT);
+        assert_eq!(refuses(name, Step::Bubble).await, stop && !limit, "{name}");
+        assert_eq!(refuses(name, Step::model("a")).await, stop, "{name}");
         assert_eq!(refuses(name, Step::retry(1)).await, stop || keys::LASTING.contains(&name), "{name}");
         assert_eq!(refuses(name, Step::repair(1)).await, group != keys::Group::Answer, "{name}");
     }
@@ -65,6 +66,7 @@ fn middle(_: &EveryKey, _: &NodeError) -> u8 {
         refusal = [retry(1), fallback],
         truncated_output = [retry(1)],
         bad_response = [retry(1)],
+        limit_exceeded = [fallback, bubble],
     ),
     limits(requests = 5, tokens = 2_000, money = 0.05, time = 1.5s),
 )]
@@ -85,13 +87,16 @@ fn each_stack_is_what_is_written() {
     ];
     assert_eq!(attributes.recover[1], (Failures::Transport, &transport[..]));
     let of_categories: Vec<_> = attributes.recover[2..].iter().map(|(failures, _)| *failures).collect();
-    let recoverable = Category::ALL.iter().filter(|category| category.group() != llmnode::Group::Stop);
+    let recoverable = Category::ALL
+        .iter()
+        .filter(|category| category.group() != llmnode::Group::Stop || **category == Category::LimitExceeded);
     assert_eq!(of_categories, recoverable.map(|&category| Failures::from(category)).collect::<Vec<_>>());
     for (category, steps) in [
         (Category::RateLimitError, &[Step::retry_after(3, Backoff::fixed(second * 3600))][..]),
         (Category::ServerError, &[Step::retry_after(3, Backoff::fixed(Duration::ZERO))]),
         (Category::Timeout, &[Step::model("a"), Step::retry(1), Step::model("b")]),
         (Category::Refusal, &[Step::retry(1), Step::Fallback]),
+        (Category::LimitExceeded, &[Step::Fallback, Step::Bubble]),
         (Category::Cancelled, &[Step::Bubble]),
     ] {
         assert_eq!(recovery_of::<EveryKey>(category), steps, "{category}");
@@ -210,6 +215,29 @@ async fn a_fallback_stands_for_whatever_recover_gives_it() {
     let run = Run::new(model);
     assert_eq!(run.call(&Greet).await.unwrap(), "quota_error");
     assert_eq!(run.call(&Greet).await.unwrap_err().category(), Category::Refusal);
+}
+
+#[tokio::test]
+async fn a_deadline_has_a_default_value() {
+    #[llm_node(
+        prompt = "Greet.",
+        limits(time = 20ms),
+        recover(limit_exceeded = [fallback]),
+        fallback = Self::hello
+    )]
+    struct Greet;
+    impl Greet {
+        fn hello(&self, error: &NodeError) -> String {
+            error.category().to_string()
+        }
+    }
+    let run = Run::new(ScriptedModel::new().reply(Reply::text("late").after(Duration::from_secs(600))));
+    let report = run.call(&Greet).report().await.unwrap();
+    assert_eq!(report.value, "limit_exceeded");
+    assert_eq!((report.record.attempts.len(), report.record.degraded), (1, Some(Degraded::FallbackValue)));
+    // The node's time is used up, so that no request is begun.
+    let report = run.call(&Greet).report().await.unwrap();
+    assert_eq!((report.value.as_str(), report.record.attempts.len()), ("limit_exceeded", 0));
 }
 
 #[tokio::test]

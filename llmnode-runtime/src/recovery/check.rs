@@ -17,7 +17,7 @@ pub(crate) fn check(failures: Failures, steps: &[Step], fallback: bool, text: bo
 
 fn key(failures: Failures, text: bool) -> Option<String> {
     let Failures::Category(category) = failures else { return None };
-    if category.group() == Group::Stop {
+    if category.group() == Group::Stop && category != Category::LimitExceeded {
         return Some(format!("the program itself ends a call with `{category}`; nothing recovers it"));
     }
     let of_reading = matches!(category, Category::SchemaError | Category::ValidationError);
@@ -45,6 +45,9 @@ fn order(steps: &[Step]) -> Option<String> {
 
 fn misplaced(step: &Step, failures: Failures, fallback: bool, text: bool) -> Option<String> {
     match step {
+        Step::Retry { .. } | Step::Repair { .. } | Step::Model(_) if is_limit(failures) => {
+            Some(format!("a limit that is reached forbids further requests; leave `{step}` out"))
+        }
         Step::Retry { times: 0, .. } | Step::Repair { times: 0 } => {
             Some(format!("`{step}` does nothing; leave it out"))
         }
@@ -66,6 +69,10 @@ fn misplaced(step: &Step, failures: Failures, fallback: bool, text: bool) -> Opt
         }
         _ => None,
     }
+}
+
+fn is_limit(failures: Failures) -> bool {
+    failures == Failures::Category(Category::LimitExceeded)
 }
 
 fn is_answer(failures: Failures) -> bool {

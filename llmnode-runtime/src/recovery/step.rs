@@ -10,7 +10,8 @@ use crate::category::Category;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Failures {
-    /// Those of one category; of the answer, transport and final groups.
+    /// Those of one category; of the answer, transport and final groups, and `limit_exceeded`, which only
+    /// [`Step::Fallback`] and [`Step::Bubble`] follow.
     Category(Category),
     /// All of the answer group that have no stack of their own.
     Answer,

@@ -9,7 +9,7 @@ use crate::support::{BAD, Choice, Choose, GOAL, GOOD, World, busy, node_like_cho
 use llmnode_runtime::private::{Falling, fallback_with_state};
 use llmnode_runtime::prompt::Prompt;
 use llmnode_runtime::{
-    AttemptKind, Attributes, Backoff, CallRecord, Category, Cx, Degraded, Exec, Failures, LlmNode,
+    AttemptKind, Attributes, Backoff, CallRecord, Category, Cx, Degraded, Exec, Failures, Limits, LlmNode,
     ModelError, ModelSettings, Node, NodeError, OutputSpec, Reply, Retry, Run, ScriptedModel, Settings, Step,
     TestClock, recovery_of,
 };
@@ -250,12 +250,44 @@ async fn what_the_program_ends_itself_nothing_recovers() {
     assert_eq!(error.category(), Category::ConfigError, "the script has ended");
 }
 
+#[tokio::test(start_paused = true)]
+async fn a_value_may_stand_for_an_answer_that_the_limits_did_not_let_come() {
+    let second = Duration::from_secs(1);
+    for (limits, limit, item) in [
+        (Limits::new().time(10 * second), "the time limit of 10s", "key after 2 and no JSON"),
+        (Limits::new().requests(1), "the limit of 1 request", "key after 1 and no JSON"),
+    ] {
+        let model = script([Reply::from(NO_JSON), Reply::text(GOOD).after(3600 * second)]);
+        let begin = tokio::time::Instant::now();
+        let call = run(&model);
+        let call = call.call(&Guess).limits(limits).recover(Category::LimitExceeded, [Step::Fallback]);
+        let report = call.report().await.unwrap();
+        assert_eq!((report.value.item.as_str(), report.record.category), (item, None), "{limit}");
+        assert_eq!(report.record.degraded, Some(Degraded::FallbackValue));
+        assert!(begin.elapsed() <= 10 * second, "the model hangs, and the call does not");
+
+        // Without it nothing follows, whatever the other stacks say.
+        let model = script([Reply::from(NO_JSON), Reply::text(GOOD).after(3600 * second)]);
+        let error = run(&model).call(&Guess).limits(limits).await.unwrap_err();
+        assert_eq!(error.category(), Category::LimitExceeded);
+        assert!(error.message().starts_with(limit), "{error}");
+    }
+}
+
 #[tokio::test]
 async fn stacks_that_make_no_sense_are_config_errors_that_say_what_to_write() {
     let retry = |wait| Step::retry_after(1, wait);
     let (short, long) = (Duration::from_secs(1), Duration::from_secs(60));
     for (failures, steps, said) in [
         (Category::Panic.into(), vec![Step::Bubble], "nothing recovers it"),
+        (Category::LimitUnenforceable.into(), vec![Step::Bubble], "nothing recovers it"),
+        (
+            Category::LimitExceeded.into(),
+            vec![Step::retry(1)],
+            "forbids further requests; leave `retry(1)` out",
+        ),
+        (Category::LimitExceeded.into(), vec![Step::repair(1)], "forbids further requests"),
+        (Category::LimitExceeded.into(), vec![Step::model("a"), Step::Bubble], "forbids further requests"),
         (Failures::Answer, vec![], "`bubble` returns the failure at once"),
         (Failures::Answer, vec![Step::repair(0)], "does nothing"),
         (Failures::Transport, vec![Step::retry(0)], "does nothing"),

@@ -3,7 +3,7 @@
 use proc_macro2::Ident;
 use syn::{Error, LitStr};
 
-use super::keys::{Group, LASTING};
+use super::keys::{Group, LASTING, LIMIT};
 use super::{Action, Stack, Step};
 use crate::diagnostics::Errors;
 
@@ -39,6 +39,11 @@ fn steps(stack: &Stack, steps: &[Step], around: &Around<'_>, errors: &mut Errors
     let mut models: Vec<&LitStr> = vec![];
     for step in steps {
         let fault = match &step.action {
+            Action::Retry { .. } | Action::Repair { .. } | Action::Model(_) if stack.key == LIMIT => {
+                Some(format!(
+                    "a limit that is reached forbids further requests; `{LIMIT}` takes `fallback` and `bubble` alone"
+                ))
+            }
             Action::Retry { .. } => futile_retry(stack),
             Action::Repair { .. } => futile_repair(stack, around.raw_text),
             Action::Fallback if around.fallback.is_none() => Some(

@@ -35,6 +35,9 @@ pub(crate) const CATEGORIES: [(&str, Group); 23] = [
     ("config_error", Group::Stop),
 ];
 
+/// The one category of the group `Stop` that a value may stand for.
+pub(crate) const LIMIT: &str = "limit_exceeded";
+
 /// What the same request meets again, so that no `retry` helps.
 pub(crate) const LASTING: [&str; 5] =
     ["api_key_error", "quota_error", "not_found", "bad_request", "context_length_error"];

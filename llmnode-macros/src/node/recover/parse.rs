@@ -5,7 +5,7 @@ use syn::ext::IdentExt;
 use syn::parse::ParseStream;
 use syn::{Error, Token, token};
 
-use super::keys::{CATEGORIES, Group};
+use super::keys::{CATEGORIES, Group, LIMIT};
 use super::{Action, Stack, Step};
 use crate::diagnostics::{Errors, list, suggest};
 use crate::keyed::{Grammar, end, parse_arguments};
@@ -40,7 +40,12 @@ fn refused(name: &str) -> Option<String> {
             "failures of the group `final` differ; name those that are meant: {categories}"
         ));
     }
-    if name == "stop" || of(Group::Stop).any(|stop| stop == name) {
+    if name == "stop" {
+        return Some(format!(
+            "of the group `stop` only `{LIMIT}` can be recovered; name that one, or drop it"
+        ));
+    }
+    if of(Group::Stop).any(|stop| stop == name) {
         let message = "means that the program itself ended the call, which no step mends; drop it";
         return Some(format!("`{name}` {message}"));
     }
@@ -50,7 +55,7 @@ fn refused(name: &str) -> Option<String> {
 }
 
 fn recoverable() -> impl Iterator<Item = &'static str> {
-    CATEGORIES.iter().filter(|(_, group)| *group != Group::Stop).map(|(name, _)| *name)
+    CATEGORIES.iter().filter(|(name, group)| *group != Group::Stop || *name == LIMIT).map(|(name, _)| *name)
 }
 
 fn group(name: &str) -> Group {

@@ -1,6 +1,6 @@
 use llmnode::llm_node;
 
-#[llm_node(prompt = "{topic}", recover(cancelled = [bubble]))]
+#[llm_node(prompt = "{topic}", recover(stop = [bubble], cancelled = [bubble]))]
 struct Rate {
     topic: String,
 }
