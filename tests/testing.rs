@@ -175,6 +175,52 @@ async fn both_requests_are_counted() {
     assert_eq!(run.ledger().tokens_used()["choose_item"], 155);
 }
 
+use llmnode::{Limits, Price, Prices};
+
+/// At these prices a short greeting costs more than this.
+#[llm_node(prompt = "Greet {name}.", model = "small", limits(money = 0.000_03))]
+struct Greet {
+    name: &'static str,
+}
+
+#[llm_node(prompt = "Greet everybody.", limits(time = 30s))]
+struct GreetAll;
+
+fn prices() -> Prices {
+    Prices::new().model("small", Price::per_million(2.0, 8.0))
+}
+
+#[test]
+fn limits_do_not_change_what_is_asked() {
+    assert_prompt(&request_of(&Greet { name: "Ada" }, &()), "model: small\n--- user\nGreet Ada.");
+    assert_prompt(&request_of(&GreetAll, &()), "--- user\nGreet everybody.");
+}
+
+#[tokio::test]
+async fn two_greetings_are_too_dear() {
+    let model = ScriptedModel::new().reply("Hello, Ada!");
+    let run = Run::new(model.clone()).with_prices(prices());
+    run.call(&Greet { name: "Ada" }).await.unwrap(); // it crosses the limit, and is paid for
+    let error = run.call(&Greet { name: "Bob" }).await.unwrap_err();
+    assert_eq!(error.category(), Category::LimitExceeded);
+    model.assert_done();
+}
+
+#[tokio::test]
+async fn everybody_may_be_greeted_at_a_price() {
+    let model = ScriptedModel::new().named("small").reply("Hello!");
+    let run = Run::new(model).with_prices(prices()).with_limits(Limits::new().money(0.000_03));
+    run.call(&GreetAll).await.unwrap();
+    assert_eq!(run.call(&GreetAll).await.unwrap_err().category(), Category::LimitExceeded);
+}
+
+#[tokio::test(start_paused = true)]
+async fn half_a_minute_is_enough() {
+    let run = Run::new(ScriptedModel::new().reply(Reply::never()));
+    let error = run.call(&GreetAll).await.unwrap_err();
+    assert_eq!(error.category(), Category::LimitExceeded);
+}
+
 #[tokio::test]
 async fn a_busy_server_is_asked_again() {
     use llmnode::stub_server::{Reply, StubServer};

@@ -35,6 +35,9 @@ impl<'r> CallLimits<'r> {
         run: &'r RunLimits,
         clock: &'r dyn Clock,
     ) -> Result<Self, NodeError> {
+        if run.are_ignored() {
+            return Ok(CallLimits { meters: Vec::new(), run, clock });
+        }
         let own = (!own.is_empty())
             .then(|| Arc::new(Meter::new(Scope::Call(node.name()), own, Timer::Clock(Some(clock.now())))));
         let mut meters: Vec<_> = own.into_iter().chain(run.node::<N>()).collect();

@@ -29,13 +29,25 @@ use crate::BoxFuture;
 pub struct FnModel {
     function: Arc<dyn Fn(&Request) -> Reply + Send + Sync>,
     requests: Arc<Mutex<Vec<Request>>>,
+    name: Option<String>,
 }
 
 impl FnModel {
     /// A model that answers with what the function says: a [`Reply`], or anything that is one, such as a text. A
     /// panic of the function is the call's error.
     pub fn new<R: Into<Reply>>(answer: impl Fn(&Request) -> R + Send + Sync + 'static) -> Self {
-        FnModel { function: Arc::new(move |request| answer(request).into()), requests: Arc::default() }
+        FnModel {
+            function: Arc::new(move |request| answer(request).into()),
+            requests: Arc::default(),
+            name: None,
+        }
+    }
+
+    /// Names the model that answers where a request names none: prices and spans go by it. Default: it has no name.
+    #[must_use]
+    pub fn named(mut self, name: impl Into<String>) -> Self {
+        self.name = Some(name.into());
+        self
     }
 
     /// The requests so far, in order.
@@ -62,6 +74,10 @@ impl ChatModel for FnModel {
     ) -> BoxFuture<'a, Result<Completion, ModelError>> {
         self.lock().push(request.clone());
         Box::pin(async move { self.answer(request).play().await })
+    }
+
+    fn model(&self) -> Option<&str> {
+        self.name.as_deref()
     }
 }
 

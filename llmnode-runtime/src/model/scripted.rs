@@ -31,6 +31,7 @@ use crate::category::Category;
 #[derive(Clone, Default)]
 pub struct ScriptedModel {
     script: Arc<Mutex<Script>>,
+    name: Option<String>,
     retry_budget: Option<RetryBudget>,
 }
 
@@ -47,6 +48,20 @@ impl ScriptedModel {
     /// A model without replies.
     pub fn new() -> Self {
         ScriptedModel::default()
+    }
+
+    /// Names the model that answers where a request names none: prices and spans go by it. Default: it has no name.
+    ///
+    /// ```
+    /// # use llmnode_runtime as llmnode;
+    /// use llmnode::{ChatModel, ScriptedModel};
+    ///
+    /// assert_eq!(ScriptedModel::new().named("small").model(), Some("small"));
+    /// ```
+    #[must_use]
+    pub fn named(mut self, name: impl Into<String>) -> Self {
+        self.name = Some(name.into());
+        self
     }
 
     /// Adds a reply.
@@ -136,6 +151,10 @@ impl ChatModel for ScriptedModel {
         _: &'a mut dyn Sink,
     ) -> BoxFuture<'a, Result<Completion, ModelError>> {
         Box::pin(self.next(request).play())
+    }
+
+    fn model(&self) -> Option<&str> {
+        self.name.as_deref()
     }
 
     fn retry_budget(&self) -> Option<&RetryBudget> {

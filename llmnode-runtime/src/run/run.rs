@@ -195,6 +195,12 @@ impl<S> Run<S> {
         self
     }
 
+    /// Ignores all limits, for who wants to see what is asked.
+    pub(crate) fn without_limits(mut self) -> Self {
+        Arc::make_mut(&mut self.core).limits.ignore();
+        self
+    }
+
     /// The state.
     pub fn state(&self) -> &S {
         &self.state

@@ -11,7 +11,7 @@ use crate::run::Run;
 
 /// The first request of a node with this state, exactly as a run would send it, without asking any model.
 ///
-/// It has the settings of the node's attributes. What a run or a call sets beside them, and corrections, are in the
+/// It has the settings of the node's attributes; limits do not matter, since nothing is spent. What a run or a call sets beside them, and corrections, are in the
 /// requests that a [`ScriptedModel`](crate::ScriptedModel) remembers.
 ///
 /// # Panics
@@ -45,7 +45,8 @@ where
 {
     // Nothing recovers from a `config_error`, so the node ends with the first request.
     let model = FnModel::new(|_| ModelError::unsent(Category::ConfigError, "only the request is wanted"));
-    let run = Run::new(model.clone());
+    // A limit may need prices, and one of time a runtime.
+    let run = Run::new(model.clone()).without_limits();
     // Rendering never waits, and this model answers at once: one poll goes as far as the first request.
     let polled = {
         let call = pin!(run.call_on(state, node).into_future());
