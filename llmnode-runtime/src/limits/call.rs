@@ -62,8 +62,7 @@ impl<'r> CallLimits<'r> {
             Some(format!("of the limits for {}, {}", meter.scope, meter.limits.fault()?))
         };
         let prices = || Some(format!("in the table of prices, {}", self.run.prices().fault()?));
-        let priced = self.meters.iter().any(|meter| meter.limits.money.is_some());
-        self.meters.iter().find_map(of).or_else(|| priced.then(prices).flatten())
+        self.meters.iter().find_map(of).or_else(prices)
     }
 
     /// Reserves for one request with every meter, or says why the request may not be begun. `prompt` is the estimate

@@ -15,7 +15,7 @@ pub struct Price {
 
 impl Price {
     /// The price of a million tokens of the prompt and of a million tokens of the answer, reasoning included.
-    /// Both are finite and 0 or more; anything else is a `config_error` of the run's calls.
+    /// Both are finite and 0 or more; anything else is a `config_error` of all calls of a run with this price.
     pub const fn per_million(input: f64, output: f64) -> Self {
         Price { input, output, cached: None }
     }
