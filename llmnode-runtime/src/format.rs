@@ -10,7 +10,7 @@ use serde::de::DeserializeOwned;
 #[non_exhaustive]
 pub enum FormatError {
     /// It is something else.
-    #[error("expected \"format\": {expected:?}, found {found:?}")]
+    #[error("not a {expected}: its format is {found:?}")]
     Foreign {
         /// The format to be read.
         expected: &'static str,
@@ -29,8 +29,8 @@ pub enum FormatError {
         /// The newest version that can be read.
         newest: u64,
     },
-    /// It is not JSON, or not of that format's form.
-    #[error("not a {format}: {source}")]
+    /// It is torn, no JSON, or not of that format's form: a word that is not known is one such fault.
+    #[error("malformed {format}: {source}")]
     Malformed {
         /// The format to be read.
         format: &'static str,

@@ -120,13 +120,18 @@ fn what_is_no_ledger_of_a_known_version_is_refused_by_name() {
 
     let error = fault(r#"{"format": "llmnode/cassette", "version": 9}"#);
     assert!(matches!(error, FormatError::Foreign { .. }));
-    assert!(error.to_string().contains("\"llmnode/ledger\", found \"llmnode/cassette\""), "{error}");
+    assert_eq!(error.to_string(), r#"not a llmnode/ledger: its format is "llmnode/cassette""#);
 
     for malformed in ["", "[]", "{}", r#"{"format": "llmnode/ledger", "version": 0}"#, &GOLDEN[..900]] {
-        assert!(matches!(fault(malformed), FormatError::Malformed { .. }), "{malformed}");
+        let error = fault(malformed);
+        assert!(matches!(error, FormatError::Malformed { .. }), "{malformed}");
+        assert!(error.to_string().starts_with("malformed llmnode/ledger: "), "{error}");
     }
+    assert!(fault(&GOLDEN[..900]).to_string().contains("EOF"));
     let unknown = GOLDEN.replacen("api_key_error", "no_such_error", 1);
     assert!(fault(&unknown).to_string().contains("\"no_such_error\", expected a category"));
+    let unknown = GOLDEN.replacen("\"correction\"", "\"no_such_kind\"", 1);
+    assert!(fault(&unknown).to_string().contains("unknown variant `no_such_kind`"));
 }
 
 #[tokio::test]
