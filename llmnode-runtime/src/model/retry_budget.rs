@@ -146,6 +146,10 @@ impl<'m> Retries<'m> {
         self.under_way = budget.withdraw();
         match self.under_way {
             Some(_) => Ok(()),
+            None if budget.capacity() == Some(0) => {
+                Err("; no retry was made, since the retry budget of the endpoint has room for none"
+                    .to_owned())
+            }
             None => {
                 Err("; no retry was made, since the retry budget of the endpoint is empty: too many of its \
                          requests failed lately"
@@ -241,6 +245,8 @@ mod tests {
         assert!(Retries::of(&model).grant().is_ok());
         let none = RetryBudget::new(0);
         assert_eq!((none.available(), none.withdraw().is_none()), (Some(0), true));
+        let model = ScriptedModel::new().with_retry_budget(none);
+        assert!(Retries::of(&model).grant().unwrap_err().ends_with("has room for none"));
         assert_eq!(format!("{:?}", RetryBudget::default()), "RetryBudget(100 of 100 retries)");
         assert_eq!(RetryBudget::new(u32::MAX).capacity(), Some(u32::MAX));
     }
