@@ -128,7 +128,14 @@ impl fmt::Display for NodeError {
         match tokens.unreported_calls {
             0 => write!(f, "\n  in all: {} tokens", tokens.known)?,
             all if all == attempts.len() as u64 => write!(f, "\n  in all: no tokens were reported")?,
-            some => write!(f, "\n  in all: {} tokens and what {some} requests did not report", tokens.known)?,
+            some => {
+                let plural = if some == 1 { "" } else { "s" };
+                write!(
+                    f,
+                    "\n  in all: {} tokens and what {some} request{plural} did not report",
+                    tokens.known
+                )?;
+            }
         }
         let elapsed = self.0.record.as_deref().map(|record| record.elapsed).unwrap_or_default();
         write!(f, ", {elapsed:.1?}")

@@ -51,6 +51,13 @@ async fn the_error_tells_what_happened_over_all_attempts_and_debug_tells_no_cont
 }
 
 #[tokio::test]
+async fn one_request_that_did_not_report_is_one() {
+    let model = script([Reply::text(BAD).usage(None), Reply::text(BAD)]);
+    let text = run(&model).call(&GOAL).retries(1).await.unwrap_err().to_string();
+    assert!(text.contains("  in all: 14 tokens and what 1 request did not report, "), "{text}");
+}
+
+#[tokio::test]
 async fn the_error_shows_the_one_request_that_failed_otherwise() {
     let unsent = ModelError::unsent(Category::ApiKeyError, "the key is gone");
     let model = script([Reply::from(busy()).usage(None), unsent.into()]);
