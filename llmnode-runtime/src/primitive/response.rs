@@ -20,6 +20,9 @@ const ITEMS: usize = 25;
 
 /// Data, or why there is none, in a form that crosses the border of a process.
 ///
+/// In JSON, fields have the names that they have here, but for two of [`Metadata`]: `calls` is `llm.calls`, and
+/// `retry_count` is `llm.retry_count`. What is `None`, and a list without items, is left out.
+///
 /// It is made by [`Primitive::respond`](super::Primitive::respond), and out of the report of any call of a primitive:
 /// `Response::from(run.call(&ask).retries(0).report().await)`. Its `Debug` form shows no content.
 #[derive(Clone, Serialize)]
@@ -73,10 +76,10 @@ pub struct Metadata {
     /// Which try of the block this is, from 1, for a caller that repeats the block and counts here. What llmnode
     /// repeats itself is in [`retry_count`](Self::retry_count).
     pub attempt: u32,
-    /// How many requests were made.
+    /// How many requests were made; in JSON `llm.calls`.
     #[serde(rename = "llm.calls")]
     pub calls: u64,
-    /// How many of them were further tries.
+    /// How many of them were further tries; in JSON `llm.retry_count`.
     #[serde(rename = "llm.retry_count")]
     pub retry_count: u64,
     /// From the begin of the call to its end, waits included, in milliseconds with microseconds behind the point.
