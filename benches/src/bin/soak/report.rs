@@ -6,8 +6,9 @@ use crate::memory::slope;
 use crate::options::Options;
 use crate::watch::Outcome;
 
-/// From this many calls on, the resident memory is steady enough to be judged.
-const MANY: u64 = 100_000;
+/// From this many calls on, resident memory is judged, too: an allocator's pages come and go by some 100 KB, which is
+/// more than a byte for each of fewer calls.
+const MANY: u64 = 500_000;
 /// Bytes a call.
 const MAX_SLOPE: f64 = 1.0;
 
