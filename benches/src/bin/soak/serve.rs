@@ -24,7 +24,7 @@ pub(crate) async fn serve(options: &Options) -> io::Result<()> {
         .default_reply(Reply::for_request(move |request| act(request).reply(request)))
         .log_limit(0)
         // So short that a connection is now and then closed at the moment of its next request.
-        .idle_timeout(Duration::from_millis(20))
+        .idle_timeout(Duration::from_millis(100))
         .on_exchange(move |request| tell(&Told::Seen(Seen::of(request, act(request)))))
         .start()
         .await?;
