@@ -4,6 +4,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 
 use super::failure::Failure;
 use crate::category::Group;
+use crate::model::Retry;
 
 /// The last bad answer, by its hash.
 #[derive(Default)]
@@ -12,7 +13,8 @@ pub(super) struct Repetition(Option<u64>);
 impl Repetition {
     /// Whether the failure is a bad answer that is the same as the last one.
     pub(super) fn repeats(&mut self, failure: &Failure) -> bool {
-        if failure.category.group() != Group::Answer {
+        // Without a choice there is no answer: such a failure is one of the transport.
+        if failure.category.group() != Group::Answer || failure.retry == Some(Retry::Transport) {
             return false;
         }
         let mut hash = DefaultHasher::new();
@@ -40,5 +42,9 @@ mod tests {
         assert!(!says(Category::SchemaError, "a"));
         assert!(!says(Category::EmptyResponse, " "));
         assert!(says(Category::EmptyResponse, ""));
+        let no_choice =
+            || Failure { retry: Some(Retry::Transport), ..Failure::new(Category::EmptyResponse, "") };
+        let mut answers = Repetition::default();
+        assert!(!answers.repeats(&no_choice()) && !answers.repeats(&no_choice()), "no answer at all");
     }
 }
