@@ -118,8 +118,13 @@ fn stated<'s>(
     fallback: bool,
     text: bool,
 ) -> Result<(), String> {
+    let mut keys = Vec::new();
     for (failures, steps) in stacks {
         check(failures, steps, fallback, text)?;
+        if keys.contains(&failures) {
+            return Err(format!("recover({failures} = ..) is set twice; keep one of them"));
+        }
+        keys.push(failures);
         let twice = match failures {
             Failures::Answer => retries.map(|times| ("retries", Step::repair(times))),
             Failures::Transport => transport_retries.map(|times| ("transport_retries", Step::retry(times))),
@@ -211,6 +216,7 @@ mod tests {
             Settings::new().max_output_bytes(0),
             Settings::new().feedback_rounds(0),
             Settings::new().retries(1).recover(Failures::Answer, [Step::repair(1)]),
+            Settings { recover: vec![(Failures::Answer, vec![Step::repair(1)]); 2], ..Settings::new() },
             Settings::new().transport_retries(1).recover(Failures::Transport, [Step::retry(1)]),
         ] {
             let error = request(&call, &ModelSettings::new(), &silent, &Attributes::new()).unwrap_err();
