@@ -86,7 +86,7 @@ async fn ask(
     mut reserved: Reservation<'_>,
     judge: &mut dyn Judge,
     attempt: &Attempt,
-    plan: &Resolved<'_>,
+    settings: &Resolved<'_>,
 ) -> Result<(), Failure> {
     let outcome = model.complete(request, &mut Watch { open, reserved: &mut reserved }).await;
     reserved.settle(&outcome);
@@ -104,7 +104,7 @@ async fn ask(
         replace(&mut record.request_id, request_id);
     });
     let cut = finish == Some(FinishReason::Length);
-    if let Some(failure) = unusable(&text, refusal, finish, usage, request, plan) {
+    if let Some(failure) = unusable(&text, refusal, finish, usage, request, settings) {
         return Err(Failure { answer: Some(text), ..failure });
     }
     match judge.judge(&text, cut, attempt).await {
@@ -143,7 +143,7 @@ fn unusable(
     finish: Option<FinishReason>,
     usage: Option<TokenUsage>,
     request: &Request,
-    plan: &Resolved<'_>,
+    settings: &Resolved<'_>,
 ) -> Option<Failure> {
     if let Some(refusal) = refusal {
         let said = one_line(&refusal, 200);
@@ -163,8 +163,8 @@ fn unusable(
             let violations = vec![Violation::new("", "the answer was empty; an answer is required")];
             Some(Failure::rejected(Category::EmptyResponse, violations))
         }
-        _ if text.len() > plan.max_output_bytes => {
-            let (length, cap) = (text.len(), plan.max_output_bytes);
+        _ if text.len() > settings.max_output_bytes => {
+            let (length, cap) = (text.len(), settings.max_output_bytes);
             let message = format!("the answer has {length} bytes, more than max_output_bytes ({cap})");
             Some(Failure::new(Category::TruncatedOutput, message))
         }

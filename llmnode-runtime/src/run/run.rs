@@ -65,15 +65,17 @@ impl RunCore {
 }
 
 impl Target<'_> {
-    /// What the model is known as before it answers, the surest first.
+    /// What the model is known as before it answers, the surest first. The id of the handle is that of another model
+    /// where the request names one.
     pub(super) fn names<'a>(&'a self, request: &'a Request) -> [Option<&'a str>; 3] {
-        [request.model.as_deref(), self.name.as_deref(), self.model.model()]
+        let asked = request.model.as_deref();
+        [asked, self.name.as_deref(), self.model.model().filter(|_| asked.is_none())]
     }
 
     /// Says in a request what holds when this model is asked.
-    pub(super) fn tell(&self, request: &mut Request, plan: &Resolved<'_>) -> Result<(), NodeError> {
+    pub(super) fn tell(&self, request: &mut Request, settings: &Resolved<'_>) -> Result<(), NodeError> {
         let id = if self.settings.is_some() { None } else { self.name.clone() };
-        plan.tell(request, id, self.settings)
+        settings.tell(request, id, self.settings)
     }
 }
 

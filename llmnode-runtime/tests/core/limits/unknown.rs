@@ -140,3 +140,12 @@ async fn the_model_is_named_by_its_id_else_by_its_handle() {
     let run = run.model_with("alias", Early, ModelSettings::new().id("id"));
     assert!(why(run.call(&say("")).model("alias").await).1.contains(r#"the model "id" has no price"#));
 }
+
+#[tokio::test(start_paused = true)]
+async fn an_id_that_is_asked_for_does_not_cost_what_the_handles_own_costs() {
+    let prices = Prices::new().model("own", Price::per_million(1.0, 1.0));
+    let run = Run::new(Early).with_prices(prices).with_limits(Limits::new().money(1.0).time(SECOND));
+    assert_eq!(why(run.call(&say("")).await).0, Category::LimitExceeded, "asked until the time is up");
+    let run = run.with_limits(Limits::new().money(1.0).time(SECOND));
+    assert!(why(run.call(&say("")).model("large").await).1.contains(r#"the model "large" has no price"#));
+}
