@@ -92,7 +92,7 @@ impl NodeError {
         self.0.record.as_deref().and_then(CallRecord::last_answer)
     }
 
-    /// The wait that the server asked for last.
+    /// The wait that the server asked for with the last failure, if it did.
     pub fn retry_after(&self) -> Option<Duration> {
         self.0.retry_after
     }

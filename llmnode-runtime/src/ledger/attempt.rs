@@ -46,6 +46,7 @@ impl<'c> OpenAttempt<'c> {
     ) {
         if let Some(record) = &mut self.record {
             record.estimate = Some(Estimate { input: prompt, output: None });
+            record.model = record.model.take().or_else(|| model.model().map(str::to_owned));
             self.span = AttemptSpan::begin(self.call.node(), record, model, request, content_in_traces);
         }
     }

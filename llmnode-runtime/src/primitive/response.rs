@@ -59,7 +59,7 @@ pub struct Details {
     /// The HTTP status of the last failure.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub status: Option<u16>,
-    /// The wait that the server asked for last, in milliseconds.
+    /// The wait that the server asked for with the last failure, in milliseconds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub retry_after_ms: Option<u64>,
 }
