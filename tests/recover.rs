@@ -79,9 +79,9 @@ fn each_stack_is_what_is_written() {
     let (group, steps) = attributes.recover[0];
     assert_eq!((group, steps), (Failures::Answer, &[Step::retry(1), Step::repair(2), Step::Fallback][..]));
     let transport = [
-        Step::retry_after(5, Backoff::growing(second, second * 60)),
-        Step::retry_after(1, Backoff::fixed(second / 2)),
-        Step::retry_after(1, Backoff::growing(second * 3 / 2, second * 120)),
+        Step::retry_with(5, Backoff::growing(second, second * 60)),
+        Step::retry_with(1, Backoff::fixed(second / 2)),
+        Step::retry_with(1, Backoff::growing(second * 3 / 2, second * 120)),
         Step::model("small"),
         Step::Bubble,
     ];
@@ -92,10 +92,10 @@ fn each_stack_is_what_is_written() {
         .filter(|category| category.group() != llmnode::Group::Stop || **category == Category::LimitExceeded);
     assert_eq!(of_categories, recoverable.map(|&category| Failures::from(category)).collect::<Vec<_>>());
     for (category, steps) in [
-        (Category::RateLimitError, &[Step::retry_after(3, Backoff::fixed(second * 3600))][..]),
-        (Category::ServerError, &[Step::retry_after(3, Backoff::fixed(Duration::ZERO))]),
-        (Category::Timeout, &[Step::model("a"), Step::retry(1), Step::model("b")]),
-        (Category::Refusal, &[Step::retry(1), Step::Fallback]),
+        (Category::RateLimitError, &[Step::retry_with(3, Backoff::fixed(second * 3600)), Step::Bubble][..]),
+        (Category::ServerError, &[Step::retry_with(3, Backoff::fixed(Duration::ZERO)), Step::Bubble]),
+        (Category::Timeout, &[Step::model("a"), Step::retry(1), Step::model("b"), Step::Bubble]),
+        (Category::Refusal, &[Step::retry(1), Step::Fallback, Step::Bubble]),
         (Category::LimitExceeded, &[Step::Fallback, Step::Bubble]),
         (Category::Cancelled, &[Step::Bubble]),
     ] {
@@ -267,7 +267,7 @@ fn what_makes_sense_compiles() {
 
     #[llm_node(prompt = "Greet.", recover(empty_response = [repair(1), model("a")], network = [model("a")]))]
     struct RawTextIsEmpty;
-    let steps = [Step::repair(1), Step::model("a")];
+    let steps = [Step::repair(1), Step::model("a"), Step::Bubble];
     assert_eq!(recovery_of::<RawTextIsEmpty>(Category::EmptyResponse), steps);
 
     #[llm_node(
@@ -278,7 +278,7 @@ fn what_makes_sense_compiles() {
         recover(schema_error = [retry(1)], timeout = [bubble])
     )]
     struct CountsOfTheRest;
-    assert_eq!(recovery_of::<CountsOfTheRest>(Category::SchemaError), [Step::retry(1)]);
+    assert_eq!(recovery_of::<CountsOfTheRest>(Category::SchemaError), [Step::retry(1), Step::Bubble]);
     assert_eq!(recovery_of::<CountsOfTheRest>(Category::ValidationError), [Step::repair(3), Step::Bubble]);
     assert_eq!(recovery_of::<CountsOfTheRest>(Category::Timeout), [Step::Bubble]);
     assert_eq!(recovery_of::<CountsOfTheRest>(Category::Network), [Step::retry(4), Step::Bubble]);

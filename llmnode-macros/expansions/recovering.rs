@@ -21,14 +21,14 @@ const _: () = {
                     (
                         __llmnode::Failures::Transport,
                         &[
-                            __llmnode::Step::retry_after(
+                            __llmnode::Step::retry_with(
                                 5,
                                 __llmnode::Backoff::growing(
                                     ::core::time::Duration::from_millis(1000),
                                     ::core::time::Duration::from_millis(60000),
                                 ),
                             ),
-                            __llmnode::Step::retry_after(
+                            __llmnode::Step::retry_with(
                                 1,
                                 __llmnode::Backoff::fixed(
                                     ::core::time::Duration::from_millis(10000),

@@ -157,7 +157,7 @@ fn write_attempts(attempts: &[AttemptRecord], f: &mut fmt::Formatter<'_>) -> fmt
         if attempt.wait > Duration::ZERO {
             write!(f, "(after {:.1?}) ", attempt.wait)?;
         }
-        if let (AttemptKind::Fallback, Some(model)) = (attempt.kind, &attempt.model) {
+        if let (AttemptKind::FallbackModel, Some(model)) = (attempt.kind, &attempt.model) {
             write!(f, "(model {}) ", one_line(model, 100))?;
         }
         match attempt.category {

@@ -28,7 +28,7 @@ pub enum AttemptKind {
     /// The same request again, without what the provider refused.
     Adapted,
     /// The original prompt, to another model: those before failed for good.
-    Fallback,
+    FallbackModel,
 }
 
 impl AttemptKind {
@@ -39,7 +39,7 @@ impl AttemptKind {
             AttemptKind::Correction => "correction",
             AttemptKind::Retry => "retry",
             AttemptKind::Adapted => "adapted",
-            AttemptKind::Fallback => "fallback",
+            AttemptKind::FallbackModel => "fallback_model",
         }
     }
 }
@@ -241,7 +241,7 @@ mod tests {
     #[test]
     fn words_are_those_of_the_json() {
         use AttemptKind::*;
-        for kind in [First, Correction, Retry, Adapted, Fallback] {
+        for kind in [First, Correction, Retry, Adapted, FallbackModel] {
             assert_eq!(serde_json::to_value(kind).unwrap(), kind.as_str());
         }
         for degraded in [Degraded::FallbackModel, Degraded::FallbackValue] {

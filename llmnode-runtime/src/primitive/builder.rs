@@ -156,7 +156,7 @@ fn add_defaults(settings: &mut Settings) {
     let stack =
         |steps: &[Step]| steps.iter().cloned().chain(model.clone()).chain([Step::Bubble]).collect::<Vec<_>>();
     let answer = stack(&[Step::retry(1), Step::repair(2)]);
-    let rate_limit = stack(&[Step::retry_after(3, Backoff::fixed(Duration::from_secs(2)))]);
+    let rate_limit = stack(&[Step::retry_with(3, Backoff::fixed(Duration::from_secs(2)))]);
     let says = |failures: &[Failures]| settings.recover.iter().any(|(key, _)| failures.contains(key));
     let limited = Failures::Category(Category::RateLimitError);
     let own_answer = settings.retries.is_some() || says(&[Failures::Answer]);

@@ -87,7 +87,7 @@ impl Primitive {
     /// otherwise.
     pub fn policy_stack(&self, category: Category) -> Vec<Step> {
         const NOTHING: Attributes = Attributes::new();
-        Stacks::new(&SILENT, &SILENT, &self.0.settings, &NOTHING).of(category, None).1
+        Stacks::new(&SILENT, &SILENT, &self.0.settings, &NOTHING).listed(category)
     }
 
     /// One call of the primitive as a node, for [`Run::call`] and [`Run::map`].

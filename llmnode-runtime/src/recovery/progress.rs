@@ -1,11 +1,12 @@
 //! How far a call has come in its stacks.
 
+use std::collections::VecDeque;
 use std::time::Duration;
 
 use super::stacks::Stacks;
 use super::step::{Backoff, Failures, Step};
 use super::wait::jitter;
-use crate::category::Category;
+use crate::category::{Category, Group};
 use crate::limits::TimeLeft;
 use crate::model::{Retries, Retry};
 use crate::validate::Attempt;
@@ -20,10 +21,13 @@ pub(crate) struct Progress<'p> {
     max_wait: Duration,
     /// Tries taken of each stack, with the model that is asked now.
     taken: Vec<(Failures, u32)>,
-    corrections: u32,
+    /// The bad answers of the model that is asked now.
+    bad_answers: u32,
     adaptions: u32,
     /// The names of the models asked so far; the run's own may have none.
     models: Vec<String>,
+    /// Where a stack led to another model: its further steps, which follow when that one fails, too.
+    onward: VecDeque<Step>,
 }
 
 /// What is known of a failure.
@@ -65,21 +69,26 @@ impl<'p> Progress<'p> {
             stacks,
             max_wait,
             taken: Vec::new(),
-            corrections: 0,
+            bad_answers: 0,
             adaptions: 0,
             models: Vec::from_iter(first_model),
+            onward: VecDeque::new(),
         }
     }
 
     /// The attempt as validators see it.
     pub(crate) fn attempt(&self) -> Attempt {
-        let left = if self.stacks.all_by_default() {
-            self.stacks.retries.times.saturating_sub(self.taken(Failures::Answer))
-        } else {
-            let (key, steps) = self.stacks.of(Category::ValidationError, None);
-            tries(&steps).saturating_sub(self.taken(key))
-        };
-        Attempt::new(self.corrections, self.corrections.saturating_add(left))
+        if self.stacks.is_plain() {
+            let left = self.stacks.retries.times.saturating_sub(self.taken(Failures::Answer));
+            return Attempt::new(self.bad_answers, self.bad_answers.saturating_add(left));
+        }
+        let (key, steps) = self.stacks.of(Category::ValidationError, None);
+        let left = tries(&steps).saturating_sub(self.taken(key));
+        let others = steps.iter().chain(&self.onward).any(|step| match step {
+            Step::Model(name) => !self.has_asked(name),
+            step => *step == Step::Fallback,
+        });
+        Attempt::new(self.bad_answers, self.bad_answers.saturating_add(left)).before_others(others)
     }
 
     /// Takes the next step, and says in words of its own what it could not take.
@@ -87,10 +96,14 @@ impl<'p> Progress<'p> {
         if failed.decision == Some(Retry::Adapted) {
             return self.adapt(failed);
         }
+        if failed.category.group() == Group::Answer {
+            self.bad_answers = self.bad_answers.saturating_add(1);
+        }
         let mut note = String::new();
         let (key, steps) = self.stacks.of(failed.category, failed.decision);
         let mut passed = 0_u32;
-        for step in steps {
+        let mut steps = steps.into_iter();
+        while let Some(step) = steps.next() {
             let tries = tries(std::slice::from_ref(&step));
             let taken = self.taken(key).saturating_sub(passed);
             passed = passed.saturating_add(tries);
@@ -104,17 +117,34 @@ impl<'p> Progress<'p> {
                 }
             }
             match step {
-                Step::Model(name) if !self.models.iter().any(|asked| *asked == name) => {
-                    let name = name.into_owned();
-                    self.change_model(name.clone());
-                    return (Next::Model(name), note);
+                Step::Model(name) if !self.has_asked(&name) => {
+                    steps.rev().for_each(|step| self.onward.push_front(step));
+                    return (self.change_model(name.into_owned()), note);
                 }
                 Step::Fallback => return (Next::Fallback, note),
-                Step::Bubble => break,
+                Step::Bubble => return (Next::Bubble, note),
                 Step::Model(_) | Step::Retry { .. } | Step::Repair { .. } => {}
             }
         }
-        (Next::Bubble, note)
+        (self.onward(failed.category), note)
+    }
+
+    /// The step after a failure whose own stack has no more: of the stack that led to the model.
+    fn onward(&mut self, category: Category) -> Next {
+        // That a fallback model has no price is no reason to do without those after it.
+        if category.group() == Group::Stop && category != Category::LimitUnenforceable {
+            return Next::Bubble;
+        }
+        while let Some(step) = self.onward.pop_front() {
+            match step {
+                Step::Model(name) if !self.has_asked(&name) => return self.change_model(name.into_owned()),
+                Step::Fallback => return Next::Fallback,
+                Step::Bubble => return Next::Bubble,
+                // What may be repeated is for each model by its own failures.
+                Step::Model(_) | Step::Retry { .. } | Step::Repair { .. } => {}
+            }
+        }
+        Next::Bubble
     }
 
     fn adapt(&mut self, failed: &Failed<'_>) -> (Next, String) {
@@ -153,7 +183,6 @@ impl<'p> Progress<'p> {
             }
             _ => {
                 let wait = self.servers_wait(failed)?;
-                self.corrections = self.corrections.saturating_add(1);
                 Next::Repair { wait }
             }
         };
@@ -196,10 +225,15 @@ impl<'p> Progress<'p> {
         }
     }
 
-    fn change_model(&mut self, name: String) {
-        self.models.push(name);
+    fn has_asked(&self, model: &str) -> bool {
+        self.models.iter().any(|asked| asked == model)
+    }
+
+    fn change_model(&mut self, name: String) -> Next {
+        self.models.push(name.clone());
         self.taken.clear();
-        self.corrections = 0;
+        self.bad_answers = 0;
+        Next::Model(name)
     }
 
     fn taken(&self, key: Failures) -> u32 {

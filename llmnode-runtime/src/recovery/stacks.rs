@@ -91,17 +91,26 @@ impl<'p> Stacks<'p> {
             }
         }
         match group {
-            None => (own, vec![Step::Bubble]),
-            Some(group) => {
-                // Nobody stated the stack, so what anybody stated holds.
-                (group, self.by_default(group))
-            }
+            None => (own, Vec::new()),
+            // Nobody stated the stack, so what anybody stated holds.
+            Some(group) => (group, self.by_default(group)),
         }
     }
 
-    /// Whether nobody states a stack.
-    pub(crate) fn all_by_default(&self) -> bool {
-        self.call.is_empty() && self.run.is_empty() && self.own.is_empty() && self.node.is_empty()
+    /// The steps that follow a failure of this category, to the last.
+    pub(crate) fn listed(&self, category: Category) -> Vec<Step> {
+        let (_, mut steps) = self.of(category, None);
+        if steps.last() != Some(&Step::Bubble) {
+            steps.push(Step::Bubble);
+        }
+        steps
+    }
+
+    /// Whether there are no stacks but those of the numbers of retries.
+    pub(crate) fn is_plain(&self) -> bool {
+        let owned = [self.call, self.run, self.own];
+        let stated = owned.iter().any(|table| !table.is_empty()) || !self.node.is_empty();
+        !stated && self.fallback_model.is_none() && !self.fallback
     }
 
     fn stated(&self, level: Level, key: Failures) -> Option<&[Step]> {
@@ -118,7 +127,7 @@ impl<'p> Stacks<'p> {
     }
 
     fn by_default(&self, group: Failures) -> Vec<Step> {
-        let mut steps = Vec::with_capacity(4);
+        let mut steps = Vec::with_capacity(3);
         let (times, step) = match group {
             Failures::Answer => (self.retries.times, Step::repair(self.retries.times)),
             _ => (self.transport_retries.times, Step::retry(self.transport_retries.times)),
@@ -126,7 +135,6 @@ impl<'p> Stacks<'p> {
         steps.extend((times > 0).then_some(step));
         steps.extend(self.fallback_model.map(|(model, _)| Step::Model(model.to_owned().into())));
         steps.extend(self.fallback.then_some(Step::Fallback));
-        steps.push(Step::Bubble);
         steps
     }
 
@@ -186,7 +194,7 @@ fn with_times(mut steps: Vec<Step>, new: &Step) -> Vec<Step> {
 
 /// The steps that follow a failure of this category, in order, by what the node's attributes say.
 ///
-/// Readable without a call, a run or a state. A call's or run's settings may change the steps.
+/// The last is always [`Step::Bubble`]. Readable without a call, a run or a state. A call's or run's settings may change the steps.
 ///
 /// ```
 /// # use llmnode_runtime as llmnode;
@@ -206,7 +214,7 @@ fn with_times(mut steps: Vec<Step>, new: &Step) -> Vec<Step> {
 /// ```
 pub fn recovery_of<N: Node>(category: Category) -> Vec<Step> {
     let silent = Settings::new();
-    Stacks::new(&silent, &silent, &silent, &N::ATTRIBUTES).of(category, None).1
+    Stacks::new(&silent, &silent, &silent, &N::ATTRIBUTES).listed(category)
 }
 
 #[cfg(test)]
@@ -231,14 +239,14 @@ mod tests {
         let both = group.clone().recover(Category::SchemaError, [Step::repair(8)]);
         for (call, run, category, steps) in [
             (&silent, &silent, Category::SchemaError, "repair(1) model(\"a\") bubble"),
-            (&silent, &silent, Category::ValidationError, "fallback bubble"),
+            (&silent, &silent, Category::ValidationError, "fallback"),
             (&silent, &group, Category::SchemaError, "repair(7)"),
             (&silent, &both, Category::SchemaError, "repair(8)"),
             (&group, &both, Category::SchemaError, "repair(7)"),
             (&both, &group, Category::SchemaError, "repair(8)"),
             (&silent, &group, Category::Timeout, "retry(1) model(\"b\") fallback"),
-            (&silent, &silent, Category::Refusal, "bubble"),
-            (&silent, &silent, Category::Panic, "bubble"),
+            (&silent, &silent, Category::Refusal, ""),
+            (&silent, &silent, Category::Panic, ""),
         ] {
             assert_eq!(of(call, run, &node, category), steps, "{category}");
         }
@@ -253,7 +261,7 @@ mod tests {
         for (call, run, category, steps) in [
             (&numbers, &silent, Category::SchemaError, "repair(5) model(\"a\") model(\"c\") bubble"),
             (&numbers, &silent, Category::Network, "model(\"b\") model(\"c\") fallback"),
-            (&silent, &numbers, Category::EmptyResponse, "repair(5) model(\"c\") fallback bubble"),
+            (&silent, &numbers, Category::EmptyResponse, "repair(5) model(\"c\") fallback"),
             (&silent, &stacks, Category::SchemaError, "retry(1) repair(2)"),
             (&numbers, &stacks, Category::SchemaError, "retry(1) repair(5) model(\"c\")"),
         ] {
@@ -265,7 +273,7 @@ mod tests {
     fn a_new_number_keeps_the_wait_and_stands_before_what_is_no_retry() {
         let wait = super::super::Backoff::fixed(std::time::Duration::from_secs(1));
         for (stack, number, changed) in [
-            (vec![Step::retry_after(1, wait), Step::Bubble], Step::retry(4), "retry(4, 1s) bubble"),
+            (vec![Step::retry_with(1, wait), Step::Bubble], Step::retry(4), "retry(4, 1s) bubble"),
             (vec![Step::retry(1), Step::model("a"), Step::retry(2)], Step::retry(4), "retry(4) model(\"a\")"),
             (vec![Step::retry(1), Step::Fallback], Step::repair(4), "retry(1) repair(4) fallback"),
             (vec![Step::repair(1), Step::Bubble], Step::repair(0), "bubble"),
@@ -284,7 +292,7 @@ mod tests {
         let of = |call: &Settings, category, decision| {
             Stacks::new(call, &silent, &silent, &node).of(category, decision)
         };
-        let (transport, answer) = ([Step::retry(2), Step::Bubble], [Step::repair(3), Step::Bubble]);
+        let (transport, answer) = ([Step::retry(2)], [Step::repair(3)]);
         assert_eq!(of(&silent, Category::BadResponse, Some(Retry::Transport)).1, transport);
         assert_eq!(of(&silent, Category::EmptyResponse, Some(Retry::Transport)).1, transport);
         assert_eq!(of(&silent, Category::Refusal, Some(Retry::Feedback)).1, answer);

@@ -76,7 +76,7 @@ impl Step {
     }
 
     /// The same request again, so often, each after a wait.
-    pub const fn retry_after(times: u32, wait: Backoff) -> Self {
+    pub const fn retry_with(times: u32, wait: Backoff) -> Self {
         Step::Retry { times, wait: Some(wait) }
     }
 

@@ -80,7 +80,7 @@ pub(super) async fn run(plan: &Plan<'_>, mut request: Request, judge: &mut dyn J
                 answers = Repetition::default();
                 request.messages.truncate(prompt);
                 target.tell(&mut request, settings)?;
-                (AttemptKind::Fallback, Duration::ZERO)
+                (AttemptKind::FallbackModel, Duration::ZERO)
             }
             Next::Fallback => return Err(Ended { error: failure.into_error(), falls_back: true }),
             Next::Bubble => return Err(failure.into_error().into()),

@@ -11,27 +11,35 @@ use crate::BoxFuture;
 pub struct Attempt {
     index: u32,
     maximum: u32,
+    /// Another model or a fallback value follows when this one's corrections are used up.
+    others: bool,
 }
 
 impl Attempt {
     /// The answer number `index` of a call that corrects at most `maximum` times.
     pub fn new(index: u32, maximum: u32) -> Self {
-        Attempt { index, maximum }
+        Attempt { index, maximum, others: false }
     }
 
-    /// How many bad answers came before: 0 for the first answer.
+    /// Says whether another model or a fallback value follows.
+    pub(crate) fn before_others(self, others: bool) -> Self {
+        Attempt { others, ..self }
+    }
+
+    /// How many bad answers of this model came before: 0 for the first answer.
     pub fn index(&self) -> u32 {
         self.index
     }
 
-    /// The largest index there can be: by default the call's `retries`. A fallback model begins at 0 again.
+    /// The largest index there can be: by default the call's `retries`.
     pub fn maximum(&self) -> u32 {
         self.maximum
     }
 
-    /// Whether a bad answer now ends the call.
+    /// Whether a bad answer now ends the call: no correction is left, and neither another model nor a fallback value
+    /// follows.
     pub fn is_last(&self) -> bool {
-        self.index >= self.maximum
+        self.index >= self.maximum && !self.others
     }
 }
 

@@ -12,8 +12,8 @@ async fn a_fallback_model_that_says_what_the_first_one_said_is_still_corrected()
     let run = run(&script([BAD, BAD])).model("small", script([BAD, GOOD]));
     let settings = Settings::new().retries(1).stop_on_repeat(true).fallback_model("small");
     let report = run.call(&GOAL).settings(settings).report().await.unwrap();
-    use AttemptKind::{Correction, Fallback, First};
-    assert_eq!(kinds(&report.record), [First, Correction, Fallback, Correction]);
+    use AttemptKind::{Correction, FallbackModel, First};
+    assert_eq!(kinds(&report.record), [First, Correction, FallbackModel, Correction]);
 }
 
 /// A model that knows its id.

@@ -121,7 +121,7 @@ fn c3_what_the_builder_states_takes_the_place_of_a_default() {
     let own = builder().output::<City>().recover(Failures::Answer, [Step::Bubble]);
     let own = own.recover(Category::ServerError, [Step::retry(9)]).build().unwrap();
     assert_eq!(steps(&own, Category::SchemaError), "bubble");
-    assert_eq!(steps(&own, Category::ServerError), "retry(9)");
+    assert_eq!(steps(&own, Category::ServerError), "retry(9) bubble");
     assert_eq!(steps(&own, Category::RateLimitError), "retry(3, 2s) bubble");
 }
 

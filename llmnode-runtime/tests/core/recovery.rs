@@ -5,7 +5,9 @@ use std::time::Duration;
 use proptest::prelude::*;
 use serde_json::json;
 
-use crate::support::{BAD, Choice, Choose, GOAL, GOOD, World, busy, node_like_choose, run, script, world};
+use crate::support::{
+    BAD, Choice, Choose, GOAL, GOOD, Mood, World, busy, node_like_choose, run, script, world,
+};
 use llmnode_runtime::private::{Falling, fallback_with_state};
 use llmnode_runtime::prompt::Prompt;
 use llmnode_runtime::{
@@ -80,8 +82,8 @@ async fn a_fallback_model_gets_the_original_prompt_with_settings_of_its_own() {
     let run = run(&first).model_with("small", second.clone(), small);
     let report = run.call(&GOAL).fallback_model("small").max_tokens(9).report().await.unwrap();
 
-    use AttemptKind::{Correction, Fallback, First};
-    assert_eq!(kinds(&report.record), [First, Correction, Correction, Fallback, Correction]);
+    use AttemptKind::{Correction, FallbackModel, First};
+    assert_eq!(kinds(&report.record), [First, Correction, Correction, FallbackModel, Correction]);
     assert_eq!(report.record.degraded, Some(Degraded::FallbackModel));
     let (first, second) = (first.requests(), second.requests());
     assert_eq!(second[0].messages, first[0].messages);
@@ -130,6 +132,68 @@ async fn a_final_failure_falls_back_only_if_the_recovery_says_so() {
     assert_eq!(second.requests().len(), 1);
 }
 
+/// Asks `small` after one failure of the transport, and falls back on the node's value.
+fn over_small() -> Settings {
+    let steps = [Step::model("small"), Step::Fallback];
+    Settings::new().recover(Failures::Transport, steps).recover(Failures::Answer, [Step::repair(1)])
+}
+
+#[tokio::test]
+async fn what_fails_with_a_fallback_model_goes_on_with_the_stack_that_led_to_it() {
+    let unpriced = ModelError::unsent(Category::LimitUnenforceable, "no price");
+    let no_key = ModelError::unsent(Category::ApiKeyError, "no key");
+    for replies in [
+        vec![Reply::text("").refusal("no")],
+        vec![Reply::from(no_key)],
+        vec![Reply::from(unpriced)],
+        vec![Reply::from(busy())],
+        vec![Reply::from(BAD), Reply::from(NO_JSON)],
+    ] {
+        let requests = replies.len();
+        let small = script(replies);
+        let run = run(&script([busy()])).model("small", small.clone());
+        let report = run.call(&Guess).settings(over_small()).report().await.unwrap();
+        assert_eq!(report.record.degraded, Some(Degraded::FallbackValue));
+        assert_eq!(small.requests().len(), requests);
+    }
+}
+
+#[tokio::test]
+async fn a_bubble_that_is_stated_ends_the_call_with_a_fallback_model_too() {
+    let small = script([Reply::text("").refusal("no")]);
+    let run = run(&script([busy()])).model("small", small);
+    let settings = over_small().recover(Category::Refusal, [Step::Bubble]);
+    let error = run.call(&Guess).settings(settings).await.unwrap_err();
+    assert_eq!(error.category(), Category::Refusal);
+}
+
+#[tokio::test]
+async fn an_answer_is_the_last_only_if_neither_a_model_nor_a_value_follows() {
+    let told = |model: &ScriptedModel, request: usize| {
+        let messages = &model.requests()[request].messages;
+        messages[messages.len() - 1].content.clone()
+    };
+    let (first, second) = (script([GOOD, GOOD]), script([GOOD, GOOD]));
+    let run = Run::new(first.clone()).model("small", second.clone());
+    let run = run.with_state(World { mood: Mood::AcceptLast, ..world() });
+    let report = run.call(&GOAL).retries(1).fallback_model("small").report().await.unwrap();
+    assert_eq!(report.record.attempts.len(), 4, "the second model's last answer is the last one");
+    assert!(told(&first, 1).contains("try 0 of 1") && told(&second, 1).contains("try 0 of 1"));
+
+    let run = Run::new(script([GOOD, GOOD])).with_state(World { mood: Mood::AcceptLast, ..world() });
+    let report = run.call(&Guess).report().await.unwrap();
+    assert_eq!(report.record.degraded, Some(Degraded::FallbackValue), "no answer was the last");
+
+    let model = script([GOOD; 4]);
+    let run = Run::new(model.clone()).with_state(World { mood: Mood::AcceptLast, ..world() });
+    run.call(&GOAL)
+        .recover(Failures::Answer, [Step::repair(1), Step::retry(1), Step::repair(1)])
+        .await
+        .unwrap();
+    assert_eq!(model.requests().len(), 4);
+    assert!(told(&model, 3).contains("try 2 of 3"), "each bad answer counts, however it is followed");
+}
+
 #[tokio::test]
 async fn what_the_server_forbids_to_repeat_still_falls_back() {
     for failure in [rate_limited().retry(Retry::No), rate_limited().wait(Duration::from_secs(61))] {
@@ -137,7 +201,7 @@ async fn what_the_server_forbids_to_repeat_still_falls_back() {
         let first = script([failure]);
         let run = run(&first).model("small", script([GOOD]));
         let report = run.call(&GOAL).fallback_model("small").report().await.unwrap();
-        assert_eq!(kinds(&report.record), [AttemptKind::First, AttemptKind::Fallback]);
+        assert_eq!(kinds(&report.record), [AttemptKind::First, AttemptKind::FallbackModel]);
         let said = &report.record.attempts[0].message;
         assert_eq!(said.contains("a wait of 61s, longer than max_wait (60s)"), long, "{said}");
     }
@@ -160,7 +224,7 @@ async fn waits_are_the_servers_and_the_stacks_on_top() {
     let replies = [asking().into(), Reply::from(rate_limited()), asking().into(), GOOD.into()];
     let run = Run::new(script(replies)).with_clock(clock.clone()).with_state(world());
     let minute = Backoff::fixed(Duration::from_secs(70));
-    let steps = [Step::retry_after(2, minute), Step::retry(1)];
+    let steps = [Step::retry_with(2, minute), Step::retry(1)];
     run.call(&GOAL).recover(Category::RateLimitError, steps).await.unwrap();
     let waits = clock.waits();
     assert_eq!(
@@ -276,7 +340,7 @@ async fn a_value_may_stand_for_an_answer_that_the_limits_did_not_let_come() {
 
 #[tokio::test]
 async fn stacks_that_make_no_sense_are_config_errors_that_say_what_to_write() {
-    let retry = |wait| Step::retry_after(1, wait);
+    let retry = |wait| Step::retry_with(1, wait);
     let (short, long) = (Duration::from_secs(1), Duration::from_secs(60));
     for (failures, steps, said) in [
         (Category::Panic.into(), vec![Step::Bubble], "nothing recovers it"),

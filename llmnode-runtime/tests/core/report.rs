@@ -106,7 +106,7 @@ fn version_1_is_read() {
     assert_eq!((steady.degraded, stats.degraded), (Some(Degraded::FallbackModel), 1));
     assert_eq!(
         (steady.attempts[1].kind, steady.attempts[1].model.as_deref()),
-        (AttemptKind::Fallback, Some("spare"))
+        (AttemptKind::FallbackModel, Some("spare"))
     );
 }
 

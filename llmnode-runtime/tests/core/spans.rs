@@ -163,7 +163,7 @@ async fn a_fallback_is_seen_on_the_call() {
     assert_eq!((call.get("llmnode.call.degraded"), call.get("error.type")), ("fallback_model", ""));
     assert_eq!(
         (attempts[1].get("llmnode.attempt.kind"), attempts[1].get("otel.name")),
-        ("fallback", "chat spare")
+        ("fallback_model", "chat spare")
     );
 }
 

@@ -33,7 +33,7 @@ fn step(step: &Step, private: &Ident) -> TokenStream {
         }
         Action::Retry { times, wait: Some(wait) } => {
             let (times, wait) = (Literal::u32_unsuffixed(*times), self::wait(*wait, private));
-            quote!(#of::retry_after(#times, #wait))
+            quote!(#of::retry_with(#times, #wait))
         }
         Action::Repair { times } => {
             let times = Literal::u32_unsuffixed(*times);
