@@ -84,7 +84,8 @@ impl<'p> Progress<'p> {
         }
         let (key, steps) = self.stacks.of(Category::ValidationError, None);
         let left = tries(&steps).saturating_sub(self.taken(key));
-        let others = steps.iter().chain(&self.onward).any(|step| match step {
+        let mut to_come = steps.iter().chain(&self.onward).take_while(|step| **step != Step::Bubble);
+        let others = to_come.any(|step| match step {
             Step::Model(name) => !self.has_asked(name),
             step => *step == Step::Fallback,
         });
