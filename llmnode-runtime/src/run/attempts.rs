@@ -67,7 +67,7 @@ pub(super) async fn run(plan: &Plan<'_>, mut request: Request, judge: &mut dyn J
             let (answer, violations) = (failure.answer.clone(), &failure.violations);
             feedback::append(&mut request.messages, prompt, settings.feedback_rounds, answer, violations);
         }
-        failure.message += &note;
+        failure.add(&note);
         close(open, &mut failure);
         (kind, wait) = match next {
             Next::Retry { wait } => (AttemptKind::Retry, wait),

@@ -50,6 +50,13 @@ impl Failure {
         Failure { violations, ..Failure::new(category, one_line(message, 1000)) }
     }
 
+    /// Says in the message why nothing more is tried; it stands there whatever is cut of a long one.
+    pub(super) fn add(&mut self, note: &str) {
+        if !note.is_empty() {
+            self.message = one_line(std::mem::take(&mut self.message), 700) + note;
+        }
+    }
+
     /// Whether the endpoint answered, whatever the answer was worth; `None` if the program ended the attempt.
     pub(super) fn endpoint_answered(&self) -> Option<bool> {
         let failed = self.retry == Some(Retry::Transport) || self.category.group() == Group::Transport;

@@ -23,3 +23,12 @@ async fn corrections_and_adapted_requests_wait_as_long_as_the_server_asks() {
         assert!(error.message().ends_with("a wait of 61s, longer than max_wait (60s)"), "{error}");
     }
 }
+
+#[tokio::test]
+async fn why_there_was_no_wait_is_said_behind_a_long_message_too() {
+    let long = ModelError::new(Category::RateLimitError, "x".repeat(3000)).wait(Duration::from_secs(61));
+    let error = run(&script([long])).call(&GOAL).await.unwrap_err();
+    for said in [error.to_string(), error.attempts()[0].message.clone()] {
+        assert!(said.ends_with("longer than max_wait (60s)"), "{said}");
+    }
+}
