@@ -41,6 +41,25 @@ pub(super) mod optional {
     }
 }
 
+/// A time of day: whole milliseconds since 1970.
+pub(super) mod unix {
+    use std::time::SystemTime;
+
+    use super::*;
+
+    pub(in crate::ledger) fn serialize<S: Serializer>(time: &SystemTime, to: S) -> Result<S::Ok, S::Error> {
+        let since = time.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+        u64::try_from(since.as_millis()).unwrap_or(u64::MAX).serialize(to)
+    }
+
+    pub(in crate::ledger) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<SystemTime, D::Error> {
+        let since = Duration::from_millis(u64::deserialize(from)?);
+        SystemTime::UNIX_EPOCH
+            .checked_add(since)
+            .ok_or_else(|| de::Error::custom("a time beyond the calendar"))
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

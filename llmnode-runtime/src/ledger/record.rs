@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 use std::fmt;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use serde::{Deserialize, Serialize};
 
@@ -208,6 +208,9 @@ pub struct CallRecord {
     pub parent: Option<CallId>,
     /// The node's name.
     pub node: Cow<'static, str>,
+    /// When it began, by the machine's clock.
+    #[serde(rename = "started_unix_ms", with = "milliseconds::unix")]
+    pub started: SystemTime,
     /// How the call ended; `None`: with an output.
     pub category: Option<Category>,
     /// Whether the output is a fallback. Its attempts say what failed before.

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 use tracing::Span;
 
@@ -30,6 +30,7 @@ pub(crate) struct CallScope<'r> {
     id: CallId,
     parent: Option<CallId>,
     started: Instant,
+    started_at: SystemTime,
     state: Mutex<State>,
 }
 
@@ -71,7 +72,18 @@ impl<'r> CallScope<'r> {
         let id = ledger.begin_call(&node);
         let span = CallSpan::begin(&node.name, id, parent);
         let state = State { begun: 0, attempts: Vec::new(), degraded: None, booked: started, ended: false };
-        CallScope { ledger, clock, hooks, span, node, id, parent, started, state: Mutex::new(state) }
+        CallScope {
+            ledger,
+            clock,
+            hooks,
+            span,
+            node,
+            id,
+            parent,
+            started,
+            started_at: SystemTime::now(),
+            state: Mutex::new(state),
+        }
     }
 
     /// A clock that panics stands still: guards ask it too, and a panic of theirs may end the program.
@@ -146,6 +158,7 @@ impl<'r> CallScope<'r> {
             id: self.id,
             parent: self.parent,
             node: self.node.name.clone(),
+            started: self.started_at,
             category,
             // A call that failed all the same has no output.
             degraded: degraded.filter(|_| category.is_none()),

@@ -72,7 +72,15 @@ impl RetryBudget {
     fn withdraw(&self) -> Option<Withdrawal> {
         if let Some(bucket) = &self.0 {
             let take = |tokens: u64| tokens.checked_sub(COST);
-            bucket.tokens.fetch_update(Ordering::Relaxed, Ordering::Relaxed, take).ok()?;
+            let before = bucket.tokens.fetch_update(Ordering::Relaxed, Ordering::Relaxed, take).ok()?;
+            if before < 2 * COST {
+                tracing::warn!(
+                    target: "llmnode::retry_budget",
+                    capacity = bucket.capacity / COST,
+                    "the last retry of an endpoint's budget is taken: until its requests succeed again, failures \
+                     are not retried",
+                );
+            }
         }
         Some(Withdrawal(self.clone()))
     }

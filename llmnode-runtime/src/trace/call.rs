@@ -35,6 +35,15 @@ impl CallSpan {
         }
         if let Some(degraded) = record.degraded {
             self.0.record(CALL_DEGRADED, degraded.as_str());
+            // The caller sees an output, and no error.
+            tracing::warn!(
+                target: "llmnode::call",
+                node = &*record.node,
+                call = %record.id,
+                degraded = degraded.as_str(),
+                attempts = record.attempts.len(),
+                "a fallback took the place of an answer",
+            );
         }
     }
 }

@@ -1,6 +1,6 @@
 //! The ledger as JSON: what version 1 is, and that it is read back.
 
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use crate::support::{BAD, GOAL, GOOD, Say, World, say, world};
 use llmnode_runtime::prompt::{Prompt, Segment};
@@ -78,6 +78,10 @@ async fn everything() -> String {
     run.call(&Steady).await.unwrap();
 
     let json = serde_json::to_string_pretty(&run.ledger().report()).unwrap() + "\n";
+    let json = run.ledger().calls().iter().fold(json, |json, call| {
+        let started = call.started.duration_since(SystemTime::UNIX_EPOCH).unwrap().as_millis();
+        json.replace(&format!("\"started_unix_ms\": {started},"), "\"started_unix_ms\": 1790000000000,")
+    });
     let id = run.ledger().calls()[0].id.to_string();
     json.replace(id.split('-').next().unwrap(), "0123456789abcdef")
 }
@@ -98,6 +102,7 @@ fn version_1_is_read() {
     assert_eq!(usage.estimated, report.nodes.values().map(|node| node.usage.estimated).sum::<u64>());
     assert_eq!(report.nodes["choose"].busy, Duration::from_secs(2));
     assert_eq!(choose.attempts[2].retry_after, Some(Duration::from_secs(2)));
+    assert_eq!(choose.started, SystemTime::UNIX_EPOCH + Duration::from_millis(1_790_000_000_000));
     assert_eq!(choose.attempts[2].category, Some(Category::RateLimitError));
     let (inner, outer) = (&report.calls[1], &report.calls[2]);
     assert_eq!((&*inner.node, inner.parent, outer.parent), ("say", Some(outer.id), None));

@@ -165,6 +165,12 @@ async fn a_fallback_is_seen_on_the_call() {
         (attempts[1].get("llmnode.attempt.kind"), attempts[1].get("otel.name")),
         ("fallback_model", "chat spare")
     );
+    // The caller sees no error, so the log says it.
+    let warnings = seen.events(CALL);
+    assert_eq!(
+        (warnings.len(), warnings[0].get("degraded"), warnings[0].get("attempts")),
+        (1, "fallback_model", "2")
+    );
 }
 
 /// Asks once, and then twice side by side.
