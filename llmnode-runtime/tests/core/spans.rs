@@ -168,7 +168,7 @@ async fn a_fallback_is_seen_on_the_call() {
     // The caller sees no error, so the log says it.
     let warnings = seen.events(CALL);
     assert_eq!(
-        (warnings.len(), warnings[0].get("degraded"), warnings[0].get("attempts")),
+        (warnings.len(), &*warnings[0].fields["degraded"], &*warnings[0].fields["attempts"]),
         (1, "fallback_model", "2")
     );
 }
