@@ -188,8 +188,8 @@ impl Inner {
         let model = request.model.as_deref().or(self.model.as_deref()).ok_or(
             "no model is named: set OPENAI_MODEL, `model` on the builder, or `model` on the node or call",
         )?;
-        if let Some(field) = request::OWN_FIELDS.iter().find(|field| request.extra.contains_key(**field)) {
-            return Err(format!("`extra` holds the field `{field}`, which is llmnode's own"));
+        if let Some(fault) = request.own_fields_in_extra().next() {
+            return Err(fault);
         }
         let habits = self.learned.of(model);
         Ok(Asked { request, model, habits, deadline: self.service.deadline() })

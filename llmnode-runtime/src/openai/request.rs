@@ -10,9 +10,6 @@ use super::learned::{Format, Habits};
 use crate::model::{Message, Request, Role};
 use crate::output::OutputSchema;
 
-/// Fields of the request that `extra` cannot replace.
-pub(super) const OWN_FIELDS: [&str; 3] = ["messages", "model", "stream"];
-
 #[derive(Serialize)]
 struct Body<'a> {
     model: &'a str,

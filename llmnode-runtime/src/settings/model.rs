@@ -26,7 +26,8 @@ pub struct ModelSettings {
     pub temperature: Option<f64>,
     /// The most tokens an answer may have, 1 or more.
     pub max_tokens: Option<u32>,
-    /// Further fields of the request, passed to the provider as they are.
+    /// Further fields of the request, passed to the provider as they are. `messages`, `model`, `stream`, and a field
+    /// of which there is a setting that is set, are a `config_error` of the call.
     pub extra: Map<String, Value>,
 }
 

@@ -52,7 +52,7 @@ impl<'p> Resolved<'p> {
             feedback_rounds: said.iter().find_map(|one| one.feedback_rounds).unwrap_or(3),
             stop_on_repeat: said.iter().find_map(|one| one.stop_on_repeat).unwrap_or(false),
         };
-        resolved.check(text).map_err(|fault| NodeError::new(Category::ConfigError, fault))?;
+        refuse(resolved.faults(text))?;
         Ok(resolved)
     }
 
@@ -74,39 +74,47 @@ impl<'p> Resolved<'p> {
         request.extra.clone_from(&own.extra);
         let further = run.extra.iter().chain(&model.extra).chain(&call.extra);
         request.extra.extend(further.map(|(field, value)| (field.clone(), value.clone())));
-        let fault = absurd(request.model.as_deref(), request.temperature, request.max_tokens).next();
-        fault.map_or(Ok(()), |fault| Err(NodeError::new(Category::ConfigError, fault)))
+        let absurd = absurd(request.model.as_deref(), request.temperature, request.max_tokens);
+        refuse(absurd.chain(request.own_fields_in_extra()).chain(said_twice(request)).collect())
     }
 
-    fn check(&self, text: bool) -> Result<(), String> {
-        if self.max_output_bytes == 0 {
-            return Err("max_output_bytes is 0; an answer needs at least one byte".to_owned());
-        }
-        if self.feedback_rounds == 0 {
-            return Err(
-                "feedback_rounds is 0; a model that is not shown its answer cannot correct it".to_owned()
-            );
-        }
-        if self.stacks.fallback_model.is_some_and(|(name, _)| name.trim().is_empty()) {
-            return Err("the fallback model's name is empty".to_owned());
-        }
-        if text
-            && self.call.retries.or(self.own.retries).or(self.node.retries).is_some_and(|retries| retries > 0)
-        {
-            return Err(
-                "retries correct bad answers, but this node's answer is raw text that nothing checks; \
-                        set an output type, or use transport_retries"
-                    .to_owned(),
-            );
-        }
+    /// Everything that is wrong with it, whatever model is asked.
+    fn faults(&self, text: bool) -> Vec<String> {
         let Resolved { call, run, own, node, .. } = self;
+        let retries = call.retries.or(own.retries).or(node.retries).is_some_and(|retries| retries > 0);
+        let fallback_model = self.stacks.fallback_model.is_some_and(|(name, _)| name.trim().is_empty());
+        let alone = [
+            (self.max_output_bytes == 0, "max_output_bytes is 0; an answer needs at least one byte"),
+            (
+                self.feedback_rounds == 0,
+                "feedback_rounds is 0; a model that is not shown its answer cannot correct it",
+            ),
+            (fallback_model, "the fallback model's name is empty"),
+            (
+                text && retries,
+                "retries correct bad answers, but this node's answer is raw text that nothing checks; set an \
+                 output type, or use transport_retries",
+            ),
+        ];
         let owned =
             |table: &'p [(Failures, Vec<Step>)]| table.iter().map(|(key, steps)| (*key, steps.as_slice()));
-        stated(owned(&call.recover), call.retries, call.transport_retries, node.fallback, text)?;
-        // The run's word is for nodes of all kinds; what a node cannot do, it leaves out.
-        stated(owned(&run.recover), run.retries, run.transport_retries, true, false)?;
-        stated(owned(&own.recover), own.retries, own.transport_retries, node.fallback, text)?;
-        stated(node.recover.iter().copied(), node.retries, node.transport_retries, node.fallback, text)
+        let stacks = [
+            stated(owned(&call.recover), call.retries, call.transport_retries, node.fallback, text),
+            // The run's word is for nodes of all kinds; what a node cannot do, it leaves out.
+            stated(owned(&run.recover), run.retries, run.transport_retries, true, false),
+            stated(owned(&own.recover), own.retries, own.transport_retries, node.fallback, text),
+            stated(node.recover.iter().copied(), node.retries, node.transport_retries, node.fallback, text),
+        ];
+        let alone = alone.into_iter().filter(|(is, _)| *is).map(|(_, fault)| fault.to_owned());
+        alone.chain(stacks.into_iter().flatten()).collect()
+    }
+}
+
+/// All faults as one error.
+fn refuse(faults: Vec<String>) -> Result<(), NodeError> {
+    match faults.as_slice() {
+        [] => Ok(()),
+        faults => Err(NodeError::new(Category::ConfigError, faults.join("; "))),
     }
 }
 
@@ -117,26 +125,40 @@ fn stated<'s>(
     transport_retries: Option<u32>,
     fallback: bool,
     text: bool,
-) -> Result<(), String> {
+) -> Vec<String> {
     let mut keys = Vec::new();
-    for (failures, steps) in stacks {
-        check(failures, steps, fallback, text)?;
+    let fault = |(failures, steps): (Failures, &[Step])| {
+        if let Err(fault) = check(failures, steps, fallback, text) {
+            return Some(fault);
+        }
         if keys.contains(&failures) {
-            return Err(format!("recover({failures} = ..) is set twice; keep one of them"));
+            return Some(format!("recover({failures} = ..) is set twice; keep one of them"));
         }
         keys.push(failures);
-        let twice = match failures {
-            Failures::Answer => retries.map(|times| ("retries", Step::repair(times))),
-            Failures::Transport => transport_retries.map(|times| ("transport_retries", Step::retry(times))),
-            Failures::Category(_) => None,
+        let (name, step) = match failures {
+            Failures::Answer => ("retries", Step::repair(retries?)),
+            Failures::Transport => ("transport_retries", Step::retry(transport_retries?)),
+            Failures::Category(_) => return None,
         };
-        if let Some((name, step)) = twice {
-            return Err(format!(
-                "{name} is short for recover({failures} = [{step}]), and both are set; keep one of them"
-            ));
-        }
-    }
-    Ok(())
+        Some(format!(
+            "{name} is short for recover({failures} = [{step}]), and both are set; keep one of them"
+        ))
+    };
+    stacks.filter_map(fault).collect()
+}
+
+/// What `extra` says beside a setting of its own.
+fn said_twice(request: &Request) -> impl Iterator<Item = String> {
+    let (temperature, max_tokens) = (request.temperature.is_some(), request.max_tokens.is_some());
+    let said = [
+        (temperature, "temperature", "temperature"),
+        (max_tokens, "max_tokens", "max_tokens"),
+        (max_tokens, "max_tokens", "max_completion_tokens"),
+    ];
+    let said = said.into_iter().filter(|(is, _, field)| *is && request.extra.contains_key(*field));
+    said.map(|(_, name, field)| {
+        format!("{name} is set, and `extra` holds the field `{field}`, too; keep one of them")
+    })
 }
 
 /// What no request can ask for.
@@ -155,10 +177,8 @@ fn absurd(
 
 /// Everything that is wrong with what a node with a typed answer states at run time.
 pub(crate) fn faults(own: &Settings) -> Vec<String> {
-    let stacks = own.recover.iter().filter_map(|(failures, steps)| {
-        let stack = std::iter::once((*failures, steps.as_slice()));
-        stated(stack, own.retries, own.transport_retries, false, false).err()
-    });
+    let stacks = own.recover.iter().map(|(failures, steps)| (*failures, steps.as_slice()));
+    let stacks = stated(stacks, own.retries, own.transport_retries, false, false);
     absurd(own.model.as_deref(), own.temperature, own.max_tokens)
         .chain(absurd(own.fallback_model.as_deref(), None, None).map(|fault| format!("fallback: {fault}")))
         .chain(stacks)
@@ -221,6 +241,46 @@ mod tests {
         ] {
             let error = request(&call, &ModelSettings::new(), &silent, &Attributes::new()).unwrap_err();
             assert_eq!(error.category(), Category::ConfigError, "{call:?}");
+        }
+    }
+
+    #[test]
+    fn all_that_is_absurd_is_told_at_once() {
+        let said = |call: Settings| {
+            let silent = Settings::new();
+            let node = Attributes::new();
+            request(&call, &ModelSettings::new(), &silent, &node).unwrap_err().message().to_owned()
+        };
+        let all = said(
+            Settings::new()
+                .max_output_bytes(0)
+                .feedback_rounds(0)
+                .recover(Category::Network, [])
+                .recover(Category::Timeout, []),
+        );
+        for fault in
+            ["max_output_bytes", "feedback_rounds", "network = ..): no steps", "timeout = ..): no steps"]
+        {
+            assert!(all.contains(fault), "{all}");
+        }
+        let all = said(Settings::new().temperature(-1.0).max_tokens(0).model("").extra("stream", true));
+        for fault in
+            ["temperature is -1", "max_tokens is 0", "name is empty", "`stream`, which is llmnode's own"]
+        {
+            assert!(all.contains(fault), "{all}");
+        }
+    }
+
+    #[test]
+    fn what_extra_says_beside_a_setting_is_refused() {
+        let node = Attributes::new().temperature(0.0).max_tokens(9);
+        let silent = Settings::new();
+        for field in ["temperature", "max_tokens", "max_completion_tokens"] {
+            let call = Settings::new().extra(field, 1);
+            let error = request(&call, &ModelSettings::new(), &silent, &node).unwrap_err();
+            assert_eq!(error.category(), Category::ConfigError);
+            assert!(error.message().contains(&format!("`{field}`, too; keep one")), "{error}");
+            assert!(request(&call, &ModelSettings::new(), &silent, &Attributes::new()).is_ok());
         }
     }
 

@@ -53,7 +53,8 @@ pub struct Settings {
     pub stop_on_repeat: Option<bool>,
     /// What each call may spend, by itself. What the call does not limit, the run's settings do. Default: no limits.
     pub limits: Limits,
-    /// Further fields of the request, passed to the provider as they are.
+    /// Further fields of the request, passed to the provider as they are. `messages`, `model`, `stream`, and a field
+    /// of which there is a setting that is set, are a `config_error` of the call.
     pub extra: Map<String, Value>,
 }
 

@@ -13,6 +13,10 @@ async fn retries_on_unchecked_text_and_absurd_settings_are_config_errors() {
         Settings::new().retries(2),
         Settings::new().temperature(f64::INFINITY),
         Settings::new().max_tokens(0),
+        Settings::new().extra("model", "mine"),
+        Settings::new().extra("messages", "mine"),
+        Settings::new().extra("stream", true),
+        Settings::new().temperature(0.0).extra("temperature", 1),
     ] {
         let error = run.call(&say("x")).settings(settings).await.unwrap_err();
         assert_eq!(error.category(), Category::ConfigError, "{error}");
