@@ -94,13 +94,16 @@ impl<'p> Progress<'p> {
 
     /// Takes the next step, and says in words of its own what it could not take.
     pub(crate) fn after(&mut self, failed: &Failed<'_>, retries: &mut Retries<'_>) -> (Next, String) {
+        let mut note = String::new();
         if failed.decision == Some(Retry::Adapted) {
-            return self.adapt(failed);
+            match self.adapt(failed) {
+                Ok(next) => return (next, note),
+                Err(why) => note = why,
+            }
         }
         if failed.category.group() == Group::Answer {
             self.bad_answers = self.bad_answers.saturating_add(1);
         }
-        let mut note = String::new();
         let (key, steps) = self.stacks.of(failed.category, failed.decision);
         let mut passed = 0_u32;
         let mut steps = steps.into_iter();
@@ -148,15 +151,13 @@ impl<'p> Progress<'p> {
         Next::Bubble
     }
 
-    fn adapt(&mut self, failed: &Failed<'_>) -> (Next, String) {
+    fn adapt(&mut self, failed: &Failed<'_>) -> Result<Next, String> {
         if self.adaptions == ADAPTIONS {
-            return (Next::Bubble, String::new());
+            return Err(String::new());
         }
+        let wait = self.servers_wait(failed)?;
         self.adaptions += 1;
-        match self.servers_wait(failed) {
-            Ok(wait) => (Next::Adapt { wait }, String::new()),
-            Err(why) => (Next::Bubble, why),
-        }
+        Ok(Next::Adapt { wait })
     }
 
     /// One more try of a step, or why there is none; empty words where that goes without saying.

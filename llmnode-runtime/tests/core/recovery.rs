@@ -159,6 +159,15 @@ async fn what_fails_with_a_fallback_model_goes_on_with_the_stack_that_led_to_it(
 }
 
 #[tokio::test]
+async fn a_model_that_never_stops_adapting_falls_back_too() {
+    let adapted = || ModelError::new(Category::BadRequest, "unknown field").retry(Retry::Adapted);
+    let first = script((0..20).map(|_| adapted()));
+    let run = run(&first).model("small", script([GOOD]));
+    run.call(&GOAL).recover(Category::BadRequest, [Step::model("small")]).await.unwrap();
+    assert_eq!(first.requests().len(), 9);
+}
+
+#[tokio::test]
 async fn a_bubble_that_is_stated_ends_the_call_with_a_fallback_model_too() {
     let small = script([Reply::text("").refusal("no")]);
     let run = run(&script([busy()])).model("small", small);
