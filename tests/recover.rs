@@ -283,3 +283,34 @@ fn what_makes_sense_compiles() {
     assert_eq!(recovery_of::<CountsOfTheRest>(Category::Timeout), [Step::Bubble]);
     assert_eq!(recovery_of::<CountsOfTheRest>(Category::Network), [Step::retry(4), Step::Bubble]);
 }
+
+/// Whether a function can be called is found out from what it takes, also where that has to be inferred.
+#[tokio::test]
+async fn a_fallback_may_be_generic() {
+    fn types<N, S: ?Sized>(_: &N, _: &S, _: &NodeError) -> u8 {
+        1
+    }
+    fn whatever<T: Copy>(_: T, _: &NodeError) -> Result<u8, String> {
+        Ok(2)
+    }
+    async fn one_lifetime<'a: 'a>(node: &'a AtLeast<'a>, state: &'a World, _: &'a NodeError) -> &'a u8 {
+        node.least.max(&state.usual)
+    }
+    async fn copied(node: &AtLeast<'_>, state: &World, error: &NodeError) -> u8 {
+        *one_lifetime(node, state, error).await
+    }
+    #[llm_node(prompt = "Rate.", output = u8, state = World, fallback = types)]
+    struct Types;
+    #[llm_node(prompt = "Rate.", output = u8, fallback = whatever)]
+    struct Whatever;
+    #[llm_node(prompt = "Rate.", output = u8, state = World, fallback = copied)]
+    struct AtLeast<'a> {
+        #[node(skip)]
+        least: &'a u8,
+    }
+    let run = Run::new(ScriptedModel::new().reply("a").reply("b").reply("c"));
+    let run = run.with_state(World { usual: 4 });
+    assert_eq!(run.call(&Types).await.unwrap(), 1);
+    assert_eq!(run.call(&Whatever).await.unwrap(), 2);
+    assert_eq!(run.call(&AtLeast { least: &3 }).await.unwrap(), 4);
+}

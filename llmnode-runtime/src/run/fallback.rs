@@ -13,15 +13,15 @@ pub type Falling<'a, T> = BoxFuture<'a, Result<T, BoxError>>;
 /// What the function behind `fallback = path` may return for a `T`: a `T`, a `Result<T, E>`, or a future of either.
 /// `Kind` only tells these apart.
 #[diagnostic::on_unimplemented(
-    message = "a fallback gives `{T}`, and `{Self}` is none",
+    message = "this node's fallback returns `{T}` or `Result<{T}, E>`, or is an `async fn` of either, but this returns `{Self}`",
     label = "returns something else",
-    note = "a fallback returns the node's output, or a `Result` of it with any error; it may be `async` if its future is `Send`"
+    note = "`E` is any error that is `Send` and `Sync`, or a text"
 )]
 pub trait FallbackValue<T, Kind> {
     /// As the one form that the runtime knows.
     fn falling<'a>(self) -> Falling<'a, T>
     where
-        Self: 'a;
+        Self: Send + 'a;
 }
 
 /// The value itself.
@@ -35,10 +35,10 @@ pub struct Fallible;
 pub struct Later<Kind>(std::marker::PhantomData<Kind>);
 
 #[diagnostic::do_not_recommend]
-impl<T: Send> FallbackValue<T, Plain> for T {
+impl<T> FallbackValue<T, Plain> for T {
     fn falling<'a>(self) -> Falling<'a, T>
     where
-        T: 'a,
+        T: Send + 'a,
     {
         Box::pin(std::future::ready(Ok(self)))
     }
@@ -48,7 +48,7 @@ impl<T: Send> FallbackValue<T, Plain> for T {
 impl<T: Send, E: Into<BoxError>> FallbackValue<T, Fallible> for Result<T, E> {
     fn falling<'a>(self) -> Falling<'a, T>
     where
-        Self: 'a,
+        Self: Send + 'a,
     {
         Box::pin(std::future::ready(self.map_err(Into::into)))
     }
@@ -57,40 +57,116 @@ impl<T: Send, E: Into<BoxError>> FallbackValue<T, Fallible> for Result<T, E> {
 #[diagnostic::do_not_recommend]
 impl<T, Kind, F> FallbackValue<T, Later<Kind>> for F
 where
-    F: Future<Output: FallbackValue<T, Kind>> + Send,
+    F: Future<Output: FallbackValue<T, Kind> + Send>,
 {
     fn falling<'a>(self) -> Falling<'a, T>
     where
-        Self: 'a,
+        Self: Send + 'a,
     {
         Box::pin(async move { self.await.falling().await })
     }
 }
 
+/// A function, by the tuple of its arguments. There are more than two and three, so that a function with a wrong number
+/// of them is one, too, and what they should be is said in one place: [`Arguments`].
+#[diagnostic::on_unimplemented(
+    message = "`fallback` names a function of two arguments, or of three on a node with `state`, and `{Self}` is none",
+    label = "no such function"
+)]
+pub trait Function<Taken> {
+    /// What it returns.
+    type Value;
+    /// Calls it.
+    fn call(self, taken: Taken) -> Self::Value;
+}
+
+macro_rules! functions {
+    ($(($($name:ident: $taken:ident),*);)*) => {$(
+        #[diagnostic::do_not_recommend]
+        impl<F, R, $($taken),*> Function<($($taken,)*)> for F
+        where
+            F: FnOnce($($taken),*) -> R,
+        {
+            type Value = R;
+
+            fn call(self, ($($name,)*): ($($taken,)*)) -> R {
+                self($($name),*)
+            }
+        }
+    )*};
+}
+
+functions! {
+    ();
+    (a: A);
+    (a: A, b: B);
+    (a: A, b: B, c: C);
+    (a: A, b: B, c: C, d: D);
+}
+
+/// The arguments that a function takes are those that are `Lent` to it.
+#[diagnostic::on_unimplemented(
+    message = "this node's fallback is a `fn{Lent}`, but this is a `fn{Self}`",
+    label = "takes other arguments",
+    note = "the arguments of a fallback are the node, the state if the node has `state = ..`, and the error"
+)]
+pub trait Arguments<Lent> {
+    /// The same.
+    fn of(lent: Lent) -> Self;
+}
+
+#[diagnostic::do_not_recommend]
+impl<Lent> Arguments<Lent> for Lent {
+    fn of(lent: Lent) -> Self {
+        lent
+    }
+}
+
+/// What nobody takes. As long as the arguments might be these, the compiler does not conclude from what is lent what is
+/// taken, and looks at the function, so that another type is reported in the words above.
+#[derive(Debug)]
+pub struct Nothing;
+
+#[diagnostic::do_not_recommend]
+impl<A: ?Sized, B: ?Sized> Arguments<(&A, &B)> for (Nothing, Nothing) {
+    fn of(_: (&A, &B)) -> Self {
+        (Nothing, Nothing)
+    }
+}
+
+#[diagnostic::do_not_recommend]
+impl<A: ?Sized, B: ?Sized, C: ?Sized> Arguments<(&A, &B, &C)> for (Nothing, Nothing, Nothing) {
+    fn of(_: (&A, &B, &C)) -> Self {
+        (Nothing, Nothing, Nothing)
+    }
+}
+
 /// What generated code makes of `fallback = path` on a node without a state. That the function is called here, and
 /// not there, lets the compiler say at the path how it has to look.
-pub fn fallback<'a, N: Node, R, Kind>(
+pub fn fallback<'a, N: Node, F, Taken, Kind>(
     node: &'a N,
     error: &'a NodeError,
-    path: impl FnOnce(&'a N, &'a NodeError) -> R,
+    path: F,
 ) -> Falling<'a, N::Output>
 where
-    R: FallbackValue<N::Output, Kind> + 'a,
+    F: Function<Taken, Value: FallbackValue<N::Output, Kind> + Send + 'a>,
+    Taken: Arguments<(&'a N, &'a NodeError)>,
 {
-    path(node, error).falling()
+    path.call(Taken::of((node, error))).falling()
 }
 
 /// The same, on a node with a state.
-pub fn fallback_with_state<'a, N: Node, S: ?Sized, R, Kind>(
+pub fn fallback_with_state<'a, N: Node, S: ?Sized, F, Taken, Kind>(
     node: &'a N,
     state: &'a S,
     error: &'a NodeError,
-    path: impl FnOnce(&'a N, &'a S, &'a NodeError) -> R,
+    path: F,
 ) -> Falling<'a, N::Output>
 where
-    R: FallbackValue<N::Output, Kind> + 'a,
+    F: Function<Taken, Value: FallbackValue<N::Output, Kind> + Send + 'a>,
+    Taken: Arguments<(&'a N, &'a S, &'a NodeError)>,
 {
-    path(node, state, error).falling()
+    path.call(Taken::of((node, state, error))).falling()
 }
 
 /// Asks the node for its value instead of this failure, and notes that the output is one.
