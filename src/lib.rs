@@ -44,7 +44,7 @@
 /// | `retry(2, 10s)`, `retry(5, 1s..60s)` | after a wait of 10 s, or a random one that grows from 1 s to 60 s; the server's own wait comes on top |
 /// | `repair(2)` | the answer goes back with what is wrong with it, twice at most |
 /// | `model("big")` | another model from the original prompt: a name registered by [`Run::model`], or else the provider's id |
-/// | `fallback` | the value of the function that `fallback = path` names |
+/// | `fallback` | the value of the function that `fallback = path` names, which no validator sees |
 /// | `bubble` | the failure is returned, as it is when the steps have ended |
 ///
 /// Stacks that make no sense, such as a `repair` of a `rate_limit_error`, do not compile. [`recovery_of`] reads

@@ -95,7 +95,8 @@ impl<'r, T> Call<'r, T> {
         self
     }
 
-    /// Sets the longest wait before a further try; a longer one fails at once.
+    /// Sets the longest wait before a further try that a server may ask for; a longer one fails at once. A wait that
+    /// a step of `recover` states is its own bound.
     pub fn max_wait(mut self, max_wait: Duration) -> Self {
         self.settings.max_wait = Some(max_wait);
         self

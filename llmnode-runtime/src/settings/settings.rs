@@ -41,7 +41,8 @@ pub struct Settings {
     /// The model to ask when all further tries with the first one failed: a name registered on the run, or else
     /// the provider's id. Default: none.
     pub fallback_model: Option<String>,
-    /// The longest wait before a further try; a longer one fails at once. Default 60 s.
+    /// The longest wait before a further try that a server may ask for; a longer one fails at once. The random part
+    /// on top is cut to it, too; a wait that a step of `recover` states may be longer. Default 60 s.
     pub max_wait: Option<Duration>,
     /// The longest answer, in bytes, 1 or more; a longer one is a `truncated_output`. Default: no bound but the
     /// provider's.
@@ -144,7 +145,7 @@ impl Settings {
         self
     }
 
-    /// Sets the longest wait before a further try.
+    /// Sets the longest wait that a server may ask for.
     #[must_use]
     pub fn max_wait(mut self, max_wait: Duration) -> Self {
         self.max_wait = Some(max_wait);
