@@ -51,18 +51,20 @@ impl<'r> CallLimits<'r> {
             None => meters.extend(run.run()),
         }
         let limits = CallLimits { meters, run, clock };
-        match limits.fault() {
-            Some(fault) => Err(NodeError::new(Category::ConfigError, fault)),
-            None => Ok(limits),
+        match limits.faults().as_slice() {
+            [] => Ok(limits),
+            faults => Err(NodeError::new(Category::ConfigError, faults.join("; "))),
         }
     }
 
-    fn fault(&self) -> Option<String> {
-        let of = |meter: &Arc<Meter>| {
-            Some(format!("of the limits for {}, {}", meter.scope, meter.limits.fault()?))
+    /// Everything that is absurd in the limits and the prices.
+    fn faults(&self) -> Vec<String> {
+        let of = |meter: &Arc<Meter>| match meter.limits.faults().as_slice() {
+            [] => None,
+            faults => Some(format!("of the limits for {}, {}", meter.scope, faults.join("; "))),
         };
-        let prices = || Some(format!("in the table of prices, {}", self.run.prices().fault()?));
-        self.meters.iter().find_map(of).or_else(prices)
+        let prices = self.run.prices().fault().map(|fault| format!("in the table of prices, {fault}"));
+        self.meters.iter().filter_map(of).chain(prices).collect()
     }
 
     /// Reserves for one request with every meter, or says why the request may not be begun. `prompt` is the estimate

@@ -94,19 +94,21 @@ impl Limits {
         *self == Limits::new()
     }
 
-    /// What makes a limit absurd.
-    pub(super) fn fault(&self) -> Option<String> {
-        match self {
-            Limits { requests: Some(0), .. } => Some("requests is 0; nothing could be asked".to_owned()),
-            Limits { tokens: Some(0), .. } => Some("tokens is 0; nothing could be asked".to_owned()),
-            Limits { time: Some(Duration::ZERO), .. } => Some("time is 0; nothing could be asked".to_owned()),
-            Limits { money: Some(money), .. } => match Money::from_f64(*money) {
-                None => Some(format!("money is {money}; it must be a number above 0")),
-                Some(Money(0)) => Some(format!("money is {money}; nothing could be asked")),
-                Some(_) => None,
-            },
-            _ => None,
-        }
+    /// Everything that makes the limits absurd.
+    pub(super) fn faults(&self) -> Vec<String> {
+        let zero = [
+            (self.requests == Some(0), "requests"),
+            (self.tokens == Some(0), "tokens"),
+            (self.time == Some(Duration::ZERO), "time"),
+        ];
+        let zero = zero.into_iter().filter(|(is, _)| *is);
+        let zero = zero.map(|(_, name)| format!("{name} is 0; nothing could be asked"));
+        let money = self.money.and_then(|money| match Money::from_f64(money) {
+            None => Some(format!("money is {money}; it must be a number above 0")),
+            Some(Money(0)) => Some(format!("money is {money}; nothing could be asked")),
+            Some(_) => None,
+        });
+        zero.chain(money).collect()
     }
 }
 
@@ -134,9 +136,10 @@ mod tests {
             none.money(f64::INFINITY),
             none.money(1e-30),
         ] {
-            assert!(absurd.fault().is_some(), "{absurd:?}");
+            assert_eq!(absurd.faults().len(), 1, "{absurd:?}");
         }
         let most = none.requests(u64::MAX).tokens(1).money(f64::MAX).time(Duration::MAX);
-        assert_eq!(most.fault(), None);
+        assert_eq!(most.faults(), Vec::<String>::new());
+        assert_eq!(none.requests(0).tokens(0).time(Duration::ZERO).money(0.0).faults().len(), 4);
     }
 }

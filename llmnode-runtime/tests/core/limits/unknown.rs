@@ -100,6 +100,11 @@ async fn absurd_limits_and_prices_are_config_errors_before_any_request() {
         assert_eq!(category, Category::ConfigError);
         assert!(message.starts_with(r#"in the table of prices, "m" has"#), "{message}");
     }
+    let twice = absurd.with_limits(none.requests(0).tokens(0));
+    let said = why(twice.call(&say("")).limits(none.money(0.0)).await).1;
+    for fault in ["money is 0", "requests is 0", "tokens is 0", "in the table of prices"] {
+        assert!(said.contains(fault), "{said}");
+    }
     let most = none.requests(u64::MAX).tokens(u64::MAX).money(f64::MAX).time(Duration::MAX);
     assert!(run.with_limits(most).call(&say("")).await.is_ok());
     assert_eq!(model.requests().len(), 1);
