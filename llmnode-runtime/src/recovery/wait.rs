@@ -61,6 +61,12 @@ mod tests {
     }
 
     #[test]
+    fn a_wait_is_shown_as_it_is_written() {
+        assert_eq!(Backoff::fixed(SECOND * 10).to_string(), "10s");
+        assert_eq!(Backoff::growing(SECOND, SECOND * 60).to_string(), "1s..60s");
+    }
+
+    #[test]
     fn absurd_waits_do_not_overflow() {
         let most = Backoff::growing(Duration::MAX, Duration::MAX);
         assert_eq!(most.wait(u32::MAX), Duration::MAX);

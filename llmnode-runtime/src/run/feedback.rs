@@ -77,6 +77,17 @@ mod tests {
     }
 
     #[test]
+    fn two_kilobytes_are_said_and_not_one_byte_more() {
+        let line = |length: usize| violation(&"x".repeat(length));
+        for length in 1..200 {
+            let some: Vec<_> = (0..10).map(|_| line(180)).chain([line(length)]).collect();
+            let listed: usize = some.iter().map(|one| one.to_string().len() + 3).sum();
+            let whole = "That answer was not accepted:".len() + listed;
+            assert_eq!(complaint(&some).contains("and more"), whole > 2048, "{whole}");
+        }
+    }
+
+    #[test]
     fn a_long_quotation_does_not_hide_what_is_allowed() {
         let mut quoting = violation(&"ä".repeat(10_000));
         quoting.allowed = vec!["key".to_owned()];
