@@ -298,4 +298,18 @@ mod tests {
         assert_eq!(of(&silent, Category::Refusal, Some(Retry::Feedback)).1, answer);
         assert_eq!(of(&own, Category::BadResponse, Some(Retry::Transport)).1, [Step::model("a")]);
     }
+
+    #[test]
+    fn numbers_change_the_stacks_of_their_group_whatever_a_failure_decides() {
+        const STATED: &[(Failures, &[Step])] = &[
+            (Failures::Category(Category::BadResponse), &[Step::retry(1)]),
+            (Failures::Transport, &[Step::retry(1)]),
+        ];
+        let (call, silent) = (Settings::new().transport_retries(5), Settings::new());
+        let node = Attributes::new().recover(STATED);
+        let of =
+            |category| Stacks::new(&call, &silent, &silent, &node).of(category, Some(Retry::Transport)).1;
+        assert_eq!(of(Category::BadResponse), [Step::retry(1)], "of no group");
+        assert_eq!(of(Category::EmptyResponse), [Step::retry(5)], "of the group transport, as decided");
+    }
 }

@@ -20,6 +20,7 @@ async fn failed_attempts_count_and_unknown_is_not_zero() {
     assert_eq!(stats.usage.total.total(), None);
     assert_eq!(ledger.tokens_used()["choose"], 28);
     assert_eq!(ledger.calls()[0].attempts.len(), 3);
+    assert!(format!("{ledger:?}").starts_with("{\"choose\": NodeStats { usage"), "{ledger:?}");
 }
 
 #[tokio::test(start_paused = true)]

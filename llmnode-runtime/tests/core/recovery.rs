@@ -53,6 +53,14 @@ async fn another_category_selects_another_stack_and_each_keeps_its_count() {
 }
 
 #[tokio::test]
+async fn validators_are_told_the_corrections_that_a_stated_stack_allows() {
+    let model = script([GOOD, GOOD, GOOD]);
+    let run = run(&model).with_state(World { mood: Mood::AcceptLast, ..world() });
+    run.call(&GOAL).recover(Failures::Answer, [Step::repair(1)]).await.unwrap();
+    assert_eq!(model.requests().len(), 2, "the second was the last");
+}
+
+#[tokio::test]
 async fn retries_of_a_call_are_the_repairs_of_the_nodes_stacks() {
     const ONE_REPAIR: &[(Failures, &[Step])] = &[(Failures::Answer, &[Step::repair(1)])];
     struct Stubborn;
