@@ -31,12 +31,12 @@ impl Errors {
     }
 }
 
-/// The candidate that `name` was probably meant to be, by the rule rustc uses for its own proposals: other case,
-/// an edit distance up to a third of the length, or the same words in another order.
+/// The candidate that `name` was probably meant to be, by the rule rustc uses for its own proposals: other case
+/// (here also other underscores), an edit distance up to a third of the length, or the same words in another order.
 pub(crate) fn suggest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let candidates: Vec<_> = candidates.into_iter().collect();
-    let lower = name.to_lowercase();
-    if let Some(same) = candidates.iter().find(|candidate| candidate.to_lowercase() == lower) {
+    let letters = |name: &str| name.replace('_', "").to_lowercase();
+    if let Some(same) = candidates.iter().find(|candidate| letters(candidate) == letters(name)) {
         return Some(same);
     }
     let limit = name.chars().count().max(3) / 3;
@@ -112,6 +112,7 @@ mod tests {
         let fields = ["topic", "style", "user_name"];
         assert_eq!(suggest("topik", fields), Some("topic"));
         assert_eq!(suggest("Topic", fields), Some("topic"));
+        assert_eq!(suggest("UserName", fields), Some("user_name"));
         assert_eq!(suggest("name_user", fields), Some("user_name"));
         assert_eq!(suggest("colour", fields), None);
         assert_eq!(suggest("", fields), None);

@@ -45,10 +45,14 @@ pub(crate) fn fill<T>(slot: &mut Slot<T>, key: Ident, value: syn::Result<T>) -> 
 pub(crate) struct Grammar<'a> {
     /// What takes them, in messages.
     pub(crate) owner: &'a str,
+    /// What one of them is, in messages.
+    pub(crate) noun: &'a str,
     /// The keys of `key = value`.
     pub(crate) values: &'a [&'a str],
     /// The keys of `key(…)`, each with an example.
     pub(crate) lists: &'a [(&'a str, &'a str)],
+    /// The value of a `key = value` in examples.
+    pub(crate) example: fn(&str) -> &'static str,
     /// What is wrong with a key that is known and yet none of these.
     pub(crate) refused: fn(&str) -> Option<String>,
 }
@@ -56,7 +60,7 @@ pub(crate) struct Grammar<'a> {
 impl<'a> Grammar<'a> {
     /// Nothing but `key = value`.
     pub(crate) fn of_values(owner: &'a str, values: &'a [&'a str]) -> Self {
-        Self { owner, values, lists: &[], refused: |_| None }
+        Self { owner, noun: "argument", values, lists: &[], example: |_| "…", refused: |_| None }
     }
 
     fn keys(&self) -> impl Iterator<Item = &'a str> {
@@ -72,18 +76,17 @@ impl<'a> Grammar<'a> {
         if let Some(refused) = (self.refused)(name) {
             return refused;
         }
+        let Self { owner, noun, .. } = self;
         match suggest(name, self.keys()) {
-            Some(near) => format!("unknown argument `{name}`; did you mean `{near}`?"),
-            None => format!("unknown argument `{name}`; `{}` takes {}", self.owner, list(self.keys())),
+            Some(near) => format!("unknown {noun} `{name}`; did you mean `{near}`?"),
+            None => format!("unknown {noun} `{name}`; `{owner}` takes {}", list(self.keys())),
         }
     }
 
     /// Whether an argument begins here.
     fn begins(&self, input: ParseStream<'_>) -> bool {
         let key = input.call(Ident::parse_any);
-        key.is_ok_and(|key| {
-            input.peek(Token![=]) || input.peek(token::Paren) && self.list(&key.to_string()).is_some()
-        })
+        key.is_ok_and(|key| input.peek(Token![=]) || self.keys().any(|known| key == known))
     }
 }
 
@@ -148,13 +151,17 @@ fn argument(
         first_of(key.clone(), seen)?;
         return take(key.clone(), &parenthesized(input, &key, example)?);
     }
-    let valueless = || Error::new(key.span(), format!("`{name}` takes a value; write `{name} = …`"));
+    let valueless = |at| {
+        let example = (grammar.example)(&name);
+        Error::new(at, format!("`{name}` takes a value; write `{name} = {example}`"))
+    };
+    let ends = |input: ParseStream<'_>| input.is_empty() || input.peek(Token![,]);
     if !input.peek(Token![=]) {
-        return Err(valueless());
+        return Err(valueless(if ends(input) { key.span() } else { input.span() }));
     }
     input.parse::<Token![=]>()?;
-    if input.is_empty() || input.peek(Token![,]) {
-        return Err(valueless());
+    if ends(input) {
+        return Err(valueless(key.span()));
     }
     first_of(key.clone(), seen)?;
     take(key, input)
@@ -169,7 +176,7 @@ fn parenthesized<'a>(input: ParseStream<'a>, key: &Ident, example: &str) -> syn:
     let content;
     syn::parenthesized!(content in input);
     if content.is_empty() {
-        return Err(wrong(key.span()));
+        return Err(Error::new(key.span(), format!("`{key}` is empty; drop it or write `{example}`")));
     }
     Ok(content)
 }
@@ -183,7 +190,8 @@ fn first_of(key: Ident, seen: &mut Vec<Ident>) -> syn::Result<()> {
 }
 
 /// Goes to the comma behind which a next argument begins, or to the end. A comma inside a type's angle brackets
-/// is followed by no `key =`.
+/// is followed by no `key =`, and by none that is
+/// known.
 fn skip_argument(input: ParseStream<'_>, grammar: &Grammar<'_>) {
     while !input.is_empty() {
         let begins = input.peek(Token![,]) && {

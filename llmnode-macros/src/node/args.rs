@@ -33,6 +33,26 @@ const LISTS: [(&str, &str); 2] = [
     ("limits", "limits(requests = 5, tokens = 2_000, money = 0.05, time = 30s)"),
 ];
 
+/// Where to say what is no argument of a node.
+fn refused(name: &str) -> Option<String> {
+    let setter = match name {
+        "max_wait" | "extra" => format!("`Settings::{name}` or `Call::{name}`"),
+        "stop_on_repeat" | "feedback_rounds" | "max_output_bytes" => format!("`Settings::{name}`"),
+        "attempt_timeout" | "connect_timeout" => format!("`OpenAiBuilder::{name}`"),
+        "timeout" | "time" => {
+            return Some(format!(
+                "`{name}` is no argument of a node; write `limits(time = 10s)`, for all its calls in a run together, \
+                 or set `Call::limits` for one call"
+            ));
+        }
+        "requests" | "tokens" | "money" => {
+            return Some(format!("`{name}` is a limit; write `limits({name} = …)`"));
+        }
+        _ => return None,
+    };
+    Some(format!("`{name}` is no argument of a node; set it by {setter}"))
+}
+
 /// The arguments as given; what they mean together is judged by `check`.
 #[derive(Default)]
 pub(crate) struct NodeArgs {
@@ -58,7 +78,7 @@ pub(crate) struct NodeArgs {
 impl NodeArgs {
     pub(crate) fn parse(tokens: TokenStream, errors: &mut Errors) -> Self {
         let mut args = Self::default();
-        let grammar = Grammar { lists: &LISTS, ..Grammar::of_values("llm_node", &VALUES) };
+        let grammar = Grammar { lists: &LISTS, refused, ..Grammar::of_values("llm_node", &VALUES) };
         let all_known = parse_arguments(tokens, &grammar, errors, |key, input| args.argument(key, input));
         args.misplaced = !all_known;
         args

@@ -21,7 +21,7 @@ pub(crate) fn parse(input: ParseStream<'_>) -> (Vec<Stack>, syn::Result<()>) {
         Err(error) => return (vec![], Err(error)),
     };
     let keys: Vec<_> = ["answer", "transport"].into_iter().chain(recoverable()).collect();
-    let grammar = Grammar { refused, ..Grammar::of_values("recover", &keys) };
+    let grammar = Grammar { noun: "category", example, refused, ..Grammar::of_values("recover", &keys) };
     let (mut errors, mut stacks) = (Errors::default(), vec![]);
     parse_arguments(tokens, &grammar, &mut errors, |key, input| {
         let (stack, result) = stack(key, input)?;
@@ -49,9 +49,9 @@ fn refused(name: &str) -> Option<String> {
         let message = "means that the program itself ended the call, which no step mends; drop it";
         return Some(format!("`{name}` {message}"));
     }
-    let stem = |name: &str| name.strip_suffix("_error").unwrap_or(name).to_owned();
+    let stem = |name: &str| name.replace('_', "").to_lowercase().replace("error", "");
     let near = recoverable().find(|category| stem(category) == stem(name))?;
-    Some(format!("unknown argument `{name}`; did you mean `{near}`?"))
+    Some(format!("unknown category `{name}`; did you mean `{near}`?"))
 }
 
 fn recoverable() -> impl Iterator<Item = &'static str> {
@@ -68,10 +68,20 @@ fn group(name: &str) -> Group {
     }
 }
 
+/// Steps that a key takes.
+fn example(key: &str) -> &'static str {
+    match group(key) {
+        Group::Answer => "[repair(2)]",
+        Group::Transport => "[retry(2)]",
+        Group::Final => "[model(\"other\"), bubble]",
+        Group::Stop => "[fallback]",
+    }
+}
+
 fn stack(key: Ident, input: ParseStream<'_>) -> syn::Result<(Stack, syn::Result<()>)> {
     if !input.peek(token::Bracket) {
         let message =
-            format!("`{key}` takes its steps in brackets, such as `{key} = [model(\"other\"), bubble]`");
+            format!("`{key}` takes its steps in brackets; write `{key} = {}`", example(&key.to_string()));
         return Err(input.error(message));
     }
     let content;
