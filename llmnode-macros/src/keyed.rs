@@ -190,8 +190,7 @@ fn first_of(key: Ident, seen: &mut Vec<Ident>) -> syn::Result<()> {
 }
 
 /// Goes to the comma behind which a next argument begins, or to the end. A comma inside a type's angle brackets
-/// is followed by no `key =`, and by none that is
-/// known.
+/// is followed by neither `key =` nor a key that is known.
 fn skip_argument(input: ParseStream<'_>, grammar: &Grammar<'_>) {
     while !input.is_empty() {
         let begins = input.peek(Token![,]) && {
