@@ -35,8 +35,8 @@
 /// `recover(category = [step, …], …)` states what follows a failure, in order. Its keys are the categories of the
 /// groups answer, transport and final, and `answer` and `transport` for those of a group that have no key of their
 /// own; whatever has none follows the default of its [`Category`]. Of the group stop there is `limit_exceeded`, with
-/// `fallback` and `bubble` alone, as a limit that is reached forbids further requests: with `limits(time = 10s)` it is a
-/// deadline with a default value. The steps:
+/// `fallback` and `bubble` alone, as a limit that is reached forbids further requests: with a [`Call::limits`] of time
+/// it is a deadline with a default value. The steps:
 ///
 /// | step | |
 /// |---|---|

@@ -221,7 +221,7 @@ async fn a_fallback_stands_for_whatever_recover_gives_it() {
 async fn a_deadline_has_a_default_value() {
     #[llm_node(
         prompt = "Greet.",
-        limits(time = 20ms),
+        limits(requests = 2),
         recover(limit_exceeded = [fallback]),
         fallback = Self::hello
     )]
@@ -231,13 +231,15 @@ async fn a_deadline_has_a_default_value() {
             error.category().to_string()
         }
     }
-    let run = Run::new(ScriptedModel::new().reply(Reply::text("late").after(Duration::from_secs(600))));
-    let report = run.call(&Greet).report().await.unwrap();
-    assert_eq!(report.value, "limit_exceeded");
-    assert_eq!((report.record.attempts.len(), report.record.degraded), (1, Some(Degraded::FallbackValue)));
-    // The node's time is used up, so that no request is begun.
-    let report = run.call(&Greet).report().await.unwrap();
-    assert_eq!((report.value.as_str(), report.record.attempts.len()), ("limit_exceeded", 0));
+    let late = || Reply::text("late").after(Duration::from_secs(600));
+    let run = Run::new(ScriptedModel::new().reply(late()).reply(late()));
+    // The third call finds the node's requests used up, and begins none.
+    for requests in [1, 1, 0] {
+        let call = run.call(&Greet).limits(Limits::new().time(Duration::from_millis(20)));
+        let report = call.report().await.unwrap();
+        assert_eq!((report.value.as_str(), report.record.attempts.len()), ("limit_exceeded", requests));
+        assert_eq!(report.record.degraded, Some(Degraded::FallbackValue));
+    }
 }
 
 #[tokio::test]
