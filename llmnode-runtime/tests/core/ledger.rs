@@ -20,6 +20,8 @@ async fn failed_attempts_count_and_unknown_is_not_zero() {
     assert_eq!(stats.usage.total.total(), None);
     assert_eq!(ledger.tokens_used()["choose"], 28);
     assert_eq!(ledger.calls()[0].attempts.len(), 3);
+    let attempt = format!("{:?}", ledger.calls()[0].attempts[0]);
+    assert!(attempt.contains("kind: First") && !attempt.contains("axe"), "{attempt}");
     assert!(format!("{ledger:?}").starts_with("{\"choose\": NodeStats { usage"), "{ledger:?}");
 }
 

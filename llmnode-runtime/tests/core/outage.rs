@@ -12,6 +12,7 @@ use llmnode_runtime::{
 };
 use tokio::time::{Instant, sleep, timeout};
 
+use crate::recorder::Recorder;
 use crate::support::{BAD, GOAL, GOOD, World, busy, run, say, script};
 
 const WORKERS: usize = 64;
@@ -269,6 +270,25 @@ async fn the_spare_model_is_asked_instead_and_has_a_budget_of_its_own() {
     assert!(attempts[0].message.contains("retry budget"), "{}", attempts[0].message);
     assert_eq!((model.requests().len(), spare.requests().len(), attempts.len()), (1, 2, 3));
     assert_eq!(spare.retry_budget().unwrap().available(), Some(1));
+}
+
+#[tokio::test]
+async fn the_log_is_warned_when_the_last_retry_is_taken() {
+    let (seen, _guard) = Recorder::start();
+    let warnings = || seen.events("llmnode::retry_budget").len();
+    let budget = RetryBudget::new(2);
+    let fails = || async {
+        let model = script([busy(), busy()]).with_retry_budget(budget.clone());
+        run(&model).call(&GOAL).transport_retries(1).await.unwrap_err();
+        (budget.available(), warnings())
+    };
+    assert_eq!(fails().await, (Some(1), 0));
+    // Three fifths of a retry come back, which are none.
+    let model = script([GOOD, GOOD, GOOD]).with_retry_budget(budget.clone());
+    for _ in 0..3 {
+        run(&model).call(&GOAL).await.unwrap();
+    }
+    assert_eq!(fails().await, (Some(0), 1));
 }
 
 #[tokio::test]
