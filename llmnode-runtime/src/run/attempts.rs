@@ -9,6 +9,7 @@ use super::failure::Failure;
 use super::feedback;
 use super::repetition::Repetition;
 use super::run::RunCore;
+use crate::category::Category;
 use crate::error::NodeError;
 use crate::ledger::{AttemptKind, CallScope, Degraded, OpenAttempt};
 use crate::limits::{CallLimits, TimeLeft};
@@ -66,6 +67,9 @@ pub(super) async fn run(plan: &Plan<'_>, mut request: Request, judge: &mut dyn J
         if matches!(next, Next::Repair { .. }) {
             let (answer, violations) = (failure.answer.clone(), &failure.violations);
             feedback::append(&mut request.messages, prompt, settings.feedback_rounds, answer, violations);
+        }
+        if failure.category == Category::NotFound {
+            failure.add(&core.unregistered(&target));
         }
         failure.add(&note);
         close(open, &mut failure);

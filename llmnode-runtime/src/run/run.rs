@@ -62,6 +62,20 @@ impl RunCore {
         let own = || self.model.model().filter(|id| !self.models.contains_key(*id)).map(str::to_owned);
         target.name.clone().or_else(own)
     }
+
+    /// That a model which is not found may have been meant as a registered one; empty where that cannot be.
+    pub(super) fn unregistered(&self, target: &Target<'_>) -> String {
+        match &target.name {
+            Some(name) if target.settings.is_none() && !self.models.is_empty() => {
+                let names: Vec<_> = self.models.keys().take(16).map(String::as_str).collect();
+                format!(
+                    "; the run has no model {name:?} (it has {}), so its own was asked for that id",
+                    names.join(", ")
+                )
+            }
+            _ => String::new(),
+        }
+    }
 }
 
 impl Target<'_> {

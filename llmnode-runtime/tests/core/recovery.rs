@@ -176,6 +176,17 @@ async fn a_model_that_never_stops_adapting_falls_back_too() {
 }
 
 #[tokio::test]
+async fn a_misspelt_model_is_told_from_the_registered_ones() {
+    let model = script([busy(), ModelError::new(Category::NotFound, "no such model")]);
+    let run = run(&model).model("big", script([GOOD]));
+    let error = run.call(&GOAL).transport_retries(0).fallback_model("bgi").await.unwrap_err();
+    let said = "no such model; the run has no model \"bgi\" (it has big), so its own was asked for that id";
+    assert_eq!((error.category(), error.message()), (Category::NotFound, said));
+    let run = Run::new(script([ModelError::new(Category::NotFound, "no such model")])).with_state(world());
+    assert_eq!(run.call(&GOAL).model("bgi").await.unwrap_err().message(), "no such model");
+}
+
+#[tokio::test]
 async fn a_bubble_that_is_stated_ends_the_call_with_a_fallback_model_too() {
     let small = script([Reply::text("").refusal("no")]);
     let run = run(&script([busy()])).model("small", small);
