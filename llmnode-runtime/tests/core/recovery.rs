@@ -52,25 +52,30 @@ async fn another_category_selects_another_stack_and_each_keeps_its_count() {
     assert_eq!((error.category(), model.requests().len()), (Category::SchemaError, 3));
 }
 
+const ONE_REPAIR: &[(Failures, &[Step])] = &[(Failures::Answer, &[Step::repair(1)])];
+
+/// One correction, stated as a stack.
+struct Stubborn;
+
+impl Node for Stubborn {
+    type Output = Choice;
+    const NAME: &'static str = "stubborn";
+    const ATTRIBUTES: Attributes = Attributes::new().recover(ONE_REPAIR);
+}
+node_like_choose!(Stubborn);
+
 #[tokio::test]
 async fn validators_are_told_the_corrections_that_a_stated_stack_allows() {
-    let model = script([GOOD, GOOD, GOOD]);
+    let model = script([GOOD, GOOD, GOOD, GOOD]);
     let run = run(&model).with_state(World { mood: Mood::AcceptLast, ..world() });
     run.call(&GOAL).recover(Failures::Answer, [Step::repair(1)]).await.unwrap();
     assert_eq!(model.requests().len(), 2, "the second was the last");
+    run.call(&Stubborn).await.unwrap();
+    assert_eq!(model.requests().len(), 4);
 }
 
 #[tokio::test]
 async fn retries_of_a_call_are_the_repairs_of_the_nodes_stacks() {
-    const ONE_REPAIR: &[(Failures, &[Step])] = &[(Failures::Answer, &[Step::repair(1)])];
-    struct Stubborn;
-    impl Node for Stubborn {
-        type Output = Choice;
-        const NAME: &'static str = "stubborn";
-        const ATTRIBUTES: Attributes = Attributes::new().recover(ONE_REPAIR);
-    }
-    node_like_choose!(Stubborn);
-
     for (settings, requests) in [
         (Settings::new(), 2),
         (Settings::new().retries(0), 1),
