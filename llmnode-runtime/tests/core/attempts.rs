@@ -128,6 +128,30 @@ async fn the_finish_reason_comes_first() {
 }
 
 #[tokio::test]
+async fn an_answer_that_stops_before_it_begins_tells_of_a_full_window() {
+    use Category::{ContextLengthError, TruncatedOutput};
+    for (figures, max_tokens, category) in [
+        (Some((500, 5)), None, ContextLengthError),
+        (Some((500, 6)), None, TruncatedOutput),
+        (Some((499, 0)), None, TruncatedOutput),
+        (Some((1000, 10)), Some(11), ContextLengthError),
+        (Some((1000, 10)), Some(10), TruncatedOutput),
+        (None, None, TruncatedOutput),
+    ] {
+        let usage = figures.map(|(input, output)| TokenUsage {
+            input: Some(input),
+            output: Some(output),
+            ..TokenUsage::default()
+        });
+        let model = script([Reply::text(" ").finish(FinishReason::Length).usage(usage)]);
+        let mut settings = Settings::new();
+        settings.max_tokens = max_tokens;
+        let error = run(&model).call(&GOAL).settings(settings).await.unwrap_err();
+        assert_eq!((error.category(), model.requests().len()), (category, 1), "{figures:?}, {max_tokens:?}");
+    }
+}
+
+#[tokio::test]
 async fn a_cut_answer_that_is_complete_is_accepted_and_flagged() {
     let model = script([Reply::text(GOOD).finish(FinishReason::Length)]);
     let report = run(&model).call(&GOAL).report().await.unwrap();
