@@ -112,7 +112,7 @@ impl Meter {
     }
 
     /// Puts what was spent in the place of what was reserved.
-    pub(super) fn settle(&self, now: Instant, hold: Hold, spent: &Spent) {
+    pub(super) fn settle(&self, now: Option<Instant>, hold: Hold, spent: &Spent) {
         let (estimate, price) = (u128::from(hold.tokens), hold.money.0);
         let (requests, tokens, money) = match spent {
             Spent::Unsent => (0, 0, 0),

@@ -6,6 +6,7 @@ use super::money::Money;
 use super::refusal::Unknown;
 use crate::ledger::TokenUsage;
 use crate::model::{Completion, ModelError};
+use crate::panics::guarded;
 
 /// What one request has reserved. Dropped before it is settled, its estimates count as spent, or what usage was told.
 pub(crate) struct Reservation<'c> {
@@ -65,7 +66,8 @@ impl<'c> Reservation<'c> {
         if self.holds.is_empty() {
             return;
         }
-        let now = self.limits.clock.now();
+        // A reservation is closed on drop, too, where a second panic would end the program.
+        let now = guarded(|| self.limits.clock.now()).ok();
         for (meter, hold) in self.limits.meters.iter().zip(self.holds.drain(..)) {
             meter.settle(now, hold, spent);
         }

@@ -37,8 +37,11 @@ impl Timer {
         }
     }
 
-    pub(super) fn end_request(&mut self, now: Instant) {
-        if let Timer::Requests { .. } = self {
+    /// Without a time, where the clock has none to tell, none has passed.
+    pub(super) fn end_request(&mut self, now: Option<Instant>) {
+        if let Timer::Requests { counted_to, .. } = *self
+            && let Some(now) = now.or(counted_to)
+        {
             self.count(now, -1);
         }
     }
@@ -66,11 +69,13 @@ mod tests {
         timer.begin_request(at(0));
         timer.begin_request(at(2));
         assert_eq!(timer.passed(at(5)).as_secs(), 2 + 2 * 3);
-        timer.end_request(at(5));
-        timer.end_request(at(6));
+        timer.end_request(Some(at(5)));
+        timer.end_request(Some(at(6)));
         assert_eq!(timer.passed(at(100)).as_secs(), 9, "nothing is under way");
         timer.begin_request(at(100));
         assert_eq!(timer.passed(at(101)).as_secs(), 10);
+        timer.end_request(None);
+        assert_eq!(timer.passed(at(200)).as_secs(), 9, "without a time none has passed");
     }
 
     #[test]
@@ -79,7 +84,7 @@ mod tests {
         let mut timer = Timer::Clock(None);
         assert_eq!(timer.passed(now), Duration::ZERO);
         timer.begin_request(now);
-        timer.end_request(now);
+        timer.end_request(Some(now));
         assert_eq!(timer.passed(now + Duration::from_secs(7)).as_secs(), 7);
     }
 }

@@ -1,11 +1,13 @@
 //! Panics around a call, and at its edges: no call takes them for its own, and none ends the program.
 
 use std::borrow::Cow;
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use crate::support::{Say, busy, say, script};
-use llmnode_runtime::{BoxFuture, Category, Clock, Cx, Exec, Node, NodeError, Reply, Run, ScriptedModel};
+use llmnode_runtime::{
+    BoxFuture, Category, Clock, Cx, Exec, FnModel, Limits, Node, NodeError, Reply, Run, ScriptedModel,
+};
 
 /// A node that panics while a call of its own is under way.
 struct Careless;
@@ -74,8 +76,8 @@ async fn a_name_that_panics_is_the_calls_error() {
 }
 
 /// A clock that panics in its first wait, and ever after, as one behind a lock does.
-#[derive(Default)]
-struct Broken(Mutex<()>);
+#[derive(Clone, Default)]
+struct Broken(Arc<Mutex<()>>);
 
 impl Clock for Broken {
     fn now(&self) -> Instant {
@@ -97,4 +99,17 @@ async fn a_clock_that_panics_is_the_calls_error_and_does_not_end_the_program() {
         assert_eq!((error.category(), error.attempts().len()), (Category::Panic, requests), "{error}");
     }
     assert_eq!(run.ledger().of::<Say>().unwrap().usage.requests, 1);
+}
+
+#[tokio::test]
+async fn a_clock_that_breaks_while_a_limited_request_panics_does_not_end_the_program() {
+    let clock = Broken::default();
+    let broken = clock.clone();
+    let model = FnModel::new(move |_| -> Reply {
+        let _held = broken.0.lock();
+        panic!("a bug in the model")
+    });
+    let run = Run::new(model).with_clock(clock).with_node_limits::<Say>(Limits::new().requests(2));
+    let error = run.call(&say("x")).await.unwrap_err();
+    assert_eq!((error.category(), error.attempts().len()), (Category::Panic, 1), "{error}");
 }
