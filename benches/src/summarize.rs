@@ -45,6 +45,6 @@ mod tests {
     #[test]
     fn both_write_the_same() {
         let node = Summarize::example();
-        assert_eq!(by_llmnode(&node).user_text(), by_format(&node));
+        assert_eq!(by_llmnode(&node).messages()[0].content, by_format(&node));
     }
 }

@@ -38,6 +38,21 @@ impl Message {
     pub fn new(role: Role, content: impl Into<String>) -> Self {
         Message { role, content: content.into() }
     }
+
+    /// A message of the program's standing instruction.
+    pub fn system(content: impl Into<String>) -> Self {
+        Message::new(Role::System, content)
+    }
+
+    /// A message of the program, or of the person that it speaks for.
+    pub fn user(content: impl Into<String>) -> Self {
+        Message::new(Role::User, content)
+    }
+
+    /// A message of the model.
+    pub fn assistant(content: impl Into<String>) -> Self {
+        Message::new(Role::Assistant, content)
+    }
 }
 
 impl fmt::Debug for Message {

@@ -13,11 +13,12 @@ pub use values::{PromptItem, PromptJson, PromptList, PromptOption, PromptValue};
 
 use std::fmt::{self, Write};
 
-/// The messages that a node's prompt renders to.
+use crate::model::{Message, Role};
+
+/// The messages that a node's prompt renders to, in the order in which they are written.
 #[derive(Default)]
 pub struct Prompt {
-    system: String,
-    user: String,
+    messages: Vec<Message>,
     failed: Option<String>,
 }
 
@@ -29,29 +30,37 @@ impl Prompt {
 
     /// Writes the system message.
     pub fn system(&mut self, segments: &[Segment<'_>]) {
-        self.system = self.render("system", segments);
+        let text = self.render("system", segments);
+        self.push(Role::System, text);
     }
 
     /// Writes the user message.
     pub fn user(&mut self, segments: &[Segment<'_>]) {
-        self.user = self.render("prompt", segments);
+        let text = self.render("prompt", segments);
+        self.push(Role::User, text);
     }
 
-    /// The system message; empty if the node has none.
-    pub fn system_text(&self) -> &str {
-        &self.system
+    /// The messages so far.
+    pub fn messages(&self) -> &[Message] {
+        &self.messages
     }
 
-    /// The user message.
-    pub fn user_text(&self) -> &str {
-        &self.user
-    }
-
-    /// The texts of the system and the user message, or why a value could not be written.
-    pub(crate) fn finish(self) -> Result<(String, String), String> {
+    /// The messages, or why a value could not be written.
+    pub(crate) fn finish(self) -> Result<Vec<Message>, String> {
         match self.failed {
             Some(fault) => Err(fault),
-            None => Ok((self.system, self.user)),
+            None => Ok(self.messages),
+        }
+    }
+
+    /// A system message without text says nothing, and some providers refuse it.
+    fn push(&mut self, role: Role, text: String) {
+        if self.messages.is_empty() {
+            // Room for a correction, so that the first one moves nothing.
+            self.messages.reserve(4);
+        }
+        if role != Role::System || !text.is_empty() {
+            self.messages.push(Message::new(role, text));
         }
     }
 
@@ -92,7 +101,7 @@ impl fmt::Display for Joined<'_> {
 
 impl fmt::Debug for Prompt {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Prompt {{ system: {} bytes, user: {} bytes }}", self.system.len(), self.user.len())
+        f.debug_struct("Prompt").field("messages", &self.messages).finish_non_exhaustive()
     }
 }
 
@@ -113,7 +122,7 @@ mod tests {
     fn text(segments: &[Segment<'_>]) -> String {
         let mut prompt = Prompt::new();
         prompt.user(segments);
-        prompt.finish().unwrap().1
+        prompt.finish().unwrap().remove(0).content
     }
 
     #[test]
@@ -154,7 +163,8 @@ mod tests {
     fn one_allocation_of_the_exact_size() {
         let mut prompt = Prompt::new();
         prompt.user(&[Segment::text("n = "), Segment::value(&12345)]);
-        assert_eq!(prompt.user.capacity(), prompt.user.len());
+        let text = &prompt.messages()[0].content;
+        assert_eq!(text.capacity(), text.len());
     }
 
     #[test]

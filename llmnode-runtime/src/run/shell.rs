@@ -10,7 +10,7 @@ use super::fallback::fall_back;
 use crate::BoxFuture;
 use crate::category::Category;
 use crate::error::NodeError;
-use crate::model::{Message, Request, Role};
+use crate::model::{Message, Request};
 use crate::node::LlmNode;
 use crate::output::{Answer, OutputSchema, OutputSpec};
 use crate::panics::guarded;
@@ -53,14 +53,7 @@ fn render<N: LlmNode<S>, S: ?Sized>(node: &N, state: &S) -> Result<Vec<Message>,
     let mut prompt = Prompt::new();
     guarded(|| node.render(state, &mut prompt))
         .map_err(|said| NodeError::new(Category::Panic, format!("a value of the prompt panicked: {said}")))?;
-    let (system, user) = prompt.finish().map_err(|fault| NodeError::new(Category::PrepError, fault))?;
-    // Room for a correction, so that the first one moves nothing.
-    let mut messages = Vec::with_capacity(4);
-    if !system.is_empty() {
-        messages.push(Message::new(Role::System, system));
-    }
-    messages.push(Message::new(Role::User, user));
-    Ok(messages)
+    prompt.finish().map_err(|fault| NodeError::new(Category::PrepError, fault))
 }
 
 /// Reads answers as `T`, checks them against the state, and keeps the accepted one.
