@@ -1,3 +1,5 @@
+// Cause: the attribute has the same argument twice.
+// Mend: keep one of the two.
 use llmnode::llm_node;
 
 #[llm_node(prompt = "{topic} {style}", model = "a", model = "b")]

@@ -1,3 +1,5 @@
+// Cause: the output type stands in quotes, like a text.
+// Mend: write the type itself, `output = Summary`.
 use llmnode::llm_node;
 
 #[llm_node(prompt = "{topic} {style}", output = "Summary")]

@@ -1,3 +1,5 @@
+// Cause: the path after `crate` depends on what is in scope where the attribute stands.
+// Mend: begin it with `::`, or with `crate::`.
 use llmnode::llm_node;
 
 #[llm_node(prompt = "{topic} {style}", crate = llmnode)]

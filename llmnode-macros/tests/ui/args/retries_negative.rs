@@ -1,3 +1,5 @@
+// Cause: `retries` counts further calls, and a count is not negative.
+// Mend: write 0 or more, or leave `retries` out for none.
 use llmnode::llm_node;
 
 #[llm_node(prompt = "{topic} {style}", output = u8, retries = -1)]

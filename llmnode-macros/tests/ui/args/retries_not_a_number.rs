@@ -1,3 +1,5 @@
+// Cause: the number of retries stands in quotes.
+// Mend: write the number itself, `retries = 2`.
 use llmnode::llm_node;
 
 #[llm_node(prompt = "{topic} {style}", output = u8, retries = "2")]

@@ -1,3 +1,5 @@
+// Cause: the node has no `output`, so its answer is raw text, which nothing can find invalid.
+// Mend: name the type of the answer with `output`, or drop `retries`.
 use llmnode::llm_node;
 
 #[llm_node(prompt = "{topic} {style}", retries = 2)]

@@ -1,3 +1,6 @@
+// Cause: several arguments and variables are wrong at once, and each is reported.
+// Mend: mend them in any order; none follows from another.
+// Errors: 6
 use llmnode::llm_node;
 
 #[llm_node(prompt = "{topik} {style:} {}", retrys = 2, max_tokens = 0, temperature = "hot", output = Vec<u8, model = "x")]

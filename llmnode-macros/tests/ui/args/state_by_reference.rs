@@ -1,3 +1,5 @@
+// Cause: the state's type is written as a reference.
+// Mend: write the type alone, `state = World`; the run lends it.
 use llmnode::llm_node;
 
 struct World;

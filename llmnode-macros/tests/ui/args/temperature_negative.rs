@@ -1,3 +1,5 @@
+// Cause: the sampling temperature is below 0.
+// Mend: write 0 for the most likely answer, or more.
 use llmnode::llm_node;
 
 #[llm_node(prompt = "{topic}", temperature = -0.5)]

@@ -1,3 +1,5 @@
+// Cause: the attribute has an argument that `llm_node` does not know.
+// Mend: choose one of the listed arguments, or drop it.
 use llmnode::llm_node;
 
 #[llm_node(prompt = "{topic} {style}", colour = "red")]

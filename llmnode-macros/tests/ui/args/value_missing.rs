@@ -1,3 +1,5 @@
+// Cause: the argument has a name and no value.
+// Mend: write `model = "…"`.
 use llmnode::llm_node;
 
 #[llm_node(prompt = "{topic}", model)]

@@ -1,3 +1,5 @@
+// Cause: the prompt stands in the attribute without its name.
+// Mend: write `prompt = "…"`.
 use llmnode::llm_node;
 
 #[llm_node("{topic} {style}")]

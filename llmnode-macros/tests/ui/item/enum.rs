@@ -1,3 +1,5 @@
+// Cause: `#[llm_node]` stands on an enum, whose variants differ in their fields.
+// Mend: make the node a struct, with a field of the enum if the prompt needs it.
 use llmnode::llm_node;
 
 #[llm_node(prompt = "Choose")]

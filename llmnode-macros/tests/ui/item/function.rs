@@ -1,3 +1,5 @@
+// Cause: `#[llm_node]` stands on a function.
+// Mend: write a struct with a field for each parameter.
 use llmnode::llm_node;
 
 #[llm_node(prompt = "Choose")]

@@ -1,3 +1,5 @@
+// Cause: the word in `#[node(…)]` is misspelt.
+// Mend: write `#[node(skip)]`.
 use llmnode::llm_node;
 
 #[llm_node(prompt = "About {topic}")]

@@ -1,3 +1,5 @@
+// Cause: `#[node(skip)]` marks one field, and stands on the struct.
+// Mend: move it to the field that no prompt uses.
 use llmnode::llm_node;
 
 #[llm_node(prompt = "{topic}")]

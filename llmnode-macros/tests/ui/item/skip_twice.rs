@@ -1,3 +1,5 @@
+// Cause: the field is marked twice.
+// Mend: drop one of the marks.
 use llmnode::llm_node;
 
 #[llm_node(prompt = "Say hello.")]

@@ -1,3 +1,5 @@
+// Cause: `skip` is a mark and has a value here.
+// Mend: write `#[node(skip)]`, or drop it for a field that the prompt uses.
 use llmnode::llm_node;
 
 #[llm_node(prompt = "Say hello.")]

@@ -1,3 +1,5 @@
+// Cause: the field is marked as unused, and the prompt uses it.
+// Mend: drop the mark, or the variable.
 use llmnode::llm_node;
 
 #[llm_node(prompt = "{topic} {style}")]

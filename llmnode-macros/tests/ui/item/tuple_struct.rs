@@ -1,3 +1,5 @@
+// Cause: the node's fields have no names, so a prompt cannot name them.
+// Mend: write `struct Choose { item: String }` and `{item}`.
 use llmnode::llm_node;
 
 #[llm_node(prompt = "Choose {0}")]

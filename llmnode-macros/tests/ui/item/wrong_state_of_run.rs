@@ -1,3 +1,5 @@
+// Cause: the node reads the state `World`, and the run carries another one.
+// Mend: give the run the node's state, `Run::new(model).with_state(world)`.
 use llmnode::llm_node;
 
 struct World;

@@ -1,3 +1,5 @@
+// Cause: `limits` names no limit.
+// Mend: write a limit, or drop `limits()`.
 use llmnode::llm_node;
 
 #[llm_node(prompt = "{topic}", limits())]

@@ -1,3 +1,5 @@
+// Cause: `limits` is written with an equals sign.
+// Mend: write `limits(requests = 5)`.
 use llmnode::llm_node;
 
 #[llm_node(prompt = "{topic}", limits = (requests = 5))]

@@ -1,3 +1,5 @@
+// Cause: the money stands in quotes.
+// Mend: write the number alone, in the unit of the prices.
 use llmnode::llm_node;
 
 #[llm_node(prompt = "{topic}", limits(money = "5 cents"))]

@@ -1,3 +1,5 @@
+// Cause: the limit of money is negative.
+// Mend: write more than 0.
 use llmnode::llm_node;
 
 #[llm_node(prompt = "{topic}", limits(money = -0.5))]

@@ -1,3 +1,5 @@
+// Cause: a limit of 0 would forbid every request.
+// Mend: write more than 0, or do not call the node.
 use llmnode::llm_node;
 
 #[llm_node(prompt = "{topic}", limits(money = 0.0))]

@@ -1,3 +1,6 @@
+// Cause: three limits are wrong at once, and each is reported.
+// Mend: mend them in any order.
+// Errors: 3
 use llmnode::llm_node;
 
 #[llm_node(prompt = "{topic}", limits(request = 5, tokens = -1, time = soon))]

@@ -1,3 +1,5 @@
+// Cause: a time is written as a bare number.
+// Mend: add the unit, `30s`.
 use llmnode::llm_node;
 
 #[llm_node(prompt = "{topic}", limits(time = 30))]

@@ -1,3 +1,5 @@
+// Cause: no request ends in no time.
+// Mend: write more than 0.
 use llmnode::llm_node;
 
 #[llm_node(prompt = "{topic}", limits(time = 0s))]

@@ -1,3 +1,5 @@
+// Cause: a limit is given twice.
+// Mend: keep one of the two.
 use llmnode::llm_node;
 
 #[llm_node(prompt = "{topic}", limits(tokens = 500, tokens = 600))]

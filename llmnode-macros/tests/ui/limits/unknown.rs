@@ -1,3 +1,5 @@
+// Cause: the name of a limit is misspelt.
+// Mend: write the name that the message proposes.
 use llmnode::llm_node;
 
 #[llm_node(prompt = "{topic}", limits(token = 500))]

@@ -1,3 +1,5 @@
+// Cause: there is no such limit.
+// Mend: choose one of the listed ones; requests are what counts calls.
 use llmnode::llm_node;
 
 #[llm_node(prompt = "{topic}", limits(calls = 5))]

@@ -1,3 +1,5 @@
+// Cause: a limit of 0 would forbid every request.
+// Mend: write 1 or more, or do not call the node.
 use llmnode::llm_node;
 
 #[llm_node(prompt = "{topic}", limits(requests = 0))]

@@ -1,3 +1,5 @@
+// Cause: `#[llm_output]` stands below a derive; it cannot see what is derived above it, and derives it again.
+// Mend: move `#[llm_output]` above the derives.
 use llmnode::{llm_node, llm_output};
 
 struct World;

@@ -1,3 +1,5 @@
+// Cause: a type fills the type parameter of an output and does not say whether it has validators.
+// Mend: write `#[validate] impl Choice {}` beside the type.
 use llmnode::{llm_node, llm_output};
 
 #[llm_output]

@@ -1,3 +1,5 @@
+// Cause: the answer's type can neither be read from JSON nor described to the model.
+// Mend: put `#[llm_output]` above the struct.
 use llmnode::llm_node;
 
 struct World;

@@ -1,3 +1,5 @@
+// Cause: the state's type is written as a reference.
+// Mend: write the type alone, `state = World`.
 use llmnode::{llm_node, llm_output};
 
 struct World;

@@ -1,3 +1,5 @@
+// Cause: the name of an argument is misspelt.
+// Mend: write the name that the message proposes.
 use llmnode::{llm_node, llm_output};
 
 struct World;

@@ -1,3 +1,5 @@
+// Cause: the type named by `state` is not in scope.
+// Mend: correct its name, or import it.
 use llmnode::llm_node;
 
 #[llm_node(prompt = "About {topic} in a {style} style", state = Word)]

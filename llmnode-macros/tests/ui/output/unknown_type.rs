@@ -1,3 +1,5 @@
+// Cause: the type named by `output` is not in scope.
+// Mend: correct its name, or define or import it.
 use llmnode::llm_node;
 
 #[llm_node(prompt = "About {topic} in a {style} style", output = Verdict)]

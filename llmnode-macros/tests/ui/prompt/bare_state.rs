@@ -1,3 +1,5 @@
+// Cause: the prompt inserts the whole state, which is no text.
+// Mend: name the part that the model needs, `{state.name}`.
 use llmnode::llm_node;
 
 #[llm_node(prompt = "{state} {topic} {style}", state = u8)]

@@ -1,3 +1,5 @@
+// Cause: the prompt names a constant; unlike `format!`, a prompt takes nothing from the scope around it.
+// Mend: add a field that holds the value, or write the value into the text.
 use llmnode::llm_node;
 
 const MAX: u32 = 3;

@@ -1,3 +1,5 @@
+// Cause: the variable stands in double braces, as other template languages write it.
+// Mend: write single braces.
 use llmnode::llm_node;
 
 #[llm_node(prompt = "About {{topic}} in a {style} style")]

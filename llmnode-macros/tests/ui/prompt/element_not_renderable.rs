@@ -1,3 +1,5 @@
+// Cause: the list's elements have no `Display`, so they cannot become lines.
+// Mend: implement `Display` for them, or write `{rows:json}`.
 use llmnode::llm_node;
 
 #[llm_node(prompt = "{rows:list}")]

@@ -1,3 +1,5 @@
+// Cause: the prompt holds nothing but white space.
+// Mend: write the text of the user message.
 use llmnode::llm_node;
 
 #[llm_node(prompt = "  ")]

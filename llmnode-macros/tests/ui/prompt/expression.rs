@@ -1,3 +1,5 @@
+// Cause: the prompt calls a method, and a prompt does not compute.
+// Mend: add a field that holds the value, and name the field.
 use llmnode::llm_node;
 
 struct World {

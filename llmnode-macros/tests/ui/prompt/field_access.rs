@@ -1,3 +1,5 @@
+// Cause: the prompt reads a part of a field.
+// Mend: add a field that holds that part.
 use llmnode::llm_node;
 
 #[llm_node(prompt = "{topic.name} {style}")]

@@ -1,3 +1,5 @@
+// Cause: the filter has an argument and takes none.
+// Mend: drop the parentheses.
 use llmnode::llm_node;
 
 #[llm_node(prompt = "{topic:list(3)}")]

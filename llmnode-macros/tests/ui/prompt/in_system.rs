@@ -1,3 +1,5 @@
+// Cause: the system message names a variable that is no field.
+// Mend: write the name of a field, or add the field.
 use llmnode::llm_node;
 
 #[llm_node(system = "You are {stile}.", prompt = "{topic} {style}")]

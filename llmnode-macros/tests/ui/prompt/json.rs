@@ -1,3 +1,5 @@
+// Cause: the prompt shows JSON, whose braces open variables.
+// Mend: double the braces of the text.
 use llmnode::llm_node;
 
 #[llm_node(prompt = "{topic} {style}\nAnswer as {\"a\": {\"b\": 1}}.")]

@@ -1,3 +1,5 @@
+// Cause: a brace closes what was never opened.
+// Mend: write `{` before the variable, or `}}` for a brace of the text.
 use llmnode::llm_node;
 
 #[llm_node(prompt = "About topic} in a {style} style {topic}")]

@@ -1,3 +1,5 @@
+// Cause: the attribute has no prompt.
+// Mend: add `prompt = "…"`.
 use llmnode::llm_node;
 
 #[llm_node(model = "small")]

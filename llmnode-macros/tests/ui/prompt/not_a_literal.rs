@@ -1,3 +1,5 @@
+// Cause: the prompt is a constant, whose text a macro cannot read.
+// Mend: write the text into the attribute.
 use llmnode::llm_node;
 
 const PROMPT: &str = "{topic}";

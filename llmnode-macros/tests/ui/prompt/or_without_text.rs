@@ -1,3 +1,5 @@
+// Cause: `:or` does not say what stands for an absent value.
+// Mend: write the words in parentheses, `{topic:or(none)}`.
 use llmnode::llm_node;
 
 #[llm_node(prompt = "{topic:or}")]

@@ -1,3 +1,6 @@
+// Cause: the variables have no names.
+// Mend: write the name of a field in each pair of braces.
+// Errors: 2
 use llmnode::llm_node;
 
 #[llm_node(prompt = "{} and {0}, {topic} {style}")]

@@ -1,3 +1,5 @@
+// Cause: a quotation mark in the prompt ends the string literal.
+// Mend: write `\"`, or a raw string, `r#"…"#`.
 use llmnode::llm_node;
 
 #[llm_node(prompt = "Answer as {{"item": "x"}} about {topic}, {style}")]

@@ -1,3 +1,5 @@
+// Cause: the variable is written as a raw identifier.
+// Mend: write it without `r#`.
 use llmnode::llm_node;
 
 #[llm_node(prompt = "{r#topic}")]

@@ -1,3 +1,5 @@
+// Cause: the field is named through `self`.
+// Mend: write the field's name alone.
 use llmnode::llm_node;
 
 #[llm_node(prompt = "{self.topic} {style}")]

@@ -1,3 +1,5 @@
+// Cause: the prompt inserts the whole node.
+// Mend: name the fields that the model needs.
 use llmnode::llm_node;
 
 #[llm_node(prompt = "{self} {topic} {style}")]

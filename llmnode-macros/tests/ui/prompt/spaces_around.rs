@@ -1,3 +1,5 @@
+// Cause: the variable has spaces inside its braces.
+// Mend: write it without them.
 use llmnode::llm_node;
 
 #[llm_node(prompt = "{ topic }")]

@@ -1,3 +1,5 @@
+// Cause: the value in the state is a list, which has no form of its own as text.
+// Mend: write `{state.inventory:list}`.
 use llmnode::llm_node;
 
 struct World {

@@ -1,3 +1,5 @@
+// Cause: the prompt reads the state, and the node does not name its type.
+// Mend: add `state = World`.
 use llmnode::llm_node;
 
 #[llm_node(prompt = "{state.inventory:list} {topic} {style} {state.goal}")]

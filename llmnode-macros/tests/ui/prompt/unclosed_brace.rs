@@ -1,3 +1,5 @@
+// Cause: a brace is opened and not closed.
+// Mend: close it, or write `{{` for a brace of the text.
 use llmnode::llm_node;
 
 #[llm_node(prompt = "About {topic in a {style} style")]

@@ -1,3 +1,5 @@
+// Cause: there is no such filter.
+// Mend: use one of the listed ones, or add a field that holds the text in its final form.
 use llmnode::llm_node;
 
 #[llm_node(prompt = "{topic:upper}")]

@@ -1,3 +1,5 @@
+// Cause: the prompt names a variable that is no field of the node.
+// Mend: write the name of a field, or add the field.
 use llmnode::llm_node;
 
 #[llm_node(prompt = "About {topik} in a {style} style")]

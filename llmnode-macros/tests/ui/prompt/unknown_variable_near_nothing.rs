@@ -1,3 +1,5 @@
+// Cause: the prompt names a variable that is no field of the node.
+// Mend: add the field, or drop the variable.
 use llmnode::llm_node;
 
 #[llm_node(prompt = "{topic} {style} for {audience}")]

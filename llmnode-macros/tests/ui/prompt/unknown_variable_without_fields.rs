@@ -1,3 +1,5 @@
+// Cause: the prompt names a variable, and the node has no fields.
+// Mend: add the field.
 use llmnode::llm_node;
 
 #[llm_node(prompt = "Tell me about {topic}.")]

@@ -1,3 +1,6 @@
+// Cause: several variables are no fields of the node, and each is reported.
+// Mend: write names of fields, or add the fields.
+// Errors: 3
 use llmnode::llm_node;
 
 #[llm_node(prompt = "{topik} {style:>8} {audience:.3} {stile:?}")]

@@ -1,3 +1,6 @@
+// Cause: several variables of a prompt of many lines are no fields, and each is reported at its line.
+// Mend: write names of fields, or add the fields.
+// Errors: 3
 use llmnode::llm_node;
 
 #[llm_node(prompt = r#"

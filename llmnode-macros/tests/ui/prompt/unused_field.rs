@@ -1,3 +1,5 @@
+// Cause: a field occurs in no prompt, which is most often a variable forgotten.
+// Mend: name it in the prompt, or mark it `#[node(skip)]`.
 use llmnode::llm_node;
 
 #[llm_node(prompt = "About {topic}")]

@@ -1,3 +1,5 @@
+// Cause: the field's type has no `Display`, so it has no form as text.
+// Mend: choose a form: `{tags:list}`, `{tags:json}` or `{tags:?}`.
 use llmnode::llm_node;
 
 struct Tag;

@@ -1,3 +1,5 @@
+// Cause: the width of a variable is another variable.
+// Mend: write the number.
 use llmnode::llm_node;
 
 #[llm_node(prompt = "{topic:>width$}")]

@@ -1,3 +1,5 @@
+// Cause: the width is beyond what Rust formats.
+// Mend: write a smaller number.
 use llmnode::llm_node;
 
 #[llm_node(prompt = "{topic:>70000}")]

@@ -1,3 +1,5 @@
+// Cause: the path names a field that the state's type does not have.
+// Mend: correct the name, or add the field to the state.
 use llmnode::llm_node;
 
 struct World {

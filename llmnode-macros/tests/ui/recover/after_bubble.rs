@@ -1,3 +1,5 @@
+// Cause: a step stands after `bubble`, which has returned the error by then.
+// Mend: drop the steps after it, or move `bubble` to the end.
 use llmnode::llm_node;
 
 #[llm_node(prompt = "{topic}", recover(network = [retry(2), bubble, model("big"), retry(2)]))]

@@ -1,3 +1,5 @@
+// Cause: a step stands after `fallback`, which has given the value by then.
+// Mend: drop the steps after it, or move `fallback` to the end.
 use llmnode::llm_node;
 
 #[llm_node(prompt = "{topic}", output = u8, fallback = middle, recover(network = [fallback, retry(2)]))]

@@ -1,3 +1,5 @@
+// Cause: two places say how often a bad answer is corrected.
+// Mend: keep the number in `repair(…)` and drop `retries`.
 use llmnode::llm_node;
 
 #[llm_node(prompt = "{topic}", output = u8, retries = 2, recover(answer = [repair(2)]))]

@@ -1,3 +1,6 @@
+// Cause: the categories are written like Rust's enum variants.
+// Mend: write them in snake case, as errors show them.
+// Errors: 2
 use llmnode::llm_node;
 
 #[llm_node(prompt = "{topic}", output = u8, recover(RateLimitError = [retry(2)], RateLimit = [retry(2)]))]

@@ -1,3 +1,5 @@
+// Cause: a category has two stacks of steps.
+// Mend: put all steps into one list.
 use llmnode::llm_node;
 
 #[llm_node(prompt = "{topic}", recover(network = [retry(1)], network = [bubble]))]

@@ -1,3 +1,5 @@
+// Cause: two steps stand side by side.
+// Mend: write a comma between them.
 use llmnode::llm_node;
 
 #[llm_node(prompt = "{topic}", recover(network = [retry(1) bubble]))]

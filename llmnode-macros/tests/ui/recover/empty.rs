@@ -1,3 +1,5 @@
+// Cause: `recover` names no category.
+// Mend: write a category with its steps, or drop `recover()`.
 use llmnode::llm_node;
 
 #[llm_node(prompt = "{topic}", recover())]

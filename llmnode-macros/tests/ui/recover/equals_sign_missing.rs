@@ -1,3 +1,6 @@
+// Cause: categories have no `= [steps]`.
+// Mend: write `category = [steps]` for each.
+// Errors: 4
 use llmnode::llm_node;
 
 #[llm_node(prompt = "{topic}", output = u8, recover(schema_error[repair(2)], timeout: [retry(2)], refusal, limit_exceeded =))]

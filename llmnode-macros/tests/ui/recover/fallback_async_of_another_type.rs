@@ -1,3 +1,5 @@
+// Cause: the fallback gives another type than the node's `output`.
+// Mend: let it return the output's type.
 use llmnode::llm_node;
 
 #[llm_node(prompt = "{topic}", output = u8, fallback = middle)]

@@ -1,3 +1,5 @@
+// Cause: the fallback is a closure.
+// Mend: write a function, and its name here.
 use llmnode::llm_node;
 
 #[llm_node(prompt = "{topic}", output = u8, fallback = |_, _| 5)]

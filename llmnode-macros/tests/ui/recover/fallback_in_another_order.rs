@@ -1,3 +1,5 @@
+// Cause: the fallback takes its arguments in another order.
+// Mend: take the node, the state and the error, in this order.
 use llmnode::llm_node;
 
 #[llm_node(prompt = "{topic}", output = u8, state = World, fallback = middle)]

@@ -1,3 +1,5 @@
+// Cause: the function's name stands in quotes.
+// Mend: write the path itself.
 use llmnode::llm_node;
 
 #[llm_node(prompt = "{topic}", output = u8, fallback = "middle")]

@@ -1,3 +1,5 @@
+// Cause: both stacks that would end with the fallback are written anew in `recover`.
+// Mend: write the step `fallback` where the function should be called.
 use llmnode::llm_node;
 
 #[llm_node(prompt = "{topic}", output = u8, fallback = middle, recover(answer = [bubble], transport = [bubble]))]

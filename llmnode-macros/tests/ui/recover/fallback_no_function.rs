@@ -1,3 +1,5 @@
+// Cause: `fallback` names a constant.
+// Mend: name a function that takes the node and the error.
 use llmnode::llm_node;
 
 #[llm_node(prompt = "{topic}", output = u8, fallback = MIDDLE)]

@@ -1,3 +1,5 @@
+// Cause: the fallback's future holds a value across an `.await` that may not leave its thread.
+// Mend: drop the value before the `.await`, or use `Arc` in place of `Rc`.
 use llmnode::llm_node;
 
 #[llm_node(prompt = "{topic}", output = u8, fallback = middle)]

@@ -1,3 +1,5 @@
+// Cause: the fallback takes something else than the node.
+// Mend: let it take `&Rate`, `&NodeError`, and return the output.
 use llmnode::llm_node;
 
 #[llm_node(prompt = "{topic}", output = u8, fallback = middle)]

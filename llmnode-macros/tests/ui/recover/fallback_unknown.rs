@@ -1,3 +1,5 @@
+// Cause: no function of this name is in scope.
+// Mend: correct the name, or write the path, such as `Rate::middle`.
 use llmnode::llm_node;
 
 #[llm_node(prompt = "{topic}", output = u8, fallback = midle)]

@@ -1,3 +1,5 @@
+// Cause: the fallback takes another state than the node.
+// Mend: let it take the type that the node names as `state`.
 use llmnode::llm_node;
 
 #[llm_node(prompt = "{topic}", output = u8, state = World, fallback = middle)]

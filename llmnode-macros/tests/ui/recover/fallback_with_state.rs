@@ -1,3 +1,5 @@
+// Cause: the fallback takes a state, and the node has none.
+// Mend: add `state = World` to the node, or drop the parameter.
 use llmnode::llm_node;
 
 #[llm_node(prompt = "{topic}", output = u8, fallback = middle)]

@@ -1,3 +1,5 @@
+// Cause: a stack has the step `fallback`, and the node names no function.
+// Mend: add `fallback = path` to the attribute.
 use llmnode::llm_node;
 
 #[llm_node(prompt = "{topic}", output = u8, recover(schema_error = [repair(2), fallback]))]

@@ -1,3 +1,5 @@
+// Cause: the node has a state, which the fallback does not take.
+// Mend: add the parameter, `fn(&Rate, &World, &NodeError)`.
 use llmnode::llm_node;
 
 #[llm_node(prompt = "{topic}", output = u8, state = World, fallback = middle)]

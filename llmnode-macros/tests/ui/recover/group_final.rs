@@ -1,3 +1,5 @@
+// Cause: `final` is a group of failures that have nothing in common.
+// Mend: name the categories one by one.
 use llmnode::llm_node;
 
 #[llm_node(prompt = "{topic}", recover(final = [bubble]))]

@@ -1,3 +1,5 @@
+// Cause: after a limit is reached no model may be asked.
+// Mend: keep `fallback` or `bubble`.
 use llmnode::llm_node;
 
 #[llm_node(

@@ -1,3 +1,5 @@
+// Cause: the name of the model is empty.
+// Mend: write the name that `Run::model` registered, or the provider's id.
 use llmnode::llm_node;
 
 #[llm_node(prompt = "{topic}", recover(network = [model("")]))]

@@ -1,3 +1,5 @@
+// Cause: the model's name stands without quotes.
+// Mend: write `model("small")`.
 use llmnode::llm_node;
 
 #[llm_node(prompt = "{topic}", recover(network = [model(small)]))]

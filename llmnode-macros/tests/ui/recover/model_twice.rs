@@ -1,3 +1,5 @@
+// Cause: a stack asks the same model twice.
+// Mend: give `retry` or `repair` a larger number, or name another model.
 use llmnode::llm_node;
 
 #[llm_node(prompt = "{topic}", recover(network = [model("a"), retry(1), model("a")]))]

@@ -1,3 +1,5 @@
+// Cause: a category has an empty list of steps.
+// Mend: write `[bubble]`, which returns the error.
 use llmnode::llm_node;
 
 #[llm_node(prompt = "{topic}", output = u8, recover(schema_error = []))]

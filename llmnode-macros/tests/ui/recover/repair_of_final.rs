@@ -1,3 +1,5 @@
+// Cause: a refusal is no answer that could be corrected.
+// Mend: ask another model, or give a fallback.
 use llmnode::llm_node;
 
 #[llm_node(prompt = "{topic}", output = u8, recover(refusal = [repair(2)]))]

@@ -1,3 +1,5 @@
+// Cause: the node has no `output`, so nothing finds its answers wrong.
+// Mend: name the type of the answer with `output`.
 use llmnode::llm_node;
 
 #[llm_node(prompt = "{topic}", recover(answer = [repair(2)]))]

@@ -1,3 +1,5 @@
+// Cause: the request failed on its way, so there is no answer to correct.
+// Mend: write `retry(2)`.
 use llmnode::llm_node;
 
 #[llm_node(prompt = "{topic}", recover(network = [repair(2)]))]

@@ -1,3 +1,5 @@
+// Cause: a used-up quota is still used up a moment later.
+// Mend: ask another model, give a fallback, or return the error.
 use llmnode::llm_node;
 
 #[llm_node(prompt = "{topic}", recover(quota_error = [retry(2), bubble]))]

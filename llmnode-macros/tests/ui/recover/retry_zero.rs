@@ -1,3 +1,5 @@
+// Cause: a step of no tries does nothing.
+// Mend: write 1 or more, or drop the step.
 use llmnode::llm_node;
 
 #[llm_node(prompt = "{topic}", recover(network = [retry(0), bubble]))]

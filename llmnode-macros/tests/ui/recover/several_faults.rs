@@ -1,3 +1,6 @@
+// Cause: several steps and categories are wrong at once, and each is reported.
+// Mend: mend them in any order.
+// Errors: 5
 use llmnode::llm_node;
 
 #[llm_node(prompt = "{topic}", output = u8, recover(schema_error = [repair(0), retyr(1)], networ = [bubble], refusal = [repair(1)], timeout = []))]

@@ -1,3 +1,5 @@
+// Cause: a step stands in quotes.
+// Mend: write it without them, `retry(2)`.
 use llmnode::llm_node;
 
 #[llm_node(prompt = "{topic}", recover(network = ["retry", bubble]))]

@@ -1,3 +1,5 @@
+// Cause: `bubble` has parentheses, and takes nothing.
+// Mend: write `bubble`.
 use llmnode::llm_node;
 
 #[llm_node(prompt = "{topic}", recover(network = [bubble()]))]

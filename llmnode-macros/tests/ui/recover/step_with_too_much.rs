@@ -1,3 +1,5 @@
+// Cause: `repair` has a wait; a correction is sent at once.
+// Mend: write `repair(1)`.
 use llmnode::llm_node;
 
 #[llm_node(prompt = "{topic}", output = u8, recover(schema_error = [repair(1, 1s)]))]

@@ -1,3 +1,5 @@
+// Cause: `retry` does not say how often.
+// Mend: write `retry(2)`.
 use llmnode::llm_node;
 
 #[llm_node(prompt = "{topic}", recover(network = [retry, bubble]))]

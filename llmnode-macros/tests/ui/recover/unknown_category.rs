@@ -1,3 +1,5 @@
+// Cause: the name of a category is misspelt.
+// Mend: write the name that the message proposes.
 use llmnode::llm_node;
 
 #[llm_node(prompt = "{topic}", output = u8, recover(schema_eror = [repair(2)]))]

@@ -1,3 +1,5 @@
+// Cause: there is no such category.
+// Mend: choose one of the listed ones.
 use llmnode::llm_node;
 
 #[llm_node(prompt = "{topic}", recover(hiccup = [bubble]))]

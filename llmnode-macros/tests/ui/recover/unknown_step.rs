@@ -1,3 +1,5 @@
+// Cause: the name of a step is misspelt.
+// Mend: write the name that the message proposes.
 use llmnode::llm_node;
 
 #[llm_node(prompt = "{topic}", output = u8, recover(schema_error = [repiar(2), bubble]))]

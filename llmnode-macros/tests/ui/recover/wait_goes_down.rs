@@ -1,3 +1,5 @@
+// Cause: the range of waits begins with the longer time.
+// Mend: write the shorter time first, `1s..60s`.
 use llmnode::llm_node;
 
 #[llm_node(prompt = "{topic}", recover(network = [retry(5, 60s..1s)]))]

@@ -1,3 +1,5 @@
+// Cause: the time stands in quotes.
+// Mend: write it without them, `10s`.
 use llmnode::llm_node;
 
 #[llm_node(prompt = "{topic}", recover(network = [retry(5, "10s")]))]

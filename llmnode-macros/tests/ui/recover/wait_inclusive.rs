@@ -1,3 +1,5 @@
+// Cause: the range of waits is written with `..=`.
+// Mend: write `1s..60s`; the second time is the longest wait.
 use llmnode::llm_node;
 
 #[llm_node(prompt = "{topic}", recover(network = [retry(5, 1s..=60s)]))]

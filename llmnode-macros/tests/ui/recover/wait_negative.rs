@@ -1,3 +1,5 @@
+// Cause: a wait is negative.
+// Mend: write 0 or more.
 use llmnode::llm_node;
 
 #[llm_node(prompt = "{topic}", recover(network = [retry(5, -1s)]))]

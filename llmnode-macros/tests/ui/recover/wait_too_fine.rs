@@ -1,3 +1,5 @@
+// Cause: the time has a part of a millisecond.
+// Mend: round it to milliseconds.
 use llmnode::llm_node;
 
 #[llm_node(prompt = "{topic}", recover(network = [retry(5, 0.5ms)]))]

@@ -1,3 +1,5 @@
+// Cause: the unit of the time is not known.
+// Mend: write `ms`, `s`, `m` or `h`.
 use llmnode::llm_node;
 
 #[llm_node(prompt = "{topic}", recover(network = [retry(5, 10sec)]))]

@@ -1,3 +1,5 @@
+// Cause: the range of waits has no end.
+// Mend: write the longest wait, `1s..60s`.
 use llmnode::llm_node;
 
 #[llm_node(prompt = "{topic}", recover(network = [retry(5, 1s..)]))]

@@ -1,3 +1,5 @@
+// Cause: the wait is a bare number.
+// Mend: add the unit, `10s`.
 use llmnode::llm_node;
 
 #[llm_node(prompt = "{topic}", recover(network = [retry(5, 10)]))]

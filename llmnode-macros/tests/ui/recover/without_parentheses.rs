@@ -1,3 +1,5 @@
+// Cause: `recover` stands alone.
+// Mend: write the categories and their steps in parentheses, or drop it.
 use llmnode::llm_node;
 
 #[llm_node(prompt = "{topic}", recover, max_tokens = 5)]

@@ -1,3 +1,5 @@
+// Cause: `#[validate]` on a definition stands below the derives, where it cannot see them.
+// Mend: move it above them, or write `#[llm_output]` in place of both.
 use llmnode::llm_node;
 
 struct World;

@@ -1,3 +1,5 @@
+// Cause: a field's type has validators that read a state, and the type around it does not name that state.
+// Mend: write `#[llm_output(state = World)]` on the type around it.
 use llmnode::{Invalid, llm_node, llm_output, validate};
 
 struct World;

@@ -1,3 +1,5 @@
+// Cause: `#[validate]` stands on a function.
+// Mend: make the function a method, in `#[validate] impl Choice { … }`.
 use llmnode::validate;
 
 #[validate]

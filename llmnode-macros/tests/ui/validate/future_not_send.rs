@@ -1,3 +1,5 @@
+// Cause: the validator's future holds a value across an `.await` that may not leave its thread.
+// Mend: drop the value before the `.await`, or use `Arc` in place of `Rc`.
 use llmnode::{Invalid, llm_node, llm_output, validate};
 
 #[llm_output]

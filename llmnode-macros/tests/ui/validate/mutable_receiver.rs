@@ -1,3 +1,5 @@
+// Cause: the validator takes `&mut self`, and validators judge without changing.
+// Mend: write `&self`.
 use llmnode::{Invalid, llm_node, llm_output, validate};
 
 struct World;

@@ -1,3 +1,5 @@
+// Cause: a function without `&self` stands among the validators.
+// Mend: move it to an `impl` block without `#[validate]`.
 use llmnode::{llm_node, llm_output, validate};
 
 struct World;

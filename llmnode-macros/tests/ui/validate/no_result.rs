@@ -1,3 +1,5 @@
+// Cause: a method among the validators returns no `Result<(), Invalid>`.
+// Mend: return `Err(Invalid::new("…"))` for a bad answer, or move the method to an `impl` block without `#[validate]`.
 use llmnode::{llm_node, llm_output, validate};
 
 struct World;

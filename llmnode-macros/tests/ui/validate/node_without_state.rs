@@ -1,3 +1,5 @@
+// Cause: the output's validators read a state, and the node does not name it.
+// Mend: add `state = World` to the node.
 use llmnode::{Invalid, llm_node, llm_output, validate};
 
 struct World;

@@ -1,3 +1,5 @@
+// Cause: the output's validators read another state than the node.
+// Mend: let both name the same type.
 use llmnode::{Invalid, llm_node, llm_output, validate};
 
 struct World;

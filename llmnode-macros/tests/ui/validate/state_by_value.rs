@@ -1,3 +1,5 @@
+// Cause: the validator takes the state by value.
+// Mend: write `&World`.
 use llmnode::{Invalid, llm_node, llm_output, validate};
 
 struct World;

@@ -1,3 +1,5 @@
+// Cause: the `impl` block's attribute names the state, which its methods do already.
+// Mend: write `#[validate]`.
 use llmnode::{Invalid, llm_node, llm_output, validate};
 
 struct World;

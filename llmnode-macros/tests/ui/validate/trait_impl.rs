@@ -1,3 +1,5 @@
+// Cause: `#[validate]` stands on the implementation of a trait.
+// Mend: move the validators to an `impl Choice { … }`.
 use llmnode::{llm_output, validate};
 
 #[llm_output]

@@ -1,3 +1,5 @@
+// Cause: the validator takes two states, and a run carries one.
+// Mend: put both into one struct.
 use llmnode::{Invalid, llm_node, llm_output, validate};
 
 struct World;

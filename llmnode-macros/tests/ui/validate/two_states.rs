@@ -1,3 +1,5 @@
+// Cause: validators of one block take different states, and a run carries one.
+// Mend: put both into one struct that all of them take.
 use llmnode::{Invalid, llm_node, llm_output, validate};
 
 struct World;

@@ -1,3 +1,5 @@
+// Cause: the validator has a type parameter that is not its state's.
+// Mend: drop it.
 use llmnode::{Invalid, llm_node, llm_output, validate};
 
 struct World;

@@ -1,3 +1,5 @@
+// Cause: the bounds of the state stand in a `where` clause.
+// Mend: write them where the parameter is declared, `<S: Sync>`.
 use llmnode::{Invalid, llm_node, llm_output, validate};
 
 struct World;

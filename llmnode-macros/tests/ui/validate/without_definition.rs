@@ -1,3 +1,5 @@
+// Cause: the type has validators, and its own derives do not say so to the types around it.
+// Mend: put `#[llm_output]` on the definition, or `#[llmnode::validate]` above its derives.
 use llmnode::{Invalid, llm_node, validate};
 
 struct World;

@@ -1,3 +1,5 @@
+// Cause: the validator's error is not `Invalid`.
+// Mend: return `Result<(), Invalid>`, and `Err(Invalid::new("…"))` for a bad answer.
 use llmnode::{llm_node, llm_output, validate};
 
 struct World;
