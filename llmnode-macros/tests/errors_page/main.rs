@@ -1,0 +1,63 @@
+//! `docs/errors.md`, made of the pinned cases: `UPDATE=1 cargo test -p llmnode-macros --test errors_page` writes it
+//! anew. Only files are read, so this holds on any toolchain.
+
+#![allow(clippy::expect_used, clippy::panic, reason = "tests")]
+
+mod case;
+mod page;
+
+use std::path::{Path, PathBuf};
+
+use case::Case;
+
+/// All cases, by name.
+fn cases() -> Vec<Case> {
+    let mut paths: Vec<PathBuf> = children(Path::new("tests/ui")).iter().flat_map(|topic| children(topic)).collect();
+    paths.retain(|path| path.extension().is_some_and(|extension| extension == "rs"));
+    paths.sort();
+    let (cases, faults): (Vec<_>, Vec<_>) = paths.iter().map(|path| Case::read(path)).partition(Result::is_ok);
+    let faults: Vec<_> = faults.into_iter().filter_map(Result::err).collect();
+    assert!(faults.is_empty(), "{faults:#?}");
+    assert!(cases.len() >= 168, "the cases are found");
+    cases.into_iter().flatten().collect()
+}
+
+fn children(folder: &Path) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(folder).expect("a folder of cases");
+    entries.map(|entry| entry.expect("an entry").path()).collect()
+}
+
+#[test]
+fn each_case_has_as_many_errors_as_it_says() {
+    let wrong: Vec<_> = cases()
+        .iter()
+        .filter(|case| case.printed.len() != case.errors)
+        .map(|case| format!("{}: {} errors", case.name, case.printed.len()))
+        .collect();
+    assert!(wrong.is_empty(), "one error a file, or a line `// Errors: …`, but {wrong:#?}");
+}
+
+#[test]
+fn cause_and_mend_are_sentences() {
+    let sentence = |text: &str| text.ends_with('.') && text.len() < 140;
+    let wrong: Vec<_> = cases()
+        .into_iter()
+        .filter(|case| !sentence(&case.cause) || !sentence(&case.mend))
+        .map(|case| case.name)
+        .collect();
+    assert!(wrong.is_empty(), "one short sentence each, but {wrong:#?}");
+}
+
+#[test]
+fn the_page_is_that_of_the_cases() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/errors.md");
+    let page = page::page(&cases()).unwrap_or_else(|fault| panic!("{fault}"));
+    if std::env::var_os("UPDATE").is_some() {
+        std::fs::write(&path, &page).expect("a file that can be written");
+    }
+    let written = std::fs::read_to_string(&path).unwrap_or_default();
+    assert!(
+        written == page,
+        "docs/errors.md is older than the cases; UPDATE=1 cargo test -p llmnode-macros --test errors_page"
+    );
+}
