@@ -9,8 +9,9 @@ fn the_compile_error_is_what_rustc_prints() {
     let printed = include_str!("../llmnode-macros/tests/ui/readme/misspelt_variable.stderr");
     let (_, error) = README.split_once("```text\nerror").unwrap();
     let (error, _) = error.split_once("```").unwrap();
-    // The pinned output names the test's file; the README names a program's.
-    let printed = printed.replace("tests/ui/readme/misspelt_variable.rs", "src/main.rs");
+    // The pinned output names the test's file, whose code stands below two comments; the README names a program's.
+    let printed =
+        printed.replace("tests/ui/readme/misspelt_variable.rs:5:", "src/main.rs:3:").replace("\n5 ", "\n3 ");
     assert_eq!(format!("error{error}"), printed);
     assert!(
         include_str!("../llmnode-macros/tests/ui/readme/misspelt_variable.rs")

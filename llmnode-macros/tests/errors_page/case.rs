@@ -35,9 +35,8 @@ impl Case {
 
         let code = text.lines().skip(comments.len());
         let blank = code.clone().take_while(|line| line.is_empty()).count();
-        let [topic, name] = [path.parent().unwrap_or(path), path].map(|part| {
-            part.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default()
-        });
+        let [topic, name] = [path.parent().unwrap_or(path), path]
+            .map(|part| part.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default());
         Ok(Self {
             cause: told("Cause:", "a first line `// Cause: …`: what the person did")?,
             mend: told("Mend:", "a second line `// Mend: …`: what to write instead")?,

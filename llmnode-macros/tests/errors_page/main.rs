@@ -12,10 +12,12 @@ use case::Case;
 
 /// All cases, by name.
 fn cases() -> Vec<Case> {
-    let mut paths: Vec<PathBuf> = children(Path::new("tests/ui")).iter().flat_map(|topic| children(topic)).collect();
+    let mut paths: Vec<PathBuf> =
+        children(Path::new("tests/ui")).iter().flat_map(|topic| children(topic)).collect();
     paths.retain(|path| path.extension().is_some_and(|extension| extension == "rs"));
     paths.sort();
-    let (cases, faults): (Vec<_>, Vec<_>) = paths.iter().map(|path| Case::read(path)).partition(Result::is_ok);
+    let (cases, faults): (Vec<_>, Vec<_>) =
+        paths.iter().map(|path| Case::read(path)).partition(Result::is_ok);
     let faults: Vec<_> = faults.into_iter().filter_map(Result::err).collect();
     assert!(faults.is_empty(), "{faults:#?}");
     assert!(cases.len() >= 168, "the cases are found");
