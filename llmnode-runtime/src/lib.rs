@@ -13,6 +13,7 @@ mod error;
 mod format;
 mod ledger;
 mod limits;
+pub mod media;
 mod model;
 mod node;
 #[cfg(feature = "openai")]
@@ -42,9 +43,10 @@ pub use ledger::{
     LedgerReport, NodeStats, TokenUsage, Tokens, Usage,
 };
 pub use limits::{Limits, Price, Prices};
+pub use media::{Attachment, Audio, File, Image};
 pub use model::{
-    ChatModel, Completion, FinishReason, FnModel, Message, ModelError, Reply, Request, Retry, RetryBudget,
-    Role, ScriptedModel, Sink,
+    ChatModel, Completion, FinishReason, FnModel, Message, ModelError, Part, Reply, Request, Retry,
+    RetryBudget, Role, ScriptedModel, Sink,
 };
 pub use node::{Exec, LlmNode, Node};
 #[cfg(feature = "openai")]

@@ -1,7 +1,9 @@
 //! What generated code calls. Not part of the public interface: it may change in any release.
 
 pub use crate::prompt::at::prompt_at;
-pub use crate::prompt::{Prompt, PromptJson, PromptList, PromptOption, PromptValue, Segment};
+pub use crate::prompt::{
+    Prompt, PromptAttachment, PromptJson, PromptList, PromptOption, PromptValue, Segment,
+};
 pub use crate::recovery::{Backoff, Failures, Step};
 pub use crate::run::{Falling, exec, fallback, fallback_with_state};
 pub use crate::validate::{

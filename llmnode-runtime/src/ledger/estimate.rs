@@ -2,10 +2,11 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::media::Attachment;
 use crate::model::Message;
 
 /// What an attempt may have used, by its characters, a quarter of a token each: made where the provider reported no
-/// total, and kept apart from what is known.
+/// total, and kept apart from what is known. An attachment counts a flat figure, which its type tells.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Estimate {
@@ -23,8 +24,14 @@ impl Estimate {
     }
 }
 
-/// About how many tokens a prompt has: a quarter of a token for each character.
+/// About how many tokens a prompt has: those of its text, and a flat figure for each attachment.
 pub(crate) fn prompt_tokens(messages: &[Message]) -> u64 {
+    let attached: u64 = messages.iter().flat_map(Message::attachments).map(Attachment::tokens).sum();
+    text_tokens(messages).saturating_add(attached)
+}
+
+/// About how many tokens the text of a prompt has: a quarter of a token for each character.
+pub(crate) fn text_tokens(messages: &[Message]) -> u64 {
     quarter(messages.iter().map(|message| message.content.chars().count()).sum())
 }
 

@@ -15,7 +15,7 @@ pub(crate) use attempt::OpenAttempt;
 pub(crate) use book::NodeKey;
 pub use book::{Ledger, NodeStats};
 pub use estimate::Estimate;
-pub(crate) use estimate::prompt_tokens;
+pub(crate) use estimate::{prompt_tokens, text_tokens};
 pub use hooks::CallInfo;
 pub(crate) use hooks::Hooks;
 pub use id::{AttemptId, CallId};

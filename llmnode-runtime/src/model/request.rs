@@ -3,63 +3,12 @@
 use std::fmt;
 use std::sync::Arc;
 
-use serde::Serialize;
 use serde_json::{Map, Value};
 
+use super::message::Message;
 use crate::ledger::AttemptId;
 use crate::output::OutputSchema;
 use crate::settings::names;
-
-/// Who speaks.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "lowercase")]
-#[non_exhaustive]
-pub enum Role {
-    /// The program's standing instruction.
-    System,
-    /// The program.
-    User,
-    /// The model.
-    Assistant,
-}
-
-/// One message of a conversation. Its `Debug` form shows no content.
-#[derive(Clone, PartialEq, Eq, Serialize)]
-#[non_exhaustive]
-pub struct Message {
-    /// Who speaks.
-    pub role: Role,
-    /// What is said.
-    pub content: String,
-}
-
-impl Message {
-    /// A message.
-    pub fn new(role: Role, content: impl Into<String>) -> Self {
-        Message { role, content: content.into() }
-    }
-
-    /// A message of the program's standing instruction.
-    pub fn system(content: impl Into<String>) -> Self {
-        Message::new(Role::System, content)
-    }
-
-    /// A message of the program, or of the person that it speaks for.
-    pub fn user(content: impl Into<String>) -> Self {
-        Message::new(Role::User, content)
-    }
-
-    /// A message of the model.
-    pub fn assistant(content: impl Into<String>) -> Self {
-        Message::new(Role::Assistant, content)
-    }
-}
-
-impl fmt::Debug for Message {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Message {{ role: {:?}, content: {} bytes }}", self.role, self.content.len())
-    }
-}
 
 /// One request to a model. The attempt loop builds it once per call, and lends it for every attempt.
 ///

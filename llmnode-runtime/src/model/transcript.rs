@@ -2,11 +2,13 @@
 
 use std::fmt::Display;
 
-use super::request::{Request, Role};
+use super::message::Role;
+use super::request::Request;
 
 impl Request {
     /// The whole request as text: a line for each setting that is set, then each message below the name of who
     /// speaks. Of the schema the name; its text is [`OutputSchema::plain`](crate::OutputSchema::plain).
+    /// An attachment stands in its short form, such as `[image image/png, 68 bytes, #1f3a9c02]`.
     ///
     /// The form stays as it is, so that it can be kept in a file and compared:
     ///
@@ -33,7 +35,7 @@ impl Request {
             self.output.as_ref().map(|schema| line("answer", format_args!("JSON of {}", schema.name()))),
         ];
         let extra = self.extra.iter().map(|(name, value)| line(name, value));
-        let messages = self.messages.iter().map(|one| format!("--- {}\n{}", speaker(one.role), one.content));
+        let messages = self.messages.iter().map(|one| format!("--- {}\n{}", speaker(one.role), one.shown()));
         settings.into_iter().flatten().chain(extra).chain(messages).collect::<Vec<_>>().join("\n")
     }
 }

@@ -30,13 +30,7 @@ struct Body<'a> {
 #[serde(untagged)]
 enum Messages<'a> {
     AsTheyAre(&'a [Message]),
-    WithInstruction(Vec<WireMessage<'a>>),
-}
-
-#[derive(Serialize)]
-struct WireMessage<'a> {
-    role: Role,
-    content: Cow<'a, str>,
+    WithInstruction(Vec<Cow<'a, Message>>),
 }
 
 #[derive(Serialize)]
@@ -74,10 +68,16 @@ pub(super) fn encode(request: &Request, model: &str, habits: Habits) -> Result<V
             .and_then(|s| response_format(s, habits.format)),
         extra: &request.extra,
     };
-    let text: usize = request.messages.iter().map(|message| message.content.len() + 64).sum();
+    let text: usize = request.messages.iter().map(size).sum();
     let mut bytes = Vec::with_capacity(text + schema.map_or(0, |schema| schema.plain().get().len()) + 256);
     serde_json::to_writer(&mut bytes, &body)?;
     Ok(bytes)
+}
+
+/// About how many bytes a message takes.
+fn size(message: &Message) -> usize {
+    let attached: usize = message.attachments().map(|one| one.sent_bytes() + 64).sum();
+    message.content.len() + attached + 64
 }
 
 fn response_format(schema: &OutputSchema, format: Format) -> Option<ResponseFormat<'_>> {
@@ -96,17 +96,16 @@ fn response_format(schema: &OutputSchema, format: Format) -> Option<ResponseForm
 }
 
 /// The messages, with the schema told in the system message: a model that takes no schema has to be told.
-fn with_instruction<'a>(messages: &'a [Message], schema: &OutputSchema) -> Vec<WireMessage<'a>> {
+fn with_instruction<'a>(messages: &'a [Message], schema: &OutputSchema) -> Vec<Cow<'a, Message>> {
     let instruction = format!(
         "Answer with one JSON value that conforms to this JSON Schema, and with nothing else:\n{}",
         schema.plain().get()
     );
     let (system, rest) = match messages.split_first() {
         Some((first, rest)) if first.role == Role::System => {
-            (format!("{}\n\n{instruction}", first.content), rest)
+            (first.clone().text("\n\n").text(instruction), rest)
         }
-        _ => (instruction, messages),
+        _ => (Message::system(instruction), messages),
     };
-    let rest = rest.iter().map(|m| WireMessage { role: m.role, content: Cow::Borrowed(m.content.as_str()) });
-    std::iter::once(WireMessage { role: Role::System, content: Cow::Owned(system) }).chain(rest).collect()
+    std::iter::once(Cow::Owned(system)).chain(rest.iter().map(Cow::Borrowed)).collect()
 }

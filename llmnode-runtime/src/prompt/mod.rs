@@ -4,15 +4,18 @@
 //! into a string of exactly that size. A value is inserted once and never read again as a template.
 
 pub(crate) mod at;
+mod attach;
 mod segment;
 mod values;
 
 pub use at::PromptAt;
+pub use attach::{Attachments, PromptAttachment};
 pub use segment::Segment;
 pub use values::{PromptItem, PromptJson, PromptList, PromptOption, PromptValue};
 
 use std::fmt::{self, Write};
 
+use crate::media::{Attachment, MAX_TOTAL};
 use crate::model::{Message, Role};
 
 /// The messages that a node's prompt renders to, in the order in which they are written.
@@ -30,14 +33,17 @@ impl Prompt {
 
     /// Writes the system message.
     pub fn system(&mut self, segments: &[Segment<'_>]) {
-        let text = self.render("system", segments);
-        self.push(Role::System, text);
+        if segments.iter().any(|segment| segment.as_attachment().is_some()) {
+            self.failed = Some("`system` is text, to which nothing can be attached".to_owned());
+        }
+        let message = self.render("system", Role::System, segments);
+        self.push(message);
     }
 
     /// Writes the user message.
     pub fn user(&mut self, segments: &[Segment<'_>]) {
-        let text = self.render("prompt", segments);
-        self.push(Role::User, text);
+        let message = self.render("prompt", Role::User, segments);
+        self.push(message);
     }
 
     /// The messages so far.
@@ -47,24 +53,30 @@ impl Prompt {
 
     /// The messages, or why a value could not be written.
     pub(crate) fn finish(self) -> Result<Vec<Message>, String> {
+        let attached: usize =
+            self.messages.iter().flat_map(Message::attachments).map(Attachment::sent_bytes).sum();
         match self.failed {
             Some(fault) => Err(fault),
+            None if attached > MAX_TOTAL => Err(format!(
+                "the prompt's attachments have {attached} bytes as they are sent, more than the {MAX_TOTAL} of a \
+                 request; attach fewer, or name them by URL or id"
+            )),
             None => Ok(self.messages),
         }
     }
 
     /// A system message without text says nothing, and some providers refuse it.
-    fn push(&mut self, role: Role, text: String) {
+    fn push(&mut self, message: Message) {
         if self.messages.is_empty() {
             // Room for a correction, so that the first one moves nothing.
             self.messages.reserve(4);
         }
-        if role != Role::System || !text.is_empty() {
-            self.messages.push(Message::new(role, text));
+        if message.role != Role::System || !message.content.is_empty() {
+            self.messages.push(message);
         }
     }
 
-    fn render(&mut self, part: &str, segments: &[Segment<'_>]) -> String {
+    fn render(&mut self, part: &str, role: Role, segments: &[Segment<'_>]) -> Message {
         let texts: usize = segments.iter().filter_map(Segment::as_text).map(str::len).sum();
         let mut size = Counter(texts);
         if write!(size, "{}", Joined { segments, texts: false }).is_err() {
@@ -74,14 +86,20 @@ impl Prompt {
             self.failed = Some(format!(
                 "value {number} of `{part}` could not be written: its `Display` or `Serialize` gave an error"
             ));
-            return String::new();
+            return Message::new(role, "");
         }
-        let mut text = String::with_capacity(size.0);
-        // What could be counted can be written, unless a `Display` contradicts itself; then the text is cut there.
-        if write!(text, "{}", Joined { segments, texts: true }).is_err() {
-            self.failed = Some(format!("a value of `{part}` could not be written as text"));
+        let mut message = Message::new(role, String::with_capacity(size.0));
+        // Up to an attachment each; without any, all in one go.
+        for run in segments.split_inclusive(|segment| segment.as_attachment().is_some()) {
+            // What could be counted can be written, unless a `Display` contradicts itself; then the text is cut there.
+            if write!(message.content, "{}", Joined { segments: run, texts: true }).is_err() {
+                self.failed = Some(format!("a value of `{part}` could not be written as text"));
+            }
+            if let Some(value) = run.last().and_then(Segment::as_attachment) {
+                value.attach(&mut Attachments::new(&mut |one| message.push(one)));
+            }
         }
-        text
+        message
     }
 }
 
@@ -118,6 +136,7 @@ impl Write for Counter {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::media::{File, Image};
 
     fn text(segments: &[Segment<'_>]) -> String {
         let mut prompt = Prompt::new();
@@ -165,6 +184,38 @@ mod tests {
         prompt.user(&[Segment::text("n = "), Segment::value(&12345)]);
         let text = &prompt.messages()[0].content;
         assert_eq!(text.capacity(), text.len());
+    }
+
+    #[test]
+    fn attachments_stand_where_they_are_written() {
+        let image = |bytes: &[u8]| Image::bytes("image/png", bytes).unwrap();
+        let (both, none, photo) = (vec![image(b"a"), image(b"b")], None::<File>, &image(b"c"));
+        let mut prompt = Prompt::new();
+        prompt.user(&[
+            Segment::text("ä "),
+            Segment::attach(&both),
+            Segment::attach(&none),
+            Segment::text("\n"),
+            Segment::value(&5),
+            Segment::attach(&photo),
+        ]);
+        let message = prompt.finish().unwrap().remove(0);
+        assert_eq!((message.content.as_str(), message.content.capacity()), ("ä \n5", 5));
+        let expected =
+            Message::user("ä ").attach(image(b"a")).attach(image(b"b")).text("\n5").attach(image(b"c"));
+        assert_eq!(message, expected);
+    }
+
+    #[test]
+    fn nothing_is_attached_to_system_and_not_without_end() {
+        let image = Image::bytes("image/png", vec![1; 1024 * 1024]).unwrap();
+        let mut prompt = Prompt::new();
+        prompt.system(&[Segment::attach(&image)]);
+        assert!(prompt.finish().unwrap_err().contains("`system` is text"));
+        let mut prompt = Prompt::new();
+        prompt.user(&[Segment::attach(&vec![image; 40])]);
+        let fault = prompt.finish().unwrap_err();
+        assert!(fault.contains("have 55925040 bytes") && fault.contains("52428800"), "{fault}");
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use std::fmt::{self, Display};
 
+use super::attach::PromptAttachment;
 use super::values::{PromptJson, PromptList, PromptOption, PromptValue};
 
 /// One piece of a prompt. `#[llm_node]` turns `"Goal: {goal}"` into a text and a value.
@@ -15,6 +16,7 @@ enum Piece<'a> {
     List(&'a dyn PromptList),
     Json(&'a dyn PromptJson),
     Option(&'a dyn PromptOption, &'static str),
+    Attach(&'a dyn PromptAttachment),
 }
 
 impl<'a> Segment<'a> {
@@ -48,6 +50,16 @@ impl<'a> Segment<'a> {
         Segment(Piece::Option(value, absent))
     }
 
+    /// `{field:attach}`: images, files or sound, each a part of the message.
+    pub const fn attach<T: PromptAttachment>(value: &'a T) -> Self {
+        Segment(Piece::Attach(value))
+    }
+
+    /// What is attached, if anything is.
+    pub(super) fn as_attachment(&self) -> Option<&'a dyn PromptAttachment> {
+        if let Piece::Attach(value) = self.0 { Some(value) } else { None }
+    }
+
     /// The literal text, if it is one.
     pub(super) fn as_text(&self) -> Option<&'static str> {
         if let Piece::Text(text) = self.0 { Some(text) } else { None }
@@ -63,6 +75,8 @@ impl Display for Segment<'_> {
             Piece::List(items) => items.write_list(to),
             Piece::Json(value) => value.write_json(to),
             Piece::Option(value, absent) => value.write_or(absent, to),
+            // No text stands for it.
+            Piece::Attach(_) => Ok(()),
         }
     }
 }

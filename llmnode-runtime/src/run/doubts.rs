@@ -1,6 +1,6 @@
 //! What the provider's figures give reason to doubt.
 
-use crate::ledger::{Flag, TokenUsage, prompt_tokens};
+use crate::ledger::{Flag, TokenUsage, text_tokens};
 use crate::model::Request;
 
 /// Below this the estimate of a prompt's length says too little, in tokens.
@@ -15,12 +15,12 @@ pub(super) fn doubts(request: &Request, usage: Option<TokenUsage>) -> impl Itera
 }
 
 /// Servers that cut a prompt which is too long say so only by the tokens that they count. A token is about four
-/// characters, and hardly ever eight.
+/// characters, and hardly ever eight; what an attachment counts is not known so well, and left out.
 fn prompt_was_cut(request: &Request, usage: TokenUsage) -> bool {
     let Some(counted) = usage.input else { return false };
     // Some providers count what came from a cache beside the rest, not within it.
     let counted = counted.saturating_add(usage.cached.unwrap_or(0));
-    let estimate = prompt_tokens(&request.messages);
+    let estimate = text_tokens(&request.messages);
     estimate >= SHORTEST && counted < estimate / 2
 }
 

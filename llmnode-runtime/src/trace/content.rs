@@ -1,8 +1,10 @@
 //! Prompts and answers, in the JSON that OpenTelemetry's conventions describe. Only where the program asks for it.
 
+use std::borrow::Cow;
+
 use serde::Serialize;
 
-use crate::model::{Completion, FinishReason, Message, Role};
+use crate::model::{Completion, FinishReason, Message, Part, Role};
 use crate::text::floor_char_boundary;
 
 /// The most that is shown of one text, in bytes.
@@ -11,34 +13,43 @@ const SHOWN: usize = 64 * 1024;
 #[derive(Serialize)]
 struct Spoken<'a> {
     role: Role,
-    parts: [Part<'a>; 1],
+    parts: Vec<Shown<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     finish_reason: Option<&'a str>,
 }
 
 #[derive(Serialize)]
-struct Part<'a> {
+struct Shown<'a> {
     r#type: &'static str,
-    content: &'a str,
+    content: Cow<'a, str>,
 }
 
-impl<'a> Spoken<'a> {
-    fn new(role: Role, text: &'a str, finish_reason: Option<&'a str>) -> Self {
-        let content = &text[..floor_char_boundary(text, SHOWN)];
-        Spoken { role, parts: [Part { r#type: "text", content }], finish_reason }
+impl<'a> Shown<'a> {
+    fn text(text: &'a str) -> Self {
+        Shown { r#type: "text", content: Cow::Borrowed(&text[..floor_char_boundary(text, SHOWN)]) }
+    }
+
+    /// An attachment stands in its short form.
+    fn part(part: Part<'a>) -> Self {
+        match part {
+            Part::Text(text) => Shown::text(text),
+            Part::Attachment(one) => Shown { r#type: one.kind(), content: Cow::Owned(one.to_string()) },
+        }
     }
 }
 
 /// The conversation that was sent.
 pub(super) fn input(messages: &[Message]) -> String {
-    json(&messages.iter().map(|m| Spoken::new(m.role, &m.content, None)).collect::<Vec<_>>())
+    let parts = |message| Message::parts(message).map(Shown::part).collect();
+    let spoken = messages.iter().map(|one| Spoken { role: one.role, parts: parts(one), finish_reason: None });
+    json(&spoken.collect::<Vec<_>>())
 }
 
 /// What came back.
 pub(super) fn output(completion: &Completion) -> String {
     let text = completion.refusal.as_deref().unwrap_or(&completion.text);
     let finish = completion.finish.as_ref().map(FinishReason::as_str);
-    json(&[Spoken::new(Role::Assistant, text, finish)])
+    json(&[Spoken { role: Role::Assistant, parts: vec![Shown::text(text)], finish_reason: finish }])
 }
 
 /// A list of one word.
@@ -66,6 +77,14 @@ mod tests {
             output(&Completion::new("Hello")),
             r#"[{"role":"assistant","parts":[{"type":"text","content":"Hello"}],"finish_reason":"stop"}]"#
         );
+    }
+
+    #[test]
+    fn attachments_are_told_not_shown() {
+        let image = crate::Image::bytes("image/png", [7; 100]).unwrap();
+        let shown = input(&[Message::user("Look:").attach(image)]);
+        let image = r#"{"type":"image","content":"[image image/png, 100 bytes, #"#;
+        assert!(shown.contains(image) && !shown.contains("BwcH"), "{shown}");
     }
 
     #[test]

@@ -1,0 +1,80 @@
+//! Sound.
+
+use std::fmt;
+use std::path::Path;
+
+use super::data::{self, Data};
+use super::error::AttachmentError;
+use super::{kind, label};
+
+/// About 100 seconds of speech.
+pub(super) const TOKENS: u64 = 1000;
+
+/// A recording that a model listens to. Clones share the content.
+///
+/// Providers take WAV and MP3, some a few more. Its tokens are estimated at 1000 where a provider reports none.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Audio {
+    data: Data,
+}
+
+impl Audio {
+    /// The bytes of a recording of this media type, such as `audio/wav` or `audio/mpeg`; a parameter of it is left out.
+    ///
+    /// # Errors
+    /// If it is no media type of sound, or there are no bytes or more than [`MAX_BYTES`](super::MAX_BYTES).
+    pub fn bytes(media_type: &str, bytes: impl AsRef<[u8]>) -> Result<Self, AttachmentError> {
+        let media_type = kind::media_type(media_type)?;
+        if !media_type.starts_with("audio/") {
+            return Err(AttachmentError::new(format!("`{media_type}` is no media type of sound")));
+        }
+        Ok(Audio { data: Data::new(&media_type, bytes.as_ref())? })
+    }
+
+    /// Reads a recording from disk. Its type is told by its first bytes: WAV, MP3, FLAC or Ogg.
+    ///
+    /// It blocks the thread while it reads. Where other tasks wait for the thread, read the file by
+    /// `tokio::fs::read` and hand it to [`bytes`](Audio::bytes).
+    ///
+    /// # Errors
+    /// If the file cannot be read, is none of these, or has more than [`MAX_BYTES`](super::MAX_BYTES).
+    pub fn open(path: impl AsRef<Path>) -> Result<Self, AttachmentError> {
+        let bytes = data::read(path.as_ref())?;
+        match kind::guess(&bytes).filter(|found| found.starts_with("audio/")) {
+            Some(found) => Audio::bytes(found, bytes),
+            None => Err(AttachmentError::new(format!(
+                "{} is no WAV, MP3, FLAC or Ogg by its first bytes; name its type with `Audio::bytes`",
+                path.as_ref().display()
+            ))),
+        }
+    }
+
+    /// The bytes.
+    pub fn data(&self) -> &Data {
+        &self.data
+    }
+
+    /// The word for the format in requests, such as `wav` or `mp3`.
+    pub fn format(&self) -> &str {
+        match self.data.media_type().trim_start_matches("audio/") {
+            "mpeg" | "mpeg3" | "x-mpeg-3" => "mp3",
+            "wave" | "vnd.wave" => "wav",
+            other => other.trim_start_matches("x-"),
+        }
+    }
+}
+
+/// The short form: `[audio audio/wav, 3200 bytes, #1f3a9c02]`.
+impl fmt::Display for Audio {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("[audio ")?;
+        label::data(&self.data, f)?;
+        f.write_str("]")
+    }
+}
+
+impl fmt::Debug for Audio {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Audio").field("data", &self.data).finish()
+    }
+}

@@ -1,0 +1,109 @@
+//! Bytes as requests carry them: a data URL, encoded once.
+
+use std::io::Read;
+use std::path::Path;
+use std::sync::Arc;
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+
+use super::MAX_BYTES;
+use super::error::AttachmentError;
+
+/// The bytes of an attachment, in base64, with their media type. Clones share them.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Data {
+    /// `data:image/png;base64,…`
+    url: Arc<str>,
+    /// Where the base64 begins.
+    from: usize,
+    size: usize,
+}
+
+const SCHEME: &str = "data:";
+const ENCODING: &str = ";base64,";
+
+impl Data {
+    /// Encodes bytes of a media type that has been read.
+    pub(super) fn new(media_type: &str, bytes: &[u8]) -> Result<Self, AttachmentError> {
+        let size = bytes.len();
+        if size == 0 {
+            return Err(AttachmentError::new(format!("there are no bytes of type {media_type}")));
+        }
+        if size > MAX_BYTES {
+            return Err(too_large(&format!("attachment of type {media_type}"), size));
+        }
+        let from = SCHEME.len() + media_type.len() + ENCODING.len();
+        let mut url = String::with_capacity(from + size.div_ceil(3) * 4);
+        url.extend([SCHEME, media_type, ENCODING]);
+        STANDARD.encode_string(bytes, &mut url);
+        Ok(Data { url: url.into(), from, size })
+    }
+
+    /// The media type, such as `image/png`.
+    pub fn media_type(&self) -> &str {
+        &self.url[SCHEME.len()..self.from - ENCODING.len()]
+    }
+
+    /// The bytes in base64.
+    pub fn base64(&self) -> &str {
+        &self.url[self.from..]
+    }
+
+    /// All of it as a URL: `data:image/png;base64,…`.
+    pub fn as_url(&self) -> &str {
+        &self.url
+    }
+
+    /// How many bytes there are, before they are encoded.
+    pub fn size(&self) -> usize {
+        self.size
+    }
+}
+
+impl std::fmt::Debug for Data {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Data {{ {}, {} bytes }}", self.media_type(), self.size)
+    }
+}
+
+/// The media type and the bytes of a data URL.
+pub(super) fn decode(url: &str) -> Result<(&str, Vec<u8>), AttachmentError> {
+    let (media_type, base64) =
+        url.get(SCHEME.len()..).and_then(|rest| rest.split_once(ENCODING)).ok_or_else(|| {
+            AttachmentError::new("the data URL is not in base64; write `data:image/png;base64,…`")
+        })?;
+    let size = base64.len() / 4 * 3;
+    if size > MAX_BYTES + 3 {
+        return Err(too_large("data URL", size));
+    }
+    let bytes = STANDARD.decode(base64);
+    bytes
+        .map(|bytes| (media_type, bytes))
+        .map_err(|_| AttachmentError::new("the base64 of the data URL is broken"))
+}
+
+/// Reads a file, up to what may be attached.
+pub(super) fn read(path: &Path) -> Result<Vec<u8>, AttachmentError> {
+    let unreadable = |source| AttachmentError::unreadable(path, source);
+    // Asked before it is opened: to open a pipe is to wait for its other end.
+    let about = std::fs::metadata(path).map_err(unreadable)?;
+    if !about.is_file() {
+        return Err(AttachmentError::new(format!("{} is no file", path.display())));
+    }
+    let mut bytes = Vec::new();
+    let most = MAX_BYTES as u64 + 1;
+    std::fs::File::open(path).and_then(|file| file.take(most).read_to_end(&mut bytes)).map_err(unreadable)?;
+    if bytes.len() > MAX_BYTES {
+        let size = usize::try_from(about.len()).unwrap_or(usize::MAX).max(bytes.len());
+        return Err(too_large(&format!("file {}", path.display()), size));
+    }
+    Ok(bytes)
+}
+
+fn too_large(what: &str, size: usize) -> AttachmentError {
+    AttachmentError::new(format!(
+        "the {what} has {size} bytes, more than the {MAX_BYTES} that an attachment may have; make it smaller, or name \
+         it by its URL or its id at the provider"
+    ))
+}

@@ -1,0 +1,34 @@
+//! Why something cannot be attached.
+
+use crate::category::Category;
+use crate::error::NodeError;
+
+/// Why something cannot be attached. It shows no content; of a file that was to be read, the path.
+///
+/// In a function that returns [`NodeError`], `?` makes it a `prep_error`.
+#[derive(Debug, thiserror::Error)]
+#[error("{message}")]
+pub struct AttachmentError {
+    message: String,
+    #[source]
+    source: Option<std::io::Error>,
+}
+
+impl AttachmentError {
+    pub(super) fn new(message: impl Into<String>) -> Self {
+        AttachmentError { message: message.into(), source: None }
+    }
+
+    pub(super) fn unreadable(path: &std::path::Path, source: std::io::Error) -> Self {
+        AttachmentError {
+            message: format!("{} cannot be read: {source}", path.display()),
+            source: Some(source),
+        }
+    }
+}
+
+impl From<AttachmentError> for NodeError {
+    fn from(error: AttachmentError) -> Self {
+        NodeError::new(Category::PrepError, error.message.clone()).with_source(error)
+    }
+}

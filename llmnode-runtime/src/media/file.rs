@@ -1,0 +1,152 @@
+//! Files, such as PDFs.
+
+use std::fmt;
+use std::path::Path;
+use std::sync::Arc;
+
+use super::data::{self, Data};
+use super::error::AttachmentError;
+use super::{kind, label};
+
+/// The longest name or id of a file, in bytes.
+const MAX_NAME: usize = 255;
+/// About a page of a PDF, as text and as an image.
+const TOKENS: u64 = 1500;
+
+/// A file that a model reads, such as a PDF: its bytes, or the id that the provider gave it. Clones share the content.
+///
+/// Its tokens are estimated at 1500 where a provider reports none; those of a text at a quarter of its bytes.
+#[derive(Clone, PartialEq, Eq)]
+pub struct File {
+    source: Source,
+}
+
+#[derive(Clone, PartialEq, Eq)]
+enum Source {
+    Id(Arc<str>),
+    Data { name: Arc<str>, data: Data },
+}
+
+impl File {
+    /// The bytes of a file with its name, which the model is told, and its media type, such as `application/pdf`; a
+    /// parameter of it is left out.
+    ///
+    /// # Errors
+    /// If it is no media type, the name is empty, longer than 255 bytes or holds a control character, or there are no
+    /// bytes or more than [`MAX_BYTES`](super::MAX_BYTES).
+    pub fn bytes(name: &str, media_type: &str, bytes: impl AsRef<[u8]>) -> Result<Self, AttachmentError> {
+        check("name", name)?;
+        let data = Data::new(&kind::media_type(media_type)?, bytes.as_ref())?;
+        Ok(File { source: Source::Data { name: name.into(), data } })
+    }
+
+    /// A file that was uploaded to the provider, by the id that it was given.
+    ///
+    /// # Errors
+    /// If the id is empty, longer than 255 bytes or holds a control character.
+    pub fn id(id: &str) -> Result<Self, AttachmentError> {
+        check("id", id)?;
+        Ok(File { source: Source::Id(id.into()) })
+    }
+
+    /// Reads a PDF or a text in UTF-8 from disk, told by its bytes. Its name is the path's last part.
+    ///
+    /// It blocks the thread while it reads. Where other tasks wait for the thread, read the file by
+    /// `tokio::fs::read` and hand it to [`bytes`](File::bytes).
+    ///
+    /// # Errors
+    /// If the file cannot be read, is neither, or has more than [`MAX_BYTES`](super::MAX_BYTES).
+    pub fn open(path: impl AsRef<Path>) -> Result<Self, AttachmentError> {
+        let path = path.as_ref();
+        let bytes = data::read(path)?;
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        let is_text = || std::str::from_utf8(&bytes).is_ok_and(|text| !text.contains('\0'));
+        match kind::guess(&bytes) {
+            Some(found @ "application/pdf") => File::bytes(&name, found, &bytes),
+            None if is_text() => File::bytes(&name, "text/plain", &bytes),
+            _ => Err(AttachmentError::new(format!(
+                "{} is neither a PDF nor a text in UTF-8; name its type with `File::bytes`",
+                path.display()
+            ))),
+        }
+    }
+
+    /// Where its content is.
+    pub fn source(&self) -> FileSource<'_> {
+        match &self.source {
+            Source::Id(id) => FileSource::Id(id),
+            Source::Data { name, data } => FileSource::Data { name, data },
+        }
+    }
+
+    pub(super) fn sent_bytes(&self) -> usize {
+        match &self.source {
+            Source::Id(id) => id.len(),
+            Source::Data { name, data } => name.len() + data.as_url().len(),
+        }
+    }
+
+    pub(super) fn tokens(&self) -> u64 {
+        match &self.source {
+            Source::Data { data, .. } if data.media_type().starts_with("text/") => data.size() as u64 / 4,
+            _ => TOKENS,
+        }
+    }
+}
+
+/// Where a file's content is.
+#[derive(Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum FileSource<'a> {
+    /// At the provider, which gave it this id.
+    Id(&'a str),
+    /// In the request.
+    Data {
+        /// The name that the model is told.
+        name: &'a str,
+        /// The bytes.
+        data: &'a Data,
+    },
+}
+
+fn check(what: &str, word: &str) -> Result<(), AttachmentError> {
+    let fault = if word.trim().is_empty() {
+        "is empty"
+    } else if word.len() > MAX_NAME {
+        "is longer than 255 bytes"
+    } else if word.contains(char::is_control) {
+        "holds a control character"
+    } else {
+        return Ok(());
+    };
+    Err(AttachmentError::new(format!("the {what} of the file {fault}")))
+}
+
+/// The short form: `[file "report.pdf" application/pdf, 5120 bytes, #1f3a9c02]`.
+impl fmt::Display for File {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.source {
+            Source::Id(id) => write!(f, "[file id {id:?}]"),
+            Source::Data { name, data } => {
+                write!(f, "[file {name:?} ")?;
+                label::data(data, f)?;
+                f.write_str("]")
+            }
+        }
+    }
+}
+
+impl fmt::Debug for File {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("File").field("source", &self.source()).finish()
+    }
+}
+
+impl fmt::Debug for FileSource<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            FileSource::Id(id) => write!(f, "Id({} bytes)", id.len()),
+            FileSource::Data { data, .. } => data.fmt(f),
+        }
+    }
+}

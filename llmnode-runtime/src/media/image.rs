@@ -1,0 +1,182 @@
+//! Images.
+
+use std::fmt;
+use std::path::Path;
+use std::sync::Arc;
+
+use super::data::{self, Data};
+use super::error::AttachmentError;
+use super::{kind, label};
+
+/// The longest URL that is passed on, in bytes.
+const MAX_URL: usize = 16 * 1024;
+/// What an image of 1024 × 1024 pixels is counted at where each detail counts, and where it does not.
+const TOKENS: u64 = 765;
+const TOKENS_LOW: u64 = 85;
+
+/// An image that a model looks at: its bytes, or a URL that the provider reads. Clones share the content.
+///
+/// Most providers take PNG, JPEG, GIF and WebP. A model that sees no images answers with an error of its provider,
+/// most often a `bad_request`.
+///
+/// Its tokens are estimated at 765, or 85 with [`Detail::Low`], where a provider reports none.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Image {
+    source: Source,
+    detail: Option<Detail>,
+}
+
+#[derive(Clone, PartialEq, Eq)]
+enum Source {
+    Url(Arc<str>),
+    Data(Data),
+}
+
+/// How closely a model looks at an image; what that means in pixels and tokens is the provider's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Detail {
+    /// The provider decides.
+    Auto,
+    /// A small copy of it, at a low and flat price.
+    Low,
+    /// In full.
+    High,
+}
+
+impl Detail {
+    /// The word for it in requests: `auto`, `low` or `high`.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Detail::Auto => "auto",
+            Detail::Low => "low",
+            Detail::High => "high",
+        }
+    }
+}
+
+impl Image {
+    /// An image at an `http` or `https` URL, which the *provider* reads; llmnode never does. A `data:` URL in base64
+    /// is read as [`bytes`](Image::bytes) are.
+    ///
+    /// A server in one's own network may reach what its users may not: check the URLs that they give.
+    ///
+    /// # Errors
+    /// If it is no such URL, or is longer than 16 KiB.
+    pub fn url(url: impl AsRef<str>) -> Result<Self, AttachmentError> {
+        let url = url.as_ref();
+        let starts = |scheme: &str| url.get(..scheme.len()).is_some_and(|s| s.eq_ignore_ascii_case(scheme));
+        if starts("data:") {
+            let (media_type, bytes) = data::decode(url)?;
+            return Image::bytes(media_type, bytes);
+        }
+        let host = ["https://", "http://"]
+            .into_iter()
+            .find(|scheme| starts(scheme))
+            .map(|scheme| &url[scheme.len()..]);
+        let fault = match host {
+            None => "does not begin with `https://`, `http://` or `data:`",
+            Some(host) if host.is_empty() || host.starts_with(['/', '?', '#']) => "names no host",
+            Some(_) if url.len() > MAX_URL => "is longer than 16 KiB",
+            Some(_) if url.contains(|c: char| c.is_control() || c.is_whitespace()) => {
+                "holds a space or a control character, which has to be escaped"
+            }
+            Some(_) => return Ok(Image { source: Source::Url(url.into()), detail: None }),
+        };
+        Err(AttachmentError::new(format!("the URL of the image {fault}")))
+    }
+
+    /// The bytes of an image of this media type, such as `image/png`; a parameter of it is left out.
+    ///
+    /// # Errors
+    /// If it is no media type of images, there are no bytes or more than [`MAX_BYTES`](super::MAX_BYTES), or they
+    /// are plainly of another type.
+    pub fn bytes(media_type: &str, bytes: impl AsRef<[u8]>) -> Result<Self, AttachmentError> {
+        let (media_type, bytes) = (kind::media_type(media_type)?, bytes.as_ref());
+        if !media_type.starts_with("image/") {
+            let message =
+                format!("`{media_type}` is no media type of an image; attach it as a `File` or `Audio`");
+            return Err(AttachmentError::new(message));
+        }
+        if let Some(other) = kind::guess(bytes).filter(|found| *found != media_type) {
+            return Err(AttachmentError::new(format!("the bytes of the {media_type} are of type {other}")));
+        }
+        Ok(Image { source: Source::Data(Data::new(&media_type, bytes)?), detail: None })
+    }
+
+    /// Reads an image from disk. Its type is told by its first bytes: PNG, JPEG, GIF, WebP or BMP.
+    ///
+    /// It blocks the thread while it reads. Where other tasks wait for the thread, read the file by
+    /// `tokio::fs::read` and hand it to [`bytes`](Image::bytes).
+    ///
+    /// # Errors
+    /// If the file cannot be read, is none of these, or has more than [`MAX_BYTES`](super::MAX_BYTES).
+    pub fn open(path: impl AsRef<Path>) -> Result<Self, AttachmentError> {
+        let bytes = data::read(path.as_ref())?;
+        match kind::guess(&bytes).filter(|found| found.starts_with("image/")) {
+            Some(found) => Image::bytes(found, bytes),
+            None => Err(AttachmentError::new(format!(
+                "{} is no PNG, JPEG, GIF, WebP or BMP by its first bytes; name its type with `Image::bytes`",
+                path.as_ref().display()
+            ))),
+        }
+    }
+
+    /// How closely the model is to look. By default nothing is said of it.
+    #[must_use]
+    pub fn detail(mut self, detail: Detail) -> Self {
+        self.detail = Some(detail);
+        self
+    }
+
+    /// What [`detail`](Image::detail) said.
+    pub fn given_detail(&self) -> Option<Detail> {
+        self.detail
+    }
+
+    /// The URL as it is sent, `data:…` for bytes.
+    pub fn as_url(&self) -> &str {
+        match &self.source {
+            Source::Url(url) => url,
+            Source::Data(data) => data.as_url(),
+        }
+    }
+
+    /// The bytes; `None`: the image is at a URL.
+    pub fn data(&self) -> Option<&Data> {
+        match &self.source {
+            Source::Url(_) => None,
+            Source::Data(data) => Some(data),
+        }
+    }
+
+    pub(super) fn tokens(&self) -> u64 {
+        if self.detail == Some(Detail::Low) { TOKENS_LOW } else { TOKENS }
+    }
+}
+
+/// The short form: `[image image/png, 68 bytes, #1f3a9c02]`.
+impl fmt::Display for Image {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("[image ")?;
+        match &self.source {
+            Source::Url(url) => label::url(url, f)?,
+            Source::Data(data) => label::data(data, f)?,
+        }
+        match self.detail {
+            Some(detail) => write!(f, ", detail {}]", detail.as_str()),
+            None => f.write_str("]"),
+        }
+    }
+}
+
+impl fmt::Debug for Image {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut shown = f.debug_struct("Image");
+        match &self.source {
+            Source::Url(url) => shown.field("url", &format_args!("{} bytes", url.len())),
+            Source::Data(data) => shown.field("data", data),
+        };
+        shown.field("detail", &self.detail).finish()
+    }
+}

@@ -1,0 +1,85 @@
+//! Media types: what is said of bytes, and what they show of themselves.
+
+use super::error::AttachmentError;
+
+/// Reads a media type such as `image/png`: in lower case, without parameters, by its usual name.
+pub(super) fn media_type(given: &str) -> Result<String, AttachmentError> {
+    let essence = given.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
+    let token = |part: &str| {
+        let fits = |b: u8| b.is_ascii_alphanumeric() || b"!#$&-^_.+".contains(&b);
+        (1..=127).contains(&part.len()) && part.bytes().all(fits)
+    };
+    match essence.split_once('/') {
+        Some((kind, subtype)) if token(kind) && token(subtype) => Ok(match essence.as_str() {
+            "image/jpg" | "image/pjpeg" => "image/jpeg".to_owned(),
+            "image/x-png" => "image/png".to_owned(),
+            _ => essence,
+        }),
+        _ => Err(AttachmentError::new(format!(
+            "{:?} is no media type; write one such as `image/png`",
+            shortened(given)
+        ))),
+    }
+}
+
+/// The media type that the first bytes tell.
+pub(super) fn guess(bytes: &[u8]) -> Option<&'static str> {
+    const KNOWN: &[(&[u8], &str)] = &[
+        (b"\x89PNG\r\n\x1a\n", "image/png"),
+        (b"\xff\xd8\xff", "image/jpeg"),
+        (b"GIF87a", "image/gif"),
+        (b"GIF89a", "image/gif"),
+        (b"BM", "image/bmp"),
+        (b"%PDF-", "application/pdf"),
+        (b"ID3", "audio/mpeg"),
+        (b"\xff\xfb", "audio/mpeg"),
+        (b"\xff\xf3", "audio/mpeg"),
+        (b"\xff\xf2", "audio/mpeg"),
+        (b"fLaC", "audio/flac"),
+        (b"OggS", "audio/ogg"),
+    ];
+    match bytes.get(8..12) {
+        Some(b"WEBP") if bytes.starts_with(b"RIFF") => return Some("image/webp"),
+        Some(b"WAVE") if bytes.starts_with(b"RIFF") => return Some("audio/wav"),
+        _ => {}
+    }
+    KNOWN.iter().find(|(magic, _)| bytes.starts_with(magic)).map(|(_, found)| *found)
+}
+
+/// What a message quotes of words that were given.
+pub(super) fn shortened(given: &str) -> String {
+    crate::text::one_line(given, 100)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn media_types_have_one_spelling() {
+        for (given, read) in [
+            ("image/png", "image/png"),
+            ("Image/JPG", "image/jpeg"),
+            (" text/plain; charset=utf-8", "text/plain"),
+            ("application/vnd.ms-excel", "application/vnd.ms-excel"),
+            ("image/svg+xml", "image/svg+xml"),
+        ] {
+            assert_eq!(media_type(given).unwrap(), read);
+        }
+        for given in
+            ["", "png", "image/", "/png", "image/png,x", "image/p\"ng", "image/png\n", "a/b/c", "é/x"]
+        {
+            let read = media_type(given);
+            assert!(read.is_err() || given.trim() != given, "{given:?} {read:?}");
+        }
+    }
+
+    #[test]
+    fn bytes_tell_what_they_are() {
+        assert_eq!(guess(b"\x89PNG\r\n\x1a\n...."), Some("image/png"));
+        assert_eq!(guess(b"RIFF\0\0\0\0WEBPVP8 "), Some("image/webp"));
+        assert_eq!(guess(b"RIFF\0\0\0\0WAVEfmt "), Some("audio/wav"));
+        assert_eq!(guess(b"%PDF-1.7"), Some("application/pdf"));
+        assert_eq!((guess(b"RIFF"), guess(b""), guess(b"hello")), (None, None, None));
+    }
+}

@@ -1,0 +1,63 @@
+//! The short form of an attachment, which stands where its content would not be read.
+
+use std::fmt;
+
+use super::data::Data;
+use crate::text::one_line;
+
+/// A word that tells contents apart in texts that tests keep: FNV-1a, which stays as it is.
+fn mark(content: &str) -> u32 {
+    let fold = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
+    let hash = content.bytes().fold(0xcbf2_9ce4_8422_2325, fold);
+    (hash ^ (hash >> 32)) as u32
+}
+
+/// `image/png, 68 bytes, #1f3a9c02`
+pub(super) fn data(data: &Data, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    write!(f, "{}, {} bytes, #{:08x}", data.media_type(), data.size(), mark(data.base64()))
+}
+
+/// A URL on one line, without what may be a key in it: the query, the fragment, a name and a password. What was left
+/// out is marked.
+pub(super) fn url(url: &str, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    let open = &url[..url.find(['?', '#']).unwrap_or(url.len())];
+    let (scheme, rest) = open.split_once("://").unwrap_or(("", open));
+    let user = rest[..rest.find('/').unwrap_or(rest.len())].rfind('@').map_or(0, |at| at + 1);
+    let shown = format!("{scheme}://{}", one_line(&rest[user..], 200));
+    f.write_str(&shown)?;
+    if shown != url {
+        write!(f, ", #{:08x}", mark(url))?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    struct Url(&'static str);
+
+    impl fmt::Display for Url {
+        fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            url(self.0, f)
+        }
+    }
+
+    #[test]
+    fn marks_stay_as_they_are() {
+        assert_eq!(format!("{:08x} {:08x}", mark(""), mark("a")), "4fd0bfc1 296230c0");
+    }
+
+    #[test]
+    fn urls_show_no_keys() {
+        assert_eq!(Url("https://a.example/b/c.png").to_string(), "https://a.example/b/c.png");
+        for secret in [
+            "https://a.example/c.png?sig=hush",
+            "https://a.example/c.png#hush",
+            "https://me:hush@a.example/c.png",
+        ] {
+            let shown = Url(secret).to_string();
+            assert!(shown.starts_with("https://a.example/c.png, #") && !shown.contains("hush"), "{shown}");
+        }
+    }
+}

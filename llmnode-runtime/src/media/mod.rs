@@ -1,0 +1,117 @@
+//! Images, files and sound as parts of a message.
+//!
+//! ```
+//! # use llmnode_runtime as llmnode;
+//! use llmnode::media::Detail;
+//! use llmnode::{Image, Message};
+//!
+//! # fn main() -> Result<(), llmnode::media::AttachmentError> {
+//! let photo = Image::url("https://example.com/cat.png")?.detail(Detail::Low);
+//! let message = Message::user("What is this?").attach(photo).text("Be brief.");
+//! # assert_eq!(message.parts().count(), 3);
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! In a node's prompt it is `{photo:attach}`, for a field of one of these types, or an `Option`, a `Vec` or an array
+//! of them.
+//!
+//! Bytes are encoded once, when the attachment is made; clones, retries and corrections share them. One attachment
+//! has at most [`MAX_BYTES`], those of a prompt together at most [`MAX_TOTAL`]; what is larger goes by its URL, or as
+//! a file that was uploaded to the provider.
+
+mod audio;
+mod data;
+mod error;
+mod file;
+mod image;
+mod kind;
+mod label;
+
+use std::fmt;
+
+pub use audio::Audio;
+pub use data::Data;
+pub use error::AttachmentError;
+pub use file::{File, FileSource};
+pub use image::{Detail, Image};
+
+/// The most that one attachment may have, in bytes before they are encoded: 20 MiB.
+pub const MAX_BYTES: usize = 20 * 1024 * 1024;
+
+/// The most that all attachments of a prompt may have together, in bytes as they are sent: 50 MiB.
+pub const MAX_TOTAL: usize = 50 * 1024 * 1024;
+
+/// A part of a message that is no text. Clones share its content.
+///
+/// `Display` is a short form, which stands in transcripts and traces: `[image image/png, 68 bytes, #1f3a9c02]`, where
+/// the last word tells contents apart. `Debug` shows no content.
+#[derive(Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Attachment {
+    /// An image.
+    Image(Image),
+    /// A file.
+    File(File),
+    /// Sound.
+    Audio(Audio),
+}
+
+impl Attachment {
+    /// What it is, in a word.
+    pub(crate) fn kind(&self) -> &'static str {
+        match self {
+            Attachment::Image(_) => "image",
+            Attachment::File(_) => "file",
+            Attachment::Audio(_) => "audio",
+        }
+    }
+
+    /// How many bytes it adds to a request.
+    pub(crate) fn sent_bytes(&self) -> usize {
+        match self {
+            Attachment::Image(image) => image.as_url().len(),
+            Attachment::File(file) => file.sent_bytes(),
+            Attachment::Audio(audio) => audio.data().base64().len(),
+        }
+    }
+
+    /// About how many tokens it is: a flat figure, as nobody but the provider knows.
+    pub(crate) fn tokens(&self) -> u64 {
+        match self {
+            Attachment::Image(image) => image.tokens(),
+            Attachment::File(file) => file.tokens(),
+            Attachment::Audio(_) => audio::TOKENS,
+        }
+    }
+}
+
+macro_rules! kinds {
+    ($($kind:ident),*) => {
+        $(impl From<$kind> for Attachment {
+            fn from(one: $kind) -> Self {
+                Attachment::$kind(one)
+            }
+        })*
+
+        impl fmt::Display for Attachment {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                match self {
+                    $(Attachment::$kind(one) => one.fmt(f),)*
+                }
+            }
+        }
+
+        impl fmt::Debug for Attachment {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                match self {
+                    $(Attachment::$kind(one) => one.fmt(f),)*
+                }
+            }
+        }
+    };
+}
+kinds!(Image, File, Audio);
+
+#[cfg(test)]
+mod tests;
