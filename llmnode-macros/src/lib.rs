@@ -9,26 +9,38 @@ mod keyed;
 mod node;
 mod output;
 mod prompt;
+mod show;
 mod validate;
 mod values;
 
 use proc_macro::TokenStream;
+use proc_macro2::TokenStream as Tokens;
 
 /// Makes a struct a node: its fields fill the variables of a prompt.
 #[proc_macro_attribute]
 pub fn llm_node(arguments: TokenStream, item: TokenStream) -> TokenStream {
-    node::expand(arguments.into(), item.into()).into()
+    expanded("llm_node", node::expand, arguments, item)
 }
 
 /// Makes a type one that a model answers with: derives what that needs, and dives into its fields' validators.
 #[proc_macro_attribute]
 pub fn llm_output(arguments: TokenStream, item: TokenStream) -> TokenStream {
-    output::expand(arguments.into(), item.into()).into()
+    expanded("llm_output", output::expand, arguments, item)
 }
 
 /// On an impl block: each method is a validator. On a definition with its own derives, by the path
 /// `#[llmnode::validate]`: dives into its fields' validators.
 #[proc_macro_attribute]
 pub fn validate(arguments: TokenStream, item: TokenStream) -> TokenStream {
-    validate::expand(arguments.into(), item.into()).into()
+    expanded("validate", validate::expand, arguments, item)
+}
+
+fn expanded(
+    name: &str,
+    expand: fn(Tokens, Tokens) -> Tokens,
+    arguments: TokenStream,
+    item: TokenStream,
+) -> TokenStream {
+    let item = Tokens::from(item);
+    show::shown(name, item.clone(), expand(arguments.into(), item)).into()
 }

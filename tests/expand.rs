@@ -1,0 +1,43 @@
+//! `LLMNODE_EXPAND` prints expansions while an example is built, and a changed value builds it anew.
+
+#![allow(clippy::expect_used, clippy::unwrap_used, reason = "tests")]
+
+use std::process::{Command, Output};
+
+/// Builds the example `text` where these tests were built, as a unit apart from the one that they run.
+fn build(expand: Option<&str>) -> Output {
+    let target = std::env::current_exe().unwrap().ancestors().nth(3).unwrap().to_owned();
+    let mut cargo = Command::new(env!("CARGO"));
+    cargo.args(["rustc", "--quiet", "--offline", "--example", "text", "--target-dir"]).arg(target);
+    cargo
+        .args(["--", "--cfg", "llmnode_expand", "-Aunexpected_cfgs"])
+        .current_dir(env!("CARGO_MANIFEST_DIR"));
+    // What cargo tells a test of its package makes build scripts run again that look at it.
+    let of_package = |name: &str| ["CARGO_MANIFEST_", "CARGO_PKG_"].iter().any(|set| name.starts_with(set));
+    for (name, _) in std::env::vars().filter(|(name, _)| of_package(name)) {
+        cargo.env_remove(name);
+    }
+    cargo.env_remove("LLMNODE_EXPAND").envs(expand.map(|name| ("LLMNODE_EXPAND", name)));
+    let output = cargo.output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    assert!(output.stdout.is_empty(), "{}", String::from_utf8_lossy(&output.stdout));
+    output
+}
+
+fn printed(expand: &str) -> String {
+    String::from_utf8(build(Some(expand)).stderr).unwrap()
+}
+
+#[test]
+fn prints_the_expansion_that_was_asked_for() {
+    assert_eq!(printed("Closing"), "", "no node of that name");
+    let opening = printed("Opening");
+    let (first, code) = opening.split_once('\n').unwrap();
+    assert_eq!(first, "// `#[llm_node]` on `Opening`, examples/text.rs:14");
+    assert!(code.starts_with("#[doc"), "{code}");
+    assert!(code.contains("\nstruct Opening<'a> {\n    subject: &'a str,\n    words: u32,\n}\n"), "{code}");
+    assert!(code.contains("impl<'a> __llmnode::Node for Opening<'a> {\n"), "{code}");
+    assert!(code.ends_with("};\n\n"), "{code}");
+    assert_eq!(printed("*"), opening, "the example has one node");
+    assert!(build(None).stderr.is_empty());
+}
