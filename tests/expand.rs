@@ -33,7 +33,7 @@ fn prints_the_expansion_that_was_asked_for() {
     assert_eq!(printed("Closing"), "", "no node of that name");
     let opening = printed("Opening");
     let (first, code) = opening.split_once('\n').unwrap();
-    assert_eq!(first, "// `#[llm_node]` on `Opening`, examples/text.rs:14");
+    assert_eq!(first, "// examples/text.rs:14: #[llm_node] Opening");
     assert!(code.starts_with("#[doc"), "{code}");
     assert!(code.contains("\nstruct Opening<'a> {\n    subject: &'a str,\n    words: u32,\n}\n"), "{code}");
     assert!(code.contains("impl<'a> __llmnode::Node for Opening<'a> {\n"), "{code}");

@@ -28,8 +28,8 @@ pub(crate) fn shown(name: &str, item: TokenStream, expansion: TokenStream) -> To
     }
     let Some(of) = named(item) else { return expansion };
     if wanted.is_some_and(|wanted| wanted == "*" || wanted == of) {
-        let code = formatted(expansion.to_string());
-        print(&format!("// `#[{name}]` on `{of}`, {}\n{}\n\n", place(), code.trim_end()));
+        let title = format!("{}: #[{name}] {of}", place());
+        print(&format!("// {title}\n{}\n\n", formatted(expansion.to_string()).trim_end()));
     }
     if NOTED.swap(true, Ordering::Relaxed) {
         return expansion;
