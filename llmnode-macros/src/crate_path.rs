@@ -6,6 +6,7 @@ use syn::parse::ParseStream;
 use syn::{Error, Path};
 
 use crate::keyed::{Keyed, Slot, fill};
+use crate::values::other_than;
 
 /// Its path: `::llmnode`, unless `crate = path` says otherwise.
 pub(crate) fn resolve(given: Option<&Path>) -> Path {
@@ -30,16 +31,70 @@ pub(crate) fn scope(krate: &Path, impls: TokenStream) -> TokenStream {
 
 /// Parses the value of `crate`. It is used from places with other names in scope, so it has to be absolute.
 pub(crate) fn parse(input: ParseStream<'_>, key: Ident, slot: &mut Slot<Path>) -> syn::Result<()> {
+    const WANTED: &str = "`crate` takes an absolute path";
+    if input.fork().call(Path::parse_mod_style).is_err() {
+        return fill(slot, key, Err(other_than(input, &format!("{WANTED}, such as `::llmnode`"))));
+    }
     let path = input.call(Path::parse_mod_style)?;
-    let first = path.segments.first().map(|first| first.ident.to_string()).unwrap_or_default();
-    if path.leading_colon.is_some() || first == "crate" {
+    let names: Vec<_> =
+        path.segments.iter().map(|segment| &segment.ident).filter(|name| is_name(name)).collect();
+    let begins =
+        path.leading_colon.is_some() || path.segments.first().is_some_and(|first| first.ident == "crate");
+    let keywords = path.segments.len() - names.len();
+    if begins && keywords == usize::from(path.leading_colon.is_none()) {
         return fill(slot, key, Ok(path));
     }
-    let written = quote!(#path).to_string().replace(' ', "");
-    let message = format!("`crate` takes an absolute path; write `::{written}` or `crate::{written}`");
+    let message = match &names[..] {
+        [] => format!("{WANTED}, such as `::llmnode`"),
+        names => {
+            let written = quote!(#(#names)::*).to_string().replace(' ', "");
+            format!("{WANTED}; write `::{written}` or `crate::{written}`")
+        }
+    };
     let fault = Error::new_spanned(&path, message);
     // Most likely a dependency is meant: its items are then found, and the path is the one error.
-    let value = (first != "self" && first != "super").then(|| syn::parse_quote!(::#path));
+    let value = (keywords == 0).then(|| syn::parse_quote!(::#(#names)::*));
     *slot = Some(Keyed { key, value });
     Err(fault)
+}
+
+/// Whether a path may go on with it, whatever it begins with.
+fn is_name(segment: &Ident) -> bool {
+    !["self", "super", "Self", "crate"].iter().any(|keyword| segment == keyword)
+}
+
+#[cfg(test)]
+mod tests {
+    use syn::parse::Parser;
+
+    use super::{Ident, ParseStream, Span, parse};
+    use crate::keyed::value;
+
+    /// The path that is used, and what is said.
+    fn read(written: &str) -> (Option<String>, Option<String>) {
+        let mut slot = None;
+        let key = Ident::new("key", Span::call_site());
+        let parser = |input: ParseStream<'_>| Ok(parse(input, key.clone(), &mut slot));
+        let said = parser.parse_str(written).unwrap().err().map(|error| error.to_string());
+        (value(&slot).map(|path| quote::quote!(#path).to_string().replace(' ', "")), said)
+    }
+
+    #[test]
+    fn paths() {
+        for path in ["::llmnode", "::a::b", "crate", "crate::a"] {
+            assert_eq!(read(path), (Some(path.to_owned()), None));
+        }
+        for (path, used, said) in [
+            ("a::b", Some("::a::b"), "; write `::a::b` or `crate::a::b`"),
+            ("self::a", None, "; write `::a` or `crate::a`"),
+            ("Self::a", None, "; write `::a` or `crate::a`"),
+            ("crate::super::a", None, "; write `::a` or `crate::a`"),
+            ("::crate::a", None, "; write `::a` or `crate::a`"),
+            ("super", None, ", such as `::llmnode`"),
+            ("::self", None, ", such as `::llmnode`"),
+        ] {
+            let said = format!("`crate` takes an absolute path{said}");
+            assert_eq!(read(path), (used.map(str::to_owned), Some(said)), "{path}");
+        }
+    }
 }

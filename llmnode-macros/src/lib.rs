@@ -1,5 +1,7 @@
 //! The attribute macros of llmnode; use them through the `llmnode` crate.
 
+#[cfg(test)]
+mod anything;
 mod crate_path;
 mod diagnostics;
 #[cfg(test)]

@@ -52,7 +52,9 @@ fn every_message_is_pinned() {
 fn files(folder: &Path, extension: &str, take: &mut impl FnMut(String)) {
     for entry in std::fs::read_dir(folder).expect("a folder of the crate") {
         let path = entry.expect("an entry").path();
-        if path.is_dir() {
+        if path.ends_with("anything") {
+            // What tests and fuzz targets check.
+        } else if path.is_dir() {
             files(&path, extension, take);
         } else if path.ends_with("expansions.rs") || path.ends_with("template_tests.rs") {
             // Tests.

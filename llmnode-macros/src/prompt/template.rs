@@ -9,6 +9,7 @@
 //!
 //! Parsing goes on after a fault, so that one run reports all of them.
 
+use std::collections::HashMap;
 use std::ops::Range;
 
 use super::fault::{Fault, FaultKind};
@@ -63,8 +64,8 @@ pub(crate) struct Template {
 
 /// Reads a prompt; every fault of it at once.
 pub(crate) fn parse(source: &str) -> Template {
-    let mut parser =
-        Parser { source, at: 0, text: String::new(), text_start: 0, template: Template::default() };
+    let template = Template::default();
+    let mut parser = Parser { source, at: 0, text: String::new(), text_start: 0, pairs: None, template };
     parser.run();
     parser.template
 }
@@ -75,6 +76,8 @@ struct Parser<'a> {
     /// The text that is being read, from `text_start`, its doubled braces already single.
     text: String,
     text_start: usize,
+    /// The braces that match, as soon as one of them opens text.
+    pairs: Option<HashMap<usize, usize>>,
     template: Template,
 }
 
@@ -121,7 +124,8 @@ impl<'a> Parser<'a> {
         let rest = &self.rest()[1..];
         if opens_text(rest) {
             self.fault(open..open + 1, FaultKind::Text);
-            self.at = open + balanced(self.rest());
+            let pairs = self.pairs.get_or_insert_with(|| pairs(self.source));
+            self.at = pairs.get(&open).copied().unwrap_or(open + 1);
             return;
         }
         let Some(length) = rest.find(['{', '}']).filter(|&end| rest[end..].starts_with('}')) else {
@@ -155,18 +159,18 @@ fn opens_text(rest: &str) -> bool {
     }
 }
 
-/// The length of the text from its opening brace to behind the brace that closes it, or 1 if none does.
-fn balanced(text: &str) -> usize {
-    let mut depth = 0usize;
-    for (at, found) in text.char_indices() {
-        match found {
-            '{' => depth += 1,
-            '}' if depth == 1 => return at + 1,
-            '}' => depth -= 1,
-            _ => {}
+/// Each opening brace, and what is behind the brace that closes it: in one pass, however many are asked for.
+fn pairs(source: &str) -> HashMap<usize, usize> {
+    let mut open = vec![];
+    let mut pairs = HashMap::new();
+    for (at, found) in source.match_indices(['{', '}']) {
+        if found == "{" {
+            open.push(at);
+        } else if let Some(open) = open.pop() {
+            pairs.insert(open, at + 1);
         }
     }
-    1
+    pairs
 }
 
 /// A fault inside the braces; without a range it is about the whole placeholder.

@@ -1,0 +1,3 @@
+#[validate(state = World)]
+#[derive(Serialize, Deserialize, schemars::JsonSchema)]
+struct Own<'a>(Choice, &'a str);

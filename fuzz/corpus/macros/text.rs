@@ -1,0 +1,2 @@
+#[llm_node(prompt = "Say hello.")]
+struct Greet;

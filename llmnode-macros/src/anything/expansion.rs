@@ -1,0 +1,200 @@
+//! The macros on any arguments and any item.
+
+use std::collections::HashSet;
+
+use proc_macro2::{Delimiter, TokenStream, TokenTree};
+use quote::ToTokens;
+use syn::{Attribute, Block, Expr, Fields, File, Item, ItemStruct, LitStr, Stmt};
+
+use super::Held;
+
+/// One use of a macro.
+#[derive(Clone)]
+pub(crate) struct Use {
+    pub(crate) expand: Macro,
+    pub(crate) arguments: TokenStream,
+    pub(crate) item: TokenStream,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Macro {
+    Node,
+    Output,
+    Validate,
+}
+
+impl std::fmt::Debug for Use {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self { expand, arguments, item } = self;
+        write!(f, "{expand:?} ({arguments}) {item}")
+    }
+}
+
+impl Use {
+    /// Reads `#[macro(arguments)] item`. `None` where no macro of ours is used.
+    pub(crate) fn read(tokens: TokenStream) -> Option<Self> {
+        let mut tokens = tokens.into_iter();
+        let (Some(TokenTree::Punct(_)), Some(TokenTree::Group(attribute))) = (tokens.next(), tokens.next())
+        else {
+            return None;
+        };
+        let mut attribute = attribute.stream().into_iter();
+        let expand = match attribute.next()?.to_string().as_str() {
+            "llm_node" => Macro::Node,
+            "llm_output" => Macro::Output,
+            "validate" => Macro::Validate,
+            _ => return None,
+        };
+        let arguments = match attribute.next() {
+            Some(TokenTree::Group(group)) if group.delimiter() == Delimiter::Parenthesis => group.stream(),
+            _ => TokenStream::new(),
+        };
+        Some(Self { expand, arguments, item: tokens.collect() })
+    }
+
+    pub(crate) fn expand(&self) -> TokenStream {
+        let expand = match self.expand {
+            Macro::Node => crate::node::expand,
+            Macro::Output => crate::output::expand,
+            Macro::Validate => crate::validate::expand,
+        };
+        expand(self.arguments.clone(), self.item.clone())
+    }
+
+    /// Expands it and checks what came out.
+    pub(crate) fn holds(&self) -> Held {
+        let expansion = self.expand();
+        let Ok(given) = syn::parse2::<Item>(self.item.clone()) else {
+            let same = expansion.to_string() == self.item.to_string();
+            return if same { Ok(()) } else { Err("an item that is none comes back changed".to_owned()) };
+        };
+        let expansion =
+            syn::parse2::<File>(expansion).map_err(|error| format!("it does not parse: {error}"))?;
+        let Some((item, generated)) = expansion.items.split_first() else {
+            return Err("the item is gone".to_owned());
+        };
+        self.unchanged(given, item.clone())?;
+        let generated = Generated::read(generated)?;
+        generated.errors.iter().try_for_each(|message| said_well(message, self))?;
+        self.refused_or_not(item, &generated)
+    }
+
+    /// The item is the one that was given, but for the attributes that are ours to take and to add.
+    fn unchanged(&self, mut given: Item, mut item: Item) -> Held {
+        if let (Macro::Node, Item::Struct(given)) = (self.expand, &mut given) {
+            take_helpers(given);
+        }
+        let (before, after) = (attributes(&mut given), attributes(&mut item));
+        if given.to_token_stream().to_string() != item.to_token_stream().to_string() {
+            return Err(format!("the item comes back as {}", item.to_token_stream()));
+        }
+        let mut after = after.into_iter();
+        match before.iter().find(|attribute| !after.any(|other| other == **attribute)) {
+            Some(lost) => Err(format!("the attribute {lost} is gone")),
+            None => Ok(()),
+        }
+    }
+
+    /// A node has impls that work, or errors and impls that only compile, and never neither.
+    fn refused_or_not(&self, item: &Item, generated: &Generated) -> Held {
+        let refused = !generated.errors.is_empty() || generated.probes > 0;
+        if self.expand != Macro::Node || !matches!(item, Item::Struct(_)) {
+            return Ok(());
+        }
+        for wanted in ["Node", "Exec", "LlmNode"] {
+            if !generated.impls.contains(wanted) {
+                return Err(format!("no impl of {wanted}"));
+            }
+        }
+        if generated.stub == refused {
+            return Ok(());
+        }
+        Err(format!("stub: {}, errors: {:?}, probes: {}", generated.stub, generated.errors, generated.probes))
+    }
+}
+
+/// What an expansion has behind the item.
+#[derive(Default)]
+struct Generated {
+    errors: Vec<String>,
+    probes: usize,
+    stub: bool,
+    /// The traits that are implemented, by their last name.
+    impls: HashSet<String>,
+}
+
+impl Generated {
+    fn read(items: &[Item]) -> Result<Self, String> {
+        let mut generated = Self::default();
+        items.iter().try_for_each(|item| generated.item(item))?;
+        Ok(generated)
+    }
+
+    fn item(&mut self, item: &Item) -> Held {
+        match item {
+            Item::Macro(error)
+                if error.mac.path.segments.last().is_some_and(|it| it.ident == "compile_error") =>
+            {
+                let message = error.mac.parse_body::<LitStr>().map_err(|error| error.to_string())?;
+                self.errors.push(message.value());
+                Ok(())
+            }
+            Item::Const(scope) => match &*scope.expr {
+                Expr::Block(scope) => self.scope(&scope.block),
+                _ => Err("a constant that is no scope".to_owned()),
+            },
+            Item::Use(_) => Ok(()),
+            Item::Mod(probe) if probe.ident == "prompt" => {
+                self.probes += 1;
+                Ok(())
+            }
+            Item::Impl(it) => {
+                let of = it.trait_.as_ref().and_then(|(path, _)| path.segments.last());
+                let of = of.map(|last| last.ident.to_string()).unwrap_or_default();
+                self.stub |= of == "Exec" && it.to_token_stream().to_string().contains("pending ()");
+                if self.impls.insert(of.clone()) { Ok(()) } else { Err(format!("two impls of {of}")) }
+            }
+            other => Err(format!("nobody asked for {}", other.to_token_stream())),
+        }
+    }
+
+    fn scope(&mut self, block: &Block) -> Held {
+        block.stmts.iter().try_for_each(|statement| match statement {
+            Stmt::Item(item) => self.item(item),
+            other => Err(format!("a statement: {}", other.to_token_stream())),
+        })
+    }
+}
+
+/// A message has words, begins like the others, and does not speak of what only the macros know.
+fn said_well(message: &str, given: &Use) -> Held {
+    let first = message.lines().next().unwrap_or_default();
+    let starts = first.starts_with(|c: char| c == '`' || c == '#' || c.is_lowercase());
+    let internal = message.contains("__llmnode") && !format!("{given:?}").contains("__llmnode");
+    if !starts || internal || first.ends_with([' ', ':', ';', ',']) {
+        return Err(format!("said badly: {message:?}"));
+    }
+    Ok(())
+}
+
+/// Removes the helper attributes of a node.
+fn take_helpers(item: &mut ItemStruct) {
+    let ours = |attribute: &Attribute| attribute.path().is_ident("node");
+    item.attrs.retain(|attribute| !ours(attribute));
+    let fields = match &mut item.fields {
+        Fields::Named(fields) => &mut fields.named,
+        Fields::Unnamed(fields) => &mut fields.unnamed,
+        Fields::Unit => return,
+    };
+    fields.iter_mut().for_each(|field| field.attrs.retain(|attribute| !ours(attribute)));
+}
+
+/// Takes the attributes off an item.
+fn attributes(item: &mut Item) -> Vec<String> {
+    let attributes = match item {
+        Item::Struct(item) => std::mem::take(&mut item.attrs),
+        Item::Enum(item) => std::mem::take(&mut item.attrs),
+        _ => vec![],
+    };
+    attributes.into_iter().map(|attribute| attribute.into_token_stream().to_string()).collect()
+}

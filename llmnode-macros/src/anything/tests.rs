@@ -1,0 +1,3 @@
+mod corpus;
+mod mutate;
+mod templates;
