@@ -50,8 +50,13 @@ fn faults(source: &str, template: &Template) -> Held {
         }
         start = range.end;
         let lines = excerpt(source, range).split('\n').count();
-        if lines != 3 || position(source, range.start).column == 0 || fault.kind.to_string().is_empty() {
-            return Err(format!("{fault:?} in {lines} lines"));
+        let message = fault.kind.to_string();
+        if lines != 3
+            || position(source, range.start).column == 0
+            || message.is_empty()
+            || message.contains('\n')
+        {
+            return Err(format!("{fault:?}: {message:?} and {lines} lines"));
         }
     }
     Ok(())

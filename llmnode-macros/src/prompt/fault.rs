@@ -1,5 +1,6 @@
 //! What can be wrong in a prompt, in words.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::ops::Range;
 
@@ -44,6 +45,7 @@ impl fmt::Display for FaultKind {
                 "this `{` opens no variable; write `{{` and `}}` for braces that belong to the text",
             ),
             Self::Positional(text) => {
+                let text = beginning(text);
                 write!(f, "`{text}` names no variable; prompt variables are the node's fields, by name")
             }
             Self::Spaces(name) => write!(f, "a variable has no spaces around it; write `{{{name}}}`"),
@@ -63,14 +65,16 @@ impl fmt::Display for FaultKind {
             },
             Self::Expression(text) => write!(
                 f,
-                "`{text}` is an expression; a prompt variable is a field or a path such as `state.name`, \
-                 so add a field that holds the value"
+                "`{}` is an expression; a prompt variable is a field or a path such as `state.name`, \
+                 so add a field that holds the value",
+                beginning(text)
             ),
             Self::UnknownFilter(name) => match suggest(name, FILTERS) {
                 Some(near) => write!(f, "unknown filter `{name}`; did you mean `{}`?", usage(near)),
                 None => write!(
                     f,
-                    "unknown filter `{name}`; expected `list`, `json`, `or(text)` or a format spec such as `?` or `>8`"
+                    "unknown filter `{}`; expected `list`, `json`, `or(text)` or a format spec such as `?` or `>8`",
+                    beginning(name)
                 ),
             },
             Self::FilterArgument(name) => write!(f, "the filter `{name}` takes no argument; write `:{name}`"),
@@ -83,6 +87,14 @@ impl fmt::Display for FaultKind {
             Self::SpecTooLarge => f.write_str("width and precision go up to 65535"),
         }
     }
+}
+
+/// What a message quotes of the prompt. A brace that is closed far behind holds more than a message can.
+fn beginning(text: &str) -> Cow<'_, str> {
+    const MOST: usize = 60;
+    let line = text.split(['\n', '\r']).next().unwrap_or_default();
+    let end = line.char_indices().nth(MOST).map_or(line.len(), |(end, _)| end);
+    if end == text.len() { text.into() } else { format!("{}…", line[..end].trim_end()).into() }
 }
 
 /// A filter as it is written, with its argument.

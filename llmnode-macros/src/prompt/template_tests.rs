@@ -116,6 +116,15 @@ fn filters_that_are_none() {
 }
 
 #[test]
+fn a_message_quotes_one_line_at_most() {
+    let said = |source: &str| parse(source).faults[0].kind.to_string();
+    assert!(said("{topic: Rust,\nstyle: calm}").starts_with("unknown filter ` Rust,…`; expected"));
+    assert!(said("{a b\nc}").starts_with("`a b…` is an expression"));
+    assert!(said("{:\r\n}").starts_with("`{:…` names no variable"));
+    assert!(said(&format!("{{a {}}}", "é".repeat(999))).starts_with(&format!("`a {}…` is", "é".repeat(58))));
+}
+
+#[test]
 fn all_faults_are_reported_and_the_rest_is_read() {
     let template = parse("{} {a.b} } {ok} {");
     assert_eq!(template.faults.len(), 4);
