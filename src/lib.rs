@@ -29,7 +29,32 @@
 ///
 /// `{field}`, `{field:spec}` with any of Rust's format specifications, `{state.path.to.it}`, and the filters
 /// `:list`, `:json` and `:or(words)`; `{{` and `}}` are literal braces. Every variable is checked by the compiler,
-/// and so is every field: one that no prompt uses is an error, unless it has `#[node(skip)]`.
+/// and so is every field: one that no prompt uses is an error, unless it has `#[node(skip)]`. A field with
+/// `#[node(history)]` holds the earlier messages of a conversation, which stand before the user message:
+///
+/// ```
+/// use llmnode::prelude::*;
+///
+/// #[llm_node(system = "You are brief.", prompt = "{input}")]
+/// struct Answer<'a> {
+///     #[node(history)]
+///     messages: &'a [Message], // or a `Vec<Message>`, an `Arc<[Message]>`, ..
+///     input: &'a str,
+/// }
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), llmnode::NodeError> {
+/// let model = ScriptedModel::new().reply("Oslo.").reply("700,000.");
+/// let run = Run::new(model.clone());
+/// let mut messages = vec![];
+/// for input in ["What is the capital of Norway?", "How many people live there?"] {
+///     let answer = run.call(&Answer { messages: &messages, input }).await?;
+///     messages.extend([Message::user(input), Message::assistant(answer)]);
+/// }
+/// assert_eq!(model.requests()[1].messages.len(), 4); // system, the first question, its answer, the second question
+/// # Ok(())
+/// # }
+/// ```
 ///
 /// # Recovery
 ///
@@ -251,6 +276,7 @@ pub mod prelude {
     #[cfg(feature = "openai")]
     pub use crate::OpenAi;
     pub use crate::{
-        Attempt, Category, Invalid, NodeError, Run, ScriptedModel, Settings, llm_node, llm_output, validate,
+        Attempt, Category, Invalid, Message, NodeError, Run, ScriptedModel, Settings, llm_node, llm_output,
+        validate,
     };
 }

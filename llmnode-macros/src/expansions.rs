@@ -71,6 +71,13 @@ fn a_node_with_all_arguments() {
 }
 
 #[test]
+fn a_node_of_a_conversation() {
+    let arguments = quote!(system = "Be brief.", prompt = "{input}");
+    let item = quote! { struct Reply<'a, H> { #[node(history)] messages: H, input: &'a str } };
+    node("conversation", arguments, item);
+}
+
+#[test]
 fn a_node_that_recovers() {
     let arguments = quote! {
         prompt = "{topic}",

@@ -4,6 +4,7 @@ mod args;
 mod bounds;
 mod check;
 mod emit;
+mod field;
 mod limits;
 mod model;
 mod recover;
@@ -63,8 +64,8 @@ pub(crate) fn expand(arguments: TokenStream, item: TokenStream) -> TokenStream {
         // The compiler reports what it cannot parse itself.
         Err(_) => return item,
     };
-    let skipped = check::take_field_attributes(&mut item, &mut faults);
-    match check::check(&args, &item, &skipped, &mut faults) {
+    let marks = field::take_attributes(&mut item, &mut faults);
+    match check::check(&args, &item, &marks, &mut faults) {
         Some(model) => emit::emit(&model),
         None => {
             let krate = crate_path::resolve(value(&args.krate));

@@ -57,13 +57,22 @@ fn generic_output<'a>(model: &'a NodeModel<'_>) -> Option<&'a Type> {
 
 /// `FieldType: PromptValue` for each field whose type mentions a parameter, by how the prompts write it.
 fn prompt_bounds(model: &NodeModel<'_>) -> Vec<WherePredicate> {
-    let bound = |part: &Part| {
-        let Part::Value { place: Place::Field(field), format } = part else { return None };
+    let bound = |field: &Ident, needed: TokenStream| {
         let ty = field_type(model, field)?;
-        let needed = needed(format);
         mentions_parameter(ty, &model.item.generics).then(|| parse_quote!(#ty: #needed))
     };
-    model.system.iter().chain(&model.prompt).filter_map(bound).collect()
+    let of_part = |part: &Part| match part {
+        Part::Value { place: Place::Field(field), format } => bound(field, needed(format)),
+        _ => None,
+    };
+    let of_history = model.history.iter().filter_map(|field| bound(field, of_llmnode("PromptHistory")));
+    model.system.iter().chain(&model.prompt).filter_map(of_part).chain(of_history).collect()
+}
+
+fn of_llmnode(name: &str) -> TokenStream {
+    let name = Ident::new(name, Span::mixed_site());
+    let private = crate_path::private();
+    quote!(#private::#name)
 }
 
 /// The type of a field of the node.
@@ -73,11 +82,6 @@ pub(crate) fn field_type<'a>(model: &NodeModel<'a>, name: &Ident) -> Option<&'a 
 }
 
 fn needed(format: &Format) -> TokenStream {
-    let of_llmnode = |name: &str| {
-        let name = Ident::new(name, Span::mixed_site());
-        let private = crate_path::private();
-        quote!(#private::#name)
-    };
     let of_std = |name: &str| {
         let name = Ident::new(name, Span::mixed_site());
         quote!(::core::fmt::#name)

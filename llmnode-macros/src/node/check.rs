@@ -3,33 +3,34 @@
 use proc_macro2::Span;
 use syn::ext::IdentExt;
 use syn::spanned::Spanned;
-use syn::{Attribute, Error, Field, Fields, ItemStruct, Type};
+use syn::{Error, Fields, ItemStruct, Type};
 
 use super::Faults;
 use super::args::NodeArgs;
+use super::field::{self, Mark};
 use super::model::{NodeModel, Settings};
 use super::recover::{self, Around};
 use super::variables::Variables;
 use crate::crate_path;
-use crate::diagnostics::suggest;
 use crate::keyed::{key, value};
 
 /// Checks a node whose helper attributes are taken; `None` if there are faults.
 pub(crate) fn check<'a>(
     args: &'a NodeArgs,
     item: &'a ItemStruct,
-    skipped: &[Skip],
+    marks: &[Mark],
     faults: &mut Faults,
 ) -> Option<NodeModel<'a>> {
     together(args, faults);
     if !shape(item, faults) {
         return None;
     }
-    let mut variables = Variables::new(item, args.state.is_some(), faults);
+    let history = field::history(item, marks);
+    let mut variables = Variables::new(item, args.state.is_some(), history, faults);
     let system = args.system.as_ref().and_then(|given| variables.read(given));
     let prompt = args.prompt.as_ref().and_then(|given| variables.read(given));
     if args.prompt.is_some() {
-        variables.unused(skipped);
+        variables.unused(marks);
     }
     let prompt = prompt.filter(|_| faults.none())?;
     Some(NodeModel {
@@ -37,6 +38,7 @@ pub(crate) fn check<'a>(
         krate: crate_path::resolve(value(&args.krate)),
         name: value(&args.name).map(syn::LitStr::value),
         system: system.unwrap_or_default(),
+        history: history.cloned(),
         prompt,
         output: value(&args.output).cloned(),
         state: value(&args.state).cloned(),
@@ -104,60 +106,4 @@ fn shape(item: &ItemStruct, faults: &mut Faults) -> bool {
         }
     }
     true
-}
-
-/// Whether a field is marked as one that no prompt uses.
-#[derive(Clone, Copy)]
-pub(crate) enum Skip {
-    No,
-    At(Span),
-    /// Its attribute has a fault. Whatever was meant, the field was not forgotten.
-    Unread,
-}
-
-/// Removes `#[node(…)]` from the fields; tells for each field whether it is skipped.
-pub(crate) fn take_field_attributes(item: &mut ItemStruct, faults: &mut Faults) -> Vec<Skip> {
-    for attribute in item.attrs.extract_if(.., |attribute| attribute.path().is_ident("node")) {
-        let message = "`#[node(…)]` goes on a field; arguments of the node go into `#[llm_node(…)]`";
-        faults.push(Error::new_spanned(&attribute, message));
-    }
-    item.fields.iter_mut().map(|field| take_skip(field, faults)).collect()
-}
-
-fn take_skip(field: &mut Field, faults: &mut Faults) -> Skip {
-    let mut skip = Skip::No;
-    for attribute in field.attrs.extract_if(.., |attribute| attribute.path().is_ident("node")) {
-        match read_skip(&attribute) {
-            Ok(_) if matches!(skip, Skip::At(_)) => {
-                faults.push(Error::new_spanned(&attribute, "`skip` given more than once"));
-            }
-            Ok(at) => skip = Skip::At(at),
-            Err(error) => {
-                skip = Skip::Unread;
-                faults.push(error);
-            }
-        }
-    }
-    skip
-}
-
-/// Where it says `skip`.
-fn read_skip(attribute: &Attribute) -> syn::Result<Span> {
-    const USAGE: &str = "a field takes `#[node(skip)]`, for one that no prompt uses";
-    let mut read = None;
-    attribute
-        .parse_nested_meta(|meta| {
-            let name = meta.path.get_ident().map(ToString::to_string).unwrap_or_default();
-            if name == "skip" && !meta.input.peek(syn::Token![=]) {
-                read = Some(meta.path.span());
-                return Ok(());
-            }
-            let near = suggest(&name, ["skip"]).map(|near| format!("; did you mean `{near}`?"));
-            Err(meta.error(match near {
-                Some(near) if name != "skip" => format!("unknown argument `{name}`{near}"),
-                _ => USAGE.to_owned(),
-            }))
-        })
-        .map_err(|error| if read.is_some() { Error::new_spanned(attribute, USAGE) } else { error })?;
-    read.ok_or_else(|| Error::new_spanned(attribute, USAGE))
 }

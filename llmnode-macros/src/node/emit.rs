@@ -49,6 +49,7 @@ fn ways(model: &NodeModel<'_>, generics: Generics, private: &Ident) -> TokenStre
     let here = Span::mixed_site();
     let ident = &model.item.ident;
     let system = (!model.system.is_empty()).then(|| message("system", &model.system, model, private));
+    let history = history(model, private);
     let user = message("user", &model.prompt, model, private);
     let reads_state = model.system.iter().chain(&model.prompt).any(Part::reads_state);
     let lent = if reads_state { quote_spanned!(here=> state) } else { quote_spanned!(here=> _) };
@@ -72,6 +73,7 @@ fn ways(model: &NodeModel<'_>, generics: Generics, private: &Ident) -> TokenStre
         impl #impl_generics #private::LlmNode<#state> for #ident #ty_generics #where_clause {
             fn render(&self, #lent: &#state, to: &mut #private::Prompt) {
                 #system
+                #history
                 #user
             }
             fn output(&self) -> #private::OutputSpec<Self::Output, #state> {
@@ -163,6 +165,12 @@ fn message(role: &str, parts: &[Part], model: &NodeModel<'_>, private: &Ident) -
     let role = Ident::new(role, here);
     let segments = parts.iter().map(|part| segment(part, model, private));
     quote_spanned!(here=> to.#role(&[#(#segments),*]);)
+}
+
+fn history(model: &NodeModel<'_>, private: &Ident) -> Option<TokenStream> {
+    let here = Span::mixed_site();
+    let field = reference(&Place::Field(model.history.clone()?), model, private);
+    Some(quote_spanned!(here=> to.history(#field);))
 }
 
 fn segment(part: &Part, model: &NodeModel<'_>, private: &Ident) -> TokenStream {

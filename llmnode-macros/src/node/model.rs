@@ -14,6 +14,8 @@ pub(crate) struct NodeModel<'a> {
     pub(crate) krate: Path,
     pub(crate) name: Option<String>,
     pub(crate) system: Vec<Part>,
+    /// The field whose messages stand before the user message.
+    pub(crate) history: Option<Ident>,
     pub(crate) prompt: Vec<Part>,
     pub(crate) output: Option<Type>,
     pub(crate) state: Option<Type>,

@@ -2,10 +2,10 @@
 
 use proc_macro2::Span;
 use syn::ext::IdentExt;
-use syn::{Error, Field, Index, ItemStruct, LitStr, Member, Type};
+use syn::{Error, Field, Ident, Index, ItemStruct, LitStr, Member, Type};
 
 use super::Faults;
-use super::check::Skip;
+use super::field::Mark;
 use super::model::{Part, Place};
 use crate::keyed::Keyed;
 use crate::prompt::identifier;
@@ -18,6 +18,8 @@ pub(crate) struct Variables<'a> {
     item: &'a ItemStruct,
     node: String,
     fields: Vec<String>,
+    /// The field that holds the history, which is no variable.
+    history: Option<String>,
     has_state: bool,
     used: Vec<String>,
     /// Whether all prompts could be read, so that what is not used is known.
@@ -26,12 +28,20 @@ pub(crate) struct Variables<'a> {
 }
 
 impl<'a> Variables<'a> {
-    pub(crate) fn new(item: &'a ItemStruct, has_state: bool, faults: &'a mut Faults) -> Self {
-        let fields = item.fields.iter().filter_map(name).filter(|name| name != "state").collect();
+    pub(crate) fn new(
+        item: &'a ItemStruct,
+        has_state: bool,
+        history: Option<&Ident>,
+        faults: &'a mut Faults,
+    ) -> Self {
+        let history = history.map(|field| field.unraw().to_string());
+        let fields = item.fields.iter().filter_map(name);
+        let fields = fields.filter(|name| name != "state" && history.as_ref() != Some(name)).collect();
         Self {
             item,
             node: item.ident.unraw().to_string(),
             fields,
+            history,
             has_state,
             used: vec![],
             complete: true,
@@ -56,6 +66,7 @@ impl<'a> Variables<'a> {
             self.fault(prompt, &source, &fault.range, &fault.kind.to_string());
         }
         self.unknown(given.key.span(), prompt, &template);
+        self.history_inserted(prompt, &source, &template);
         self.mustache(prompt, &source, &template);
         self.stateless(prompt, &source, &template);
         Some(template.segments.into_iter().filter_map(|segment| self.part(prompt, segment)).collect())
@@ -63,15 +74,15 @@ impl<'a> Variables<'a> {
 
     /// Reports the fields that no prompt uses, unless a fault hides what is used, and those that are used all
     /// the same.
-    pub(crate) fn unused(self, skipped: &[Skip]) {
-        for (field, skipped) in self.item.fields.iter().zip(skipped) {
+    pub(crate) fn unused(self, marks: &[Mark]) {
+        for (field, mark) in self.item.fields.iter().zip(marks) {
             let Some((ident, name)) = field.ident.as_ref().zip(name(field)) else { continue };
             let used = self.used.contains(&name);
-            if let (Skip::At(attribute), true) = (skipped, used) {
+            if let (Mark::Skip(attribute), true) = (mark, used) {
                 let message = format!("the prompt uses the field `{name}`; drop `#[node(skip)]`");
                 self.faults.push(Error::new(*attribute, message));
             }
-            let silent = used || !matches!(skipped, Skip::No) || name == "state" || is_phantom(&field.ty);
+            let silent = used || !matches!(mark, Mark::None) || name == "state" || is_phantom(&field.ty);
             if silent || !self.complete {
                 continue;
             }
@@ -93,7 +104,7 @@ impl<'a> Variables<'a> {
         let mut used = vec![];
         for segment in &template.segments {
             let Piece::Variable { variable: Variable::Field(name), .. } = &segment.kind else { continue };
-            if self.fields.contains(name) {
+            if self.fields.contains(name) || self.history.as_ref() == Some(name) {
                 used.push(name.clone());
             } else if name != "state" {
                 unknown.push(Unknown { name: name.clone(), range: segment.range.clone() });
@@ -106,6 +117,21 @@ impl<'a> Variables<'a> {
             self.complete = false;
         }
         self.used.append(&mut used);
+    }
+
+    /// The history in a prompt: it stands in the conversation by itself.
+    fn history_inserted(&mut self, prompt: &LitStr, source: &str, template: &Template) {
+        for segment in &template.segments {
+            let Piece::Variable { variable: Variable::Field(name), .. } = &segment.kind else { continue };
+            if self.history.as_ref() == Some(name) {
+                let message = format!(
+                    "the history `{name}` stands before the user message by itself; drop `{{{name}}}`"
+                );
+                let complete = self.complete;
+                self.fault(prompt, source, &segment.range, &message);
+                self.complete = complete;
+            }
+        }
     }
 
     /// `{{field}}` is the text `{field}`; other template languages mean the variable by it.

@@ -5,11 +5,13 @@
 
 pub(crate) mod at;
 mod attach;
+mod history;
 mod segment;
 mod values;
 
 pub use at::PromptAt;
 pub use attach::{Attachments, PromptAttachment};
+pub use history::PromptHistory;
 pub use segment::Segment;
 pub use values::{PromptItem, PromptJson, PromptList, PromptOption, PromptValue};
 
@@ -40,6 +42,13 @@ impl Prompt {
         self.push(message);
     }
 
+    /// Adds the earlier messages of a conversation, as they are.
+    pub fn history<H: PromptHistory + ?Sized>(&mut self, history: &H) {
+        let history = history.as_ref();
+        self.make_room(history.len());
+        self.messages.extend_from_slice(history);
+    }
+
     /// Writes the user message.
     pub fn user(&mut self, segments: &[Segment<'_>]) {
         let message = self.render("prompt", Role::User, segments);
@@ -67,12 +76,16 @@ impl Prompt {
 
     /// A system message without text says nothing, and some providers refuse it.
     fn push(&mut self, message: Message) {
-        if self.messages.is_empty() {
-            // Room for a correction, so that the first one moves nothing.
-            self.messages.reserve(4);
-        }
+        self.make_room(1);
         if message.role != Role::System || !message.content.is_empty() {
             self.messages.push(message);
+        }
+    }
+
+    /// Makes room for messages, and for the prompt and a correction that follow, so that these move nothing.
+    fn make_room(&mut self, messages: usize) {
+        if self.messages.capacity() < self.messages.len() + messages {
+            self.messages.reserve(messages + 3);
         }
     }
 

@@ -1,0 +1,103 @@
+//! The helper attributes of a node's fields: `#[node(skip)]` and `#[node(history)]`.
+
+use proc_macro2::Span;
+use syn::spanned::Spanned;
+use syn::{Attribute, Error, Field, Ident, ItemStruct, Token};
+
+use super::Faults;
+use crate::diagnostics::suggest;
+
+const USAGE: &str = "a field takes `#[node(skip)]`, for one that no prompt uses, or `#[node(history)]`, for the earlier \
+                     messages of a conversation";
+
+/// What a field is marked as.
+#[derive(Clone, Copy)]
+pub(crate) enum Mark {
+    None,
+    /// No prompt uses it.
+    Skip(Span),
+    /// It holds the earlier messages of the conversation.
+    History(Span),
+    /// Its attribute has a fault. Whatever was meant, the field was not forgotten.
+    Unread,
+}
+
+/// Removes `#[node(…)]` from the fields; tells for each field how it is marked.
+pub(crate) fn take_attributes(item: &mut ItemStruct, faults: &mut Faults) -> Vec<Mark> {
+    for attribute in item.attrs.extract_if(.., |attribute| attribute.path().is_ident("node")) {
+        let message = "`#[node(…)]` goes on a field; arguments of the node go into `#[llm_node(…)]`";
+        faults.push(Error::new_spanned(&attribute, message));
+    }
+    let mut marks: Vec<_> = item.fields.iter_mut().map(|field| take_mark(field, faults)).collect();
+    let histories = marks.iter_mut().filter(|mark| matches!(mark, Mark::History(_)));
+    for further in histories.skip(1) {
+        if let Mark::History(at) = *further {
+            let message =
+                "a node has one history, and another field is marked as it; join their messages in one field";
+            faults.push(Error::new(at, message));
+        }
+        *further = Mark::Unread;
+    }
+    marks
+}
+
+/// The field that holds the history.
+pub(crate) fn history<'a>(item: &'a ItemStruct, marks: &[Mark]) -> Option<&'a Ident> {
+    let mut fields = item.fields.iter().zip(marks);
+    fields.find(|(_, mark)| matches!(mark, Mark::History(_))).and_then(|(field, _)| field.ident.as_ref())
+}
+
+fn take_mark(field: &mut Field, faults: &mut Faults) -> Mark {
+    let mut mark = Mark::None;
+    for attribute in field.attrs.extract_if(.., |attribute| attribute.path().is_ident("node")) {
+        if let Err(error) = read(&attribute, &mut mark) {
+            mark = Mark::Unread;
+            faults.push(error);
+        }
+    }
+    mark
+}
+
+/// Adds what one attribute says.
+fn read(attribute: &Attribute, mark: &mut Mark) -> syn::Result<()> {
+    let mut empty = true;
+    let mut own = false;
+    let parsed = attribute.parse_nested_meta(|meta| {
+        empty = false;
+        let name = meta.path.get_ident().map(ToString::to_string).unwrap_or_default();
+        let at = meta.path.span();
+        let new = match name.as_str() {
+            "skip" | "history" if meta.input.peek(Token![=]) => Err(USAGE.to_owned()),
+            "skip" => Ok(Mark::Skip(at)),
+            "history" => Ok(Mark::History(at)),
+            _ => Err(match suggest(&name, ["skip", "history"]) {
+                Some(near) => format!("unknown argument `{name}`; did you mean `{near}`?"),
+                None => USAGE.to_owned(),
+            }),
+        };
+        let joined = new.map_err(|message| Error::new(at, message)).and_then(|new| join(*mark, new));
+        own = joined.is_err();
+        *mark = joined?;
+        Ok(())
+    });
+    match parsed {
+        Ok(()) if empty => Err(Error::new_spanned(attribute, USAGE)),
+        Err(error) if own => Err(error),
+        Err(_) => Err(Error::new_spanned(attribute, USAGE)),
+        Ok(()) => Ok(()),
+    }
+}
+
+/// Two marks of one field.
+fn join(old: Mark, new: Mark) -> syn::Result<Mark> {
+    match (old, new) {
+        (Mark::Skip(_), Mark::Skip(at)) => Err(Error::new(at, "`skip` given more than once")),
+        (Mark::History(_), Mark::History(at)) => Err(Error::new(at, "`history` given more than once")),
+        (Mark::Skip(at), Mark::History(_)) | (Mark::History(_), Mark::Skip(at)) => Err(Error::new(
+            at,
+            "the history is sent with every request, so it cannot be skipped; drop `skip`",
+        )),
+        (Mark::Unread, _) => Ok(Mark::Unread),
+        (_, new) => Ok(new),
+    }
+}
