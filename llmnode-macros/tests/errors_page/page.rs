@@ -29,6 +29,11 @@ const SECTIONS: &[Section] = &[
         about: "A node is a struct with named fields, or with none, and each field is a variable of its prompts.",
     },
     Section {
+        title: "The conversation: history and examples",
+        folders: &["history"],
+        about: "The messages of a field with `#[node(history)]` stand before the user message.",
+    },
+    Section {
         title: "The output and the state",
         folders: &["output"],
         about: "The type of the answer is read from JSON and described to the model by its schema; `#[llm_output]` derives both.",

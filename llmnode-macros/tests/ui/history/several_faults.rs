@@ -1,5 +1,6 @@
-// Cause: the history is inserted, a variable is misspelt, and a field is forgotten.
-// Mend: drop the history's variable, and mend the other two.
+// Cause: the prompt inserts the history, and names a variable that is no field.
+// Mend: drop the history, and write the name of the field.
+// Errors: 2
 use llmnode::prelude::*;
 
 #[llm_node(system = "Be {tone}.", prompt = "{messages} {inptu}")]
