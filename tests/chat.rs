@@ -1,7 +1,5 @@
 //! What stands in a conversation beside system and user message: examples and the history.
 
-#![expect(clippy::unwrap_used, reason = "a test")]
-
 use std::sync::Arc;
 
 use llmnode::prelude::*;
