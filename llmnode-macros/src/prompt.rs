@@ -3,6 +3,7 @@
 mod fault;
 pub(crate) mod locate;
 pub(crate) mod probe;
+pub(crate) mod source;
 mod spec;
 pub(crate) mod template;
 

@@ -11,14 +11,21 @@ use crate::keyed::end;
 pub(crate) fn text(input: ParseStream<'_>, key: &Ident, what: &str) -> syn::Result<LitStr> {
     let wanted = format!("`{key}` takes a string literal{what}");
     match literal(input, &wanted)? {
-        Lit::Str(text) if text.suffix().is_empty() => Ok(text),
-        // Quotation marks in the text: what follows the first of them sticks to the literal.
-        Lit::Str(text) => Err(Error::new(
-            text.span(),
-            "the string literal ends at its second `\"`; write `\\\"` in the text, or a raw string: `r#\"…\"#`",
-        )),
+        Lit::Str(text) => whole_text(text),
         other => Err(Error::new_spanned(other, wanted)),
     }
+}
+
+/// A string literal that ends where it seems to.
+pub(crate) fn whole_text(text: LitStr) -> syn::Result<LitStr> {
+    if text.suffix().is_empty() {
+        return Ok(text);
+    }
+    // Quotation marks in the text: what follows the first of them sticks to the literal.
+    Err(Error::new(
+        text.span(),
+        "the string literal ends at its second `\"`; write `\\\"` in the text, or a raw string: `r#\"…\"#`",
+    ))
 }
 
 /// A text with something in it.

@@ -2,7 +2,8 @@
 
 pub use crate::prompt::at::prompt_at;
 pub use crate::prompt::{
-    Prompt, PromptAttachment, PromptHistory, PromptJson, PromptList, PromptOption, PromptValue, Segment,
+    Prompt, PromptAttachment, PromptFence, PromptHistory, PromptJson, PromptList, PromptOption, PromptValue,
+    Segment,
 };
 pub use crate::recovery::{Backoff, Failures, Step};
 pub use crate::run::{Falling, exec, fallback, fallback_with_state};

@@ -10,6 +10,7 @@ use super::recover::{self, Stack};
 use crate::crate_path;
 use crate::diagnostics::Errors;
 use crate::keyed::{Grammar, Keyed, Slot, fill, parse_arguments};
+use crate::prompt::source::Source;
 use crate::values::{filled, function, number, text, ty, whole};
 
 const VALUES: [&str; 13] = [
@@ -56,8 +57,8 @@ fn refused(name: &str) -> Option<String> {
 /// The arguments as given; what they mean together is judged by `check`.
 #[derive(Default)]
 pub(crate) struct NodeArgs {
-    pub(crate) prompt: Slot<LitStr>,
-    pub(crate) system: Slot<LitStr>,
+    pub(crate) prompt: Slot<Source>,
+    pub(crate) system: Slot<Source>,
     pub(crate) output: Slot<Type>,
     pub(crate) state: Slot<Type>,
     pub(crate) retries: Slot<u32>,
@@ -85,10 +86,9 @@ impl NodeArgs {
     }
 
     fn argument(&mut self, key: syn::Ident, input: ParseStream<'_>) -> syn::Result<()> {
-        const CHECKED: &str = ", so that its variables can be checked";
         match key.to_string().as_str() {
-            "prompt" => fill(&mut self.prompt, key.clone(), text(input, &key, CHECKED)),
-            "system" => fill(&mut self.system, key.clone(), text(input, &key, CHECKED)),
+            "prompt" => fill(&mut self.prompt, key.clone(), Source::parse(input, &key)),
+            "system" => fill(&mut self.system, key.clone(), Source::parse(input, &key)),
             "output" => fill(&mut self.output, key.clone(), ty(input, &key)),
             "state" => fill(&mut self.state, key.clone(), ty(input, &key)),
             "retries" => fill(&mut self.retries, key.clone(), whole(input, &key, 0)),

@@ -90,6 +90,7 @@ fn needed(format: &Format) -> TokenStream {
         Format::Plain => of_llmnode("PromptValue"),
         Format::List => of_llmnode("PromptList"),
         Format::Json => of_llmnode("PromptJson"),
+        Format::Fence => of_llmnode("PromptFence"),
         Format::Or(_) => of_llmnode("PromptOption"),
         Format::Spec(spec) => of_std(match spec.chars().last() {
             Some('?') => "Debug",

@@ -1,16 +1,19 @@
 //! The variables of a node's prompts against its fields and its state.
 
+use std::ops::Range;
+
 use proc_macro2::Span;
 use syn::ext::IdentExt;
-use syn::{Error, Field, Ident, Index, ItemStruct, LitStr, Member, Type};
+use syn::{Error, Field, Ident, Index, ItemStruct, Member, Type};
 
 use super::Faults;
 use super::field::Mark;
 use super::model::{Part, Place};
 use crate::keyed::Keyed;
 use crate::prompt::identifier;
-use crate::prompt::locate::{excerpt, position};
+use crate::prompt::locate::excerpt;
 use crate::prompt::probe::{Offer, Unknown, unknown_variables};
+use crate::prompt::source::Source;
 use crate::prompt::template::{Format, Piece, Segment, Template, Variable, parse};
 
 /// What the prompts of one node may name, and what they did name.
@@ -50,25 +53,24 @@ impl<'a> Variables<'a> {
     }
 
     /// Reads one prompt, unless its argument had a fault.
-    pub(crate) fn read(&mut self, given: &Keyed<LitStr>) -> Option<Vec<Part>> {
+    pub(crate) fn read(&mut self, given: &Keyed<Source>) -> Option<Vec<Part>> {
         let Some(prompt) = &given.value else {
             self.complete = false;
             return None;
         };
-        let source = prompt.value();
-        if source.trim().is_empty() {
-            self.faults.push(Error::new(prompt.span(), format!("`{}` is empty", given.key)));
+        if prompt.text().trim().is_empty() {
+            self.faults.push(Error::new(prompt.span(0), format!("`{}` is empty", given.key)));
             self.complete = false;
             return None;
         }
-        let template = parse(&source);
+        let template = parse(prompt.text());
         for fault in &template.faults {
-            self.fault(prompt, &source, &fault.range, &fault.kind.to_string());
+            self.fault(prompt, &fault.range, &fault.kind.to_string());
         }
         self.unknown(given.key.span(), prompt, &template);
-        self.history_inserted(prompt, &source, &template);
-        self.mustache(prompt, &source, &template);
-        self.stateless(prompt, &source, &template);
+        self.history_inserted(prompt, &template);
+        self.mustache(prompt, &template);
+        self.stateless(prompt, &template);
         Some(template.segments.into_iter().filter_map(|segment| self.part(prompt, segment)).collect())
     }
 
@@ -93,13 +95,14 @@ impl<'a> Variables<'a> {
         }
     }
 
-    fn fault(&mut self, prompt: &LitStr, source: &str, range: &std::ops::Range<usize>, message: &str) {
-        let message = format!("{message} (at {})\n{}", position(source, range.start), excerpt(source, range));
-        self.faults.push(Error::new(prompt.span(), message));
+    fn fault(&mut self, prompt: &Source, range: &Range<usize>, message: &str) {
+        let (at, excerpt) = (prompt.position(range.start), excerpt(prompt.text(), range));
+        let message = format!("{message} (at {at})\n{excerpt}");
+        self.faults.push(Error::new(prompt.span(range.start), message));
         self.complete = false;
     }
 
-    fn unknown(&mut self, key: Span, prompt: &LitStr, template: &Template) {
+    fn unknown(&mut self, key: Span, prompt: &Source, template: &Template) {
         let mut unknown = vec![];
         let mut used = vec![];
         for segment in &template.segments {
@@ -120,7 +123,7 @@ impl<'a> Variables<'a> {
     }
 
     /// The history in a prompt: it stands in the conversation by itself.
-    fn history_inserted(&mut self, prompt: &LitStr, source: &str, template: &Template) {
+    fn history_inserted(&mut self, prompt: &Source, template: &Template) {
         for segment in &template.segments {
             let Piece::Variable { variable: Variable::Field(name), .. } = &segment.kind else { continue };
             if self.history.as_ref() == Some(name) {
@@ -128,17 +131,17 @@ impl<'a> Variables<'a> {
                     "the history `{name}` stands before the user message by itself; drop `{{{name}}}`"
                 );
                 let complete = self.complete;
-                self.fault(prompt, source, &segment.range, &message);
+                self.fault(prompt, &segment.range, &message);
                 self.complete = complete;
             }
         }
     }
 
     /// `{{field}}` is the text `{field}`; other template languages mean the variable by it.
-    fn mustache(&mut self, prompt: &LitStr, source: &str, template: &Template) {
+    fn mustache(&mut self, prompt: &Source, template: &Template) {
         for segment in &template.segments {
             let Piece::Text(_) = segment.kind else { continue };
-            let text = &source[segment.range.clone()];
+            let text = &prompt.text()[segment.range.clone()];
             for (open, _) in text.match_indices("{{") {
                 let Some(length) = text[open + 2..].find("}}") else { continue };
                 let name = text[open + 2..open + 2 + length].trim();
@@ -148,37 +151,37 @@ impl<'a> Variables<'a> {
                     let message = format!(
                         "`{{{{{name}}}}}` is the text `{{{name}}}`; write `{{{name}}}` for its value"
                     );
-                    self.fault(prompt, source, &(start..start + length + 4), &message);
+                    self.fault(prompt, &(start..start + length + 4), &message);
                 }
             }
         }
     }
 
     /// State paths on a node that has no state: one mistake, however many paths.
-    fn stateless(&mut self, prompt: &LitStr, source: &str, template: &Template) {
+    fn stateless(&mut self, prompt: &Source, template: &Template) {
         let is_state = |kind: &Piece| matches!(kind, Piece::Variable { variable: Variable::State(_), .. });
         let first = template.segments.iter().find(|segment| is_state(&segment.kind));
         if let Some(segment) = first.filter(|_| !self.has_state) {
-            let written = &source[segment.range.clone()];
+            let written = &prompt.text()[segment.range.clone()];
             let message = format!("`{written}` reads the program's state; name its type with `state = …`");
             let complete = self.complete;
-            self.fault(prompt, source, &segment.range, &message);
+            self.fault(prompt, &segment.range, &message);
             self.complete = complete;
         }
     }
 
-    fn part(&self, prompt: &LitStr, segment: Segment) -> Option<Part> {
+    fn part(&self, prompt: &Source, segment: Segment) -> Option<Part> {
         let (variable, format) = match segment.kind {
             Piece::Text(text) => return Some(Part::Text(text)),
             Piece::Variable { variable, format } => (variable, format),
         };
         // Resolved at the macro, so that rustc never proposes to replace the prompt.
-        let span = prompt.span().resolved_at(Span::mixed_site());
+        let span = prompt.span(segment.range.start).resolved_at(Span::mixed_site());
         let place = match variable {
             Variable::Field(name) => Place::Field(identifier(&name, span)?),
             Variable::State(path) => Place::State {
                 members: path.iter().map(|step| member(step, span)).collect::<Option<_>>()?,
-                at: position(&prompt.value(), segment.range.start + 1),
+                at: prompt.position(segment.range.start + 1),
                 span,
             },
         };

@@ -7,7 +7,7 @@ use std::ops::Range;
 use crate::diagnostics::suggest;
 
 /// The filters that exist, as a user writes them.
-const FILTERS: [&str; 3] = ["list", "json", "or"];
+const FILTERS: [&str; 4] = ["list", "json", "fence", "or"];
 
 /// Something wrong in a prompt, and where.
 #[derive(Debug, Clone, PartialEq)]
@@ -32,6 +32,7 @@ pub(crate) enum FaultKind {
     UnknownFilter(String),
     FilterArgument(&'static str),
     OrWithoutText,
+    FenceInLine(String),
     SpecParameter,
     SpecTooLarge,
 }
@@ -73,13 +74,16 @@ impl fmt::Display for FaultKind {
                 Some(near) => write!(f, "unknown filter `{name}`; did you mean `{}`?", usage(near)),
                 None => write!(
                     f,
-                    "unknown filter `{}`; expected `list`, `json`, `or(text)` or a format spec such as `?` or `>8`",
+                    "unknown filter `{}`; expected `list`, `json`, `fence`, `or(text)` or a format spec such as `?` or `>8`",
                     beginning(name)
                 ),
             },
             Self::FilterArgument(name) => write!(f, "the filter `{name}` takes no argument; write `:{name}`"),
             Self::OrWithoutText => {
                 f.write_str("the filter `or` takes the text for an absent value; write `:or(none)`")
+            }
+            Self::FenceInLine(text) => {
+                write!(f, "`{}` writes lines of its own; put it on a line by itself", beginning(text))
             }
             Self::SpecParameter => f.write_str(
                 "width and precision cannot come from a variable; write a number, such as `>8` or `.2`",

@@ -26,7 +26,8 @@ use quote::{ToTokens, format_ident, quote_spanned};
 use syn::LitStr;
 
 use super::identifier;
-use super::locate::{position, source_offsets};
+use super::locate::source_offsets;
+use super::source::Source;
 use crate::diagnostics::{list, suggest};
 
 /// A variable of a prompt that is no field.
@@ -55,38 +56,45 @@ impl<'a> Offer<'a> {
 /// `plain` says that `format_args!` accepts the literal as it stands, as far as its grammar goes; `used` are the
 /// fields the prompt names.
 pub(crate) fn unknown_variables(
-    prompt: &LitStr,
+    prompt: &Source,
     unknown: &[Unknown],
     offer: &Offer<'_>,
     plain: bool,
     used: &[String],
 ) -> TokenStream {
-    let token = prompt.token().to_string();
-    // Another macro may have given the literal a foreign span; no place in it can be computed then.
-    let spanned = prompt.span().source_text().as_deref() == Some(&token);
     let identifiers: Option<Vec<_>> =
         unknown.iter().map(|unknown| identifier(&unknown.name, Span::mixed_site())).collect();
-    match identifiers {
-        Some(names) if spanned && plain => own_literal(prompt, unknown, &names, offer, used),
-        _ => unknown
-            .iter()
-            .map(|unknown| {
-                let words = Words::new(prompt, unknown, offer);
-                let masked = spanned.then(|| mask(&token, &prompt.value(), &unknown.range)).flatten();
-                masked.map_or_else(
-                    || words.at_literal(prompt),
-                    |mask| masked_literal(prompt, mask, &words, offer.key),
-                )
-            })
-            .collect(),
+    match (identifiers, prompt.only_literal()) {
+        (Some(names), Some(literal)) if plain && is_spanned(literal) => {
+            own_literal(prompt, literal, unknown, &names, offer, used)
+        }
+        _ => unknown.iter().map(|unknown| alone(prompt, unknown, offer)).collect(),
     }
+}
+
+/// Whether the literal's span is where it stands: another macro may have given it a foreign one, and then no place in
+/// it can be computed.
+fn is_spanned(literal: &LitStr) -> bool {
+    literal.span().source_text().is_some_and(|text| text == literal.token().to_string())
+}
+
+/// The error for one variable, by itself.
+fn alone(prompt: &Source, unknown: &Unknown, offer: &Offer<'_>) -> TokenStream {
+    let words = Words::new(prompt, unknown, offer);
+    let found = prompt.literal(&unknown.range).filter(|(literal, _)| is_spanned(literal));
+    let masked = found.and_then(|(literal, range)| {
+        let mask = mask(&literal.token().to_string(), &literal.value(), &range)?;
+        Some(masked_literal(literal, mask, &words, offer.key))
+    });
+    masked.unwrap_or_else(|| words.at(prompt.span(unknown.range.start)))
 }
 
 /// Captures all names from the user's literal. Where each unknown name has a near one, they stay unbound, which rustc
 /// answers with its proposals. Else each is bound to a value that cannot be displayed: unbound names in the same
 /// literal would hide that error.
 fn own_literal(
-    prompt: &LitStr,
+    prompt: &Source,
+    literal: &LitStr,
     unknown: &[Unknown],
     names: &[Ident],
     offer: &Offer<'_>,
@@ -112,21 +120,21 @@ fn own_literal(
     bound.sort_unstable();
     bound.dedup();
     let bound = bound.into_iter().filter_map(|name| identifier(name, here));
-    let mut literal = prompt.token();
-    literal.set_span(prompt.span().resolved_at(here));
+    let mut token = literal.token();
+    token.set_span(literal.span().resolved_at(here));
     // A number implements every trait that a format spec may ask for.
-    probe(here, items, quote_spanned!(here=> #(let #bound = 0;)* let _ = ::core::format_args!(#literal);))
+    probe(here, items, quote_spanned!(here=> #(let #bound = 0;)* let _ = ::core::format_args!(#token);))
 }
 
-fn masked_literal(prompt: &LitStr, mask: Mask, words: &Words, key: Span) -> TokenStream {
+fn masked_literal(literal: &LitStr, mask: Mask, words: &Words, key: Span) -> TokenStream {
     let here = mixed_site(key);
-    let Mask { mut literal, name } = mask;
-    literal.set_span(prompt.span().resolved_at(here));
+    let Mask { literal: mut blank, name } = mask;
+    blank.set_span(literal.span().resolved_at(here));
     let kind = format_ident!("Variable", span = here);
     probe(
         here,
         words.undisplayable(&kind),
-        quote_spanned!(here=> let #name = #kind(()); let _ = ::core::format_args!(#literal);),
+        quote_spanned!(here=> let #name = #kind(()); let _ = ::core::format_args!(#blank);),
     )
 }
 
@@ -179,9 +187,9 @@ struct Words {
 }
 
 impl Words {
-    fn new(prompt: &LitStr, unknown: &Unknown, offer: &Offer<'_>) -> Self {
+    fn new(prompt: &Source, unknown: &Unknown, offer: &Offer<'_>) -> Self {
         let Offer { node, fields, .. } = offer;
-        let at = position(&prompt.value(), unknown.range.start + 1);
+        let at = prompt.position(unknown.range.start + 1);
         let proposal =
             offer.near(&unknown.name).map(|near| format!("; did you mean `{near}`?")).unwrap_or_default();
         let label = match &fields[..] {
@@ -211,9 +219,9 @@ impl Words {
         }
     }
 
-    fn at_literal(&self, prompt: &LitStr) -> TokenStream {
+    fn at(&self, span: Span) -> TokenStream {
         let Self { message, label } = self;
-        syn::Error::new(prompt.span(), format!("{message}\n{label}")).to_compile_error().into_token_stream()
+        syn::Error::new(span, format!("{message}\n{label}")).to_compile_error().into_token_stream()
     }
 }
 

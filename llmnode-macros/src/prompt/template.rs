@@ -4,7 +4,7 @@
 //! prompt      = { text | "{{" | "}}" | placeholder }
 //! placeholder = "{" variable [ ":" format ] "}"
 //! variable    = field | "state" { "." ( identifier | tuple index ) }
-//! format      = "list" | "json" | "or(" text ")" | a format spec of std without `$` and `.*`
+//! format      = "list" | "json" | "fence" | "or(" text ")" | a format spec of std without `$` and `.*`
 //! ```
 //!
 //! Parsing goes on after a fault, so that one run reports all of them.
@@ -48,6 +48,8 @@ pub(crate) enum Format {
     List,
     /// `{field:json}`
     Json,
+    /// `{field:fence}`
+    Fence,
     /// `{field:or(text)}`
     Or(String),
     /// A format spec of std, as written after the colon.
@@ -138,6 +140,9 @@ impl<'a> Parser<'a> {
         self.text_start = self.at;
         match read_placeholder(&rest[..length]) {
             Ok((variable, format)) => {
+                if format == Format::Fence && !is_line(self.source, &(open..self.at)) {
+                    self.fault(open..self.at, FaultKind::FenceInLine(self.source[open..self.at].to_owned()));
+                }
                 let kind = Piece::Variable { variable, format };
                 self.template.segments.push(Segment { range: open..self.at, kind });
             }
@@ -148,6 +153,13 @@ impl<'a> Parser<'a> {
             }
         }
     }
+}
+
+/// Whether nothing else stands on the line.
+fn is_line(source: &str, range: &Range<usize>) -> bool {
+    let before = source[..range.start].rsplit('\n').next().unwrap_or_default();
+    let behind = source[range.end..].split('\n').next().unwrap_or_default();
+    before.trim().is_empty() && behind.trim().is_empty()
 }
 
 /// Whether what follows a `{` is text, as in JSON, rather than an attempt at a variable.
@@ -226,10 +238,12 @@ fn read_format(format: &str) -> Result<Format, FaultKind> {
     match (name, argument) {
         ("list", None) if format == name => Ok(Format::List),
         ("json", None) if format == name => Ok(Format::Json),
+        ("fence", None) if format == name => Ok(Format::Fence),
         ("or", Some(text)) if !text.is_empty() => Ok(Format::Or(text.to_owned())),
         ("or", _) => Err(FaultKind::OrWithoutText),
         ("list", Some(_)) => Err(FaultKind::FilterArgument("list")),
         ("json", Some(_)) => Err(FaultKind::FilterArgument("json")),
+        ("fence", Some(_)) => Err(FaultKind::FilterArgument("fence")),
         _ => match spec::check(format) {
             Ok(()) if format.is_empty() => Ok(Format::Plain),
             Ok(()) => Ok(Format::Spec(format.to_owned())),

@@ -99,7 +99,7 @@ fn variables_that_are_none() {
 #[test]
 fn filters_that_are_none() {
     assert_eq!(faults("{a:lst}"), [("lst", FaultKind::UnknownFilter("lst".into()))]);
-    assert_eq!(faults("{a:fence}"), [("fence", FaultKind::UnknownFilter("fence".into()))]);
+    assert_eq!(faults("{a:xml}"), [("xml", FaultKind::UnknownFilter("xml".into()))]);
     assert_eq!(faults("{a:list(3)}"), [("list(3)", FaultKind::FilterArgument("list"))]);
     for text in ["or", "or()", "or(x", "or none"] {
         let source = format!("{{a:{text}}}");
@@ -111,7 +111,9 @@ fn filters_that_are_none() {
         "unknown filter `lst`; did you mean `list`?"
     );
     assert!(
-        FaultKind::UnknownFilter("fence".into()).to_string().contains("expected `list`, `json`, `or(text)`")
+        FaultKind::UnknownFilter("xml".into())
+            .to_string()
+            .contains("expected `list`, `json`, `fence`, `or(text)`")
     );
 }
 
@@ -122,6 +124,17 @@ fn a_message_quotes_one_line_at_most() {
     assert!(said("{a b\nc}").starts_with("`a b…` is an expression"));
     assert!(said("{:\r\n}").starts_with("`{:…` names no variable"));
     assert!(said(&format!("{{a {}}}", "é".repeat(999))).starts_with(&format!("`a {}…` is", "é".repeat(58))));
+}
+
+#[test]
+fn a_fence_has_a_line_of_its_own() {
+    for source in ["{a:fence}", "Page:\n{a:fence}\nSum it up.", "Page:\r\n  {a:fence} \r\n"] {
+        assert!(kinds(source).contains(&field("a", Format::Fence)), "{source:?}");
+    }
+    for source in ["Page: {a:fence}", "{a:fence}.", "{a:fence}{b}", "{b}{a:fence}"] {
+        let at = "{a:fence}";
+        assert_eq!(faults(source), [(at, FaultKind::FenceInLine(at.into()))], "{source:?}");
+    }
 }
 
 #[test]

@@ -5,12 +5,14 @@
 
 pub(crate) mod at;
 mod attach;
+mod fence;
 mod history;
 mod segment;
 mod values;
 
 pub use at::PromptAt;
 pub use attach::{Attachments, PromptAttachment};
+pub use fence::PromptFence;
 pub use history::PromptHistory;
 pub use segment::Segment;
 pub use values::{PromptItem, PromptJson, PromptList, PromptOption, PromptValue};

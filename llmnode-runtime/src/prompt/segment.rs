@@ -3,6 +3,7 @@
 use std::fmt::{self, Display};
 
 use super::attach::PromptAttachment;
+use super::fence::PromptFence;
 use super::values::{PromptJson, PromptList, PromptOption, PromptValue};
 
 /// One piece of a prompt. `#[llm_node]` turns `"Goal: {goal}"` into a text and a value.
@@ -15,6 +16,7 @@ enum Piece<'a> {
     Value(&'a dyn Display),
     List(&'a dyn PromptList),
     Json(&'a dyn PromptJson),
+    Fence(&'a dyn PromptFence),
     Option(&'a dyn PromptOption, &'static str),
     Attach(&'a dyn PromptAttachment),
 }
@@ -43,6 +45,11 @@ impl<'a> Segment<'a> {
     /// `{field:json}`: the value as JSON on one line.
     pub const fn json<T: PromptJson>(value: &'a T) -> Self {
         Segment(Piece::Json(value))
+    }
+
+    /// `{field:fence}`: the text between two lines of backticks, more of them than the text has in a row.
+    pub const fn fence<T: PromptFence>(value: &'a T) -> Self {
+        Segment(Piece::Fence(value))
     }
 
     /// `{field:or(absent)}`: the value of an `Option`, or the given text.
@@ -74,6 +81,7 @@ impl Display for Segment<'_> {
             Piece::Value(value) => value.fmt(to),
             Piece::List(items) => items.write_list(to),
             Piece::Json(value) => value.write_json(to),
+            Piece::Fence(value) => value.write_fence(to),
             Piece::Option(value, absent) => value.write_or(absent, to),
             // No text stands for it.
             Piece::Attach(_) => Ok(()),

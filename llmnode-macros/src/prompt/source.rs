@@ -1,0 +1,124 @@
+//! Where the text of a prompt comes from: one literal, or several that `concat!` joins.
+
+use std::ops::Range;
+
+use proc_macro2::{Ident, Span};
+use syn::parse::{ParseStream, Parser};
+use syn::punctuated::Punctuated;
+use syn::spanned::Spanned;
+use syn::{Error, Expr, ExprLit, Lit, LitStr, Macro, Token};
+
+use super::locate::{Position, position};
+use crate::values::{text, whole_text};
+
+const CHECKED: &str = ", so that its variables can be checked";
+
+/// The text of a prompt, and where each part of it is written.
+pub(crate) struct Source {
+    text: String,
+    /// The literals in their order, each with the byte of the text at which it begins.
+    literals: Vec<(usize, LitStr)>,
+    /// The whole value.
+    at: Span,
+}
+
+impl Source {
+    /// Parses the value of `prompt` or `system`.
+    pub(crate) fn parse(input: ParseStream<'_>, key: &Ident) -> syn::Result<Self> {
+        match input.fork().parse::<Expr>().ok().and_then(called) {
+            Some(call) if named(&call, "concat") => {
+                input.parse::<Expr>()?;
+                Ok(Self::new(joined(&call, key)?, call.span()))
+            }
+            _ => {
+                let literal = text(input, key, CHECKED)?;
+                let at = literal.span();
+                Ok(Self::new(vec![literal], at))
+            }
+        }
+    }
+
+    fn new(literals: Vec<LitStr>, at: Span) -> Self {
+        let mut text = String::new();
+        let literals = literals
+            .into_iter()
+            .map(|literal| {
+                let start = text.len();
+                text.push_str(&literal.value());
+                (start, literal)
+            })
+            .collect();
+        Self { text, literals, at }
+    }
+
+    pub(crate) fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// What to underline for something at a byte of the text: the literal that holds it.
+    pub(crate) fn span(&self, offset: usize) -> Span {
+        self.holder(offset).map_or(self.at, |(_, literal)| literal.span())
+    }
+
+    /// The literal in which all of a range is written, and the range in its value.
+    pub(crate) fn literal(&self, range: &Range<usize>) -> Option<(&LitStr, Range<usize>)> {
+        let (start, literal) = self.holder(range.start)?;
+        let inside = range.start - start..range.end - start;
+        (inside.end <= literal.value().len()).then_some((literal, inside))
+    }
+
+    /// The literal that is all of the text.
+    pub(crate) fn only_literal(&self) -> Option<&LitStr> {
+        if let [(_, literal)] = &self.literals[..] { Some(literal) } else { None }
+    }
+
+    /// Line and column of a byte of the text.
+    pub(crate) fn position(&self, offset: usize) -> Position {
+        position(&self.text, offset)
+    }
+
+    fn holder(&self, offset: usize) -> Option<&(usize, LitStr)> {
+        // Of an empty literal and the one behind it, which begin at the same byte, the last.
+        self.literals.iter().rev().find(|(start, _)| *start <= offset)
+    }
+}
+
+/// The macro call that an expression is, also one that another macro hands on.
+fn called(mut value: Expr) -> Option<Macro> {
+    while let Expr::Group(group) = value {
+        value = *group.expr;
+    }
+    if let Expr::Macro(call) = value { Some(call.mac) } else { None }
+}
+
+/// Whether a call is of the macro of `core` or `std` that has this name.
+fn named(call: &Macro, name: &str) -> bool {
+    let path: Vec<_> = call.path.segments.iter().map(|segment| segment.ident.to_string()).collect();
+    match path.iter().map(String::as_str).collect::<Vec<_>>()[..] {
+        [last] => last == name,
+        ["core" | "std", last] => last == name,
+        _ => false,
+    }
+}
+
+/// The literals in a `concat!`.
+fn joined(call: &Macro, key: &Ident) -> syn::Result<Vec<LitStr>> {
+    let items = Punctuated::<Expr, Token![,]>::parse_terminated
+        .parse2(call.tokens.clone())
+        .map_err(|error| Error::new(error.span(), wanted(key)))?;
+    items.into_iter().map(|item| piece(item, key)).collect()
+}
+
+fn piece(mut item: Expr, key: &Ident) -> syn::Result<LitStr> {
+    while let Expr::Group(group) = item {
+        item = *group.expr;
+    }
+    match item {
+        Expr::Lit(ExprLit { lit: Lit::Str(text), .. }) => whole_text(text),
+        other => Err(Error::new_spanned(other, wanted(key))),
+    }
+}
+
+fn wanted(key: &Ident) -> String {
+    format!("the `concat!` of `{key}` takes string literals{CHECKED}")
+}
