@@ -103,9 +103,11 @@ fn named(call: &Macro, name: &str) -> bool {
 
 /// The literals in a `concat!`.
 fn joined(call: &Macro, key: &Ident) -> syn::Result<Vec<LitStr>> {
-    let items = Punctuated::<Expr, Token![,]>::parse_terminated
-        .parse2(call.tokens.clone())
-        .map_err(|error| Error::new(error.span(), wanted(key)))?;
+    let items =
+        Punctuated::<Expr, Token![,]>::parse_terminated.parse2(call.tokens.clone()).map_err(|error| {
+            let message = format!("the `concat!` of `{key}` takes string literals with commas between them");
+            Error::new(error.span(), message)
+        })?;
     items.into_iter().map(|item| piece(item, key)).collect()
 }
 
