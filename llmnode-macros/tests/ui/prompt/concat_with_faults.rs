@@ -1,5 +1,6 @@
 // Cause: two lines of a joined prompt have a fault each.
 // Mend: close the brace, or double it, and name the value by a field.
+// Errors: 2
 use llmnode::llm_node;
 
 #[llm_node(prompt = ::core::concat!(
