@@ -157,9 +157,10 @@ impl<'a> Parser<'a> {
 
 /// Whether nothing else stands on the line.
 fn is_line(source: &str, range: &Range<usize>) -> bool {
-    let before = source[..range.start].rsplit('\n').next().unwrap_or_default();
-    let behind = source[range.end..].split('\n').next().unwrap_or_default();
-    before.trim().is_empty() && behind.trim().is_empty()
+    let blank = |c: char| c.is_whitespace() && c != '\n';
+    let before = source[..range.start].trim_end_matches(blank);
+    let behind = source[range.end..].trim_start_matches(blank);
+    (before.is_empty() || before.ends_with('\n')) && (behind.is_empty() || behind.starts_with('\n'))
 }
 
 /// Whether what follows a `{` is text, as in JSON, rather than an attempt at a variable.

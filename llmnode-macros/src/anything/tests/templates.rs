@@ -100,6 +100,7 @@ fn written(piece: &Piece) -> String {
         Format::Plain => format!("{{{name}}}"),
         Format::List => format!("{{{name}:list}}"),
         Format::Json => format!("{{{name}:json}}"),
+        Format::Fence => format!("{{{name}:fence}}"),
         Format::Or(text) => format!("{{{name}:or({text})}}"),
         Format::Spec(spec) => format!("{{{name}:{spec}}}"),
     }
@@ -129,7 +130,7 @@ proptest! {
 /// Where a fault made the reader look at all the rest of the prompt, this would not end.
 #[test]
 fn many_faults_take_one_pass() {
-    for piece in ["{\"", "{\n", "{a", "é{ ", "{a b}"] {
+    for piece in ["{\"", "{\n", "{a", "é{ ", "{a b}", "{a:fence}"] {
         parse(&piece.repeat(400_000 / piece.len()));
     }
 }
