@@ -10,6 +10,7 @@ mod model;
 mod recover;
 mod stub;
 mod time;
+mod validators;
 mod variables;
 
 use proc_macro2::TokenStream;

@@ -11,6 +11,7 @@ mod clock;
 mod credential;
 mod error;
 mod format;
+mod function;
 mod ledger;
 mod limits;
 pub mod media;

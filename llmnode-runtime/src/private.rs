@@ -9,6 +9,7 @@ pub use crate::recovery::{Backoff, Failures, Step};
 pub use crate::run::{Falling, exec, fallback, fallback_with_state};
 pub use crate::validate::{
     Attempt, Checks, Dive, Invalid, Reach, Reached, Validate, ValidateFields, Validated, ValidatedFields,
+    validate, validate_with_state,
 };
 pub use crate::{Attributes, Category, Cx, Exec, Limits, LlmNode, LlmOutput, Node, NodeError, OutputSpec};
 pub use schemars;

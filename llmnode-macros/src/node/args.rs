@@ -6,6 +6,7 @@ use syn::{ExprPath, LitStr, Path, Type};
 
 use super::limits::Limits;
 use super::recover::{self, Stack};
+use super::validators;
 
 use crate::crate_path;
 use crate::diagnostics::Errors;
@@ -13,11 +14,12 @@ use crate::keyed::{Grammar, Keyed, Slot, fill, parse_arguments};
 use crate::prompt::source::Source;
 use crate::values::{filled, function, number, text, ty, whole};
 
-const VALUES: [&str; 13] = [
+const VALUES: [&str; 14] = [
     "prompt",
     "system",
     "output",
     "state",
+    "validate",
     "retries",
     "transport_retries",
     "model",
@@ -61,6 +63,7 @@ pub(crate) struct NodeArgs {
     pub(crate) system: Slot<Source>,
     pub(crate) output: Slot<Type>,
     pub(crate) state: Slot<Type>,
+    pub(crate) validate: Slot<Vec<ExprPath>>,
     pub(crate) retries: Slot<u32>,
     pub(crate) transport_retries: Slot<u32>,
     pub(crate) model: Slot<LitStr>,
@@ -91,6 +94,7 @@ impl NodeArgs {
             "system" => fill(&mut self.system, key.clone(), Source::parse(input, &key)),
             "output" => fill(&mut self.output, key.clone(), ty(input, &key)),
             "state" => fill(&mut self.state, key.clone(), ty(input, &key)),
+            "validate" => fill(&mut self.validate, key.clone(), validators::parse(input, &key)),
             "retries" => fill(&mut self.retries, key.clone(), whole(input, &key, 0)),
             "transport_retries" => fill(&mut self.transport_retries, key.clone(), whole(input, &key, 0)),
             "model" => fill(&mut self.model, key.clone(), filled(text(input, &key, ""), &key)),

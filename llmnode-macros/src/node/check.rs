@@ -9,7 +9,7 @@ use super::Faults;
 use super::args::NodeArgs;
 use super::field::{self, Mark};
 use super::model::{NodeModel, Settings};
-use super::recover::{self, Around};
+use super::recover::{self, Answers, Around};
 use super::variables::Variables;
 use crate::crate_path;
 use crate::keyed::{key, value};
@@ -42,6 +42,7 @@ pub(crate) fn check<'a>(
         prompt,
         output: value(&args.output).cloned(),
         state: value(&args.state).cloned(),
+        validators: value(&args.validate).map_or(&[], Vec::as_slice),
         fallback: value(&args.fallback).cloned(),
         settings: settings(args),
     })
@@ -66,12 +67,17 @@ fn together(args: &NodeArgs, faults: &mut Faults) {
     if args.prompt.is_none() && !args.misplaced {
         faults.push(Error::new(Span::call_site(), "missing `prompt`; add `prompt = \"…\"`"));
     }
+    let answers = match (&args.output, &args.validate) {
+        (Some(_), _) => Answers::Read,
+        (None, Some(_)) => Answers::Checked,
+        (None, None) => Answers::Taken,
+    };
     if let Some(retries) =
         args.retries.as_ref().filter(|retries| retries.value.is_some_and(|count| count > 0))
-        && args.output.is_none()
+        && answers == Answers::Taken
     {
         let message = "`retries` asks again after an invalid answer, and nothing validates raw text; \
-                       add `output = …` or drop `retries`";
+                       add `output = …` or `validate = path`, or drop `retries`";
         faults.push(Error::new(retries.key.span(), message));
     }
     if let Some(stacks) = value(&args.recover) {
@@ -80,7 +86,7 @@ fn together(args: &NodeArgs, faults: &mut Faults) {
             transport_retries: key(&args.transport_retries),
             fallback: key(&args.fallback),
             fallback_model: key(&args.fallback_model),
-            raw_text: args.output.is_none(),
+            answers,
         };
         recover::check(stacks, &around, &mut faults.errors);
     }

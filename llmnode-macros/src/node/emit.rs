@@ -9,6 +9,7 @@ use syn::{Attribute, Expr, ExprLit, Generics, Lit, Meta, Type};
 use super::bounds::{field_type, of_node, with_state};
 use super::model::{NodeModel, Part, Place};
 use super::recover;
+use super::validators;
 use crate::crate_path;
 use crate::generics::{ends, mentions_parameter};
 use crate::prompt::template::Format;
@@ -217,24 +218,35 @@ fn reference(place: &Place, model: &NodeModel<'_>, private: &Ident) -> TokenStre
 
 /// How answers are read. The tokens stand at the output's type, so that what it lacks is reported there.
 fn spec(model: &NodeModel<'_>, state: &Type, private: &Ident) -> TokenStream {
+    let functions = validators::emit(model, private);
     let Some(output) = &model.output else {
-        return quote_spanned!(Span::mixed_site()=> #private::OutputSpec::text());
+        let here = Span::mixed_site();
+        return match functions {
+            None => quote_spanned!(here=> #private::OutputSpec::text()),
+            Some(functions) => {
+                quote_spanned!(here=> #private::OutputSpec::checked_text(|value, to| { #functions }))
+            }
+        };
+    };
+    let collect = |of_type: TokenStream| match &functions {
+        None => of_type,
+        Some(functions) => quote_spanned!(Span::mixed_site()=> { #of_type; #functions }),
     };
     let at = ends(output).0;
     if mentions_parameter(output, &model.item.generics) {
         // In generic code the probes below would find nothing, so the bounds are asked for.
+        let of_type = quote_spanned!(at=> <#output as #private::Validate<#state>>::checks(value, to));
+        let collect = collect(of_type);
         return quote_spanned! {at=>
-            #private::OutputSpec::json(
-                |to| <#output as #private::ValidatedFields>::reach(to),
-                |value, to| <#output as #private::Validate<#state>>::checks(value, to),
-            )
+            #private::OutputSpec::json(|to| <#output as #private::ValidatedFields>::reach(to), |value, to| #collect)
         };
     }
+    let collect = collect(quote_spanned!(at=> (&&&#private::Dive(value)).dive::<#state>(to)));
     quote_spanned! {at=>
         use #private::probes::*;
         #private::OutputSpec::json(
             |to| (&&#private::Reached::<#output>::new()).reach(to),
-            |value, to| (&&&#private::Dive(value)).dive::<#state>(to),
+            |value, to| #collect,
         )
     }
 }

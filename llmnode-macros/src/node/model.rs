@@ -19,6 +19,8 @@ pub(crate) struct NodeModel<'a> {
     pub(crate) prompt: Vec<Part>,
     pub(crate) output: Option<Type>,
     pub(crate) state: Option<Type>,
+    /// The functions that check an answer.
+    pub(crate) validators: &'a [ExprPath],
     /// The function that gives the fallback value.
     pub(crate) fallback: Option<ExprPath>,
     pub(crate) settings: Settings<'a>,

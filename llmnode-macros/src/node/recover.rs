@@ -11,7 +11,7 @@ use syn::LitStr;
 use super::time::Wait;
 use keys::Group;
 
-pub(crate) use check::{Around, check};
+pub(crate) use check::{Answers, Around, check};
 pub(crate) use emit::emit;
 pub(crate) use parse::parse;
 

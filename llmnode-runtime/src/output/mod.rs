@@ -5,5 +5,5 @@ mod schema;
 mod spec;
 
 pub use schema::{OutputSchema, StrictError, StrictProblem};
-pub(crate) use spec::{Answer, Read, Untyped, read};
+pub(crate) use spec::{Answer, Answers, Read, Untyped, read};
 pub use spec::{LlmOutput, OutputSpec};

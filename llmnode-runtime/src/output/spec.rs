@@ -26,6 +26,17 @@ impl<T: DeserializeOwned + JsonSchema + Send + Sync + 'static> LlmOutput for T {
 /// How the answers of a node are read and checked.
 pub struct OutputSpec<T, S: ?Sized>(Kind<T, S>);
 
+/// What is done with the answers of a node, from which follows what can be wrong with them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Answers {
+    /// They are raw text, which nothing checks.
+    Taken,
+    /// They are raw text, which the node's validators check.
+    Checked,
+    /// They are read as JSON.
+    Read,
+}
+
 pub(crate) type Read<T> = Result<Answer<T>, Vec<Violation>>;
 type Collect<T, S> = for<'a> fn(&'a T, &mut Checks<'a, S>);
 
@@ -38,7 +49,7 @@ pub(crate) struct Answer<T> {
 }
 
 enum Kind<T, S: ?Sized> {
-    Text(fn(&str) -> T),
+    Text(fn(&str) -> T, Option<Collect<T, S>>),
     Json(Json<T, S>),
     Untyped(Untyped, fn(Value) -> T),
 }
@@ -63,7 +74,12 @@ struct Json<T, S: ?Sized> {
 impl<S: ?Sized> OutputSpec<String, S> {
     /// The answer as it is; nothing is read or checked.
     pub fn text() -> Self {
-        OutputSpec(Kind::Text(str::to_owned))
+        OutputSpec(Kind::Text(str::to_owned, None))
+    }
+
+    /// The answer as it is, with the checks that `collect` adds.
+    pub fn checked_text(collect: Collect<String, S>) -> Self {
+        OutputSpec(Kind::Text(str::to_owned, Some(collect)))
     }
 }
 
@@ -82,14 +98,18 @@ impl<S: ?Sized> OutputSpec<Value, S> {
 }
 
 impl<T, S: ?Sized> OutputSpec<T, S> {
-    pub(crate) fn is_text(&self) -> bool {
-        matches!(self.0, Kind::Text(_))
+    pub(crate) fn answers(&self) -> Answers {
+        match &self.0 {
+            Kind::Text(_, None) => Answers::Taken,
+            Kind::Text(_, Some(_)) => Answers::Checked,
+            Kind::Json(_) | Kind::Untyped(..) => Answers::Read,
+        }
     }
 
     /// The schema to send, or why some validator inside the type would never run.
     pub(crate) fn schema(&self) -> Result<Option<Arc<OutputSchema>>, String> {
         let json = match &self.0 {
-            Kind::Text(_) => return Ok(None),
+            Kind::Text(..) => return Ok(None),
             Kind::Untyped(json, _) => return Ok(Some(Arc::clone(&json.schema))),
             Kind::Json(json) => json,
         };
@@ -109,7 +129,7 @@ impl<T, S: ?Sized> OutputSpec<T, S> {
     /// JSON as it stands.
     pub(crate) fn read(&self, answer: &str, schema: Option<&OutputSchema>, strictly: bool) -> Read<T> {
         match (&self.0, schema) {
-            (Kind::Text(read), _) => Ok(Answer { value: read(answer), flags: Vec::new(), wrapped: false }),
+            (Kind::Text(read, _), _) => Ok(Answer { value: read(answer), flags: Vec::new(), wrapped: false }),
             (Kind::Json(json), Some(schema)) => (json.read)(answer, schema, strictly),
             (Kind::Json(json), None) => (json.read)(answer, &(json.schema)(), strictly),
             (Kind::Untyped(json, same), _) => {
@@ -120,15 +140,19 @@ impl<T, S: ?Sized> OutputSpec<T, S> {
     }
 
     pub(crate) fn collect<'a>(&self, value: &'a T, to: &mut Checks<'a, S>) {
-        if let Kind::Json(json) = &self.0 {
-            (json.collect)(value, to);
+        match &self.0 {
+            Kind::Json(Json { collect, .. }) | Kind::Text(_, Some(collect)) => collect(value, to),
+            Kind::Text(_, None) | Kind::Untyped(..) => {}
         }
     }
 }
 
 impl<T, S: ?Sized> fmt::Debug for OutputSpec<T, S> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(if self.is_text() { "OutputSpec::text" } else { "OutputSpec::json" })
+        f.write_str(match self.0 {
+            Kind::Text(..) => "OutputSpec::text",
+            Kind::Json(_) | Kind::Untyped(..) => "OutputSpec::json",
+        })
     }
 }
 

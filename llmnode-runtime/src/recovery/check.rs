@@ -2,26 +2,37 @@
 
 use super::step::{Failures, Step};
 use crate::category::{Category, Group};
+use crate::output::Answers;
 
-/// What is wrong with a stack, and what to write instead. `fallback`: the node has a fallback value; `text`: its
-/// answer is raw text.
-pub(crate) fn check(failures: Failures, steps: &[Step], fallback: bool, text: bool) -> Result<(), String> {
-    let fault = key(failures, text)
+/// What is wrong with a stack, and what to write instead. `fallback`: the node has a fallback value.
+pub(crate) fn check(
+    failures: Failures,
+    steps: &[Step],
+    fallback: bool,
+    answers: Answers,
+) -> Result<(), String> {
+    let fault = key(failures, answers)
         .or_else(|| order(steps))
-        .or_else(|| steps.iter().find_map(|step| misplaced(step, failures, fallback, text)));
+        .or_else(|| steps.iter().find_map(|step| misplaced(step, failures, fallback, answers)));
     match fault {
         None => Ok(()),
         Some(fault) => Err(format!("recover({failures} = ..): {fault}")),
     }
 }
 
-fn key(failures: Failures, text: bool) -> Option<String> {
+fn key(failures: Failures, answers: Answers) -> Option<String> {
     let Failures::Category(category) = failures else { return None };
     if category.group() == Group::Stop && category != Category::LimitExceeded {
         return Some(format!("the program itself ends a call with `{category}`; nothing recovers it"));
     }
-    let of_reading = matches!(category, Category::SchemaError | Category::ValidationError);
-    (of_reading && text).then(|| "the answer is raw text, which nothing reads or checks".to_owned())
+    let never = match (category, answers) {
+        (Category::SchemaError, Answers::Taken | Answers::Checked) => {
+            "the answer is raw text, which nothing reads"
+        }
+        (Category::ValidationError, Answers::Taken) => "the answer is raw text, which nothing checks",
+        _ => return None,
+    };
+    Some(never.to_owned())
 }
 
 fn order(steps: &[Step]) -> Option<String> {
@@ -43,7 +54,7 @@ fn order(steps: &[Step]) -> Option<String> {
     })
 }
 
-fn misplaced(step: &Step, failures: Failures, fallback: bool, text: bool) -> Option<String> {
+fn misplaced(step: &Step, failures: Failures, fallback: bool, answers: Answers) -> Option<String> {
     match step {
         Step::Retry { .. } | Step::Repair { .. } | Step::Model(_) if is_limit(failures) => {
             Some(format!("a limit that is reached forbids further requests; leave `{step}` out"))
@@ -60,8 +71,9 @@ fn misplaced(step: &Step, failures: Failures, fallback: bool, text: bool) -> Opt
         Step::Repair { .. } if !is_answer(failures) => Some(format!(
             "only bad answers can be repaired, and `{failures}` is none; use `retry` or `model`"
         )),
-        Step::Repair { .. } if text && failures == Failures::Answer => Some(
-            "the answer is raw text, of which only an `empty_response` can be repaired; name that".to_owned(),
+        Step::Repair { .. } if answers == Answers::Taken && failures == Failures::Answer => Some(
+            "the answer is raw text that nothing checks, of which only an `empty_response` can be repaired; name that"
+                .to_owned(),
         ),
         Step::Model(name) if name.trim().is_empty() => Some("the model's name is empty".to_owned()),
         Step::Fallback if !fallback => {
@@ -96,16 +108,28 @@ mod tests {
     const EMPTY: Failures = Failures::Category(Category::EmptyResponse);
 
     #[test]
-    fn a_raw_text_is_repaired_only_where_it_is_empty() {
-        let repairs = |failures, text| check(failures, &[Step::repair(1)], false, text);
-        assert!(repairs(Failures::Answer, true).unwrap_err().contains("name that"));
-        assert_eq!(repairs(EMPTY, true), Ok(()));
-        assert_eq!(repairs(Failures::Answer, false), Ok(()));
+    fn a_raw_text_that_nothing_checks_is_repaired_only_where_it_is_empty() {
+        let repairs = |failures, answers| check(failures, &[Step::repair(1)], false, answers);
+        assert!(repairs(Failures::Answer, Answers::Taken).unwrap_err().contains("name that"));
+        assert_eq!(repairs(EMPTY, Answers::Taken), Ok(()));
+        assert_eq!(repairs(Failures::Answer, Answers::Checked), Ok(()));
+        assert_eq!(repairs(Failures::Answer, Answers::Read), Ok(()));
+    }
+
+    #[test]
+    fn what_never_fails_has_no_stack() {
+        let of = |category, answers| check(Failures::Category(category), &[Step::Bubble], false, answers);
+        for answers in [Answers::Taken, Answers::Checked] {
+            assert!(of(Category::SchemaError, answers).unwrap_err().ends_with("which nothing reads"));
+        }
+        assert!(of(Category::ValidationError, Answers::Taken).unwrap_err().ends_with("which nothing checks"));
+        assert_eq!(of(Category::ValidationError, Answers::Checked), Ok(()));
+        assert_eq!(of(Category::SchemaError, Answers::Read), Ok(()));
     }
 
     #[test]
     fn a_fallback_needs_a_value() {
-        let falls_back = |fallback| check(Failures::Answer, &[Step::Fallback], fallback, false);
+        let falls_back = |fallback| check(Failures::Answer, &[Step::Fallback], fallback, Answers::Read);
         assert!(falls_back(false).unwrap_err().contains("fallback = path"));
         assert_eq!(falls_back(true), Ok(()));
     }

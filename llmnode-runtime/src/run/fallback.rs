@@ -3,6 +3,7 @@
 use std::future::Future;
 
 use crate::error::NodeError;
+use crate::function::{Function, Nothing};
 use crate::ledger::{CallScope, Degraded};
 use crate::panics::caught;
 use crate::{BoxError, BoxFuture, Category, Node};
@@ -67,43 +68,6 @@ where
     }
 }
 
-/// A function, by the tuple of its arguments. There are more than two and three, so that a function with a wrong number
-/// of them is one, too, and what they should be is said in one place: [`Arguments`].
-#[diagnostic::on_unimplemented(
-    message = "`fallback` names a function of two arguments, or of three on a node with `state`, and `{Self}` is none",
-    label = "no such function"
-)]
-pub trait Function<Taken> {
-    /// What it returns.
-    type Value;
-    /// Calls it.
-    fn call(self, taken: Taken) -> Self::Value;
-}
-
-macro_rules! functions {
-    ($(($($name:ident: $taken:ident),*);)*) => {$(
-        #[diagnostic::do_not_recommend]
-        impl<F, R, $($taken),*> Function<($($taken,)*)> for F
-        where
-            F: FnOnce($($taken),*) -> R,
-        {
-            type Value = R;
-
-            fn call(self, ($($name,)*): ($($taken,)*)) -> R {
-                self($($name),*)
-            }
-        }
-    )*};
-}
-
-functions! {
-    ();
-    (a: A);
-    (a: A, b: B);
-    (a: A, b: B, c: C);
-    (a: A, b: B, c: C, d: D);
-}
-
 /// The arguments that a function takes are those that are `Lent` to it.
 #[diagnostic::on_unimplemented(
     message = "this node's fallback is a `fn{Lent}`, but this is a `fn{Self}`",
@@ -121,11 +85,6 @@ impl<Lent> Arguments<Lent> for Lent {
         lent
     }
 }
-
-/// What nobody takes. As long as the arguments might be these, the compiler does not conclude from what is lent what is
-/// taken, and looks at the function, so that another type is reported in the words above.
-#[derive(Debug)]
-pub struct Nothing;
 
 #[diagnostic::do_not_recommend]
 impl<A: ?Sized, B: ?Sized> Arguments<(&A, &B)> for (Nothing, Nothing) {

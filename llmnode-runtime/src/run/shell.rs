@@ -29,7 +29,7 @@ where
 {
     let spec = node.output();
     let own = node.settings().unwrap_or(&SILENT);
-    let settings = Resolved::new(cx.settings, &cx.core.settings, own, &N::ATTRIBUTES, spec.is_text())?;
+    let settings = Resolved::new(cx.settings, &cx.core.settings, own, &N::ATTRIBUTES, spec.answers())?;
     let schema = spec.schema().map_err(|fault| NodeError::new(Category::ConfigError, fault))?;
     let request = Request { output: schema.clone(), ..Request::new(render(node, cx.state)?) };
     let mut judge = TypedJudge { spec, schema, state: cx.state, value: None };

@@ -6,6 +6,7 @@ use super::{Attributes, ModelSettings, Settings};
 use crate::category::Category;
 use crate::error::NodeError;
 use crate::model::Request;
+use crate::output::Answers;
 use crate::recovery::{Count, Failures, Level, Stacks, Step, check};
 
 /// What holds for one call.
@@ -24,19 +25,18 @@ pub(crate) struct Resolved<'p> {
 }
 
 impl<'p> Resolved<'p> {
-    /// The first word wins: call, run, the node's own settings, its attributes, default. `text`: the answer is raw
-    /// text.
+    /// The first word wins: call, run, the node's own settings, its attributes, default.
     pub(crate) fn new(
         call: &'p Settings,
         run: &'p Settings,
         own: &'p Settings,
         node: &'p Attributes,
-        text: bool,
+        answers: Answers,
     ) -> Result<Self, NodeError> {
         let said = [call, run, own];
         let model = said.iter().find_map(|one| one.model.as_deref()).or(node.model);
         let mut stacks = Stacks::new(call, run, own, node);
-        if text {
+        if answers == Answers::Taken {
             // The run's word is for nodes of all kinds.
             stacks.retries = Count { times: 0, by: Level::Default };
         }
@@ -52,7 +52,7 @@ impl<'p> Resolved<'p> {
             feedback_rounds: said.iter().find_map(|one| one.feedback_rounds).unwrap_or(3),
             stop_on_repeat: said.iter().find_map(|one| one.stop_on_repeat).unwrap_or(false),
         };
-        refuse(resolved.faults(text))?;
+        refuse(resolved.faults(answers))?;
         Ok(resolved)
     }
 
@@ -79,7 +79,7 @@ impl<'p> Resolved<'p> {
     }
 
     /// Everything that is wrong with it, whatever model is asked.
-    fn faults(&self, text: bool) -> Vec<String> {
+    fn faults(&self, answers: Answers) -> Vec<String> {
         let Resolved { call, run, own, node, .. } = self;
         let retries = call.retries.or(own.retries).or(node.retries).is_some_and(|retries| retries > 0);
         let fallback_model = self.stacks.fallback_model.is_some_and(|(name, _)| name.trim().is_empty());
@@ -91,19 +91,25 @@ impl<'p> Resolved<'p> {
             ),
             (fallback_model, "the fallback model's name is empty"),
             (
-                text && retries,
+                answers == Answers::Taken && retries,
                 "retries correct bad answers, but this node's answer is raw text that nothing checks; set an \
-                 output type, or use transport_retries",
+                 output type or `validate = path`, or use transport_retries",
             ),
         ];
         let owned =
             |table: &'p [(Failures, Vec<Step>)]| table.iter().map(|(key, steps)| (*key, steps.as_slice()));
         let stacks = [
-            stated(owned(&call.recover), call.retries, call.transport_retries, node.fallback, text),
+            stated(owned(&call.recover), call.retries, call.transport_retries, node.fallback, answers),
             // The run's word is for nodes of all kinds; what a node cannot do, it leaves out.
-            stated(owned(&run.recover), run.retries, run.transport_retries, true, false),
-            stated(owned(&own.recover), own.retries, own.transport_retries, node.fallback, text),
-            stated(node.recover.iter().copied(), node.retries, node.transport_retries, node.fallback, text),
+            stated(owned(&run.recover), run.retries, run.transport_retries, true, Answers::Read),
+            stated(owned(&own.recover), own.retries, own.transport_retries, node.fallback, answers),
+            stated(
+                node.recover.iter().copied(),
+                node.retries,
+                node.transport_retries,
+                node.fallback,
+                answers,
+            ),
         ];
         let alone = alone.into_iter().filter(|(is, _)| *is).map(|(_, fault)| fault.to_owned());
         alone.chain(stacks.into_iter().flatten()).collect()
@@ -124,11 +130,11 @@ fn stated<'s>(
     retries: Option<u32>,
     transport_retries: Option<u32>,
     fallback: bool,
-    text: bool,
+    answers: Answers,
 ) -> Vec<String> {
     let mut keys = Vec::new();
     let fault = |(failures, steps): (Failures, &[Step])| {
-        if let Err(fault) = check(failures, steps, fallback, text) {
+        if let Err(fault) = check(failures, steps, fallback, answers) {
             return Some(fault);
         }
         if keys.contains(&failures) {
@@ -178,7 +184,7 @@ fn absurd(
 /// Everything that is wrong with what a node with a typed answer states at run time.
 pub(crate) fn faults(own: &Settings) -> Vec<String> {
     let stacks = own.recover.iter().map(|(failures, steps)| (*failures, steps.as_slice()));
-    let stacks = stated(stacks, own.retries, own.transport_retries, false, false);
+    let stacks = stated(stacks, own.retries, own.transport_retries, false, Answers::Read);
     absurd(own.model.as_deref(), own.temperature, own.max_tokens)
         .chain(absurd(own.fallback_model.as_deref(), None, None).map(|fault| format!("fallback: {fault}")))
         .chain(stacks)
@@ -198,7 +204,7 @@ mod tests {
     ) -> Result<Request, NodeError> {
         let mut request = Request::new(Vec::new());
         let own = Settings::new();
-        let resolved = Resolved::new(call, run, &own, node, false)?;
+        let resolved = Resolved::new(call, run, &own, node, Answers::Read)?;
         resolved.tell(&mut request, resolved.model.map(str::to_owned), Some(model))?;
         Ok(request)
     }
@@ -290,8 +296,8 @@ mod tests {
             .recover(Category::SchemaError, [Step::repair(1)])
             .recover(Failures::Transport, [Step::retry(1), Step::Fallback]);
         let (silent, node) = (Settings::new(), Attributes::new());
-        let resolved = Resolved::new(&silent, &run, &silent, &node, true).unwrap();
+        let resolved = Resolved::new(&silent, &run, &silent, &node, Answers::Taken).unwrap();
         assert_eq!(resolved.stacks.of(Category::Network, None).1, [Step::retry(1)]);
-        assert!(Resolved::new(&run, &silent, &silent, &node, true).is_err());
+        assert!(Resolved::new(&run, &silent, &silent, &node, Answers::Taken).is_err());
     }
 }

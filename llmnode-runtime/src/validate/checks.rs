@@ -43,7 +43,7 @@ impl Attempt {
     }
 }
 
-type Said = Result<(), Invalid>;
+pub(super) type Said = Result<(), Invalid>;
 type SyncCheck<'a, S> = dyn FnOnce(&S, &Attempt) -> Said + Send + 'a;
 type AsyncCheck<'a, S> = dyn FnOnce(&'a S, &'a Attempt) -> BoxFuture<'a, Said> + Send + 'a;
 
@@ -113,7 +113,7 @@ impl<'a, S: ?Sized> Checks<'a, S> {
         self.names = names;
     }
 
-    fn push(&mut self, validator: &'static str, check: Check<'a, S>) {
+    pub(super) fn push(&mut self, validator: &'static str, check: Check<'a, S>) {
         self.list.push(Collected { path: self.path.clone(), names: self.names, validator, check });
     }
 }

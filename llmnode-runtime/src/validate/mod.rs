@@ -6,6 +6,7 @@
 mod checks;
 mod containers;
 mod dive;
+mod function;
 mod invalid;
 mod reach;
 mod run;
@@ -14,6 +15,7 @@ pub use checks::{Attempt, Checks};
 pub use dive::{
     Dive, DiveFields, DiveNothing, DiveValidators, Validate, ValidateFields, Validated, ValidatedFields,
 };
+pub use function::{validate, validate_with_state};
 pub use invalid::{Invalid, Violation};
 pub(crate) use reach::MARK;
 pub use reach::{Marked, Reach, ReachFields, ReachNothing, Reached, Unmarked};

@@ -13,15 +13,30 @@ pub(crate) struct Around<'a> {
     pub(crate) transport_retries: Option<&'a Ident>,
     pub(crate) fallback: Option<&'a Ident>,
     pub(crate) fallback_model: Option<&'a Ident>,
-    /// Whether nothing reads the answers.
-    pub(crate) raw_text: bool,
+    pub(crate) answers: Answers,
+}
+
+/// What is done with the answers, from which follows what can be wrong with them.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Answers {
+    /// They are raw text, which nothing checks.
+    Taken,
+    /// They are raw text, which functions check.
+    Checked,
+    /// They are read as a type.
+    Read,
 }
 
 /// Reports what makes no sense.
 pub(crate) fn check(stacks: &[Stack], around: &Around<'_>, errors: &mut Errors) {
     for stack in stacks {
-        if around.raw_text && (stack.key == "schema_error" || stack.key == "validation_error") {
-            let message = format!("raw text never fails with `{}`; add `output = …` or drop it", stack.key);
+        let wanted = match around.answers {
+            Answers::Taken if stack.key == "validation_error" => Some("`output = …` or `validate = path`"),
+            Answers::Taken | Answers::Checked if stack.key == "schema_error" => Some("`output = …`"),
+            _ => None,
+        };
+        if let Some(wanted) = wanted {
+            let message = format!("raw text never fails with `{}`; add {wanted}, or drop it", stack.key);
             errors.push(Error::new(stack.key.span(), message));
         } else if let Some(steps) = &stack.steps {
             self::steps(stack, steps, around, errors);
@@ -45,7 +60,7 @@ fn steps(stack: &Stack, steps: &[Step], around: &Around<'_>, errors: &mut Errors
                 ))
             }
             Action::Retry { .. } => futile_retry(stack),
-            Action::Repair { .. } => futile_repair(stack, around.raw_text),
+            Action::Repair { .. } => futile_repair(stack, around.answers),
             Action::Fallback if around.fallback.is_none() => Some(
                 "`fallback` calls a function; add `fallback = path` beside `recover`, or drop the step"
                     .into(),
@@ -82,11 +97,12 @@ fn futile_retry(stack: &Stack) -> Option<String> {
     })
 }
 
-fn futile_repair(stack: &Stack, raw_text: bool) -> Option<String> {
+fn futile_repair(stack: &Stack, answers: Answers) -> Option<String> {
     match stack.group {
-        Group::Answer if raw_text && stack.key == "answer" => {
-            Some("nothing reads raw text; add `output = …`, or repair `empty_response` alone".into())
-        }
+        Group::Answer if answers == Answers::Taken && stack.key == "answer" => Some(
+            "nothing checks raw text; add `output = …` or `validate = path`, or repair `empty_response` alone"
+                .into(),
+        ),
         Group::Answer => None,
         Group::Transport => Some(format!("`{}` leaves no answer to correct; use `retry`", stack.key)),
         _ => Some(format!(

@@ -1,0 +1,52 @@
+//! `validate = path`, `validate = [path, path]`: functions that check an answer beside the validators of its type.
+
+use proc_macro2::{Ident, Span, TokenStream};
+use quote::quote_spanned;
+use syn::ext::IdentExt;
+use syn::parse::ParseStream;
+use syn::spanned::Spanned;
+use syn::{Error, ExprPath, token};
+
+use super::model::NodeModel;
+use crate::values::function;
+
+/// One path, or a list of them in brackets.
+pub(crate) fn parse(input: ParseStream<'_>, key: &Ident) -> syn::Result<Vec<ExprPath>> {
+    if !input.peek(token::Bracket) {
+        return Ok(vec![function(input, key)?]);
+    }
+    let content;
+    let brackets = syn::bracketed!(content in input);
+    let mut paths = vec![];
+    while !content.is_empty() {
+        paths.push(function(&content, key)?);
+        if !content.is_empty() {
+            content.parse::<syn::Token![,]>()?;
+        }
+    }
+    if paths.is_empty() {
+        let message = format!("`{key}` is empty; drop it or write `{key} = my_function`");
+        return Err(Error::new(brackets.span.join(), message));
+    }
+    Ok(paths)
+}
+
+/// What adds the functions to the checks of an answer. Each call stands at its path, where another signature is
+/// reported.
+pub(crate) fn emit(model: &NodeModel<'_>, private: &Ident) -> Option<TokenStream> {
+    if model.validators.is_empty() {
+        return None;
+    }
+    let calls = model.validators.iter().map(|path| {
+        let at = path.span().resolved_at(Span::mixed_site());
+        let mut private = private.clone();
+        private.set_span(at);
+        let validate = if model.state.is_some() { "validate_with_state" } else { "validate" };
+        let validate = Ident::new(validate, at);
+        let name = path.path.segments.last().map(|last| last.ident.unraw().to_string()).unwrap_or_default();
+        // A function that takes raw text takes a `&str`.
+        let text = model.output.is_none().then(|| quote_spanned!(at=> .as_str()));
+        quote_spanned!(at=> #private::#validate(to, #name, value #text, #path);)
+    });
+    Some(calls.collect())
+}
