@@ -69,10 +69,6 @@ mod forms {
         stated(choice, world)?;
         counted(choice, attempt)
     }
-    pub(super) fn both_turned(choice: &Foreign, attempt: &Attempt, world: &World) -> Result<(), Invalid> {
-        stated(choice, world)?;
-        counted(choice, attempt)
-    }
     pub(super) async fn alone_later(choice: &Foreign) -> Result<(), Invalid> {
         tokio::task::yield_now().await;
         alone(choice)
@@ -119,13 +115,10 @@ async fn every_form() {
     form!(forms::alone, "axe", "");
     form!(forms::stated, "axe", r#"item: is not available; allowed: "key", "lamp""#);
     form!(forms::stated, "key", "");
-    form!(forms::counted, "axe", "0 of 0");
     form!(forms::both, "axe", r#"item: is not available; allowed: "key", "lamp""#);
     form!(forms::both, "key", "0 of 0");
-    form!(forms::both_turned, "key", "0 of 0");
     form!(forms::alone_later, "", "item: is empty");
     form!(forms::stated_later, "axe", r#"item: is not available; allowed: "key", "lamp""#);
-    form!(forms::counted_later, "axe", "0 of 0");
     form!(forms::both_later, "key", "0 of 0");
     form!(forms::boxed, "axe", r#"item: is not available; allowed: "key", "lamp""#);
 }
@@ -133,11 +126,15 @@ async fn every_form() {
 /// A node without a state runs with any.
 #[tokio::test]
 async fn without_a_state() {
-    #[llm_node(prompt = "Choose.", output = Foreign, validate = [forms::alone, forms::counted_later])]
+    #[llm_node(
+        prompt = "Choose.",
+        output = Foreign,
+        validate = [forms::alone, forms::alone_later, forms::counted, forms::counted_later]
+    )]
     struct Choose;
     let found = first(world(), &Choose, r#"{"item": ""}"#).await.unwrap();
-    assert_eq!(found, ["item: is empty", "0 of 0"]);
-    assert_eq!(first((), &Choose, r#"{"item": "axe"}"#).await.unwrap(), ["0 of 0"]);
+    assert_eq!(found, ["item: is empty", "item: is empty", "0 of 0", "0 of 0"]);
+    assert_eq!(first((), &Choose, r#"{"item": "axe"}"#).await.unwrap(), ["0 of 0", "0 of 0"]);
 }
 
 /// The model hears what the function says, and a warning keeps the answer.
@@ -148,7 +145,7 @@ async fn a_bad_answer_is_corrected() {
         output = Foreign,
         state = World,
         retries = 2,
-        validate = [forms::stated_later, forms::counted]
+        validate = [forms::stated_later, forms::both]
     )]
     struct Choose;
     let model = ScriptedModel::new().reply(r#"{"item": "axe"}"#).reply(r#"{"item": "key"}"#);
@@ -316,12 +313,12 @@ async fn generics() {
             &self.item
         }
     }
-    fn available<T: HasItem, S: HasInventory>(choice: &T, state: &S, _: &Attempt) -> Result<(), Invalid> {
+    fn available<T: HasItem, S: HasInventory>(choice: &T, state: &S) -> Result<(), Invalid> {
         if state.has(choice.item()) { Ok(()) } else { Err(Invalid::at("item", "is not available")) }
     }
     impl Borrowed<'_> {
         fn has_it(choice: &Foreign, state: &Borrowed<'_>) -> Result<(), Invalid> {
-            available(choice, state, &Attempt::new(0, 0))
+            available(choice, state)
         }
     }
     impl<T: 'static> Ask<T> {

@@ -95,6 +95,15 @@ fn a_node_that_recovers() {
 }
 
 #[test]
+fn nodes_with_functions_that_validate() {
+    let item = quote! { struct Rate { topic: String } };
+    let arguments =
+        quote!(prompt = "{topic}", output = u8, state = World, validate = [is_small, other::is_even]);
+    node("checked", arguments, item.clone());
+    node("checked_text", quote!(prompt = "{topic}", validate = is_short), item);
+}
+
+#[test]
 fn a_generic_node() {
     let arguments = quote!(prompt = "{a} {b:?}", output = Vec<T>, state = Borrowed<'_>, crate = crate::other);
     node("generic", arguments, quote! { struct Ask<'a, T: Clone, const N: usize> { a: &'a T, b: [u8; N] } });

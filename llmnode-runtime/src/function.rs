@@ -1,23 +1,33 @@
 //! Functions that an attribute names by their path.
 
-/// A function, by the tuple of its arguments. There are more arities than any attribute wants, so that a function with a
-/// wrong number of arguments is one, too, and what they should be is said in one place for each attribute.
+/// The parameters of a function, as the type of a pointer to one, which is how messages show them.
+pub trait Parameters {
+    /// What is handed to them.
+    type Taken;
+}
+
+/// A function, by its parameters. There are more numbers of them than any attribute wants, so that a function with a
+/// wrong number is one, too, and what they should be is said in one place for each attribute.
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` is no function of up to four arguments",
+    message = "`{Self}` is no function of up to four parameters",
     label = "no such function",
     note = "`fallback` and `validate` take the path of a function"
 )]
-pub trait Function<Taken> {
+pub trait Function<Takes: Parameters> {
     /// What it returns.
     type Value;
     /// Calls it.
-    fn call(self, taken: Taken) -> Self::Value;
+    fn call(self, taken: Takes::Taken) -> Self::Value;
 }
 
 macro_rules! functions {
     ($(($($name:ident: $taken:ident),*);)*) => {$(
+        impl<$($taken),*> Parameters for fn($($taken),*) {
+            type Taken = ($($taken,)*);
+        }
+
         #[diagnostic::do_not_recommend]
-        impl<F, R, $($taken),*> Function<($($taken,)*)> for F
+        impl<F, R, $($taken),*> Function<fn($($taken),*)> for F
         where
             F: FnOnce($($taken),*) -> R,
         {
@@ -38,7 +48,7 @@ functions! {
     (a: A, b: B, c: C, d: D);
 }
 
-/// What nobody takes. As long as the arguments might be these, the compiler does not conclude from what is lent what is
+/// What nobody takes. As long as the parameters might be these, the compiler does not conclude from what is lent what is
 /// taken, and looks at the function, so that another type is reported in the attribute's own words.
 #[derive(Debug)]
 pub struct Nothing;

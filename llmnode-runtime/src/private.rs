@@ -1,15 +1,16 @@
 //! What generated code calls. Not part of the public interface: it may change in any release.
 
+pub use crate::function::Function;
 pub use crate::prompt::at::prompt_at;
 pub use crate::prompt::{
     Prompt, PromptAttachment, PromptFence, PromptHistory, PromptJson, PromptList, PromptOption, PromptValue,
     Segment,
 };
 pub use crate::recovery::{Backoff, Failures, Step};
-pub use crate::run::{Falling, exec, fallback, fallback_with_state};
+pub use crate::run::{FallbackParameters, FallbackValue, Falling, exec, fallback, fallback_with_state};
 pub use crate::validate::{
-    Attempt, Checks, Dive, Invalid, Reach, Reached, Validate, ValidateFields, Validated, ValidatedFields,
-    validate, validate_with_state,
+    Attempt, Checks, Dive, Invalid, Reach, Reached, StatedValidatorParameters, Validate, ValidateFields,
+    Validated, ValidatedFields, ValidatorParameters, ValidatorResult, validate, validate_with_state,
 };
 pub use crate::{Attributes, Category, Cx, Exec, Limits, LlmNode, LlmOutput, Node, NodeError, OutputSpec};
 pub use schemars;

@@ -40,9 +40,10 @@ const SECTIONS: &[Section] = &[
     },
     Section {
         title: "Validators",
-        folders: &["validate"],
+        folders: &["validate", "validate_path"],
         about: "Each method of a `#[validate]` block is a validator: \
-                `fn(&self, state: &State, attempt: &Attempt) -> Result<(), Invalid>`, async or not, with either parameter or none.",
+                `fn(&self, state: &State, attempt: &Attempt) -> Result<(), Invalid>`, async or not, with either parameter or none. \
+                `validate = path` names functions that are validators of a node.",
     },
     Section {
         title: "Limits",

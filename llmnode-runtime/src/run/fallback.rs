@@ -3,7 +3,7 @@
 use std::future::Future;
 
 use crate::error::NodeError;
-use crate::function::{Function, Nothing};
+use crate::function::{Function, Nothing, Parameters};
 use crate::ledger::{CallScope, Degraded};
 use crate::panics::caught;
 use crate::{BoxError, BoxFuture, Category, Node};
@@ -68,64 +68,66 @@ where
     }
 }
 
-/// The arguments that a function takes are those that are `Lent` to it.
+/// A fallback takes what is `Lent` to it.
 #[diagnostic::on_unimplemented(
-    message = "this node's fallback is a `fn{Lent}`, but this is a `fn{Self}`",
+    message = "this node's fallback is a `{Lent}`, but this is a `{Self}`",
     label = "takes other arguments",
     note = "the arguments of a fallback are the node, the state if the node has `state = ..`, and the error"
 )]
-pub trait Arguments<Lent> {
+pub trait FallbackParameters<Lent: Parameters>: Parameters {
     /// The same.
-    fn of(lent: Lent) -> Self;
+    fn of(lent: Lent::Taken) -> Self::Taken;
 }
 
 #[diagnostic::do_not_recommend]
-impl<Lent> Arguments<Lent> for Lent {
-    fn of(lent: Lent) -> Self {
+impl<Lent: Parameters> FallbackParameters<Lent> for Lent {
+    fn of(lent: Lent::Taken) -> Lent::Taken {
         lent
     }
 }
 
 #[diagnostic::do_not_recommend]
-impl<A: ?Sized, B: ?Sized> Arguments<(&A, &B)> for (Nothing, Nothing) {
-    fn of(_: (&A, &B)) -> Self {
+impl<'a, A: ?Sized, B: ?Sized> FallbackParameters<fn(&'a A, &'a B)> for fn(Nothing, Nothing) {
+    fn of(_: (&'a A, &'a B)) -> Self::Taken {
         (Nothing, Nothing)
     }
 }
 
 #[diagnostic::do_not_recommend]
-impl<A: ?Sized, B: ?Sized, C: ?Sized> Arguments<(&A, &B, &C)> for (Nothing, Nothing, Nothing) {
-    fn of(_: (&A, &B, &C)) -> Self {
+impl<'a, A: ?Sized, B: ?Sized, C: ?Sized> FallbackParameters<fn(&'a A, &'a B, &'a C)>
+    for fn(Nothing, Nothing, Nothing)
+{
+    fn of(_: (&'a A, &'a B, &'a C)) -> Self::Taken {
         (Nothing, Nothing, Nothing)
     }
 }
 
 /// What generated code makes of `fallback = path` on a node without a state. That the function is called here, and
 /// not there, lets the compiler say at the path how it has to look.
-pub fn fallback<'a, N: Node, F, Taken, Kind>(
+pub fn fallback<'a, N: Node, F, Takes, Kind>(
     node: &'a N,
     error: &'a NodeError,
     path: F,
 ) -> Falling<'a, N::Output>
 where
-    F: Function<Taken, Value: FallbackValue<N::Output, Kind> + Send + 'a>,
-    Taken: Arguments<(&'a N, &'a NodeError)>,
+    F: Function<Takes, Value: FallbackValue<N::Output, Kind> + Send + 'a>,
+    Takes: FallbackParameters<fn(&'a N, &'a NodeError)>,
 {
-    path.call(Taken::of((node, error))).falling()
+    path.call(Takes::of((node, error))).falling()
 }
 
 /// The same, on a node with a state.
-pub fn fallback_with_state<'a, N: Node, S: ?Sized, F, Taken, Kind>(
+pub fn fallback_with_state<'a, N: Node, S: ?Sized, F, Takes, Kind>(
     node: &'a N,
     state: &'a S,
     error: &'a NodeError,
     path: F,
 ) -> Falling<'a, N::Output>
 where
-    F: Function<Taken, Value: FallbackValue<N::Output, Kind> + Send + 'a>,
-    Taken: Arguments<(&'a N, &'a S, &'a NodeError)>,
+    F: Function<Takes, Value: FallbackValue<N::Output, Kind> + Send + 'a>,
+    Takes: FallbackParameters<fn(&'a N, &'a S, &'a NodeError)>,
 {
-    path.call(Taken::of((node, state, error))).falling()
+    path.call(Takes::of((node, state, error))).falling()
 }
 
 /// Asks the node for its value instead of this failure, and notes that the output is one.

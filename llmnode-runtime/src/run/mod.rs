@@ -17,7 +17,7 @@ mod shell;
 
 pub use call::{Call, CallFuture, CallReport, Report};
 pub use cx::Cx;
-pub use fallback::{Falling, fallback, fallback_with_state};
+pub use fallback::{FallbackParameters, FallbackValue, Falling, fallback, fallback_with_state};
 pub use map::Map;
 pub use run::Run;
 pub use shell::exec;

@@ -4,7 +4,7 @@ use std::future::{Future, ready};
 
 use super::checks::{Attempt, Check, Checks, Said};
 use crate::BoxFuture;
-use crate::function::{Function, Nothing};
+use crate::function::{Function, Nothing, Parameters};
 
 /// What a validator returns: `Result<(), Invalid>` or a future of it. `Kind` only tells these apart.
 #[diagnostic::on_unimplemented(
@@ -43,82 +43,56 @@ impl<F: Future<Output = Said>> ValidatorResult<Later> for F {
     }
 }
 
-/// What a validator may take on a node without a state. `Kind` only tells the forms apart.
+/// What a validator may take on a node without a state.
 #[diagnostic::on_unimplemented(
-    message = "this node's validators are `fn(&{T})` or `fn(&{T}, &Attempt)`, but this is a `fn{Self}`",
+    message = "this node's validators are `fn(&{T})` or `fn(&{T}, &Attempt)`, but this is a `{Self}`",
     label = "takes other arguments",
-    note = "a validator that takes a state needs `state = ..` on the node"
+    note = "for a validator that takes a state, the node has to name it: `state = ..`"
 )]
-pub trait Arguments<'a, T: ?Sized, Kind> {
+pub trait ValidatorParameters<'a, T: ?Sized>: Parameters {
     /// The arguments.
-    fn of(value: &'a T, attempt: &'a Attempt) -> Self;
+    fn of(value: &'a T, attempt: &'a Attempt) -> Self::Taken;
 }
 
-/// What a validator may take on a node with a state. `Kind` only tells the forms apart.
+/// What a validator may take on a node with a state.
 #[diagnostic::on_unimplemented(
-    message = "this node's validators are `fn(&{T}, &{S}, &Attempt)`, or without one or both of the last, but this is a \
-               `fn{Self}`",
+    message = "this node's validators are `fn(&{T})`, `fn(&{T}, &{S})` or `fn(&{T}, &{S}, &Attempt)`, but this is a `{Self}`",
     label = "takes other arguments"
 )]
-pub trait ArgumentsWithState<'a, T: ?Sized, S: ?Sized, Kind> {
+pub trait StatedValidatorParameters<'a, T: ?Sized, S: ?Sized>: Parameters {
     /// The arguments.
-    fn of(value: &'a T, state: &'a S, attempt: &'a Attempt) -> Self;
+    fn of(value: &'a T, state: &'a S, attempt: &'a Attempt) -> Self::Taken;
 }
 
-/// The answer alone.
-#[derive(Debug)]
-pub struct Alone;
-/// The answer and the state.
-#[derive(Debug)]
-pub struct Stated;
-/// The answer and the attempt.
-#[derive(Debug)]
-pub struct Counted;
-/// The answer, the state and the attempt.
-#[derive(Debug)]
-pub struct StatedCounted;
-/// The answer, the attempt and the state.
-#[derive(Debug)]
-pub struct CountedStated;
-
-macro_rules! arguments {
-    ($($kind:ident: ($($taken:ty = $lent:expr),*) of |$value:ident, $attempt:ident|;)*) => {$(
+macro_rules! parameters {
+    ($($of:ident<$($lent:ident),*>($value:ident $(, $state:ident: $s:ident)?; $attempt:ident): ($($taken:ty = $given:expr),*);)*) => {$(
         #[diagnostic::do_not_recommend]
-        impl<'a, T: ?Sized> Arguments<'a, T, $kind> for ($($taken,)*) {
-            fn of($value: &'a T, $attempt: &'a Attempt) -> Self {
-                ($($lent,)*)
-            }
-        }
-    )*};
-    ($($kind:ident: ($($taken:ty = $lent:expr),*) of |$value:ident, $state:ident, $attempt:ident|;)*) => {$(
-        #[diagnostic::do_not_recommend]
-        impl<'a, T: ?Sized, S: ?Sized> ArgumentsWithState<'a, T, S, $kind> for ($($taken,)*) {
-            fn of($value: &'a T, $state: &'a S, $attempt: &'a Attempt) -> Self {
-                ($($lent,)*)
+        impl<'a, $($lent: ?Sized),*> $of<'a, $($lent),*> for fn($($taken),*) {
+            fn of($value: &'a T, $($state: &'a $s,)? $attempt: &'a Attempt) -> Self::Taken {
+                ($($given,)*)
             }
         }
     )*};
 }
 
-arguments! {
-    Alone: (&'a T = value) of |value, _attempt|;
-    Counted: (&'a T = value, &'a Attempt = attempt) of |value, attempt|;
-    Nothing: (Nothing = Nothing) of |_value, _attempt|;
-    Nothing: (Nothing = Nothing, Nothing = Nothing) of |_value, _attempt|;
-}
-
-arguments! {
-    Alone: (&'a T = value) of |value, _state, _attempt|;
-    Stated: (&'a T = value, &'a S = state) of |value, state, _attempt|;
-    Counted: (&'a T = value, &'a Attempt = attempt) of |value, _state, attempt|;
-    StatedCounted: (&'a T = value, &'a S = state, &'a Attempt = attempt) of |value, state, attempt|;
-    CountedStated: (&'a T = value, &'a Attempt = attempt, &'a S = state) of |value, state, attempt|;
-    Nothing: (Nothing = Nothing) of |_value, _state, _attempt|;
+parameters! {
+    ValidatorParameters<T>(value; _attempt): (&'a T = value);
+    ValidatorParameters<T>(value; attempt): (&'a T = value, &'a Attempt = attempt);
+    ValidatorParameters<T>(_value; _attempt): (Nothing = Nothing);
+    ValidatorParameters<T>(_value; _attempt): (Nothing = Nothing, Nothing = Nothing);
+    StatedValidatorParameters<T, S>(value, _state: S; _attempt): (&'a T = value);
+    StatedValidatorParameters<T, S>(value, state: S; _attempt): (&'a T = value, &'a S = state);
+    StatedValidatorParameters<T, S>(value, state: S; attempt):
+        (&'a T = value, &'a S = state, &'a Attempt = attempt);
+    StatedValidatorParameters<T, S>(_value, _state: S; _attempt): (Nothing = Nothing);
+    StatedValidatorParameters<T, S>(_value, _state: S; _attempt): (Nothing = Nothing, Nothing = Nothing);
+    StatedValidatorParameters<T, S>(_value, _state: S; _attempt):
+        (Nothing = Nothing, Nothing = Nothing, Nothing = Nothing);
 }
 
 /// What generated code makes of `validate = path` on a node without a state. That the function is called here, and not
 /// there, lets the compiler say at the path how it has to look.
-pub fn validate<'a, T, S, F, Taken, Takes, Kind>(
+pub fn validate<'a, T, S, F, Takes, Kind>(
     to: &mut Checks<'a, S>,
     validator: &'static str,
     value: &'a T,
@@ -126,15 +100,15 @@ pub fn validate<'a, T, S, F, Taken, Takes, Kind>(
 ) where
     T: ?Sized + Sync,
     S: ?Sized,
-    F: Function<Taken, Value: ValidatorResult<Kind> + Send + 'a> + Send + 'a,
-    Taken: Arguments<'a, T, Takes>,
+    F: Function<Takes, Value: ValidatorResult<Kind> + Send + 'a> + Send + 'a,
+    Takes: ValidatorParameters<'a, T>,
 {
-    let check = move |_, attempt| path.call(Taken::of(value, attempt)).said();
+    let check = move |_, attempt| path.call(Takes::of(value, attempt)).said();
     to.push(validator, Check::Async(Box::new(check)));
 }
 
 /// The same, on a node with a state.
-pub fn validate_with_state<'a, T, S, F, Taken, Takes, Kind>(
+pub fn validate_with_state<'a, T, S, F, Takes, Kind>(
     to: &mut Checks<'a, S>,
     validator: &'static str,
     value: &'a T,
@@ -142,9 +116,9 @@ pub fn validate_with_state<'a, T, S, F, Taken, Takes, Kind>(
 ) where
     T: ?Sized + Sync,
     S: ?Sized,
-    F: Function<Taken, Value: ValidatorResult<Kind> + Send + 'a> + Send + 'a,
-    Taken: ArgumentsWithState<'a, T, S, Takes>,
+    F: Function<Takes, Value: ValidatorResult<Kind> + Send + 'a> + Send + 'a,
+    Takes: StatedValidatorParameters<'a, T, S>,
 {
-    let check = move |state, attempt| path.call(Taken::of(value, state, attempt)).said();
+    let check = move |state, attempt| path.call(Takes::of(value, state, attempt)).said();
     to.push(validator, Check::Async(Box::new(check)));
 }

@@ -15,7 +15,9 @@ pub use checks::{Attempt, Checks};
 pub use dive::{
     Dive, DiveFields, DiveNothing, DiveValidators, Validate, ValidateFields, Validated, ValidatedFields,
 };
-pub use function::{validate, validate_with_state};
+pub use function::{
+    StatedValidatorParameters, ValidatorParameters, ValidatorResult, validate, validate_with_state,
+};
 pub use invalid::{Invalid, Violation};
 pub(crate) use reach::MARK;
 pub use reach::{Marked, Reach, ReachFields, ReachNothing, Reached, Unmarked};

@@ -1,5 +1,5 @@
 // Cause: the node has no `output`, so its answer is raw text, which nothing can find invalid.
-// Mend: name the type of the answer with `output`, or drop `retries`.
+// Mend: name the type of the answer with `output` or a function that checks it with `validate`, or drop `retries`.
 use llmnode::llm_node;
 
 #[llm_node(prompt = "{topic} {style}", retries = 2)]

@@ -1,5 +1,5 @@
-// Cause: the node has no `output`, so nothing finds its answers wrong.
-// Mend: name the type of the answer with `output`.
+// Cause: the node has neither `output` nor `validate`, so nothing finds its answers wrong.
+// Mend: name the type of the answer with `output`, or a function with `validate`.
 use llmnode::llm_node;
 
 #[llm_node(prompt = "{topic}", recover(answer = [repair(2)]))]

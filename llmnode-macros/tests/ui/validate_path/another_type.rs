@@ -1,0 +1,15 @@
+// Cause: the validator takes another type than the output.
+// Mend: let its first parameter be a reference to the type of `output`.
+use llmnode::{Invalid, llm_node};
+
+#[llm_node(prompt = "Choose.", output = u8, validate = is_short)]
+struct Choose;
+
+fn is_short(text: &String) -> Result<(), Invalid> {
+    if text.len() < 10 { Ok(()) } else { Err(Invalid::new("is long")) }
+}
+
+fn main() {
+    let run = llmnode::Run::new(llmnode::ScriptedModel::new());
+    let _ = run.call(&Choose);
+}

@@ -1,0 +1,15 @@
+// Cause: the `async` validator gives something else than `Result<(), Invalid>`.
+// Mend: return `Ok(())`, or an `Invalid` that says what is wrong.
+use llmnode::llm_node;
+
+#[llm_node(prompt = "Choose.", output = u8, validate = is_small)]
+struct Choose;
+
+async fn is_small(n: &u8) -> bool {
+    *n < 10
+}
+
+fn main() {
+    let run = llmnode::Run::new(llmnode::ScriptedModel::new());
+    let _ = run.call(&Choose);
+}
