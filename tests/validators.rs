@@ -177,7 +177,7 @@ async fn beside_the_types_own_validators() {
     fn by_rust_name(own: &Own) -> Result<(), Invalid> {
         Err(Invalid::at("item_name", own.item_name.as_str()))
     }
-    fn in_the_list(list: &Vec<Own>) -> Result<(), Invalid> {
+    fn in_the_list(list: &[Own]) -> Result<(), Invalid> {
         Err(Invalid::at("[1].itemName", list.len().to_string()))
     }
     #[llm_node(prompt = "Choose.", output = Own, validate = by_rust_name)]
@@ -197,8 +197,14 @@ async fn a_wrapped_scalar() {
     fn small(n: &u8) -> Result<(), Invalid> {
         if *n > 10 { Err(Invalid::new("is at most 10")) } else { Ok(()) }
     }
+    fn short(text: &str) -> Result<(), Invalid> {
+        if text.len() > 5 { Err(Invalid::new("is too long")) } else { Ok(()) }
+    }
     #[llm_node(prompt = "Rate.", output = u8, validate = small)]
     struct Rate;
+    #[llm_node(prompt = "Say it.", output = String, validate = short)]
+    struct Say;
+    assert_eq!(first((), &Say, r#"{"value": "as long"}"#).await.unwrap(), ["value: is too long"]);
     assert_eq!(first((), &Rate, r#"{"value": 11}"#).await.unwrap(), ["value: is at most 10"]);
     assert_eq!(first((), &Rate, "11").await.unwrap(), ["is at most 10"]);
     assert_eq!(first((), &Rate, r#"{"value": 10}"#).await.unwrap(), [""; 0]);
@@ -348,7 +354,7 @@ async fn generics() {
 /// An output that is a parameter of the node.
 #[tokio::test]
 async fn of_a_generic_output() {
-    fn few<T>(list: &Vec<T>) -> Result<(), Invalid> {
+    fn few<T>(list: &[T]) -> Result<(), Invalid> {
         if list.len() > 1 { Err(Invalid::new("one is enough")) } else { Ok(()) }
     }
     #[llm_node(prompt = "List.", output = Vec<T>, validate = few)]

@@ -64,30 +64,65 @@ pub trait StatedValidatorParameters<'a, T: ?Sized, S: ?Sized>: Parameters {
     fn of(value: &'a T, state: &'a S, attempt: &'a Attempt) -> Self::Taken;
 }
 
+/// A value that a function may take as a `&D`: itself, and what clippy asks for in place of a `&String` or a `&Vec<T>`.
+pub trait Lend<D: ?Sized> {
+    /// A reference to it.
+    fn lend(&self) -> &D;
+}
+
+impl<T: ?Sized> Lend<T> for T {
+    fn lend(&self) -> &T {
+        self
+    }
+}
+
+impl Lend<str> for String {
+    fn lend(&self) -> &str {
+        self
+    }
+}
+
+impl<T> Lend<[T]> for Vec<T> {
+    fn lend(&self) -> &[T] {
+        self
+    }
+}
+
 macro_rules! parameters {
-    ($($of:ident<$($lent:ident),*>($value:ident $(, $state:ident: $s:ident)?; $attempt:ident): ($($taken:ty = $given:expr),*);)*) => {$(
+    ($([$($lent:ident)?] fn($($taken:ty),*) of |$value:ident, $attempt:ident| $given:expr;)*) => {$(
         #[diagnostic::do_not_recommend]
-        impl<'a, $($lent: ?Sized),*> $of<'a, $($lent),*> for fn($($taken),*) {
-            fn of($value: &'a T, $($state: &'a $s,)? $attempt: &'a Attempt) -> Self::Taken {
-                ($($given,)*)
+        impl<'a, T: $(Lend<$lent> +)? ?Sized, $($lent: ?Sized)?> ValidatorParameters<'a, T> for fn($($taken),*) {
+            fn of($value: &'a T, $attempt: &'a Attempt) -> Self::Taken {
+                $given
+            }
+        }
+    )*};
+    ($([$($lent:ident)?] fn($($taken:ty),*) of |$value:ident, $state:ident, $attempt:ident| $given:expr;)*) => {$(
+        #[diagnostic::do_not_recommend]
+        impl<'a, T: $(Lend<$lent> +)? ?Sized, S: ?Sized, $($lent: ?Sized)?> StatedValidatorParameters<'a, T, S>
+            for fn($($taken),*)
+        {
+            fn of($value: &'a T, $state: &'a S, $attempt: &'a Attempt) -> Self::Taken {
+                $given
             }
         }
     )*};
 }
 
 parameters! {
-    ValidatorParameters<T>(value; _attempt): (&'a T = value);
-    ValidatorParameters<T>(value; attempt): (&'a T = value, &'a Attempt = attempt);
-    ValidatorParameters<T>(_value; _attempt): (Nothing = Nothing);
-    ValidatorParameters<T>(_value; _attempt): (Nothing = Nothing, Nothing = Nothing);
-    StatedValidatorParameters<T, S>(value, _state: S; _attempt): (&'a T = value);
-    StatedValidatorParameters<T, S>(value, state: S; _attempt): (&'a T = value, &'a S = state);
-    StatedValidatorParameters<T, S>(value, state: S; attempt):
-        (&'a T = value, &'a S = state, &'a Attempt = attempt);
-    StatedValidatorParameters<T, S>(_value, _state: S; _attempt): (Nothing = Nothing);
-    StatedValidatorParameters<T, S>(_value, _state: S; _attempt): (Nothing = Nothing, Nothing = Nothing);
-    StatedValidatorParameters<T, S>(_value, _state: S; _attempt):
-        (Nothing = Nothing, Nothing = Nothing, Nothing = Nothing);
+    [D] fn(&'a D) of |value, _attempt| (value.lend(),);
+    [D] fn(&'a D, &'a Attempt) of |value, attempt| (value.lend(), attempt);
+    [] fn(Nothing) of |_value, _attempt| (Nothing,);
+    [] fn(Nothing, Nothing) of |_value, _attempt| (Nothing, Nothing);
+}
+
+parameters! {
+    [D] fn(&'a D) of |value, _state, _attempt| (value.lend(),);
+    [D] fn(&'a D, &'a S) of |value, state, _attempt| (value.lend(), state);
+    [D] fn(&'a D, &'a S, &'a Attempt) of |value, state, attempt| (value.lend(), state, attempt);
+    [] fn(Nothing) of |_value, _state, _attempt| (Nothing,);
+    [] fn(Nothing, Nothing) of |_value, _state, _attempt| (Nothing, Nothing);
+    [] fn(Nothing, Nothing, Nothing) of |_value, _state, _attempt| (Nothing, Nothing, Nothing);
 }
 
 /// What generated code makes of `validate = path` on a node without a state. That the function is called here, and not
