@@ -91,6 +91,7 @@ fn needed(format: &Format) -> TokenStream {
         Format::List => of_llmnode("PromptList"),
         Format::Json => of_llmnode("PromptJson"),
         Format::Fence => of_llmnode("PromptFence"),
+        Format::Attach => of_llmnode("PromptAttachment"),
         Format::Or(_) => of_llmnode("PromptOption"),
         Format::Spec(spec) => of_std(match spec.chars().last() {
             Some('?') => "Debug",

@@ -187,6 +187,7 @@ fn segment(part: &Part, model: &NodeModel<'_>, private: &Ident) -> TokenStream {
         Format::List => quote_spanned!(here=> #segment::list(#by_reference)),
         Format::Json => quote_spanned!(here=> #segment::json(#by_reference)),
         Format::Fence => quote_spanned!(here=> #segment::fence(#by_reference)),
+        Format::Attach => quote_spanned!(here=> #segment::attach(#by_reference)),
         Format::Or(absent) => quote_spanned!(here=> #segment::or(#by_reference, #absent)),
         Format::Spec(spec) => {
             let spec = format!("{{:{spec}}}");

@@ -71,6 +71,9 @@ impl<'a> Variables<'a> {
         self.history_inserted(prompt, &template);
         self.mustache(prompt, &template);
         self.stateless(prompt, &template);
+        if given.key == "system" {
+            self.attached(prompt, &template);
+        }
         Some(template.segments.into_iter().filter_map(|segment| self.part(prompt, segment)).collect())
     }
 
@@ -167,6 +170,17 @@ impl<'a> Variables<'a> {
             let complete = self.complete;
             self.fault(prompt, &segment.range, &message);
             self.complete = complete;
+        }
+    }
+
+    /// Attachments in a system message, which is text.
+    fn attached(&mut self, prompt: &Source, template: &Template) {
+        for segment in &template.segments {
+            if let Piece::Variable { format: Format::Attach, .. } = segment.kind {
+                let written = &prompt.text()[segment.range.clone()];
+                let message = format!("the system message is text; move `{written}` to `prompt`");
+                self.fault(prompt, &segment.range, &message);
+            }
         }
     }
 

@@ -7,7 +7,7 @@ use std::ops::Range;
 use crate::diagnostics::suggest;
 
 /// The filters that exist, as a user writes them.
-const FILTERS: [&str; 4] = ["list", "json", "fence", "or"];
+const FILTERS: [&str; 5] = ["list", "json", "fence", "attach", "or"];
 
 /// Something wrong in a prompt, and where.
 #[derive(Debug, Clone, PartialEq)]
@@ -74,7 +74,7 @@ impl fmt::Display for FaultKind {
                 Some(near) => write!(f, "unknown filter `{name}`; did you mean `{}`?", usage(near)),
                 None => write!(
                     f,
-                    "unknown filter `{}`; expected `list`, `json`, `fence`, `or(text)` or a format spec such as `?` or `>8`",
+                    "unknown filter `{}`; expected `list`, `json`, `fence`, `attach`, `or(text)` or a format spec such as `?` or `>8`",
                     beginning(name)
                 ),
             },

@@ -62,14 +62,10 @@ impl Audio {
             other => other.trim_start_matches("x-"),
         }
     }
-}
 
-/// The short form: `[audio audio/wav, 3200 bytes, #1f3a9c02]`.
-impl fmt::Display for Audio {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("[audio ")?;
-        label::data(&self.data, f)?;
-        f.write_str("]")
+    /// `[audio audio/wav, 3200 bytes, #1f3a9c02]`
+    pub(super) fn label(&self) -> String {
+        format!("[audio {}]", label::data(&self.data))
     }
 }
 

@@ -86,6 +86,14 @@ impl File {
         }
     }
 
+    /// `[file "report.pdf" application/pdf, 5120 bytes, #1f3a9c02]`
+    pub(super) fn label(&self) -> String {
+        match &self.source {
+            Source::Id(id) => format!("[file id {id:?}]"),
+            Source::Data { name, data } => format!("[file {name:?} {}]", label::data(data)),
+        }
+    }
+
     pub(super) fn tokens(&self) -> u64 {
         match &self.source {
             Source::Data { data, .. } if data.media_type().starts_with("text/") => data.size() as u64 / 4,
@@ -120,20 +128,6 @@ fn check(what: &str, word: &str) -> Result<(), AttachmentError> {
         return Ok(());
     };
     Err(AttachmentError::new(format!("the {what} of the file {fault}")))
-}
-
-/// The short form: `[file "report.pdf" application/pdf, 5120 bytes, #1f3a9c02]`.
-impl fmt::Display for File {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match &self.source {
-            Source::Id(id) => write!(f, "[file id {id:?}]"),
-            Source::Data { name, data } => {
-                write!(f, "[file {name:?} ")?;
-                label::data(data, f)?;
-                f.write_str("]")
-            }
-        }
-    }
 }
 
 impl fmt::Debug for File {

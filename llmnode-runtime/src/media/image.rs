@@ -150,23 +150,20 @@ impl Image {
         }
     }
 
+    /// `[image image/png, 68 bytes, #1f3a9c02]`
+    pub(super) fn label(&self) -> String {
+        let source = match &self.source {
+            Source::Url(url) => label::url(url),
+            Source::Data(data) => label::data(data),
+        };
+        match self.detail {
+            Some(detail) => format!("[image {source}, detail {}]", detail.as_str()),
+            None => format!("[image {source}]"),
+        }
+    }
+
     pub(super) fn tokens(&self) -> u64 {
         if self.detail == Some(Detail::Low) { TOKENS_LOW } else { TOKENS }
-    }
-}
-
-/// The short form: `[image image/png, 68 bytes, #1f3a9c02]`.
-impl fmt::Display for Image {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("[image ")?;
-        match &self.source {
-            Source::Url(url) => label::url(url, f)?,
-            Source::Data(data) => label::data(data, f)?,
-        }
-        match self.detail {
-            Some(detail) => write!(f, ", detail {}]", detail.as_str()),
-            None => f.write_str("]"),
-        }
     }
 }
 

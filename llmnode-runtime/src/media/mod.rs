@@ -43,9 +43,7 @@ pub const MAX_BYTES: usize = 20 * 1024 * 1024;
 pub const MAX_TOTAL: usize = 50 * 1024 * 1024;
 
 /// A part of a message that is no text. Clones share its content.
-///
-/// `Display` is a short form, which stands in transcripts and traces: `[image image/png, 68 bytes, #1f3a9c02]`, where
-/// the last word tells contents apart. `Debug` shows no content.
+/// `Debug` shows none of it. There is no `Display`: a prompt attaches it, and does not write it.
 #[derive(Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Attachment {
@@ -58,6 +56,16 @@ pub enum Attachment {
 }
 
 impl Attachment {
+    /// The short form, which stands in transcripts and traces: `[image image/png, 68 bytes, #1f3a9c02]`, where the last
+    /// word tells contents apart. Of a URL it leaves out what may be a key in it.
+    pub fn label(&self) -> String {
+        match self {
+            Attachment::Image(image) => image.label(),
+            Attachment::File(file) => file.label(),
+            Attachment::Audio(audio) => audio.label(),
+        }
+    }
+
     /// What it is, in a word.
     pub(crate) fn kind(&self) -> &'static str {
         match self {
@@ -93,14 +101,6 @@ macro_rules! kinds {
                 Attachment::$kind(one)
             }
         })*
-
-        impl fmt::Display for Attachment {
-            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                match self {
-                    $(Attachment::$kind(one) => one.fmt(f),)*
-                }
-            }
-        }
 
         impl fmt::Debug for Attachment {
             fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

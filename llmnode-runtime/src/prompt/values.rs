@@ -10,7 +10,7 @@ use serde::Serialize;
     message = "`{Self}` cannot fill a prompt variable",
     label = "has no `Display`",
     note = "write `{{name:list}}` for a list, `{{name:json}}` for data, `{{name:?}}` for its `Debug` form, \
-            `{{name:or(none)}}` for an `Option`, or implement `Display`"
+            `{{name:or(none)}}` for an `Option`, `{{name:attach}}` for an image or a file, or implement `Display`"
 )]
 pub trait PromptValue: Display {}
 

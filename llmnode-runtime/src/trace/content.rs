@@ -33,7 +33,7 @@ impl<'a> Shown<'a> {
     fn part(part: Part<'a>) -> Self {
         match part {
             Part::Text(text) => Shown::text(text),
-            Part::Attachment(one) => Shown { r#type: one.kind(), content: Cow::Owned(one.to_string()) },
+            Part::Attachment(one) => Shown { r#type: one.kind(), content: Cow::Owned(one.label()) },
         }
     }
 }
