@@ -1,6 +1,7 @@
 struct ChooseItem {
     n: u32,
     list: Vec<u8>,
+    photo: Image,
     other: u8,
 }
 const _: () = {
@@ -41,6 +42,7 @@ const _: () = {
                     __llmnode::Segment::text(" "),
                     __llmnode::Segment::json(&self.list),
                     __llmnode::Segment::text("{}"),
+                    __llmnode::Segment::attach(&self.photo),
                 ],
             );
         }

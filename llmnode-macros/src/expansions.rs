@@ -55,7 +55,7 @@ fn a_typed_node_of_two_fields() {
 fn a_node_with_all_arguments() {
     let arguments = quote! {
         system = "You are careful.",
-        prompt = "{n:>3} {list:json}{{}}",
+        prompt = "{n:>3} {list:json}{{}}{photo:attach}",
         retries = 0,
         transport_retries = 1,
         model = "small",
@@ -66,7 +66,7 @@ fn a_node_with_all_arguments() {
     node(
         "arguments",
         arguments,
-        quote! { struct ChooseItem { n: u32, list: Vec<u8>, #[node(skip)] other: u8 } },
+        quote! { struct ChooseItem { n: u32, list: Vec<u8>, photo: Image, #[node(skip)] other: u8 } },
     );
 }
 

@@ -4,6 +4,7 @@
 #![allow(clippy::panic, clippy::unwrap_used, reason = "tests")]
 
 mod answers;
+mod attachments;
 mod faults;
 mod learning;
 mod redirects;

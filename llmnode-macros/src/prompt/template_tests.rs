@@ -40,6 +40,7 @@ fn reads_text_variables_and_formats() {
         ]
     );
     assert_eq!(kinds("{a:json}"), [field("a", Format::Json)]);
+    assert_eq!(kinds("{a:attach}"), [field("a", Format::Attach)]);
     assert_eq!(kinds("{a:or(none yet (so far))}"), [field("a", Format::Or("none yet (so far)".into()))]);
     assert_eq!(
         kinds("{a:?}{b:>3}"),
@@ -101,6 +102,8 @@ fn filters_that_are_none() {
     assert_eq!(faults("{a:lst}"), [("lst", FaultKind::UnknownFilter("lst".into()))]);
     assert_eq!(faults("{a:xml}"), [("xml", FaultKind::UnknownFilter("xml".into()))]);
     assert_eq!(faults("{a:list(3)}"), [("list(3)", FaultKind::FilterArgument("list"))]);
+    assert_eq!(faults("{a:attach()}"), [("attach()", FaultKind::FilterArgument("attach"))]);
+    assert_eq!(faults("{a:attached}"), [("attached", FaultKind::UnknownFilter("attached".into()))]);
     for text in ["or", "or()", "or(x", "or none"] {
         let source = format!("{{a:{text}}}");
         assert_eq!(faults(&source), [(text, FaultKind::OrWithoutText)], "{text}");
@@ -113,7 +116,7 @@ fn filters_that_are_none() {
     assert!(
         FaultKind::UnknownFilter("xml".into())
             .to_string()
-            .contains("expected `list`, `json`, `fence`, `or(text)`")
+            .contains("expected `list`, `json`, `fence`, `attach`, ")
     );
 }
 

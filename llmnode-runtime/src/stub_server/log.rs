@@ -133,8 +133,8 @@ impl LoggedRequest {
         self.sent.json.as_ref()
     }
 
-    /// Role and text of each of the body's messages. The texts of several parts are joined by line ends; parts
-    /// without text are left out.
+    /// Role and text of each of the body's messages. The texts of several parts are joined by line ends; for a part
+    /// without text stands its type, such as `[image_url]`. What is in it is in [`json`](Self::json).
     #[must_use]
     pub fn messages(&self) -> Vec<(String, String)> {
         let messages = self.json().and_then(|body| body.get("messages")).and_then(Value::as_array);
@@ -171,7 +171,10 @@ fn text_of(content: Option<&Value>) -> String {
     match content {
         Some(Value::String(text)) => text.clone(),
         Some(Value::Array(parts)) => {
-            let texts = parts.iter().filter_map(|part| part.get("text").and_then(Value::as_str));
+            let word = |part: &Value, name| part.get(name).and_then(Value::as_str).map(str::to_owned);
+            let texts = parts.iter().filter_map(|part| {
+                word(part, "text").or_else(|| word(part, "type").map(|kind| format!("[{kind}]")))
+            });
             texts.collect::<Vec<_>>().join("\n")
         }
         _ => String::new(),

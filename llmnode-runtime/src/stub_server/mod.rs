@@ -31,6 +31,7 @@
 //! # }
 //! ```
 
+mod check;
 mod completion;
 mod draw;
 mod exchange;

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
+use super::check::check;
 use super::log::{Log, LoggedRequest, lock};
 use super::reply::{Content, Reply};
 
@@ -93,22 +94,4 @@ fn route(target: &str) -> &str {
         _ => target,
     };
     path.split(['?', '#']).next().unwrap_or_default()
-}
-
-/// What OpenAI's server would refuse too, and what this one cannot do.
-fn check(request: &LoggedRequest) -> Result<(), String> {
-    let body = request.json().and_then(Value::as_object);
-    let body = body.ok_or("We could not parse the JSON body of your request: it is not a JSON object.")?;
-    if !body.get("model").is_some_and(Value::is_string) {
-        return Err("you must provide a model parameter".to_owned());
-    }
-    let messages = body.get("messages").and_then(Value::as_array).filter(|m| !m.is_empty());
-    let messages = messages.ok_or("Invalid 'messages': expected an array with at least one message.")?;
-    if let Some(at) = messages.iter().position(|m| !m.get("role").is_some_and(Value::is_string)) {
-        return Err(format!("Invalid 'messages[{at}].role': expected a string."));
-    }
-    if body.get("stream").and_then(Value::as_bool) == Some(true) {
-        return Err("Unsupported value: 'stream' is true, and this stub server does not stream.".to_owned());
-    }
-    Ok(())
 }
