@@ -124,7 +124,8 @@ async fn messages_of_several_parts() {
         json!([{"type": "text", "text": "one"}, {"type": "image_url"}, {"type": "text", "text": "two"}]);
     let messages = json!([{"role": "system", "content": parts}, {"role": "assistant", "content": null}]);
     ask(server.address(), &json!({"model": "x", "messages": messages})).await.unwrap();
-    let expected = [("system", "one\n[image_url]\ntwo"), ("assistant", "")].map(|(r, c)| (r.to_owned(), c.to_owned()));
+    let expected =
+        [("system", "one\n[image_url]\ntwo"), ("assistant", "")].map(|(r, c)| (r.to_owned(), c.to_owned()));
     assert_eq!(server.requests()[0].messages(), expected);
     assert_eq!(server.requests()[0].json().unwrap()["model"], "x");
     assert_eq!(server.requests()[0].path(), "/v1/chat/completions");
