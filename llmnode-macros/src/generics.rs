@@ -22,6 +22,15 @@ pub(crate) fn mentions_parameter(ty: &Type, generics: &Generics) -> bool {
     })
 }
 
+/// A type without the parentheses, or the group of a macro's fragment, that it stands in.
+pub(crate) fn bare(ty: &Type) -> &Type {
+    match ty {
+        Type::Group(group) => bare(&group.elem),
+        Type::Paren(paren) => bare(&paren.elem),
+        ty => ty,
+    }
+}
+
 fn mentions(tokens: TokenStream, wanted: &dyn Fn(&Ident) -> bool) -> bool {
     tokens.into_iter().any(|token| match token {
         TokenTree::Ident(ident) => wanted(&ident),

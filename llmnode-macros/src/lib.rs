@@ -2,6 +2,7 @@
 
 #[cfg(test)]
 mod anything;
+mod configured;
 mod crate_path;
 mod diagnostics;
 #[cfg(test)]

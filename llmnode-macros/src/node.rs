@@ -17,9 +17,9 @@ use proc_macro2::TokenStream;
 use quote::{ToTokens, quote};
 use syn::{Error, Item};
 
-use crate::crate_path;
 use crate::diagnostics::Errors;
 use crate::keyed::value;
+use crate::{configured, crate_path};
 
 use args::NodeArgs;
 
@@ -52,24 +52,30 @@ impl Faults {
 
 /// Expands `#[llm_node(arguments)] item`.
 pub(crate) fn expand(arguments: TokenStream, item: TokenStream) -> TokenStream {
+    let Ok(parsed) = syn::parse2::<Item>(item.clone()) else {
+        // The compiler reports what it cannot parse itself.
+        return item;
+    };
     let mut faults = Faults::default();
-    let args = NodeArgs::parse(arguments, &mut faults.errors);
-    let mut item = match syn::parse2(item.clone()) {
-        Ok(Item::Struct(parsed)) => parsed,
-        Ok(other) => {
+    let mut args = NodeArgs::parse(arguments.clone(), &mut faults.errors);
+    let krate = crate_path::resolve(value(&args.krate));
+    if let Some(branches) = configured::branches(&parsed, &krate, "llm_node", &arguments) {
+        return branches;
+    }
+    let mut item = match parsed {
+        Item::Struct(parsed) => parsed,
+        other => {
             faults.push(misplaced(&other));
             let stub = stub::of_item(&other, &args);
             let faults = faults.into_tokens();
             return quote!(#other #stub #faults);
         }
-        // The compiler reports what it cannot parse itself.
-        Err(_) => return item,
     };
+    args.left_out = configured::take_left_out(&mut item.attrs);
     let marks = field::take_attributes(&mut item, &mut faults);
     match check::check(&args, &item, &marks, &mut faults) {
         Some(model) => emit::emit(&model),
         None => {
-            let krate = crate_path::resolve(value(&args.krate));
             let stub = stub::stub(&krate, &item.ident, &item.generics, value(&args.output));
             let faults = faults.into_tokens();
             quote!(#item #stub #faults)

@@ -4,29 +4,34 @@ use proc_macro2::{Ident, TokenStream};
 use quote::{ToTokens, quote};
 use syn::{Attribute, DeriveInput, Error, Item, Path, parse_quote};
 
-use crate::crate_path;
 use crate::diagnostics::Errors;
 use crate::keyed::value;
 use crate::validate::args::DefinitionArgs;
 use crate::validate::definition;
+use crate::{configured, crate_path};
 
 /// Expands `#[llm_output(arguments)] item`.
 pub(crate) fn expand(arguments: TokenStream, item: TokenStream) -> TokenStream {
+    let Ok(parsed) = syn::parse2::<Item>(item.clone()) else {
+        // The compiler reports what it cannot parse itself.
+        return item;
+    };
     let mut errors = Errors::default();
-    let args = DefinitionArgs::parse(arguments, "llm_output", &mut errors);
-    let mut input = match syn::parse2::<Item>(item.clone()) {
-        Ok(Item::Struct(item)) => DeriveInput::from(item),
-        Ok(Item::Enum(item)) => DeriveInput::from(item),
-        Ok(other) => {
+    let args = DefinitionArgs::parse(arguments.clone(), "llm_output", &mut errors);
+    let krate = crate_path::resolve(value(&args.krate));
+    if let Some(branches) = configured::branches(&parsed, &krate, "llm_output", &arguments) {
+        return branches;
+    }
+    let mut input = match parsed {
+        Item::Struct(item) => DeriveInput::from(item),
+        Item::Enum(item) => DeriveInput::from(item),
+        other => {
             let message = "`#[llm_output]` goes on the struct or enum that a model answers with";
             errors.push(Error::new_spanned(&other, message));
             let errors = errors.into_tokens();
             return quote!(#other #errors);
         }
-        // The compiler reports what it cannot parse itself.
-        Err(_) => return item,
     };
-    let krate = crate_path::resolve(value(&args.krate));
     let definition = definition::expand(&input, &krate, value(&args.state), &mut errors);
     // A derive comes before the attributes that help it, its own derives included.
     let derive = missing_derives(&input.attrs, &krate);

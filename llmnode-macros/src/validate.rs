@@ -11,24 +11,29 @@ use proc_macro2::TokenStream;
 use quote::quote;
 use syn::{DeriveInput, Error, Item};
 
-use crate::crate_path;
 use crate::diagnostics::Errors;
 use crate::keyed::value;
+use crate::{configured, crate_path};
 
 /// Expands `#[validate(arguments)] item`.
 pub(crate) fn expand(arguments: TokenStream, item: TokenStream) -> TokenStream {
-    match syn::parse2::<Item>(item.clone()) {
-        Ok(Item::Impl(block)) => methods::expand(arguments, &block),
-        Ok(Item::Struct(item)) => of_definition(arguments, item.into()),
-        Ok(Item::Enum(item)) => of_definition(arguments, item.into()),
-        Ok(other) => {
+    let Ok(parsed) = syn::parse2::<Item>(item.clone()) else {
+        // The compiler reports what it cannot parse itself.
+        return item;
+    };
+    if let Some(branches) = configured::branches(&parsed, &args::krate(&arguments), "validate", &arguments) {
+        return branches;
+    }
+    match parsed {
+        Item::Impl(block) => methods::expand(arguments, &block),
+        Item::Struct(item) => of_definition(arguments, item.into()),
+        Item::Enum(item) => of_definition(arguments, item.into()),
+        other => {
             let message = "`#[validate]` goes on an impl block of validators, or on the definition of a struct or \
                            enum that derives `Deserialize` and `JsonSchema` itself";
             let error = Error::new_spanned(&other, message).into_compile_error();
             quote!(#other #error)
         }
-        // The compiler reports what it cannot parse itself.
-        Err(_) => item,
     }
 }
 

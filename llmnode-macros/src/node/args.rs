@@ -75,6 +75,8 @@ pub(crate) struct NodeArgs {
     pub(crate) max_tokens: Slot<u32>,
     pub(crate) name: Slot<LitStr>,
     pub(crate) krate: Slot<Path>,
+    /// The fields that a `#[cfg]` leaves out, which the item's own attribute names.
+    pub(crate) left_out: Vec<String>,
     /// Some argument has no key, or an unknown one.
     pub(crate) misplaced: bool,
 }

@@ -26,7 +26,7 @@ pub(crate) fn check<'a>(
         return None;
     }
     let history = field::history(item, marks);
-    let mut variables = Variables::new(item, args.state.is_some(), history, faults);
+    let mut variables = Variables::new(item, args.state.is_some(), history, &args.left_out, faults);
     let system = args.system.as_ref().and_then(|given| variables.read(given));
     let prompt = args.prompt.as_ref().and_then(|given| variables.read(given));
     if args.prompt.is_some() {

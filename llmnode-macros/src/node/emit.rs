@@ -30,6 +30,9 @@ fn facts(model: &NodeModel<'_>, generics: &Generics, private: &Ident) -> TokenSt
     let ident = &model.item.ident;
     let raw_text: Type = syn::parse_quote!(::std::string::String);
     let output = model.output.as_ref().unwrap_or(&raw_text);
+    // At the output's type, where one that is less visible than the node is reported.
+    let at = here.located_at(ends(output).0);
+    let answer = quote_spanned!(at=> type Output = #output;);
     let name = model.name.clone().unwrap_or_else(|| snake_case(&ident.unraw().to_string()));
     let description = description(&model.item.attrs);
     let attributes = attributes(model, private);
@@ -37,7 +40,7 @@ fn facts(model: &NodeModel<'_>, generics: &Generics, private: &Ident) -> TokenSt
     quote_spanned! {here=>
         #[automatically_derived]
         impl #impl_generics #private::Node for #ident #ty_generics #where_clause {
-            type Output = #output;
+            #answer
             const NAME: &'static ::core::primitive::str = #name;
             #description
             #attributes

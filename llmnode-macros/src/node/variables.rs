@@ -24,6 +24,8 @@ pub(crate) struct Variables<'a> {
     /// The field that holds the history, which is no variable.
     history: Option<String>,
     has_state: bool,
+    /// The fields that a `#[cfg]` leaves out.
+    left_out: &'a [String],
     used: Vec<String>,
     /// Whether all prompts could be read, so that what is not used is known.
     complete: bool,
@@ -35,6 +37,7 @@ impl<'a> Variables<'a> {
         item: &'a ItemStruct,
         has_state: bool,
         history: Option<&Ident>,
+        left_out: &'a [String],
         faults: &'a mut Faults,
     ) -> Self {
         let history = history.map(|field| field.unraw().to_string());
@@ -46,6 +49,7 @@ impl<'a> Variables<'a> {
             fields,
             history,
             has_state,
+            left_out,
             used: vec![],
             complete: true,
             faults,
@@ -112,6 +116,12 @@ impl<'a> Variables<'a> {
             let Piece::Variable { variable: Variable::Field(name), .. } = &segment.kind else { continue };
             if self.fields.contains(name) || self.history.as_ref() == Some(name) {
                 used.push(name.clone());
+            } else if self.left_out.contains(name) {
+                let message = format!(
+                    "a `#[cfg]` leaves out the field `{name}` in this build; name another field, or give this build a \
+                     node of its own by `#[cfg_attr(…, llm_node(…))]`"
+                );
+                self.fault(prompt, &segment.range, &message);
             } else if name != "state" {
                 unknown.push(Unknown { name: name.clone(), range: segment.range.clone() });
             }

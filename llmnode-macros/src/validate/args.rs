@@ -5,7 +5,7 @@ use syn::{Error, Path, Type};
 
 use crate::crate_path;
 use crate::diagnostics::Errors;
-use crate::keyed::{Grammar, Slot, fill, parse_arguments};
+use crate::keyed::{Grammar, Slot, fill, parse_arguments, value};
 use crate::values::ty;
 
 /// On a definition: `state = T` and `crate = path`.
@@ -51,6 +51,12 @@ impl BlockArgs {
         });
         args
     }
+}
+
+/// The path of llmnode, whatever else the arguments say.
+pub(crate) fn krate(arguments: &TokenStream) -> Path {
+    let args = DefinitionArgs::parse(arguments.clone(), "validate", &mut Errors::default());
+    crate_path::resolve(value(&args.krate))
 }
 
 /// Takes a leading `state` off; tells where it is given a type.

@@ -3,7 +3,7 @@
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
 use syn::spanned::Spanned;
-use syn::{Attribute, Error, Generics, ImplItemFn, ItemImpl, Path, ReturnType, Type, parse_quote};
+use syn::{Error, Generics, ImplItemFn, ItemImpl, Path, ReturnType, Type, parse_quote};
 
 use super::args::BlockArgs;
 use super::signature::{Parameter, State, Validator};
@@ -152,10 +152,8 @@ fn check(validator: &Validator<'_>) -> TokenStream {
     // At the method's name, where a future that is not `Send` is reported.
     let at = here.located_at(ident.span());
     let kind = Ident::new(if method.sig.asyncness.is_some() { "future" } else { "sync" }, at);
-    let conditions = method.attrs.iter().filter(|attribute| is_condition(attribute));
     let call = call(method, quote_spanned!(here=> (self, #(#arguments),*)));
     quote_spanned! {here=>
-        #(#conditions)*
         to.#kind(#name, move |#state, #attempt| #call);
     }
 }
@@ -174,8 +172,4 @@ fn call(method: &ImplItemFn, arguments: TokenStream) -> TokenStream {
         arguments
     }));
     call
-}
-
-fn is_condition(attribute: &Attribute) -> bool {
-    attribute.path().is_ident("cfg")
 }

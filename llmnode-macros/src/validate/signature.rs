@@ -4,6 +4,8 @@ use quote::ToTokens;
 use syn::spanned::Spanned;
 use syn::{Error, FnArg, GenericParam, ImplItemFn, ReturnType, Type, TypeParamBound, TypeReference};
 
+use crate::generics::bare;
+
 const USAGE: &str = "a validator is `fn(&self, state: &State, attempt: &Attempt) -> Result<(), Invalid>`, async or not, \
                      with either parameter or none";
 
@@ -55,8 +57,8 @@ impl<'a> Validator<'a> {
 
     fn parameter(&mut self, input: &'a FnArg) -> syn::Result<()> {
         let FnArg::Typed(typed) = input else { return Ok(()) };
-        let lent = match &*typed.ty {
-            Type::Reference(TypeReference { mutability: None, elem, .. }) => &**elem,
+        let lent = match bare(&typed.ty) {
+            Type::Reference(TypeReference { mutability: None, elem, .. }) => bare(elem),
             other => {
                 let message = format!("a validator is lent the state and the attempt, by `&`; {USAGE}");
                 return Err(Error::new_spanned(other, message));
@@ -120,7 +122,7 @@ fn receiver(method: &ImplItemFn) -> syn::Result<()> {
 fn returns_result(method: &ImplItemFn) -> syn::Result<()> {
     let signature = &method.sig;
     let is_result = match &signature.output {
-        ReturnType::Type(_, ty) => match &**ty {
+        ReturnType::Type(_, ty) => match bare(ty) {
             Type::Path(path) => {
                 path.path.segments.last().is_some_and(|last| last.ident.to_string().ends_with("Result"))
             }

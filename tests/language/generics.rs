@@ -1,0 +1,231 @@
+//! Parameters of types, lifetimes and constants, on nodes, outputs, validators and states.
+
+use std::borrow::Cow;
+use std::fmt::{Debug, Display};
+use std::marker::PhantomData;
+
+use llmnode::{Invalid, llm_node, llm_output, validate};
+
+use crate::support::{Choice, World, messages, paths, prompt, world};
+
+#[llm_node(prompt = "{a} {b} {c:?} {d:list} {e} {f}")]
+#[derive(Debug)]
+struct Everything<'a, 'b: 'a, T, U = u8, const N: usize = 2>
+where
+    T: ?Sized + Display,
+    U: Clone + Debug,
+    Vec<U>: Clone,
+    for<'x> Vec<&'x U>: Clone,
+    [u8; N]: Debug,
+{
+    a: &'a T,
+    b: Cow<'b, str>,
+    c: [u8; N],
+    d: Vec<&'a str>,
+    e: Box<T2>,
+    f: &'b T2,
+    #[node(skip)]
+    g: PhantomData<fn(U) -> U>,
+    mark: PhantomData<U>,
+}
+
+type T2 = u8;
+
+#[tokio::test]
+async fn a_node_with_everything() {
+    let node: Everything<'_, '_, str> = Everything {
+        a: "x",
+        b: Cow::Borrowed("y"),
+        c: [1, 2],
+        d: vec!["z"],
+        e: Box::new(3),
+        f: &4,
+        g: PhantomData,
+        mark: PhantomData,
+    };
+    assert_eq!(prompt(&node).await, "x y [1, 2] - z 3 4");
+}
+
+trait Family {
+    type Member: Display + Send + Sync;
+    type Answer;
+    const NAME: &'static str;
+}
+
+#[derive(Debug)]
+struct Numbers;
+
+impl Family for Numbers {
+    type Member = u8;
+    type Answer = Choice;
+    const NAME: &'static str = "numbers";
+}
+
+#[llm_node(prompt = "{member} {several:list} {other:or(none)}", output = F::Answer, state = World)]
+struct OfFamily<F: Family> {
+    member: F::Member,
+    several: Vec<<F as Family>::Member>,
+    other: Option<F::Member>,
+}
+
+#[tokio::test]
+async fn associated_types() {
+    let node = OfFamily::<Numbers> { member: 1, several: vec![2], other: None };
+    assert_eq!(messages(world(), &node).await[0].content, "1 - 2 none");
+    assert_eq!(paths(world(), &node, r#"{"item": "axe"}"#).await, ["item"]);
+    assert_eq!(Numbers::NAME, "numbers");
+}
+
+/// Parameters whose names generated code could have taken.
+#[llm_node(prompt = "{a} {b}", output = Vec<S>)]
+#[derive(Debug)]
+struct Clashing<'state, 'checked, '__llmnode, AnyState, S, T: ?Sized> {
+    a: &'state AnyState,
+    b: &'checked T,
+    mark: PhantomData<&'__llmnode S>,
+}
+
+#[tokio::test]
+async fn clashing_parameters() {
+    let node = Clashing::<'_, '_, '_, u8, u16, str> { a: &1, b: "x", mark: PhantomData };
+    assert_eq!(prompt(&node).await, "1 x");
+}
+
+#[derive(Debug)]
+struct Stated<S> {
+    inner: S,
+}
+
+#[llm_node(prompt = "{state.inner}", state = Stated<S>)]
+#[derive(Debug)]
+struct OfGenericState<S: Display + Sync> {
+    mark: PhantomData<S>,
+}
+
+#[tokio::test]
+async fn a_generic_state() {
+    let node = OfGenericState::<u8> { mark: PhantomData };
+    assert_eq!(messages(Stated { inner: 7u8 }, &node).await[0].content, "7");
+}
+
+/// Outputs with parameters of every kind; the parameters' validators run.
+#[llm_output(state = World)]
+#[derive(Debug)]
+struct Page<T, U = Choice, const N: usize = 1>
+where
+    T: Debug,
+{
+    rows: Vec<T>,
+    first: Option<U>,
+    pair: (T, u8, U),
+    number: u8,
+    same: Same<T>,
+}
+
+#[llm_output]
+#[derive(Debug)]
+struct Same<T>(T);
+
+#[validate]
+impl<T, U, const N: usize> Page<T, U, N>
+where
+    T: Debug,
+{
+    fn small(&self) -> Result<(), Invalid> {
+        if usize::from(self.number) > N { Err(Invalid::at("number", "large")) } else { Ok(()) }
+    }
+}
+
+#[validate]
+impl<T> Same<T> {}
+
+#[llm_node(prompt = "x", output = Page<Choice>, state = World)]
+#[derive(Debug)]
+struct AskPage;
+
+#[llm_node(prompt = "x", output = Page<Vec<Choice>, Vec<Choice>, 2>, state = World)]
+#[derive(Debug)]
+struct AskOther;
+
+#[tokio::test]
+async fn generic_outputs() {
+    let bad = r#"{"item": "axe"}"#;
+    let answer = format!(
+        r#"{{"rows": [{bad}], "first": {bad}, "pair": [{bad}, 1, {bad}], "number": 2, "same": {bad}}}"#
+    );
+    assert_eq!(
+        paths(world(), &AskPage, &answer).await,
+        ["rows[0].item", "first.item", "pair[0].item", "pair[2].item", "same.item", "number"]
+    );
+    let two = format!(r#"[{bad}]"#);
+    let answer = format!(
+        r#"{{"rows": [{two}], "first": [{bad}], "pair": [{two}, 1, [{bad}]], "number": 2, "same": {two}}}"#
+    );
+    assert_eq!(
+        paths(world(), &AskOther, &answer).await,
+        ["rows[0][0].item", "first[0].item", "pair[0][0].item", "pair[2][0].item", "same[0].item"]
+    );
+}
+
+trait HasItems {
+    fn items(&self) -> &[String];
+}
+
+impl HasItems for World {
+    fn items(&self) -> &[String] {
+        &self.items
+    }
+}
+
+#[llm_output]
+#[derive(Debug)]
+struct Listed {
+    item: String,
+    inner: Inner,
+}
+
+#[llm_output]
+#[derive(Debug)]
+struct Inner {
+    item: String,
+}
+
+#[validate]
+impl Listed {
+    fn by_parameter<S: HasItems>(&self, state: &S) -> Result<(), Invalid> {
+        if state.items().contains(&self.item) { Ok(()) } else { Err(Invalid::at("item", "no")) }
+    }
+
+    fn by_impl(&self, _: &(impl HasItems + Sync)) -> Result<(), Invalid> {
+        Ok(())
+    }
+
+    fn inside<S: HasItems>(&self, state: &S) -> Result<(), Invalid> {
+        if state.items().contains(&self.inner.item) { Ok(()) } else { Err(Invalid::at("inner.item", "no")) }
+    }
+}
+
+#[llm_node(prompt = "x", output = Listed, state = World)]
+#[derive(Debug)]
+struct AskListed;
+
+#[tokio::test]
+async fn validators_for_any_state() {
+    let answer = r#"{"item": "axe", "inner": {"item": "axe"}}"#;
+    assert_eq!(paths(world(), &AskListed, answer).await, ["item", "inner.item"]);
+}
+
+/// Borrowed text: it can be read by hand, if not be an answer.
+#[llm_output]
+#[derive(Debug, PartialEq)]
+struct Lent<'a> {
+    #[serde(borrow)]
+    text: &'a str,
+    count: u8,
+}
+
+#[test]
+fn an_output_that_borrows() {
+    let text = String::from(r#"{"text": "x", "count": 1}"#);
+    assert_eq!(serde_json::from_str::<Lent<'_>>(&text).unwrap(), Lent { text: "x", count: 1 });
+}

@@ -1,0 +1,37 @@
+//! The ways in which a node, an output or a validator can be written, one file a topic. The lints of strict crates
+//! are errors here: what the macros generate must not trip them in a user's crate.
+
+#![deny(
+    warnings,
+    missing_docs,
+    missing_debug_implementations,
+    unused,
+    unused_qualifications,
+    unused_lifetimes,
+    unused_results,
+    single_use_lifetimes,
+    unreachable_pub,
+    elided_lifetimes_in_paths,
+    explicit_outlives_requirements,
+    let_underscore_drop,
+    trivial_casts,
+    trivial_numeric_casts,
+    non_ascii_idents,
+    variant_size_differences,
+    future_incompatible,
+    nonstandard_style,
+    rust_2018_idioms,
+    rust_2024_compatibility
+)]
+#![forbid(unsafe_code)]
+#![expect(clippy::unwrap_used, reason = "a test")]
+
+mod attributes;
+mod cfg;
+mod fragments;
+mod generics;
+mod names;
+//mod outputs;
+mod places;
+mod support;
+//mod validators;
