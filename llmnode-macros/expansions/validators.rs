@@ -2,7 +2,6 @@ impl Choice {
     fn item_is_available(&self, state: &World) -> Result<(), Invalid> {
         todo!()
     }
-    #[cfg(feature = "stock")]
     async fn in_stock(&self, attempt: &Attempt, state: &World) -> Result<(), Invalid> {
         todo!()
     }
@@ -26,7 +25,6 @@ const _: () = {
                 "item_is_available",
                 move |state, _| Self::item_is_available(self, state),
             );
-            #[cfg(feature = "stock")]
             to.future(
                 "in_stock",
                 move |state, attempt| Self::in_stock(self, attempt, state),

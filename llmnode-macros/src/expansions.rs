@@ -142,11 +142,18 @@ fn validators() {
     let item = quote! {
         impl Choice {
             fn item_is_available(&self, state: &World) -> Result<(), Invalid> { todo!() }
-            #[cfg(feature = "stock")]
             async fn in_stock(&self, attempt: &Attempt, state: &World) -> Result<(), Invalid> { todo!() }
         }
     };
     pinned("validators", &item, crate::validate::expand(quote!(state), item.clone()));
+}
+
+#[test]
+fn a_conditional_item() {
+    let item = quote! {
+        struct Ask { topic: String, #[cfg(feature = "deep")] depth: u8, #[cfg_attr(feature = "deep", node(skip))] other: u8 }
+    };
+    node("conditional", quote!(prompt = "{topic}"), item);
 }
 
 mod anything {

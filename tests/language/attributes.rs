@@ -56,7 +56,7 @@ struct BlockDoc;
 
 #[test]
 fn descriptions() {
-    assert_eq!(DocFromFile::DESCRIPTION, concat!(include_str!("../../rustfmt.toml"), "And more.\n"));
+    assert_eq!(DocFromFile::DESCRIPTION, concat!(include_str!("../../rustfmt.toml"), "\nAnd more.\n"));
     assert_eq!(DocFromMacro::DESCRIPTION, "One\ntwo\n");
     assert_eq!(NoDoc::DESCRIPTION, "");
     assert!(BlockDoc::DESCRIPTION.starts_with("In a"));

@@ -111,31 +111,39 @@ fn snake_case(name: &str) -> String {
 /// The doc comment as a constant. `#[doc = include_str!(…)]` stays an expression.
 fn description(attributes: &[Attribute]) -> Option<TokenStream> {
     let here = Span::mixed_site();
-    let mut lines: Vec<TokenStream> = vec![];
-    let mut text: Option<String> = Some(String::new());
-    for attribute in attributes.iter().filter(|attribute| attribute.path().is_ident("doc")) {
-        let Meta::NameValue(doc) = &attribute.meta else { continue };
-        if let Expr::Lit(ExprLit { lit: Lit::Str(line), .. }) = &doc.value {
-            let line = line.value();
-            let line = line.strip_prefix(' ').unwrap_or(&line);
-            if let Some(text) = text.as_mut() {
-                text.push_str(line);
-                text.push('\n');
-            }
-            lines.push(format!("{line}\n").to_token_stream());
-        } else {
-            text = None;
-            lines.push(doc.value.to_token_stream());
+    let docs: Vec<_> = attributes
+        .iter()
+        .filter_map(|attribute| match &attribute.meta {
+            Meta::NameValue(doc) if doc.path.is_ident("doc") => Some(&doc.value),
+            _ => None,
+        })
+        .map(|value| line(value).ok_or(value))
+        .collect();
+    let lines: Option<Vec<_>> = docs.iter().map(|doc| doc.as_deref().ok()).collect();
+    let value = match lines {
+        Some(lines) if lines.is_empty() => return None,
+        Some(lines) => lines.join("\n").trim().to_token_stream(),
+        None => {
+            let docs = docs.iter().map(|doc| match doc {
+                Ok(line) => line.to_token_stream(),
+                Err(value) => value.to_token_stream(),
+            });
+            quote_spanned!(here=> ::core::concat!(#(#docs, "\n"),*))
         }
-    }
-    if lines.is_empty() {
-        return None;
-    }
-    let value = match text {
-        Some(text) => text.trim().to_token_stream(),
-        None => quote_spanned!(here=> ::core::concat!(#(#lines),*)),
     };
     Some(quote_spanned!(here=> const DESCRIPTION: &'static ::core::primitive::str = #value;))
+}
+
+/// A line of a doc comment, without the space that it begins with.
+fn line(value: &Expr) -> Option<String> {
+    match value {
+        Expr::Lit(ExprLit { lit: Lit::Str(line), .. }) => {
+            let line = line.value();
+            Some(line.strip_prefix(' ').unwrap_or(&line).to_owned())
+        }
+        Expr::Group(group) => line(&group.expr),
+        _ => None,
+    }
 }
 
 fn attributes(model: &NodeModel<'_>, private: &Ident) -> Option<TokenStream> {

@@ -25,8 +25,9 @@ const SECTIONS: &[Section] = &[
     },
     Section {
         title: "The struct",
-        folders: &["item"],
-        about: "A node is a struct with named fields, or with none, and each field is a variable of its prompts.",
+        folders: &["item", "cfg"],
+        about: "A node is a struct with named fields, or with none, and each field is a variable of its prompts. `#[cfg]` and \
+                `#[cfg_attr]` count as in this build.",
     },
     Section {
         title: "The conversation: history and examples",
