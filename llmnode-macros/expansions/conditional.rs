@@ -8,7 +8,7 @@ struct Ask {
 }
 #[cfg(not(feature = "deep"))]
 #[::llmnode::llm_node(prompt = "{topic}")]
-#[node(configured_out(depth))]
+#[node(left_out(depth))]
 struct Ask {
     topic: String,
     other: u8,

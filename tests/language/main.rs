@@ -24,7 +24,7 @@
     rust_2024_compatibility
 )]
 #![forbid(unsafe_code)]
-#![expect(clippy::unwrap_used, reason = "a test")]
+#![allow(clippy::unwrap_used, clippy::double_must_use, reason = "a test")]
 
 mod attributes;
 mod cfg;

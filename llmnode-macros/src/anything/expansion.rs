@@ -70,6 +70,9 @@ impl Use {
         };
         let expansion =
             syn::parse2::<File>(expansion).map_err(|error| format!("it does not parse: {error}"))?;
+        if let Some(branches) = self.branches(&expansion) {
+            return branches.iter().try_for_each(Self::holds);
+        }
         let Some((item, generated)) = expansion.items.split_first() else {
             return Err("the item is gone".to_owned());
         };
@@ -77,6 +80,30 @@ impl Use {
         let generated = Generated::read(generated)?;
         generated.errors.iter().try_for_each(|message| said_well(message, self))?;
         self.refused_or_not(item, &generated)
+    }
+
+    /// The uses that a conditional item comes back as.
+    fn branches(&self, expansion: &File) -> Option<Vec<Self>> {
+        let branch = |item: &Item| {
+            let mut tokens = item.to_token_stream().into_iter();
+            let (_, cfg, _, invocation) = (tokens.next()?, tokens.next()?, tokens.next()?, tokens.next()?);
+            let is_branch = cfg.to_string().starts_with("[cfg") && self.is_invoked_by(&invocation);
+            is_branch.then(|| Self { item: tokens.collect(), ..self.clone() })
+        };
+        expansion.items.iter().map(branch).collect::<Option<Vec<_>>>().filter(|branches| !branches.is_empty())
+    }
+
+    /// Whether an attribute is this macro's, with these arguments.
+    fn is_invoked_by(&self, attribute: &TokenTree) -> bool {
+        let name = match self.expand {
+            Macro::Node => "llm_node",
+            Macro::Output => "llm_output",
+            Macro::Validate => "validate",
+        };
+        attribute
+            .to_string()
+            .replace(' ', "")
+            .ends_with(&format!("::{name}({})]", self.arguments).replace(' ', ""))
     }
 
     /// The item is the one that was given, but for the attributes that are ours to take and to add.
