@@ -78,7 +78,7 @@ impl Crates {
 }
 
 fn manifest(name: &str) -> String {
-    let llmnode = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let llmnode = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     format!(
         "[package]\nname = \"{name}\"\nedition = \"2024\"\n\n[dependencies]\n\
          llmnode = {{ path = {llmnode:?}, default-features = false }}\n\
