@@ -121,6 +121,53 @@ fn an_unknown_variable() {
 }
 
 #[test]
+fn an_argument_that_is_being_written() {
+    let item = quote! { pub struct Ask { pub topic: String, #[serde(default)] style: Vec<Option<u8>> } };
+    node("being_written", quote!(prompt = "{topic} {style:list}", output = Choice, ret), item);
+}
+
+/// Whatever the arguments lack, the item is as it was, can be used as a node, and one error tells what is missing.
+#[test]
+fn the_item_survives_all_faults_of_its_arguments() {
+    let item = quote! { pub struct Ask<T> { pub topic: T, #[serde(default)] style: Vec<String> } };
+    for (arguments, told) in [
+        ("", "missing `prompt`"),
+        ("prompt", "`prompt` takes a value"),
+        ("prompt =", "`prompt` takes a value"),
+        ("prompt = topic", "`prompt` takes a string literal"),
+        ("prompt = \"{topic} {styl:list}\"", "unknown prompt variable `styl`"),
+        ("prompt = \"{topic} {style:lst}\"", "did you mean `list`?"),
+        ("prompt = \"{topic} {style:list} {\"", "is never closed"),
+        ("prompt = \"{topic} {style:list}\", out", "unknown argument `out`"),
+        ("prompt = \"{topic} {style:list}\", output =", "`output` takes a value"),
+        ("prompt = \"{topic} {style:list}\", output = Vec<", "`output` takes a type"),
+        ("prompt = \"{topic} {style:list}\", output = Choice:: , retries = 0", "`output` takes a type"),
+        ("prompt = \"{topic} {style:list}\" retries = 0", "expected `,`"),
+        ("prompt = \"{topic} {style:list}\", retries = -", "`retries` takes a whole number"),
+        ("prompt = \"{topic} {style:list}\", crate = ", "`crate` takes a value"),
+        ("prompt = \"{topic} {style:list}\", limits", "`limits` takes a list"),
+        ("prompt = \"{topic} {style:list}\", limits()", "`limits` is empty"),
+        ("prompt = \"{topic} {style:list}\", limits(requests =)", "`requests` takes a value"),
+        ("prompt = \"{topic} {style:list}\", recover(network)", "`network` takes"),
+        ("prompt = \"{topic} {style:list}\", recover(network = [ret])", "unknown step `ret`"),
+        ("prompt = \"{topic} {style:list}\", 5", "an argument has a name"),
+    ] {
+        let expansion = crate::node::expand(arguments.parse().unwrap(), item.clone());
+        let file: syn::File = syn::parse2(expansion).unwrap();
+        let texts: Vec<_> = file.items.iter().map(|item| quote!(#item).to_string()).collect();
+        assert_eq!(texts[0], item.to_string(), "{arguments}");
+        for part in ["Node", "Exec < AnyState >", "LlmNode < AnyState >"] {
+            assert!(
+                texts[1].contains(&format!("__llmnode :: {part} for Ask < T >")),
+                "{arguments}: {texts:?}"
+            );
+        }
+        let [error] = &texts[2..] else { panic!("{arguments}: {:#?}", &texts[2..]) };
+        assert!(error.contains("compile_error") && error.contains(told), "{arguments}: {error}");
+    }
+}
+
+#[test]
 fn a_flat_output() {
     let item =
         quote! { #[derive(Debug)] struct Choice { item: String, tags: Vec<String>, count: Option<u32> } };

@@ -9,6 +9,7 @@ mod diagnostics;
 mod expansions;
 mod generics;
 mod keyed;
+mod keys;
 mod node;
 mod output;
 mod prompt;
@@ -44,6 +45,8 @@ fn expanded(
     arguments: TokenStream,
     item: TokenStream,
 ) -> TokenStream {
-    let item = Tokens::from(item);
-    show::shown(name, item.clone(), expand(arguments.into(), item)).into()
+    let (arguments, item) = (Tokens::from(arguments), Tokens::from(item));
+    let mut expansion = keys::completed(name, &arguments, &item);
+    expansion.extend(show::shown(name, item.clone(), expand(arguments, item)));
+    expansion.into()
 }

@@ -22,6 +22,8 @@ use crate::keyed::value;
 use crate::{configured, crate_path};
 
 use args::NodeArgs;
+#[cfg(test)]
+pub(crate) use args::keys;
 
 /// What was found wrong: errors, and probes, which are errors that the compiler words.
 #[derive(Default)]

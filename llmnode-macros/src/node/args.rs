@@ -36,6 +36,12 @@ const LISTS: [(&str, &str); 2] = [
     ("limits", "limits(requests = 5, tokens = 2_000, money = 0.05, time = 30s)"),
 ];
 
+/// All keys.
+#[cfg(test)]
+pub(super) fn keys() -> impl Iterator<Item = &'static str> {
+    VALUES.into_iter().chain(LISTS.map(|(key, _)| key))
+}
+
 /// Where to say what is no argument of a node.
 fn refused(name: &str) -> Option<String> {
     let setter = match name {

@@ -1,0 +1,38 @@
+pub struct Ask {
+    pub topic: String,
+    #[serde(default)]
+    style: Vec<Option<u8>>,
+}
+const _: () = {
+    use ::llmnode::__private as __llmnode;
+    #[automatically_derived]
+    impl __llmnode::Node for Ask {
+        type Output = Choice;
+        const NAME: &'static ::core::primitive::str = "Ask";
+    }
+    #[automatically_derived]
+    impl<
+        AnyState: ?::core::marker::Sized + ::core::marker::Sync,
+    > __llmnode::Exec<AnyState> for Ask {
+        fn exec(
+            &self,
+            _: &__llmnode::Cx<'_, AnyState>,
+        ) -> impl ::core::future::Future<
+            Output = __llmnode::Executed<Self>,
+        > + ::core::marker::Send {
+            ::core::future::pending()
+        }
+    }
+    #[automatically_derived]
+    impl<
+        AnyState: ?::core::marker::Sized + ::core::marker::Sync,
+    > __llmnode::LlmNode<AnyState> for Ask {
+        fn render(&self, _: &AnyState, _: &mut __llmnode::Prompt) {}
+        fn output(&self) -> __llmnode::OutputSpec<Self::Output, AnyState> {
+            ::core::unreachable!()
+        }
+    }
+};
+::core::compile_error! {
+    "unknown argument `ret`; `llm_node` takes `prompt`, `system`, `output`, `state`, `retries`, `transport_retries`, `model`, `fallback_model`, `fallback`, `temperature`, `max_tokens`, `name`, `crate`, `recover` and `limits`"
+}

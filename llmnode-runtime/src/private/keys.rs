@@ -1,0 +1,86 @@
+//! The keys that the macros take, as items, so that an editor completes them and shows these docs. Nothing else uses them.
+
+#![allow(non_upper_case_globals, reason = "named as they are written")]
+
+/// An argument of a macro.
+#[derive(Debug)]
+pub struct Key;
+
+macro_rules! keys {
+    ($($module:ident { $($doc:literal $key:ident)* })*) => {
+        $(
+            #[doc = concat!("What `", stringify!($module), "` takes.")]
+            pub mod $module {
+                use super::Key;
+                $(
+                    #[doc = $doc]
+                    pub const $key: Key = Key;
+                )*
+            }
+        )*
+    };
+}
+
+keys! {
+    llm_node {
+        "`prompt = \"…{field}…{state.path:list}…\"`: the user message. Required." prompt
+        "`system = \"…\"`: the system message, in the grammar of `prompt`." system
+        "`output = Type`: the type of the answer, asked for and read as JSON. Without it: raw text, `String`." output
+        "`state = Type`: the state that prompt and validators read. Without it the node runs with any state." state
+        "`validate = path`: a function that checks the answer, or a list of them." validate
+        "`retries = 2`: more calls after a bad answer, sent at once. Default 0." retries
+        "`transport_retries = 2`: more tries of the same request after a failure of the transport. Default 2." transport_retries
+        "`model = \"…\"`: a name registered by `Run::model`, or else the provider's id." model
+        "`fallback_model = \"…\"`: a further model, asked from the original prompt." fallback_model
+        "`fallback = path`: the function that gives a value when the models have failed." fallback
+        "`temperature = 0.2`: the sampling temperature, 0 or more." temperature
+        "`max_tokens = 200`: the most tokens an answer may have." max_tokens
+        "`name = \"…\"`: the name in ledgers and errors. Default: the struct's, in snake_case." name
+        "`recover(rate_limit_error = [retry(5, 1s..60s), model(\"big\")], …)`: the steps that follow a failure." recover
+        "`limits(requests = 5, tokens = 2_000, money = 0.05, time = 30s)`: the most that all calls of the node in one run may take." limits
+    }
+    field {
+        "`#[node(skip)]`: no prompt uses the field." skip
+        "`#[node(history)]`: the field holds the earlier messages of a conversation." history
+    }
+    limits {
+        "`requests = 5`: the most requests." requests
+        "`tokens = 2_000`: the most tokens, of prompts and answers." tokens
+        "`money = 0.05`: the most money, where prices are given." money
+        "`time = 30s`: the most time that requests take, added up." time
+    }
+    recover {
+        "Bad answers: the categories of the group that have no key of their own." answer
+        "The answer could not be read as the output type." schema_error
+        "The answer was read, and a validator rejected it." validation_error
+        "The model answered with nothing." empty_response
+        "Failures on the way: the categories of the group that have no key of their own." transport
+        "The provider asks to slow down." rate_limit_error
+        "The provider failed, or is overloaded." server_error
+        "The connection failed or broke." network
+        "No answer in time." timeout
+        "The key is missing, malformed, unknown or not allowed to do this." api_key_error
+        "The account has no credit or quota left." quota_error
+        "No such model or path." not_found
+        "The provider refuses the request as it is." bad_request
+        "The prompt does not fit into the model's window." context_length_error
+        "The provider's filter withheld the prompt or the answer." content_filter
+        "The model declined to answer." refusal
+        "The answer stopped at a length limit." truncated_output
+        "What came back is no answer of a model at all." bad_response
+        "A limit set by the program would be crossed." limit_exceeded
+    }
+    steps {
+        "`retry(2)`, `retry(2, 10s)`, `retry(5, 1s..60s)`: the same request again." retry
+        "`repair(2)`: the answer goes back with what is wrong with it." repair
+        "`model(\"big\")`: another model, from the original prompt." model
+        "`fallback`: the value of the function that `fallback = path` names." fallback
+        "`bubble`: the failure is returned." bubble
+    }
+    llm_output {
+        "`state = Type`: the state that validators inside the type take." state
+    }
+    validate {
+        "The state is what the methods take; on a definition, `state = Type`." state
+    }
+}
