@@ -38,7 +38,7 @@ const LISTS: [(&str, &str); 2] = [
 
 /// All keys.
 #[cfg(test)]
-pub(super) fn keys() -> impl Iterator<Item = &'static str> {
+pub(crate) fn keys() -> impl Iterator<Item = &'static str> {
     VALUES.into_iter().chain(LISTS.map(|(key, _)| key))
 }
 
