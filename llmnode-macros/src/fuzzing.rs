@@ -7,6 +7,7 @@ mod anything;
 mod crate_path;
 mod diagnostics;
 mod generics;
+mod item;
 mod keyed;
 mod node;
 mod output;

@@ -8,6 +8,7 @@ use syn::parse::{ParseBuffer, ParseStream, Parser};
 use syn::{Error, Token, token};
 
 use crate::diagnostics::{Errors, list, suggest};
+use crate::item;
 
 /// An argument that was given. Its value is absent if it had a fault, which is then reported already.
 #[derive(Clone)]
@@ -98,6 +99,10 @@ pub(crate) fn parse_arguments(
     errors: &mut Errors,
     mut take: impl FnMut(Ident, ParseStream<'_>) -> syn::Result<()>,
 ) -> bool {
+    if let Err(error) = item::shallow(&tokens) {
+        errors.push(error);
+        return false;
+    }
     let mut seen: Vec<Ident> = vec![];
     let mut all_known = true;
     let parser = |input: ParseStream<'_>| {

@@ -8,6 +8,7 @@ mod diagnostics;
 #[cfg(test)]
 mod expansions;
 mod generics;
+mod item;
 mod keyed;
 mod keys;
 mod node;

@@ -19,7 +19,7 @@ use syn::{Error, Item};
 
 use crate::diagnostics::Errors;
 use crate::keyed::value;
-use crate::{configured, crate_path};
+use crate::{configured, crate_path, item};
 
 use args::NodeArgs;
 #[cfg(test)]
@@ -54,9 +54,9 @@ impl Faults {
 
 /// Expands `#[llm_node(arguments)] item`.
 pub(crate) fn expand(arguments: TokenStream, item: TokenStream) -> TokenStream {
-    let Ok(parsed) = syn::parse2::<Item>(item.clone()) else {
-        // The compiler reports what it cannot parse itself.
-        return item;
+    let parsed = match item::parse(item) {
+        Ok(parsed) => parsed,
+        Err(answer) => return answer,
     };
     let mut faults = Faults::default();
     let mut args = NodeArgs::parse(arguments.clone(), &mut faults.errors);

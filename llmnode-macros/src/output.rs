@@ -8,13 +8,13 @@ use crate::diagnostics::Errors;
 use crate::keyed::value;
 use crate::validate::args::DefinitionArgs;
 use crate::validate::definition;
-use crate::{configured, crate_path};
+use crate::{configured, crate_path, item};
 
 /// Expands `#[llm_output(arguments)] item`.
 pub(crate) fn expand(arguments: TokenStream, item: TokenStream) -> TokenStream {
-    let Ok(parsed) = syn::parse2::<Item>(item.clone()) else {
-        // The compiler reports what it cannot parse itself.
-        return item;
+    let parsed = match item::parse(item) {
+        Ok(parsed) => parsed,
+        Err(answer) => return answer,
     };
     let mut errors = Errors::default();
     let args = DefinitionArgs::parse(arguments.clone(), "llm_output", &mut errors);

@@ -13,13 +13,13 @@ use syn::{DeriveInput, Error, Item};
 
 use crate::diagnostics::Errors;
 use crate::keyed::value;
-use crate::{configured, crate_path};
+use crate::{configured, crate_path, item};
 
 /// Expands `#[validate(arguments)] item`.
 pub(crate) fn expand(arguments: TokenStream, item: TokenStream) -> TokenStream {
-    let Ok(parsed) = syn::parse2::<Item>(item.clone()) else {
-        // The compiler reports what it cannot parse itself.
-        return item;
+    let parsed = match item::parse(item) {
+        Ok(parsed) => parsed,
+        Err(answer) => return answer,
     };
     if let Some(branches) = configured::branches(&parsed, &args::krate(&arguments), "validate", &arguments) {
         return branches;
