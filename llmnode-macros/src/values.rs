@@ -86,8 +86,11 @@ pub(crate) fn ty(input: ParseStream<'_>, key: &Ident) -> syn::Result<Type> {
     if let Ok(Expr::Lit(literal)) = ahead.parse::<Expr>() {
         return Err(Error::new(literal.span(), format!("`{key}` takes a type; write it without quotes")));
     }
-    let start = input.span();
-    input.parse().map_err(|_| Error::new(start, format!("`{key}` takes a type")))
+    // Read ahead: what a type leaves unread within brackets would be a second error.
+    match input.fork().parse::<Type>() {
+        Ok(_) => input.parse(),
+        Err(_) => Err(Error::new(input.span(), format!("`{key}` takes a type"))),
+    }
 }
 
 /// The path of a function.

@@ -197,12 +197,14 @@ impl Generated {
     }
 }
 
-/// A message has words, begins like the others, and does not speak of what only the macros know.
+/// A message has words, begins like the others, is no one else's, and does not speak of what only the macros know.
 fn said_well(message: &str, given: &Use) -> Held {
     let first = message.lines().next().unwrap_or_default();
     let starts = first.starts_with(|c: char| c == '`' || c == '#' || c.is_lowercase());
     let internal = message.contains("__llmnode") && !format!("{given:?}").contains("__llmnode");
-    if !starts || internal || first.ends_with([' ', ':', ';', ',']) {
+    let of_syn = first.starts_with("unexpected ")
+        || (first.starts_with("expected ") && !first.starts_with("expected `,` before the next"));
+    if !starts || internal || of_syn || first.ends_with([' ', ':', ';', ',']) {
         return Err(format!("said badly: {message:?}"));
     }
     Ok(())

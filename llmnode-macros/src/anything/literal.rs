@@ -8,6 +8,8 @@ use crate::prompt::locate::source_offsets;
 /// Where `token` is a string literal, each character of its value is at its offset: as itself, or as an escape.
 /// Whatever else it is, there is an answer.
 pub(crate) fn holds(token: &str) -> Held {
+    // As the compiler does before it reads anything.
+    let token = &token.replace("\r\n", "\n");
     let literal = token.parse::<Literal>().ok().map(syn::Lit::new);
     let Some(syn::Lit::Str(literal)) = literal.filter(|literal| literal.suffix().is_empty()) else {
         source_offsets(token, "");

@@ -71,7 +71,9 @@ impl fmt::Display for FaultKind {
                 beginning(text)
             ),
             Self::UnknownFilter(name) => match suggest(name, FILTERS) {
-                Some(near) => write!(f, "unknown filter `{name}`; did you mean `{}`?", usage(near)),
+                Some(near) => {
+                    write!(f, "unknown filter `{}`; did you mean `{}`?", beginning(name), usage(near))
+                }
                 None => write!(
                     f,
                     "unknown filter `{}`; expected `list`, `json`, `fence`, `attach`, `or(text)` or a format spec such as `?` or `>8`",
