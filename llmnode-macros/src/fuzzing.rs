@@ -4,6 +4,7 @@
 #![allow(dead_code, missing_docs, reason = "the macros' entry points are not in it, and nobody else uses it")]
 
 mod anything;
+mod configured;
 mod crate_path;
 mod diagnostics;
 mod generics;

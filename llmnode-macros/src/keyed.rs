@@ -104,15 +104,14 @@ pub(crate) fn parse_arguments(
         return false;
     }
     let mut seen: Vec<Ident> = vec![];
-    let mut all_known = true;
+    let (mut all_known, mut faulty) = (true, false);
     let parser = |input: ParseStream<'_>| {
         while !input.is_empty() {
             let before = seen.len();
-            if let Err(error) = argument(input, grammar, &mut seen, &mut take) {
-                all_known &= seen.len() > before;
-                errors.push(error);
-                skip_argument(input, grammar);
-            } else if let Err(error) = end(input, "argument") {
+            let parsed = argument(input, grammar, &mut seen, &mut take);
+            all_known &= parsed.is_ok() || seen.len() > before;
+            if let Err(error) = parsed.and_then(|()| end(input, "argument")) {
+                faulty = true;
                 errors.push(error);
                 skip_argument(input, grammar);
             }
@@ -120,7 +119,10 @@ pub(crate) fn parse_arguments(
         }
         Ok(())
     };
-    if let Err(error) = parser.parse2(tokens) {
+    // What a fault left unread within brackets would be a second one.
+    if let Err(error) = parser.parse2(tokens)
+        && !faulty
+    {
         errors.push(error);
     }
     all_known

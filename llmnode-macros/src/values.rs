@@ -1,9 +1,9 @@
 //! The values of arguments. Each fault has words of our own: syn's name no remedy.
 
-use proc_macro2::Ident;
-use syn::parse::ParseStream;
+use proc_macro2::{Ident, Span, TokenStream, TokenTree};
+use syn::parse::{Parse, ParseStream};
 use syn::spanned::Spanned;
-use syn::{Error, Expr, ExprPath, Lit, LitStr, Token, Type};
+use syn::{Error, Expr, ExprPath, Lit, LitStr, Token, Type, parse_quote};
 
 use crate::keyed::end;
 
@@ -86,20 +86,41 @@ pub(crate) fn ty(input: ParseStream<'_>, key: &Ident) -> syn::Result<Type> {
     if let Ok(Expr::Lit(literal)) = ahead.parse::<Expr>() {
         return Err(Error::new(literal.span(), format!("`{key}` takes a type; write it without quotes")));
     }
-    // Read ahead: what a type leaves unread within brackets would be a second error.
-    match input.fork().parse::<Type>() {
-        Ok(_) => input.parse(),
-        Err(_) => Err(Error::new(input.span(), format!("`{key}` takes a type"))),
+    let wanted = format!("`{key}` takes a type");
+    match all_of(input) {
+        Err(at) => Err(Error::new(at, wanted)),
+        Ok(Type::TraitObject(object)) if object.dyn_token.is_none() => {
+            Err(Error::new_spanned(object, wanted))
+        }
+        // It is lent, too, and `&dyn A + B` is no type.
+        Ok(Type::TraitObject(object)) if object.bounds.len() > 1 || object.bounds.trailing_punct() => {
+            Ok(parse_quote!((#object)))
+        }
+        Ok(Type::ImplTrait(bounds)) => Err(Error::new_spanned(bounds, wanted)),
+        Ok(ty) => Ok(ty),
     }
+}
+
+/// Parses what stands here, or tells where it is at fault. What syn leaves unread within brackets, as the `&` of
+/// `(u8 &)`, would otherwise come out at the end of all arguments, in its words.
+fn all_of<T: Parse>(input: ParseStream<'_>) -> Result<T, Span> {
+    let (start, ahead) = (input.span(), input.fork());
+    ahead.parse::<T>().map_err(|_| start)?;
+    let mut tokens = TokenStream::new();
+    while input.cursor() != ahead.cursor() {
+        tokens.extend([input.parse::<TokenTree>().map_err(|_| start)?]);
+    }
+    syn::parse2(tokens).map_err(|error| error.span())
 }
 
 /// The path of a function.
 pub(crate) fn function(input: ParseStream<'_>, key: &Ident) -> syn::Result<ExprPath> {
+    let wanted = format!("`{key}` takes the path of a function, such as `{key} = my_function`");
     let ahead = input.fork();
     if ahead.parse::<ExprPath>().is_ok() && end(&ahead, "argument").is_ok() {
-        return input.parse();
+        return all_of(input).map_err(|at| Error::new(at, wanted));
     }
-    Err(other_than(input, &format!("`{key}` takes the path of a function, such as `{key} = my_function`")))
+    Err(other_than(input, &wanted))
 }
 
 /// A literal without a sign; `wanted` says which.
@@ -117,5 +138,55 @@ pub(crate) fn other_than(input: ParseStream<'_>, wanted: &str) -> Error {
     match input.fork().parse::<Expr>() {
         Ok(other) => Error::new_spanned(other, wanted),
         Err(_) => Error::new(input.span(), wanted),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proc_macro2::Span;
+    use quote::ToTokens;
+    use syn::parse::{ParseStream, Parser};
+
+    use super::{Ident, function, ty};
+
+    fn key() -> Ident {
+        Ident::new("key", Span::call_site())
+    }
+
+    #[test]
+    fn types() {
+        let read = |written: &str| {
+            let parser = |input: ParseStream<'_>| ty(input, &key());
+            parser.parse_str(written).map(|ty| ty.to_token_stream().to_string().replace(' ', ""))
+        };
+        for (written, given) in [
+            ("Vec<(u8, &'static str)>", "Vec<(u8,&'staticstr)>"),
+            ("dyn Store", "dynStore"),
+            ("dyn Store + Sync", "(dynStore+Sync)"),
+            ("dyn Store +", "(dynStore+)"),
+        ] {
+            assert_eq!(read(written).unwrap(), given);
+        }
+        for (written, fault) in [
+            ("\"World\"", "`key` takes a type; write it without quotes"),
+            ("+", "`key` takes a type"),
+            ("(u8 &)", "`key` takes a type"),
+            ("'a + World", "`key` takes a type"),
+            ("World + Sync", "`key` takes a type"),
+            ("impl World", "`key` takes a type"),
+            ("World + recover(,)", "`key` takes a type"),
+        ] {
+            assert_eq!(read(written).unwrap_err().to_string(), fault, "{written}");
+        }
+    }
+
+    #[test]
+    fn functions() {
+        let parser = |input: ParseStream<'_>| function(input, &key()).map(drop);
+        assert!(parser.parse_str("Self::a::<(u8, B)>").is_ok());
+        for written in ["5", "a()", "a::<(u8 &)>", "|a| a"] {
+            let fault = parser.parse_str(written).unwrap_err().to_string();
+            assert!(fault.starts_with("`key` takes the path of a function"), "{written}: {fault}");
+        }
     }
 }
