@@ -10,6 +10,7 @@ mod diagnostics;
 mod generics;
 mod item;
 mod keyed;
+mod keys;
 mod node;
 mod output;
 mod prompt;

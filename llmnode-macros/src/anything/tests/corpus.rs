@@ -43,6 +43,19 @@ fn the_seeds_hold() {
     }
 }
 
+/// The fuzz crate is built of the same modules, below a root of its own.
+#[test]
+fn the_fuzz_crate_has_the_modules_of_this_one() {
+    let modules = |root: &str| -> Vec<String> {
+        let root =
+            std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("src").join(root)).unwrap();
+        root.lines().filter(|line| line.starts_with("mod ")).map(str::to_owned).collect()
+    };
+    let mut here = modules("lib.rs");
+    here.retain(|line| !["mod expansions;", "mod show;"].contains(&line.as_str()));
+    assert_eq!(modules("fuzzing.rs"), here, "write them into fuzzing.rs, too");
+}
+
 /// A seed with some of its characters replaced, dropped or repeated.
 fn changed_text(target: &str) -> impl Strategy<Value = String> {
     let texts: Vec<_> = seeds(target).into_iter().map(|(_, text)| text).collect();
