@@ -62,14 +62,11 @@ pub(crate) fn unknown_variables(
     plain: bool,
     used: &[String],
 ) -> TokenStream {
-    let identifiers: Option<Vec<_>> =
-        unknown.iter().map(|unknown| identifier(&unknown.name, Span::mixed_site())).collect();
-    match (identifiers, prompt.only_literal()) {
-        (Some(names), Some(literal)) if plain && is_spanned(literal) => {
-            own_literal(prompt, literal, unknown, &names, offer, used)
-        }
-        _ => unknown.iter().map(|unknown| alone(prompt, unknown, offer)).collect(),
-    }
+    let own = prompt.only_literal().filter(|literal| plain && is_spanned(literal)).and_then(|literal| {
+        let names = unknown.iter().map(|unknown| identifier(&unknown.name, literal.span()));
+        Some(own_literal(prompt, literal, unknown, &names.collect::<Option<Vec<_>>>()?, offer, used))
+    });
+    own.unwrap_or_else(|| unknown.iter().map(|unknown| alone(prompt, unknown, offer)).collect())
 }
 
 /// Whether the literal's span is where it stands: another macro may have given it a foreign one, and then no place in
@@ -119,9 +116,8 @@ fn own_literal(
     }
     bound.sort_unstable();
     bound.dedup();
-    let bound = bound.into_iter().filter_map(|name| identifier(name, here));
-    let mut token = literal.token();
-    token.set_span(literal.span().resolved_at(here));
+    let bound = bound.into_iter().filter_map(|name| identifier(name, literal.span()));
+    let token = literal.token();
     // A number implements every trait that a format spec may ask for.
     probe(here, items, quote_spanned!(here=> #(let #bound = 0;)* let _ = ::core::format_args!(#token);))
 }
