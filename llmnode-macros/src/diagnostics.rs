@@ -1,6 +1,6 @@
 //! Collecting errors, and proposing names.
 
-use proc_macro2::TokenStream;
+use proc_macro2::{Ident, Span, TokenStream};
 use syn::Error;
 
 /// Errors of one invocation: all are reported, in one run.
@@ -29,6 +29,12 @@ impl Errors {
     pub(crate) fn into_tokens(self) -> Option<TokenStream> {
         self.0.map(Error::into_compile_error)
     }
+}
+
+/// The attribute as a whole. As if the user had written what stands there: without a note that the error comes from a
+/// macro. Any identifier of the item will do.
+pub(crate) fn attribute(of: &Ident) -> Span {
+    Span::call_site().resolved_at(of.span())
 }
 
 /// The candidate that `name` was probably meant to be, by the rule rustc uses for its own proposals: other case

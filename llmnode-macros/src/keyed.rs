@@ -113,6 +113,9 @@ pub(crate) fn parse_arguments(
             if let Err(error) = parsed.and_then(|()| end(input, "argument")) {
                 faulty = true;
                 errors.push(error);
+                if grammar.begins(&input.fork()) {
+                    continue;
+                }
                 skip_argument(input, grammar);
             }
             let _: Option<Token![,]> = input.parse()?;

@@ -11,7 +11,7 @@ use proc_macro2::TokenStream;
 use quote::quote;
 use syn::{DeriveInput, Error, Item};
 
-use crate::diagnostics::Errors;
+use crate::diagnostics::{Errors, attribute};
 use crate::keyed::value;
 use crate::{configured, crate_path, item};
 
@@ -48,7 +48,7 @@ fn of_definition(arguments: TokenStream, mut input: DeriveInput) -> TokenStream 
     } else {
         let message = "`#[validate]` stands above `#[derive(JsonSchema)]`, whose schema it marks, and there is none \
                        below; move it up, or use `#[llm_output]`, which derives all that is needed";
-        errors.push(Error::new(proc_macro2::Span::call_site(), message));
+        errors.push(Error::new(attribute(&input.ident), message));
     }
     let errors = errors.into_tokens();
     quote!(#input #definition #errors)

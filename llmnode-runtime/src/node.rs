@@ -59,9 +59,11 @@ pub trait Node: Send + Sync {
 /// # Ok::<(), NodeError>(()) }).unwrap();
 /// ```
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` does not run with the state `{S}`",
-    label = "this node needs another state",
-    note = "`state = T` on the node and the state of the run must be the same type; a node without `state` runs with any"
+    message = "`{Self}` is not a node that runs with the state `{S}`",
+    label = "not a node of this state",
+    note = "`#[llm_node(prompt = \"...\")]` makes a struct a node",
+    note = "`state = T` on the node and the state of the run, `Run::new(model).with_state(state)`, must be the same type; \
+            a node without `state` runs with any"
 )]
 pub trait Exec<S: ?Sized>: Node {
     /// Runs the node once. Called by [`Run::call`](crate::Run::call), which accounts for it.

@@ -54,6 +54,12 @@ fn refused(name: &str) -> Option<String> {
                  or set `Call::limits` for one call"
             ));
         }
+        "max_retries" | "max_attempts" => {
+            return Some(format!(
+                "`{name}` is no argument of a node; write `retries = 2` for two more calls after a bad answer, or \
+                 `transport_retries = 2` for failures of the transport"
+            ));
+        }
         "requests" | "tokens" | "money" => {
             return Some(format!("`{name}` is a limit; write `limits({name} = …)`"));
         }

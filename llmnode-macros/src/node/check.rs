@@ -12,6 +12,7 @@ use super::model::{NodeModel, Settings};
 use super::recover::{self, Answers, Around};
 use super::variables::Variables;
 use crate::crate_path;
+use crate::diagnostics::attribute;
 use crate::keyed::{key, value};
 
 /// Checks a node whose helper attributes are taken; `None` if there are faults.
@@ -21,7 +22,7 @@ pub(crate) fn check<'a>(
     marks: &[Mark],
     faults: &mut Faults,
 ) -> Option<NodeModel<'a>> {
-    together(args, faults);
+    together(args, item, faults);
     if !shape(item, faults) {
         return None;
     }
@@ -62,10 +63,10 @@ fn settings(args: &NodeArgs) -> Settings<'_> {
 }
 
 /// Arguments that are wrong only beside others.
-fn together(args: &NodeArgs, faults: &mut Faults) {
+fn together(args: &NodeArgs, item: &ItemStruct, faults: &mut Faults) {
     // What could not be placed may well have been meant as the prompt.
     if args.prompt.is_none() && !args.misplaced {
-        faults.push(Error::new(Span::call_site(), "missing `prompt`; add `prompt = \"…\"`"));
+        faults.push(Error::new(attribute(&item.ident), "missing `prompt`; add `prompt = \"…\"`"));
     }
     let answers = match (&args.output, &args.validate) {
         (Some(_), _) => Answers::Read,

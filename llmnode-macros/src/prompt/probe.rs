@@ -17,7 +17,9 @@
 //!   nor is there one if no name is near. There the error gets words of its own, with the position:
 //!   the variable is bound to a value whose `Display` needs a trait that has `on_unimplemented`.
 //! * Constants, statics and `self` are visible whatever the hygiene, so a probe lives in a module of its own, without
-//!   a prelude, and uses `mixed_site`.
+//!   a prelude.
+//! * A note that the error comes from a macro follows wherever a span of the error does. So the literal keeps its span,
+//!   and the names that it captures, which have to be of the same hygiene, get it.
 
 use std::ops::Range;
 

@@ -1,6 +1,7 @@
 //! The arguments of `#[llm_output(…)]` and of `#[validate(…)]`.
 
 use proc_macro2::{Span, TokenStream};
+use syn::spanned::Spanned;
 use syn::{Error, Path, Type};
 
 use crate::crate_path;
@@ -59,7 +60,7 @@ pub(crate) fn krate(arguments: &TokenStream) -> Path {
     crate_path::resolve(value(&args.krate))
 }
 
-/// Takes a leading `state` off; tells where it is given a type.
+/// Takes a leading `state` off; tells where it, or a type without a key, names the state.
 fn strip_state(tokens: TokenStream) -> (Option<Span>, TokenStream) {
     use proc_macro2::TokenTree::{Ident, Punct};
     let mut rest = tokens.clone().into_iter();
@@ -70,6 +71,9 @@ fn strip_state(tokens: TokenStream) -> (Option<Span>, TokenStream) {
         }
         (Some(Ident(state)), Some(Punct(equals))) if state == "state" && equals.as_char() == '=' => {
             (Some(state.span()), TokenStream::new())
+        }
+        (Some(Ident(_)), _) if syn::parse2::<Path>(tokens.clone()).is_ok() => {
+            (Some(tokens.span()), TokenStream::new())
         }
         _ => (None, tokens),
     }

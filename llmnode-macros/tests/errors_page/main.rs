@@ -4,6 +4,7 @@
 #![allow(clippy::expect_used, clippy::panic, reason = "tests")]
 
 mod case;
+mod newcomer;
 mod page;
 
 use std::path::{Path, PathBuf};
@@ -37,6 +38,21 @@ fn each_case_has_as_many_errors_as_it_says() {
         .map(|case| format!("{}: {} errors", case.name, case.printed.len()))
         .collect();
     assert!(wrong.is_empty(), "one error a file, or a line `// Errors: …`, but {wrong:#?}");
+}
+
+#[test]
+fn mistakes_of_newcomers_are_answered_well() {
+    let cases = cases();
+    let newcomers: Vec<_> = cases.iter().filter(|case| case.topic == newcomer::TOPIC).collect();
+    let mute: Vec<_> = newcomers.iter().filter(|case| case.token.is_none()).map(|case| &case.name).collect();
+    assert!(mute.is_empty(), "a line `// Token: …` says what has to change: {mute:#?}");
+    let silent = |case: &&&Case| newcomer::well_answered(case) == case.missed.is_some();
+    let silent: Vec<_> = newcomers.iter().filter(silent).map(|case| &case.name).collect();
+    assert!(
+        silent.is_empty(),
+        "one error at the token, or a line `// Missed: …` that says why not: {silent:#?}"
+    );
+    assert!(newcomers.len() >= 20, "the mistakes are found");
 }
 
 #[test]

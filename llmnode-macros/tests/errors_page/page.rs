@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::case::Case;
+use crate::newcomer;
 
 /// A section: its title, the folders below `tests/ui` it is made of, and what precedes its entries.
 struct Section {
@@ -72,11 +73,17 @@ it; `UPDATE=1 cargo test -p llmnode-macros --test errors_page` writes it anew.
 
 /// The page of these cases; an error names a folder that no section has.
 pub(crate) fn page(cases: &[Case]) -> Result<String, String> {
-    let known = |case: &Case| SECTIONS.iter().any(|section| section.folders.contains(&&*case.topic));
+    let known = |case: &Case| {
+        case.topic == newcomer::TOPIC
+            || SECTIONS.iter().any(|section| section.folders.contains(&&*case.topic))
+    };
     if let Some(case) = cases.iter().find(|case| !known(case)) {
         return Err(format!("no section of page.rs has the folder of {}; add it to SECTIONS", case.name));
     }
-    let (mut contents, mut body) = (String::new(), String::new());
+    let newcomers: Vec<_> = cases.iter().filter(|case| case.topic == newcomer::TOPIC).collect();
+    let title = newcomer::TITLE;
+    let mut contents = format!("- [{title}](#{}): {} mistakes\n", anchor(title), newcomers.len());
+    let mut body = newcomer::section(&newcomers);
     for section in SECTIONS {
         let entries = entries(cases, section);
         let messages: usize = entries.iter().map(|entry| entry.headlines.len()).sum();
@@ -130,7 +137,7 @@ fn entries<'a>(cases: &'a [Case], section: &Section) -> Vec<Entry<'a>> {
 }
 
 /// The message itself, without the position in a prompt.
-fn headline(error: &str) -> String {
+pub(crate) fn headline(error: &str) -> String {
     let line = error.lines().next().unwrap_or_default();
     let line = line.split_once(": ").map_or(line, |(_, message)| message);
     let line = line.split_once(" (at ").map_or(line, |(message, _)| message);

@@ -120,6 +120,7 @@ pub struct Ask {
     payload: Payload,
 }
 
+#[diagnostic::do_not_recommend]
 impl Node for Ask {
     type Output = Value;
     const NAME: &'static str = "primitive";
@@ -130,6 +131,7 @@ impl Node for Ask {
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl<S: ?Sized + Sync> Exec<S> for Ask {
     async fn exec(&self, cx: &Cx<'_, S>) -> Result<Value, NodeError> {
         if let Err(fault) = self.payload.text() {

@@ -18,11 +18,6 @@ pub trait PromptValue: Display {}
 impl<T: Display> PromptValue for T {}
 
 /// An element of a list: anything that implements [`Display`].
-#[diagnostic::on_unimplemented(
-    message = "`{Self}` cannot be an element of `:list`",
-    label = "has no `Display`",
-    note = "implement `Display` for the element, or write `{{name:json}}`"
-)]
 pub trait PromptItem: Display {}
 
 #[diagnostic::do_not_recommend]
@@ -31,8 +26,9 @@ impl<T: Display> PromptItem for T {}
 /// A value that fills `{field:list}`: a collection of elements with [`Display`].
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be written as `:list`",
-    label = "not a list",
-    note = "`:list` takes slices, arrays, `Vec`, `VecDeque` and sets whose elements implement `Display`"
+    label = "not a list of values with `Display`",
+    note = "`:list` takes slices, arrays, `Vec`, `VecDeque` and sets whose elements implement `Display`; \
+            write `{{name:json}}` for other data"
 )]
 pub trait PromptList {
     /// Writes one line per element.
@@ -133,7 +129,8 @@ impl Write for Indented<'_> {
 }
 
 macro_rules! lists {
-    ($($(#[$note:meta])* [$($generics:tt)*] $list:ty),* $(,)?) => {$(
+    ($([$($generics:tt)*] $list:ty),* $(,)?) => {$(
+        #[diagnostic::do_not_recommend]
         impl<T: PromptItem, $($generics)*> PromptList for $list {
             fn write_list(&self, to: &mut dyn Write) -> fmt::Result {
                 write_items(self.iter(), to)
@@ -143,6 +140,7 @@ macro_rules! lists {
 }
 lists!([] Vec<T>, [] VecDeque<T>, [] BTreeSet<T>, [] [T], [const N: usize] [T; N]);
 
+#[diagnostic::do_not_recommend]
 impl<T: PromptItem, H> PromptList for HashSet<T, H> {
     /// In the order of the texts: the set's own order differs from run to run, and a prompt should not.
     fn write_list(&self, to: &mut dyn Write) -> fmt::Result {
@@ -152,6 +150,7 @@ impl<T: PromptItem, H> PromptList for HashSet<T, H> {
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl<L: PromptList + ?Sized> PromptList for &L {
     fn write_list(&self, to: &mut dyn Write) -> fmt::Result {
         (**self).write_list(to)

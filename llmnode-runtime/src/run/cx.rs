@@ -32,8 +32,9 @@ impl<'r, S: ?Sized> Cx<'r, S> {
 
     /// Calls another node on the same run and state; it has its own record and figures, and what it spends counts
     /// for the limits of this call and its node, too.
-    pub fn call<'c, N: Exec<S>>(&'c self, node: &'c N) -> Call<'c, N::Output>
+    pub fn call<'c, N, T>(&'c self, node: &'c N) -> Call<'c, T>
     where
+        N: Exec<S, Output = T>,
         S: Sync,
     {
         let parent = Parent { id: self.scope.id(), limits: self.limits };

@@ -233,8 +233,10 @@ impl<S> Run<S> {
     }
 
     /// Calls a node. The state is only read.
-    pub fn call<'r, N: Exec<S>>(&'r self, node: &'r N) -> Call<'r, N::Output>
+    // The output is a parameter of its own: named as `N::Output`, what is no node would be two errors.
+    pub fn call<'r, N, T>(&'r self, node: &'r N) -> Call<'r, T>
     where
+        N: Exec<S, Output = T>,
         S: Sync,
     {
         Call::new(&self.core, None, &self.state, node)

@@ -1,6 +1,6 @@
 // Cause: `Invalid::new` takes a message alone.
 // Mend: write `Invalid::at("item", "…")`.
-// Token: "item"
+// Token: Invalid::new
 use llmnode::prelude::*;
 
 struct World {

@@ -1,5 +1,6 @@
 // Cause: the node names a state, and the run has none.
 // Mend: write `Run::new(model).with_state(world)`.
+// Missed: the underline is where node and run meet; the run may have been made anywhere.
 // Token: Run::new(ScriptedModel::new())
 use llmnode::prelude::*;
 

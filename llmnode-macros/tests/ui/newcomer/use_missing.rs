@@ -1,5 +1,7 @@
 // Cause: the macro is not imported.
 // Mend: write `use llmnode::prelude::*;`.
+// Errors: 2
+// Missed: rustc goes on behind a macro that it does not know, to the call of what has become no node.
 // Token: llm_node
 use llmnode::{Run, ScriptedModel};
 
