@@ -1,6 +1,5 @@
 //! From arguments and item to a `NodeModel`; every fault of one invocation in one run.
 
-use proc_macro2::Span;
 use syn::ext::IdentExt;
 use syn::spanned::Spanned;
 use syn::{Error, Fields, ItemStruct, Type};
