@@ -28,8 +28,8 @@
 /// # The prompt
 ///
 /// `{field}`, `{field:spec}` with any of Rust's format specifications, `{state.path.to.it}`, and the filters
-/// `:list`, `:json` and `:or(words)`; `{{` and `}}` are literal braces. Every variable is checked by the compiler,
-/// and so is every field: one that no prompt uses is an error, unless it has `#[node(skip)]`. A field with
+/// `:list`, `:json`, `:fence`, `:or(words)` and, for [images and files](media), `:attach`; `{{` and `}}` are literal
+/// braces. Every variable is checked by the compiler, and so is every field: one that no prompt uses is an error, unless it has `#[node(skip)]`. A field with
 /// `#[node(history)]` holds the earlier messages of a conversation, which stand before the user message:
 ///
 /// ```

@@ -109,6 +109,18 @@ fn classify_keeps_the_order_and_goes_on_after_a_failure() {
 }
 
 #[test]
+fn describe_image_sends_a_picture_between_texts() {
+    let output = run("describe_image", &[], &[]);
+    let text = text(&output);
+    let lines: Vec<_> = text.lines().collect();
+    assert!(output.status.success(), "{text}");
+    assert_eq!((lines.len(), lines[0]), (4, "A plain red square. (red)"), "{text}");
+    assert_eq!(lines[1], r#"part: {"type":"text","text":"What is this?\n"}"#);
+    assert!(lines[2].contains(r#""url":"data:image/png;base64,iVBORw0KGgo"#), "{text}");
+    assert_eq!(lines[3], r#"part: {"type":"text","text":"\nAnswer in English."}"#);
+}
+
+#[test]
 fn text_prints_what_the_model_said() {
     let output = run("text", &["a lighthouse keeper"], &[]);
     assert_eq!(

@@ -3,7 +3,7 @@
 use std::error::Error;
 use std::time::Duration;
 
-use llmnode::{Category, Flag, NodeError, OpenAi, Run, TestClock, llm_node, llm_output};
+use llmnode::{Category, Flag, Image, NodeError, OpenAi, Run, TestClock, llm_node, llm_output};
 
 use crate::support::{assert_books_agree, key, model, run, server_url};
 use crate::wire::Wire;
@@ -140,4 +140,23 @@ async fn an_answer_that_takes_too_long_is_a_timeout() {
     assert_eq!((error.category(), error.attempts().len()), (Category::Timeout, 1), "{error}");
     // What the server spent until then is not known, and not zero.
     assert_eq!(run.ledger().total().total.total(), None);
+}
+
+#[llm_node(prompt = "What is this?\n{photo:attach}")]
+struct Describe {
+    photo: Image,
+}
+
+/// The model has no eyes.
+#[tokio::test]
+#[ignore = "needs llama.cpp's server: run scripts/real-components"]
+async fn an_image_to_a_model_of_text_alone_is_refused_in_the_servers_words() {
+    let (run, wire) = run().await;
+    let photo = Image::bytes("image/png", b"\x89PNG\r\n\x1a\nrest").unwrap();
+    let error = run.call(&Describe { photo }).await.unwrap_err();
+    assert_eq!((error.category(), error.attempts().len()), (Category::BadRequest, 1), "{error}");
+    assert!(error.message().contains("image input is not supported"), "{error}");
+    // Its state would have been one that is asked again.
+    assert_eq!(wire.exchanges()[0].status, 500);
+    assert_books_agree(&run.ledger(), &wire);
 }

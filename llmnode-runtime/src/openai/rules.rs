@@ -154,6 +154,15 @@ pub(super) const RULES: &[Rule] = &[
         ),
         NotFound,
     ),
+    // A model without eyes or ears. The state says that the server failed, or that there is no such model.
+    rule(
+        &[2, 404, 5],
+        Sign::Phrase(
+            "image input is not supported | audio input is not supported | endpoints found that support image input \
+             | endpoints found that support input audio",
+        ),
+        BadRequest,
+    ),
     // Marks that other errors share.
     rule(
         &[],
