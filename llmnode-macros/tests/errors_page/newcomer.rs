@@ -17,8 +17,8 @@ pub(crate) fn well_answered(case: &Case) -> bool {
 pub(crate) fn section(cases: &[&Case]) -> String {
     let well = cases.iter().filter(|case| well_answered(case)).count();
     let mut text = format!(
-        "\n## {TITLE}\n\nWhat someone may write who has read the README and nothing else; the list was written down before the compiler \
-         was asked. {well} of the {} give one error whose underline touches what has to change. What the others lack, and why, is said with them.\n",
+        "\n## {TITLE}\n\nWhat someone may write who has read the README and nothing else. \
+         {well} of the {} give one error whose underline touches what has to change. What the others lack, and why, is said with them.\n",
         cases.len()
     );
     for case in cases {
