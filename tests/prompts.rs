@@ -91,3 +91,27 @@ async fn other_macros_hand_literals_on() {
     assert_eq!(run.call(&Typed { topic: topic() }).await.unwrap(), [1, 2]);
     assert_eq!(model.requests()[0].messages[1].content, "About rain\nin {numbers}");
 }
+
+#[llm_node(prompt_file = "texts/about.md", system_file = "texts/system.txt")]
+struct About {
+    topic: String,
+    style: String,
+}
+
+#[tokio::test]
+async fn prompts_stand_in_files() {
+    let messages = messages((), &About { topic: "rain".into(), style: "calm".into() }).await;
+    assert_eq!(messages[0].content, "You are calm.");
+    // No byte order mark, the line ends of Rust's own literals, and one newline less at the end.
+    assert_eq!(messages[1].content, "# rain\n\n{x}:   calm\n");
+}
+
+/// The file is one that the test was compiled from.
+#[test]
+fn an_edit_of_a_prompt_file_builds_anew() {
+    let test = std::env::current_exe().unwrap();
+    let files = std::fs::read_to_string(test.with_extension("d")).unwrap();
+    for file in ["texts/about.md", "texts/system.txt"] {
+        assert!(files.lines().next().unwrap().contains(file), "{files}");
+    }
+}

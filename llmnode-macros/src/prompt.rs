@@ -1,6 +1,7 @@
 //! Prompts: their grammar, where things stand in them, and the compiler's view of their variables.
 
 mod fault;
+mod file;
 pub(crate) mod locate;
 pub(crate) mod probe;
 pub(crate) mod source;

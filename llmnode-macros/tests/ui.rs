@@ -30,6 +30,8 @@ fn ui() {
         println!("UI tests skipped: they need rustc {pinned}, and this is {running}");
         return;
     }
+    // One byte more than a prompt file may have.
+    std::fs::write("tests/ui/file/prompts/large.md", " ".repeat((1 << 20) + 1)).expect("a file is written");
     trybuild::TestCases::new().compile_fail("tests/ui/*/*.rs");
 }
 

@@ -2,7 +2,7 @@
 
 use proc_macro2::TokenStream;
 use syn::parse::ParseStream;
-use syn::{ExprPath, LitStr, Path, Type};
+use syn::{Error, ExprPath, Ident, LitStr, Path, Type};
 
 use super::limits::Limits;
 use super::recover::{self, Stack};
@@ -14,9 +14,11 @@ use crate::keyed::{Grammar, Keyed, Slot, fill, parse_arguments};
 use crate::prompt::source::Source;
 use crate::values::{filled, function, number, text, ty, whole};
 
-const VALUES: [&str; 14] = [
+const VALUES: [&str; 16] = [
     "prompt",
+    "prompt_file",
     "system",
+    "system_file",
     "output",
     "state",
     "validate",
@@ -102,10 +104,10 @@ impl NodeArgs {
         args
     }
 
-    fn argument(&mut self, key: syn::Ident, input: ParseStream<'_>) -> syn::Result<()> {
+    fn argument(&mut self, key: Ident, input: ParseStream<'_>) -> syn::Result<()> {
         match key.to_string().as_str() {
-            "prompt" => fill(&mut self.prompt, key.clone(), Source::parse(input, &key)),
-            "system" => fill(&mut self.system, key.clone(), Source::parse(input, &key)),
+            "prompt" | "prompt_file" => source(&mut self.prompt, key, input),
+            "system" | "system_file" => source(&mut self.system, key, input),
             "output" => fill(&mut self.output, key.clone(), ty(input, &key)),
             "state" => fill(&mut self.state, key.clone(), ty(input, &key)),
             "validate" => fill(&mut self.validate, key.clone(), validators::parse(input, &key)),
@@ -128,4 +130,18 @@ impl NodeArgs {
             _ => crate_path::parse(input, key, &mut self.krate),
         }
     }
+}
+
+/// The text of a prompt: written here, or that of a file.
+fn source(slot: &mut Slot<Source>, key: Ident, input: ParseStream<'_>) -> syn::Result<()> {
+    let given = if key.to_string().ends_with("_file") {
+        filled(text(input, &key, ""), &key).and_then(Source::read)
+    } else {
+        Source::parse(input, &key)
+    };
+    if let Some(first) = slot {
+        let message = format!("`{key}` beside `{}`; drop one of them", first.key);
+        return Err(Error::new(key.span(), message));
+    }
+    fill(slot, key, given)
 }

@@ -13,6 +13,7 @@ use super::variables::Variables;
 use crate::crate_path;
 use crate::diagnostics::attribute;
 use crate::keyed::{key, value};
+use crate::prompt::source::Source;
 
 /// Checks a node whose helper attributes are taken; `None` if there are faults.
 pub(crate) fn check<'a>(
@@ -33,6 +34,8 @@ pub(crate) fn check<'a>(
         variables.unused(marks);
     }
     let prompt = prompt.filter(|_| faults.none())?;
+    let files = [value(&args.system), value(&args.prompt)].into_iter().flatten();
+    let files = files.filter_map(Source::file).cloned().collect();
     Some(NodeModel {
         item,
         krate: crate_path::resolve(value(&args.krate)),
@@ -40,6 +43,7 @@ pub(crate) fn check<'a>(
         system: system.unwrap_or_default(),
         history: history.cloned(),
         prompt,
+        files,
         output: value(&args.output).cloned(),
         state: value(&args.state).cloned(),
         validators: value(&args.validate).map_or(&[], Vec::as_slice),
@@ -65,7 +69,8 @@ fn settings(args: &NodeArgs) -> Settings<'_> {
 fn together(args: &NodeArgs, item: &ItemStruct, faults: &mut Faults) {
     // What could not be placed may well have been meant as the prompt.
     if args.prompt.is_none() && !args.misplaced {
-        faults.push(Error::new(attribute(&item.ident), "missing `prompt`; add `prompt = \"…\"`"));
+        let message = "missing `prompt`; add `prompt = \"…\"` or `prompt_file = \"…\"`";
+        faults.push(Error::new(attribute(&item.ident), message));
     }
     let answers = match (&args.output, &args.validate) {
         (Some(_), _) => Answers::Read,

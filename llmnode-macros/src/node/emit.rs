@@ -19,9 +19,17 @@ pub(crate) fn emit(model: &NodeModel<'_>) -> TokenStream {
     let private = crate_path::private();
     let generics = of_node(model);
     let (facts, ways) = (facts(model, &generics, &private), ways(model, generics.clone(), &private));
-    let impls = crate_path::scope(&model.krate, quote!(#facts #ways));
+    let files = files(model);
+    let impls = crate_path::scope(&model.krate, quote!(#facts #ways #files));
     let item = &model.item;
     quote!(#item #impls)
+}
+
+/// Makes the compiler note the prompt files, so that an edit of one builds the crate again.
+fn files(model: &NodeModel<'_>) -> TokenStream {
+    let here = Span::mixed_site();
+    let files = &model.files;
+    quote_spanned!(here=> #(const _: &[::core::primitive::u8] = ::core::include_bytes!(#files);)*)
 }
 
 /// What the node is, without a state.

@@ -1,7 +1,7 @@
 //! A node as it is after all checks: nothing in it is absent that has to be there.
 
 use proc_macro2::{Ident, Span};
-use syn::{ExprPath, ItemStruct, Member, Path, Type};
+use syn::{ExprPath, ItemStruct, LitStr, Member, Path, Type};
 
 use super::limits::Limits;
 use super::recover::Stack;
@@ -17,6 +17,8 @@ pub(crate) struct NodeModel<'a> {
     /// The field whose messages stand before the user message.
     pub(crate) history: Option<Ident>,
     pub(crate) prompt: Vec<Part>,
+    /// The names of the files that prompts were read from.
+    pub(crate) files: Vec<LitStr>,
     pub(crate) output: Option<Type>,
     pub(crate) state: Option<Type>,
     /// The functions that check an answer.

@@ -16,6 +16,9 @@ use crate::prompt::probe::{Offer, Unknown, unknown_variables};
 use crate::prompt::source::Source;
 use crate::prompt::template::{Format, Piece, Segment, Template, Variable, parse};
 
+/// More faults of one kind in one prompt are mostly one mistake, and each costs a look at all of the prompt.
+const MOST_FAULTS: usize = 50;
+
 /// What the prompts of one node may name, and what they did name.
 pub(crate) struct Variables<'a> {
     item: &'a ItemStruct,
@@ -63,12 +66,13 @@ impl<'a> Variables<'a> {
             return None;
         };
         if prompt.text().trim().is_empty() {
-            self.faults.push(Error::new(prompt.span(0), format!("`{}` is empty", given.key)));
+            let name = prompt.file().map_or_else(|| given.key.to_string(), syn::LitStr::value);
+            self.faults.push(Error::new(prompt.span(0), format!("`{name}` is empty")));
             self.complete = false;
             return None;
         }
         let template = parse(prompt.text());
-        for fault in &template.faults {
+        for fault in template.faults.iter().take(MOST_FAULTS) {
             self.fault(prompt, &fault.range, &fault.kind.to_string());
         }
         self.unknown(given.key.span(), prompt, &template);
@@ -103,7 +107,7 @@ impl<'a> Variables<'a> {
     }
 
     fn fault(&mut self, prompt: &Source, range: &Range<usize>, message: &str) {
-        let (at, excerpt) = (prompt.position(range.start), excerpt(prompt.text(), range));
+        let (at, excerpt) = (prompt.place(range.start), excerpt(prompt.text(), range));
         let message = format!("{message} (at {at})\n{excerpt}");
         self.faults.push(Error::new(prompt.span(range.start), message));
         self.complete = false;
@@ -122,7 +126,7 @@ impl<'a> Variables<'a> {
                      node of its own by `#[cfg_attr(…, llm_node(…))]`"
                 );
                 self.fault(prompt, &segment.range, &message);
-            } else if name != "state" {
+                        } else if name != "state" && unknown.len() < MOST_FAULTS {
                 unknown.push(Unknown { name: name.clone(), range: segment.range.clone() });
             }
         }

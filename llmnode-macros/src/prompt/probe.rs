@@ -28,7 +28,7 @@ use quote::{ToTokens, format_ident, quote_spanned};
 use syn::LitStr;
 
 use super::identifier;
-use super::locate::source_offsets;
+use super::locate::{excerpt, source_offsets};
 use super::source::Source;
 use crate::diagnostics::{list, suggest};
 
@@ -85,7 +85,7 @@ fn alone(prompt: &Source, unknown: &Unknown, offer: &Offer<'_>) -> TokenStream {
         let mask = mask(&literal.token().to_string(), &literal.value(), &range)?;
         Some(masked_literal(literal, mask, &words, offer.key))
     });
-    masked.unwrap_or_else(|| words.at(prompt.span(unknown.range.start)))
+    masked.unwrap_or_else(|| words.at(prompt, &unknown.range))
 }
 
 /// Captures all names from the user's literal. Where each unknown name has a near one, they stay unbound, which rustc
@@ -187,7 +187,7 @@ struct Words {
 impl Words {
     fn new(prompt: &Source, unknown: &Unknown, offer: &Offer<'_>) -> Self {
         let Offer { node, fields, .. } = offer;
-        let at = prompt.position(unknown.range.start + 1);
+        let at = prompt.place(unknown.range.start + 1);
         let proposal =
             offer.near(&unknown.name).map(|near| format!("; did you mean `{near}`?")).unwrap_or_default();
         let label = match &fields[..] {
@@ -217,9 +217,12 @@ impl Words {
         }
     }
 
-    fn at(&self, span: Span) -> TokenStream {
+    fn at(&self, prompt: &Source, range: &Range<usize>) -> TokenStream {
         let Self { message, label } = self;
-        syn::Error::new(span, format!("{message}\n{label}")).to_compile_error().into_token_stream()
+        let excerpt = excerpt(prompt.text(), range);
+        syn::Error::new(prompt.span(range.start), format!("{message}\n{excerpt}\n{label}"))
+            .to_compile_error()
+            .into_token_stream()
     }
 }
 

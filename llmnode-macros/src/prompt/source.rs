@@ -1,4 +1,4 @@
-//! Where the text of a prompt comes from: one literal, or several that `concat!` joins.
+//! Where the text of a prompt comes from: a literal, several that `concat!` joins, or a file.
 
 use std::ops::Range;
 
@@ -8,6 +8,7 @@ use syn::punctuated::Punctuated;
 use syn::spanned::Spanned;
 use syn::{Error, Expr, ExprLit, Lit, LitStr, Macro, Token};
 
+use super::file;
 use super::locate::{Position, position};
 use crate::values::{text, whole_text};
 
@@ -18,6 +19,8 @@ pub(crate) struct Source {
     text: String,
     /// The literals in their order, each with the byte of the text at which it begins.
     literals: Vec<(usize, LitStr)>,
+    /// The literal that names the file, if the text is that of one.
+    file: Option<LitStr>,
     /// The whole value.
     at: Span,
 }
@@ -29,6 +32,11 @@ impl Source {
             Some(call) if named(&call, "concat") => {
                 input.parse::<Expr>()?;
                 Ok(Self::new(joined(&call, key)?, call.span()))
+            }
+            Some(call) if named(&call, "include_str") => {
+                let path = call.tokens.to_string();
+                let message = format!("`{key}` is read when the macro expands; write `{key}_file = {path}`");
+                Err(Error::new_spanned(call, message))
             }
             _ => {
                 let literal = text(input, key, CHECKED)?;
@@ -48,7 +56,18 @@ impl Source {
                 (start, literal)
             })
             .collect();
-        Self { text, literals, at }
+        Self { text, literals, file: None, at }
+    }
+
+    /// Reads the value of `prompt_file` or `system_file`.
+    pub(crate) fn read(path: LitStr) -> syn::Result<Self> {
+        let (text, at) = (file::read(&path)?, path.span());
+        Ok(Self { text, literals: vec![], file: Some(path), at })
+    }
+
+    /// The literal that names the file, if the text is that of one.
+    pub(crate) fn file(&self) -> Option<&LitStr> {
+        self.file.as_ref()
     }
 
     pub(crate) fn text(&self) -> &str {
@@ -70,6 +89,15 @@ impl Source {
     /// The literal that is all of the text.
     pub(crate) fn only_literal(&self) -> Option<&LitStr> {
         if let [(_, literal)] = &self.literals[..] { Some(literal) } else { None }
+    }
+
+    /// Where a byte of the text is, as messages say it: `2:8`, in a file `choose.md:2:8`.
+    pub(crate) fn place(&self, offset: usize) -> String {
+        let position = self.position(offset);
+        match &self.file {
+            Some(file) => format!("{}:{position}", file.value()),
+            None => position.to_string(),
+        }
     }
 
     /// Line and column of a byte of the text.

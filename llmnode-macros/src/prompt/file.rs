@@ -1,0 +1,103 @@
+//! Prompt files: found beside the source file that names them, as `include_str!` finds its files, and read when the
+//! macro expands.
+//!
+//! A file means what a literal of the same text means: a byte order mark is no text, line ends are `\n` as they are in
+//! Rust's own literals, and the newline that editors put at the end of a file is not part of the prompt.
+
+use std::fs;
+use std::io::{self, Read};
+use std::path::{Component, Path, PathBuf};
+
+use proc_macro2::Span;
+use syn::{Error, LitStr};
+
+use super::locate::position;
+use crate::diagnostics::suggest;
+
+/// The most bytes of a prompt file.
+const MOST: u64 = 1 << 20;
+
+/// The text of the file that a literal names.
+pub(crate) fn read(literal: &LitStr) -> syn::Result<String> {
+    text(literal).map_err(|message| Error::new(literal.span(), message))
+}
+
+fn text(literal: &LitStr) -> Result<String, String> {
+    let written = literal.value();
+    if Path::new(&written).has_root() {
+        return Err(format!("`{written}` is absolute; write the path relative to the source file"));
+    }
+    let path = folder(literal.span(), &written).join(&written);
+    let shown = shown(&path, &written);
+    let bytes = bytes(&path, &shown)?;
+    let text = String::from_utf8(bytes).map_err(|error| {
+        let valid = String::from_utf8_lossy(&error.as_bytes()[..error.utf8_error().valid_up_to()]);
+        format!("`{shown}:{}` is not UTF-8; save the file as UTF-8", position(&valid, valid.len()))
+    })?;
+    let text = text.strip_prefix('\u{feff}').unwrap_or(&text).replace("\r\n", "\n");
+    Ok(text.strip_suffix('\n').unwrap_or(&text).to_owned())
+}
+
+fn bytes(path: &Path, shown: &str) -> Result<Vec<u8>, String> {
+    let unread = |error: io::Error| match error.kind() {
+        io::ErrorKind::NotFound => missing(path, shown),
+        _ => format!("cannot read `{shown}`: {error}"),
+    };
+    if !fs::metadata(path).map_err(unread)?.is_file() {
+        return Err(format!("`{shown}` is a folder or a device; name a file of text"));
+    }
+    let mut bytes = vec![];
+    fs::File::open(path).and_then(|file| file.take(MOST + 1).read_to_end(&mut bytes)).map_err(unread)?;
+    if bytes.len() as u64 > MOST {
+        return Err(format!("`{shown}` has more than 1 MiB; give what is data to the prompt by a field"));
+    }
+    Ok(bytes)
+}
+
+fn missing(path: &Path, shown: &str) -> String {
+    let wanted = path.file_name().unwrap_or_default().to_string_lossy();
+    let entries = path.parent().and_then(|folder| fs::read_dir(folder).ok()).into_iter().flatten().flatten();
+    let mut names: Vec<_> = entries.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
+    names.sort_unstable();
+    match suggest(&wanted, names.iter().map(String::as_str)) {
+        Some(near) => format!("there is no file `{shown}`; did you mean `{near}`?"),
+        None => format!("there is no file `{shown}`; the path is relative to the source file"),
+    }
+}
+
+/// The folder of the source file in which a span lies. Some editors don't tell; then, and in this crate's own tests, the
+/// package's folder or its `src`, whichever has the file.
+fn folder(span: Span, written: &str) -> PathBuf {
+    let source = proc_macro::is_available()
+        .then(|| span.unwrap().local_file().or_else(|| Span::call_site().unwrap().local_file()))
+        .flatten();
+    if let Some(folder) = source.as_deref().and_then(Path::parent) {
+        return folder.to_owned();
+    }
+    let package = PathBuf::from(std::env::var_os("CARGO_MANIFEST_DIR").unwrap_or_default());
+    let sources = package.join("src");
+    if sources.join(written).is_file() { sources } else { package }
+}
+
+/// A path as messages show it, the same on every machine: from the package's folder on.
+fn shown(path: &Path, written: &str) -> String {
+    let path = plain(&std::path::absolute(path).unwrap_or_else(|_| path.to_owned()));
+    let package = path.ancestors().skip(1).find(|folder| folder.join("Cargo.toml").is_file());
+    let inside = package.and_then(|package| path.strip_prefix(package).ok());
+    inside.map_or_else(|| written.to_owned(), |inside| inside.to_string_lossy().replace('\\', "/"))
+}
+
+/// The path without `.` and `..`.
+fn plain(path: &Path) -> PathBuf {
+    let mut plain = PathBuf::new();
+    for component in path.components() {
+        match component {
+            Component::ParentDir => {
+                plain.pop();
+            }
+            Component::CurDir => {}
+            other => plain.push(other),
+        }
+    }
+    plain
+}
