@@ -115,3 +115,78 @@ fn an_edit_of_a_prompt_file_builds_anew() {
         assert!(files.lines().next().unwrap().contains(file), "{files}");
     }
 }
+
+struct World {
+    files: Vec<String>,
+}
+
+static EVALUATED: std::sync::atomic::AtomicUsize = std::sync::atomic::AtomicUsize::new(0);
+
+/// Counts how often it is called.
+fn counted(words: &[String]) -> String {
+    EVALUATED.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+    words.join(" ")
+}
+
+impl Look {
+    fn title(&self) -> Option<&str> {
+        self.page.lines().next()
+    }
+}
+
+// A prompt variable of this name is another thing.
+#[allow(dead_code, non_upper_case_globals)]
+const n: u8 = 9;
+
+#[llm_node(
+    system = "{words} of {n}",
+    prompt = "{title:or(untitled)}: {words}, {words}.\n{first:list}\n{sum:>3} {type}",
+    with(
+        n = state.files.len(),
+        words = counted(&state.files),
+        title = self.title(),
+        first = self.page.split(' ').take(2).collect::<Vec<_>>(),
+        sum = self.offset + 1,
+        r#type = format!("{}{}", self.offset, String::from(" x ").trim()),
+    ),
+    state = World,
+)]
+struct Look {
+    page: String,
+    offset: u8,
+}
+
+#[tokio::test]
+async fn expressions_fill_prompts() {
+    let world = World { files: vec!["a".into(), "b".into()] };
+    let messages = messages(world, &Look { page: "rain falls down".into(), offset: 4 }).await;
+    assert_eq!(messages[0].content, "a b of 2");
+    assert_eq!(messages[1].content, "rain falls down: a b, a b.\n- rain\n- falls\n  5 4x");
+    assert_eq!(EVALUATED.load(std::sync::atomic::Ordering::Relaxed), 1);
+}
+
+#[llm_node(prompt = "{first} {rest:?}", with(first = self.items[0], rest = &self.items[1..]), state = World)]
+struct Generic<T: std::fmt::Display + std::fmt::Debug> {
+    items: Vec<T>,
+}
+
+#[tokio::test]
+async fn expressions_of_a_parameter() {
+    let world = World { files: vec![] };
+    assert_eq!(messages(world, &Generic { items: vec![1, 2] }).await[0].content, "1 [2]");
+}
+
+macro_rules! counting {
+    ($name:ident, $value:expr) => {
+        #[llm_node(prompt = "{a} {b}", with(a = $value, b = self.topic.len()))]
+        struct $name {
+            topic: String,
+        }
+    };
+}
+counting!(Counting, 1 + 1);
+
+#[tokio::test]
+async fn other_macros_hand_expressions_on() {
+    assert_eq!(prompt(&Counting { topic: "rain".into() }).await, "2 4");
+}

@@ -32,5 +32,5 @@ const _: () = {
     }
 };
 ::core::compile_error! {
-    "unknown prompt variable `topik` at 1:8; did you mean `topic`?\nthe field of `Ask` is `topic`"
+    "unknown prompt variable `topik` at 1:8; did you mean `topic`?\n  |\n1 | About {topik}\n  |       ^^^^^^^\nthe field of `Ask` is `topic`"
 }

@@ -110,6 +110,24 @@ fn a_generic_node() {
 }
 
 #[test]
+fn a_node_with_a_prompt_file() {
+    let arguments = quote!(prompt_file = "expansions/ask.md", system = "Be brief.");
+    let lines = node("file", arguments, quote! { struct Ask { topic: String } });
+    assert!(lines <= 40, "{lines} lines");
+}
+
+#[test]
+fn a_node_with_expressions() {
+    let arguments = quote! {
+        system = "There are {count} files.",
+        prompt = "{topic} {count:>3} {next}",
+        with(count = state.files.len(), next = self.offset + 1),
+        state = World,
+    };
+    node("with", arguments, quote! { struct Ask { topic: String, offset: u8 } });
+}
+
+#[test]
 fn a_node_with_faults() {
     let item = quote! { struct Ask<T> { topic: T, #[node(skip)] other: u8 } };
     node("faults", quote!(prompt = "{}", output = u8, retrys = 2), item);

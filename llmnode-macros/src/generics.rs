@@ -83,10 +83,11 @@ fn name_lifetimes(tokens: TokenStream, name: &Lifetime, replaced: &mut bool) -> 
     named
 }
 
-/// The places of a type's first and last token: an expression from the one to the other is underlined as the type.
-pub(crate) fn ends(ty: &Type) -> (Span, Span) {
+/// The places of the first and last token of what the user wrote: an expression from the one to the other is underlined
+/// as that.
+pub(crate) fn ends(written: &impl ToTokens) -> (Span, Span) {
     let mixed = |span: Span| Span::mixed_site().located_at(span);
-    let mut tokens = ty.to_token_stream().into_iter().map(|token| token.span());
+    let mut tokens = written.to_token_stream().into_iter().map(|token| token.span());
     let first = tokens.next().unwrap_or_else(Span::mixed_site);
     (mixed(first), mixed(tokens.last().unwrap_or(first)))
 }

@@ -12,6 +12,7 @@ mod stub;
 mod time;
 mod validators;
 mod variables;
+mod with;
 
 use proc_macro2::TokenStream;
 use quote::{ToTokens, quote};

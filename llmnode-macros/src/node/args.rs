@@ -7,6 +7,7 @@ use syn::{Error, ExprPath, Ident, LitStr, Path, Type};
 use super::limits::Limits;
 use super::recover::{self, Stack};
 use super::validators;
+use super::with::{self, With};
 
 use crate::crate_path;
 use crate::diagnostics::Errors;
@@ -33,7 +34,8 @@ const VALUES: [&str; 16] = [
     "crate",
 ];
 
-const LISTS: [(&str, &str); 2] = [
+const LISTS: [(&str, &str); 3] = [
+    ("with", with::EXAMPLE),
     ("recover", "recover(schema_error = [repair(2), bubble])"),
     ("limits", "limits(requests = 5, tokens = 2_000, money = 0.05, time = 30s)"),
 ];
@@ -75,6 +77,7 @@ fn refused(name: &str) -> Option<String> {
 pub(crate) struct NodeArgs {
     pub(crate) prompt: Slot<Source>,
     pub(crate) system: Slot<Source>,
+    pub(crate) with: Slot<Vec<With>>,
     pub(crate) output: Slot<Type>,
     pub(crate) state: Slot<Type>,
     pub(crate) validate: Slot<Vec<ExprPath>>,
@@ -118,6 +121,11 @@ impl NodeArgs {
                 fill(&mut self.fallback_model, key.clone(), filled(text(input, &key, ""), &key))
             }
             "fallback" => fill(&mut self.fallback, key.clone(), function(input, &key)),
+            "with" => {
+                let (list, result) = with::parse(input);
+                self.with = Some(Keyed { key, value: list });
+                result
+            }
             "recover" => {
                 let (stacks, result) = recover::parse(input);
                 self.recover = Some(Keyed { key, value: Some(stacks) });

@@ -27,7 +27,7 @@ pub(crate) fn check<'a>(
         return None;
     }
     let history = field::history(item, marks);
-    let mut variables = Variables::new(item, args.state.is_some(), history, &args.left_out, faults);
+    let mut variables = Variables::new(item, args, history, faults);
     let system = args.system.as_ref().and_then(|given| variables.read(given));
     let prompt = args.prompt.as_ref().and_then(|given| variables.read(given));
     if args.prompt.is_some() {
@@ -44,6 +44,7 @@ pub(crate) fn check<'a>(
         history: history.cloned(),
         prompt,
         files,
+        with: value(&args.with).map_or(&[], Vec::as_slice),
         output: value(&args.output).cloned(),
         state: value(&args.state).cloned(),
         validators: value(&args.validate).map_or(&[], Vec::as_slice),

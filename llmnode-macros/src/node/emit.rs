@@ -10,6 +10,7 @@ use super::bounds::{field_type, of_node, with_state};
 use super::model::{NodeModel, Part, Place};
 use super::recover;
 use super::validators;
+use super::with;
 use crate::crate_path;
 use crate::generics::{ends, mentions_parameter};
 use crate::prompt::template::Format;
@@ -63,7 +64,9 @@ fn ways(model: &NodeModel<'_>, generics: Generics, private: &Ident) -> TokenStre
     let system = (!model.system.is_empty()).then(|| message("system", &model.system, model, private));
     let history = history(model, private);
     let user = message("user", &model.prompt, model, private);
-    let reads_state = model.system.iter().chain(&model.prompt).any(Part::reads_state);
+    let reads_state =
+        model.system.iter().chain(&model.prompt).any(Part::reads_state) || with::state(model.with).is_some();
+    let messages = with::evaluated(model.with, quote!(#system #history #user));
     let lent = if reads_state { quote_spanned!(here=> state) } else { quote_spanned!(here=> _) };
     let (state, stated) = with_state(model, generics.clone());
     let spec = spec(model, &state, private);
@@ -84,9 +87,7 @@ fn ways(model: &NodeModel<'_>, generics: Generics, private: &Ident) -> TokenStre
         #[automatically_derived]
         impl #impl_generics #private::LlmNode<#state> for #ident #ty_generics #where_clause {
             fn render(&self, #lent: &#state, to: &mut #private::Prompt) {
-                #system
-                #history
-                #user
+                #messages
             }
             fn output(&self) -> #private::OutputSpec<Self::Output, #state> {
                 #spec
@@ -225,6 +226,12 @@ fn reference(place: &Place, model: &NodeModel<'_>, private: &Ident) -> TokenStre
             let owner = Ident::new("self", first);
             let member = quote_spanned!(last=> .#field);
             quote_spanned!(first=> &#owner #member)
+        }
+        Place::With(binding, (first, last)) => {
+            let mut binding = binding.clone();
+            binding.set_span(*last);
+            let value = quote_spanned!(*last=> *#binding);
+            quote_spanned!(*first=> &#value)
         }
         Place::State { members, at, span } => {
             let mut private = private.clone();

@@ -5,6 +5,7 @@ use syn::{ExprPath, ItemStruct, LitStr, Member, Path, Type};
 
 use super::limits::Limits;
 use super::recover::Stack;
+use super::with::With;
 use crate::prompt::locate::Position;
 use crate::prompt::template::Format;
 
@@ -17,6 +18,8 @@ pub(crate) struct NodeModel<'a> {
     /// The field whose messages stand before the user message.
     pub(crate) history: Option<Ident>,
     pub(crate) prompt: Vec<Part>,
+    /// The variables that are expressions.
+    pub(crate) with: &'a [With],
     /// The names of the files that prompts were read from.
     pub(crate) files: Vec<LitStr>,
     pub(crate) output: Option<Type>,
@@ -51,6 +54,8 @@ pub(crate) enum Part {
 pub(crate) enum Place {
     /// `self.field`
     Field(Ident),
+    /// What an expression of `with` gave, which is called so, and the expression's first and last place.
+    With(Ident, (Span, Span)),
     /// `state.member.member`, written at a position of a prompt whose literal has `span`.
     State { members: Vec<Member>, at: Position, span: Span },
 }

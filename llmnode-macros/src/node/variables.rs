@@ -7,9 +7,11 @@ use syn::ext::IdentExt;
 use syn::{Error, Field, Ident, Index, ItemStruct, Member, Type};
 
 use super::Faults;
+use super::args::NodeArgs;
 use super::field::Mark;
 use super::model::{Part, Place};
-use crate::keyed::Keyed;
+use super::with::{self, With};
+use crate::keyed::{Keyed, value};
 use crate::prompt::identifier;
 use crate::prompt::locate::excerpt;
 use crate::prompt::probe::{Offer, Unknown, unknown_variables};
@@ -26,10 +28,14 @@ pub(crate) struct Variables<'a> {
     fields: Vec<String>,
     /// The field that holds the history, which is no variable.
     history: Option<String>,
+    /// The variables that are expressions.
+    with: &'a [With],
     has_state: bool,
     /// The fields that a `#[cfg]` leaves out.
     left_out: &'a [String],
     used: Vec<String>,
+    /// Whether a name that is unknown may be one of `with` that could not be read.
+    others: bool,
     /// Whether all prompts could be read, so that what is not used is known.
     complete: bool,
     faults: &'a mut Faults,
@@ -38,12 +44,14 @@ pub(crate) struct Variables<'a> {
 impl<'a> Variables<'a> {
     pub(crate) fn new(
         item: &'a ItemStruct,
-        has_state: bool,
+        args: &'a NodeArgs,
         history: Option<&Ident>,
-        left_out: &'a [String],
         faults: &'a mut Faults,
     ) -> Self {
         let history = history.map(|field| field.unraw().to_string());
+        let (with, has_state) = (value(&args.with).map_or(&[][..], Vec::as_slice), args.state.is_some());
+        let others = args.with.is_some() && value(&args.with).is_none();
+        declared(item, with, has_state, faults);
         let fields = item.fields.iter().filter_map(name);
         let fields = fields.filter(|name| name != "state" && history.as_ref() != Some(name)).collect();
         Self {
@@ -51,10 +59,12 @@ impl<'a> Variables<'a> {
             node: item.ident.unraw().to_string(),
             fields,
             history,
+            with,
             has_state,
-            left_out,
+            left_out: &args.left_out,
             used: vec![],
-            complete: true,
+            others,
+            complete: !others,
             faults,
         }
     }
@@ -87,7 +97,8 @@ impl<'a> Variables<'a> {
 
     /// Reports the fields that no prompt uses, unless a fault hides what is used, and those that are used all
     /// the same.
-    pub(crate) fn unused(self, marks: &[Mark]) {
+    pub(crate) fn unused(mut self, marks: &[Mark]) {
+        let silent = self.unused_with();
         for (field, mark) in self.item.fields.iter().zip(marks) {
             let Some((ident, name)) = field.ident.as_ref().zip(name(field)) else { continue };
             let used = self.used.contains(&name);
@@ -95,7 +106,8 @@ impl<'a> Variables<'a> {
                 let message = format!("the prompt uses the field `{name}`; drop `#[node(skip)]`");
                 self.faults.push(Error::new(*attribute, message));
             }
-            let silent = used || !matches!(mark, Mark::None) || name == "state" || is_phantom(&field.ty);
+            let silent =
+                silent || used || !matches!(mark, Mark::None) || name == "state" || is_phantom(&field.ty);
             if silent || !self.complete {
                 continue;
             }
@@ -104,6 +116,29 @@ impl<'a> Variables<'a> {
             );
             self.faults.push(Error::new(ident.span(), message));
         }
+    }
+
+    /// Reports the variables of `with` that no prompt uses, and notes the fields that `with` does. Tells whether it may use
+    /// all of them.
+    fn unused_with(&mut self) -> bool {
+        let mut all = false;
+        for with in self.with {
+            let name = with.text();
+            if self.complete && !with.has_fault() && !self.used.contains(&name) {
+                let message = format!("no prompt uses `{name}`; insert `{{{name}}}`, or drop it from `with`");
+                self.faults.push(Error::new(with.name.span(), message));
+            }
+            match with.fields(&self.fields) {
+                Some(mut fields) => self.used.append(&mut fields),
+                None => all = true,
+            }
+        }
+        all
+    }
+
+    /// What a prompt may insert.
+    fn names(&self) -> impl Iterator<Item = String> {
+        self.fields.iter().cloned().chain(self.with.iter().map(With::text))
     }
 
     fn fault(&mut self, prompt: &Source, range: &Range<usize>, message: &str) {
@@ -118,7 +153,7 @@ impl<'a> Variables<'a> {
         let mut used = vec![];
         for segment in &template.segments {
             let Piece::Variable { variable: Variable::Field(name), .. } = &segment.kind else { continue };
-            if self.fields.contains(name) || self.history.as_ref() == Some(name) {
+            if self.names().any(|known| known == *name) || self.history.as_ref() == Some(name) {
                 used.push(name.clone());
             } else if self.left_out.contains(name) {
                 let message = format!(
@@ -126,12 +161,13 @@ impl<'a> Variables<'a> {
                      node of its own by `#[cfg_attr(…, llm_node(…))]`"
                 );
                 self.fault(prompt, &segment.range, &message);
-                        } else if name != "state" && unknown.len() < MOST_FAULTS {
+            } else if name != "state" && unknown.len() < MOST_FAULTS {
                 unknown.push(Unknown { name: name.clone(), range: segment.range.clone() });
             }
         }
-        if !unknown.is_empty() {
-            let offer = Offer { node: &self.node, fields: &self.fields, key };
+        if !unknown.is_empty() && !self.others {
+            let with: Vec<_> = self.with.iter().map(With::text).collect();
+            let offer = Offer { node: &self.node, fields: &self.fields, with: &with, key };
             let tokens = unknown_variables(prompt, &unknown, &offer, is_plain(template), &used);
             self.faults.probe(tokens);
             self.complete = false;
@@ -163,7 +199,7 @@ impl<'a> Variables<'a> {
                 let Some(length) = text[open + 2..].find("}}") else { continue };
                 let name = text[open + 2..open + 2 + length].trim();
                 let is_state = self.has_state && name.starts_with("state.");
-                if is_state || self.fields.iter().any(|field| field == name) {
+                if is_state || self.names().any(|known| known == *name) {
                     let start = segment.range.start + open;
                     let message = format!(
                         "`{{{{{name}}}}}` is the text `{{{name}}}`; write `{{{name}}}` for its value"
@@ -206,7 +242,10 @@ impl<'a> Variables<'a> {
         // Resolved at the macro, so that rustc never proposes to replace the prompt.
         let span = prompt.span(segment.range.start).resolved_at(Span::mixed_site());
         let place = match variable {
-            Variable::Field(name) => Place::Field(identifier(&name, span)?),
+            Variable::Field(name) => match self.with.iter().find(|with| with.name == name) {
+                Some(with) => Place::With(with.binding(), with.ends()),
+                None => Place::Field(identifier(&name, span)?),
+            },
             Variable::State(path) => Place::State {
                 members: path.iter().map(|step| member(step, span)).collect::<Option<_>>()?,
                 at: prompt.position(segment.range.start + 1),
@@ -214,6 +253,20 @@ impl<'a> Variables<'a> {
             },
         };
         Some(Part::Value { place, format })
+    }
+}
+
+/// Checks the variables of `with` by themselves.
+fn declared(item: &ItemStruct, with: &[With], has_state: bool, faults: &mut Faults) {
+    for with in with {
+        let is_field = item.fields.iter().filter_map(name).any(|field| with.name == field);
+        if is_field {
+            let message = format!("`{}` is a field of the node; give the variable another name", with.name);
+            faults.push(Error::new(with.name.span(), message));
+        }
+    }
+    if let Some(at) = with::state(with).filter(|_| !has_state) {
+        faults.push(Error::new(at, "`state` is the program's state; name its type with `state = …`"));
     }
 }
 

@@ -61,13 +61,17 @@ impl fmt::Display for FaultKind {
                 }
                 _ => write!(
                     f,
-                    "`{text}` reads inside a field, which a prompt cannot; add a field that holds the value"
+                    "`{text}` reads inside a field; declare it by `with(n = self.{})`, and write `{{n}}`",
+                    text.strip_prefix("self.").unwrap_or(text)
                 ),
             },
+            Self::Expression(text) if reads_state(text) => {
+                write!(f, "`{text}` is an expression; declare it by `with(n = {text})`, and write `{{n}}`")
+            }
             Self::Expression(text) => write!(
                 f,
                 "`{}` is an expression; a prompt variable is a field or a path such as `state.name`, \
-                 so add a field that holds the value",
+                 so declare it by `with(n = …)`, or add a field that holds the value",
                 beginning(text)
             ),
             Self::UnknownFilter(name) => match suggest(name, FILTERS) {
@@ -93,6 +97,11 @@ impl fmt::Display for FaultKind {
             Self::SpecTooLarge => f.write_str("width and precision go up to 65535"),
         }
     }
+}
+
+/// Whether a text is an expression on the state, short enough for a message.
+fn reads_state(text: &str) -> bool {
+    text.starts_with("state.") && beginning(text) == text && syn::parse_str::<syn::Expr>(text).is_ok()
 }
 
 /// What a message quotes of the prompt. A brace that is closed far behind holds more than a message can.

@@ -43,13 +43,15 @@ pub(crate) struct Unknown {
 pub(crate) struct Offer<'a> {
     pub(crate) node: &'a str,
     pub(crate) fields: &'a [String],
+    /// The variables that are expressions.
+    pub(crate) with: &'a [String],
     /// The prompt's key: where rustc's notes about the probe itself point.
     pub(crate) key: Span,
 }
 
 impl<'a> Offer<'a> {
     fn near(&self, name: &str) -> Option<&'a str> {
-        suggest(name, self.fields.iter().map(String::as_str))
+        suggest(name, self.fields.iter().chain(self.with).map(String::as_str))
     }
 }
 
@@ -186,14 +188,16 @@ struct Words {
 
 impl Words {
     fn new(prompt: &Source, unknown: &Unknown, offer: &Offer<'_>) -> Self {
-        let Offer { node, fields, .. } = offer;
+        let Offer { node, fields, with, .. } = offer;
         let at = prompt.place(unknown.range.start + 1);
         let proposal =
             offer.near(&unknown.name).map(|near| format!("; did you mean `{near}`?")).unwrap_or_default();
+        let names = || list(fields.iter().chain(*with).map(String::as_str));
         let label = match &fields[..] {
+            _ if !with.is_empty() => format!("the prompt variables of `{node}` are {}", names()),
             [] => format!("`{node}` has no fields"),
             [one] => format!("the field of `{node}` is `{one}`"),
-            many => format!("the fields of `{node}` are {}", list(many.iter().map(String::as_str))),
+            _ => format!("the fields of `{node}` are {}", names()),
         };
         Self { message: format!("unknown prompt variable `{}` at {at}{proposal}", unknown.name), label }
     }

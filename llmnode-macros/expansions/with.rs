@@ -1,0 +1,53 @@
+struct Ask {
+    topic: String,
+    offset: u8,
+}
+const _: () = {
+    use ::llmnode::__private as __llmnode;
+    #[automatically_derived]
+    impl __llmnode::Node for Ask {
+        type Output = ::std::string::String;
+        const NAME: &'static ::core::primitive::str = "ask";
+    }
+    #[automatically_derived]
+    impl __llmnode::Exec<World> for Ask {
+        fn exec(
+            &self,
+            cx: &__llmnode::Cx<'_, World>,
+        ) -> impl ::core::future::Future<
+            Output = __llmnode::Executed<Self>,
+        > + ::core::marker::Send {
+            __llmnode::exec(self, cx)
+        }
+    }
+    #[automatically_derived]
+    impl __llmnode::LlmNode<World> for Ask {
+        fn render(&self, state: &World, to: &mut __llmnode::Prompt) {
+            match (&state.files.len(), &(self.offset + 1)) {
+                (__llmnode_count, __llmnode_next) => {
+                    to.system(
+                        &[
+                            __llmnode::Segment::text("There are "),
+                            __llmnode::Segment::value(&*__llmnode_count),
+                            __llmnode::Segment::text(" files."),
+                        ],
+                    );
+                    to.user(
+                        &[
+                            __llmnode::Segment::value(&self.topic),
+                            __llmnode::Segment::text(" "),
+                            __llmnode::Segment::format(
+                                &::core::format_args!("{:>3}", & * __llmnode_count),
+                            ),
+                            __llmnode::Segment::text(" "),
+                            __llmnode::Segment::value(&*__llmnode_next),
+                        ],
+                    );
+                }
+            }
+        }
+        fn output(&self) -> __llmnode::OutputSpec<Self::Output, World> {
+            __llmnode::OutputSpec::text()
+        }
+    }
+};

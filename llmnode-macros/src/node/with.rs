@@ -1,0 +1,208 @@
+//! `with(count = state.files.len())`: prompt variables by expressions.
+//!
+//! The expressions are the user's own tokens, so that the compiler underlines exactly what is wrong in one. Of what
+//! generated code names they see `self` and `state`, which are resolved as generated code is; nothing else.
+
+use proc_macro2::{Group, Ident, Span, TokenStream, TokenTree};
+use quote::{ToTokens, quote_spanned};
+use syn::ext::IdentExt;
+use syn::parse::ParseStream;
+use syn::parse::discouraged::Speculative;
+use syn::{Error, Expr, ExprReference, Token};
+
+use crate::diagnostics::Errors;
+use crate::generics::ends;
+use crate::keyed::end;
+use crate::prompt::identifier;
+
+pub(crate) const EXAMPLE: &str = "with(count = state.files.len())";
+
+/// A prompt variable and the expression that gives its value.
+pub(crate) struct With {
+    pub(crate) name: Ident,
+    /// Absent if it had a fault.
+    written: Option<Expr>,
+}
+
+/// What the parentheses hold; `None` if some variable has no name, so that what prompts may name is not known.
+pub(crate) fn parse(input: ParseStream<'_>) -> (Option<Vec<With>>, syn::Result<()>) {
+    let (mut list, mut all_named, mut errors) = (Vec::<With>::new(), true, Errors::default());
+    while !input.is_empty() {
+        if let Err(error) = variable(input, &mut list, &mut all_named).and_then(|()| end(input, "variable")) {
+            errors.push(error);
+            skip(input);
+        }
+        let _: syn::Result<Token![,]> = input.parse();
+    }
+    (all_named.then_some(list), errors.into_result())
+}
+
+fn variable(input: ParseStream<'_>, list: &mut Vec<With>, all_named: &mut bool) -> syn::Result<()> {
+    let wanted = |at| Error::new(at, format!("`with` takes names and expressions, such as `{EXAMPLE}`"));
+    let ahead = input.fork();
+    let name = ahead.call(Ident::parse_any).map(|name| name.unraw());
+    let (Ok(name), Ok(_)) = (name, ahead.parse::<Token![=]>()) else {
+        *all_named = false;
+        return Err(wanted(input.span()));
+    };
+    input.advance_to(&ahead);
+    let given_twice = list.iter().any(|other| other.name == name);
+    list.push(With { name: name.clone(), written: None });
+    let start = if input.is_empty() || input.peek(Token![,]) { name.span() } else { input.span() };
+    let written: Expr = input.parse().map_err(|_| wanted(start))?;
+    if given_twice {
+        return Err(Error::new(name.span(), format!("`{name}` given more than once")));
+    }
+    if name == "state" || identifier(&name.to_string(), name.span()).is_none() {
+        let message = format!("`{name}` cannot be the name of a prompt variable; choose another");
+        return Err(Error::new(name.span(), message));
+    }
+    refuse_way_out(written.to_token_stream())?;
+    if let Some(with) = list.last_mut() {
+        with.written = Some(written);
+    }
+    Ok(())
+}
+
+fn skip(input: ParseStream<'_>) {
+    while !input.is_empty() && !input.peek(Token![,]) {
+        let _: syn::Result<TokenTree> = input.parse();
+    }
+}
+
+/// Refuses what leaves the expression, or waits in it. What a closure or an `async` block holds is their own.
+fn refuse_way_out(tokens: TokenStream) -> syn::Result<()> {
+    let mut tokens = tokens.into_iter().peekable();
+    while let Some(token) = tokens.next() {
+        match &token {
+            TokenTree::Group(group) => refuse_way_out(group.stream())?,
+            TokenTree::Punct(punct) if punct.as_char() == '|' => return Ok(()),
+            TokenTree::Ident(ident) if ident == "async" => return Ok(()),
+            TokenTree::Punct(punct) if punct.as_char() == '?' => return Err(way_out(&token)),
+            TokenTree::Ident(ident) if ident == "await" || ident == "return" => return Err(way_out(&token)),
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+fn way_out(token: &TokenTree) -> Error {
+    let shown = if token.to_string() == "await" { ".await".to_owned() } else { token.to_string() };
+    let message = format!(
+        "`{shown}` cannot stand in `with`, whose expressions give their values at once; \
+         do it before, and hold the value in a field"
+    );
+    Error::new(token.span(), message)
+}
+
+/// `self` and `state` as the generated function names them, also where other macros hand them on.
+fn visible(tokens: TokenStream) -> TokenStream {
+    let token = |token| match token {
+        TokenTree::Ident(mut ident) if ident == "self" || ident == "state" => {
+            ident.set_span(ident.span().resolved_at(Span::mixed_site()));
+            TokenTree::Ident(ident)
+        }
+        TokenTree::Group(group) => {
+            let mut seen = Group::new(group.delimiter(), visible(group.stream()));
+            seen.set_span(group.span());
+            TokenTree::Group(seen)
+        }
+        other => other,
+    };
+    tokens.into_iter().map(token).collect()
+}
+
+/// The messages, around which the expressions of `with` are evaluated once.
+pub(crate) fn evaluated(with: &[With], messages: TokenStream) -> TokenStream {
+    if with.is_empty() {
+        return messages;
+    }
+    let (values, bindings) = (with.iter().filter_map(With::value), with.iter().map(With::binding));
+    // What a `match` looks at lives to its end, also what an expression made on its way.
+    quote_spanned!(Span::mixed_site()=> match (#(#values,)*) { (#(#bindings,)*) => { #messages } })
+}
+
+/// Where an expression first names the program's state.
+pub(crate) fn state(with: &[With]) -> Option<Span> {
+    with.iter().find_map(With::state)
+}
+
+impl With {
+    pub(crate) fn text(&self) -> String {
+        self.name.to_string()
+    }
+
+    pub(crate) fn has_fault(&self) -> bool {
+        self.written.is_none()
+    }
+
+    /// `&expression`, in parentheses where needed.
+    pub(crate) fn value(&self) -> Option<TokenStream> {
+        let mut written = self.written.clone()?;
+        while let Expr::Group(group) = written {
+            written = *group.expr;
+        }
+        let and_token = Token![&](ends(&written).0);
+        let expr = Box::new(written);
+        let reference = ExprReference { attrs: vec![], and_token, mutability: None, expr };
+        Some(visible(reference.to_token_stream()))
+    }
+
+    /// What the reference to the value is called: nothing that a constant in scope is.
+    pub(crate) fn binding(&self) -> Ident {
+        Ident::new(&format!("__llmnode_{}", self.name), Span::mixed_site())
+    }
+
+    /// The places of the expression's first and last token.
+    pub(crate) fn ends(&self) -> (Span, Span) {
+        ends(&self.written)
+    }
+
+    fn state(&self) -> Option<Span> {
+        let mut found = None;
+        names(self.written.to_token_stream(), &mut |before, ident, _| {
+            if found.is_none() && before != Some('.') && ident == "state" {
+                found = Some(ident.span());
+            }
+        });
+        found
+    }
+
+    /// The fields of `self` that the expression names; `None` if it uses `self` as a whole, or could not be read.
+    pub(crate) fn fields(&self, fields: &[String]) -> Option<Vec<String>> {
+        let (mut found, mut whole) = (vec![], self.written.is_none());
+        names(self.written.to_token_stream(), &mut |_, ident, field| {
+            if ident == "self" {
+                match field.filter(|field| fields.contains(field)) {
+                    Some(field) => found.push(field),
+                    None => whole = true,
+                }
+            }
+        });
+        (!whole).then_some(found)
+    }
+}
+
+/// Calls `take` for each identifier, with the punctuation before it and the name that follows it after a dot.
+fn names(tokens: TokenStream, take: &mut dyn FnMut(Option<char>, &Ident, Option<String>)) {
+    let tokens: Vec<_> = tokens.into_iter().collect();
+    let punctuation = |at: Option<usize>| match tokens.get(at?)? {
+        TokenTree::Punct(punct) => Some(punct.as_char()),
+        _ => None,
+    };
+    for (at, token) in tokens.iter().enumerate() {
+        match token {
+            TokenTree::Ident(ident) => {
+                let field = match tokens.get(at + 2) {
+                    Some(TokenTree::Ident(field)) if punctuation(Some(at + 1)) == Some('.') => {
+                        Some(field.unraw().to_string())
+                    }
+                    _ => None,
+                };
+                take(punctuation(at.checked_sub(1)), ident, field);
+            }
+            TokenTree::Group(group) => names(group.stream(), take),
+            _ => {}
+        }
+    }
+}
