@@ -20,6 +20,17 @@ const SECTIONS: &[Section] = &[
                 characters of the text itself, from 1.",
     },
     Section {
+        title: "Prompt files",
+        folders: &["file"],
+        about: "`prompt_file` and `system_file` name a file beside the source file. A position such as choose.md:2:11 counts \
+                its lines and characters, from 1.",
+    },
+    Section {
+        title: "Expressions in prompts",
+        folders: &["with"],
+        about: "`with(n = state.files.len())` declares prompt variables by Rust expressions.",
+    },
+    Section {
         title: "The arguments of `#[llm_node]`",
         folders: &["args"],
         about: "An argument is `name = value`, or `name(…)` for `limits` and `recover`; commas stand between.",
