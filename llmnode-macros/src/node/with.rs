@@ -72,8 +72,7 @@ fn skip(input: ParseStream<'_>) {
 
 /// Refuses what leaves the expression, or waits in it. What a closure or an `async` block holds is their own.
 fn refuse_way_out(tokens: TokenStream) -> syn::Result<()> {
-    let mut tokens = tokens.into_iter().peekable();
-    while let Some(token) = tokens.next() {
+    for token in tokens {
         match &token {
             TokenTree::Group(group) => refuse_way_out(group.stream())?,
             TokenTree::Punct(punct) if punct.as_char() == '|' => return Ok(()),
@@ -159,50 +158,51 @@ impl With {
     }
 
     fn state(&self) -> Option<Span> {
-        let mut found = None;
-        names(self.written.to_token_stream(), &mut |before, ident, _| {
-            if found.is_none() && before != Some('.') && ident == "state" {
-                found = Some(ident.span());
-            }
-        });
-        found
+        let names = names(self.written.to_token_stream());
+        let state = names.into_iter().find(|name| name.ident == "state" && name.before != Some('.'));
+        state.map(|name| name.ident.span())
     }
 
     /// The fields of `self` that the expression names; `None` if it uses `self` as a whole, or could not be read.
     pub(crate) fn fields(&self, fields: &[String]) -> Option<Vec<String>> {
-        let (mut found, mut whole) = (vec![], self.written.is_none());
-        names(self.written.to_token_stream(), &mut |_, ident, field| {
-            if ident == "self" {
-                match field.filter(|field| fields.contains(field)) {
-                    Some(field) => found.push(field),
-                    None => whole = true,
-                }
-            }
-        });
-        (!whole).then_some(found)
+        let names = names(self.written.as_ref()?.to_token_stream());
+        let owners = names.into_iter().filter(|name| name.ident == "self");
+        owners.map(|name| name.field.filter(|field| fields.contains(field))).collect()
     }
 }
 
-/// Calls `take` for each identifier, with the punctuation before it and the name that follows it after a dot.
-fn names(tokens: TokenStream, take: &mut dyn FnMut(Option<char>, &Ident, Option<String>)) {
+/// A name in an expression.
+struct Name {
+    ident: Ident,
+    /// The punctuation before it.
+    before: Option<char>,
+    /// What follows it after a dot.
+    field: Option<String>,
+}
+
+fn names(tokens: TokenStream) -> Vec<Name> {
     let tokens: Vec<_> = tokens.into_iter().collect();
-    let punctuation = |at: Option<usize>| match tokens.get(at?)? {
+    let punctuation = |at: usize| match tokens.get(at)? {
         TokenTree::Punct(punct) => Some(punct.as_char()),
         _ => None,
     };
+    let mut names = vec![];
     for (at, token) in tokens.iter().enumerate() {
         match token {
             TokenTree::Ident(ident) => {
                 let field = match tokens.get(at + 2) {
-                    Some(TokenTree::Ident(field)) if punctuation(Some(at + 1)) == Some('.') => {
-                        Some(field.unraw().to_string())
-                    }
+                    Some(TokenTree::Ident(field)) if punctuation(at + 1) == Some('.') => Some(field),
                     _ => None,
                 };
-                take(punctuation(at.checked_sub(1)), ident, field);
+                names.push(Name {
+                    ident: ident.clone(),
+                    before: at.checked_sub(1).and_then(punctuation),
+                    field: field.map(|field| field.unraw().to_string()),
+                });
             }
-            TokenTree::Group(group) => names(group.stream(), take),
+            TokenTree::Group(group) => names.extend(self::names(group.stream())),
             _ => {}
         }
     }
+    names
 }
