@@ -8,6 +8,7 @@ mod field;
 mod limits;
 mod model;
 mod recover;
+mod segments;
 mod stub;
 mod time;
 mod validators;

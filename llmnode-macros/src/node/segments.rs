@@ -1,0 +1,71 @@
+//! The messages of a prompt, as the calls that write them.
+
+use proc_macro2::{Ident, Literal, Span, TokenStream};
+use quote::quote_spanned;
+
+use super::bounds::field_type;
+use super::model::{NodeModel, Part, Place};
+use crate::generics::ends;
+use crate::prompt::template::Format;
+
+pub(crate) fn message(role: &str, parts: &[Part], model: &NodeModel<'_>, private: &Ident) -> TokenStream {
+    let here = Span::mixed_site();
+    let role = Ident::new(role, here);
+    let segments = parts.iter().map(|part| segment(part, model, private));
+    quote_spanned!(here=> to.#role(&[#(#segments),*]);)
+}
+
+pub(crate) fn history(model: &NodeModel<'_>, private: &Ident) -> Option<TokenStream> {
+    let here = Span::mixed_site();
+    let field = reference(&Place::Field(model.history.clone()?), model, private);
+    Some(quote_spanned!(here=> to.history(#field);))
+}
+
+fn segment(part: &Part, model: &NodeModel<'_>, private: &Ident) -> TokenStream {
+    let here = Span::mixed_site();
+    let segment = quote_spanned!(here=> #private::Segment);
+    let (place, format) = match part {
+        Part::Text(text) => return quote_spanned!(here=> #segment::text(#text)),
+        Part::Value { place, format } => (place, format),
+    };
+    let by_reference = reference(place, model, private);
+    match format {
+        Format::Plain => quote_spanned!(here=> #segment::value(#by_reference)),
+        Format::List => quote_spanned!(here=> #segment::list(#by_reference)),
+        Format::Json => quote_spanned!(here=> #segment::json(#by_reference)),
+        Format::Fence => quote_spanned!(here=> #segment::fence(#by_reference)),
+        Format::Attach => quote_spanned!(here=> #segment::attach(#by_reference)),
+        Format::Or(absent) => quote_spanned!(here=> #segment::or(#by_reference, #absent)),
+        Format::Spec(spec) => {
+            let spec = format!("{{:{spec}}}");
+            quote_spanned!(here=> #segment::format(&::core::format_args!(#spec, #by_reference)))
+        }
+    }
+}
+
+/// `&self.field` at the field's type, where a missing trait is mended, or `&state.path` at the literal.
+fn reference(place: &Place, model: &NodeModel<'_>, private: &Ident) -> TokenStream {
+    match place {
+        Place::Field(field) => {
+            let (first, last) = field_type(model, field).map_or((field.span(), field.span()), ends);
+            let mut field = field.clone();
+            field.set_span(last);
+            let owner = Ident::new("self", first);
+            let member = quote_spanned!(last=> .#field);
+            quote_spanned!(first=> &#owner #member)
+        }
+        Place::With(binding, (first, last)) => {
+            let mut binding = binding.clone();
+            binding.set_span(*last);
+            let value = quote_spanned!(*last=> *#binding);
+            quote_spanned!(*first=> &#value)
+        }
+        Place::State { members, at, span } => {
+            let mut private = private.clone();
+            private.set_span(*span);
+            let line = Literal::usize_unsuffixed(at.line);
+            let column = Literal::usize_unsuffixed(at.column);
+            quote_spanned!(*span=> &#private::prompt_at::<#line, #column, _>(state)#(.#members)*)
+        }
+    }
+}
