@@ -3,6 +3,8 @@
 
 #![allow(dead_code, missing_docs, reason = "the macros' entry points are not in it, and nobody else uses it")]
 
+extern crate proc_macro;
+
 mod anything;
 mod configured;
 mod crate_path;
