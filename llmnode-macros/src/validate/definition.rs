@@ -86,7 +86,7 @@ fn reached(input: &DeriveInput, model: &Model<'_>, private: &Ident) -> TokenStre
         if !seen.insert(ty.to_token_stream().to_string()) {
             continue;
         }
-        if mentions_parameter(ty, &input.generics) {
+        if is_generic(ty, &input.generics) {
             generics.make_where_clause().predicates.push(parse_quote!(#ty: #private::ValidatedFields));
             types.push(quote_spanned!(here=> <#ty as #private::ValidatedFields>::reach(to);));
         } else {
@@ -116,6 +116,12 @@ fn parts(ty: &Type) -> Vec<&Type> {
         Type::Tuple(tuple) => tuple.elems.iter().filter(|ty| !is_plain(ty)).flat_map(parts).collect(),
         ty => vec![ty],
     }
+}
+
+/// Whether a field's impl has to be asked for by a bound. That of a trait object need not, and `<dyn A + as B>` is no
+/// path.
+fn is_generic(ty: &Type, generics: &Generics) -> bool {
+    !matches!(ty, Type::TraitObject(_)) && mentions_parameter(ty, generics)
 }
 
 struct Dive<'a> {
@@ -156,7 +162,7 @@ impl Dive<'_> {
             }
         };
         for ty in model.shapes.iter().flat_map(|shape| &shape.fields).flat_map(|field| parts(field.ty)) {
-            if mentions_parameter(ty, &self.input.generics) {
+            if is_generic(ty, &self.input.generics) {
                 generics
                     .make_where_clause()
                     .predicates
@@ -234,7 +240,7 @@ impl Dive<'_> {
             return quote_spanned!(here=> #(#elements)*);
         }
         let at = here.located_at(ty.span());
-        if mentions_parameter(ty, &self.input.generics) {
+        if is_generic(ty, &self.input.generics) {
             return quote_spanned!(at=> <#ty as #private::Validate<#state>>::checks(#reference, to););
         }
         quote_spanned!(at=> (&&&#private::Dive(#reference)).dive::<#state>(to);)

@@ -43,6 +43,22 @@ fn the_seeds_hold() {
     }
 }
 
+/// What once did not, as the fuzz targets and the changed seeds found it.
+#[test]
+fn what_was_found_holds() {
+    for found in [
+        r#"#[llm_node(prompt = "a", crate = Self::a)] struct A;"#,
+        r#"#[llm_node(prompt = "{a:Choice,\n  b}")] struct A;"#,
+        r#"#[llm_node(prompt = "a", state = '_a + B)] struct A;"#,
+        r#"#[llm_node(prompt = "a", state = World + recover(,))] struct A;"#,
+        r#"#[llm_node(prompt = "a", recover(transport = [retry(5, 1s...2s)]))] struct A;"#,
+        "#[llm_output] enum A<T> { B { c: List<item = T> + } }",
+    ] {
+        let given = Use::read(found.parse().unwrap()).unwrap();
+        given.holds().unwrap_or_else(|fault| panic!("{found}: {fault}"));
+    }
+}
+
 /// The fuzz crate is built of the same modules, below a root of its own.
 #[test]
 fn the_fuzz_crate_has_the_modules_of_this_one() {
