@@ -10,6 +10,10 @@ use crate::prompt::locate::source_offsets;
 pub(crate) fn holds(token: &str) -> Held {
     // As the compiler does before it reads anything.
     let token = &token.replace("\r\n", "\n");
+    if token.contains('\r') {
+        // A carriage return by itself is no Rust.
+        return Ok(());
+    }
     let literal = token.parse::<Literal>().ok().map(syn::Lit::new);
     let Some(syn::Lit::Str(literal)) = literal.filter(|literal| literal.suffix().is_empty()) else {
         source_offsets(token, "");

@@ -80,7 +80,6 @@ fn variable() -> impl Strategy<Value = Piece> {
         Just(Format::List),
         Just(Format::Json),
         Just(Format::Attach),
-        Just(Format::Attach),
         "[^{}]{1,9}".prop_map(Format::Or),
         a_use().prop_filter_map("a format", |(_, spec)| (!spec.is_empty())
             .then(|| Format::Spec(spec.to_owned()))),
@@ -102,7 +101,6 @@ fn written(piece: &Piece) -> String {
         Format::Plain => format!("{{{name}}}"),
         Format::List => format!("{{{name}:list}}"),
         Format::Json => format!("{{{name}:json}}"),
-        Format::Attach => format!("{{{name}:attach}}"),
         Format::Fence => format!("{{{name}:fence}}"),
         Format::Attach => format!("{{{name}:attach}}"),
         Format::Or(text) => format!("{{{name}:or({text})}}"),
