@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::time::Duration;
 
-use super::stacks::Stacks;
+use super::stacks::{Stacks, is_transport};
 use super::step::{Backoff, Failures, Step};
 use super::wait::jitter;
 use crate::category::{Category, Group};
@@ -248,15 +248,6 @@ impl<'p> Progress<'p> {
             self.taken.len() - 1
         });
         &mut self.taken[at].1
-    }
-}
-
-/// Whether a stack is one for failures of the transport: what waits, and costs the endpoint.
-fn is_transport(key: Failures) -> bool {
-    match key {
-        Failures::Transport => true,
-        Failures::Answer => false,
-        Failures::Category(category) => Retry::by_default(category) == Retry::Transport,
     }
 }
 

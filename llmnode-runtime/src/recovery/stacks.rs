@@ -1,6 +1,6 @@
 //! Which stack a failure selects.
 
-use super::step::{Failures, Step};
+use super::step::{Backoff, Failures, Step};
 use crate::category::{Category, Group};
 use crate::model::Retry;
 use crate::node::Node;
@@ -32,6 +32,8 @@ pub(crate) struct Stacks<'p> {
     pub(crate) own: &'p [(Failures, Vec<Step>)],
     pub(crate) retries: Count,
     pub(crate) transport_retries: Count,
+    /// The wait of retries in the transport group that state none.
+    pub(crate) wait: Option<Backoff>,
     pub(crate) fallback_model: Option<(&'p str, Level)>,
     /// The node has a fallback value.
     pub(crate) fallback: bool,
@@ -65,6 +67,7 @@ impl<'p> Stacks<'p> {
                 own.transport_retries.or(node.transport_retries),
                 2,
             ),
+            wait: call.wait.or(run.wait).or(own.wait).or(node.wait),
             fallback_model: model(call.fallback_model.as_deref(), Level::Call)
                 .or(model(run.fallback_model.as_deref(), Level::Run))
                 .or(model(own.fallback_model.as_deref().or(node.fallback_model), Level::Node)),
@@ -75,6 +78,18 @@ impl<'p> Stacks<'p> {
     /// The stack for a failure, and the key under which its tries are counted. `decision` is the failure's own, where
     /// it differs from its category's.
     pub(crate) fn of(&self, category: Category, decision: Option<Retry>) -> (Failures, Vec<Step>) {
+        let (key, mut steps) = self.chosen(category, decision);
+        if is_transport(key) {
+            for step in &mut steps {
+                if let Step::Retry { wait, .. } = step {
+                    *wait = wait.or(self.wait);
+                }
+            }
+        }
+        (key, steps)
+    }
+
+    fn chosen(&self, category: Category, decision: Option<Retry>) -> (Failures, Vec<Step>) {
         let own = Failures::Category(category);
         let group = match (decision, category.group()) {
             (Some(Retry::Transport), _) => Some(Failures::Transport),
@@ -162,6 +177,15 @@ impl<'p> Stacks<'p> {
             }
             _ => steps,
         }
+    }
+}
+
+/// Whether a stack is one for failures of the transport: what waits, and costs the endpoint.
+pub(super) fn is_transport(key: Failures) -> bool {
+    match key {
+        Failures::Transport => true,
+        Failures::Answer => false,
+        Failures::Category(category) => Retry::by_default(category) == Retry::Transport,
     }
 }
 
@@ -281,6 +305,31 @@ mod tests {
         ] {
             let steps: Vec<_> = with_times(stack, &number).iter().map(ToString::to_string).collect();
             assert_eq!(steps.join(" "), changed);
+        }
+    }
+
+    #[test]
+    fn a_wait_is_for_retries_of_the_transport_that_state_none() {
+        use std::time::Duration;
+        const STATED: &[(Failures, &[Step])] = &[
+            (Failures::Transport, &[Step::retry(1), Step::retry_with(1, Backoff::fixed(Duration::ZERO))]),
+            (Failures::Category(Category::Timeout), &[Step::retry(3)]),
+            (Failures::Category(Category::BadResponse), &[Step::retry(3)]),
+            (Failures::Answer, &[Step::retry(1), Step::repair(1)]),
+        ];
+        let second = Duration::from_secs(1);
+        let waits = |seconds: u32| Settings::new().wait(second * seconds);
+        let node = Attributes::new().recover(STATED).wait(Backoff::growing(second, second * 9));
+        let silent = Settings::new();
+        for (call, run, node, category, steps) in [
+            (&silent, &silent, &node, Category::Network, "retry(1, 1s..9s) retry(1, 0ns)"),
+            (&silent, &waits(2), &node, Category::Timeout, "retry(3, 2s)"),
+            (&waits(3), &waits(2), &node, Category::Timeout, "retry(3, 3s)"),
+            (&waits(3), &silent, &node, Category::BadResponse, "retry(3)"),
+            (&waits(3), &silent, &node, Category::SchemaError, "retry(1) repair(1)"),
+            (&waits(3), &silent, &Attributes::new(), Category::RateLimitError, "retry(2, 3s)"),
+        ] {
+            assert_eq!(of(call, run, node, category), steps, "{category}");
         }
     }
 

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::fmt;
+use std::ops::Range;
 use std::time::Duration;
 
 use crate::category::Category;
@@ -51,7 +52,7 @@ pub enum Step {
     Retry {
         /// How often, 1 or more.
         times: u32,
-        /// The wait before each; `None`: in the transport group 0.5 s · 2ⁿ up to 8 s, at random; elsewhere none.
+        /// The wait before each; `None`: in the transport group `wait` of the settings, by default 0.5 s · 2ⁿ up to 8 s, at random; elsewhere none.
         /// The server's own wait comes on top.
         wait: Option<Backoff>,
     },
@@ -123,6 +124,18 @@ impl Backoff {
     /// A random wait, whose bound grows from try to try.
     pub const fn growing(from: Duration, to: Duration) -> Self {
         Backoff { from, to }
+    }
+}
+
+impl From<Duration> for Backoff {
+    fn from(wait: Duration) -> Self {
+        Backoff::fixed(wait)
+    }
+}
+
+impl From<Range<Duration>> for Backoff {
+    fn from(range: Range<Duration>) -> Self {
+        Backoff::growing(range.start, range.end)
     }
 }
 

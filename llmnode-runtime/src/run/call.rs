@@ -18,7 +18,7 @@ use crate::ledger::{CallId, CallRecord, CallScope};
 use crate::limits::{CallLimits, Limits};
 use crate::node::Exec;
 use crate::panics::{caught, guarded};
-use crate::recovery::{Failures, Step};
+use crate::recovery::{Backoff, Failures, Step};
 use crate::settings::Settings;
 
 type Outcome<T> = Result<CallReport<T>, NodeError>;
@@ -95,8 +95,16 @@ impl<'r, T> Call<'r, T> {
         self
     }
 
+    /// Sets the wait before each try that follows a failure of the transport: a `Duration`, or a range of them from
+    /// which it grows from try to try. What the server asks for comes on top. A step of `recover` that states a wait
+    /// keeps its own.
+    pub fn wait(mut self, wait: impl Into<Backoff>) -> Self {
+        self.settings.wait = Some(wait.into());
+        self
+    }
+
     /// Sets the longest wait before a further try that a server may ask for; a longer one fails at once. A wait that
-    /// a step of `recover` states is its own bound.
+    /// is stated, by `wait` or a step of `recover`, is its own bound.
     pub fn max_wait(mut self, max_wait: Duration) -> Self {
         self.settings.max_wait = Some(max_wait);
         self

@@ -1,7 +1,9 @@
 //! What a node states about its calls.
 
+use std::time::Duration;
+
 use crate::limits::Limits;
-use crate::recovery::{Failures, Step};
+use crate::recovery::{Backoff, Failures, Step};
 
 /// The settings that a node's attributes state; every call of the node starts from them.
 #[derive(Clone, Copy, Debug, Default)]
@@ -17,6 +19,10 @@ pub struct Attributes {
     pub retries: Option<u32>,
     /// More tries of the same request after a failure of the transport.
     pub transport_retries: Option<u32>,
+    /// The wait before each of these tries.
+    pub wait: Option<Backoff>,
+    /// The longest wait that a server may ask for.
+    pub max_wait: Option<Duration>,
     /// The steps that follow a failure, for those failures that have other ones than by default.
     pub recover: &'static [(Failures, &'static [Step])],
     /// The model to ask when all further tries with the first one failed: a name registered on the run, or else the
@@ -37,6 +43,8 @@ impl Attributes {
             max_tokens: None,
             retries: None,
             transport_retries: None,
+            wait: None,
+            max_wait: None,
             recover: &[],
             fallback_model: None,
             fallback: false,
@@ -76,6 +84,20 @@ impl Attributes {
     #[must_use]
     pub const fn transport_retries(mut self, transport_retries: u32) -> Self {
         self.transport_retries = Some(transport_retries);
+        self
+    }
+
+    /// States the wait before each try that follows a failure of the transport.
+    #[must_use]
+    pub const fn wait(mut self, wait: Backoff) -> Self {
+        self.wait = Some(wait);
+        self
+    }
+
+    /// States the longest wait that a server may ask for.
+    #[must_use]
+    pub const fn max_wait(mut self, max_wait: Duration) -> Self {
+        self.max_wait = Some(max_wait);
         self
     }
 

@@ -47,7 +47,11 @@ impl<'p> Resolved<'p> {
             node,
             model,
             stacks,
-            max_wait: said.iter().find_map(|one| one.max_wait).unwrap_or(Duration::from_secs(60)),
+            max_wait: said
+                .iter()
+                .find_map(|one| one.max_wait)
+                .or(node.max_wait)
+                .unwrap_or(Duration::from_secs(60)),
             max_output_bytes: said.iter().find_map(|one| one.max_output_bytes).unwrap_or(usize::MAX),
             feedback_rounds: said.iter().find_map(|one| one.feedback_rounds).unwrap_or(3),
             stop_on_repeat: said.iter().find_map(|one| one.stop_on_repeat).unwrap_or(false),
@@ -83,6 +87,11 @@ impl<'p> Resolved<'p> {
         let Resolved { call, run, own, node, .. } = self;
         let retries = call.retries.or(own.retries).or(node.retries).is_some_and(|retries| retries > 0);
         let fallback_model = self.stacks.fallback_model.is_some_and(|(name, _)| name.trim().is_empty());
+        let wait = self
+            .stacks
+            .wait
+            .filter(|wait| wait.to < wait.from)
+            .map(|wait| format!("the wait {wait} goes down"));
         let alone = [
             (self.max_output_bytes == 0, "max_output_bytes is 0; an answer needs at least one byte"),
             (
@@ -112,7 +121,7 @@ impl<'p> Resolved<'p> {
             ),
         ];
         let alone = alone.into_iter().filter(|(is, _)| *is).map(|(_, fault)| fault.to_owned());
-        alone.chain(stacks.into_iter().flatten()).collect()
+        alone.chain(wait).chain(stacks.into_iter().flatten()).collect()
     }
 }
 

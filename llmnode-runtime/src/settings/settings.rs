@@ -7,7 +7,7 @@ use std::time::Duration;
 use serde_json::{Map, Value};
 
 use crate::limits::Limits;
-use crate::recovery::{Failures, Step};
+use crate::recovery::{Backoff, Failures, Step};
 
 /// Settings of one call ([`Call::settings`](crate::Call::settings)) or of all calls of a run
 /// ([`Run::with_settings`](crate::Run::with_settings)).
@@ -41,8 +41,12 @@ pub struct Settings {
     /// The model to ask when all further tries with the first one failed: a name registered on the run, or else
     /// the provider's id. Default: none.
     pub fallback_model: Option<String>,
+    /// The wait before each try that follows a failure of the transport: always the same, or growing from try to try.
+    /// What the server asks for comes on top. A step of `recover` that states a wait keeps its own. Default: a random
+    /// part of 0.5 s, 1 s, 2 s, .. 8 s.
+    pub wait: Option<Backoff>,
     /// The longest wait before a further try that a server may ask for; a longer one fails at once. The random part
-    /// on top is cut to it, too; a wait that a step of `recover` states may be longer. Default 60 s.
+    /// on top is cut to it, too; a wait that is stated, here or in a step of `recover`, may be longer. Default 60 s.
     pub max_wait: Option<Duration>,
     /// The longest answer, in bytes, 1 or more; a longer one is a `truncated_output`. Default: no bound but the
     /// provider's.
@@ -73,6 +77,7 @@ impl fmt::Debug for Settings {
             .field("transport_retries", &self.transport_retries)
             .field("recover", &self.recover)
             .field("fallback_model", &self.fallback_model)
+            .field("wait", &self.wait)
             .field("max_wait", &self.max_wait)
             .field("max_output_bytes", &self.max_output_bytes)
             .field("feedback_rounds", &self.feedback_rounds)
@@ -142,6 +147,13 @@ impl Settings {
     #[must_use]
     pub fn fallback_model(mut self, model: impl Into<String>) -> Self {
         self.fallback_model = Some(model.into());
+        self
+    }
+
+    /// Sets the wait before each try that follows a failure of the transport: a `Duration`, or a range of them.
+    #[must_use]
+    pub fn wait(mut self, wait: impl Into<Backoff>) -> Self {
+        self.wait = Some(wait.into());
         self
     }
 
