@@ -6,7 +6,8 @@ use std::time::Duration;
 
 use llmnode::prelude::*;
 use llmnode::{
-    Attributes, Backoff, Degraded, Exec, Failures, Limits, ModelError, Node, Reply, Step, recovery_of,
+    Attributes, Backoff, Call, Degraded, Exec, Failures, Limits, ModelError, Node, Reply, Settings, Step,
+    TestClock, recovery_of,
 };
 
 #[path = "../llmnode-macros/src/node/recover/keys.rs"]
@@ -17,6 +18,58 @@ fn the_macro_knows_the_categories_of_the_runtime() {
     let known = keys::CATEGORIES.map(|(name, group)| (name, format!("{group:?}")));
     let group = |category: &Category| (category.as_str(), format!("{:?}", category.group()));
     assert_eq!(known.to_vec(), Category::ALL.iter().map(group).collect::<Vec<_>>());
+}
+
+/// The attribute is a default: the run's word beats it, and the call's beats that. A step's own wait stays.
+#[tokio::test]
+async fn the_wait_between_tries() {
+    #[llm_node(prompt = "Rate.", wait = 10s, max_wait = 2s)]
+    struct Rate;
+    #[llm_node(
+        prompt = "Rate.",
+        wait = 1s..60s,
+        recover(rate_limit_error = [retry(1), retry(1, 5s)], timeout = [model("small"), bubble])
+    )]
+    struct Recovering;
+    let second = Duration::from_secs(1);
+    let step = |times, wait| Step::retry_with(times, wait);
+    assert_eq!(recovery_of::<Rate>(Category::Network), [step(2, Backoff::fixed(second * 10)), Step::Bubble]);
+    let growing = Backoff::growing(second, second * 60);
+    for (category, steps) in [
+        (Category::RateLimitError, vec![step(1, growing), step(1, Backoff::fixed(second * 5)), Step::Bubble]),
+        (Category::Timeout, vec![Step::model("small"), Step::Bubble]),
+        (Category::Network, vec![step(2, growing), Step::Bubble]),
+        (Category::EmptyResponse, vec![Step::Bubble]),
+    ] {
+        assert_eq!(recovery_of::<Recovering>(category), steps);
+    }
+
+    let waits = async |settings: Settings, call: &dyn Fn(Call<'static, String>) -> Call<'static, String>| {
+        let model = ScriptedModel::new().reply(Reply::failure(Category::Network)).reply("5");
+        let clock = TestClock::new();
+        let run: &'static Run<()> =
+            Box::leak(Box::new(Run::new(model).with_clock(clock).with_settings(settings)));
+        call(run.call(&Rate)).report().await.unwrap().record.attempts[1].wait
+    };
+    let by_run = Settings::new().wait(second * 20);
+    assert_eq!(
+        waits(Settings::new(), &|call| call).await,
+        second * 10,
+        "its own bound, whatever max_wait says"
+    );
+    assert_eq!(waits(by_run.clone(), &|call| call).await, second * 20);
+    assert_eq!(waits(by_run.clone(), &|call| call.wait(second * 30)).await, second * 30);
+    let waited = waits(by_run, &|call| call.wait(second..second * 60)).await;
+    assert!((second..=second * 2).contains(&waited), "{waited:?}");
+
+    let asks = |wait| ScriptedModel::new().reply(Reply::failure(Category::RateLimitError).retry_after(wait));
+    let run = Run::new(asks(second * 3)).with_clock(TestClock::new());
+    let error = run.call(&Rate).await.unwrap_err();
+    assert!(error.message().ends_with("a wait of 3s, longer than max_wait (2s)"), "{error}");
+    let run = Run::new(asks(second * 3).reply("5")).with_clock(TestClock::new());
+    assert_eq!(run.call(&Rate).max_wait(second * 4).await.unwrap(), "5");
+    let error = run.call(&Rate).wait(second * 2..second).await.unwrap_err();
+    assert_eq!((error.category(), error.message()), (Category::ConfigError, "the wait 2s..1s goes down"));
 }
 
 /// What the macro refuses a `retry` or a `repair` for, a call refuses, too; and only that.

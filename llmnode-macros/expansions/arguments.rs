@@ -13,6 +13,13 @@ const _: () = {
         const ATTRIBUTES: __llmnode::Attributes = __llmnode::Attributes::new()
             .retries(0)
             .transport_retries(1)
+            .wait(
+                __llmnode::Backoff::growing(
+                    ::core::time::Duration::from_millis(1000),
+                    ::core::time::Duration::from_millis(60000),
+                ),
+            )
+            .max_wait(::core::time::Duration::from_millis(120000))
             .model("small")
             .temperature(0.2)
             .max_tokens(64);

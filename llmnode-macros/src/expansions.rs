@@ -58,6 +58,8 @@ fn a_node_with_all_arguments() {
         prompt = "{n:>3} {list:json}{{}}{photo:attach}",
         retries = 0,
         transport_retries = 1,
+        wait = 1s..60s,
+        max_wait = 2m,
         model = "small",
         temperature = 0.2,
         max_tokens = 64,

@@ -6,6 +6,7 @@ use syn::{Error, ExprPath, Ident, LitStr, Path, Type};
 
 use super::limits::Limits;
 use super::recover::{self, Stack};
+use super::time::{Time, Wait};
 use super::validators;
 use super::with::{self, With};
 
@@ -25,6 +26,8 @@ const VALUES: [&str; 16] = [
     "validate",
     "retries",
     "transport_retries",
+    "wait",
+    "max_wait",
     "model",
     "fallback_model",
     "fallback",
@@ -49,9 +52,18 @@ pub(crate) fn keys() -> impl Iterator<Item = &'static str> {
 /// Where to say what is no argument of a node.
 fn refused(name: &str) -> Option<String> {
     let setter = match name {
-        "max_wait" | "extra" => format!("`Settings::{name}` or `Call::{name}`"),
+        "extra" => "`Settings::extra` or `Call::extra`".to_owned(),
         "stop_on_repeat" | "feedback_rounds" | "max_output_bytes" => format!("`Settings::{name}`"),
         "attempt_timeout" | "connect_timeout" => format!("`OpenAiBuilder::{name}`"),
+        "max_retries" => {
+            return Some(format!(
+                "`{name}` is no argument of a node; write `retries = …` for bad answers, `transport_retries = …` for \
+                 failures of the transport"
+            ));
+        }
+        "backoff" | "delay" => {
+            return Some(format!("`{name}` is no argument of a node; write `wait = 1s..60s`"));
+        }
         "timeout" | "time" => {
             return Some(format!(
                 "`{name}` is no argument of a node; write `limits(time = 10s)`, for all its calls in a run together, \
@@ -83,6 +95,8 @@ pub(crate) struct NodeArgs {
     pub(crate) validate: Slot<Vec<ExprPath>>,
     pub(crate) retries: Slot<u32>,
     pub(crate) transport_retries: Slot<u32>,
+    pub(crate) wait: Slot<Wait>,
+    pub(crate) max_wait: Slot<Time>,
     pub(crate) model: Slot<LitStr>,
     pub(crate) fallback_model: Slot<LitStr>,
     pub(crate) fallback: Slot<ExprPath>,
@@ -116,6 +130,8 @@ impl NodeArgs {
             "validate" => fill(&mut self.validate, key.clone(), validators::parse(input, &key)),
             "retries" => fill(&mut self.retries, key.clone(), whole(input, &key, 0)),
             "transport_retries" => fill(&mut self.transport_retries, key.clone(), whole(input, &key, 0)),
+            "wait" => fill(&mut self.wait, key, Wait::parse(input)),
+            "max_wait" => fill(&mut self.max_wait, key, Time::parse_alone(input)),
             "model" => fill(&mut self.model, key.clone(), filled(text(input, &key, ""), &key)),
             "fallback_model" => {
                 fill(&mut self.fallback_model, key.clone(), filled(text(input, &key, ""), &key))

@@ -57,6 +57,8 @@ fn settings(args: &NodeArgs) -> Settings<'_> {
     Settings {
         retries: value(&args.retries).copied(),
         transport_retries: value(&args.transport_retries).copied(),
+        wait: value(&args.wait).copied(),
+        max_wait: value(&args.max_wait).copied(),
         model: value(&args.model).map(syn::LitStr::value),
         temperature: value(&args.temperature).copied(),
         max_tokens: value(&args.max_tokens).copied(),
@@ -95,6 +97,11 @@ fn together(args: &NodeArgs, item: &ItemStruct, faults: &mut Faults) {
             answers,
         };
         recover::check(stacks, &around, &mut faults.errors);
+    }
+    let stacks = value(&args.recover).map_or(&[][..], Vec::as_slice);
+    if let Some(wait) = key(&args.wait) {
+        let futile = recover::futile_wait(wait, stacks, value(&args.transport_retries).copied());
+        futile.into_iter().for_each(|error| faults.push(error));
     }
     if let Some(Type::Reference(reference)) = value(&args.state) {
         let message = "`state` is the type itself, which the run lends by reference; write it without `&`";

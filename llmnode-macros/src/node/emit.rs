@@ -10,6 +10,7 @@ use super::bounds::{of_node, with_state};
 use super::model::{NodeModel, Part};
 use super::recover;
 use super::segments::{history, message};
+use super::time::Time;
 use super::validators;
 use super::with;
 use crate::crate_path;
@@ -168,6 +169,8 @@ fn attributes(model: &NodeModel<'_>, private: &Ident) -> Option<TokenStream> {
     let text = |text: &Option<String>| text.as_ref().map(ToTokens::to_token_stream);
     call("retries", whole(settings.retries));
     call("transport_retries", whole(settings.transport_retries));
+    call("wait", settings.wait.map(|wait| wait.emit(private)));
+    call("max_wait", settings.max_wait.map(Time::emit));
     call("model", text(&settings.model));
     call("temperature", settings.temperature.map(|t| Literal::f64_unsuffixed(t).to_token_stream()));
     call("max_tokens", whole(settings.max_tokens));

@@ -42,7 +42,8 @@ impl Limits {
                 fill(&mut self.money, key, money)
             }
             _ => {
-                let time = Time::parse(input).and_then(|time| above_zero(time, !time.is_zero(), &key, at));
+                let time =
+                    Time::parse_alone(input).and_then(|time| above_zero(time, !time.is_zero(), &key, at));
                 fill(&mut self.time, key, time)
             }
         }

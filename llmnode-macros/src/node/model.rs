@@ -6,6 +6,7 @@ use syn::{ExprPath, ItemStruct, LitStr, Member, Path, Type};
 use super::limits::Limits;
 use super::recover::Stack;
 use super::with::With;
+use super::time::{Time, Wait};
 use crate::prompt::locate::Position;
 use crate::prompt::template::Format;
 
@@ -36,6 +37,8 @@ pub(crate) struct NodeModel<'a> {
 pub(crate) struct Settings<'a> {
     pub(crate) retries: Option<u32>,
     pub(crate) transport_retries: Option<u32>,
+    pub(crate) wait: Option<Wait>,
+    pub(crate) max_wait: Option<Time>,
     pub(crate) model: Option<String>,
     pub(crate) temperature: Option<f64>,
     pub(crate) max_tokens: Option<u32>,

@@ -4,6 +4,7 @@ mod check;
 mod emit;
 mod keys;
 mod parse;
+mod wait;
 
 use proc_macro2::{Ident, Span};
 use syn::LitStr;
@@ -14,6 +15,7 @@ use keys::Group;
 pub(crate) use check::{Answers, Around, check};
 pub(crate) use emit::emit;
 pub(crate) use parse::parse;
+pub(crate) use wait::futile as futile_wait;
 
 /// What to do about failures of one category or group, in order.
 pub(crate) struct Stack {

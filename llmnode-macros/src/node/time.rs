@@ -1,6 +1,6 @@
 //! Spans of time as arguments state them: `500ms`, `1.5s`, `2m`, and ranges of them.
 
-use proc_macro2::{Literal, Span, TokenStream};
+use proc_macro2::{Ident, Literal, Span, TokenStream};
 use quote::quote_spanned;
 use syn::parse::ParseStream;
 use syn::{Error, Lit, RangeLimits, Token};
@@ -19,6 +19,15 @@ impl Time {
         }
         let literal: Lit = input.parse()?;
         Self::read(&literal).map_err(|message| Error::new(literal.span(), message))
+    }
+
+    /// A time where a range of them might be meant.
+    pub(crate) fn parse_alone(input: ParseStream<'_>) -> syn::Result<Self> {
+        let time = Self::parse(input)?;
+        if input.peek(Token![..]) {
+            return Err(input.error("one time is wanted here, and this is a range"));
+        }
+        Ok(time)
     }
 
     fn read(literal: &Lit) -> Result<Self, String> {
@@ -94,6 +103,17 @@ impl Wait {
             return Err(Error::new(end, "a range of waits goes up; write the shorter time first"));
         }
         Ok(Self { from, to })
+    }
+
+    /// The `Backoff`.
+    pub(crate) fn emit(self, private: &Ident) -> TokenStream {
+        let (from, to) = (self.from.emit(), self.to.emit());
+        let here = Span::mixed_site();
+        if self.from == self.to {
+            quote_spanned!(here=> #private::Backoff::fixed(#from))
+        } else {
+            quote_spanned!(here=> #private::Backoff::growing(#from, #to))
+        }
     }
 }
 

@@ -4,7 +4,6 @@ use proc_macro2::{Ident, Literal, Span, TokenStream};
 use quote::{quote, quote_spanned};
 
 use super::{Action, Stack, Step};
-use crate::node::time::Wait;
 
 /// The table of stacks. A step may own a string, so that only a constant of its own lends it for ever.
 pub(crate) fn emit(stacks: &[Stack], private: &Ident) -> TokenStream {
@@ -32,7 +31,7 @@ fn step(step: &Step, private: &Ident) -> TokenStream {
             quote!(#of::retry(#times))
         }
         Action::Retry { times, wait: Some(wait) } => {
-            let (times, wait) = (Literal::u32_unsuffixed(*times), self::wait(*wait, private));
+            let (times, wait) = (Literal::u32_unsuffixed(*times), wait.emit(private));
             quote!(#of::retry_with(#times, #wait))
         }
         Action::Repair { times } => {
@@ -45,15 +44,6 @@ fn step(step: &Step, private: &Ident) -> TokenStream {
         }
         Action::Fallback => quote!(#of::Fallback),
         Action::Bubble => quote!(#of::Bubble),
-    }
-}
-
-fn wait(wait: Wait, private: &Ident) -> TokenStream {
-    let (from, to) = (wait.from.emit(), wait.to.emit());
-    if wait.from == wait.to {
-        quote!(#private::Backoff::fixed(#from))
-    } else {
-        quote!(#private::Backoff::growing(#from, #to))
     }
 }
 

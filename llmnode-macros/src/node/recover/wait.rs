@@ -1,0 +1,32 @@
+//! `wait = 10s`, for retries that state no wait of their own.
+
+use proc_macro2::Ident;
+use syn::Error;
+
+use super::keys::Group;
+use super::{Action, Stack};
+
+/// What is wrong with a wait that no retry takes.
+pub(crate) fn futile(wait: &Ident, stacks: &[Stack], transport_retries: Option<u32>) -> Option<Error> {
+    let group_is_stated = stacks.iter().any(|stack| stack.key == "transport");
+    let by_default = !group_is_stated && transport_retries != Some(0);
+    let mut transport = stacks.iter().filter(|stack| stack.group == Group::Transport);
+    if by_default || transport.any(takes_wait) {
+        return None;
+    }
+    let message = if stacks.iter().any(|stack| stack.group == Group::Transport) {
+        "`recover` leaves no `retry` for failures of the transport without a wait of its own, so this one is never used; \
+         drop it"
+    } else {
+        "`wait` is the pause before a further try, and `transport_retries = 0` asks for none; drop one of them"
+    };
+    Some(Error::new(wait.span(), message))
+}
+
+/// A stack with a fault may have been meant to take it.
+fn takes_wait(stack: &Stack) -> bool {
+    match &stack.steps {
+        Some(steps) => steps.iter().any(|step| matches!(step.action, Action::Retry { wait: None, .. })),
+        None => true,
+    }
+}
