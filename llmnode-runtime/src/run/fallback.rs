@@ -19,10 +19,14 @@ pub type Falling<'a, T> = BoxFuture<'a, Result<T, BoxError>>;
     note = "`E` is any error that is `Send` and `Sync`, or a text"
 )]
 pub trait FallbackValue<T, Kind> {
+    /// What is kept until the value is there: nothing, or the future, which has to be `Send`.
+    type Kept;
+
     /// As the one form that the runtime knows.
     fn falling<'a>(self) -> Falling<'a, T>
     where
-        Self: Send + 'a;
+        Self: 'a,
+        Self::Kept: Send;
 }
 
 /// The value itself.
@@ -36,10 +40,12 @@ pub struct Fallible;
 pub struct Later<Kind>(std::marker::PhantomData<Kind>);
 
 #[diagnostic::do_not_recommend]
-impl<T> FallbackValue<T, Plain> for T {
+impl<T: Send> FallbackValue<T, Plain> for T {
+    type Kept = ();
+
     fn falling<'a>(self) -> Falling<'a, T>
     where
-        T: Send + 'a,
+        Self: 'a,
     {
         Box::pin(std::future::ready(Ok(self)))
     }
@@ -47,9 +53,11 @@ impl<T> FallbackValue<T, Plain> for T {
 
 #[diagnostic::do_not_recommend]
 impl<T: Send, E: Into<BoxError>> FallbackValue<T, Fallible> for Result<T, E> {
+    type Kept = ();
+
     fn falling<'a>(self) -> Falling<'a, T>
     where
-        Self: Send + 'a,
+        Self: 'a,
     {
         Box::pin(std::future::ready(self.map_err(Into::into)))
     }
@@ -58,11 +66,14 @@ impl<T: Send, E: Into<BoxError>> FallbackValue<T, Fallible> for Result<T, E> {
 #[diagnostic::do_not_recommend]
 impl<T, Kind, F> FallbackValue<T, Later<Kind>> for F
 where
-    F: Future<Output: FallbackValue<T, Kind> + Send>,
+    F: Future<Output: FallbackValue<T, Kind, Kept: Send>>,
 {
+    type Kept = F;
+
     fn falling<'a>(self) -> Falling<'a, T>
     where
-        Self: Send + 'a,
+        Self: 'a,
+        F: Send,
     {
         Box::pin(async move { self.await.falling().await })
     }
@@ -110,7 +121,7 @@ pub fn fallback<'a, N: Node, F, Takes, Kind>(
     path: F,
 ) -> Falling<'a, N::Output>
 where
-    F: Function<Takes, Value: FallbackValue<N::Output, Kind> + Send + 'a>,
+    F: Function<Takes, Value: FallbackValue<N::Output, Kind, Kept: Send> + 'a>,
     Takes: FallbackParameters<fn(&'a N, &'a NodeError)>,
 {
     path.call(Takes::of((node, error))).falling()
@@ -124,7 +135,7 @@ pub fn fallback_with_state<'a, N: Node, S: ?Sized, F, Takes, Kind>(
     path: F,
 ) -> Falling<'a, N::Output>
 where
-    F: Function<Takes, Value: FallbackValue<N::Output, Kind> + Send + 'a>,
+    F: Function<Takes, Value: FallbackValue<N::Output, Kind, Kept: Send> + 'a>,
     Takes: FallbackParameters<fn(&'a N, &'a S, &'a NodeError)>,
 {
     path.call(Takes::of((node, state, error))).falling()

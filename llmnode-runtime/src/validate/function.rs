@@ -13,10 +13,14 @@ use crate::function::{Function, Nothing, Parameters};
     note = "an error of the program becomes an `Invalid` by `?`, and ends the call"
 )]
 pub trait ValidatorResult<Kind> {
+    /// What is kept until the result is there: nothing, or the future, which has to be `Send`.
+    type Kept;
+
     /// As the one form that the runtime knows.
     fn said<'a>(self) -> BoxFuture<'a, Said>
     where
-        Self: Send + 'a;
+        Self: 'a,
+        Self::Kept: Send;
 }
 
 /// The result itself.
@@ -28,6 +32,8 @@ pub struct Later;
 
 #[diagnostic::do_not_recommend]
 impl ValidatorResult<Now> for Said {
+    type Kept = ();
+
     fn said<'a>(self) -> BoxFuture<'a, Said> {
         Box::pin(ready(self))
     }
@@ -35,9 +41,12 @@ impl ValidatorResult<Now> for Said {
 
 #[diagnostic::do_not_recommend]
 impl<F: Future<Output = Said>> ValidatorResult<Later> for F {
+    type Kept = F;
+
     fn said<'a>(self) -> BoxFuture<'a, Said>
     where
-        Self: Send + 'a,
+        Self: 'a,
+        F: Send,
     {
         Box::pin(self)
     }
@@ -135,7 +144,7 @@ pub fn validate<'a, T, S, F, Takes, Kind>(
 ) where
     T: ?Sized + Sync,
     S: ?Sized,
-    F: Function<Takes, Value: ValidatorResult<Kind> + Send + 'a> + Send + 'a,
+    F: Function<Takes, Value: ValidatorResult<Kind, Kept: Send> + 'a> + Send + 'a,
     Takes: ValidatorParameters<'a, T>,
 {
     let check = move |_, attempt| path.call(Takes::of(value, attempt)).said();
@@ -151,7 +160,7 @@ pub fn validate_with_state<'a, T, S, F, Takes, Kind>(
 ) where
     T: ?Sized + Sync,
     S: ?Sized,
-    F: Function<Takes, Value: ValidatorResult<Kind> + Send + 'a> + Send + 'a,
+    F: Function<Takes, Value: ValidatorResult<Kind, Kept: Send> + 'a> + Send + 'a,
     Takes: StatedValidatorParameters<'a, T, S>,
 {
     let check = move |state, attempt| path.call(Takes::of(value, state, attempt)).said();

@@ -1,6 +1,5 @@
 // Cause: the fallback's error type may not leave its thread.
 // Mend: return `Box<dyn std::error::Error + Send + Sync>`, or a type of your own.
-// Errors: 2
 use llmnode::llm_node;
 
 #[llm_node(prompt = "{topic}", output = u8, fallback = middle)]
