@@ -33,6 +33,8 @@ keys! {
         "`validate = path`: a function that checks the answer, or a list of them." validate
         "`retries = 2`: more calls after a bad answer, sent at once. Default 0." retries
         "`transport_retries = 2`: more tries of the same request after a failure of the transport. Default 2." transport_retries
+        "`wait = 10s`, `wait = 1s..60s`: the pause before each of these tries, on top of what the server asks for." wait
+        "`max_wait = 120s`: the longest pause that a server may ask for. Default 60s." max_wait
         "`model = \"…\"`: a name registered by `Run::model`, or else the provider's id." model
         "`fallback_model = \"…\"`: a further model, asked from the original prompt." fallback_model
         "`fallback = path`: the function that gives a value when the models have failed." fallback
