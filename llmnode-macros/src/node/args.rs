@@ -55,12 +55,6 @@ fn refused(name: &str) -> Option<String> {
         "extra" => "`Settings::extra` or `Call::extra`".to_owned(),
         "stop_on_repeat" | "feedback_rounds" | "max_output_bytes" => format!("`Settings::{name}`"),
         "attempt_timeout" | "connect_timeout" => format!("`OpenAiBuilder::{name}`"),
-        "max_retries" => {
-            return Some(format!(
-                "`{name}` is no argument of a node; write `retries = …` for bad answers, `transport_retries = …` for \
-                 failures of the transport"
-            ));
-        }
         "backoff" | "delay" => {
             return Some(format!("`{name}` is no argument of a node; write `wait = 1s..60s`"));
         }
