@@ -16,7 +16,7 @@ use crate::keyed::{Grammar, Keyed, Slot, fill, parse_arguments};
 use crate::prompt::source::Source;
 use crate::values::{filled, function, number, text, ty, whole};
 
-const VALUES: [&str; 16] = [
+const VALUES: [&str; 18] = [
     "prompt",
     "prompt_file",
     "system",

@@ -5,8 +5,8 @@ use syn::{ExprPath, ItemStruct, LitStr, Member, Path, Type};
 
 use super::limits::Limits;
 use super::recover::Stack;
-use super::with::With;
 use super::time::{Time, Wait};
+use super::with::With;
 use crate::prompt::locate::Position;
 use crate::prompt::template::Format;
 
