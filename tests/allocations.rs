@@ -85,9 +85,9 @@ fn allocations(answers: &[&str], state: usize) -> u64 {
 #[test]
 fn a_call_and_a_correction_stay_within_their_bounds() {
     let plain = allocations(&["lamp"], 1000);
-    assert!(plain <= 15, "a call allocates {plain} times");
+    assert!(plain <= 16, "a call allocates {plain} times");
     assert_eq!(allocations(&["lamp"], 10_000_000), plain, "allocations depend on the size of the state");
     let corrected = allocations(&["axe", "lamp"], 1000);
     // Two of them are the stack of steps that a failure selects, and the count of those taken.
-    assert!(corrected <= 38, "a call with one correction allocates {corrected} times");
+    assert!(corrected <= 39, "a call with one correction allocates {corrected} times");
 }

@@ -53,6 +53,7 @@ const _: () = {
                 ],
             );
         }
+        #[inline]
         fn output(&self) -> __llmnode::OutputSpec<Self::Output, AnyState> {
             __llmnode::OutputSpec::text()
         }

@@ -24,6 +24,7 @@ const _: () = {
         fn render(&self, _: &World, to: &mut __llmnode::Prompt) {
             to.user(&[__llmnode::Segment::value(&self.topic)]);
         }
+        #[inline]
         fn output(&self) -> __llmnode::OutputSpec<Self::Output, World> {
             use __llmnode::probes::*;
             __llmnode::OutputSpec::json(

@@ -28,6 +28,7 @@ const _: () = {
         fn render(&self, _: &AnyState, to: &mut __llmnode::Prompt) {
             to.user(&[__llmnode::Segment::value(&self.topic)]);
         }
+        #[inline]
         fn output(&self) -> __llmnode::OutputSpec<Self::Output, AnyState> {
             __llmnode::OutputSpec::checked_text(|value, to| {
                 __llmnode::validate(to, "is_short", value.as_str(), is_short);

@@ -47,6 +47,7 @@ const _: () = {
             to.history(&self.messages);
             to.user(&[__llmnode::Segment::value(&self.input)]);
         }
+        #[inline]
         fn output(&self) -> __llmnode::OutputSpec<Self::Output, AnyState> {
             __llmnode::OutputSpec::text()
         }

@@ -50,6 +50,7 @@ const _: () = {
                 ],
             );
         }
+        #[inline]
         fn output(&self) -> __llmnode::OutputSpec<Self::Output, Borrowed<'state>> {
             __llmnode::OutputSpec::json(
                 |to| <Vec<T> as __llmnode::ValidatedFields>::reach(to),

@@ -26,6 +26,7 @@ const _: () = {
         fn render(&self, _: &AnyState, to: &mut __llmnode::Prompt) {
             to.user(&[__llmnode::Segment::text("Say hello.")]);
         }
+        #[inline]
         fn output(&self) -> __llmnode::OutputSpec<Self::Output, AnyState> {
             __llmnode::OutputSpec::text()
         }

@@ -40,6 +40,7 @@ const _: () = {
                 ],
             );
         }
+        #[inline]
         fn output(&self) -> __llmnode::OutputSpec<Self::Output, World> {
             use __llmnode::probes::*;
             __llmnode::OutputSpec::json(

@@ -90,6 +90,7 @@ fn ways(model: &NodeModel<'_>, generics: Generics, private: &Ident) -> TokenStre
             fn render(&self, #lent: &#state, to: &mut #private::Prompt) {
                 #messages
             }
+            #[inline]
             fn output(&self) -> #private::OutputSpec<Self::Output, #state> {
                 #spec
             }

@@ -20,9 +20,28 @@ use crate::validate::{self, Attempt, Checks, Verdict};
 
 /// Runs a node that asks a model: what `#[llm_node]` delegates to.
 ///
+/// The future is boxed: that it is `Send` is then proved here once, and not in the program for every node, which
+/// costs the compiler more than all else in a node together.
+///
 /// # Errors
 /// Whatever kept the call from an output that was accepted.
 pub async fn exec<N, S>(node: &N, cx: &Cx<'_, S>) -> Result<N::Output, NodeError>
+where
+    N: LlmNode<S>,
+    S: ?Sized + Sync,
+{
+    boxed(node, cx).await
+}
+
+fn boxed<'a, N, S>(node: &'a N, cx: &'a Cx<'_, S>) -> BoxFuture<'a, Result<N::Output, NodeError>>
+where
+    N: LlmNode<S>,
+    S: ?Sized + Sync,
+{
+    Box::pin(ask(node, cx))
+}
+
+async fn ask<N, S>(node: &N, cx: &Cx<'_, S>) -> Result<N::Output, NodeError>
 where
     N: LlmNode<S>,
     S: ?Sized + Sync,
