@@ -35,6 +35,7 @@ const _: () = {
                 ],
             );
         }
+        #[inline]
         fn output(&self) -> __llmnode::OutputSpec<Self::Output, AnyState> {
             __llmnode::OutputSpec::text()
         }

@@ -46,6 +46,7 @@ const _: () = {
                 }
             }
         }
+        #[inline]
         fn output(&self) -> __llmnode::OutputSpec<Self::Output, World> {
             __llmnode::OutputSpec::text()
         }
