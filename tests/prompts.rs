@@ -190,3 +190,20 @@ counting!(Counting, 1 + 1);
 async fn other_macros_hand_expressions_on() {
     assert_eq!(prompt(&Counting { topic: "rain".into() }).await, "2 4");
 }
+
+struct Game {
+    players: std::sync::Arc<(Player, u8)>,
+}
+
+struct Player {
+    name: Box<str>,
+}
+
+#[llm_node(prompt_file = "texts/state.md", system_file = "texts/state.md", state = Game)]
+struct Greet;
+
+#[tokio::test]
+async fn state_paths_lead_through_references_and_tuples() {
+    let players = std::sync::Arc::new((Player { name: "Ada".into() }, 3));
+    assert_eq!(messages(Game { players }, &Greet).await[1].content, "Ada is at level 3.");
+}

@@ -33,7 +33,7 @@ const _: () = {
                     __llmnode::Segment::value(&self.goal),
                     __llmnode::Segment::text("\n"),
                     __llmnode::Segment::list(
-                        &__llmnode::prompt_at::<2, 2, _>(state).inventory,
+                        &__llmnode::prompt_at::<2, 8, _>(state).inventory,
                     ),
                     __llmnode::Segment::text("\n"),
                     __llmnode::Segment::or(&self.hint, "none"),

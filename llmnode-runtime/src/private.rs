@@ -3,7 +3,7 @@
 pub mod keys;
 
 pub use crate::function::Function;
-pub use crate::prompt::at::prompt_at;
+pub use crate::prompt::at::{prompt_at, prompt_file_at};
 pub use crate::prompt::{
     Prompt, PromptAttachment, PromptFence, PromptHistory, PromptJson, PromptList, PromptOption, PromptValue,
     Segment,

@@ -31,7 +31,14 @@ pub(crate) fn emit(model: &NodeModel<'_>) -> TokenStream {
 fn files(model: &NodeModel<'_>) -> TokenStream {
     let here = Span::mixed_site();
     let files = &model.files;
-    quote_spanned!(here=> #(const _: &[::core::primitive::u8] = ::core::include_bytes!(#files);)*)
+    let places = model.system.iter().chain(&model.prompt).filter_map(Part::file);
+    let mut types: Vec<&Ident> = places.collect();
+    types.sort_unstable();
+    types.dedup();
+    quote_spanned! {here=>
+        #(const _: &[::core::primitive::u8] = ::core::include_bytes!(#files);)*
+        #(#[allow(non_camel_case_types)] struct #types;)*
+    }
 }
 
 /// What the node is, without a state.

@@ -59,11 +59,22 @@ pub(crate) enum Place {
     Field(Ident),
     /// What an expression of `with` gave, which is called so, and the expression's first and last place.
     With(Ident, (Span, Span)),
-    /// `state.member.member`, written at a position of a prompt whose literal has `span`.
-    State { members: Vec<Member>, at: Position, span: Span },
+    /// `state.step.step` in a prompt whose literal has `span`, which may name a file.
+    State { steps: Vec<Step>, file: Option<Ident>, span: Span },
+}
+
+/// A step of a path, and where it stands in the prompt.
+pub(crate) struct Step {
+    pub(crate) member: Member,
+    pub(crate) at: Position,
 }
 
 impl Part {
+    /// The type that stands for its file, if it reads the state there.
+    pub(crate) fn file(&self) -> Option<&Ident> {
+        if let Self::Value { place: Place::State { file, .. }, .. } = self { file.as_ref() } else { None }
+    }
+
     pub(crate) fn reads_state(&self) -> bool {
         matches!(self, Self::Value { place: Place::State { .. }, .. })
     }

@@ -4,7 +4,7 @@ use proc_macro2::{Ident, Literal, Span, TokenStream};
 use quote::quote_spanned;
 
 use super::bounds::field_type;
-use super::model::{NodeModel, Part, Place};
+use super::model::{NodeModel, Part, Place, Step};
 use crate::generics::ends;
 use crate::prompt::template::Format;
 
@@ -60,12 +60,19 @@ fn reference(place: &Place, model: &NodeModel<'_>, private: &Ident) -> TokenStre
             let value = quote_spanned!(*last=> *#binding);
             quote_spanned!(*first=> &#value)
         }
-        Place::State { members, at, span } => {
+        Place::State { steps, file, span } => {
             let mut private = private.clone();
             private.set_span(*span);
-            let line = Literal::usize_unsuffixed(at.line);
-            let column = Literal::usize_unsuffixed(at.column);
-            quote_spanned!(*span=> &#private::prompt_at::<#line, #column, _>(state)#(.#members)*)
+            let state = quote_spanned!(*span=> state);
+            steps.iter().fold(state, |read, Step { member, at }| {
+                let line = Literal::usize_unsuffixed(at.line);
+                let column = Literal::usize_unsuffixed(at.column);
+                let at = match file {
+                    Some(file) => quote_spanned!(*span=> prompt_file_at::<#file, #line, #column, _>),
+                    None => quote_spanned!(*span=> prompt_at::<#line, #column, _>),
+                };
+                quote_spanned!(*span=> &#private::#at(#read).#member)
+            })
         }
     }
 }

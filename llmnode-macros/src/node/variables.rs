@@ -9,7 +9,7 @@ use syn::{Error, Field, Ident, Index, ItemStruct, Member, Type};
 use super::Faults;
 use super::args::NodeArgs;
 use super::field::Mark;
-use super::model::{Part, Place};
+use super::model::{Part, Place, Step};
 use super::with::{self, With};
 use crate::keyed::{Keyed, value};
 use crate::prompt::identifier;
@@ -246,11 +246,15 @@ impl<'a> Variables<'a> {
                 Some(with) => Place::With(with.binding(), with.ends()),
                 None => Place::Field(identifier(&name, span)?),
             },
-            Variable::State(path) => Place::State {
-                members: path.iter().map(|step| member(step, span)).collect::<Option<_>>()?,
-                at: prompt.position(segment.range.start + 1),
-                span,
-            },
+            Variable::State(path) => {
+                let mut at = segment.range.start + "{state.".len();
+                let steps = path.iter().map(|name| {
+                    let step = Step { member: member(name, span)?, at: prompt.position(at) };
+                    at += name.len() + 1;
+                    Some(step)
+                });
+                Place::State { steps: steps.collect::<Option<_>>()?, file: prompt.file_type(), span }
+            }
         };
         Some(Part::Value { place, format })
     }

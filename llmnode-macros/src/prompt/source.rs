@@ -70,6 +70,21 @@ impl Source {
         self.file.as_ref()
     }
 
+    /// The type that stands for the file where the compiler names a place: `choose_md` of `prompts/choose.md`.
+    pub(crate) fn file_type(&self) -> Option<Ident> {
+        let path = self.file.as_ref()?.value();
+        let name = path.rsplit(['/', '\\']).next().unwrap_or_default();
+        let name: String = name.chars().map(|c| if c.is_alphanumeric() { c } else { '_' }).collect();
+        let here = Span::mixed_site();
+        Some(syn::parse_str::<Ident>(&name).map_or_else(
+            |_| Ident::new("prompt_file", here),
+            |mut name| {
+                name.set_span(here);
+                name
+            },
+        ))
+    }
+
     pub(crate) fn text(&self) -> &str {
         &self.text
     }

@@ -10,7 +10,7 @@ mod history;
 mod segment;
 mod values;
 
-pub use at::PromptAt;
+pub use at::{Column, Line, PromptAt};
 pub use attach::{Attachments, PromptAttachment};
 pub use fence::PromptFence;
 pub use history::PromptHistory;
