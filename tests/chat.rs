@@ -74,3 +74,72 @@ async fn corrections_leave_the_history_alone() {
         assert_eq!(request.messages.len(), 10 + 2 * corrections.min(3));
     }
 }
+
+struct World {
+    inventory: Vec<&'static str>,
+}
+
+#[llm_output]
+#[derive(Debug, PartialEq)]
+struct Choice {
+    /// One of the items.
+    item: String,
+    #[serde(rename = "because")]
+    reason: Option<String>,
+}
+
+fn choice(item: &str) -> Choice {
+    Choice { item: item.into(), reason: None }
+}
+
+#[llm_node(
+    system = "Be careful.",
+    examples = [
+        (Self { goal: "cut bread".into(), messages: vec![Message::user("never sent")] }, Choice { item: "knife".into(), reason: Some("It cuts.".into()) }),
+        ("Goal: see in the dark", choice("lamp")),
+        (format!("Goal: {}", 1 + 1), choice("nothing")),
+    ],
+    prompt = "Goal: {goal}\n{state.inventory:list}",
+    output = Choice,
+    state = World,
+    retries = 1,
+)]
+struct Choose {
+    #[node(history)]
+    messages: Vec<Message>,
+    goal: String,
+}
+
+fn choose() -> Choose {
+    Choose { messages: vec![Message::assistant("earlier")], goal: "open the door".into() }
+}
+
+#[test]
+fn examples_stand_between_system_and_history() {
+    assert_prompt(
+        &request_of(&choose(), &World { inventory: vec!["key"] }),
+        r#"
+        answer: JSON of Choice
+        --- system
+        Be careful.
+        --- user
+        Goal: cut bread
+        - key
+        --- assistant
+        {"item":"knife","because":"It cuts."}
+        --- user
+        Goal: see in the dark
+        --- assistant
+        {"item":"lamp","because":null}
+        --- user
+        Goal: 2
+        --- assistant
+        {"item":"nothing","because":null}
+        --- assistant
+        earlier
+        --- user
+        Goal: open the door
+        - key
+        "#,
+    );
+}

@@ -74,9 +74,17 @@ fn a_node_with_all_arguments() {
 
 #[test]
 fn a_node_of_a_conversation() {
-    let arguments = quote!(system = "Be brief.", prompt = "{input}");
+    let examples = quote!([(Self { messages: H::default(), input: "Hi." }, "Hello."), ("Bye.", "Goodbye!")]);
+    let arguments = quote!(system = "Be brief.", prompt = "{input}", examples = #examples);
     let item = quote! { struct Reply<'a, H> { #[node(history)] messages: H, input: &'a str } };
     node("conversation", arguments, item);
+}
+
+#[test]
+fn a_node_with_examples() {
+    let examples = quote!([(Self { goal: "eat".into() }, Choice { item: "fork".into() })]);
+    let arguments = quote!(prompt = "{goal}", examples = #examples, output = Choice);
+    node("examples", arguments, quote! { struct ChooseItem { goal: String } });
 }
 
 #[test]

@@ -4,6 +4,7 @@ mod args;
 mod bounds;
 mod check;
 mod emit;
+mod examples;
 mod field;
 mod limits;
 mod model;

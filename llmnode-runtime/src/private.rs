@@ -5,8 +5,8 @@ pub mod keys;
 pub use crate::function::Function;
 pub use crate::prompt::at::{prompt_at, prompt_file_at};
 pub use crate::prompt::{
-    Prompt, PromptAttachment, PromptFence, PromptHistory, PromptJson, PromptList, PromptOption, PromptValue,
-    Segment,
+    Example, ExampleOutput, ExampleText, Prompt, PromptAttachment, PromptFence, PromptHistory, PromptJson,
+    PromptList, PromptOption, PromptValue, Segment,
 };
 pub use crate::recovery::{Backoff, Failures, Step};
 pub use crate::run::{FallbackParameters, FallbackValue, Falling, exec, fallback, fallback_with_state};

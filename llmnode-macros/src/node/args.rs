@@ -4,6 +4,7 @@ use proc_macro2::TokenStream;
 use syn::parse::ParseStream;
 use syn::{Error, ExprPath, Ident, LitStr, Path, Type};
 
+use super::examples::Examples;
 use super::limits::Limits;
 use super::recover::{self, Stack};
 use super::time::{Time, Wait};
@@ -16,11 +17,12 @@ use crate::keyed::{Grammar, Keyed, Slot, fill, parse_arguments};
 use crate::prompt::source::Source;
 use crate::values::{filled, function, number, text, ty, whole};
 
-const VALUES: [&str; 18] = [
+const VALUES: [&str; 19] = [
     "prompt",
     "prompt_file",
     "system",
     "system_file",
+    "examples",
     "output",
     "state",
     "validate",
@@ -84,6 +86,7 @@ pub(crate) struct NodeArgs {
     pub(crate) prompt: Slot<Source>,
     pub(crate) system: Slot<Source>,
     pub(crate) with: Slot<Vec<With>>,
+    pub(crate) examples: Slot<Examples>,
     pub(crate) output: Slot<Type>,
     pub(crate) state: Slot<Type>,
     pub(crate) validate: Slot<Vec<ExprPath>>,
@@ -119,6 +122,7 @@ impl NodeArgs {
         match key.to_string().as_str() {
             "prompt" | "prompt_file" => source(&mut self.prompt, key, input),
             "system" | "system_file" => source(&mut self.system, key, input),
+            "examples" => fill(&mut self.examples, key.clone(), Examples::parse(input, &key)),
             "output" => fill(&mut self.output, key.clone(), ty(input, &key)),
             "state" => fill(&mut self.state, key.clone(), ty(input, &key)),
             "validate" => fill(&mut self.validate, key.clone(), validators::parse(input, &key)),

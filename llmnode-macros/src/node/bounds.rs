@@ -46,6 +46,9 @@ pub(crate) fn with_state(model: &NodeModel<'_>, mut generics: Generics) -> (Type
         let private = crate_path::private();
         let predicate = parse_quote!(#output: #private::Validate<#state> + #private::ValidatedFields);
         generics.make_where_clause().predicates.push(predicate);
+        if model.examples.is_some() {
+            generics.make_where_clause().predicates.push(parse_quote!(#output: #private::ExampleOutput));
+        }
     }
     (state, generics)
 }

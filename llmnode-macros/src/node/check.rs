@@ -41,6 +41,7 @@ pub(crate) fn check<'a>(
         krate: crate_path::resolve(value(&args.krate)),
         name: value(&args.name).map(syn::LitStr::value),
         system: system.unwrap_or_default(),
+        examples: value(&args.examples),
         history: history.cloned(),
         prompt,
         files,

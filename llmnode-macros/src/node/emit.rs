@@ -70,11 +70,13 @@ fn ways(model: &NodeModel<'_>, generics: Generics, private: &Ident) -> TokenStre
     let here = Span::mixed_site();
     let ident = &model.item.ident;
     let system = (!model.system.is_empty()).then(|| message("system", &model.system, model, private));
+    let examples = model.examples.map(|examples| examples.emit(model.output.is_none(), private));
     let history = history(model, private);
     let user = message("user", &model.prompt, model, private);
-    let reads_state =
-        model.system.iter().chain(&model.prompt).any(Part::reads_state) || with::state(model.with).is_some();
-    let messages = with::evaluated(model.with, quote!(#system #history #user));
+    let reads_state = model.system.iter().chain(&model.prompt).any(Part::reads_state)
+        || with::state(model.with).is_some()
+        || model.examples.is_some();
+    let messages = with::evaluated(model.with, quote!(#system #examples #history #user));
     let lent = if reads_state { quote_spanned!(here=> state) } else { quote_spanned!(here=> _) };
     let (state, stated) = with_state(model, generics.clone());
     let spec = spec(model, &state, private);

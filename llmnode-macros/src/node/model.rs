@@ -3,6 +3,7 @@
 use proc_macro2::{Ident, Span};
 use syn::{ExprPath, ItemStruct, LitStr, Member, Path, Type};
 
+use super::examples::Examples;
 use super::limits::Limits;
 use super::recover::Stack;
 use super::time::{Time, Wait};
@@ -16,6 +17,7 @@ pub(crate) struct NodeModel<'a> {
     pub(crate) krate: Path,
     pub(crate) name: Option<String>,
     pub(crate) system: Vec<Part>,
+    pub(crate) examples: Option<&'a Examples>,
     /// The field whose messages stand before the user message.
     pub(crate) history: Option<Ident>,
     pub(crate) prompt: Vec<Part>,

@@ -5,6 +5,7 @@
 
 pub(crate) mod at;
 mod attach;
+mod examples;
 mod fence;
 mod history;
 mod segment;
@@ -12,6 +13,7 @@ mod values;
 
 pub use at::{Column, Line, PromptAt};
 pub use attach::{Attachments, PromptAttachment};
+pub use examples::{Example, ExampleInput, ExampleOutput, ExampleText, Input, IntoExample};
 pub use fence::PromptFence;
 pub use history::PromptHistory;
 pub use segment::Segment;
@@ -19,6 +21,7 @@ pub use values::{PromptItem, PromptJson, PromptList, PromptOption, PromptValue};
 
 use std::fmt::{self, Write};
 
+use self::examples::Place;
 use crate::media::{Attachment, MAX_TOTAL};
 use crate::model::{Message, Role};
 
@@ -27,6 +30,7 @@ use crate::model::{Message, Role};
 pub struct Prompt {
     messages: Vec<Message>,
     failed: Option<String>,
+    place: Place,
 }
 
 impl Prompt {
@@ -37,8 +41,11 @@ impl Prompt {
 
     /// Writes the system message.
     pub fn system(&mut self, segments: &[Segment<'_>]) {
+        if self.is_of_example() {
+            return;
+        }
         if segments.iter().any(|segment| segment.as_attachment().is_some()) {
-            self.failed = Some("`system` is text, to which nothing can be attached".to_owned());
+            self.fail("`system` is text, to which nothing can be attached");
         }
         let message = self.render("system", Role::System, segments);
         self.push(message);
@@ -46,6 +53,9 @@ impl Prompt {
 
     /// Adds the earlier messages of a conversation, as they are.
     pub fn history<H: PromptHistory + ?Sized>(&mut self, history: &H) {
+        if self.is_of_example() {
+            return;
+        }
         let history = history.as_ref();
         self.make_room(history.len());
         self.messages.extend_from_slice(history);
@@ -84,6 +94,22 @@ impl Prompt {
         }
     }
 
+    /// Whether a node is asked for no more than the user message of an example.
+    fn is_of_example(&self) -> bool {
+        matches!(self.place, Place::Example(_))
+    }
+
+    /// Notes what cannot be sent; the first such fault is told.
+    fn fail(&mut self, fault: &str) {
+        let place = self.place;
+        self.failed.get_or_insert_with(|| format!("{place}{fault}"));
+    }
+
+    /// What a panic in the prompt is about, as it begins a message.
+    pub(crate) fn place(&self) -> impl fmt::Display {
+        self.place
+    }
+
     /// Makes room for messages, and for the prompt and a correction that follow, so that these move nothing.
     fn make_room(&mut self, messages: usize) {
         if self.messages.capacity() < self.messages.len() + messages {
@@ -98,7 +124,7 @@ impl Prompt {
             let fails = |segment| write!(Counter(0), "{segment}").is_err();
             let index = segments.iter().position(fails).unwrap_or_default();
             let number = segments.iter().take(index + 1).filter(|one| one.as_text().is_none()).count();
-            self.failed = Some(format!(
+            self.fail(&format!(
                 "value {number} of `{part}` could not be written: its `Display` or `Serialize` gave an error"
             ));
             return Message::new(role, "");
@@ -108,7 +134,7 @@ impl Prompt {
         for run in segments.split_inclusive(|segment| segment.as_attachment().is_some()) {
             // What could be counted can be written, unless a `Display` contradicts itself; then the text is cut there.
             if write!(message.content, "{}", Joined { segments: run, texts: true }).is_err() {
-                self.failed = Some(format!("a value of `{part}` could not be written as text"));
+                self.fail(&format!("a value of `{part}` could not be written as text"));
             }
             if let Some(value) = run.last().and_then(Segment::as_attachment) {
                 value.attach(&mut Attachments::new(&mut |one| message.push(one)));
@@ -150,6 +176,7 @@ impl Write for Counter {
 
 #[cfg(test)]
 mod tests {
+    use self::examples::Place;
     use super::*;
     use crate::media::{File, Image};
 

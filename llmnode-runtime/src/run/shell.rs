@@ -70,8 +70,10 @@ where
 
 fn render<N: LlmNode<S>, S: ?Sized>(node: &N, state: &S) -> Result<Vec<Message>, NodeError> {
     let mut prompt = Prompt::new();
-    guarded(|| node.render(state, &mut prompt))
-        .map_err(|said| NodeError::new(Category::Panic, format!("a value of the prompt panicked: {said}")))?;
+    guarded(|| node.render(state, &mut prompt)).map_err(|said| {
+        let place = prompt.place();
+        NodeError::new(Category::Panic, format!("{place}a value of the prompt panicked: {said}"))
+    })?;
     prompt.finish().map_err(|fault| NodeError::new(Category::PrepError, fault))
 }
 
