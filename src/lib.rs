@@ -7,6 +7,7 @@
 /// |---|---|---|
 /// | `prompt = "…"` | required | the user message |
 /// | `system = "…"` | none | the system message, in the same grammar |
+/// | `examples = [(input, output), …]` | none | what inputs are answered with, see below; or the path of a function that gives them |
 /// | `output = Type` | raw text, `String` | the type of the answer: any [`LlmOutput`] |
 /// | `state = Type` | runs with any state | the state that prompt and validators read |
 /// | `retries = 2` | 0 | more calls after a bad answer |
@@ -52,6 +53,47 @@
 ///     messages.extend([Message::user(input), Message::assistant(answer)]);
 /// }
 /// assert_eq!(model.requests()[1].messages.len(), 4); // system, the first question, its answer, the second question
+/// # Ok(())
+/// # }
+/// ```
+///
+/// # Examples for the model
+///
+/// `examples = [(input, output), …]` shows the model what is expected: each becomes a user message and the answer to it, between
+/// the system message and the history. An input is a value of the node, `Self { .. }`, whose own prompt is rendered with the
+/// state of the call, or a text, which is the user message as it is. An output is a value of the node's output, written as
+/// JSON in the form that the model is asked for (it needs `serde::Serialize`, which [`llm_output`](macro@llm_output) derives), or a text
+/// where the node answers with text. `examples = path` names a function that gives them, `fn() -> Vec<(Self, Output)>` or any
+/// other `IntoIterator` of pairs; it is called for each call of the node.
+///
+/// An output that the node could not read as an answer is a [`Category::PrepError`]. Validators do not run on examples, since a state
+/// that fits them may not be that of the call.
+///
+/// ```
+/// use llmnode::prelude::*;
+///
+/// #[llm_output]
+/// enum Mood {
+///     Calm,
+///     Angry,
+/// }
+///
+/// #[llm_node(
+///     prompt = "Which mood does this letter show?\n{letter}",
+///     examples = [(Self { letter: "Thank you!" }, Mood::Calm), (Self { letter: "Never again." }, Mood::Angry)],
+///     output = Mood,
+/// )]
+/// struct Judge<'a> {
+///     letter: &'a str,
+/// }
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), llmnode::NodeError> {
+/// let model = ScriptedModel::new().reply(r#"{"value": "Angry"}"#);
+/// Run::new(model.clone()).call(&Judge { letter: "I have waited for weeks." }).await?;
+/// let messages = &model.requests()[0].messages;
+/// assert_eq!(messages[2], Message::user("Which mood does this letter show?\nNever again."));
+/// assert_eq!(messages[3], Message::assistant(r#"{"value":"Angry"}"#));
 /// # Ok(())
 /// # }
 /// ```

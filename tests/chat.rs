@@ -143,3 +143,199 @@ fn examples_stand_between_system_and_history() {
         "#,
     );
 }
+
+#[tokio::test]
+async fn corrections_leave_the_examples_alone() {
+    let model = ScriptedModel::new().reply("no").reply(r#"{"item": "key", "because": null}"#);
+    let run = Run::new(model.clone()).with_state(World { inventory: vec!["key"] });
+    assert_eq!(run.call(&choose()).await.unwrap(), choice("key"));
+    let requests = model.requests();
+    assert_eq!((requests[0].messages.len(), requests[1].messages.len()), (9, 11));
+    assert_eq!(requests[1].messages[..9], requests[0].messages);
+}
+
+/// The answer to the example of a node that has one.
+fn shown<N: llmnode::Exec<()>>(node: &N) -> (Message, Message) {
+    let messages = request_of(node, &()).messages;
+    assert_eq!(messages.len(), 3, "an example and the prompt");
+    (messages[0].clone(), messages[1].clone())
+}
+
+#[llm_node(prompt = "Rate {text}.", examples = [("Rate rain.", 3)], output = u8)]
+struct Rate<'a> {
+    text: &'a str,
+}
+
+#[llm_node(prompt = "List {n}.", examples = [(Self { n: 2 }, vec!["a".into(), "b".into()])], output = Vec<String>)]
+struct Names {
+    n: u8,
+}
+
+#[llm_node(prompt = "Say {text}.", examples = [("Say \"x\".", "\"x\"")])]
+struct Say<'a> {
+    text: &'a str,
+}
+
+#[llm_node(prompt = "Quote {text}.", examples = [(Quote { text: "x" }, "\"x\"".into())], output = String)]
+struct Quote<'a> {
+    text: &'a str,
+}
+
+#[test]
+fn outputs_are_shown_in_the_form_that_is_asked_for() {
+    let (asked, answered) = shown(&Rate { text: "snow" });
+    assert_eq!((asked, answered), (Message::user("Rate rain."), Message::assistant(r#"{"value":3}"#)));
+    let (asked, answered) = shown(&Names { n: 3 });
+    assert_eq!((asked, answered), (Message::user("List 2."), Message::assistant(r#"{"value":["a","b"]}"#)));
+    assert_eq!(shown(&Say { text: "y" }).1, Message::assistant("\"x\""));
+    assert_eq!(shown(&Quote { text: "y" }).1, Message::assistant(r#"{"value":"\"x\""}"#));
+}
+
+#[llm_node(prompt = "{a}", examples = Self::loaded, output = u8)]
+struct Loaded {
+    a: u8,
+}
+
+impl Loaded {
+    fn loaded() -> impl Iterator<Item = (Self, u8)> {
+        (1..=2).map(|a| (Loaded { a }, a * 10))
+    }
+}
+
+#[llm_node(prompt = "{a}", examples = read)]
+struct Read {
+    a: u8,
+}
+
+fn read() -> Vec<(String, &'static str)> {
+    vec![("one".to_owned(), "1"), ("two".to_owned(), "2")]
+}
+
+#[test]
+fn examples_from_a_function() {
+    let said = |messages: Vec<Message>| messages.into_iter().map(|one| one.content).collect::<Vec<_>>();
+    let loaded = said(request_of(&Loaded { a: 3 }, &()).messages);
+    assert_eq!(loaded, ["1", r#"{"value":10}"#, "2", r#"{"value":20}"#, "3"]);
+    assert_eq!(said(request_of(&Read { a: 3 }, &()).messages), ["one", "1", "two", "2", "3"]);
+}
+
+/// Bounds by use: the state's, the output's, the history's.
+#[llm_node(
+    prompt = "{state.name} {value:?}",
+    examples = [("first", vec![]), (Self { history: H::default(), value: T::default() }, vec![T::default()])],
+    output = Vec<T>,
+    state = Named<'_>,
+)]
+struct Generic<T: Default + std::fmt::Debug, H: Default> {
+    #[node(history)]
+    history: H,
+    value: T,
+}
+
+struct Named<'a> {
+    name: &'a str,
+}
+
+#[test]
+fn generic_nodes_have_examples() {
+    let name = String::from("x");
+    let node = Generic { history: vec![], value: 7u8 };
+    let said: Vec<_> =
+        request_of(&node, &Named { name: &name }).messages.into_iter().map(|one| one.content).collect();
+    assert_eq!(said, ["first", r#"{"value":[]}"#, "x 0", r#"{"value":[0]}"#, "x 7"]);
+}
+
+/// Written with a name that it is not read by.
+#[derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
+struct Lopsided {
+    #[serde(rename(serialize = "a"))]
+    b: u8,
+}
+
+#[llm_node(prompt = "?", examples = [("1", Lopsided { b: 1 })], output = Lopsided)]
+struct AskLopsided;
+
+#[derive(serde::Deserialize, schemars::JsonSchema)]
+struct Unwritable {}
+
+impl serde::Serialize for Unwritable {
+    fn serialize<S: serde::Serializer>(&self, _: S) -> Result<S::Ok, S::Error> {
+        Err(serde::ser::Error::custom("out of ink"))
+    }
+}
+
+#[llm_node(prompt = "{a}", examples = [("1", Unwritable {})], output = Unwritable)]
+struct AskUnwritable {
+    a: u8,
+}
+
+/// Fails to be written, or panics.
+struct Odd(bool);
+
+impl std::fmt::Display for Odd {
+    fn fmt(&self, _: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        assert!(!self.0, "a bug");
+        Err(std::fmt::Error)
+    }
+}
+
+#[llm_node(prompt = "{odd}", examples = [("1", "2"), (Self { odd: Odd(false) }, "2")])]
+struct WriteOdd {
+    odd: Odd,
+}
+
+#[llm_node(prompt = "{odd}", examples = [(Self { odd: Odd(true) }, "2")])]
+struct PanicOdd {
+    odd: Odd,
+}
+
+#[llm_node(prompt = "?", examples = broken)]
+struct Broken;
+
+fn broken() -> [(Broken, String); 1] {
+    panic!("no file")
+}
+
+#[tokio::test]
+async fn faults_tell_the_number_of_the_example() {
+    async fn told<N: llmnode::Exec<()>>(node: N) -> (Category, String) {
+        let error = Run::new(ScriptedModel::new()).call(&node).await.err().unwrap();
+        (error.category(), error.to_string())
+    }
+    for ((category, told), (expected, said)) in [
+        (
+            told(AskLopsided).await,
+            (Category::PrepError, "example 1: the node could not read its output: missing field `b`"),
+        ),
+        (
+            told(AskUnwritable { a: 1 }).await,
+            (Category::PrepError, "example 1: its output could not be written as JSON: out of ink"),
+        ),
+        (
+            told(WriteOdd { odd: Odd(false) }).await,
+            (Category::PrepError, "example 2: value 1 of `prompt` could not be written"),
+        ),
+        (
+            told(PanicOdd { odd: Odd(false) }).await,
+            (Category::Panic, "example 1: a value of the prompt panicked: a bug"),
+        ),
+        (told(Broken).await, (Category::Panic, "examples: a value of the prompt panicked: no file")),
+    ] {
+        assert_eq!(category, expected);
+        assert!(told.contains(said), "{told}");
+    }
+}
+
+mod shadowed {
+    #![no_implicit_prelude]
+
+    #[::llmnode::llm_node(prompt = "{a}", examples = [(Self { a: 1 }, "x")])]
+    pub(super) struct Shadowed {
+        pub(super) a: u8,
+    }
+}
+
+#[test]
+fn examples_need_no_name_in_scope() {
+    assert_eq!(shown(&shadowed::Shadowed { a: 2 }).1, Message::assistant("x"));
+}

@@ -42,8 +42,27 @@ const _: () = {
         Self: ::core::marker::Send + ::core::marker::Sync,
         H: __llmnode::PromptHistory,
     {
-        fn render(&self, _: &AnyState, to: &mut __llmnode::Prompt) {
+        fn render(&self, state: &AnyState, to: &mut __llmnode::Prompt) {
             to.system(&[__llmnode::Segment::text("Be brief.")]);
+            to.examples(
+                self,
+                state,
+                || [
+                    __llmnode::Example::<Self> {
+                        input: __llmnode::Example::<
+                            Self,
+                        >::asking(Self {
+                            messages: H::default(),
+                            input: "Hi.",
+                        }),
+                        output: __llmnode::ExampleText::into_text("Hello."),
+                    },
+                    __llmnode::Example::<Self> {
+                        input: __llmnode::Example::<Self>::asking("Bye."),
+                        output: __llmnode::ExampleText::into_text("Goodbye!"),
+                    },
+                ],
+            );
             to.history(&self.messages);
             to.user(&[__llmnode::Segment::value(&self.input)]);
         }

@@ -1,8 +1,8 @@
 //! `examples = [(input, output), …]`, or the path of a function that gives them.
 
-use proc_macro2::{Ident, Span, TokenStream};
+use proc_macro2::{Ident, Span, TokenStream, TokenTree};
 use quote::{ToTokens, quote_spanned};
-use syn::parse::ParseStream;
+use syn::parse::{ParseStream, Parser};
 use syn::punctuated::Punctuated;
 use syn::{Error, Expr, ExprPath, Token, bracketed, parenthesized, token};
 
@@ -57,59 +57,86 @@ impl Examples {
     /// reported there.
     pub(crate) fn emit(&self, raw_text: bool, private: &Ident) -> TokenStream {
         let here = Span::mixed_site();
-        let first = match self {
-            Self::List(pairs) => pairs.first().map(|(_, output)| output.to_token_stream()),
-            Self::Function(path) => Some(path.to_token_stream()),
+        let at = match self {
+            Self::List(pairs) => pairs.first().map_or(here, |(_, output)| start(output)),
+            Self::Function(path) => start(path),
         };
-        let token = first.and_then(|tokens| tokens.into_iter().next());
-        let at = token.map_or(here, |token| here.located_at(token.span()));
-        let method = Ident::new("examples", at);
+        let (node, method) = (Ident::new("self", at), Ident::new("examples", at));
         let examples = match self {
             Self::List(pairs) => {
-                let pairs = pairs.iter().map(|(input, output)| {
-                    let output = match raw_text {
-                        true => quote_spanned!(here=> #private::ExampleText::into_text(#output)),
-                        false => output.to_token_stream(),
-                    };
-                    quote_spanned! {here=>
-                        #private::Example::<Self> { input: #private::Example::<Self>::asking(#input), output: #output }
-                    }
-                });
+                let pairs = pairs.iter().map(|(input, output)| example(input, output, raw_text, private));
                 quote_spanned!(here=> [#(#pairs),*])
             }
             Self::Function(path) => quote_spanned!(at=> #path()),
         };
-        quote_spanned!(here=> to.#method(self, state, || #examples);)
+        quote_spanned!(here=> to.#method(#node, state, || #examples);)
     }
+}
+
+fn example(input: &Expr, output: &Expr, raw_text: bool, private: &Ident) -> TokenStream {
+    let here = Span::mixed_site();
+    let at = start(input);
+    let near = Ident::new(&private.to_string(), at);
+    let input = quote_spanned!(at=> #near::Example::<Self>::asking(#input));
+    let output = match raw_text {
+        true => quote_spanned!(here=> #private::ExampleText::into_text(#output)),
+        false => output.to_token_stream(),
+    };
+    quote_spanned!(here=> #private::Example::<Self> { input: #input, output: #output })
+}
+
+/// Where something begins.
+fn start(tokens: &impl ToTokens) -> Span {
+    let here = Span::mixed_site();
+    let first = tokens.to_token_stream().into_iter().next();
+    first.map_or(here, |token| here.located_at(token.span()))
 }
 
 /// One example.
 fn pair(input: ParseStream<'_>) -> syn::Result<(Expr, Expr)> {
-    let wanted = "an example is a pair in parentheses: `(input, output)`";
     if !input.peek(token::Paren) {
-        return Err(other_than(input, wanted));
+        return Err(other_than(input, "an example is a pair in parentheses: `(input, output)`"));
     }
     let content;
     let parentheses = parenthesized!(content in input);
-    let parts = Punctuated::<Expr, Token![,]>::parse_terminated(&content).map_err(|fault| {
-        Error::new(fault.span(), "no expression; an example is a pair of two: `(input, output)`")
-    })?;
+    // Read apart, as what a fault leaves unread within parentheses would be a second error.
+    let tokens: TokenStream = content.parse()?;
+    calls_self(tokens.clone())?;
+    let parts = Punctuated::<Expr, Token![,]>::parse_terminated
+        .parse2(tokens)
+        .map_err(|fault| Error::new(fault.span(), "an example is two expressions: `(input, output)`"))?;
+    end(input, "example")?;
     let count = parts.len();
     let mut parts = parts.into_iter();
-    if let (Some(input_of_pair), Some(output), None) = (parts.next(), parts.next(), parts.next()) {
-        end(input, "example")?;
-        return Ok((input_of_pair, output));
+    if let (Some(input), Some(output), None) = (parts.next(), parts.next(), parts.next()) {
+        return Ok((input, output));
     }
-    Err(Error::new(
-        parentheses.span.join(),
-        format!("an example is a pair, `(input, output)`, and this has {count} parts"),
-    ))
+    let message = format!("an example has two parts, `(input, output)`, and this has {count}");
+    Err(Error::new(parentheses.span.join(), message))
+}
+
+/// Refuses `self`, which is the node of one call; a path may begin with it.
+fn calls_self(tokens: TokenStream) -> syn::Result<()> {
+    let mut tokens = tokens.into_iter().peekable();
+    while let Some(token) = tokens.next() {
+        let is_path = matches!(tokens.peek(), Some(TokenTree::Punct(next)) if next.as_char() == ':');
+        match token {
+            TokenTree::Ident(ident) if ident == "self" && !is_path => {
+                let message =
+                    "examples are the same for each call, so they cannot read `self`; write the value";
+                return Err(Error::new(ident.span(), message));
+            }
+            TokenTree::Group(group) => calls_self(group.stream())?,
+            _ => {}
+        }
+    }
+    Ok(())
 }
 
 /// Goes to the next comma.
 fn skip(input: ParseStream<'_>) {
     while !input.is_empty() && !input.peek(Token![,]) {
-        if input.parse::<proc_macro2::TokenTree>().is_err() {
+        if input.parse::<TokenTree>().is_err() {
             return;
         }
     }

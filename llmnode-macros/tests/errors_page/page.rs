@@ -43,8 +43,9 @@ const SECTIONS: &[Section] = &[
     },
     Section {
         title: "The conversation: history and examples",
-        folders: &["history"],
-        about: "The messages of a field with `#[node(history)]` stand before the user message.",
+        folders: &["history", "examples"],
+        about: "`examples = [(input, output)]` and the messages of a field with `#[node(history)]` stand between system and user \
+                message.",
     },
     Section {
         title: "The output and the state",

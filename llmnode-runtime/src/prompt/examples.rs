@@ -51,18 +51,21 @@ pub trait ExampleInput<N> {
     fn into_input(self) -> Input<N>;
 }
 
+#[diagnostic::do_not_recommend]
 impl<N: Node> ExampleInput<N> for N {
     fn into_input(self) -> Input<N> {
         Input::Node(self)
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl<N: Node> ExampleInput<N> for &'static str {
     fn into_input(self) -> Input<N> {
         Input::Text(Cow::Borrowed(self))
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl<N: Node> ExampleInput<N> for String {
     fn into_input(self) -> Input<N> {
         Input::Text(Cow::Owned(self))
@@ -109,6 +112,7 @@ pub trait IntoExample<N: Node> {
     fn into_example(self) -> Example<N>;
 }
 
+#[diagnostic::do_not_recommend]
 impl<N: Node> IntoExample<N> for Example<N> {
     fn into_example(self) -> Example<N> {
         self
@@ -213,7 +217,7 @@ fn answer<T: Serialize, S: ?Sized>(
         Ok(_) => Ok(json),
         Err(violations) => {
             let why = violations.first().map(ToString::to_string).unwrap_or_default();
-            Err(format!("its output is none that the node could read: {why}"))
+            Err(format!("the node could not read its output: {why}"))
         }
     }
 }

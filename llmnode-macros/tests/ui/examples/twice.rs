@@ -1,0 +1,23 @@
+// Cause: the examples are given twice.
+// Mend: put all of them in one list.
+use llmnode::prelude::*;
+
+#[llm_output]
+struct Choice {
+    item: String,
+}
+
+#[llm_node(
+    prompt = "Goal: {goal}",
+    examples = [("eat soup", Choice { item: "spoon".into() })],
+    examples = [("dig", Choice { item: "spade".into() })],
+    output = Choice
+)]
+struct ChooseItem {
+    goal: String,
+}
+
+fn main() {
+    let run = llmnode::Run::new(llmnode::ScriptedModel::new());
+    let _ = run.call(&ChooseItem { goal: "open the door".into() });
+}
