@@ -1,5 +1,7 @@
 //! What stands in a conversation beside system and user message: examples and the history.
 
+#![allow(clippy::panic, clippy::unwrap_used, reason = "tests")]
+
 use std::sync::Arc;
 
 use llmnode::prelude::*;
