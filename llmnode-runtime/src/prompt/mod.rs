@@ -176,7 +176,6 @@ impl Write for Counter {
 
 #[cfg(test)]
 mod tests {
-    use self::examples::Place;
     use super::*;
     use crate::media::{File, Image};
 
