@@ -307,6 +307,9 @@ pub use llmnode_macros::validate;
 #[cfg(doctest)]
 #[doc = include_str!("../docs/observability.md")]
 mod observability {}
+#[cfg(doctest)]
+#[doc = include_str!("../docs/prompts.md")]
+mod prompts {}
 
 #[doc(hidden)]
 pub use llmnode_runtime::private as __private;

@@ -7,8 +7,8 @@ use std::process::{Command, Output};
 
 use serde_json::Value;
 
-/// Runs an example that `cargo test` has built beside this test, without the environment's own settings.
-fn run(example: &str, arguments: &[&str], environment: &[(&str, &str)]) -> Output {
+/// An example that `cargo test` has built beside this test, without the environment's own settings.
+fn example(example: &str) -> Command {
     let mut path: PathBuf = std::env::current_exe().unwrap();
     path.pop();
     path.set_file_name("examples");
@@ -22,7 +22,12 @@ fn run(example: &str, arguments: &[&str], environment: &[(&str, &str)]) -> Outpu
     for variable in ["OPENAI_API_KEY", "OPENAI_BASE_URL", "OPENAI_MODEL"] {
         command.env_remove(variable);
     }
-    command.args(arguments).envs(environment.iter().copied()).output().unwrap()
+    command
+}
+
+/// Runs an example to its end.
+fn run(name: &str, arguments: &[&str], environment: &[(&str, &str)]) -> Output {
+    example(name).args(arguments).envs(environment.iter().copied()).output().unwrap()
 }
 
 fn text(output: &Output) -> String {
@@ -203,4 +208,18 @@ fn cases_says_why_a_row_is_not_run_and_goes_on() {
     says(7, "nothing to repeat");
     says(8, "another machine");
     assert_eq!(rows[9]["category"], "server_error", "{lines}");
+}
+
+#[test]
+fn chat_sends_what_was_said_before() {
+    use std::io::Write;
+    use std::process::Stdio;
+    let mut child =
+        example("chat").stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    child.stdin.take().unwrap().write_all(b"I am Ada.\n\n I like maps. \nWho am I?\n").unwrap();
+    let output = child.wait_with_output().unwrap();
+    assert!(output.status.success(), "{}", text(&output));
+    let said = "You said: I am Ada.\nYou said: I like maps. And before: I am Ada.\n\
+                You said: Who am I? And before: I am Ada. I like maps.\n";
+    assert_eq!(String::from_utf8_lossy(&output.stdout), said);
 }

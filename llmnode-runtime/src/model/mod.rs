@@ -22,3 +22,4 @@ pub use request::Request;
 pub(crate) use retry_budget::Retries;
 pub use retry_budget::RetryBudget;
 pub use scripted::ScriptedModel;
+pub(crate) use transcript::speaker;

@@ -40,7 +40,8 @@ impl Request {
     }
 }
 
-fn speaker(role: Role) -> &'static str {
+/// The name of who speaks.
+pub(crate) fn speaker(role: Role) -> &'static str {
     match role {
         Role::System => "system",
         Role::User => "user",

@@ -13,7 +13,6 @@ use crate::output::OutputSchema;
 #[derive(Serialize)]
 struct Body<'a> {
     model: &'a str,
-    messages: Messages<'a>,
     #[serde(skip_serializing_if = "Option::is_none")]
     temperature: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -24,6 +23,8 @@ struct Body<'a> {
     response_format: Option<ResponseFormat<'a>>,
     #[serde(flatten)]
     extra: &'a Map<String, Value>,
+    /// Last, so that what a node's requests have in common is the beginning of the body.
+    messages: Messages<'a>,
 }
 
 #[derive(Serialize)]
