@@ -65,7 +65,7 @@ impl Piece<'_> {
                 to.push('\n');
             }
             Piece::Part(Part::Text(text)) => to.push_str(text),
-            Piece::Part(Part::Attachment(attachment)) => to.push_str(&attachment.to_string()),
+            Piece::Part(Part::Attachment(attachment)) => to.push_str(&attachment.label()),
         }
     }
 
