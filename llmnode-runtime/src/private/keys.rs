@@ -28,6 +28,7 @@ keys! {
         "`system = \"…\"`: the system message, in the grammar of `prompt`." system
         "`system_file = \"…\"`: the system message, from a file beside the source file." system_file
         "`with(n = state.files.len(), …)`: prompt variables by Rust expressions, which see `self` and `state`." with
+        "`examples = [(input, output), …]`: what inputs are answered with, or the path of a function that gives them." examples
         "`output = Type`: the type of the answer, asked for and read as JSON. Without it: raw text, `String`." output
         "`state = Type`: the state that prompt and validators read. Without it the node runs with any state." state
         "`validate = path`: a function that checks the answer, or a list of them." validate
