@@ -29,7 +29,10 @@ impl Examples {
         }
         let message = "`examples` takes a list of pairs, such as `examples = [(input, output)]`, or the path of a function \
                        that returns them";
-        Err(other_than(input, message))
+        let error = other_than(input, message);
+        // Read, so that a function called as an argument is not taken for the next one.
+        let _: syn::Result<TokenTree> = input.parse();
+        Err(error)
     }
 
     fn list(input: ParseStream<'_>, key: &Ident) -> syn::Result<Self> {
