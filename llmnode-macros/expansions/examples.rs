@@ -40,6 +40,7 @@ const _: () = {
             );
             to.user(&[__llmnode::Segment::value(&self.goal)]);
         }
+        #[inline]
         fn output(&self) -> __llmnode::OutputSpec<Self::Output, AnyState> {
             use __llmnode::probes::*;
             __llmnode::OutputSpec::json(
