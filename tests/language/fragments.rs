@@ -71,7 +71,7 @@ mod made {
     use super::*;
 
     output! {
-        Page<World> { one: Choice, pair: [Choice; 1], list: Vec<Vec<Choice>>, number: u8 }
+        Page<World> { one: Choice, pair: (u8, Choice), list: Vec<(Choice, Choice)>, number: u8 }
         small(&World, &Attempt) -> Result<(), Invalid> { Err(Invalid::at("number", "no")) }
     }
 }
@@ -80,10 +80,10 @@ mod made {
 async fn outputs_and_validators_from_fragments() {
     let bad = r#"{"item": "axe"}"#;
     let answer =
-        format!(r#"{{"one": {bad}, "pair": [{bad}], "list": [[{{"item": "key"}}, {bad}]], "number": 1}}"#);
+        format!(r#"{{"one": {bad}, "pair": [1, {bad}], "list": [[{{"item": "key"}}, {bad}]], "number": 1}}"#);
     assert_eq!(
         paths(world(), &made::Ask, &answer).await,
-        ["one.item", "pair[0].item", "list[0][1].item", "number"]
+        ["one.item", "pair[1].item", "list[0][1].item", "number"]
     );
 }
 

@@ -143,7 +143,7 @@ impl<T> Same<T> {}
 #[derive(Debug)]
 struct AskPage;
 
-#[llm_node(prompt = "x", output = Page<Vec<Choice>, Vec<Choice>, 2>, state = World)]
+#[llm_node(prompt = "x", output = Page<(String, Choice), Vec<Choice>, 2>, state = World)]
 #[derive(Debug)]
 struct AskOther;
 
@@ -157,13 +157,13 @@ async fn generic_outputs() {
         paths(world(), &AskPage, &answer).await,
         ["rows[0].item", "first.item", "pair[0].item", "pair[2].item", "same.item", "number"]
     );
-    let two = format!(r#"[{bad}]"#);
+    let two = format!(r#"["x", {bad}]"#);
     let answer = format!(
         r#"{{"rows": [{two}], "first": [{bad}], "pair": [{two}, 1, [{bad}]], "number": 2, "same": {two}}}"#
     );
     assert_eq!(
         paths(world(), &AskOther, &answer).await,
-        ["rows[0][0].item", "first[0].item", "pair[0][0].item", "pair[2][0].item", "same[0].item"]
+        ["rows[0][1].item", "first[0].item", "pair[0][1].item", "pair[2][0].item", "same[1].item"]
     );
 }
 

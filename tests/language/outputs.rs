@@ -37,11 +37,9 @@ case!(three: (Choice, String, Choice), r#"[BAD, "", BAD]"# => "[0].item", "[2].i
 case!(nested: (u8, (Choice, [(bool, Choice); 1])), "[1, [BAD, [[true, BAD]]]]" => "[1][0].item", "[1][1][0][1].item");
 case!(within: Vec<(String, Choice)>, r#"[["a", BAD]]"# => "[0][1].item");
 case!(fields_within: Vec<(String, Fields)>, r#"[["a", {"choice": BAD}]]"# => "[0][1].choice.item");
-case!(in_map: BTreeMap<String, Option<(Choice, Fields)>>, r#"{"k": [BAD, {"choice": BAD}]}"# =>
-    "k[0].item", "k[1].choice.item");
-case!(mixed: (Choice, Fields), r#"[BAD, {"choice": BAD}]"# => "[0].item", "[1].choice.item");
-case!(mixed_within: Vec<(Choice, Fields)>, r#"[[BAD, {"choice": BAD}]]"# => "[0][0].item", "[0][1].choice.item");
-case!(result: Result<Choice, Fields>, r#"{"Err": {"choice": BAD}}"# => "Err.choice.item");
+case!(in_map: BTreeMap<String, Option<(Fields, Fields)>>, r#"{"k": [{"choice": BAD}, {"choice": BAD}]}"# =>
+    "k[0].choice.item", "k[1].choice.item");
+case!(result: Result<String, Fields>, r#"{"Err": {"choice": BAD}}"# => "Err.choice.item");
 case!(result_of_text: Result<Choice, String>, r#"{"Ok": BAD}"# => "Ok.item");
 case!(alias: Rows, r#"[["a", BAD]]"# => "[0][1].item");
 case!(alias_field: Aliased, r#"{"row": ["a", BAD], "rows": [["a", BAD]], "own": BAD}"# =>
@@ -70,17 +68,16 @@ struct Fields {
 #[llm_output(state = World)]
 #[derive(Debug)]
 struct Deep {
-    list: Vec<(Choice, Fields)>,
-    map: HashMap<String, (u8, Vec<(Fields, Choice)>)>,
-    result: Result<(Choice, u8), Fields>,
-    tuple: (Option<(Fields, Choice)>, [(Choice, Fields); 1]),
+    list: Vec<(u8, Fields)>,
+    map: HashMap<String, (u8, Vec<(String, Choice)>)>,
+    result: Result<(Choice, u8), String>,
+    tuple: (Choice, Fields, (Fields, Option<Choice>), [(Choice, Choice); 1]),
 }
 
-case!(tuples_within_fields: Deep, r#"{"list": [[BAD, {"choice": BAD}]], "map": {"a": [1, [[{"choice": BAD}, BAD]]]},
-    "result": {"Ok": [BAD, 1]}, "tuple": [[{"choice": BAD}, BAD], [[BAD, {"choice": BAD}]]]}"# =>
-    "list[0][0].item", "list[0][1].choice.item", "map.a[1][0][0].choice.item", "map.a[1][0][1].item",
-    "result.Ok[0].item", "tuple[0][0].choice.item", "tuple[0][1].item", "tuple[1][0][0].item",
-    "tuple[1][0][1].choice.item");
+case!(tuples_within_fields: Deep, r#"{"list": [[1, {"choice": BAD}]], "map": {"a": [1, [["", BAD]]]},
+    "result": {"Ok": [BAD, 1]}, "tuple": [BAD, {"choice": BAD}, [{"choice": BAD}, BAD], [[BAD, BAD]]]}"# =>
+    "list[0][1].choice.item", "map.a[1][0][1].item", "result.Ok[0].item", "tuple[0].item", "tuple[1].choice.item",
+    "tuple[2][0].choice.item", "tuple[2][1].item", "tuple[3][0][0].item", "tuple[3][0][1].item");
 
 /// Recursive, through one type and through two.
 #[llm_output(state = World)]
@@ -137,7 +134,6 @@ struct Names {
     #[serde(flatten)]
     flat: Flat,
     #[serde(skip_deserializing)]
-    #[expect(dead_code, reason = "skipped")]
     never: Option<Choice>,
     r#type: Choice,
 }
@@ -172,11 +168,16 @@ enum Adjacent {
     Unit,
     NewType(Choice),
     TwoOfThem(u8, Choice),
-    InBraces { the_choice: Choice, rest: (u8, Choice) },
+    InBraces {
+        the_choice: Choice,
+        rest: (u8, Choice),
+    },
     #[serde(rename = "none")]
     Empty {},
     #[serde(rename_all = "UPPERCASE")]
-    Upper { a: Choice },
+    Upper {
+        a: Choice,
+    },
 }
 
 case!(adjacent_unit: Adjacent, r#"{"kind": "unit"}"# =>);
@@ -194,13 +195,13 @@ enum Untagged {
     Pair(u8, Choice),
     Braces { choice: Choice },
     New(Choice),
-    List(Vec<(Choice, Fields)>),
+    List(Vec<(String, Fields)>),
 }
 
 case!(untagged_pair: Untagged, "[1, BAD]" => "[1].item");
 case!(untagged_braces: Untagged, r#"{"choice": BAD}"# => "choice.item");
 case!(untagged_new: Untagged, "BAD" => "item");
-case!(untagged_list: Untagged, r#"[[BAD, {"choice": BAD}]]"# => "[0][0].item", "[0][1].choice.item");
+case!(untagged_list: Untagged, r#"[["", {"choice": BAD}]]"# => "[0][1].choice.item");
 
 #[llm_output(state = World)]
 #[derive(Debug)]
@@ -243,7 +244,7 @@ struct NewType((u8, Vec<Choice>));
 
 #[llm_output(state = World)]
 #[derive(Debug)]
-struct Skipped(#[serde(skip)] u8, Choice, u8);
+struct Skipped(#[serde(skip)] (), Choice, u8);
 
 #[llm_output]
 #[derive(Debug)]
@@ -273,7 +274,7 @@ impl<'de> serde::Deserialize<'de> for ByHand {
 case!(by_hand: ByHand, r#"{"CHOICE": BAD}"# => "CHOICE.item");
 
 /// What no dive knows is refused at the first use, not skipped.
-#[derive(Debug, serde::Deserialize, schemars::JsonSchema)]
+#[derive(Debug, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
 struct Foreign<T>(T);
 
 macro_rules! refused {
@@ -300,3 +301,13 @@ refused!(foreign: Elsewhere);
 refused!(foreign_within: Vec<(u8, Foreign<Choice>)>);
 refused!(beside_foreign: Vec<(Foreign<u8>, Choice)>);
 refused!(a_mixture_behind_an_alias: Hidden);
+refused!(a_mixture_within: BTreeMap<String, (Choice, Fields)>);
+refused!(one_place_of_two: OnePlace);
+
+/// A place that no dive comes to is not excused by another that one does.
+#[llm_output(state = World)]
+#[derive(Debug)]
+struct OnePlace {
+    seen: Choice,
+    unseen: Foreign<Choice>,
+}

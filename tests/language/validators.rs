@@ -60,9 +60,9 @@ impl Answer {
     }
 
     fn mutable_pattern(&self, mut state: &World) -> Result<(), Invalid> {
-        let other = World { items: vec![] };
+        static OTHER: World = World { items: Vec::new() };
         if state.items.is_empty() {
-            state = &other;
+            state = &OTHER;
         }
         found(if state.items.is_empty() { "" } else { "mutable_pattern" })
     }

@@ -216,14 +216,14 @@ fn spec(model: &NodeModel<'_>, state: &Type, private: &Ident) -> TokenStream {
         let of_type = quote_spanned!(at=> <#output as #private::Validate<#state>>::checks(value, to));
         let collect = collect(of_type);
         return quote_spanned! {at=>
-            #private::OutputSpec::json(|to| <#output as #private::ValidatedFields>::reach(to), |value, to| #collect)
+            #private::OutputSpec::json(|to| to.validated::<#output>(), |value, to| #collect)
         };
     }
     let collect = collect(quote_spanned!(at=> (&&&#private::Dive(value)).dive::<#state>(to)));
     quote_spanned! {at=>
         use #private::probes::*;
         #private::OutputSpec::json(
-            |to| (&&#private::Reached::<#output>::new()).reach(to),
+            |to| (&&&&#private::Reached::<#output>::new()).reach(to),
             |value, to| #collect,
         )
     }

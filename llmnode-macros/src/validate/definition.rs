@@ -11,7 +11,7 @@ use syn::{Attribute, DeriveInput, Error, Generics, Index, Lifetime, Path, Token,
 use super::fields::{FieldModel, Model, Shape, Step, is_plain, read};
 use crate::crate_path;
 use crate::diagnostics::Errors;
-use crate::generics::{fresh, fresh_lifetime, mentions_parameter, named_state};
+use crate::generics::{bare, fresh, fresh_lifetime, mentions_parameter, named_state};
 
 /// The two impls.
 pub(crate) fn expand(
@@ -88,9 +88,9 @@ fn reached(input: &DeriveInput, model: &Model<'_>, private: &Ident) -> TokenStre
         }
         if is_generic(ty, &input.generics) {
             generics.make_where_clause().predicates.push(parse_quote!(#ty: #private::ValidatedFields));
-            types.push(quote_spanned!(here=> <#ty as #private::ValidatedFields>::reach(to);));
+            types.push(quote_spanned!(here=> to.validated::<#ty>();));
         } else {
-            types.push(quote_spanned!(here=> (&&#private::Reached::<#ty>::new()).reach(to);));
+            types.push(quote_spanned!(here=> (&&&&#private::Reached::<#ty>::new()).reach(to);));
         }
     }
     let body = if types.is_empty() {
@@ -112,7 +112,7 @@ fn reached(input: &DeriveInput, model: &Model<'_>, private: &Ident) -> TokenStre
 
 /// The types that a field is dived as: a tuple as its elements.
 fn parts(ty: &Type) -> Vec<&Type> {
-    match ty {
+    match bare(ty) {
         Type::Tuple(tuple) => tuple.elems.iter().filter(|ty| !is_plain(ty)).flat_map(parts).collect(),
         ty => vec![ty],
     }
@@ -215,7 +215,7 @@ impl Dive<'_> {
     fn field(&self, field: &FieldModel<'_>, state: &TokenStream) -> TokenStream {
         let here = Span::mixed_site();
         let binding = &field.binding;
-        let inside = self.value(&quote_spanned!(here=> #binding), field.ty, state);
+        let inside = self.value(binding, &[], field.ty, state);
         match &field.step {
             Step::Key(name) => quote_spanned!(here=> to.field(#name, |to| { #inside });),
             Step::Index(index) => {
@@ -226,19 +226,21 @@ impl Dive<'_> {
         }
     }
 
-    /// The dive into a value, given a reference to it. What goes wrong in it is reported at the type.
-    fn value(&self, reference: &TokenStream, ty: &Type, state: &TokenStream) -> TokenStream {
+    /// The dive into a value: the one that is bound, or an element of its tuples. What goes wrong in it is reported at
+    /// the type.
+    fn value(&self, binding: &Ident, elements: &[Index], ty: &Type, state: &TokenStream) -> TokenStream {
         let here = Span::mixed_site();
         let private = self.private;
-        if let Type::Tuple(tuple) = ty {
-            let elements =
-                tuple.elems.iter().enumerate().filter(|(_, ty)| !is_plain(ty)).map(|(index, ty)| {
-                    let index = Index::from(index);
-                    let inside = self.value(&quote_spanned!(here=> &#reference.#index), ty, state);
-                    quote_spanned!(here=> to.index(#index, |to| { #inside });)
-                });
-            return quote_spanned!(here=> #(#elements)*);
+        if let Type::Tuple(tuple) = bare(ty) {
+            let inside = tuple.elems.iter().enumerate().filter(|(_, ty)| !is_plain(ty)).map(|(index, ty)| {
+                let index = Index::from(index);
+                let inside = self.value(binding, &[elements, &[index.clone()]].concat(), ty, state);
+                quote_spanned!(here=> to.index(#index, |to| { #inside });)
+            });
+            return quote_spanned!(here=> #(#inside)*);
         }
+        let lent = (!elements.is_empty()).then(|| quote_spanned!(here=> &));
+        let reference = quote_spanned!(here=> #lent #binding #(.#elements)*);
         let at = here.located_at(ty.span());
         if is_generic(ty, &self.input.generics) {
             return quote_spanned!(at=> <#ty as #private::Validate<#state>>::checks(#reference, to););

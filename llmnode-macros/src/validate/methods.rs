@@ -6,7 +6,7 @@ use syn::spanned::Spanned;
 use syn::{Error, Generics, ImplItemFn, ItemImpl, Path, ReturnType, Type, parse_quote};
 
 use super::args::BlockArgs;
-use super::signature::{Parameter, State, Validator};
+use super::signature::{Parameter, State, Validator, is_future};
 use crate::crate_path;
 use crate::diagnostics::Errors;
 use crate::generics::{ends, fresh, fresh_lifetime, named_state};
@@ -151,11 +151,16 @@ fn check(validator: &Validator<'_>) -> TokenStream {
     });
     // At the method's name, where a future that is not `Send` is reported.
     let at = here.located_at(ident.span());
-    let kind = Ident::new(if method.sig.asyncness.is_some() { "future" } else { "sync" }, at);
+    let kind = Ident::new(if waits(method) { "future" } else { "sync" }, at);
     let call = call(method, quote_spanned!(here=> (self, #(#arguments),*)));
     quote_spanned! {here=>
         to.#kind(#name, move |#state, #attempt| #call);
     }
+}
+
+fn waits(method: &ImplItemFn) -> bool {
+    let returns_future = matches!(&method.sig.output, ReturnType::Type(_, ty) if is_future(ty));
+    method.sig.asyncness.is_some() || returns_future
 }
 
 /// `Self::method(self, …)` at the method's return type, where another type than the validators' is reported.

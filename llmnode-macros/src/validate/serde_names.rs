@@ -19,16 +19,19 @@ pub(crate) struct SerdeAttributes {
 }
 
 impl SerdeAttributes {
-    /// Reads them; what is unknown or malformed is serde's to report.
+    /// Reads them, and schemars' own names over them: these are what the model is told. What is unknown or malformed is
+    /// theirs to report.
     pub(crate) fn read(attributes: &[Attribute]) -> Self {
         let mut read = Self::default();
-        for attribute in attributes.iter().filter(|attribute| attribute.path().is_ident("serde")) {
-            let _ = attribute.parse_nested_meta(|meta| read.argument(&meta));
+        for owner in ["serde", "schemars"] {
+            for attribute in attributes.iter().filter(|attribute| attribute.path().is_ident(owner)) {
+                let _ = attribute.parse_nested_meta(|meta| read.argument(&meta, owner == "serde"));
+            }
         }
         read
     }
 
-    fn argument(&mut self, meta: &ParseNestedMeta<'_>) -> syn::Result<()> {
+    fn argument(&mut self, meta: &ParseNestedMeta<'_>, of_serde: bool) -> syn::Result<()> {
         let name = meta.path.get_ident().map(Ident::to_string).unwrap_or_default();
         match name.as_str() {
             "rename" => self.rename = deserialize_side(meta)?.or(self.rename.take()),
@@ -39,7 +42,8 @@ impl SerdeAttributes {
             "untagged" => self.untagged = true,
             "transparent" => self.transparent = true,
             "flatten" => self.flatten = true,
-            "skip" | "skip_deserializing" => self.skip = true,
+            // What only the schema leaves out is read all the same.
+            "skip" | "skip_deserializing" => self.skip |= of_serde,
             _ => skip_value(meta)?,
         }
         Ok(())
@@ -201,10 +205,15 @@ mod tests {
         let read = SerdeAttributes::read(&[
             parse_quote!(#[serde(default = "x::y", rename(serialize = "out", deserialize = "in"), flatten)]),
             parse_quote!(#[serde(bound(deserialize = "T: X"), skip_serializing_if = "Option::is_none", skip)]),
-            parse_quote!(#[schemars(rename = "no")]),
+            parse_quote!(#[schemars(title = "no", extend("rename" = {"x": 1}))]),
         ]);
         assert_eq!(read.field(&parse_quote!(a), None), "in");
         assert!(read.flatten && read.skip);
+        let told = SerdeAttributes::read(&[
+            parse_quote!(#[schemars(rename = "told", skip)]),
+            parse_quote!(#[serde(rename = "read", alias = "told")]),
+        ]);
+        assert_eq!((&*told.field(&parse_quote!(a), None), told.skip), ("told", false));
         let only_out = SerdeAttributes::read(&[parse_quote!(#[serde(rename(serialize = "out"))])]);
         assert_eq!(only_out.field(&parse_quote!(r#type), Some(Case::Upper)), "TYPE");
     }

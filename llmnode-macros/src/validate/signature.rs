@@ -2,8 +2,12 @@
 
 use quote::ToTokens;
 use syn::spanned::Spanned;
-use syn::{Error, FnArg, GenericParam, ImplItemFn, ReturnType, Type, TypeParamBound, TypeReference};
+use syn::{
+    Error, FnArg, GenericParam, ImplItemFn, Pat, ReceiverKind, ReturnType, Type, TypeParamBound,
+    TypeReference,
+};
 
+use super::fields::is_plain;
 use crate::generics::bare;
 
 const USAGE: &str = "a validator is `fn(&self, state: &State, attempt: &Attempt) -> Result<(), Invalid>`, async or not, \
@@ -64,7 +68,7 @@ impl<'a> Validator<'a> {
                 return Err(Error::new_spanned(other, message));
             }
         };
-        let parameter = if is_attempt(lent) { Parameter::Attempt } else { Parameter::State };
+        let parameter = if is_attempt(&typed.pat, lent) { Parameter::Attempt } else { Parameter::State };
         if self.parameters.contains(&parameter) {
             let what = if parameter == Parameter::State { "state" } else { "attempt" };
             return Err(Error::new_spanned(&typed.ty, format!("a validator takes one {what}; {USAGE}")));
@@ -104,7 +108,7 @@ impl<'a> Validator<'a> {
 fn receiver(method: &ImplItemFn) -> syn::Result<()> {
     let signature = &method.sig;
     match signature.inputs.first() {
-        Some(FnArg::Receiver(receiver)) if receiver.to_token_stream().to_string() == "& self" => Ok(()),
+        Some(FnArg::Receiver(receiver)) if is_lent(&receiver.kind) => Ok(()),
         Some(FnArg::Receiver(receiver)) => {
             Err(Error::new_spanned(receiver, format!("a validator takes `&self`; {USAGE}")))
         }
@@ -119,15 +123,24 @@ fn receiver(method: &ImplItemFn) -> syn::Result<()> {
     }
 }
 
-fn returns_result(method: &ImplItemFn) -> syn::Result<()> {
-    let signature = &method.sig;
-    let is_result = match &signature.output {
-        ReturnType::Type(_, ty) => match bare(ty) {
-            Type::Path(path) => {
-                path.path.segments.last().is_some_and(|last| last.ident.to_string().ends_with("Result"))
+/// `&self`, also spelled out.
+fn is_lent(receiver: &ReceiverKind) -> bool {
+    match receiver {
+        ReceiverKind::Reference(_, _, mutability) => mutability.is_none(),
+        ReceiverKind::Typed(_, ty) => match bare(ty) {
+            Type::Reference(TypeReference { mutability: None, elem, .. }) => {
+                matches!(bare(elem), Type::Path(path) if path.path.is_ident("Self"))
             }
             _ => false,
         },
+        _ => false,
+    }
+}
+
+fn returns_result(method: &ImplItemFn) -> syn::Result<()> {
+    let signature = &method.sig;
+    let is_result = match &signature.output {
+        ReturnType::Type(_, ty) => may_be_result(ty) || is_future(ty),
         ReturnType::Default => false,
     };
     if is_result {
@@ -142,7 +155,41 @@ fn returns_result(method: &ImplItemFn) -> syn::Result<()> {
     Err(Error::new(at, message))
 }
 
-fn is_attempt(ty: &Type) -> bool {
-    let Type::Path(path) = ty else { return false };
-    path.path.segments.last().is_some_and(|last| last.ident == "Attempt")
+/// Whether a type may be `Result<(), Invalid>`, which has aliases. What it is not after all, the compiler tells.
+fn may_be_result(ty: &Type) -> bool {
+    const OTHERS: [&str; 5] = ["Self", "Option", "Vec", "Box", "Invalid"];
+    let Type::Path(path) = bare(ty) else { return false };
+    let Some(last) = path.path.segments.last() else { return false };
+    !is_plain(ty) && !OTHERS.iter().any(|other| last.ident == other)
+}
+
+/// Whether a type is written as a future: `impl Future<…>` or a box of one.
+pub(crate) fn is_future(ty: &Type) -> bool {
+    let is_future = |name: &str| name.ends_with("Future");
+    match bare(ty) {
+        Type::ImplTrait(bounds) => bounds.bounds.iter().any(|bound| match bound {
+            TypeParamBound::Trait(bound) => {
+                bound.path.segments.last().is_some_and(|last| is_future(&last.ident.to_string()))
+            }
+            _ => false,
+        }),
+        Type::Path(path) => path
+            .path
+            .segments
+            .last()
+            .is_some_and(|last| last.ident == "Pin" || is_future(&last.ident.to_string())),
+        _ => false,
+    }
+}
+
+/// The state and the attempt are known by the variables' names, else by the type's.
+fn is_attempt(pattern: &Pat, ty: &Type) -> bool {
+    if let Pat::Ident(variable) = pattern {
+        match variable.ident.to_string().trim_start_matches('_') {
+            "attempt" => return true,
+            "state" => return false,
+            _ => {}
+        }
+    }
+    matches!(ty, Type::Path(path) if path.path.segments.last().is_some_and(|last| last.ident == "Attempt"))
 }

@@ -4,6 +4,7 @@ mod reader;
 mod schema;
 mod spec;
 
+pub(crate) use schema::marks_in;
 pub use schema::{OutputSchema, StrictError, StrictProblem};
 pub(crate) use spec::{Answer, Answers, Read, Untyped, read};
 pub use spec::{LlmOutput, OutputSpec};

@@ -10,8 +10,8 @@ use std::any::TypeId;
 use std::collections::HashMap;
 use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 
-use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
+use schemars::{JsonSchema, SchemaGenerator};
 use serde_json::Value;
 use serde_json::value::{RawValue, to_raw_value};
 
@@ -75,9 +75,7 @@ impl OutputSchema {
             return Arc::clone(known);
         }
         // Built outside the lock: the type's `JsonSchema` is foreign code. Two threads may both build; one wins.
-        let generator =
-            SchemaSettings::draft2020_12().with(|s| s.meta_schema = None).for_deserialize().into_generator();
-        let schema = generator.into_root_schema_for::<T>().to_value();
+        let schema = generator().into_root_schema_for::<T>().to_value();
         let built = Arc::new(Self::from_value(&T::schema_name(), schema));
         let mut cache = cache.write().unwrap_or_else(PoisonError::into_inner);
         Arc::clone(cache.entry(id).or_insert(built))
@@ -161,6 +159,18 @@ impl OutputSchema {
     pub(crate) fn drop_added_nulls(&self, value: &mut Value) -> usize {
         if self.nulls { nulls::drop(&self.tree, self.wrapped, value) } else { 0 }
     }
+}
+
+/// The marks in the schema of a type.
+pub(crate) fn marks_in<T: JsonSchema + ?Sized>() -> Vec<String> {
+    let mut schema = generator().into_root_schema_for::<T>().to_value();
+    let mut marks = Vec::new();
+    normal::clean(&mut schema, &mut marks);
+    marks
+}
+
+fn generator() -> SchemaGenerator {
+    SchemaSettings::draft2020_12().with(|s| s.meta_schema = None).for_deserialize().into_generator()
 }
 
 impl std::fmt::Debug for OutputSchema {

@@ -119,7 +119,8 @@ impl<T, S: ?Sized> OutputSpec<T, S> {
             Some(mark) => Err(format!(
                 "the validators of `{mark}` would never run inside the output `{}`: it is held by a type that \
                  llmnode cannot dive into; put `#[llm_output]` on the types between them, and use `Option`, \
-                 `Box`, `Arc`, `Vec`, `VecDeque`, an array or a map of the standard library as containers",
+                 `Box`, `Arc`, `Vec`, `VecDeque`, `Result`, an array, a map or a tuple as containers; in a tuple within \
+                 another container, either all types have validators (`#[validate] impl T {{}}`) or none has",
                 schema.name()
             )),
         }

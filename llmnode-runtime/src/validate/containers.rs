@@ -59,6 +59,68 @@ container!([K: Display, H] HashMap<K, T, H>, |value, to, dive| {
     }
 });
 
+/// Containers of several types. A dive does the same with all elements: where all have validators of their own, these
+/// run, and where one has none, the fields are dived into; `Reach` then tells what was passed over.
+macro_rules! tuples {
+    ($($($ty:ident $index:tt)*;)*) => {$(
+        impl<$($ty: ValidatedFields),*> ValidatedFields for ($($ty,)*) {
+            fn reach(to: &mut Reach) {
+                $(to.element::<$ty>();)*
+            }
+        }
+        impl<$($ty: Validated),*> Validated for ($($ty,)*) {}
+        impl<S: ?Sized, $($ty: ValidateFields<S>),*> ValidateFields<S> for ($($ty,)*) {
+            fn fields<'a>(&'a self, to: &mut Checks<'a, S>) {
+                $(to.index($index, |to| self.$index.fields(to));)*
+            }
+        }
+        impl<S: ?Sized, $($ty: Validate<S>),*> Validate<S> for ($($ty,)*) {
+            fn checks<'a>(&'a self, to: &mut Checks<'a, S>) {
+                $(to.index($index, |to| self.$index.checks(to));)*
+            }
+        }
+    )*};
+}
+
+tuples! {
+    A 0;
+    A 0 B 1;
+    A 0 B 1 C 2;
+    A 0 B 1 C 2 D 3;
+    A 0 B 1 C 2 D 3 E 4;
+    A 0 B 1 C 2 D 3 E 4 F 5;
+    A 0 B 1 C 2 D 3 E 4 F 5 G 6;
+    A 0 B 1 C 2 D 3 E 4 F 5 G 6 H 7;
+    A 0 B 1 C 2 D 3 E 4 F 5 G 6 H 7 I 8;
+    A 0 B 1 C 2 D 3 E 4 F 5 G 6 H 7 I 8 J 9;
+    A 0 B 1 C 2 D 3 E 4 F 5 G 6 H 7 I 8 J 9 K 10;
+    A 0 B 1 C 2 D 3 E 4 F 5 G 6 H 7 I 8 J 9 K 10 L 11;
+}
+
+impl<T: ValidatedFields, E: ValidatedFields> ValidatedFields for Result<T, E> {
+    fn reach(to: &mut Reach) {
+        to.element::<T>();
+        to.element::<E>();
+    }
+}
+impl<T: Validated, E: Validated> Validated for Result<T, E> {}
+impl<S: ?Sized, T: ValidateFields<S>, E: ValidateFields<S>> ValidateFields<S> for Result<T, E> {
+    fn fields<'a>(&'a self, to: &mut Checks<'a, S>) {
+        match self {
+            Ok(value) => to.field("Ok", |to| value.fields(to)),
+            Err(error) => to.field("Err", |to| error.fields(to)),
+        }
+    }
+}
+impl<S: ?Sized, T: Validate<S>, E: Validate<S>> Validate<S> for Result<T, E> {
+    fn checks<'a>(&'a self, to: &mut Checks<'a, S>) {
+        match self {
+            Ok(value) => to.field("Ok", |to| value.checks(to)),
+            Err(error) => to.field("Err", |to| error.checks(to)),
+        }
+    }
+}
+
 macro_rules! plain {
     ($($plain:ty),* $(,)?) => {$(
         impl ValidatedFields for $plain {

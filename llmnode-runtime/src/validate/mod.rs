@@ -20,5 +20,5 @@ pub use function::{
 };
 pub use invalid::{Invalid, Violation};
 pub(crate) use reach::MARK;
-pub use reach::{Marked, Reach, ReachFields, ReachNothing, Reached, Unmarked};
+pub use reach::{Marked, Reach, ReachFields, ReachNothing, ReachSchema, ReachValidators, Reached, Unmarked};
 pub(crate) use run::{Verdict, run};

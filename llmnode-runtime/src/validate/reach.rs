@@ -7,7 +7,10 @@
 use std::collections::BTreeSet;
 use std::marker::PhantomData;
 
+use schemars::JsonSchema;
+
 use super::dive::{Validated, ValidatedFields};
+use crate::output::marks_in;
 
 /// The schema keyword that holds the mark of a type with validators. It is never sent.
 pub(crate) const MARK: &str = "x-llmnode-validated";
@@ -16,17 +19,45 @@ pub(crate) const MARK: &str = "x-llmnode-validated";
 #[derive(Debug, Default)]
 pub struct Reach {
     marks: BTreeSet<&'static str>,
+    /// The marks of types that some place holds and no dive comes to there.
+    passed_over: BTreeSet<String>,
+    /// The type at hand is dived into as one with validators of its own.
+    validated: bool,
+    /// It is dived into for its fields alone, as an element among others.
+    fields_alone: bool,
 }
 
 impl Reach {
     /// Notes a type's mark. `false` if it was noted before: its fields need no second look.
     pub fn enter(&mut self, mark: &'static str) -> bool {
+        if self.fields_alone {
+            self.passed_over.insert(mark.to_owned());
+        }
         self.marks.insert(mark)
     }
 
-    /// The first of a schema's marks that no dive comes to.
+    /// Looks into a type with validators of its own.
+    pub fn validated<T: ValidatedFields + ?Sized>(&mut self) {
+        self.within::<T>(true, false);
+    }
+
+    /// Looks into an element of a container of several types. A dive does the same with all of them, so where one has
+    /// no validators of its own, those of the others do not run.
+    pub(super) fn element<T: ValidatedFields>(&mut self) {
+        self.within::<T>(self.validated, !self.validated);
+    }
+
+    fn within<T: ValidatedFields + ?Sized>(&mut self, validated: bool, fields_alone: bool) {
+        let before = (self.validated, self.fields_alone);
+        (self.validated, self.fields_alone) = (validated, fields_alone);
+        T::reach(self);
+        (self.validated, self.fields_alone) = before;
+    }
+
+    /// The first of a schema's marks that no dive comes to, in some place.
     pub(crate) fn missing<'m>(&self, marks: &'m [String]) -> Option<&'m str> {
-        marks.iter().map(String::as_str).find(|mark| !self.marks.contains(mark))
+        let missing = |mark: &&str| !self.marks.contains(mark) || self.passed_over.contains(*mark);
+        marks.iter().map(String::as_str).find(missing)
     }
 }
 
@@ -42,19 +73,43 @@ impl<T: ?Sized> Reached<T> {
     }
 }
 
-/// First choice: a type whose definition says how to dive into it.
+/// First choice: a type with validators of its own.
+pub trait ReachValidators {
+    /// Notes the types a dive can come to.
+    fn reach(&self, to: &mut Reach);
+}
+
+impl<T: Validated + ?Sized> ReachValidators for &&&Reached<T> {
+    fn reach(&self, to: &mut Reach) {
+        to.validated::<T>();
+    }
+}
+
+/// Second choice: a type whose definition says how to dive into it.
 pub trait ReachFields {
     /// Notes the types a dive can come to.
     fn reach(&self, to: &mut Reach);
 }
 
-impl<T: ValidatedFields + ?Sized> ReachFields for &Reached<T> {
+impl<T: ValidatedFields + ?Sized> ReachFields for &&Reached<T> {
     fn reach(&self, to: &mut Reach) {
-        T::reach(to);
+        to.within::<T>(false, false);
     }
 }
 
-/// Last choice: no dive goes in.
+/// Third choice: no dive goes in, and the schema tells what is passed over.
+pub trait ReachSchema {
+    /// Notes what no dive comes to here.
+    fn reach(&self, to: &mut Reach);
+}
+
+impl<T: JsonSchema + ?Sized> ReachSchema for &Reached<T> {
+    fn reach(&self, to: &mut Reach) {
+        to.passed_over.extend(marks_in::<T>());
+    }
+}
+
+/// Last choice: nothing is known.
 pub trait ReachNothing {
     /// Notes nothing.
     fn reach(&self, _: &mut Reach) {}

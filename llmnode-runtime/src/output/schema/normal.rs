@@ -39,7 +39,7 @@ pub(super) fn normalise(mut schema: Value, name: &str) -> Normal {
 }
 
 /// Takes out what is for no model, and turns the formats of Rust's integers into bounds.
-fn clean(schema: &mut Value, marks: &mut Vec<String>) {
+pub(super) fn clean(schema: &mut Value, marks: &mut Vec<String>) {
     let Some(node) = schema.as_object_mut() else { return };
     match node.get(MARK) {
         Some(Value::String(mark)) if !marks.contains(mark) => marks.push(mark.clone()),
