@@ -28,7 +28,7 @@ const _: () = {
         fn output(&self) -> __llmnode::OutputSpec<Self::Output, World> {
             use __llmnode::probes::*;
             __llmnode::OutputSpec::json(
-                |to| (&&__llmnode::Reached::<u8>::new()).reach(to),
+                |to| (&&&&__llmnode::Reached::<u8>::new()).reach(to),
                 |value, to| {
                     (&&&__llmnode::Dive(value)).dive::<World>(to);
                     __llmnode::validate_with_state(to, "is_small", value, is_small);

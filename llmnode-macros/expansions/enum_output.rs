@@ -22,8 +22,8 @@ const _: () = {
         fn reach(to: &mut __llmnode::Reach) {
             use __llmnode::probes::*;
             if to.enter(::core::any::type_name::<Step<T>>()) {
-                (&&__llmnode::Reached::<Choice>::new()).reach(to);
-                <Vec<T> as __llmnode::ValidatedFields>::reach(to);
+                (&&&&__llmnode::Reached::<Choice>::new()).reach(to);
+                to.validated::<Vec<T>>();
             }
         }
     }

@@ -53,7 +53,7 @@ const _: () = {
         #[inline]
         fn output(&self) -> __llmnode::OutputSpec<Self::Output, Borrowed<'state>> {
             __llmnode::OutputSpec::json(
-                |to| <Vec<T> as __llmnode::ValidatedFields>::reach(to),
+                |to| to.validated::<Vec<T>>(),
                 |value, to| <Vec<
                     T,
                 > as __llmnode::Validate<Borrowed<'state>>>::checks(value, to),
