@@ -234,7 +234,8 @@ impl Dive<'_> {
         if let Type::Tuple(tuple) = bare(ty) {
             let inside = tuple.elems.iter().enumerate().filter(|(_, ty)| !is_plain(ty)).map(|(index, ty)| {
                 let index = Index::from(index);
-                let inside = self.value(binding, &[elements, &[index.clone()]].concat(), ty, state);
+                let path: Vec<_> = elements.iter().cloned().chain([index.clone()]).collect();
+                let inside = self.value(binding, &path, ty, state);
                 quote_spanned!(here=> to.index(#index, |to| { #inside });)
             });
             return quote_spanned!(here=> #(#inside)*);

@@ -63,17 +63,21 @@ container!([K: Display, H] HashMap<K, T, H>, |value, to, dive| {
 /// run, and where one has none, the fields are dived into; `Reach` then tells what was passed over.
 macro_rules! tuples {
     ($($($ty:ident $index:tt)*;)*) => {$(
+        #[diagnostic::do_not_recommend]
         impl<$($ty: ValidatedFields),*> ValidatedFields for ($($ty,)*) {
             fn reach(to: &mut Reach) {
                 $(to.element::<$ty>();)*
             }
         }
+        #[diagnostic::do_not_recommend]
         impl<$($ty: Validated),*> Validated for ($($ty,)*) {}
+        #[diagnostic::do_not_recommend]
         impl<S: ?Sized, $($ty: ValidateFields<S>),*> ValidateFields<S> for ($($ty,)*) {
             fn fields<'a>(&'a self, to: &mut Checks<'a, S>) {
                 $(to.index($index, |to| self.$index.fields(to));)*
             }
         }
+        #[diagnostic::do_not_recommend]
         impl<S: ?Sized, $($ty: Validate<S>),*> Validate<S> for ($($ty,)*) {
             fn checks<'a>(&'a self, to: &mut Checks<'a, S>) {
                 $(to.index($index, |to| self.$index.checks(to));)*
