@@ -24,7 +24,13 @@
     rust_2024_compatibility
 )]
 #![forbid(unsafe_code)]
-#![allow(clippy::unwrap_used, clippy::double_must_use, reason = "a test")]
+#![allow(
+    clippy::double_must_use,
+    clippy::needless_arbitrary_self_type,
+    clippy::type_complexity,
+    clippy::unwrap_used,
+    reason = "a test of ways to write things"
+)]
 
 mod attributes;
 mod cfg;
