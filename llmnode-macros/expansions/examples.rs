@@ -44,7 +44,7 @@ const _: () = {
         fn output(&self) -> __llmnode::OutputSpec<Self::Output, AnyState> {
             use __llmnode::probes::*;
             __llmnode::OutputSpec::json(
-                |to| (&&__llmnode::Reached::<Choice>::new()).reach(to),
+                |to| (&&&&__llmnode::Reached::<Choice>::new()).reach(to),
                 |value, to| (&&&__llmnode::Dive(value)).dive::<AnyState>(to),
             )
         }
