@@ -20,6 +20,17 @@ pub(crate) async fn caught<F: Future>(make: impl FnOnce() -> F) -> Result<F::Out
 
 /// Runs the program's code; gives what it said if it panicked.
 pub(crate) fn guarded<T>(run: impl FnOnce() -> T) -> Result<T, String> {
+    let (mut run, mut given) = (Some(run), None);
+    catch(&mut || {
+        if let Some(run) = run.take() {
+            given = Some(run());
+        }
+    })?;
+    given.ok_or_else(String::new)
+}
+
+/// The part of it that is compiled once, and not for every node.
+fn catch(run: &mut dyn FnMut()) -> Result<(), String> {
     catch_unwind(AssertUnwindSafe(run)).map_err(|panic| text(&*panic).to_owned())
 }
 

@@ -40,10 +40,7 @@ impl Mode {
 pub struct Crates(PathBuf);
 
 impl Crates {
-    pub fn written(sources: &[Sources]) -> Crates {
-        let beside = std::env::current_exe().expect("this program has a path");
-        let root =
-            beside.parent().and_then(Path::parent).expect("it lies in a target folder").join("compile");
+    pub fn written(root: PathBuf, sources: &[Sources]) -> Crates {
         let names: Vec<_> = sources.iter().map(|source| format!("{:?}", source.name)).collect();
         write(
             &root.join("Cargo.toml"),

@@ -2,14 +2,17 @@
 //! place, it runs rustc and notes its processor time.
 //!
 //! ```text
-//! cargo run --manifest-path benches/compile/Cargo.toml -- [rounds]
+//! cargo run --manifest-path benches/compile/Cargo.toml -- [rounds]   # nodes beside derives, 5 rounds by default
+//! cargo run --manifest-path benches/compile/Cargo.toml -- clean      # a whole program, beside others
 //! ```
 
+mod clean;
 mod crates;
 mod sources;
 mod wrapper;
 
 use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
 
 use crates::{Crates, Mode};
 use sources::{Kind, Sources};
@@ -36,9 +39,23 @@ fn main() {
     if wrapper::is_one() {
         wrapper::run();
     }
-    let rounds = std::env::args().nth(1).map_or(5, |rounds| rounds.parse().expect("a number of rounds"));
+    match std::env::args().nth(1).as_deref() {
+        Some("clean") => clean::measure(&folder()),
+        Some(rounds) => macros(rounds.parse().expect("`clean` or a number of rounds")),
+        None => macros(5),
+    }
+}
+
+/// Where generated crates go.
+fn folder() -> PathBuf {
+    let program = std::env::current_exe().expect("this program has a path");
+    program.parent().and_then(Path::parent).expect("it lies in a target folder").join("compile")
+}
+
+/// What nodes cost beside derives.
+fn macros(rounds: usize) {
     let sources: Vec<Sources> = MEASURED.iter().map(|(kind, count)| Sources::of(*kind, *count)).collect();
-    let crates = Crates::written(&sources);
+    let crates = Crates::written(folder(), &sources);
     let mut figures = Figures::new();
     for mode in Mode::ALL {
         eprintln!("{}: dependencies ...", mode.name());

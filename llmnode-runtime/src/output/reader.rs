@@ -6,7 +6,7 @@
 mod error;
 mod find;
 
-use serde::de::{Deserialize, DeserializeOwned, Deserializer};
+use serde::de::DeserializeOwned;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
@@ -54,29 +54,29 @@ fn read_clean<T: DeserializeOwned>(text: &str, schema: &OutputSchema) -> Option<
     if !text.starts_with('{') {
         None
     } else if schema.is_wrapped() {
-        serde_json::from_str::<Wrapped<T>>(text).ok().map(|wrapped| wrapped.value)
+        serde_json::from_str(unwrapped(text)?).ok()
     } else {
         serde_json::from_str(text).ok()
     }
 }
 
+/// What `{"value": ..}` wraps. Its text, as each type that is read in one way more is compiled once more.
+fn unwrapped(json: &str) -> Option<&str> {
+    serde_json::from_str::<Wrapped<'_>>(json).ok().map(|wrapped| wrapped.value.get())
+}
+
 /// `{"value": ..}` and no other member.
 #[derive(serde::Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Wrapped<V> {
-    #[serde(deserialize_with = "required", bound(deserialize = "V: Deserialize<'de>"))]
-    value: V,
-}
-
-/// Without it, serde would take `{}` for a wrapped `None`.
-fn required<'de, D: Deserializer<'de>, V: Deserialize<'de>>(deserializer: D) -> Result<V, D::Error> {
-    V::deserialize(deserializer)
+struct Wrapped<'a> {
+    #[serde(borrow)]
+    value: &'a RawValue,
 }
 
 fn from_json<T: DeserializeOwned>(json: &str, schema: &OutputSchema) -> Result<(T, bool), Violation> {
     let may_wrap = schema.is_wrapped() && json.starts_with('{');
-    let wrapped = if may_wrap { serde_json::from_str::<Wrapped<&RawValue>>(json).ok() } else { None };
-    let (json, prefix) = wrapped.as_ref().map_or((json, ""), |wrapped| (wrapped.value.get(), WRAPPER));
+    let wrapped = if may_wrap { unwrapped(json) } else { None };
+    let (json, prefix) = wrapped.map_or((json, ""), |value| (value, WRAPPER));
     match typed(json, schema) {
         Ok(value) => Ok((value, wrapped.is_some())),
         Err(error) => {
@@ -97,7 +97,10 @@ fn typed<T: DeserializeOwned>(json: &str, schema: &OutputSchema) -> Result<T, Pa
             serde_path_to_error::deserialize(&mut serde_json::Deserializer::from_str(json))?;
         // Only then, since a `Value` forgets duplicate keys and rounds large numbers.
         if schema.drop_added_nulls(&mut value) > 0 {
-            return serde_path_to_error::deserialize(value);
+            // By way of its text, as above.
+            return serde_path_to_error::deserialize(&mut serde_json::Deserializer::from_str(
+                &value.to_string(),
+            ));
         }
     }
     serde_path_to_error::deserialize(&mut serde_json::Deserializer::from_str(json))
