@@ -9,6 +9,7 @@ mod anything;
 mod configured;
 mod crate_path;
 mod diagnostics;
+mod doubled;
 mod generics;
 mod item;
 mod keyed;

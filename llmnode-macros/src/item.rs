@@ -3,7 +3,7 @@
 //! limit for types is 128.
 
 use proc_macro2::{Delimiter, Spacing, Span, TokenStream, TokenTree};
-use quote::quote;
+use quote::{ToTokens, quote};
 use syn::{Error, Item};
 
 const MOST: usize = 128;
@@ -16,6 +16,24 @@ pub(crate) fn parse(item: TokenStream) -> Result<Item, TokenStream> {
     }
     // The compiler reports what it cannot parse itself.
     syn::parse2(item.clone()).map_err(|_| item)
+}
+
+/// The error for a macro on an item of another kind than it takes; `wanted` says which that is.
+pub(crate) fn misplaced(wanted: &str, item: &Item) -> Error {
+    let (kind, at) = match item {
+        Item::Struct(item) => ("a struct", item.struct_token.to_token_stream()),
+        Item::Enum(item) => ("an enum", item.enum_token.to_token_stream()),
+        Item::Union(item) => ("a union", item.union_token.to_token_stream()),
+        Item::Fn(item) => ("a function", item.sig.fn_token.to_token_stream()),
+        Item::Impl(item) => ("an impl block", item.impl_token.to_token_stream()),
+        Item::Trait(item) => ("a trait", item.trait_token.to_token_stream()),
+        Item::Mod(item) => ("a module", item.mod_token.to_token_stream()),
+        Item::Type(item) => ("a type alias", item.type_token.to_token_stream()),
+        Item::Const(item) => ("a constant", item.const_token.to_token_stream()),
+        Item::Static(item) => ("a static", item.static_token.to_token_stream()),
+        other => ("something else", other.to_token_stream()),
+    };
+    Error::new_spanned(at, format!("{wanted}, and this is {kind}"))
 }
 
 /// An error if tokens are nested too deep to be read.

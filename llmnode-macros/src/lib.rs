@@ -5,6 +5,7 @@ mod anything;
 mod configured;
 mod crate_path;
 mod diagnostics;
+mod doubled;
 #[cfg(test)]
 mod expansions;
 mod generics;
@@ -48,6 +49,12 @@ fn expanded(
 ) -> TokenStream {
     let (arguments, item) = (Tokens::from(arguments), Tokens::from(item));
     let mut expansion = keys::completed(name, &arguments, &item);
-    expansion.extend(show::shown(name, item.clone(), expand(arguments, item)));
+    let doubled::Single { arguments, item, replaced, errors } = doubled::refuse(name, arguments, item);
+    expansion.extend(errors.into_tokens());
+    if replaced {
+        expansion.extend(item);
+    } else {
+        expansion.extend(show::shown(name, item.clone(), expand(arguments, item)));
+    }
     expansion.into()
 }

@@ -17,7 +17,7 @@ mod variables;
 mod with;
 
 use proc_macro2::TokenStream;
-use quote::{ToTokens, quote};
+use quote::quote;
 use syn::{Error, Item};
 
 use crate::diagnostics::Errors;
@@ -70,7 +70,8 @@ pub(crate) fn expand(arguments: TokenStream, item: TokenStream) -> TokenStream {
     let mut item = match parsed {
         Item::Struct(parsed) => parsed,
         other => {
-            faults.push(misplaced(&other));
+            let wanted = "`#[llm_node]` goes on a struct with named fields";
+            faults.push(item::misplaced(wanted, &other));
             let stub = stub::of_item(&other, &args);
             let faults = faults.into_tokens();
             return quote!(#other #stub #faults);
@@ -86,18 +87,4 @@ pub(crate) fn expand(arguments: TokenStream, item: TokenStream) -> TokenStream {
             quote!(#item #stub #faults)
         }
     }
-}
-
-fn misplaced(item: &Item) -> Error {
-    let (kind, at) = match item {
-        Item::Enum(item) => ("an enum", item.enum_token.to_token_stream()),
-        Item::Union(item) => ("a union", item.union_token.to_token_stream()),
-        Item::Fn(item) => ("a function", item.sig.fn_token.to_token_stream()),
-        Item::Impl(item) => ("an impl block", item.impl_token.to_token_stream()),
-        Item::Trait(item) => ("a trait", item.trait_token.to_token_stream()),
-        Item::Mod(item) => ("a module", item.mod_token.to_token_stream()),
-        Item::Type(item) => ("a type alias", item.type_token.to_token_stream()),
-        other => ("something else", other.to_token_stream()),
-    };
-    Error::new_spanned(at, format!("`#[llm_node]` goes on a struct with named fields, and this is {kind}"))
 }

@@ -2,7 +2,7 @@
 
 use proc_macro2::{Ident, TokenStream};
 use quote::{ToTokens, quote};
-use syn::{Attribute, DeriveInput, Error, Item, Path, parse_quote};
+use syn::{Attribute, DeriveInput, Item, Path, parse_quote};
 
 use crate::diagnostics::Errors;
 use crate::keyed::value;
@@ -26,8 +26,8 @@ pub(crate) fn expand(arguments: TokenStream, item: TokenStream) -> TokenStream {
         Item::Struct(item) => DeriveInput::from(item),
         Item::Enum(item) => DeriveInput::from(item),
         other => {
-            let message = "`#[llm_output]` goes on the struct or enum that a model answers with";
-            errors.push(Error::new_spanned(&other, message));
+            let wanted = "`#[llm_output]` goes on the struct or enum that a model answers with";
+            errors.push(item::misplaced(wanted, &other));
             let errors = errors.into_tokens();
             return quote!(#other #errors);
         }

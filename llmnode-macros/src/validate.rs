@@ -29,9 +29,9 @@ pub(crate) fn expand(arguments: TokenStream, item: TokenStream) -> TokenStream {
         Item::Struct(item) => of_definition(arguments, item.into()),
         Item::Enum(item) => of_definition(arguments, item.into()),
         other => {
-            let message = "`#[validate]` goes on an impl block of validators, or on the definition of a struct or \
-                           enum that derives `Deserialize` and `JsonSchema` itself";
-            let error = Error::new_spanned(&other, message).into_compile_error();
+            let wanted = "`#[validate]` goes on an impl block of validators, or on the definition of a struct or \
+                          enum that derives `Deserialize` and `JsonSchema` itself";
+            let error = item::misplaced(wanted, &other).into_compile_error();
             quote!(#other #error)
         }
     }

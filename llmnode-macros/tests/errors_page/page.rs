@@ -37,7 +37,7 @@ const SECTIONS: &[Section] = &[
     },
     Section {
         title: "The struct",
-        folders: &["item", "cfg"],
+        folders: &["item", "doubled", "cfg"],
         about: "A node is a struct with named fields, or with none, and each field is a variable of its prompts. `#[cfg]` and \
                 `#[cfg_attr]` count as in this build.",
     },
