@@ -1,14 +1,16 @@
 //! `key = value` and `key(…)` arguments, parsed by hand: `syn::Meta` cannot hold types such as `Vec<Item>`.
 //!
-//! A fault in one argument does not hide those in the next: parsing goes on behind the comma that follows it.
+//! A fault in one argument does not hide those in the next: parsing goes on behind the comma that follows it. Nor does it
+//! bring others about: what the argument was meant as is taken all the same, as far as that can be told.
 
-use proc_macro2::{Ident, Span, TokenStream, TokenTree};
+use proc_macro2::{Group, Ident, Span, TokenStream, TokenTree};
 use syn::ext::IdentExt;
 use syn::parse::{ParseBuffer, ParseStream, Parser};
-use syn::{Error, Token, token};
+use syn::{Error, Token, Type, token};
 
 use crate::diagnostics::{Errors, list, suggest};
 use crate::item;
+use crate::values::{in_quotes, ty};
 
 /// An argument that was given. Its value is absent if it had a fault, which is then reported already.
 #[derive(Clone)]
@@ -42,6 +44,16 @@ pub(crate) fn fill<T>(slot: &mut Slot<T>, key: Ident, value: syn::Result<T>) -> 
     Ok(())
 }
 
+/// The same for a type, which is known also where it is wrongly in quotes.
+pub(crate) fn fill_type(slot: &mut Slot<Type>, key: Ident, input: ParseStream<'_>) -> syn::Result<()> {
+    let meant = in_quotes(input);
+    let filled = fill(slot, key.clone(), ty(input, &key));
+    if let Some(keyed) = slot.as_mut().filter(|_| filled.is_err()) {
+        keyed.value = meant;
+    }
+    filled
+}
+
 /// Which arguments there are.
 pub(crate) struct Grammar<'a> {
     /// What takes them, in messages.
@@ -73,12 +85,21 @@ impl<'a> Grammar<'a> {
         self.lists.iter().find(|(key, _)| *key == name).map(|(_, example)| *example)
     }
 
+    fn knows(&self, name: &str) -> bool {
+        self.keys().any(|known| known == name)
+    }
+
+    /// The key that an unknown one was probably meant to be.
+    fn near(&self, name: &str) -> Option<&'a str> {
+        suggest(name, self.keys()).filter(|_| (self.refused)(name).is_none())
+    }
+
     fn unknown(&self, name: &str) -> String {
         if let Some(refused) = (self.refused)(name) {
             return refused;
         }
         let Self { owner, noun, .. } = self;
-        match suggest(name, self.keys()) {
+        match self.near(name) {
             Some(near) => format!("unknown {noun} `{name}`; did you mean `{near}`?"),
             None => format!("unknown {noun} `{name}`; `{owner}` takes {}", list(self.keys())),
         }
@@ -97,20 +118,17 @@ pub(crate) fn parse_arguments(
     tokens: TokenStream,
     grammar: &Grammar<'_>,
     errors: &mut Errors,
-    mut take: impl FnMut(Ident, ParseStream<'_>) -> syn::Result<()>,
+    take: impl FnMut(Ident, ParseStream<'_>) -> syn::Result<()>,
 ) -> bool {
     if let Err(error) = item::shallow(&tokens) {
         errors.push(error);
         return false;
     }
-    let mut seen: Vec<Ident> = vec![];
-    let (mut all_known, mut faulty) = (true, false);
+    let mut arguments = Arguments { grammar, seen: vec![], take, all_known: true };
+    let mut faulty = false;
     let parser = |input: ParseStream<'_>| {
         while !input.is_empty() {
-            let before = seen.len();
-            let parsed = argument(input, grammar, &mut seen, &mut take);
-            all_known &= parsed.is_ok() || seen.len() > before;
-            if let Err(error) = parsed.and_then(|()| end(input, "argument")) {
+            if let Err(error) = arguments.next(input).and_then(|()| end(input, "argument")) {
                 faulty = true;
                 errors.push(error);
                 if grammar.begins(&input.fork()) {
@@ -118,7 +136,7 @@ pub(crate) fn parse_arguments(
                 }
                 skip_argument(input, grammar);
             }
-            let _: Option<Token![,]> = input.parse()?;
+            separator(input)?;
         }
         Ok(())
     };
@@ -128,7 +146,15 @@ pub(crate) fn parse_arguments(
     {
         errors.push(error);
     }
-    all_known
+    arguments.all_known
+}
+
+/// What stands between two arguments. Before it comes here, a semicolon was reported.
+fn separator(input: ParseStream<'_>) -> syn::Result<()> {
+    if input.peek(Token![;]) {
+        return input.parse::<Token![;]>().map(drop);
+    }
+    input.parse::<Option<Token![,]>>().map(drop)
 }
 
 /// A comma or the end has to come.
@@ -140,41 +166,95 @@ pub(crate) fn end(input: ParseStream<'_>, what: &str) -> syn::Result<()> {
     Err(input.error(format!("expected `,` before the next {what}, found `{token}`")))
 }
 
-fn argument(
-    input: ParseStream<'_>,
-    grammar: &Grammar<'_>,
-    seen: &mut Vec<Ident>,
-    take: &mut impl FnMut(Ident, ParseStream<'_>) -> syn::Result<()>,
-) -> syn::Result<()> {
-    if !input.peek(syn::Ident::peek_any) {
-        let value: TokenTree = input.parse()?;
-        let first = grammar.keys().next().unwrap_or_default();
-        return Err(Error::new(value.span(), format!("an argument has a name, such as `{first} = …`")));
+/// The arguments of one list, as they are read.
+struct Arguments<'a, Take> {
+    grammar: &'a Grammar<'a>,
+    seen: Vec<Ident>,
+    take: Take,
+    all_known: bool,
+}
+
+impl<Take: FnMut(Ident, ParseStream<'_>) -> syn::Result<()>> Arguments<'_, Take> {
+    fn next(&mut self, input: ParseStream<'_>) -> syn::Result<()> {
+        if !input.peek(syn::Ident::peek_any) {
+            self.all_known = false;
+            let value: TokenTree = input.parse()?;
+            let first = self.grammar.keys().next().unwrap_or_default();
+            return Err(Error::new(value.span(), format!("an argument has a name, such as `{first} = …`")));
+        }
+        let key = input.call(Ident::parse_any)?;
+        let name = key.to_string();
+        if self.grammar.knows(&name) {
+            return match self.grammar.list(&name) {
+                Some(example) => self.list(key, example, input),
+                None => self.value(key, input),
+            };
+        }
+        self.all_known &= (self.grammar.refused)(&name).is_some();
+        if let Some(near) = self.grammar.near(&name) {
+            self.guess(Ident::new(near, key.span()), input);
+        }
+        Err(Error::new(key.span(), self.grammar.unknown(&name)))
     }
-    let key = input.call(Ident::parse_any)?;
-    let name = key.to_string();
-    let list = grammar.list(&name);
-    if list.is_none() && !grammar.values.contains(&name.as_str()) {
-        return Err(Error::new(key.span(), grammar.unknown(&name)));
+
+    /// `key = value`
+    fn value(&mut self, key: Ident, input: ParseStream<'_>) -> syn::Result<()> {
+        let ends = |input: ParseStream<'_>| input.is_empty() || input.peek(Token![,]);
+        let at = if ends(input) { key.span() } else { input.span() };
+        let equals: Option<Token![=]> = input.parse()?;
+        if equals.is_some() && !ends(input) {
+            self.first_of(&key)?;
+            return (self.take)(key, input);
+        }
+        let at = if equals.is_some() { key.span() } else { at };
+        let example = (self.grammar.example)(&key.to_string());
+        let error = Error::new(at, format!("`{key}` takes a value; write `{key} = {example}`"));
+        self.guess(key, input);
+        Err(error)
     }
-    if let Some(example) = list {
-        first_of(key.clone(), seen)?;
-        return take(key.clone(), &parenthesized(input, &key, example)?);
+
+    /// `key(…)`
+    fn list(&mut self, key: Ident, example: &str, input: ParseStream<'_>) -> syn::Result<()> {
+        let content = match parenthesized(input, &key, example) {
+            Ok(content) => content,
+            Err(error) => {
+                self.guess(key, input);
+                return Err(error);
+            }
+        };
+        self.first_of(&key)?;
+        (self.take)(key, &content)
     }
-    let valueless = |at| {
-        let example = (grammar.example)(&name);
-        Error::new(at, format!("`{name}` takes a value; write `{name} = {example}`"))
-    };
-    let ends = |input: ParseStream<'_>| input.is_empty() || input.peek(Token![,]);
-    if !input.peek(Token![=]) {
-        return Err(valueless(if ends(input) { key.span() } else { input.span() }));
+
+    /// Takes an argument with a fault that is reported as what it was probably meant to be, so that nothing else fails
+    /// for it: whatever stands between the key and the value.
+    fn guess(&mut self, key: Ident, input: ParseStream<'_>) {
+        if self.seen.contains(&key) {
+            return;
+        }
+        let colon = input.peek(Token![:]) && !input.peek(Token![::]);
+        if input.peek(Token![=]) || colon {
+            let _: syn::Result<TokenTree> = input.parse();
+        }
+        let is_list = self.grammar.list(&key.to_string()).is_some();
+        let group = input.fork().parse::<Group>().ok().filter(|_| is_list || input.peek(token::Paren));
+        let _: syn::Result<()> = match group {
+            Some(group) => {
+                let _: syn::Result<Group> = input.parse();
+                (|content: ParseStream<'_>| (self.take)(key, content)).parse2(group.stream())
+            }
+            None if is_list => Ok(()),
+            None => (self.take)(key, input),
+        };
     }
-    input.parse::<Token![=]>()?;
-    if ends(input) {
-        return Err(valueless(key.span()));
+
+    fn first_of(&mut self, key: &Ident) -> syn::Result<()> {
+        if self.seen.contains(key) {
+            return Err(Error::new(key.span(), format!("`{key}` given more than once")));
+        }
+        self.seen.push(key.clone());
+        Ok(())
     }
-    first_of(key.clone(), seen)?;
-    take(key, input)
 }
 
 /// What the parentheses of `key(…)` hold.
@@ -191,21 +271,13 @@ fn parenthesized<'a>(input: ParseStream<'a>, key: &Ident, example: &str) -> syn:
     Ok(content)
 }
 
-fn first_of(key: Ident, seen: &mut Vec<Ident>) -> syn::Result<()> {
-    if seen.contains(&key) {
-        return Err(Error::new(key.span(), format!("`{key}` given more than once")));
-    }
-    seen.push(key);
-    Ok(())
-}
-
 /// Goes to the comma behind which a next argument begins, or to the end. A comma inside a type's angle brackets
 /// is followed by neither `key =` nor a key that is known.
 fn skip_argument(input: ParseStream<'_>, grammar: &Grammar<'_>) {
     while !input.is_empty() {
-        let begins = input.peek(Token![,]) && {
+        let begins = (input.peek(Token![,]) || input.peek(Token![;])) && {
             let ahead = input.fork();
-            let _ = ahead.parse::<Token![,]>();
+            let _ = separator(&ahead);
             ahead.is_empty() || grammar.begins(&ahead)
         };
         if begins || input.parse::<TokenTree>().is_err() {

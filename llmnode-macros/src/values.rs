@@ -101,6 +101,13 @@ pub(crate) fn ty(input: ParseStream<'_>, key: &Ident) -> syn::Result<Type> {
     }
 }
 
+/// The type that a text in quotes names.
+pub(crate) fn in_quotes(input: ParseStream<'_>) -> Option<Type> {
+    let path: syn::Path = input.fork().parse::<LitStr>().ok()?.parse().ok()?;
+    let name = path.segments.last()?.ident.to_string();
+    name.starts_with(char::is_uppercase).then(|| parse_quote!(#path))
+}
+
 /// Parses what stands here, or tells where it is at fault. What syn leaves unread within brackets, as the `&` of
 /// `(u8 &)`, would otherwise come out at the end of all arguments, in its words.
 fn all_of<T: Parse>(input: ParseStream<'_>) -> Result<T, Span> {

@@ -13,9 +13,9 @@ use super::with::{self, With};
 
 use crate::crate_path;
 use crate::diagnostics::Errors;
-use crate::keyed::{Grammar, Keyed, Slot, fill, parse_arguments};
+use crate::keyed::{Grammar, Keyed, Slot, fill, fill_type, parse_arguments};
 use crate::prompt::source::Source;
-use crate::values::{filled, function, number, text, ty, whole};
+use crate::values::{filled, function, number, text, whole};
 
 const VALUES: [&str; 19] = [
     "prompt",
@@ -123,8 +123,8 @@ impl NodeArgs {
             "prompt" | "prompt_file" => source(&mut self.prompt, key, input),
             "system" | "system_file" => source(&mut self.system, key, input),
             "examples" => fill(&mut self.examples, key.clone(), Examples::parse(input, &key)),
-            "output" => fill(&mut self.output, key.clone(), ty(input, &key)),
-            "state" => fill(&mut self.state, key.clone(), ty(input, &key)),
+            "output" => fill_type(&mut self.output, key, input),
+            "state" => fill_type(&mut self.state, key, input),
             "validate" => fill(&mut self.validate, key.clone(), validators::parse(input, &key)),
             "retries" => fill(&mut self.retries, key.clone(), whole(input, &key, 0)),
             "transport_retries" => fill(&mut self.transport_retries, key.clone(), whole(input, &key, 0)),

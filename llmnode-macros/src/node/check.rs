@@ -79,6 +79,8 @@ fn together(args: &NodeArgs, item: &ItemStruct, faults: &mut Faults) {
     let answers = match (&args.output, &args.validate) {
         (Some(_), _) => Answers::Read,
         (None, Some(_)) => Answers::Checked,
+        // So may it as the output.
+        (None, None) if args.misplaced => Answers::Read,
         (None, None) => Answers::Taken,
     };
     if let Some(retries) =

@@ -49,7 +49,9 @@ impl<'a> Variables<'a> {
         faults: &'a mut Faults,
     ) -> Self {
         let history = history.map(|field| field.unraw().to_string());
-        let (with, has_state) = (value(&args.with).map_or(&[][..], Vec::as_slice), args.state.is_some());
+        let with = value(&args.with).map_or(&[][..], Vec::as_slice);
+        // What could not be placed may well have been meant as the state.
+        let has_state = args.state.is_some() || args.misplaced;
         let others = args.with.is_some() && value(&args.with).is_none();
         declared(item, with, has_state, faults);
         let fields = item.fields.iter().filter_map(name);

@@ -6,8 +6,7 @@ use syn::{Error, Path, Type};
 
 use crate::crate_path;
 use crate::diagnostics::Errors;
-use crate::keyed::{Grammar, Slot, fill, parse_arguments, value};
-use crate::values::ty;
+use crate::keyed::{Grammar, Slot, fill_type, parse_arguments, value};
 
 /// On a definition: `state = T` and `crate = path`.
 #[derive(Default)]
@@ -22,8 +21,7 @@ impl DefinitionArgs {
         let grammar = Grammar::of_values(macro_name, &["state", "crate"]);
         parse_arguments(tokens, &grammar, errors, |key, input| {
             if key == "state" {
-                let state = ty(input, &key);
-                fill(&mut args.state, key, state)
+                fill_type(&mut args.state, key, input)
             } else {
                 crate_path::parse(input, key, &mut args.krate)
             }

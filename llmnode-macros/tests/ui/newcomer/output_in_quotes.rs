@@ -20,6 +20,6 @@ struct ChooseItem {
 fn main() {
     let run = Run::new(ScriptedModel::new()).with_state(World { inventory: vec![] });
     let choose = ChooseItem { goal: "open the door".into() };
-    let _ = run.call(&choose);
+    let _ = async { run.call(&choose).await.map(|choice| choice.item) };
     let _ = &run.state().inventory;
 }

@@ -1,0 +1,30 @@
+// Cause: the name of the argument `with` is misspelt.
+// Mend: write the name that the message proposes.
+use llmnode::prelude::*;
+
+struct World {
+    inventory: Vec<String>,
+}
+
+#[llm_output]
+struct Choice {
+    item: String,
+}
+
+#[llm_node(
+    prompt = "Goal: {goal} of {count}",
+    output = Choice,
+    state = World,
+    wiht(count = state.inventory.len()),
+)]
+struct ChooseItem {
+    goal: String,
+}
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> Result<(), NodeError> {
+    let run = Run::new(ScriptedModel::new()).with_state(World { inventory: vec![] });
+    let answer = run.call(&ChooseItem { goal: "open the door".into() }).await?;
+    println!("{}", answer.item);
+    Ok(())
+}
