@@ -7,7 +7,7 @@ const _: () = {
     #[automatically_derived]
     impl<'a, H> __llmnode::Node for Reply<'a, H>
     where
-        Self: ::core::marker::Send + ::core::marker::Sync,
+        Self: ::core::marker::Sync,
         H: __llmnode::PromptHistory,
     {
         type Output = ::std::string::String;
@@ -20,7 +20,7 @@ const _: () = {
         AnyState: ?::core::marker::Sized + ::core::marker::Sync,
     > __llmnode::Exec<AnyState> for Reply<'a, H>
     where
-        Self: ::core::marker::Send + ::core::marker::Sync,
+        Self: ::core::marker::Sync,
         H: __llmnode::PromptHistory,
     {
         fn exec(
@@ -39,7 +39,7 @@ const _: () = {
         AnyState: ?::core::marker::Sized + ::core::marker::Sync,
     > __llmnode::LlmNode<AnyState> for Reply<'a, H>
     where
-        Self: ::core::marker::Send + ::core::marker::Sync,
+        Self: ::core::marker::Sync,
         H: __llmnode::PromptHistory,
     {
         fn render(&self, state: &AnyState, to: &mut __llmnode::Prompt) {

@@ -7,7 +7,7 @@ const _: () = {
     #[automatically_derived]
     impl<T> __llmnode::Node for Ask<T>
     where
-        Self: ::core::marker::Send + ::core::marker::Sync,
+        Self: ::core::marker::Sync,
     {
         type Output = u8;
         const NAME: &'static ::core::primitive::str = "Ask";
@@ -18,7 +18,7 @@ const _: () = {
         AnyState: ?::core::marker::Sized + ::core::marker::Sync,
     > __llmnode::Exec<AnyState> for Ask<T>
     where
-        Self: ::core::marker::Send + ::core::marker::Sync,
+        Self: ::core::marker::Sync,
     {
         fn exec(
             &self,
@@ -35,7 +35,7 @@ const _: () = {
         AnyState: ?::core::marker::Sized + ::core::marker::Sync,
     > __llmnode::LlmNode<AnyState> for Ask<T>
     where
-        Self: ::core::marker::Send + ::core::marker::Sync,
+        Self: ::core::marker::Sync,
     {
         fn render(&self, _: &AnyState, _: &mut __llmnode::Prompt) {}
         fn output(&self) -> __llmnode::OutputSpec<Self::Output, AnyState> {

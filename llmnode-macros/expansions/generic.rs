@@ -7,7 +7,7 @@ const _: () = {
     #[automatically_derived]
     impl<'a, T: Clone, const N: usize> __llmnode::Node for Ask<'a, T, N>
     where
-        Self: ::core::marker::Send + ::core::marker::Sync,
+        Self: ::core::marker::Sync,
         &'a T: __llmnode::PromptValue,
         Vec<T>: __llmnode::LlmOutput,
     {
@@ -18,7 +18,7 @@ const _: () = {
     impl<'state, 'a, T: Clone, const N: usize> __llmnode::Exec<Borrowed<'state>>
     for Ask<'a, T, N>
     where
-        Self: ::core::marker::Send + ::core::marker::Sync,
+        Self: ::core::marker::Sync,
         &'a T: __llmnode::PromptValue,
         Vec<T>: __llmnode::LlmOutput,
         Vec<T>: __llmnode::Validate<Borrowed<'state>> + __llmnode::ValidatedFields,
@@ -36,7 +36,7 @@ const _: () = {
     impl<'state, 'a, T: Clone, const N: usize> __llmnode::LlmNode<Borrowed<'state>>
     for Ask<'a, T, N>
     where
-        Self: ::core::marker::Send + ::core::marker::Sync,
+        Self: ::core::marker::Sync,
         &'a T: __llmnode::PromptValue,
         Vec<T>: __llmnode::LlmOutput,
         Vec<T>: __llmnode::Validate<Borrowed<'state>> + __llmnode::ValidatedFields,

@@ -12,6 +12,7 @@ mod recover;
 mod segments;
 mod stub;
 mod time;
+mod unshared;
 mod validators;
 mod variables;
 mod with;

@@ -17,7 +17,7 @@ use crate::settings::{Attributes, Settings};
     label = "not a node",
     note = "put `#[llm_node(prompt = \"...\")]` on the struct, or implement `Node` and `Exec` by hand"
 )]
-pub trait Node: Send + Sync {
+pub trait Node {
     /// What the node answers.
     type Output: Send + Sync;
     /// The name that ledgers, errors and logs use.
@@ -33,7 +33,8 @@ pub trait Node: Send + Sync {
     }
 }
 
-/// A node that runs with a state of type `S`.
+/// A node that runs with a state of type `S`. Calls on several threads may read one node and one state, so both are
+/// `Sync`; of the state, `N: Exec<S>` says so itself.
 ///
 /// A node without a model implements it by hand, and may call other nodes through the context:
 ///
@@ -65,12 +66,23 @@ pub trait Node: Send + Sync {
     note = "`state = T` on the node and the state of the run, `Run::new(model).with_state(state)`, must be the same type; \
             a node without `state` runs with any"
 )]
-pub trait Exec<S: ?Sized>: Node {
+pub trait Exec<S: ?Sized>: Node + Sync + Reads<S, State = S> + Reads<S, State: Sync> {
     /// Runs the node once. Called by [`Run::call`](crate::Run::call), which accounts for it.
     ///
     /// # Errors
     /// Whatever kept the node from an output.
     fn exec(&self, cx: &Cx<'_, S>) -> impl Future<Output = Result<Self::Output, NodeError>> + Send;
+}
+
+/// That a state is `Sync`, as a fact that follows from `Exec`: the compiler asks for it where a node names its state,
+/// and not again in each place that calls the node. Everything has it.
+pub trait Reads<S: ?Sized> {
+    /// The state.
+    type State: ?Sized;
+}
+
+impl<N: ?Sized, S: ?Sized> Reads<S> for N {
+    type State = S;
 }
 
 /// A reference is the node it points to, in ledgers too, so that a program keeps the nodes that it maps.
@@ -94,7 +106,7 @@ impl<S: ?Sized, N: Exec<S> + ?Sized> Exec<S> for &N {
 }
 
 /// A node that asks a model: what `#[llm_node]` states about it.
-pub trait LlmNode<S: ?Sized>: Exec<S> {
+pub trait LlmNode<S: ?Sized>: Node {
     /// Writes the prompt.
     fn render(&self, state: &S, to: &mut Prompt);
 

@@ -9,10 +9,10 @@ use crate::crate_path;
 use crate::generics::{fresh, mentions_parameter, named_state};
 use crate::prompt::template::Format;
 
-/// A node can be sent and shared; of a generic one this depends on its parameters.
-pub(crate) fn sendable(generics: &mut Generics) {
+/// A node can be shared between threads; of a generic one this depends on its parameters.
+pub(crate) fn shareable(generics: &mut Generics) {
     if generics.type_params().next().is_some() {
-        let predicate = parse_quote!(Self: ::core::marker::Send + ::core::marker::Sync);
+        let predicate = parse_quote!(Self: ::core::marker::Sync);
         generics.make_where_clause().predicates.push(predicate);
     }
 }
@@ -20,7 +20,7 @@ pub(crate) fn sendable(generics: &mut Generics) {
 /// The struct's generics with what the node needs of its parameters.
 pub(crate) fn of_node(model: &NodeModel<'_>) -> Generics {
     let mut generics = model.item.generics.clone();
-    sendable(&mut generics);
+    shareable(&mut generics);
     let bounds = prompt_bounds(model);
     if !bounds.is_empty() {
         generics.make_where_clause().predicates.extend(bounds);

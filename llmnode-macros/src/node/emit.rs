@@ -11,6 +11,7 @@ use super::model::{NodeModel, Part};
 use super::recover;
 use super::segments::{history, message};
 use super::time::Time;
+use super::unshared::unshared;
 use super::validators;
 use super::with;
 use crate::crate_path;
@@ -83,10 +84,14 @@ fn ways(model: &NodeModel<'_>, generics: Generics, private: &Ident) -> TokenStre
     let fallback = fallback(model, &state, private);
     let ty_generics = generics.split_for_impl().1;
     let (impl_generics, _, where_clause) = stated.split_for_impl();
+    // What runs is shared between threads: the compiler reports a state, or a node, that cannot be at these places.
+    let exec = exec(&state, private);
+    let mut shared = ident.clone();
+    shared.set_span(unshared(model.item).map_or(ident.span(), |at| ident.span().located_at(at)));
     // `exec` is no `async fn`: that, with a generic node, meets the compiler's limits on lifetimes and `Send`.
     quote_spanned! {here=>
         #[automatically_derived]
-        impl #impl_generics #private::Exec<#state> for #ident #ty_generics #where_clause {
+        impl #impl_generics #exec for #shared #ty_generics #where_clause {
             fn exec(
                 &self,
                 cx: &#private::Cx<'_, #state>,
@@ -106,6 +111,14 @@ fn ways(model: &NodeModel<'_>, generics: Generics, private: &Ident) -> TokenStre
             #fallback
         }
     }
+}
+
+/// The trait `Exec` of a state, at the state's type.
+fn exec(state: &Type, private: &Ident) -> TokenStream {
+    let at = ends(state).0;
+    let mut private = private.clone();
+    private.set_span(at);
+    quote_spanned!(at=> #private::Exec<#state>)
 }
 
 /// `ChooseItem` → `choose_item`, `HTTPCall` → `http_call`.

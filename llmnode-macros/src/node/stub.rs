@@ -6,7 +6,7 @@ use quote::quote_spanned;
 use syn::{Generics, Item, Path, Type, parse_quote};
 
 use super::args::NodeArgs;
-use super::bounds::sendable;
+use super::bounds::shareable;
 use crate::crate_path;
 use crate::generics::fresh;
 use crate::keyed::value;
@@ -29,7 +29,7 @@ pub(crate) fn stub(krate: &Path, ident: &Ident, generics: &Generics, output: Opt
     let name = ident.to_string();
     let any_state = fresh("AnyState", generics);
     let mut generics = generics.clone();
-    sendable(&mut generics);
+    shareable(&mut generics);
     let mut stated = generics.clone();
     stated.params.push(parse_quote!(#any_state: ?::core::marker::Sized + ::core::marker::Sync));
     let (impl_generics, ty_generics, where_clause) = generics.split_for_impl();

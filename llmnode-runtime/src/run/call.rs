@@ -44,7 +44,7 @@ pub(super) struct Parent<'r> {
 impl<'r, T> Call<'r, T> {
     pub(super) fn new<S, N>(core: &'r RunCore, parent: Option<Parent<'r>>, state: &'r S, node: &'r N) -> Self
     where
-        S: ?Sized + Sync,
+        S: ?Sized,
         N: Exec<S, Output = T>,
     {
         let start = Box::new(move |settings| start(core, parent, state, node, settings));
@@ -185,7 +185,7 @@ fn start<'r, S, N>(
     settings: Settings,
 ) -> BoxFuture<'r, Outcome<N::Output>>
 where
-    S: ?Sized + Sync,
+    S: ?Sized,
     N: Exec<S>,
 {
     Box::pin(async move {

@@ -35,7 +35,6 @@ impl<'r, S: ?Sized> Cx<'r, S> {
     pub fn call<'c, N, T>(&'c self, node: &'c N) -> Call<'c, T>
     where
         N: Exec<S, Output = T>,
-        S: Sync,
     {
         let parent = Parent { id: self.scope.id(), limits: self.limits };
         Call::new(self.core, Some(parent), self.state, node)

@@ -28,8 +28,8 @@ impl<'r, T: Send + 'r> Map<'r, T> {
         nodes: impl Iterator<Item = N> + Send + 'r,
     ) -> Self
     where
-        S: ?Sized + Sync,
-        N: Exec<S, Output = T> + 'r,
+        S: ?Sized,
+        N: Exec<S, Output = T> + Send + 'r,
     {
         let calls = nodes.map(move |node| -> Start<'r, T> {
             Box::new(move |settings| {

@@ -237,7 +237,6 @@ impl<S> Run<S> {
     pub fn call<'r, N, T>(&'r self, node: &'r N) -> Call<'r, T>
     where
         N: Exec<S, Output = T>,
-        S: Sync,
     {
         Call::new(&self.core, None, &self.state, node)
     }
@@ -245,7 +244,7 @@ impl<S> Run<S> {
     /// Calls a node on a state that the run does not own.
     pub(crate) fn call_on<'r, T, N>(&'r self, state: &'r T, node: &'r N) -> Call<'r, N::Output>
     where
-        T: ?Sized + Sync,
+        T: ?Sized,
         N: Exec<T>,
     {
         Call::new(&self.core, None, state, node)
@@ -255,8 +254,7 @@ impl<S> Run<S> {
     /// in the order of the nodes; one failure does not disturb the others.
     pub fn map<'r, N>(&'r self, nodes: impl IntoIterator<Item = N, IntoIter: Send + 'r>) -> Map<'r, N::Output>
     where
-        N: Exec<S> + 'r,
-        S: Sync,
+        N: Exec<S> + Send + 'r,
     {
         Map::new(&self.core, &self.state, nodes.into_iter())
     }

@@ -1,5 +1,6 @@
 //! The part of an LLM call that knows the node's types: render, read, check. It is generic, so it is small.
 
+use std::future::Future;
 use std::sync::Arc;
 
 use super::attempt::{Judge, Judgement};
@@ -11,7 +12,7 @@ use crate::BoxFuture;
 use crate::category::Category;
 use crate::error::NodeError;
 use crate::model::{Message, Request};
-use crate::node::LlmNode;
+use crate::node::{Exec, LlmNode};
 use crate::output::{Answer, OutputSchema, OutputSpec};
 use crate::panics::guarded;
 use crate::prompt::Prompt;
@@ -25,26 +26,30 @@ use crate::validate::{self, Attempt, Checks, Verdict};
 ///
 /// # Errors
 /// Whatever kept the call from an output that was accepted.
-pub async fn exec<N, S>(node: &N, cx: &Cx<'_, S>) -> Result<N::Output, NodeError>
+#[expect(
+    clippy::manual_async_fn,
+    reason = "of an `async fn` the compiler asks again for every node whether it is `Send`"
+)]
+pub fn exec<N, S>(node: &N, cx: &Cx<'_, S>) -> impl Future<Output = Result<N::Output, NodeError>> + Send
 where
-    N: LlmNode<S>,
-    S: ?Sized + Sync,
+    N: LlmNode<S> + Exec<S>,
+    S: ?Sized,
 {
-    boxed(node, cx).await
+    async move { boxed(node, cx).await }
 }
 
 fn boxed<'a, N, S>(node: &'a N, cx: &'a Cx<'_, S>) -> BoxFuture<'a, Result<N::Output, NodeError>>
 where
-    N: LlmNode<S>,
-    S: ?Sized + Sync,
+    N: LlmNode<S> + Exec<S>,
+    S: ?Sized,
 {
     Box::pin(ask(node, cx))
 }
 
 async fn ask<N, S>(node: &N, cx: &Cx<'_, S>) -> Result<N::Output, NodeError>
 where
-    N: LlmNode<S>,
-    S: ?Sized + Sync,
+    N: LlmNode<S> + Exec<S>,
+    S: ?Sized,
 {
     let spec = node.output();
     let own = node.settings().unwrap_or(&SILENT);

@@ -107,7 +107,7 @@ async fn twice<S: Sync, N: Exec<S>>(run: &Run<S>, node: &N) -> Result<[N::Output
 fn spawned<S, N>(run: Run<S>, node: N) -> tokio::task::JoinHandle<Result<N::Output, NodeError>>
 where
     S: Send + Sync + 'static,
-    N: Exec<S, Output: 'static> + 'static,
+    N: Exec<S, Output: 'static> + Send + 'static,
 {
     tokio::spawn(async move { run.call(&node).await })
 }
