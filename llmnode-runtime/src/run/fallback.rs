@@ -2,6 +2,7 @@
 
 use std::future::Future;
 
+use super::shell::Asked;
 use crate::error::NodeError;
 use crate::function::{Function, Nothing, Parameters};
 use crate::ledger::{CallScope, Degraded};
@@ -142,12 +143,12 @@ where
 }
 
 /// Asks the node for its value instead of this failure, and notes that the output is one.
-pub(super) async fn fall_back<'a, T>(
+pub(super) async fn fall_back(
     call: &CallScope<'_>,
-    error: &'a NodeError,
-    fallback: impl FnOnce(&'a NodeError) -> Option<Falling<'a, T>>,
-) -> Option<Result<T, NodeError>> {
-    let value = match caught(|| async { Some(fallback(error)?.await) }).await {
+    error: &NodeError,
+    asked: &mut dyn Asked<'_>,
+) -> Option<Result<(), NodeError>> {
+    let value = match caught(|| asked.fall_back(error)).await {
         Ok(None) => return None,
         Ok(Some(value)) => value,
         Err(said) => {
@@ -156,9 +157,9 @@ pub(super) async fn fall_back<'a, T>(
         }
     };
     Some(match value {
-        Ok(value) => {
+        Ok(()) => {
             call.degrade(Degraded::FallbackValue);
-            Ok(value)
+            Ok(())
         }
         Err(fault) => {
             let message = format!("{}; its fallback failed too: {fault}", error.message());

@@ -1,4 +1,5 @@
-//! The part of an LLM call that knows the node's types: render, read, check. It is generic, so it is small.
+//! The part of an LLM call that knows the node's types: render, read, check. It is generic, and compiled anew for every
+//! node, so it is as small as can be: what leads from one to the other stands behind a `dyn`, and is compiled once.
 
 use std::future::Future;
 use std::sync::Arc;
@@ -8,21 +9,19 @@ use super::attempts::{self, Plan};
 use super::cx::Cx;
 use super::failure::Failure;
 use super::fallback::fall_back;
-use crate::BoxFuture;
 use crate::category::Category;
 use crate::error::NodeError;
+use crate::ledger::Flag;
 use crate::model::{Message, Request};
 use crate::node::{Exec, LlmNode};
-use crate::output::{Answer, OutputSchema, OutputSpec};
+use crate::output::{Answer, Answers, OutputSchema, OutputSpec};
 use crate::panics::guarded;
 use crate::prompt::Prompt;
-use crate::settings::{Resolved, SILENT};
+use crate::settings::{Attributes, Resolved, SILENT, Settings};
 use crate::validate::{self, Attempt, Checks, Verdict};
+use crate::{BoxError, BoxFuture};
 
 /// Runs a node that asks a model: what `#[llm_node]` delegates to.
-///
-/// The future is boxed: that it is `Send` is then proved here once, and not in the program for every node, which
-/// costs the compiler more than all else in a node together.
 ///
 /// # Errors
 /// Whatever kept the call from an output that was accepted.
@@ -35,62 +34,107 @@ where
     N: LlmNode<S> + Exec<S>,
     S: ?Sized,
 {
-    async move { boxed(node, cx).await }
+    async move {
+        let mut asked = Typed { node, state: cx.state, spec: node.output(), schema: None, value: None };
+        let stateless =
+            Cx { core: cx.core, state: &(), scope: cx.scope, settings: cx.settings, limits: cx.limits };
+        boxed(&mut asked, &stateless).await?;
+        // It ends well only with a value: one that the judge accepted, or the fallback's.
+        asked.value.ok_or_else(|| NodeError::new(Category::SchemaError, "no value was read"))
+    }
 }
 
-fn boxed<'a, N, S>(node: &'a N, cx: &'a Cx<'_, S>) -> BoxFuture<'a, Result<N::Output, NodeError>>
-where
-    N: LlmNode<S> + Exec<S>,
-    S: ?Sized,
-{
-    Box::pin(ask(node, cx))
+/// A node that is asked, without its types.
+pub(super) trait Asked<'r>: Judge {
+    fn settings(&self) -> Option<&'r Settings>;
+    fn attributes(&self) -> Attributes;
+    fn answers(&self) -> Answers;
+
+    /// The schema to send, which the judge then reads by.
+    fn schema(&mut self) -> Result<Option<Arc<OutputSchema>>, String>;
+
+    fn render(&self, to: &mut Prompt);
+
+    /// Keeps the value that takes the place of an answer, if there is one.
+    fn fall_back<'a>(&'a mut self, error: &'a NodeError) -> BoxFuture<'a, Option<Result<(), BoxError>>>;
 }
 
-async fn ask<N, S>(node: &N, cx: &Cx<'_, S>) -> Result<N::Output, NodeError>
-where
-    N: LlmNode<S> + Exec<S>,
-    S: ?Sized,
-{
-    let spec = node.output();
-    let own = node.settings().unwrap_or(&SILENT);
-    let settings = Resolved::new(cx.settings, &cx.core.settings, own, &N::ATTRIBUTES, spec.answers())?;
-    let schema = spec.schema().map_err(|fault| NodeError::new(Category::ConfigError, fault))?;
-    let request = Request { output: schema.clone(), ..Request::new(render(node, cx.state)?) };
-    let mut judge = TypedJudge { spec, schema, state: cx.state, value: None };
+/// The box proves here that the future is `Send`, and once. Otherwise the compiler does it for every node, which costs
+/// it more than all else in a node together.
+fn boxed<'a>(asked: &'a mut dyn Asked<'_>, cx: &'a Cx<'_, ()>) -> BoxFuture<'a, Result<(), NodeError>> {
+    Box::pin(ask(asked, cx))
+}
+
+async fn ask(asked: &mut dyn Asked<'_>, cx: &Cx<'_, ()>) -> Result<(), NodeError> {
+    let (own, attributes) = (asked.settings().unwrap_or(&SILENT), asked.attributes());
+    let settings = Resolved::new(cx.settings, &cx.core.settings, own, &attributes, asked.answers())?;
+    let schema = asked.schema().map_err(|fault| NodeError::new(Category::ConfigError, fault))?;
+    let request = Request { output: schema, ..Request::new(render(asked)?) };
     let plan = Plan { core: cx.core, call: cx.scope, limits: cx.limits, settings };
-    let Err(ended) = attempts::run(&plan, request, &mut judge).await else {
-        // The loop ends well only after the judge accepted, and it accepts only with a value.
-        return judge.value.ok_or_else(|| NodeError::new(Category::SchemaError, "no value was read"));
-    };
+    let Err(ended) = attempts::run(&plan, request, asked).await else { return Ok(()) };
     if !ended.falls_back {
         return Err(ended.error);
     }
     let record = cx.scope.so_far(ended.error.category());
     let error = ended.error.of_call(record);
-    match fall_back(cx.scope, &error, |error| node.fallback(cx.state, error)).await {
-        Some(value) => value,
+    match fall_back(cx.scope, &error, asked).await {
+        Some(outcome) => outcome,
         None => Err(error.without_record()),
     }
 }
 
-fn render<N: LlmNode<S>, S: ?Sized>(node: &N, state: &S) -> Result<Vec<Message>, NodeError> {
+fn render(asked: &dyn Asked<'_>) -> Result<Vec<Message>, NodeError> {
     let mut prompt = Prompt::new();
-    guarded(|| node.render(state, &mut prompt)).map_err(|said| {
+    guarded(|| asked.render(&mut prompt)).map_err(|said| {
         let place = prompt.place();
         NodeError::new(Category::Panic, format!("{place}a value of the prompt panicked: {said}"))
     })?;
     prompt.finish().map_err(|fault| NodeError::new(Category::PrepError, fault))
 }
 
-/// Reads answers as `T`, checks them against the state, and keeps the accepted one.
-struct TypedJudge<'r, T, S: ?Sized> {
-    spec: OutputSpec<T, S>,
-    schema: Option<Arc<OutputSchema>>,
+/// Renders the node, reads answers as its output, checks them against the state, and keeps the accepted one.
+struct Typed<'r, N: LlmNode<S> + Exec<S>, S: ?Sized> {
+    node: &'r N,
     state: &'r S,
-    value: Option<T>,
+    spec: OutputSpec<N::Output, S>,
+    schema: Option<Arc<OutputSchema>>,
+    value: Option<N::Output>,
 }
 
-impl<T: Send + Sync, S: ?Sized + Sync> Judge for TypedJudge<'_, T, S> {
+impl<'r, N: LlmNode<S> + Exec<S>, S: ?Sized> Asked<'r> for Typed<'r, N, S> {
+    fn settings(&self) -> Option<&'r Settings> {
+        self.node.settings()
+    }
+
+    fn attributes(&self) -> Attributes {
+        N::ATTRIBUTES
+    }
+
+    fn answers(&self) -> Answers {
+        self.spec.answers()
+    }
+
+    fn schema(&mut self) -> Result<Option<Arc<OutputSchema>>, String> {
+        self.schema = self.spec.schema()?;
+        Ok(self.schema.clone())
+    }
+
+    fn render(&self, to: &mut Prompt) {
+        self.node.render(self.state, to);
+    }
+
+    fn fall_back<'a>(&'a mut self, error: &'a NodeError) -> BoxFuture<'a, Option<Result<(), BoxError>>> {
+        Box::pin(async move {
+            match self.node.fallback(self.state, error)?.await {
+                Ok(value) => self.value = Some(value),
+                Err(fault) => return Some(Err(fault)),
+            }
+            Some(Ok(()))
+        })
+    }
+}
+
+impl<N: LlmNode<S> + Exec<S>, S: ?Sized> Judge for Typed<'_, N, S> {
     fn judge<'a>(
         &'a mut self,
         answer: &'a str,
@@ -111,21 +155,29 @@ impl<T: Send + Sync, S: ?Sized + Sync> Judge for TypedJudge<'_, T, S> {
             } else {
                 self.spec.collect(&value, &mut checks);
             }
-            match validate::run(checks, self.state, attempt).await {
-                Verdict::Judged(violations) if violations.iter().all(|violation| violation.warning) => {
-                    self.value = Some(value);
-                    Judgement::Accepted { flags, warnings: violations }
-                }
-                Verdict::Judged(violations) => {
-                    Judgement::Rejected { category: Category::ValidationError, violations }
-                }
-                Verdict::Aborted(error) => Judgement::Stopped(Failure {
-                    message: format!("a validator ended the call: {error}"),
-                    source: Some(error),
-                    ..Failure::new(Category::Aborted, "")
-                }),
-                Verdict::Panicked(said) => Judgement::Stopped(Failure::new(Category::Panic, said)),
+            let judgement = judgement(validate::run(checks, self.state, attempt).await, flags);
+            if matches!(judgement, Judgement::Accepted { .. }) {
+                self.value = Some(value);
             }
+            judgement
         })
+    }
+}
+
+/// What the checks of a value that was read come to.
+fn judgement(verdict: Verdict, flags: Vec<Flag>) -> Judgement {
+    match verdict {
+        Verdict::Judged(violations) if violations.iter().all(|violation| violation.warning) => {
+            Judgement::Accepted { flags, warnings: violations }
+        }
+        Verdict::Judged(violations) => {
+            Judgement::Rejected { category: Category::ValidationError, violations }
+        }
+        Verdict::Aborted(error) => Judgement::Stopped(Failure {
+            message: format!("a validator ended the call: {error}"),
+            source: Some(error),
+            ..Failure::new(Category::Aborted, "")
+        }),
+        Verdict::Panicked(said) => Judgement::Stopped(Failure::new(Category::Panic, said)),
     }
 }
