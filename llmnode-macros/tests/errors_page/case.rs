@@ -1,6 +1,5 @@
 //! A pinned case: what its comments say, its code, and what the compiler makes of it.
 
-use std::ops::Range;
 use std::path::Path;
 
 /// One file below `tests/ui`, with its output.
@@ -19,8 +18,6 @@ pub(crate) struct Case {
     pub(crate) token: Option<String>,
     /// Why the errors are not one, or not where it has to change, if so.
     pub(crate) missed: Option<String>,
-    /// The code below the comments.
-    pub(crate) source: String,
     /// The errors that were printed, each as it would be in a program's `src/main.rs`.
     pub(crate) printed: Vec<String>,
 }
@@ -38,8 +35,7 @@ impl Case {
         let told = |key: &str, what| said(key).map(str::to_owned).ok_or_else(|| lacks(what));
         let errors = said("Errors:").map(|count| count.parse().map_err(|_| lacks("a number of errors")));
 
-        let code = text.lines().skip(comments.len());
-        let blank = code.clone().take_while(|line| line.is_empty()).count();
+        let blank = text.lines().skip(comments.len()).take_while(|line| line.is_empty()).count();
         let [topic, name] = [path.parent().unwrap_or(path), path]
             .map(|part| part.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default());
         Ok(Self {
@@ -48,46 +44,11 @@ impl Case {
             errors: errors.unwrap_or(Ok(1))?,
             missed: said("Missed:").map(str::to_owned),
             token: said("Token:").map(str::to_owned),
-            source: code.skip(blank).collect::<Vec<_>>().join("\n"),
             printed: printed(&output, comments.len() + blank),
             name: format!("{topic}/{name}"),
             topic,
         })
     }
-
-    /// Whether the first error's own underline touches what has to change.
-    pub(crate) fn touches(&self) -> bool {
-        let (Some(token), Some(error)) = (&self.token, self.printed.first()) else { return false };
-        let mut lines = error.lines().skip_while(|line| !line.contains("-->")).skip(1).peekable();
-        let mut code = "";
-        while let Some(line) = lines.next_if(|line| !line.contains("-->")) {
-            if line.starts_with(' ') && underlines(line).any(|under| hits(code, token, &under)) {
-                return true;
-            }
-            if !line.starts_with(' ') || line.trim_start().starts_with(|c: char| c.is_ascii_digit()) {
-                code = line;
-            }
-        }
-        false
-    }
-}
-
-/// The columns of each `^^^` of a line.
-fn underlines(line: &str) -> impl Iterator<Item = Range<usize>> {
-    let under: Vec<bool> = line.chars().map(|c| c == '^').collect();
-    let starts = (0..under.len()).filter(|&at| under[at] && (at == 0 || !under[at - 1])).collect::<Vec<_>>();
-    starts.into_iter().map(move |start| {
-        let length = under[start..].iter().take_while(|&&under| under).count();
-        start..start + length
-    })
-}
-
-/// Whether the token stands in the line of code, at columns that are underlined.
-fn hits(code: &str, token: &str, under: &Range<usize>) -> bool {
-    code.match_indices(token).any(|(at, _)| {
-        let start = code[..at].chars().count();
-        start < under.end && under.start < start + token.chars().count()
-    })
 }
 
 /// The errors of an output, with the lines counted as if those above the code were not there.

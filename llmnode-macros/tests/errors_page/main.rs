@@ -3,9 +3,12 @@
 
 #![allow(clippy::expect_used, clippy::panic, reason = "tests")]
 
+mod caret;
 mod case;
+mod entry;
 mod newcomer;
 mod page;
+mod shown;
 
 use std::path::{Path, PathBuf};
 
@@ -43,16 +46,18 @@ fn each_case_has_as_many_errors_as_it_says() {
 #[test]
 fn mistakes_of_newcomers_are_answered_well() {
     let cases = cases();
-    let newcomers: Vec<_> = cases.iter().filter(|case| case.topic == newcomer::TOPIC).collect();
+    let newcomers: Vec<_> =
+        cases.iter().filter(|case| [newcomer::BLIND, newcomer::FURTHER].contains(&&*case.topic)).collect();
     let mute: Vec<_> = newcomers.iter().filter(|case| case.token.is_none()).map(|case| &case.name).collect();
     assert!(mute.is_empty(), "a line `// Token: …` says what has to change: {mute:#?}");
-    let silent = |case: &&&Case| newcomer::well_answered(case) == case.missed.is_some();
+    let silent = |case: &&&Case| case.well_answered() == case.missed.is_some();
     let silent: Vec<_> = newcomers.iter().filter(silent).map(|case| &case.name).collect();
     assert!(
         silent.is_empty(),
         "one error at the token, or a line `// Missed: …` that says why not: {silent:#?}"
     );
-    assert!(newcomers.len() >= 20, "the mistakes are found");
+    let blind = newcomers.iter().filter(|case| case.topic == newcomer::BLIND).count();
+    assert_eq!(blind, 20, "the mistakes of the newcomer, all of them and no others");
 }
 
 #[test]
@@ -78,4 +83,9 @@ fn the_page_is_that_of_the_cases() {
         written == page,
         "docs/errors.md is older than the cases; UPDATE=1 cargo test -p llmnode-macros --test errors_page"
     );
+    let mut headings: Vec<_> = page.lines().filter(|line| line.starts_with("##")).collect();
+    let count = headings.len();
+    headings.sort();
+    headings.dedup();
+    assert_eq!(headings.len(), count, "each heading once");
 }

@@ -1,34 +1,59 @@
-//! The mistakes of someone who knows only the README, each with its output, and how many the compiler answers well.
+//! The mistakes of a first day in a table, and how many of them the compiler answers well.
 
 use crate::case::Case;
-use crate::page::headline;
-
-/// The folder below `tests/ui`.
-pub(crate) const TOPIC: &str = "newcomer";
+use crate::entry::{self, Entry};
+use crate::shown::title;
 
 pub(crate) const TITLE: &str = "Mistakes of a first day";
 
-/// Whether the case has one error, and its underline touches what has to change.
-pub(crate) fn well_answered(case: &Case) -> bool {
-    case.printed.len() == 1 && case.touches()
+/// What someone wrote who knew the README alone, before anything was compiled.
+pub(crate) const BLIND: &str = "newcomer";
+
+/// What else comes to mind.
+pub(crate) const FURTHER: &str = "habits";
+
+/// The section: a table of each kind, whose messages are the entries of other sections.
+pub(crate) fn section(cases: &[Case], entries: &[Entry<'_>]) -> String {
+    format!(
+        "\n## {TITLE}\n\nAn answer is good if it is one error, and underlines what the mend changes; where the mend is an argument \
+         that is not there yet, or a definition elsewhere, it is not.\n\n{}\n{}",
+        table(
+            cases,
+            entries,
+            BLIND,
+            "mistakes that a newcomer made who had read the README and nothing else"
+        ),
+        table(cases, entries, FURTHER, "further ones, of habits from elsewhere")
+    )
 }
 
-/// The section: all cases, in full.
-pub(crate) fn section(cases: &[&Case]) -> String {
-    let well = cases.iter().filter(|case| well_answered(case)).count();
-    let mut text = format!(
-        "\n## {TITLE}\n\nWhat someone may write who has read the README and nothing else. \
-         {well} of the {} give one error whose underline touches what has to change. What the others lack, and why, is said with them.\n",
-        cases.len()
-    );
+fn table(cases: &[Case], entries: &[Entry<'_>], topic: &str, what: &str) -> String {
+    let cases: Vec<_> = cases.iter().filter(|case| case.topic == topic).collect();
+    let well = cases.iter().filter(|case| case.well_answered()).count();
+    let mut text = format!("Of {} {what}, {well} are answered so:\n\n", cases.len());
+    text += "| mistake | message | underlined | mend | good |\n|---|---|---|---|---|\n";
     for case in cases {
-        let title = case.printed.first().map(|error| headline(error)).unwrap_or_default();
-        let Case { cause, mend, printed, .. } = case;
-        text += &format!("\n### {title}\n\nCause: {cause}\\\nMend: {mend}\n");
-        if let Some(why) = &case.missed {
-            text += &format!("\nNot as it should be: {why}\n");
-        }
-        text += &format!("\n```text\n{}```\n", printed.join("\n"));
+        let message = case.printed.first().map(|error| title(error)).unwrap_or_default();
+        let link = entry::of(entries, case).map(|entry| &*entry.anchor).unwrap_or_default();
+        let underlined = case.underlined().map(|code| short(&code)).unwrap_or_default();
+        let verdict = case.missed.as_ref().map_or("yes".to_owned(), |why| format!("no: {why}"));
+        let cells = [&case.cause, &format!("[{message}](#{link})"), &underlined, &case.mend, &verdict];
+        let cells = cells.map(|cell| cell.replace('|', "\\|"));
+        text += &format!("| {} |\n", cells.join(" | "));
     }
     text
+}
+
+/// The code in backticks, its middle left out where it is long.
+fn short(code: &str) -> String {
+    let chars: Vec<char> = code.chars().collect();
+    let code = match chars.len() {
+        0..=40 => code.to_owned(),
+        length => {
+            let [begin, end] =
+                [&chars[..18], &chars[length - 18..]].map(|part| part.iter().collect::<String>());
+            format!("{begin}…{end}")
+        }
+    };
+    if code.contains('`') { format!("`` {code} ``") } else { format!("`{code}`") }
 }

@@ -1,8 +1,7 @@
-//! The page: an entry for each message, in the order of the sections.
-
-use std::collections::BTreeMap;
+//! The page: an index, the mistakes of a first day, and an entry for each message in the order of the sections.
 
 use crate::case::Case;
+use crate::entry::{Entry, anchor, entries};
 use crate::newcomer;
 
 /// A section: its title, the folders below `tests/ui` it is made of, and what precedes its entries.
@@ -70,6 +69,11 @@ const SECTIONS: &[Section] = &[
         about: "`recover(category = [step, step], …)` says what follows a failure; the steps are `retry(n)`, `retry(n, wait)`, \
                 `repair(n)`, `model(\"name\")`, `fallback` and `bubble`.",
     },
+    Section {
+        title: "Rust itself",
+        folders: &[newcomer::BLIND, newcomer::FURTHER],
+        about: "What rustc says of any program, and what it means about a node.",
+    },
 ];
 
 const HEAD: &str = "\
@@ -79,138 +83,52 @@ What the compiler says about a node that it cannot build, why, and what to write
 this page for the words around them. What a node can fail with when it runs is a [category](../README.md#categories), and its message says \
 what to do; [reliability](reliability.md) has the rest.
 
-This page is made of the cases in `llmnode-macros/tests/ui`, each of which is compiled by the tests and compared with its output. Do not edit \
-it; `UPDATE=1 cargo test -p llmnode-macros --test errors_page` writes it anew.
+Outputs are shortened: places are left out, and `…` stands for what rustc tells of its reasoning. The page is made of the cases in \
+`llmnode-macros/tests/ui`, each of which is compiled by the tests and compared with its output. Do not edit it; \
+`UPDATE=1 cargo test -p llmnode-macros --test errors_page` writes it anew.
 ";
 
 /// The page of these cases; an error names a folder that no section has.
 pub(crate) fn page(cases: &[Case]) -> Result<String, String> {
-    let known = |case: &Case| {
-        case.topic == newcomer::TOPIC
-            || SECTIONS.iter().any(|section| section.folders.contains(&&*case.topic))
-    };
-    if let Some(case) = cases.iter().find(|case| !known(case)) {
+    let folders: Vec<&str> = SECTIONS.iter().flat_map(|section| section.folders).copied().collect();
+    if let Some(case) = cases.iter().find(|case| !folders.contains(&&*case.topic)) {
         return Err(format!("no section of page.rs has the folder of {}; add it to SECTIONS", case.name));
     }
-    let newcomers: Vec<_> = cases.iter().filter(|case| case.topic == newcomer::TOPIC).collect();
+    let entries = entries(cases, &folders);
     let title = newcomer::TITLE;
-    let mut contents = format!("- [{title}](#{}): {} mistakes\n", anchor(title), newcomers.len());
-    let mut body = newcomer::section(&newcomers);
+    let mut index = format!("\n[{title}](#{}), and all messages by topic:\n", anchor(title));
+    let mut body = newcomer::section(cases, &entries);
     for section in SECTIONS {
-        let entries = entries(cases, section);
-        let messages: usize = entries.iter().map(|entry| entry.headlines.len()).sum();
+        let own: Vec<_> = entries.iter().filter(|entry| section.has(entry.folders[0])).collect();
+        index += &section.index(&entries);
         let Section { title, about, .. } = section;
-        contents += &format!("- [{title}](#{}): {messages} messages\n", anchor(title));
         body += &format!("\n## {title}\n\n{about}\n");
-        for entry in entries {
-            body += &entry.text();
-        }
+        body.extend(own.iter().map(|entry| entry.text()));
     }
-    Ok(format!("{HEAD}\n{contents}{body}"))
+    Ok(format!("{HEAD}{index}{body}"))
 }
 
-/// As GitHub makes it of a heading.
-fn anchor(title: &str) -> String {
-    let kept = |c: &char| c.is_alphanumeric() || matches!(c, '-' | '_' | ' ');
-    title.to_lowercase().chars().filter(kept).collect::<String>().replace(' ', "-")
-}
-
-/// A message, or those that a case alone has, and further cases of the same.
-struct Entry<'a> {
-    headlines: Vec<String>,
-    case: &'a Case,
-    more: Vec<(String, &'a Case)>,
-}
-
-/// One entry for each message of the section's cases; those with one error come first.
-fn entries<'a>(cases: &'a [Case], section: &Section) -> Vec<Entry<'a>> {
-    let place = |case: &Case| section.folders.iter().position(|folder| *folder == case.topic);
-    let mut chosen: Vec<_> = cases.iter().filter(|case| place(case).is_some()).collect();
-    chosen.sort_by_key(|case| (case.errors, place(case)));
-
-    let mut entries: Vec<Entry<'a>> = vec![];
-    let mut by_shape = BTreeMap::new();
-    for case in chosen {
-        let said: Vec<_> = case.printed.iter().map(|error| headline(error)).collect();
-        let mut fresh = vec![];
-        for headline in &said {
-            let next = entries.len();
-            if *by_shape.entry(shape(headline)).or_insert(next) == next && !fresh.contains(headline) {
-                fresh.push(headline.clone());
-            }
-        }
-        if !fresh.is_empty() {
-            entries.push(Entry { headlines: fresh, case, more: vec![] });
-        } else if let Some(first) = said.into_iter().next() {
-            entries[by_shape[&shape(&first)]].more.push((first, case));
-        }
-    }
-    entries
-}
-
-/// The message itself, without the position in a prompt.
-pub(crate) fn headline(error: &str) -> String {
-    let line = error.lines().next().unwrap_or_default();
-    let line = line.split_once(": ").map_or(line, |(_, message)| message);
-    let line = line.split_once(" (at ").map_or(line, |(message, _)| message);
-    let mut words: Vec<&str> = line.split(' ').collect();
-    if let Some(at) = words.windows(2).position(|pair| pair[0] == "at" && is_position(pair[1])) {
-        let after = words.remove(at + 1).trim_start_matches(|c: char| c.is_ascii_digit() || c == ':');
-        words.remove(at);
-        let before = words[..at].join(" ");
-        return format!("{before}{after} {}", words[at..].join(" ")).trim_end().to_owned();
-    }
-    line.to_owned()
-}
-
-/// `1:2`, or `1:2;`.
-fn is_position(word: &str) -> bool {
-    word.split_once(':').is_some_and(|(row, column)| {
-        row.parse::<usize>().is_ok() && column.trim_end_matches(';').parse::<usize>().is_ok()
-    })
-}
-
-/// What messages have in common that differ in the user's words.
-fn shape(headline: &str) -> String {
-    headline.split('`').step_by(2).collect::<Vec<_>>().join("`")
-}
-
-impl Entry<'_> {
-    fn text(&self) -> String {
-        let Case { cause, mend, printed, .. } = self.case;
-        let mut text = format!("\n### {}\n", self.headlines[0]);
-        for headline in &self.headlines[1..] {
-            text += &format!("\n**{headline}**\n");
-        }
-        text += &format!("\nCause: {cause}\\\nMend: {mend}\n");
-        // rustc's own errors are about more than the line they quote.
-        if printed.iter().any(|error| error.starts_with("error[") || error.contains("$WORKSPACE")) {
-            text += &format!("\n```rust\n{}\n```\n", shown(&self.case.source));
-        }
-        text += &format!("\n```text\n{}```\n", printed.join("\n"));
-        self.with_more(text)
+impl Section {
+    fn has(&self, folder: &str) -> bool {
+        self.folders.contains(&folder)
     }
 
-    /// The further cases, each in a line; what they say again is left out.
-    fn with_more(&self, mut text: String) -> String {
-        let mut lines: Vec<String> = vec![];
-        for (headline, case) in &self.more {
-            let Case { cause, mend, .. } = case;
-            let line = format!("- {headline}\\\n  Cause: {cause} Mend: {mend}\n");
-            if *headline != self.headlines[0] && !lines.contains(&line) {
-                lines.push(line);
-            }
-        }
-        if !lines.is_empty() {
-            text += &format!("\nLikewise:\n\n{}", lines.concat());
-        }
-        text
+    /// The links to all messages that cases of the section have, folded. Those of mistakes are in their table.
+    fn index(&self, entries: &[Entry<'_>]) -> String {
+        let newcomers = self.has(newcomer::BLIND);
+        let met = |entry: &&Entry<'_>| match newcomers {
+            true => self.has(entry.folders[0]),
+            false => entry.folders.iter().any(|folder| self.has(folder)),
+        };
+        let mut links: Vec<_> = entries.iter().filter(met).collect();
+        links.sort_by_key(|entry| entry.title.trim_start_matches('`').to_lowercase());
+        let lines: String =
+            links.iter().map(|entry| format!("- [{}](#{})\n", entry.title, entry.anchor)).collect();
+        let title = anchor(self.title);
+        let name = self.title.replace("`", "");
+        format!(
+            "\n<details><summary><a href=\"#{title}\">{name}</a>: {} messages</summary>\n\n{lines}\n</details>\n",
+            links.len()
+        )
     }
-}
-
-/// The items of a case: without imports and `main`.
-fn shown(source: &str) -> String {
-    let lines = source.lines().filter(|line| !line.starts_with("use "));
-    let items: Vec<_> = lines.take_while(|line| !line.starts_with("fn main")).collect();
-    items.join("\n").trim().to_owned()
 }

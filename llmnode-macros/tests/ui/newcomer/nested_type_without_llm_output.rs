@@ -2,7 +2,7 @@
 // Mend: put `#[llm_output]` on it, too.
 // Errors: 5
 // Missed: the derives of serde and schemars each ask for a trait of their own, serde's three times.
-// Token: Step
+// Token: struct Step
 use llmnode::prelude::*;
 
 struct Step {

@@ -1,6 +1,7 @@
 // Cause: the field is an `Option`, and the prompt does not say what stands for `None`.
 // Mend: write `{topic:or(anything)}`.
-// Token: Option<String>
+// Missed: the field is underlined, whose type may be right; the variable in the prompt has to change.
+// Token: {topic}
 use llmnode::prelude::*;
 
 #[llm_node(prompt = "Write a haiku about {topic}.")]

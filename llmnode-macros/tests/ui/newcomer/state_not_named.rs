@@ -1,6 +1,7 @@
 // Cause: the prompt reads the state, and the node does not name its type.
 // Mend: add `state = World`.
-// Token: {state.inventory:list}
+// Missed: the variable is underlined; the argument that it asks for is not there yet.
+// Token: llm_node
 use llmnode::prelude::*;
 
 struct World {

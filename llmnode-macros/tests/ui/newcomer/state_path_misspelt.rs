@@ -1,6 +1,6 @@
-// Cause: the value is a list, which has no form of its own as text.
-// Mend: write `{state.inventory:list}`.
-// Token: {state.inventory}
+// Cause: a path names a field that the state does not have.
+// Mend: write the name of the field, `{state.inventory:list}`.
+// Token: inventori
 use llmnode::prelude::*;
 
 struct World {
@@ -12,7 +12,7 @@ struct Choice {
     item: String,
 }
 
-#[llm_node(prompt = "Goal: {goal}\nItems: {state.inventory}", output = Choice, state = World, retries = 2)]
+#[llm_node(prompt = "Goal: {goal}\nItems:\n{state.inventori:list}", output = Choice, state = World, retries = 2)]
 struct ChooseItem {
     goal: String,
 }

@@ -1,0 +1,87 @@
+//! The yardstick of an error: whether what is underlined has to change.
+
+use std::ops::Range;
+
+use crate::case::Case;
+
+impl Case {
+    /// Whether it has one error, and that one underlines what has to change.
+    pub(crate) fn well_answered(&self) -> bool {
+        self.printed.len() == 1 && self.touches()
+    }
+
+    /// What the first error marks in the prompt, or else underlines in the program.
+    pub(crate) fn underlined(&self) -> Option<String> {
+        let error = self.printed.first()?;
+        let (code, under) = marks(excerpt(error)).into_iter().chain(marks(own_place(error))).next()?;
+        Some(underlined(code, &under))
+    }
+
+    /// Whether an underline of the first error touches what has to change. That of a whole prompt does not, unless the message
+    /// has the place in it: the line with a mark below it, or its number and column.
+    fn touches(&self) -> bool {
+        let (Some(token), Some(error)) = (&self.token, self.printed.first()) else { return false };
+        let hit = |(code, under): &(&str, Range<usize>)| hits(code, token, under);
+        let within = |(code, under): &(&str, Range<usize>)| {
+            let underlined = underlined(code, under);
+            underlined.contains('"') && underlined.len() > token.len() && !token.starts_with('"')
+        };
+        let own = marks(own_place(error));
+        let mut direct = own.iter().filter(|mark| hit(mark));
+        if direct.clone().any(|mark| !within(mark)) {
+            return true;
+        }
+        let named = error.contains("Line<") && error.contains("Column<");
+        direct.next().is_some() && (named || marks(excerpt(error)).iter().any(hit))
+    }
+}
+
+/// The lines of a prompt that the message itself shows.
+fn excerpt(error: &str) -> impl Iterator<Item = &str> {
+    error.lines().take_while(|line| !is_arrow(line))
+}
+
+/// The lines between an error's first place and the next.
+fn own_place(error: &str) -> impl Iterator<Item = &str> {
+    error.lines().skip_while(|line| !is_arrow(line)).skip(1).take_while(|line| !is_arrow(line))
+}
+
+fn is_arrow(line: &str) -> bool {
+    line.trim_start().starts_with("--> ")
+}
+
+/// Each `^^^`, by the line of code above it and its columns.
+fn marks<'a>(lines: impl Iterator<Item = &'a str>) -> Vec<(&'a str, Range<usize>)> {
+    let mut code = "";
+    let mut marks = vec![];
+    for line in lines {
+        if line.trim_start().starts_with(|c: char| c.is_ascii_digit()) {
+            code = line;
+        } else if line.trim_start().starts_with('|') {
+            marks.extend(underlines(line).map(|under| (code, under)));
+        }
+    }
+    marks
+}
+
+fn underlined(code: &str, under: &Range<usize>) -> String {
+    code.chars().skip(under.start).take(under.len()).collect()
+}
+
+/// The columns of each `^^^` of a line.
+fn underlines(line: &str) -> impl Iterator<Item = Range<usize>> {
+    let under: Vec<bool> = line.chars().map(|c| c == '^').collect();
+    let starts = (0..under.len()).filter(|&at| under[at] && (at == 0 || !under[at - 1])).collect::<Vec<_>>();
+    starts.into_iter().map(move |start| {
+        let length = under[start..].iter().take_while(|&&under| under).count();
+        start..start + length
+    })
+}
+
+/// Whether the token stands in the line of code, at columns that are underlined.
+fn hits(code: &str, token: &str, under: &Range<usize>) -> bool {
+    code.match_indices(token).any(|(at, _)| {
+        let start = code[..at].chars().count();
+        start < under.end && under.start < start + token.chars().count()
+    })
+}
