@@ -96,7 +96,10 @@ pub(crate) fn page(cases: &[Case]) -> Result<String, String> {
     }
     let entries = entries(cases, &folders);
     let title = newcomer::TITLE;
-    let mut index = format!("\n[{title}](#{}), and all messages by topic:\n", anchor(title));
+    let mut index = format!(
+        "\n[{title}](#{}), and all messages by topic; one that several topics have stands with the first of them:\n",
+        anchor(title)
+    );
     let mut body = newcomer::section(cases, &entries);
     for section in SECTIONS {
         let own: Vec<_> = entries.iter().filter(|entry| section.has(entry.folders[0])).collect();
