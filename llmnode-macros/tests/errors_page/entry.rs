@@ -79,6 +79,12 @@ pub(crate) fn anchor(title: &str) -> String {
 }
 
 impl Entry<'_> {
+    /// The folder whose section has the entry: one that is about what the message is about, if any is.
+    pub(crate) fn home(&self) -> &str {
+        let about = self.folders.iter().find(|folder| !newcomer::is_mistake(folder));
+        about.unwrap_or(&self.folders[0])
+    }
+
     pub(crate) fn text(&self) -> String {
         let Case { cause, mend, name, .. } = self.case;
         let (text, cut) = shown(self.error);
@@ -98,7 +104,7 @@ impl Entry<'_> {
 
     /// The further causes, each told once. Those that the table of mistakes has are left to it.
     fn others(&self) -> String {
-        let tabled = |case: &Case| [newcomer::BLIND, newcomer::FURTHER].contains(&&*case.topic);
+        let tabled = |case: &Case| newcomer::is_mistake(&case.topic);
         let mut told = vec![(&self.case.cause, &self.case.mend)];
         let mut lines = String::new();
         for (title, case) in &self.more {
@@ -124,5 +130,13 @@ const NOTES: &[(&str, &str)] = &[
     (
         "consider introducing a `where` clause",
         "rustc goes on to propose a `where` clause that names `llmnode::__private`; do not follow it.",
+    ),
+    (
+        "help: remove the extra argument",
+        "rustc's proposal drops what the program has to say; the mend above keeps it.",
+    ),
+    (
+        "consider adding `#[derive(serde::",
+        "rustc knows of serde alone: its derives are a part of what `#[llm_output]` adds.",
     ),
 ];

@@ -12,6 +12,11 @@ pub(crate) const BLIND: &str = "newcomer";
 /// What else comes to mind.
 pub(crate) const FURTHER: &str = "habits";
 
+/// Whether a folder has mistakes of a first day.
+pub(crate) fn is_mistake(folder: &str) -> bool {
+    [BLIND, FURTHER].contains(&folder)
+}
+
 /// The section: a table of each kind, whose messages are the entries of other sections.
 pub(crate) fn section(cases: &[Case], entries: &[Entry<'_>]) -> String {
     format!(

@@ -70,9 +70,9 @@ const SECTIONS: &[Section] = &[
                 `repair(n)`, `model(\"name\")`, `fallback` and `bubble`.",
     },
     Section {
-        title: "Rust itself",
+        title: "Other messages",
         folders: &[newcomer::BLIND, newcomer::FURTHER],
-        about: "What rustc says of any program, and what it means about a node.",
+        about: "Most of these rustc has for any program; what they mean about a node.",
     },
 ];
 
@@ -102,7 +102,7 @@ pub(crate) fn page(cases: &[Case]) -> Result<String, String> {
     );
     let mut body = newcomer::section(cases, &entries);
     for section in SECTIONS {
-        let own: Vec<_> = entries.iter().filter(|entry| section.has(entry.folders[0])).collect();
+        let own: Vec<_> = entries.iter().filter(|entry| section.has(entry.home())).collect();
         index += &section.index(&entries);
         let Section { title, about, .. } = section;
         body += &format!("\n## {title}\n\n{about}\n");
@@ -120,7 +120,7 @@ impl Section {
     fn index(&self, entries: &[Entry<'_>]) -> String {
         let newcomers = self.has(newcomer::BLIND);
         let met = |entry: &&Entry<'_>| match newcomers {
-            true => self.has(entry.folders[0]),
+            true => self.has(entry.home()),
             false => entry.folders.iter().any(|folder| self.has(folder)),
         };
         let mut links: Vec<_> = entries.iter().filter(met).collect();
