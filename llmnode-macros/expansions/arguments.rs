@@ -26,24 +26,24 @@ const _: () = {
     }
     #[automatically_derived]
     impl<
-        AnyState: ?::core::marker::Sized + ::core::marker::Sync,
-    > __llmnode::Exec<AnyState> for ChooseItem {
+        __AnyState: ?::core::marker::Sized + ::core::marker::Sync,
+    > __llmnode::Exec<__AnyState> for ChooseItem {
         fn exec(
             &self,
-            cx: &__llmnode::Cx<'_, AnyState>,
+            __cx: &__llmnode::Cx<'_, __AnyState>,
         ) -> impl ::core::future::Future<
             Output = __llmnode::Executed<Self>,
         > + ::core::marker::Send {
-            __llmnode::exec(self, cx)
+            __llmnode::exec(self, __cx)
         }
     }
     #[automatically_derived]
     impl<
-        AnyState: ?::core::marker::Sized + ::core::marker::Sync,
-    > __llmnode::LlmNode<AnyState> for ChooseItem {
-        fn render(&self, _: &AnyState, to: &mut __llmnode::Prompt) {
-            to.system(&[__llmnode::Segment::text("You are careful.")]);
-            to.user(
+        __AnyState: ?::core::marker::Sized + ::core::marker::Sync,
+    > __llmnode::LlmNode<__AnyState> for ChooseItem {
+        fn render(&self, _: &__AnyState, __to: &mut __llmnode::Prompt) {
+            __to.system(&[__llmnode::Segment::text("You are careful.")]);
+            __to.user(
                 &[
                     __llmnode::Segment::format(&::core::format_args!("{:>3}", & self.n)),
                     __llmnode::Segment::text(" "),
@@ -54,7 +54,7 @@ const _: () = {
             );
         }
         #[inline]
-        fn output(&self) -> __llmnode::OutputSpec<Self::Output, AnyState> {
+        fn output(&self) -> __llmnode::OutputSpec<Self::Output, __AnyState> {
             __llmnode::OutputSpec::text()
         }
     }

@@ -10,28 +10,28 @@ const _: () = {
     }
     #[automatically_derived]
     impl<
-        AnyState: ?::core::marker::Sized + ::core::marker::Sync,
-    > __llmnode::Exec<AnyState> for Rate {
+        __AnyState: ?::core::marker::Sized + ::core::marker::Sync,
+    > __llmnode::Exec<__AnyState> for Rate {
         fn exec(
             &self,
-            cx: &__llmnode::Cx<'_, AnyState>,
+            __cx: &__llmnode::Cx<'_, __AnyState>,
         ) -> impl ::core::future::Future<
             Output = __llmnode::Executed<Self>,
         > + ::core::marker::Send {
-            __llmnode::exec(self, cx)
+            __llmnode::exec(self, __cx)
         }
     }
     #[automatically_derived]
     impl<
-        AnyState: ?::core::marker::Sized + ::core::marker::Sync,
-    > __llmnode::LlmNode<AnyState> for Rate {
-        fn render(&self, _: &AnyState, to: &mut __llmnode::Prompt) {
-            to.user(&[__llmnode::Segment::value(&self.topic)]);
+        __AnyState: ?::core::marker::Sized + ::core::marker::Sync,
+    > __llmnode::LlmNode<__AnyState> for Rate {
+        fn render(&self, _: &__AnyState, __to: &mut __llmnode::Prompt) {
+            __to.user(&[__llmnode::Segment::value(&self.topic)]);
         }
         #[inline]
-        fn output(&self) -> __llmnode::OutputSpec<Self::Output, AnyState> {
-            __llmnode::OutputSpec::checked_text(|value, to| {
-                __llmnode::validate(to, "is_short", value.as_str(), is_short);
+        fn output(&self) -> __llmnode::OutputSpec<Self::Output, __AnyState> {
+            __llmnode::OutputSpec::checked_text(|__value, __to| {
+                __llmnode::validate(__to, "is_short", __value.as_str(), is_short);
             })
         }
     }

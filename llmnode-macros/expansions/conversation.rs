@@ -17,34 +17,34 @@ const _: () = {
     impl<
         'a,
         H,
-        AnyState: ?::core::marker::Sized + ::core::marker::Sync,
-    > __llmnode::Exec<AnyState> for Reply<'a, H>
+        __AnyState: ?::core::marker::Sized + ::core::marker::Sync,
+    > __llmnode::Exec<__AnyState> for Reply<'a, H>
     where
         Self: ::core::marker::Sync,
         H: __llmnode::PromptHistory,
     {
         fn exec(
             &self,
-            cx: &__llmnode::Cx<'_, AnyState>,
+            __cx: &__llmnode::Cx<'_, __AnyState>,
         ) -> impl ::core::future::Future<
             Output = __llmnode::Executed<Self>,
         > + ::core::marker::Send {
-            __llmnode::exec(self, cx)
+            __llmnode::exec(self, __cx)
         }
     }
     #[automatically_derived]
     impl<
         'a,
         H,
-        AnyState: ?::core::marker::Sized + ::core::marker::Sync,
-    > __llmnode::LlmNode<AnyState> for Reply<'a, H>
+        __AnyState: ?::core::marker::Sized + ::core::marker::Sync,
+    > __llmnode::LlmNode<__AnyState> for Reply<'a, H>
     where
         Self: ::core::marker::Sync,
         H: __llmnode::PromptHistory,
     {
-        fn render(&self, state: &AnyState, to: &mut __llmnode::Prompt) {
-            to.system(&[__llmnode::Segment::text("Be brief.")]);
-            to.examples(
+        fn render(&self, state: &__AnyState, __to: &mut __llmnode::Prompt) {
+            __to.system(&[__llmnode::Segment::text("Be brief.")]);
+            __to.examples(
                 self,
                 state,
                 || [
@@ -63,11 +63,11 @@ const _: () = {
                     },
                 ],
             );
-            to.history(&self.messages);
-            to.user(&[__llmnode::Segment::value(&self.input)]);
+            __to.history(&self.messages);
+            __to.user(&[__llmnode::Segment::value(&self.input)]);
         }
         #[inline]
-        fn output(&self) -> __llmnode::OutputSpec<Self::Output, AnyState> {
+        fn output(&self) -> __llmnode::OutputSpec<Self::Output, __AnyState> {
             __llmnode::OutputSpec::text()
         }
     }

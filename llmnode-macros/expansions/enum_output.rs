@@ -19,11 +19,11 @@ const _: () = {
     where
         Vec<T>: __llmnode::ValidatedFields,
     {
-        fn reach(to: &mut __llmnode::Reach) {
+        fn reach(__to: &mut __llmnode::Reach) {
             use __llmnode::probes::*;
-            if to.enter(::core::any::type_name::<Step<T>>()) {
-                (&&&&__llmnode::Reached::<Choice>::new()).reach(to);
-                to.validated::<Vec<T>>();
+            if __to.enter(::core::any::type_name::<Step<T>>()) {
+                (&&&&__llmnode::Reached::<Choice>::new()).reach(__to);
+                __to.validated::<Vec<T>>();
             }
         }
     }
@@ -34,37 +34,39 @@ const _: () = {
     {
         fn fields<'checked>(
             &'checked self,
-            to: &mut __llmnode::Checks<'checked, World>,
+            __to: &mut __llmnode::Checks<'checked, World>,
         ) {
             use __llmnode::probes::*;
             match self {
-                Self::Use { 0: field_0, .. } => {
-                    to.field(
+                Self::Use { 0: __field_0, .. } => {
+                    __to.field(
                         "value",
-                        |to| {
-                            (&&&__llmnode::Dive(field_0)).dive::<World>(to);
+                        |__to| {
+                            (&&&__llmnode::Dive(__field_0)).dive::<World>(__to);
                         },
                     );
                 }
-                Self::Both { first: field_0, others: field_1, .. } => {
-                    to.field(
+                Self::Both { first: __field_0, others: __field_1, .. } => {
+                    __to.field(
                         "value",
-                        |to| {
-                            to.field(
+                        |__to| {
+                            __to.field(
                                 "first",
-                                |to| {
-                                    to.index(
+                                |__to| {
+                                    __to.index(
                                         1,
-                                        |to| {
-                                            (&&&__llmnode::Dive(&field_0.1)).dive::<World>(to);
+                                        |__to| {
+                                            (&&&__llmnode::Dive(&__field_0.1)).dive::<World>(__to);
                                         },
                                     );
                                 },
                             );
-                            to.field(
+                            __to.field(
                                 "others",
-                                |to| {
-                                    <Vec<T> as __llmnode::Validate<World>>::checks(field_1, to);
+                                |__to| {
+                                    <Vec<
+                                        T,
+                                    > as __llmnode::Validate<World>>::checks(__field_1, __to);
                                 },
                             );
                         },

@@ -10,23 +10,23 @@ const _: () = {
     }
     #[automatically_derived]
     impl<
-        AnyState: ?::core::marker::Sized + ::core::marker::Sync,
-    > __llmnode::Exec<AnyState> for ChooseItem {
+        __AnyState: ?::core::marker::Sized + ::core::marker::Sync,
+    > __llmnode::Exec<__AnyState> for ChooseItem {
         fn exec(
             &self,
-            cx: &__llmnode::Cx<'_, AnyState>,
+            __cx: &__llmnode::Cx<'_, __AnyState>,
         ) -> impl ::core::future::Future<
             Output = __llmnode::Executed<Self>,
         > + ::core::marker::Send {
-            __llmnode::exec(self, cx)
+            __llmnode::exec(self, __cx)
         }
     }
     #[automatically_derived]
     impl<
-        AnyState: ?::core::marker::Sized + ::core::marker::Sync,
-    > __llmnode::LlmNode<AnyState> for ChooseItem {
-        fn render(&self, state: &AnyState, to: &mut __llmnode::Prompt) {
-            to.examples(
+        __AnyState: ?::core::marker::Sized + ::core::marker::Sync,
+    > __llmnode::LlmNode<__AnyState> for ChooseItem {
+        fn render(&self, state: &__AnyState, __to: &mut __llmnode::Prompt) {
+            __to.examples(
                 self,
                 state,
                 || [
@@ -38,14 +38,14 @@ const _: () = {
                     },
                 ],
             );
-            to.user(&[__llmnode::Segment::value(&self.goal)]);
+            __to.user(&[__llmnode::Segment::value(&self.goal)]);
         }
         #[inline]
-        fn output(&self) -> __llmnode::OutputSpec<Self::Output, AnyState> {
+        fn output(&self) -> __llmnode::OutputSpec<Self::Output, __AnyState> {
             use __llmnode::probes::*;
             __llmnode::OutputSpec::json(
-                |to| (&&&&__llmnode::Reached::<Choice>::new()).reach(to),
-                |value, to| (&&&__llmnode::Dive(value)).dive::<AnyState>(to),
+                |__to| (&&&&__llmnode::Reached::<Choice>::new()).reach(__to),
+                |__value, __to| (&&&__llmnode::Dive(__value)).dive::<__AnyState>(__to),
             )
         }
     }

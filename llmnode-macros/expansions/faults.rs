@@ -15,14 +15,14 @@ const _: () = {
     #[automatically_derived]
     impl<
         T,
-        AnyState: ?::core::marker::Sized + ::core::marker::Sync,
-    > __llmnode::Exec<AnyState> for Ask<T>
+        __AnyState: ?::core::marker::Sized + ::core::marker::Sync,
+    > __llmnode::Exec<__AnyState> for Ask<T>
     where
         Self: ::core::marker::Sync,
     {
         fn exec(
             &self,
-            _: &__llmnode::Cx<'_, AnyState>,
+            _: &__llmnode::Cx<'_, __AnyState>,
         ) -> impl ::core::future::Future<
             Output = __llmnode::Executed<Self>,
         > + ::core::marker::Send {
@@ -32,13 +32,13 @@ const _: () = {
     #[automatically_derived]
     impl<
         T,
-        AnyState: ?::core::marker::Sized + ::core::marker::Sync,
-    > __llmnode::LlmNode<AnyState> for Ask<T>
+        __AnyState: ?::core::marker::Sized + ::core::marker::Sync,
+    > __llmnode::LlmNode<__AnyState> for Ask<T>
     where
         Self: ::core::marker::Sync,
     {
-        fn render(&self, _: &AnyState, _: &mut __llmnode::Prompt) {}
-        fn output(&self) -> __llmnode::OutputSpec<Self::Output, AnyState> {
+        fn render(&self, _: &__AnyState, _: &mut __llmnode::Prompt) {}
+        fn output(&self) -> __llmnode::OutputSpec<Self::Output, __AnyState> {
             ::core::unreachable!()
         }
     }

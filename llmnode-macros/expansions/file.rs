@@ -10,24 +10,24 @@ const _: () = {
     }
     #[automatically_derived]
     impl<
-        AnyState: ?::core::marker::Sized + ::core::marker::Sync,
-    > __llmnode::Exec<AnyState> for Ask {
+        __AnyState: ?::core::marker::Sized + ::core::marker::Sync,
+    > __llmnode::Exec<__AnyState> for Ask {
         fn exec(
             &self,
-            cx: &__llmnode::Cx<'_, AnyState>,
+            __cx: &__llmnode::Cx<'_, __AnyState>,
         ) -> impl ::core::future::Future<
             Output = __llmnode::Executed<Self>,
         > + ::core::marker::Send {
-            __llmnode::exec(self, cx)
+            __llmnode::exec(self, __cx)
         }
     }
     #[automatically_derived]
     impl<
-        AnyState: ?::core::marker::Sized + ::core::marker::Sync,
-    > __llmnode::LlmNode<AnyState> for Ask {
-        fn render(&self, _: &AnyState, to: &mut __llmnode::Prompt) {
-            to.system(&[__llmnode::Segment::text("Be brief.")]);
-            to.user(
+        __AnyState: ?::core::marker::Sized + ::core::marker::Sync,
+    > __llmnode::LlmNode<__AnyState> for Ask {
+        fn render(&self, _: &__AnyState, __to: &mut __llmnode::Prompt) {
+            __to.system(&[__llmnode::Segment::text("Be brief.")]);
+            __to.user(
                 &[
                     __llmnode::Segment::text("About "),
                     __llmnode::Segment::value(&self.topic),
@@ -36,7 +36,7 @@ const _: () = {
             );
         }
         #[inline]
-        fn output(&self) -> __llmnode::OutputSpec<Self::Output, AnyState> {
+        fn output(&self) -> __llmnode::OutputSpec<Self::Output, __AnyState> {
             __llmnode::OutputSpec::text()
         }
     }

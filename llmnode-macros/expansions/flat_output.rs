@@ -24,16 +24,16 @@ const _: () = {
     use ::llmnode::__private as __llmnode;
     #[automatically_derived]
     impl __llmnode::ValidatedFields for Choice {
-        fn reach(to: &mut __llmnode::Reach) {
-            to.enter(::core::concat!(::core::module_path!(), "::Choice"));
+        fn reach(__to: &mut __llmnode::Reach) {
+            __to.enter(::core::concat!(::core::module_path!(), "::Choice"));
         }
     }
     #[automatically_derived]
-    impl<AnyState: ?::core::marker::Sized> __llmnode::ValidateFields<AnyState>
+    impl<__AnyState: ?::core::marker::Sized> __llmnode::ValidateFields<__AnyState>
     for Choice {
         fn fields<'checked>(
             &'checked self,
-            _: &mut __llmnode::Checks<'checked, AnyState>,
+            _: &mut __llmnode::Checks<'checked, __AnyState>,
         ) {}
     }
 };

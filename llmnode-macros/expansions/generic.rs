@@ -25,11 +25,11 @@ const _: () = {
     {
         fn exec(
             &self,
-            cx: &__llmnode::Cx<'_, Borrowed<'state>>,
+            __cx: &__llmnode::Cx<'_, Borrowed<'state>>,
         ) -> impl ::core::future::Future<
             Output = __llmnode::Executed<Self>,
         > + ::core::marker::Send {
-            __llmnode::exec(self, cx)
+            __llmnode::exec(self, __cx)
         }
     }
     #[automatically_derived]
@@ -41,8 +41,8 @@ const _: () = {
         Vec<T>: __llmnode::LlmOutput,
         Vec<T>: __llmnode::Validate<Borrowed<'state>> + __llmnode::ValidatedFields,
     {
-        fn render(&self, _: &Borrowed<'state>, to: &mut __llmnode::Prompt) {
-            to.user(
+        fn render(&self, _: &Borrowed<'state>, __to: &mut __llmnode::Prompt) {
+            __to.user(
                 &[
                     __llmnode::Segment::value(&self.a),
                     __llmnode::Segment::text(" "),
@@ -53,10 +53,10 @@ const _: () = {
         #[inline]
         fn output(&self) -> __llmnode::OutputSpec<Self::Output, Borrowed<'state>> {
             __llmnode::OutputSpec::json(
-                |to| to.validated::<Vec<T>>(),
-                |value, to| <Vec<
+                |__to| __to.validated::<Vec<T>>(),
+                |__value, __to| <Vec<
                     T,
-                > as __llmnode::Validate<Borrowed<'state>>>::checks(value, to),
+                > as __llmnode::Validate<Borrowed<'state>>>::checks(__value, __to),
             )
         }
     }

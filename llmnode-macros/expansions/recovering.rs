@@ -54,33 +54,33 @@ const _: () = {
     impl __llmnode::Exec<World> for Rate {
         fn exec(
             &self,
-            cx: &__llmnode::Cx<'_, World>,
+            __cx: &__llmnode::Cx<'_, World>,
         ) -> impl ::core::future::Future<
             Output = __llmnode::Executed<Self>,
         > + ::core::marker::Send {
-            __llmnode::exec(self, cx)
+            __llmnode::exec(self, __cx)
         }
     }
     #[automatically_derived]
     impl __llmnode::LlmNode<World> for Rate {
-        fn render(&self, _: &World, to: &mut __llmnode::Prompt) {
-            to.user(&[__llmnode::Segment::value(&self.topic)]);
+        fn render(&self, _: &World, __to: &mut __llmnode::Prompt) {
+            __to.user(&[__llmnode::Segment::value(&self.topic)]);
         }
         #[inline]
         fn output(&self) -> __llmnode::OutputSpec<Self::Output, World> {
             use __llmnode::probes::*;
             __llmnode::OutputSpec::json(
-                |to| (&&&&__llmnode::Reached::<u8>::new()).reach(to),
-                |value, to| (&&&__llmnode::Dive(value)).dive::<World>(to),
+                |__to| (&&&&__llmnode::Reached::<u8>::new()).reach(__to),
+                |__value, __to| (&&&__llmnode::Dive(__value)).dive::<World>(__to),
             )
         }
         fn fallback<'__llmnode>(
             &'__llmnode self,
-            state: &'__llmnode World,
-            error: &'__llmnode __llmnode::NodeError,
+            __state: &'__llmnode World,
+            __error: &'__llmnode __llmnode::NodeError,
         ) -> ::core::option::Option<__llmnode::Falling<'__llmnode, Self::Output>> {
             ::core::option::Option::Some(
-                __llmnode::fallback_with_state(self, state, error, self::middle),
+                __llmnode::fallback_with_state(self, __state, __error, self::middle),
             )
         }
     }

@@ -8,26 +8,26 @@ const _: () = {
     }
     #[automatically_derived]
     impl<
-        AnyState: ?::core::marker::Sized + ::core::marker::Sync,
-    > __llmnode::Exec<AnyState> for Greet {
+        __AnyState: ?::core::marker::Sized + ::core::marker::Sync,
+    > __llmnode::Exec<__AnyState> for Greet {
         fn exec(
             &self,
-            cx: &__llmnode::Cx<'_, AnyState>,
+            __cx: &__llmnode::Cx<'_, __AnyState>,
         ) -> impl ::core::future::Future<
             Output = __llmnode::Executed<Self>,
         > + ::core::marker::Send {
-            __llmnode::exec(self, cx)
+            __llmnode::exec(self, __cx)
         }
     }
     #[automatically_derived]
     impl<
-        AnyState: ?::core::marker::Sized + ::core::marker::Sync,
-    > __llmnode::LlmNode<AnyState> for Greet {
-        fn render(&self, _: &AnyState, to: &mut __llmnode::Prompt) {
-            to.user(&[__llmnode::Segment::text("Say hello.")]);
+        __AnyState: ?::core::marker::Sized + ::core::marker::Sync,
+    > __llmnode::LlmNode<__AnyState> for Greet {
+        fn render(&self, _: &__AnyState, __to: &mut __llmnode::Prompt) {
+            __to.user(&[__llmnode::Segment::text("Say hello.")]);
         }
         #[inline]
-        fn output(&self) -> __llmnode::OutputSpec<Self::Output, AnyState> {
+        fn output(&self) -> __llmnode::OutputSpec<Self::Output, __AnyState> {
             __llmnode::OutputSpec::text()
         }
     }

@@ -17,17 +17,17 @@ const _: () = {
     impl __llmnode::Exec<World> for ChooseItem {
         fn exec(
             &self,
-            cx: &__llmnode::Cx<'_, World>,
+            __cx: &__llmnode::Cx<'_, World>,
         ) -> impl ::core::future::Future<
             Output = __llmnode::Executed<Self>,
         > + ::core::marker::Send {
-            __llmnode::exec(self, cx)
+            __llmnode::exec(self, __cx)
         }
     }
     #[automatically_derived]
     impl __llmnode::LlmNode<World> for ChooseItem {
-        fn render(&self, state: &World, to: &mut __llmnode::Prompt) {
-            to.user(
+        fn render(&self, state: &World, __to: &mut __llmnode::Prompt) {
+            __to.user(
                 &[
                     __llmnode::Segment::text("Goal: "),
                     __llmnode::Segment::value(&self.goal),
@@ -44,8 +44,8 @@ const _: () = {
         fn output(&self) -> __llmnode::OutputSpec<Self::Output, World> {
             use __llmnode::probes::*;
             __llmnode::OutputSpec::json(
-                |to| (&&&&__llmnode::Reached::<Choice>::new()).reach(to),
-                |value, to| (&&&__llmnode::Dive(value)).dive::<World>(to),
+                |__to| (&&&&__llmnode::Reached::<Choice>::new()).reach(__to),
+                |__value, __to| (&&&__llmnode::Dive(__value)).dive::<World>(__to),
             )
         }
     }

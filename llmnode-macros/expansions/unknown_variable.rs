@@ -10,11 +10,11 @@ const _: () = {
     }
     #[automatically_derived]
     impl<
-        AnyState: ?::core::marker::Sized + ::core::marker::Sync,
-    > __llmnode::Exec<AnyState> for Ask {
+        __AnyState: ?::core::marker::Sized + ::core::marker::Sync,
+    > __llmnode::Exec<__AnyState> for Ask {
         fn exec(
             &self,
-            _: &__llmnode::Cx<'_, AnyState>,
+            _: &__llmnode::Cx<'_, __AnyState>,
         ) -> impl ::core::future::Future<
             Output = __llmnode::Executed<Self>,
         > + ::core::marker::Send {
@@ -23,10 +23,10 @@ const _: () = {
     }
     #[automatically_derived]
     impl<
-        AnyState: ?::core::marker::Sized + ::core::marker::Sync,
-    > __llmnode::LlmNode<AnyState> for Ask {
-        fn render(&self, _: &AnyState, _: &mut __llmnode::Prompt) {}
-        fn output(&self) -> __llmnode::OutputSpec<Self::Output, AnyState> {
+        __AnyState: ?::core::marker::Sized + ::core::marker::Sync,
+    > __llmnode::LlmNode<__AnyState> for Ask {
+        fn render(&self, _: &__AnyState, _: &mut __llmnode::Prompt) {}
+        fn output(&self) -> __llmnode::OutputSpec<Self::Output, __AnyState> {
             ::core::unreachable!()
         }
     }

@@ -17,17 +17,17 @@ const _: () = {
     impl __llmnode::Validate<World> for Choice {
         fn checks<'checked>(
             &'checked self,
-            to: &mut __llmnode::Checks<'checked, World>,
+            __to: &mut __llmnode::Checks<'checked, World>,
         ) {
             use __llmnode::probes::*;
-            (&&__llmnode::Dive(self)).dive::<World>(to);
-            to.sync(
+            (&&__llmnode::Dive(self)).dive::<World>(__to);
+            __to.sync(
                 "item_is_available",
-                move |state, _| Self::item_is_available(self, state),
+                move |__state, _| Self::item_is_available(self, __state),
             );
-            to.future(
+            __to.future(
                 "in_stock",
-                move |state, attempt| Self::in_stock(self, attempt, state),
+                move |__state, __attempt| Self::in_stock(self, __attempt, __state),
             );
         }
     }

@@ -13,26 +13,26 @@ const _: () = {
     impl __llmnode::Exec<World> for Ask {
         fn exec(
             &self,
-            cx: &__llmnode::Cx<'_, World>,
+            __cx: &__llmnode::Cx<'_, World>,
         ) -> impl ::core::future::Future<
             Output = __llmnode::Executed<Self>,
         > + ::core::marker::Send {
-            __llmnode::exec(self, cx)
+            __llmnode::exec(self, __cx)
         }
     }
     #[automatically_derived]
     impl __llmnode::LlmNode<World> for Ask {
-        fn render(&self, state: &World, to: &mut __llmnode::Prompt) {
+        fn render(&self, state: &World, __to: &mut __llmnode::Prompt) {
             match (&state.files.len(), &(self.offset + 1)) {
                 (__llmnode_count, __llmnode_next) => {
-                    to.system(
+                    __to.system(
                         &[
                             __llmnode::Segment::text("There are "),
                             __llmnode::Segment::value(&*__llmnode_count),
                             __llmnode::Segment::text(" files."),
                         ],
                     );
-                    to.user(
+                    __to.user(
                         &[
                             __llmnode::Segment::value(&self.topic),
                             __llmnode::Segment::text(" "),

@@ -11,9 +11,26 @@ pub(crate) mod template;
 use proc_macro2::{Ident, Span};
 
 /// The identifier that a prompt means by a name, which it writes without `r#`. `None` if there is none.
+///
+/// `gen` is a keyword of the edition of generated code, and may be a name in the user's.
 pub(crate) fn identifier(name: &str, span: Span) -> Option<Ident> {
-    if syn::parse_str::<Ident>(name).is_ok() {
+    if name != "gen" && syn::parse_str::<Ident>(name).is_ok() {
         return Some(Ident::new(name, span));
     }
     syn::parse_str::<Ident>(&format!("r#{name}")).ok().map(|_| Ident::new_raw(name, span))
+}
+
+#[cfg(test)]
+mod tests {
+    use proc_macro2::Span;
+
+    use super::identifier;
+
+    #[test]
+    fn keywords_are_raw() {
+        for (name, written) in [("goal", "goal"), ("type", "r#type"), ("gen", "r#gen")] {
+            assert_eq!(identifier(name, Span::call_site()).unwrap().to_string(), written);
+        }
+        assert!(identifier("self", Span::call_site()).is_none());
+    }
 }

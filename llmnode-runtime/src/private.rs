@@ -24,7 +24,7 @@ pub type Executed<N> = Result<<N as Node>::Output, NodeError>;
 /// The traits between which method resolution chooses, in scope only where it has to.
 pub mod probes {
     pub use crate::validate::{
-        DiveFields, DiveNothing, DiveValidators, Marked, ReachFields, ReachNothing, ReachSchema,
-        ReachValidators, Unmarked,
+        DiveFields as _, DiveNothing as _, DiveValidators as _, Marked as _, ReachFields as _,
+        ReachNothing as _, ReachSchema as _, ReachValidators as _, Unmarked as _,
     };
 }

@@ -40,4 +40,5 @@ mod names;
 mod outputs;
 mod places;
 mod support;
+mod taken;
 mod validators;

@@ -2,6 +2,7 @@
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::quote;
+use syn::ext::IdentExt;
 use syn::{Generics, Type, WherePredicate, parse_quote};
 
 use super::model::{NodeModel, Part, Place};
@@ -37,7 +38,7 @@ pub(crate) fn with_state(model: &NodeModel<'_>, mut generics: Generics) -> (Type
     let state = match &model.state {
         Some(state) => named_state(state, &mut generics),
         None => {
-            let any_state = fresh("AnyState", &generics);
+            let any_state = fresh("AnyRunState", &generics);
             generics.params.push(parse_quote!(#any_state: ?::core::marker::Sized + ::core::marker::Sync));
             parse_quote!(#any_state)
         }
@@ -81,7 +82,9 @@ fn of_llmnode(name: &str) -> TokenStream {
 /// The type of a field of the node.
 pub(crate) fn field_type<'a>(model: &NodeModel<'a>, name: &Ident) -> Option<&'a Type> {
     let mut fields = model.item.fields.iter();
-    fields.find(|field| field.ident.as_ref() == Some(name)).map(|field| &field.ty)
+    fields
+        .find(|field| field.ident.as_ref().is_some_and(|ident| ident.unraw() == name.unraw()))
+        .map(|field| &field.ty)
 }
 
 fn needed(format: &Format) -> TokenStream {

@@ -38,7 +38,7 @@ fn files(model: &NodeModel<'_>) -> TokenStream {
     types.dedup();
     quote_spanned! {here=>
         #(const _: &[::core::primitive::u8] = ::core::include_bytes!(#files);)*
-        #(#[allow(non_camel_case_types)] struct #types;)*
+        #(#[allow(non_camel_case_types)] enum #types {})*
     }
 }
 
@@ -94,14 +94,14 @@ fn ways(model: &NodeModel<'_>, generics: Generics, private: &Ident) -> TokenStre
         impl #impl_generics #exec for #shared #ty_generics #where_clause {
             fn exec(
                 &self,
-                cx: &#private::Cx<'_, #state>,
+                __cx: &#private::Cx<'_, #state>,
             ) -> impl ::core::future::Future<Output = #private::Executed<Self>> + ::core::marker::Send {
-                #private::exec(self, cx)
+                #private::exec(self, __cx)
             }
         }
         #[automatically_derived]
         impl #impl_generics #private::LlmNode<#state> for #ident #ty_generics #where_clause {
-            fn render(&self, #lent: &#state, to: &mut #private::Prompt) {
+            fn render(&self, #lent: &#state, __to: &mut #private::Prompt) {
                 #messages
             }
             #[inline]
@@ -215,7 +215,7 @@ fn spec(model: &NodeModel<'_>, state: &Type, private: &Ident) -> TokenStream {
         return match functions {
             None => quote_spanned!(here=> #private::OutputSpec::text()),
             Some(functions) => {
-                quote_spanned!(here=> #private::OutputSpec::checked_text(|value, to| { #functions }))
+                quote_spanned!(here=> #private::OutputSpec::checked_text(|__value, __to| { #functions }))
             }
         };
     };
@@ -226,18 +226,18 @@ fn spec(model: &NodeModel<'_>, state: &Type, private: &Ident) -> TokenStream {
     let at = ends(output).0;
     if mentions_parameter(output, &model.item.generics) {
         // In generic code the probes below would find nothing, so the bounds are asked for.
-        let of_type = quote_spanned!(at=> <#output as #private::Validate<#state>>::checks(value, to));
+        let of_type = quote_spanned!(at=> <#output as #private::Validate<#state>>::checks(__value, __to));
         let collect = collect(of_type);
         return quote_spanned! {at=>
-            #private::OutputSpec::json(|to| to.validated::<#output>(), |value, to| #collect)
+            #private::OutputSpec::json(|__to| __to.validated::<#output>(), |__value, __to| #collect)
         };
     }
-    let collect = collect(quote_spanned!(at=> (&&&#private::Dive(value)).dive::<#state>(to)));
+    let collect = collect(quote_spanned!(at=> (&&&#private::Dive(__value)).dive::<#state>(__to)));
     quote_spanned! {at=>
         use #private::probes::*;
         #private::OutputSpec::json(
-            |to| (&&&&#private::Reached::<#output>::new()).reach(to),
-            |value, to| #collect,
+            |__to| (&&&&#private::Reached::<#output>::new()).reach(__to),
+            |__value, __to| #collect,
         )
     }
 }
@@ -250,16 +250,16 @@ fn fallback(model: &NodeModel<'_>, state: &Type, private: &Ident) -> Option<Toke
     private.set_span(at);
     let (lent, value) = match model.state {
         Some(_) => (
-            quote_spanned!(at=> state),
-            quote_spanned!(at=> #private::fallback_with_state(self, state, error, #path)),
+            quote_spanned!(at=> __state),
+            quote_spanned!(at=> #private::fallback_with_state(self, __state, __error, #path)),
         ),
-        None => (quote_spanned!(at=> _), quote_spanned!(at=> #private::fallback(self, error, #path))),
+        None => (quote_spanned!(at=> _), quote_spanned!(at=> #private::fallback(self, __error, #path))),
     };
     Some(quote_spanned! {at=>
         fn fallback<'__llmnode>(
             &'__llmnode self,
             #lent: &'__llmnode #state,
-            error: &'__llmnode #private::NodeError,
+            __error: &'__llmnode #private::NodeError,
         ) -> ::core::option::Option<#private::Falling<'__llmnode, Self::Output>> {
             ::core::option::Option::Some(#value)
         }

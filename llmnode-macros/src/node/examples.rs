@@ -72,7 +72,7 @@ impl Examples {
             }
             Self::Function(path) => quote_spanned!(at=> #path()),
         };
-        quote_spanned!(here=> to.#method(#node, state, || #examples);)
+        quote_spanned!(here=> __to.#method(#node, state, || #examples);)
     }
 }
 

@@ -2,23 +2,27 @@
 
 use proc_macro2::{Ident, Literal, Span, TokenStream};
 use quote::quote_spanned;
+use syn::ext::IdentExt;
 
 use super::bounds::field_type;
 use super::model::{NodeModel, Part, Place, Step};
 use crate::generics::ends;
+use crate::prompt::identifier;
 use crate::prompt::template::Format;
 
 pub(crate) fn message(role: &str, parts: &[Part], model: &NodeModel<'_>, private: &Ident) -> TokenStream {
     let here = Span::mixed_site();
     let role = Ident::new(role, here);
     let segments = parts.iter().map(|part| segment(part, model, private));
-    quote_spanned!(here=> to.#role(&[#(#segments),*]);)
+    quote_spanned!(here=> __to.#role(&[#(#segments),*]);)
 }
 
 pub(crate) fn history(model: &NodeModel<'_>, private: &Ident) -> Option<TokenStream> {
     let here = Span::mixed_site();
-    let field = reference(&Place::Field(model.history.clone()?), model, private);
-    Some(quote_spanned!(here=> to.history(#field);))
+    let history = model.history.as_ref()?;
+    let field = identifier(&history.unraw().to_string(), history.span())?;
+    let field = reference(&Place::Field(field), model, private);
+    Some(quote_spanned!(here=> __to.history(#field);))
 }
 
 fn segment(part: &Part, model: &NodeModel<'_>, private: &Ident) -> TokenStream {

@@ -27,7 +27,7 @@ pub(crate) fn stub(krate: &Path, ident: &Ident, generics: &Generics, output: Opt
     let text = parse_quote!(::std::string::String);
     let output = output.unwrap_or(&text);
     let name = ident.to_string();
-    let any_state = fresh("AnyState", generics);
+    let any_state = fresh("AnyRunState", generics);
     let mut generics = generics.clone();
     shareable(&mut generics);
     let mut stated = generics.clone();

@@ -46,7 +46,7 @@ pub(crate) fn emit(model: &NodeModel<'_>, private: &Ident) -> Option<TokenStream
         let name = path.path.segments.last().map(|last| last.ident.unraw().to_string()).unwrap_or_default();
         // A function that takes raw text takes a `&str`.
         let text = model.output.is_none().then(|| quote_spanned!(at=> .as_str()));
-        quote_spanned!(at=> #private::#validate(to, #name, value #text, #path);)
+        quote_spanned!(at=> #private::#validate(__to, #name, __value #text, #path);)
     });
     Some(calls.collect())
 }

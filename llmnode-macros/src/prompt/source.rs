@@ -70,19 +70,17 @@ impl Source {
         self.file.as_ref()
     }
 
-    /// The type that stands for the file where the compiler names a place: `choose_md` of `prompts/choose.md`.
+    /// The type that stands for the file where the compiler names a place: `choose_md` of `prompts/choose.md`. The name of
+    /// a file without a dot may be that of a type in scope.
     pub(crate) fn file_type(&self) -> Option<Ident> {
         let path = self.file.as_ref()?.value();
         let name = path.rsplit(['/', '\\']).next().unwrap_or_default();
+        let dotted = name.contains('.');
         let name: String = name.chars().map(|c| if c.is_alphanumeric() { c } else { '_' }).collect();
-        let here = Span::mixed_site();
-        Some(syn::parse_str::<Ident>(&name).map_or_else(
-            |_| Ident::new("prompt_file", here),
-            |mut name| {
-                name.set_span(here);
-                name
-            },
-        ))
+        let name = syn::parse_str(&name).ok().filter(|_| dotted);
+        let mut name: Ident = name.unwrap_or_else(|| Ident::new("prompt_file", Span::mixed_site()));
+        name.set_span(Span::mixed_site());
+        Some(name)
     }
 
     pub(crate) fn text(&self) -> &str {

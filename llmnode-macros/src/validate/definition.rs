@@ -88,24 +88,24 @@ fn reached(input: &DeriveInput, model: &Model<'_>, private: &Ident) -> TokenStre
         }
         if is_generic(ty, &input.generics) {
             generics.make_where_clause().predicates.push(parse_quote!(#ty: #private::ValidatedFields));
-            types.push(quote_spanned!(here=> to.validated::<#ty>();));
+            types.push(quote_spanned!(here=> __to.validated::<#ty>();));
         } else {
-            types.push(quote_spanned!(here=> (&&&&#private::Reached::<#ty>::new()).reach(to);));
+            types.push(quote_spanned!(here=> (&&&&#private::Reached::<#ty>::new()).reach(__to);));
         }
     }
     let body = if types.is_empty() {
-        quote_spanned!(here=> to.enter(#mark);)
+        quote_spanned!(here=> __to.enter(#mark);)
     } else {
         quote_spanned! {here=>
             use #private::probes::*;
-            if to.enter(#mark) { #(#types)* }
+            if __to.enter(#mark) { #(#types)* }
         }
     };
     let (impl_generics, ty_generics, where_clause) = generics.split_for_impl();
     quote_spanned! {here=>
         #[automatically_derived]
         impl #impl_generics #private::ValidatedFields for #ident #ty_generics #where_clause {
-            fn reach(to: &mut #private::Reach) { #body }
+            fn reach(__to: &mut #private::Reach) { #body }
         }
     }
 }
@@ -138,7 +138,7 @@ impl Dive<'_> {
         let ident = &input.ident;
         let (state, generics) = self.stated(model, state);
         let body = self.body(model, &state);
-        let to = if body.is_empty() { quote_spanned!(here=> _) } else { quote_spanned!(here=> to) };
+        let to = if body.is_empty() { quote_spanned!(here=> _) } else { quote_spanned!(here=> __to) };
         let (impl_generics, _, where_clause) = generics.split_for_impl();
         let (_, ty_generics, _) = input.generics.split_for_impl();
         quote_spanned! {here=>
@@ -156,7 +156,7 @@ impl Dive<'_> {
         let state = match state {
             Some(state) => named_state(state, &mut generics).into_token_stream(),
             None => {
-                let any_state = fresh("AnyState", &generics);
+                let any_state = fresh("AnyRunState", &generics);
                 generics.params.push(parse_quote!(#any_state: ?::core::marker::Sized));
                 any_state.into_token_stream()
             }
@@ -177,7 +177,7 @@ impl Dive<'_> {
         let private = self.private;
         // The names hold for the type's own validators, which come after the dive.
         let pairs = model.renamed.iter().map(|(rust, json)| quote_spanned!(here=> (#rust, #json)));
-        let names = (!model.renamed.is_empty()).then(|| quote_spanned!(here=> to.names(&[#(#pairs),*]);));
+        let names = (!model.renamed.is_empty()).then(|| quote_spanned!(here=> __to.names(&[#(#pairs),*]);));
         if model.shapes.iter().all(|shape| shape.fields.is_empty()) {
             return names.unwrap_or_default();
         }
@@ -207,7 +207,7 @@ impl Dive<'_> {
         let dives = shape.fields.iter().map(|field| self.field(field, state));
         let body = match &shape.within {
             None => quote_spanned!(here=> #(#dives)*),
-            Some(name) => quote_spanned!(here=> to.field(#name, |to| { #(#dives)* });),
+            Some(name) => quote_spanned!(here=> __to.field(#name, |__to| { #(#dives)* });),
         };
         quote_spanned!(here=> Self #variant { #(#bound,)* .. } => { #body })
     }
@@ -217,10 +217,10 @@ impl Dive<'_> {
         let binding = &field.binding;
         let inside = self.value(binding, &[], field.ty, state);
         match &field.step {
-            Step::Key(name) => quote_spanned!(here=> to.field(#name, |to| { #inside });),
+            Step::Key(name) => quote_spanned!(here=> __to.field(#name, |__to| { #inside });),
             Step::Index(index) => {
                 let index = Index::from(*index);
-                quote_spanned!(here=> to.index(#index, |to| { #inside });)
+                quote_spanned!(here=> __to.index(#index, |__to| { #inside });)
             }
             Step::None => inside,
         }
@@ -236,7 +236,7 @@ impl Dive<'_> {
                 let index = Index::from(index);
                 let path: Vec<_> = elements.iter().cloned().chain([index.clone()]).collect();
                 let inside = self.value(binding, &path, ty, state);
-                quote_spanned!(here=> to.index(#index, |to| { #inside });)
+                quote_spanned!(here=> __to.index(#index, |__to| { #inside });)
             });
             return quote_spanned!(here=> #(#inside)*);
         }
@@ -244,8 +244,8 @@ impl Dive<'_> {
         let reference = quote_spanned!(here=> #lent #binding #(.#elements)*);
         let at = here.located_at(ty.span());
         if is_generic(ty, &self.input.generics) {
-            return quote_spanned!(at=> <#ty as #private::Validate<#state>>::checks(#reference, to););
+            return quote_spanned!(at=> <#ty as #private::Validate<#state>>::checks(#reference, __to););
         }
-        quote_spanned!(at=> (&&&#private::Dive(#reference)).dive::<#state>(to);)
+        quote_spanned!(at=> (&&&#private::Dive(#reference)).dive::<#state>(__to);)
     }
 }

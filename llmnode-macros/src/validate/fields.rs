@@ -89,7 +89,7 @@ fn fields(fields: &Fields, rule: Option<Case>, transparent: bool) -> Vec<FieldMo
             continue;
         }
         let member = field.ident.clone().map_or_else(|| Member::from(position), Member::Named);
-        let binding = format_ident!("field_{position}", span = Span::mixed_site());
+        let binding = format_ident!("__field_{position}", span = Span::mixed_site());
         models.push(FieldModel { member, binding, ty: &field.ty, step });
     }
     models

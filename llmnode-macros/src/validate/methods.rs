@@ -71,13 +71,13 @@ fn impls(block: &ItemImpl, krate: &Path, validators: &[Validator<'_>], state: Op
     let (state, generics) = stated(block, &private, validators, state);
     let checks = validators.iter().map(check);
     let inside = if generics.type_params().next().is_some() {
-        quote_spanned!(here=> <Self as #private::ValidateFields<#state>>::fields(self, to);)
+        quote_spanned!(here=> <Self as #private::ValidateFields<#state>>::fields(self, __to);)
     } else {
         // Without its definition's part the type has one error, from the marker; a bound here would add its own.
         let at = here.located_at(ty.span());
         quote_spanned! {at=>
             use #private::probes::*;
-            (&&#private::Dive(self)).dive::<#state>(to);
+            (&&#private::Dive(self)).dive::<#state>(__to);
         }
     };
     let lifetime = fresh_lifetime("'checked", &block.generics);
@@ -88,7 +88,7 @@ fn impls(block: &ItemImpl, krate: &Path, validators: &[Validator<'_>], state: Op
         impl #marker_generics #private::Validated for #ty #marker_where {}
         #[automatically_derived]
         impl #impl_generics #private::Validate<#state> for #ty #where_clause {
-            fn checks<#lifetime>(&#lifetime self, to: &mut #private::Checks<#lifetime, #state>) {
+            fn checks<#lifetime>(&#lifetime self, __to: &mut #private::Checks<#lifetime, #state>) {
                 #inside
                 #(#checks)*
             }
@@ -120,7 +120,7 @@ fn stated(
     let state = match state {
         Some(state) => named_state(state, &mut generics).into_token_stream(),
         None => {
-            let any_state = fresh("AnyState", &generics);
+            let any_state = fresh("AnyRunState", &generics);
             let bounds: Vec<_> = validators.iter().filter_map(Validator::bounds).flatten().collect();
             // A method's own parameter is sized, so what stands in for it is, too.
             let sized = validators.iter().all(|validator| validator.bounds().is_none());
@@ -142,19 +142,20 @@ fn check(validator: &Validator<'_>) -> TokenStream {
     let ident = &method.sig.ident;
     let name = syn::ext::IdentExt::unraw(ident).to_string();
     let takes = |wanted: Parameter| parameters.contains(&wanted);
-    let state = if takes(Parameter::State) { quote_spanned!(here=> state) } else { quote_spanned!(here=> _) };
+    let state =
+        if takes(Parameter::State) { quote_spanned!(here=> __state) } else { quote_spanned!(here=> _) };
     let attempt =
-        if takes(Parameter::Attempt) { quote_spanned!(here=> attempt) } else { quote_spanned!(here=> _) };
+        if takes(Parameter::Attempt) { quote_spanned!(here=> __attempt) } else { quote_spanned!(here=> _) };
     let arguments = parameters.iter().map(|parameter| match parameter {
-        Parameter::State => quote_spanned!(here=> state),
-        Parameter::Attempt => quote_spanned!(here=> attempt),
+        Parameter::State => quote_spanned!(here=> __state),
+        Parameter::Attempt => quote_spanned!(here=> __attempt),
     });
     // At the method's name, where a future that is not `Send` is reported.
     let at = here.located_at(ident.span());
     let kind = Ident::new(if waits(method) { "future" } else { "sync" }, at);
     let call = call(method, quote_spanned!(here=> (self, #(#arguments),*)));
     quote_spanned! {here=>
-        to.#kind(#name, move |#state, #attempt| #call);
+        __to.#kind(#name, move |#state, #attempt| #call);
     }
 }
 

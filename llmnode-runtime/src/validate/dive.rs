@@ -17,7 +17,7 @@ pub trait Validated: ValidatedFields {}
     message = "`{Self}` is not validated against the state `{S}`",
     label = "no validators for this state",
     note = "if it has validators: their state, `state = T` on the node and `#[llm_output(state = T)]` on types in between \
-            must name the same type; `AnyState` stands where none is named",
+            must name the same type; `AnyRunState` stands where none is named",
     note = "if it has none and fills a type parameter, say so: `#[validate] impl {Self} {{}}`"
 )]
 pub trait Validate<S: ?Sized> {
