@@ -26,11 +26,11 @@ const _: () = {
     }
     #[automatically_derived]
     impl<
-        __AnyState: ?::core::marker::Sized + ::core::marker::Sync,
-    > __llmnode::Exec<__AnyState> for ChooseItem {
+        AnyRunState: ?::core::marker::Sized + ::core::marker::Sync,
+    > __llmnode::Exec<AnyRunState> for ChooseItem {
         fn exec(
             &self,
-            __cx: &__llmnode::Cx<'_, __AnyState>,
+            __cx: &__llmnode::Cx<'_, AnyRunState>,
         ) -> impl ::core::future::Future<
             Output = __llmnode::Executed<Self>,
         > + ::core::marker::Send {
@@ -39,9 +39,9 @@ const _: () = {
     }
     #[automatically_derived]
     impl<
-        __AnyState: ?::core::marker::Sized + ::core::marker::Sync,
-    > __llmnode::LlmNode<__AnyState> for ChooseItem {
-        fn render(&self, _: &__AnyState, __to: &mut __llmnode::Prompt) {
+        AnyRunState: ?::core::marker::Sized + ::core::marker::Sync,
+    > __llmnode::LlmNode<AnyRunState> for ChooseItem {
+        fn render(&self, _: &AnyRunState, __to: &mut __llmnode::Prompt) {
             __to.system(&[__llmnode::Segment::text("You are careful.")]);
             __to.user(
                 &[
@@ -54,7 +54,7 @@ const _: () = {
             );
         }
         #[inline]
-        fn output(&self) -> __llmnode::OutputSpec<Self::Output, __AnyState> {
+        fn output(&self) -> __llmnode::OutputSpec<Self::Output, AnyRunState> {
             __llmnode::OutputSpec::text()
         }
     }

@@ -10,11 +10,11 @@ const _: () = {
     }
     #[automatically_derived]
     impl<
-        __AnyState: ?::core::marker::Sized + ::core::marker::Sync,
-    > __llmnode::Exec<__AnyState> for Rate {
+        AnyRunState: ?::core::marker::Sized + ::core::marker::Sync,
+    > __llmnode::Exec<AnyRunState> for Rate {
         fn exec(
             &self,
-            __cx: &__llmnode::Cx<'_, __AnyState>,
+            __cx: &__llmnode::Cx<'_, AnyRunState>,
         ) -> impl ::core::future::Future<
             Output = __llmnode::Executed<Self>,
         > + ::core::marker::Send {
@@ -23,13 +23,13 @@ const _: () = {
     }
     #[automatically_derived]
     impl<
-        __AnyState: ?::core::marker::Sized + ::core::marker::Sync,
-    > __llmnode::LlmNode<__AnyState> for Rate {
-        fn render(&self, _: &__AnyState, __to: &mut __llmnode::Prompt) {
+        AnyRunState: ?::core::marker::Sized + ::core::marker::Sync,
+    > __llmnode::LlmNode<AnyRunState> for Rate {
+        fn render(&self, _: &AnyRunState, __to: &mut __llmnode::Prompt) {
             __to.user(&[__llmnode::Segment::value(&self.topic)]);
         }
         #[inline]
-        fn output(&self) -> __llmnode::OutputSpec<Self::Output, __AnyState> {
+        fn output(&self) -> __llmnode::OutputSpec<Self::Output, AnyRunState> {
             __llmnode::OutputSpec::checked_text(|__value, __to| {
                 __llmnode::validate(__to, "is_short", __value.as_str(), is_short);
             })

@@ -17,15 +17,15 @@ const _: () = {
     impl<
         'a,
         H,
-        __AnyState: ?::core::marker::Sized + ::core::marker::Sync,
-    > __llmnode::Exec<__AnyState> for Reply<'a, H>
+        AnyRunState: ?::core::marker::Sized + ::core::marker::Sync,
+    > __llmnode::Exec<AnyRunState> for Reply<'a, H>
     where
         Self: ::core::marker::Sync,
         H: __llmnode::PromptHistory,
     {
         fn exec(
             &self,
-            __cx: &__llmnode::Cx<'_, __AnyState>,
+            __cx: &__llmnode::Cx<'_, AnyRunState>,
         ) -> impl ::core::future::Future<
             Output = __llmnode::Executed<Self>,
         > + ::core::marker::Send {
@@ -36,13 +36,13 @@ const _: () = {
     impl<
         'a,
         H,
-        __AnyState: ?::core::marker::Sized + ::core::marker::Sync,
-    > __llmnode::LlmNode<__AnyState> for Reply<'a, H>
+        AnyRunState: ?::core::marker::Sized + ::core::marker::Sync,
+    > __llmnode::LlmNode<AnyRunState> for Reply<'a, H>
     where
         Self: ::core::marker::Sync,
         H: __llmnode::PromptHistory,
     {
-        fn render(&self, state: &__AnyState, __to: &mut __llmnode::Prompt) {
+        fn render(&self, state: &AnyRunState, __to: &mut __llmnode::Prompt) {
             __to.system(&[__llmnode::Segment::text("Be brief.")]);
             __to.examples(
                 self,
@@ -67,7 +67,7 @@ const _: () = {
             __to.user(&[__llmnode::Segment::value(&self.input)]);
         }
         #[inline]
-        fn output(&self) -> __llmnode::OutputSpec<Self::Output, __AnyState> {
+        fn output(&self) -> __llmnode::OutputSpec<Self::Output, AnyRunState> {
             __llmnode::OutputSpec::text()
         }
     }

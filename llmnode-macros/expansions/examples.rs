@@ -10,11 +10,11 @@ const _: () = {
     }
     #[automatically_derived]
     impl<
-        __AnyState: ?::core::marker::Sized + ::core::marker::Sync,
-    > __llmnode::Exec<__AnyState> for ChooseItem {
+        AnyRunState: ?::core::marker::Sized + ::core::marker::Sync,
+    > __llmnode::Exec<AnyRunState> for ChooseItem {
         fn exec(
             &self,
-            __cx: &__llmnode::Cx<'_, __AnyState>,
+            __cx: &__llmnode::Cx<'_, AnyRunState>,
         ) -> impl ::core::future::Future<
             Output = __llmnode::Executed<Self>,
         > + ::core::marker::Send {
@@ -23,9 +23,9 @@ const _: () = {
     }
     #[automatically_derived]
     impl<
-        __AnyState: ?::core::marker::Sized + ::core::marker::Sync,
-    > __llmnode::LlmNode<__AnyState> for ChooseItem {
-        fn render(&self, state: &__AnyState, __to: &mut __llmnode::Prompt) {
+        AnyRunState: ?::core::marker::Sized + ::core::marker::Sync,
+    > __llmnode::LlmNode<AnyRunState> for ChooseItem {
+        fn render(&self, state: &AnyRunState, __to: &mut __llmnode::Prompt) {
             __to.examples(
                 self,
                 state,
@@ -41,11 +41,11 @@ const _: () = {
             __to.user(&[__llmnode::Segment::value(&self.goal)]);
         }
         #[inline]
-        fn output(&self) -> __llmnode::OutputSpec<Self::Output, __AnyState> {
+        fn output(&self) -> __llmnode::OutputSpec<Self::Output, AnyRunState> {
             use __llmnode::probes::*;
             __llmnode::OutputSpec::json(
                 |__to| (&&&&__llmnode::Reached::<Choice>::new()).reach(__to),
-                |__value, __to| (&&&__llmnode::Dive(__value)).dive::<__AnyState>(__to),
+                |__value, __to| (&&&__llmnode::Dive(__value)).dive::<AnyRunState>(__to),
             )
         }
     }

@@ -15,14 +15,14 @@ const _: () = {
     #[automatically_derived]
     impl<
         T,
-        __AnyState: ?::core::marker::Sized + ::core::marker::Sync,
-    > __llmnode::Exec<__AnyState> for Ask<T>
+        AnyRunState: ?::core::marker::Sized + ::core::marker::Sync,
+    > __llmnode::Exec<AnyRunState> for Ask<T>
     where
         Self: ::core::marker::Sync,
     {
         fn exec(
             &self,
-            _: &__llmnode::Cx<'_, __AnyState>,
+            _: &__llmnode::Cx<'_, AnyRunState>,
         ) -> impl ::core::future::Future<
             Output = __llmnode::Executed<Self>,
         > + ::core::marker::Send {
@@ -32,13 +32,13 @@ const _: () = {
     #[automatically_derived]
     impl<
         T,
-        __AnyState: ?::core::marker::Sized + ::core::marker::Sync,
-    > __llmnode::LlmNode<__AnyState> for Ask<T>
+        AnyRunState: ?::core::marker::Sized + ::core::marker::Sync,
+    > __llmnode::LlmNode<AnyRunState> for Ask<T>
     where
         Self: ::core::marker::Sync,
     {
-        fn render(&self, _: &__AnyState, _: &mut __llmnode::Prompt) {}
-        fn output(&self) -> __llmnode::OutputSpec<Self::Output, __AnyState> {
+        fn render(&self, _: &AnyRunState, _: &mut __llmnode::Prompt) {}
+        fn output(&self) -> __llmnode::OutputSpec<Self::Output, AnyRunState> {
             ::core::unreachable!()
         }
     }

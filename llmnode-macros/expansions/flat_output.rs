@@ -29,11 +29,11 @@ const _: () = {
         }
     }
     #[automatically_derived]
-    impl<__AnyState: ?::core::marker::Sized> __llmnode::ValidateFields<__AnyState>
+    impl<AnyRunState: ?::core::marker::Sized> __llmnode::ValidateFields<AnyRunState>
     for Choice {
         fn fields<'checked>(
             &'checked self,
-            _: &mut __llmnode::Checks<'checked, __AnyState>,
+            _: &mut __llmnode::Checks<'checked, AnyRunState>,
         ) {}
     }
 };

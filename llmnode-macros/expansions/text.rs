@@ -8,11 +8,11 @@ const _: () = {
     }
     #[automatically_derived]
     impl<
-        __AnyState: ?::core::marker::Sized + ::core::marker::Sync,
-    > __llmnode::Exec<__AnyState> for Greet {
+        AnyRunState: ?::core::marker::Sized + ::core::marker::Sync,
+    > __llmnode::Exec<AnyRunState> for Greet {
         fn exec(
             &self,
-            __cx: &__llmnode::Cx<'_, __AnyState>,
+            __cx: &__llmnode::Cx<'_, AnyRunState>,
         ) -> impl ::core::future::Future<
             Output = __llmnode::Executed<Self>,
         > + ::core::marker::Send {
@@ -21,13 +21,13 @@ const _: () = {
     }
     #[automatically_derived]
     impl<
-        __AnyState: ?::core::marker::Sized + ::core::marker::Sync,
-    > __llmnode::LlmNode<__AnyState> for Greet {
-        fn render(&self, _: &__AnyState, __to: &mut __llmnode::Prompt) {
+        AnyRunState: ?::core::marker::Sized + ::core::marker::Sync,
+    > __llmnode::LlmNode<AnyRunState> for Greet {
+        fn render(&self, _: &AnyRunState, __to: &mut __llmnode::Prompt) {
             __to.user(&[__llmnode::Segment::text("Say hello.")]);
         }
         #[inline]
-        fn output(&self) -> __llmnode::OutputSpec<Self::Output, __AnyState> {
+        fn output(&self) -> __llmnode::OutputSpec<Self::Output, AnyRunState> {
             __llmnode::OutputSpec::text()
         }
     }

@@ -10,11 +10,11 @@ const _: () = {
     }
     #[automatically_derived]
     impl<
-        __AnyState: ?::core::marker::Sized + ::core::marker::Sync,
-    > __llmnode::Exec<__AnyState> for Ask {
+        AnyRunState: ?::core::marker::Sized + ::core::marker::Sync,
+    > __llmnode::Exec<AnyRunState> for Ask {
         fn exec(
             &self,
-            _: &__llmnode::Cx<'_, __AnyState>,
+            _: &__llmnode::Cx<'_, AnyRunState>,
         ) -> impl ::core::future::Future<
             Output = __llmnode::Executed<Self>,
         > + ::core::marker::Send {
@@ -23,10 +23,10 @@ const _: () = {
     }
     #[automatically_derived]
     impl<
-        __AnyState: ?::core::marker::Sized + ::core::marker::Sync,
-    > __llmnode::LlmNode<__AnyState> for Ask {
-        fn render(&self, _: &__AnyState, _: &mut __llmnode::Prompt) {}
-        fn output(&self) -> __llmnode::OutputSpec<Self::Output, __AnyState> {
+        AnyRunState: ?::core::marker::Sized + ::core::marker::Sync,
+    > __llmnode::LlmNode<AnyRunState> for Ask {
+        fn render(&self, _: &AnyRunState, _: &mut __llmnode::Prompt) {}
+        fn output(&self) -> __llmnode::OutputSpec<Self::Output, AnyRunState> {
             ::core::unreachable!()
         }
     }

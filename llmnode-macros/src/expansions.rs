@@ -184,7 +184,7 @@ fn the_item_survives_all_faults_of_its_arguments() {
         let file: syn::File = syn::parse2(expansion).unwrap();
         let texts: Vec<_> = file.items.iter().map(|item| quote!(#item).to_string()).collect();
         assert_eq!(texts[0], item.to_string(), "{arguments}");
-        for part in ["Node", "Exec < AnyRunState >", "LlmNode < __AnyState >"] {
+        for part in ["Node", "Exec < AnyRunState >", "LlmNode < AnyRunState >"] {
             assert!(
                 texts[1].contains(&format!("__llmnode :: {part} for Ask < T >")),
                 "{arguments}: {texts:?}"
