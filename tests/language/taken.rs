@@ -137,3 +137,25 @@ async fn types_called_as_generated_ones() {
     assert_eq!(paths((), &types::Ask, answer).await, ["state.a", "others[0].state.a"]);
     assert_eq!(messages(world(), &types::World).await[0].content, "Items:\n- key");
 }
+
+/// Fields and modules called as what `with` sees, on a node without a state.
+mod state {
+    use super::llm_node;
+
+    struct Place {
+        state: u8,
+    }
+
+    pub(super) fn one() -> u8 {
+        1
+    }
+
+    #[llm_node(prompt = "{n}", with(n = Place { state: 1 }.state + super::state::one()))]
+    #[derive(Debug)]
+    pub(super) struct Ask;
+}
+
+#[tokio::test]
+async fn others_called_state() {
+    assert_eq!(messages((), &state::Ask).await[0].content, "2");
+}

@@ -159,7 +159,8 @@ impl With {
 
     fn state(&self) -> Option<Span> {
         let names = names(self.written.to_token_stream());
-        let state = names.into_iter().find(|name| name.ident == "state" && name.before != Some('.'));
+        let state =
+            names.into_iter().find(|name| name.ident == "state" && name.before != Some('.') && !name.is_part);
         state.map(|name| name.ident.span())
     }
 
@@ -176,6 +177,8 @@ struct Name {
     ident: Ident,
     /// The punctuation before it.
     before: Option<char>,
+    /// Whether it is a step of a path, or a field in a struct expression: no variable.
+    is_part: bool,
     /// What follows it after a dot.
     field: Option<String>,
 }
@@ -194,9 +197,12 @@ fn names(tokens: TokenStream) -> Vec<Name> {
                     Some(TokenTree::Ident(field)) if punctuation(at + 1) == Some('.') => Some(field),
                     _ => None,
                 };
+                let before = |steps| at.checked_sub(steps).and_then(punctuation);
+                let is_step = before(1) == Some(':') && before(2) == Some(':');
                 names.push(Name {
                     ident: ident.clone(),
-                    before: at.checked_sub(1).and_then(punctuation),
+                    before: before(1),
+                    is_part: is_step || punctuation(at + 1) == Some(':'),
                     field: field.map(|field| field.unraw().to_string()),
                 });
             }
