@@ -35,6 +35,12 @@ fn ui() {
     trybuild::TestCases::new().compile_fail("tests/ui/*/*.rs");
 }
 
+/// No output quotes the standard library, whose sources are not installed everywhere.
+#[test]
+fn outputs_do_not_depend_on_rust_src() {
+    files(Path::new("tests/ui"), "stderr", &mut |text| assert!(!text.contains("$RUST"), "{text}"));
+}
+
 /// Every message of the macros occurs in an output that is pinned.
 #[test]
 fn every_message_is_pinned() {

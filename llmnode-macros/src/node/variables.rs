@@ -18,8 +18,8 @@ use crate::prompt::probe::{Offer, Unknown, unknown_variables};
 use crate::prompt::source::Source;
 use crate::prompt::template::{Format, Piece, Segment, Template, Variable, parse};
 
-/// More faults of one kind in one prompt are mostly one mistake, and each costs a look at all of the prompt.
-const MOST_FAULTS: usize = 50;
+/// More faults in one prompt are mostly one mistake, and each costs a look at all of the prompt.
+const MOST_FAULTS: usize = 10;
 
 /// What the prompts of one node may name, and what they did name.
 pub(crate) struct Variables<'a> {
@@ -38,6 +38,8 @@ pub(crate) struct Variables<'a> {
     others: bool,
     /// Whether all prompts could be read, so that what is not used is known.
     complete: bool,
+    /// How many faults the prompt that is read has.
+    found: usize,
     faults: &'a mut Faults,
 }
 
@@ -67,6 +69,7 @@ impl<'a> Variables<'a> {
             used: vec![],
             others,
             complete: !others,
+            found: 0,
             faults,
         }
     }
@@ -84,7 +87,8 @@ impl<'a> Variables<'a> {
             return None;
         }
         let template = parse(prompt.text());
-        for fault in template.faults.iter().take(MOST_FAULTS) {
+        self.found = 0;
+        for fault in &template.faults {
             self.fault(prompt, &fault.range, &fault.kind.to_string());
         }
         self.unknown(given.key.span(), prompt, &template);
@@ -93,6 +97,10 @@ impl<'a> Variables<'a> {
         self.stateless(prompt, &template);
         if given.key == "system" {
             self.attached(prompt, &template);
+        }
+        if let more @ 1.. = self.found.saturating_sub(MOST_FAULTS) {
+            let message = format!("and {more} more in this prompt");
+            self.faults.push(Error::new(prompt.span(0), message));
         }
         Some(template.segments.into_iter().filter_map(|segment| self.part(prompt, segment)).collect())
     }
@@ -144,10 +152,18 @@ impl<'a> Variables<'a> {
     }
 
     fn fault(&mut self, prompt: &Source, range: &Range<usize>, message: &str) {
-        let (at, excerpt) = (prompt.place(range.start), excerpt(prompt.text(), range));
-        let message = format!("{message} (at {at})\n{excerpt}");
-        self.faults.push(Error::new(prompt.span(range.start), message));
         self.complete = false;
+        if self.found() {
+            let (at, excerpt) = (prompt.place(range.start), excerpt(prompt.text(), range));
+            let message = format!("{message} (at {at})\n{excerpt}");
+            self.faults.push(Error::new(prompt.span(range.start), message));
+        }
+    }
+
+    /// Counts a fault of the prompt; tells whether it is one of those that are reported.
+    fn found(&mut self) -> bool {
+        self.found += 1;
+        self.found <= MOST_FAULTS
     }
 
     fn unknown(&mut self, key: Span, prompt: &Source, template: &Template) {
@@ -163,11 +179,11 @@ impl<'a> Variables<'a> {
                      node of its own by `#[cfg_attr(…, llm_node(…))]`"
                 );
                 self.fault(prompt, &segment.range, &message);
-            } else if name != "state" && unknown.len() < MOST_FAULTS {
+            } else if name != "state" && !self.others && self.found() {
                 unknown.push(Unknown { name: name.clone(), range: segment.range.clone() });
             }
         }
-        if !unknown.is_empty() && !self.others {
+        if !unknown.is_empty() {
             let with: Vec<_> = self.with.iter().map(With::text).collect();
             let offer = Offer { node: &self.node, fields: &self.fields, with: &with, key };
             let tokens = unknown_variables(prompt, &unknown, &offer, is_plain(template), &used);
@@ -198,8 +214,12 @@ impl<'a> Variables<'a> {
             let Piece::Text(_) = segment.kind else { continue };
             let text = &prompt.text()[segment.range.clone()];
             for (open, _) in text.match_indices("{{") {
-                let Some(length) = text[open + 2..].find("}}") else { continue };
-                let name = text[open + 2..open + 2 + length].trim();
+                let inside = &text[open + 2..];
+                let Some(length) = inside.find(['{', '}']).filter(|&end| inside[end..].starts_with("}}"))
+                else {
+                    continue;
+                };
+                let name = inside[..length].trim();
                 let is_state = self.has_state && name.starts_with("state.");
                 if is_state || self.names().any(|known| known == *name) {
                     let start = segment.range.start + open;

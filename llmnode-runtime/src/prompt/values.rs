@@ -42,7 +42,7 @@ pub trait PromptList {
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be written as `:json`",
     label = "has no `Serialize`",
-    note = "derive `serde::Serialize` for it"
+    note = "derive `serde::Serialize` for it; write `{{name:attach}}` for an image or a file"
 )]
 pub trait PromptJson {
     /// Writes the value as JSON on one line.

@@ -22,7 +22,7 @@ macro_rules! container {
                 $walk
             }
         }
-        impl<S: ?Sized, T: Validate<S>, $($generics)*> Validate<S> for $container {
+        impl<S: ?Sized, Any, T: Validate<S, Any>, $($generics)*> Validate<S, Any> for $container {
             fn checks<'a>(&'a self, $to: &mut Checks<'a, S>) {
                 let ($value, $dive) = (self, T::checks);
                 $walk
@@ -78,7 +78,7 @@ macro_rules! tuples {
             }
         }
         #[diagnostic::do_not_recommend]
-        impl<S: ?Sized, $($ty: Validate<S>),*> Validate<S> for ($($ty,)*) {
+        impl<S: ?Sized, Any, $($ty: Validate<S, Any>),*> Validate<S, Any> for ($($ty,)*) {
             fn checks<'a>(&'a self, to: &mut Checks<'a, S>) {
                 $(to.index($index, |to| self.$index.checks(to));)*
             }
@@ -116,7 +116,7 @@ impl<S: ?Sized, T: ValidateFields<S>, E: ValidateFields<S>> ValidateFields<S> fo
         }
     }
 }
-impl<S: ?Sized, T: Validate<S>, E: Validate<S>> Validate<S> for Result<T, E> {
+impl<S: ?Sized, Any, T: Validate<S, Any>, E: Validate<S, Any>> Validate<S, Any> for Result<T, E> {
     fn checks<'a>(&'a self, to: &mut Checks<'a, S>) {
         match self {
             Ok(value) => to.field("Ok", |to| value.checks(to)),

@@ -12,7 +12,8 @@ use super::reach::Reach;
 /// A type with validators of its own, from `#[validate]` on an impl block.
 pub trait Validated: ValidatedFields {}
 
-/// A type with validators that run with the state `S`.
+/// A type with validators that run with the state `S`. `K` is always `()`: what the probe below leaves for the compiler
+/// to find, so that it does not propose a where clause on the program's own item for a type that lacks the state.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not validated against the state `{S}`",
     label = "no validators for this state",
@@ -20,7 +21,7 @@ pub trait Validated: ValidatedFields {}
             must name the same type; `AnyRunState` stands where none is named",
     note = "if it has none and fills a type parameter, say so: `#[validate] impl {Self} {{}}`"
 )]
-pub trait Validate<S: ?Sized> {
+pub trait Validate<S: ?Sized, K = ()> {
     /// Adds all checks of this value, those inside it included.
     fn checks<'a>(&'a self, to: &mut Checks<'a, S>);
 }
@@ -52,17 +53,17 @@ pub trait ValidateFields<S: ?Sized> {
 pub struct Dive<'a, T: ?Sized>(pub &'a T);
 
 /// First choice: a type with validators of its own.
-pub trait DiveValidators<'a, T: ?Sized> {
+pub trait DiveValidators<'a, T: ?Sized, K> {
     /// Adds the checks of the value.
     fn dive<S: ?Sized>(&self, to: &mut Checks<'a, S>)
     where
-        T: Validate<S>;
+        T: Validate<S, K>;
 }
 
-impl<'a, T: Validated + ?Sized> DiveValidators<'a, T> for &&Dive<'a, T> {
+impl<'a, T: Validated + ?Sized, K> DiveValidators<'a, T, K> for &&Dive<'a, T> {
     fn dive<S: ?Sized>(&self, to: &mut Checks<'a, S>)
     where
-        T: Validate<S>,
+        T: Validate<S, K>,
     {
         self.0.checks(to);
     }
