@@ -9,7 +9,7 @@ impl Choice {
 const _: () = {
     use ::llmnode::__private as __llmnode;
     #[automatically_derived]
-    impl __llmnode::Validated for Choice
+    impl __llmnode::OneValidateBlock for Choice
     where
         Choice: __llmnode::ValidatedFields,
     {}

@@ -10,9 +10,11 @@ pub use crate::prompt::{
 };
 pub use crate::recovery::{Backoff, Failures, Step};
 pub use crate::run::{FallbackParameters, FallbackValue, Falling, exec, fallback, fallback_with_state};
+/// The name stands in the compiler's message about a second block.
+pub use crate::validate::Validated as OneValidateBlock;
 pub use crate::validate::{
     Attempt, Checks, Dive, Invalid, Reach, Reached, StatedValidatorParameters, Validate, ValidateFields,
-    Validated, ValidatedFields, ValidatorParameters, ValidatorResult, validate, validate_with_state,
+    ValidatedFields, ValidatorParameters, ValidatorResult, validate, validate_with_state,
 };
 pub use crate::{Attributes, Category, Cx, Exec, Limits, LlmNode, LlmOutput, Node, NodeError, OutputSpec};
 pub use schemars;

@@ -85,7 +85,7 @@ fn impls(block: &ItemImpl, krate: &Path, validators: &[Validator<'_>], state: Op
     let (impl_generics, _, where_clause) = generics.split_for_impl();
     let impls = quote_spanned! {here=>
         #[automatically_derived]
-        impl #marker_generics #private::Validated for #ty #marker_where {}
+        impl #marker_generics #private::OneValidateBlock for #ty #marker_where {}
         #[automatically_derived]
         impl #impl_generics #private::Validate<#state> for #ty #where_clause {
             fn checks<#lifetime>(&#lifetime self, __to: &mut #private::Checks<#lifetime, #state>) {
