@@ -128,10 +128,6 @@ const NOTES: &[(&str, &str)] = &[
          name before them is that of the prompt file (`state_md` for `state.md`).",
     ),
     (
-        "consider introducing a `where` clause",
-        "rustc goes on to propose a `where` clause that names `llmnode::__private`; do not follow it.",
-    ),
-    (
         "help: remove the extra argument",
         "rustc's proposal drops what the program has to say; the mend above keeps it.",
     ),

@@ -17,7 +17,6 @@ const ASIDE: &[&str] = &[
     "see issue",
     "the full name for the type",
     "consider using `--verbose`",
-    "consider introducing a `where` clause",
     "an identifier with the same name",
     "the nightly-only",
     "add `#![feature",
