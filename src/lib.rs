@@ -246,9 +246,9 @@ pub use llmnode_macros::llm_output;
 /// # On an impl block
 ///
 /// Every method takes `&self`, optionally the state (any reference) and an [`&Attempt`](Attempt), in any order, and
-/// returns `Result<(), Invalid>`; it may be `async`. `#[validate]` and `#[validate(state)]` say the same. The type's
-/// definition needs `#[llm_output]`, or `#[llmnode::validate]` above its own derives. Helpers that are no validators belong
-/// into another impl block.
+/// returns `Result<(), Invalid>`; it may be `async`. `#[validate(state)]` also says that one of them takes the state,
+/// which is an error if none does. The type's definition needs `#[llm_output]`, or `#[llmnode::validate]` above its own
+/// derives. Helpers that are no validators belong into another impl block.
 ///
 /// # On a definition
 ///

@@ -11,6 +11,7 @@ mod model;
 mod recover;
 mod segments;
 mod stub;
+mod textless;
 mod time;
 mod unshared;
 mod validators;

@@ -1,6 +1,6 @@
 //! Prompts: their grammar, where things stand in them, and the compiler's view of their variables.
 
-mod fault;
+pub(crate) mod fault;
 mod file;
 pub(crate) mod locate;
 pub(crate) mod probe;

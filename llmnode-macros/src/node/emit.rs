@@ -3,7 +3,6 @@
 use proc_macro2::{Ident, Literal, Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
 use syn::ext::IdentExt;
-use syn::spanned::Spanned;
 use syn::{Attribute, Expr, ExprLit, Generics, Lit, Meta, Type};
 
 use super::bounds::{of_node, with_state};
@@ -245,15 +244,16 @@ fn spec(model: &NodeModel<'_>, state: &Type, private: &Ident) -> TokenStream {
 /// The call of the function that gives the fallback value, at its path, where another signature is reported.
 fn fallback(model: &NodeModel<'_>, state: &Type, private: &Ident) -> Option<TokenStream> {
     let path = model.fallback.as_ref()?;
-    let at = path.span().resolved_at(Span::mixed_site());
+    // The names of the call, from the first to the last, lie over the path, so that all of it is underlined.
+    let (at, end) = ends(path);
     let mut private = private.clone();
     private.set_span(at);
     let (lent, value) = match model.state {
         Some(_) => (
             quote_spanned!(at=> __state),
-            quote_spanned!(at=> #private::fallback_with_state(self, __state, __error, #path)),
+            quote_spanned!(end=> #private::fallback_with_state(self, __state, __error, #path)),
         ),
-        None => (quote_spanned!(at=> _), quote_spanned!(at=> #private::fallback(self, __error, #path))),
+        None => (quote_spanned!(at=> _), quote_spanned!(end=> #private::fallback(self, __error, #path))),
     };
     Some(quote_spanned! {at=>
         fn fallback<'__llmnode>(

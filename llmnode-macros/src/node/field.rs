@@ -2,7 +2,7 @@
 
 use proc_macro2::Span;
 use syn::spanned::Spanned;
-use syn::{Attribute, Error, Field, Ident, ItemStruct, Token};
+use syn::{Attribute, Error, Field, Ident, ItemStruct, Meta, Token};
 
 use super::Faults;
 use crate::diagnostics::suggest;
@@ -49,6 +49,12 @@ pub(crate) fn history<'a>(item: &'a ItemStruct, marks: &[Mark]) -> Option<&'a Id
 
 fn take_mark(field: &mut Field, faults: &mut Faults) -> Mark {
     let mut mark = Mark::None;
+    for attribute in field.attrs.extract_if(.., |attribute| bare(attribute).is_some()) {
+        let name = bare(&attribute).unwrap_or_default();
+        let message = format!("`#[{name}]` marks no field of a node; write `#[node({name})]`");
+        faults.push(Error::new(attribute.path().span(), message));
+        mark = if name == "skip" { Mark::Unread } else { Mark::History(attribute.path().span()) };
+    }
     for attribute in field.attrs.extract_if(.., |attribute| attribute.path().is_ident("node")) {
         if let Err(error) = read(&attribute, &mut mark) {
             mark = Mark::Unread;
@@ -56,6 +62,12 @@ fn take_mark(field: &mut Field, faults: &mut Faults) -> Mark {
         }
     }
     mark
+}
+
+/// What an attribute says that forgets the `node(…)` around it.
+fn bare(attribute: &Attribute) -> Option<&'static str> {
+    let Meta::Path(path) = &attribute.meta else { return None };
+    ["skip", "history"].into_iter().find(|name| path.is_ident(name))
 }
 
 /// Adds what one attribute says.

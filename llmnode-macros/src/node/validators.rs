@@ -1,13 +1,13 @@
 //! `validate = path`, `validate = [path, path]`: functions that check an answer beside the validators of its type.
 
-use proc_macro2::{Ident, Span, TokenStream};
+use proc_macro2::{Ident, TokenStream};
 use quote::quote_spanned;
 use syn::ext::IdentExt;
 use syn::parse::ParseStream;
-use syn::spanned::Spanned;
 use syn::{Error, ExprPath, token};
 
 use super::model::NodeModel;
+use crate::generics::ends;
 use crate::values::function;
 
 /// One path, or a list of them in brackets.
@@ -38,15 +38,16 @@ pub(crate) fn emit(model: &NodeModel<'_>, private: &Ident) -> Option<TokenStream
         return None;
     }
     let calls = model.validators.iter().map(|path| {
-        let at = path.span().resolved_at(Span::mixed_site());
+        // The names of the call, from the first to the last, lie over the path, so that all of it is underlined.
+        let (at, end) = ends(path);
         let mut private = private.clone();
         private.set_span(at);
         let validate = if model.state.is_some() { "validate_with_state" } else { "validate" };
-        let validate = Ident::new(validate, at);
+        let validate = Ident::new(validate, end);
         let name = path.path.segments.last().map(|last| last.ident.unraw().to_string()).unwrap_or_default();
         // A function that takes raw text takes a `&str`.
-        let text = model.output.is_none().then(|| quote_spanned!(at=> .as_str()));
-        quote_spanned!(at=> #private::#validate(__to, #name, __value #text, #path);)
+        let text = model.output.is_none().then(|| quote_spanned!(end=> .as_str()));
+        quote_spanned!(end=> #private::#validate(__to, #name, __value #text, #path);)
     });
     Some(calls.collect())
 }

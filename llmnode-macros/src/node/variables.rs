@@ -10,6 +10,7 @@ use super::Faults;
 use super::args::NodeArgs;
 use super::field::Mark;
 use super::model::{Part, Place, Step};
+use super::textless::{holds_messages, inserted};
 use super::with::{self, With};
 use crate::keyed::{Keyed, value};
 use crate::prompt::identifier;
@@ -17,6 +18,8 @@ use crate::prompt::locate::excerpt;
 use crate::prompt::probe::{Offer, Unknown, unknown_variables};
 use crate::prompt::source::Source;
 use crate::prompt::template::{Format, Piece, Segment, Template, Variable, parse};
+
+mod misread;
 
 /// More faults in one prompt are mostly one mistake, and each costs a look at all of the prompt.
 const MOST_FAULTS: usize = 10;
@@ -89,10 +92,12 @@ impl<'a> Variables<'a> {
         let template = parse(prompt.text());
         self.found = 0;
         for fault in &template.faults {
-            self.fault(prompt, &fault.range, &fault.kind.to_string());
+            let message = self.elsewhere(prompt, fault).unwrap_or_else(|| fault.kind.to_string());
+            self.fault(prompt, &fault.range, &message);
         }
         self.unknown(given.key.span(), prompt, &template);
         self.history_inserted(prompt, &template);
+        self.textless(prompt, &template);
         self.mustache(prompt, &template);
         self.stateless(prompt, &template);
         if given.key == "system" {
@@ -121,9 +126,17 @@ impl<'a> Variables<'a> {
             if silent || !self.complete {
                 continue;
             }
-            let message = format!(
-                "no prompt uses the field `{name}`; insert `{{{name}}}`, or mark the field `#[node(skip)]`"
-            );
+            let message = if self.history.is_none() && holds_messages(&field.ty) {
+                format!(
+                    "no prompt uses the field `{name}`; mark it `#[node(history)]` if it holds the earlier messages of \
+                     the conversation, else `#[node(skip)]`"
+                )
+            } else {
+                let inserted = inserted(&name, &field.ty);
+                format!(
+                    "no prompt uses the field `{name}`; insert `{inserted}`, or mark the field `#[node(skip)]`"
+                )
+            };
             self.faults.push(Error::new(ident.span(), message));
         }
     }
@@ -185,75 +198,13 @@ impl<'a> Variables<'a> {
         }
         if !unknown.is_empty() {
             let with: Vec<_> = self.with.iter().map(With::text).collect();
-            let offer = Offer { node: &self.node, fields: &self.fields, with: &with, key };
+            let (fields, state) = (&self.fields, self.has_state);
+            let offer = Offer { node: &self.node, fields, with: &with, state, key };
             let tokens = unknown_variables(prompt, &unknown, &offer, is_plain(template), &used);
             self.faults.probe(tokens);
             self.complete = false;
         }
         self.used.append(&mut used);
-    }
-
-    /// The history in a prompt: it stands in the conversation by itself.
-    fn history_inserted(&mut self, prompt: &Source, template: &Template) {
-        for segment in &template.segments {
-            let Piece::Variable { variable: Variable::Field(name), .. } = &segment.kind else { continue };
-            if self.history.as_ref() == Some(name) {
-                let message = format!(
-                    "the history `{name}` stands before the user message by itself; drop `{{{name}}}`"
-                );
-                let complete = self.complete;
-                self.fault(prompt, &segment.range, &message);
-                self.complete = complete;
-            }
-        }
-    }
-
-    /// `{{field}}` is the text `{field}`; other template languages mean the variable by it.
-    fn mustache(&mut self, prompt: &Source, template: &Template) {
-        for segment in &template.segments {
-            let Piece::Text(_) = segment.kind else { continue };
-            let text = &prompt.text()[segment.range.clone()];
-            for (open, _) in text.match_indices("{{") {
-                let inside = &text[open + 2..];
-                let Some(length) = inside.find(['{', '}']).filter(|&end| inside[end..].starts_with("}}"))
-                else {
-                    continue;
-                };
-                let name = inside[..length].trim();
-                let is_state = self.has_state && name.starts_with("state.");
-                if is_state || self.names().any(|known| known == *name) {
-                    let start = segment.range.start + open;
-                    let message = format!(
-                        "`{{{{{name}}}}}` is the text `{{{name}}}`; write `{{{name}}}` for its value"
-                    );
-                    self.fault(prompt, &(start..start + length + 4), &message);
-                }
-            }
-        }
-    }
-
-    /// State paths on a node that has no state: one mistake, however many paths.
-    fn stateless(&mut self, prompt: &Source, template: &Template) {
-        let is_state = |kind: &Piece| matches!(kind, Piece::Variable { variable: Variable::State(_), .. });
-        let first = template.segments.iter().find(|segment| is_state(&segment.kind));
-        if let Some(segment) = first.filter(|_| !self.has_state) {
-            let written = &prompt.text()[segment.range.clone()];
-            let message = format!("`{written}` reads the program's state; name its type with `state = …`");
-            let complete = self.complete;
-            self.fault(prompt, &segment.range, &message);
-            self.complete = complete;
-        }
-    }
-
-    /// Attachments in a system message, which is text.
-    fn attached(&mut self, prompt: &Source, template: &Template) {
-        for segment in &template.segments {
-            if let Piece::Variable { format: Format::Attach, .. } = segment.kind {
-                let written = &prompt.text()[segment.range.clone()];
-                let message = format!("the system message is text; move `{written}` to `prompt`");
-                self.fault(prompt, &segment.range, &message);
-            }
-        }
     }
 
     fn part(&self, prompt: &Source, segment: Segment) -> Option<Part> {

@@ -45,6 +45,8 @@ pub(crate) struct Offer<'a> {
     pub(crate) fields: &'a [String],
     /// The variables that are expressions.
     pub(crate) with: &'a [String],
+    /// Whether the node has a state.
+    pub(crate) state: bool,
     /// The prompt's key: where rustc's notes about the probe itself point.
     pub(crate) key: Span,
 }
@@ -188,23 +190,29 @@ struct Words {
 
 impl Words {
     fn new(prompt: &Source, unknown: &Unknown, offer: &Offer<'_>) -> Self {
-        let Offer { node, fields, with, .. } = offer;
+        let Offer { node, fields, with, state, .. } = offer;
         let at = prompt.place(unknown.range.start + 1);
         let proposal =
             offer.near(&unknown.name).map(|near| format!("; did you mean `{near}`?")).unwrap_or_default();
         let names = || list(fields.iter().chain(*with).map(String::as_str));
-        let label = match &fields[..] {
+        let mut label = match &fields[..] {
             _ if !with.is_empty() => format!("the prompt variables of `{node}` are {}", names()),
             [] => format!("`{node}` has no fields"),
             [one] => format!("the field of `{node}` is `{one}`"),
             _ => format!("the fields of `{node}` are {}", names()),
         };
+        if *state && proposal.is_empty() {
+            let written = prompt.text()[unknown.range.clone()].trim_start_matches('{');
+            label += &format!("; a part of the state is written `{{state.{written}`");
+        }
         Self { message: format!("unknown prompt variable `{}` at {at}{proposal}", unknown.name), label }
     }
 
     /// A type `kind` whose use in a format string is this error.
     fn undisplayable(&self, kind: &Ident) -> TokenStream {
-        let Self { message, label } = self;
+        let message = &self.message;
+        // The attribute reads braces as those of a format string.
+        let label = self.label.replace('{', "{{").replace('}', "}}");
         let here = kind.span();
         let known = format_ident!("Known{kind}", span = here);
         let formats = ["Display", "Debug", "LowerHex", "UpperHex", "Octal", "Binary", "LowerExp", "UpperExp"]

@@ -30,9 +30,11 @@ impl DefinitionArgs {
     }
 }
 
-/// On an impl block: `state`, which says nothing that the methods do not, and `crate = path`.
+/// On an impl block: `state`, which says no more than that some method takes one, and `crate = path`.
 #[derive(Default)]
 pub(crate) struct BlockArgs {
+    /// Where `state` stands.
+    pub(crate) state: Option<Span>,
     pub(crate) krate: Slot<Path>,
 }
 
@@ -40,10 +42,14 @@ impl BlockArgs {
     pub(crate) fn parse(tokens: TokenStream, errors: &mut Errors) -> Self {
         let mut args = Self::default();
         let (said, rest) = strip_state(tokens);
-        if let Some(at) = said {
-            let message =
-                "on an impl block the parameters of the methods name the state; write `#[validate]`";
-            errors.push(Error::new(at, message));
+        match said {
+            Some(Said::State(at)) => args.state = Some(at),
+            Some(Said::Type(at)) => {
+                let message =
+                    "on an impl block the parameters of the methods name the state; write `#[validate]`";
+                errors.push(Error::new(at, message));
+            }
+            None => {}
         }
         parse_arguments(rest, &Grammar::of_values("validate", &["crate"]), errors, |key, input| {
             crate_path::parse(input, key, &mut args.krate)
@@ -58,20 +64,30 @@ pub(crate) fn krate(arguments: &TokenStream) -> Path {
     crate_path::resolve(value(&args.krate))
 }
 
-/// Takes a leading `state` off; tells where it, or a type without a key, names the state.
-fn strip_state(tokens: TokenStream) -> (Option<Span>, TokenStream) {
+/// What an impl block's attribute says of the state.
+enum Said {
+    /// That there is one.
+    State(Span),
+    /// Its type.
+    Type(Span),
+}
+
+/// Takes a leading `state` off, or a type.
+fn strip_state(tokens: TokenStream) -> (Option<Said>, TokenStream) {
     use proc_macro2::TokenTree::{Ident, Punct};
     let mut rest = tokens.clone().into_iter();
     match (rest.next(), rest.next()) {
-        (Some(Ident(state)), None) if state == "state" => (None, TokenStream::new()),
+        (Some(Ident(state)), None) if state == "state" => {
+            (Some(Said::State(state.span())), TokenStream::new())
+        }
         (Some(Ident(state)), Some(Punct(comma))) if state == "state" && comma.as_char() == ',' => {
-            (None, rest.collect())
+            (Some(Said::State(state.span())), rest.collect())
         }
         (Some(Ident(state)), Some(Punct(equals))) if state == "state" && equals.as_char() == '=' => {
-            (Some(state.span()), TokenStream::new())
+            (Some(Said::Type(state.span())), TokenStream::new())
         }
         (Some(Ident(_)), _) if syn::parse2::<Path>(tokens.clone()).is_ok() => {
-            (Some(tokens.span()), TokenStream::new())
+            (Some(Said::Type(tokens.span())), TokenStream::new())
         }
         _ => (None, tokens),
     }

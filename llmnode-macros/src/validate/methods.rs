@@ -33,6 +33,11 @@ pub(crate) fn expand(arguments: TokenStream, block: &ItemImpl) -> TokenStream {
         }
     }
     let state = one_state(&validators, &mut errors);
+    let stateless = errors.is_empty() && validators.iter().all(|validator| validator.state.is_none());
+    if let Some(at) = args.state.filter(|_| stateless) {
+        let message = "no validator of the block takes a state; write `#[validate]`, or add the parameter `state: &State`";
+        errors.push(Error::new(at, message));
+    }
     // A faulty block has the impls all the same, without checks, so that its uses compile.
     if !errors.is_empty() {
         validators.clear();

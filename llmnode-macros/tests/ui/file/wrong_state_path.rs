@@ -1,5 +1,5 @@
 // Cause: a prompt file names a part of the state that does not exist.
-// Mend: write the name of a field in the file.
+// Mend: write the name of a field in the file, at the line and column that stand in the type's name.
 use llmnode::llm_node;
 
 struct World {

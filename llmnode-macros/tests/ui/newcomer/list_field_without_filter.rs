@@ -1,6 +1,5 @@
 // Cause: the field is a list, which has no form of its own as text.
 // Mend: write `{topics:list}`.
-// Missed: the field is underlined, whose type may be right; the variable in the prompt has to change.
 // Token: {topics}
 use llmnode::prelude::*;
 

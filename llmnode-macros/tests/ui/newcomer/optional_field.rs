@@ -1,6 +1,5 @@
 // Cause: the field is an `Option`, and the prompt does not say what stands for `None`.
 // Mend: write `{topic:or(anything)}`.
-// Missed: the field is underlined, whose type may be right; the variable in the prompt has to change.
 // Token: {topic}
 use llmnode::prelude::*;
 

@@ -1,5 +1,5 @@
 // Cause: the field's type has no `Display`, so it has no form as text.
-// Mend: choose a form: `{tags:list}`, `{tags:json}` or `{tags:?}`.
+// Mend: implement `Display` for the type, or choose a form that it has, such as `{tags:json}` or `{tags:?}`.
 use llmnode::llm_node;
 
 struct Tag;
@@ -8,11 +8,11 @@ struct Tag;
 struct Summarize {
     topic: String,
     style: String,
-    tags: Vec<Tag>,
+    tags: Tag,
 }
 
 fn main() {
-    let node = Summarize { topic: "rain".into(), style: "calm".into(), tags: vec![Tag] };
+    let node = Summarize { topic: "rain".into(), style: "calm".into(), tags: Tag };
     let run = llmnode::Run::new(llmnode::ScriptedModel::new());
     let _ = run.call(&node);
 }

@@ -1,5 +1,5 @@
 // Cause: the path names a field that the state's type does not have.
-// Mend: correct the name, or add the field to the state.
+// Mend: correct the name at the line and column of the prompt that stand in the type's name, or add the field to the state.
 use llmnode::llm_node;
 
 struct World {

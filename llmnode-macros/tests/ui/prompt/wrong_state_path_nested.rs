@@ -1,5 +1,5 @@
 // Cause: later steps of state paths are misspelt.
-// Mend: write the names of the fields.
+// Mend: write the names of the fields; line and column of each in the prompt stand in the type's name.
 // Errors: 2
 use llmnode::llm_node;
 

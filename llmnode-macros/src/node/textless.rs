@@ -1,0 +1,139 @@
+//! Fields whose types have no text of their own, as far as the types' tokens tell, and how a prompt inserts them.
+
+use proc_macro2::TokenTree;
+use quote::ToTokens;
+use syn::{GenericArgument, PathArguments, PathSegment, Type};
+
+use crate::diagnostics::any_of;
+use crate::generics::bare;
+use crate::prompt::template::Format;
+
+/// A type that `Display` does not write.
+pub(crate) struct Textless {
+    /// What it is, in messages.
+    kind: String,
+    /// The filters that write it.
+    filters: &'static [&'static str],
+}
+
+impl Textless {
+    pub(crate) fn of(ty: &Type) -> Option<Self> {
+        let known = |kind: &str, filters| Some(Self { kind: kind.to_owned(), filters });
+        match bare(ty) {
+            Type::Reference(reference) => Self::of(&reference.elem),
+            Type::Slice(slice) => known("a slice", of_list(&slice.elem)),
+            Type::Array(array) => known("an array", of_list(&array.elem)),
+            ty => {
+                let last = of_std(ty)?;
+                let PathArguments::AngleBracketed(arguments) = &last.arguments else { return None };
+                let GenericArgument::Type(inside) = arguments.args.first()? else { return None };
+                match last.ident.to_string().as_str() {
+                    "Vec" => known("a `Vec`", of_list(inside)),
+                    "VecDeque" => known("a `VecDeque`", of_collection(inside)),
+                    "HashSet" => known("a `HashSet`", of_collection(inside)),
+                    "BTreeSet" => known("a `BTreeSet`", of_collection(inside)),
+                    "HashMap" => known("a `HashMap`", &["json"]),
+                    "BTreeMap" => known("a `BTreeMap`", &["json"]),
+                    "Option" if is_attached(inside) => known("an `Option`", &["attach"]),
+                    "Option" if Self::of(inside).is_some() => known("an `Option`", &["json"]),
+                    "Option" => known("an `Option`", &["or(none)"]),
+                    _ => None,
+                }
+            }
+        }
+    }
+
+    /// What is wrong with a variable that takes the text of it.
+    pub(crate) fn message(&self, name: &str) -> String {
+        let mends: Vec<_> = self.filters.iter().map(|filter| format!("{{{name}:{filter}}}")).collect();
+        let mends = any_of(mends.iter().map(String::as_str));
+        format!("`{{{name}}}` is {}, which has no text of its own; write {mends}", self.kind)
+    }
+}
+
+/// How a prompt inserts a field.
+pub(crate) fn inserted(name: &str, ty: &Type) -> String {
+    let textless = Textless::of(ty);
+    let filter = textless.as_ref().and_then(|textless| textless.filters.first().copied());
+    match filter.or_else(|| is_attached(ty).then_some("attach")) {
+        Some(filter) => format!("{{{name}:{filter}}}"),
+        None => format!("{{{name}}}"),
+    }
+}
+
+/// Whether a format writes the text of a value, as `Display` or a kin of it does.
+pub(crate) fn takes_text(format: &Format) -> bool {
+    match format {
+        Format::Plain => true,
+        Format::Spec(spec) => !spec.ends_with('?'),
+        _ => false,
+    }
+}
+
+/// Whether a type has the name of one that is attached.
+fn is_attached(ty: &Type) -> bool {
+    let Type::Path(path) = bare(ty) else { return false };
+    let last = path.path.segments.last();
+    last.is_some_and(|last| ["Image", "File", "Audio", "Attachment"].iter().any(|name| last.ident == name))
+}
+
+/// Whether a type mentions a message of a conversation.
+pub(crate) fn holds_messages(ty: &Type) -> bool {
+    fn mentions(token: TokenTree) -> bool {
+        match token {
+            TokenTree::Ident(ident) => ident == "Message",
+            TokenTree::Group(group) => group.stream().into_iter().any(mentions),
+            _ => false,
+        }
+    }
+    ty.to_token_stream().into_iter().any(mentions)
+}
+
+fn of_list(element: &Type) -> &'static [&'static str] {
+    if is_attached(element) { &["attach"] } else { of_collection(element) }
+}
+
+fn of_collection(element: &Type) -> &'static [&'static str] {
+    if Textless::of(element).is_some() { &["json"] } else { &["list", "json"] }
+}
+
+/// The last name of a path, unless it leads elsewhere than into the standard library.
+fn of_std(ty: &Type) -> Option<&PathSegment> {
+    let Type::Path(path) = ty else { return None };
+    let (first, last) = (path.path.segments.first()?, path.path.segments.last()?);
+    let leads =
+        path.path.segments.len() == 1 || ["std", "core", "alloc"].iter().any(|krate| first.ident == krate);
+    (leads && path.qself.is_none()).then_some(last)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Textless, inserted};
+
+    #[test]
+    fn types_without_a_text() {
+        for (written, message) in [
+            ("Vec<String>", "a `Vec`, which has no text of its own; write `{x:list}` or `{x:json}`"),
+            ("&'a [u8]", "a slice, which has no text of its own; write `{x:list}` or `{x:json}`"),
+            ("[[u8; 2]; 2]", "an array, which has no text of its own; write `{x:json}`"),
+            ("Option<u8>", "an `Option`, which has no text of its own; write `{x:or(none)}`"),
+            ("Option<Vec<u8>>", "an `Option`, which has no text of its own; write `{x:json}`"),
+            ("std::vec::Vec<Image>", "a `Vec`, which has no text of its own; write `{x:attach}`"),
+            ("HashMap<String, u8>", "a `HashMap`, which has no text of its own; write `{x:json}`"),
+        ] {
+            let textless = Textless::of(&syn::parse_str(written).unwrap()).unwrap();
+            assert_eq!(textless.message("x"), format!("`{{x}}` is {message}"));
+        }
+    }
+
+    #[test]
+    fn types_that_may_have_a_text() {
+        for written in
+            ["String", "&str", "heapless::Vec<u8, 4>", "Vec", "Option", "Box<Vec<u8>>", "fn(Vec<u8>)"]
+        {
+            let ty = syn::parse_str(written).unwrap();
+            assert!(Textless::of(&ty).is_none(), "{written}");
+            assert_eq!(inserted("x", &ty), "{x}");
+        }
+    }
+}

@@ -1,0 +1,25 @@
+// Cause: the prompt names the state by its type.
+// Mend: write `{state.inventory:list}`.
+use llmnode::prelude::*;
+
+struct World {
+    inventory: Vec<String>,
+}
+
+#[llm_output]
+struct Choice {
+    item: String,
+}
+
+#[llm_node(prompt = "Goal: {goal}\n{world.inventory:list}", output = Choice, state = World, retries = 2)]
+struct ChooseItem {
+    goal: String,
+}
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> Result<(), NodeError> {
+    let run = Run::new(ScriptedModel::new()).with_state(World { inventory: vec![] });
+    let answer = run.call(&ChooseItem { goal: "open the door".into() }).await?;
+    println!("{}", answer.item);
+    Ok(())
+}
