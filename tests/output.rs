@@ -411,6 +411,28 @@ async fn validators_out_of_reach_are_refused() {
     assert_eq!(model.requests().len(), 0);
 }
 
+/// A type of one's own around others, of which the macro sees no more than the name.
+#[derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
+struct MyBox<T>(#[allow(dead_code)] T);
+
+#[llm_output(state = World)]
+#[allow(dead_code)]
+enum Boxed {
+    One(Choice),
+    Many { boxes: Vec<MyBox<Choice>> },
+}
+
+#[llm_node(prompt = "x", output = Boxed, state = World)]
+struct OfBoxed;
+
+#[tokio::test]
+async fn the_place_that_is_out_of_reach_is_named() {
+    let model = Arc::new(ScriptedModel::new().reply("{}"));
+    let error = Run::new(model).with_state(world()).call(&OfBoxed).await.map(|_| ()).unwrap_err().to_string();
+    let place = "the field `Many.boxes` of `output::Boxed` is held as `alloc::vec::Vec<output::MyBox<output::Choice>>`";
+    assert!(error.contains(place) && error.contains("put `#[llm_output]` on"), "{error}");
+}
+
 struct Borrowed<'a> {
     allowed: &'a [u8],
 }

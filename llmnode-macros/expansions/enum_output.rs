@@ -22,7 +22,7 @@ const _: () = {
         fn reach(__to: &mut __llmnode::Reach) {
             use __llmnode::probes::*;
             if __to.enter(::core::any::type_name::<Step<T>>()) {
-                (&&&&__llmnode::Reached::<Choice>::new()).reach(__to);
+                (&&&&__llmnode::Reached::<Choice>::of("Use.0")).reach(__to);
                 __to.validated::<Vec<T>>();
             }
         }

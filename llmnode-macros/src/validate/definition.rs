@@ -82,7 +82,10 @@ fn reached(input: &DeriveInput, model: &Model<'_>, private: &Ident) -> TokenStre
     let mut generics = input.generics.clone();
     let mut types = vec![];
     let mut seen = HashSet::new();
-    for ty in model.shapes.iter().flat_map(|shape| &shape.fields).flat_map(|field| parts(field.ty)) {
+    let fields =
+        model.shapes.iter().flat_map(|shape| shape.fields.iter().map(|field| (shape.named(field), field.ty)));
+    for (field, ty) in fields.flat_map(|(field, ty)| parts(ty).into_iter().map(move |ty| (field.clone(), ty)))
+    {
         if !seen.insert(ty.to_token_stream().to_string()) {
             continue;
         }
@@ -90,7 +93,7 @@ fn reached(input: &DeriveInput, model: &Model<'_>, private: &Ident) -> TokenStre
             generics.make_where_clause().predicates.push(parse_quote!(#ty: #private::ValidatedFields));
             types.push(quote_spanned!(here=> __to.validated::<#ty>();));
         } else {
-            types.push(quote_spanned!(here=> (&&&&#private::Reached::<#ty>::new()).reach(__to);));
+            types.push(quote_spanned!(here=> (&&&&#private::Reached::<#ty>::of(#field)).reach(__to);));
         }
     }
     let body = if types.is_empty() {

@@ -2,6 +2,7 @@
 
 use proc_macro2::{Ident, Span};
 use quote::format_ident;
+use syn::ext::IdentExt;
 use syn::{Data, DeriveInput, Fields, GenericArgument, Member, PathArguments, Type};
 
 use super::serde_names::{Case, SerdeAttributes};
@@ -13,6 +14,17 @@ pub(crate) struct Shape<'a> {
     /// Members of the JSON that the fields are inside of.
     pub(crate) within: Option<String>,
     pub(crate) fields: Vec<FieldModel<'a>>,
+}
+
+impl Shape<'_> {
+    /// A field as the definition calls it.
+    pub(crate) fn named(&self, field: &FieldModel<'_>) -> String {
+        let member = match &field.member {
+            Member::Named(name) => name.unraw().to_string(),
+            Member::Unnamed(index) => index.index.to_string(),
+        };
+        self.variant.map_or(member.clone(), |variant| format!("{}.{member}", variant.unraw()))
+    }
 }
 
 /// A field that a dive goes into.
@@ -100,7 +112,7 @@ fn renamed(fields: &Fields, rule: Option<Case>) -> Vec<(String, String)> {
         let name = field.ident.as_ref()?;
         let attributes = SerdeAttributes::read(&field.attrs);
         let json = attributes.field(name, rule);
-        let rust = syn::ext::IdentExt::unraw(name).to_string();
+        let rust = name.unraw().to_string();
         (!attributes.skip && json != rust).then_some((rust, json))
     });
     names.collect()

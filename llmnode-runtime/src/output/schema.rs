@@ -15,7 +15,7 @@ use schemars::{JsonSchema, SchemaGenerator};
 use serde_json::Value;
 use serde_json::value::{RawValue, to_raw_value};
 
-use crate::validate::{MARK, Reach};
+use crate::validate::{MARK, Reach, Unreached};
 
 pub use strict::{StrictError, StrictProblem};
 
@@ -62,7 +62,7 @@ pub struct OutputSchema {
     /// The values of every `x-llmnode-validated` keyword in the type's schema, in order, each once.
     marks: Vec<String>,
     nulls: bool,
-    unreached: OnceLock<Option<String>>,
+    unreached: OnceLock<Option<Unreached>>,
 }
 
 impl OutputSchema {
@@ -113,13 +113,13 @@ impl OutputSchema {
     }
 
     /// The first mark that a dive does not come to: a type whose validators would never run. Looked for once.
-    pub(crate) fn unreached(&self, reach: fn(&mut Reach)) -> Option<&str> {
+    pub(crate) fn unreached(&self, reach: fn(&mut Reach)) -> Option<&Unreached> {
         let search = || {
             let mut reached = Reach::default();
             reach(&mut reached);
-            reached.missing(&self.marks).map(str::to_owned)
+            reached.missing(&self.marks)
         };
-        self.unreached.get_or_init(search).as_deref()
+        self.unreached.get_or_init(search).as_ref()
     }
 
     /// The schema as plain JSON Schema (2020-12).

@@ -10,7 +10,7 @@ use serde_json::Value;
 use super::reader::{self, Source};
 use super::schema::OutputSchema;
 use crate::ledger::Flag;
-use crate::validate::{Checks, Reach, Violation};
+use crate::validate::{Checks, Reach, Unreached, Violation};
 
 /// A type that a model can answer with: anything that deserializes and has a JSON schema.
 #[diagnostic::on_unimplemented(
@@ -116,11 +116,11 @@ impl<T, S: ?Sized> OutputSpec<T, S> {
         let schema = (json.schema)();
         match schema.unreached(json.reach) {
             None => Ok(Some(schema)),
-            Some(mark) => Err(format!(
-                "the validators of `{mark}` would never run inside the output `{}`: it is held by a type that \
-                 llmnode cannot dive into; put `#[llm_output]` on the types between them, and use `Option`, \
-                 `Box`, `Arc`, `Vec`, `VecDeque`, `Result`, an array, a map or a tuple as containers; in a tuple within \
-                 another container, either all types have validators (`#[validate] impl T {{}}`) or none has",
+            Some(Unreached { mark, place }) => Err(format!(
+                "the validators of `{mark}` would never run inside the output `{}`: {place}; put `#[llm_output]` on \
+                 every type between them that is your own, and use `Option`, `Box`, `Arc`, `Vec`, `VecDeque`, `Result`, \
+                 an array, a map or a tuple in place of other containers; in a tuple within another container, either all \
+                 types have validators (`#[validate] impl T {{}}`) or none has",
                 schema.name()
             )),
         }

@@ -13,7 +13,7 @@ use crate::error::NodeError;
 use crate::output::{Answer, LlmOutput, OutputSchema, Read, Untyped, read};
 use crate::recovery::{Backoff, Failures, Step};
 use crate::settings::{Settings, faults};
-use crate::validate::Violation;
+use crate::validate::{Unreached, Violation};
 
 /// Sets up a [`Primitive`]; [`build`](Self::build) checks everything together.
 #[must_use = "a builder does nothing until `build`"]
@@ -120,7 +120,7 @@ impl PrimitiveBuilder {
         let output = match output {
             Some(Output::Typed(typed)) => match typed.schema.unreached(|_| {}) {
                 None => Some(typed),
-                Some(mark) => {
+                Some(Unreached { mark, .. }) => {
                     found.push(format!(
                         "the validators of `{mark}` would never run; use `#[llm_node]` for this output"
                     ));

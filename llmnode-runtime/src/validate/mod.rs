@@ -19,6 +19,6 @@ pub use function::{
     StatedValidatorParameters, ValidatorParameters, ValidatorResult, validate, validate_with_state,
 };
 pub use invalid::{Invalid, Violation};
-pub(crate) use reach::MARK;
+pub(crate) use reach::{MARK, Unreached};
 pub use reach::{Marked, Reach, ReachFields, ReachNothing, ReachSchema, ReachValidators, Reached, Unmarked};
 pub(crate) use run::{Verdict, run};

@@ -4,7 +4,8 @@
 //! all types inside it, also of those inside containers that no dive knows. A mark that the dive does not
 //! come to is a validator that would be skipped in silence: the first use of such an output is an error.
 
-use std::collections::BTreeSet;
+use std::any::type_name;
+use std::collections::{BTreeMap, BTreeSet};
 use std::marker::PhantomData;
 
 use schemars::JsonSchema;
@@ -19,8 +20,10 @@ pub(crate) const MARK: &str = "x-llmnode-validated";
 #[derive(Debug, Default)]
 pub struct Reach {
     marks: BTreeSet<&'static str>,
-    /// The marks of types that some place holds and no dive comes to there.
-    passed_over: BTreeSet<String>,
+    /// The marks of types that some place holds and no dive comes to there, each with the first such place.
+    passed_over: BTreeMap<String, String>,
+    /// The definition whose fields are looked into.
+    owner: Option<&'static str>,
     /// The type at hand is dived into as one with validators of its own.
     validated: bool,
     /// It is dived into for its fields alone, as an element among others.
@@ -31,8 +34,10 @@ impl Reach {
     /// Notes a type's mark. `false` if it was noted before: its fields need no second look.
     pub fn enter(&mut self, mark: &'static str) -> bool {
         if self.fields_alone {
-            self.passed_over.insert(mark.to_owned());
+            let place = || "it stands in a tuple or `Result` beside a type without validators".to_owned();
+            self.passed_over.entry(mark.to_owned()).or_insert_with(place);
         }
+        self.owner = Some(mark);
         self.marks.insert(mark)
     }
 
@@ -48,28 +53,61 @@ impl Reach {
     }
 
     fn within<T: ValidatedFields + ?Sized>(&mut self, validated: bool, fields_alone: bool) {
-        let before = (self.validated, self.fields_alone);
+        let before = (self.validated, self.fields_alone, self.owner);
         (self.validated, self.fields_alone) = (validated, fields_alone);
         T::reach(self);
-        (self.validated, self.fields_alone) = before;
+        (self.validated, self.fields_alone, self.owner) = before;
     }
 
-    /// The first of a schema's marks that no dive comes to, in some place.
-    pub(crate) fn missing<'m>(&self, marks: &'m [String]) -> Option<&'m str> {
-        let missing = |mark: &&str| !self.marks.contains(mark) || self.passed_over.contains(*mark);
-        marks.iter().map(String::as_str).find(missing)
+    /// Notes what is held by a `T` that no dive goes into.
+    fn passes_over<T: JsonSchema + ?Sized>(&mut self, field: Option<&str>) {
+        for mark in marks_in::<T>() {
+            let place = self.owner.zip(field);
+            let place =
+                place.map_or("it".to_owned(), |(owner, field)| format!("the field `{field}` of `{owner}`"));
+            let place = format!("{place} is held as `{}`, which llmnode cannot dive into", type_name::<T>());
+            self.passed_over.entry(mark).or_insert(place);
+        }
     }
+
+    /// The first of a schema's marks that no dive comes to in some place, and what is known of that place.
+    pub(crate) fn missing(&self, marks: &[String]) -> Option<Unreached> {
+        marks.iter().find_map(|mark| {
+            let place = self.passed_over.get(mark).cloned();
+            let unknown = || "it is held by a type that llmnode cannot dive into".to_owned();
+            let place = place.or_else(|| (!self.marks.contains(mark.as_str())).then(unknown));
+            place.map(|place| Unreached { mark: mark.clone(), place })
+        })
+    }
+}
+
+/// Validators that would never run.
+#[derive(Debug)]
+pub(crate) struct Unreached {
+    /// The mark of their type.
+    pub(crate) mark: String,
+    /// Where it is held, and as what.
+    pub(crate) place: String,
 }
 
 /// A type that generated code dives into, before there is a value of it.
 #[derive(Debug)]
-pub struct Reached<T: ?Sized>(PhantomData<fn(&T)>);
+pub struct Reached<T: ?Sized> {
+    /// The field that has the type, as the definition calls it.
+    field: Option<&'static str>,
+    ty: PhantomData<fn(&T)>,
+}
 
 impl<T: ?Sized> Reached<T> {
     /// Stands for the type.
     #[expect(clippy::new_without_default, reason = "only generated code makes one")]
     pub const fn new() -> Self {
-        Reached(PhantomData)
+        Reached { field: None, ty: PhantomData }
+    }
+
+    /// Stands for the type of a field.
+    pub const fn of(field: &'static str) -> Self {
+        Reached { field: Some(field), ty: PhantomData }
     }
 }
 
@@ -105,7 +143,7 @@ pub trait ReachSchema {
 
 impl<T: JsonSchema + ?Sized> ReachSchema for &Reached<T> {
     fn reach(&self, to: &mut Reach) {
-        to.passed_over.extend(marks_in::<T>());
+        to.passes_over::<T>(self.field);
     }
 }
 
