@@ -3,8 +3,8 @@
 use quote::ToTokens;
 use syn::spanned::Spanned;
 use syn::{
-    Error, FnArg, GenericParam, ImplItemFn, Pat, ReceiverKind, ReturnType, Type, TypeParamBound,
-    TypeReference,
+    Error, FnArg, GenericArgument, GenericParam, ImplItemFn, Pat, PathArguments, ReceiverKind, ReturnType,
+    Type, TypeParamBound, TypeReference,
 };
 
 use super::fields::is_plain;
@@ -144,7 +144,7 @@ fn returns_result(method: &ImplItemFn) -> syn::Result<()> {
         ReturnType::Default => false,
     };
     if is_result {
-        return Ok(());
+        return is_sendable(&signature.output);
     }
     let at = match &signature.output {
         ReturnType::Default => signature.ident.span(),
@@ -179,6 +179,44 @@ pub(crate) fn is_future(ty: &Type) -> bool {
             .last()
             .is_some_and(|last| last.ident == "Pin" || is_future(&last.ident.to_string())),
         _ => false,
+    }
+}
+
+/// A box of a future that does not say `Send` can't be awaited, which the compiler tells with much of its own around it.
+fn is_sendable(output: &ReturnType) -> syn::Result<()> {
+    let ReturnType::Type(_, ty) = output else { return Ok(()) };
+    match boxed(ty) {
+        Some(future) => Err(Error::new_spanned(
+            future,
+            "a validator's future may be awaited on another thread; add `+ Send` to the type in the box",
+        )),
+        None => Ok(()),
+    }
+}
+
+/// The `dyn Future` of a `Pin<Box<…>>`, if no other bound may make it `Send`.
+fn boxed(ty: &Type) -> Option<&Type> {
+    match bare(ty) {
+        Type::Path(path) => {
+            let last = path.path.segments.last()?;
+            let PathArguments::AngleBracketed(arguments) = &last.arguments else { return None };
+            match arguments.args.first()? {
+                GenericArgument::Type(inside) if last.ident == "Pin" || last.ident == "Box" => boxed(inside),
+                _ => None,
+            }
+        }
+        future @ Type::TraitObject(object) => {
+            let mut bounds =
+                object.bounds.iter().filter(|bound| !matches!(bound, TypeParamBound::Lifetime(_)));
+            let is_future = |bound: &TypeParamBound| match bound {
+                TypeParamBound::Trait(bound) => {
+                    bound.path.segments.last().is_some_and(|last| last.ident == "Future")
+                }
+                _ => false,
+            };
+            (bounds.next().is_some_and(is_future) && bounds.next().is_none()).then_some(future)
+        }
+        _ => None,
     }
 }
 
