@@ -4,7 +4,7 @@
 
 use proc_macro2::{Delimiter, Spacing, Span, TokenStream, TokenTree};
 use quote::{ToTokens, quote};
-use syn::{Error, Item};
+use syn::{Error, Fields, Item};
 
 const MOST: usize = 128;
 
@@ -15,7 +15,23 @@ pub(crate) fn parse(item: TokenStream) -> Result<Item, TokenStream> {
         return Err(quote!(#item #error));
     }
     // The compiler reports what it cannot parse itself.
-    syn::parse2(item.clone()).map_err(|_| item)
+    match syn::parse2(item.clone()) {
+        Ok(parsed) if !has_nameless(&parsed) => Ok(parsed),
+        _ => Err(item),
+    }
+}
+
+/// Whether a field or variant is called `_`, which syn takes and the compiler does not.
+fn has_nameless(item: &Item) -> bool {
+    let fields =
+        |fields: &Fields| fields.iter().any(|field| field.ident.as_ref().is_some_and(|name| name == "_"));
+    match item {
+        Item::Struct(item) => fields(&item.fields),
+        Item::Enum(item) => {
+            item.variants.iter().any(|variant| variant.ident == "_" || fields(&variant.fields))
+        }
+        _ => false,
+    }
 }
 
 /// The error for a macro on an item of another kind than it takes; `wanted` says which that is.
@@ -107,7 +123,7 @@ impl Level {
 
 #[cfg(test)]
 mod tests {
-    use super::{MOST, shallow};
+    use super::{MOST, parse, shallow};
 
     fn is_read(before: &str, inside: &str, behind: &str, levels: usize) -> bool {
         let text = format!("{}{inside}{}", before.repeat(levels), behind.repeat(levels));
@@ -127,6 +143,19 @@ mod tests {
             assert!(is_read(before, "u8", behind, levels), "{before}");
             assert!(!is_read(before, "u8", behind, levels + 1), "{before}");
         }
+    }
+
+    #[test]
+    fn what_is_called_by_no_name_is_the_compilers_to_report() {
+        for item in [
+            "struct A { #[node(history)] _: u8 }",
+            "struct A { b: u8, _: u8 }",
+            "enum A { _ }",
+            "enum A { B { _: u8 } }",
+        ] {
+            assert!(parse(item.parse().unwrap()).is_err(), "{item}");
+        }
+        assert!(parse("struct A { _a: u8 }".parse().unwrap()).is_ok());
     }
 
     #[test]
