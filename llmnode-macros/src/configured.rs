@@ -44,6 +44,12 @@ pub(crate) fn branches(
     Some(quote!(#with #without))
 }
 
+/// Whether an expansion is nothing but branches, of which the compiler goes on with one, or with none.
+pub(crate) fn are_branches(expansion: &TokenStream) -> bool {
+    let attribute = expansion.clone().into_iter().nth(1);
+    attribute.is_none_or(|attribute| attribute.to_string().starts_with("[cfg"))
+}
+
 /// Takes off what names the fields that a branch of a node is without.
 pub(crate) fn take_left_out(attributes: &mut Vec<Attribute>) -> Vec<String> {
     let mut left_out = vec![];
@@ -180,4 +186,55 @@ fn parameters(generics: &mut Generics, visit: &mut Visit<'_>) {
 
 fn retain<T, P: Default>(list: &mut Punctuated<T, P>, mut keeps: impl FnMut(&mut T) -> bool) {
     *list = std::mem::take(list).into_iter().filter_map(|mut one| keeps(&mut one).then_some(one)).collect();
+}
+
+#[cfg(test)]
+mod tests {
+    use quote::quote;
+
+    use super::are_branches;
+    use crate::node::expand;
+
+    #[test]
+    fn branches_are_told_from_what_is_compiled() {
+        let prompt = || quote!(prompt = "{a}");
+        for conditional in [
+            quote!(
+                struct A {
+                    #[cfg(b)]
+                    a: u8,
+                }
+            ),
+            quote!(
+                #[cfg_attr(b, derive(C))]
+                struct A {
+                    a: u8,
+                }
+            ),
+            quote!(
+                #[doc = "d"]
+                #[cfg(b)]
+                struct A {
+                    a: u8,
+                }
+            ),
+        ] {
+            assert!(are_branches(&expand(prompt(), conditional)));
+        }
+        for plain in [
+            quote!(
+                struct A {
+                    a: u8,
+                }
+            ),
+            quote!(
+                #[doc = "d"]
+                struct A {
+                    a: u8,
+                }
+            ),
+        ] {
+            assert!(!are_branches(&expand(prompt(), plain)));
+        }
+    }
 }

@@ -11,6 +11,8 @@ use proc_macro2::TokenStream;
 use quote::quote;
 use syn::{Item, Type};
 
+use crate::configured;
+
 const VARIABLE: &str = "LLMNODE_EXPAND";
 /// How long a formatter may take, and how much it may print.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -27,7 +29,7 @@ pub(crate) fn shown(name: &str, item: TokenStream, expansion: TokenStream) -> To
         return expansion;
     }
     let Some(of) = named(item) else { return expansion };
-    if wanted.is_some_and(|wanted| wanted == "*" || wanted == of) {
+    if wanted.is_some_and(|wanted| wanted == "*" || wanted == of) && !configured::are_branches(&expansion) {
         let title = format!("{}: #[{name}] {of}", place());
         print(&format!("// {title}\n{}\n\n", formatted(expansion.to_string()).trim_end()));
     }
