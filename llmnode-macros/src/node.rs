@@ -3,6 +3,7 @@
 mod args;
 mod bounds;
 mod check;
+mod description;
 mod emit;
 mod examples;
 mod field;

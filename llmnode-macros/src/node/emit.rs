@@ -3,9 +3,10 @@
 use proc_macro2::{Ident, Literal, Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
 use syn::ext::IdentExt;
-use syn::{Attribute, Expr, ExprLit, Generics, Lit, Meta, Type};
+use syn::{Generics, Type};
 
 use super::bounds::{of_node, with_state};
+use super::description::description;
 use super::model::{NodeModel, Part};
 use super::recover;
 use super::segments::{history, message};
@@ -138,44 +139,6 @@ fn snake_case(name: &str) -> String {
         snake.extend(c.to_lowercase());
     }
     snake
-}
-
-/// The doc comment as a constant. `#[doc = include_str!(…)]` stays an expression.
-fn description(attributes: &[Attribute]) -> Option<TokenStream> {
-    let here = Span::mixed_site();
-    let docs: Vec<_> = attributes
-        .iter()
-        .filter_map(|attribute| match &attribute.meta {
-            Meta::NameValue(doc) if doc.path.is_ident("doc") => Some(&doc.value),
-            _ => None,
-        })
-        .map(|value| line(value).ok_or(value))
-        .collect();
-    let lines: Option<Vec<_>> = docs.iter().map(|doc| doc.as_deref().ok()).collect();
-    let value = match lines {
-        Some(lines) if lines.is_empty() => return None,
-        Some(lines) => lines.join("\n").trim().to_token_stream(),
-        None => {
-            let docs = docs.iter().map(|doc| match doc {
-                Ok(line) => line.to_token_stream(),
-                Err(value) => value.to_token_stream(),
-            });
-            quote_spanned!(here=> ::core::concat!(#(#docs, "\n"),*))
-        }
-    };
-    Some(quote_spanned!(here=> const DESCRIPTION: &'static ::core::primitive::str = #value;))
-}
-
-/// A line of a doc comment, without the space that it begins with.
-fn line(value: &Expr) -> Option<String> {
-    match value {
-        Expr::Lit(ExprLit { lit: Lit::Str(line), .. }) => {
-            let line = line.value();
-            Some(line.strip_prefix(' ').unwrap_or(&line).to_owned())
-        }
-        Expr::Group(group) => line(&group.expr),
-        _ => None,
-    }
 }
 
 fn attributes(model: &NodeModel<'_>, private: &Ident) -> Option<TokenStream> {

@@ -1,0 +1,82 @@
+//! The node's description: its doc comment, as rustdoc reads it.
+
+use proc_macro2::{Span, TokenStream};
+use quote::{ToTokens, quote_spanned};
+use syn::{Attribute, Expr, ExprLit, Lit, Meta};
+
+/// The doc comment as a constant. `#[doc = include_str!(…)]` stays an expression.
+pub(crate) fn description(attributes: &[Attribute]) -> Option<TokenStream> {
+    let here = Span::mixed_site();
+    let docs: Vec<_> = attributes
+        .iter()
+        .filter_map(|attribute| match &attribute.meta {
+            Meta::NameValue(doc) if doc.path.is_ident("doc") => Some(&doc.value),
+            _ => None,
+        })
+        .map(|value| text(value).ok_or(value))
+        .collect();
+    let lines: Option<Vec<_>> = docs.iter().map(|doc| doc.as_deref().ok()).collect();
+    let value = match lines {
+        Some(lines) if lines.is_empty() => return None,
+        Some(lines) => lines.join("\n").trim().to_token_stream(),
+        None => {
+            let docs = docs.iter().map(|doc| match doc {
+                Ok(line) => line.to_token_stream(),
+                Err(value) => value.to_token_stream(),
+            });
+            quote_spanned!(here=> ::core::concat!(#(#docs, "\n"),*))
+        }
+    };
+    Some(quote_spanned!(here=> const DESCRIPTION: &'static ::core::primitive::str = #value;))
+}
+
+/// The text of a doc comment's line, without the space that it begins with, or of a block.
+fn text(value: &Expr) -> Option<String> {
+    match value {
+        Expr::Lit(ExprLit { lit: Lit::Str(literal), .. }) => Some(unindented(&literal.value())),
+        Expr::Group(group) => text(&group.expr),
+        _ => None,
+    }
+}
+
+/// Without the stars that lines of a block begin with, and without what all lines are indented by; a single line by one
+/// space.
+fn unindented(text: &str) -> String {
+    let Some((first, rest)) = text.split_once('\n') else {
+        return text.strip_prefix(' ').unwrap_or(text).to_owned();
+    };
+    let starless = |line: &str| line.trim_start().strip_prefix('*').map(str::to_owned);
+    // The last line is often nothing but the indentation of `*/`.
+    let rest = rest.trim_end();
+    let stars: Option<Vec<_>> = rest.lines().map(starless).collect();
+    let rest = stars.unwrap_or_else(|| rest.lines().map(str::to_owned).collect());
+    let lines: Vec<&str> = [first].into_iter().chain(rest.iter().map(String::as_str)).collect();
+    let written = lines.iter().filter(|line| !line.trim().is_empty());
+    let indent =
+        written.map(|line| line.len() - line.trim_start_matches([' ', '\t']).len()).min().unwrap_or_default();
+    let lines: Vec<_> = lines.iter().map(|line| line.get(indent..).unwrap_or_default().trim_end()).collect();
+    lines.join("\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::unindented;
+
+    #[test]
+    fn comments_lose_what_only_frames_them() {
+        for (comment, text) in [
+            (" a", "a"),
+            ("  * a", " * a"),
+            ("a", "a"),
+            (" a\n * b\n *\n *   c ", "a\nb\n\n  c"),
+            ("\n * a\n * b\n ", "\na\nb"),
+            ("\n    a\n\n      b\n    ", "\na\n\n  b"),
+            (" a\n * b\n c", "a\n* b\nc"),
+            ("a\n\u{a0}b", "a\n\u{a0}b"),
+            ("\u{a0}a\n b", "\u{a0}a\n b"),
+            ("\n", ""),
+        ] {
+            assert_eq!(unindented(comment), text, "{comment:?}");
+        }
+    }
+}
