@@ -7,7 +7,7 @@ use syn::{Attribute, DeriveInput, Item, Path, parse_quote};
 use crate::diagnostics::Errors;
 use crate::keyed::value;
 use crate::validate::args::DefinitionArgs;
-use crate::validate::definition;
+use crate::validate::{definition, told_names};
 use crate::{configured, crate_path, item};
 
 /// Expands `#[llm_output(arguments)] item`.
@@ -33,6 +33,7 @@ pub(crate) fn expand(arguments: TokenStream, item: TokenStream) -> TokenStream {
         }
     };
     let definition = definition::expand(&input, &krate, value(&args.state), &mut errors);
+    told_names::check(&input, &mut errors);
     // A derive comes before the attributes that help it, its own derives included.
     let derive = missing_derives(&input.attrs, &krate);
     input.attrs.splice(0..0, derive);

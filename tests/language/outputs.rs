@@ -157,6 +157,12 @@ struct SchemaNames {
     #[schemars(rename = "said", description = "Said.")]
     #[serde(alias = "said")]
     choice: Choice,
+    #[schemars(rename = "other")]
+    #[serde(rename(serialize = "out", deserialize = "other"), default)]
+    other: u8,
+    #[schemars(rename = "nobody")]
+    #[serde(skip)]
+    skipped: u8,
 }
 
 case!(schema_names: SchemaNames, r#"{"said": BAD}"# => "said.item");

@@ -16,16 +16,29 @@ pub(crate) struct SerdeAttributes {
     pub(crate) transparent: bool,
     pub(crate) flatten: bool,
     pub(crate) skip: bool,
+    /// Further names that are read.
+    pub(crate) aliases: Vec<String>,
+    /// Another type is read in place of this one.
+    pub(crate) converted: bool,
 }
 
 impl SerdeAttributes {
     /// Reads them, and schemars' own names over them: these are what the model is told. What is unknown or malformed is
     /// theirs to report.
     pub(crate) fn read(attributes: &[Attribute]) -> Self {
+        Self::of(&["serde", "schemars"], attributes)
+    }
+
+    /// Reads those that serde itself follows.
+    pub(crate) fn of_serde(attributes: &[Attribute]) -> Self {
+        Self::of(&["serde"], attributes)
+    }
+
+    fn of(owners: &[&str], attributes: &[Attribute]) -> Self {
         let mut read = Self::default();
-        for owner in ["serde", "schemars"] {
+        for owner in owners {
             for attribute in attributes.iter().filter(|attribute| attribute.path().is_ident(owner)) {
-                let _ = attribute.parse_nested_meta(|meta| read.argument(&meta, owner == "serde"));
+                let _ = attribute.parse_nested_meta(|meta| read.argument(&meta, *owner == "serde"));
             }
         }
         read
@@ -42,6 +55,11 @@ impl SerdeAttributes {
             "untagged" => self.untagged = true,
             "transparent" => self.transparent = true,
             "flatten" => self.flatten = true,
+            "alias" => self.aliases.push(meta.value()?.parse::<LitStr>()?.value()),
+            "from" | "try_from" => {
+                self.converted |= of_serde;
+                skip_value(meta)?;
+            }
             // What only the schema leaves out is read all the same.
             "skip" | "skip_deserializing" => self.skip |= of_serde,
             _ => skip_value(meta)?,
@@ -82,7 +100,7 @@ fn case(meta: &ParseNestedMeta<'_>) -> syn::Result<Option<Case>> {
     Ok(deserialize_side(meta)?.and_then(|name| Case::named(&name)))
 }
 
-fn skip_value(meta: &ParseNestedMeta<'_>) -> syn::Result<()> {
+pub(crate) fn skip_value(meta: &ParseNestedMeta<'_>) -> syn::Result<()> {
     if meta.input.peek(Token![=]) {
         meta.value()?.parse::<syn::Expr>()?;
     } else if meta.input.peek(syn::token::Paren) {
