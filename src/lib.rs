@@ -204,6 +204,10 @@ pub use llmnode_macros::llm_node;
 /// `#[llm_output(state = World)]` is for a type whose *fields* have validators that take a state; `crate = ::path`
 /// is for a renamed dependency.
 ///
+/// A field of type `Arc` or `Rc` needs serde's feature `rc`, which is off unless the program's `Cargo.toml` asks for it:
+/// `serde = { version = "1", features = ["rc"] }`. Below `#![no_implicit_prelude]` the derive of `JsonSchema` needs
+/// `use std::convert::{From as _, Into as _};`; what llmnode generates needs no name in scope.
+///
 /// ```
 /// use llmnode::prelude::*;
 ///
@@ -246,9 +250,11 @@ pub use llmnode_macros::llm_output;
 /// # On an impl block
 ///
 /// Every method takes `&self`, optionally the state (any reference) and an [`&Attempt`](Attempt), in any order, and
-/// returns `Result<(), Invalid>`; it may be `async`. `#[validate(state)]` also says that one of them takes the state,
-/// which is an error if none does. The type's definition needs `#[llm_output]`, or `#[llmnode::validate]` above its own
-/// derives. Helpers that are no validators belong into another impl block.
+/// returns `Result<(), Invalid>`; it may be `async`. Which is which, the parameters' names `state` and `attempt` decide,
+/// a leading `_` aside; under any other name a parameter whose type is called `Attempt` is the attempt, and every other
+/// is the state. `#[validate(state)]` also says that one of them takes the state, which is an error if none does. The
+/// type's definition needs `#[llm_output]`, or `#[llmnode::validate]` above its own derives. Helpers that are no
+/// validators belong into another impl block.
 ///
 /// # On a definition
 ///

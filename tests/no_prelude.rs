@@ -1,0 +1,77 @@
+//! A crate without the prelude. llmnode's own code needs no name in scope; the derive of `JsonSchema` needs two traits.
+
+#![no_implicit_prelude]
+#![deny(warnings, missing_docs)]
+#![forbid(unsafe_code)]
+
+use ::core::convert::{From as _, Into as _};
+
+#[::llmnode::llm_output(state = World)]
+#[derive(::std::fmt::Debug)]
+struct Choice {
+    /// One of the items.
+    item: ::std::string::String,
+    kind: Kind,
+}
+
+#[::llmnode::llm_output(state = World)]
+#[derive(::std::fmt::Debug)]
+enum Kind {
+    Any,
+    At(Point),
+    Named { points: ::std::vec::Vec<Point> },
+}
+
+#[::llmnode::llm_output]
+#[derive(::std::fmt::Debug)]
+struct Point(u8, ::core::option::Option<u8>);
+
+#[::llmnode::validate]
+impl Point {
+    fn is_near(&self, world: &World) -> ::core::result::Result<(), ::llmnode::Invalid> {
+        if self.0 < world.end && self.1.is_none() {
+            ::core::result::Result::Ok(())
+        } else {
+            ::core::result::Result::Err(::llmnode::Invalid::at("[0]", "is too far"))
+        }
+    }
+
+    async fn is_somewhere(&self) -> ::core::result::Result<(), ::llmnode::Invalid> {
+        ::core::result::Result::Ok(())
+    }
+}
+
+struct World {
+    end: u8,
+}
+
+#[::llmnode::llm_node(
+    prompt = "Choose for {whom} before {state.end}.",
+    system = "You choose.",
+    output = Choice,
+    state = World,
+    retries = 0,
+    recover(schema_error = [retry(1)]),
+    fallback = any
+)]
+struct Choose<'a> {
+    whom: &'a str,
+}
+
+fn any(_: &Choose<'_>) -> Choice {
+    Choice { item: ::std::string::ToString::to_string("rope"), kind: Kind::Any }
+}
+
+#[::tokio::test]
+async fn a_node_without_the_prelude() {
+    let answer = r#"{"item": "axe", "kind": {"Named": {"points": [[1, null], [9, null]]}}}"#;
+    let model = ::llmnode::ScriptedModel::new().reply(answer);
+    let run = ::llmnode::Run::new(model).with_state(World { end: 5 });
+    let report = run.call(&Choose { whom: "Ann" }).report().await.unwrap();
+    let found = ::std::string::ToString::to_string(&report.record.attempts[0].violations[0]);
+    ::std::assert_eq!(found, "kind.Named.points[1][0]: is too far");
+    ::std::assert_eq!(report.value.item, "rope");
+    ::std::assert!(::std::matches!(report.value.kind, Kind::Any));
+    let at = Kind::At(Point(1, ::core::option::Option::None));
+    ::std::assert_eq!(::std::format!("{at:?}"), "At(Point(1, None))");
+}
