@@ -8,6 +8,7 @@ struct Choice {
     #[serde(rename = "object")]
     item: String,
     #[schemars(rename = "why")]
+    #[serde(alias = "why")]
     reason: String,
 }
 
