@@ -58,16 +58,20 @@ struct Choose<'a> {
     whom: &'a str,
 }
 
-fn any(_: &Choose<'_>) -> Choice {
+fn any(_: &Choose<'_>, _: &World, _: &::llmnode::NodeError) -> Choice {
     Choice { item: ::std::string::ToString::to_string("rope"), kind: Kind::Any }
 }
 
-#[::tokio::test]
-async fn a_node_without_the_prelude() {
+async fn report() -> ::llmnode::CallReport<Choice> {
     let answer = r#"{"item": "axe", "kind": {"Named": {"points": [[1, null], [9, null]]}}}"#;
-    let model = ::llmnode::ScriptedModel::new().reply(answer);
-    let run = ::llmnode::Run::new(model).with_state(World { end: 5 });
-    let report = run.call(&Choose { whom: "Ann" }).report().await.unwrap();
+    let run = ::llmnode::Run::new(::llmnode::ScriptedModel::new().reply(answer)).with_state(World { end: 5 });
+    run.call(&Choose { whom: "Ann" }).report().await.unwrap()
+}
+
+#[::core::prelude::v1::test]
+fn a_node_without_the_prelude() {
+    let runtime = ::tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let report = runtime.block_on(report());
     let found = ::std::string::ToString::to_string(&report.record.attempts[0].violations[0]);
     ::std::assert_eq!(found, "kind.Named.points[1][0]: is too far");
     ::std::assert_eq!(report.value.item, "rope");

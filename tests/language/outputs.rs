@@ -162,6 +162,7 @@ struct SchemaNames {
     other: u8,
     #[schemars(rename = "nobody")]
     #[serde(skip)]
+    #[allow(dead_code)]
     skipped: u8,
 }
 
