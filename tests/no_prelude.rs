@@ -3,6 +3,7 @@
 #![no_implicit_prelude]
 #![deny(warnings, missing_docs)]
 #![forbid(unsafe_code)]
+#![allow(clippy::unwrap_used, reason = "a test")]
 
 use ::core::convert::{From as _, Into as _};
 
