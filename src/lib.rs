@@ -253,8 +253,9 @@ pub use llmnode_macros::llm_output;
 /// returns `Result<(), Invalid>`; it may be `async`. Which is which, the parameters' names `state` and `attempt` decide,
 /// a leading `_` aside; under any other name a parameter whose type is called `Attempt` is the attempt, and every other
 /// is the state. `#[validate(state)]` also says that one of them takes the state, which is an error if none does. The
-/// type's definition needs `#[llm_output]`, or `#[llmnode::validate]` above its own derives. Helpers that are no
-/// validators belong into another impl block.
+/// type's definition needs `#[llm_output]`, or `#[llmnode::validate]` above its own derives. Inside a container that
+/// llmnode does not know, validators are not skipped: the first call is a `config_error` that names the field and what
+/// to write. Helpers that are no validators belong into another impl block.
 ///
 /// # On a definition
 ///
