@@ -6,11 +6,10 @@
 use proc_macro2::{Group, Ident, Span, TokenStream, TokenTree};
 use syn::ext::IdentExt;
 use syn::parse::{ParseBuffer, ParseStream, Parser};
-use syn::{Error, Token, Type, token};
+use syn::{Error, Token, token};
 
 use crate::diagnostics::{Errors, list, suggest};
 use crate::item;
-use crate::values::{in_quotes, ty};
 
 /// An argument that was given. Its value is absent if it had a fault, which is then reported already.
 #[derive(Clone)]
@@ -42,16 +41,6 @@ pub(crate) fn fill<T>(slot: &mut Slot<T>, key: Ident, value: syn::Result<T>) -> 
         }
     }
     Ok(())
-}
-
-/// The same for a type, which is known also where it is wrongly in quotes.
-pub(crate) fn fill_type(slot: &mut Slot<Type>, key: Ident, input: ParseStream<'_>) -> syn::Result<()> {
-    let meant = in_quotes(input);
-    let filled = fill(slot, key.clone(), ty(input, &key));
-    if let Some(keyed) = slot.as_mut().filter(|_| filled.is_err()) {
-        keyed.value = meant;
-    }
-    filled
 }
 
 /// Which arguments there are.

@@ -5,7 +5,7 @@ use syn::parse::{Parse, ParseStream};
 use syn::spanned::Spanned;
 use syn::{Error, Expr, ExprPath, Lit, LitStr, Token, Type, parse_quote};
 
-use crate::keyed::end;
+use crate::keyed::{Slot, end, fill};
 
 /// A string literal; `what` says why it has to be one.
 pub(crate) fn text(input: ParseStream<'_>, key: &Ident, what: &str) -> syn::Result<LitStr> {
@@ -81,7 +81,7 @@ pub(crate) fn number(input: ParseStream<'_>, key: &Ident) -> syn::Result<f64> {
 }
 
 /// A type.
-pub(crate) fn ty(input: ParseStream<'_>, key: &Ident) -> syn::Result<Type> {
+fn ty(input: ParseStream<'_>, key: &Ident) -> syn::Result<Type> {
     let ahead = input.fork();
     if let Ok(Expr::Lit(literal)) = ahead.parse::<Expr>() {
         return Err(Error::new(literal.span(), format!("`{key}` takes a type; write it without quotes")));
@@ -102,7 +102,7 @@ pub(crate) fn ty(input: ParseStream<'_>, key: &Ident) -> syn::Result<Type> {
 }
 
 /// The type that a text in quotes names.
-pub(crate) fn in_quotes(input: ParseStream<'_>) -> Option<Type> {
+fn in_quotes(input: ParseStream<'_>) -> Option<Type> {
     let path: syn::Path = input.fork().parse::<LitStr>().ok()?.parse().ok()?;
     let name = path.segments.last()?.ident.to_string();
     name.starts_with(char::is_uppercase).then(|| parse_quote!(#path))
@@ -118,6 +118,16 @@ fn all_of<T: Parse>(input: ParseStream<'_>) -> Result<T, Span> {
         tokens.extend([input.parse::<TokenTree>().map_err(|_| start)?]);
     }
     syn::parse2(tokens).map_err(|error| error.span())
+}
+
+/// Stores a type, which is known also where it is wrongly in quotes.
+pub(crate) fn fill_type(slot: &mut Slot<Type>, key: Ident, input: ParseStream<'_>) -> syn::Result<()> {
+    let meant = in_quotes(input);
+    let filled = fill(slot, key.clone(), ty(input, &key));
+    if let Some(keyed) = slot.as_mut().filter(|_| filled.is_err()) {
+        keyed.value = meant;
+    }
+    filled
 }
 
 /// The path of a function.

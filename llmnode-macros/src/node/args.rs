@@ -13,9 +13,9 @@ use super::with::{self, With};
 
 use crate::crate_path;
 use crate::diagnostics::Errors;
-use crate::keyed::{Grammar, Keyed, Slot, fill, fill_type, parse_arguments};
+use crate::keyed::{Grammar, Keyed, Slot, fill, parse_arguments};
 use crate::prompt::source::Source;
-use crate::values::{filled, function, number, text, whole};
+use crate::values::{fill_type, filled, function, number, text, whole};
 
 const VALUES: [&str; 19] = [
     "prompt",

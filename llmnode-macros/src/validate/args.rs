@@ -6,7 +6,8 @@ use syn::{Error, Path, Type};
 
 use crate::crate_path;
 use crate::diagnostics::Errors;
-use crate::keyed::{Grammar, Slot, fill_type, parse_arguments, value};
+use crate::keyed::{Grammar, Slot, parse_arguments, value};
+use crate::values::fill_type;
 
 /// On a definition: `state = T` and `crate = path`.
 #[derive(Default)]
