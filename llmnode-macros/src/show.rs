@@ -11,7 +11,7 @@ use proc_macro2::TokenStream;
 use quote::quote;
 use syn::{Item, Type};
 
-use crate::configured;
+use crate::{configured, item};
 
 const VARIABLE: &str = "LLMNODE_EXPAND";
 /// How long a formatter may take, and how much it may print.
@@ -41,7 +41,7 @@ pub(crate) fn shown(name: &str, item: TokenStream, expansion: TokenStream) -> To
 
 /// The name of an item that other items can stand beside: of an impl block, its type's.
 fn named(item: TokenStream) -> Option<String> {
-    let ident = match syn::parse2(item).ok()? {
+    let ident = match item::parse(item).ok()? {
         Item::Struct(item) => item.ident,
         Item::Enum(item) => item.ident,
         Item::Union(item) => item.ident,
@@ -97,9 +97,16 @@ mod tests {
     use std::process::Command;
     use std::time::{Duration, Instant};
 
+    use proc_macro2::TokenStream;
     use quote::quote;
 
     use super::{PATIENCE, formatted, named, printed};
+
+    /// An item on which syn would overflow the stack.
+    fn deep() -> TokenStream {
+        let (open, close) = ("Vec<".repeat(2000), "> ".repeat(2000));
+        format!("struct Ask {{ a: {open}u8{close} }}").parse().unwrap()
+    }
 
     #[test]
     fn names_of_items() {
@@ -134,6 +141,7 @@ mod tests {
                 None,
             ),
             (quote!(struct), None),
+            (deep(), None),
         ] {
             assert_eq!(named(item).as_deref(), name);
         }
