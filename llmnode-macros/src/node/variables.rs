@@ -164,8 +164,14 @@ impl<'a> Variables<'a> {
         self.fields.iter().cloned().chain(self.with.iter().map(With::text))
     }
 
+    /// A fault that hides what is used.
     fn fault(&mut self, prompt: &Source, range: &Range<usize>, message: &str) {
         self.complete = false;
+        self.misuse(prompt, range, message);
+    }
+
+    /// A fault of a variable whose use is known all the same.
+    fn misuse(&mut self, prompt: &Source, range: &Range<usize>, message: &str) {
         if self.found() {
             let (at, excerpt) = (prompt.place(range.start), excerpt(prompt.text(), range));
             let message = format!("{message} (at {at})\n{excerpt}");

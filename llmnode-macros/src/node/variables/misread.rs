@@ -16,9 +16,7 @@ impl Variables<'_> {
                 let message = format!(
                     "the history `{name}` stands before the user message by itself; drop `{{{name}}}`"
                 );
-                let complete = self.complete;
-                self.fault(prompt, &segment.range, &message);
-                self.complete = complete;
+                self.misuse(prompt, &segment.range, &message);
             }
         }
     }
@@ -54,9 +52,7 @@ impl Variables<'_> {
         if let Some(segment) = first.filter(|_| !self.has_state) {
             let written = &prompt.text()[segment.range.clone()];
             let message = format!("`{written}` reads the program's state; name its type with `state = …`");
-            let complete = self.complete;
-            self.fault(prompt, &segment.range, &message);
-            self.complete = complete;
+            self.misuse(prompt, &segment.range, &message);
         }
     }
 
@@ -81,9 +77,7 @@ impl Variables<'_> {
             let named = |field: &&syn::Field| super::name(field).as_ref() == Some(name);
             let field = self.item.fields.iter().find(named);
             if let Some(textless) = field.and_then(|field| Textless::of(&field.ty)) {
-                let complete = self.complete;
-                self.fault(prompt, &segment.range, &textless.message(name));
-                self.complete = complete;
+                self.misuse(prompt, &segment.range, &textless.message(name));
             }
         }
     }
