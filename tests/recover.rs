@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use llmnode::prelude::*;
 use llmnode::{
-    Attributes, Backoff, Call, Degraded, Exec, Failures, Limits, ModelError, Node, Reply, Settings, Step,
+    Attributes, Backoff, Call, Degraded, Exec, Failures, Limits, ModelError, Node, Recovery, Reply, Settings,
     TestClock, recovery_of,
 };
 
@@ -32,14 +32,20 @@ async fn the_wait_between_tries() {
     )]
     struct Recovering;
     let second = Duration::from_secs(1);
-    let step = |times, wait| Step::retry_with(times, wait);
-    assert_eq!(recovery_of::<Rate>(Category::Network), [step(2, Backoff::fixed(second * 10)), Step::Bubble]);
+    let step = |times, wait| Recovery::retry_with(times, wait);
+    assert_eq!(
+        recovery_of::<Rate>(Category::Network),
+        [step(2, Backoff::fixed(second * 10)), Recovery::Bubble]
+    );
     let growing = Backoff::growing(second, second * 60);
     for (category, steps) in [
-        (Category::RateLimitError, vec![step(1, growing), step(1, Backoff::fixed(second * 5)), Step::Bubble]),
-        (Category::Timeout, vec![Step::model("small"), Step::Bubble]),
-        (Category::Network, vec![step(2, growing), Step::Bubble]),
-        (Category::EmptyResponse, vec![Step::Bubble]),
+        (
+            Category::RateLimitError,
+            vec![step(1, growing), step(1, Backoff::fixed(second * 5)), Recovery::Bubble],
+        ),
+        (Category::Timeout, vec![Recovery::model("small"), Recovery::Bubble]),
+        (Category::Network, vec![step(2, growing), Recovery::Bubble]),
+        (Category::EmptyResponse, vec![Recovery::Bubble]),
     ] {
         assert_eq!(recovery_of::<Recovering>(category), steps);
     }
@@ -77,17 +83,17 @@ async fn the_wait_between_tries() {
 async fn the_macro_refuses_what_the_runtime_refuses() {
     #[llm_node(prompt = "Rate.", output = u8)]
     struct Rate;
-    async fn refuses(name: &str, step: Step) -> bool {
+    async fn refuses(name: &str, step: Recovery) -> bool {
         let run = Run::new(ScriptedModel::new().reply("5"));
         let answer = run.call(&Rate).recover(Category::from_name(name).unwrap(), [step]).await;
         answer.is_err_and(|error| error.category() == Category::ConfigError)
     }
     for (name, group) in keys::CATEGORIES {
         let (stop, limit) = (group == keys::Group::Stop, name == keys::LIMIT);
-        assert_eq!(refuses(name, Step::Bubble).await, stop && !limit, "{name}");
-        assert_eq!(refuses(name, Step::model("a")).await, stop, "{name}");
-        assert_eq!(refuses(name, Step::retry(1)).await, stop || keys::LASTING.contains(&name), "{name}");
-        assert_eq!(refuses(name, Step::repair(1)).await, group != keys::Group::Answer, "{name}");
+        assert_eq!(refuses(name, Recovery::Bubble).await, stop && !limit, "{name}");
+        assert_eq!(refuses(name, Recovery::model("a")).await, stop, "{name}");
+        assert_eq!(refuses(name, Recovery::retry(1)).await, stop || keys::LASTING.contains(&name), "{name}");
+        assert_eq!(refuses(name, Recovery::repair(1)).await, group != keys::Group::Answer, "{name}");
     }
 }
 
@@ -130,13 +136,16 @@ fn each_stack_is_what_is_written() {
     let second = Duration::from_secs(1);
     let attributes: Attributes = EveryKey::ATTRIBUTES;
     let (group, steps) = attributes.recover[0];
-    assert_eq!((group, steps), (Failures::Answer, &[Step::retry(1), Step::repair(2), Step::Fallback][..]));
+    assert_eq!(
+        (group, steps),
+        (Failures::Answer, &[Recovery::retry(1), Recovery::repair(2), Recovery::Fallback][..])
+    );
     let transport = [
-        Step::retry_with(5, Backoff::growing(second, second * 60)),
-        Step::retry_with(1, Backoff::fixed(second / 2)),
-        Step::retry_with(1, Backoff::growing(second * 3 / 2, second * 120)),
-        Step::model("small"),
-        Step::Bubble,
+        Recovery::retry_with(5, Backoff::growing(second, second * 60)),
+        Recovery::retry_with(1, Backoff::fixed(second / 2)),
+        Recovery::retry_with(1, Backoff::growing(second * 3 / 2, second * 120)),
+        Recovery::model("small"),
+        Recovery::Bubble,
     ];
     assert_eq!(attributes.recover[1], (Failures::Transport, &transport[..]));
     let of_categories: Vec<_> = attributes.recover[2..].iter().map(|(failures, _)| *failures).collect();
@@ -145,12 +154,18 @@ fn each_stack_is_what_is_written() {
         .filter(|category| category.group() != llmnode::Group::Stop || **category == Category::LimitExceeded);
     assert_eq!(of_categories, recoverable.map(|&category| Failures::from(category)).collect::<Vec<_>>());
     for (category, steps) in [
-        (Category::RateLimitError, &[Step::retry_with(3, Backoff::fixed(second * 3600)), Step::Bubble][..]),
-        (Category::ServerError, &[Step::retry_with(3, Backoff::fixed(Duration::ZERO)), Step::Bubble]),
-        (Category::Timeout, &[Step::model("a"), Step::retry(1), Step::model("b"), Step::Bubble]),
-        (Category::Refusal, &[Step::retry(1), Step::Fallback, Step::Bubble]),
-        (Category::LimitExceeded, &[Step::Fallback, Step::Bubble]),
-        (Category::Cancelled, &[Step::Bubble]),
+        (
+            Category::RateLimitError,
+            &[Recovery::retry_with(3, Backoff::fixed(second * 3600)), Recovery::Bubble][..],
+        ),
+        (Category::ServerError, &[Recovery::retry_with(3, Backoff::fixed(Duration::ZERO)), Recovery::Bubble]),
+        (
+            Category::Timeout,
+            &[Recovery::model("a"), Recovery::retry(1), Recovery::model("b"), Recovery::Bubble],
+        ),
+        (Category::Refusal, &[Recovery::retry(1), Recovery::Fallback, Recovery::Bubble]),
+        (Category::LimitExceeded, &[Recovery::Fallback, Recovery::Bubble]),
+        (Category::Cancelled, &[Recovery::Bubble]),
     ] {
         assert_eq!(recovery_of::<EveryKey>(category), steps, "{category}");
     }
@@ -176,7 +191,7 @@ async fn steps_are_taken_in_order() {
 async fn the_fallback_model_comes_last() {
     #[llm_node(prompt = "Rate.", output = u8, retries = 1, fallback_model = "big")]
     struct Rate;
-    let steps = [Step::repair(1), Step::model("big"), Step::Bubble];
+    let steps = [Recovery::repair(1), Recovery::model("big"), Recovery::Bubble];
     assert_eq!(recovery_of::<Rate>(Category::SchemaError), steps);
     let run = Run::new(ScriptedModel::new().reply("a").reply("b"));
     let report = run.model("big", ScriptedModel::new().reply("5")).call(&Rate).report().await.unwrap();
@@ -317,12 +332,12 @@ fn what_makes_sense_compiles() {
             "Hello!".into()
         }
     }
-    let steps = [Step::retry(2), Step::model("big"), Step::Fallback, Step::Bubble];
+    let steps = [Recovery::retry(2), Recovery::model("big"), Recovery::Fallback, Recovery::Bubble];
     assert_eq!(recovery_of::<TransportFallsBack>(Category::Network), steps);
 
     #[llm_node(prompt = "Greet.", recover(empty_response = [repair(1), model("a")], network = [model("a")]))]
     struct RawTextIsEmpty;
-    let steps = [Step::repair(1), Step::model("a"), Step::Bubble];
+    let steps = [Recovery::repair(1), Recovery::model("a"), Recovery::Bubble];
     assert_eq!(recovery_of::<RawTextIsEmpty>(Category::EmptyResponse), steps);
 
     #[llm_node(
@@ -333,10 +348,13 @@ fn what_makes_sense_compiles() {
         recover(schema_error = [retry(1)], timeout = [bubble])
     )]
     struct CountsOfTheRest;
-    assert_eq!(recovery_of::<CountsOfTheRest>(Category::SchemaError), [Step::retry(1), Step::Bubble]);
-    assert_eq!(recovery_of::<CountsOfTheRest>(Category::ValidationError), [Step::repair(3), Step::Bubble]);
-    assert_eq!(recovery_of::<CountsOfTheRest>(Category::Timeout), [Step::Bubble]);
-    assert_eq!(recovery_of::<CountsOfTheRest>(Category::Network), [Step::retry(4), Step::Bubble]);
+    assert_eq!(recovery_of::<CountsOfTheRest>(Category::SchemaError), [Recovery::retry(1), Recovery::Bubble]);
+    assert_eq!(
+        recovery_of::<CountsOfTheRest>(Category::ValidationError),
+        [Recovery::repair(3), Recovery::Bubble]
+    );
+    assert_eq!(recovery_of::<CountsOfTheRest>(Category::Timeout), [Recovery::Bubble]);
+    assert_eq!(recovery_of::<CountsOfTheRest>(Category::Network), [Recovery::retry(4), Recovery::Bubble]);
 }
 
 /// Whether a function can be called is found out from what it takes, also where that has to be inferred.

@@ -13,29 +13,29 @@ const _: () = {
                     (
                         __llmnode::Failures::Category(__llmnode::Category::SchemaError),
                         &[
-                            __llmnode::Step::retry(1),
-                            __llmnode::Step::repair(2),
-                            __llmnode::Step::Fallback,
+                            __llmnode::Recovery::retry(1),
+                            __llmnode::Recovery::repair(2),
+                            __llmnode::Recovery::Fallback,
                         ],
                     ),
                     (
                         __llmnode::Failures::Transport,
                         &[
-                            __llmnode::Step::retry_with(
+                            __llmnode::Recovery::retry_with(
                                 5,
                                 __llmnode::Backoff::growing(
                                     ::core::time::Duration::from_millis(1000),
                                     ::core::time::Duration::from_millis(60000),
                                 ),
                             ),
-                            __llmnode::Step::retry_with(
+                            __llmnode::Recovery::retry_with(
                                 1,
                                 __llmnode::Backoff::fixed(
                                     ::core::time::Duration::from_millis(10000),
                                 ),
                             ),
-                            __llmnode::Step::model("small"),
-                            __llmnode::Step::Bubble,
+                            __llmnode::Recovery::model("small"),
+                            __llmnode::Recovery::Bubble,
                         ],
                     ),
                 ]

@@ -61,6 +61,14 @@ impl NodeError {
         self
     }
 
+    /// Names the node, where no call was made of it that would.
+    pub(crate) fn of_node(mut self, name: &'static str) -> Self {
+        if self.0.node.is_empty() {
+            self.0.node = Cow::Borrowed(name);
+        }
+        self
+    }
+
     /// For a call that has not ended: its end brings the whole record.
     pub(crate) fn without_record(mut self) -> Self {
         self.0.record = None;

@@ -10,6 +10,7 @@ mod clock;
 #[cfg(any(feature = "openai", feature = "stub-server"))]
 mod credential;
 mod error;
+pub mod flow;
 mod format;
 mod function;
 mod ledger;
@@ -54,7 +55,7 @@ pub use node::{Exec, LlmNode, Node};
 pub use openai::{OpenAi, OpenAiBuilder};
 pub use output::{LlmOutput, OutputSchema, OutputSpec, StrictError, StrictProblem};
 pub use primitive::Primitive;
-pub use recovery::{Backoff, Failures, Step, recovery_of};
+pub use recovery::{Backoff, Failures, Recovery, recovery_of};
 /// The version of reqwest whose client [`OpenAiBuilder::http_client`] takes.
 #[cfg(feature = "http-client")]
 pub use reqwest;

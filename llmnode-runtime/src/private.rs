@@ -2,13 +2,17 @@
 
 pub mod keys;
 
+pub use crate::flow::{
+    Arm, Edge, FlowType, Flowing, Outline, Place, Progress, RunFlow, Runner, Starts, Step, Stop, Target,
+    Visitor, advance, outline, runner,
+};
 pub use crate::function::Function;
 pub use crate::prompt::at::{prompt_at, prompt_file_at};
 pub use crate::prompt::{
     Example, ExampleOutput, ExampleText, Prompt, PromptAttachment, PromptFence, PromptHistory, PromptJson,
     PromptList, PromptOption, PromptValue, Segment,
 };
-pub use crate::recovery::{Backoff, Failures, Step};
+pub use crate::recovery::{Backoff, Failures, Recovery};
 pub use crate::run::{FallbackParameters, FallbackValue, Falling, exec, fallback, fallback_with_state};
 /// The name stands in the compiler's message about a second block.
 pub use crate::validate::Validated as OneValidateBlock;

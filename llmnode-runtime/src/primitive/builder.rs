@@ -11,7 +11,7 @@ use super::{Inner, Primitive, rules, supported};
 use crate::category::Category;
 use crate::error::NodeError;
 use crate::output::{Answer, LlmOutput, OutputSchema, Read, Untyped, read};
-use crate::recovery::{Backoff, Failures, Step};
+use crate::recovery::{Backoff, Failures, Recovery};
 use crate::settings::{Settings, faults};
 use crate::validate::{Unreached, Violation};
 
@@ -95,7 +95,11 @@ impl PrimitiveBuilder {
     }
 
     /// Sets the steps that follow failures of a category or group.
-    pub fn recover(mut self, failures: impl Into<Failures>, steps: impl IntoIterator<Item = Step>) -> Self {
+    pub fn recover(
+        mut self,
+        failures: impl Into<Failures>,
+        steps: impl IntoIterator<Item = Recovery>,
+    ) -> Self {
         self.settings = self.settings.recover(failures, steps);
         self
     }
@@ -152,11 +156,12 @@ impl PrimitiveBuilder {
 
 /// The stacks of a primitive, where its builder says nothing.
 fn add_defaults(settings: &mut Settings) {
-    let model = settings.fallback_model.clone().map(|model| Step::Model(model.into()));
-    let stack =
-        |steps: &[Step]| steps.iter().cloned().chain(model.clone()).chain([Step::Bubble]).collect::<Vec<_>>();
-    let answer = stack(&[Step::retry(1), Step::repair(2)]);
-    let rate_limit = stack(&[Step::retry_with(3, Backoff::fixed(Duration::from_secs(2)))]);
+    let model = settings.fallback_model.clone().map(|model| Recovery::Model(model.into()));
+    let stack = |steps: &[Recovery]| {
+        steps.iter().cloned().chain(model.clone()).chain([Recovery::Bubble]).collect::<Vec<_>>()
+    };
+    let answer = stack(&[Recovery::retry(1), Recovery::repair(2)]);
+    let rate_limit = stack(&[Recovery::retry_with(3, Backoff::fixed(Duration::from_secs(2)))]);
     let says = |failures: &[Failures]| settings.recover.iter().any(|(key, _)| failures.contains(key));
     let limited = Failures::Category(Category::RateLimitError);
     let own_answer = settings.retries.is_some() || says(&[Failures::Answer]);

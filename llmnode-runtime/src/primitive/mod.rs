@@ -25,7 +25,7 @@ use crate::error::NodeError;
 use crate::node::{Exec, LlmNode, Node};
 use crate::output::{OutputSchema, OutputSpec, Untyped};
 use crate::prompt::{Prompt, Segment};
-use crate::recovery::{Stacks, Step};
+use crate::recovery::{Recovery, Stacks};
 use crate::run::{Cx, Run};
 use crate::settings::{Attributes, SILENT, Settings};
 
@@ -34,7 +34,7 @@ use crate::settings::{Attributes, SILENT, Settings};
 ///
 /// ```
 /// # use llmnode_runtime as llmnode;
-/// use llmnode::{Category, Primitive, Run, ScriptedModel, Step};
+/// use llmnode::{Category, Primitive, Run, ScriptedModel, Recovery};
 /// use serde_json::json;
 ///
 /// # let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
@@ -48,7 +48,7 @@ use crate::settings::{Attributes, SILENT, Settings};
 ///     }))
 ///     .retries(1)
 ///     .build()?;
-/// assert_eq!(extract.policy_stack(Category::SchemaError), [Step::repair(1), Step::Bubble]);
+/// assert_eq!(extract.policy_stack(Category::SchemaError), [Recovery::repair(1), Recovery::Bubble]);
 ///
 /// let run = Run::new(ScriptedModel::new().reply(r#"{"town": 1}"#).reply(r#"{"city": "Oslo"}"#));
 /// assert_eq!(run.call(&extract.ask("Greetings from Oslo!")).await?, json!({"city": "Oslo"}));
@@ -85,7 +85,7 @@ impl Primitive {
 
     /// The steps that follow a failure of this category, in order. They are the same for every call that does not say
     /// otherwise.
-    pub fn policy_stack(&self, category: Category) -> Vec<Step> {
+    pub fn policy_stack(&self, category: Category) -> Vec<Recovery> {
         const NOTHING: Attributes = Attributes::new();
         Stacks::new(&SILENT, &SILENT, &self.0.settings, &NOTHING).listed(category)
     }

@@ -1,13 +1,13 @@
 //! Which stacks make sense. `#[llm_node]` refuses the same at compile time.
 
-use super::step::{Failures, Step};
+use super::recovery::{Failures, Recovery};
 use crate::category::{Category, Group};
 use crate::output::Answers;
 
 /// What is wrong with a stack, and what to write instead. `fallback`: the node has a fallback value.
 pub(crate) fn check(
     failures: Failures,
-    steps: &[Step],
+    steps: &[Recovery],
     fallback: bool,
     answers: Answers,
 ) -> Result<(), String> {
@@ -35,48 +35,48 @@ fn key(failures: Failures, answers: Answers) -> Option<String> {
     Some(never.to_owned())
 }
 
-fn order(steps: &[Step]) -> Option<String> {
+fn order(steps: &[Recovery]) -> Option<String> {
     if steps.is_empty() {
         return Some("no steps; `bubble` returns the failure at once".to_owned());
     }
-    let ends = |step: &Step| matches!(step, Step::Fallback | Step::Bubble);
+    let ends = |step: &Recovery| matches!(step, Recovery::Fallback | Recovery::Bubble);
     if let Some(end) = steps.iter().position(ends) {
         match (&steps[end], &steps[end + 1..]) {
-            (_, []) | (Step::Fallback, [Step::Bubble]) => {}
+            (_, []) | (Recovery::Fallback, [Recovery::Bubble]) => {}
             (last, [next, ..]) => {
                 return Some(format!("`{next}` stands behind `{last}`, which is the last step"));
             }
         }
     }
     steps.iter().enumerate().find_map(|(index, step)| {
-        let again = matches!(step, Step::Model(_)) && steps[..index].contains(step);
+        let again = matches!(step, Recovery::Model(_)) && steps[..index].contains(step);
         again.then(|| format!("`{step}` stands there twice, and no model is asked twice"))
     })
 }
 
-fn misplaced(step: &Step, failures: Failures, fallback: bool, answers: Answers) -> Option<String> {
+fn misplaced(step: &Recovery, failures: Failures, fallback: bool, answers: Answers) -> Option<String> {
     match step {
-        Step::Retry { .. } | Step::Repair { .. } | Step::Model(_) if is_limit(failures) => {
+        Recovery::Retry { .. } | Recovery::Repair { .. } | Recovery::Model(_) if is_limit(failures) => {
             Some(format!("a limit that is reached forbids further requests; leave `{step}` out"))
         }
-        Step::Retry { times: 0, .. } | Step::Repair { times: 0 } => {
+        Recovery::Retry { times: 0, .. } | Recovery::Repair { times: 0 } => {
             Some(format!("`{step}` does nothing; leave it out"))
         }
-        Step::Retry { wait: Some(wait), .. } if wait.to < wait.from => {
+        Recovery::Retry { wait: Some(wait), .. } if wait.to < wait.from => {
             Some(format!("the wait {wait} goes down"))
         }
-        Step::Retry { .. } if fails_again(failures) => {
+        Recovery::Retry { .. } if fails_again(failures) => {
             Some(format!("the same request fails with `{failures}` again; leave `{step}` out"))
         }
-        Step::Repair { .. } if !is_answer(failures) => Some(format!(
+        Recovery::Repair { .. } if !is_answer(failures) => Some(format!(
             "only bad answers can be repaired, and `{failures}` is none; use `retry` or `model`"
         )),
-        Step::Repair { .. } if answers == Answers::Taken && failures == Failures::Answer => Some(
+        Recovery::Repair { .. } if answers == Answers::Taken && failures == Failures::Answer => Some(
             "the answer is raw text that nothing checks, of which only an `empty_response` can be repaired; name that"
                 .to_owned(),
         ),
-        Step::Model(name) if name.trim().is_empty() => Some("the model's name is empty".to_owned()),
-        Step::Fallback if !fallback => {
+        Recovery::Model(name) if name.trim().is_empty() => Some("the model's name is empty".to_owned()),
+        Recovery::Fallback if !fallback => {
             Some("the node has no fallback value; add `fallback = path`".to_owned())
         }
         _ => None,
@@ -109,7 +109,7 @@ mod tests {
 
     #[test]
     fn a_raw_text_that_nothing_checks_is_repaired_only_where_it_is_empty() {
-        let repairs = |failures, answers| check(failures, &[Step::repair(1)], false, answers);
+        let repairs = |failures, answers| check(failures, &[Recovery::repair(1)], false, answers);
         assert!(repairs(Failures::Answer, Answers::Taken).unwrap_err().contains("name that"));
         assert_eq!(repairs(EMPTY, Answers::Taken), Ok(()));
         assert_eq!(repairs(Failures::Answer, Answers::Checked), Ok(()));
@@ -118,7 +118,7 @@ mod tests {
 
     #[test]
     fn what_never_fails_has_no_stack() {
-        let of = |category, answers| check(Failures::Category(category), &[Step::Bubble], false, answers);
+        let of = |category, answers| check(Failures::Category(category), &[Recovery::Bubble], false, answers);
         for answers in [Answers::Taken, Answers::Checked] {
             assert!(of(Category::SchemaError, answers).unwrap_err().ends_with("which nothing reads"));
         }
@@ -129,7 +129,7 @@ mod tests {
 
     #[test]
     fn a_fallback_needs_a_value() {
-        let falls_back = |fallback| check(Failures::Answer, &[Step::Fallback], fallback, Answers::Read);
+        let falls_back = |fallback| check(Failures::Answer, &[Recovery::Fallback], fallback, Answers::Read);
         assert!(falls_back(false).unwrap_err().contains("fallback = path"));
         assert_eq!(falls_back(true), Ok(()));
     }

@@ -4,12 +4,13 @@
 
 mod check;
 mod progress;
+#[expect(clippy::module_inception, reason = "the file holds `Recovery`")]
+mod recovery;
 mod stacks;
-mod step;
 mod wait;
 
 pub(crate) use check::check;
 pub(crate) use progress::{Failed, Next, Progress};
+pub use recovery::{Backoff, Failures, Recovery};
 pub use stacks::recovery_of;
 pub(crate) use stacks::{Count, Level, Stacks};
-pub use step::{Backoff, Failures, Step};

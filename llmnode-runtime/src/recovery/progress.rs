@@ -3,8 +3,8 @@
 use std::collections::VecDeque;
 use std::time::Duration;
 
+use super::recovery::{Backoff, Failures, Recovery};
 use super::stacks::{Stacks, is_transport};
-use super::step::{Backoff, Failures, Step};
 use super::wait::jitter;
 use crate::category::{Category, Group};
 use crate::limits::TimeLeft;
@@ -27,7 +27,7 @@ pub(crate) struct Progress<'p> {
     /// The names of the models asked so far; the run's own may have none.
     models: Vec<String>,
     /// Where a stack led to another model: its further steps, which follow when that one fails, too.
-    onward: VecDeque<Step>,
+    onward: VecDeque<Recovery>,
 }
 
 /// What is known of a failure.
@@ -84,10 +84,10 @@ impl<'p> Progress<'p> {
         }
         let (key, steps) = self.stacks.of(Category::ValidationError, None);
         let left = tries(&steps).saturating_sub(self.taken(key));
-        let mut to_come = steps.iter().chain(&self.onward).take_while(|step| **step != Step::Bubble);
+        let mut to_come = steps.iter().chain(&self.onward).take_while(|step| **step != Recovery::Bubble);
         let others = to_come.any(|step| match step {
-            Step::Model(name) => !self.has_asked(name),
-            step => *step == Step::Fallback,
+            Recovery::Model(name) => !self.has_asked(name),
+            step => *step == Recovery::Fallback,
         });
         Attempt::new(self.bad_answers, self.bad_answers.saturating_add(left)).before_others(others)
     }
@@ -121,13 +121,13 @@ impl<'p> Progress<'p> {
                 }
             }
             match step {
-                Step::Model(name) if !self.has_asked(&name) => {
+                Recovery::Model(name) if !self.has_asked(&name) => {
                     steps.rev().for_each(|step| self.onward.push_front(step));
                     return (self.change_model(name.into_owned()), note);
                 }
-                Step::Fallback => return (Next::Fallback, note),
-                Step::Bubble => return (Next::Bubble, note),
-                Step::Model(_) | Step::Retry { .. } | Step::Repair { .. } => {}
+                Recovery::Fallback => return (Next::Fallback, note),
+                Recovery::Bubble => return (Next::Bubble, note),
+                Recovery::Model(_) | Recovery::Retry { .. } | Recovery::Repair { .. } => {}
             }
         }
         (self.onward(failed.category), note)
@@ -141,11 +141,13 @@ impl<'p> Progress<'p> {
         }
         while let Some(step) = self.onward.pop_front() {
             match step {
-                Step::Model(name) if !self.has_asked(&name) => return self.change_model(name.into_owned()),
-                Step::Fallback => return Next::Fallback,
-                Step::Bubble => return Next::Bubble,
+                Recovery::Model(name) if !self.has_asked(&name) => {
+                    return self.change_model(name.into_owned());
+                }
+                Recovery::Fallback => return Next::Fallback,
+                Recovery::Bubble => return Next::Bubble,
                 // What may be repeated is for each model by its own failures.
-                Step::Model(_) | Step::Retry { .. } | Step::Repair { .. } => {}
+                Recovery::Model(_) | Recovery::Retry { .. } | Recovery::Repair { .. } => {}
             }
         }
         Next::Bubble
@@ -163,7 +165,7 @@ impl<'p> Progress<'p> {
     /// One more try of a step, or why there is none; empty words where that goes without saying.
     fn again(
         &mut self,
-        step: &Step,
+        step: &Recovery,
         key: Failures,
         taken: u32,
         failed: &Failed<'_>,
@@ -176,7 +178,7 @@ impl<'p> Progress<'p> {
             return Err("; the same answer came before, and stop_on_repeat is set".to_owned());
         }
         let next = match step {
-            Step::Retry { wait, .. } => {
+            Recovery::Retry { wait, .. } => {
                 let wait = self.wait(*wait, key, taken, failed)?;
                 if is_transport(key) {
                     retries.grant()?;
@@ -252,9 +254,9 @@ impl<'p> Progress<'p> {
 }
 
 /// How many requests the steps allow.
-fn tries(steps: &[Step]) -> u32 {
+fn tries(steps: &[Recovery]) -> u32 {
     steps.iter().fold(0, |sum: u32, step| match step {
-        Step::Retry { times, .. } | Step::Repair { times } => sum.saturating_add(*times),
-        Step::Model(_) | Step::Fallback | Step::Bubble => sum,
+        Recovery::Retry { times, .. } | Recovery::Repair { times } => sum.saturating_add(*times),
+        Recovery::Model(_) | Recovery::Fallback | Recovery::Bubble => sum,
     })
 }

@@ -1,6 +1,6 @@
 //! Which stack a failure selects.
 
-use super::step::{Backoff, Failures, Step};
+use super::recovery::{Backoff, Failures, Recovery};
 use crate::category::{Category, Group};
 use crate::model::Retry;
 use crate::node::Node;
@@ -24,12 +24,12 @@ pub(crate) struct Count {
 
 /// All that call, run and node say about recovery.
 pub(crate) struct Stacks<'p> {
-    pub(crate) call: &'p [(Failures, Vec<Step>)],
-    pub(crate) run: &'p [(Failures, Vec<Step>)],
+    pub(crate) call: &'p [(Failures, Vec<Recovery>)],
+    pub(crate) run: &'p [(Failures, Vec<Recovery>)],
     /// By the node's attributes.
-    pub(crate) node: &'static [(Failures, &'static [Step])],
+    pub(crate) node: &'static [(Failures, &'static [Recovery])],
     /// By the node at run time.
-    pub(crate) own: &'p [(Failures, Vec<Step>)],
+    pub(crate) own: &'p [(Failures, Vec<Recovery>)],
     pub(crate) retries: Count,
     pub(crate) transport_retries: Count,
     /// The wait of retries in the transport group that state none.
@@ -77,11 +77,11 @@ impl<'p> Stacks<'p> {
 
     /// The stack for a failure, and the key under which its tries are counted. `decision` is the failure's own, where
     /// it differs from its category's.
-    pub(crate) fn of(&self, category: Category, decision: Option<Retry>) -> (Failures, Vec<Step>) {
+    pub(crate) fn of(&self, category: Category, decision: Option<Retry>) -> (Failures, Vec<Recovery>) {
         let (key, mut steps) = self.chosen(category, decision);
         if is_transport(key) {
             for step in &mut steps {
-                if let Step::Retry { wait, .. } = step {
+                if let Recovery::Retry { wait, .. } = step {
                     *wait = wait.or(self.wait);
                 }
             }
@@ -89,7 +89,7 @@ impl<'p> Stacks<'p> {
         (key, steps)
     }
 
-    fn chosen(&self, category: Category, decision: Option<Retry>) -> (Failures, Vec<Step>) {
+    fn chosen(&self, category: Category, decision: Option<Retry>) -> (Failures, Vec<Recovery>) {
         let own = Failures::Category(category);
         let group = match (decision, category.group()) {
             (Some(Retry::Transport), _) => Some(Failures::Transport),
@@ -113,10 +113,10 @@ impl<'p> Stacks<'p> {
     }
 
     /// The steps that follow a failure of this category, to the last.
-    pub(crate) fn listed(&self, category: Category) -> Vec<Step> {
+    pub(crate) fn listed(&self, category: Category) -> Vec<Recovery> {
         let (_, mut steps) = self.of(category, None);
-        if steps.last() != Some(&Step::Bubble) {
-            steps.push(Step::Bubble);
+        if steps.last() != Some(&Recovery::Bubble) {
+            steps.push(Recovery::Bubble);
         }
         steps
     }
@@ -128,8 +128,8 @@ impl<'p> Stacks<'p> {
         !stated && self.fallback_model.is_none() && !self.fallback
     }
 
-    fn stated(&self, level: Level, key: Failures) -> Option<&[Step]> {
-        let owned = |table: &'p [(Failures, Vec<Step>)]| {
+    fn stated(&self, level: Level, key: Failures) -> Option<&[Recovery]> {
+        let owned = |table: &'p [(Failures, Vec<Recovery>)]| {
             table.iter().find(|(failures, _)| *failures == key).map(|(_, steps)| steps.as_slice())
         };
         match level {
@@ -141,39 +141,39 @@ impl<'p> Stacks<'p> {
         }
     }
 
-    fn by_default(&self, group: Failures) -> Vec<Step> {
+    fn by_default(&self, group: Failures) -> Vec<Recovery> {
         let mut steps = Vec::with_capacity(3);
         let (times, step) = match group {
-            Failures::Answer => (self.retries.times, Step::repair(self.retries.times)),
-            _ => (self.transport_retries.times, Step::retry(self.transport_retries.times)),
+            Failures::Answer => (self.retries.times, Recovery::repair(self.retries.times)),
+            _ => (self.transport_retries.times, Recovery::retry(self.transport_retries.times)),
         };
         steps.extend((times > 0).then_some(step));
-        steps.extend(self.fallback_model.map(|(model, _)| Step::Model(model.to_owned().into())));
-        steps.extend(self.fallback.then_some(Step::Fallback));
+        steps.extend(self.fallback_model.map(|(model, _)| Recovery::Model(model.to_owned().into())));
+        steps.extend(self.fallback.then_some(Recovery::Fallback));
         steps
     }
 
     /// What a stack becomes by the numbers and the model that were stated above it.
-    fn overridden(&self, mut steps: Vec<Step>, group: Option<Failures>, level: Level) -> Vec<Step> {
+    fn overridden(&self, mut steps: Vec<Recovery>, group: Option<Failures>, level: Level) -> Vec<Recovery> {
         if !self.fallback {
-            steps.retain(|step| *step != Step::Fallback);
+            steps.retain(|step| *step != Recovery::Fallback);
         }
         let Some(group) = group else { return steps };
         if let Some((model, by)) = self.fallback_model
             && by < level
         {
-            let at = steps.iter().position(|step| matches!(step, Step::Fallback | Step::Bubble));
-            let model = Step::Model(model.to_owned().into());
+            let at = steps.iter().position(|step| matches!(step, Recovery::Fallback | Recovery::Bubble));
+            let model = Recovery::Model(model.to_owned().into());
             if !steps.contains(&model) {
                 steps.insert(at.unwrap_or(steps.len()), model);
             }
         }
         match group {
             Failures::Answer if self.retries.by < level => {
-                with_times(steps, &Step::repair(self.retries.times))
+                with_times(steps, &Recovery::repair(self.retries.times))
             }
             Failures::Transport if self.transport_retries.by < level => {
-                with_times(steps, &Step::retry(self.transport_retries.times))
+                with_times(steps, &Recovery::retry(self.transport_retries.times))
             }
             _ => steps,
         }
@@ -198,19 +198,19 @@ fn group_of(category: Category) -> Option<Failures> {
 }
 
 /// The stack with one step of `new`'s kind, where its first one was, or else before whatever is no retry.
-fn with_times(mut steps: Vec<Step>, new: &Step) -> Vec<Step> {
-    let same = |step: &Step| std::mem::discriminant(step) == std::mem::discriminant(new);
+fn with_times(mut steps: Vec<Recovery>, new: &Recovery) -> Vec<Recovery> {
+    let same = |step: &Recovery| std::mem::discriminant(step) == std::mem::discriminant(new);
     let first = steps.iter().position(same);
-    let at = first.or_else(|| steps.iter().position(|step| !matches!(step, Step::Retry { .. })));
+    let at = first.or_else(|| steps.iter().position(|step| !matches!(step, Recovery::Retry { .. })));
     let at = at.unwrap_or(steps.len());
     let step = match (new, first.map(|first| &steps[first])) {
-        (Step::Retry { times, .. }, Some(Step::Retry { wait, .. })) => {
-            Step::Retry { times: *times, wait: *wait }
+        (Recovery::Retry { times, .. }, Some(Recovery::Retry { wait, .. })) => {
+            Recovery::Retry { times: *times, wait: *wait }
         }
         _ => new.clone(),
     };
     steps.retain(|step| !same(step));
-    if !matches!(step, Step::Retry { times: 0, .. } | Step::Repair { times: 0 }) {
+    if !matches!(step, Recovery::Retry { times: 0, .. } | Recovery::Repair { times: 0 }) {
         steps.insert(at.min(steps.len()), step);
     }
     steps
@@ -218,11 +218,11 @@ fn with_times(mut steps: Vec<Step>, new: &Step) -> Vec<Step> {
 
 /// The steps that follow a failure of this category, in order, by what the node's attributes say.
 ///
-/// The last is always [`Step::Bubble`]. Readable without a call, a run or a state. A call's or run's settings may change the steps.
+/// The last is always [`Recovery::Bubble`]. Readable without a call, a run or a state. A call's or run's settings may change the steps.
 ///
 /// ```
 /// # use llmnode_runtime as llmnode;
-/// use llmnode::{Category, Step, recovery_of};
+/// use llmnode::{Category, Recovery, recovery_of};
 /// # use llmnode::{Attributes, Node};
 /// # struct Summarize;
 /// # impl Node for Summarize {
@@ -233,10 +233,10 @@ fn with_times(mut steps: Vec<Step>, new: &Step) -> Vec<Step> {
 ///
 /// // #[llm_node(prompt = "Summarize: {text}", fallback_model = "small")] struct Summarize { .. }
 /// let steps = recovery_of::<Summarize>(Category::RateLimitError);
-/// assert_eq!(steps, [Step::retry(2), Step::model("small"), Step::Bubble]);
-/// assert_eq!(recovery_of::<Summarize>(Category::ApiKeyError), [Step::Bubble]);
+/// assert_eq!(steps, [Recovery::retry(2), Recovery::model("small"), Recovery::Bubble]);
+/// assert_eq!(recovery_of::<Summarize>(Category::ApiKeyError), [Recovery::Bubble]);
 /// ```
-pub fn recovery_of<N: Node>(category: Category) -> Vec<Step> {
+pub fn recovery_of<N: Node>(category: Category) -> Vec<Recovery> {
     let silent = Settings::new();
     Stacks::new(&silent, &silent, &silent, &N::ATTRIBUTES).listed(category)
 }
@@ -245,9 +245,12 @@ pub fn recovery_of<N: Node>(category: Category) -> Vec<Step> {
 mod tests {
     use super::*;
 
-    const TWO_MODELS: &[(Failures, &[Step])] = &[
-        (Failures::Category(Category::SchemaError), &[Step::repair(1), Step::model("a"), Step::Bubble]),
-        (Failures::Transport, &[Step::retry(1), Step::model("b"), Step::Fallback]),
+    const TWO_MODELS: &[(Failures, &[Recovery])] = &[
+        (
+            Failures::Category(Category::SchemaError),
+            &[Recovery::repair(1), Recovery::model("a"), Recovery::Bubble],
+        ),
+        (Failures::Transport, &[Recovery::retry(1), Recovery::model("b"), Recovery::Fallback]),
     ];
 
     fn of(call: &Settings, run: &Settings, node: &Attributes, category: Category) -> String {
@@ -259,8 +262,8 @@ mod tests {
     fn the_call_beats_the_run_beats_the_node_and_at_each_the_category_beats_its_group() {
         let node = Attributes::new().recover(TWO_MODELS).fallback();
         let silent = Settings::new();
-        let group = Settings::new().recover(Failures::Answer, [Step::repair(7)]);
-        let both = group.clone().recover(Category::SchemaError, [Step::repair(8)]);
+        let group = Settings::new().recover(Failures::Answer, [Recovery::repair(7)]);
+        let both = group.clone().recover(Category::SchemaError, [Recovery::repair(8)]);
         for (call, run, category, steps) in [
             (&silent, &silent, Category::SchemaError, "repair(1) model(\"a\") bubble"),
             (&silent, &silent, Category::ValidationError, "fallback"),
@@ -281,7 +284,8 @@ mod tests {
         let node = Attributes::new().recover(TWO_MODELS).fallback();
         let silent = Settings::new();
         let numbers = Settings::new().retries(5).transport_retries(0).fallback_model("c");
-        let stacks = numbers.clone().recover(Category::SchemaError, [Step::retry(1), Step::repair(2)]);
+        let stacks =
+            numbers.clone().recover(Category::SchemaError, [Recovery::retry(1), Recovery::repair(2)]);
         for (call, run, category, steps) in [
             (&numbers, &silent, Category::SchemaError, "repair(5) model(\"a\") model(\"c\") bubble"),
             (&numbers, &silent, Category::Network, "model(\"b\") model(\"c\") fallback"),
@@ -297,11 +301,23 @@ mod tests {
     fn a_new_number_keeps_the_wait_and_stands_before_what_is_no_retry() {
         let wait = super::super::Backoff::fixed(std::time::Duration::from_secs(1));
         for (stack, number, changed) in [
-            (vec![Step::retry_with(1, wait), Step::Bubble], Step::retry(4), "retry(4, 1s) bubble"),
-            (vec![Step::retry(1), Step::model("a"), Step::retry(2)], Step::retry(4), "retry(4) model(\"a\")"),
-            (vec![Step::retry(1), Step::Fallback], Step::repair(4), "retry(1) repair(4) fallback"),
-            (vec![Step::repair(1), Step::Bubble], Step::repair(0), "bubble"),
-            (vec![Step::retry(1)], Step::repair(1), "retry(1) repair(1)"),
+            (
+                vec![Recovery::retry_with(1, wait), Recovery::Bubble],
+                Recovery::retry(4),
+                "retry(4, 1s) bubble",
+            ),
+            (
+                vec![Recovery::retry(1), Recovery::model("a"), Recovery::retry(2)],
+                Recovery::retry(4),
+                "retry(4) model(\"a\")",
+            ),
+            (
+                vec![Recovery::retry(1), Recovery::Fallback],
+                Recovery::repair(4),
+                "retry(1) repair(4) fallback",
+            ),
+            (vec![Recovery::repair(1), Recovery::Bubble], Recovery::repair(0), "bubble"),
+            (vec![Recovery::retry(1)], Recovery::repair(1), "retry(1) repair(1)"),
         ] {
             let steps: Vec<_> = with_times(stack, &number).iter().map(ToString::to_string).collect();
             assert_eq!(steps.join(" "), changed);
@@ -311,11 +327,14 @@ mod tests {
     #[test]
     fn a_wait_is_for_retries_of_the_transport_that_state_none() {
         use std::time::Duration;
-        const STATED: &[(Failures, &[Step])] = &[
-            (Failures::Transport, &[Step::retry(1), Step::retry_with(1, Backoff::fixed(Duration::ZERO))]),
-            (Failures::Category(Category::Timeout), &[Step::retry(3)]),
-            (Failures::Category(Category::BadResponse), &[Step::retry(3)]),
-            (Failures::Answer, &[Step::retry(1), Step::repair(1)]),
+        const STATED: &[(Failures, &[Recovery])] = &[
+            (
+                Failures::Transport,
+                &[Recovery::retry(1), Recovery::retry_with(1, Backoff::fixed(Duration::ZERO))],
+            ),
+            (Failures::Category(Category::Timeout), &[Recovery::retry(3)]),
+            (Failures::Category(Category::BadResponse), &[Recovery::retry(3)]),
+            (Failures::Answer, &[Recovery::retry(1), Recovery::repair(1)]),
         ];
         let second = Duration::from_secs(1);
         let waits = |seconds: u32| Settings::new().wait(second * seconds);
@@ -336,29 +355,29 @@ mod tests {
     #[test]
     fn a_failure_that_decides_for_itself_selects_the_groups_stack() {
         let silent = Settings::new();
-        let own = Settings::new().recover(Category::BadResponse, [Step::model("a")]);
+        let own = Settings::new().recover(Category::BadResponse, [Recovery::model("a")]);
         let node = Attributes::new().retries(3);
         let of = |call: &Settings, category, decision| {
             Stacks::new(call, &silent, &silent, &node).of(category, decision)
         };
-        let (transport, answer) = ([Step::retry(2)], [Step::repair(3)]);
+        let (transport, answer) = ([Recovery::retry(2)], [Recovery::repair(3)]);
         assert_eq!(of(&silent, Category::BadResponse, Some(Retry::Transport)).1, transport);
         assert_eq!(of(&silent, Category::EmptyResponse, Some(Retry::Transport)).1, transport);
         assert_eq!(of(&silent, Category::Refusal, Some(Retry::Feedback)).1, answer);
-        assert_eq!(of(&own, Category::BadResponse, Some(Retry::Transport)).1, [Step::model("a")]);
+        assert_eq!(of(&own, Category::BadResponse, Some(Retry::Transport)).1, [Recovery::model("a")]);
     }
 
     #[test]
     fn numbers_change_the_stacks_of_their_group_whatever_a_failure_decides() {
-        const STATED: &[(Failures, &[Step])] = &[
-            (Failures::Category(Category::BadResponse), &[Step::retry(1)]),
-            (Failures::Transport, &[Step::retry(1)]),
+        const STATED: &[(Failures, &[Recovery])] = &[
+            (Failures::Category(Category::BadResponse), &[Recovery::retry(1)]),
+            (Failures::Transport, &[Recovery::retry(1)]),
         ];
         let (call, silent) = (Settings::new().transport_retries(5), Settings::new());
         let node = Attributes::new().recover(STATED);
         let of =
             |category| Stacks::new(&call, &silent, &silent, &node).of(category, Some(Retry::Transport)).1;
-        assert_eq!(of(Category::BadResponse), [Step::retry(1)], "of no group");
-        assert_eq!(of(Category::EmptyResponse), [Step::retry(5)], "of the group transport, as decided");
+        assert_eq!(of(Category::BadResponse), [Recovery::retry(1)], "of no group");
+        assert_eq!(of(Category::EmptyResponse), [Recovery::retry(5)], "of the group transport, as decided");
     }
 }

@@ -3,7 +3,7 @@
 use std::hash::{BuildHasher, RandomState};
 use std::time::Duration;
 
-use super::step::Backoff;
+use super::recovery::Backoff;
 
 /// The default of the transport group: a random part of 0.5 s · 2ⁿ, at most of 8 s ("full jitter", as in AWS's
 /// Architecture Blog), so that clients which failed together do not come back together.

@@ -18,7 +18,7 @@ use crate::ledger::{CallId, CallRecord, CallScope};
 use crate::limits::{CallLimits, Limits};
 use crate::node::Exec;
 use crate::panics::{caught, guarded};
-use crate::recovery::{Backoff, Failures, Step};
+use crate::recovery::{Backoff, Failures, Recovery};
 use crate::settings::Settings;
 
 type Outcome<T> = Result<CallReport<T>, NodeError>;
@@ -36,13 +36,13 @@ pub struct Call<'r, T> {
 
 /// The call that makes another one.
 #[derive(Clone, Copy)]
-pub(super) struct Parent<'r> {
+pub(crate) struct Parent<'r> {
     pub(super) id: CallId,
     pub(super) limits: &'r CallLimits<'r>,
 }
 
 impl<'r, T> Call<'r, T> {
-    pub(super) fn new<S, N>(core: &'r RunCore, parent: Option<Parent<'r>>, state: &'r S, node: &'r N) -> Self
+    pub(crate) fn new<S, N>(core: &'r RunCore, parent: Option<Parent<'r>>, state: &'r S, node: &'r N) -> Self
     where
         S: ?Sized,
         N: Exec<S, Output = T>,
@@ -83,7 +83,11 @@ impl<'r, T> Call<'r, T> {
     }
 
     /// Sets the steps that follow failures of a category or group.
-    pub fn recover(mut self, failures: impl Into<Failures>, steps: impl IntoIterator<Item = Step>) -> Self {
+    pub fn recover(
+        mut self,
+        failures: impl Into<Failures>,
+        steps: impl IntoIterator<Item = Recovery>,
+    ) -> Self {
         self.settings = self.settings.recover(failures, steps);
         self
     }

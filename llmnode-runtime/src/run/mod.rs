@@ -20,4 +20,5 @@ pub use cx::Cx;
 pub use fallback::{FallbackParameters, FallbackValue, Falling, fallback, fallback_with_state};
 pub use map::Map;
 pub use run::Run;
+pub(crate) use run::RunCore;
 pub use shell::exec;

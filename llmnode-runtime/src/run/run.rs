@@ -227,6 +227,11 @@ impl<S> Run<S> {
         &mut self.state
     }
 
+    /// What runs of different states share, and the state.
+    pub(crate) fn parts(&mut self) -> (&RunCore, &mut S) {
+        (&self.core, &mut self.state)
+    }
+
     /// A handle to the figures so far; readable while calls run.
     pub fn ledger(&self) -> Ledger {
         self.core.ledger.clone()
@@ -257,6 +262,12 @@ impl<S> Run<S> {
         N: Exec<S> + Send + 'r,
     {
         Map::new(&self.core, &self.state, nodes.into_iter())
+    }
+}
+
+impl fmt::Debug for RunCore {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("RunCore").finish_non_exhaustive()
     }
 }
 

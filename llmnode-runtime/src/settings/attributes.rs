@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use crate::limits::Limits;
-use crate::recovery::{Backoff, Failures, Step};
+use crate::recovery::{Backoff, Failures, Recovery};
 
 /// The settings that a node's attributes state; every call of the node starts from them.
 #[derive(Clone, Copy, Debug, Default)]
@@ -24,7 +24,7 @@ pub struct Attributes {
     /// The longest wait that a server may ask for.
     pub max_wait: Option<Duration>,
     /// The steps that follow a failure, for those failures that have other ones than by default.
-    pub recover: &'static [(Failures, &'static [Step])],
+    pub recover: &'static [(Failures, &'static [Recovery])],
     /// The model to ask when all further tries with the first one failed: a name registered on the run, or else the
     /// provider's id.
     pub fallback_model: Option<&'static str>,
@@ -103,7 +103,7 @@ impl Attributes {
 
     /// States the steps that follow failures. The table has to be a constant of its own.
     #[must_use]
-    pub const fn recover(mut self, stacks: &'static [(Failures, &'static [Step])]) -> Self {
+    pub const fn recover(mut self, stacks: &'static [(Failures, &'static [Recovery])]) -> Self {
         self.recover = stacks;
         self
     }

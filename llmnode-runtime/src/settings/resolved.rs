@@ -7,7 +7,7 @@ use crate::category::Category;
 use crate::error::NodeError;
 use crate::model::Request;
 use crate::output::Answers;
-use crate::recovery::{Count, Failures, Level, Stacks, Step, check};
+use crate::recovery::{Count, Failures, Level, Recovery, Stacks, check};
 
 /// What holds for one call.
 pub(crate) struct Resolved<'p> {
@@ -105,8 +105,9 @@ impl<'p> Resolved<'p> {
                  output type or `validate = path`, or use transport_retries",
             ),
         ];
-        let owned =
-            |table: &'p [(Failures, Vec<Step>)]| table.iter().map(|(key, steps)| (*key, steps.as_slice()));
+        let owned = |table: &'p [(Failures, Vec<Recovery>)]| {
+            table.iter().map(|(key, steps)| (*key, steps.as_slice()))
+        };
         let stacks = [
             stated(owned(&call.recover), call.retries, call.transport_retries, node.fallback, answers),
             // The run's word is for nodes of all kinds; what a node cannot do, it leaves out.
@@ -135,14 +136,14 @@ fn refuse(faults: Vec<String>) -> Result<(), NodeError> {
 
 /// What is wrong with the recovery that call, run or node states.
 fn stated<'s>(
-    stacks: impl Iterator<Item = (Failures, &'s [Step])>,
+    stacks: impl Iterator<Item = (Failures, &'s [Recovery])>,
     retries: Option<u32>,
     transport_retries: Option<u32>,
     fallback: bool,
     answers: Answers,
 ) -> Vec<String> {
     let mut keys = Vec::new();
-    let fault = |(failures, steps): (Failures, &[Step])| {
+    let fault = |(failures, steps): (Failures, &[Recovery])| {
         if let Err(fault) = check(failures, steps, fallback, answers) {
             return Some(fault);
         }
@@ -151,8 +152,8 @@ fn stated<'s>(
         }
         keys.push(failures);
         let (name, step) = match failures {
-            Failures::Answer => ("retries", Step::repair(retries?)),
-            Failures::Transport => ("transport_retries", Step::retry(transport_retries?)),
+            Failures::Answer => ("retries", Recovery::repair(retries?)),
+            Failures::Transport => ("transport_retries", Recovery::retry(transport_retries?)),
             Failures::Category(_) => return None,
         };
         Some(format!(
@@ -250,9 +251,9 @@ mod tests {
             Settings::new().fallback_model(" "),
             Settings::new().max_output_bytes(0),
             Settings::new().feedback_rounds(0),
-            Settings::new().retries(1).recover(Failures::Answer, [Step::repair(1)]),
-            Settings { recover: vec![(Failures::Answer, vec![Step::repair(1)]); 2], ..Settings::new() },
-            Settings::new().transport_retries(1).recover(Failures::Transport, [Step::retry(1)]),
+            Settings::new().retries(1).recover(Failures::Answer, [Recovery::repair(1)]),
+            Settings { recover: vec![(Failures::Answer, vec![Recovery::repair(1)]); 2], ..Settings::new() },
+            Settings::new().transport_retries(1).recover(Failures::Transport, [Recovery::retry(1)]),
         ] {
             let error = request(&call, &ModelSettings::new(), &silent, &Attributes::new()).unwrap_err();
             assert_eq!(error.category(), Category::ConfigError, "{call:?}");
@@ -302,11 +303,11 @@ mod tests {
     #[test]
     fn the_runs_recovery_is_for_nodes_of_all_kinds() {
         let run = Settings::new()
-            .recover(Category::SchemaError, [Step::repair(1)])
-            .recover(Failures::Transport, [Step::retry(1), Step::Fallback]);
+            .recover(Category::SchemaError, [Recovery::repair(1)])
+            .recover(Failures::Transport, [Recovery::retry(1), Recovery::Fallback]);
         let (silent, node) = (Settings::new(), Attributes::new());
         let resolved = Resolved::new(&silent, &run, &silent, &node, Answers::Taken).unwrap();
-        assert_eq!(resolved.stacks.of(Category::Network, None).1, [Step::retry(1)]);
+        assert_eq!(resolved.stacks.of(Category::Network, None).1, [Recovery::retry(1)]);
         assert!(Resolved::new(&run, &silent, &silent, &node, Answers::Taken).is_err());
     }
 }

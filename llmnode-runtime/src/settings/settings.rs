@@ -7,7 +7,7 @@ use std::time::Duration;
 use serde_json::{Map, Value};
 
 use crate::limits::Limits;
-use crate::recovery::{Backoff, Failures, Step};
+use crate::recovery::{Backoff, Failures, Recovery};
 
 /// Settings of one call ([`Call::settings`](crate::Call::settings)) or of all calls of a run
 /// ([`Run::with_settings`](crate::Run::with_settings)).
@@ -37,7 +37,7 @@ pub struct Settings {
     pub transport_retries: Option<u32>,
     /// The steps that follow failures, for those failures that have other ones than by default. The call's word
     /// beats the run's, which beats the node's; at each, a category's stack beats its group's.
-    pub recover: Vec<(Failures, Vec<Step>)>,
+    pub recover: Vec<(Failures, Vec<Recovery>)>,
     /// The model to ask when all further tries with the first one failed: a name registered on the run, or else
     /// the provider's id. Default: none.
     pub fallback_model: Option<String>,
@@ -136,7 +136,11 @@ impl Settings {
 
     /// Sets the steps that follow failures of a category or group, instead of those set for it so far.
     #[must_use]
-    pub fn recover(mut self, failures: impl Into<Failures>, steps: impl IntoIterator<Item = Step>) -> Self {
+    pub fn recover(
+        mut self,
+        failures: impl Into<Failures>,
+        steps: impl IntoIterator<Item = Recovery>,
+    ) -> Self {
         let failures = failures.into();
         self.recover.retain(|(key, _)| *key != failures);
         self.recover.push((failures, steps.into_iter().collect()));

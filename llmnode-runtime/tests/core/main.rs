@@ -5,6 +5,7 @@
 mod attempts;
 mod calls;
 mod errors;
+mod flow;
 mod forms;
 mod hooks;
 mod ledger;

@@ -3,8 +3,8 @@
 use crate::recovery::kinds;
 use crate::support::{BAD, GOAL, GOOD, busy, run, script, world};
 use llmnode_runtime::{
-    AttemptKind, BoxFuture, Category, ChatModel, Completion, ModelError, Reply, Request, Run, ScriptedModel,
-    Settings, Sink, Step,
+    AttemptKind, BoxFuture, Category, ChatModel, Completion, ModelError, Recovery, Reply, Request, Run,
+    ScriptedModel, Settings, Sink,
 };
 
 #[tokio::test]
@@ -20,7 +20,7 @@ async fn a_fallback_model_that_says_what_the_first_one_said_is_still_corrected()
 async fn the_model_after_next_is_asked_whatever_ails_the_next_one() {
     let no_key = ModelError::unsent(Category::ApiKeyError, "no key");
     let run = run(&script([busy()])).model("small", script([no_key])).model("large", script([GOOD]));
-    let steps = [Step::model("small"), Step::model("large")];
+    let steps = [Recovery::model("small"), Recovery::model("large")];
     assert!(run.call(&GOAL).recover(Category::ServerError, steps).await.is_ok());
 }
 

@@ -6,8 +6,8 @@ use std::time::Duration;
 use llmnode_runtime::primitive::{Payload, PrimitiveBuilder, Response};
 use llmnode_runtime::testing::{FnModel, Reply, assert_prompt, request_of};
 use llmnode_runtime::{
-    AttemptKind, Category, Failures, ModelError, NodeError, Primitive, Run, ScriptedModel, Settings, Step,
-    TestClock,
+    AttemptKind, Category, Failures, ModelError, NodeError, Primitive, Recovery, Run, ScriptedModel,
+    Settings, TestClock,
 };
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -118,8 +118,8 @@ fn c3_what_the_builder_states_takes_the_place_of_a_default() {
     assert_eq!(steps(&model, Category::SchemaError), r#"retry(1) repair(2) model("small") bubble"#);
     assert_eq!(steps(&model, Category::RateLimitError), r#"retry(3, 2s) model("small") bubble"#);
 
-    let own = builder().output::<City>().recover(Failures::Answer, [Step::Bubble]);
-    let own = own.recover(Category::ServerError, [Step::retry(9)]).build().unwrap();
+    let own = builder().output::<City>().recover(Failures::Answer, [Recovery::Bubble]);
+    let own = own.recover(Category::ServerError, [Recovery::retry(9)]).build().unwrap();
     assert_eq!(steps(&own, Category::SchemaError), "bubble");
     assert_eq!(steps(&own, Category::ServerError), "retry(9) bubble");
     assert_eq!(steps(&own, Category::RateLimitError), "retry(3, 2s) bubble");
@@ -191,7 +191,7 @@ async fn c11_own_tries_do_not_touch_attempt() {
 
 #[tokio::test]
 async fn c13_details_are_short_and_have_no_content() {
-    let bubbles = || builder().output::<City>().recover(Failures::Answer, [Step::Bubble]);
+    let bubbles = || builder().output::<City>().recover(Failures::Answer, [Recovery::Bubble]);
     let long = format!(r#"{{"name": "{}", "people": "{}"}}"#, "n".repeat(10_000), "p".repeat(10_000));
     let response = respond(&bubbles().build().unwrap(), [long]).await;
     assert!(response.details.as_ref().unwrap().violations[0].starts_with("people: invalid type"));
@@ -206,7 +206,7 @@ async fn c13_details_are_short_and_have_no_content() {
     assert!(details.message.len() <= 260);
 
     let many = builder().output_schema(json!({"type": "object", "additionalProperties": {"type": "null"}}));
-    let many = many.recover(Failures::Answer, [Step::Bubble]).build().unwrap();
+    let many = many.recover(Failures::Answer, [Recovery::Bubble]).build().unwrap();
     let answer: serde_json::Map<String, Value> = (0..100).map(|n| (format!("m{n}"), json!(n))).collect();
     let response = respond(&many, [Reply::json(answer)]).await;
     assert_eq!(response.details.unwrap().violations.len(), 25);
@@ -220,7 +220,7 @@ async fn c14_one_owner_of_retries() {
     assert_eq!(model.requests().len(), 4, "the first and the steps of one stack");
     let call = run
         .call(&extract().ask("x"))
-        .settings(Settings::new().recover(Failures::Answer, [Step::Bubble]))
+        .settings(Settings::new().recover(Failures::Answer, [Recovery::Bubble]))
         .report()
         .await;
     let response = Response::from(call);
@@ -300,7 +300,7 @@ fn every_fault_of_a_builder_is_told_at_once() {
             .model("")
             .temperature(-1.0)
             .max_tokens(0)
-            .recover(Category::ApiKeyError, [Step::retry(1)]),
+            .recover(Category::ApiKeyError, [Recovery::retry(1)]),
     );
     for fault in [
         "the name is empty",
@@ -322,7 +322,7 @@ fn every_fault_of_a_builder_is_told_at_once() {
         assert!(error.message().contains(fault), "{}", error.message());
     }
     let twice =
-        config_error(builder().output::<City>().retries(1).recover(Failures::Answer, [Step::repair(1)]));
+        config_error(builder().output::<City>().retries(1).recover(Failures::Answer, [Recovery::repair(1)]));
     assert!(twice.message().contains("keep one of them"));
 }
 

@@ -12,8 +12,8 @@ use llmnode_runtime::private::{Falling, fallback_with_state};
 use llmnode_runtime::prompt::Prompt;
 use llmnode_runtime::{
     AttemptKind, Attributes, Backoff, CallRecord, Category, Cx, Degraded, Exec, Failures, Limits, LlmNode,
-    ModelError, ModelSettings, Node, NodeError, OutputSpec, Reply, Retry, Run, ScriptedModel, Settings, Step,
-    TestClock, recovery_of,
+    ModelError, ModelSettings, Node, NodeError, OutputSpec, Recovery, Reply, Retry, Run, ScriptedModel,
+    Settings, TestClock, recovery_of,
 };
 
 const NO_JSON: &str = "no JSON";
@@ -29,7 +29,7 @@ fn rate_limited() -> ModelError {
 #[tokio::test]
 async fn a_stack_is_taken_step_by_step() {
     let model = script([NO_JSON, NO_JSON, NO_JSON, NO_JSON]);
-    let steps = [Step::retry(1), Step::repair(2), Step::Bubble];
+    let steps = [Recovery::retry(1), Recovery::repair(2), Recovery::Bubble];
     let error = run(&model).call(&GOAL).recover(Category::SchemaError, steps).await.unwrap_err();
     assert_eq!(error.category(), Category::SchemaError);
     let record = error.record().unwrap();
@@ -46,13 +46,13 @@ async fn another_category_selects_another_stack_and_each_keeps_its_count() {
     let call = run(&model);
     let call = call
         .call(&GOAL)
-        .recover(Category::SchemaError, [Step::repair(1)])
-        .recover(Category::ValidationError, [Step::repair(5)]);
+        .recover(Category::SchemaError, [Recovery::repair(1)])
+        .recover(Category::ValidationError, [Recovery::repair(5)]);
     let error = call.await.unwrap_err();
     assert_eq!((error.category(), model.requests().len()), (Category::SchemaError, 3));
 }
 
-const ONE_REPAIR: &[(Failures, &[Step])] = &[(Failures::Answer, &[Step::repair(1)])];
+const ONE_REPAIR: &[(Failures, &[Recovery])] = &[(Failures::Answer, &[Recovery::repair(1)])];
 
 /// One correction, stated as a stack.
 struct Stubborn;
@@ -68,7 +68,7 @@ node_like_choose!(Stubborn);
 async fn validators_are_told_the_corrections_that_a_stated_stack_allows() {
     let model = script([GOOD, GOOD, GOOD, GOOD]);
     let run = run(&model).with_state(World { mood: Mood::AcceptLast, ..world() });
-    run.call(&GOAL).recover(Failures::Answer, [Step::repair(1)]).await.unwrap();
+    run.call(&GOAL).recover(Failures::Answer, [Recovery::repair(1)]).await.unwrap();
     assert_eq!(model.requests().len(), 2, "the second was the last");
     run.call(&Stubborn).await.unwrap();
     assert_eq!(model.requests().len(), 4);
@@ -80,7 +80,7 @@ async fn retries_of_a_call_are_the_repairs_of_the_nodes_stacks() {
         (Settings::new(), 2),
         (Settings::new().retries(0), 1),
         (Settings::new().retries(3), 4),
-        (Settings::new().recover(Category::ValidationError, [Step::Bubble]), 1),
+        (Settings::new().recover(Category::ValidationError, [Recovery::Bubble]), 1),
     ] {
         let model = script([BAD; 4]);
         run(&model).call(&Stubborn).settings(settings.clone()).await.unwrap_err();
@@ -119,11 +119,11 @@ async fn a_fallback_model_that_is_not_registered_is_an_id_for_the_runs_own_model
 async fn every_error_of_every_model_is_listed_and_none_is_asked_twice() {
     let (first, second) = (script([BAD]), script([Reply::from(busy()), NO_JSON.into()]));
     let run = run(&first).model("small", second.clone());
-    let steps = || [Step::retry(1), Step::model("small"), Step::Bubble];
+    let steps = || [Recovery::retry(1), Recovery::model("small"), Recovery::Bubble];
     let call = run
         .call(&GOAL)
         .recover(Failures::Transport, steps())
-        .recover(Failures::Answer, [Step::model("small"), Step::Bubble]);
+        .recover(Failures::Answer, [Recovery::model("small"), Recovery::Bubble]);
     let error = call.await.unwrap_err();
     assert_eq!((first.requests().len(), second.requests().len()), (1, 2));
     let said = error.to_string();
@@ -140,15 +140,15 @@ async fn a_final_failure_falls_back_only_if_the_recovery_says_so() {
     let run = run(&script([refusal(), refusal()])).model("small", second.clone());
     let error = run.call(&GOAL).fallback_model("small").await.unwrap_err();
     assert_eq!((error.category(), second.requests().len()), (Category::Refusal, 0));
-    let steps = [Step::model("small")];
+    let steps = [Recovery::model("small")];
     run.call(&GOAL).recover(Category::Refusal, steps).await.unwrap();
     assert_eq!(second.requests().len(), 1);
 }
 
 /// Asks `small` after one failure of the transport, and falls back on the node's value.
 fn over_small() -> Settings {
-    let steps = [Step::model("small"), Step::Fallback];
-    Settings::new().recover(Failures::Transport, steps).recover(Failures::Answer, [Step::repair(1)])
+    let steps = [Recovery::model("small"), Recovery::Fallback];
+    Settings::new().recover(Failures::Transport, steps).recover(Failures::Answer, [Recovery::repair(1)])
 }
 
 #[tokio::test]
@@ -176,7 +176,7 @@ async fn a_model_that_never_stops_adapting_falls_back_too() {
     let adapted = || ModelError::new(Category::BadRequest, "unknown field").retry(Retry::Adapted);
     let first = script((0..20).map(|_| adapted()));
     let run = run(&first).model("small", script([GOOD]));
-    run.call(&GOAL).recover(Category::BadRequest, [Step::model("small")]).await.unwrap();
+    run.call(&GOAL).recover(Category::BadRequest, [Recovery::model("small")]).await.unwrap();
     assert_eq!(first.requests().len(), 9);
 }
 
@@ -195,7 +195,7 @@ async fn a_misspelt_model_is_told_from_the_registered_ones() {
 async fn a_bubble_that_is_stated_ends_the_call_with_a_fallback_model_too() {
     let small = script([Reply::text("").refusal("no")]);
     let run = run(&script([busy()])).model("small", small);
-    let settings = over_small().recover(Category::Refusal, [Step::Bubble]);
+    let settings = over_small().recover(Category::Refusal, [Recovery::Bubble]);
     let error = run.call(&Guess).settings(settings).await.unwrap_err();
     assert_eq!(error.category(), Category::Refusal);
 }
@@ -220,7 +220,7 @@ async fn an_answer_is_the_last_only_if_neither_a_model_nor_a_value_follows() {
     let model = script([GOOD; 4]);
     let run = Run::new(model.clone()).with_state(World { mood: Mood::AcceptLast, ..world() });
     run.call(&GOAL)
-        .recover(Failures::Answer, [Step::repair(1), Step::retry(1), Step::repair(1)])
+        .recover(Failures::Answer, [Recovery::repair(1), Recovery::retry(1), Recovery::repair(1)])
         .await
         .unwrap();
     assert_eq!(model.requests().len(), 4);
@@ -257,7 +257,7 @@ async fn waits_are_the_servers_and_the_stacks_on_top() {
     let replies = [asking().into(), Reply::from(rate_limited()), asking().into(), GOOD.into()];
     let run = Run::new(script(replies)).with_clock(clock.clone()).with_state(world());
     let minute = Backoff::fixed(Duration::from_secs(70));
-    let steps = [Step::retry_with(2, minute), Step::retry(1)];
+    let steps = [Recovery::retry_with(2, minute), Recovery::retry(1)];
     run.call(&GOAL).recover(Category::RateLimitError, steps).await.unwrap();
     let waits = clock.waits();
     assert_eq!(
@@ -357,7 +357,7 @@ async fn a_value_may_stand_for_an_answer_that_the_limits_did_not_let_come() {
         let model = script([Reply::from(NO_JSON), Reply::text(GOOD).after(3600 * second)]);
         let begin = tokio::time::Instant::now();
         let call = run(&model);
-        let call = call.call(&Guess).limits(limits).recover(Category::LimitExceeded, [Step::Fallback]);
+        let call = call.call(&Guess).limits(limits).recover(Category::LimitExceeded, [Recovery::Fallback]);
         let report = call.report().await.unwrap();
         assert_eq!((report.value.item.as_str(), report.record.category), (item, None), "{limit}");
         assert_eq!(report.record.degraded, Some(Degraded::FallbackValue));
@@ -373,29 +373,33 @@ async fn a_value_may_stand_for_an_answer_that_the_limits_did_not_let_come() {
 
 #[tokio::test]
 async fn stacks_that_make_no_sense_are_config_errors_that_say_what_to_write() {
-    let retry = |wait| Step::retry_with(1, wait);
+    let retry = |wait| Recovery::retry_with(1, wait);
     let (short, long) = (Duration::from_secs(1), Duration::from_secs(60));
     for (failures, steps, said) in [
-        (Category::Panic.into(), vec![Step::Bubble], "nothing recovers it"),
-        (Category::LimitUnenforceable.into(), vec![Step::Bubble], "nothing recovers it"),
+        (Category::Panic.into(), vec![Recovery::Bubble], "nothing recovers it"),
+        (Category::LimitUnenforceable.into(), vec![Recovery::Bubble], "nothing recovers it"),
         (
             Category::LimitExceeded.into(),
-            vec![Step::retry(1)],
+            vec![Recovery::retry(1)],
             "forbids further requests; leave `retry(1)` out",
         ),
-        (Category::LimitExceeded.into(), vec![Step::repair(1)], "forbids further requests"),
-        (Category::LimitExceeded.into(), vec![Step::model("a"), Step::Bubble], "forbids further requests"),
+        (Category::LimitExceeded.into(), vec![Recovery::repair(1)], "forbids further requests"),
+        (
+            Category::LimitExceeded.into(),
+            vec![Recovery::model("a"), Recovery::Bubble],
+            "forbids further requests",
+        ),
         (Failures::Answer, vec![], "`bubble` returns the failure at once"),
-        (Failures::Answer, vec![Step::repair(0)], "does nothing"),
-        (Failures::Transport, vec![Step::retry(0)], "does nothing"),
+        (Failures::Answer, vec![Recovery::repair(0)], "does nothing"),
+        (Failures::Transport, vec![Recovery::retry(0)], "does nothing"),
         (Failures::Transport, vec![retry(Backoff::growing(long, short))], "goes down"),
-        (Failures::Transport, vec![Step::repair(1)], "only bad answers can be repaired"),
-        (Category::TruncatedOutput.into(), vec![Step::repair(1)], "only bad answers can be repaired"),
-        (Category::ApiKeyError.into(), vec![Step::retry(1)], "fails with `api_key_error` again"),
-        (Failures::Answer, vec![Step::Bubble, Step::repair(1)], "`repair(1)` stands behind `bubble`"),
-        (Failures::Answer, vec![Step::model("a"), Step::model("a")], "stands there twice"),
-        (Failures::Answer, vec![Step::model(" ")], "name is empty"),
-        (Failures::Answer, vec![Step::Fallback], "has no fallback value"),
+        (Failures::Transport, vec![Recovery::repair(1)], "only bad answers can be repaired"),
+        (Category::TruncatedOutput.into(), vec![Recovery::repair(1)], "only bad answers can be repaired"),
+        (Category::ApiKeyError.into(), vec![Recovery::retry(1)], "fails with `api_key_error` again"),
+        (Failures::Answer, vec![Recovery::Bubble, Recovery::repair(1)], "`repair(1)` stands behind `bubble`"),
+        (Failures::Answer, vec![Recovery::model("a"), Recovery::model("a")], "stands there twice"),
+        (Failures::Answer, vec![Recovery::model(" ")], "name is empty"),
+        (Failures::Answer, vec![Recovery::Fallback], "has no fallback value"),
     ] {
         let model = script([GOOD]);
         let error = run(&model).call(&GOAL).recover(failures, steps).await.unwrap_err();
@@ -406,24 +410,24 @@ async fn stacks_that_make_no_sense_are_config_errors_that_say_what_to_write() {
 
 #[test]
 fn a_nodes_recovery_is_readable_without_a_call() {
-    assert_eq!(recovery_of::<Choose>(Category::SchemaError), [Step::repair(2), Step::Bubble]);
-    assert_eq!(recovery_of::<Choose>(Category::Timeout), [Step::retry(2), Step::Bubble]);
-    assert_eq!(recovery_of::<Choose>(Category::ContextLengthError), [Step::Bubble]);
-    assert_eq!(recovery_of::<Choose>(Category::Aborted), [Step::Bubble]);
-    let guess = [Step::repair(1), Step::Fallback, Step::Bubble];
+    assert_eq!(recovery_of::<Choose>(Category::SchemaError), [Recovery::repair(2), Recovery::Bubble]);
+    assert_eq!(recovery_of::<Choose>(Category::Timeout), [Recovery::retry(2), Recovery::Bubble]);
+    assert_eq!(recovery_of::<Choose>(Category::ContextLengthError), [Recovery::Bubble]);
+    assert_eq!(recovery_of::<Choose>(Category::Aborted), [Recovery::Bubble]);
+    let guess = [Recovery::repair(1), Recovery::Fallback, Recovery::Bubble];
     assert_eq!(recovery_of::<Guess>(Category::EmptyResponse), guess);
     assert_eq!(recovery_of::<&Guess>(Category::EmptyResponse), guess);
 }
 
-fn step() -> impl Strategy<Value = Step> {
+fn step() -> impl Strategy<Value = Recovery> {
     prop_oneof![
-        (1..4_u32).prop_map(Step::retry),
-        (1..4_u32).prop_map(Step::repair),
-        prop::sample::select(vec!["a", "b"]).prop_map(Step::model),
+        (1..4_u32).prop_map(Recovery::retry),
+        (1..4_u32).prop_map(Recovery::repair),
+        prop::sample::select(vec!["a", "b"]).prop_map(Recovery::model),
     ]
 }
 
-fn stack() -> impl Strategy<Value = Vec<Step>> {
+fn stack() -> impl Strategy<Value = Vec<Recovery>> {
     prop::collection::vec(step(), 1..4)
 }
 
@@ -438,15 +442,15 @@ proptest! {
         transport in prop::collection::vec(1..4_u32, 0..3),
         faults in prop::collection::vec(0..3_usize, 200),
     ) {
-        let transport: Vec<_> = transport.into_iter().map(Step::retry).chain([Step::model("b")]).collect();
+        let transport: Vec<_> = transport.into_iter().map(Recovery::retry).chain([Recovery::model("b")]).collect();
         let stacks = [(Failures::Answer, answer), (Category::SchemaError.into(), schema), (Failures::Transport, transport)];
-        let tries = |step: &Step| match step {
-            Step::Retry { times, .. } | Step::Repair { times } => *times as usize,
+        let tries = |step: &Recovery| match step {
+            Recovery::Retry { times, .. } | Recovery::Repair { times } => *times as usize,
             _ => 0,
         };
         let per_model = 1 + stacks.iter().flat_map(|(_, steps)| steps).map(tries).sum::<usize>();
         let twice = stacks.iter().any(|(_, steps)| {
-            let models = |name: &'static str| steps.iter().filter(|step| **step == Step::model(name)).count();
+            let models = |name: &'static str| steps.iter().filter(|step| **step == Recovery::model(name)).count();
             models("a") > 1 || models("b") > 1
         });
         let reply = |fault: &usize| match fault {

@@ -24,7 +24,7 @@ fn failures(key: &str, private: &Ident) -> TokenStream {
 }
 
 fn step(step: &Step, private: &Ident) -> TokenStream {
-    let of = quote!(#private::Step);
+    let of = quote!(#private::Recovery);
     match &step.action {
         Action::Retry { times, wait: None } => {
             let times = Literal::u32_unsuffixed(*times);

@@ -3,7 +3,7 @@
 use super::*;
 use crate::support::{BAD, Choice, Choose, GOAL, GOOD, Say, busy, run, say, script, world};
 use llmnode_runtime::prompt::{Prompt, Segment};
-use llmnode_runtime::{Attributes, Cx, Exec, Failures, LlmNode, Node, OutputSpec, Step};
+use llmnode_runtime::{Attributes, Cx, Exec, Failures, LlmNode, Node, OutputSpec, Recovery};
 
 /// Two requests for all its calls in a run.
 struct Twice;
@@ -180,7 +180,8 @@ async fn a_call_within_a_call_counts_for_all_around_it() {
 #[tokio::test]
 async fn a_fallback_model_has_no_budget_of_its_own_and_a_limit_does_not_fall_back() {
     let model = script([Reply::from(busy()), Reply::from(busy()), Reply::text("hi")]);
-    let settings = Settings::new().recover(Failures::Transport, [Step::retry(1), Step::model("other")]);
+    let settings =
+        Settings::new().recover(Failures::Transport, [Recovery::retry(1), Recovery::model("other")]);
     let run = run(&model).with_settings(settings);
     let error = run.call(&say("")).limits(Limits::new().requests(2)).await.unwrap_err();
     assert_eq!((error.category(), error.attempts().len()), (Category::LimitExceeded, 2));

@@ -12,7 +12,7 @@ use crate::category::Category;
 #[non_exhaustive]
 pub enum Failures {
     /// Those of one category; of the answer, transport and final groups, and `limit_exceeded`, which only
-    /// [`Step::Fallback`] and [`Step::Bubble`] follow.
+    /// [`Recovery::Fallback`] and [`Recovery::Bubble`] follow.
     Category(Category),
     /// All of the answer group that have no stack of their own.
     Answer,
@@ -40,14 +40,14 @@ impl fmt::Display for Failures {
 ///
 /// ```
 /// # use llmnode_runtime as llmnode;
-/// use llmnode::Step;
+/// use llmnode::Recovery;
 ///
-/// assert_eq!(Step::repair(2).to_string(), "repair(2)");
-/// assert_eq!(Step::Model("small".into()).to_string(), "model(\"small\")");
+/// assert_eq!(Recovery::repair(2).to_string(), "repair(2)");
+/// assert_eq!(Recovery::Model("small".into()).to_string(), "model(\"small\")");
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Step {
+pub enum Recovery {
     /// The same request again.
     Retry {
         /// How often, 1 or more.
@@ -70,37 +70,37 @@ pub enum Step {
     Bubble,
 }
 
-impl Step {
+impl Recovery {
     /// The same request again, so often.
     pub const fn retry(times: u32) -> Self {
-        Step::Retry { times, wait: None }
+        Recovery::Retry { times, wait: None }
     }
 
     /// The same request again, so often, each after a wait.
     pub const fn retry_with(times: u32, wait: Backoff) -> Self {
-        Step::Retry { times, wait: Some(wait) }
+        Recovery::Retry { times, wait: Some(wait) }
     }
 
     /// A correction, so often.
     pub const fn repair(times: u32) -> Self {
-        Step::Repair { times }
+        Recovery::Repair { times }
     }
 
     /// Another model, by a name registered on the run or else the provider's id.
     pub const fn model(name: &'static str) -> Self {
-        Step::Model(Cow::Borrowed(name))
+        Recovery::Model(Cow::Borrowed(name))
     }
 }
 
-impl fmt::Display for Step {
+impl fmt::Display for Recovery {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Step::Retry { times, wait: None } => write!(f, "retry({times})"),
-            Step::Retry { times, wait: Some(wait) } => write!(f, "retry({times}, {wait})"),
-            Step::Repair { times } => write!(f, "repair({times})"),
-            Step::Model(name) => write!(f, "model({name:?})"),
-            Step::Fallback => f.write_str("fallback"),
-            Step::Bubble => f.write_str("bubble"),
+            Recovery::Retry { times, wait: None } => write!(f, "retry({times})"),
+            Recovery::Retry { times, wait: Some(wait) } => write!(f, "retry({times}, {wait})"),
+            Recovery::Repair { times } => write!(f, "repair({times})"),
+            Recovery::Model(name) => write!(f, "model({name:?})"),
+            Recovery::Fallback => f.write_str("fallback"),
+            Recovery::Bubble => f.write_str("bubble"),
         }
     }
 }

@@ -1,0 +1,50 @@
+//! What a step decides.
+
+use std::borrow::Cow;
+
+/// What a step decides, by a name: graphs that are known only at run time route by it.
+///
+/// Derived by `#[derive(Action)]` for enums. `()`, the action of a step that has nothing to decide, is called
+/// `"default"`, and so is an empty text.
+pub trait Action: Send + 'static {
+    /// All names that there are; `None`: any text may be one.
+    const NAMES: Option<&'static [&'static str]>;
+
+    /// The name of this very action.
+    fn name(&self) -> Cow<'static, str>;
+}
+
+/// The name of the action of a step that has nothing to decide.
+const DEFAULT: &str = "default";
+
+impl Action for () {
+    const NAMES: Option<&'static [&'static str]> = Some(&[DEFAULT]);
+
+    fn name(&self) -> Cow<'static, str> {
+        Cow::Borrowed(DEFAULT)
+    }
+}
+
+impl Action for bool {
+    const NAMES: Option<&'static [&'static str]> = Some(&["true", "false"]);
+
+    fn name(&self) -> Cow<'static, str> {
+        Cow::Borrowed(if *self { "true" } else { "false" })
+    }
+}
+
+impl Action for String {
+    const NAMES: Option<&'static [&'static str]> = None;
+
+    fn name(&self) -> Cow<'static, str> {
+        if self.is_empty() { Cow::Borrowed(DEFAULT) } else { Cow::Owned(self.clone()) }
+    }
+}
+
+impl Action for &'static str {
+    const NAMES: Option<&'static [&'static str]> = None;
+
+    fn name(&self) -> Cow<'static, str> {
+        Cow::Borrowed(if self.is_empty() { DEFAULT } else { self })
+    }
+}

@@ -1,0 +1,22 @@
+//! Flows: steps that prepare themselves from the state, execute, write back and decide what follows.
+
+mod action;
+mod arm;
+mod drive;
+mod flowing;
+mod node_step;
+mod outline;
+mod place;
+mod position;
+mod step;
+mod typed;
+
+pub use action::Action;
+pub use arm::{Arm, Edge, Stop, Target};
+pub use drive::{FlowCall, RunFlow, Runner};
+pub use flowing::{Flowing, Progress};
+pub use outline::{Outline, OutlineStep, OutlineTarget};
+pub use place::{Place, Starts};
+pub use position::Position;
+pub use step::Step;
+pub use typed::{FlowType, Visitor, advance, outline, runner};

@@ -1,0 +1,60 @@
+//! A step's course: prep, exec, post.
+
+use super::flowing::{Flowing, Progress};
+use super::outline::Outline;
+use super::place::{Place, Starts};
+use super::step::Step;
+use crate::BoxFuture;
+use crate::category::Category;
+use crate::error::NodeError;
+use crate::panics::{caught, guarded};
+
+#[diagnostic::do_not_recommend]
+impl<S, N> Place<S> for N
+where
+    S: Send + Sync,
+    N: Step<S> + Send + 'static,
+{
+    type Action = N::Action;
+
+    fn advance<'f>(
+        flow: Flowing<'f, S>,
+        prepared: Option<Self>,
+    ) -> BoxFuture<'f, Result<Progress<N::Action>, NodeError>> {
+        Box::pin(async move {
+            let node = match prepared {
+                Some(node) => node,
+                None => prep(flow.state).await?,
+            };
+            let output = flow.call(&node).await?;
+            // From here to the next position nothing waits: a flow that is dropped has done all of a step or nothing.
+            post(node, output, flow.state).map(Progress::Done)
+        })
+    }
+
+    fn outline() -> Outline {
+        Outline::Node(N::NAME.into())
+    }
+}
+
+#[diagnostic::do_not_recommend]
+impl<S, N> Starts<S> for N
+where
+    S: Send + Sync,
+    N: Step<S> + Send + 'static,
+{
+}
+
+async fn prep<S, N: Step<S>>(state: &S) -> Result<N, NodeError> {
+    match caught(|| N::prep(state)).await {
+        Ok(prepared) => prepared.map_err(|error| error.of_node(N::NAME)),
+        Err(said) => Err(NodeError::new(Category::Panic, format!("prep panicked: {said}")).of_node(N::NAME)),
+    }
+}
+
+fn post<S, N: Step<S>>(node: N, output: N::Output, state: &mut S) -> Result<N::Action, NodeError> {
+    match guarded(|| node.post(output, state)) {
+        Ok(action) => action.map_err(|error| error.of_node(N::NAME)),
+        Err(said) => Err(NodeError::new(Category::Panic, format!("post panicked: {said}")).of_node(N::NAME)),
+    }
+}

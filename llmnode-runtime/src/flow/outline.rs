@@ -1,0 +1,42 @@
+//! What a flow looks like: what pictures are drawn from, and journals compare.
+
+use std::borrow::Cow;
+
+use serde::{Deserialize, Serialize};
+
+/// What stands at a place of a flow.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+#[serde(rename_all = "snake_case")]
+pub enum Outline {
+    /// A node, by its name.
+    Node(Cow<'static, str>),
+    /// A flow, by its name, and its steps, of which the first is where it starts.
+    Flow(Cow<'static, str>, Vec<OutlineStep>),
+    /// Places whose nodes execute side by side.
+    Parallel(Vec<Outline>),
+}
+
+/// A step of a flow.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OutlineStep {
+    /// What the flow calls it.
+    pub label: Cow<'static, str>,
+    /// What stands there.
+    pub place: Outline,
+    /// Where it leads, action by action. The action of a plain arrow is empty.
+    pub edges: Vec<(Cow<'static, str>, OutlineTarget)>,
+}
+
+/// Where an edge leads.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+#[serde(rename_all = "snake_case")]
+pub enum OutlineTarget {
+    /// To the step of that label.
+    Step(Cow<'static, str>),
+    /// Out of the flow.
+    End,
+    /// Nowhere yet: `todo!()`.
+    Todo,
+}

@@ -1,0 +1,39 @@
+//! What can stand in a flow: a step, or another flow.
+
+use super::flowing::{Flowing, Progress};
+use super::outline::Outline;
+use crate::BoxFuture;
+use crate::error::NodeError;
+
+/// What can stand in a flow over `S`: a [`Step`](super::Step), or another flow.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a step of flows over `{S}`",
+    label = "not a step of this state's flows",
+    note = "a node with `state = T` and `store = field`, `post = path`, `route = path` or a field with `#[prep(..)]` is one; \
+            others implement `Step<T>` by hand",
+    note = "a flow over a part of the state is written `Inner in state.part`"
+)]
+pub trait Place<S>: Sized + 'static {
+    /// What it decides in the end.
+    type Action: Send + 'static;
+
+    /// Executes one step. What is prepared already is taken as it is, where this begins.
+    fn advance<'f>(
+        flow: Flowing<'f, S>,
+        prepared: Option<Self>,
+    ) -> BoxFuture<'f, Result<Progress<Self::Action>, NodeError>>;
+
+    /// What it looks like.
+    fn outline() -> Outline;
+}
+
+/// A place that begins by itself, since it is prepared from the state or has nothing to be prepared.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a step of flows over `{S}`, or has parameters",
+    label = "not a step of this state's flows, or not without parameters",
+    note = "a node with `state = T` and `store = field`, `post = path`, `route = path` or a field with `#[prep(..)]` is a step; \
+            others implement `Step<T>` by hand",
+    note = "a flow with parameters is written `Inner {{ parameter: state.x.clone() }}`, and one over a part of the state \
+            `Inner in state.part`"
+)]
+pub trait Starts<S>: Place<S> {}

@@ -1,0 +1,197 @@
+//! Flows whose routes the compiler checks: what `flow!` states, and how it is walked.
+
+use super::arm::{Arm, Stop, Target};
+use super::drive::Runner;
+use super::flowing::{Flowing, Progress};
+use super::outline::{Outline, OutlineStep, OutlineTarget};
+use super::place::{Place, Starts};
+use crate::BoxFuture;
+use crate::category::Category;
+use crate::error::NodeError;
+
+/// What `flow!` states about a flow over `S`.
+pub trait FlowType<S>: Sized + 'static {
+    /// What the flow decides in the end.
+    type Action: Send + 'static;
+    /// The flow's name.
+    const NAME: &'static str;
+    /// The labels of its steps, the one where it starts first, and the edges that leave each.
+    const STOPS: &'static [Stop];
+    /// How many steps one run may take, where the flow says so.
+    const MAX_STEPS: Option<u64> = None;
+
+    /// Writes the flow's parameters into the state, as it begins.
+    fn enter(self, state: &mut S) {
+        let _ = state;
+    }
+
+    /// Shows the step of an index to the visitor. Each step's type stands here, and nowhere else, so that one that is
+    /// no step is one error.
+    fn visit<V: Visitor<S, Self::Action>>(step: usize, visitor: V) -> V::Seen;
+}
+
+/// Who looks at a step of a flow: to execute it, or to draw it.
+pub trait Visitor<S, A>: Sized {
+    /// What comes of it.
+    type Seen;
+
+    /// A step that begins by itself, and what follows from its action.
+    fn step<N: Starts<S>>(self, then: fn(N::Action) -> Arm<A>) -> Self::Seen;
+
+    /// A step on a part of the state, or one that the flow itself prepares.
+    fn step_in<N: Place<P>, P: Send + 'static>(
+        self,
+        prepare: Option<fn(&S) -> N>,
+        part: for<'s> fn(&'s mut S) -> &'s mut P,
+        then: fn(N::Action) -> Arm<A>,
+    ) -> Self::Seen;
+
+    /// No step has that index.
+    fn none(self) -> Self::Seen;
+}
+
+/// Executes the step at which the flow stands: what `flow!` delegates to.
+pub fn advance<'f, F, S>(
+    flow: Flowing<'f, S>,
+    prepared: Option<F>,
+) -> BoxFuture<'f, Result<Progress<F::Action>, NodeError>>
+where
+    F: FlowType<S>,
+    S: Send,
+{
+    let step = match flow.at.at(flow.depth) {
+        Some(label) => F::STOPS.iter().position(|stop| stop.label == label),
+        None => {
+            if let Some(prepared) = prepared {
+                prepared.enter(flow.state);
+            }
+            F::STOPS.first().map(|first| {
+                flow.at.go(flow.depth, first.label.into());
+                0
+            })
+        }
+    };
+    let step = step.unwrap_or(usize::MAX);
+    F::visit(step, Advance { flow, stops: F::STOPS, step, name: F::NAME })
+}
+
+/// Executes the step that it is shown.
+struct Advance<'f, S> {
+    flow: Flowing<'f, S>,
+    stops: &'static [Stop],
+    step: usize,
+    name: &'static str,
+}
+
+impl<'f, S: Send, A: Send + 'f> Visitor<S, A> for Advance<'f, S> {
+    type Seen = BoxFuture<'f, Result<Progress<A>, NodeError>>;
+
+    fn step<N: Starts<S>>(mut self, then: fn(N::Action) -> Arm<A>) -> Self::Seen {
+        Box::pin(async move {
+            match N::advance(self.flow.nested(|state| state), None).await? {
+                Progress::On => Ok(Progress::On),
+                Progress::Done(action) => self.take(then(action)),
+            }
+        })
+    }
+
+    fn step_in<N: Place<P>, P: Send + 'static>(
+        mut self,
+        prepare: Option<fn(&S) -> N>,
+        part: for<'s> fn(&'s mut S) -> &'s mut P,
+        then: fn(N::Action) -> Arm<A>,
+    ) -> Self::Seen {
+        Box::pin(async move {
+            let begins = self.flow.at.at(self.flow.depth + 1).is_none();
+            let prepared = prepare.filter(|_| begins).map(|prepare| prepare(self.flow.state));
+            match N::advance(self.flow.nested(part), prepared).await? {
+                Progress::On => Ok(Progress::On),
+                Progress::Done(action) => self.take(then(action)),
+            }
+        })
+    }
+
+    fn none(self) -> Self::Seen {
+        let at = self.flow.at.at(self.flow.depth).unwrap_or_default();
+        let message = format!("the flow `{}` has no step `{at}`", self.name);
+        Box::pin(std::future::ready(Err(NodeError::new(Category::ConfigError, message))))
+    }
+}
+
+impl<S> Advance<'_, S> {
+    /// Takes an edge.
+    fn take<A>(self, arm: Arm<A>) -> Result<Progress<A>, NodeError> {
+        let stop = self.stops.get(self.step);
+        let edge = stop.and_then(|stop| stop.edges.get(arm.edge));
+        match (arm.action, edge.map(|edge| edge.to)) {
+            (Some(action), _) => Ok(Progress::Done(action)),
+            (None, Some(Target::Step(next))) if next < self.stops.len() => {
+                self.flow.at.go(self.flow.depth, self.stops[next].label.into());
+                Ok(Progress::On)
+            }
+            _ => {
+                let (label, action) =
+                    (stop.map_or("", |stop| stop.label), edge.map_or("", |edge| edge.action));
+                let message =
+                    format!("the flow `{}` goes nowhere yet from `{label}` by `{action}`", self.name);
+                Err(NodeError::new(Category::ConfigError, message))
+            }
+        }
+    }
+}
+
+/// What `Place::outline` of a typed flow is.
+pub fn outline<F: FlowType<S>, S>() -> Outline {
+    let steps = F::STOPS.iter().enumerate().map(|(index, stop)| OutlineStep {
+        label: stop.label.into(),
+        place: F::visit(index, Outlining),
+        edges: stop.edges.iter().map(|edge| (edge.action.into(), target(F::STOPS, edge.to))).collect(),
+    });
+    Outline::Flow(F::NAME.into(), steps.collect())
+}
+
+fn target(stops: &'static [Stop], target: Target) -> OutlineTarget {
+    match target {
+        Target::Step(index) if index < stops.len() => OutlineTarget::Step(stops[index].label.into()),
+        Target::End => OutlineTarget::End,
+        _ => OutlineTarget::Todo,
+    }
+}
+
+struct Outlining;
+
+impl<S, A> Visitor<S, A> for Outlining {
+    type Seen = Outline;
+
+    fn step<N: Starts<S>>(self, _: fn(N::Action) -> Arm<A>) -> Outline {
+        N::outline()
+    }
+
+    fn step_in<N: Place<P>, P: Send + 'static>(
+        self,
+        _: Option<fn(&S) -> N>,
+        _: for<'s> fn(&'s mut S) -> &'s mut P,
+        _: fn(N::Action) -> Arm<A>,
+    ) -> Outline {
+        N::outline()
+    }
+
+    fn none(self) -> Outline {
+        Outline::Node("".into())
+    }
+}
+
+/// What `RunFlow::runner` of a typed flow is.
+pub fn runner<'r, F, S>(flow: F) -> Runner<'r, S, F::Action>
+where
+    F: FlowType<S> + Send + 'r,
+    S: Send + 'r,
+{
+    let mut entering = Some(flow);
+    Runner {
+        name: F::NAME.into(),
+        max_steps: F::MAX_STEPS,
+        outline: outline::<F, S>,
+        advance: Box::new(move |flow| advance(flow, entering.take())),
+    }
+}

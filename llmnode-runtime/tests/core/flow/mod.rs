@@ -1,0 +1,3 @@
+//! Flows, with the expansions of the macros written out.
+
+mod by_hand;
