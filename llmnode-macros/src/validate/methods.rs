@@ -26,7 +26,7 @@ pub(crate) fn expand(arguments: TokenStream, block: &ItemImpl) -> TokenStream {
     let mut validators = vec![];
     for method in &block.items {
         if let syn::ImplItem::Fn(method) = method {
-            match Validator::read(method) {
+            match Validator::read(method, block) {
                 Ok(validator) => validators.push(validator),
                 Err(error) => errors.push(error),
             }

@@ -1,10 +1,11 @@
 //! What a validator's signature says.
 
+use proc_macro2::{Ident, TokenStream, TokenTree};
 use quote::ToTokens;
 use syn::spanned::Spanned;
 use syn::{
-    Error, FnArg, GenericArgument, GenericParam, ImplItemFn, Pat, PathArguments, ReceiverKind, ReturnType,
-    Type, TypeParamBound, TypeReference,
+    Error, FnArg, GenericArgument, GenericParam, ImplItem, ImplItemFn, ItemImpl, Pat, PathArguments,
+    ReceiverKind, ReturnType, Type, TypeParamBound, TypeReference,
 };
 
 use super::fields::is_plain;
@@ -36,9 +37,10 @@ pub(crate) enum State<'a> {
 }
 
 impl<'a> Validator<'a> {
-    pub(crate) fn read(method: &'a ImplItemFn) -> syn::Result<Self> {
+    /// Reads a method of a block.
+    pub(crate) fn read(method: &'a ImplItemFn, block: &ItemImpl) -> syn::Result<Self> {
         receiver(method)?;
-        returns_result(method)?;
+        returns_result(method, block)?;
         let mut validator = Validator { method, parameters: vec![], state: None };
         for input in method.sig.inputs.iter().skip(1) {
             validator.parameter(input)?;
@@ -137,7 +139,7 @@ fn is_lent(receiver: &ReceiverKind) -> bool {
     }
 }
 
-fn returns_result(method: &ImplItemFn) -> syn::Result<()> {
+fn returns_result(method: &ImplItemFn, block: &ItemImpl) -> syn::Result<()> {
     let signature = &method.sig;
     let is_result = match &signature.output {
         ReturnType::Type(_, ty) => may_be_result(ty) || is_future(ty),
@@ -146,6 +148,14 @@ fn returns_result(method: &ImplItemFn) -> syn::Result<()> {
     if is_result {
         return is_sendable(&signature.output);
     }
+    if is_called(method, block) {
+        let message = format!(
+            "`{}` helps the validators of this `#[validate]` block, of which every method is one; move it to another impl \
+             block",
+            signature.ident
+        );
+        return Err(Error::new(signature.ident.span(), message));
+    }
     let at = match &signature.output {
         ReturnType::Default => signature.ident.span(),
         ReturnType::Type(_, ty) => ty.span(),
@@ -153,6 +163,29 @@ fn returns_result(method: &ImplItemFn) -> syn::Result<()> {
     let message = "every method of a `#[validate]` block is a validator and returns `Result<(), Invalid>`; move helpers \
                    to another impl block";
     Err(Error::new(at, message))
+}
+
+/// Whether another method of the block calls it: then it is a helper, and else a validator that returns the wrong type.
+fn is_called(method: &ImplItemFn, block: &ItemImpl) -> bool {
+    let name = &method.sig.ident;
+    block.items.iter().any(|item| match item {
+        ImplItem::Fn(other) => other.sig.ident != *name && calls(other.block.to_token_stream(), name),
+        _ => false,
+    })
+}
+
+/// Whether tokens have `.name` or `::name`.
+fn calls(tokens: TokenStream, name: &Ident) -> bool {
+    let mut follows = false;
+    tokens.into_iter().any(|token| {
+        let called = match &token {
+            TokenTree::Ident(ident) => follows && ident == name,
+            TokenTree::Group(group) => calls(group.stream(), name),
+            _ => false,
+        };
+        follows = matches!(&token, TokenTree::Punct(punct) if matches!(punct.as_char(), '.' | ':'));
+        called
+    })
 }
 
 /// Whether a type may be `Result<(), Invalid>`, which has aliases. What it is not after all, the compiler tells.

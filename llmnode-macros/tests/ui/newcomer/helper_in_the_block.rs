@@ -1,6 +1,5 @@
 // Cause: a method of a `#[validate]` block is a helper of the validators.
 // Mend: move it to another `impl` block.
-// Missed: what it returns is underlined, and the whole method has to move.
 // Token: is_known
 use llmnode::prelude::*;
 
