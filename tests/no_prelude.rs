@@ -63,6 +63,25 @@ fn any(_: &Choose<'_>, _: &World, _: &::llmnode::NodeError) -> Choice {
     Choice { item: ::std::string::ToString::to_string("rope"), kind: Kind::Any }
 }
 
+/// A name of llmnode's, of a type that has a text: the macro asks for its `Display`.
+struct File(u8);
+
+impl ::core::fmt::Display for File {
+    fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+        ::core::fmt::Display::fmt(&self.0, f)
+    }
+}
+
+#[::llmnode::llm_node(prompt = "Who wrote {file}?")]
+struct Ask {
+    file: File,
+}
+
+async fn answer() -> ::std::string::String {
+    let run = ::llmnode::Run::new(::llmnode::ScriptedModel::new().reply("Ann"));
+    run.call(&Ask { file: File(5) }).await.unwrap()
+}
+
 async fn report() -> ::llmnode::CallReport<Choice> {
     let answer = r#"{"item": "axe", "kind": {"Named": {"points": [[1, null], [9, null]]}}}"#;
     let run = ::llmnode::Run::new(::llmnode::ScriptedModel::new().reply(answer)).with_state(World { end: 5 });
@@ -72,6 +91,7 @@ async fn report() -> ::llmnode::CallReport<Choice> {
 #[::core::prelude::v1::test]
 fn a_node_without_the_prelude() {
     let runtime = ::tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    ::std::assert_eq!(runtime.block_on(answer()), "Ann");
     let report = runtime.block_on(report());
     let found = ::std::string::ToString::to_string(&report.record.attempts[0].violations[0]);
     ::std::assert_eq!(found, "kind.Named.points[1][0]: is too far");

@@ -207,3 +207,28 @@ async fn state_paths_lead_through_references_and_tuples() {
     let players = std::sync::Arc::new((Player { name: "Ada".into() }, 3));
     assert_eq!(messages(Game { players }, &Greet).await[1].content, "Ada is at level 3.");
 }
+
+/// A type of the program's own, by a name of this crate's.
+struct Image {
+    path: &'static str,
+}
+
+impl std::fmt::Display for Image {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.path)
+    }
+}
+
+#[llm_node(system = "You name files: {photo}.", prompt = "é: {photo} or {type}, not {photo}")]
+struct NameFile {
+    photo: Image,
+    r#type: Image,
+}
+
+#[tokio::test]
+async fn an_image_of_the_programs_own_that_has_a_display_is_text() {
+    let node = NameFile { photo: Image { path: "a.png" }, r#type: Image { path: "b.png" } };
+    let messages = messages((), &node).await;
+    assert_eq!(messages[0].content, "You name files: a.png.");
+    assert_eq!(messages[1].content, "é: a.png or b.png, not a.png");
+}

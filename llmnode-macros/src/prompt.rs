@@ -1,8 +1,10 @@
 //! Prompts: their grammar, where things stand in them, and the compiler's view of their variables.
 
+pub(crate) mod displayed;
 pub(crate) mod fault;
 mod file;
 pub(crate) mod locate;
+mod mask;
 pub(crate) mod probe;
 pub(crate) mod source;
 mod spec;

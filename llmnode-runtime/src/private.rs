@@ -9,8 +9,8 @@ pub use crate::flow::{
 pub use crate::function::Function;
 pub use crate::prompt::at::{prompt_at, prompt_file_at};
 pub use crate::prompt::{
-    Example, ExampleOutput, ExampleText, Prompt, PromptAttachment, PromptFence, PromptHistory, PromptJson,
-    PromptList, PromptOption, PromptValue, Segment,
+    Displayed, Example, ExampleOutput, ExampleText, Prompt, PromptAttachment, PromptFence, PromptHistory,
+    PromptJson, PromptList, PromptOption, PromptValue, Segment, Shown,
 };
 pub use crate::recovery::{Backoff, Failures, Recovery};
 pub use crate::run::{FallbackParameters, FallbackValue, Falling, exec, fallback, fallback_with_state};
@@ -29,6 +29,7 @@ pub type Executed<N> = Result<<N as Node>::Output, NodeError>;
 
 /// The traits between which method resolution chooses, in scope only where it has to.
 pub mod probes {
+    pub use crate::prompt::{ShowNothing as _, ShowValue as _};
     pub use crate::validate::{
         DiveFields as _, DiveNothing as _, DiveValidators as _, Marked as _, ReachFields as _,
         ReachNothing as _, ReachSchema as _, ReachValidators as _, Unmarked as _,

@@ -1,6 +1,6 @@
 //! A node as it is after all checks: nothing in it is absent that has to be there.
 
-use proc_macro2::{Ident, Span};
+use proc_macro2::{Ident, Span, TokenStream};
 use syn::{ExprPath, ItemStruct, LitStr, Member, Path, Type};
 
 use super::examples::Examples;
@@ -52,7 +52,15 @@ pub(crate) struct Settings<'a> {
 /// A piece of a prompt.
 pub(crate) enum Part {
     Text(String),
-    Value { place: Place, format: Format },
+    Value {
+        place: Place,
+        format: Format,
+    },
+    /// A field whose `Display`, if it has one, is checked by `check` where the prompt names it.
+    Checked {
+        field: Ident,
+        check: TokenStream,
+    },
 }
 
 /// Where a variable's value lives.

@@ -30,6 +30,10 @@ fn segment(part: &Part, model: &NodeModel<'_>, private: &Ident) -> TokenStream {
     let segment = quote_spanned!(here=> #private::Segment);
     let (place, format) = match part {
         Part::Text(text) => return quote_spanned!(here=> #segment::text(#text)),
+        Part::Checked { field, check } => {
+            let field = quote_spanned!(here=> #private::Shown(&self.#field));
+            return quote_spanned!(here=> { #check use #private::probes::*; (&&#field).segment() });
+        }
         Part::Value { place, format } => (place, format),
     };
     let by_reference = reference(place, model, private);

@@ -2,10 +2,10 @@
 
 use proc_macro2::TokenTree;
 use quote::ToTokens;
-use syn::{GenericArgument, PathArguments, PathSegment, Type};
+use syn::{GenericArgument, Generics, PathArguments, PathSegment, Type};
 
 use crate::diagnostics::any_of;
-use crate::generics::bare;
+use crate::generics::{bare, mentions_parameter};
 use crate::prompt::template::Format;
 
 /// A type that `Display` does not write.
@@ -77,6 +77,15 @@ fn is_attached(ty: &Type) -> bool {
     last.is_some_and(|last| ["Image", "File", "Audio", "Attachment"].iter().any(|name| last.ident == name))
 }
 
+/// Whether the type of the field `name` has the name of one that is attached, and can be written where neither the node's
+/// `generics` nor another type of the field's name are known.
+pub(crate) fn may_be_attached(ty: &Type, name: &str, generics: &Generics) -> bool {
+    let Type::Path(path) = bare(ty) else { return false };
+    let is_plain = |segment: &PathSegment| segment.arguments.is_none() && segment.ident != name;
+    let plain = path.qself.is_none() && path.path.segments.iter().all(is_plain);
+    plain && is_attached(ty) && !mentions_parameter(ty, generics)
+}
+
 /// Whether a type mentions a message of a conversation.
 pub(crate) fn holds_messages(ty: &Type) -> bool {
     fn mentions(token: TokenTree) -> bool {
@@ -108,7 +117,7 @@ fn of_std(ty: &Type) -> Option<&PathSegment> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Textless, inserted};
+    use super::{Textless, inserted, may_be_attached};
 
     #[test]
     fn types_without_a_text() {
@@ -123,6 +132,27 @@ mod tests {
         ] {
             let textless = Textless::of(&syn::parse_str(written).unwrap()).unwrap();
             assert_eq!(textless.message("x"), format!("`{{x}}` is {message}"));
+        }
+    }
+
+    #[test]
+    fn types_that_have_the_name_of_what_is_attached() {
+        let generics = syn::parse_str::<syn::ItemStruct>("struct A<Audio> { x: Audio }").unwrap().generics;
+        let may_be = |written| may_be_attached(&syn::parse_str(written).unwrap(), "file", &generics);
+        for written in ["Image", "llmnode::File", "(a::Attachment)"] {
+            assert!(may_be(written), "{written}");
+        }
+        for written in [
+            "String",
+            "Image<u8>",
+            "&Image",
+            "a::<'a>::Image",
+            "<A as B>::Image",
+            "Self::File",
+            "Audio",
+            "file::File",
+        ] {
+            assert!(!may_be(written), "{written}");
         }
     }
 

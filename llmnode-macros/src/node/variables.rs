@@ -107,7 +107,13 @@ impl<'a> Variables<'a> {
             let message = format!("and {more} more in this prompt");
             self.faults.push(Error::new(prompt.span(0), message));
         }
-        Some(template.segments.into_iter().filter_map(|segment| self.part(prompt, segment)).collect())
+        Some(
+            template
+                .segments
+                .into_iter()
+                .filter_map(|segment| self.part(prompt, segment, given.key.span()))
+                .collect(),
+        )
     }
 
     /// Reports the fields that no prompt uses, unless a fault hides what is used, and those that are used all
@@ -213,13 +219,18 @@ impl<'a> Variables<'a> {
         self.used.append(&mut used);
     }
 
-    fn part(&self, prompt: &Source, segment: Segment) -> Option<Part> {
+    fn part(&self, prompt: &Source, segment: Segment, key: Span) -> Option<Part> {
         let (variable, format) = match segment.kind {
             Piece::Text(text) => return Some(Part::Text(text)),
             Piece::Variable { variable, format } => (variable, format),
         };
         // Resolved at the macro, so that rustc never proposes to replace the prompt.
         let span = prompt.span(segment.range.start).resolved_at(Span::mixed_site());
+        if let (Variable::Field(name), Format::Plain) = (&variable, &format)
+            && let Some(check) = self.displayed(prompt, &segment.range, name, key)
+        {
+            return Some(Part::Checked { field: identifier(name, span)?, check });
+        }
         let place = match variable {
             Variable::Field(name) => match self.with.iter().find(|with| with.name == name) {
                 Some(with) => Place::With(with.binding(), with.ends()),

@@ -23,12 +23,13 @@
 
 use std::ops::Range;
 
-use proc_macro2::{Ident, Literal, Span, TokenStream};
+use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, format_ident, quote_spanned};
 use syn::LitStr;
 
 use super::identifier;
-use super::locate::{excerpt, source_offsets};
+use super::locate::excerpt;
+use super::mask::{Mask, is_spanned};
 use super::source::Source;
 use crate::diagnostics::{list, suggest};
 
@@ -75,20 +76,11 @@ pub(crate) fn unknown_variables(
     own.unwrap_or_else(|| unknown.iter().map(|unknown| alone(prompt, unknown, offer)).collect())
 }
 
-/// Whether the literal's span is where it stands: another macro may have given it a foreign one, and then no place in
-/// it can be computed.
-fn is_spanned(literal: &LitStr) -> bool {
-    literal.span().source_text().is_some_and(|text| text == literal.token().to_string())
-}
-
 /// The error for one variable, by itself.
 fn alone(prompt: &Source, unknown: &Unknown, offer: &Offer<'_>) -> TokenStream {
     let words = Words::new(prompt, unknown, offer);
-    let found = prompt.literal(&unknown.range).filter(|(literal, _)| is_spanned(literal));
-    let masked = found.and_then(|(literal, range)| {
-        let mask = mask(&literal.token().to_string(), &literal.value(), &range)?;
-        Some(masked_literal(literal, mask, &words, offer.key))
-    });
+    let here = mixed_site(offer.key);
+    let masked = Mask::of(prompt, &unknown.range, here).map(|mask| masked_literal(&mask, &words, here));
     masked.unwrap_or_else(|| words.at(prompt, &unknown.range))
 }
 
@@ -128,15 +120,12 @@ fn own_literal(
     probe(here, items, quote_spanned!(here=> #(let #bound = 0;)* let _ = ::core::format_args!(#token);))
 }
 
-fn masked_literal(literal: &LitStr, mask: Mask, words: &Words, key: Span) -> TokenStream {
-    let here = mixed_site(key);
-    let Mask { literal: mut blank, name } = mask;
-    blank.set_span(literal.span().resolved_at(here));
+fn masked_literal(Mask { literal, name }: &Mask, words: &Words, here: Span) -> TokenStream {
     let kind = format_ident!("Variable", span = here);
     probe(
         here,
         words.undisplayable(&kind),
-        quote_spanned!(here=> let #name = #kind(()); let _ = ::core::format_args!(#blank);),
+        quote_spanned!(here=> let #name = #kind(()); let _ = ::core::format_args!(#literal);),
     )
 }
 
@@ -159,28 +148,6 @@ fn probe(here: Span, items: TokenStream, body: TokenStream) -> TokenStream {
 
 fn mixed_site(at: Span) -> Span {
     Span::mixed_site().located_at(at)
-}
-
-/// A literal that is blank but for one placeholder, and the name it captures: any of the right length.
-struct Mask {
-    literal: Literal,
-    name: Ident,
-}
-
-/// Lays the mask out so that its placeholder has the bytes that `range` has in `token`.
-fn mask(token: &str, value: &str, range: &Range<usize>) -> Option<Mask> {
-    let offsets = source_offsets(token, value)?;
-    let (start, end) = (*offsets.get(range.start)?, *offsets.get(range.end)?);
-    let hashes = if token.starts_with('r') { token.find('"')? - 1 } else { 0 };
-    // A plain literal opens with one byte, a raw one with two at least: without its brace, the first
-    // placeholder still has its name underlined.
-    let opening = hashes + 2;
-    let start = start.max(opening);
-    let length = end.checked_sub(start + 2).filter(|&length| length > 0)?;
-    let (name, blank) = ("x".repeat(length), " ".repeat(start - opening));
-    let hashes = "#".repeat(hashes);
-    let literal = format!("r{hashes}\"{blank}{{{name}}}\"{hashes}").parse().ok()?;
-    Some(Mask { literal, name: Ident::new(&name, Span::mixed_site()) })
 }
 
 struct Words {
@@ -235,38 +202,5 @@ impl Words {
         syn::Error::new(prompt.span(range.start), format!("{message}\n{excerpt}\n{label}"))
             .to_compile_error()
             .into_token_stream()
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::mask;
-
-    fn masked(token: &str, value: &str) -> Option<String> {
-        let start = value.find("{topik").unwrap();
-        let end = start + value[start..].find('}').unwrap() + 1;
-        mask(token, value, &(start..end)).map(|mask| mask.literal.to_string())
-    }
-
-    #[test]
-    fn a_mask_keeps_the_variable_at_its_bytes() {
-        for (token, value) in [
-            (r#""é\n{state.a} {topik}""#, "é\n{state.a} {topik}"),
-            (r###"r##"é {a:list} {topik}"##"###, "é {a:list} {topik}"),
-            (r#"" {topik:list}!""#, " {topik:list}!"),
-            (r#"r"{topik}""#, "{topik}"),
-        ] {
-            let masked = masked(token, value).unwrap();
-            assert_eq!(masked.find('{'), token.find("{topik"), "{token}");
-            assert_eq!(masked.find('}'), token.find("{topik").map(|at| at + token[at..].find('}').unwrap()));
-        }
-    }
-
-    #[test]
-    fn a_mask_of_the_first_byte_of_a_plain_literal_has_the_name() {
-        let masked = masked(r#""{topik}""#, "{topik}").unwrap();
-        assert_eq!(masked, r#"r"{xxxx}""#);
-        assert_eq!(masked.find('}'), Some(7));
-        assert!(mask(r#""{a}""#, "{a}", &(0..3)).is_none());
     }
 }

@@ -5,6 +5,7 @@
 
 pub(crate) mod at;
 mod attach;
+mod displayed;
 mod examples;
 mod fence;
 mod history;
@@ -13,6 +14,7 @@ mod values;
 
 pub use at::{Column, Line, PromptAt};
 pub use attach::{Attachments, PromptAttachment};
+pub use displayed::{Displayed, PromptText, ShowNothing, ShowValue, Shown};
 pub use examples::{Example, ExampleInput, ExampleOutput, ExampleText, Input, IntoExample};
 pub use fence::PromptFence;
 pub use history::PromptHistory;

@@ -1,8 +1,13 @@
 //! Placeholders that are well written, and mean something else than was thought.
 
+use std::ops::Range;
+
+use proc_macro2::{Span, TokenStream};
+
 use super::Variables;
 use crate::diagnostics::suggest;
-use crate::node::textless::{Textless, takes_text};
+use crate::node::textless::{Textless, may_be_attached, takes_text};
+use crate::prompt::displayed;
 use crate::prompt::fault::{Fault, FaultKind};
 use crate::prompt::source::Source;
 use crate::prompt::template::{Format, Piece, Template, Variable};
@@ -74,12 +79,27 @@ impl Variables<'_> {
             if !takes_text(format) || self.history.as_ref() == Some(name) {
                 continue;
             }
-            let named = |field: &&syn::Field| super::name(field).as_ref() == Some(name);
-            let field = self.item.fields.iter().find(named);
-            if let Some(textless) = field.and_then(|field| Textless::of(&field.ty)) {
+            if let Some(textless) = self.field(name).and_then(|field| Textless::of(&field.ty)) {
                 self.misuse(prompt, &segment.range, &textless.message(name));
             }
         }
+    }
+
+    /// The check of a field that probably has no text of its own, which its type alone tells.
+    pub(super) fn displayed(
+        &self,
+        prompt: &Source,
+        placeholder: &Range<usize>,
+        name: &str,
+        key: Span,
+    ) -> Option<TokenStream> {
+        let ty = &self.field(name)?.ty;
+        let check = || displayed::check(prompt, placeholder, name, ty, key);
+        may_be_attached(ty, name, &self.item.generics).then(check).flatten()
+    }
+
+    fn field(&self, name: &str) -> Option<&syn::Field> {
+        self.item.fields.iter().find(|field| super::name(field).as_deref() == Some(name))
     }
 
     /// What to say of a path that reads inside a field, if there is no such field.

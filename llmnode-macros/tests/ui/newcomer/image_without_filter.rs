@@ -1,6 +1,5 @@
 // Cause: the field is an image, which is no text.
 // Mend: write `{photo:attach}`.
-// Missed: the field is underlined, whose type is right; the variable in the prompt has to change.
 // Token: {photo}
 use llmnode::{Image, prelude::*};
 

@@ -1,0 +1,82 @@
+//! A prompt's literal without all but one placeholder, so that `format_args!` takes it and the compiler underlines that
+//! one; `probe.rs` tells why and how.
+
+use std::ops::Range;
+
+use proc_macro2::{Ident, Literal, Span};
+use syn::LitStr;
+
+use super::locate::source_offsets;
+use super::source::Source;
+
+/// A literal that is blank but for one placeholder, and the name it captures: any of the right length.
+pub(crate) struct Mask {
+    pub(crate) literal: Literal,
+    pub(crate) name: Ident,
+}
+
+impl Mask {
+    /// The mask of a placeholder, from `{` to behind `}`, whose literal resolves at `here`; none if it is not written in
+    /// one literal whose place is known.
+    pub(crate) fn of(prompt: &Source, placeholder: &Range<usize>, here: Span) -> Option<Self> {
+        let (literal, range) = prompt.literal(placeholder).filter(|(literal, _)| is_spanned(literal))?;
+        let mut mask = mask(&literal.token().to_string(), &literal.value(), &range)?;
+        mask.literal.set_span(literal.span().resolved_at(here));
+        Some(mask)
+    }
+}
+
+/// Lays the mask out so that its placeholder has the bytes that `range` has in `token`.
+fn mask(token: &str, value: &str, range: &Range<usize>) -> Option<Mask> {
+    let offsets = source_offsets(token, value)?;
+    let (start, end) = (*offsets.get(range.start)?, *offsets.get(range.end)?);
+    let hashes = if token.starts_with('r') { token.find('"')? - 1 } else { 0 };
+    // A plain literal opens with one byte, a raw one with two at least: without its brace, the first
+    // placeholder still has its name underlined.
+    let opening = hashes + 2;
+    let start = start.max(opening);
+    let length = end.checked_sub(start + 2).filter(|&length| length > 0)?;
+    let (name, blank) = ("x".repeat(length), " ".repeat(start - opening));
+    let hashes = "#".repeat(hashes);
+    let literal = format!("r{hashes}\"{blank}{{{name}}}\"{hashes}").parse().ok()?;
+    Some(Mask { literal, name: Ident::new(&name, Span::mixed_site()) })
+}
+
+/// Whether the literal's span is where it stands: another macro may have given it a foreign one, and then no place in
+/// it can be computed.
+pub(super) fn is_spanned(literal: &LitStr) -> bool {
+    literal.span().source_text().is_some_and(|text| text == literal.token().to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::mask;
+
+    fn masked(token: &str, value: &str) -> Option<String> {
+        let start = value.find("{topik").unwrap();
+        let end = start + value[start..].find('}').unwrap() + 1;
+        mask(token, value, &(start..end)).map(|mask| mask.literal.to_string())
+    }
+
+    #[test]
+    fn a_mask_keeps_the_variable_at_its_bytes() {
+        for (token, value) in [
+            (r#""é\n{state.a} {topik}""#, "é\n{state.a} {topik}"),
+            (r###"r##"é {a:list} {topik}"##"###, "é {a:list} {topik}"),
+            (r#"" {topik:list}!""#, " {topik:list}!"),
+            (r#"r"{topik}""#, "{topik}"),
+        ] {
+            let masked = masked(token, value).unwrap();
+            assert_eq!(masked.find('{'), token.find("{topik"), "{token}");
+            assert_eq!(masked.find('}'), token.find("{topik").map(|at| at + token[at..].find('}').unwrap()));
+        }
+    }
+
+    #[test]
+    fn a_mask_of_the_first_byte_of_a_plain_literal_has_the_name() {
+        let masked = masked(r#""{topik}""#, "{topik}").unwrap();
+        assert_eq!(masked, r#"r"{xxxx}""#);
+        assert_eq!(masked.find('}'), Some(7));
+        assert!(mask(r#""{a}""#, "{a}", &(0..3)).is_none());
+    }
+}
