@@ -249,7 +249,8 @@ async fn raw_text_that_is_checked_has_retries_and_stacks() {
     let run = Run::new(asked.clone()).with_settings(llmnode::Settings::new().retries(2));
     assert_eq!(run.call(&Haiku).await.unwrap_err().category(), Category::ValidationError);
     assert_eq!(asked.requests().len(), 3);
-    let schema = Run::new(model()).call(&Haiku).recover(Category::SchemaError, [llmnode::Recovery::Bubble]).await;
+    let schema =
+        Run::new(model()).call(&Haiku).recover(Category::SchemaError, [llmnode::Recovery::Bubble]).await;
     assert!(schema.unwrap_err().message().ends_with("the answer is raw text, which nothing reads"));
 }
 
