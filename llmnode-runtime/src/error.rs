@@ -20,6 +20,7 @@ pub struct NodeError(Box<Inner>);
 struct Inner {
     category: Category,
     node: Cow<'static, str>,
+    item: Option<usize>,
     message: String,
     retry_after: Option<Duration>,
     record: Option<Arc<CallRecord>>,
@@ -33,6 +34,7 @@ impl NodeError {
         NodeError(Box::new(Inner {
             category,
             node: Cow::Borrowed(""),
+            item: None,
             message,
             retry_after: None,
             record: None,
@@ -69,6 +71,12 @@ impl NodeError {
         self
     }
 
+    /// Says which item it was; of batches within batches, that of the innermost.
+    pub(crate) fn of_item(mut self, index: usize) -> Self {
+        self.0.item.get_or_insert(index);
+        self
+    }
+
     /// For a call that has not ended: its end brings the whole record.
     pub(crate) fn without_record(mut self) -> Self {
         self.0.record = None;
@@ -83,6 +91,11 @@ impl NodeError {
     /// What went wrong last, in words, without the attempts before it.
     pub fn message(&self) -> &str {
         &self.0.message
+    }
+
+    /// Which item of a map or a batch it was that failed, the first being 0; `None`: it was none.
+    pub fn item(&self) -> Option<usize> {
+        self.0.item
     }
 
     /// All attempts of the call, in order.
@@ -119,9 +132,11 @@ impl Error for NodeError {
 
 impl fmt::Display for NodeError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Inner { category, node, message, .. } = &*self.0;
-        if !node.is_empty() {
-            write!(f, "{node}: ")?;
+        let Inner { category, node, item, message, .. } = &*self.0;
+        match item {
+            Some(item) => write!(f, "{node} (item {item}): ")?,
+            None if node.is_empty() => {}
+            None => write!(f, "{node}: ")?,
         }
         write!(f, "{category}")?;
         let attempts = self.attempts();

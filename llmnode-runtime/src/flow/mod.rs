@@ -2,10 +2,13 @@
 
 mod action;
 mod arm;
+mod batch;
 mod drive;
 mod flowing;
+mod name;
 mod node_step;
 mod outline;
+mod parallel;
 mod place;
 mod position;
 mod step;
@@ -13,6 +16,7 @@ mod typed;
 
 pub use action::Action;
 pub use arm::{Arm, Edge, Stop, Target};
+pub use batch::{Batch, BatchStep};
 pub use drive::{FlowCall, RunFlow, Runner};
 pub use flowing::{Flowing, Progress};
 pub use outline::{Outline, OutlineStep, OutlineTarget};

@@ -33,7 +33,7 @@ where
     }
 
     fn outline() -> Outline {
-        Outline::Node(N::NAME.into())
+        N::step_outline()
     }
 }
 
@@ -45,14 +45,14 @@ where
 {
 }
 
-async fn prep<S, N: Step<S>>(state: &S) -> Result<N, NodeError> {
+pub(super) async fn prep<S, N: Step<S>>(state: &S) -> Result<N, NodeError> {
     match caught(|| N::prep(state)).await {
         Ok(prepared) => prepared.map_err(|error| error.of_node(N::NAME)),
         Err(said) => Err(NodeError::new(Category::Panic, format!("prep panicked: {said}")).of_node(N::NAME)),
     }
 }
 
-fn post<S, N: Step<S>>(node: N, output: N::Output, state: &mut S) -> Result<N::Action, NodeError> {
+pub(super) fn post<S, N: Step<S>>(node: N, output: N::Output, state: &mut S) -> Result<N::Action, NodeError> {
     match guarded(|| node.post(output, state)) {
         Ok(action) => action.map_err(|error| error.of_node(N::NAME)),
         Err(said) => Err(NodeError::new(Category::Panic, format!("post panicked: {said}")).of_node(N::NAME)),

@@ -11,6 +11,8 @@ use serde::{Deserialize, Serialize};
 pub enum Outline {
     /// A node, by its name.
     Node(Cow<'static, str>),
+    /// A node that executes once for each item of a batch, by its name.
+    Batch(Cow<'static, str>),
     /// A flow, by its name, and its steps, of which the first is where it starts.
     Flow(Cow<'static, str>, Vec<OutlineStep>),
     /// Places whose nodes execute side by side.

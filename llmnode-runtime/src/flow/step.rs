@@ -2,6 +2,7 @@
 
 use std::future::Future;
 
+use super::outline::Outline;
 use crate::error::NodeError;
 use crate::node::Exec;
 
@@ -30,4 +31,10 @@ pub trait Step<S>: Exec<S> + Sized {
     /// # Errors
     /// Whatever ends the flow.
     fn post(self, output: Self::Output, state: &mut S) -> Result<Self::Action, NodeError>;
+
+    /// What it looks like in a picture, where it is more than one node.
+    #[doc(hidden)]
+    fn step_outline() -> Outline {
+        Outline::Node(Self::NAME.into())
+    }
 }

@@ -3,9 +3,10 @@
 use std::fmt;
 
 use super::call::{Call, Parent};
+use super::map::Map;
 use super::run::RunCore;
 use crate::ledger::CallScope;
-use crate::limits::CallLimits;
+use crate::limits::{CallLimits, Limits};
 use crate::node::Exec;
 use crate::settings::Settings;
 
@@ -36,8 +37,25 @@ impl<'r, S: ?Sized> Cx<'r, S> {
     where
         N: Exec<S, Output = T>,
     {
-        let parent = Parent { id: self.scope.id(), limits: self.limits };
-        Call::new(self.core, Some(parent), self.state, node)
+        Call::new(self.core, Some(self.parent()), self.state, node)
+    }
+
+    /// Calls many nodes on the same run and state, side by side with a bound, as [`Run::map`](crate::Run::map) does;
+    /// each is a call as [`call`](Cx::call) makes it.
+    pub fn map<'c, N>(&'c self, nodes: impl IntoIterator<Item = N, IntoIter: Send + 'c>) -> Map<'c, N::Output>
+    where
+        N: Exec<S> + Send + 'c,
+    {
+        Map::new(self.core, Some(self.parent()), self.state, nodes.into_iter())
+    }
+
+    fn parent(&self) -> Parent<'_> {
+        Parent { id: self.scope.id(), limits: self.limits }
+    }
+
+    /// What a node that only stands for others hands on to each of them. The limits hold for all together.
+    pub(crate) fn handed_on(&self) -> Settings {
+        Settings { limits: Limits::new(), ..self.settings.clone() }
     }
 }
 

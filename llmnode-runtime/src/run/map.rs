@@ -3,7 +3,7 @@
 use std::fmt;
 use std::future::{IntoFuture, poll_fn};
 
-use super::call::Call;
+use super::call::{Call, Parent};
 use super::pool::Pool;
 use super::run::RunCore;
 use crate::BoxFuture;
@@ -24,6 +24,7 @@ pub struct Map<'r, T> {
 impl<'r, T: Send + 'r> Map<'r, T> {
     pub(super) fn new<S, N>(
         core: &'r RunCore,
+        parent: Option<Parent<'r>>,
         state: &'r S,
         nodes: impl Iterator<Item = N> + Send + 'r,
     ) -> Self
@@ -33,7 +34,7 @@ impl<'r, T: Send + 'r> Map<'r, T> {
     {
         let calls = nodes.map(move |node| -> Start<'r, T> {
             Box::new(move |settings| {
-                Box::pin(async move { Call::new(core, None, state, &node).settings(settings).await })
+                Box::pin(async move { Call::new(core, parent, state, &node).settings(settings).await })
             })
         });
         Map { calls: Box::new(calls), concurrency: 8, settings: Settings::new() }
@@ -49,6 +50,30 @@ impl<'r, T: Send + 'r> Map<'r, T> {
     pub fn settings(mut self, settings: Settings) -> Self {
         self.settings = settings;
         self
+    }
+
+    /// All outputs, or the first error, with which [`NodeError::item`] says where it happened. The calls under way
+    /// are cancelled then, and no further one begins.
+    ///
+    /// # Errors
+    /// That of the call that failed first, in time.
+    pub async fn try_all(self) -> Result<Vec<T>, NodeError> {
+        let Map { calls, concurrency, settings } = self;
+        let mut pool: Pool<'_, Result<T, NodeError>> = Pool::new();
+        let mut outputs: Vec<Option<T>> = Vec::new();
+        for start in calls {
+            if pool.len() == concurrency {
+                let (index, result) = next(&mut pool).await;
+                outputs[index] = Some(result.map_err(|error| error.of_item(index))?);
+            }
+            pool.push(outputs.len(), start(settings.clone()));
+            outputs.push(None);
+        }
+        while pool.len() > 0 {
+            let (index, result) = next(&mut pool).await;
+            outputs[index] = Some(result.map_err(|error| error.of_item(index))?);
+        }
+        Ok(outputs.into_iter().flatten().collect())
     }
 }
 

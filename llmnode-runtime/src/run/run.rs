@@ -261,7 +261,7 @@ impl<S> Run<S> {
     where
         N: Exec<S> + Send + 'r,
     {
-        Map::new(&self.core, &self.state, nodes.into_iter())
+        Map::new(&self.core, None, &self.state, nodes.into_iter())
     }
 }
 

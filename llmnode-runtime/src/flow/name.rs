@@ -1,0 +1,66 @@
+//! Names of nodes that are made of other nodes.
+
+/// The most bytes of such a name; a longer one is cut.
+const LONGEST: usize = 200;
+
+/// A name that is put together by the compiler: a constant has no `format!`.
+pub(super) struct Name {
+    bytes: [u8; LONGEST],
+    length: usize,
+}
+
+impl Name {
+    /// The parts between two words, a comma between each two.
+    pub(super) const fn list(open: &str, parts: &[&str], close: &str) -> Self {
+        let mut name = Name { bytes: [0; LONGEST], length: 0 }.then(open);
+        let mut index = 0;
+        while index < parts.len() {
+            if index > 0 {
+                name = name.then(", ");
+            }
+            name = name.then(parts[index]);
+            index += 1;
+        }
+        name.then(close)
+    }
+
+    const fn then(mut self, text: &str) -> Self {
+        let text = text.as_bytes();
+        let mut index = 0;
+        while index < text.len() && self.length < LONGEST {
+            self.bytes[self.length] = text[index];
+            self.length += 1;
+            index += 1;
+        }
+        self
+    }
+
+    pub(super) const fn as_str(&self) -> &str {
+        match std::str::from_utf8(self.bytes.split_at(self.length).0) {
+            Ok(name) => name,
+            // It was cut within a character.
+            Err(cut) => match std::str::from_utf8(self.bytes.split_at(cut.valid_up_to()).0) {
+                Ok(name) => name,
+                Err(_) => "",
+            },
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_stand_between_commas() {
+        assert_eq!(Name::list("(", &["Weather", "News"], ")").as_str(), "(Weather, News)");
+        assert_eq!(Name::list("Batch<", &["Summarize"], ">").as_str(), "Batch<Summarize>");
+    }
+
+    #[test]
+    fn a_long_name_is_cut_at_a_character() {
+        let (long, odd) = ("ü".repeat(150), "ü".repeat(99));
+        assert_eq!(Name::list("", &[&long], "").as_str(), "ü".repeat(100));
+        assert_eq!(Name::list("x", &[&odd, "ü"], "").as_str(), format!("x{odd}"));
+    }
+}
