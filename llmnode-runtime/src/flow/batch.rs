@@ -76,12 +76,14 @@ impl<N: Node> Batch<N> {
     const CALLED: &'static Name = &Name::list("Batch<", &[N::NAME], ">");
 }
 
+#[diagnostic::do_not_recommend]
 impl<N: Node> Node for Batch<N> {
     type Output = Vec<N::Output>;
     const NAME: &'static str = Self::CALLED.as_str();
     const DESCRIPTION: &'static str = N::DESCRIPTION;
 }
 
+#[diagnostic::do_not_recommend]
 impl<S: ?Sized, N: Exec<S>> Exec<S> for Batch<N> {
     async fn exec(&self, cx: &Cx<'_, S>) -> Result<Vec<N::Output>, NodeError> {
         cx.map(&self.items).concurrency(self.concurrency).settings(cx.handed_on()).try_all().await
