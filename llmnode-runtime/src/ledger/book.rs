@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::fmt;
+use std::hash::{Hash, Hasher};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -55,8 +56,12 @@ impl NodeStats {
 #[derive(Clone, Default)]
 pub struct Ledger(Arc<Mutex<Book>>);
 
+/// Where a book keeps the figures of a node: found once a call.
+#[derive(Clone, Copy)]
+pub(super) struct Slot(usize);
+
 /// A node's type, told apart by its path from another type of the same name.
-#[derive(Clone, PartialEq, Eq, Hash)]
+#[derive(Clone, PartialEq, Eq)]
 pub(crate) struct NodeKey {
     pub(crate) path: &'static str,
     /// What the type is called, whatever this very node is.
@@ -79,16 +84,30 @@ impl NodeKey {
     }
 }
 
+/// By the name alone: paths are long, and few types share a name.
+impl Hash for NodeKey {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.name.hash(state);
+    }
+}
+
 struct Book {
     ids: Ids,
-    stats: HashMap<NodeKey, NodeStats>,
+    stats: Vec<(NodeKey, NodeStats)>,
+    slots: HashMap<NodeKey, Slot>,
     calls: VecDeque<Arc<CallRecord>>,
     remembered: usize,
 }
 
 impl Default for Book {
     fn default() -> Self {
-        Book { ids: Ids::default(), stats: HashMap::new(), calls: VecDeque::new(), remembered: REMEMBERED }
+        Book {
+            ids: Ids::default(),
+            stats: Vec::new(),
+            slots: HashMap::new(),
+            calls: VecDeque::new(),
+            remembered: REMEMBERED,
+        }
     }
 }
 
@@ -104,7 +123,7 @@ impl Ledger {
     /// The figures of all nodes together.
     pub fn total(&self) -> Usage {
         let mut total = Usage::default();
-        self.lock().stats.values().for_each(|stats| total.merge(&stats.usage));
+        self.lock().stats.iter().for_each(|(_, stats)| total.merge(&stats.usage));
         total
     }
 
@@ -149,28 +168,29 @@ impl Ledger {
         serde_json::to_value(self.report()).unwrap_or_default()
     }
 
-    pub(super) fn begin_call(&self, node: &NodeKey) -> CallId {
+    pub(super) fn begin_call(&self, node: &NodeKey) -> (CallId, Slot) {
         let mut book = self.lock();
-        book.stats(node).visits += 1;
-        book.ids.next()
+        let slot = book.slot(node);
+        book.stats(slot).visits += 1;
+        (book.ids.next(), slot)
     }
 
     pub(super) fn add_attempt(
         &self,
-        node: &NodeKey,
+        slot: Slot,
         usage: Option<&TokenUsage>,
         estimate: Option<Estimate>,
         busy: Duration,
     ) {
         let mut book = self.lock();
-        let stats = book.stats(node);
+        let stats = book.stats(slot);
         stats.usage.add(usage, estimate);
         stats.busy = stats.busy.saturating_add(busy);
     }
 
-    pub(super) fn end_call(&self, node: &NodeKey, busy: Duration, record: Arc<CallRecord>) {
+    pub(super) fn end_call(&self, slot: Slot, busy: Duration, record: Arc<CallRecord>) {
         let mut book = self.lock();
-        let stats = book.stats(node);
+        let stats = book.stats(slot);
         stats.busy = stats.busy.saturating_add(busy);
         stats.degraded += u64::from(record.degraded.is_some());
         book.calls.push_back(record);
@@ -180,7 +200,7 @@ impl Ledger {
     fn by_name<T>(&self, figure: impl Fn(&NodeStats) -> T) -> BTreeMap<String, T> {
         let book = self.lock();
         let mut types: HashMap<&str, usize> = HashMap::new();
-        book.stats.keys().for_each(|node| *types.entry(&node.name).or_default() += 1);
+        book.stats.iter().for_each(|(node, _)| *types.entry(&node.name).or_default() += 1);
         let mut named: BTreeMap<String, NodeStats> = BTreeMap::new();
         for (node, stats) in &book.stats {
             let name = match types.get(&*node.name) {
@@ -201,15 +221,27 @@ impl Ledger {
 }
 
 impl Book {
-    fn stats(&mut self, node: &NodeKey) -> &mut NodeStats {
+    fn slot(&mut self, node: &NodeKey) -> Slot {
+        if let Some(slot) = self.slots.get(node) {
+            return *slot;
+        }
         let has_room = self.stats.len() < NAMES || node.name == node.type_name;
-        let key = if has_room || self.stats.contains_key(node) { node.clone() } else { node.of_type() };
-        self.stats.entry(key).or_default()
+        let key = if has_room { node.clone() } else { node.of_type() };
+        *self.slots.entry(key).or_insert_with_key(|key| {
+            self.stats.push((key.clone(), NodeStats::default()));
+            Slot(self.stats.len() - 1)
+        })
+    }
+
+    fn stats(&mut self, Slot(index): Slot) -> &mut NodeStats {
+        // A book forgets no node, so each slot that it gave is one of its own.
+        &mut self.stats[index].1
     }
 
     fn trim(&mut self) {
-        let surplus = self.calls.len().saturating_sub(self.remembered);
-        self.calls.drain(..surplus);
+        while self.calls.len() > self.remembered {
+            self.calls.pop_front();
+        }
     }
 }
 

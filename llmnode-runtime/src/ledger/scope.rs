@@ -7,7 +7,7 @@ use std::time::{Duration, Instant, SystemTime};
 use tracing::Span;
 
 use super::attempt::OpenAttempt;
-use super::book::{Ledger, NodeKey};
+use super::book::{Ledger, NodeKey, Slot};
 use super::hooks::{CallInfo, Hooks};
 use super::id::CallId;
 use super::record::{AttemptKind, AttemptRecord, CallRecord, Degraded};
@@ -27,6 +27,7 @@ pub(crate) struct CallScope<'r> {
     hooks: &'r Hooks,
     span: CallSpan,
     node: NodeKey,
+    slot: Slot,
     id: CallId,
     parent: Option<CallId>,
     started: Instant,
@@ -69,7 +70,7 @@ impl<'r> CallScope<'r> {
         parent: Option<CallId>,
     ) -> Self {
         let (node, started) = (NodeKey::of(node), clock.now());
-        let id = ledger.begin_call(&node);
+        let (id, slot) = ledger.begin_call(&node);
         let span = CallSpan::begin(&node.name, id, parent);
         let state = State { begun: 0, attempts: Vec::new(), degraded: None, booked: started, ended: false };
         CallScope {
@@ -78,6 +79,7 @@ impl<'r> CallScope<'r> {
             hooks,
             span,
             node,
+            slot,
             id,
             parent,
             started,
@@ -132,7 +134,7 @@ impl<'r> CallScope<'r> {
         let attempts = std::mem::take(&mut state.attempts);
         let record = Arc::new(self.record(category, attempts, state.degraded, now));
         let busy = state.book_until(now);
-        self.ledger.end_call(&self.node, busy, Arc::clone(&record));
+        self.ledger.end_call(self.slot, busy, Arc::clone(&record));
         record
     }
 
@@ -171,7 +173,7 @@ impl<'r> CallScope<'r> {
     pub(super) fn commit(&self, record: AttemptRecord) {
         let now = self.now();
         let busy = self.lock().book_until(now);
-        self.ledger.add_attempt(&self.node, record.usage.as_ref(), record.estimate, busy);
+        self.ledger.add_attempt(self.slot, record.usage.as_ref(), record.estimate, busy);
         let info = CallInfo { id: self.id, parent: self.parent, node: &self.node.name };
         self.hooks.attempt_ended(&info, &record);
         let mut state = self.lock();
