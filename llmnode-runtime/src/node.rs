@@ -26,6 +26,9 @@ pub trait Node {
     const DESCRIPTION: &'static str = "";
     /// The settings that its attributes state; every call starts from them.
     const ATTRIBUTES: Attributes = Attributes::new();
+    /// Whether it does no harm to execute the node once more where nobody knows whether it was executed: after a crash, a
+    /// durable flow repeats the step that was under way. `false`: it refuses to.
+    const IDEMPOTENT: bool = true;
 
     /// The name of this very node, where it is known only at run time; [`NAME`](Node::NAME), if not.
     fn name(&self) -> Cow<'static, str> {
@@ -92,6 +95,7 @@ impl<N: Node + ?Sized> Node for &N {
     const NAME: &'static str = N::NAME;
     const DESCRIPTION: &'static str = N::DESCRIPTION;
     const ATTRIBUTES: Attributes = N::ATTRIBUTES;
+    const IDEMPOTENT: bool = N::IDEMPOTENT;
 
     fn name(&self) -> Cow<'static, str> {
         (**self).name()

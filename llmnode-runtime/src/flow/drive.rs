@@ -5,6 +5,7 @@ use std::fmt;
 use std::future::IntoFuture;
 
 use super::flowing::{Flowing, Progress};
+use super::follow::{Beginning, Begun, Follower};
 use super::outline::Outline;
 use super::place::Place;
 use super::position::Position;
@@ -49,12 +50,19 @@ pub struct FlowCall<'r, S, A> {
     runner: Runner<'r, S, A>,
     max_steps: Option<u64>,
     from: Position,
+    follower: Option<Box<dyn Follower<S, A> + 'r>>,
 }
 
 impl<S> Run<S> {
     /// Runs a flow on the state, from its first step to its end, and gives its action.
     pub fn flow<'r, F: RunFlow<'r, S>>(&'r mut self, flow: F) -> FlowCall<'r, S, F::Action> {
-        FlowCall { run: self, runner: flow.runner(), max_steps: None, from: Position::default() }
+        FlowCall {
+            run: self,
+            runner: flow.runner(),
+            max_steps: None,
+            from: Position::default(),
+            follower: None,
+        }
     }
 
     /// Runs one step on the state: prep, exec with its tries and fallback, post. Gives its action.
@@ -88,6 +96,13 @@ impl<'r, S, A> FlowCall<'r, S, A> {
         self.from = position;
         self
     }
+
+    /// Sets who follows the flow from step to step.
+    #[cfg(feature = "journal")]
+    pub(crate) fn followed_by(mut self, follower: impl Follower<S, A> + 'r) -> Self {
+        self.follower = Some(Box::new(follower));
+        self
+    }
 }
 
 impl<'r, S, A> IntoFuture for FlowCall<'r, S, A>
@@ -99,24 +114,69 @@ where
     type IntoFuture = BoxFuture<'r, Self::Output>;
 
     fn into_future(self) -> Self::IntoFuture {
-        let FlowCall { run, mut runner, max_steps, from: mut at } = self;
-        let max_steps = max_steps.or(runner.max_steps).unwrap_or(MAX_STEPS);
-        Box::pin(async move {
-            for _ in 0..max_steps {
-                // A flow whose steps never have to wait gives other tasks a turn all the same.
-                tokio::task::consume_budget().await;
-                let (core, state) = run.parts();
-                match (runner.advance)(Flowing { core, state, at: &mut at, depth: 0 }).await? {
-                    Progress::On => {}
-                    Progress::Done(action) => return Ok(action),
-                }
+        let max_steps = self.max_steps.or(self.runner.max_steps).unwrap_or(MAX_STEPS);
+        Box::pin(self.drive(max_steps))
+    }
+}
+
+impl<'r, S, A> FlowCall<'r, S, A>
+where
+    S: Send + Sync,
+    A: Send + 'static,
+{
+    async fn drive(self, max_steps: u64) -> Result<A, NodeError> {
+        let FlowCall { run, mut runner, from: mut at, mut follower, .. } = self;
+        let (mut followed, mut taken) = (None, 0);
+        if let Some(follower) = &mut follower {
+            let (core, state) = run.parts();
+            let flow = Beginning { outline: (runner.outline)(), core, state, at: &mut at };
+            match follower.begin(flow).await? {
+                Begun::Steps { core, taken: before } => (followed, taken) = (Some(core), before),
+                Begun::Ended(action) => return Ok(action),
             }
-            let message = format!(
-                "the flow `{}` has not ended after {max_steps} steps and stands at `{at}`; `max_steps` sets how many it may take",
-                runner.name
-            );
-            Err(NodeError::new(Category::LimitExceeded, message))
-        })
+        }
+        while taken < max_steps {
+            // A flow whose steps never have to wait gives other tasks a turn all the same.
+            tokio::task::consume_budget().await;
+            let (core, state) = run.parts();
+            let core = followed.as_deref().unwrap_or(core);
+            let left = follower.is_some().then(|| at.clone());
+            let flow = Flowing { core, state: &mut *state, at: &mut at, depth: 0 };
+            let progress = (runner.advance)(flow).await;
+            if let (Some(follower), Some(left)) = (&mut follower, left) {
+                follow(&mut **follower, left, &at, state, &progress).await?;
+            }
+            match progress? {
+                Progress::On => taken += 1,
+                Progress::Done(action) => return Ok(action),
+            }
+        }
+        let message = format!(
+            "the flow `{}` has not ended after {max_steps} steps and stands at `{at}`; `max_steps` sets how many it may take",
+            runner.name
+        );
+        Err(NodeError::new(Category::LimitExceeded, message))
+    }
+}
+
+/// Tells the follower what a step came to.
+fn follow<'f, S, A>(
+    follower: &'f mut dyn Follower<S, A>,
+    left: Position,
+    at: &Position,
+    state: &S,
+    progress: &Result<Progress<A>, NodeError>,
+) -> BoxFuture<'f, Result<(), NodeError>> {
+    match progress {
+        Ok(Progress::On) => follower.stepped(left, at, state, None),
+        Ok(Progress::Done(action)) => follower.stepped(left, at, state, Some(action)),
+        Err(_) => {
+            let kept = follower.failed();
+            Box::pin(async move {
+                kept.await;
+                Ok(())
+            })
+        }
     }
 }
 

@@ -5,6 +5,7 @@ mod arm;
 mod batch;
 mod drive;
 mod flowing;
+mod follow;
 mod name;
 mod node_step;
 mod outline;
@@ -19,6 +20,8 @@ pub use arm::{Arm, Edge, Stop, Target};
 pub use batch::{Batch, BatchStep};
 pub use drive::{FlowCall, RunFlow, Runner};
 pub use flowing::{Flowing, Progress};
+#[cfg(feature = "journal")]
+pub(crate) use follow::{Beginning, Begun, Follower};
 pub use outline::{Outline, OutlineStep, OutlineTarget};
 pub use place::{Place, Starts};
 pub use position::Position;

@@ -8,6 +8,7 @@ use super::estimate::Estimate;
 use super::id::AttemptId;
 use super::record::AttemptRecord;
 use super::scope::CallScope;
+use crate::BoxError;
 use crate::category::Category;
 use crate::model::{ChatModel, Completion, Request};
 use crate::trace::AttemptSpan;
@@ -18,13 +19,16 @@ pub(crate) struct OpenAttempt<'c> {
     id: AttemptId,
     started: Instant,
     span: AttemptSpan,
+    /// Whether its begin is kept.
+    begun: bool,
     /// `None`: it is committed, or forgotten.
     record: Option<AttemptRecord>,
 }
 
 impl<'c> OpenAttempt<'c> {
     pub(super) fn new(call: &'c CallScope<'c>, record: AttemptRecord, started: Instant) -> Self {
-        OpenAttempt { call, id: record.id, started, span: AttemptSpan::none(), record: Some(record) }
+        let span = AttemptSpan::none();
+        OpenAttempt { call, id: record.id, started, span, begun: false, record: Some(record) }
     }
 
     pub(crate) fn id(&self) -> AttemptId {
@@ -51,6 +55,15 @@ impl<'c> OpenAttempt<'c> {
         }
     }
 
+    /// Keeps that the request is about to go out, and waits until it is kept.
+    pub(crate) async fn record_begin(&mut self) -> Result<(), BoxError> {
+        if let Some(record) = &self.record {
+            self.begun = true;
+            self.call.attempt_begins(record);
+        }
+        self.call.recorded().await
+    }
+
     /// Writes down what came back, as far as only a trace shows it.
     pub(crate) fn answered(&self, completion: &Completion) {
         self.span.answered(completion);
@@ -72,6 +85,9 @@ impl<'c> OpenAttempt<'c> {
     pub(crate) fn forget(mut self, category: Category) {
         self.span.failed(category);
         self.record = None;
+        if self.begun {
+            self.call.attempt_forgotten(self.id);
+        }
     }
 
     fn close(&mut self, category: Option<Category>) {

@@ -4,6 +4,8 @@ use std::sync::Arc;
 
 use super::id::CallId;
 use super::record::{AttemptRecord, CallRecord};
+use super::recorder::{Event, Recorder};
+use crate::BoxError;
 use crate::panics::guarded;
 
 /// The call that an attempt belongs to.
@@ -26,6 +28,7 @@ type OnCall = dyn Fn(&CallRecord) + Send + Sync;
 pub(crate) struct Hooks {
     attempt: Vec<Arc<OnAttempt>>,
     call: Vec<Arc<OnCall>>,
+    recorder: Option<Arc<dyn Recorder>>,
 }
 
 impl Hooks {
@@ -38,6 +41,26 @@ impl Hooks {
 
     pub(crate) fn on_call(&mut self, hook: impl Fn(&CallRecord) + Send + Sync + 'static) {
         self.call.push(Arc::new(hook));
+    }
+
+    /// Sets who keeps what happens.
+    #[cfg(feature = "journal")]
+    pub(crate) fn record(&mut self, recorder: Arc<dyn Recorder>) {
+        self.recorder = Some(recorder);
+    }
+
+    pub(super) fn note(&self, event: Event<'_>) {
+        if let Some(recorder) = &self.recorder {
+            recorder.note(event);
+        }
+    }
+
+    /// Waits until what was noted is kept.
+    pub(super) async fn recorded(&self) -> Result<(), BoxError> {
+        match &self.recorder {
+            Some(recorder) => recorder.write().await,
+            None => Ok(()),
+        }
     }
 
     pub(super) fn attempt_ended(&self, call: &CallInfo<'_>, attempt: &AttemptRecord) {

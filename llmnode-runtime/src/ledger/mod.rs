@@ -7,6 +7,7 @@ mod hooks;
 mod id;
 mod milliseconds;
 mod record;
+mod recorder;
 mod report;
 mod scope;
 mod usage;
@@ -20,6 +21,8 @@ pub use hooks::CallInfo;
 pub(crate) use hooks::Hooks;
 pub use id::{AttemptId, CallId};
 pub use record::{AttemptKind, AttemptRecord, CallRecord, Degraded, Flag};
+#[cfg(feature = "journal")]
+pub(crate) use recorder::{Event, Recorder};
 pub use report::LedgerReport;
 pub(crate) use scope::CallScope;
 pub use usage::{TokenUsage, Tokens, Usage};

@@ -9,8 +9,10 @@ use tracing::Span;
 use super::attempt::OpenAttempt;
 use super::book::{Ledger, NodeKey, Slot};
 use super::hooks::{CallInfo, Hooks};
-use super::id::CallId;
+use super::id::{AttemptId, CallId};
 use super::record::{AttemptKind, AttemptRecord, CallRecord, Degraded};
+use super::recorder::Event;
+use crate::BoxError;
 use crate::category::Category;
 use crate::clock::Clock;
 use crate::node::Node;
@@ -118,10 +120,34 @@ impl<'r> CallScope<'r> {
         OpenAttempt::new(self, record, self.now())
     }
 
+    /// Keeps that the call has begun, and waits until it is kept.
+    pub(crate) async fn record_begin(&self) -> Result<(), BoxError> {
+        self.hooks.note(Event::CallBegan { call: self.info(), path: self.node.path });
+        self.recorded().await
+    }
+
+    /// Waits until what happened so far is kept where a crash does not reach it, if the run keeps it at all.
+    pub(crate) async fn recorded(&self) -> Result<(), BoxError> {
+        self.hooks.recorded().await
+    }
+
+    pub(super) fn attempt_begins(&self, attempt: &AttemptRecord) {
+        self.hooks.note(Event::AttemptBegan { call: self.info(), path: self.node.path, attempt });
+    }
+
+    pub(super) fn attempt_forgotten(&self, id: AttemptId) {
+        self.hooks.note(Event::AttemptForgotten(id));
+    }
+
+    fn info(&self) -> CallInfo<'_> {
+        CallInfo { id: self.id, parent: self.parent, node: &self.node.name }
+    }
+
     /// Ends the call, and gives its record.
     pub(crate) fn end(&self, category: Option<Category>) -> Arc<CallRecord> {
         let record = self.book(category);
         self.span.end(&record);
+        self.hooks.note(Event::CallEnded { path: self.node.path, record: &record });
         // No lock is held any more: a hook may read the book.
         self.hooks.call_ended(&record);
         record
@@ -174,8 +200,8 @@ impl<'r> CallScope<'r> {
         let now = self.now();
         let busy = self.lock().book_until(now);
         self.ledger.add_attempt(self.slot, record.usage.as_ref(), record.estimate, busy);
-        let info = CallInfo { id: self.id, parent: self.parent, node: &self.node.name };
-        self.hooks.attempt_ended(&info, &record);
+        self.hooks.note(Event::AttemptEnded(&record));
+        self.hooks.attempt_ended(&self.info(), &record);
         let mut state = self.lock();
         state.attempts.push(record);
         // However often a call tries, its record stays small.

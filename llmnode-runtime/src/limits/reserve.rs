@@ -46,6 +46,11 @@ impl<'c> Reservation<'c> {
         self.close(&spent);
     }
 
+    /// Gives back what was reserved: the request is not begun after all.
+    pub(crate) fn release(&mut self) {
+        self.close(&Spent::Unsent);
+    }
+
     fn read(&self, usage: TokenUsage, reported: Option<&str>) -> Spent {
         Spent::Read {
             tokens: usage.total().ok_or(Unknown::Usage),

@@ -68,11 +68,15 @@ async fn within_limits(
 ) -> Result<(), Failure> {
     let Plan { core, limits, settings, .. } = plan;
     let prompt = prompt_tokens(&request.messages);
-    let reserved = match limits.reserve(prompt, request.max_tokens, target.names(request)) {
+    let mut reserved = match limits.reserve(prompt, request.max_tokens, target.names(request)) {
         Ok(reserved) => reserved,
         Err((category, why)) => return Err(Failure { sent: false, ..Failure::new(category, why) }),
     };
     open.asks(target.model, request, prompt, core.content_in_traces);
+    if let Err(fault) = open.record_begin().await {
+        reserved.release();
+        return Err(Failure::unrecorded(fault));
+    }
     let span = open.span().clone();
     let asking = pin!(ask(target.model, request, open, reserved, judge, attempt, settings).instrument(span));
     let outcome = limits.in_time(asking).await;

@@ -9,6 +9,7 @@ use super::failure::Failure;
 use super::feedback;
 use super::repetition::Repetition;
 use super::run::RunCore;
+use crate::BoxError;
 use crate::category::Category;
 use crate::error::NodeError;
 use crate::ledger::{AttemptKind, CallScope, Degraded, OpenAttempt};
@@ -59,7 +60,7 @@ pub(super) async fn run(plan: &Plan<'_>, mut request: Request, judge: &mut dyn J
         else {
             retries.settle(Some(true));
             open.commit(None);
-            return Ok(());
+            return Ok(call.recorded().await.map_err(unrecorded)?);
         };
         retries.settle(failure.endpoint_answered());
         let repeats = answers.repeats(&failure) && settings.stop_on_repeat;
@@ -73,6 +74,7 @@ pub(super) async fn run(plan: &Plan<'_>, mut request: Request, judge: &mut dyn J
         }
         failure.add(&note);
         close(open, &mut failure);
+        call.recorded().await.map_err(unrecorded)?;
         (kind, wait) = match next {
             Next::Retry { wait } => (AttemptKind::Retry, wait),
             Next::Adapt { wait } => (AttemptKind::Adapted, wait),
@@ -90,6 +92,10 @@ pub(super) async fn run(plan: &Plan<'_>, mut request: Request, judge: &mut dyn J
             Next::Bubble => return Err(failure.into_error().into()),
         };
     }
+}
+
+fn unrecorded(fault: BoxError) -> NodeError {
+    Failure::unrecorded(fault).into_error()
 }
 
 fn failed<'l>(failure: &Failure, repeats: bool, time_left: Option<TimeLeft<'l>>) -> Failed<'l> {

@@ -10,6 +10,7 @@ use serde_json::Value;
 use tracing::Instrument;
 
 use super::cx::Cx;
+use super::failure::Failure;
 use super::run::RunCore;
 use crate::BoxFuture;
 use crate::category::Category;
@@ -202,6 +203,9 @@ where
         let exec = async || {
             let around = parent.map(|parent| parent.limits);
             let limits = CallLimits::begin(node, own, around, &core.limits, &*core.clock)?;
+            if !N::IDEMPOTENT {
+                scope.record_begin().await.map_err(|fault| Failure::unrecorded(fault).into_error())?;
+            }
             node.exec(&Cx { core, state, scope: &scope, settings: &settings, limits: &limits }).await
         };
         let outcome = caught(exec).instrument(scope.span().clone()).await.unwrap_or_else(|said| {

@@ -1,9 +1,9 @@
 //! Why an attempt failed, and what that calls for.
 
-use std::error::Error;
 use std::fmt::Write;
 use std::time::Duration;
 
+use crate::BoxError;
 use crate::category::{Category, Group};
 use crate::error::NodeError;
 use crate::model::Retry;
@@ -20,7 +20,7 @@ pub(super) struct Failure {
     pub(super) violations: Vec<Violation>,
     pub(super) answer: Option<String>,
     pub(super) sent: bool,
-    pub(super) source: Option<Box<dyn Error + Send + Sync>>,
+    pub(super) source: Option<BoxError>,
 }
 
 impl Failure {
@@ -35,6 +35,12 @@ impl Failure {
             sent: true,
             source: None,
         }
+    }
+
+    /// What is about to happen could not be kept, so it does not happen.
+    pub(super) fn unrecorded(fault: BoxError) -> Self {
+        let (message, source) = (fault.to_string(), Some(fault));
+        Failure { sent: false, source, ..Failure::new(Category::Aborted, message) }
     }
 
     pub(super) fn rejected(category: Category, violations: Vec<Violation>) -> Self {

@@ -8,6 +8,8 @@ use super::call::Call;
 use super::map::Map;
 use crate::clock::{Clock, TokioClock};
 use crate::error::NodeError;
+#[cfg(feature = "journal")]
+use crate::ledger::Recorder;
 use crate::ledger::{AttemptRecord, CallInfo, CallRecord, Hooks, Ledger};
 use crate::limits::{Limits, Prices, RunLimits};
 use crate::model::{ChatModel, Request};
@@ -55,6 +57,14 @@ impl RunCore {
             name: name.map(str::to_owned),
             settings: registered.map(|(_, settings)| settings),
         }
+    }
+
+    /// The same, but what its calls do is kept by this recorder.
+    #[cfg(feature = "journal")]
+    pub(crate) fn recorded_by(&self, recorder: Arc<dyn Recorder>) -> RunCore {
+        let mut core = self.clone();
+        core.hooks.record(recorder);
+        core
     }
 
     /// The name by which the same model would be asked once more; of the run's own, its id.

@@ -1,0 +1,30 @@
+//! Who keeps what happens where a crash does not reach it.
+
+use super::hooks::CallInfo;
+use super::id::AttemptId;
+use super::record::{AttemptRecord, CallRecord};
+use crate::{BoxError, BoxFuture};
+
+/// Takes down attempts and calls as they begin and end.
+pub(crate) trait Recorder: Send + Sync {
+    /// Takes an event down, without a wait: also guards come here, as they are dropped.
+    fn note(&self, event: Event<'_>);
+
+    /// Writes what was taken down to where it stays.
+    fn write(&self) -> BoxFuture<'_, Result<(), BoxError>>;
+}
+
+#[cfg_attr(not(feature = "journal"), expect(dead_code, reason = "only a journal reads what it says"))]
+/// What happens to a call. `path` tells the node's type.
+pub(crate) enum Event<'e> {
+    /// It begins; told only of nodes that must not be executed again.
+    CallBegan { call: CallInfo<'e>, path: &'e str },
+    /// A request is about to go out.
+    AttemptBegan { call: CallInfo<'e>, path: &'e str, attempt: &'e AttemptRecord },
+    /// The attempt has ended, whatever way.
+    AttemptEnded(&'e AttemptRecord),
+    /// The request did not go out after all.
+    AttemptForgotten(AttemptId),
+    /// The call has ended, whatever way.
+    CallEnded { path: &'e str, record: &'e CallRecord },
+}
