@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use crate::category::{Category, Group};
 use crate::ledger::{AttemptKind, AttemptRecord, CallRecord, Usage};
+use crate::position::Position;
 use crate::text::one_line;
 
 /// Why a call gave no output.
@@ -21,6 +22,7 @@ struct Inner {
     category: Category,
     node: Cow<'static, str>,
     item: Option<usize>,
+    position: Option<Position>,
     message: String,
     retry_after: Option<Duration>,
     record: Option<Arc<CallRecord>>,
@@ -35,6 +37,7 @@ impl NodeError {
             category,
             node: Cow::Borrowed(""),
             item: None,
+            position: None,
             message,
             retry_after: None,
             record: None,
@@ -77,6 +80,12 @@ impl NodeError {
         self
     }
 
+    /// Says at which step of a flow it ended. The outermost flow has the last word: it is the one that can go on there.
+    pub(crate) fn at(mut self, position: &Position) -> Self {
+        self.0.position = Some(position.clone());
+        self
+    }
+
     /// For a call that has not ended: its end brings the whole record.
     pub(crate) fn without_record(mut self) -> Self {
         self.0.record = None;
@@ -96,6 +105,12 @@ impl NodeError {
     /// Which item of a map or a batch it was that failed, the first being 0; `None`: it was none.
     pub fn item(&self) -> Option<usize> {
         self.0.item
+    }
+
+    /// The step of the flow that it ended, from which the flow can go on
+    /// ([`FlowCall::from`](crate::flow::FlowCall::from)); `None`: no flow was under way.
+    pub fn position(&self) -> Option<&Position> {
+        self.0.position.as_ref()
     }
 
     /// All attempts of the call, in order.
@@ -124,6 +139,31 @@ impl NodeError {
     }
 }
 
+impl NodeError {
+    /// Where it happened, once: a step that bears the name of its node says both.
+    fn write_place(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Inner { node, item, position, .. } = &*self.0;
+        let step = position.as_ref().filter(|position| !position.is_start());
+        let says_both =
+            step.and_then(|step| step.labels().last()).is_some_and(|label| same_name(label, node));
+        let node = Some(&**node).filter(|node| !node.is_empty() && !says_both);
+        let place = step.map(|step| one_line(step.to_string(), 300));
+        let mut place =
+            place.into_iter().chain(node.map(str::to_owned)).chain(item.map(|item| format!("item {item}")));
+        let Some(outermost) = place.next() else { return Ok(()) };
+        f.write_str(&outermost)?;
+        let rest: Vec<_> = place.collect();
+        if rest.is_empty() { f.write_str(": ") } else { write!(f, " ({}): ", rest.join(", ")) }
+    }
+}
+
+/// Whether they are one name, written as types are and as nodes are: `ReadFile`, `read_file`.
+fn same_name(label: &str, node: &str) -> bool {
+    let letters =
+        |name: &'_ str| name.chars().filter(|c| *c != '_').flat_map(char::to_lowercase).collect::<String>();
+    letters(label) == letters(node)
+}
+
 impl Error for NodeError {
     fn source(&self) -> Option<&(dyn Error + 'static)> {
         self.0.source.as_deref().map(|source| source as _)
@@ -132,12 +172,8 @@ impl Error for NodeError {
 
 impl fmt::Display for NodeError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Inner { category, node, item, message, .. } = &*self.0;
-        match item {
-            Some(item) => write!(f, "{node} (item {item}): ")?,
-            None if node.is_empty() => {}
-            None => write!(f, "{node}: ")?,
-        }
+        let Inner { category, message, .. } = &*self.0;
+        self.write_place(f)?;
         write!(f, "{category}")?;
         let attempts = self.attempts();
         // One attempt that failed as the call did has nothing to add.
@@ -204,6 +240,7 @@ impl fmt::Debug for NodeError {
             .field("category", category)
             .field("message", &message)
             .field("node", &self.0.node)
+            .field("position", &self.0.position)
             .field("attempts", &self.attempts().len())
             .field("retry_after", &self.0.retry_after)
             .finish_non_exhaustive()

@@ -22,6 +22,7 @@ mod node;
 mod openai;
 mod output;
 mod panics;
+mod position;
 pub mod primitive;
 #[doc(hidden)]
 pub mod private;

@@ -2,10 +2,10 @@
 
 pub mod keys;
 
-pub use crate::flow::{
-    Arm, Edge, FlowType, Flowing, Outline, Place, Progress, RunFlow, Runner, Starts, Step, Stop, Target,
-    Visitor, advance, outline, runner,
+pub use crate::flow::generated::{
+    Arm, Edge, FlowType, Flowing, Progress, Runner, Stop, Target, Visitor, advance, outline, runner,
 };
+pub use crate::flow::{Action, Outline, Place, RunFlow, Starts, Step};
 pub use crate::function::Function;
 pub use crate::prompt::at::{prompt_at, prompt_file_at};
 pub use crate::prompt::{

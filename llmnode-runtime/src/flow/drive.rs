@@ -2,23 +2,22 @@
 
 use std::borrow::Cow;
 use std::fmt;
-use std::future::IntoFuture;
 
 use super::flowing::{Flowing, Progress};
 use super::follow::{Beginning, Begun, Follower};
+use super::log::{Recorder, Watchers};
 use super::outline::Outline;
-use super::place::Place;
-use super::position::Position;
-use super::step::Step;
 use crate::BoxFuture;
 use crate::category::Category;
 use crate::error::NodeError;
-use crate::run::Run;
+use crate::ledger::Tally;
+use crate::position::Position;
+use crate::run::RunCore;
 
 /// How many steps a flow may take that says nothing else.
 const MAX_STEPS: u64 = 1000;
 
-/// What [`Run::flow`] takes: a flow that `flow!` declares, or a reference to one that was built at run time.
+/// What [`Run::flow`](crate::Run::flow) takes: a flow that `flow!` declares, or a reference to one that was built at run time.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a flow over `{S}`",
     label = "not a flow of this state",
@@ -29,6 +28,7 @@ pub trait RunFlow<'r, S> {
     type Action: Send + 'static;
 
     /// How it is run.
+    #[doc(hidden)]
     fn runner(self) -> Runner<'r, S, Self::Action>;
 }
 
@@ -39,123 +39,113 @@ type Advance<'r, S, A> =
 pub struct Runner<'r, S, A> {
     pub(super) name: Cow<'static, str>,
     pub(super) max_steps: Option<u64>,
-    pub(super) outline: fn() -> Outline,
+    pub(super) outline: Box<dyn Fn() -> Outline + Send + 'r>,
     pub(super) advance: Box<Advance<'r, S, A>>,
 }
 
-/// A flow that starts when it is awaited.
-#[must_use = "a flow does nothing until it is awaited"]
-pub struct FlowCall<'r, S, A> {
-    run: &'r mut Run<S>,
+/// A flow under way. Between two steps it may be left as it is: position and state belong together.
+pub(super) struct Drive<'r, S, A> {
+    core: &'r RunCore,
+    /// What a follower has its calls run on instead.
+    followed: Option<Box<RunCore>>,
+    state: &'r mut S,
     runner: Runner<'r, S, A>,
-    max_steps: Option<u64>,
-    from: Position,
+    at: Position,
+    max_steps: u64,
+    taken: u64,
+    tally: Tally,
+    recorder: Recorder<'r>,
     follower: Option<Box<dyn Follower<S, A> + 'r>>,
 }
 
-impl<S> Run<S> {
-    /// Runs a flow on the state, from its first step to its end, and gives its action.
-    pub fn flow<'r, F: RunFlow<'r, S>>(&'r mut self, flow: F) -> FlowCall<'r, S, F::Action> {
-        FlowCall {
-            run: self,
-            runner: flow.runner(),
-            max_steps: None,
-            from: Position::default(),
-            follower: None,
-        }
-    }
-
-    /// Runs one step on the state: prep, exec with its tries and fallback, post. Gives its action.
-    ///
-    /// # Errors
-    /// Those of prep and post, and whatever kept the node from an output.
-    pub async fn step<N>(&mut self) -> Result<N::Action, NodeError>
-    where
-        N: Step<S> + Send + 'static,
-        S: Send + Sync,
-    {
-        let mut at = Position::default();
-        let (core, state) = self.parts();
-        match <N as Place<S>>::advance(Flowing { core, state, at: &mut at, depth: 0 }, None).await? {
-            Progress::Done(action) => Ok(action),
-            // A node is done when it has been advanced.
-            Progress::On => Err(NodeError::new(Category::ConfigError, "a node went on after its end")),
-        }
-    }
+/// What one run of a flow was told.
+pub(super) struct Orders<'r, S, A> {
+    pub(super) max_steps: Option<u64>,
+    pub(super) from: Position,
+    pub(super) watchers: Watchers<'r>,
+    pub(super) follower: Option<Box<dyn Follower<S, A> + 'r>>,
 }
 
-impl<'r, S, A> FlowCall<'r, S, A> {
-    /// How many steps it may take, those of nested flows included. Default: what the flow says, or 1000.
-    pub fn max_steps(mut self, steps: u64) -> Self {
-        self.max_steps = Some(steps);
-        self
+impl<'r, S: Send + Sync, A: Send> Drive<'r, S, A> {
+    pub(super) fn begin(
+        core: &'r RunCore,
+        state: &'r mut S,
+        runner: Runner<'r, S, A>,
+        orders: Orders<'r, S, A>,
+    ) -> Self {
+        let Orders { max_steps, from: at, watchers, follower } = orders;
+        let max_steps = max_steps.or(runner.max_steps).unwrap_or(MAX_STEPS);
+        let recorder = Recorder::begin(&runner.name, &*runner.outline, &at, &*core.clock, watchers);
+        let tally = Tally::default();
+        Drive { core, followed: None, state, runner, at, max_steps, taken: 0, tally, recorder, follower }
     }
 
-    /// Starts at this step instead of the first.
-    pub fn from(mut self, position: Position) -> Self {
-        self.from = position;
-        self
+    /// The span of the flow, for its future.
+    pub(super) fn span(&self) -> tracing::Span {
+        self.recorder.span().clone()
     }
 
-    /// Sets who follows the flow from step to step.
-    #[cfg(feature = "journal")]
-    pub(crate) fn followed_by(mut self, follower: impl Follower<S, A> + 'r) -> Self {
-        self.follower = Some(Box::new(follower));
-        self
+    /// Takes steps until the flow ends.
+    pub(super) async fn finish(mut self) -> Result<A, NodeError> {
+        let outcome = self.run().await;
+        self.recorder.end(outcome.as_ref().err().map(NodeError::category));
+        outcome.map_err(|error| error.at(&self.at))
     }
-}
 
-impl<'r, S, A> IntoFuture for FlowCall<'r, S, A>
-where
-    S: Send + Sync,
-    A: Send + 'static,
-{
-    type Output = Result<A, NodeError>;
-    type IntoFuture = BoxFuture<'r, Self::Output>;
-
-    fn into_future(self) -> Self::IntoFuture {
-        let max_steps = self.max_steps.or(self.runner.max_steps).unwrap_or(MAX_STEPS);
-        Box::pin(self.drive(max_steps))
-    }
-}
-
-impl<'r, S, A> FlowCall<'r, S, A>
-where
-    S: Send + Sync,
-    A: Send + 'static,
-{
-    async fn drive(self, max_steps: u64) -> Result<A, NodeError> {
-        let FlowCall { run, mut runner, from: mut at, mut follower, .. } = self;
-        let (mut followed, mut taken) = (None, 0);
-        if let Some(follower) = &mut follower {
-            let (core, state) = run.parts();
-            let flow = Beginning { outline: (runner.outline)(), core, state, at: &mut at };
-            match follower.begin(flow).await? {
-                Begun::Steps { core, taken: before } => (followed, taken) = (Some(core), before),
-                Begun::Ended(action) => return Ok(action),
-            }
+    async fn run(&mut self) -> Result<A, NodeError> {
+        if let Some(action) = self.begin_followed().await? {
+            return Ok(action);
         }
-        while taken < max_steps {
+        while self.taken < self.max_steps {
+            self.taken += 1;
             // A flow whose steps never have to wait gives other tasks a turn all the same.
             tokio::task::consume_budget().await;
-            let (core, state) = run.parts();
-            let core = followed.as_deref().unwrap_or(core);
-            let left = follower.is_some().then(|| at.clone());
-            let flow = Flowing { core, state: &mut *state, at: &mut at, depth: 0 };
-            let progress = (runner.advance)(flow).await;
-            if let (Some(follower), Some(left)) = (&mut follower, left) {
-                follow(&mut **follower, left, &at, state, &progress).await?;
-            }
-            match progress? {
-                Progress::On => taken += 1,
-                Progress::Done(action) => return Ok(action),
+            if let Progress::Done(action) = self.step().await? {
+                return Ok(action);
             }
         }
+        let (name, max_steps) = (&self.runner.name, self.max_steps);
         let message = format!(
-            "the flow `{}` has not ended after {max_steps} steps and stands at `{at}`; `max_steps` sets how many it may take",
-            runner.name
+            "the flow `{name}` has not ended after {max_steps} steps; `max_steps` sets how many it may take"
         );
         Err(NodeError::new(Category::LimitExceeded, message))
+    }
+
+    /// Takes one step. From the end of its exec on nothing waits but a follower, who is told of a step that is done.
+    async fn step(&mut self) -> Result<Progress<A>, NodeError> {
+        let left = self.follower.is_some().then(|| self.at.clone());
+        let flowing = Flowing {
+            core: self.followed.as_deref().unwrap_or(self.core),
+            state: self.state,
+            at: &mut self.at,
+            depth: 0,
+            tally: &self.tally,
+            log: &mut self.recorder,
+        };
+        let progress = (self.runner.advance)(flowing).await;
+        match &progress {
+            Ok(Progress::On) => self.recorder.step_ended(&self.at, false, &self.tally),
+            Ok(Progress::Done(_)) => self.recorder.step_ended(&self.at, true, &self.tally),
+            Err(error) => self.recorder.step_failed(&self.at, error.category(), &self.tally),
+        }
+        if let (Some(follower), Some(left)) = (&mut self.follower, left) {
+            follow(&mut **follower, left, &self.at, self.state, &progress).await?;
+        }
+        progress
+    }
+
+    /// Lets a follower put the flow where it was left; what it had ended with, if it had.
+    async fn begin_followed(&mut self) -> Result<Option<A>, NodeError> {
+        let Some(follower) = &mut self.follower else { return Ok(None) };
+        let outline = (self.runner.outline)();
+        let flow = Beginning { outline, core: self.core, state: &mut *self.state, at: &mut self.at };
+        match follower.begin(flow).await? {
+            Begun::Steps { core, taken } => {
+                (self.followed, self.taken) = (Some(core), taken);
+                Ok(None)
+            }
+            Begun::Ended(action) => Ok(Some(action)),
+        }
     }
 }
 
@@ -180,20 +170,17 @@ fn follow<'f, S, A>(
     }
 }
 
+impl<S, A> Drop for Drive<'_, S, A> {
+    fn drop(&mut self) {
+        self.recorder.cancel(&self.at, &self.tally);
+    }
+}
+
 impl<S, A> fmt::Debug for Runner<'_, S, A> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Runner")
             .field("name", &self.name)
             .field("outline", &(self.outline)())
-            .finish_non_exhaustive()
-    }
-}
-
-impl<S, A> fmt::Debug for FlowCall<'_, S, A> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("FlowCall")
-            .field("flow", &self.runner.name)
-            .field("from", &self.from)
             .finish_non_exhaustive()
     }
 }

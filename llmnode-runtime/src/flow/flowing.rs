@@ -1,17 +1,23 @@
 //! A flow under way: the state to change, and the position to move.
 
-use super::position::Position;
+use tracing::Span;
+
+use super::log::Log;
+use crate::ledger::Tally;
 use crate::node::Exec;
-use crate::run::{Call, RunCore};
+use crate::position::{Label, Position};
+use crate::run::{Call, RunCore, Within};
 
 /// A flow under way, as one of its steps sees it: the run, the state, and where the flow stands.
-#[derive(Debug)]
 pub struct Flowing<'f, S> {
     pub(super) core: &'f RunCore,
     pub(super) state: &'f mut S,
     pub(super) at: &'f mut Position,
     /// How many flows this one is nested in.
     pub(super) depth: usize,
+    /// Adds up what the step uses.
+    pub(super) tally: &'f Tally,
+    pub(super) log: &'f mut (dyn Log + 'f),
 }
 
 /// What one step came to.
@@ -26,7 +32,30 @@ pub enum Progress<A> {
 impl<'f, S> Flowing<'f, S> {
     /// The same for what is nested here, on a part of the state.
     pub(super) fn nested<'n, P>(&'n mut self, part: impl FnOnce(&'n mut S) -> &'n mut P) -> Flowing<'n, P> {
-        Flowing { core: self.core, state: part(self.state), at: self.at, depth: self.depth + 1 }
+        Flowing {
+            core: self.core,
+            state: part(self.state),
+            at: self.at,
+            depth: self.depth + 1,
+            tally: self.tally,
+            log: self.log,
+        }
+    }
+
+    /// The step itself begins here: what executes runs in the span.
+    pub(super) fn begins(&mut self, node: &str) -> Span {
+        self.log.begins(self.at, node)
+    }
+
+    /// Leaves the step at this depth by an edge that leads to another one.
+    pub(super) fn goes(&mut self, action: &str, step: usize, label: Label) {
+        self.log.takes(self.at, self.depth, action);
+        self.at.go(self.depth, step, label);
+    }
+
+    /// Leaves the flow at this depth by an edge.
+    pub(super) fn ends(&mut self, action: &str) {
+        self.log.takes(self.at, self.depth, action);
     }
 
     /// Calls a node on the state.
@@ -34,6 +63,12 @@ impl<'f, S> Flowing<'f, S> {
     where
         N: Exec<S>,
     {
-        Call::new(self.core, None, &*self.state, node)
+        Call::new(self.core, Within::tallied(self.tally), &*self.state, node)
+    }
+}
+
+impl<S> std::fmt::Debug for Flowing<'_, S> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Flowing").field("at", &self.at).field("depth", &self.depth).finish_non_exhaustive()
     }
 }

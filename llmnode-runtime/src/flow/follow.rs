@@ -1,9 +1,9 @@
 //! Who follows a flow from step to step.
 
 use super::outline::Outline;
-use super::position::Position;
 use crate::BoxFuture;
 use crate::error::NodeError;
+use crate::position::Position;
 use crate::run::RunCore;
 
 /// Follows a flow from step to step, and may put it where an earlier process left it.

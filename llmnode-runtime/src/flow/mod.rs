@@ -3,27 +3,40 @@
 mod action;
 mod arm;
 mod batch;
+mod book;
+mod call;
 mod drive;
+mod event;
 mod flowing;
 mod follow;
+mod log;
 mod name;
 mod node_step;
 mod outline;
 mod parallel;
 mod place;
-mod position;
+mod record;
 mod step;
 mod typed;
 
+pub use crate::position::Position;
 pub use action::Action;
-pub use arm::{Arm, Edge, Stop, Target};
 pub use batch::{Batch, BatchStep};
-pub use drive::{FlowCall, RunFlow, Runner};
-pub use flowing::{Flowing, Progress};
+pub use book::FlowWatch;
+pub use call::{FlowCall, FlowReport, FlowReporting};
+pub use drive::RunFlow;
+pub use event::FlowEvent;
 #[cfg(feature = "journal")]
 pub(crate) use follow::{Beginning, Begun, Follower};
 pub use outline::{Outline, OutlineStep, OutlineTarget};
 pub use place::{Place, Starts};
-pub use position::Position;
+pub use record::{EdgeStats, FlowRecord, StepRecord, StepStats};
 pub use step::Step;
-pub use typed::{FlowType, Visitor, advance, outline, runner};
+
+/// What only the expansion of `flow!` names.
+pub(crate) mod generated {
+    pub use super::arm::{Arm, Edge, Stop, Target};
+    pub use super::drive::Runner;
+    pub use super::flowing::{Flowing, Progress};
+    pub use super::typed::{FlowType, Visitor, advance, outline, runner};
+}

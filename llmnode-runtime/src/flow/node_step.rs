@@ -1,5 +1,7 @@
 //! A step's course: prep, exec, post.
 
+use tracing::Instrument;
+
 use super::flowing::{Flowing, Progress};
 use super::outline::Outline;
 use super::place::{Place, Starts};
@@ -18,10 +20,11 @@ where
     type Action = N::Action;
 
     fn advance<'f>(
-        flow: Flowing<'f, S>,
+        mut flow: Flowing<'f, S>,
         prepared: Option<Self>,
     ) -> BoxFuture<'f, Result<Progress<N::Action>, NodeError>> {
-        Box::pin(async move {
+        let span = flow.begins(N::NAME);
+        let course = async move {
             let node = match prepared {
                 Some(node) => node,
                 None => prep(flow.state).await?,
@@ -29,7 +32,8 @@ where
             let output = flow.call(&node).await?;
             // From here to the next position nothing waits: a flow that is dropped has done all of a step or nothing.
             post(node, output, flow.state).map(Progress::Done)
-        })
+        };
+        Box::pin(course.instrument(span))
     }
 
     fn outline() -> Outline {

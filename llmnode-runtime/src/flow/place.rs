@@ -19,12 +19,14 @@ pub trait Place<S>: Sized + 'static {
     type Action: Send + 'static;
 
     /// Executes one step. What is prepared already is taken as it is, where this begins.
+    #[doc(hidden)]
     fn advance<'f>(
         flow: Flowing<'f, S>,
         prepared: Option<Self>,
     ) -> BoxFuture<'f, Result<Progress<Self::Action>, NodeError>>;
 
     /// What it looks like.
+    #[doc(hidden)]
     fn outline() -> Outline;
 }
 

@@ -8,6 +8,7 @@ use super::place::{Place, Starts};
 use crate::BoxFuture;
 use crate::category::Category;
 use crate::error::NodeError;
+use crate::position::Label;
 
 /// What `flow!` states about a flow over `S`.
 pub trait FlowType<S>: Sized + 'static {
@@ -59,19 +60,16 @@ where
     F: FlowType<S>,
     S: Send,
 {
-    let step = match flow.at.at(flow.depth) {
-        Some(label) => F::STOPS.iter().position(|stop| stop.label == label),
-        None => {
-            if let Some(prepared) = prepared {
-                prepared.enter(flow.state);
-            }
-            F::STOPS.first().map(|first| {
-                flow.at.go(flow.depth, first.label.into());
-                0
-            })
+    if flow.at.at(flow.depth).is_none() {
+        if let Some(prepared) = prepared {
+            prepared.enter(flow.state);
         }
-    };
-    let step = step.unwrap_or(usize::MAX);
+        if let Some(first) = F::STOPS.first() {
+            flow.at.go(flow.depth, 0, Label::Known(first.label));
+        }
+    }
+    let label = |step: usize| F::STOPS.get(step).map(|stop| stop.label);
+    let step = flow.at.step(flow.depth, F::STOPS.len(), label).unwrap_or(usize::MAX);
     F::visit(step, Advance { flow, stops: F::STOPS, step, name: F::NAME })
 }
 
@@ -120,23 +118,23 @@ impl<'f, S: Send, A: Send + 'f> Visitor<S, A> for Advance<'f, S> {
 
 impl<S> Advance<'_, S> {
     /// Takes an edge.
-    fn take<A>(self, arm: Arm<A>) -> Result<Progress<A>, NodeError> {
+    fn take<A>(mut self, arm: Arm<A>) -> Result<Progress<A>, NodeError> {
         let stop = self.stops.get(self.step);
         let edge = stop.and_then(|stop| stop.edges.get(arm.edge));
-        match (arm.action, edge.map(|edge| edge.to)) {
-            (Some(action), _) => Ok(Progress::Done(action)),
-            (None, Some(Target::Step(next))) if next < self.stops.len() => {
-                self.flow.at.go(self.flow.depth, self.stops[next].label.into());
-                Ok(Progress::On)
-            }
-            _ => {
-                let (label, action) =
-                    (stop.map_or("", |stop| stop.label), edge.map_or("", |edge| edge.action));
-                let message =
-                    format!("the flow `{}` goes nowhere yet from `{label}` by `{action}`", self.name);
-                Err(NodeError::new(Category::ConfigError, message))
-            }
+        let name = edge.map_or("", |edge| edge.action);
+        if let Some(action) = arm.action {
+            self.flow.ends(name);
+            return Ok(Progress::Done(action));
         }
+        if let Some(Target::Step(next)) = edge.map(|edge| edge.to)
+            && let Some(stop) = self.stops.get(next)
+        {
+            self.flow.goes(name, next, Label::Known(stop.label));
+            return Ok(Progress::On);
+        }
+        let label = stop.map_or("", |stop| stop.label);
+        let message = format!("the flow `{}` goes nowhere yet from `{label}` by `{name}`", self.name);
+        Err(NodeError::new(Category::ConfigError, message))
     }
 }
 
@@ -191,7 +189,7 @@ where
     Runner {
         name: F::NAME.into(),
         max_steps: F::MAX_STEPS,
-        outline: outline::<F, S>,
+        outline: Box::new(outline::<F, S>),
         advance: Box::new(move |flow| advance(flow, entering.take())),
     }
 }

@@ -12,6 +12,7 @@ use super::hooks::{CallInfo, Hooks};
 use super::id::{AttemptId, CallId};
 use super::record::{AttemptKind, AttemptRecord, CallRecord, Degraded};
 use super::recorder::Event;
+use super::tally::Tally;
 use crate::BoxError;
 use crate::category::Category;
 use crate::clock::Clock;
@@ -32,6 +33,7 @@ pub(crate) struct CallScope<'r> {
     slot: Slot,
     id: CallId,
     parent: Option<CallId>,
+    tally: Option<&'r Tally>,
     started: Instant,
     started_at: SystemTime,
     state: Mutex<State>,
@@ -70,6 +72,7 @@ impl<'r> CallScope<'r> {
         clock: &'r dyn Clock,
         hooks: &'r Hooks,
         parent: Option<CallId>,
+        tally: Option<&'r Tally>,
     ) -> Self {
         let (node, started) = (NodeKey::of(node), clock.now());
         let (id, slot) = ledger.begin_call(&node);
@@ -84,6 +87,7 @@ impl<'r> CallScope<'r> {
             slot,
             id,
             parent,
+            tally,
             started,
             started_at: SystemTime::now(),
             state: Mutex::new(state),
@@ -102,6 +106,11 @@ impl<'r> CallScope<'r> {
 
     pub(crate) fn id(&self) -> CallId {
         self.id
+    }
+
+    /// What adds up its attempts, beside the book.
+    pub(crate) fn tally(&self) -> Option<&'r Tally> {
+        self.tally
     }
 
     pub(crate) fn node(&self) -> &Cow<'static, str> {
@@ -201,6 +210,9 @@ impl<'r> CallScope<'r> {
         let busy = self.lock().book_until(now);
         self.ledger.add_attempt(self.slot, record.usage.as_ref(), record.estimate, busy);
         self.hooks.note(Event::AttemptEnded(&record));
+        if let Some(tally) = self.tally {
+            tally.add(&record);
+        }
         self.hooks.attempt_ended(&self.info(), &record);
         let mut state = self.lock();
         state.attempts.push(record);

@@ -94,7 +94,7 @@ impl Usage {
         self.estimated = self.estimated.saturating_add(estimate.unwrap_or_default().total());
     }
 
-    pub(super) fn merge(&mut self, other: &Usage) {
+    pub(crate) fn merge(&mut self, other: &Usage) {
         self.requests = self.requests.saturating_add(other.requests);
         self.input.merge(other.input);
         self.output.merge(other.output);

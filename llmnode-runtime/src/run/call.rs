@@ -15,7 +15,7 @@ use super::run::RunCore;
 use crate::BoxFuture;
 use crate::category::Category;
 use crate::error::NodeError;
-use crate::ledger::{CallId, CallRecord, CallScope};
+use crate::ledger::{CallId, CallRecord, CallScope, Tally};
 use crate::limits::{CallLimits, Limits};
 use crate::node::Exec;
 use crate::panics::{caught, guarded};
@@ -35,20 +35,31 @@ pub struct Call<'r, T> {
     start: Box<dyn FnOnce(Settings) -> BoxFuture<'r, Outcome<T>> + Send + 'r>,
 }
 
-/// The call that makes another one.
-#[derive(Clone, Copy)]
-pub(crate) struct Parent<'r> {
-    pub(super) id: CallId,
-    pub(super) limits: &'r CallLimits<'r>,
+/// What a call is made in; nothing by default.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Within<'r> {
+    /// The call whose node makes it.
+    pub(super) call: Option<CallId>,
+    /// The limits of that call.
+    pub(super) limits: Option<&'r CallLimits<'r>>,
+    /// What adds up its attempts.
+    pub(super) tally: Option<&'r Tally>,
+}
+
+impl<'r> Within<'r> {
+    /// Nothing but what adds up the attempts.
+    pub(crate) fn tallied(tally: &'r Tally) -> Self {
+        Within { tally: Some(tally), ..Within::default() }
+    }
 }
 
 impl<'r, T> Call<'r, T> {
-    pub(crate) fn new<S, N>(core: &'r RunCore, parent: Option<Parent<'r>>, state: &'r S, node: &'r N) -> Self
+    pub(crate) fn new<S, N>(core: &'r RunCore, within: Within<'r>, state: &'r S, node: &'r N) -> Self
     where
         S: ?Sized,
         N: Exec<S, Output = T>,
     {
-        let start = Box::new(move |settings| start(core, parent, state, node, settings));
+        let start = Box::new(move |settings| start(core, within, state, node, settings));
         Call { settings: Settings::new(), start }
     }
 
@@ -184,7 +195,7 @@ pub struct CallReport<T> {
 
 fn start<'r, S, N>(
     core: &'r RunCore,
-    parent: Option<Parent<'r>>,
+    within: Within<'r>,
     state: &'r S,
     node: &'r N,
     settings: Settings,
@@ -194,15 +205,14 @@ where
     N: Exec<S>,
 {
     Box::pin(async move {
-        let by = parent.map(|parent| parent.id);
-        let begin = || CallScope::begin(node, &core.ledger, &*core.clock, &core.hooks, by);
+        let begin =
+            || CallScope::begin(node, &core.ledger, &*core.clock, &core.hooks, within.call, within.tally);
         let scope = guarded(begin).map_err(|said| {
             NodeError::new(Category::Panic, format!("the node's name or the run's clock panicked: {said}"))
         })?;
         let own = settings.limits.or(core.settings.limits);
         let exec = async || {
-            let around = parent.map(|parent| parent.limits);
-            let limits = CallLimits::begin(node, own, around, &core.limits, &*core.clock)?;
+            let limits = CallLimits::begin(node, own, within.limits, &core.limits, &*core.clock)?;
             if !N::IDEMPOTENT {
                 scope.record_begin().await.map_err(|fault| Failure::unrecorded(fault).into_error())?;
             }

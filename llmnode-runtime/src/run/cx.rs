@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::call::{Call, Parent};
+use super::call::{Call, Within};
 use super::map::Map;
 use super::run::RunCore;
 use crate::ledger::CallScope;
@@ -37,7 +37,7 @@ impl<'r, S: ?Sized> Cx<'r, S> {
     where
         N: Exec<S, Output = T>,
     {
-        Call::new(self.core, Some(self.parent()), self.state, node)
+        Call::new(self.core, self.within(), self.state, node)
     }
 
     /// Calls many nodes on the same run and state, side by side with a bound, as [`Run::map`](crate::Run::map) does;
@@ -46,11 +46,11 @@ impl<'r, S: ?Sized> Cx<'r, S> {
     where
         N: Exec<S> + Send + 'c,
     {
-        Map::new(self.core, Some(self.parent()), self.state, nodes.into_iter())
+        Map::new(self.core, self.within(), self.state, nodes.into_iter())
     }
 
-    fn parent(&self) -> Parent<'_> {
-        Parent { id: self.scope.id(), limits: self.limits }
+    fn within(&self) -> Within<'_> {
+        Within { call: Some(self.scope.id()), limits: Some(self.limits), tally: self.scope.tally() }
     }
 
     /// What a node that only stands for others hands on to each of them. The limits hold for all together.

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::future::{IntoFuture, poll_fn};
 
-use super::call::{Call, Parent};
+use super::call::{Call, Within};
 use super::pool::Pool;
 use super::run::RunCore;
 use crate::BoxFuture;
@@ -24,7 +24,7 @@ pub struct Map<'r, T> {
 impl<'r, T: Send + 'r> Map<'r, T> {
     pub(super) fn new<S, N>(
         core: &'r RunCore,
-        parent: Option<Parent<'r>>,
+        within: Within<'r>,
         state: &'r S,
         nodes: impl Iterator<Item = N> + Send + 'r,
     ) -> Self
@@ -34,7 +34,7 @@ impl<'r, T: Send + 'r> Map<'r, T> {
     {
         let calls = nodes.map(move |node| -> Start<'r, T> {
             Box::new(move |settings| {
-                Box::pin(async move { Call::new(core, parent, state, &node).settings(settings).await })
+                Box::pin(async move { Call::new(core, within, state, &node).settings(settings).await })
             })
         });
         Map { calls: Box::new(calls), concurrency: 8, settings: Settings::new() }

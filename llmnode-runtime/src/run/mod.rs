@@ -15,6 +15,7 @@ mod repetition;
 mod run;
 mod shell;
 
+pub(crate) use call::Within;
 pub use call::{Call, CallFuture, CallReport, Report};
 pub use cx::Cx;
 pub use fallback::{FallbackParameters, FallbackValue, Falling, fallback, fallback_with_state};

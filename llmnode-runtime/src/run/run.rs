@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
-use super::call::Call;
+use super::call::{Call, Within};
 use super::map::Map;
 use crate::clock::{Clock, TokioClock};
 use crate::error::NodeError;
@@ -35,7 +35,7 @@ pub(crate) struct RunCore {
     pub(super) ledger: Ledger,
     pub(super) hooks: Hooks,
     pub(super) content_in_traces: bool,
-    pub(super) clock: Arc<dyn Clock>,
+    pub(crate) clock: Arc<dyn Clock>,
     pub(super) limits: RunLimits,
 }
 
@@ -253,7 +253,7 @@ impl<S> Run<S> {
     where
         N: Exec<S, Output = T>,
     {
-        Call::new(&self.core, None, &self.state, node)
+        Call::new(&self.core, Within::default(), &self.state, node)
     }
 
     /// Calls a node on a state that the run does not own.
@@ -262,7 +262,7 @@ impl<S> Run<S> {
         T: ?Sized,
         N: Exec<T>,
     {
-        Call::new(&self.core, None, state, node)
+        Call::new(&self.core, Within::default(), state, node)
     }
 
     /// Calls many nodes, eight at a time if [`concurrency`](Map::concurrency) says nothing else. Results come
@@ -271,7 +271,7 @@ impl<S> Run<S> {
     where
         N: Exec<S> + Send + 'r,
     {
-        Map::new(&self.core, None, &self.state, nodes.into_iter())
+        Map::new(&self.core, Within::default(), &self.state, nodes.into_iter())
     }
 }
 

@@ -1,11 +1,14 @@
-//! Spans for whoever subscribes to `tracing`: one for each call of a node, one for each attempt within.
+//! Spans for whoever subscribes to `tracing`: one for each call of a node, one for each attempt within; and for
+//! each flow and each of its steps.
 //!
 //! Without a subscriber they cost a look at an atomic each, and nothing is made or formatted.
 
 mod attempt;
 mod call;
 mod content;
+mod flow;
 mod names;
 
 pub(crate) use attempt::AttemptSpan;
 pub(crate) use call::CallSpan;
+pub(crate) use flow::{FlowSpan, StepSpan};

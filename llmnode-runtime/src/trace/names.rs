@@ -15,6 +15,7 @@ pub(super) const SERVER_ADDRESS: &str = "server.address";
 pub(super) const SERVER_PORT: &str = "server.port";
 
 pub(super) const OPERATION: &str = "gen_ai.operation.name";
+pub(super) const WORKFLOW: &str = "gen_ai.workflow.name";
 pub(super) const PROVIDER: &str = "gen_ai.provider.name";
 pub(super) const OUTPUT_TYPE: &str = "gen_ai.output.type";
 pub(super) const REQUEST_MODEL: &str = "gen_ai.request.model";
@@ -38,3 +39,6 @@ pub(super) const ATTEMPT_ID: &str = "llmnode.attempt.id";
 pub(super) const ATTEMPT_KIND: &str = "llmnode.attempt.kind";
 pub(super) const ATTEMPT_WAIT: &str = "llmnode.attempt.wait_ms";
 pub(super) const REQUEST_ID: &str = "llmnode.request.id";
+pub(super) const FLOW_STEPS: &str = "llmnode.flow.steps";
+pub(super) const STEP_POSITION: &str = "llmnode.step.position";
+pub(super) const STEP_ACTION: &str = "llmnode.step.action";

@@ -1,21 +1,19 @@
 //! A flow as `flow!` states it, over steps that are written by hand.
 
-use llmnode_runtime::flow::{
-    Arm, Edge, FlowType, Flowing, Outline, OutlineTarget, Place, Position, Progress, RunFlow, Runner, Starts,
-    Step, Stop, Target, Visitor,
-};
+use llmnode_runtime::flow::{Outline, OutlineTarget, Place, Position, RunFlow, Starts, Step};
+use llmnode_runtime::private::{Arm, Edge, FlowType, Flowing, Progress, Runner, Stop, Target, Visitor};
 use llmnode_runtime::{BoxFuture, Category, Cx, Exec, Node, NodeError, Run, ScriptedModel};
 
 #[derive(Default)]
-struct World {
-    count: u32,
-    log: Vec<String>,
-    inner: Part,
+pub(crate) struct World {
+    pub(crate) count: u32,
+    pub(crate) log: Vec<String>,
+    pub(crate) inner: Part,
 }
 
 #[derive(Default)]
-struct Part {
-    name: String,
+pub(crate) struct Part {
+    pub(crate) name: String,
 }
 
 enum Decision {
@@ -113,11 +111,11 @@ impl Place<Part> for Inner {
         flow: Flowing<'f, Part>,
         prepared: Option<Self>,
     ) -> BoxFuture<'f, Result<Progress<&'static str>, NodeError>> {
-        llmnode_runtime::flow::advance(flow, prepared)
+        llmnode_runtime::private::advance(flow, prepared)
     }
 
     fn outline() -> Outline {
-        llmnode_runtime::flow::outline::<Self, Part>()
+        llmnode_runtime::private::outline::<Self, Part>()
     }
 }
 
@@ -128,7 +126,7 @@ impl Place<Part> for Inner {
 ///     Count as Last => match { Decision::Again => todo!(), Decision::Enough => end },
 /// }
 /// ```
-struct Outer;
+pub(crate) struct Outer;
 
 impl FlowType<World> for Outer {
     type Action = ();
@@ -181,11 +179,11 @@ impl Place<World> for Outer {
         flow: Flowing<'f, World>,
         prepared: Option<Self>,
     ) -> BoxFuture<'f, Result<Progress<()>, NodeError>> {
-        llmnode_runtime::flow::advance(flow, prepared)
+        llmnode_runtime::private::advance(flow, prepared)
     }
 
     fn outline() -> Outline {
-        llmnode_runtime::flow::outline::<Self, World>()
+        llmnode_runtime::private::outline::<Self, World>()
     }
 }
 
@@ -195,7 +193,7 @@ impl<'r> RunFlow<'r, World> for Outer {
     type Action = ();
 
     fn runner(self) -> Runner<'r, World, ()> {
-        llmnode_runtime::flow::runner(self)
+        llmnode_runtime::private::runner(self)
     }
 }
 
@@ -222,7 +220,7 @@ async fn a_flow_ends_at_its_step_limit() {
     let mut run = Run::new(ScriptedModel::new()).with_state(World::default());
     let error = run.flow(Outer).max_steps(2).await.unwrap_err();
     assert_eq!(error.category(), Category::LimitExceeded);
-    assert!(error.message().contains("stands at `Count`"), "{error}");
+    assert!(error.to_string().starts_with("Count: limit_exceeded: the flow `outer`"), "{error}");
     assert_eq!(run.state().count, 2, "what the steps did stays");
 }
 
@@ -230,7 +228,7 @@ async fn a_flow_ends_at_its_step_limit() {
 async fn a_prep_error_names_the_node_and_is_not_tried_again() {
     let mut run = Run::new(ScriptedModel::new()).with_state(World { count: 99, ..World::default() });
     let error = run.flow(Outer).await.unwrap_err();
-    assert_eq!(error.to_string(), "count: prep_error: count: too much");
+    assert_eq!(error.to_string(), "Count: prep_error: count: too much");
     assert!(run.ledger().of::<Count>().is_none(), "it was never called");
 }
 

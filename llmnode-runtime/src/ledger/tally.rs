@@ -1,0 +1,33 @@
+//! What all requests beneath something took, whatever nodes made them.
+
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use super::record::AttemptRecord;
+use super::usage::Usage;
+
+/// Adds up the attempts of all calls that are made within it, those that nodes make through their
+/// [`Cx`](crate::Cx) included.
+#[derive(Debug, Default)]
+pub(crate) struct Tally(Mutex<Tallied>);
+
+/// What was added up.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Tallied {
+    pub(crate) usage: Usage,
+    /// From the begin of each request to the judgement on its answer; side by side they add up.
+    pub(crate) asking: Duration,
+}
+
+impl Tally {
+    pub(super) fn add(&self, attempt: &AttemptRecord) {
+        let mut sum = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        sum.usage.add(attempt.usage.as_ref(), attempt.estimate);
+        sum.asking = sum.asking.saturating_add(attempt.elapsed);
+    }
+
+    /// The sum, from which the next one begins at nothing.
+    pub(crate) fn take(&self) -> Tallied {
+        std::mem::take(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}

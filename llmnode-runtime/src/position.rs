@@ -1,0 +1,174 @@
+//! Where a flow stands.
+
+use std::borrow::Cow;
+use std::fmt;
+use std::hash::{Hash, Hasher};
+use std::sync::Arc;
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+/// Where a flow stands: the label of the step that is next, and below it that of the flow nested there, and so on.
+///
+/// Labels rather than numbers, so that a position that was stored survives a flow to which steps are added. The empty
+/// position is the start. In JSON it is the list of its labels.
+///
+/// ```
+/// # use llmnode_runtime as llmnode;
+/// use llmnode::flow::Position;
+///
+/// let position: Position = ["Research", "Decide"].into_iter().collect();
+/// assert_eq!(position.to_string(), "Research/Decide");
+/// ```
+#[derive(Clone, Default)]
+pub struct Position(Vec<Level>);
+
+/// What a flow calls one of its steps. Cloning one allocates nothing.
+#[derive(Clone)]
+pub(crate) enum Label {
+    Known(&'static str),
+    Shared(Arc<str>),
+}
+
+/// A step of the flow at one depth.
+#[derive(Clone)]
+struct Level {
+    label: Label,
+    /// Which of the flow's steps has that label, as far as it was known: where to look first.
+    step: usize,
+}
+
+impl Position {
+    /// The labels, the outermost first.
+    pub fn labels(&self) -> impl ExactSizeIterator<Item = &str> {
+        self.0.iter().map(|level| level.label.as_str())
+    }
+
+    /// Whether it is the start.
+    pub fn is_start(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// The label at a depth; `None`: the flow at that depth has not begun.
+    pub(crate) fn at(&self, depth: usize) -> Option<&str> {
+        self.0.get(depth).map(|level| level.label.as_str())
+    }
+
+    /// Which step of a flow stands at a depth that has begun. `label` knows what the flow calls its steps.
+    pub(crate) fn step<'l>(
+        &self,
+        depth: usize,
+        steps: usize,
+        label: impl Fn(usize) -> Option<&'l str>,
+    ) -> Option<usize> {
+        let level = self.0.get(depth)?;
+        let stands = |step: &usize| label(*step) == Some(level.label.as_str());
+        Some(level.step).filter(stands).or_else(|| (0..steps).find(stands))
+    }
+
+    /// Goes to another step at a depth; whatever lies below begins anew.
+    pub(crate) fn go(&mut self, depth: usize, step: usize, label: Label) {
+        self.0.truncate(depth);
+        self.0.push(Level { label, step });
+    }
+
+    /// The first labels of it.
+    pub(crate) fn outer(&self, depth: usize) -> Position {
+        Position(self.0.iter().take(depth).cloned().collect())
+    }
+}
+
+impl Label {
+    pub(crate) fn as_str(&self) -> &str {
+        match self {
+            Label::Known(label) => label,
+            Label::Shared(label) => label,
+        }
+    }
+}
+
+impl From<Cow<'static, str>> for Label {
+    fn from(label: Cow<'static, str>) -> Self {
+        match label {
+            Cow::Borrowed(label) => Label::Known(label),
+            Cow::Owned(label) => Label::Shared(label.into()),
+        }
+    }
+}
+
+impl<L: Into<Cow<'static, str>>> FromIterator<L> for Position {
+    fn from_iter<I: IntoIterator<Item = L>>(labels: I) -> Self {
+        Position(labels.into_iter().map(|label| Level { label: label.into().into(), step: 0 }).collect())
+    }
+}
+
+impl PartialEq for Position {
+    fn eq(&self, other: &Self) -> bool {
+        self.labels().eq(other.labels())
+    }
+}
+
+impl Eq for Position {}
+
+impl Hash for Position {
+    fn hash<H: Hasher>(&self, to: &mut H) {
+        self.0.len().hash(to);
+        self.labels().for_each(|label| label.hash(to));
+    }
+}
+
+impl Serialize for Position {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        to.collect_seq(self.labels())
+    }
+}
+
+impl<'de> Deserialize<'de> for Position {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        Vec::<String>::deserialize(from).map(Position::from_iter)
+    }
+}
+
+impl fmt::Display for Position {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (depth, label) in self.labels().enumerate() {
+            let between = if depth == 0 { "" } else { "/" };
+            write!(f, "{between}{label}")?;
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Debug for Position {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.labels()).finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn positions_are_told_by_their_labels_alone() {
+        let read: Position = serde_json::from_str(r#"["Research","Decide"]"#).unwrap();
+        let mut gone = Position::default();
+        gone.go(0, 3, Label::Known("Research"));
+        gone.go(1, 7, Label::Shared("Decide".into()));
+        assert_eq!(read, gone);
+        assert_eq!(serde_json::to_string(&gone).unwrap(), r#"["Research","Decide"]"#);
+        gone.go(0, 0, Label::Known("Answer"));
+        assert_eq!(gone.to_string(), "Answer", "what lay below is left");
+    }
+
+    #[test]
+    fn a_step_is_found_where_it_was_and_where_it_has_moved() {
+        let labels = ["A", "B", "C"];
+        let label = |step| labels.get(step).copied();
+        let mut at = Position::default();
+        for (hint, name, found) in [(1, "B", Some(1)), (0, "C", Some(2)), (9, "A", Some(0)), (0, "D", None)] {
+            at.go(0, hint, Label::Known(name));
+            assert_eq!(at.step(0, labels.len(), label), found, "{name}");
+        }
+        assert_eq!(at.step(1, labels.len(), label), None);
+    }
+}

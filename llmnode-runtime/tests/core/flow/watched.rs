@@ -1,0 +1,273 @@
+//! What a flow tells: its record, events, spans, and where an error happened.
+
+use std::future::IntoFuture;
+use std::pin::Pin;
+use std::task::{Context, Poll, Waker};
+
+use llmnode_runtime::flow::{FlowEvent, FlowWatch, Position};
+use llmnode_runtime::private::{Arm, Target};
+use llmnode_runtime::{
+    Category, Cx, Exec, Node, NodeError, Reply, Run, ScriptedModel, TestClock, TokenUsage,
+};
+
+use super::by_hand::{Outer, World};
+use crate::recorder::Recorder;
+use crate::support::say;
+
+fn at(labels: &[&'static str]) -> Position {
+    labels.iter().copied().collect()
+}
+
+/// Asks the model itself, and twice through another node; waits in between.
+struct Ask;
+
+impl Node for Ask {
+    type Output = String;
+    const NAME: &'static str = "ask";
+}
+
+impl Exec<Desk> for Ask {
+    async fn exec(&self, cx: &Cx<'_, Desk>) -> Result<String, NodeError> {
+        let first = cx.call(&say("one")).await?;
+        tokio::task::yield_now().await;
+        Ok(first + &cx.call(&say("two")).await?)
+    }
+}
+
+#[derive(Default)]
+struct Desk {
+    answers: Vec<String>,
+    /// No step's post ends well.
+    broken: bool,
+}
+
+impl llmnode_runtime::flow::Step<Desk> for Ask {
+    type Action = bool;
+
+    async fn prep(_: &Desk) -> Result<Self, NodeError> {
+        tokio::task::yield_now().await;
+        Ok(Ask)
+    }
+
+    fn post(self, output: String, desk: &mut Desk) -> Result<bool, NodeError> {
+        if desk.broken {
+            return Err(NodeError::new(Category::Aborted, "the desk is broken"));
+        }
+        desk.answers.push(output);
+        Ok(desk.answers.len() < 2)
+    }
+}
+
+struct Talk;
+typed_flow! { Talk over Desk => ():
+    0 "First" Ask, [("true", Target::Step(1)), ("false", Target::Step(1))], |_| Arm::to(0);
+    1 "Second" Ask, [("true", Target::Step(0)), ("false", Target::End)],
+        |again| if again { Arm::to(0) } else { Arm::end(1, ()) };
+}
+
+/// Does nothing.
+struct Idle;
+
+impl Node for Idle {
+    type Output = ();
+    const NAME: &'static str = "idle";
+}
+
+impl Exec<Desk> for Idle {
+    async fn exec(&self, _: &Cx<'_, Desk>) -> Result<(), NodeError> {
+        Ok(())
+    }
+}
+
+impl llmnode_runtime::flow::Step<Desk> for Idle {
+    type Action = ();
+
+    async fn prep(_: &Desk) -> Result<Self, NodeError> {
+        Ok(Idle)
+    }
+
+    fn post(self, _: (), _: &mut Desk) -> Result<(), NodeError> {
+        Ok(())
+    }
+}
+
+/// Never ends.
+struct Ring;
+typed_flow! { Ring over Desk => ():
+    0 "One" Idle, [("", Target::Step(1))], |()| Arm::to(0);
+    1 "Two" Idle, [("", Target::Step(0))], |()| Arm::to(0);
+}
+
+fn reply(tokens: u64) -> Reply {
+    let usage = TokenUsage { total: Some(tokens), ..TokenUsage::default() };
+    Reply::text("x").usage(usage)
+}
+
+fn talk() -> Run<Desk> {
+    let replies = [1, 10, 100, 1000, 1, 1];
+    let model = replies.into_iter().map(reply).fold(ScriptedModel::new(), ScriptedModel::reply);
+    Run::new(model).with_clock(TestClock::new()).with_state(Desk::default())
+}
+
+#[tokio::test]
+async fn a_report_has_the_path_and_what_each_step_used() {
+    let mut run = talk();
+    let report = run.flow(Talk).report().await.unwrap();
+    let record = report.record;
+    assert_eq!((record.taken, record.position, record.category), (2, None, None));
+    let path: Vec<_> = record.path.iter().map(|s| (s.position.to_string(), &*s.node, &*s.action)).collect();
+    assert_eq!(path, [("First".to_owned(), "ask", "true"), ("Second".to_owned(), "ask", "false")]);
+    let used: Vec<_> = record.path.iter().map(|step| (step.usage.requests, step.usage.total.known)).collect();
+    assert_eq!(used, [(2, 11), (2, 1100)], "calls that a node makes belong to its step");
+    assert_eq!(record.steps.iter().map(|step| step.visits).collect::<Vec<_>>(), [1, 1]);
+    assert_eq!(
+        record.edges.iter().map(|edge| (&*edge.action, edge.times)).collect::<Vec<_>>(),
+        [("true", 1), ("false", 1)]
+    );
+}
+
+#[tokio::test]
+async fn a_record_stays_small_and_counts_all() {
+    let mut run = Run::new(ScriptedModel::new()).with_state(Desk::default());
+    let watch = FlowWatch::default();
+    let _ = run.flow(Ring).max_steps(100_000).watch(&watch).await.unwrap_err();
+    let record = watch.record().unwrap();
+    assert_eq!((record.taken, record.path.len()), (100_000, 256));
+    assert_eq!(record.steps.iter().map(|step| step.visits).sum::<u64>(), 100_000);
+    assert_eq!(record.edges.iter().map(|edge| edge.times).sum::<u64>(), 100_000);
+    assert_eq!(record.category, Some(Category::LimitExceeded));
+}
+
+#[tokio::test]
+async fn an_error_says_where_and_the_flow_goes_on_from_there() {
+    let mut run = talk();
+    run.state_mut().broken = true;
+    let watch = FlowWatch::default();
+    let error = run.flow(Talk).watch(&watch).await.unwrap_err();
+    assert_eq!(error.position(), Some(&at(&["First"])));
+    assert_eq!(error.to_string(), "First (ask): aborted: the desk is broken");
+    let record = watch.record().unwrap();
+    assert_eq!((record.category, &record.position), (Some(Category::Aborted), &Some(at(&["First"]))));
+    assert_eq!((record.path[0].category, record.steps[0].failures), (Some(Category::Aborted), 1));
+    assert_eq!(record.usage().total.known, 11, "what a failed step used is known");
+
+    run.state_mut().broken = false;
+    run.state_mut().answers.push("by hand".to_owned());
+    run.flow(Talk).from(error.position().unwrap().clone()).max_steps(2).await.unwrap();
+    assert_eq!(run.state().answers.len(), 3);
+}
+
+#[tokio::test]
+async fn events_tell_each_step_and_the_end() {
+    let mut run = talk();
+    let mut told = Vec::new();
+    run.flow(Talk)
+        .on_step(|_| panic!("a hook's panic is harmless"))
+        .on_step(|event| {
+            told.push(match event {
+                FlowEvent::StepBegins { position, node, .. } => format!("{position} ({node}) begins"),
+                FlowEvent::StepEnded { step, next, .. } => {
+                    format!("{} by {} to {:?}", step.position, step.action, next.map(ToString::to_string))
+                }
+                FlowEvent::FlowEnded { steps, category, .. } => format!("{steps} steps, {category:?}"),
+                _ => String::new(),
+            });
+        })
+        .await
+        .unwrap();
+    assert_eq!(
+        told,
+        [
+            "First (ask) begins",
+            "First by true to Some(\"Second\")",
+            "Second (ask) begins",
+            "Second by false to None",
+            "2 steps, None",
+        ]
+    );
+}
+
+#[tokio::test]
+async fn a_nested_flow_is_told_by_its_steps_and_its_edge() {
+    let mut run = Run::new(ScriptedModel::new()).with_state(World::default());
+    let record = run.flow(Outer).report().await.unwrap().record;
+    let path: Vec<_> = record.path.iter().map(|step| step.position.to_string()).collect();
+    assert_eq!(path, ["Count", "Count", "Count", "Inner/Greet", "Last"]);
+    let edge = record.edges.iter().find(|edge| edge.from == at(&["Inner"])).unwrap();
+    assert_eq!((&*edge.action, edge.times), ("greeted", 1));
+}
+
+/// Polls a future that often, and drops it.
+fn polled<F: Future>(times: usize, future: F) -> Option<F::Output> {
+    let mut future = Box::pin(future);
+    let mut cx = Context::from_waker(Waker::noop());
+    for _ in 0..times {
+        if let Poll::Ready(output) = Pin::as_mut(&mut future).poll(&mut cx) {
+            return Some(output);
+        }
+    }
+    None
+}
+
+#[test]
+fn a_dropped_flow_leaves_no_half_step() {
+    for times in 0.. {
+        let mut run = talk();
+        let watch = FlowWatch::default();
+        let mut ended = 0;
+        let outcome = {
+            let call = run.flow(Talk).watch(&watch).on_step(|event| {
+                ended += usize::from(
+                    matches!(event, FlowEvent::StepEnded { step, .. } if step.category.is_none()),
+                );
+            });
+            polled(times, call.into_future())
+        };
+        assert_eq!(run.state().answers.len(), ended, "after {times} polls");
+        if outcome.is_some() {
+            assert_eq!(ended, 2);
+            assert!(times > 4, "it waits in each prep and exec: {times}");
+            break;
+        }
+        let Some(record) = watch.record() else { continue };
+        assert_eq!(record.category, Some(Category::Cancelled));
+        assert_eq!(watch.position(), Some(at(&[["First", "Second"][ended]])));
+    }
+}
+
+#[tokio::test]
+async fn spans_of_flow_and_steps_stand_around_those_of_calls() {
+    let (seen, _guard) = Recorder::start();
+    let mut run = talk();
+    run.flow(Talk).await.unwrap();
+    let spans = seen.spans("llmnode::flow");
+    let names: Vec<_> = spans.iter().map(|span| span.get("otel.name")).collect();
+    assert_eq!(names, ["invoke_workflow Talk", "First", "Second"]);
+    assert_eq!(
+        [
+            spans[0].get("gen_ai.operation.name"),
+            spans[0].get("gen_ai.workflow.name"),
+            spans[0].get("llmnode.flow.steps")
+        ],
+        ["invoke_workflow", "Talk", "2"]
+    );
+    assert_eq!(
+        [spans[2].get("llmnode.step.position"), spans[2].get("llmnode.step.action")],
+        ["Second", "false"]
+    );
+    assert_eq!(seen.parent(&spans[2]).unwrap().get("otel.name"), "invoke_workflow Talk");
+    let call = &seen.spans("llmnode::call")[0];
+    assert_eq!(seen.parent(call).unwrap().get("otel.name"), "First");
+    assert!(seen.all_closed() && seen.entered() == 0);
+}
+
+#[tokio::test]
+async fn the_span_of_a_step_that_fails_says_so() {
+    let (seen, _guard) = Recorder::start();
+    let mut run = talk();
+    run.state_mut().broken = true;
+    run.flow(Talk).await.unwrap_err();
+    for span in seen.spans("llmnode::flow") {
+        assert_eq!((span.get("error.type"), span.get("otel.status_code")), ("aborted", "ERROR"));
+    }
+}
