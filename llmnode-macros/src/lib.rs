@@ -1,5 +1,6 @@
 //! The attribute macros of llmnode; use them through the `llmnode` crate.
 
+mod above;
 #[cfg(test)]
 mod anything;
 mod configured;

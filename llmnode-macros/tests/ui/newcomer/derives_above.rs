@@ -1,7 +1,5 @@
-// Cause: `#[llm_output]` stands below the derives; it cannot see them, and derives the same again.
+// Cause: `#[llm_output]` stands below the derives, and would derive the same again.
 // Mend: move `#[llm_output]` above them, or drop the derives.
-// Errors: 2
-// Missed: each derive that stood there before conflicts by itself, and a macro cannot see what stands above it.
 // Token: #[llm_output]
 use llmnode::prelude::*;
 
