@@ -18,7 +18,8 @@ pub use crate::run::{FallbackParameters, FallbackValue, Falling, exec, fallback,
 pub use crate::validate::Validated as OneValidateBlock;
 pub use crate::validate::{
     Attempt, Checks, Dive, Invalid, Reach, Reached, StatedValidatorParameters, Validate, ValidateFields,
-    ValidatedFields, ValidatorParameters, ValidatorResult, validate, validate_with_state,
+    ValidateFieldsWithAnyState, ValidateWithAnyState, ValidatedFields, ValidatorParameters, ValidatorResult,
+    validate, validate_with_state,
 };
 pub use crate::{Attributes, Category, Cx, Exec, Limits, LlmNode, LlmOutput, Node, NodeError, OutputSpec};
 pub use schemars;

@@ -10,7 +10,7 @@ use syn::{Attribute, DeriveInput, Error, Generics, Index, Lifetime, Path, Token,
 
 use super::fields::{FieldModel, Model, Shape, Step, is_plain, read};
 use crate::crate_path;
-use crate::diagnostics::Errors;
+use crate::diagnostics::{Errors, attribute};
 use crate::generics::{bare, fresh, fresh_lifetime, mentions_parameter, named_state};
 
 /// The two impls.
@@ -32,7 +32,8 @@ pub(crate) fn expand(
     };
     let private = crate_path::private();
     let reached = reached(input, &model, &private);
-    let dive = Dive { input, private: &private, lifetime: fresh_lifetime("'checked", &input.generics) };
+    let lifetime = fresh_lifetime("'checked", &input.generics);
+    let dive = Dive { input, private: &private, lifetime, names_state: state.is_some() };
     let fields = dive.fields(&model, state);
     crate_path::scope(krate, quote!(#reached #fields))
 }
@@ -131,13 +132,14 @@ struct Dive<'a> {
     input: &'a DeriveInput,
     private: &'a Ident,
     lifetime: Lifetime,
+    names_state: bool,
 }
 
 impl Dive<'_> {
     /// `impl ValidateFields`.
     fn fields(&self, model: &Model<'_>, state: Option<&Type>) -> TokenStream {
         let here = Span::mixed_site();
-        let Self { input, private, lifetime } = self;
+        let Self { input, private, lifetime, .. } = self;
         let ident = &input.ident;
         let (state, generics) = self.stated(model, state);
         let body = self.body(model, &state);
@@ -249,6 +251,11 @@ impl Dive<'_> {
         if is_generic(ty, &self.input.generics) {
             return quote_spanned!(at=> <#ty as #private::Validate<#state>>::checks(#reference, __to););
         }
-        quote_spanned!(at=> (&&&#private::Dive(#reference)).dive::<#state>(__to);)
+        if self.names_state {
+            return quote_spanned!(at=> (&&&#private::Dive(#reference)).dive::<#state>(__to););
+        }
+        // Where the state is to be named. A method is found whatever its hygiene.
+        let dive = Ident::new("dive_unstated", attribute(&self.input.ident));
+        quote_spanned!(at=> (&&&#private::Dive(#reference)).#dive::<#state>(__to);)
     }
 }

@@ -48,6 +48,26 @@ pub trait ValidateFields<S: ?Sized> {
     fn fields<'a>(&'a self, to: &mut Checks<'a, S>);
 }
 
+/// What a field needs in a definition that names no state: validators that run with any.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` has validators that take a state, and the type around it names none",
+    label = "add `state = T`, with the type of that state: `#[llm_output(state = T)]`"
+)]
+pub trait ValidateWithAnyState<S: ?Sized, K>: Validate<S, K> {}
+
+#[diagnostic::do_not_recommend]
+impl<T: Validate<S, K> + ?Sized, S: ?Sized, K> ValidateWithAnyState<S, K> for T {}
+
+/// The same of a field whose type has validators in its own fields alone.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` has fields with validators that take a state, and the type around it names none",
+    label = "add `state = T`, with the type of that state: `#[llm_output(state = T)]`"
+)]
+pub trait ValidateFieldsWithAnyState<S: ?Sized>: ValidateFields<S> {}
+
+#[diagnostic::do_not_recommend]
+impl<T: ValidateFields<S> + ?Sized, S: ?Sized> ValidateFieldsWithAnyState<S> for T {}
+
 /// A value that generated code dives into.
 #[derive(Debug)]
 pub struct Dive<'a, T: ?Sized>(pub &'a T);
@@ -58,12 +78,24 @@ pub trait DiveValidators<'a, T: ?Sized, K> {
     fn dive<S: ?Sized>(&self, to: &mut Checks<'a, S>)
     where
         T: Validate<S, K>;
+
+    /// The same in a definition that names no state.
+    fn dive_unstated<S: ?Sized>(&self, to: &mut Checks<'a, S>)
+    where
+        T: ValidateWithAnyState<S, K>;
 }
 
 impl<'a, T: Validated + ?Sized, K> DiveValidators<'a, T, K> for &&Dive<'a, T> {
     fn dive<S: ?Sized>(&self, to: &mut Checks<'a, S>)
     where
         T: Validate<S, K>,
+    {
+        self.0.checks(to);
+    }
+
+    fn dive_unstated<S: ?Sized>(&self, to: &mut Checks<'a, S>)
+    where
+        T: ValidateWithAnyState<S, K>,
     {
         self.0.checks(to);
     }
@@ -75,12 +107,24 @@ pub trait DiveFields<'a, T: ?Sized> {
     fn dive<S: ?Sized>(&self, to: &mut Checks<'a, S>)
     where
         T: ValidateFields<S>;
+
+    /// The same in a definition that names no state.
+    fn dive_unstated<S: ?Sized>(&self, to: &mut Checks<'a, S>)
+    where
+        T: ValidateFieldsWithAnyState<S>;
 }
 
 impl<'a, T: ValidatedFields + ?Sized> DiveFields<'a, T> for &Dive<'a, T> {
     fn dive<S: ?Sized>(&self, to: &mut Checks<'a, S>)
     where
         T: ValidateFields<S>,
+    {
+        self.0.fields(to);
+    }
+
+    fn dive_unstated<S: ?Sized>(&self, to: &mut Checks<'a, S>)
+    where
+        T: ValidateFieldsWithAnyState<S>,
     {
         self.0.fields(to);
     }
@@ -91,10 +135,15 @@ impl<'a, T: ValidatedFields + ?Sized> DiveFields<'a, T> for &Dive<'a, T> {
 pub trait DiveNothing<'a> {
     /// Adds nothing.
     fn dive<S: ?Sized>(&self, to: &mut Checks<'a, S>);
+
+    /// The same in a definition that names no state.
+    fn dive_unstated<S: ?Sized>(&self, to: &mut Checks<'a, S>);
 }
 
 impl<'a, T: ?Sized> DiveNothing<'a> for Dive<'a, T> {
     fn dive<S: ?Sized>(&self, _: &mut Checks<'a, S>) {}
+
+    fn dive_unstated<S: ?Sized>(&self, _: &mut Checks<'a, S>) {}
 }
 
 #[cfg(test)]

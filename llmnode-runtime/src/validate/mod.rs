@@ -13,7 +13,8 @@ mod run;
 
 pub use checks::{Attempt, Checks};
 pub use dive::{
-    Dive, DiveFields, DiveNothing, DiveValidators, Validate, ValidateFields, Validated, ValidatedFields,
+    Dive, DiveFields, DiveNothing, DiveValidators, Validate, ValidateFields, ValidateFieldsWithAnyState,
+    ValidateWithAnyState, Validated, ValidatedFields,
 };
 pub use function::{
     StatedValidatorParameters, ValidatorParameters, ValidatorResult, validate, validate_with_state,

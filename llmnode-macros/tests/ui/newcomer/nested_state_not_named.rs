@@ -1,6 +1,5 @@
 // Cause: a field of the output has validators that take the state, and the output does not name it.
 // Mend: write `#[llm_output(state = World)]` above the outer type.
-// Missed: the field is underlined; the argument that it asks for is not there yet.
 // Token: #[llm_output]
 use llmnode::prelude::*;
 
