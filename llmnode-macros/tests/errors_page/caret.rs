@@ -5,9 +5,31 @@ use std::ops::Range;
 use crate::case::Case;
 
 impl Case {
-    /// Whether it has one error, and that one underlines what has to change.
+    /// Whether it has one error, and that one underlines what has to change, at its own place or in its help.
     pub(crate) fn well_answered(&self) -> bool {
-        self.printed.len() == 1 && self.touches()
+        self.printed.len() == 1 && (self.touches() || self.helps())
+    }
+
+    /// Whether its error is well placed by its help alone.
+    pub(crate) fn helped(&self) -> bool {
+        self.well_answered() && !self.touches()
+    }
+
+    /// Whether the help or a note of the first error underlines what has to change, elsewhere in the program.
+    fn helps(&self) -> bool {
+        let (Some(token), Some(error)) = (&self.token, self.printed.first()) else { return false };
+        let mut places: Vec<Vec<&str>> = vec![];
+        for line in error.lines() {
+            match places.last_mut() {
+                _ if is_arrow(line) => places.push(vec![line]),
+                Some(place) => place.push(line),
+                None => {}
+            }
+        }
+        let own = places.iter().skip(1).filter(|place| place[0].contains("src/main.rs"));
+        let mut marks = own.flat_map(|place| marks(place.iter().copied()));
+        // An attribute that is underlined as a whole marks nothing in it.
+        marks.any(|(code, under)| !underlined(code, &under).contains('"') && hits(code, token, &under))
     }
 
     /// What the first error marks in the prompt, or else underlines in the program.

@@ -18,6 +18,8 @@ pub(crate) struct Case {
     pub(crate) token: Option<String>,
     /// Why the errors are not one, or not where it has to change, if so.
     pub(crate) missed: Option<String>,
+    /// Why that is what has to change, where it is not plain.
+    pub(crate) judged: Option<String>,
     /// The errors that were printed, each as it would be in a program's `src/main.rs`.
     pub(crate) printed: Vec<String>,
 }
@@ -44,6 +46,7 @@ impl Case {
             errors: errors.unwrap_or(Ok(1))?,
             missed: said("Missed:").map(str::to_owned),
             token: said("Token:").map(str::to_owned),
+            judged: said("Judged:").map(str::to_owned),
             printed: printed(&output, comments.len() + blank),
             name: format!("{topic}/{name}"),
             topic,

@@ -60,6 +60,17 @@ fn mistakes_of_newcomers_are_answered_well() {
 }
 
 #[test]
+fn of_twenty_mistakes_of_a_newcomer_seventeen_are_answered_well() {
+    let mut cases = cases();
+    cases.retain(|case| case.topic == newcomer::BLIND);
+    let count = |is: &dyn Fn(&Case) -> bool| cases.iter().filter(|case| is(case)).count();
+    let own = |case: &Case| case.well_answered() && !case.helped() && case.judged.is_none();
+    let judged = |case: &Case| case.well_answered() && case.judged.is_some();
+    assert_eq!([count(&own), count(&Case::helped), count(&judged)], [15, 1, 1], "the page has this count");
+    assert_eq!(count(&|case| case.printed.len() == 1), 19, "one error a mistake");
+}
+
+#[test]
 fn cause_and_mend_are_sentences() {
     let sentence = |text: &str| text.ends_with('.') && text.len() < 140;
     let wrong: Vec<_> = cases()

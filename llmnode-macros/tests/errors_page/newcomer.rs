@@ -20,8 +20,8 @@ pub(crate) fn is_mistake(folder: &str) -> bool {
 /// The section: a table of each kind, whose messages are the entries of other sections.
 pub(crate) fn section(cases: &[Case], entries: &[Entry<'_>]) -> String {
     format!(
-        "\n## {TITLE}\n\nAn answer is good if it is one error, and underlines what the mend changes; where the mend is an argument \
-         that is not there yet, or a definition elsewhere, it is not.\n\n{}\n{}",
+        "\n## {TITLE}\n\nAn answer is good if it is one error, and underlines what the mend changes, at its own place or in the help \
+         that belongs to it. Where what changes is a matter of judgement, the last column says why it counts.\n\n{}\n{}",
         table(
             cases,
             entries,
@@ -35,18 +35,37 @@ pub(crate) fn section(cases: &[Case], entries: &[Entry<'_>]) -> String {
 fn table(cases: &[Case], entries: &[Entry<'_>], topic: &str, what: &str) -> String {
     let cases: Vec<_> = cases.iter().filter(|case| case.topic == topic).collect();
     let well = cases.iter().filter(|case| case.well_answered()).count();
-    let mut text = format!("Of {} {what}, {well} are answered so:\n\n", cases.len());
+    let helped = cases.iter().filter(|case| case.helped()).count();
+    let judged = cases.iter().filter(|case| case.well_answered() && case.judged.is_some()).count();
+    let mut text = format!("Of {} {what}, {well} are answered so", cases.len());
+    if helped + judged > 0 {
+        text += &format!(
+            ": {} at the error's own place, {helped} in its help, {judged} by judgement",
+            well - helped - judged
+        );
+    }
+    text += ".\n\n";
     text += "| mistake | message | underlined | mend | good |\n|---|---|---|---|---|\n";
     for case in cases {
         let message = case.printed.first().map(|error| title(error)).unwrap_or_default();
         let link = entry::of(entries, case).map(|entry| &*entry.anchor).unwrap_or_default();
         let underlined = case.underlined().map(|code| short(&code)).unwrap_or_default();
-        let verdict = case.missed.as_ref().map_or("yes".to_owned(), |why| format!("no: {why}"));
+        let verdict = verdict(case);
         let cells = [&case.cause, &format!("[{message}](#{link})"), &underlined, &case.mend, &verdict];
         let cells = cells.map(|cell| cell.replace('|', "\\|"));
         text += &format!("| {} |\n", cells.join(" | "));
     }
     text
+}
+
+/// Whether the answer is good, and what is to be said of that.
+fn verdict(case: &Case) -> String {
+    match (&case.missed, &case.judged) {
+        (Some(why), _) => format!("no: {why}"),
+        (None, Some(why)) => format!("yes: {why}"),
+        (None, None) if case.helped() => "yes, in its help".to_owned(),
+        (None, None) => "yes".to_owned(),
+    }
 }
 
 /// The code in backticks, its middle left out where it is long.

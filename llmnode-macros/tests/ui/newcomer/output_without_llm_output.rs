@@ -1,6 +1,5 @@
 // Cause: the answer's type can neither be read from JSON nor described to the model.
 // Mend: put `#[llm_output]` above the struct.
-// Missed: the argument is underlined; the definition stands elsewhere, in a note below.
 // Token: struct Choice
 use llmnode::prelude::*;
 

@@ -1,7 +1,7 @@
 // Cause: the prompt reads the state, and the node does not name its type.
 // Mend: add `state = World`.
-// Missed: the variable is underlined; the argument that it asks for is not there yet.
-// Token: llm_node
+// Token: {state.inventory:list}
+// Judged: the mend only adds an argument; the variable that asks for it stands in the same attribute, and goes if none is meant.
 use llmnode::prelude::*;
 
 struct World {
