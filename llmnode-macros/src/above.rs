@@ -58,7 +58,8 @@ fn paths(attribute: &str) -> Vec<String> {
     let list = attribute.trim().strip_prefix("derive").map(str::trim_start);
     let list = list.and_then(|list| list.strip_prefix('(')?.strip_suffix(')')).unwrap_or_default();
     let is_path = |path: &str| path.chars().all(|c| c == '_' || c == ':' || c.is_alphanumeric());
-    let paths: Vec<_> = list.split(',').map(|path| path.split_whitespace().collect::<String>()).collect();
+    let paths = list.split(',').map(|path| path.split_whitespace().collect::<String>());
+    let paths: Vec<_> = paths.filter(|path| !path.is_empty()).collect();
     if paths.iter().all(|path| is_path(path)) { paths } else { vec![] }
 }
 
@@ -72,7 +73,7 @@ mod tests {
     fn derives_above_an_attribute() {
         for (above, paths) in [
             ("#[derive(Debug, serde::Serialize)]\n", "Debug serde::Serialize"),
-            ("struct A;\n    #[derive( Debug ,\n  ::serde :: Serialize,\n)] ", "Debug ::serde::Serialize "),
+            ("struct A;\n    #[derive( Debug ,\n  ::serde :: Serialize,\n)] ", "Debug ::serde::Serialize"),
             ("#[derive(A)]\n/// A.\n#[serde(rename = \"b\")]\n// B.\n\n#[derive(C)]\n", "C A"),
             ("#[derive(A)]\nstruct A;\n#[derive(B)]", "B"),
         ] {

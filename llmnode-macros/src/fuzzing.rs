@@ -5,6 +5,7 @@
 
 extern crate proc_macro;
 
+mod above;
 mod anything;
 mod configured;
 mod crate_path;
