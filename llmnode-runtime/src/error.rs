@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::category::{Category, Group};
-use crate::ledger::{AttemptKind, AttemptRecord, CallRecord, Usage};
+use crate::ledger::{AttemptKind, AttemptRecord, CallRecord, FailedTry, Usage};
 use crate::position::Position;
 use crate::text::one_line;
 
@@ -86,6 +86,12 @@ impl NodeError {
         self
     }
 
+    /// Says why nothing more was tried; it stands there whatever is cut of a long message.
+    pub(crate) fn adding(mut self, note: &str) -> Self {
+        self.0.message = one_line(std::mem::take(&mut self.0.message), 700) + note;
+        self
+    }
+
     /// For a call that has not ended: its end brings the whole record.
     pub(crate) fn without_record(mut self) -> Self {
         self.0.record = None;
@@ -116,6 +122,11 @@ impl NodeError {
     /// All attempts of the call, in order.
     pub fn attempts(&self) -> &[AttemptRecord] {
         self.0.record.as_deref().map_or(&[], |record| &record.attempts)
+    }
+
+    /// The executions that failed, in order, of a node that asks no model itself: the newest 64.
+    pub fn failed_tries(&self) -> &[FailedTry] {
+        self.0.record.as_deref().map_or(&[], |record| &record.failed_tries)
     }
 
     /// The usage of all attempts.
@@ -176,6 +187,9 @@ impl fmt::Display for NodeError {
         self.write_place(f)?;
         write!(f, "{category}")?;
         let attempts = self.attempts();
+        if let (true, [.., last]) = (attempts.is_empty(), self.failed_tries()) {
+            return write_tries(last, self.failed_tries(), message, f);
+        }
         // One attempt that failed as the call did has nothing to add.
         if matches!(attempts, []) || matches!(attempts, [only] if only.category == Some(*category)) {
             return write!(f, ": {}", one_line(message, 1000));
@@ -201,30 +215,58 @@ impl fmt::Display for NodeError {
     }
 }
 
-/// One line for each attempt; of very many, the first and the last ones.
-fn write_attempts(attempts: &[AttemptRecord], f: &mut fmt::Formatter<'_>) -> fmt::Result {
+/// The executions of a node that asks no model, if there were several.
+fn write_tries(
+    last: &FailedTry,
+    tries: &[FailedTry],
+    message: &str,
+    f: &mut fmt::Formatter<'_>,
+) -> fmt::Result {
+    if last.number == 1 {
+        return write!(f, ": {}", one_line(message, 1000));
+    }
+    write!(f, " after {} tries: {}", last.number, one_line(message, 1000))?;
+    write_some(tries, f, |one, _, f| {
+        write!(f, "\n  {}. ", one.number)?;
+        write_wait(one.wait, f)?;
+        write!(f, "{}: {}", one.category, one_line(&one.message, 300))
+    })
+}
+
+/// A line for each; of very many, the first and the last ones.
+fn write_some<T>(
+    all: &[T],
+    f: &mut fmt::Formatter<'_>,
+    write: impl Fn(&T, usize, &mut fmt::Formatter<'_>) -> fmt::Result,
+) -> fmt::Result {
     const SHOWN: usize = 8;
-    let hidden = attempts.len().saturating_sub(SHOWN);
-    for (index, attempt) in attempts.iter().enumerate() {
-        if (3..3 + hidden).contains(&index) {
-            if index == 3 {
-                write!(f, "\n  … {hidden} more …")?;
-            }
-            continue;
+    let hidden = all.len().saturating_sub(SHOWN);
+    for (index, one) in all.iter().enumerate() {
+        match index {
+            3 if hidden > 0 => write!(f, "\n  … {hidden} more …")?,
+            index if (3..3 + hidden).contains(&index) => {}
+            index => write(one, index, f)?,
         }
+    }
+    Ok(())
+}
+
+fn write_wait(wait: Duration, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    if wait > Duration::ZERO { write!(f, "(after {wait:.1?}) ") } else { Ok(()) }
+}
+
+fn write_attempts(attempts: &[AttemptRecord], f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    write_some(attempts, f, |attempt, index, f| {
         write!(f, "\n  {}. ", index + 1)?;
-        if attempt.wait > Duration::ZERO {
-            write!(f, "(after {:.1?}) ", attempt.wait)?;
-        }
+        write_wait(attempt.wait, f)?;
         if let (AttemptKind::FallbackModel, Some(model)) = (attempt.kind, &attempt.model) {
             write!(f, "(model {}) ", one_line(model, 100))?;
         }
         match attempt.category {
-            Some(category) => write!(f, "{category}: {}", one_line(&attempt.message, 300))?,
-            None => f.write_str("accepted")?,
+            Some(category) => write!(f, "{category}: {}", one_line(&attempt.message, 300)),
+            None => f.write_str("accepted"),
         }
-    }
-    Ok(())
+    })
 }
 
 impl fmt::Debug for NodeError {

@@ -42,8 +42,8 @@ pub use clock::{Clock, TestClock, TokioClock};
 pub use error::NodeError;
 pub use format::FormatError;
 pub use ledger::{
-    AttemptId, AttemptKind, AttemptRecord, CallId, CallInfo, CallRecord, Degraded, Estimate, Flag, Ledger,
-    LedgerReport, NodeStats, TokenUsage, Tokens, Usage,
+    AttemptId, AttemptKind, AttemptRecord, CallId, CallInfo, CallRecord, Degraded, Estimate, FailedTry, Flag,
+    Ledger, LedgerReport, NodeStats, TokenUsage, Tokens, Usage,
 };
 pub use limits::{Limits, Price, Prices};
 pub use media::{Attachment, Audio, File, Image};

@@ -70,11 +70,30 @@ pub trait Node {
             a node without `state` runs with any"
 )]
 pub trait Exec<S: ?Sized>: Node + Sync + Reads<S, State = S> + Reads<S, State: Sync> {
-    /// Runs the node once. Called by [`Run::call`](crate::Run::call), which accounts for it.
+    /// Runs the node once. Called by [`Run::call`](crate::Run::call), which accounts for it, and calls it again after
+    /// an error as often as `attempts` says ([`Attributes::attempts`], [`Call::attempts`](crate::Call::attempts)): never,
+    /// by default. A panic, and any other error of the stop group, ends the call at once.
     ///
     /// # Errors
     /// Whatever kept the node from an output.
     fn exec(&self, cx: &Cx<'_, S>) -> impl Future<Output = Result<Self::Output, NodeError>> + Send;
+
+    /// What takes the place of an output when the last execution of a node that asks no model itself has failed. What it
+    /// gives is what the call gives; an output is marked as degraded in the ledger. By default the error as it is.
+    ///
+    /// It follows every error but those of the stop group (a panic, an abort, a limit, ..), once, and is never tried
+    /// again. A node that asks a model has [`LlmNode::fallback`] instead, which `fallback = path` sets.
+    ///
+    /// # Errors
+    /// The given error, or another one.
+    fn exec_fallback(
+        &self,
+        cx: &Cx<'_, S>,
+        error: NodeError,
+    ) -> impl Future<Output = Result<Self::Output, NodeError>> + Send {
+        let _ = cx;
+        std::future::ready(Err(error))
+    }
 }
 
 /// That a state is `Sync`, as a fact that follows from `Exec`: the compiler asks for it where a node names its state,
@@ -106,6 +125,14 @@ impl<N: Node + ?Sized> Node for &N {
 impl<S: ?Sized, N: Exec<S> + ?Sized> Exec<S> for &N {
     fn exec(&self, cx: &Cx<'_, S>) -> impl Future<Output = Result<N::Output, NodeError>> + Send {
         (**self).exec(cx)
+    }
+
+    fn exec_fallback(
+        &self,
+        cx: &Cx<'_, S>,
+        error: NodeError,
+    ) -> impl Future<Output = Result<N::Output, NodeError>> + Send {
+        (**self).exec_fallback(cx, error)
     }
 }
 

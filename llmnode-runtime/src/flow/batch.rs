@@ -81,6 +81,7 @@ impl<N: Node> Node for Batch<N> {
     type Output = Vec<N::Output>;
     const NAME: &'static str = Self::CALLED.as_str();
     const DESCRIPTION: &'static str = N::DESCRIPTION;
+    const IDEMPOTENT: bool = N::IDEMPOTENT;
 }
 
 #[diagnostic::do_not_recommend]

@@ -23,6 +23,7 @@ macro_rules! side_by_side {
         impl<$($N: Node),+> Node for ($($N,)+) {
             type Output = ($($N::Output,)+);
             const NAME: &'static str = <Self as Called>::CALLED.as_str();
+            const IDEMPOTENT: bool = true $(&& $N::IDEMPOTENT)+;
         }
 
         #[diagnostic::do_not_recommend]

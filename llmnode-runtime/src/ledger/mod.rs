@@ -21,7 +21,7 @@ pub(crate) use estimate::{prompt_tokens, text_tokens};
 pub use hooks::CallInfo;
 pub(crate) use hooks::Hooks;
 pub use id::{AttemptId, CallId};
-pub use record::{AttemptKind, AttemptRecord, CallRecord, Degraded, Flag};
+pub use record::{AttemptKind, AttemptRecord, CallRecord, Degraded, FailedTry, Flag};
 #[cfg(feature = "journal")]
 pub(crate) use recorder::{Event, Recorder};
 pub use report::LedgerReport;

@@ -197,6 +197,37 @@ impl fmt::Debug for AttemptRecord {
     }
 }
 
+/// An execution that failed, of a node that asks no model itself. It is no request, and counts as none. Its `Debug`
+/// form shows no content.
+#[derive(Clone, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct FailedTry {
+    /// Which execution of the call it was; the first is 1.
+    pub number: u32,
+    /// What went wrong.
+    pub category: Category,
+    /// What went wrong in words; of very long words the begin.
+    #[serde(skip)]
+    pub message: String,
+    /// The wait before it.
+    #[serde(rename = "wait_ms", with = "milliseconds")]
+    pub wait: Duration,
+    /// How long it took.
+    #[serde(rename = "elapsed_ms", with = "milliseconds")]
+    pub elapsed: Duration,
+}
+
+impl fmt::Debug for FailedTry {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("FailedTry")
+            .field("number", &self.number)
+            .field("category", &self.category)
+            .field("wait", &self.wait)
+            .field("elapsed", &self.elapsed)
+            .finish_non_exhaustive()
+    }
+}
+
 /// One call of a node: all its attempts, and how it ended. Its `Debug` form shows no content.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[non_exhaustive]
@@ -218,6 +249,9 @@ pub struct CallRecord {
     pub degraded: Option<Degraded>,
     /// Its attempts, in order. Empty for a node without a model.
     pub attempts: Vec<AttemptRecord>,
+    /// The executions that failed, in order, of a node that asks no model itself: the newest 64.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub failed_tries: Vec<FailedTry>,
     /// From the begin to the end, waits included.
     #[serde(rename = "elapsed_ms", with = "milliseconds")]
     pub elapsed: Duration,

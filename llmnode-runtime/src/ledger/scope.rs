@@ -1,6 +1,7 @@
 //! The guard that commits a call to the ledger, on every way out of it.
 
 use std::borrow::Cow;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
 
@@ -10,18 +11,23 @@ use super::attempt::OpenAttempt;
 use super::book::{Ledger, NodeKey, Slot};
 use super::hooks::{CallInfo, Hooks};
 use super::id::{AttemptId, CallId};
-use super::record::{AttemptKind, AttemptRecord, CallRecord, Degraded};
+use super::record::{AttemptKind, AttemptRecord, CallRecord, Degraded, FailedTry};
 use super::recorder::Event;
 use super::tally::Tally;
 use crate::BoxError;
 use crate::category::Category;
 use crate::clock::Clock;
+use crate::error::NodeError;
 use crate::node::Node;
 use crate::panics::guarded;
+use crate::text::one_line;
 use crate::trace::CallSpan;
 
 /// How many of the newest attempts of a call keep the answer and its violations.
 const ANSWERS: usize = 8;
+
+/// How many of the newest executions that failed a record keeps.
+const FAILED_TRIES: usize = 64;
 
 /// One call under way. Dropped before its end, it leaves a record that says so.
 pub(crate) struct CallScope<'r> {
@@ -36,6 +42,8 @@ pub(crate) struct CallScope<'r> {
     tally: Option<&'r Tally>,
     started: Instant,
     started_at: SystemTime,
+    /// The node has tries of its own: it asks models, or stands for other nodes.
+    tries_itself: AtomicBool,
     state: Mutex<State>,
 }
 
@@ -44,6 +52,9 @@ struct State {
     begun: u32,
     /// Those that have ended.
     attempts: Vec<AttemptRecord>,
+    failed_tries: Vec<FailedTry>,
+    /// When the execution under way began.
+    try_began: Instant,
     degraded: Option<Degraded>,
     /// Up to here the time is in the book.
     booked: Instant,
@@ -77,7 +88,15 @@ impl<'r> CallScope<'r> {
         let (node, started) = (NodeKey::of(node), clock.now());
         let (id, slot) = ledger.begin_call(&node);
         let span = CallSpan::begin(&node.name, id, parent);
-        let state = State { begun: 0, attempts: Vec::new(), degraded: None, booked: started, ended: false };
+        let state = State {
+            begun: 0,
+            attempts: Vec::new(),
+            failed_tries: Vec::new(),
+            try_began: started,
+            degraded: None,
+            booked: started,
+            ended: false,
+        };
         CallScope {
             ledger,
             clock,
@@ -90,6 +109,7 @@ impl<'r> CallScope<'r> {
             tally,
             started,
             started_at: SystemTime::now(),
+            tries_itself: AtomicBool::new(false),
             state: Mutex::new(state),
         }
     }
@@ -152,6 +172,35 @@ impl<'r> CallScope<'r> {
         CallInfo { id: self.id, parent: self.parent, node: &self.node.name }
     }
 
+    /// Notes that the node has tries of its own, and is not executed again as a whole.
+    pub(crate) fn minds_tries(&self) {
+        self.tries_itself.store(true, Ordering::Relaxed);
+    }
+
+    pub(crate) fn tries_itself(&self) -> bool {
+        self.tries_itself.load(Ordering::Relaxed)
+    }
+
+    /// Writes down that an execution failed, the number of which counts from 1.
+    pub(crate) fn failed(&self, number: u32, wait: Duration, error: &NodeError) {
+        let now = self.now();
+        let (category, message) = (error.category(), one_line(error.message(), 1000));
+        tracing::debug!(target: "llmnode::call", node = &*self.node.name, call = %self.id, number, category = category.as_str(), "a try failed");
+        let mut state = self.lock();
+        let elapsed = now.saturating_duration_since(state.try_began);
+        // However often a node is tried, its record stays small.
+        if state.failed_tries.len() == FAILED_TRIES {
+            state.failed_tries.remove(0);
+        }
+        state.failed_tries.push(FailedTry { number, category, message, wait, elapsed });
+    }
+
+    /// Notes that the next execution begins.
+    pub(crate) fn tries_again(&self) {
+        let now = self.now();
+        self.lock().try_began = now;
+    }
+
     /// Ends the call, and gives its record.
     pub(crate) fn end(&self, category: Option<Category>) -> Arc<CallRecord> {
         let record = self.book(category);
@@ -167,7 +216,8 @@ impl<'r> CallScope<'r> {
         let mut state = self.lock();
         state.ended = true;
         let attempts = std::mem::take(&mut state.attempts);
-        let record = Arc::new(self.record(category, attempts, state.degraded, now));
+        let failed_tries = std::mem::take(&mut state.failed_tries);
+        let record = Arc::new(self.record(category, attempts, failed_tries, state.degraded, now));
         let busy = state.book_until(now);
         self.ledger.end_call(self.slot, busy, Arc::clone(&record));
         record
@@ -180,14 +230,17 @@ impl<'r> CallScope<'r> {
 
     /// The record as it would be if the call ended now with this failure.
     pub(crate) fn so_far(&self, category: Category) -> Arc<CallRecord> {
-        let attempts = self.lock().attempts.clone();
-        Arc::new(self.record(Some(category), attempts, None, self.now()))
+        let state = self.lock();
+        let (attempts, failed_tries) = (state.attempts.clone(), state.failed_tries.clone());
+        drop(state);
+        Arc::new(self.record(Some(category), attempts, failed_tries, None, self.now()))
     }
 
     fn record(
         &self,
         category: Option<Category>,
         attempts: Vec<AttemptRecord>,
+        failed_tries: Vec<FailedTry>,
         degraded: Option<Degraded>,
         now: Instant,
     ) -> CallRecord {
@@ -200,6 +253,7 @@ impl<'r> CallScope<'r> {
             // A call that failed all the same has no output.
             degraded: degraded.filter(|_| category.is_none()),
             attempts,
+            failed_tries,
             elapsed: now.saturating_duration_since(self.started),
         }
     }

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use super::recovery::{Backoff, Failures, Recovery};
 use super::stacks::{Stacks, is_transport};
-use super::wait::jitter;
+use super::wait::{jitter, wait_before_retry};
 use crate::category::{Category, Group};
 use crate::limits::TimeLeft;
 use crate::model::{Retries, Retry};
@@ -202,23 +202,12 @@ impl<'p> Progress<'p> {
         taken: u32,
         failed: &Failed<'_>,
     ) -> Result<Duration, String> {
-        let server = failed.retry_after.unwrap_or_default();
-        if server > self.max_wait {
-            return Err(format!(
-                "; the server asks for a wait of {server:?}, longer than max_wait ({:?})",
-                self.max_wait
-            ));
-        }
-        let (own, bound) = match own {
+        let (own, longest) = match own {
             Some(backoff) => (backoff.wait(taken), self.max_wait.max(backoff.to)),
             None if is_transport(key) => (jitter(taken), self.max_wait),
             None => (Duration::ZERO, self.max_wait),
         };
-        let wait = server.saturating_add(own).min(bound);
-        match failed.time_left.and_then(|left| left.outlasted_by(wait)) {
-            Some(why) => Err(format!("; {why}")),
-            None => Ok(wait),
-        }
+        wait_before_retry(own, longest, failed.retry_after, self.max_wait, failed.time_left)
     }
 
     /// The wait before a request that is sent at once, unless the server asks for one.

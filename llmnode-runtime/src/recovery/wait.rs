@@ -4,6 +4,7 @@ use std::hash::{BuildHasher, RandomState};
 use std::time::Duration;
 
 use super::recovery::Backoff;
+use crate::limits::TimeLeft;
 
 /// The default of the transport group: a random part of 0.5 s · 2ⁿ, at most of 8 s ("full jitter", as in AWS's
 /// Architecture Blog), so that clients which failed together do not come back together.
@@ -11,9 +12,31 @@ pub(super) fn jitter(tries: u32) -> Duration {
     Duration::from_millis(500).saturating_mul(1 << tries.min(4)).mul_f64(random())
 }
 
+/// The wait before a further try: our own, which is at most the longest, on top of the server's; or why there is to be
+/// no try. What the server asks for is at most `max_wait`.
+pub(crate) fn wait_before_retry(
+    own: Duration,
+    longest: Duration,
+    server: Option<Duration>,
+    max_wait: Duration,
+    time_left: Option<TimeLeft<'_>>,
+) -> Result<Duration, String> {
+    let server = server.unwrap_or_default();
+    if server > max_wait {
+        return Err(format!(
+            "; the server asks for a wait of {server:?}, longer than max_wait ({max_wait:?})"
+        ));
+    }
+    let wait = server.saturating_add(own).min(longest);
+    match time_left.and_then(|left| left.outlasted_by(wait)) {
+        Some(why) => Err(format!("; {why}")),
+        None => Ok(wait),
+    }
+}
+
 impl Backoff {
     /// The wait after so many tries.
-    pub(super) fn wait(self, tries: u32) -> Duration {
+    pub(crate) fn wait(self, tries: u32) -> Duration {
         let doubled =
             self.from.saturating_mul(1_u32.checked_shl(tries.saturating_add(1)).unwrap_or(u32::MAX));
         let range = doubled.min(self.to).saturating_sub(self.from);

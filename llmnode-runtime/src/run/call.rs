@@ -12,6 +12,7 @@ use tracing::Instrument;
 use super::cx::Cx;
 use super::failure::Failure;
 use super::run::RunCore;
+use super::tries::{After, Tries};
 use crate::BoxFuture;
 use crate::category::Category;
 use crate::error::NodeError;
@@ -94,6 +95,13 @@ impl<'r, T> Call<'r, T> {
         self
     }
 
+    /// Sets how often a node that asks no model itself is executed in all, 1 or more. On a node that asks one it is a
+    /// `config_error`.
+    pub fn attempts(mut self, attempts: u32) -> Self {
+        self.settings.attempts = Some(attempts);
+        self
+    }
+
     /// Sets the steps that follow failures of a category or group.
     pub fn recover(
         mut self,
@@ -111,9 +119,9 @@ impl<'r, T> Call<'r, T> {
         self
     }
 
-    /// Sets the wait before each try that follows a failure of the transport: a `Duration`, or a range of them from
-    /// which it grows from try to try. What the server asks for comes on top. A step of `recover` that states a wait
-    /// keeps its own.
+    /// Sets the wait before each try that follows a failure of the transport, and before each further execution of a
+    /// node that asks no model itself: a `Duration`, or a range of them from which it grows from try to try. What the
+    /// server asks for comes on top. A step of `recover` that states a wait keeps its own.
     pub fn wait(mut self, wait: impl Into<Backoff>) -> Self {
         self.settings.wait = Some(wait.into());
         self
@@ -204,6 +212,16 @@ where
     S: ?Sized,
     N: Exec<S>,
 {
+    const {
+        assert!(
+            !matches!(N::ATTRIBUTES.attempts, Some(0)),
+            "`attempts(0)` in a node's `ATTRIBUTES`: it counts all executions of the node, the first included; write 1 or more"
+        );
+        assert!(
+            N::IDEMPOTENT || !matches!(N::ATTRIBUTES.attempts, Some(2..)),
+            "`attempts` in the `ATTRIBUTES` of a node that is not `IDEMPOTENT`: it must not be executed again; leave one of them out"
+        );
+    }
     Box::pin(async move {
         let begin =
             || CallScope::begin(node, &core.ledger, &*core.clock, &core.hooks, within.call, within.tally);
@@ -213,10 +231,23 @@ where
         let own = settings.limits.or(core.settings.limits);
         let exec = async || {
             let limits = CallLimits::begin(node, own, within.limits, &core.limits, &*core.clock)?;
+            let mut tries = Tries::begin(core, &settings, (&N::ATTRIBUTES, N::IDEMPOTENT), &scope, &limits)?;
             if !N::IDEMPOTENT {
                 scope.record_begin().await.map_err(|fault| Failure::unrecorded(fault).into_error())?;
             }
-            node.exec(&Cx { core, state, scope: &scope, settings: &settings, limits: &limits }).await
+            loop {
+                let attempt = tries.attempt();
+                let cx = Cx { core, state, scope: &scope, settings: &settings, limits: &limits, attempt };
+                let error = match node.exec(&cx).await {
+                    Ok(value) => return Ok(value),
+                    Err(error) => error,
+                };
+                match tries.after(error).await {
+                    After::Again => {}
+                    After::FallBack(error) => return tries.fallen(node.exec_fallback(&cx, error).await),
+                    After::Bubble(error) => return Err(error),
+                }
+            }
         };
         let outcome = caught(exec).instrument(scope.span().clone()).await.unwrap_or_else(|said| {
             Err(NodeError::new(

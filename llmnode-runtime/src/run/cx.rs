@@ -9,6 +9,7 @@ use crate::ledger::CallScope;
 use crate::limits::{CallLimits, Limits};
 use crate::node::Exec;
 use crate::settings::Settings;
+use crate::validate::Attempt;
 
 /// The context of one call: the state to read, and a way to call other nodes, accounted.
 pub struct Cx<'r, S: ?Sized> {
@@ -17,6 +18,7 @@ pub struct Cx<'r, S: ?Sized> {
     pub(super) scope: &'r CallScope<'r>,
     pub(super) settings: &'r Settings,
     pub(super) limits: &'r CallLimits<'r>,
+    pub(super) attempt: Attempt,
 }
 
 impl<'r, S: ?Sized> Cx<'r, S> {
@@ -29,6 +31,12 @@ impl<'r, S: ?Sized> Cx<'r, S> {
     /// hands it on, if that is meant: `cx.call(&other).settings(cx.settings().clone())`.
     pub fn settings(&self) -> &'r Settings {
         self.settings
+    }
+
+    /// Which execution of the node this is, of how many at most (`attempts`): the first has the index 0. After the last
+    /// follows [`exec_fallback`](Exec::exec_fallback).
+    pub fn attempt(&self) -> Attempt {
+        self.attempt
     }
 
     /// Calls another node on the same run and state; it has its own record and figures, and what it spends counts
@@ -53,8 +61,10 @@ impl<'r, S: ?Sized> Cx<'r, S> {
         Within { call: Some(self.scope.id()), limits: Some(self.limits), tally: self.scope.tally() }
     }
 
-    /// What a node that only stands for others hands on to each of them. The limits hold for all together.
+    /// What a node that only stands for others hands on to each of them, `attempts` included: it is not executed again
+    /// as a whole. The limits hold for all together.
     pub(crate) fn handed_on(&self) -> Settings {
+        self.scope.minds_tries();
         Settings { limits: Limits::new(), ..self.settings.clone() }
     }
 }

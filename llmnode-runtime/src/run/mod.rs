@@ -14,6 +14,7 @@ mod repetition;
 #[expect(clippy::module_inception, reason = "the file holds `Run`")]
 mod run;
 mod shell;
+mod tries;
 
 pub(crate) use call::Within;
 pub use call::{Call, CallFuture, CallReport, Report};

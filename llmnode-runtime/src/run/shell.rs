@@ -36,8 +36,8 @@ where
 {
     async move {
         let mut asked = Typed { node, state: cx.state, spec: node.output(), schema: None, value: None };
-        let stateless =
-            Cx { core: cx.core, state: &(), scope: cx.scope, settings: cx.settings, limits: cx.limits };
+        let Cx { core, scope, settings, limits, attempt, .. } = *cx;
+        let stateless = Cx { core, state: &(), scope, settings, limits, attempt };
         boxed(&mut asked, &stateless).await?;
         // It ends well only with a value: one that the judge accepted, or the fallback's.
         asked.value.ok_or_else(|| NodeError::new(Category::SchemaError, "no value was read"))
@@ -66,6 +66,7 @@ fn boxed<'a>(asked: &'a mut dyn Asked<'_>, cx: &'a Cx<'_, ()>) -> BoxFuture<'a, 
 }
 
 async fn ask(asked: &mut dyn Asked<'_>, cx: &Cx<'_, ()>) -> Result<(), NodeError> {
+    cx.scope.minds_tries();
     let (own, attributes) = (asked.settings().unwrap_or(&SILENT), asked.attributes());
     let settings = Resolved::new(cx.settings, &cx.core.settings, own, &attributes, asked.answers())?;
     let schema = asked.schema().map_err(|fault| NodeError::new(Category::ConfigError, fault))?;

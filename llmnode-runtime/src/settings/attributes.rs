@@ -19,7 +19,9 @@ pub struct Attributes {
     pub retries: Option<u32>,
     /// More tries of the same request after a failure of the transport.
     pub transport_retries: Option<u32>,
-    /// The wait before each of these tries.
+    /// How often a node that asks no model itself is executed in all, 1 or more.
+    pub attempts: Option<u32>,
+    /// The wait before each further try.
     pub wait: Option<Backoff>,
     /// The longest wait that a server may ask for.
     pub max_wait: Option<Duration>,
@@ -43,6 +45,7 @@ impl Attributes {
             max_tokens: None,
             retries: None,
             transport_retries: None,
+            attempts: None,
             wait: None,
             max_wait: None,
             recover: &[],
@@ -87,7 +90,36 @@ impl Attributes {
         self
     }
 
-    /// States the wait before each try that follows a failure of the transport.
+    /// States how often a node that asks no model itself is executed in all: once, if not stated. None is an error of
+    /// the compiler where the node is called.
+    ///
+    /// ```compile_fail,E0080
+    /// # use llmnode_runtime as llmnode;
+    /// use llmnode::{Attributes, Cx, Exec, Node, NodeError, Run};
+    ///
+    /// struct Never;
+    /// impl Node for Never {
+    ///     type Output = ();
+    ///     const NAME: &'static str = "never";
+    ///     const ATTRIBUTES: Attributes = Attributes::new().attempts(0);
+    /// }
+    /// impl Exec<()> for Never {
+    ///     async fn exec(&self, _: &Cx<'_, ()>) -> Result<(), NodeError> {
+    ///         Ok(())
+    ///     }
+    /// }
+    ///
+    /// fn call(run: &Run) {
+    ///     drop(run.call(&Never));
+    /// }
+    /// ```
+    #[must_use]
+    pub const fn attempts(mut self, attempts: u32) -> Self {
+        self.attempts = Some(attempts);
+        self
+    }
+
+    /// States the wait before each try that follows a failure of the transport, or before each further execution.
     #[must_use]
     pub const fn wait(mut self, wait: Backoff) -> Self {
         self.wait = Some(wait);

@@ -51,7 +51,7 @@ impl<'p> Resolved<'p> {
                 .iter()
                 .find_map(|one| one.max_wait)
                 .or(node.max_wait)
-                .unwrap_or(Duration::from_secs(60)),
+                .unwrap_or(Settings::MAX_WAIT),
             max_output_bytes: said.iter().find_map(|one| one.max_output_bytes).unwrap_or(usize::MAX),
             feedback_rounds: said.iter().find_map(|one| one.feedback_rounds).unwrap_or(3),
             stop_on_repeat: said.iter().find_map(|one| one.stop_on_repeat).unwrap_or(false),
@@ -92,7 +92,14 @@ impl<'p> Resolved<'p> {
             .wait
             .filter(|wait| wait.to < wait.from)
             .map(|wait| format!("the wait {wait} goes down"));
+        let attempts = call.attempts.or(own.attempts).or(node.attempts);
         let alone = [
+            (
+                attempts.is_some(),
+                "attempts counts the executions of a node that asks no model, and this node asks one: write \
+                 transport_retries for more tries after failures of the transport, or retries for corrections of bad \
+                 answers, each one less than the attempts meant",
+            ),
             (self.max_output_bytes == 0, "max_output_bytes is 0; an answer needs at least one byte"),
             (
                 self.feedback_rounds == 0,

@@ -35,15 +35,20 @@ pub struct Settings {
     /// More tries of the same request after a failure of the transport: the number of `retry` steps in the stacks of
     /// the transport group. Default 2.
     pub transport_retries: Option<u32>,
+    /// How often a node that asks no model itself is executed in all, 1 or more: again after each error, but not after one
+    /// of the stop group. A run's `attempts` do not concern nodes that ask a model; the call's own are an error there.
+    /// Default 1.
+    pub attempts: Option<u32>,
     /// The steps that follow failures, for those failures that have other ones than by default. The call's word
     /// beats the run's, which beats the node's; at each, a category's stack beats its group's.
     pub recover: Vec<(Failures, Vec<Recovery>)>,
     /// The model to ask when all further tries with the first one failed: a name registered on the run, or else
     /// the provider's id. Default: none.
     pub fallback_model: Option<String>,
-    /// The wait before each try that follows a failure of the transport: always the same, or growing from try to try.
-    /// What the server asks for comes on top. A step of `recover` that states a wait keeps its own. Default: a random
-    /// part of 0.5 s, 1 s, 2 s, .. 8 s.
+    /// The wait before each try that follows a failure of the transport, and before each further execution of a node
+    /// that asks no model itself: always the same, or growing from try to try. What the server asks for comes on top. A
+    /// step of `recover` that states a wait keeps its own. Default: a random part of 0.5 s, 1 s, 2 s, .. 8 s for the
+    /// transport, and none for executions.
     pub wait: Option<Backoff>,
     /// The longest wait before a further try that a server may ask for; a longer one fails at once. The random part
     /// on top is cut to it, too; a wait that is stated, here or in a step of `recover`, may be longer. Default 60 s.
@@ -75,6 +80,7 @@ impl fmt::Debug for Settings {
             .field("max_tokens", &self.max_tokens)
             .field("retries", &self.retries)
             .field("transport_retries", &self.transport_retries)
+            .field("attempts", &self.attempts)
             .field("recover", &self.recover)
             .field("fallback_model", &self.fallback_model)
             .field("wait", &self.wait)
@@ -94,6 +100,9 @@ pub(crate) fn names(fields: &Map<String, Value>) -> Vec<&str> {
 }
 
 impl Settings {
+    /// What `max_wait` is, if nothing is said.
+    pub(crate) const MAX_WAIT: Duration = Duration::from_secs(60);
+
     /// Nothing set.
     pub fn new() -> Self {
         Settings::default()
@@ -134,6 +143,13 @@ impl Settings {
         self
     }
 
+    /// Sets how often a node that asks no model itself is executed in all.
+    #[must_use]
+    pub fn attempts(mut self, attempts: u32) -> Self {
+        self.attempts = Some(attempts);
+        self
+    }
+
     /// Sets the steps that follow failures of a category or group, instead of those set for it so far.
     #[must_use]
     pub fn recover(
@@ -154,7 +170,7 @@ impl Settings {
         self
     }
 
-    /// Sets the wait before each try that follows a failure of the transport: a `Duration`, or a range of them.
+    /// Sets the wait before each further try: a `Duration`, or a range of them.
     #[must_use]
     pub fn wait(mut self, wait: impl Into<Backoff>) -> Self {
         self.wait = Some(wait.into());

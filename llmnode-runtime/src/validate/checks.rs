@@ -6,7 +6,8 @@ use std::future::Future;
 use super::invalid::Invalid;
 use crate::BoxFuture;
 
-/// Which answer of a call a validator looks at.
+/// Which answer of a call a validator looks at, or which execution of a node that asks no model
+/// [it is](crate::Cx::attempt).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Attempt {
     index: u32,
@@ -26,12 +27,12 @@ impl Attempt {
         Attempt { others, ..self }
     }
 
-    /// How many bad answers of this model came before: 0 for the first answer.
+    /// How many bad answers of this model came before, or executions that failed: 0 for the first one.
     pub fn index(&self) -> u32 {
         self.index
     }
 
-    /// The largest index there can be: by default the call's `retries`.
+    /// The largest index there can be: by default the call's `retries`; of executions, `attempts` less one.
     pub fn maximum(&self) -> u32 {
         self.maximum
     }

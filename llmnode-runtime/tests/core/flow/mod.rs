@@ -52,5 +52,6 @@ macro_rules! typed_flow {
 }
 
 mod by_hand;
+mod pocketflow;
 mod side_by_side;
 mod watched;

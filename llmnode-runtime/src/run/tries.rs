@@ -1,0 +1,132 @@
+//! The tries of a node that asks no model itself: executed again after an error, up to `attempts` times in all.
+//!
+//! All counts are those of one call, so that calls side by side, of one and the same node too, do not disturb each
+//! other.
+
+use std::time::Duration;
+
+use super::run::RunCore;
+use crate::category::{Category, Group};
+use crate::error::NodeError;
+use crate::ledger::{CallScope, Degraded};
+use crate::limits::CallLimits;
+use crate::recovery::{Backoff, wait_before_retry};
+use crate::settings::{Attributes, Settings};
+use crate::validate::Attempt;
+
+/// The tries of one call.
+pub(super) struct Tries<'r> {
+    core: &'r RunCore,
+    call: &'r CallScope<'r>,
+    limits: &'r CallLimits<'r>,
+    attempts: u32,
+    backoff: Backoff,
+    max_wait: Duration,
+    /// Those that have failed.
+    failed: u32,
+    /// The wait before the one that is under way.
+    wait: Duration,
+}
+
+/// What follows a try that failed.
+pub(super) enum After {
+    /// Another one; the wait is over.
+    Again,
+    /// The node's fallback.
+    FallBack(NodeError),
+    /// The call ends.
+    Bubble(NodeError),
+}
+
+impl<'r> Tries<'r> {
+    /// The first word wins: call, run, attributes, default.
+    ///
+    /// # Errors
+    /// A `config_error`, if there is to be no try at all, or more than one of a node that must not be executed again, or
+    /// if the wait goes down.
+    pub(super) fn begin(
+        core: &'r RunCore,
+        settings: &Settings,
+        (attributes, idempotent): (&Attributes, bool),
+        call: &'r CallScope<'r>,
+        limits: &'r CallLimits<'r>,
+    ) -> Result<Self, NodeError> {
+        let run = &core.settings;
+        // The run's word is for nodes of all kinds.
+        let runs = run.attempts.map(|attempts| if idempotent { attempts } else { attempts.min(1) });
+        let attempts = settings.attempts.or(runs).or(attributes.attempts).unwrap_or(1);
+        let backoff = settings.wait.or(run.wait).or(attributes.wait);
+        let backoff = backoff.unwrap_or(Backoff::fixed(Duration::ZERO));
+        let max_wait = settings.max_wait.or(run.max_wait).or(attributes.max_wait);
+        let max_wait = max_wait.unwrap_or(Settings::MAX_WAIT);
+        if attempts == 0 {
+            let fault =
+                "attempts is 0; it counts all executions of the node, the first included: write 1 or more";
+            return Err(NodeError::new(Category::ConfigError, fault));
+        }
+        if attempts > 1 && !idempotent {
+            let fault = format!(
+                "attempts is {attempts}, but this node is not idempotent: it must not be executed again"
+            );
+            return Err(NodeError::new(Category::ConfigError, fault));
+        }
+        if backoff.to < backoff.from {
+            return Err(NodeError::new(Category::ConfigError, format!("the wait {backoff} goes down")));
+        }
+        let wait = Duration::ZERO;
+        Ok(Tries { core, call, limits, attempts, backoff, max_wait, failed: 0, wait })
+    }
+
+    /// The try that is under way.
+    pub(super) fn attempt(&self) -> Attempt {
+        Attempt::new(self.failed, self.attempts - 1)
+    }
+
+    /// Writes down that it failed, and waits for the next one, if there is to be one.
+    pub(super) async fn after(&mut self, mut error: NodeError) -> After {
+        // A node that asks models, or stands for others, has tried what there is to try.
+        if self.call.tries_itself() {
+            return After::Bubble(error);
+        }
+        self.failed = self.failed.saturating_add(1);
+        self.call.failed(self.failed, self.wait, &error);
+        if error.category().group() == Group::Stop {
+            return After::Bubble(error);
+        }
+        if self.failed < self.attempts {
+            match self.next_wait(&error) {
+                Ok(wait) => {
+                    if wait > Duration::ZERO {
+                        self.core.clock.sleep(wait).await;
+                    }
+                    self.call.tries_again();
+                    self.wait = wait;
+                    return After::Again;
+                }
+                Err(why) => error = error.adding(&why),
+            }
+        }
+        let record = self.call.so_far(error.category());
+        After::FallBack(error.of_call(record))
+    }
+
+    fn next_wait(&self, error: &NodeError) -> Result<Duration, String> {
+        let (own, longest) = (self.backoff.wait(self.failed - 1), self.max_wait.max(self.backoff.to));
+        wait_before_retry(own, longest, error.retry_after(), self.max_wait, self.limits.time_left())
+    }
+
+    /// What the fallback gave is what the call gives.
+    pub(super) fn fallen<T>(&self, value: Result<T, NodeError>) -> Result<T, NodeError> {
+        match value {
+            Ok(value) => {
+                self.call.degrade(Degraded::FallbackValue);
+                Ok(value)
+            }
+            // The call's end brings the whole record.
+            Err(error) if error.record().is_some_and(|record| record.id == self.call.id()) => {
+                Err(error.without_record())
+            }
+            Err(error) => Err(error),
+        }
+    }
+}
