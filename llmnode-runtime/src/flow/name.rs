@@ -59,8 +59,8 @@ mod tests {
 
     #[test]
     fn a_long_name_is_cut_at_a_character() {
-        let (long, odd) = ("ü".repeat(150), "ü".repeat(99));
+        let long = "ü".repeat(150);
         assert_eq!(Name::list("", &[&long], "").as_str(), "ü".repeat(100));
-        assert_eq!(Name::list("x", &[&odd, "ü"], "").as_str(), format!("x{odd}"));
+        assert_eq!(Name::list("x", &[&long], "").as_str(), format!("x{}", "ü".repeat(99)));
     }
 }

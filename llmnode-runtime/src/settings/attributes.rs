@@ -95,7 +95,7 @@ impl Attributes {
     ///
     /// ```compile_fail,E0080
     /// # use llmnode_runtime as llmnode;
-    /// use llmnode::{Attributes, Cx, Exec, Node, NodeError, Run};
+    /// use llmnode::{Attributes, Cx, Exec, Node, NodeError, Run, ScriptedModel};
     ///
     /// struct Never;
     /// impl Node for Never {
@@ -109,9 +109,7 @@ impl Attributes {
     ///     }
     /// }
     ///
-    /// fn call(run: &Run) {
-    ///     drop(run.call(&Never));
-    /// }
+    /// drop(Run::new(ScriptedModel::new()).call(&Never));
     /// ```
     #[must_use]
     pub const fn attempts(mut self, attempts: u32) -> Self {
