@@ -118,8 +118,8 @@
 /// Stacks that make no sense, such as a `repair` of a `rate_limit_error`, do not compile. [`recovery_of`] reads
 /// them.
 ///
-/// `fallback = path` names a function of `(&self, &State, &NodeError)`, or `(&self, &NodeError)` on a node without
-/// `state`. It returns the output or a `Result` of it, and may be `async`. It has the last word in every stack of the
+/// `fallback = path` names a function of `(&self, &State, &NodeError)`; one that does not need the state leaves it out:
+/// `(&self, &NodeError)`. It returns the output or a `Result` of it, and may be `async`. It has the last word in every stack of the
 /// groups answer and transport that `recover` does not state; in a stack that it states, where the step `fallback`
 /// stands. A value that came from it is noted in [`CallRecord::degraded`](CallRecord#structfield.degraded).
 ///

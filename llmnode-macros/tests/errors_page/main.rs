@@ -56,18 +56,19 @@ fn mistakes_of_newcomers_are_answered_well() {
         "one error at the token, or a line `// Missed: …` that says why not: {silent:#?}"
     );
     let blind = newcomers.iter().filter(|case| case.topic == newcomer::BLIND).count();
-    assert_eq!(blind, 20, "the mistakes of the newcomer, all of them and no others");
+    // There were twenty: a fallback that does not take the state is no mistake any more.
+    assert_eq!(blind, 19, "the mistakes of the newcomer, all of them and no others");
 }
 
 #[test]
-fn of_twenty_mistakes_of_a_newcomer_seventeen_are_answered_well() {
+fn of_nineteen_mistakes_of_a_newcomer_seventeen_are_answered_well() {
     let mut cases = cases();
     cases.retain(|case| case.topic == newcomer::BLIND);
     let count = |is: &dyn Fn(&Case) -> bool| cases.iter().filter(|case| is(case)).count();
     let own = |case: &Case| case.well_answered() && !case.helped() && case.judged.is_none();
     let judged = |case: &Case| case.well_answered() && case.judged.is_some();
     assert_eq!([count(&own), count(&Case::helped), count(&judged)], [15, 1, 1], "the page has this count");
-    assert_eq!(count(&|case| case.printed.len() == 1), 19, "one error a mistake");
+    assert_eq!(count(&|case| case.printed.len() == 1), 18, "one error a mistake");
 }
 
 #[test]

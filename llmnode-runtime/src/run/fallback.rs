@@ -84,7 +84,7 @@ where
 #[diagnostic::on_unimplemented(
     message = "this node's fallback is a `{Lent}`, but this is a `{Self}`",
     label = "takes other arguments",
-    note = "the arguments of a fallback are the node, the state if the node has `state = ..`, and the error"
+    note = "the arguments of a fallback are the node, then the state, if it wants it and the node has `state = ..`, and the error"
 )]
 pub trait FallbackParameters<Lent: Parameters>: Parameters {
     /// The same.
@@ -95,6 +95,14 @@ pub trait FallbackParameters<Lent: Parameters>: Parameters {
 impl<Lent: Parameters> FallbackParameters<Lent> for Lent {
     fn of(lent: Lent::Taken) -> Lent::Taken {
         lent
+    }
+}
+
+/// A fallback that does not need the state does not take it.
+#[diagnostic::do_not_recommend]
+impl<'a, A: ?Sized, B: ?Sized, C: ?Sized> FallbackParameters<fn(&'a A, &'a B, &'a C)> for fn(&'a A, &'a C) {
+    fn of((node, _, error): (&'a A, &'a B, &'a C)) -> (&'a A, &'a C) {
+        (node, error)
     }
 }
 

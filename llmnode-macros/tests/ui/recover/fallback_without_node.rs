@@ -1,5 +1,5 @@
-// Cause: the node has a state, which the fallback does not take.
-// Mend: add the parameter, `fn(&Rate, &World, &NodeError)`.
+// Cause: the fallback does not take the node.
+// Mend: add the parameter, `fn(&Rate, &NodeError)`.
 use llmnode::llm_node;
 
 #[llm_node(prompt = "{topic}", output = u8, state = World, fallback = middle)]
@@ -9,7 +9,7 @@ struct Rate {
 
 struct World;
 
-fn middle(_: &Rate, _: &llmnode::NodeError) -> u8 {
+fn middle(_: &llmnode::NodeError) -> u8 {
     5
 }
 
