@@ -310,6 +310,9 @@ pub use llmnode_macros::llm_output;
 #[doc(inline)]
 pub use llmnode_macros::validate;
 
+#[doc(inline)]
+pub use llmnode_macros::{Action, flow};
+
 /// The snippets of the documentation's pages, as doctests.
 #[cfg(doctest)]
 #[doc = include_str!("../docs/observability.md")]
@@ -318,6 +321,8 @@ mod observability {}
 #[doc = include_str!("../docs/prompts.md")]
 mod prompts {}
 
+#[doc(inline)]
+pub use llmnode_runtime::flow::Action;
 #[doc(hidden)]
 pub use llmnode_runtime::private as __private;
 #[doc(inline)]
@@ -328,7 +333,9 @@ pub mod prelude {
     #[cfg(feature = "openai")]
     pub use crate::OpenAi;
     pub use crate::{
-        Attempt, Category, Invalid, Message, NodeError, Run, ScriptedModel, Settings, llm_node, llm_output,
-        validate,
+        Action, Attempt, Category, Invalid, Message, NodeError, Run, ScriptedModel, Settings, llm_node,
+        llm_output, validate,
     };
+    /// The macro alone: the module of that name stays `llmnode::flow`.
+    pub use llmnode_macros::flow;
 }

@@ -73,8 +73,8 @@ fn left_out_names(input: ParseStream<'_>) -> syn::Result<Punctuated<Ident, Token
 }
 
 /// What stands in `#[cfg(…)]` or `#[cfg_attr(…)]`.
-struct Conditional {
-    predicate: TokenStream,
+pub(crate) struct Conditional {
+    pub(crate) predicate: TokenStream,
     /// The attributes of a `cfg_attr`.
     attributes: Punctuated<Meta, Token![,]>,
 }
@@ -95,7 +95,7 @@ impl Parse for Conditional {
 }
 
 /// The condition of an attribute. A malformed one is the compiler's to report.
-fn condition(attribute: &Attribute) -> Option<Conditional> {
+pub(crate) fn condition(attribute: &Attribute) -> Option<Conditional> {
     let is_cfg = attribute.path().is_ident("cfg");
     if !is_cfg && !attribute.path().is_ident("cfg_attr") {
         return None;
@@ -104,7 +104,7 @@ fn condition(attribute: &Attribute) -> Option<Conditional> {
 }
 
 /// The attributes as they are if the predicate holds or does not; tells whether what they stand on is there.
-fn assume(attributes: &mut Vec<Attribute>, predicate: &TokenStream, holds: bool) -> bool {
+pub(crate) fn assume(attributes: &mut Vec<Attribute>, predicate: &TokenStream, holds: bool) -> bool {
     let predicate = predicate.to_string();
     let mut keeps = true;
     let mut assumed = vec![];

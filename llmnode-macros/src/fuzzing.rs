@@ -6,15 +6,18 @@
 extern crate proc_macro;
 
 mod above;
+mod action;
 mod anything;
 mod configured;
 mod crate_path;
 mod diagnostics;
 mod doubled;
+mod flow;
 mod generics;
 mod item;
 mod keyed;
 mod keys;
+mod names;
 mod node;
 mod output;
 mod prompt;

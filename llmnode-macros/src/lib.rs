@@ -1,6 +1,7 @@
-//! The attribute macros of llmnode; use them through the `llmnode` crate.
+//! The macros of llmnode; use them through the `llmnode` crate.
 
 mod above;
+mod action;
 #[cfg(test)]
 mod anything;
 mod configured;
@@ -9,10 +10,12 @@ mod diagnostics;
 mod doubled;
 #[cfg(test)]
 mod expansions;
+mod flow;
 mod generics;
 mod item;
 mod keyed;
 mod keys;
+mod names;
 mod node;
 mod output;
 mod prompt;
@@ -42,6 +45,20 @@ pub fn validate(arguments: TokenStream, item: TokenStream) -> TokenStream {
     expanded("validate", validate::expand, arguments, item)
 }
 
+/// Declares a flow: its steps, and what follows from what each decides.
+#[proc_macro]
+pub fn flow(tokens: TokenStream) -> TokenStream {
+    let tokens = Tokens::from(tokens);
+    show::shown("flow!", flow::named(&tokens), flow::expand(tokens)).into()
+}
+
+/// Makes an enum what a step decides: its variants have names, and one is made of a reference to it.
+#[proc_macro_derive(Action, attributes(action))]
+pub fn action(item: TokenStream) -> TokenStream {
+    let item = Tokens::from(item);
+    show::shown("#[derive(Action)]", show::named(item.clone()), action::expand(item)).into()
+}
+
 fn expanded(
     name: &str,
     expand: fn(Tokens, Tokens) -> Tokens,
@@ -55,7 +72,11 @@ fn expanded(
     if replaced {
         expansion.extend(item);
     } else {
-        expansion.extend(show::shown(name, item.clone(), expand(arguments, item)));
+        expansion.extend(show::shown(
+            &format!("#[{name}]"),
+            show::named(item.clone()),
+            expand(arguments, item),
+        ));
     }
     expansion.into()
 }

@@ -17,7 +17,7 @@ mod time;
 mod unshared;
 mod validators;
 mod variables;
-mod with;
+pub(crate) mod with;
 
 use proc_macro2::TokenStream;
 use quote::quote;

@@ -22,15 +22,15 @@ const MOST: u64 = 1 << 24;
 ///
 /// The first one of a crate also makes rustc note that the variable was read, so that another value of it builds
 /// the crate again. Once is enough, and costs no other expansion a line.
-pub(crate) fn shown(name: &str, item: TokenStream, expansion: TokenStream) -> TokenStream {
+pub(crate) fn shown(by: &str, of: Option<String>, expansion: TokenStream) -> TokenStream {
     static NOTED: AtomicBool = AtomicBool::new(false);
     let wanted = std::env::var(VARIABLE).ok();
     if wanted.is_none() && NOTED.load(Ordering::Relaxed) {
         return expansion;
     }
-    let Some(of) = named(item) else { return expansion };
+    let Some(of) = of else { return expansion };
     if wanted.is_some_and(|wanted| wanted == "*" || wanted == of) && !configured::are_branches(&expansion) {
-        let title = format!("{}: #[{name}] {of}", place());
+        let title = format!("{}: {by} {of}", place());
         print(&format!("// {title}\n{}\n\n", formatted(expansion.to_string()).trim_end()));
     }
     if NOTED.swap(true, Ordering::Relaxed) {
@@ -40,7 +40,7 @@ pub(crate) fn shown(name: &str, item: TokenStream, expansion: TokenStream) -> To
 }
 
 /// The name of an item that other items can stand beside: of an impl block, its type's.
-fn named(item: TokenStream) -> Option<String> {
+pub(crate) fn named(item: TokenStream) -> Option<String> {
     let ident = match item::parse(item).ok()? {
         Item::Struct(item) => item.ident,
         Item::Enum(item) => item.ident,

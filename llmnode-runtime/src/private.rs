@@ -3,7 +3,8 @@
 pub mod keys;
 
 pub use crate::flow::generated::{
-    Arm, Edge, FlowType, Flowing, Progress, Runner, Stop, Target, Visitor, advance, outline, runner,
+    Arm, Arms, Decided, Decides, Edge, FlowType, Flowing, Parameter, Progress, Runner, Stop, Target,
+    Undecided, Visitor, advance, onward, outline, runner, write,
 };
 pub use crate::flow::{Action, Outline, Place, RunFlow, Starts, Step};
 pub use crate::function::Function;
@@ -24,9 +25,13 @@ pub use crate::validate::{
 pub use crate::{Attributes, Category, Cx, Exec, Limits, LlmNode, LlmOutput, Node, NodeError, OutputSpec};
 pub use schemars;
 pub use serde;
+pub use std::borrow::Cow;
 
 /// What running a node gives.
 pub type Executed<N> = Result<<N as Node>::Output, NodeError>;
+
+/// What a step of a flow gives.
+pub type Advanced<'f, A> = crate::BoxFuture<'f, Result<Progress<A>, NodeError>>;
 
 /// The traits between which method resolution chooses, in scope only where it has to.
 pub mod probes {

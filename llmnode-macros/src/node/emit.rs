@@ -16,6 +16,7 @@ use super::validators;
 use super::with;
 use crate::crate_path;
 use crate::generics::{ends, mentions_parameter};
+use crate::names::snake_case;
 
 /// The item and its impls.
 pub(crate) fn emit(model: &NodeModel<'_>) -> TokenStream {
@@ -121,26 +122,6 @@ fn exec(state: &Type, private: &Ident) -> TokenStream {
     quote_spanned!(at=> #private::Exec<#state>)
 }
 
-/// `ChooseItem` → `choose_item`, `HTTPCall` → `http_call`.
-fn snake_case(name: &str) -> String {
-    let mut snake = String::new();
-    let mut before_is_lower = false;
-    let mut chars = name.chars().peekable();
-    while let Some(c) = chars.next() {
-        let next_is_lower = chars.peek().is_some_and(|next| next.is_lowercase());
-        if c.is_uppercase()
-            && !snake.is_empty()
-            && !snake.ends_with('_')
-            && (before_is_lower || next_is_lower)
-        {
-            snake.push('_');
-        }
-        before_is_lower = c.is_lowercase() || c.is_numeric();
-        snake.extend(c.to_lowercase());
-    }
-    snake
-}
-
 fn attributes(model: &NodeModel<'_>, private: &Ident) -> Option<TokenStream> {
     let settings = &model.settings;
     let mut calls = TokenStream::new();
@@ -227,23 +208,4 @@ fn fallback(model: &NodeModel<'_>, state: &Type, private: &Ident) -> Option<Toke
             ::core::option::Option::Some(#value)
         }
     })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::snake_case;
-
-    #[test]
-    fn names_of_nodes() {
-        for (name, snake) in [
-            ("ChooseItem", "choose_item"),
-            ("HTTPCall", "http_call"),
-            ("Step2", "step2"),
-            ("A", "a"),
-            ("already_snake", "already_snake"),
-            ("V2Api", "v2_api"),
-        ] {
-            assert_eq!(snake_case(name), snake);
-        }
-    }
 }

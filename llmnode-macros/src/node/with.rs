@@ -95,7 +95,7 @@ fn way_out(token: &TokenTree) -> Error {
 }
 
 /// `self` and `state` as the generated function names them, also where other macros hand them on.
-fn visible(tokens: TokenStream) -> TokenStream {
+pub(crate) fn visible(tokens: TokenStream) -> TokenStream {
     let token = |token| match token {
         TokenTree::Ident(mut ident) if ident == "self" || ident == "state" => {
             ident.set_span(ident.span().resolved_at(Span::mixed_site()));

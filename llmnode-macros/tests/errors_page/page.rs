@@ -70,6 +70,12 @@ const SECTIONS: &[Section] = &[
                 `repair(n)`, `model(\"name\")`, `fallback` and `bubble`.",
     },
     Section {
+        title: "Flows",
+        folders: &["flow", "action"],
+        about: "`flow! { Name(State): Step => Other, Other => match { Decision::Again => Step, Decision::Done => end } }` declares a flow; \
+                `#[derive(Action)]` stands on the enum of what a step decides.",
+    },
+    Section {
         title: "Other messages",
         folders: &[newcomer::BLIND, newcomer::FURTHER],
         about: "Most of these rustc has for any program; what they mean about a node.",

@@ -18,6 +18,30 @@ pub struct Edge {
     pub to: Target,
 }
 
+impl Stop {
+    /// A step of that label, and the edges that leave it.
+    pub const fn new(label: &'static str, edges: &'static [Edge]) -> Self {
+        Stop { label, edges }
+    }
+}
+
+impl Edge {
+    /// To the step of an index.
+    pub const fn to(action: &'static str, step: usize) -> Self {
+        Edge { action, to: Target::Step(step) }
+    }
+
+    /// Out of the flow.
+    pub const fn end(action: &'static str) -> Self {
+        Edge { action, to: Target::End }
+    }
+
+    /// Nowhere yet.
+    pub const fn todo(action: &'static str) -> Self {
+        Edge { action, to: Target::Todo }
+    }
+}
+
 /// Where an edge leads.
 #[derive(Clone, Copy, Debug)]
 pub enum Target {

@@ -17,6 +17,7 @@ mod parallel;
 mod place;
 mod record;
 mod step;
+mod then;
 mod typed;
 
 pub use crate::position::Position;
@@ -38,5 +39,6 @@ pub(crate) mod generated {
     pub use super::arm::{Arm, Edge, Stop, Target};
     pub use super::drive::Runner;
     pub use super::flowing::{Flowing, Progress};
+    pub use super::then::{Arms, Decided, Decides, Parameter, Undecided, onward, write};
     pub use super::typed::{FlowType, Visitor, advance, outline, runner};
 }

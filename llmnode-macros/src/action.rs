@@ -1,0 +1,183 @@
+//! `#[derive(Action)]`: the names of an enum's variants, and an action out of a reference to one.
+
+use proc_macro2::{Ident, Span, TokenStream};
+use quote::{ToTokens, format_ident, quote, quote_spanned};
+use syn::ext::IdentExt;
+use syn::parse::ParseStream;
+use syn::{Attribute, DataEnum, DeriveInput, Error, Fields, LitStr, Path, Token, Variant};
+
+use crate::crate_path;
+use crate::diagnostics::{Errors, suggest};
+use crate::generics::ends;
+use crate::item;
+use crate::keyed::{Slot, fill, value};
+use crate::values::{filled, text};
+
+/// Expands `#[derive(Action)] item`.
+pub(crate) fn expand(item: TokenStream) -> TokenStream {
+    if let Err(error) = item::shallow(&item) {
+        return error.into_compile_error();
+    }
+    let input: DeriveInput = match syn::parse2(item) {
+        Ok(input) => input,
+        // The compiler reports what it cannot parse itself.
+        Err(_) => return TokenStream::new(),
+    };
+    let mut errors = Errors::default();
+    let mut krate = None;
+    for attribute in helpers(&input.attrs) {
+        let read = attribute
+            .parse_args_with(|input: ParseStream<'_>| argument(input, &["crate"], &mut None, &mut krate));
+        if let Err(error) = read {
+            errors.push(error);
+        }
+    }
+    let variants = variants(&input, &mut errors);
+    let impls = match &variants {
+        Some(variants) => impls(&input.ident, variants),
+        None => TokenStream::new(),
+    };
+    let impls = (!impls.is_empty()).then(|| crate_path::scope(&crate_path::resolve(value(&krate)), impls));
+    let errors = errors.into_tokens();
+    quote!(#impls #errors)
+}
+
+/// A variant and its name as an action.
+struct Named<'a> {
+    variant: &'a Variant,
+    name: String,
+}
+
+/// The variants, if it is an enum without parameters.
+fn variants<'a>(input: &'a DeriveInput, errors: &mut Errors) -> Option<Vec<Named<'a>>> {
+    let wrong = |at: TokenStream, kind: &str| {
+        Error::new_spanned(
+            at,
+            format!("an action is an enum, whose variants are what a step may decide, and this is {kind}"),
+        )
+    };
+    let DataEnum { variants, .. } = match &input.data {
+        syn::Data::Enum(data) => data,
+        syn::Data::Struct(data) => {
+            errors.push(wrong(data.struct_token.to_token_stream(), "a struct"));
+            return None;
+        }
+        syn::Data::Union(data) => {
+            errors.push(wrong(data.union_token.to_token_stream(), "a union"));
+            return None;
+        }
+    };
+    if let Some(parameter) = input.generics.params.first() {
+        let message =
+            "an action has no parameters of types or lifetimes, since it outlives the step that decides it";
+        errors.push(Error::new_spanned(parameter, message));
+        return None;
+    }
+    let mut named: Vec<Named<'a>> = vec![];
+    for variant in variants {
+        let mut given = None;
+        for attribute in helpers(&variant.attrs) {
+            let read = attribute
+                .parse_args_with(|input: ParseStream<'_>| argument(input, &["name"], &mut given, &mut None));
+            if let Err(error) = read {
+                errors.push(error);
+            }
+        }
+        let name = value(&given).map_or_else(|| variant.ident.unraw().to_string(), LitStr::value);
+        if named.iter().any(|other| other.name == name) {
+            let message = format!("two actions are called `{name}`; give this one a name of its own");
+            let at = value(&given).map_or(variant.ident.span(), LitStr::span);
+            errors.push(Error::new(at, message));
+        }
+        named.push(Named { variant, name });
+    }
+    Some(named)
+}
+
+fn helpers(attributes: &[Attribute]) -> impl Iterator<Item = &Attribute> {
+    attributes.iter().filter(|attribute| attribute.path().is_ident("action"))
+}
+
+/// `name = "…"` on a variant, `crate = ::path` on the enum.
+fn argument(
+    input: ParseStream<'_>,
+    keys: &[&'static str],
+    name: &mut Slot<LitStr>,
+    krate: &mut Slot<Path>,
+) -> syn::Result<()> {
+    let key = input.call(Ident::parse_any).map_err(|error| Error::new(error.span(), wanted(keys)))?;
+    if !keys.iter().any(|known| key == known) {
+        let near = suggest(&key.to_string(), keys.iter().copied());
+        let message = match near {
+            Some(near) => format!("unknown argument `{key}`; did you mean `{near}`?"),
+            None => wanted(keys),
+        };
+        return Err(Error::new(key.span(), message));
+    }
+    if input.parse::<Option<Token![=]>>()?.is_none() {
+        return Err(Error::new(key.span(), wanted(keys)));
+    }
+    if key == "name" {
+        fill(name, key.clone(), filled(text(input, &key, ""), &key))
+    } else {
+        crate_path::parse(input, key, krate)
+    }
+}
+
+fn wanted(keys: &[&'static str]) -> String {
+    match keys {
+        ["name"] => "on a variant stands `#[action(name = \"…\")]`".to_owned(),
+        _ => "on an action stands `#[action(crate = ::path)]`".to_owned(),
+    }
+}
+
+fn impls(ident: &Ident, variants: &[Named<'_>]) -> TokenStream {
+    let (here, private) = (Span::mixed_site(), crate_path::private());
+    let names = variants.iter().map(|named| &named.name);
+    let named = variants.iter().map(|Named { variant, name }| {
+        let ident = &variant.ident;
+        quote_spanned!(here=> Self::#ident { .. } => #name,)
+    });
+    let copied = variants.iter().map(|named| copied(named.variant));
+    // A reference to an enum without variants is no such value to the compiler.
+    let (name_of, from) = match variants {
+        [] => (quote_spanned!(here=> *self), quote_spanned!(here=> *__action)),
+        _ => (quote_spanned!(here=> self), quote_spanned!(here=> __action)),
+    };
+    quote_spanned! {here=>
+        #[automatically_derived]
+        impl #private::Action for #ident {
+            const NAMES: ::core::option::Option<&'static [&'static ::core::primitive::str]> =
+                ::core::option::Option::Some(&[#(#names),*]);
+            fn name(&self) -> #private::Cow<'static, ::core::primitive::str> {
+                #private::Cow::Borrowed(match #name_of { #(#named)* })
+            }
+        }
+        #[automatically_derived]
+        impl ::core::convert::From<&#ident> for #ident {
+            fn from(__action: &#ident) -> Self {
+                match #from { #(#copied)* }
+            }
+        }
+    }
+}
+
+/// The arm that makes a variant of a reference to it: what it holds is cloned.
+fn copied(variant: &Variant) -> TokenStream {
+    let here = Span::mixed_site();
+    let ident = &variant.ident;
+    if matches!(variant.fields, Fields::Unit) {
+        return quote_spanned!(here=> Self::#ident => Self::#ident,);
+    }
+    let fields = variant.fields.iter().zip(variant.fields.members()).enumerate();
+    let (bindings, values): (Vec<_>, Vec<_>) = fields
+        .map(|(index, (field, member))| {
+            // At its type, where the compiler reports one that cannot be cloned.
+            let at = ends(&field.ty).0;
+            let binding = format_ident!("__field{index}", span = at);
+            let cloned = quote_spanned!(at=> ::core::clone::Clone::clone(#binding));
+            (quote_spanned!(here=> #member: #binding), quote_spanned!(here=> #member: #cloned))
+        })
+        .unzip();
+    quote_spanned!(here=> Self::#ident { #(#bindings),* } => Self::#ident { #(#values),* },)
+}

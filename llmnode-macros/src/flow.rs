@@ -1,0 +1,65 @@
+//! `flow!`: parse → check → emit; on a fault, the flow's type with impls that only compile, so that nothing else fails.
+
+mod branches;
+mod check;
+mod emit;
+mod parse;
+mod pattern;
+mod reach;
+mod stop;
+mod stub;
+mod syntax;
+
+use proc_macro2::TokenStream;
+use quote::quote;
+use syn::parse::{ParseStream, Parser};
+
+use crate::diagnostics::Errors;
+use crate::item;
+use syntax::Flow;
+
+/// Expands `flow! { tokens }`.
+pub(crate) fn expand(tokens: TokenStream) -> TokenStream {
+    let mut errors = Errors::default();
+    let Some(flow) = read(tokens, &mut errors) else {
+        let errors = errors.into_tokens();
+        return quote!(#errors);
+    };
+    if !errors.is_empty() {
+        let (stub, errors) = (stub::stub(&flow), errors.into_tokens());
+        return quote!(#stub #errors);
+    }
+    if let Some(branches) = branches::branches(&flow) {
+        return branches;
+    }
+    let checked = check::check(&flow, &mut errors);
+    let (flow, errors) = (emit::emit(&flow, &checked), errors.into_tokens());
+    quote!(#flow #errors)
+}
+
+fn read(tokens: TokenStream, errors: &mut Errors) -> Option<Flow> {
+    if let Err(error) = item::shallow(&tokens) {
+        errors.push(error);
+        return None;
+    }
+    let mut flow = None;
+    let parser = |input: ParseStream<'_>| {
+        flow = Some(parse::flow(input, errors)?);
+        Ok(())
+    };
+    // What a fault left unread within brackets would be a second one.
+    if let Err(error) = parser.parse2(tokens)
+        && errors.is_empty()
+    {
+        errors.push(error);
+    }
+    flow
+}
+
+/// The name of the flow, for what is printed of it.
+pub(crate) fn named(tokens: &TokenStream) -> Option<String> {
+    let mut errors = Errors::default();
+    let flow = read(tokens.clone(), &mut errors);
+    drop(errors);
+    flow.map(|flow| flow.ident.to_string())
+}

@@ -1,0 +1,190 @@
+//! What is judged of a flow that could be read: labels, targets, ways to the end.
+
+use quote::ToTokens;
+use syn::{Error, Type};
+
+use super::pattern::{is_open, takes_all};
+use super::reach::Graph;
+use super::stop::text;
+use super::syntax::{Arm, Exit, Flow, Stop, Target};
+use crate::diagnostics::{Errors, any_of, list, suggest};
+use crate::generics::bare;
+
+/// What is known of the steps.
+pub(crate) struct Checked {
+    pub(crate) labels: Vec<String>,
+    /// The steps with a fault that the compiler would report once more.
+    pub(crate) faulty: Vec<bool>,
+}
+
+impl Checked {
+    /// The index of the step of a label.
+    pub(crate) fn index(&self, label: &syn::Ident) -> Option<usize> {
+        let label = text(label);
+        self.labels.iter().position(|known| *known == label)
+    }
+}
+
+/// Reports what is wrong.
+pub(crate) fn check(flow: &Flow, errors: &mut Errors) -> Checked {
+    let labels = flow.stops.iter().map(|stop| stop.label.as_ref().map_or_else(String::new, text)).collect();
+    let mut checked = Checked { labels, faulty: vec![false; flow.stops.len()] };
+    if flow.stops.is_empty() {
+        let message = format!("`{0}` has no step; write `{0}(World): First => end`", flow.ident);
+        errors.push(Error::new(flow.ident.span(), message));
+    }
+    let mut labelled = true;
+    for (index, stop) in flow.stops.iter().enumerate() {
+        let label = label(index, stop, &checked);
+        labelled &= label.is_ok();
+        let judged = [label, kind(stop), ends(flow, stop)];
+        checked.faulty[index] = judged.iter().any(Result::is_err);
+        judged.into_iter().filter_map(Result::err).for_each(|error| errors.push(error));
+        catch_all(&stop.exit, errors);
+    }
+    if targets(flow, &checked, errors) && labelled {
+        ways(flow, &checked, errors);
+    }
+    checked
+}
+
+fn label(index: usize, stop: &Stop, checked: &Checked) -> syn::Result<()> {
+    let Some(label) = &stop.label else {
+        let message = "steps side by side need a label; write `(…) as Gather`";
+        return Err(Error::new_spanned(&stop.ty, message));
+    };
+    let text = text(label);
+    if text == "end" {
+        let message = "`end` is where a flow ends, and no label of a step; choose another";
+        return Err(Error::new(label.span(), message));
+    }
+    if checked.index(label) != Some(index) {
+        let message = format!(
+            "two steps are called `{text}`; give this one a label of its own, such as `{text} as Next{text}`"
+        );
+        return Err(Error::new(label.span(), message));
+    }
+    Ok(())
+}
+
+/// What no step can be, whatever the types are.
+fn kind(stop: &Stop) -> syn::Result<()> {
+    let mut tokens = stop.ty.to_token_stream().into_iter();
+    if let Some(quote) = tokens.find(|token| token.to_string() == "'") {
+        let message = "a step lives on its own, so that it can be run again; drop the lifetime, and hold what the node borrows";
+        return Err(Error::new(quote.span(), message));
+    }
+    if let Type::Tuple(tuple) = bare(&stop.ty)
+        && !(2..=8).contains(&tuple.elems.len())
+    {
+        let message = "side by side stand two to eight steps, such as `(Weather, News) as Gather`";
+        return Err(Error::new_spanned(tuple, message));
+    }
+    Ok(())
+}
+
+/// Refuses an arm that takes all actions that are left, unless the actions have no end that could be listed.
+fn catch_all(exit: &Exit, errors: &mut Errors) {
+    let Exit::Match(arms) = exit else { return };
+    if arms.iter().any(|arm| is_open(&arm.pattern)) {
+        return;
+    }
+    for Arm { pattern, .. } in arms {
+        if let Some(all) = takes_all(pattern) {
+            let message = format!(
+                "`{}` would take each action that is added later; name the actions, so that the compiler tells what is missing",
+                all.to_token_stream()
+            );
+            errors.push(Error::new_spanned(all, message));
+        }
+    }
+}
+
+/// `end` where the flow decides nothing, `end(action)` where it decides something.
+fn ends(flow: &Flow, stop: &Stop) -> syn::Result<()> {
+    let name = &flow.ident;
+    let decides = flow.action.as_ref().is_some_and(|action| !is_unit(action));
+    for target in stop.exit.targets() {
+        match target {
+            Target::End(end, None) if decides => {
+                let message = format!(
+                    "`{name}` decides something in the end; write `end(…)` with it in the parentheses"
+                );
+                return Err(Error::new(end.span(), message));
+            }
+            Target::End(end, Some(action)) if flow.action.is_none() => {
+                let message = format!(
+                    "`{name}` decides nothing in the end; write `{name}(…) -> Type: …` for what it decides, or `{end}` alone"
+                );
+                return Err(Error::new_spanned(action, message));
+            }
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+fn is_unit(ty: &Type) -> bool {
+    matches!(bare(ty), Type::Tuple(tuple) if tuple.elems.is_empty())
+}
+
+/// Reports unknown targets; tells whether there are none.
+fn targets(flow: &Flow, checked: &Checked, errors: &mut Errors) -> bool {
+    let mut known = true;
+    for target in flow.stops.iter().flat_map(|stop| stop.exit.targets()) {
+        let Target::Step(label) = target else { continue };
+        if checked.index(label).is_some() {
+            continue;
+        }
+        known = false;
+        let labels =
+            || checked.labels.iter().map(String::as_str).filter(|label| !label.is_empty()).chain(["end"]);
+        let label_text = text(label);
+        let message = match suggest(&label_text, labels()) {
+            Some(near) => format!("no step is called `{label_text}`; did you mean `{near}`?"),
+            None => format!("no step is called `{label_text}`; there are {}", list(labels())),
+        };
+        errors.push(Error::new(label.span(), message));
+    }
+    known
+}
+
+/// Reports steps that are never reached, or else those from which the flow never ends.
+fn ways(flow: &Flow, checked: &Checked, errors: &mut Errors) {
+    let graph = graph(flow, checked);
+    let at = |step: usize| flow.stops[step].label.as_ref().unwrap_or(&flow.ident);
+    let unreached = graph.unreached();
+    for step in &unreached {
+        let message = format!(
+            "nothing leads to `{}`, and the flow begins with `{}`; lead to it, or drop it",
+            checked.labels[*step], checked.labels[0]
+        );
+        errors.push(Error::new(at(*step).span(), message));
+    }
+    let stuck = graph.stuck();
+    let Some(first) = stuck.first().filter(|_| unreached.is_empty()) else { return };
+    let (at, message) = if stuck.len() == graph.edges.len() {
+        let message = format!("`{}` never ends: no step leads to `end`", flow.ident);
+        (&flow.ident, message)
+    } else {
+        let names = any_of(stuck.iter().map(|step| &*checked.labels[*step]));
+        (at(*first), format!("no way leads from {names} to `end`: whoever comes here goes round for ever"))
+    };
+    errors.push(Error::new(at.span(), message));
+}
+
+fn graph(flow: &Flow, checked: &Checked) -> Graph {
+    let indices = |stop: &Stop| -> Vec<usize> {
+        let index = |target: &Target| match target {
+            Target::Step(label) => checked.index(label),
+            _ => None,
+        };
+        stop.exit.targets().into_iter().filter_map(index).collect()
+    };
+    let leads_out = |stop: &Stop| {
+        // No action at all: whatever stands there never says how the flow goes on.
+        let targets = stop.exit.targets();
+        targets.is_empty() || targets.iter().any(|target| !matches!(target, Target::Step(_)))
+    };
+    Graph { edges: flow.stops.iter().map(indices).collect(), out: flow.stops.iter().map(leads_out).collect() }
+}

@@ -1,0 +1,245 @@
+//! From a checked flow to its impls: facts, and what follows from each action.
+
+use proc_macro2::{Ident, Literal, Span, TokenStream};
+use quote::{ToTokens, format_ident, quote, quote_spanned};
+use syn::spanned::Spanned;
+use syn::{PathArguments, Type, Visibility};
+
+use super::check::Checked;
+use super::pattern::{shown, strict};
+use super::stop::text;
+use super::syntax::{Exit, Flow, Parameter, Place, Stop, Target};
+use crate::crate_path;
+use crate::generics::bare;
+use crate::keyed::value;
+use crate::names::snake_case;
+use crate::node::with::visible;
+
+/// The flow's type and its impls.
+pub(super) fn emit(flow: &Flow, checked: &Checked) -> TokenStream {
+    let (definition, private) = (definition(flow), crate_path::private());
+    let here = Span::mixed_site();
+    let unit = syn::parse_quote!(());
+    let (state, action) = (&flow.state, flow.action.as_ref().unwrap_or(&unit));
+    let (facts, ways) = (facts(flow, checked, &private), ways(flow, &private));
+    let decides = flow.stops.iter().any(|stop| matches!(stop.exit, Exit::Match(_)));
+    let decides = decides.then(|| quote_spanned!(here=> use #private::Decides as _;));
+    let impls = quote_spanned! {here=>
+        #decides
+        type State = #state;
+        type Action = #action;
+        #facts
+        #ways
+    };
+    let impls = crate_path::scope(&crate_path::resolve(value(&flow.krate)), impls);
+    quote!(#definition #impls)
+}
+
+/// The struct: its fields are the flow's parameters.
+pub(super) fn definition(flow: &Flow) -> TokenStream {
+    let Flow { attrs, vis, ident, parameters, .. } = flow;
+    let Some(parameters) = parameters else {
+        return quote!(#(#attrs)* #vis struct #ident;);
+    };
+    let fields = parameters.iter().map(|Parameter { attrs, vis: own, ident, ty, .. }| {
+        let vis = if matches!(own, Visibility::Inherited) { vis } else { own };
+        quote!(#(#attrs)* #vis #ident: #ty)
+    });
+    quote!(#(#attrs)* #vis struct #ident { #(#fields,)* })
+}
+
+/// What the flow is.
+fn facts(flow: &Flow, checked: &Checked, private: &Ident) -> TokenStream {
+    let here = Span::mixed_site();
+    let ident = &flow.ident;
+    let name = value(&flow.name).map_or_else(|| snake_case(&text(ident)), syn::LitStr::value);
+    let stops = flow.stops.iter().zip(&checked.labels).map(|(stop, label)| {
+        let edges = edges(stop, checked, private);
+        quote_spanned!(here=> #private::Stop::new(#label, &[#(#edges),*]))
+    });
+    let limit = value(&flow.steps).map(|steps| {
+        let steps = Literal::u32_unsuffixed(*steps);
+        quote_spanned! {here=>
+            const MAX_STEPS: ::core::option::Option<::core::primitive::u64> = ::core::option::Option::Some(#steps);
+        }
+    });
+    let enter = enter(flow, private);
+    let visits = flow.stops.iter().zip(&checked.faulty).enumerate();
+    let visits =
+        visits.filter(|(_, (_, faulty))| !**faulty).map(|(index, (stop, _))| visit(index, stop, private));
+    quote_spanned! {here=>
+        #[automatically_derived]
+        impl #private::FlowType<State> for #ident {
+            type Action = Action;
+            const NAME: &'static ::core::primitive::str = #name;
+            const STOPS: &'static [#private::Stop] = &[#(#stops),*];
+            #limit
+            #enter
+            fn visit<V: #private::Visitor<State, Action>>(__step: ::core::primitive::usize, __visitor: V) -> V::Seen {
+                match __step {
+                    #(#visits,)*
+                    _ => __visitor.none(),
+                }
+            }
+        }
+    }
+}
+
+fn edges(stop: &Stop, checked: &Checked, private: &Ident) -> Vec<TokenStream> {
+    let edge = |action: String, target: &Target| {
+        let here = Span::mixed_site();
+        match target {
+            Target::Step(label) => match checked.index(label).map(Literal::usize_unsuffixed) {
+                Some(index) => quote_spanned!(here=> #private::Edge::to(#action, #index)),
+                // It is reported.
+                None => quote_spanned!(here=> #private::Edge::todo(#action)),
+            },
+            Target::End(..) => quote_spanned!(here=> #private::Edge::end(#action)),
+            Target::Todo(_) => quote_spanned!(here=> #private::Edge::todo(#action)),
+        }
+    };
+    match &stop.exit {
+        Exit::Arrow(target) => vec![edge(String::new(), target)],
+        Exit::Match(arms) => arms.iter().map(|arm| edge(shown(&arm.pattern), &arm.target)).collect(),
+    }
+}
+
+/// Writes the parameters into the state.
+fn enter(flow: &Flow, private: &Ident) -> Option<TokenStream> {
+    let here = Span::mixed_site();
+    let parameters = flow.parameters.as_ref().filter(|parameters| !parameters.is_empty())?;
+    let writes = parameters.iter().map(|Parameter { ident, to, .. }| {
+        let own = Place { root: ident.clone(), members: vec![ident.clone().into()] };
+        let place = place(to.as_ref().unwrap_or(&own));
+        let at = here.located_at(ident.span());
+        let mut private = private.clone();
+        private.set_span(at);
+        quote_spanned!(at=> #private::write(self.#ident, &mut #place);)
+    });
+    Some(quote_spanned!(here=> fn enter(self, state: &mut State) { #(#writes)* }))
+}
+
+/// A place in the state, as generated code names it.
+fn place(Place { root, members }: &Place) -> TokenStream {
+    let state = Ident::new("state", Span::mixed_site().located_at(root.span()));
+    quote!(#state #(.#members)*)
+}
+
+/// Shows a step to the visitor.
+fn visit(index: usize, stop: &Stop, private: &Ident) -> TokenStream {
+    let here = place_of(stop);
+    let (index, ty, then) = (Literal::usize_unsuffixed(index), &stop.ty, then(stop, private));
+    if stop.values.is_none() && stop.part.is_none() {
+        return quote_spanned!(here=> #index => __visitor.step::<#ty>(#then));
+    }
+    let part = match &stop.part {
+        Some(part) => {
+            let part = place(part);
+            quote_spanned!(here=> |state| &mut #part)
+        }
+        None => quote_spanned!(here=> |state| state),
+    };
+    let (ty, prepare) = match &stop.values {
+        Some(values) => {
+            let (ty, values) = (in_expression(ty), visible(values.clone()));
+            let prepared = quote_spanned!(here=> ::core::option::Option::Some(|state| #ty { #values }));
+            // The type stands in the expression: once more, and a wrong one were two errors.
+            (quote!(_), prepared)
+        }
+        None => (ty.to_token_stream(), quote_spanned!(here=> ::core::option::Option::None)),
+    };
+    quote_spanned!(here=> #index => __visitor.step_in::<#ty, _>(#prepare, #part, #then))
+}
+
+/// A path as it is written in an expression.
+fn in_expression(ty: &Type) -> TokenStream {
+    let Type::Path(path) = bare(ty) else { return ty.to_token_stream() };
+    let mut path = path.clone();
+    for segment in &mut path.path.segments {
+        if let PathArguments::AngleBracketed(arguments) = &mut segment.arguments {
+            arguments.colon2_token = Some(Default::default());
+        }
+    }
+    path.to_token_stream()
+}
+
+/// The name of the step's type: there the compiler reports what is wrong with it.
+fn place_of(stop: &Stop) -> Span {
+    let at = match bare(&stop.ty) {
+        Type::Path(path) => path.path.segments.last().map_or_else(Span::call_site, |last| last.ident.span()),
+        other => {
+            other.to_token_stream().into_iter().next().map_or_else(Span::call_site, |first| first.span())
+        }
+    };
+    Span::mixed_site().located_at(at)
+}
+
+/// What follows from the action. It stands at the step, where the compiler reports actions that nothing follows from.
+fn then(stop: &Stop, private: &Ident) -> TokenStream {
+    let at = place_of(stop);
+    let mut private_there = private.clone();
+    private_there.set_span(at);
+    let action = format_ident!("__action", span = at);
+    match &stop.exit {
+        Exit::Arrow(target) => {
+            let arm = arm(0, target, private);
+            let onward = quote_spanned!(at=> #private_there::onward);
+            quote_spanned!(at=> |#action| #onward(#action, #arm))
+        }
+        Exit::Match(arms) => {
+            let arms = arms.iter().enumerate().map(|(index, arm)| {
+                let (pattern, arm) = (strict(&arm.pattern), self::arm(index, &arm.target, private));
+                quote_spanned!(at=> #pattern => #arm,)
+            });
+            let decided = quote_spanned!(at=> #private_there::Decided(#action).action());
+            quote_spanned!(at=> |#action| match #decided { #(#arms)* })
+        }
+    }
+}
+
+fn arm(index: usize, target: &Target, private: &Ident) -> TokenStream {
+    // At the target: the compiler proposes to write a missing arm behind it.
+    let here = Span::mixed_site().located_at(target.to_token_stream().span());
+    let (index, mut private) = (Literal::usize_unsuffixed(index), private.clone());
+    private.set_span(here);
+    match target {
+        Target::End(_, None) => quote_spanned!(here=> #private::Arm::end(#index, ())),
+        Target::End(_, Some(action)) => quote_spanned!(here=> #private::Arm::end(#index, #action)),
+        Target::Step(_) | Target::Todo(_) => quote_spanned!(here=> #private::Arm::to(#index)),
+    }
+}
+
+/// Where the flow can stand.
+fn ways(flow: &Flow, private: &Ident) -> TokenStream {
+    let here = Span::mixed_site();
+    let ident = &flow.ident;
+    let starts = flow.parameters.is_none().then(|| {
+        quote_spanned! {here=>
+            #[automatically_derived]
+            impl #private::Starts<State> for #ident {}
+        }
+    });
+    quote_spanned! {here=>
+        #[automatically_derived]
+        impl #private::Place<State> for #ident {
+            type Action = Action;
+            fn advance<'f>(
+                __flow: #private::Flowing<'f, State>,
+                __prepared: ::core::option::Option<Self>,
+            ) -> #private::Advanced<'f, Action> {
+                #private::advance(__flow, __prepared)
+            }
+            fn outline() -> #private::Outline {
+                #private::outline::<Self, State>()
+            }
+        }
+        #starts
+        #[automatically_derived]
+        impl<'r> #private::RunFlow<'r, State> for #ident {
+            type Action = Action;
+            fn runner(self) -> #private::Runner<'r, State, Action> {
+                #private::runner(self)
+            }
+        }
+    }
+}

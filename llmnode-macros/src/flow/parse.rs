@@ -1,0 +1,281 @@
+//! Reading a flow. A fault in one step does not hide those of the next: reading goes on behind the comma that follows.
+
+use proc_macro2::{Spacing, TokenStream, TokenTree};
+use syn::ext::IdentExt;
+use syn::parse::{Parse, ParseStream};
+use syn::{Attribute, Error, Ident, Token, Type, Visibility, braced, parenthesized, token};
+
+use super::stop::stop;
+use super::syntax::{Flow, Parameter, Place};
+use crate::crate_path;
+use crate::diagnostics::{Errors, list, suggest};
+use crate::keyed::{end, fill};
+use crate::values::{filled, text, whole};
+
+const OPTIONS: [&str; 3] = ["steps", "name", "crate"];
+
+/// Reads a flow. An error: not even its name could be read.
+pub(crate) fn flow(input: ParseStream<'_>, errors: &mut Errors) -> syn::Result<Flow> {
+    let mut flow = begin(input)?;
+    if let Err(error) = head(input, &mut flow, errors) {
+        errors.push(error);
+        // What follows a faulty head would be read as something else than it is.
+        while input.parse::<TokenTree>().is_ok() {}
+        return Ok(flow);
+    }
+    while !input.is_empty() {
+        match stop(input, errors) {
+            Ok(stop) => flow.stops.push(stop),
+            Err(error) => {
+                errors.push(error);
+                skip(input);
+            }
+        }
+        separator(input, "step", errors)?;
+    }
+    Ok(flow)
+}
+
+/// What stands between two steps, arms or parameters. One that is missing does not hide what follows.
+pub(super) fn separator(input: ParseStream<'_>, what: &str, errors: &mut Errors) -> syn::Result<()> {
+    if let Err(error) = end(input, what) {
+        errors.push(error);
+        input.parse::<Option<Token![;]>>()?;
+    }
+    input.parse::<Option<Token![,]>>().map(drop)
+}
+
+/// Goes to the next comma.
+pub(super) fn skip(input: ParseStream<'_>) {
+    while !input.is_empty() && !input.peek(Token![,]) {
+        let _: syn::Result<TokenTree> = input.parse();
+    }
+}
+
+/// Attributes, visibility and name.
+fn begin(input: ParseStream<'_>) -> syn::Result<Flow> {
+    let attrs = input.call(Attribute::parse_outer)?;
+    let vis: Visibility = input.parse()?;
+    let begins = "a flow begins with its name and its state, such as `pub Research(World): …`";
+    let ident: Ident = input.parse().map_err(|_| Error::new(input.span(), begins))?;
+    Ok(Flow {
+        attrs,
+        vis,
+        ident,
+        state: None,
+        action: None,
+        parameters: None,
+        steps: None,
+        name: None,
+        krate: None,
+        options: TokenStream::new(),
+        stops: vec![],
+    })
+}
+
+/// What stands between a flow's name and its steps.
+fn head(input: ParseStream<'_>, flow: &mut Flow, errors: &mut Errors) -> syn::Result<()> {
+    if input.peek(Token![<]) {
+        return Err(input
+            .error("a flow has no parameters of types or lifetimes; state them where it names its state"));
+    }
+    if !input.peek(token::Paren) {
+        let ident = &flow.ident;
+        let message = format!("`{ident}` lacks its state; write `{ident}(World): …`");
+        return Err(Error::new(ident.span(), message));
+    }
+    let state;
+    let parentheses = parenthesized!(state in input);
+    let wanted = || Error::new(parentheses.span.join(), "a flow has one state, a type, such as `World`");
+    flow.state = Some(state.parse().map_err(|_| wanted())?);
+    if !state.is_empty() {
+        flow.state = None;
+        return Err(wanted());
+    }
+    loop {
+        if input.peek(Token![:]) && !input.peek(Token![::]) {
+            return input.parse::<Token![:]>().map(drop);
+        } else if input.peek(Token![->]) && flow.action.is_none() {
+            input.parse::<Token![->]>()?;
+            flow.action = Some(action(input)?);
+        } else if input.peek(token::Brace) && flow.parameters.is_none() {
+            let mut faults = Errors::default();
+            let read = parameters(input, &mut faults);
+            let goes_on = input.peek(Token![:]) || input.peek(Token![,]) || input.peek(Token![->]);
+            flow.parameters = Some(read?);
+            match faults.into_result() {
+                Err(error) if goes_on => errors.push(error),
+                judged => judged?,
+            }
+        } else if input.peek(Token![,]) {
+            option(input, flow, errors)?;
+        } else {
+            let found = input
+                .cursor()
+                .token_tree()
+                .map(|(token, _)| format!(", found `{token}`"))
+                .unwrap_or_default();
+            return Err(input.error(format!("expected `:` before the first step{found}")));
+        }
+    }
+}
+
+fn action(input: ParseStream<'_>) -> syn::Result<Type> {
+    let at = input.span();
+    let wanted = || Error::new(at, "behind `->` stands the type of what the flow decides in the end");
+    input.parse().map_err(|_| wanted())
+}
+
+/// `, steps = 50`
+fn option(input: ParseStream<'_>, flow: &mut Flow, errors: &mut Errors) -> syn::Result<()> {
+    let begin = input.cursor();
+    input.parse::<Token![,]>()?;
+    if input.peek(Token![:]) {
+        return Ok(());
+    }
+    let key = input
+        .call(Ident::parse_any)
+        .map_err(|error| Error::new(error.span(), "an option of a flow has a name, such as `steps = 50`"))?;
+    let name = key.to_string();
+    if !OPTIONS.contains(&&*name) {
+        errors.push(Error::new(key.span(), unknown(&name)));
+        skip_option(input);
+        return Ok(());
+    }
+    let given = match name.as_str() {
+        "steps" => flow.steps.is_some(),
+        "name" => flow.name.is_some(),
+        _ => flow.krate.is_some(),
+    };
+    let read = if given {
+        Err(Error::new(key.span(), format!("`{name}` given more than once")))
+    } else {
+        value(input, flow, key)
+    };
+    if let Err(error) = read {
+        errors.push(error);
+        skip_option(input);
+    }
+    let mut at = begin;
+    while at != input.cursor() {
+        let Some((token, next)) = at.token_tree() else { break };
+        flow.options.extend([token]);
+        at = next;
+    }
+    Ok(())
+}
+
+fn value(input: ParseStream<'_>, flow: &mut Flow, key: Ident) -> syn::Result<()> {
+    let name = key.to_string();
+    if input.parse::<Option<Token![=]>>()?.is_none() {
+        let example = if name == "steps" { "50" } else { "…" };
+        return Err(Error::new(key.span(), format!("`{name}` takes a value; write `{name} = {example}`")));
+    }
+    match name.as_str() {
+        "steps" => fill(&mut flow.steps, key.clone(), whole(input, &key, 1)),
+        "name" => fill(&mut flow.name, key.clone(), filled(text(input, &key, ""), &key)),
+        _ => crate_path::parse(input, key, &mut flow.krate),
+    }
+}
+
+fn unknown(name: &str) -> String {
+    match suggest(name, OPTIONS) {
+        Some(near) => format!("a flow has no option `{name}`; did you mean `{near}`?"),
+        None => format!("a flow has no option `{name}`; there are {}", list(OPTIONS)),
+    }
+}
+
+/// Goes to the comma or the colon that ends an option.
+fn skip_option(input: ParseStream<'_>) {
+    let mut in_path = false;
+    while !input.is_empty() && !input.peek(Token![,]) {
+        if let Some((punct, _)) = input.cursor().punct() {
+            let joint = punct.as_char() == ':' && punct.spacing() == Spacing::Joint;
+            if punct.as_char() == ':' && !joint && !in_path {
+                return;
+            }
+            in_path = joint;
+        }
+        let _: syn::Result<TokenTree> = input.parse();
+    }
+}
+
+/// `{ file: PathBuf => state.current, language: Language }`
+fn parameters(input: ParseStream<'_>, errors: &mut Errors) -> syn::Result<Vec<Parameter>> {
+    let (content, mut list) = (braces(input)?, Vec::<Parameter>::new());
+    while !content.is_empty() {
+        match content.call(Parameter::parse) {
+            Ok(parameter) if list.iter().any(|other| other.ident == parameter.ident) => {
+                let ident = parameter.ident;
+                errors.push(Error::new(ident.span(), format!("`{ident}` given more than once")));
+            }
+            Ok(parameter) => list.push(parameter),
+            Err(error) => {
+                errors.push(error);
+                skip(&content);
+            }
+        }
+        separator(&content, "parameter", errors)?;
+    }
+    Ok(list)
+}
+
+/// What stands in braces.
+pub(super) fn braces<'a>(input: ParseStream<'a>) -> syn::Result<syn::parse::ParseBuffer<'a>> {
+    let content;
+    braced!(content in input);
+    Ok(content)
+}
+
+impl Parse for Parameter {
+    fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
+        let attrs = input.call(Attribute::parse_outer)?;
+        let vis = input.parse()?;
+        let at = input.span();
+        let wanted = |at| {
+            Error::new(
+                at,
+                "a parameter is written `name: Type`, or `name: Type => state.field`; the steps of a flow stand behind a `:`, \
+                 without braces",
+            )
+        };
+        let ident: Ident = input.parse().map_err(|_| wanted(at))?;
+        if !input.peek(Token![:]) || input.peek(Token![::]) {
+            return Err(wanted(ident.span()));
+        }
+        input.parse::<Token![:]>()?;
+        let ty = input.parse().map_err(|_| wanted(ident.span()))?;
+        let to = match input.parse::<Option<Token![=>]>>()? {
+            Some(_) => Some(input.parse()?),
+            None => None,
+        };
+        Ok(Self { attrs, vis, ident, ty, to })
+    }
+}
+
+impl Parse for Place {
+    fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
+        let at = input.span();
+        let read = input.call(syn::Expr::parse_without_eager_brace).ok().and_then(|place| Self::of(&place));
+        read.ok_or_else(|| Error::new(at, "a place in the state is a path of fields, such as `state.part`"))
+    }
+}
+
+impl Place {
+    fn of(expr: &syn::Expr) -> Option<Self> {
+        match expr {
+            syn::Expr::Field(field) => {
+                let mut place = match &*field.base {
+                    syn::Expr::Path(root) if root.path.is_ident("state") => {
+                        Self { root: root.path.get_ident()?.clone(), members: vec![] }
+                    }
+                    base => Self::of(base)?,
+                };
+                place.members.push(field.member.clone());
+                Some(place)
+            }
+            syn::Expr::Group(group) => Self::of(&group.expr),
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,72 @@
+//! The patterns of a step's actions.
+
+use proc_macro2::{Span, TokenStream};
+use quote::{ToTokens, quote_spanned};
+use syn::{Lit, Pat};
+
+use super::stop::text;
+
+/// Whether a pattern is of texts or numbers, of which there is no end.
+pub(super) fn is_open(pattern: &Pat) -> bool {
+    match pattern {
+        Pat::Lit(literal) => !matches!(literal.lit, Lit::Bool(_)),
+        Pat::Range(_) => true,
+        Pat::Or(or) => or.cases.iter().any(is_open),
+        Pat::Paren(inner) => is_open(&inner.pat),
+        _ => false,
+    }
+}
+
+/// The part of a pattern that takes whatever is left.
+pub(super) fn takes_all(pattern: &Pat) -> Option<&Pat> {
+    match pattern {
+        Pat::Wild(_) | Pat::Rest(_) => Some(pattern),
+        Pat::Ident(ident) => match &ident.subpat {
+            Some((_, inner)) => takes_all(inner),
+            // A variant that is imported by its name looks the same, but for the case of its letters.
+            None => text(&ident.ident).starts_with(|c: char| !c.is_uppercase()).then_some(pattern),
+        },
+        Pat::Or(or) => or.cases.iter().find_map(takes_all),
+        Pat::Paren(inner) => takes_all(&inner.pat),
+        Pat::Reference(inner) => takes_all(&inner.pat),
+        _ => None,
+    }
+}
+
+/// The pattern, where the name of a variant alone cannot bind whatever is left.
+pub(super) fn strict(pattern: &Pat) -> TokenStream {
+    match pattern {
+        Pat::Ident(name) if name.subpat.is_none() && is_variant(&text(&name.ident)) => {
+            quote_spanned!(Span::mixed_site()=> #name { .. })
+        }
+        Pat::Or(or) => {
+            let cases = or.cases.iter().map(strict);
+            quote_spanned!(Span::mixed_site()=> #(#cases)|*)
+        }
+        other => other.to_token_stream(),
+    }
+}
+
+/// Whether a name is written as a variant's, and not as a constant's.
+fn is_variant(name: &str) -> bool {
+    let mut letters = name.chars();
+    letters.next().is_some_and(char::is_uppercase) && letters.all(|c| !c.is_lowercase()) != (name.len() > 1)
+}
+
+/// What a picture writes at the edge.
+pub(super) fn shown(pattern: &Pat) -> String {
+    let last = |path: &syn::Path| path.segments.last().map(|last| text(&last.ident)).unwrap_or_default();
+    match pattern {
+        Pat::Ident(ident) => text(&ident.ident),
+        Pat::Path(path) => last(&path.path),
+        Pat::TupleStruct(variant) => last(&variant.path),
+        Pat::Struct(variant) => last(&variant.path),
+        Pat::Lit(literal) => match &literal.lit {
+            Lit::Str(text) => text.value(),
+            other => other.to_token_stream().to_string(),
+        },
+        Pat::Or(or) => or.cases.iter().map(shown).collect::<Vec<_>>().join(" | "),
+        Pat::Paren(inner) => shown(&inner.pat),
+        other => other.to_token_stream().to_string(),
+    }
+}

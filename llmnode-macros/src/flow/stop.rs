@@ -1,0 +1,176 @@
+//! Reading the steps of a flow, and where they lead.
+
+use proc_macro2::{Span, TokenStream, TokenTree};
+use quote::ToTokens;
+use syn::ext::IdentExt;
+use syn::parse::ParseStream;
+use syn::parse::discouraged::Speculative;
+use syn::{Attribute, Error, Expr, Ident, Pat, Path, Token, Type, parenthesized, token};
+
+use super::parse::{braces, separator, skip};
+use super::syntax::{Arm, Exit, Stop, Target};
+use crate::diagnostics::Errors;
+use crate::generics::bare;
+
+/// Reads `Step as Label in state.part => exit`.
+pub(super) fn stop(input: ParseStream<'_>, errors: &mut Errors) -> syn::Result<Stop> {
+    let attrs = attributes(input, "a step")?;
+    let begin = input.cursor();
+    let at = input.span();
+    let wanted = || Error::new(at, "a step is a node or a flow, by its type, such as `Decide => Search`");
+    let ty: Type = input.call(Type::without_plus).map_err(|_| wanted())?;
+    if !matches!(bare(&ty), Type::Path(path) if path.qself.is_none()) && !matches!(bare(&ty), Type::Tuple(_))
+    {
+        return Err(wanted());
+    }
+    let (mut values, mut label, mut part) = (None, None, None);
+    loop {
+        if input.peek(token::Brace) && values.is_none() {
+            values = Some(braces(input)?.parse::<TokenStream>()?);
+        } else if input.peek(Token![as]) && label.is_none() {
+            input.parse::<Token![as]>()?;
+            let named = input.parse().map_err(|error: Error| {
+                Error::new(error.span(), "behind `as` stands the label of the step, a name")
+            })?;
+            label = Some(named);
+        } else if input.peek(Token![in]) && part.is_none() {
+            input.parse::<Token![in]>()?;
+            part = Some(input.parse()?);
+        } else {
+            break;
+        }
+    }
+    let mut head = TokenStream::new();
+    let mut cursor = begin;
+    while cursor != input.cursor() {
+        let Some((token, next)) = cursor.token_tree() else { break };
+        head.extend([token]);
+        cursor = next;
+    }
+    let label = label.or_else(|| last_name(&ty));
+    if !input.peek(Token![=>]) {
+        let shown = label.as_ref().map_or("it".to_owned(), ToString::to_string);
+        let message = format!(
+            "here stands where the step leads: write `{shown} => end`, or the label of the step that follows"
+        );
+        let nothing = input.is_empty() || input.peek(Token![,]);
+        return Err(Error::new(if nothing { at } else { input.span() }, message));
+    }
+    input.parse::<Token![=>]>()?;
+    let exit = if input.peek(Token![match]) {
+        Exit::Match(arms(input, errors)?)
+    } else {
+        Exit::Arrow(target(input)?)
+    };
+    Ok(Stop { attrs, ty, values, part, label, head, exit })
+}
+
+/// The last name of the path.
+fn last_name(ty: &Type) -> Option<Ident> {
+    match bare(ty) {
+        Type::Path(path) => path.path.segments.last().map(|last| last.ident.clone()),
+        _ => None,
+    }
+}
+
+/// Conditions and docs.
+fn attributes(input: ParseStream<'_>, of: &str) -> syn::Result<Vec<Attribute>> {
+    let mut attributes = input.call(Attribute::parse_outer)?;
+    attributes.retain(|attribute| !attribute.path().is_ident("doc"));
+    match attributes.iter().find(|attribute| !attribute.path().is_ident("cfg")) {
+        Some(other) => {
+            Err(Error::new_spanned(other, format!("`#[cfg(…)]` is the only attribute that {of} takes")))
+        }
+        None => Ok(attributes),
+    }
+}
+
+/// `match { pattern => target, … }`
+fn arms(input: ParseStream<'_>, errors: &mut Errors) -> syn::Result<Vec<Arm>> {
+    let keyword: Token![match] = input.parse()?;
+    if !input.peek(token::Brace) {
+        let at = if input.is_empty() { keyword.span } else { input.span() };
+        errors.push(Error::new(at, "what a step decides is always matched; write `match { … }`"));
+        while !input.is_empty() && !input.peek(token::Brace) && !input.peek(Token![,]) {
+            input.parse::<TokenTree>()?;
+        }
+        if !input.peek(token::Brace) {
+            return Ok(vec![]);
+        }
+    }
+    let (content, mut arms) = (braces(input)?, vec![]);
+    while !content.is_empty() {
+        match arm(&content, errors) {
+            Ok(arm) => arms.push(arm),
+            Err(error) => {
+                errors.push(error);
+                skip(&content);
+            }
+        }
+        separator(&content, "arm", errors)?;
+    }
+    Ok(arms)
+}
+
+fn arm(input: ParseStream<'_>, errors: &mut Errors) -> syn::Result<Arm> {
+    let attrs = attributes(input, "an arm")?;
+    let at = input.span();
+    let wanted =
+        |at| Error::new(at, "an arm is written `Decision::Search => Search`: an action, and where it leads");
+    let pattern = input.call(Pat::parse_multi_with_leading_vert).map_err(|_| wanted(at))?;
+    if input.peek(Token![if]) {
+        let guard = input.span();
+        errors.push(Error::new(
+            guard,
+            "the action alone says where a flow goes on; drop the condition, and decide by it in `post` or `route`",
+        ));
+        input.parse::<Token![if]>()?;
+        input.call(Expr::parse_without_eager_brace).map_err(|_| wanted(at))?;
+    }
+    if !input.peek(Token![=>]) {
+        return Err(wanted(if input.is_empty() { at } else { input.span() }));
+    }
+    input.parse::<Token![=>]>()?;
+    Ok(Arm { attrs, pattern, target: target(input)? })
+}
+
+fn target(input: ParseStream<'_>) -> syn::Result<Target> {
+    let at = input.span();
+    let begin = input.fork();
+    let wanted =
+        |at: Span| Error::new(at, "an arrow leads to the label of a step, to `end`, or to `todo!()`");
+    let Ok(path) = input.call(Path::parse_mod_style) else { return Err(wanted(at)) };
+    if path.is_ident("todo") && input.peek(Token![!]) {
+        let todo: syn::Macro = begin.parse().map_err(|_| wanted(at))?;
+        input.advance_to(&begin);
+        return Ok(Target::Todo(todo.into_token_stream()));
+    }
+    let Some(name) = path.get_ident() else {
+        let last = path.segments.last().map(|last| last.ident.to_string()).unwrap_or_default();
+        let message = format!("an arrow leads to the label of a step; write `{last}`");
+        return Err(Error::new_spanned(&path, message));
+    };
+    if name != "end" {
+        return Ok(Target::Step(name.clone()));
+    }
+    if !input.peek(token::Paren) {
+        return Ok(Target::End(name.clone(), None));
+    }
+    let content;
+    let parentheses = parenthesized!(content in input);
+    let action = content.parse::<Expr>().ok().filter(|_| content.is_empty());
+    // What is left would be a second error.
+    let _: syn::Result<TokenStream> = content.parse();
+    match action {
+        Some(action) => Ok(Target::End(name.clone(), Some(action))),
+        None => Err(Error::new(
+            parentheses.span.join(),
+            "in the parentheses of `end` stands what the flow decides; a flow that decides nothing ends with `end`",
+        )),
+    }
+}
+
+/// A label as text: without `r#`.
+pub(super) fn text(label: &Ident) -> String {
+    label.unraw().to_string()
+}

@@ -1,0 +1,49 @@
+//! What stands in for the impls of a flow that could not be read: they compile wherever it is used, so that the
+//! faults are the only errors.
+
+use proc_macro2::{Span, TokenStream};
+use quote::quote_spanned;
+
+use super::emit::definition;
+use super::syntax::Flow;
+use crate::crate_path;
+use crate::keyed::value;
+
+/// The flow's type, as a flow over any state.
+pub(super) fn stub(flow: &Flow) -> TokenStream {
+    let (definition, ident, private) = (definition(flow), &flow.ident, crate_path::private());
+    let here = Span::mixed_site();
+    let unit = syn::parse_quote!(());
+    let action = flow.action.as_ref().unwrap_or(&unit);
+    // What the flow names is used: else imports that it has would be warned of.
+    let named = flow.state.iter().chain(flow.stops.iter().map(|stop| &stop.ty));
+    let impls = quote_spanned! {here=>
+        #[allow(dead_code)]
+        fn named(#(_: ::core::marker::PhantomData<#named>),*) {}
+        type Action = #action;
+        #[automatically_derived]
+        impl<S> #private::Place<S> for #ident {
+            type Action = Action;
+            fn advance<'f>(
+                _: #private::Flowing<'f, S>,
+                _: ::core::option::Option<Self>,
+            ) -> #private::Advanced<'f, Action> {
+                ::core::unreachable!()
+            }
+            fn outline() -> #private::Outline {
+                ::core::unreachable!()
+            }
+        }
+        #[automatically_derived]
+        impl<S> #private::Starts<S> for #ident {}
+        #[automatically_derived]
+        impl<'r, S> #private::RunFlow<'r, S> for #ident {
+            type Action = Action;
+            fn runner(self) -> #private::Runner<'r, S, Action> {
+                ::core::unreachable!()
+            }
+        }
+    };
+    let impls = crate_path::scope(&crate_path::resolve(value(&flow.krate)), impls);
+    quote_spanned!(here=> #definition #impls)
+}

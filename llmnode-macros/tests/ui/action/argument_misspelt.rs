@@ -1,0 +1,12 @@
+// Cause: An argument is misspelt.
+// Mend: Correct it.
+
+use llmnode::Action;
+
+#[derive(Action)]
+enum Decision {
+    #[action(nam = "search")]
+    Search,
+}
+
+fn main() {}

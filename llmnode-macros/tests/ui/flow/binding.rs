@@ -1,0 +1,17 @@
+// Cause: An arm takes all actions that are left, by a name.
+// Mend: Name the actions: one that is added later is then an error, not a wrong way.
+
+use llmnode::flow;
+
+#[path = "world/mod.rs"]
+mod world;
+use world::*;
+
+flow! {
+    Research(World):
+    Decide => match { Decision::Search => Search, other => Answer },
+    Search => Decide,
+    Answer => end,
+}
+
+fn main() {}

@@ -1,0 +1,58 @@
+//! The steps that the flows of these cases consist of.
+
+#![allow(dead_code)]
+
+use llmnode::prelude::*;
+use llmnode::{Cx, Exec, Node, flow::Step};
+
+pub struct World {
+    pub goal: String,
+    pub part: Part,
+}
+
+pub struct Part {
+    pub name: String,
+}
+
+#[derive(Action)]
+pub enum Decision {
+    Search,
+    Answer,
+}
+
+macro_rules! step {
+    ($name:ident, $label:literal, $state:ty, $action:ty) => {
+        pub struct $name {
+            pub text: String,
+        }
+
+        impl Node for $name {
+            type Output = $action;
+            const NAME: &'static str = $label;
+        }
+
+        impl Exec<$state> for $name {
+            async fn exec(&self, _: &Cx<'_, $state>) -> Result<$action, NodeError> {
+                Err(NodeError::new(Category::Cancelled, "nobody runs it"))
+            }
+        }
+
+        impl Step<$state> for $name {
+            type Action = $action;
+
+            async fn prep(_: &$state) -> Result<Self, NodeError> {
+                Ok($name { text: String::new() })
+            }
+
+            fn post(self, output: $action, _: &mut $state) -> Result<$action, NodeError> {
+                Ok(output)
+            }
+        }
+    };
+}
+
+step!(Decide, "decide", World, Decision);
+step!(Search, "search", World, ());
+step!(Answer, "answer", World, ());
+step!(Check, "check", World, bool);
+step!(Rename, "rename", Part, ());
