@@ -6,7 +6,7 @@ use super::log::Log;
 use crate::ledger::Tally;
 use crate::node::Exec;
 use crate::position::{Label, Position};
-use crate::run::{Call, RunCore, Within};
+use crate::run::{CallFuture, RunCore, Within};
 
 /// A flow under way, as one of its steps sees it: the run, the state, and where the flow stands.
 pub struct Flowing<'f, S> {
@@ -59,11 +59,11 @@ impl<'f, S> Flowing<'f, S> {
     }
 
     /// Calls a node on the state.
-    pub(super) fn call<'n, N>(&'n self, node: &'n N) -> Call<'n, N::Output>
+    pub(super) fn call<'n, N>(&'n self, node: &'n N) -> CallFuture<'n, N::Output>
     where
         N: Exec<S>,
     {
-        Call::new(self.core, Within::tallied(self.tally), &*self.state, node)
+        CallFuture::begin(self.core, Within::tallied(self.tally), &*self.state, node)
     }
 }
 

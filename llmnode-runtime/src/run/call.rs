@@ -21,7 +21,7 @@ use crate::limits::{CallLimits, Limits};
 use crate::node::Exec;
 use crate::panics::{caught, guarded};
 use crate::recovery::{Backoff, Failures, Recovery};
-use crate::settings::Settings;
+use crate::settings::{SILENT, Settings};
 
 type Outcome<T> = Result<CallReport<T>, NodeError>;
 
@@ -32,9 +32,12 @@ type Outcome<T> = Result<CallReport<T>, NodeError>;
 /// a future of it. A panic of the node, its output or its model is caught, and is the call's error.
 #[must_use = "a call does nothing until it is awaited"]
 pub struct Call<'r, T> {
-    settings: Settings,
-    start: Box<dyn FnOnce(Settings) -> BoxFuture<'r, Outcome<T>> + Send + 'r>,
+    given: Given,
+    start: Box<dyn FnOnce(Given) -> BoxFuture<'r, Outcome<T>> + Send + 'r>,
 }
+
+/// What a call was given; most are given nothing.
+type Given = Option<Box<Settings>>;
 
 /// What a call is made in; nothing by default.
 #[derive(Clone, Copy, Default)]
@@ -60,45 +63,45 @@ impl<'r, T> Call<'r, T> {
         S: ?Sized,
         N: Exec<S, Output = T>,
     {
-        let start = Box::new(move |settings| start(core, within, state, node, settings));
-        Call { settings: Settings::new(), start }
+        let start = Box::new(move |given| start(core, within, state, node, given));
+        Call { given: None, start }
     }
 
     /// Sets the model to ask: a name registered on the run, or else the provider's id.
     pub fn model(mut self, model: impl Into<String>) -> Self {
-        self.settings.model = Some(model.into());
+        self.given().model = Some(model.into());
         self
     }
 
     /// Sets the sampling temperature, 0 or more.
     pub fn temperature(mut self, temperature: f64) -> Self {
-        self.settings.temperature = Some(temperature);
+        self.given().temperature = Some(temperature);
         self
     }
 
     /// Sets the most tokens an answer may have, 1 or more.
     pub fn max_tokens(mut self, max_tokens: u32) -> Self {
-        self.settings.max_tokens = Some(max_tokens);
+        self.given().max_tokens = Some(max_tokens);
         self
     }
 
     /// Sets how many more calls follow bad answers. On raw text, which nothing can find bad, more than 0 is a
     /// `config_error`.
     pub fn retries(mut self, retries: u32) -> Self {
-        self.settings.retries = Some(retries);
+        self.given().retries = Some(retries);
         self
     }
 
     /// Sets how many more tries follow failures of the transport.
     pub fn transport_retries(mut self, transport_retries: u32) -> Self {
-        self.settings.transport_retries = Some(transport_retries);
+        self.given().transport_retries = Some(transport_retries);
         self
     }
 
     /// Sets how often a node that asks no model itself is executed in all, 1 or more. On a node that asks one it is a
     /// `config_error`.
     pub fn attempts(mut self, attempts: u32) -> Self {
-        self.settings.attempts = Some(attempts);
+        self.given().attempts = Some(attempts);
         self
     }
 
@@ -108,14 +111,15 @@ impl<'r, T> Call<'r, T> {
         failures: impl Into<Failures>,
         steps: impl IntoIterator<Item = Recovery>,
     ) -> Self {
-        self.settings = self.settings.recover(failures, steps);
+        let settings = std::mem::take(self.given());
+        *self.given() = settings.recover(failures, steps);
         self
     }
 
     /// Sets the model to ask when the first one fails for good: a name registered on the run, or else the
     /// provider's id.
     pub fn fallback_model(mut self, model: impl Into<String>) -> Self {
-        self.settings.fallback_model = Some(model.into());
+        self.given().fallback_model = Some(model.into());
         self
     }
 
@@ -123,33 +127,37 @@ impl<'r, T> Call<'r, T> {
     /// node that asks no model itself: a `Duration`, or a range of them from which it grows from try to try. What the
     /// server asks for comes on top. A step of `recover` that states a wait keeps its own.
     pub fn wait(mut self, wait: impl Into<Backoff>) -> Self {
-        self.settings.wait = Some(wait.into());
+        self.given().wait = Some(wait.into());
         self
     }
 
     /// Sets the longest wait before a further try that a server may ask for; a longer one fails at once. A wait that
     /// is stated, by `wait` or a step of `recover`, is its own bound.
     pub fn max_wait(mut self, max_wait: Duration) -> Self {
-        self.settings.max_wait = Some(max_wait);
+        self.given().max_wait = Some(max_wait);
         self
     }
 
     /// Sets what this call may spend, the calls that its node makes included.
     pub fn limits(mut self, limits: Limits) -> Self {
-        self.settings.limits = limits;
+        self.given().limits = limits;
         self
     }
 
     /// Adds a further field to the request, such as `("seed", 7)`.
     pub fn extra(mut self, field: impl Into<String>, value: impl Into<Value>) -> Self {
-        self.settings.extra.insert(field.into(), value.into());
+        self.given().extra.insert(field.into(), value.into());
         self
     }
 
     /// Sets all settings at once, instead of those set so far.
     pub fn settings(mut self, settings: Settings) -> Self {
-        self.settings = settings;
+        self.given = Some(Box::new(settings));
         self
+    }
+
+    fn given(&mut self) -> &mut Settings {
+        self.given.get_or_insert_default()
     }
 
     /// Asks for the record of the call beside its output.
@@ -163,13 +171,24 @@ impl<'r, T: Send + 'r> IntoFuture for Call<'r, T> {
     type IntoFuture = CallFuture<'r, T>;
 
     fn into_future(self) -> CallFuture<'r, T> {
-        CallFuture((self.start)(self.settings))
+        CallFuture((self.start)(self.given))
     }
 }
 
 /// A call under way.
 #[must_use = "a call does nothing until it is awaited"]
 pub struct CallFuture<'r, T>(BoxFuture<'r, Outcome<T>>);
+
+impl<'r, T> CallFuture<'r, T> {
+    /// A call that is given nothing.
+    pub(crate) fn begin<S, N>(core: &'r RunCore, within: Within<'r>, state: &'r S, node: &'r N) -> Self
+    where
+        S: ?Sized,
+        N: Exec<S, Output = T>,
+    {
+        CallFuture(start(core, within, state, node, None))
+    }
+}
 
 impl<T> Future for CallFuture<'_, T> {
     type Output = Result<T, NodeError>;
@@ -188,7 +207,7 @@ impl<'r, T: Send + 'r> IntoFuture for Report<'r, T> {
     type IntoFuture = BoxFuture<'r, Self::Output>;
 
     fn into_future(self) -> Self::IntoFuture {
-        (self.0.start)(self.0.settings)
+        (self.0.start)(self.0.given)
     }
 }
 
@@ -206,7 +225,7 @@ fn start<'r, S, N>(
     within: Within<'r>,
     state: &'r S,
     node: &'r N,
-    settings: Settings,
+    given: Given,
 ) -> BoxFuture<'r, Outcome<N::Output>>
 where
     S: ?Sized,
@@ -223,6 +242,7 @@ where
         );
     }
     Box::pin(async move {
+        let settings = given.as_deref().unwrap_or(&SILENT);
         let begin =
             || CallScope::begin(node, &core.ledger, &*core.clock, &core.hooks, within.call, within.tally);
         let scope = guarded(begin).map_err(|said| {
@@ -231,13 +251,13 @@ where
         let own = settings.limits.or(core.settings.limits);
         let exec = async || {
             let limits = CallLimits::begin(node, own, within.limits, &core.limits, &*core.clock)?;
-            let mut tries = Tries::begin(core, &settings, (&N::ATTRIBUTES, N::IDEMPOTENT), &scope, &limits)?;
+            let mut tries = Tries::begin(core, settings, (&N::ATTRIBUTES, N::IDEMPOTENT), &scope, &limits)?;
             if !N::IDEMPOTENT {
                 scope.record_begin().await.map_err(|fault| Failure::unrecorded(fault).into_error())?;
             }
             loop {
                 let attempt = tries.attempt();
-                let cx = Cx { core, state, scope: &scope, settings: &settings, limits: &limits, attempt };
+                let cx = Cx { core, state, scope: &scope, settings, limits: &limits, attempt };
                 let error = match node.exec(&cx).await {
                     Ok(value) => return Ok(value),
                     Err(error) => error,
@@ -267,7 +287,7 @@ where
 
 impl<T> fmt::Debug for Call<'_, T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Call").field("settings", &self.settings).finish_non_exhaustive()
+        f.debug_struct("Call").field("settings", &self.given).finish_non_exhaustive()
     }
 }
 
