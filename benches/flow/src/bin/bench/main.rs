@@ -1,0 +1,60 @@
+//! Measures everything, and prints tables in Markdown. `benches/flow/run` builds and starts it.
+
+mod programs;
+mod table;
+
+use std::collections::BTreeMap;
+
+use programs::Programs;
+
+/// Each round measures everything once; the least of the rounds counts, as other work only adds to it.
+const ROUNDS: usize = 9;
+pub const STEPS: [u64; 5] = [10, 100, 1_000, 10_000, 100_000];
+pub const RUNS: [u64; 5] = [1, 10, 100, 1_000, 10_000];
+/// The steps of each run where many run side by side.
+pub const SHORT: u64 = 20;
+
+/// A library, the load, and whether its steps give other tasks a turn.
+pub type Case = (&'static str, u64, u64, bool);
+
+/// Nanoseconds of processor time of a step.
+#[derive(Default)]
+pub struct Figures(BTreeMap<Case, f64>);
+
+impl Figures {
+    fn add(&mut self, case: Case, nanoseconds: f64) {
+        let least = self.0.entry(case).or_insert(f64::INFINITY);
+        *least = least.min(nanoseconds);
+    }
+
+    /// `None`: it was not measured.
+    pub fn of(&self, case: Case) -> Option<f64> {
+        self.0.get(&case).copied()
+    }
+}
+
+fn main() {
+    let programs = Programs::find();
+    let mut figures = Figures::default();
+    let cases = cases(&programs);
+    for round in 1..=ROUNDS {
+        eprintln!("round {round} of {ROUNDS} ...");
+        for case in &cases {
+            figures.add(*case, programs.nanoseconds(*case));
+        }
+    }
+    table::beside(&figures, &programs);
+    table::growth_with_steps(&figures, &programs);
+    table::growth_with_runs(&figures, &programs);
+}
+
+fn cases(programs: &Programs) -> Vec<Case> {
+    let mut cases = Vec::new();
+    for library in programs.one_at_a_time() {
+        cases.extend(STEPS.map(|steps| (library, steps, 1, false)));
+    }
+    for library in programs.side_by_side() {
+        cases.extend(RUNS.map(|runs| (library, SHORT, runs, true)));
+    }
+    cases
+}

@@ -1,0 +1,78 @@
+//! The programs that are measured: each figure comes from a process of its own.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use crate::Case;
+
+/// So many steps each measurement takes at least, that it does not measure the clock.
+const STEPS_IN_ALL: &str = "400000";
+const STEPS_IN_ALL_OF_PYTHON: &str = "40000";
+
+/// Where the programs are.
+pub struct Programs {
+    /// An interpreter that has PocketFlow.
+    python: Option<PathBuf>,
+}
+
+impl Programs {
+    /// The Python is what the environment's `FLOW_BENCH_PYTHON` names.
+    pub fn find() -> Programs {
+        let python = std::env::var_os("FLOW_BENCH_PYTHON").map(PathBuf::from);
+        if python.is_none() {
+            eprintln!("PocketFlow is left out: FLOW_BENCH_PYTHON names no Python");
+        }
+        Programs { python }
+    }
+
+    /// Who is measured with one run at a time.
+    pub fn one_at_a_time(&self) -> Vec<&'static str> {
+        self.with_python(&["hand", "llmnode", "graph-flow", "floxide"], &["pocketflow", "pocketflow-async"])
+    }
+
+    /// Who is measured with many runs side by side.
+    pub fn side_by_side(&self) -> Vec<&'static str> {
+        self.with_python(&["hand", "llmnode", "graph-flow", "floxide"], &["pocketflow-async"])
+    }
+
+    fn with_python(&self, rust: &[&'static str], python: &[&'static str]) -> Vec<&'static str> {
+        let python = if self.python.is_some() { python } else { &[] };
+        [rust, python].concat()
+    }
+
+    /// Processor time of a step.
+    pub fn nanoseconds(&self, (library, steps, runs, yields): Case) -> f64 {
+        let mut command = match &self.python {
+            Some(python) if library.starts_with("pocketflow") => {
+                let mut command = Command::new(python);
+                let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/by_pocketflow.py");
+                command.arg(script).arg(STEPS_IN_ALL_OF_PYTHON);
+                command
+            }
+            _ => {
+                let mut command = beside_this_one("steps");
+                command.arg(STEPS_IN_ALL);
+                command
+            }
+        };
+        let yields = if yields { "yes" } else { "no" };
+        number(command.args([library, &steps.to_string(), &runs.to_string(), yields]))
+    }
+
+    /// Allocations of a step.
+    pub fn allocations(&self, library: &str) -> Option<f64> {
+        let counts = !library.starts_with("pocketflow");
+        counts.then(|| number(beside_this_one("allocations").args([library, "1000", "1", "no"])))
+    }
+}
+
+fn beside_this_one(program: &str) -> Command {
+    Command::new(std::env::current_exe().unwrap().with_file_name(program))
+}
+
+fn number(command: &mut Command) -> f64 {
+    let output = command.stderr(Stdio::inherit()).output().unwrap();
+    assert!(output.status.success(), "{command:?} failed");
+    let text = String::from_utf8(output.stdout).unwrap();
+    text.trim().parse().unwrap_or_else(|_| panic!("{command:?} printed {text:?}"))
+}
