@@ -21,7 +21,8 @@ pub struct NodeError(Box<Inner>);
 struct Inner {
     category: Category,
     node: Cow<'static, str>,
-    item: Option<usize>,
+    /// The innermost first.
+    items: Vec<usize>,
     position: Option<Position>,
     message: String,
     retry_after: Option<Duration>,
@@ -36,7 +37,7 @@ impl NodeError {
         NodeError(Box::new(Inner {
             category,
             node: Cow::Borrowed(""),
-            item: None,
+            items: Vec::new(),
             position: None,
             message,
             retry_after: None,
@@ -74,9 +75,9 @@ impl NodeError {
         self
     }
 
-    /// Says which item it was; of batches within batches, that of the innermost.
+    /// Says which item it was, of what is around those said so far.
     pub(crate) fn of_item(mut self, index: usize) -> Self {
-        self.0.item.get_or_insert(index);
+        self.0.items.push(index);
         self
     }
 
@@ -108,9 +109,15 @@ impl NodeError {
         &self.0.message
     }
 
-    /// Which item of a map or a batch it was that failed, the first being 0; `None`: it was none.
+    /// Which item of a map, a batch or a batch of flows it was that failed, the first being 0; of one within another, the
+    /// outermost. `None`: it was none.
     pub fn item(&self) -> Option<usize> {
-        self.0.item
+        self.0.items.last().copied()
+    }
+
+    /// The same of one within another, the innermost first.
+    pub fn items(&self) -> &[usize] {
+        &self.0.items
     }
 
     /// The step of the flow that it ended, from which the flow can go on
@@ -153,14 +160,15 @@ impl NodeError {
 impl NodeError {
     /// Where it happened, once: a step that bears the name of its node says both.
     fn write_place(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Inner { node, item, position, .. } = &*self.0;
+        let Inner { node, items, position, .. } = &*self.0;
         let step = position.as_ref().filter(|position| !position.is_start());
         let says_both =
             step.and_then(|step| step.labels().last()).is_some_and(|label| same_name(label, node));
         let node = Some(&**node).filter(|node| !node.is_empty() && !says_both);
         let place = step.map(|step| one_line(step.to_string(), 300));
-        let mut place =
-            place.into_iter().chain(node.map(str::to_owned)).chain(item.map(|item| format!("item {item}")));
+        let items: Vec<_> = items.iter().rev().map(usize::to_string).collect();
+        let item = (!items.is_empty()).then(|| format!("item {}", items.join("/")));
+        let mut place = place.into_iter().chain(node.map(str::to_owned)).chain(item);
         let Some(outermost) = place.next() else { return Ok(()) };
         f.write_str(&outermost)?;
         let rest: Vec<_> = place.collect();

@@ -7,10 +7,7 @@ use super::outline::Outline;
 use super::step::Step;
 use crate::error::NodeError;
 use crate::node::{Exec, Node};
-use crate::run::Cx;
-
-/// How many items are under way at most, if nothing else is said.
-const CONCURRENCY: usize = 8;
+use crate::run::{CONCURRENCY, Cx};
 
 /// A node whose items are nodes: it executes them side by side, with a bound, and gives their outputs in order.
 ///

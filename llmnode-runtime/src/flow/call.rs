@@ -41,13 +41,7 @@ impl<S> Run<S> {
     /// # Errors
     /// That of the step which ended it; [`NodeError::position`] says which. What the steps before did to the state stays.
     pub fn flow<'r, F: RunFlow<'r, S>>(&'r mut self, flow: F) -> FlowCall<'r, S, F::Action> {
-        let orders = Orders {
-            max_steps: None,
-            from: Position::default(),
-            watchers: Watchers::default(),
-            follower: None,
-        };
-        FlowCall { run: self, runner: flow.runner(), orders }
+        FlowCall::new(self, flow.runner())
     }
 
     /// Runs one step on the state: prep, exec with its tries and fallback, post. Gives its action.
@@ -82,6 +76,17 @@ impl Log for Alone {
 }
 
 impl<'r, S, A> FlowCall<'r, S, A> {
+    pub(super) fn new(run: &'r mut Run<S>, runner: Runner<'r, S, A>) -> Self {
+        let (from, watchers) = (Position::default(), Watchers::default());
+        FlowCall { run, runner, orders: Orders { max_steps: None, from, watchers, follower: None } }
+    }
+
+    /// The same for who may have said nothing.
+    pub(super) fn at_most(mut self, steps: Option<u64>) -> Self {
+        self.orders.max_steps = steps;
+        self
+    }
+
     /// How many steps it may take, those of nested flows included. Default: what the flow says, or 1000. One that would
     /// take more is a [`Category::LimitExceeded`].
     pub fn max_steps(mut self, steps: u64) -> Self {

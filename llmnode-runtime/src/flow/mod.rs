@@ -8,6 +8,7 @@ mod call;
 mod drive;
 mod event;
 mod flowing;
+mod flows;
 mod follow;
 mod log;
 mod name;
@@ -27,6 +28,7 @@ pub use book::FlowWatch;
 pub use call::{FlowCall, FlowReport, FlowReporting};
 pub use drive::RunFlow;
 pub use event::FlowEvent;
+pub use flows::{Flows, Fork, Forked};
 #[cfg(feature = "journal")]
 pub(crate) use follow::{Beginning, Begun, Follower};
 pub use outline::{Outline, OutlineStep, OutlineTarget};

@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use futures_core::Stream;
+
 use super::call::{Call, Within};
 use super::map::Map;
 use super::run::RunCore;
@@ -55,6 +57,14 @@ impl<'r, S: ?Sized> Cx<'r, S> {
         N: Exec<S> + Send + 'c,
     {
         Map::new(self.core, self.within(), self.state, nodes.into_iter())
+    }
+
+    /// Calls many nodes that come from an async stream; otherwise like [`map`](Cx::map).
+    pub fn map_stream<'c, N>(&'c self, nodes: impl Stream<Item = N> + Send + 'c) -> Map<'c, N::Output>
+    where
+        N: Exec<S> + Send + 'c,
+    {
+        Map::of_stream(self.core, self.within(), self.state, nodes)
     }
 
     fn within(&self) -> Within<'_> {

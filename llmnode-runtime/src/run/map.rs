@@ -1,24 +1,43 @@
 //! Many calls side by side, with a bound.
 
 use std::fmt;
-use std::future::{IntoFuture, poll_fn};
+use std::future::IntoFuture;
+use std::task::{Context, Poll};
 
+use futures_core::Stream;
+
+use super::bounded::{Bounded, CONCURRENCY};
 use super::call::{Call, Within};
-use super::pool::Pool;
+use super::progress::{BatchProgress, Counter, OnProgress, known};
+use super::results::{AsCompleted, Results};
 use super::run::RunCore;
 use crate::BoxFuture;
 use crate::error::NodeError;
 use crate::node::Exec;
 use crate::settings::Settings;
 
-type Start<'r, T> = Box<dyn FnOnce(Settings) -> BoxFuture<'r, Result<T, NodeError>> + Send + 'r>;
+type Outcome<'r, T> = BoxFuture<'r, Result<T, NodeError>>;
+type Calls<'r, T> = Box<dyn FnMut(&mut Context<'_>, &Settings) -> Poll<Option<Outcome<'r, T>>> + Send + 'r>;
 
-/// Calls of many nodes that start when the map is awaited.
+/// Calls of many nodes that start when the map is awaited: of so many at a time, each in a place that another one left.
+/// The nodes are asked for one by one, as places become free.
+///
+/// | | |
+/// |---|---|
+/// | `.await` | all results in the order of the nodes; one failure does not disturb the others |
+/// | [`try_all`](Map::try_all) | all outputs, or the first error |
+/// | [`stream`](Map::stream) | one result after the other in that order, in constant memory |
+/// | [`as_completed`](Map::as_completed) | one result after the other as they come, in constant memory |
+///
+/// Dropped, a map cancels all calls under way.
 #[must_use = "a map does nothing until it is awaited"]
 pub struct Map<'r, T> {
-    calls: Box<dyn Iterator<Item = Start<'r, T>> + Send + 'r>,
+    core: &'r RunCore,
+    calls: Calls<'r, T>,
+    total: Option<usize>,
     concurrency: usize,
     settings: Settings,
+    on_progress: Option<OnProgress<'r>>,
 }
 
 impl<'r, T: Send + 'r> Map<'r, T> {
@@ -26,18 +45,35 @@ impl<'r, T: Send + 'r> Map<'r, T> {
         core: &'r RunCore,
         within: Within<'r>,
         state: &'r S,
-        nodes: impl Iterator<Item = N> + Send + 'r,
+        mut nodes: impl Iterator<Item = N> + Send + 'r,
     ) -> Self
     where
         S: ?Sized,
         N: Exec<S, Output = T> + Send + 'r,
     {
-        let calls = nodes.map(move |node| -> Start<'r, T> {
-            Box::new(move |settings| {
-                Box::pin(async move { Call::new(core, within, state, &node).settings(settings).await })
-            })
+        let total = known(nodes.size_hint());
+        let calls = Box::new(move |_: &mut Context<'_>, settings: &Settings| {
+            Poll::Ready(nodes.next().map(|node| call(core, within, state, node, settings)))
         });
-        Map { calls: Box::new(calls), concurrency: 8, settings: Settings::new() }
+        Map { core, calls, total, concurrency: CONCURRENCY, settings: Settings::new(), on_progress: None }
+    }
+
+    pub(super) fn of_stream<S, N>(
+        core: &'r RunCore,
+        within: Within<'r>,
+        state: &'r S,
+        nodes: impl Stream<Item = N> + Send + 'r,
+    ) -> Self
+    where
+        S: ?Sized,
+        N: Exec<S, Output = T> + Send + 'r,
+    {
+        let total = known(nodes.size_hint());
+        let mut nodes = Box::pin(nodes);
+        let calls = Box::new(move |cx: &mut Context<'_>, settings: &Settings| {
+            nodes.as_mut().poll_next(cx).map(|node| Some(call(core, within, state, node?, settings)))
+        });
+        Map { core, calls, total, concurrency: CONCURRENCY, settings: Settings::new(), on_progress: None }
     }
 
     /// How many calls are under way at most. Default 8; 0 counts as 1.
@@ -52,29 +88,75 @@ impl<'r, T: Send + 'r> Map<'r, T> {
         self
     }
 
+    /// Calls this function as each call ends, in the order in which they do: for a progress bar. It should be quick. Its
+    /// panic is logged under `llmnode::hook`, and of no effect.
+    pub fn on_progress(mut self, tell: impl FnMut(&BatchProgress) + Send + 'r) -> Self {
+        self.on_progress = Some(Box::new(tell));
+        self
+    }
+
     /// All outputs, or the first error, with which [`NodeError::item`] says where it happened. The calls under way
     /// are cancelled then, and no further one begins.
     ///
     /// # Errors
     /// That of the call that failed first, in time.
     pub async fn try_all(self) -> Result<Vec<T>, NodeError> {
-        let Map { calls, concurrency, settings } = self;
-        let mut pool: Pool<'_, Result<T, NodeError>> = Pool::new();
-        let mut outputs: Vec<Option<T>> = Vec::new();
-        for start in calls {
-            if pool.len() == concurrency {
-                let (index, result) = next(&mut pool).await;
-                outputs[index] = Some(result.map_err(|error| error.of_item(index))?);
-            }
-            pool.push(outputs.len(), start(settings.clone()));
-            outputs.push(None);
-        }
-        while pool.len() > 0 {
-            let (index, result) = next(&mut pool).await;
-            outputs[index] = Some(result.map_err(|error| error.of_item(index))?);
-        }
-        Ok(outputs.into_iter().flatten().collect())
+        self.bounded().try_all().await
     }
+
+    /// One result after the other, in the order of the nodes. Memory does not grow with their number: a result that waits
+    /// for one before it keeps its place.
+    ///
+    /// ```
+    /// # use llmnode_runtime as llmnode;
+    /// # use llmnode::{Cx, Exec, Node, NodeError, Run, ScriptedModel};
+    /// # struct Double(u64);
+    /// # impl Node for Double { type Output = u64; const NAME: &'static str = "double"; }
+    /// # impl<S: ?Sized + Sync> Exec<S> for Double {
+    /// #     async fn exec(&self, _: &Cx<'_, S>) -> Result<u64, NodeError> { Ok(self.0 * 2) }
+    /// # }
+    /// # let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+    /// # runtime.block_on(async {
+    /// let run = Run::new(ScriptedModel::new());
+    /// let mut doubled = run.map((0..1_000).map(Double)).concurrency(16).stream();
+    /// let mut sum = 0;
+    /// while let Some(result) = doubled.next().await {
+    ///     sum += result?;
+    /// }
+    /// assert_eq!(sum, 999_000);
+    /// # Ok::<(), NodeError>(()) }).unwrap();
+    /// ```
+    pub fn stream(self) -> Results<'r, T> {
+        Results::new(self.bounded())
+    }
+
+    /// One result after the other as the calls end, each with the index of its node. Memory does not grow with the number
+    /// of nodes.
+    pub fn as_completed(self) -> AsCompleted<'r, T> {
+        AsCompleted::new(self.bounded())
+    }
+
+    fn bounded(self) -> Bounded<'r, Result<T, NodeError>> {
+        let Map { core, mut calls, total, concurrency, settings, on_progress } = self;
+        let counter = Counter::new(on_progress, total, &*core.clock);
+        Bounded::new(Box::new(move |cx| calls(cx, &settings)), concurrency, counter)
+    }
+}
+
+/// One call, with the node that it is of.
+fn call<'r, S, N>(
+    core: &'r RunCore,
+    within: Within<'r>,
+    state: &'r S,
+    node: N,
+    settings: &Settings,
+) -> Outcome<'r, N::Output>
+where
+    S: ?Sized,
+    N: Exec<S> + Send + 'r,
+{
+    let settings = settings.clone();
+    Box::pin(async move { Call::new(core, within, state, &node).settings(settings).await })
 }
 
 impl<'r, T: Send + 'r> IntoFuture for Map<'r, T> {
@@ -82,36 +164,15 @@ impl<'r, T: Send + 'r> IntoFuture for Map<'r, T> {
     type IntoFuture = BoxFuture<'r, Self::Output>;
 
     fn into_future(self) -> Self::IntoFuture {
-        let Map { calls, concurrency, settings } = self;
-        Box::pin(async move {
-            let mut pool = Pool::new();
-            let mut results: Vec<Option<Result<T, NodeError>>> = Vec::new();
-            for start in calls {
-                if pool.len() == concurrency {
-                    let (index, result) = next(&mut pool).await;
-                    results[index] = Some(result);
-                }
-                pool.push(results.len(), start(settings.clone()));
-                results.push(None);
-            }
-            while pool.len() > 0 {
-                let (index, result) = next(&mut pool).await;
-                results[index] = Some(result);
-            }
-            // Every slot is filled: each pushed future has come back from the pool.
-            results.into_iter().flatten().collect()
-        })
+        Box::pin(self.bounded().all())
     }
-}
-
-/// The next call that has ended. Gives other tasks a turn now and then, also if no call ever has to wait.
-async fn next<T>(pool: &mut Pool<'_, T>) -> (usize, T) {
-    tokio::task::consume_budget().await;
-    poll_fn(|cx| pool.poll_next(cx)).await
 }
 
 impl<T> fmt::Debug for Map<'_, T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Map").field("concurrency", &self.concurrency).finish_non_exhaustive()
+        f.debug_struct("Map")
+            .field("total", &self.total)
+            .field("concurrency", &self.concurrency)
+            .finish_non_exhaustive()
     }
 }

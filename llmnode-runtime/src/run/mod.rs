@@ -2,6 +2,7 @@
 
 mod attempt;
 mod attempts;
+mod bounded;
 mod call;
 mod cx;
 mod doubts;
@@ -10,17 +11,23 @@ mod fallback;
 mod feedback;
 mod map;
 mod pool;
+mod progress;
 mod repetition;
+mod results;
 #[expect(clippy::module_inception, reason = "the file holds `Run`")]
 mod run;
 mod shell;
 mod tries;
 
+pub(crate) use bounded::{Bounded, CONCURRENCY, Ended};
 pub(crate) use call::Within;
 pub use call::{Call, CallFuture, CallReport, Report};
 pub use cx::Cx;
 pub use fallback::{FallbackParameters, FallbackValue, Falling, fallback, fallback_with_state};
 pub use map::Map;
+pub use progress::BatchProgress;
+pub(crate) use progress::{Counter, OnProgress, known};
+pub use results::{AsCompleted, Results};
 pub use run::Run;
 pub(crate) use run::RunCore;
 pub use shell::exec;

@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
+use futures_core::Stream;
+
 use super::call::{Call, Within};
 use super::map::Map;
 use crate::clock::{Clock, TokioClock};
@@ -237,6 +239,20 @@ impl<S> Run<S> {
         &mut self.state
     }
 
+    /// The state, where the run is no longer needed.
+    pub fn into_state(self) -> S {
+        self.state
+    }
+
+    pub(crate) fn clock(&self) -> &dyn Clock {
+        &*self.core.clock
+    }
+
+    /// The clock for who changes the state meanwhile.
+    pub(crate) fn shared_clock(&self) -> Arc<dyn Clock> {
+        Arc::clone(&self.core.clock)
+    }
+
     /// What runs of different states share, and the state.
     pub(crate) fn parts(&mut self) -> (&RunCore, &mut S) {
         (&self.core, &mut self.state)
@@ -272,6 +288,15 @@ impl<S> Run<S> {
         N: Exec<S> + Send + 'r,
     {
         Map::new(&self.core, Within::default(), &self.state, nodes.into_iter())
+    }
+
+    /// Calls many nodes that come from an async stream; otherwise like [`map`](Run::map). The stream is asked for the
+    /// next node only when there is room for its call.
+    pub fn map_stream<'r, N>(&'r self, nodes: impl Stream<Item = N> + Send + 'r) -> Map<'r, N::Output>
+    where
+        N: Exec<S> + Send + 'r,
+    {
+        Map::of_stream(&self.core, Within::default(), &self.state, nodes)
     }
 }
 

@@ -10,6 +10,7 @@ mod forms;
 mod hooks;
 mod ledger;
 mod limits;
+mod maps;
 mod models;
 mod names;
 mod outage;

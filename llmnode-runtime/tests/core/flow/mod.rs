@@ -52,6 +52,7 @@ macro_rules! typed_flow {
 }
 
 mod by_hand;
+mod flows;
 mod pocketflow;
 mod side_by_side;
 mod watched;

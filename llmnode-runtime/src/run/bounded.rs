@@ -1,0 +1,109 @@
+//! The futures of many items, of which a bounded number is under way.
+
+use std::future::poll_fn;
+use std::pin::pin;
+use std::task::{Context, Poll, ready};
+
+use super::pool::Pool;
+use super::progress::Counter;
+use crate::BoxFuture;
+use crate::error::NodeError;
+
+/// How many items are under way at most, if nothing else is said.
+pub(crate) const CONCURRENCY: usize = 8;
+
+/// Gives the future of the next item; `None`: there is no further one, and it is not asked again.
+pub(crate) type Source<'r, R> =
+    Box<dyn FnMut(&mut Context<'_>) -> Poll<Option<BoxFuture<'r, R>>> + Send + 'r>;
+
+/// What one item came to.
+pub(crate) trait Ended: Sized {
+    /// What there is if it ended well.
+    type Output;
+
+    fn has_failed(&self) -> bool;
+
+    /// Says in its error which item it was.
+    fn of_item(self, index: usize) -> Self;
+
+    fn into_result(self) -> Result<Self::Output, NodeError>;
+}
+
+impl<T> Ended for Result<T, NodeError> {
+    type Output = T;
+
+    fn has_failed(&self) -> bool {
+        self.is_err()
+    }
+
+    fn of_item(self, index: usize) -> Self {
+        self.map_err(|error| error.of_item(index))
+    }
+
+    fn into_result(self) -> Self {
+        self
+    }
+}
+
+/// The futures of many items. An item is asked for only when there is room for it; dropping this cancels all that are
+/// under way.
+pub(crate) struct Bounded<'r, R> {
+    /// `None`: all items have begun.
+    source: Option<Source<'r, R>>,
+    pool: Pool<'r, R>,
+    begun: usize,
+    concurrency: usize,
+    counter: Counter<'r>,
+}
+
+impl<'r, R: Ended> Bounded<'r, R> {
+    pub(crate) fn new(source: Source<'r, R>, concurrency: usize, counter: Counter<'r>) -> Self {
+        let concurrency = concurrency.max(1);
+        Bounded { source: Some(source), pool: Pool::new(), begun: 0, concurrency, counter }
+    }
+
+    /// The next item that has ended, by its index. Those that have ended and `wait` to be taken count as under way.
+    pub(super) fn poll_next(&mut self, cx: &mut Context<'_>, wait: usize) -> Poll<Option<(usize, R)>> {
+        // Gives other tasks a turn now and then, also if no item ever has to wait.
+        ready!(pin!(tokio::task::consume_budget()).poll(cx));
+        self.counter.begin();
+        while self.pool.len() + wait < self.concurrency {
+            let Some(source) = &mut self.source else { break };
+            match source(cx) {
+                Poll::Ready(Some(future)) => {
+                    self.pool.push(self.begun, future);
+                    self.begun += 1;
+                }
+                Poll::Ready(None) => self.source = None,
+                Poll::Pending => break,
+            }
+        }
+        if self.pool.len() == 0 && self.source.is_none() {
+            return Poll::Ready(None);
+        }
+        let (index, result) = ready!(self.pool.poll_next(cx));
+        self.counter.ended(result.has_failed());
+        Poll::Ready(Some((index, result.of_item(index))))
+    }
+
+    /// All results, in the order of the items.
+    pub(crate) async fn all(mut self) -> Vec<R> {
+        let mut results = Vec::new();
+        while let Some((index, result)) = poll_fn(|cx| self.poll_next(cx, 0)).await {
+            results.resize_with(results.len().max(self.begun), || None);
+            results[index] = Some(result);
+        }
+        // Each item that has begun has come back from the pool.
+        results.into_iter().flatten().collect()
+    }
+
+    /// All outputs in the order of the items, or the error of the item that failed first, in time.
+    pub(crate) async fn try_all(mut self) -> Result<Vec<R::Output>, NodeError> {
+        let mut outputs = Vec::new();
+        while let Some((index, result)) = poll_fn(|cx| self.poll_next(cx, 0)).await {
+            outputs.resize_with(outputs.len().max(self.begun), || None);
+            outputs[index] = Some(result.into_result()?);
+        }
+        Ok(outputs.into_iter().flatten().collect())
+    }
+}

@@ -1,0 +1,73 @@
+//! How far many items are.
+
+use std::fmt;
+use std::time::{Duration, Instant};
+
+use crate::clock::Clock;
+use crate::panics::guarded;
+
+/// How far a map, or a batch of flows, is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct BatchProgress {
+    /// How many items have ended, those that failed included.
+    pub done: usize,
+    /// How many of them failed.
+    pub failed: usize,
+    /// How many items there are; `None`, where the iterator or stream that they come from does not know.
+    pub total: Option<usize>,
+    /// The time since the first item was asked for, by the run's clock.
+    pub elapsed: Duration,
+}
+
+/// The program's function that is told.
+pub(crate) type OnProgress<'r> = Box<dyn FnMut(&BatchProgress) + Send + 'r>;
+
+/// Counts what ends, and tells of it.
+pub(crate) struct Counter<'r> {
+    tell: Option<OnProgress<'r>>,
+    clock: &'r dyn Clock,
+    began: Option<Instant>,
+    so_far: BatchProgress,
+}
+
+impl<'r> Counter<'r> {
+    pub(crate) fn new(tell: Option<OnProgress<'r>>, total: Option<usize>, clock: &'r dyn Clock) -> Self {
+        let so_far = BatchProgress { done: 0, failed: 0, total, elapsed: Duration::ZERO };
+        Counter { tell, clock, began: None, so_far }
+    }
+
+    /// The first item is asked for now, if none was before.
+    pub(crate) fn begin(&mut self) {
+        if self.tell.is_some() && self.began.is_none() {
+            self.began = guarded(|| self.clock.now()).ok();
+        }
+    }
+
+    /// An item has ended. A panic of the program's function is its own.
+    pub(crate) fn ended(&mut self, failed: bool) {
+        let Some(tell) = &mut self.tell else { return };
+        self.so_far.done += 1;
+        self.so_far.failed += usize::from(failed);
+        let told = guarded(|| {
+            let began = self.began;
+            self.so_far.elapsed =
+                began.map(|began| self.clock.now().saturating_duration_since(began)).unwrap_or_default();
+            tell(&self.so_far);
+        });
+        if let Err(said) = told {
+            tracing::error!(target: "llmnode::hook", "a function that is told of progress panicked: {said}");
+        }
+    }
+}
+
+impl fmt::Debug for Counter<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.so_far.fmt(f)
+    }
+}
+
+/// How many items there are, where that is known.
+pub(crate) fn known((least, most): (usize, Option<usize>)) -> Option<usize> {
+    most.filter(|most| *most == least)
+}
