@@ -78,7 +78,7 @@ impl<'c> Node for Counted<'c> {
 impl<'c, S: ?Sized + Sync> Exec<S> for Counted<'c> {
     async fn exec(&self, _: &Cx<'_, S>) -> Result<Counted<'c>, NodeError> {
         // Every so often one that is late, so that others wait for it.
-        if self.number % 1000 == 0 {
+        if self.number.is_multiple_of(1000) {
             tokio::time::sleep(Duration::from_millis(1)).await;
         }
         self.alive.fetch_add(1, Ordering::Relaxed);

@@ -261,7 +261,7 @@ async fn a_primitive_is_a_node_like_any_other() {
     let answers = run.map(&asks).await;
     assert_eq!(answers[2].as_ref().unwrap()["name"], "c");
     let error = answers[1].as_ref().unwrap_err();
-    assert!(error.to_string().starts_with("extract: refusal"), "{error}");
+    assert!(error.to_string().starts_with("extract (item 1): refusal"), "{error}");
     run.call(&two.ask("d")).temperature(0.5).await.unwrap();
     assert_eq!(model.requests()[3].temperature, Some(0.5));
     assert_eq!(run.ledger().tokens_used().keys().collect::<Vec<_>>(), ["extract", "other"]);
