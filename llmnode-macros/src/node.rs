@@ -6,18 +6,20 @@ mod check;
 mod description;
 mod emit;
 mod examples;
+pub(crate) mod expression;
 mod field;
 mod limits;
 mod model;
 mod recover;
 mod segments;
+mod step;
 mod stub;
 mod textless;
 mod time;
 mod unshared;
 mod validators;
 mod variables;
-pub(crate) mod with;
+mod with;
 
 use proc_macro2::TokenStream;
 use quote::quote;
@@ -82,10 +84,12 @@ pub(crate) fn expand(arguments: TokenStream, item: TokenStream) -> TokenStream {
     };
     args.left_out = configured::take_left_out(&mut item.attrs);
     let marks = field::take_attributes(&mut item, &mut faults);
-    match check::check(&args, &item, &marks, &mut faults) {
+    let preps = step::take_attributes(&mut item, args.step.makes_step(&[]), &mut faults);
+    match check::check(&args, &item, &marks, &preps, &mut faults) {
         Some(model) => emit::emit(&model),
         None => {
-            let stub = stub::stub(&krate, &item.ident, &item.generics, value(&args.output));
+            let step = args.step.makes_step(&preps);
+            let stub = stub::stub(&krate, &item.ident, &item.generics, &args, step);
             let faults = faults.into_tokens();
             quote!(#item #stub #faults)
         }

@@ -11,7 +11,7 @@ pub trait Parameters {
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is no function of up to four parameters",
     label = "no such function",
-    note = "`fallback` and `validate` take the path of a function"
+    note = "`fallback`, `validate`, `prep`, `route` and `post` take the path of a function"
 )]
 pub trait Function<Takes: Parameters> {
     /// What it returns.
@@ -52,3 +52,27 @@ functions! {
 /// taken, and looks at the function, so that another type is reported in the attribute's own words.
 #[derive(Debug)]
 pub struct Nothing;
+
+/// A value that a function may take as a `&D`: itself, and what clippy asks for in place of a `&String` or a `&Vec<T>`.
+pub trait Lend<D: ?Sized> {
+    /// A reference to it.
+    fn lend(&self) -> &D;
+}
+
+impl<T: ?Sized> Lend<T> for T {
+    fn lend(&self) -> &T {
+        self
+    }
+}
+
+impl Lend<str> for String {
+    fn lend(&self) -> &str {
+        self
+    }
+}
+
+impl<T> Lend<[T]> for Vec<T> {
+    fn lend(&self) -> &[T] {
+        self
+    }
+}

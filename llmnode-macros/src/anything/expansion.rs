@@ -212,7 +212,7 @@ fn said_well(message: &str, given: &Use) -> Held {
 
 /// Removes the helper attributes of a node.
 fn take_helpers(item: &mut ItemStruct) {
-    let ours = |attribute: &Attribute| attribute.path().is_ident("node");
+    let ours = |attribute: &Attribute| attribute.path().is_ident("node") || attribute.path().is_ident("prep");
     item.attrs.retain(|attribute| !ours(attribute));
     let fields = match &mut item.fields {
         Fields::Named(fields) => &mut fields.named,

@@ -13,7 +13,7 @@ use crate::crate_path;
 use crate::generics::bare;
 use crate::keyed::value;
 use crate::names::snake_case;
-use crate::node::with::visible;
+use crate::node::expression::visible;
 
 /// The flow's type and its impls.
 pub(super) fn emit(flow: &Flow, checked: &Checked) -> TokenStream {

@@ -7,6 +7,7 @@ use syn::{Error, ExprPath, Ident, LitStr, Path, Type};
 use super::examples::Examples;
 use super::limits::Limits;
 use super::recover::{self, Stack};
+use super::step::StepArgs;
 use super::time::{Time, Wait};
 use super::validators;
 use super::with::{self, With};
@@ -17,7 +18,7 @@ use crate::keyed::{Grammar, Keyed, Slot, fill, parse_arguments};
 use crate::prompt::source::Source;
 use crate::values::{fill_type, filled, function, number, text, whole};
 
-const VALUES: [&str; 19] = [
+const VALUES: [&str; 25] = [
     "prompt",
     "prompt_file",
     "system",
@@ -36,6 +37,12 @@ const VALUES: [&str; 19] = [
     "temperature",
     "max_tokens",
     "name",
+    "prep",
+    "store",
+    "action",
+    "route",
+    "post",
+    "idempotent",
     "crate",
 ];
 
@@ -102,6 +109,8 @@ pub(crate) struct NodeArgs {
     pub(crate) temperature: Slot<f64>,
     pub(crate) max_tokens: Slot<u32>,
     pub(crate) name: Slot<LitStr>,
+    /// What makes it a step of flows.
+    pub(crate) step: StepArgs,
     pub(crate) krate: Slot<Path>,
     /// The fields that a `#[cfg]` leaves out, which the item's own attribute names.
     pub(crate) left_out: Vec<String>,
@@ -149,7 +158,8 @@ impl NodeArgs {
             "temperature" => fill(&mut self.temperature, key.clone(), number(input, &key)),
             "max_tokens" => fill(&mut self.max_tokens, key.clone(), whole(input, &key, 1)),
             "name" => fill(&mut self.name, key.clone(), filled(text(input, &key, ""), &key)),
-            _ => crate_path::parse(input, key, &mut self.krate),
+            "crate" => crate_path::parse(input, key, &mut self.krate),
+            _ => self.step.argument(key, input),
         }
     }
 }

@@ -9,6 +9,7 @@ use super::args::NodeArgs;
 use super::field::{self, Mark};
 use super::model::{NodeModel, Settings};
 use super::recover::{self, Answers, Around};
+use super::step::{self, Prep};
 use super::variables::Variables;
 use crate::crate_path;
 use crate::diagnostics::attribute;
@@ -20,12 +21,14 @@ pub(crate) fn check<'a>(
     args: &'a NodeArgs,
     item: &'a ItemStruct,
     marks: &[Mark],
+    preps: &'a [Option<Prep>],
     faults: &mut Faults,
 ) -> Option<NodeModel<'a>> {
     together(args, item, faults);
     if !shape(item, faults) {
         return None;
     }
+    let step = step::check(args, item, preps, faults);
     let history = field::history(item, marks);
     let mut variables = Variables::new(item, args, history, faults);
     let system = args.system.as_ref().and_then(|given| variables.read(given));
@@ -51,6 +54,7 @@ pub(crate) fn check<'a>(
         validators: value(&args.validate).map_or(&[], Vec::as_slice),
         fallback: value(&args.fallback).cloned(),
         settings: settings(args),
+        step,
     })
 }
 

@@ -10,6 +10,7 @@ use super::description::description;
 use super::model::{NodeModel, Part};
 use super::recover;
 use super::segments::{history, message};
+use super::step;
 use super::time::Time;
 use super::unshared::unshared;
 use super::validators;
@@ -83,6 +84,7 @@ fn ways(model: &NodeModel<'_>, generics: Generics, private: &Ident) -> TokenStre
     let (state, stated) = with_state(model, generics.clone());
     let spec = spec(model, &state, private);
     let fallback = fallback(model, &state, private);
+    let step = model.step.as_ref().map(|step| step::emit(model, step, &state, &stated, private));
     let ty_generics = generics.split_for_impl().1;
     let (impl_generics, _, where_clause) = stated.split_for_impl();
     // What runs is shared between threads: the compiler reports a state, or a node, that cannot be at these places.
@@ -111,6 +113,7 @@ fn ways(model: &NodeModel<'_>, generics: Generics, private: &Ident) -> TokenStre
             }
             #fallback
         }
+        #step
     }
 }
 
@@ -143,6 +146,7 @@ fn attributes(model: &NodeModel<'_>, private: &Ident) -> Option<TokenStream> {
     call("recover", (!settings.recover.is_empty()).then(|| recover::emit(settings.recover, private)));
     call("fallback_model", text(&settings.fallback_model));
     call("fallback", model.fallback.is_some().then(TokenStream::new));
+    call("once", model.step.as_ref().is_some_and(|step| step.once).then(TokenStream::new));
     call("limits", settings.limits.map(|limits| limits.emit(private)));
     let here = Span::mixed_site();
     (!calls.is_empty()).then(

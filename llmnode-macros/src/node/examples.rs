@@ -6,6 +6,7 @@ use syn::parse::{ParseStream, Parser};
 use syn::punctuated::Punctuated;
 use syn::{Error, Expr, ExprPath, Token, bracketed, parenthesized, token};
 
+use super::expression;
 use crate::diagnostics::Errors;
 use crate::keyed::end;
 use crate::values::other_than;
@@ -120,20 +121,8 @@ fn pair(input: ParseStream<'_>) -> syn::Result<(Expr, Expr)> {
 
 /// Refuses `self`, which is the node of one call; a path may begin with it.
 fn calls_self(tokens: TokenStream) -> syn::Result<()> {
-    let mut tokens = tokens.into_iter().peekable();
-    while let Some(token) = tokens.next() {
-        let is_path = matches!(tokens.peek(), Some(TokenTree::Punct(next)) if next.as_char() == ':');
-        match token {
-            TokenTree::Ident(ident) if ident == "self" && !is_path => {
-                let message =
-                    "examples are the same for each call, so they cannot read `self`; write the value";
-                return Err(Error::new(ident.span(), message));
-            }
-            TokenTree::Group(group) => calls_self(group.stream())?,
-            _ => {}
-        }
-    }
-    Ok(())
+    let message = "examples are the same for each call, so they cannot read `self`; write the value";
+    expression::names_self(tokens).map_or(Ok(()), |at| Err(Error::new(at, message)))
 }
 
 /// Goes to the next comma.

@@ -6,6 +6,7 @@ use syn::{ExprPath, ItemStruct, LitStr, Member, Path, Type};
 use super::examples::Examples;
 use super::limits::Limits;
 use super::recover::Stack;
+use super::step::StepModel;
 use super::time::{Time, Wait};
 use super::with::With;
 use crate::prompt::locate::Position;
@@ -32,6 +33,8 @@ pub(crate) struct NodeModel<'a> {
     /// The function that gives the fallback value.
     pub(crate) fallback: Option<ExprPath>,
     pub(crate) settings: Settings<'a>,
+    /// What makes it a step of flows, if it is one.
+    pub(crate) step: Option<StepModel<'a>>,
 }
 
 /// The attributes that are defaults of a call.

@@ -3,10 +3,11 @@
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::quote_spanned;
-use syn::{Generics, Item, Path, Type, parse_quote};
+use syn::{Generics, Item, Path, parse_quote};
 
 use super::args::NodeArgs;
 use super::bounds::shareable;
+use super::step;
 use crate::crate_path;
 use crate::generics::fresh;
 use crate::keyed::value;
@@ -18,14 +19,21 @@ pub(crate) fn of_item(item: &Item, args: &NodeArgs) -> TokenStream {
         Item::Union(item) => (&item.ident, &item.generics),
         _ => return TokenStream::new(),
     };
-    stub(&crate_path::resolve(value(&args.krate)), ident, generics, value(&args.output))
+    let step = args.step.makes_step(&[]);
+    stub(&crate_path::resolve(value(&args.krate)), ident, generics, args, step)
 }
 
-/// Stub impls that run with any state.
-pub(crate) fn stub(krate: &Path, ident: &Ident, generics: &Generics, output: Option<&Type>) -> TokenStream {
+/// Stub impls that run with any state; `step`: also as a step of flows.
+pub(crate) fn stub(
+    krate: &Path,
+    ident: &Ident,
+    generics: &Generics,
+    args: &NodeArgs,
+    step: bool,
+) -> TokenStream {
     let here = Span::mixed_site();
     let text = parse_quote!(::std::string::String);
-    let output = output.unwrap_or(&text);
+    let output = value(&args.output).unwrap_or(&text);
     let name = ident.to_string();
     let any_state = fresh("AnyRunState", generics);
     let mut generics = generics.clone();
@@ -35,6 +43,7 @@ pub(crate) fn stub(krate: &Path, ident: &Ident, generics: &Generics, output: Opt
     let (impl_generics, ty_generics, where_clause) = generics.split_for_impl();
     let (stated_impl, _, _) = stated.split_for_impl();
     let private = crate_path::private();
+    let step = step.then(|| step::stub(&args.step, ident, &generics, &private));
     let impls = quote_spanned! {here=>
         #[automatically_derived]
         impl #impl_generics #private::Node for #ident #ty_generics #where_clause {
@@ -57,6 +66,7 @@ pub(crate) fn stub(krate: &Path, ident: &Ident, generics: &Generics, output: Opt
                 ::core::unreachable!()
             }
         }
+        #step
     };
     crate_path::scope(krate, impls)
 }

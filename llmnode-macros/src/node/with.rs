@@ -3,13 +3,14 @@
 //! The expressions are the user's own tokens, so that the compiler underlines exactly what is wrong in one. Of what
 //! generated code names they see `self` and `state`, which are resolved as generated code is; nothing else.
 
-use proc_macro2::{Group, Ident, Span, TokenStream, TokenTree};
+use proc_macro2::{Ident, Span, TokenStream, TokenTree};
 use quote::{ToTokens, quote_spanned};
 use syn::ext::IdentExt;
 use syn::parse::ParseStream;
 use syn::parse::discouraged::Speculative;
 use syn::{Error, Expr, ExprReference, Token};
 
+use super::expression;
 use crate::diagnostics::Errors;
 use crate::generics::ends;
 use crate::keyed::end;
@@ -57,7 +58,7 @@ fn variable(input: ParseStream<'_>, list: &mut Vec<With>, all_named: &mut bool) 
         let message = format!("`{name}` cannot be the name of a prompt variable; choose another");
         return Err(Error::new(name.span(), message));
     }
-    refuse_way_out(written.to_token_stream())?;
+    refuse_way_out(&written)?;
     if let Some(with) = list.last_mut() {
         with.written = Some(written);
     }
@@ -70,45 +71,15 @@ fn skip(input: ParseStream<'_>) {
     }
 }
 
-/// Refuses what leaves the expression, or waits in it. What a closure or an `async` block holds is their own.
-fn refuse_way_out(tokens: TokenStream) -> syn::Result<()> {
-    for token in tokens {
-        match &token {
-            TokenTree::Group(group) => refuse_way_out(group.stream())?,
-            TokenTree::Punct(punct) if punct.as_char() == '|' => return Ok(()),
-            TokenTree::Ident(ident) if ident == "async" => return Ok(()),
-            TokenTree::Punct(punct) if punct.as_char() == '?' => return Err(way_out(&token)),
-            TokenTree::Ident(ident) if ident == "await" || ident == "return" => return Err(way_out(&token)),
-            _ => {}
-        }
-    }
-    Ok(())
-}
-
-fn way_out(token: &TokenTree) -> Error {
-    let shown = if token.to_string() == "await" { ".await".to_owned() } else { token.to_string() };
+/// Refuses what leaves the expression, or waits in it.
+fn refuse_way_out(written: &Expr) -> syn::Result<()> {
+    let Some(token) = expression::way_out(written.to_token_stream()) else { return Ok(()) };
+    let shown = expression::shown(&token);
     let message = format!(
         "`{shown}` cannot stand in `with`, whose expressions give their values at once; \
          do it before, and hold the value in a field"
     );
-    Error::new(token.span(), message)
-}
-
-/// `self` and `state` as the generated function names them, also where other macros hand them on.
-pub(crate) fn visible(tokens: TokenStream) -> TokenStream {
-    let token = |token| match token {
-        TokenTree::Ident(mut ident) if ident == "self" || ident == "state" => {
-            ident.set_span(ident.span().resolved_at(Span::mixed_site()));
-            TokenTree::Ident(ident)
-        }
-        TokenTree::Group(group) => {
-            let mut seen = Group::new(group.delimiter(), visible(group.stream()));
-            seen.set_span(group.span());
-            TokenTree::Group(seen)
-        }
-        other => other,
-    };
-    tokens.into_iter().map(token).collect()
+    Err(Error::new(token.span(), message))
 }
 
 /// The messages, around which the expressions of `with` are evaluated once.
@@ -144,7 +115,7 @@ impl With {
         let and_token = Token![&](ends(&written).0);
         let expr = Box::new(written);
         let reference = ExprReference { attrs: vec![], and_token, mutability: None, expr };
-        Some(visible(reference.to_token_stream()))
+        Some(expression::visible(reference.to_token_stream()))
     }
 
     /// What the reference to the value is called: nothing that a constant in scope is.
@@ -158,57 +129,13 @@ impl With {
     }
 
     fn state(&self) -> Option<Span> {
-        let names = names(self.written.to_token_stream());
-        let state =
-            names.into_iter().find(|name| name.ident == "state" && name.before != Some('.') && !name.is_part);
-        state.map(|name| name.ident.span())
+        expression::state(self.written.to_token_stream())
     }
 
     /// The fields of `self` that the expression names; `None` if it uses `self` as a whole, or could not be read.
     pub(crate) fn fields(&self, fields: &[String]) -> Option<Vec<String>> {
-        let names = names(self.written.as_ref()?.to_token_stream());
+        let names = expression::names(self.written.as_ref()?.to_token_stream());
         let owners = names.into_iter().filter(|name| name.ident == "self");
         owners.map(|name| name.field.filter(|field| fields.contains(field))).collect()
     }
-}
-
-/// A name in an expression.
-struct Name {
-    ident: Ident,
-    /// The punctuation before it.
-    before: Option<char>,
-    /// Whether it is a step of a path, or a field in a struct expression: no variable.
-    is_part: bool,
-    /// What follows it after a dot.
-    field: Option<String>,
-}
-
-fn names(tokens: TokenStream) -> Vec<Name> {
-    let tokens: Vec<_> = tokens.into_iter().collect();
-    let punctuation = |at: usize| match tokens.get(at)? {
-        TokenTree::Punct(punct) => Some(punct.as_char()),
-        _ => None,
-    };
-    let mut names = vec![];
-    for (at, token) in tokens.iter().enumerate() {
-        match token {
-            TokenTree::Ident(ident) => {
-                let field = match tokens.get(at + 2) {
-                    Some(TokenTree::Ident(field)) if punctuation(at + 1) == Some('.') => Some(field),
-                    _ => None,
-                };
-                let before = |steps| at.checked_sub(steps).and_then(punctuation);
-                let is_step = before(1) == Some(':') && before(2) == Some(':');
-                names.push(Name {
-                    ident: ident.clone(),
-                    before: before(1),
-                    is_part: is_step || punctuation(at + 1) == Some(':'),
-                    field: field.map(|field| field.unraw().to_string()),
-                });
-            }
-            TokenTree::Group(group) => names.extend(self::names(group.stream())),
-            _ => {}
-        }
-    }
-    names
 }

@@ -44,6 +44,12 @@ keys! {
         "`name = \"…\"`: the name in ledgers and errors. Default: the struct's, in snake_case." name
         "`recover(rate_limit_error = [retry(5, 1s..60s), model(\"big\")], …)`: the steps that follow a failure." recover
         "`limits(requests = 5, tokens = 2_000, money = 0.05, time = 30s)`: the most that all calls of the node in one run may take." limits
+        "`prep = path`: the function that makes this step of a flow from the state: `fn(&State) -> Self`, or an `Option` or `Result` of it; it may be `async`." prep
+        "`store = path.to.field`: where in the state this step of a flow writes the output, by `into()`." store
+        "`action = Type`: what this step of a flow decides, by `From<&Output>` or by `route`. Default `()`." action
+        "`route = path`: the function that decides: `fn(&Output) -> Action` or `fn(&Output, &State) -> Action`, or a `Result` of it." route
+        "`post = path`: the function that does all that follows the output: `fn(self, Output, &mut State) -> Action`, or a `Result` of it." post
+        "`idempotent = false`: the node is never executed a second time." idempotent
     }
     field {
         "`#[node(skip)]`: no prompt uses the field." skip

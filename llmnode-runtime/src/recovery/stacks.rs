@@ -37,6 +37,8 @@ pub(crate) struct Stacks<'p> {
     pub(crate) fallback_model: Option<(&'p str, Level)>,
     /// The node has a fallback value.
     pub(crate) fallback: bool,
+    /// A call asks once, and no other model.
+    pub(crate) once: bool,
 }
 
 impl<'p> Stacks<'p> {
@@ -72,6 +74,7 @@ impl<'p> Stacks<'p> {
                 .or(model(run.fallback_model.as_deref(), Level::Run))
                 .or(model(own.fallback_model.as_deref().or(node.fallback_model), Level::Node)),
             fallback: node.fallback,
+            once: node.once,
         }
     }
 
@@ -79,6 +82,9 @@ impl<'p> Stacks<'p> {
     /// it differs from its category's.
     pub(crate) fn of(&self, category: Category, decision: Option<Retry>) -> (Failures, Vec<Recovery>) {
         let (key, mut steps) = self.chosen(category, decision);
+        if self.once {
+            steps.retain(|step| matches!(step, Recovery::Fallback | Recovery::Bubble));
+        }
         if is_transport(key) {
             for step in &mut steps {
                 if let Recovery::Retry { wait, .. } = step {
@@ -125,7 +131,7 @@ impl<'p> Stacks<'p> {
     pub(crate) fn is_plain(&self) -> bool {
         let owned = [self.call, self.run, self.own];
         let stated = owned.iter().any(|table| !table.is_empty()) || !self.node.is_empty();
-        !stated && self.fallback_model.is_none() && !self.fallback
+        !stated && !self.once && self.fallback_model.is_none() && !self.fallback
     }
 
     fn stated(&self, level: Level, key: Failures) -> Option<&[Recovery]> {

@@ -32,6 +32,9 @@ pub struct Attributes {
     pub fallback_model: Option<&'static str>,
     /// Whether the node has a fallback value.
     pub fallback: bool,
+    /// Whether a call of the node executes it once at most: nothing is tried again, and no other model is asked, whatever
+    /// the run says. A call that asks for it is a `config_error`.
+    pub once: bool,
     /// What all calls of the node in a run may spend together.
     pub limits: Limits,
 }
@@ -51,6 +54,7 @@ impl Attributes {
             recover: &[],
             fallback_model: None,
             fallback: false,
+            once: false,
             limits: Limits::new(),
         }
     }
@@ -149,6 +153,13 @@ impl Attributes {
     #[must_use]
     pub const fn fallback(mut self) -> Self {
         self.fallback = true;
+        self
+    }
+
+    /// States that a call executes the node once at most: `idempotent = false`.
+    #[must_use]
+    pub const fn once(mut self) -> Self {
+        self.once = true;
         self
     }
 

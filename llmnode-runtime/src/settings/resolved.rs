@@ -93,6 +93,11 @@ impl<'p> Resolved<'p> {
             .filter(|wait| wait.to < wait.from)
             .map(|wait| format!("the wait {wait} goes down"));
         let attempts = call.attempts.or(own.attempts).or(node.attempts);
+        let again = (node.once && asks_again(call)).then(|| {
+            "this node states `idempotent = false`, so a call of it may set no retries, no other model and no recover \
+             that asks again"
+                .to_owned()
+        });
         let alone = [
             (
                 attempts.is_some(),
@@ -129,8 +134,18 @@ impl<'p> Resolved<'p> {
             ),
         ];
         let alone = alone.into_iter().filter(|(is, _)| *is).map(|(_, fault)| fault.to_owned());
-        alone.chain(wait).chain(stacks.into_iter().flatten()).collect()
+        alone.chain(wait).chain(again).chain(stacks.into_iter().flatten()).collect()
     }
+}
+
+/// Whether settings ask that a node is executed a second time.
+fn asks_again(call: &Settings) -> bool {
+    let more = |count: Option<u32>| count.is_some_and(|count| count > 0);
+    let steps = call.recover.iter().flat_map(|(_, steps)| steps);
+    more(call.retries)
+        || more(call.transport_retries)
+        || call.fallback_model.is_some()
+        || steps.into_iter().any(|step| !matches!(step, Recovery::Fallback | Recovery::Bubble))
 }
 
 /// All faults as one error.

@@ -4,7 +4,7 @@ use std::future::{Future, ready};
 
 use super::checks::{Attempt, Check, Checks, Said};
 use crate::BoxFuture;
-use crate::function::{Function, Nothing, Parameters};
+use crate::function::{Function, Lend, Nothing, Parameters};
 
 /// What a validator returns: `Result<(), Invalid>` or a future of it. `Kind` only tells these apart.
 #[diagnostic::on_unimplemented(
@@ -71,30 +71,6 @@ pub trait ValidatorParameters<'a, T: ?Sized>: Parameters {
 pub trait StatedValidatorParameters<'a, T: ?Sized, S: ?Sized>: Parameters {
     /// The arguments.
     fn of(value: &'a T, state: &'a S, attempt: &'a Attempt) -> Self::Taken;
-}
-
-/// A value that a function may take as a `&D`: itself, and what clippy asks for in place of a `&String` or a `&Vec<T>`.
-pub trait Lend<D: ?Sized> {
-    /// A reference to it.
-    fn lend(&self) -> &D;
-}
-
-impl<T: ?Sized> Lend<T> for T {
-    fn lend(&self) -> &T {
-        self
-    }
-}
-
-impl Lend<str> for String {
-    fn lend(&self) -> &str {
-        self
-    }
-}
-
-impl<T> Lend<[T]> for Vec<T> {
-    fn lend(&self) -> &[T] {
-        self
-    }
 }
 
 macro_rules! parameters {

@@ -1,0 +1,81 @@
+/// Summarizes the current file.
+struct Summarize {
+    title: String,
+    text: String,
+}
+const _: () = {
+    use ::llmnode::__private as __llmnode;
+    #[automatically_derived]
+    impl __llmnode::Node for Summarize {
+        type Output = Summary;
+        const NAME: &'static ::core::primitive::str = "summarize";
+        const DESCRIPTION: &'static ::core::primitive::str = "Summarizes the current file.";
+    }
+    #[automatically_derived]
+    impl __llmnode::Exec<Shared> for Summarize {
+        fn exec(
+            &self,
+            __cx: &__llmnode::Cx<'_, Shared>,
+        ) -> impl ::core::future::Future<
+            Output = __llmnode::Executed<Self>,
+        > + ::core::marker::Send {
+            __llmnode::exec(self, __cx)
+        }
+    }
+    #[automatically_derived]
+    impl __llmnode::LlmNode<Shared> for Summarize {
+        fn render(&self, _: &Shared, __to: &mut __llmnode::Prompt) {
+            __to.user(
+                &[
+                    __llmnode::Segment::text("Summarize "),
+                    __llmnode::Segment::value(&self.title),
+                    __llmnode::Segment::text(":\n"),
+                    __llmnode::Segment::value(&self.text),
+                ],
+            );
+        }
+        #[inline]
+        fn output(&self) -> __llmnode::OutputSpec<Self::Output, Shared> {
+            use __llmnode::probes::*;
+            __llmnode::OutputSpec::json(
+                |__to| (&&&&__llmnode::Reached::<Summary>::new()).reach(__to),
+                |__value, __to| (&&&__llmnode::Dive(__value)).dive::<Shared>(__to),
+            )
+        }
+    }
+    #[automatically_derived]
+    impl __llmnode::Step<Shared> for Summarize {
+        type Action = ();
+        fn prep(
+            state: &Shared,
+        ) -> impl ::core::future::Future<
+            Output = __llmnode::Prepared<Self>,
+        > + ::core::marker::Send {
+            use __llmnode::forms::*;
+            __llmnode::prepared(move || ::core::result::Result::Ok(Self {
+                title: match (state.title.clone(),) {
+                    __given => {
+                        __llmnode::Field::<
+                            String,
+                        >::given("title", __given.0, |__it| (&&&__it).form())?
+                    }
+                },
+                text: match (state.files.get(&state.current).cloned(),) {
+                    __given => {
+                        __llmnode::Field::<
+                            String,
+                        >::given("text", __given.0, |__it| (&&&__it).form())?
+                    }
+                },
+            }))
+        }
+        fn post(
+            self,
+            __output: Self::Output,
+            state: &mut Shared,
+        ) -> __llmnode::Posted<Self::Action> {
+            __llmnode::store(&mut state.summary, __output);
+            ::core::result::Result::Ok(())
+        }
+    }
+};

@@ -1,0 +1,48 @@
+struct GoOn;
+const _: () = {
+    use ::llmnode::__private as __llmnode;
+    #[automatically_derived]
+    impl __llmnode::Node for GoOn {
+        type Output = ::std::string::String;
+        const NAME: &'static ::core::primitive::str = "go_on";
+    }
+    #[automatically_derived]
+    impl __llmnode::Exec<World> for GoOn {
+        fn exec(
+            &self,
+            __cx: &__llmnode::Cx<'_, World>,
+        ) -> impl ::core::future::Future<
+            Output = __llmnode::Executed<Self>,
+        > + ::core::marker::Send {
+            __llmnode::exec(self, __cx)
+        }
+    }
+    #[automatically_derived]
+    impl __llmnode::LlmNode<World> for GoOn {
+        fn render(&self, _: &World, __to: &mut __llmnode::Prompt) {
+            __to.user(&[__llmnode::Segment::text("Go on.")]);
+        }
+        #[inline]
+        fn output(&self) -> __llmnode::OutputSpec<Self::Output, World> {
+            __llmnode::OutputSpec::text()
+        }
+    }
+    #[automatically_derived]
+    impl __llmnode::Step<World> for GoOn {
+        type Action = ();
+        fn prep(
+            _: &World,
+        ) -> impl ::core::future::Future<
+            Output = __llmnode::Prepared<Self>,
+        > + ::core::marker::Send {
+            __llmnode::prepared(move || ::core::result::Result::Ok(Self {}))
+        }
+        fn post(
+            self,
+            __output: Self::Output,
+            state: &mut World,
+        ) -> __llmnode::Posted<Self::Action> {
+            __llmnode::Deciding::<Self::Action>::post(self, __output, state, finish)
+        }
+    }
+};

@@ -1,0 +1,72 @@
+struct Ask<T: Text> {
+    a: T,
+}
+const _: () = {
+    use ::llmnode::__private as __llmnode;
+    #[automatically_derived]
+    impl<T: Text> __llmnode::Node for Ask<T>
+    where
+        Self: ::core::marker::Sync,
+        T: __llmnode::PromptValue,
+    {
+        type Output = ::std::string::String;
+        const NAME: &'static ::core::primitive::str = "ask";
+        const ATTRIBUTES: __llmnode::Attributes = __llmnode::Attributes::new().once();
+    }
+    #[automatically_derived]
+    impl<T: Text> __llmnode::Exec<World> for Ask<T>
+    where
+        Self: ::core::marker::Sync,
+        T: __llmnode::PromptValue,
+    {
+        fn exec(
+            &self,
+            __cx: &__llmnode::Cx<'_, World>,
+        ) -> impl ::core::future::Future<
+            Output = __llmnode::Executed<Self>,
+        > + ::core::marker::Send {
+            __llmnode::exec(self, __cx)
+        }
+    }
+    #[automatically_derived]
+    impl<T: Text> __llmnode::LlmNode<World> for Ask<T>
+    where
+        Self: ::core::marker::Sync,
+        T: __llmnode::PromptValue,
+    {
+        fn render(&self, _: &World, __to: &mut __llmnode::Prompt) {
+            __to.user(&[__llmnode::Segment::value(&self.a)]);
+        }
+        #[inline]
+        fn output(&self) -> __llmnode::OutputSpec<Self::Output, World> {
+            __llmnode::OutputSpec::text()
+        }
+    }
+    #[automatically_derived]
+    impl<T: Text> __llmnode::Step<World> for Ask<T>
+    where
+        Self: ::core::marker::Sync,
+        T: __llmnode::PromptValue,
+        Self: ::core::marker::Send,
+    {
+        type Action = Next;
+        fn prep(
+            state: &World,
+        ) -> impl ::core::future::Future<
+            Output = __llmnode::Prepared<Self>,
+        > + ::core::marker::Send {
+            __llmnode::Preparing::<Self>::prep(state, Self::new)
+        }
+        fn post(
+            self,
+            __output: Self::Output,
+            state: &mut World,
+        ) -> __llmnode::Posted<Self::Action> {
+            let __action = __llmnode::Deciding::<
+                Self::Action,
+            >::route(&__output, &*state, next::<T>)?;
+            __llmnode::store(&mut state.a.0.b, __output);
+            ::core::result::Result::Ok(__action)
+        }
+    }
+};

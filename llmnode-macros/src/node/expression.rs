@@ -1,0 +1,114 @@
+//! Expressions of the user's in an attribute: what they may hold, what they name, and how generated code sees it.
+
+use proc_macro2::{Group, Ident, Span, TokenStream, TokenTree};
+use syn::ext::IdentExt;
+
+/// What leaves the expression, or waits in it. What a closure or an `async` block holds is their own.
+pub(crate) fn way_out(tokens: TokenStream) -> Option<TokenTree> {
+    for token in tokens {
+        match &token {
+            TokenTree::Group(group) => {
+                if let Some(found) = way_out(group.stream()) {
+                    return Some(found);
+                }
+            }
+            TokenTree::Punct(punct) if punct.as_char() == '|' => return None,
+            TokenTree::Ident(ident) if ident == "async" => return None,
+            TokenTree::Punct(punct) if punct.as_char() == '?' => return Some(token),
+            TokenTree::Ident(ident) if ident == "await" || ident == "return" => return Some(token),
+            _ => {}
+        }
+    }
+    None
+}
+
+/// How such a token is shown.
+pub(crate) fn shown(way_out: &TokenTree) -> String {
+    let token = way_out.to_string();
+    if token == "await" { ".await".to_owned() } else { token }
+}
+
+/// Where `self` stands, though not at the begin of a path.
+pub(crate) fn names_self(tokens: TokenStream) -> Option<Span> {
+    let mut tokens = tokens.into_iter().peekable();
+    while let Some(token) = tokens.next() {
+        let is_path = matches!(tokens.peek(), Some(TokenTree::Punct(next)) if next.as_char() == ':');
+        match token {
+            TokenTree::Ident(ident) if ident == "self" && !is_path => return Some(ident.span()),
+            TokenTree::Group(group) => {
+                if let Some(found) = names_self(group.stream()) {
+                    return Some(found);
+                }
+            }
+            _ => {}
+        }
+    }
+    None
+}
+
+/// `self` and `state` as the generated function names them, also where other macros hand them on.
+pub(crate) fn visible(tokens: TokenStream) -> TokenStream {
+    let token = |token| match token {
+        TokenTree::Ident(mut ident) if ident == "self" || ident == "state" => {
+            ident.set_span(ident.span().resolved_at(Span::mixed_site()));
+            TokenTree::Ident(ident)
+        }
+        TokenTree::Group(group) => {
+            let mut seen = Group::new(group.delimiter(), visible(group.stream()));
+            seen.set_span(group.span());
+            TokenTree::Group(seen)
+        }
+        other => other,
+    };
+    tokens.into_iter().map(token).collect()
+}
+
+/// Where an expression first names the program's state.
+pub(crate) fn state(tokens: TokenStream) -> Option<Span> {
+    let state = names(tokens)
+        .into_iter()
+        .find(|name| name.ident == "state" && name.before != Some('.') && !name.is_part);
+    state.map(|name| name.ident.span())
+}
+
+/// A name in an expression.
+pub(crate) struct Name {
+    pub(crate) ident: Ident,
+    /// The punctuation before it.
+    before: Option<char>,
+    /// Whether it is a step of a path, or a field in a struct expression: no variable.
+    is_part: bool,
+    /// What follows it after a dot.
+    pub(crate) field: Option<String>,
+}
+
+/// The names in an expression.
+pub(crate) fn names(tokens: TokenStream) -> Vec<Name> {
+    let tokens: Vec<_> = tokens.into_iter().collect();
+    let punctuation = |at: usize| match tokens.get(at)? {
+        TokenTree::Punct(punct) => Some(punct.as_char()),
+        _ => None,
+    };
+    let mut names = vec![];
+    for (at, token) in tokens.iter().enumerate() {
+        match token {
+            TokenTree::Ident(ident) => {
+                let field = match tokens.get(at + 2) {
+                    Some(TokenTree::Ident(field)) if punctuation(at + 1) == Some('.') => Some(field),
+                    _ => None,
+                };
+                let before = |steps| at.checked_sub(steps).and_then(punctuation);
+                let is_step = before(1) == Some(':') && before(2) == Some(':');
+                names.push(Name {
+                    ident: ident.clone(),
+                    before: before(1),
+                    is_part: is_step || punctuation(at + 1) == Some(':'),
+                    field: field.map(|field| field.unraw().to_string()),
+                });
+            }
+            TokenTree::Group(group) => names.extend(self::names(group.stream())),
+            _ => {}
+        }
+    }
+    names
+}

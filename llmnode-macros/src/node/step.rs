@@ -1,0 +1,100 @@
+//! What makes a node a step of flows: how it is made from the state, and what it does with its output.
+
+mod attribute;
+mod check;
+mod emit;
+mod store;
+
+use proc_macro2::Ident;
+use syn::parse::ParseStream;
+use syn::{Error, Expr, ExprPath, LitBool, Type};
+
+use crate::keyed::{Slot, fill, key, value};
+use crate::values::{fill_type, function, other_than};
+
+pub(crate) use attribute::{Prep, take_attributes};
+pub(crate) use check::check;
+pub(crate) use emit::{emit, stub};
+use store::StatePath;
+
+/// The arguments that make a node a step; each alone does.
+#[derive(Default)]
+pub(crate) struct StepArgs {
+    prep: Slot<ExprPath>,
+    store: Slot<StatePath>,
+    action: Slot<Type>,
+    route: Slot<ExprPath>,
+    post: Slot<ExprPath>,
+    idempotent: Slot<bool>,
+}
+
+impl StepArgs {
+    pub(crate) fn argument(&mut self, name: Ident, input: ParseStream<'_>) -> syn::Result<()> {
+        match name.to_string().as_str() {
+            "prep" => fill(&mut self.prep, name.clone(), function(input, &name)),
+            "store" => fill(&mut self.store, name, StatePath::parse(input)),
+            "action" => fill_type(&mut self.action, name, input),
+            "route" => fill(&mut self.route, name.clone(), function(input, &name)),
+            "post" => fill(&mut self.post, name.clone(), function(input, &name)),
+            _ => fill(&mut self.idempotent, name, truth(input)),
+        }
+    }
+
+    /// One of those that are given.
+    fn any(&self) -> Option<&Ident> {
+        let functions = [key(&self.prep), key(&self.route), key(&self.post)];
+        let others = [key(&self.store), key(&self.action), key(&self.idempotent)];
+        functions.into_iter().chain(others).flatten().next()
+    }
+
+    /// Whether the node was meant as a step.
+    pub(crate) fn makes_step(&self, preps: &[Option<Prep>]) -> bool {
+        self.any().is_some() || preps.iter().any(Option::is_some)
+    }
+
+    /// Whether the node must never be executed again.
+    pub(crate) fn once(&self) -> bool {
+        value(&self.idempotent) == Some(&false)
+    }
+}
+
+fn truth(input: ParseStream<'_>) -> syn::Result<bool> {
+    match input.fork().parse::<LitBool>() {
+        Ok(_) => input.parse::<LitBool>().map(|truth| truth.value),
+        Err(_) => {
+            let message = "`idempotent` takes `false`, for a node that must never be executed a second time";
+            Err(other_than(input, message))
+        }
+    }
+}
+
+/// A step after all checks.
+pub(crate) struct StepModel<'a> {
+    pub(crate) made: Made<'a>,
+    /// What it decides, if it decides anything.
+    pub(crate) action: Option<&'a Type>,
+    pub(crate) ends: Ends<'a>,
+    pub(crate) once: bool,
+}
+
+/// How a step is made from the state.
+pub(crate) enum Made<'a> {
+    /// Each field by an expression.
+    Fields(Vec<(&'a syn::Field, &'a Expr)>),
+    Function(&'a ExprPath),
+}
+
+/// What a step does with its output.
+pub(crate) enum Ends<'a> {
+    /// All of it is done by a function.
+    Post(&'a ExprPath),
+    Writes {
+        store: Option<&'a StatePath>,
+        route: Option<&'a ExprPath>,
+    },
+}
+
+/// Reports what a key cannot stand beside.
+fn beside(at: &Ident, message: impl std::fmt::Display) -> Error {
+    Error::new(at.span(), message)
+}

@@ -1,0 +1,111 @@
+//! `#[prep(expression)]` on a field: what it is when a flow comes to the node. The expression sees `state`.
+
+use proc_macro2::Span;
+use quote::ToTokens;
+use syn::spanned::Spanned;
+use syn::{Attribute, Error, Expr, Field, ItemStruct, Meta, Token};
+
+use crate::diagnostics::suggest;
+use crate::node::{Faults, expression};
+
+/// A field's expression.
+pub(crate) struct Prep {
+    pub(crate) at: Span,
+    /// Absent if it had a fault.
+    pub(crate) written: Option<Expr>,
+}
+
+/// Whether an attribute is one of ours.
+fn is_helper(attribute: &Attribute) -> bool {
+    attribute.path().is_ident("prep")
+}
+
+/// Removes `#[prep(…)]` from the fields; tells for each field what it says. `step`: other keys make the node a step.
+pub(crate) fn take_attributes(item: &mut ItemStruct, step: bool, faults: &mut Faults) -> Vec<Option<Prep>> {
+    for attribute in item.attrs.extract_if(.., |attribute| is_helper(attribute)) {
+        let message = "`#[prep(…)]` goes on a field; a function that makes the whole node is named by `prep = path` in \
+                       `#[llm_node(…)]`";
+        faults.push(Error::new_spanned(&attribute, message));
+    }
+    let step = step || item.fields.iter().any(|field| field.attrs.iter().any(is_helper));
+    item.fields.iter_mut().map(|field| take(field, step, faults)).collect()
+}
+
+fn take(field: &mut Field, step: bool, faults: &mut Faults) -> Option<Prep> {
+    let mut prep: Option<Prep> = None;
+    for attribute in field.attrs.extract_if(.., |attribute| is_helper(attribute)) {
+        let at = attribute.path().span();
+        if prep.is_some() {
+            faults.push(Error::new(at, "`#[prep]` given more than once"));
+            continue;
+        }
+        let written = read(&attribute, field.ident.as_ref());
+        let written = written.map_err(|error| faults.push(error)).ok();
+        prep = Some(Prep { at, written });
+    }
+    prep.or_else(|| if step { misspelt(field, faults) } else { None })
+}
+
+fn read(attribute: &Attribute, field: Option<&syn::Ident>) -> syn::Result<Expr> {
+    let field = field.map_or("field".to_owned(), ToString::to_string);
+    let wanted = |at| {
+        let message = format!(
+            "`#[prep]` takes an expression that sees `state`, such as `#[prep(state.{field}.clone())]`"
+        );
+        Error::new(at, message)
+    };
+    let Meta::List(list) = &attribute.meta else { return Err(wanted(attribute.path().span())) };
+    if list.tokens.is_empty() {
+        return Err(wanted(attribute.path().span()));
+    }
+    let parsed = attribute.parse_args_with(|input: syn::parse::ParseStream<'_>| {
+        let start = input.span();
+        let written: Expr = input.parse().map_err(|_| wanted(start))?;
+        let _: Option<Token![,]> = input.parse()?;
+        if !input.is_empty() {
+            let at = input.span();
+            let _: proc_macro2::TokenStream = input.parse()?;
+            return Ok(Err(Error::new(
+                at,
+                "`#[prep]` takes one expression; a list of values goes into brackets",
+            )));
+        }
+        Ok(Ok(written))
+    });
+    let written = parsed.map_err(|error| wanted(error.span()))??;
+    allowed(&written)?;
+    Ok(written)
+}
+
+/// Takes off what was probably meant as `#[prep(…)]`, as a field of a step needs one.
+fn misspelt(field: &mut Field, faults: &mut Faults) -> Option<Prep> {
+    let near = |attribute: &Attribute| {
+        let name = attribute.path().get_ident().map(ToString::to_string);
+        name.is_some_and(|name| suggest(&name, ["prep"]).is_some())
+    };
+    let attribute = field.attrs.extract_if(.., |attribute| near(attribute)).next()?;
+    let (at, name) = (attribute.path().span(), attribute.path().to_token_stream());
+    faults.push(Error::new(at, format!("unknown attribute `{name}`; did you mean `prep`?")));
+    Some(Prep { at, written: None })
+}
+
+/// Refuses what leaves the expression or waits in it, and the node that is only being made.
+fn allowed(written: &Expr) -> syn::Result<()> {
+    let tokens = written.to_token_stream();
+    if let Some(token) = expression::way_out(tokens.clone()) {
+        let shown = expression::shown(&token);
+        let mend = match shown.as_str() {
+            "?" => "it takes a `Result` as it is, and a function that uses `?` is named by `prep = path`",
+            _ => "name a function that prepares the node with `prep = path`",
+        };
+        return Err(Error::new(token.span(), format!("`{shown}` cannot stand in `#[prep]`; {mend}")));
+    }
+    match expression::names_self(tokens) {
+        Some(at) => {
+            let message = "`#[prep]` sees `state`, and no `self`, which is only being made; read the state, or name a function \
+                           that makes the node with `prep = path`";
+            Err(Error::new(at, message))
+        }
+        None => Ok(()),
+    }
+}

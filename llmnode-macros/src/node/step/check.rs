@@ -1,0 +1,136 @@
+//! Flow keys that parse and yet make no sense together.
+
+use proc_macro2::Ident;
+use syn::ext::IdentExt;
+use syn::spanned::Spanned;
+use syn::{Error, ItemStruct};
+
+use super::{Ends, Made, Prep, StepModel, beside};
+use crate::keyed::{Slot, key, value};
+use crate::node::Faults;
+use crate::node::args::NodeArgs;
+use crate::node::recover::{Action, Stack};
+
+/// The step that a node is; `None` if it is none, or has faults.
+pub(crate) fn check<'a>(
+    args: &'a NodeArgs,
+    item: &'a ItemStruct,
+    preps: &'a [Option<Prep>],
+    faults: &mut Faults,
+) -> Option<StepModel<'a>> {
+    let step = &args.step;
+    let prepared = preps.iter().flatten().next();
+    if step.any().is_none() && prepared.is_none() {
+        return None;
+    }
+    stateless(args, prepared, faults);
+    borrows(item, faults);
+    ends(args, faults);
+    if step.once() {
+        again(args, faults);
+    }
+    let made = made(args, item, preps, faults)?;
+    let ends = match value(&step.post) {
+        Some(post) => Ends::Post(post),
+        None => Ends::Writes { store: value(&step.store), route: value(&step.route) },
+    };
+    Some(StepModel { made, action: value(&step.action), ends, once: step.once() })
+}
+
+fn stateless(args: &NodeArgs, prepared: Option<&Prep>, faults: &mut Faults) {
+    // What could not be placed may well have been meant as the state.
+    if args.state.is_some() || args.misplaced {
+        return;
+    }
+    let (shown, at) = match (args.step.any(), prepared) {
+        (Some(key), _) => (key.to_string(), key.span()),
+        (None, Some(prep)) => ("#[prep]".to_owned(), prep.at),
+        (None, None) => return,
+    };
+    let message = format!(
+        "`{shown}` makes the node a step of flows, which reads and writes the program's state; name its type with `state = …`"
+    );
+    faults.push(Error::new(at, message));
+}
+
+fn borrows(item: &ItemStruct, faults: &mut Faults) {
+    if let Some(lifetime) = item.generics.lifetimes().next() {
+        let message = "a step of flows is made from the state that it later writes to, so it cannot borrow; let its fields own \
+                       their values";
+        faults.push(Error::new(lifetime.span(), message));
+    }
+}
+
+/// What decides and writes.
+fn ends(args: &NodeArgs, faults: &mut Faults) {
+    let step = &args.step;
+    if step.post.is_some() {
+        if let Some(store) = key(&step.store) {
+            let message = "`post` writes the output by itself; drop `store`, or `post`";
+            faults.push(beside(store, message));
+        }
+        if let Some(route) = key(&step.route) {
+            let message = "`post` returns the action by itself; drop `route`, or `post`";
+            faults.push(beside(route, message));
+        }
+    } else if let Some(route) = key(&step.route).filter(|_| step.action.is_none() && !args.misplaced) {
+        let message = "`route` decides where a flow goes on; name the type that it returns with `action = …`";
+        faults.push(beside(route, message));
+    }
+}
+
+/// What would execute a node again that must not be.
+fn again(args: &NodeArgs, faults: &mut Faults) {
+    let mut refuse = |at: &Ident| {
+        let message = format!(
+            "`idempotent = false` says that the node is never executed again; drop `{at}`, or `idempotent`"
+        );
+        faults.push(Error::new(at.span(), message));
+    };
+    let count = |slot: &Slot<u32>| value(slot).is_some_and(|count| *count > 0);
+    for slot in [&args.retries, &args.transport_retries] {
+        key(slot).filter(|_| count(slot)).into_iter().for_each(&mut refuse);
+    }
+    key(&args.fallback_model).into_iter().for_each(&mut refuse);
+    key(&args.wait).into_iter().for_each(&mut refuse);
+    let stacks = value(&args.recover).map_or(&[][..], Vec::as_slice);
+    for step in stacks.iter().flat_map(|Stack { steps, .. }| steps.iter().flatten()) {
+        if !matches!(step.action, Action::Fallback | Action::Bubble) {
+            refuse(&step.name);
+        }
+    }
+}
+
+/// How the node is made; every field has to be.
+fn made<'a>(
+    args: &'a NodeArgs,
+    item: &'a ItemStruct,
+    preps: &'a [Option<Prep>],
+    faults: &mut Faults,
+) -> Option<Made<'a>> {
+    if let Some(prep) = &args.step.prep {
+        if let Some(field) = preps.iter().flatten().next() {
+            let message = "`prep = path` makes the whole node; drop it, or `#[prep]`";
+            faults.push(Error::new(field.at, message));
+        }
+        return prep.value.as_ref().map(Made::Function);
+    }
+    let mut fields = vec![];
+    for (field, prep) in item.fields.iter().zip(preps) {
+        match prep {
+            Some(prep) => fields.push((field, prep.written.as_ref()?)),
+            None if args.misplaced => {}
+            None => faults.push(unprepared(field)),
+        }
+    }
+    Some(Made::Fields(fields))
+}
+
+fn unprepared(field: &syn::Field) -> Error {
+    let name = field.ident.as_ref().map(|name| name.unraw().to_string()).unwrap_or_default();
+    let message = format!(
+        "nothing prepares the field `{name}` of this step; mark it `#[prep(state.{name}.clone())]`, or name a function that \
+         makes the node with `prep = path`"
+    );
+    Error::new(field.ident.as_ref().map_or(field.span(), |name| name.span()), message)
+}

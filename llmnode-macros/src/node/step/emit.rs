@@ -1,0 +1,195 @@
+//! From a checked step to its impl of `Step`.
+
+use proc_macro2::{Ident, Literal, Span, TokenStream};
+use quote::{ToTokens, quote_spanned};
+use syn::ext::IdentExt;
+use syn::{Expr, ExprPath, Field, Generics, Type, parse_quote};
+
+use super::store::StatePath;
+use super::{Ends, Made, StepArgs, StepModel};
+use crate::generics::{ends, fresh};
+use crate::keyed::value;
+use crate::node::expression;
+use crate::node::model::NodeModel;
+
+/// The impl. `stated` are the generics with those of the state.
+pub(crate) fn emit(
+    model: &NodeModel<'_>,
+    step: &StepModel<'_>,
+    state: &Type,
+    stated: &Generics,
+    private: &Ident,
+) -> TokenStream {
+    let here = Span::mixed_site();
+    let ident = &model.item.ident;
+    let mut stated = stated.clone();
+    if matches!(step.made, Made::Function(_)) && stated.type_params().next().is_some() {
+        // It comes out of a future, which may move between threads.
+        stated.make_where_clause().predicates.push(parse_quote!(Self: ::core::marker::Send));
+    }
+    let ty_generics = model.item.generics.split_for_impl().1;
+    let (impl_generics, _, where_clause) = stated.split_for_impl();
+    let action = action(step.action);
+    let (prep, post) = (prep(&step.made, state, private), post(step, state, private));
+    quote_spanned! {here=>
+        #[automatically_derived]
+        impl #impl_generics #private::Step<#state> for #ident #ty_generics #where_clause {
+            #action
+            #prep
+            #post
+        }
+    }
+}
+
+/// At the action's type, where one that is less visible than the node is reported.
+fn action(action: Option<&Type>) -> TokenStream {
+    match action {
+        Some(action) => {
+            let at = ends(action).0;
+            quote_spanned!(at=> type Action = #action;)
+        }
+        None => quote_spanned!(Span::mixed_site()=> type Action = ();),
+    }
+}
+
+fn prep(made: &Made<'_>, state: &Type, private: &Ident) -> TokenStream {
+    let here = Span::mixed_site();
+    let (lent, node) = match made {
+        Made::Function(path) => (true, called("prep", path, quote_spanned!(here=> state), private)),
+        Made::Fields(fields) => {
+            let reads =
+                fields.iter().any(|(_, written)| expression::state(written.to_token_stream()).is_some());
+            let forms = (!fields.is_empty()).then(|| quote_spanned!(here=> use #private::forms::*;));
+            let fields = fields.iter().map(|(field, written)| self::field(field, written, private));
+            let node = quote_spanned! {here=>
+                #forms
+                #private::prepared(move || ::core::result::Result::Ok(Self { #(#fields),* }))
+            };
+            (reads, node)
+        }
+    };
+    let lent = if lent { quote_spanned!(here=> state) } else { quote_spanned!(here=> _) };
+    quote_spanned! {here=>
+        fn prep(
+            #lent: &#state,
+        ) -> impl ::core::future::Future<Output = #private::Prepared<Self>> + ::core::marker::Send {
+            #node
+        }
+    }
+}
+
+/// One field by its expression. What that gave is named again with the places of its first and last token, so that all of
+/// the expression is underlined where it gives another type.
+fn field(field: &Field, written: &Expr, private: &Ident) -> Option<TokenStream> {
+    let (ident, ty) = (field.ident.as_ref()?, &field.ty);
+    let name = ident.unraw().to_string();
+    let (first, last) = ends(written);
+    let (given, mut member) = (Ident::new("__given", first), Literal::usize_unsuffixed(0));
+    member.set_span(last);
+    let given = quote_spanned!(first=> #given.#member);
+    let mut near = private.clone();
+    near.set_span(first);
+    let near = quote_spanned!(last=> #near::Field::<#ty>::given);
+    let written = expression::visible(written.to_token_stream());
+    Some(quote_spanned! {Span::mixed_site()=>
+        #ident: match (#written,) {
+            __given => #near(#name, #given, |__it| (&&&__it).form())?,
+        }
+    })
+}
+
+fn post(step: &StepModel<'_>, state: &Type, private: &Ident) -> TokenStream {
+    let here = Span::mixed_site();
+    let (output, lent, body) = match &step.ends {
+        Ends::Post(path) => {
+            let arguments = quote_spanned!(here=> self, __output, state);
+            (true, true, called("post", path, arguments, private))
+        }
+        Ends::Writes { store, route } => {
+            let decided = decided(step.action, *route, private);
+            let stored = store.map(|place| self::store(place, private));
+            let action = match &decided {
+                Some(_) => quote_spanned!(here=> __action),
+                None => quote_spanned!(here=> ()),
+            };
+            let body = quote_spanned!(here=> #decided #stored ::core::result::Result::Ok(#action));
+            (decided.is_some() || store.is_some(), route.is_some() || store.is_some(), body)
+        }
+    };
+    let output = if output { quote_spanned!(here=> __output) } else { quote_spanned!(here=> _) };
+    let lent = if lent { quote_spanned!(here=> state) } else { quote_spanned!(here=> _) };
+    quote_spanned! {here=>
+        fn post(self, #output: Self::Output, #lent: &mut #state) -> #private::Posted<Self::Action> {
+            #body
+        }
+    }
+}
+
+/// The action, before the output is moved.
+fn decided(action: Option<&Type>, route: Option<&ExprPath>, private: &Ident) -> Option<TokenStream> {
+    let here = Span::mixed_site();
+    let action = action?;
+    let decided = match route {
+        Some(path) => {
+            let arguments = quote_spanned!(here=> &__output, &*state);
+            let route = called("route", path, arguments, private);
+            quote_spanned!(here=> #route?)
+        }
+        None => {
+            let (first, last) = ends(action);
+            let mut private = private.clone();
+            private.set_span(first);
+            quote_spanned!(last=> #private::decided::<#action, Self::Output>(&__output))
+        }
+    };
+    Some(quote_spanned!(here=> let __action = #decided;))
+}
+
+/// The place stands in the user's own names, from the first to the last, so that all of the path is underlined.
+fn store(place: &StatePath, private: &Ident) -> TokenStream {
+    let here = Span::mixed_site();
+    let first = place.steps().first().map_or(here, |first| ends(first).0);
+    let state = Ident::new("state", first);
+    let and = quote_spanned!(first=> &mut);
+    let path = place.emit();
+    quote_spanned!(here=> #private::store(#and #state #path, __output);)
+}
+
+/// The call of a function of the runtime that calls the user's, at the user's path, where another signature is reported.
+fn called(name: &str, path: &ExprPath, arguments: TokenStream, private: &Ident) -> TokenStream {
+    // The names of the call, from the first to the last, lie over the path, so that all of it is underlined.
+    let (at, end) = ends(path);
+    let mut private = private.clone();
+    private.set_span(at);
+    let name = match name {
+        "prep" => quote_spanned!(end=> Preparing::<Self>::prep),
+        "route" => quote_spanned!(end=> Deciding::<Self::Action>::route),
+        _ => quote_spanned!(end=> Deciding::<Self::Action>::post),
+    };
+    quote_spanned!(end=> #private::#name(#arguments, #path))
+}
+
+/// What stands in for the impl on a node with faults.
+pub(crate) fn stub(step: &StepArgs, ident: &Ident, generics: &Generics, private: &Ident) -> TokenStream {
+    let here = Span::mixed_site();
+    let action = action(value(&step.action));
+    let any_state = fresh("AnyRunState", generics);
+    let mut stated = generics.clone();
+    stated.params.push(parse_quote!(#any_state: ::core::marker::Sync));
+    let ty_generics = generics.split_for_impl().1;
+    let (impl_generics, _, where_clause) = stated.split_for_impl();
+    quote_spanned! {here=>
+        #[automatically_derived]
+        impl #impl_generics #private::Step<#any_state> for #ident #ty_generics #where_clause {
+            #action
+            fn prep(
+                _: &#any_state,
+            ) -> impl ::core::future::Future<Output = #private::Prepared<Self>> + ::core::marker::Send {
+                ::core::future::pending()
+            }
+            fn post(self, _: Self::Output, _: &mut #any_state) -> #private::Posted<Self::Action> {
+                ::core::unreachable!()
+            }
+        }
+    }
+}

@@ -1,0 +1,360 @@
+//! Nodes that `#[llm_node]` makes steps of flows.
+
+#![allow(clippy::unwrap_used, reason = "a test")]
+
+use llmnode::Reply;
+use llmnode::prelude::*;
+
+#[derive(Default)]
+struct World {
+    files: Vec<String>,
+    current: usize,
+    summary: Option<String>,
+    notes: Notes,
+    tags: (u8, String),
+}
+
+#[derive(Default)]
+struct Notes {
+    last: String,
+    count: u32,
+}
+
+fn world() -> World {
+    World { files: vec!["one".into(), "two".into()], ..World::default() }
+}
+
+#[llm_node(prompt = "Summarize in 10 words:\n{text}", state = World, store = summary)]
+struct Summarize {
+    #[prep(state.files.get(state.current).cloned())]
+    text: String,
+}
+
+#[tokio::test]
+async fn a_step_prepares_itself_and_stores_its_output() {
+    let model = ScriptedModel::new().reply("short");
+    let mut run = Run::new(model.clone()).with_state(world());
+    run.step::<Summarize>().await.unwrap();
+    assert_eq!(model.requests()[0].messages[0].content, "Summarize in 10 words:\none");
+    assert_eq!(run.state().summary.as_deref(), Some("short"));
+}
+
+#[tokio::test]
+async fn an_option_without_a_value_is_a_prep_error_that_names_the_field_and_asks_no_model() {
+    let model = ScriptedModel::new().reply("never");
+    let mut run = Run::new(model.clone()).with_state(World::default());
+    let error = run.step::<Summarize>().await.unwrap_err();
+    assert_eq!(error.category(), Category::PrepError);
+    assert_eq!(
+        error.to_string(),
+        "summarize: prep_error: the field `text` could not be prepared: its `#[prep]` gave `None`"
+    );
+    assert_eq!(model.requests().len(), 0);
+    assert!(run.ledger().of::<Summarize>().is_none(), "it was never called");
+}
+
+/// What an expression gives may be left open: it is then what the field is.
+#[llm_node(
+    prompt = "{number} {maybe:or(none)} {names:list} {longest} {sum} {shout} {all:list} {literal}",
+    state = World,
+    post = Forms::keep
+)]
+struct Forms {
+    #[prep(state.tags.1.parse::<u8>())]
+    number: u8,
+    #[prep(state.files.first().cloned())]
+    maybe: Option<String>,
+    #[prep(state.files.iter().map(|name| name.to_uppercase()).collect())]
+    names: Vec<String>,
+    #[prep(state.files.iter().map(|name| name.len()).max())]
+    longest: usize,
+    #[prep(state.files.iter().map(|name| name.len()).sum())]
+    sum: usize,
+    #[prep("hey".into())]
+    shout: String,
+    #[prep(state.files.iter().map(|name| check(name)).collect::<Result<_, _>>())]
+    all: Vec<String>,
+    #[prep(7)]
+    literal: u16,
+}
+
+impl Forms {
+    fn keep(self, answer: String, state: &mut World) {
+        state.notes.last = answer;
+        state.notes.count += u32::from(self.literal);
+    }
+}
+
+fn check(name: &str) -> Result<String, String> {
+    if name.len() == 3 { Ok(name.to_owned()) } else { Err(format!("{name} is long")) }
+}
+
+#[tokio::test]
+async fn an_expression_gives_a_value_an_option_or_a_result() {
+    let model = ScriptedModel::new().reply("yes");
+    let mut run = Run::new(model.clone()).with_state(World { tags: (0, "9".into()), ..world() });
+    run.step::<Forms>().await.unwrap();
+    let prompt = &model.requests()[0].messages[0].content;
+    assert_eq!(prompt, "9 one - ONE\n- TWO 3 6 hey - one\n- two 7");
+    assert_eq!((run.state().notes.last.as_str(), run.state().notes.count), ("yes", 7));
+}
+
+#[tokio::test]
+async fn an_error_of_an_expression_is_a_prep_error_with_its_source() {
+    let mut run = Run::new(ScriptedModel::new()).with_state(World { tags: (0, "x".into()), ..world() });
+    let error = run.step::<Forms>().await.unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "forms: prep_error: the field `number` could not be prepared: invalid digit found in string"
+    );
+    assert!(std::error::Error::source(&error).unwrap().is::<std::num::ParseIntError>());
+}
+
+#[tokio::test]
+async fn fields_are_prepared_in_order_and_the_first_that_cannot_be_ends_it() {
+    let mut run = Run::new(ScriptedModel::new()).with_state(World::default());
+    for (number, files, said) in
+        [("x", vec![], "`number`"), ("9", vec![], "`longest`"), ("9", vec!["long"], "`all`")]
+    {
+        run.state_mut().tags.1 = number.into();
+        run.state_mut().files = files.into_iter().map(str::to_owned).collect();
+        let error = run.step::<Forms>().await.unwrap_err();
+        assert!(error.message().starts_with(&format!("the field {said} could not be prepared")), "{error}");
+    }
+}
+
+#[derive(Debug, PartialEq)]
+enum Decision {
+    Search,
+    Answer,
+}
+
+#[llm_output]
+struct Plan {
+    what: String,
+    done: bool,
+}
+
+impl From<&Plan> for Decision {
+    fn from(plan: &Plan) -> Self {
+        if plan.done { Decision::Answer } else { Decision::Search }
+    }
+}
+
+#[llm_node(prompt = "What now?", output = Plan, state = World, action = Decision, post = wrote)]
+struct Decide;
+
+fn wrote(_: Decide, plan: Plan, state: &mut World) -> Result<Decision, String> {
+    if plan.what.is_empty() {
+        return Err("nothing to do".to_owned());
+    }
+    let decision = Decision::from(&plan);
+    state.notes.last = plan.what;
+    Ok(decision)
+}
+
+#[tokio::test]
+async fn a_post_decides_and_writes() {
+    let model = ScriptedModel::new().reply(r#"{"what": "look", "done": false}"#);
+    let mut run = Run::new(model).with_state(world());
+    assert_eq!(run.step::<Decide>().await.unwrap(), Decision::Search);
+    assert_eq!(run.state().notes.last, "look");
+}
+
+#[tokio::test]
+async fn an_error_of_a_post_is_aborted_and_never_tried_again() {
+    let model = ScriptedModel::new().reply(r#"{"what": "", "done": false}"#).reply("never");
+    let mut run = Run::new(model.clone()).with_state(world()).with_settings(Settings::new().retries(3));
+    let error = run.step::<Decide>().await.unwrap_err();
+    assert_eq!(error.to_string(), "decide: aborted: post failed: nothing to do");
+    assert_eq!(model.requests().len(), 1);
+}
+
+/// Another state, which holds the plan itself.
+mod planned {
+    use super::*;
+
+    pub(super) struct Planned {
+        pub(super) plan: Option<Plan>,
+    }
+
+    #[llm_node(prompt = "What now?", output = Plan, state = Planned, action = Decision, store = plan)]
+    pub(super) struct FromOutput;
+
+    #[llm_node(
+        prompt = "What now?",
+        output = Plan,
+        state = Planned,
+        action = Decision,
+        route = by_the_old_state,
+        store = plan
+    )]
+    pub(super) struct Routed;
+
+    fn by_the_old_state(plan: &Plan, state: &Planned) -> Result<Decision, std::fmt::Error> {
+        match &state.plan {
+            Some(before) if before.what == plan.what => Ok(Decision::Answer),
+            Some(_) => Ok(Decision::Search),
+            None => Err(std::fmt::Error),
+        }
+    }
+}
+
+use planned::Planned;
+
+#[tokio::test]
+async fn an_action_follows_from_the_output_before_it_is_stored() {
+    let model = ScriptedModel::new().reply(r#"{"what": "look", "done": true}"#);
+    let mut run = Run::new(model).with_state(Planned { plan: None });
+    assert_eq!(run.step::<planned::FromOutput>().await.unwrap(), Decision::Answer);
+    assert_eq!(run.state().plan.as_ref().unwrap().what, "look");
+}
+
+#[tokio::test]
+async fn a_route_sees_the_output_and_the_state_as_it_was() {
+    let reply = |what: &str| format!(r#"{{"what": "{what}", "done": false}}"#);
+    let model = ScriptedModel::new().reply(reply("a")).reply(reply("b")).reply(reply("b"));
+    let plan = Plan { what: "0".into(), done: false };
+    let mut run = Run::new(model).with_state(Planned { plan: Some(plan) });
+    for decision in [Decision::Search, Decision::Search, Decision::Answer] {
+        assert_eq!(run.step::<planned::Routed>().await.unwrap(), decision);
+    }
+}
+
+#[tokio::test]
+async fn an_error_of_a_route_is_aborted_and_nothing_is_stored() {
+    let model = ScriptedModel::new().reply(r#"{"what": "a", "done": false}"#);
+    let mut run = Run::new(model.clone()).with_state(Planned { plan: None });
+    let error = run.step::<planned::Routed>().await.unwrap_err();
+    assert_eq!(error.category(), Category::Aborted);
+    assert!(std::error::Error::source(&error).unwrap().is::<std::fmt::Error>());
+    assert!(run.state().plan.is_none());
+    assert_eq!(model.requests().len(), 1);
+}
+
+#[llm_node(
+    prompt = "Which word?",
+    output = u8,
+    state = World,
+    prep = Pick::from_state,
+    store = tags.0,
+    fallback = Pick::seven,
+    transport_retries = 0
+)]
+struct Pick {
+    #[node(skip)]
+    at: usize,
+}
+
+impl Pick {
+    async fn from_state(state: &World) -> Result<Self, std::fmt::Error> {
+        tokio::task::yield_now().await;
+        if state.files.is_empty() { Err(std::fmt::Error) } else { Ok(Pick { at: state.current }) }
+    }
+
+    fn seven(&self, _: &World, _: &NodeError) -> u8 {
+        7 + u8::try_from(self.at).unwrap()
+    }
+}
+
+#[tokio::test]
+async fn a_fallback_value_goes_through_post() {
+    let model = ScriptedModel::new().reply("no number");
+    let mut run = Run::new(model).with_state(world());
+    run.step::<Pick>().await.unwrap();
+    assert_eq!(run.state().tags.0, 7);
+}
+
+#[llm_node(prompt = "Say {what}.", state = World, prep = said, store = notes.last)]
+struct Say {
+    what: String,
+}
+
+fn said(state: &World) -> Option<Say> {
+    Some(Say { what: state.files.first()?.clone() })
+}
+
+#[tokio::test]
+async fn a_function_prepares_a_step_or_gives_none() {
+    let model = ScriptedModel::new().reply("one!");
+    let mut run = Run::new(model.clone()).with_state(world());
+    run.step::<Say>().await.unwrap();
+    assert_eq!(run.state().notes.last, "one!");
+    run.state_mut().files.clear();
+    let error = run.step::<Say>().await.unwrap_err();
+    assert_eq!(error.to_string(), "say: prep_error: prep gave `None`");
+    assert_eq!(model.requests().len(), 1);
+}
+
+#[llm_node(prompt = "Fail.", state = World, prep = Categorised::new, store = notes.last)]
+struct Categorised;
+
+impl Categorised {
+    fn new(_: &World) -> Result<Self, NodeError> {
+        Err(NodeError::new(Category::LimitExceeded, "enough for today"))
+    }
+}
+
+#[tokio::test]
+async fn a_node_error_of_the_programs_own_keeps_its_category() {
+    let mut run = Run::new(ScriptedModel::new()).with_state(world());
+    let error = run.step::<Categorised>().await.unwrap_err();
+    assert_eq!(error.to_string(), "categorised: limit_exceeded: enough for today");
+}
+
+#[tokio::test]
+async fn nothing_is_stored_when_the_node_fails() {
+    let model = ScriptedModel::new().reply(Reply::failure(Category::QuotaError));
+    let state = World { summary: Some("old".into()), ..world() };
+    let mut run = Run::new(model).with_state(state);
+    assert_eq!(run.step::<Summarize>().await.unwrap_err().category(), Category::QuotaError);
+    assert_eq!(run.state().summary.as_deref(), Some("old"));
+}
+
+#[tokio::test]
+async fn a_step_that_is_dropped_leaves_the_state_as_it_was() {
+    let model = ScriptedModel::new().reply(Reply::never());
+    let mut run = Run::new(model).with_state(World { summary: Some("old".into()), ..world() });
+    {
+        let mut step = Box::pin(run.step::<Summarize>());
+        let woken = std::future::poll_fn(|cx| std::task::Poll::Ready(step.as_mut().poll(cx).is_pending()));
+        assert!(woken.await);
+    }
+    assert_eq!(run.state().summary.as_deref(), Some("old"));
+    assert_eq!(run.ledger().of::<Summarize>().unwrap().visits, 1, "the request was begun, and is accounted");
+}
+
+#[llm_node(prompt = "Pay {amount}.", state = World, store = notes.last, idempotent = false)]
+struct Pay {
+    #[prep(state.notes.count)]
+    amount: u32,
+}
+
+#[tokio::test]
+async fn what_is_not_idempotent_is_executed_once_whatever_the_run_says() {
+    let model = ScriptedModel::new().reply(Reply::failure(Category::ServerError)).reply("paid");
+    let other = ScriptedModel::new().reply("never");
+    let settings = Settings::new().transport_retries(5).fallback_model("other");
+    let mut run =
+        Run::new(model.clone()).model("other", other.clone()).with_settings(settings).with_state(world());
+    assert_eq!(run.step::<Pay>().await.unwrap_err().category(), Category::ServerError);
+    assert_eq!((model.requests().len(), other.requests().len()), (1, 0));
+}
+
+#[tokio::test]
+async fn a_call_that_asks_to_execute_it_again_is_refused() {
+    let run = Run::new(ScriptedModel::new()).with_state(world());
+    for settings in [
+        Settings::new().transport_retries(1),
+        Settings::new().fallback_model("other"),
+        Settings::new().recover(Category::Network, [llmnode::Recovery::retry(1)]),
+    ] {
+        let error = run.call(&Pay { amount: 1 }).settings(settings).await.unwrap_err();
+        assert_eq!(error.category(), Category::ConfigError);
+        assert!(error.message().contains("`idempotent = false`"), "{error}");
+    }
+    let model = ScriptedModel::new().reply("paid");
+    let once = Settings::new().transport_retries(0);
+    let run = Run::new(model).with_state(world());
+    assert_eq!(run.call(&Pay { amount: 1 }).settings(once).await.unwrap(), "paid");
+}
