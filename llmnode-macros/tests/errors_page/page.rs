@@ -70,6 +70,12 @@ const SECTIONS: &[Section] = &[
                 `repair(n)`, `model(\"name\")`, `fallback` and `bubble`.",
     },
     Section {
+        title: "Nodes as steps of a flow",
+        folders: &["step"],
+        about: "`#[prep(expression)]` on a field, or `prep = path`, makes a step from the state; `store = field`, `action = Type`, \
+                `route = path` and `post = path` say what follows its output.",
+    },
+    Section {
         title: "Flows",
         folders: &["flow", "action"],
         about: "`flow! { Name(State): Step => Other, Other => match { Decision::Again => Step, Decision::Done => end } }` declares a flow; \
