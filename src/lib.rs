@@ -314,6 +314,9 @@ pub use llmnode_macros::validate;
 pub use llmnode_macros::{Action, flow};
 
 /// The snippets of the documentation's pages, as doctests.
+#[cfg(all(doctest, feature = "journal"))]
+#[doc = include_str!("../docs/durability.md")]
+mod durability {}
 #[cfg(doctest)]
 #[doc = include_str!("../docs/observability.md")]
 mod observability {}

@@ -13,6 +13,8 @@ mod error;
 pub mod flow;
 mod format;
 mod function;
+#[cfg(feature = "journal")]
+pub mod journal;
 mod ledger;
 mod limits;
 pub mod media;

@@ -39,7 +39,7 @@ pub struct NodeStats {
 }
 
 impl NodeStats {
-    fn and(mut self, other: NodeStats) -> NodeStats {
+    pub(super) fn and(mut self, other: NodeStats) -> NodeStats {
         self.usage.merge(&other.usage);
         self.busy = self.busy.saturating_add(other.busy);
         self.visits = self.visits.saturating_add(other.visits);
@@ -61,21 +61,30 @@ pub struct Ledger(Arc<Mutex<Book>>);
 pub(super) struct Slot(usize);
 
 /// A node's type, told apart by its path from another type of the same name.
-#[derive(Clone, PartialEq, Eq)]
+#[derive(Clone)]
 pub(crate) struct NodeKey {
-    pub(crate) path: &'static str,
+    pub(crate) path: Cow<'static, str>,
     /// What the type is called, whatever this very node is.
-    type_name: &'static str,
+    pub(super) type_name: Cow<'static, str>,
     pub(crate) name: Cow<'static, str>,
 }
 
+/// By type and name; what the type is called, its path says already.
+impl PartialEq for NodeKey {
+    fn eq(&self, other: &Self) -> bool {
+        self.path == other.path && self.name == other.name
+    }
+}
+
+impl Eq for NodeKey {}
+
 impl NodeKey {
     pub(crate) fn of<N: Node>(node: &N) -> Self {
-        NodeKey { path: Self::path::<N>(), type_name: N::NAME, name: node.name() }
+        NodeKey { path: Self::path::<N>().into(), type_name: N::NAME.into(), name: node.name() }
     }
 
     fn of_type(&self) -> Self {
-        NodeKey { name: Cow::Borrowed(self.type_name), ..*self }
+        NodeKey { name: self.type_name.clone(), ..self.clone() }
     }
 
     /// What tells a node's type. Not `TypeId`: a node may borrow. A reference counts as the node that it points to.
@@ -91,11 +100,14 @@ impl Hash for NodeKey {
     }
 }
 
-struct Book {
-    ids: Ids,
-    stats: Vec<(NodeKey, NodeStats)>,
+pub(super) struct Book {
+    pub(super) ids: Ids,
+    pub(super) stats: Vec<(NodeKey, NodeStats)>,
     slots: HashMap<NodeKey, Slot>,
-    calls: VecDeque<Arc<CallRecord>>,
+    /// How many records of each journal are in it.
+    #[cfg(feature = "journal")]
+    pub(super) journals: HashMap<String, u64>,
+    pub(super) calls: VecDeque<Arc<CallRecord>>,
     remembered: usize,
 }
 
@@ -105,6 +117,8 @@ impl Default for Book {
             ids: Ids::default(),
             stats: Vec::new(),
             slots: HashMap::new(),
+            #[cfg(feature = "journal")]
+            journals: HashMap::new(),
             calls: VecDeque::new(),
             remembered: REMEMBERED,
         }
@@ -193,8 +207,7 @@ impl Ledger {
         let stats = book.stats(slot);
         stats.busy = stats.busy.saturating_add(busy);
         stats.degraded += u64::from(record.degraded.is_some());
-        book.calls.push_back(record);
-        book.trim();
+        book.push(record);
     }
 
     fn by_name<T>(&self, figure: impl Fn(&NodeStats) -> T) -> BTreeMap<String, T> {
@@ -214,7 +227,7 @@ impl Ledger {
         named.into_iter().map(|(name, stats)| (name, figure(&stats))).collect()
     }
 
-    fn lock(&self) -> MutexGuard<'_, Book> {
+    pub(super) fn lock(&self) -> MutexGuard<'_, Book> {
         // Nothing panics while it holds the lock.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -236,6 +249,18 @@ impl Book {
     fn stats(&mut self, Slot(index): Slot) -> &mut NodeStats {
         // A book forgets no node, so each slot that it gave is one of its own.
         &mut self.stats[index].1
+    }
+
+    #[cfg(feature = "journal")]
+    pub(super) fn add(&mut self, node: &NodeKey, stats: NodeStats) {
+        let slot = self.slot(node);
+        let entry = self.stats(slot);
+        *entry = entry.and(stats);
+    }
+
+    pub(super) fn push(&mut self, record: Arc<CallRecord>) {
+        self.calls.push_back(record);
+        self.trim();
     }
 
     fn trim(&mut self) {

@@ -32,6 +32,11 @@ pub(super) struct Ids {
 }
 
 impl Ids {
+    #[cfg(feature = "journal")]
+    pub(super) fn made(&self, call: CallId) -> bool {
+        call.run == self.run
+    }
+
     pub(super) fn next(&mut self) -> CallId {
         self.calls = self.calls.wrapping_add(1);
         CallId { run: self.run, call: self.calls }

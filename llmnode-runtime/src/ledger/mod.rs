@@ -5,6 +5,8 @@ mod book;
 mod estimate;
 mod hooks;
 mod id;
+#[cfg(feature = "journal")]
+mod import;
 pub(crate) mod milliseconds;
 mod record;
 mod recorder;
@@ -21,6 +23,8 @@ pub(crate) use estimate::{prompt_tokens, text_tokens};
 pub use hooks::CallInfo;
 pub(crate) use hooks::Hooks;
 pub use id::{AttemptId, CallId};
+#[cfg(feature = "journal")]
+pub(crate) use import::time_of_attempts;
 pub use record::{AttemptKind, AttemptRecord, CallRecord, Degraded, FailedTry, Flag};
 #[cfg(feature = "journal")]
 pub(crate) use recorder::{Event, Recorder};

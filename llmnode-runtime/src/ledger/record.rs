@@ -158,6 +158,23 @@ impl AttemptRecord {
         }
     }
 
+    /// The same without content.
+    #[cfg(feature = "journal")]
+    pub(crate) fn figures(&self) -> AttemptRecord {
+        AttemptRecord {
+            category: self.category,
+            flags: self.flags.clone(),
+            usage: self.usage,
+            estimate: self.estimate,
+            elapsed: self.elapsed,
+            retry_after: self.retry_after,
+            finish_reason: self.finish_reason.clone(),
+            status: self.status,
+            request_id: self.request_id.clone(),
+            ..AttemptRecord::new(self.id, self.kind, self.wait, self.model.clone())
+        }
+    }
+
     /// Lets go of what the model wrote and of what was wrong with it; the message stays.
     pub(super) fn forget_content(&mut self) {
         self.answer = None;
@@ -258,6 +275,22 @@ pub struct CallRecord {
 }
 
 impl CallRecord {
+    /// The same without the attempts.
+    #[cfg(feature = "journal")]
+    pub(crate) fn without_attempts(&self) -> CallRecord {
+        CallRecord {
+            id: self.id,
+            parent: self.parent,
+            node: self.node.clone(),
+            started: self.started,
+            category: self.category,
+            degraded: self.degraded,
+            attempts: Vec::new(),
+            failed_tries: self.failed_tries.clone(),
+            elapsed: self.elapsed,
+        }
+    }
+
     /// The usage of all attempts.
     pub fn usage(&self) -> Usage {
         let mut usage = Usage::default();

@@ -151,7 +151,7 @@ impl<'r> CallScope<'r> {
 
     /// Keeps that the call has begun, and waits until it is kept.
     pub(crate) async fn record_begin(&self) -> Result<(), BoxError> {
-        self.hooks.note(Event::CallBegan { call: self.info(), path: self.node.path });
+        self.hooks.note(Event::CallBegan { call: self.info(), path: &self.node.path });
         self.recorded().await
     }
 
@@ -161,7 +161,7 @@ impl<'r> CallScope<'r> {
     }
 
     pub(super) fn attempt_begins(&self, attempt: &AttemptRecord) {
-        self.hooks.note(Event::AttemptBegan { call: self.info(), path: self.node.path, attempt });
+        self.hooks.note(Event::AttemptBegan { call: self.info(), path: &self.node.path, attempt });
     }
 
     pub(super) fn attempt_forgotten(&self, id: AttemptId) {
@@ -205,7 +205,7 @@ impl<'r> CallScope<'r> {
     pub(crate) fn end(&self, category: Option<Category>) -> Arc<CallRecord> {
         let record = self.book(category);
         self.span.end(&record);
-        self.hooks.note(Event::CallEnded { path: self.node.path, record: &record });
+        self.hooks.note(Event::CallEnded { path: &self.node.path, record: &record });
         // No lock is held any more: a hook may read the book.
         self.hooks.call_ended(&record);
         record

@@ -3,6 +3,8 @@
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+#[cfg(feature = "journal")]
+use super::carried::Spending;
 use super::gauge::Gauge;
 use super::limits::Limits;
 use super::money::Money;
@@ -132,6 +134,17 @@ impl Meter {
         if let Spent::Read { tokens, output, money } = spent {
             counters.learn(*output, tokens.as_ref().err(), money.as_ref().err());
         }
+    }
+
+    /// Counts what earlier processes spent.
+    #[cfg(feature = "journal")]
+    pub(super) fn carry_over(&self, spent: &Spending) {
+        let mut counters = self.lock();
+        counters.time.carry_over(spent.time);
+        counters.requests.settle(0, spent.requests);
+        counters.tokens.settle(0, spent.tokens);
+        counters.money.settle(0, spent.money.0);
+        counters.learn(None, None, spent.unknown_money.as_ref());
     }
 
     fn lock(&self) -> MutexGuard<'_, Counters> {

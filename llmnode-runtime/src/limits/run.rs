@@ -3,6 +3,8 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+#[cfg(feature = "journal")]
+use super::carried::{Carried, Spending};
 use super::limits::Limits;
 use super::meter::Meter;
 use super::prices::Prices;
@@ -20,6 +22,9 @@ pub(crate) struct RunLimits {
     /// Of the nodes of which only the attributes set limits: made as they are called.
     by_attributes: Arc<Mutex<HashMap<&'static str, Arc<Meter>>>>,
     prices: Arc<Prices>,
+    /// What earlier processes spent on nodes, by the path of their type, for meters that are made as nodes are called.
+    #[cfg(feature = "journal")]
+    carried: Arc<Mutex<HashMap<String, Spending>>>,
     /// Held while a request reserves, so that it reserves with all its meters or with none.
     gate: Arc<Mutex<()>>,
     /// Nothing is limited, whatever is set.
@@ -60,7 +65,38 @@ impl RunLimits {
             return None;
         }
         let mut meters = lock(&self.by_attributes);
-        Some(Arc::clone(meters.entry(path).or_insert_with(|| node_meter::<N>(N::ATTRIBUTES.limits))))
+        let meter = meters.entry(path).or_insert_with(|| {
+            let meter = node_meter::<N>(N::ATTRIBUTES.limits);
+            #[cfg(feature = "journal")]
+            if let Some(spent) = lock(&self.carried).get(path) {
+                meter.carry_over(spent);
+            }
+            meter
+        });
+        Some(Arc::clone(meter))
+    }
+
+    /// A place to add up what earlier processes spent.
+    #[cfg(feature = "journal")]
+    pub(crate) fn carrying(&self) -> Carried {
+        Carried::new(Arc::clone(&self.prices))
+    }
+
+    /// Counts what earlier processes spent.
+    #[cfg(feature = "journal")]
+    pub(crate) fn carry_over(&self, carried: &Carried) {
+        if let Some(run) = &self.run {
+            run.carry_over(&carried.run);
+        }
+        let by_attributes = lock(&self.by_attributes);
+        let mut later = lock(&self.carried);
+        for (path, spent) in &carried.nodes {
+            if let Some(meter) = self.nodes.get(&**path).or_else(|| by_attributes.get(&**path)) {
+                meter.carry_over(spent);
+            }
+            let known = later.entry(path.clone()).or_default();
+            *known = std::mem::take(known).and(spent);
+        }
     }
 
     pub(super) fn prices(&self) -> &Prices {

@@ -34,11 +34,11 @@ pub(crate) struct RunCore {
     pub(super) model: Arc<dyn ChatModel>,
     pub(super) models: BTreeMap<String, (Arc<dyn ChatModel>, ModelSettings)>,
     pub(super) settings: Settings,
-    pub(super) ledger: Ledger,
+    pub(crate) ledger: Ledger,
     pub(super) hooks: Hooks,
     pub(super) content_in_traces: bool,
     pub(crate) clock: Arc<dyn Clock>,
-    pub(super) limits: RunLimits,
+    pub(crate) limits: RunLimits,
 }
 
 /// A model to ask, by the name under which it was asked for.

@@ -1,0 +1,108 @@
+//! How a record stands in a file: a line with a checksum, a length, and JSON.
+
+use std::io::Write;
+
+use serde::{Deserialize, Serialize};
+
+use super::keeper::now;
+use super::record::Record;
+
+/// What a journal says it is.
+pub(super) const FORMAT: &str = "llmnode/journal";
+/// Raised with every change that a reader of this version would misread: a further kind of record is one.
+pub(super) const VERSION: u64 = 1;
+
+/// Checksum and length, in hexadecimal digits, each with a space behind it.
+const FRAME: usize = 18;
+
+/// The JSON of a line. The first one begins with the format.
+#[derive(Serialize, Deserialize)]
+struct Line<R> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    format: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    version: Option<u64>,
+    /// How many lines stand before it.
+    n: u64,
+    unix_ms: u64,
+    record: R,
+}
+
+/// A record as a line, with the line break.
+pub(super) fn write(n: u64, record: &Record) -> Result<Vec<u8>, serde_json::Error> {
+    let first = n == 0;
+    let line = Line {
+        format: first.then(|| FORMAT.to_owned()),
+        version: first.then_some(VERSION),
+        n,
+        unix_ms: now(),
+        record,
+    };
+    Ok(frame(&serde_json::to_string(&line)?))
+}
+
+/// A line that says this, with the line break.
+pub(super) fn frame(json: &str) -> Vec<u8> {
+    let mut bytes = Vec::with_capacity(FRAME + json.len() + 1);
+    // Writing to a `Vec` does not fail.
+    let _ = write!(bytes, "{:08x} {:08x} ", crc32fast::hash(json.as_bytes()), json.len());
+    bytes.extend_from_slice(json.as_bytes());
+    bytes.push(b'\n');
+    bytes
+}
+
+/// What the bytes up to a line break, or to the end of the file, are.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Found<'b> {
+    /// A whole line.
+    Whole(&'b str),
+    /// The begin of a line whose writing was cut short.
+    Torn,
+    /// Something else, and what.
+    Damaged(&'static str),
+}
+
+/// Looks at a line without its break. `ended`: there was one.
+pub(super) fn look(line: &[u8], ended: bool) -> Found<'_> {
+    // Blocks of a file that were never written read as zeros.
+    let zeros = line.iter().rev().take_while(|byte| **byte == 0).count();
+    let begin = if ended { line } else { &line[..line.len() - zeros] };
+    match begin.split_at_checked(FRAME) {
+        None if !ended => Found::Torn,
+        None => Found::Damaged("it is too short"),
+        Some((frame, json)) => match numbers(frame) {
+            None => Found::Damaged("it does not begin with a checksum and a length"),
+            Some((_, length)) if !ended && json.len() < length => Found::Torn,
+            Some((_, length)) if json.len() != length => Found::Damaged("it has another length than it says"),
+            Some((checksum, _)) if crc32fast::hash(json) != checksum => {
+                Found::Damaged("its checksum is that of something else")
+            }
+            Some(_) => std::str::from_utf8(json).map_or(Found::Damaged("it is no text"), Found::Whole),
+        },
+    }
+}
+
+fn numbers(frame: &[u8]) -> Option<(u32, usize)> {
+    let number = |digits: &[u8]| {
+        let digits = std::str::from_utf8(digits).ok()?;
+        digits
+            .bytes()
+            .all(|byte| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte))
+            .then(|| u32::from_str_radix(digits, 16).ok())?
+    };
+    let spaces = frame.get(8) == Some(&b' ') && frame.get(17) == Some(&b' ');
+    let length = usize::try_from(number(frame.get(9..17)?)?).ok()?;
+    spaces.then_some((number(frame.get(..8)?)?, length))
+}
+
+/// Reads the JSON of the line before which `n` others stand.
+pub(super) fn record(json: &str, n: u64) -> Result<Record, String> {
+    let line: Line<Record> = serde_json::from_str(json).map_err(|error| error.to_string())?;
+    if line.n != n {
+        return Err(format!(
+            "it is record {}, where {n} is expected: lines are missing, or two wrote at once",
+            line.n
+        ));
+    }
+    Ok(line.record)
+}

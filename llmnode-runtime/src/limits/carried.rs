@@ -1,0 +1,76 @@
+//! What a run had spent in earlier processes.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::money::Money;
+use super::prices::Prices;
+use super::refusal::Unknown;
+use crate::ledger::AttemptRecord;
+
+/// What earlier processes spent, in all and by the path of the node's type.
+#[derive(Default)]
+pub(crate) struct Carried {
+    prices: Arc<Prices>,
+    pub(super) run: Spending,
+    pub(super) nodes: HashMap<String, Spending>,
+}
+
+/// What some requests spent.
+#[derive(Clone, Default)]
+pub(super) struct Spending {
+    pub(super) requests: u128,
+    pub(super) tokens: u128,
+    pub(super) money: Money,
+    /// What the requests took, added up.
+    pub(super) time: Duration,
+    pub(super) unknown_money: Option<Unknown>,
+}
+
+impl Carried {
+    pub(super) fn new(prices: Arc<Prices>) -> Self {
+        Carried { prices, ..Carried::default() }
+    }
+
+    /// Adds an attempt. What it did not report counts as estimated, as of a request whose response was not read.
+    pub(crate) fn add(&mut self, path: &str, attempt: &AttemptRecord) {
+        let usage = attempt.usage.unwrap_or_default();
+        let estimate = attempt.estimate.unwrap_or_default();
+        let price = attempt.model.as_deref().and_then(|model| self.prices.of(model));
+        let estimated =
+            |price: &super::prices::Price| price.of_tokens(estimate.input, estimate.output.unwrap_or(0));
+        let one = Spending {
+            requests: 1,
+            tokens: usage.total().unwrap_or(estimate.total()).into(),
+            money: price
+                .map(|price| price.of(&usage).unwrap_or_else(|| estimated(price)))
+                .unwrap_or_default(),
+            time: attempt.elapsed,
+            unknown_money: match (&attempt.model, price) {
+                (Some(model), None) => Some(Unknown::price(model)),
+                _ => None,
+            },
+        };
+        self.run.add(&one);
+        match self.nodes.get_mut(path) {
+            Some(spent) => spent.add(&one),
+            None => drop(self.nodes.insert(path.to_owned(), one)),
+        }
+    }
+}
+
+impl Spending {
+    fn add(&mut self, other: &Spending) {
+        self.requests = self.requests.saturating_add(other.requests);
+        self.tokens = self.tokens.saturating_add(other.tokens);
+        self.money = self.money.plus(other.money);
+        self.time = self.time.saturating_add(other.time);
+        self.unknown_money = self.unknown_money.take().or_else(|| other.unknown_money.clone());
+    }
+
+    pub(super) fn and(mut self, other: &Spending) -> Self {
+        self.add(other);
+        self
+    }
+}

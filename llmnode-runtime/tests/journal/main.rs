@@ -1,0 +1,15 @@
+//! Flows that a journal follows: what they keep, and how they go on after a crash.
+
+#![cfg(feature = "journal")]
+#![allow(clippy::panic, clippy::unwrap_used, reason = "tests")]
+
+mod changed;
+mod crash;
+mod damage;
+mod figures;
+mod files;
+mod golden;
+mod once;
+mod replay;
+mod resume;
+mod support;

@@ -1,0 +1,106 @@
+//! Nodes that must not be executed again.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use llmnode_runtime::flow::{Outline, Place, RunFlow, Starts, Step};
+use llmnode_runtime::journal::Record;
+use llmnode_runtime::private::{Arm, Edge, FlowType, Flowing, Progress, Runner, Stop, Target, Visitor};
+use llmnode_runtime::{BoxFuture, Category, Cx, Exec, Node, NodeError, Run};
+
+use crate::support::{Ask, Memory, World, fails_after, model, run, runs_by_hand};
+
+/// Sends a mail, which nobody wants twice.
+struct Send;
+
+static SENT: AtomicUsize = AtomicUsize::new(0);
+
+impl Node for Send {
+    type Output = ();
+    const NAME: &'static str = "send_mail";
+    const IDEMPOTENT: bool = false;
+}
+
+impl Exec<World> for Send {
+    async fn exec(&self, _: &Cx<'_, World>) -> Result<(), NodeError> {
+        SENT.fetch_add(1, Ordering::Relaxed);
+        Ok(())
+    }
+}
+
+impl Step<World> for Send {
+    type Action = ();
+
+    async fn prep(_: &World) -> Result<Self, NodeError> {
+        Ok(Send)
+    }
+
+    fn post(self, (): (), state: &mut World) -> Result<(), NodeError> {
+        state.notes.push("sent".to_owned());
+        Ok(())
+    }
+}
+
+/// `flow! { Mail(World): Plan => Send, Send => Write, Write => end }`
+struct Mail;
+
+impl FlowType<World> for Mail {
+    type Action = ();
+    const NAME: &'static str = "mail";
+    const STOPS: &'static [Stop] = &[
+        Stop { label: "Plan", edges: &[Edge { action: "", to: Target::Step(1) }] },
+        Stop { label: "Send", edges: &[Edge { action: "", to: Target::Step(2) }] },
+        Stop { label: "Write", edges: &[Edge { action: "", to: Target::End }] },
+    ];
+
+    fn visit<V: Visitor<World, ()>>(step: usize, visitor: V) -> V::Seen {
+        match step {
+            0 => visitor.step::<Ask<0>>(|_| Arm::to(0)),
+            1 => visitor.step::<Send>(|()| Arm::to(0)),
+            2 => visitor.step::<Ask<4>>(|_| Arm::end(0, ())),
+            _ => visitor.none(),
+        }
+    }
+}
+
+runs_by_hand!(Mail, ());
+
+#[tokio::test]
+async fn a_step_that_may_have_taken_effect_is_refused_until_told_otherwise() {
+    let whole = Memory::default();
+    run(model()).flow(Mail).journal(whole.clone()).await.unwrap();
+    assert_eq!(SENT.load(Ordering::Relaxed), 1);
+    let records = whole.records.lock().unwrap().clone();
+    let begun = records.iter().position(|record| matches!(record, Record::CallBegan(_))).unwrap();
+    // Killed right after the call began, and after it ended but before the step was completed.
+    for killed in [begun + 1, begun + 2] {
+        let journal = Memory { records: Arc::new(records[..killed].to_vec().into()), full_at: None };
+        let error = run(model()).flow(Mail).resume(journal.clone()).await.unwrap_err();
+        assert_eq!(error.category(), Category::ConfigError);
+        assert_eq!(
+            error.message(),
+            "the node `send_mail` was called in the step at `Send`, which was not completed; it says `idempotent = false`, so \
+             it is not executed again. See whether its effect took place; `.resume(..).rerun()` executes it once more"
+        );
+        let before = SENT.load(Ordering::Relaxed);
+        run(model()).flow(Mail).resume(journal).rerun().await.unwrap();
+        assert_eq!(SENT.load(Ordering::Relaxed), before + 1);
+    }
+}
+
+#[tokio::test]
+async fn a_step_that_was_completed_or_not_begun_is_no_obstacle() {
+    let whole = Memory::default();
+    run(model()).flow(Mail).journal(whole.clone()).await.unwrap();
+    let records = whole.records.lock().unwrap().clone();
+    let begun = records.iter().position(|record| matches!(record, Record::CallBegan(_))).unwrap();
+    for killed in [begun, begun + 3] {
+        let journal = Memory { records: Arc::new(records[..killed].to_vec().into()), full_at: None };
+        run(model()).flow(Mail).resume(journal).await.unwrap();
+    }
+    // Told once, it holds: the next process is refused only by a call that began since.
+    let journal = Memory { records: Arc::new(records[..=begun].to_vec().into()), full_at: None };
+    let mut second = Run::new(fails_after(0)).with_state(World::default());
+    second.flow(Mail).resume(journal.clone()).rerun().await.unwrap_err();
+    run(model()).flow(Mail).resume(journal).await.unwrap();
+}
