@@ -9,7 +9,7 @@ use std::time::Duration;
 use crate::category::{Category, Group};
 use crate::ledger::{AttemptKind, AttemptRecord, CallRecord, FailedTry, Usage};
 use crate::position::Position;
-use crate::text::one_line;
+use crate::text::{one_line, same_name};
 
 /// Why a call gave no output.
 ///
@@ -174,13 +174,6 @@ impl NodeError {
         let rest: Vec<_> = place.collect();
         if rest.is_empty() { f.write_str(": ") } else { write!(f, " ({}): ", rest.join(", ")) }
     }
-}
-
-/// Whether they are one name, written as types are and as nodes are: `ReadFile`, `read_file`.
-fn same_name(label: &str, node: &str) -> bool {
-    let letters =
-        |name: &'_ str| name.chars().filter(|c| *c != '_').flat_map(char::to_lowercase).collect::<String>();
-    letters(label) == letters(node)
 }
 
 impl Error for NodeError {

@@ -84,6 +84,13 @@ impl Label {
             Label::Shared(label) => label,
         }
     }
+
+    pub(crate) fn to_cow(&self) -> Cow<'static, str> {
+        match self {
+            Label::Known(label) => Cow::Borrowed(label),
+            Label::Shared(label) => Cow::Owned(label.to_string()),
+        }
+    }
 }
 
 impl From<Cow<'static, str>> for Label {

@@ -46,6 +46,44 @@ pub(crate) fn one_line_shortened(text: String, cap: usize) -> String {
     format!("{} … {}", one_line(&text[..head], head), one_line(&text[tail..], text.len()))
 }
 
+/// Whether they are one name, written as types are and as nodes are: `ReadFile`, `read_file`.
+pub(crate) fn same_name(one: &str, other: &str) -> bool {
+    let letters =
+        |name: &str| -> String { name.chars().filter(|c| *c != '_').flat_map(char::to_lowercase).collect() };
+    letters(one) == letters(other)
+}
+
+/// The known name that was most likely meant; `None`: none is near.
+pub(crate) fn nearest<'k>(name: &str, known: impl IntoIterator<Item = &'k str>) -> Option<&'k str> {
+    /// What is longer is no slip of the pen.
+    const LONGEST: usize = 64;
+    let letters: Vec<char> = name.to_lowercase().chars().collect();
+    if letters.len() > LONGEST {
+        return None;
+    }
+    let near = known.into_iter().filter(|known| known.len() <= 4 * LONGEST).filter_map(|known| {
+        let other: Vec<char> = known.to_lowercase().chars().collect();
+        let allowed = letters.len().max(other.len()).div_ceil(3);
+        let distance = distance(&letters, &other);
+        (distance <= allowed && distance < other.len()).then_some((distance, known))
+    });
+    near.min_by_key(|(distance, _)| *distance).map(|(_, known)| known)
+}
+
+/// How many letters have to be put in, left out or changed (Levenshtein).
+fn distance(one: &[char], other: &[char]) -> usize {
+    let mut row: Vec<usize> = (0..=other.len()).collect();
+    for (index, letter) in one.iter().enumerate() {
+        let mut diagonal = std::mem::replace(&mut row[0], index + 1);
+        for (column, candidate) in other.iter().enumerate() {
+            let changed = diagonal + usize::from(letter != candidate);
+            diagonal = row[column + 1];
+            row[column + 1] = changed.min(row[column] + 1).min(diagonal + 1);
+        }
+    }
+    row[other.len()]
+}
+
 fn breaks_line(c: char) -> bool {
     c.is_control() || matches!(c, '\u{2028}' | '\u{2029}')
 }
@@ -59,6 +97,17 @@ mod tests {
         assert_eq!(one_line("häuser\nboot", 2), "h …");
         assert_eq!(one_line("häuser\nboot\u{2028}x", 100), "häuser boot x");
         assert_eq!(cut("häuser".to_owned(), 2), "h");
+    }
+
+    #[test]
+    fn the_nearest_name_is_one_slip_away() {
+        let known = ["search", "answer", "end"];
+        for (name, meant) in [("serch", Some("search")), ("Answer", Some("answer")), ("x", None), ("", None)]
+        {
+            assert_eq!(nearest(name, known), meant, "{name}");
+        }
+        assert_eq!(distance(&['a', 'b', 'c'], &['a', 'c']), 1);
+        assert!(same_name("ReadFile", "read_file") && !same_name("Read", "read_file"));
     }
 
     #[test]

@@ -15,7 +15,7 @@ pub trait Action: Send + 'static {
 }
 
 /// The name of the action of a step that has nothing to decide.
-const DEFAULT: &str = "default";
+pub(super) const DEFAULT: &str = "default";
 
 impl Action for () {
     const NAMES: Option<&'static [&'static str]> = Some(&[DEFAULT]);

@@ -3,10 +3,14 @@
 use tracing::Span;
 
 use super::log::Log;
+use crate::category::Category;
+use crate::error::NodeError;
 use crate::ledger::Tally;
 use crate::node::Exec;
+use crate::panics::guarded;
 use crate::position::{Label, Position};
 use crate::run::{CallFuture, RunCore, Within};
+use crate::text::one_line;
 
 /// A flow under way, as one of its steps sees it: the run, the state, and where the flow stands.
 pub struct Flowing<'f, S> {
@@ -42,6 +46,35 @@ impl<'f, S> Flowing<'f, S> {
         }
     }
 
+    /// The same on a part of the state, at the same depth.
+    pub(super) fn on<P>(self, part: fn(&mut S) -> &mut P) -> Result<Flowing<'f, P>, NodeError> {
+        let Flowing { core, state, at, depth, tally, log } = self;
+        let state =
+            guarded(|| part(state)).map_err(|said| panicked("what names the part of the state", said))?;
+        Ok(Flowing { core, state, at, depth, tally, log })
+    }
+
+    /// Whether what stands here has begun, and is not to be prepared again.
+    pub(super) fn begun(&self) -> bool {
+        self.at.at(self.depth).is_some()
+    }
+
+    /// What a function of the flow makes of the state.
+    pub(super) fn prepared<N>(&self, prepare: impl Fn(&S) -> N) -> Result<N, NodeError> {
+        guarded(|| prepare(&*self.state)).map_err(|said| panicked("what prepares the step", said))
+    }
+
+    /// Writes the parameters of a flow that begins here.
+    pub(super) fn entered(&mut self, enter: impl FnOnce(&mut S)) -> Result<(), NodeError> {
+        guarded(|| enter(self.state)).map_err(|said| panicked("what takes the flow's parameters", said))
+    }
+
+    /// The flow has no step of that label.
+    pub(super) fn no_step(&self, flow: &str) -> NodeError {
+        let label = one_line(self.at.at(self.depth).unwrap_or_default(), 200);
+        NodeError::new(Category::ConfigError, format!("the flow `{flow}` has no step `{label}`"))
+    }
+
     /// The step itself begins here: what executes runs in the span.
     pub(super) fn begins(&mut self, node: &str) -> Span {
         self.log.begins(self.at, node)
@@ -65,6 +98,10 @@ impl<'f, S> Flowing<'f, S> {
     {
         CallFuture::begin(self.core, Within::tallied(self.tally), &*self.state, node)
     }
+}
+
+fn panicked(what: &str, said: String) -> NodeError {
+    NodeError::new(Category::Panic, format!("{what} panicked: {said}"))
 }
 
 impl<S> std::fmt::Debug for Flowing<'_, S> {

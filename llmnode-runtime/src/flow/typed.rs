@@ -53,7 +53,7 @@ pub trait Visitor<S, A>: Sized {
 
 /// Executes the step at which the flow stands: what `flow!` delegates to.
 pub fn advance<'f, F, S>(
-    flow: Flowing<'f, S>,
+    mut flow: Flowing<'f, S>,
     prepared: Option<F>,
 ) -> BoxFuture<'f, Result<Progress<F::Action>, NodeError>>
 where
@@ -61,8 +61,10 @@ where
     S: Send,
 {
     if flow.at.at(flow.depth).is_none() {
-        if let Some(prepared) = prepared {
-            prepared.enter(flow.state);
+        if let Some(prepared) = prepared
+            && let Err(error) = flow.entered(|state| prepared.enter(state))
+        {
+            return Box::pin(std::future::ready(Err(error)));
         }
         if let Some(first) = F::STOPS.first() {
             flow.at.go(flow.depth, 0, Label::Known(first.label));
@@ -100,9 +102,10 @@ impl<'f, S: Send, A: Send + 'f> Visitor<S, A> for Advance<'f, S> {
         then: fn(N::Action) -> Arm<A>,
     ) -> Self::Seen {
         Box::pin(async move {
-            let begins = self.flow.at.at(self.flow.depth + 1).is_none();
-            let prepared = prepare.filter(|_| begins).map(|prepare| prepare(self.flow.state));
-            match N::advance(self.flow.nested(part), prepared).await? {
+            let flow = self.flow.nested(|state| state);
+            let prepare = prepare.filter(|_| !flow.begun());
+            let prepared = prepare.map(|prepare| flow.prepared(prepare)).transpose()?;
+            match N::advance(flow.on(part)?, prepared).await? {
                 Progress::On => Ok(Progress::On),
                 Progress::Done(action) => self.take(then(action)),
             }
@@ -110,9 +113,7 @@ impl<'f, S: Send, A: Send + 'f> Visitor<S, A> for Advance<'f, S> {
     }
 
     fn none(self) -> Self::Seen {
-        let at = self.flow.at.at(self.flow.depth).unwrap_or_default();
-        let message = format!("the flow `{}` has no step `{at}`", self.name);
-        Box::pin(std::future::ready(Err(NodeError::new(Category::ConfigError, message))))
+        Box::pin(std::future::ready(Err(self.flow.no_step(self.name))))
     }
 }
 

@@ -54,7 +54,7 @@ impl Step<World> for Count {
     }
 }
 
-struct Greet {
+pub(crate) struct Greet {
     name: String,
 }
 
@@ -83,7 +83,7 @@ impl Step<Part> for Greet {
 }
 
 /// `flow! { Inner(Part) -> &'static str { name: String => state.name }: Greet => end("greeted") }`
-struct Inner {
+pub(crate) struct Inner {
     name: String,
 }
 

@@ -51,6 +51,7 @@ macro_rules! typed_flow {
     };
 }
 
+mod built;
 mod by_hand;
 mod flows;
 mod pocketflow;
