@@ -27,8 +27,8 @@ pub trait Node {
     /// The settings that its attributes state; every call starts from them.
     const ATTRIBUTES: Attributes = Attributes::new();
     /// Whether it does no harm to execute the node once more where nobody knows whether it was executed: after a crash, a
-    /// durable flow repeats the step that was under way. `false`: it refuses to.
-    const IDEMPOTENT: bool = true;
+    /// durable flow repeats the step that was under way. `false`: it refuses to. Default: what the attributes state.
+    const IDEMPOTENT: bool = !Self::ATTRIBUTES.once;
 
     /// The name of this very node, where it is known only at run time; [`NAME`](Node::NAME), if not.
     fn name(&self) -> Cow<'static, str> {
