@@ -119,7 +119,7 @@ fn sync_name(path: &std::path::Path) -> io::Result<()> {
 }
 
 impl OpenFile {
-    /// Writes the file anew without superseded states, where that pays.
+    /// Writes the file anew without superseded states, where that pays. The last record is that of a step.
     fn tidy(&mut self) {
         let Some(end) = self.end else { return };
         let Superseded { bytes, bearable, .. } = self.superseded;
@@ -135,15 +135,16 @@ impl OpenFile {
 
     fn compact(&mut self) -> Result<(), JournalError> {
         let beside = self.beside();
-        let outcome = self.copy_to(&beside).and_then(|()| {
+        let outcome = self.copy_to(&beside).and_then(|length| {
             let failed = |source| io_error(&self.path, "written", source);
             fs::rename(&beside, &self.path).map_err(failed)?;
             if self.fsync != Fsync::Never {
                 sync_name(&self.path).map_err(failed)?;
             }
-            let mut renamed = OpenFile::open(self.path.clone())?;
-            renamed.read(&mut |_| {})?;
-            (self.file, self.end, self.superseded) = (renamed.file, renamed.end, renamed.superseded);
+            // From here on the old file is nobody's: if the new one cannot be opened, the next record finds it replaced.
+            self.file = OpenFile::open(self.path.clone())?.file;
+            self.end = self.end.map(|end| end.moved_to(length));
+            self.superseded = self.superseded.dropped();
             Ok(())
         });
         if outcome.is_err() {
@@ -159,32 +160,23 @@ impl OpenFile {
         name.into()
     }
 
-    /// Copies all records but the states that later ones supersede.
-    fn copy_to(&self, beside: &std::path::Path) -> Result<(), JournalError> {
+    /// Copies all records, of all steps but the last without their states. Gives the length of the copy.
+    fn copy_to(&self, beside: &std::path::Path) -> Result<u64, JournalError> {
         let failed = |source| io_error(beside, "written", source);
-        let mut newest = None;
-        let mut n = 0;
-        scan(&self.path, &self.file, &mut |_, record| {
-            if matches!(
-                &record,
-                Record::Started(Started { state: Some(_), .. })
-                    | Record::Stepped(Stepped { state: Some(_), .. })
-            ) {
-                newest = Some(n);
-            }
-            n += 1;
-            Ok(())
-        })?;
+        let last = self.end.map_or(0, |end| end.records.saturating_sub(1));
         let mut to = BufWriter::new(File::create(beside).map_err(failed)?);
-        let mut n = 0;
+        let (mut n, mut length) = (0, 0);
         scan(&self.path, &self.file, &mut |json, record| {
-            let keeps = newest == Some(n) || !matches!(record, Record::Started(_) | Record::Stepped(_));
+            let keeps = n == last || !matches!(record, Record::Started(_) | Record::Stepped(_));
             let line = if keeps { line::frame(json) } else { line::write(n, &stateless(record))? };
-            n += 1;
+            (n, length) = (n + 1, length + line.len() as u64);
             to.write_all(&line)
         })?;
         let file = to.into_inner().map_err(|error| failed(error.into_error()))?;
-        if self.fsync == Fsync::Never { Ok(()) } else { file.sync_all().map_err(failed) }
+        if self.fsync != Fsync::Never {
+            file.sync_all().map_err(failed)?;
+        }
+        Ok(length)
     }
 }
 

@@ -54,7 +54,19 @@ pub(super) struct Superseded {
     pub(super) bearable: u64,
 }
 
+impl End {
+    /// The same records in a file of another length.
+    pub(super) fn moved_to(self, length: u64) -> Self {
+        End { records: self.records, whole: length, length, unbroken: false }
+    }
+}
+
 impl Superseded {
+    /// They are there no longer.
+    pub(super) fn dropped(self) -> Self {
+        Superseded { bytes: 0, bearable: 0, ..self }
+    }
+
     fn see(&mut self, record: &Record) {
         let state = match record {
             Record::Started(started) => started.state.as_ref(),

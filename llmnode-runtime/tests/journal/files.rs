@@ -60,6 +60,9 @@ async fn superseded_states_are_dropped_where_that_pays() {
     let long = std::fs::metadata(&path).unwrap().len();
     assert!(long < 6 * 400_000, "nine states and the first one would be 4 MB, not {long} bytes");
 
+    let (history, whole) =
+        (JournalFile::open(&path).unwrap().history().unwrap(), std::fs::read_to_string(&path).unwrap());
+    assert_eq!((history.steps(), whole.lines().count()), (9, 1 + 4 * 9 + 3), "no record is lost");
     let mut second = Run::new(model()).with_state(World::default());
     second.flow(Research).resume(JournalFile::open(&path).unwrap().fsync(Fsync::EachRecord)).await.unwrap();
     assert_eq!((second.state().done, second.state().padding.len()), (STEPS as u32, 400_000));
