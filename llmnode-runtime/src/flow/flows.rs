@@ -24,7 +24,7 @@ impl<S> Run<S> {
     /// Runs flows one after the other on the state, as they come: mostly one flow with other parameters each time. A flow
     /// is asked for when the one before it has ended.
     ///
-    /// ```ignore
+    /// ```text
     /// run.flows(files.into_iter().map(|file| Translate { file })).await?;
     /// ```
     pub fn flows<'r, F>(
@@ -43,7 +43,7 @@ impl<S> Run<S> {
     /// Eight are under way at a time, if [`concurrency`](Fork::concurrency) says nothing else; an item is asked for when
     /// there is room for its flow. Model, limits and ledger are those of this run.
     ///
-    /// ```ignore
+    /// ```text
     /// run.fork(languages, |book, language| (Page { text: book.text.clone(), .. }, Translate { language }))
     ///     .join(|book, page, ()| book.pages.push(page))
     ///     .await?;

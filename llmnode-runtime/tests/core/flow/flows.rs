@@ -144,6 +144,17 @@ async fn p12_flows_run_one_after_the_other_each_with_its_parameters() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn p9_a_flow_writes_its_own_parameters_and_nothing_else() {
+    let mut run = desk();
+    run.state_mut().written.push("kept".to_owned());
+    run.flow(File { file: "x y".to_owned() }).await.unwrap();
+    assert_eq!(
+        (run.state().file.as_str(), run.state().written.as_slice()),
+        ("x y", &["kept".to_owned(), "X Y".to_owned()][..])
+    );
+}
+
+#[tokio::test(start_paused = true)]
 async fn p12_the_first_error_ends_the_flows_and_says_which_and_where() {
     let mut run = desk();
     let error = run.flows(files(&["a", "b bad", "c"])).await.unwrap_err();
