@@ -1,80 +1,401 @@
-//! Flows, as `flow!` declares them.
+//! Flows, as `flow!` declares them: loops, nested flows, parts of the state, parameters, limits, positions.
 
 #![allow(clippy::unwrap_used, reason = "tests")]
+#![deny(warnings, missing_docs)]
 
-use llmnode::flow::{Position, Step};
+use llmnode::flow::{Outline, Place, Position, Step};
 use llmnode::prelude::*;
 use llmnode::{Cx, Exec, Node};
 
 #[derive(Default)]
 struct World {
     left: u32,
-    log: Vec<&'static str>,
+    log: Vec<String>,
+    goal: Option<String>,
+    part: Part,
 }
 
-#[derive(Debug, PartialEq, Action)]
+#[derive(Default)]
+struct Part {
+    left: u32,
+    log: Vec<String>,
+    inner: (Vec<String>, u32),
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Action)]
 enum Decision {
     Search,
     Answer,
 }
 
-/// A node that does nothing but to write its name into the log, and to decide.
+/// A node whose output is its text, which its post writes into the log, and decides.
 macro_rules! step {
-    ($name:ident, $label:literal, $action:ty, |$state:ident| $decides:expr) => {
-        struct $name;
+    ($name:ident($state:ty) -> $action:ty, $prep:expr, $post:expr) => {
+        struct $name {
+            text: String,
+        }
 
         impl Node for $name {
-            type Output = ();
-            const NAME: &'static str = $label;
+            type Output = String;
+            const NAME: &'static str = stringify!($name);
         }
 
-        impl Exec<World> for $name {
-            async fn exec(&self, _: &Cx<'_, World>) -> Result<(), NodeError> {
-                Ok(())
+        impl Exec<$state> for $name {
+            async fn exec(&self, _: &Cx<'_, $state>) -> Result<String, NodeError> {
+                Ok(self.text.clone())
             }
         }
 
-        impl Step<World> for $name {
+        impl Step<$state> for $name {
             type Action = $action;
 
-            async fn prep(_: &World) -> Result<Self, NodeError> {
-                Ok($name)
+            async fn prep(state: &$state) -> Result<Self, NodeError> {
+                let prep: fn(&$state) -> String = $prep;
+                Ok($name { text: prep(state) })
             }
 
-            fn post(self, (): (), $state: &mut World) -> Result<$action, NodeError> {
-                $state.log.push($label);
-                Ok($decides)
+            fn post(self, output: String, state: &mut $state) -> Result<$action, NodeError> {
+                state.log.push(output);
+                let post: fn(&mut $state) -> $action = $post;
+                Ok(post(state))
             }
         }
     };
 }
 
-step!(Decide, "decide", Decision, |state| if state.left == 0 { Decision::Answer } else { Decision::Search });
-step!(Search, "search", (), |state| state.left -= 1);
-step!(Answer, "answer", (), |state| ());
-
-flow! {
-    /// Searches as long as it has to.
-    pub Research(World):
-    Decide => match { Decision::Search => Search, Decision::Answer => Answer },
-    Search => Decide,
-    Answer => end,
-}
+step!(Decide(World) -> Decision, |_| "decide".into(), |world| match world.left {
+    0 => Decision::Answer,
+    _ => Decision::Search,
+});
+step!(Search(World) -> (), |_| "search".into(), |world| world.left = world.left.saturating_sub(1));
+step!(Answer(World) -> (), |world| format!("answer {}", world.goal.as_deref().unwrap_or("nothing")), |_| ());
+step!(Count(Part) -> bool, |part| format!("count {}", part.left), |part| {
+    part.left = part.left.saturating_sub(1);
+    part.left > 0
+});
 
 fn world(left: u32) -> Run<World> {
     Run::new(ScriptedModel::new()).with_state(World { left, ..World::default() })
+}
+
+fn position<const N: usize>(labels: [&'static str; N]) -> Position {
+    labels.into_iter().collect()
+}
+
+flow! {
+    /// Searches as long as it has to.
+    #[derive(Clone, Debug)]
+    pub Research(World):
+    // The start.
+    Decide => match { Decision::Search => Search, Decision::Answer => Answer },
+    Search => Decide,
+    /// Ends it.
+    Answer => end,
 }
 
 #[tokio::test]
 async fn a_flow_loops_until_a_step_decides_otherwise() {
     let mut run = world(2);
     run.flow(Research).await.unwrap();
-    assert_eq!(run.state().log, ["decide", "search", "decide", "search", "decide", "answer"]);
+    assert_eq!(run.state().log, ["decide", "search", "decide", "search", "decide", "answer nothing"]);
 }
 
 #[tokio::test]
 async fn a_flow_starts_at_a_position() {
     let mut run = world(1);
-    run.flow(Research).from(["Search"].into_iter().collect::<Position>()).await.unwrap();
-    assert_eq!(run.state().log, ["search", "decide", "answer"]);
+    run.flow(Research).from(position(["Search"])).await.unwrap();
+    assert_eq!(run.state().log, ["search", "decide", "answer nothing"]);
+    let error = run.flow(Research).from(position(["Serch"])).await.unwrap_err();
+    assert_eq!(error.category(), Category::ConfigError);
+    assert!(error.message().contains("`research` has no step `Serch`"), "{error}");
+}
+
+// P11: the last action of a nested flow routes the outer one.
+flow! {
+    /// Public, over a private state, with a private action.
+    pub Ask(World) -> Decision, steps = 5, name = "asking":
+    Decide => match { Decision::Search => end(Decision::Search), Decision::Answer => Answer },
+    Answer => end(Decision::Answer),
+}
+
+flow! {
+    Outer(World):
+    Ask => match { Decision::Search => Search, Decision::Answer => Decide },
+    Search => Ask,
+    Decide => match { Decision::Search => todo!("later"), Decision::Answer => end },
+}
+
+#[tokio::test]
+async fn the_action_of_a_nested_flow_routes_the_outer_one() {
+    let mut run = world(1);
+    run.flow(Outer).await.unwrap();
+    assert_eq!(run.state().log, ["decide", "search", "decide", "answer nothing", "decide"]);
+    assert_eq!(run.flow(Ask).await.unwrap(), Decision::Answer);
+}
+
+#[tokio::test]
+async fn where_a_flow_is_not_written_yet_it_fails_when_it_comes_there() {
+    let mut run = world(1);
+    let error = run.flow(Outer).from(position(["Decide"])).await.unwrap_err();
+    assert_eq!(error.category(), Category::ConfigError);
+    let said = "the flow `outer` goes nowhere yet from `Decide` by `Search`: `todo!()` stands there";
+    assert!(error.message().contains(said), "{error}");
+}
+
+#[tokio::test]
+async fn a_flow_ends_at_the_step_limit_of_its_declaration() {
+    flow! {
+        Forever(World), steps = 3:
+        Decide => match { Decision::Search | Decision::Answer => Again },
+        Decide as Again => match { Decision::Search => Decide, Decision::Answer => end },
+    }
+    let mut run = world(9);
+    let error = run.flow(Forever).await.unwrap_err();
+    assert_eq!(error.category(), Category::LimitExceeded);
+    assert_eq!(run.state().log.len(), 3);
+    run.flow(Forever).max_steps(7).await.unwrap_err();
+    assert_eq!(run.state().log.len(), 10, "the call overrides it");
+}
+
+// Flows over parts of the state, three deep.
+struct Push;
+
+impl Node for Push {
+    type Output = ();
+    const NAME: &'static str = "push";
+}
+
+impl Exec<(Vec<String>, u32)> for Push {
+    async fn exec(&self, _: &Cx<'_, (Vec<String>, u32)>) -> Result<(), NodeError> {
+        Ok(())
+    }
+}
+
+impl Step<(Vec<String>, u32)> for Push {
+    type Action = ();
+
+    async fn prep(_: &(Vec<String>, u32)) -> Result<Self, NodeError> {
+        Ok(Push)
+    }
+
+    fn post(self, (): (), state: &mut (Vec<String>, u32)) -> Result<(), NodeError> {
+        state.0.push(format!("pushed {}", state.1));
+        Ok(())
+    }
+}
+
+/// The text of a parameter, as the only line of a log.
+struct Line(&'static str);
+
+impl From<Line> for Vec<String> {
+    fn from(line: Line) -> Self {
+        vec![line.0.to_owned()]
+    }
+}
+
+flow! {
+    Deepest((Vec<String>, u32)) { first: Line => state.0, number: u32 => state.1 }:
+    Push => end,
+}
+
+flow! {
+    Middle(Part):
+    Count => match { true => Count, false => Deepest },
+    Deepest { first: Line("first"), number: state.left + 7 } in state.inner => end,
+}
+
+flow! {
+    Top(World):
+    Middle in state.part => Middle2,
+    Middle as Middle2 in state.part => Answer,
+    Answer => end,
+}
+
+#[tokio::test]
+async fn flows_nest_three_deep_each_over_its_part_of_the_state() {
+    let mut run = world(0);
+    run.state_mut().part.left = 2;
+    run.flow(Top).await.unwrap();
+    assert_eq!(run.state().part.log, ["count 2", "count 1", "count 0"]);
+    assert_eq!(run.state().part.inner, (vec!["first".into(), "pushed 7".into()], 7));
+    assert_eq!(run.state().log, ["answer nothing"]);
+}
+
+#[tokio::test]
+async fn a_flow_goes_on_at_a_nested_position_without_writing_its_parameters_again() {
+    let mut run = world(0);
+    run.flow(Top).from(position(["Middle2", "Deepest", "Push"])).await.unwrap();
+    assert_eq!(run.state().part.inner.0, ["pushed 0"]);
+    assert_eq!(run.state().log, ["answer nothing"]);
+}
+
+flow! {
+    /// Answers what is asked.
+    pub(crate) About(World) {
+        /// What is asked.
+        goal: String,
+        pub times: u32 => state.left,
+    }:
+    Research => end,
+}
+
+flow! {
+    Both(World):
+    About { goal: format!("{} dogs", state.part.left), times: 0 } as Dogs => Cats,
+    About as Cats { goal: "cats".to_owned(), times: 1 } => Prepared,
+    Search { text: "prepared by the flow".into() } as Prepared => end,
+}
+
+#[tokio::test]
+async fn parameters_are_written_into_the_state_as_the_flow_begins() {
+    let mut run = world(9);
+    run.flow(About { goal: "rain".into(), times: 1 }).await.unwrap();
+    assert_eq!(run.state().log, ["decide", "search", "decide", "answer rain"]);
+
+    let mut run = world(9);
+    run.state_mut().part.left = 3;
+    run.flow(Both).await.unwrap();
+    assert_eq!(
+        run.state().log,
+        ["decide", "answer 3 dogs", "decide", "search", "decide", "answer cats", "prepared by the flow"]
+    );
+}
+
+#[tokio::test]
+async fn a_declaration_that_panics_is_an_error() {
+    flow! {
+        Panics(World):
+        About { goal: [String::new()][state.left as usize].clone(), times: 0 } => Answer,
+        Answer => end,
+    }
+    let mut run = world(1);
+    let error = run.flow(Panics).await.unwrap_err();
+    assert_eq!(error.category(), Category::Panic);
+    assert!(error.message().contains("what prepares the step panicked: index out of"), "{error}");
+}
+
+#[tokio::test]
+async fn steps_stand_side_by_side() {
+    flow! {
+        Parallel(World):
+        (Answer, Search) as Gather => end,
+    }
+    let mut run = world(1);
+    run.flow(Parallel).await.unwrap();
+    assert_eq!(run.state().log, ["answer nothing", "search"]);
+}
+
+// What other macros make.
+macro_rules! two {
+    ($(#[$attribute:meta])* $vis:vis $name:ident over $state:ty: $first:ident, $second:ty, $variant:path, $part:ident => $goal:expr) => {
+        flow! {
+            $(#[$attribute])*
+            $vis $name($state):
+            $first => match { $variant => Second, Decision::Search => end },
+            $second as Second => Third,
+            About { goal: $goal, times: state.$part.left } as Third => end,
+        }
+    };
+}
+
+two! { #[doc = "Made."] pub Made over World: Decide, Answer, Decision::Answer, part => "made".into() }
+
+#[tokio::test]
+async fn other_macros_make_flows() {
+    let mut run = world(0);
+    run.flow(Made).await.unwrap();
+    assert_eq!(run.state().log, ["decide", "answer nothing", "decide", "answer made"]);
+}
+
+// Conditions on steps, arms, parameters and whole flows.
+flow! {
+    Conditional(World) { #[cfg(all())] goal: String, #[cfg(any())] nothing: Nothing }:
+    #[cfg(any())]
+    Nowhere => end,
+    Decide => match {
+        #[cfg(any())]
+        Decision::Nothing => Nowhere,
+        #[cfg(all())]
+        Decision::Search => Search,
+        Decision::Answer => end,
+    },
+    #[cfg(all())]
+    Search => end,
+    #[cfg(not(all()))]
+    Search => Search,
+}
+
+flow! {
+    #[cfg(any())]
+    Absent(World): Nowhere => end,
+}
+
+#[tokio::test]
+async fn conditions_count_as_in_this_build() {
+    let mut run = world(1);
+    run.flow(Conditional { goal: "x".into() }).await.unwrap();
+    assert_eq!(run.state().log, ["decide", "search"]);
+    let Outline::Flow(_, steps) = Conditional::outline() else { panic!("it is a flow") };
+    assert_eq!(steps.len(), 2);
+}
+
+mod elsewhere {
+    #![no_implicit_prelude]
+
+    use super::Decision::{Answer, Search};
+
+    // Names that the expansion must not take for its own.
+    #[allow(dead_code)]
+    struct State;
+    #[allow(dead_code)]
+    struct Action;
+    #[allow(dead_code)]
+    type Option<T> = T;
+
+    ::llmnode::flow! {
+        pub(super) Shadowed(super::World) -> ::std::option::Option<super::Decision> {
+            goal: ::std::string::String,
+        }, crate = ::llmnode, name = "other":
+        super::Decide => match {
+            Search => super_search,
+            Answer => end(::std::option::Option::Some(Answer)),
+        },
+        super::Search as super_search => end(::std::option::Option::None),
+    }
+}
+
+#[tokio::test]
+async fn a_flow_needs_no_name_in_scope() {
+    let mut run = world(0);
+    assert_eq!(run.flow(elsewhere::Shadowed { goal: "x".into() }).await.unwrap(), Some(Decision::Answer));
+}
+
+// Actions without an end are routed by literals.
+step!(Speak(World) -> &'static str, |_| "speak".into(), |world| if world.left == 0 { "bye" } else { "again" });
+
+#[tokio::test]
+async fn texts_are_routed_by_literals_and_the_rest() {
+    flow! {
+        Chat(World):
+        Speak => match { "bye" => end, "again" => Search, _ => todo!() },
+        Search => Speak,
+    }
+    let mut run = world(1);
+    run.flow(Chat).await.unwrap();
+    assert_eq!(run.state().log, ["speak", "search", "speak"]);
+}
+
+#[test]
+fn an_outline_has_what_the_declaration_says() {
+    let Outline::Flow(name, steps) = Ask::outline() else { panic!("it is a flow") };
+    assert_eq!(name, "asking");
+    assert_eq!(steps.iter().map(|step| &*step.label).collect::<Vec<_>>(), ["Decide", "Answer"]);
+    assert_eq!(steps[0].edges.iter().map(|(action, _)| &**action).collect::<Vec<_>>(), ["Search", "Answer"]);
+}
+
+#[test]
+fn flows_can_be_spawned() {
+    fn sent<T: Send>(_: T) {}
+    let mut run = world(0);
+    sent(run.flow(Top).into_future());
 }

@@ -26,8 +26,7 @@ pub(crate) fn expand(item: TokenStream) -> TokenStream {
     let mut errors = Errors::default();
     let mut krate = None;
     for attribute in helpers(&input.attrs) {
-        let read = attribute
-            .parse_args_with(|input: ParseStream<'_>| argument(input, &["crate"], &mut None, &mut krate));
+        let read = arguments(attribute, &["crate"], &mut None, &mut krate);
         if let Err(error) = read {
             errors.push(error);
         }
@@ -77,8 +76,7 @@ fn variants<'a>(input: &'a DeriveInput, errors: &mut Errors) -> Option<Vec<Named
     for variant in variants {
         let mut given = None;
         for attribute in helpers(&variant.attrs) {
-            let read = attribute
-                .parse_args_with(|input: ParseStream<'_>| argument(input, &["name"], &mut given, &mut None));
+            let read = arguments(attribute, &["name"], &mut given, &mut None);
             if let Err(error) = read {
                 errors.push(error);
             }
@@ -96,6 +94,16 @@ fn variants<'a>(input: &'a DeriveInput, errors: &mut Errors) -> Option<Vec<Named
 
 fn helpers(attributes: &[Attribute]) -> impl Iterator<Item = &Attribute> {
     attributes.iter().filter(|attribute| attribute.path().is_ident("action"))
+}
+
+fn arguments(
+    attribute: &Attribute,
+    keys: &[&'static str],
+    name: &mut Slot<LitStr>,
+    krate: &mut Slot<Path>,
+) -> syn::Result<()> {
+    let list = attribute.meta.require_list().map_err(|_| Error::new_spanned(attribute, wanted(keys)))?;
+    list.parse_args_with(|input: ParseStream<'_>| argument(input, keys, name, krate))
 }
 
 /// `name = "…"` on a variant, `crate = ::path` on the enum.
@@ -118,10 +126,17 @@ fn argument(
         return Err(Error::new(key.span(), wanted(keys)));
     }
     if key == "name" {
-        fill(name, key.clone(), filled(text(input, &key, ""), &key))
+        fill(name, key.clone(), filled(text(input, &key, ""), &key))?;
     } else {
-        crate_path::parse(input, key, krate)
+        crate_path::parse(input, key, krate)?;
     }
+    if input.is_empty() {
+        return Ok(());
+    }
+    let at = input.span();
+    // What is left would be a second error.
+    input.parse::<TokenStream>()?;
+    Err(Error::new(at, wanted(keys)))
 }
 
 fn wanted(keys: &[&'static str]) -> String {
@@ -140,9 +155,12 @@ fn impls(ident: &Ident, variants: &[Named<'_>]) -> TokenStream {
     });
     let copied = variants.iter().map(|named| copied(named.variant));
     // A reference to an enum without variants is no such value to the compiler.
-    let (name_of, from) = match variants {
-        [] => (quote_spanned!(here=> *self), quote_spanned!(here=> *__action)),
-        _ => (quote_spanned!(here=> self), quote_spanned!(here=> __action)),
+    let (name, from) = match variants {
+        [] => (quote_spanned!(here=> match *self {}), quote_spanned!(here=> match *__action {})),
+        _ => (
+            quote_spanned!(here=> #private::Cow::Borrowed(match self { #(#named)* })),
+            quote_spanned!(here=> match __action { #(#copied)* }),
+        ),
     };
     quote_spanned! {here=>
         #[automatically_derived]
@@ -150,13 +168,13 @@ fn impls(ident: &Ident, variants: &[Named<'_>]) -> TokenStream {
             const NAMES: ::core::option::Option<&'static [&'static ::core::primitive::str]> =
                 ::core::option::Option::Some(&[#(#names),*]);
             fn name(&self) -> #private::Cow<'static, ::core::primitive::str> {
-                #private::Cow::Borrowed(match #name_of { #(#named)* })
+                #name
             }
         }
         #[automatically_derived]
         impl ::core::convert::From<&#ident> for #ident {
             fn from(__action: &#ident) -> Self {
-                match #from { #(#copied)* }
+                #from
             }
         }
     }

@@ -2,6 +2,7 @@
 //! fuzz targets in `fuzz/`, which include these modules.
 
 pub(crate) mod expansion;
+pub(crate) mod flows;
 pub(crate) mod literal;
 pub(crate) mod prompt;
 

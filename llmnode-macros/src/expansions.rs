@@ -251,6 +251,68 @@ fn validators() {
     pinned("validators", &item, crate::validate::expand(quote!(state), item.clone()));
 }
 
+fn flow(name: &str, tokens: TokenStream) -> usize {
+    pinned(name, &quote!(), crate::flow::expand(tokens))
+}
+
+#[test]
+fn a_flow_of_three_steps() {
+    let lines = flow(
+        "flow",
+        quote! {
+            /// Searches as long as it has to.
+            pub Research(World):
+            Decide => match { Decision::Search => Search, Decision::Answer => Answer },
+            Search => Decide,
+            Answer => end,
+        },
+    );
+    // Nine for each step, and the rest once.
+    assert!(lines <= 95, "{lines} lines");
+}
+
+#[test]
+fn a_flow_with_all_there_is() {
+    flow(
+        "flow_with_all",
+        quote! {
+            #[derive(Clone)]
+            pub(crate) Translate(Shared<'static>) -> Outcome {
+                file: PathBuf => state.part.current,
+                /// Into which.
+                pub language: Language,
+            }, steps = 50, name = "other", crate = crate::llm:
+            Decide => match { Answer => end(Outcome::Done), "x" | "y" => First, _ => todo!("later") },
+            Inner { text: state.text.clone() } as First in state.part => Again,
+            nodes::Ask<u8> { n: 1 } as Again => Part,
+            Part in state.0 => Gather,
+            (Weather, News) as Gather => end(Outcome::Late),
+        },
+    );
+}
+
+#[test]
+fn a_flow_with_faults() {
+    flow("flow_with_faults", quote! { Research(World): Decide => Serch, Search => end, Search -> end });
+}
+
+#[test]
+fn a_conditional_flow() {
+    flow(
+        "flow_conditional",
+        quote! { Research(World): #[cfg(a)] Decide => end, #[cfg(not(a))] Other => end },
+    );
+}
+
+#[test]
+fn an_action() {
+    let item = quote! {
+        enum Decision { Search(String, u8), #[action(name = "done")] Answer, Retry { wait: Duration } }
+    };
+    let lines = pinned("action", &quote!(), crate::action::expand(item));
+    assert!(lines <= 40, "{lines} lines");
+}
+
 #[test]
 fn a_conditional_item() {
     let item = quote! {

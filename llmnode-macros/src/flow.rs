@@ -12,6 +12,7 @@ mod syntax;
 
 use proc_macro2::TokenStream;
 use quote::quote;
+use syn::Error;
 use syn::parse::{ParseStream, Parser};
 
 use crate::diagnostics::Errors;
@@ -51,7 +52,12 @@ fn read(tokens: TokenStream, errors: &mut Errors) -> Option<Flow> {
     if let Err(error) = parser.parse2(tokens)
         && errors.is_empty()
     {
-        errors.push(error);
+        let message = if flow.is_some() {
+            "what precedes this is complete; drop it, or put it right".to_owned()
+        } else {
+            error.to_string()
+        };
+        errors.push(Error::new(error.span(), message));
     }
     flow
 }

@@ -6,7 +6,7 @@ use proc_macro2::{Delimiter, TokenStream, TokenTree};
 use quote::ToTokens;
 use syn::{Attribute, Block, Expr, Fields, File, Item, ItemStruct, LitStr, Stmt};
 
-use super::Held;
+use super::{Held, flows};
 
 /// One use of a macro.
 #[derive(Clone)]
@@ -21,6 +21,8 @@ pub(crate) enum Macro {
     Node,
     Output,
     Validate,
+    Flow,
+    Action,
 }
 
 impl std::fmt::Debug for Use {
@@ -33,6 +35,9 @@ impl std::fmt::Debug for Use {
 impl Use {
     /// Reads `#[macro(arguments)] item`. `None` where no macro of ours is used.
     pub(crate) fn read(tokens: TokenStream) -> Option<Self> {
+        if let Some(item) = Self::flow(tokens.clone()) {
+            return Some(Self { expand: Macro::Flow, arguments: TokenStream::new(), item });
+        }
         let mut tokens = tokens.into_iter();
         let (Some(TokenTree::Punct(_)), Some(TokenTree::Group(attribute))) = (tokens.next(), tokens.next())
         else {
@@ -43,6 +48,7 @@ impl Use {
             "llm_node" => Macro::Node,
             "llm_output" => Macro::Output,
             "validate" => Macro::Validate,
+            "derive" => Macro::Action,
             _ => return None,
         };
         let arguments = match attribute.next() {
@@ -52,8 +58,21 @@ impl Use {
         Some(Self { expand, arguments, item: tokens.collect() })
     }
 
+    /// What stands in `flow! { … }`.
+    fn flow(tokens: TokenStream) -> Option<TokenStream> {
+        let mut tokens = tokens.into_iter();
+        match (tokens.next()?, tokens.next()?, tokens.next()?) {
+            (TokenTree::Ident(flow), TokenTree::Punct(_), TokenTree::Group(group)) if flow == "flow" => {
+                Some(group.stream())
+            }
+            _ => None,
+        }
+    }
+
     pub(crate) fn expand(&self) -> TokenStream {
         let expand = match self.expand {
+            Macro::Flow => return crate::flow::expand(self.item.clone()),
+            Macro::Action => return crate::action::expand(self.item.clone()),
             Macro::Node => crate::node::expand,
             Macro::Output => crate::output::expand,
             Macro::Validate => crate::validate::expand,
@@ -63,6 +82,12 @@ impl Use {
 
     /// Expands it and checks what came out.
     pub(crate) fn holds(&self) -> Held {
+        let said = |message: &str| said_well(message, self);
+        match self.expand {
+            Macro::Flow => return flows::flow_holds(&self.item, &said),
+            Macro::Action => return flows::action_holds(&self.item, &said),
+            Macro::Node | Macro::Output | Macro::Validate => {}
+        }
         let expansion = self.expand();
         let Ok(given) = crate::item::parse(self.item.clone()) else {
             let same = expansion.to_string().starts_with(&self.item.to_string());
@@ -103,6 +128,8 @@ impl Use {
             Macro::Node => "llm_node",
             Macro::Output => "llm_output",
             Macro::Validate => "validate",
+            Macro::Flow => "flow",
+            Macro::Action => "derive",
         };
         attribute
             .to_string()

@@ -3,6 +3,7 @@
 use quote::ToTokens;
 use syn::{Error, Type};
 
+use super::parse::borrowed;
 use super::pattern::{is_open, takes_all};
 use super::reach::Graph;
 use super::stop::text;
@@ -69,10 +70,9 @@ fn label(index: usize, stop: &Stop, checked: &Checked) -> syn::Result<()> {
 
 /// What no step can be, whatever the types are.
 fn kind(stop: &Stop) -> syn::Result<()> {
-    let mut tokens = stop.ty.to_token_stream().into_iter();
-    if let Some(quote) = tokens.find(|token| token.to_string() == "'") {
+    if let Some(at) = borrowed(&stop.ty) {
         let message = "a step lives on its own, so that it can be run again; drop the lifetime, and hold what the node borrows";
-        return Err(Error::new(quote.span(), message));
+        return Err(Error::new(at, message));
     }
     if let Type::Tuple(tuple) = bare(&stop.ty)
         && !(2..=8).contains(&tuple.elems.len())

@@ -38,14 +38,17 @@ pub(super) fn emit(flow: &Flow, checked: &Checked) -> TokenStream {
 /// The struct: its fields are the flow's parameters.
 pub(super) fn definition(flow: &Flow) -> TokenStream {
     let Flow { attrs, vis, ident, parameters, .. } = flow;
+    // At the name, where lints underline the item.
+    let keyword = quote_spanned!(ident.span()=> struct);
     let Some(parameters) = parameters else {
-        return quote!(#(#attrs)* #vis struct #ident;);
+        let semicolon = quote_spanned!(ident.span()=> ;);
+        return quote!(#(#attrs)* #vis #keyword #ident #semicolon);
     };
     let fields = parameters.iter().map(|Parameter { attrs, vis: own, ident, ty, .. }| {
         let vis = if matches!(own, Visibility::Inherited) { vis } else { own };
         quote!(#(#attrs)* #vis #ident: #ty)
     });
-    quote!(#(#attrs)* #vis struct #ident { #(#fields,)* })
+    quote!(#(#attrs)* #vis #keyword #ident { #(#fields,)* })
 }
 
 /// What the flow is.

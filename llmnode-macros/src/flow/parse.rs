@@ -1,6 +1,7 @@
 //! Reading a flow. A fault in one step does not hide those of the next: reading goes on behind the comma that follows.
 
-use proc_macro2::{Spacing, TokenStream, TokenTree};
+use proc_macro2::{Spacing, Span, TokenStream, TokenTree};
+use quote::ToTokens;
 use syn::ext::IdentExt;
 use syn::parse::{Parse, ParseStream};
 use syn::{Attribute, Error, Ident, Token, Type, Visibility, braced, parenthesized, token};
@@ -52,9 +53,17 @@ pub(super) fn skip(input: ParseStream<'_>) {
     }
 }
 
+/// Attributes, in words of our own where they are none.
+pub(super) fn attributes(input: ParseStream<'_>) -> syn::Result<Vec<Attribute>> {
+    let wanted = |error: Error| {
+        Error::new(error.span(), "an attribute is written `#[name]`, `#[name = value]` or `#[name(…)]`")
+    };
+    input.call(Attribute::parse_outer).map_err(wanted)
+}
+
 /// Attributes, visibility and name.
 fn begin(input: ParseStream<'_>) -> syn::Result<Flow> {
-    let attrs = input.call(Attribute::parse_outer)?;
+    let attrs = attributes(input)?;
     let vis: Visibility = input.parse()?;
     let begins = "a flow begins with its name and its state, such as `pub Research(World): …`";
     let ident: Ident = input.parse().map_err(|_| Error::new(input.span(), begins))?;
@@ -92,12 +101,14 @@ fn head(input: ParseStream<'_>, flow: &mut Flow, errors: &mut Errors) -> syn::Re
         flow.state = None;
         return Err(wanted());
     }
+    owned(&flow.state, "its state")?;
     loop {
         if input.peek(Token![:]) && !input.peek(Token![::]) {
             return input.parse::<Token![:]>().map(drop);
         } else if input.peek(Token![->]) && flow.action.is_none() {
             input.parse::<Token![->]>()?;
             flow.action = Some(action(input)?);
+            owned(&flow.action, "what it decides")?;
         } else if input.peek(token::Brace) && flow.parameters.is_none() {
             let mut faults = Errors::default();
             let read = parameters(input, &mut faults);
@@ -110,14 +121,43 @@ fn head(input: ParseStream<'_>, flow: &mut Flow, errors: &mut Errors) -> syn::Re
         } else if input.peek(Token![,]) {
             option(input, flow, errors)?;
         } else {
-            let found = input
-                .cursor()
-                .token_tree()
-                .map(|(token, _)| format!(", found `{token}`"))
-                .unwrap_or_default();
-            return Err(input.error(format!("expected `:` before the first step{found}")));
+            let found = input.cursor().token_tree().map(|(token, _)| format!(", and this is `{token}`"));
+            let message = format!("a `:` stands before the first step{}", found.unwrap_or_default());
+            return Err(Error::new(input.span(), message));
         }
     }
+}
+
+/// A flow is `'static`, and so is what it is about.
+fn owned(ty: &Option<Type>, what: &str) -> syn::Result<()> {
+    match borrowed(ty) {
+        Some(at) => Err(Error::new(
+            at,
+            format!(
+                "a flow lives on its own, and so does {what}; drop the lifetime, and own what it borrows"
+            ),
+        )),
+        None => Ok(()),
+    }
+}
+
+/// Where a lifetime stands that is not `'static`.
+pub(super) fn borrowed(ty: &impl ToTokens) -> Option<Span> {
+    let mut after = None;
+    for token in ty.to_token_stream() {
+        if let Some(at) = after.take_if(|_| token.to_string() != "static") {
+            return Some(at);
+        }
+        after = match token {
+            TokenTree::Punct(quote) if quote.as_char() == '\'' => Some(quote.span()),
+            TokenTree::Group(group) => match borrowed(&group.stream()) {
+                Some(at) => return Some(at),
+                None => None,
+            },
+            _ => None,
+        };
+    }
+    None
 }
 
 fn action(input: ParseStream<'_>) -> syn::Result<Type> {
@@ -229,7 +269,7 @@ pub(super) fn braces<'a>(input: ParseStream<'a>) -> syn::Result<syn::parse::Pars
 
 impl Parse for Parameter {
     fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
-        let attrs = input.call(Attribute::parse_outer)?;
+        let attrs = attributes(input)?;
         let vis = input.parse()?;
         let at = input.span();
         let wanted = |at| {

@@ -1,7 +1,7 @@
 //! Reading the steps of a flow, and where they lead.
 
 use proc_macro2::{Span, TokenStream, TokenTree};
-use quote::ToTokens;
+use quote::{ToTokens, quote};
 use syn::ext::IdentExt;
 use syn::parse::ParseStream;
 use syn::parse::discouraged::Speculative;
@@ -26,7 +26,15 @@ pub(super) fn stop(input: ParseStream<'_>, errors: &mut Errors) -> syn::Result<S
     let (mut values, mut label, mut part) = (None, None, None);
     loop {
         if input.peek(token::Brace) && values.is_none() {
-            values = Some(braces(input)?.parse::<TokenStream>()?);
+            let at = input.span();
+            let given = braces(input)?.parse::<TokenStream>()?;
+            if syn::parse2::<syn::ExprStruct>(quote!(Step { #given })).is_err()
+                || matches!(bare(&ty), Type::Tuple(_))
+            {
+                let message = "in braces behind the type stand values for the fields of one step, such as `{ goal: state.goal.clone() }`";
+                return Err(Error::new(at, message));
+            }
+            values = Some(given);
         } else if input.peek(Token![as]) && label.is_none() {
             input.parse::<Token![as]>()?;
             let named = input.parse().map_err(|error: Error| {
@@ -75,7 +83,7 @@ fn last_name(ty: &Type) -> Option<Ident> {
 
 /// Conditions and docs.
 fn attributes(input: ParseStream<'_>, of: &str) -> syn::Result<Vec<Attribute>> {
-    let mut attributes = input.call(Attribute::parse_outer)?;
+    let mut attributes = super::parse::attributes(input)?;
     attributes.retain(|attribute| !attribute.path().is_ident("doc"));
     match attributes.iter().find(|attribute| !attribute.path().is_ident("cfg")) {
         Some(other) => {

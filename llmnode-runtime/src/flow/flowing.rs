@@ -100,7 +100,8 @@ impl<'f, S> Flowing<'f, S> {
     }
 }
 
-fn panicked(what: &str, said: String) -> NodeError {
+/// What the program's own code said in a flow's declaration.
+pub(super) fn panicked(what: &str, said: String) -> NodeError {
     NodeError::new(Category::Panic, format!("{what} panicked: {said}"))
 }
 

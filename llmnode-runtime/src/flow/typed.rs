@@ -2,12 +2,13 @@
 
 use super::arm::{Arm, Stop, Target};
 use super::drive::Runner;
-use super::flowing::{Flowing, Progress};
+use super::flowing::{Flowing, Progress, panicked};
 use super::outline::{Outline, OutlineStep, OutlineTarget};
 use super::place::{Place, Starts};
 use crate::BoxFuture;
 use crate::category::Category;
 use crate::error::NodeError;
+use crate::panics::guarded;
 use crate::position::Label;
 
 /// What `flow!` states about a flow over `S`.
@@ -90,7 +91,7 @@ impl<'f, S: Send, A: Send + 'f> Visitor<S, A> for Advance<'f, S> {
         Box::pin(async move {
             match N::advance(self.flow.nested(|state| state), None).await? {
                 Progress::On => Ok(Progress::On),
-                Progress::Done(action) => self.take(then(action)),
+                Progress::Done(action) => self.take(|| then(action)),
             }
         })
     }
@@ -107,7 +108,7 @@ impl<'f, S: Send, A: Send + 'f> Visitor<S, A> for Advance<'f, S> {
             let prepared = prepare.map(|prepare| flow.prepared(prepare)).transpose()?;
             match N::advance(flow.on(part)?, prepared).await? {
                 Progress::On => Ok(Progress::On),
-                Progress::Done(action) => self.take(then(action)),
+                Progress::Done(action) => self.take(|| then(action)),
             }
         })
     }
@@ -119,7 +120,8 @@ impl<'f, S: Send, A: Send + 'f> Visitor<S, A> for Advance<'f, S> {
 
 impl<S> Advance<'_, S> {
     /// Takes an edge.
-    fn take<A>(mut self, arm: Arm<A>) -> Result<Progress<A>, NodeError> {
+    fn take<A>(mut self, then: impl FnOnce() -> Arm<A>) -> Result<Progress<A>, NodeError> {
+        let arm = guarded(then).map_err(|said| panicked("what follows from an action", said))?;
         let stop = self.stops.get(self.step);
         let edge = stop.and_then(|stop| stop.edges.get(arm.edge));
         let name = edge.map_or("", |edge| edge.action);
@@ -134,7 +136,9 @@ impl<S> Advance<'_, S> {
             return Ok(Progress::On);
         }
         let label = stop.map_or("", |stop| stop.label);
-        let message = format!("the flow `{}` goes nowhere yet from `{label}` by `{name}`", self.name);
+        let by = if name.is_empty() { String::new() } else { format!(" by `{name}`") };
+        let message =
+            format!("the flow `{}` goes nowhere yet from `{label}`{by}: `todo!()` stands there", self.name);
         Err(NodeError::new(Category::ConfigError, message))
     }
 }

@@ -4,7 +4,7 @@ use proc_macro2::{Delimiter, Group, TokenStream, TokenTree};
 use proptest::prelude::*;
 
 /// Tokens that a change may bring in.
-const WORDS: [&str; 56] = [
+const WORDS: [&str; 66] = [
     "prompt",
     "system",
     "output",
@@ -61,6 +61,16 @@ const WORDS: [&str; 56] = [
     "'c'",
     "(a, b)",
     "{ a: u8 }",
+    "match { a => end }",
+    "match",
+    "end",
+    "end(a)",
+    "todo!()",
+    "as",
+    "in",
+    "->",
+    "#[cfg(c)]",
+    "if a",
 ];
 
 /// A change at one of the tokens, counted from outside to inside.

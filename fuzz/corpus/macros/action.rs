@@ -1,0 +1,7 @@
+#[derive(Action)]
+enum Decision {
+    Search(String, u8),
+    #[action(name = "done")]
+    Answer,
+    Retry { wait: Duration, r#type: u8 },
+}

@@ -1,0 +1,36 @@
+struct Research;
+const _: () = {
+    use ::llmnode::__private as __llmnode;
+    #[allow(dead_code)]
+    fn named(
+        _: ::core::marker::PhantomData<World>,
+        _: ::core::marker::PhantomData<Decide>,
+        _: ::core::marker::PhantomData<Search>,
+    ) {}
+    type Action = ();
+    #[automatically_derived]
+    impl<S> __llmnode::Place<S> for Research {
+        type Action = Action;
+        fn advance<'f>(
+            _: __llmnode::Flowing<'f, S>,
+            _: ::core::option::Option<Self>,
+        ) -> __llmnode::Advanced<'f, Action> {
+            ::core::unreachable!()
+        }
+        fn outline() -> __llmnode::Outline {
+            ::core::unreachable!()
+        }
+    }
+    #[automatically_derived]
+    impl<S> __llmnode::Starts<S> for Research {}
+    #[automatically_derived]
+    impl<'r, S> __llmnode::RunFlow<'r, S> for Research {
+        type Action = Action;
+        fn runner(self) -> __llmnode::Runner<'r, S, Action> {
+            ::core::unreachable!()
+        }
+    }
+};
+::core::compile_error! {
+    "here stands where the step leads: write `Search => end`, or the label of the step that follows"
+}
