@@ -310,8 +310,112 @@ pub use llmnode_macros::llm_output;
 #[doc(inline)]
 pub use llmnode_macros::validate;
 
+/// Makes an enum what a step decides: its variants have the names that pictures, records and graphs known only at run time
+/// go by, and an action is made [`From`] a reference to one, so that the output of a node can be its action.
+///
+/// A name is the variant's own; `#[action(name = "look up")]` on the variant gives another. What a variant holds has to be
+/// [`Clone`]. `#[action(crate = ::path)]` on the enum is for a renamed dependency.
+///
+/// ```
+/// use llmnode::prelude::*;
+///
+/// #[derive(Action)]
+/// enum Decision {
+///     Search(String),
+///     #[action(name = "give up")]
+///     GiveUp,
+/// }
+///
+/// assert_eq!(Decision::NAMES, Some(&["Search", "give up"][..]));
+/// assert_eq!(Decision::Search("rain".into()).name(), "Search");
+/// ```
 #[doc(inline)]
-pub use llmnode_macros::{Action, flow};
+pub use llmnode_macros::Action;
+
+/// Declares a flow: the steps that it has, and where it goes on from each.
+///
+/// ```
+/// use llmnode::flow::Step;
+/// use llmnode::prelude::*;
+/// use llmnode::{Cx, Exec, Node};
+///
+/// struct World {
+///     questions: Vec<&'static str>,
+///     answers: usize,
+/// }
+///
+/// #[derive(Action)]
+/// enum Next {
+///     Answer,
+///     Stop,
+/// }
+///
+/// struct Decide;
+/// struct Answer;
+///
+/// flow! {
+///     /// Answers all questions.
+///     pub Quiz(World):
+///     Decide => match { Next::Answer => Answer, Next::Stop => end },
+///     Answer => Decide,
+/// }
+///
+/// # impl Node for Decide { type Output = (); const NAME: &'static str = "decide"; }
+/// # impl Exec<World> for Decide { async fn exec(&self, _: &Cx<'_, World>) -> Result<(), NodeError> { Ok(()) } }
+/// # impl Step<World> for Decide {
+/// #     type Action = Next;
+/// #     async fn prep(_: &World) -> Result<Self, NodeError> { Ok(Decide) }
+/// #     fn post(self, (): (), state: &mut World) -> Result<Next, NodeError> {
+/// #         Ok(if state.questions.pop().is_some() { Next::Answer } else { Next::Stop })
+/// #     }
+/// # }
+/// # impl Node for Answer { type Output = (); const NAME: &'static str = "answer"; }
+/// # impl Exec<World> for Answer { async fn exec(&self, _: &Cx<'_, World>) -> Result<(), NodeError> { Ok(()) } }
+/// # impl Step<World> for Answer {
+/// #     type Action = ();
+/// #     async fn prep(_: &World) -> Result<Self, NodeError> { Ok(Answer) }
+/// #     fn post(self, (): (), state: &mut World) -> Result<(), NodeError> { state.answers += 1; Ok(()) }
+/// # }
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), NodeError> {
+/// let world = World { questions: vec!["Why?", "When?"], answers: 0 };
+/// let mut run = Run::new(ScriptedModel::new()).with_state(world);
+/// run.flow(Quiz).await?;
+/// assert_eq!(run.state().answers, 2);
+/// # Ok(())
+/// # }
+/// ```
+///
+/// # The head
+///
+/// `pub Name(State) -> Action { parameters }, options:`, of which name, state and the colon are always there. Docs and attributes stand
+/// above it, as on the struct that it becomes: `run.flow(Quiz)`.
+///
+/// | | default | |
+/// |---|---|---|
+/// | `-> Action` | `()` | the type of what the flow decides: of `end(action)`, and of `run.flow(..).await?`; by it the outer flow goes on |
+/// | `{ file: PathBuf => state.current, goal: String }` | none | parameters: fields of the struct, written into the state as the flow begins (by `Into`), without `=>` into the field of that name |
+/// | `steps = 50` | 1000 | how many steps it may take, those of nested flows included |
+/// | `name = "…"` | the struct's in snake_case | in errors, records and pictures |
+/// | `crate = ::path` | `::llmnode` | the path to this crate where it is renamed |
+///
+/// # The steps
+///
+/// The first is where the flow begins. Each is a type, and where it leads:
+///
+/// | | |
+/// |---|---|
+/// | `Search => Decide,` | a step that decides nothing: its action is `()` |
+/// | `Decide => match { Next::Answer => Answer, Next::Stop => end },` | a step with actions: an arm for each. One that is missing does not compile, and so `_` is refused, but beside literals (`"yes" => …, _ => …`) |
+/// | `Search as Again => …` | the label that arrows and [positions](flow::Position) name; without `as` it is the last name of the type |
+/// | `Inner => …` | another flow over the same state; `Inner in state.part => …`: a flow or a node over a part of it |
+/// | `Inner { file: state.next.clone() } => …` | a flow with parameters, or a node that this flow prepares instead of its own `prep`; the expressions see `state` |
+/// | `(Weather, News) as Gather => …` | two to eight steps without actions, side by side |
+///
+/// An arrow leads to a label, to `end`, to `end(action)`, or to `todo!()`: a [`Category::ConfigError`] when the flow comes there.
+/// `#[cfg(…)]` may stand on steps, arms and parameters.
+#[doc(inline)]
+pub use llmnode_macros::flow;
 
 /// The snippets of the documentation's pages, as doctests.
 #[cfg(all(doctest, feature = "journal"))]
