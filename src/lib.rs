@@ -20,6 +20,14 @@
 /// | `fallback = path` | none | the function that gives a value when the models have failed, see below |
 /// | `limits(requests = 5, …)` | none | the most that all calls of the node in one run may take together: see [`Limits`] |
 /// | `name = "…"` | the struct's in snake_case | the name in ledgers and errors |
+/// | `prep = path` | fields marked `#[prep(…)]` | the function that makes the node from the state, see below |
+/// | `store = path.to.field` | nothing is stored | where in the state the output goes |
+/// | `action = Type` | `()` | what the node decides in a flow |
+/// | `route = path` | `From<&Output>` | the function that decides it |
+/// | `post = path` | none | the function that does all that follows the output |
+/// | `batch = path` | one node | the function that makes many of these nodes, which are one step |
+/// | `concurrency = 4` | 8 | how many nodes of a batch are under way at most |
+/// | `idempotent = false` | `true` | a call executes the node once at most |
 /// | `crate = ::path` | `::llmnode` | the path to this crate where it is renamed |
 ///
 /// The doc comment becomes the node's [`DESCRIPTION`](Node::DESCRIPTION). The struct may have lifetimes and
@@ -155,6 +163,97 @@
 /// let report = run.call(&Rate { letter: "Help!".into() }).report().await?;
 /// assert_eq!((report.value, report.record.attempts.len()), (5, 4));
 /// assert_eq!(report.record.degraded, Some(Degraded::FallbackValue));
+/// # Ok(())
+/// # }
+/// ```
+///
+/// # As a step of a flow
+///
+/// A node with any of `prep`, `store`, `action`, `route`, `post`, `batch`, `idempotent` or a field with `#[prep(…)]` is a step of
+/// [flows](flow) over its `state`: it is made from the state, executes, and writes back. It stays a node that can be called. As it
+/// is made anew each time, it cannot borrow.
+///
+/// - **prep.** Each field has `#[prep(expression)]`, which sees `state: &State` and gives the field's value, an `Option` or a
+///   `Result` of it. `None` and `Err` are a [`Category::PrepError`] that names the field. Or `prep = path` names a function
+///   `fn(&State)` that returns the node, an `Option` or a `Result` of it, and may be `async`.
+/// - **exec** is the call, with its tries and its fallback.
+/// - **post.** `action = Type` is what the step decides: by `From<&Output>`, or by `route = path`, a function of `(&Output)` or
+///   `(&Output, &State)` that returns the action or a `Result` of it. It sees the state as it was. Then
+///   `store = path.to.field` writes the output there, by [`Into`]. Or `post = path` names a function of `(Self, Output, &mut State)`
+///   that does both. The functions do not wait, so that a flow that is dropped leaves no half step.
+///
+/// Neither prep nor post is tried again. An error of `route` and `post` is [`Category::Aborted`], with the error as its source;
+/// a [`NodeError`] that any of these functions returns stays what it is.
+///
+/// `batch = path` names a function `fn(&State)` that makes many of these nodes, as a `Vec`, another iterator, or a `Result` of one,
+/// and may be `async`. In a flow they stand as [`Batch<Node>`](flow::Batch); `store`, `route` and `post` then take the outputs of
+/// all, a `Vec<Output>` in the order of the nodes, and `post` also the nodes, a `Vec<Self>`.
+///
+/// `idempotent = false` says that the node must not be executed a second time: nothing is tried again and no other model is
+/// asked, whatever the run says. A call that sets either is a [`Category::ConfigError`].
+///
+/// ```
+/// use llmnode::prelude::*;
+/// use std::collections::VecDeque;
+///
+/// struct Desk {
+///     letters: VecDeque<String>,
+///     replies: Vec<String>,
+///     urgency: u8,
+/// }
+///
+/// #[derive(Action)]
+/// enum Next {
+///     Reply,
+///     Leave,
+/// }
+///
+/// #[llm_node(
+///     prompt = "From 1 to 10, how urgent is this?\n{letter}",
+///     output = u8,
+///     state = Desk,
+///     action = Next,
+///     route = worth_a_reply,
+///     store = urgency,
+/// )]
+/// struct Rate {
+///     #[prep(state.letters.front().cloned())] // `None`: a `prep_error`
+///     letter: String,
+/// }
+///
+/// fn worth_a_reply(urgency: &u8) -> Next {
+///     if *urgency > 3 { Next::Reply } else { Next::Leave }
+/// }
+///
+/// #[llm_node(prompt = "Reply to this letter, of urgency {urgency}:\n{letter}", state = Desk, post = Reply::send)]
+/// struct Reply {
+///     #[prep(state.letters.front().cloned())]
+///     letter: String,
+///     #[prep(state.urgency)]
+///     urgency: u8,
+/// }
+///
+/// impl Reply {
+///     fn send(self, reply: String, desk: &mut Desk) {
+///         desk.letters.pop_front();
+///         desk.replies.push(reply);
+///     }
+/// }
+///
+/// flow! {
+///     Answer(Desk):
+///         Rate => match { Next::Reply => Reply, Next::Leave => end },
+///         Reply => end,
+/// }
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), llmnode::NodeError> {
+/// let model = ScriptedModel::new().reply(r#"{"value": 8}"#).reply("We come at once.");
+/// let desk = Desk { letters: ["Help!".to_owned()].into(), replies: vec![], urgency: 0 };
+/// let mut run = Run::new(model).with_state(desk);
+/// run.flow(Answer).await?;
+/// assert_eq!(run.state().replies, ["We come at once."]);
+/// assert!(run.state().letters.is_empty());
 /// # Ok(())
 /// # }
 /// ```

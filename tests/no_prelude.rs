@@ -100,3 +100,43 @@ fn a_node_without_the_prelude() {
     let at = Kind::At(Point(1, ::core::option::Option::None));
     ::std::assert_eq!(::std::format!("{at:?}"), "At(Point(1, None))");
 }
+
+/// A node that is a step, by all that a step may say.
+#[::llmnode::llm_node(
+    prompt = "Count from {from}.",
+    output = u8,
+    state = World,
+    action = bool,
+    route = is_far,
+    store = end
+)]
+struct Count {
+    #[prep(state.end.checked_add(1))]
+    from: u8,
+}
+
+fn is_far(count: &u8, world: &World) -> bool {
+    *count > world.end
+}
+
+#[::llmnode::llm_node(prompt = "Go on.", state = World, batch = twice, concurrency = 2, post = keep)]
+struct GoOn;
+
+fn twice(_: &World) -> ::std::vec::Vec<GoOn> {
+    ::std::vec![GoOn, GoOn]
+}
+
+fn keep(nodes: ::std::vec::Vec<GoOn>, _: ::std::vec::Vec<::std::string::String>, world: &mut World) {
+    world.end = nodes.len() as u8;
+}
+
+#[::core::prelude::v1::test]
+fn steps_without_the_prelude() {
+    let runtime = ::tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let model = ::llmnode::ScriptedModel::new().reply(r#"{"value": 9}"#).reply("a").reply("b");
+    let mut run = ::llmnode::Run::new(model).with_state(World { end: 5 });
+    ::std::assert!(runtime.block_on(run.step::<Count>()).unwrap());
+    ::std::assert_eq!(run.state().end, 9);
+    runtime.block_on(run.step::<::llmnode::flow::Batch<GoOn>>()).unwrap();
+    ::std::assert_eq!(run.state().end, 2);
+}

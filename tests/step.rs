@@ -3,6 +3,8 @@
 #![allow(clippy::unwrap_used, reason = "a test")]
 
 use llmnode::Reply;
+use llmnode::flow;
+use llmnode::flow::Batch;
 use llmnode::prelude::*;
 
 #[derive(Default)]
@@ -12,6 +14,7 @@ struct World {
     summary: Option<String>,
     notes: Notes,
     tags: (u8, String),
+    counts: Vec<u32>,
 }
 
 #[derive(Default)]
@@ -357,4 +360,168 @@ async fn a_call_that_asks_to_execute_it_again_is_refused() {
     let once = Settings::new().transport_retries(0);
     let run = Run::new(model).with_state(world());
     assert_eq!(run.call(&Pay { amount: 1 }).settings(once).await.unwrap(), "paid");
+}
+
+#[llm_node(prompt = "Shout {word}.", state = World, batch = Shout::all, concurrency = 1, store = files)]
+struct Shout {
+    word: String,
+}
+
+impl Shout {
+    fn all(state: &World) -> impl Iterator<Item = Self> {
+        state.files.iter().map(|word| Shout { word: word.clone() })
+    }
+}
+
+#[tokio::test]
+async fn a_batch_makes_its_nodes_and_stores_all_outputs_in_order() {
+    let model = ScriptedModel::new().reply("ONE").reply("TWO");
+    let mut run = Run::new(model.clone()).with_state(world());
+    run.step::<Batch<Shout>>().await.unwrap();
+    assert_eq!(run.state().files, ["ONE", "TWO"]);
+    assert_eq!(model.requests()[1].messages[0].content, "Shout two.");
+}
+
+#[llm_node(prompt = "Count {word}.", output = u32, state = World, batch = counted, action = bool, route = all_same, store = counts)]
+struct Count {
+    word: String,
+}
+
+async fn counted(state: &World) -> Result<Vec<Count>, String> {
+    if state.files.is_empty() {
+        return Err("no files".to_owned());
+    }
+    Ok(state.files.iter().map(|word| Count { word: word.clone() }).collect())
+}
+
+fn all_same(counts: &[u32], state: &World) -> bool {
+    state.counts.is_empty() && counts.windows(2).all(|two| two[0] == two[1])
+}
+
+#[tokio::test]
+async fn a_route_of_a_batch_sees_all_outputs() {
+    let model = ScriptedModel::new().otherwise(|_| r#"{"value": 3}"#);
+    let mut run = Run::new(model).with_state(world());
+    assert!(run.step::<Batch<Count>>().await.unwrap());
+    assert_eq!(run.state().counts, [3, 3]);
+    assert!(!run.step::<Batch<Count>>().await.unwrap(), "it saw the state as it was");
+}
+
+#[tokio::test]
+async fn an_error_of_the_function_of_a_batch_is_a_prep_error() {
+    let mut run = Run::new(ScriptedModel::new()).with_state(World::default());
+    let error = run.step::<Batch<Count>>().await.unwrap_err();
+    assert_eq!((error.category(), error.message()), (Category::PrepError, "batch failed: no files"));
+}
+
+#[llm_node(prompt = "Rate {word}.", output = u32, state = World, batch = rated, post = best, action = Decision)]
+struct Rate {
+    word: String,
+}
+
+fn rated(state: &World) -> Vec<Rate> {
+    state.files.iter().map(|word| Rate { word: word.clone() }).collect()
+}
+
+fn best(nodes: Vec<Rate>, rates: Vec<u32>, state: &mut World) -> Result<Decision, &'static str> {
+    let best = nodes.into_iter().zip(rates).max_by_key(|(_, rate)| *rate).ok_or("nothing to rate")?;
+    state.summary = Some(best.0.word);
+    Ok(Decision::Answer)
+}
+
+#[tokio::test]
+async fn a_post_of_a_batch_takes_nodes_and_outputs() {
+    let model = ScriptedModel::new().reply(r#"{"value": 1}"#).reply(r#"{"value": 2}"#);
+    let mut run = Run::new(model).with_state(world());
+    assert_eq!(run.step::<Batch<Rate>>().await.unwrap(), Decision::Answer);
+    assert_eq!(run.state().summary.as_deref(), Some("two"));
+    run.state_mut().files.clear();
+    let error = run.step::<Batch<Rate>>().await.unwrap_err();
+    assert_eq!((error.category(), error.message()), (Category::Aborted, "post failed: nothing to rate"));
+}
+
+/// A node that a `macro_rules!` makes, with a field that only some builds have.
+macro_rules! step {
+    ($name:ident, $($field:ident: $ty:ty = $prep:expr),*; $store:ident) => {
+        #[llm_node(prompt = "Say it.", state = World, store = $store)]
+        struct $name {
+            $(#[prep($prep)] #[node(skip)] $field: $ty,)*
+            #[cfg(any())]
+            #[prep(state.no_such_field)]
+            absent: u8,
+            #[cfg_attr(all(), prep(state.current + 1))]
+            #[node(skip)]
+            next: usize,
+        }
+    };
+}
+
+step!(Said, first: String = "a".repeat(2), count: usize = Vec::<u8>::new().len(); summary);
+
+#[tokio::test]
+async fn a_step_of_a_macro_with_conditional_fields() {
+    let mut run = Run::new(ScriptedModel::new().reply("it")).with_state(world());
+    run.step::<Said>().await.unwrap();
+    assert_eq!(run.state().summary.as_deref(), Some("it"));
+    let said = Said { first: "a".into(), count: 0, next: 1 };
+    assert_eq!((said.first.as_str(), said.count, said.next), ("a", 0, 1));
+}
+
+/// A generic step over a generic state.
+struct Kept<T> {
+    value: T,
+    text: String,
+}
+
+#[llm_node(prompt = "Write {value}.", state = Kept<T>, store = text)]
+struct Write<T: Clone + Send + Sync> {
+    #[prep(state.value.clone())]
+    value: T,
+}
+
+#[llm_node(prompt = "Write {value}.", state = Kept<T>, prep = Again::new, post = Again::keep)]
+struct Again<T: Clone + Send + Sync> {
+    value: T,
+}
+
+impl<T: Clone + Send + Sync> Again<T> {
+    fn new(state: &Kept<T>) -> Self {
+        Self { value: state.value.clone() }
+    }
+
+    fn keep(self, text: String, state: &mut Kept<T>) {
+        state.text += &text;
+        state.value = self.value;
+    }
+}
+
+flow! {
+    WriteTwice(Kept<u8>):
+        Write<u8> as First => Second,
+        Again<u8> as Second => end,
+}
+
+flow! {
+    ShoutAndRate(World):
+        Summarize => All,
+        Batch<Shout> as All => Best,
+        Batch<Rate> as Best => match { Decision::Search => Summarize, Decision::Answer => end },
+}
+
+#[tokio::test]
+async fn generic_steps_stand_in_a_flow() {
+    let model = ScriptedModel::new().reply("7").reply("!");
+    let mut run = Run::new(model.clone()).with_state(Kept { value: 7, text: String::new() });
+    run.flow(WriteTwice).await.unwrap();
+    assert_eq!((run.state().text.as_str(), run.state().value), ("7!", 7));
+    assert_eq!(model.requests()[1].messages[0].content, "Write 7.");
+}
+
+#[tokio::test]
+async fn steps_and_batches_stand_in_a_flow() {
+    let model = ScriptedModel::new().reply("short").reply("ONE").reply("TWO");
+    let model = model.reply(r#"{"value": 2}"#).reply(r#"{"value": 1}"#);
+    let mut run = Run::new(model).with_state(world());
+    run.flow(ShoutAndRate).await.unwrap();
+    assert_eq!(run.state().summary.as_deref(), Some("ONE"));
 }

@@ -163,6 +163,9 @@ fn steps_by_functions() {
     node("step_routed", arguments, quote! { struct Ask<T: Text> { a: T } });
     let arguments = quote!(prompt = "Go on.", state = World, post = finish);
     node("step_posted", arguments, quote! { struct GoOn; });
+    let arguments =
+        quote!(prompt = "{a}", state = World, batch = each, concurrency = 4, action = Next, store = all);
+    node("step_batch", arguments, quote! { struct Ask { a: String } });
 }
 
 #[test]
@@ -336,6 +339,16 @@ mod anything {
             "crate",
             "name",
             "skip",
+            "prep",
+            "store",
+            "action",
+            "route",
+            "post",
+            "batch",
+            "concurrency",
+            "idempotent",
+            "false",
+            "a.0.b",
             "=",
             ",",
             ",",
@@ -404,8 +417,9 @@ mod anything {
             .prop_map(|(key, list)| format!("prompt = \"{{a}}\", {key} ({list}), model = \"b\""))
     }
 
-    const ITEMS: [&str; 9] = [
+    const ITEMS: [&str; 10] = [
         "struct Ask { a: String, #[node(skip)] r#type: Vec<u8> }",
+        "struct Ask { #[prep(state.a?)] a: String, #[prep] b: u8, #[prep(self, |a| a)] c: T }",
         "struct Ask<'a, T>(&'a T);",
         "struct Ask;",
         "enum Ask { #[serde(rename = \"b\")] A(T), B { c: (u8, X) } }",

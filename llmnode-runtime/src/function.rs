@@ -11,7 +11,7 @@ pub trait Parameters {
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is no function of up to four parameters",
     label = "no such function",
-    note = "`fallback`, `validate`, `prep`, `route` and `post` take the path of a function"
+    note = "`fallback`, `validate`, `prep`, `batch`, `route` and `post` take the path of a function"
 )]
 pub trait Function<Takes: Parameters> {
     /// What it returns.

@@ -7,11 +7,12 @@ pub use crate::flow::generated::{
     Undecided, Visitor, advance, onward, outline, runner, write,
 };
 pub use crate::flow::given::{Field, Given, Gives};
+pub use crate::flow::items::BatchValue;
 pub use crate::flow::post::{
     Deciding, Decision, Follows, PostParameters, RouteParameters, Stores, decided, store,
 };
 pub use crate::flow::prep::{PrepParameters, PrepValue, Preparing, prepared};
-pub use crate::flow::{Action, Outline, Place, RunFlow, Starts, Step};
+pub use crate::flow::{Action, BatchStep, Outline, Place, RunFlow, Starts, Step};
 pub use crate::function::Function;
 pub use crate::prompt::at::{prompt_at, prompt_file_at};
 pub use crate::prompt::{

@@ -18,7 +18,7 @@ use crate::keyed::{Grammar, Keyed, Slot, fill, parse_arguments};
 use crate::prompt::source::Source;
 use crate::values::{fill_type, filled, function, number, text, whole};
 
-const VALUES: [&str; 25] = [
+const VALUES: [&str; 27] = [
     "prompt",
     "prompt_file",
     "system",
@@ -42,6 +42,8 @@ const VALUES: [&str; 25] = [
     "action",
     "route",
     "post",
+    "batch",
+    "concurrency",
     "idempotent",
     "crate",
 ];

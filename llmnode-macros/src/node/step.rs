@@ -10,7 +10,7 @@ use syn::parse::ParseStream;
 use syn::{Error, Expr, ExprPath, LitBool, Type};
 
 use crate::keyed::{Slot, fill, key, value};
-use crate::values::{fill_type, function, other_than};
+use crate::values::{fill_type, function, other_than, whole};
 
 pub(crate) use attribute::{Prep, take_attributes};
 pub(crate) use check::check;
@@ -25,6 +25,8 @@ pub(crate) struct StepArgs {
     action: Slot<Type>,
     route: Slot<ExprPath>,
     post: Slot<ExprPath>,
+    batch: Slot<ExprPath>,
+    concurrency: Slot<u32>,
     idempotent: Slot<bool>,
 }
 
@@ -36,14 +38,16 @@ impl StepArgs {
             "action" => fill_type(&mut self.action, name, input),
             "route" => fill(&mut self.route, name.clone(), function(input, &name)),
             "post" => fill(&mut self.post, name.clone(), function(input, &name)),
+            "batch" => fill(&mut self.batch, name.clone(), function(input, &name)),
+            "concurrency" => fill(&mut self.concurrency, name.clone(), whole(input, &name, 1)),
             _ => fill(&mut self.idempotent, name, truth(input)),
         }
     }
 
     /// One of those that are given.
     fn any(&self) -> Option<&Ident> {
-        let functions = [key(&self.prep), key(&self.route), key(&self.post)];
-        let others = [key(&self.store), key(&self.action), key(&self.idempotent)];
+        let functions = [key(&self.prep), key(&self.batch), key(&self.route), key(&self.post)];
+        let others = [key(&self.store), key(&self.action), key(&self.concurrency), key(&self.idempotent)];
         functions.into_iter().chain(others).flatten().next()
     }
 
@@ -82,6 +86,8 @@ pub(crate) enum Made<'a> {
     /// Each field by an expression.
     Fields(Vec<(&'a syn::Field, &'a Expr)>),
     Function(&'a ExprPath),
+    /// Many of them, of which so many are under way at most.
+    Batch(&'a ExprPath, Option<u32>),
 }
 
 /// What a step does with its output.

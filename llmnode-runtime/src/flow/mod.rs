@@ -12,6 +12,7 @@ mod flows;
 mod follow;
 pub(crate) mod given;
 mod graph;
+pub(crate) mod items;
 mod log;
 mod name;
 mod node_step;

@@ -90,9 +90,9 @@ where
     }
 }
 
-/// What the function behind `prep = path` takes: the state.
+/// What the functions behind `prep = path` and `batch = path` take: the state.
 #[diagnostic::on_unimplemented(
-    message = "this node's `prep` is a `fn(&{S})`, but this is a `{Self}`",
+    message = "the functions of `prep` and `batch` are `fn(&{S})` on this node, but this is a `{Self}`",
     label = "takes other arguments"
 )]
 pub trait PrepParameters<'a, S: ?Sized>: Parameters {

@@ -49,6 +49,8 @@ keys! {
         "`action = Type`: what this step of a flow decides, by `From<&Output>` or by `route`. Default `()`." action
         "`route = path`: the function that decides: `fn(&Output) -> Action` or `fn(&Output, &State) -> Action`, or a `Result` of it." route
         "`post = path`: the function that does all that follows the output: `fn(self, Output, &mut State) -> Action`, or a `Result` of it." post
+        "`batch = path`: the function that makes many of these nodes from the state, `fn(&State) -> Vec<Self>` or another iterator, or a `Result` of it; it may be `async`." batch
+        "`concurrency = 4`: how many nodes of a batch are under way at most. Default 8." concurrency
         "`idempotent = false`: the node is never executed a second time." idempotent
     }
     field {

@@ -4,7 +4,14 @@ use proc_macro2::{Delimiter, Group, TokenStream, TokenTree};
 use proptest::prelude::*;
 
 /// Tokens that a change may bring in.
-const WORDS: [&str; 66] = [
+const WORDS: [&str; 73] = [
+    "prep",
+    "store",
+    "action",
+    "post",
+    "batch",
+    "false",
+    "#[prep(state.a.clone())]",
     "prompt",
     "system",
     "output",

@@ -5,7 +5,7 @@ use syn::ext::IdentExt;
 use syn::spanned::Spanned;
 use syn::{Error, ItemStruct};
 
-use super::{Ends, Made, Prep, StepModel, beside};
+use super::{Ends, Made, Prep, StepArgs, StepModel, beside};
 use crate::keyed::{Slot, key, value};
 use crate::node::Faults;
 use crate::node::args::NodeArgs;
@@ -108,7 +108,20 @@ fn made<'a>(
     preps: &'a [Option<Prep>],
     faults: &mut Faults,
 ) -> Option<Made<'a>> {
-    if let Some(prep) = &args.step.prep {
+    let StepArgs { prep, batch, concurrency, .. } = &args.step;
+    if let Some(concurrency) = key(concurrency).filter(|_| batch.is_none() && !args.misplaced) {
+        let message = "`concurrency` bounds the nodes of a batch; add `batch = path`, or drop it";
+        faults.push(beside(concurrency, message));
+    }
+    if let Some(batch) = batch {
+        let prepared = preps.iter().flatten().next().map(|prep| prep.at);
+        if let Some(at) = key(prep).map(|key| key.span()).or(prepared) {
+            let message = "`batch = path` makes all nodes of the batch; drop it, or `prep`";
+            faults.push(Error::new(at, message));
+        }
+        return batch.value.as_ref().map(|path| Made::Batch(path, value(concurrency).copied()));
+    }
+    if let Some(prep) = prep {
         if let Some(field) = preps.iter().flatten().next() {
             let message = "`prep = path` makes the whole node; drop it, or `#[prep]`";
             faults.push(Error::new(field.at, message));

@@ -12,6 +12,38 @@ use crate::keyed::value;
 use crate::node::expression;
 use crate::node::model::NodeModel;
 
+/// What differs between a step of one node and one of a batch of them.
+struct Shape {
+    kind: TokenStream,
+    /// What is prepared.
+    made: TokenStream,
+    /// The first parameter of `post`.
+    node: TokenStream,
+    /// The second one's type.
+    output: TokenStream,
+}
+
+impl Shape {
+    /// `many`: how the batch's nodes are called.
+    fn new(many: Option<TokenStream>) -> Self {
+        let here = Span::mixed_site();
+        match many {
+            None => Self {
+                kind: quote_spanned!(here=> Step),
+                made: quote_spanned!(here=> Self),
+                node: quote_spanned!(here=> self),
+                output: quote_spanned!(here=> Self::Output),
+            },
+            Some(name) => Self {
+                kind: quote_spanned!(here=> BatchStep),
+                made: quote_spanned!(here=> ::std::vec::Vec<Self>),
+                node: quote_spanned!(here=> #name: ::std::vec::Vec<Self>),
+                output: quote_spanned!(here=> ::std::vec::Vec<Self::Output>),
+            },
+        }
+    }
+}
+
 /// The impl. `stated` are the generics with those of the state.
 pub(crate) fn emit(
     model: &NodeModel<'_>,
@@ -23,18 +55,27 @@ pub(crate) fn emit(
     let here = Span::mixed_site();
     let ident = &model.item.ident;
     let mut stated = stated.clone();
-    if matches!(step.made, Made::Function(_)) && stated.type_params().next().is_some() {
+    if !matches!(step.made, Made::Fields(_)) && stated.type_params().next().is_some() {
         // It comes out of a future, which may move between threads.
         stated.make_where_clause().predicates.push(parse_quote!(Self: ::core::marker::Send));
     }
     let ty_generics = model.item.generics.split_for_impl().1;
     let (impl_generics, _, where_clause) = stated.split_for_impl();
+    let nodes = match (&step.made, &step.ends) {
+        (Made::Batch(..), Ends::Post(_)) => Some(quote_spanned!(here=> __nodes)),
+        (Made::Batch(..), Ends::Writes { .. }) => Some(quote_spanned!(here=> _)),
+        (Made::Fields(_) | Made::Function(_), _) => None,
+    };
+    let shape = Shape::new(nodes);
     let action = action(step.action);
-    let (prep, post) = (prep(&step.made, state, private), post(step, state, private));
+    let concurrency = concurrency(&step.made);
+    let (prep, post) = (prep(&step.made, &shape, state, private), post(step, &shape, state, private));
+    let kind = &shape.kind;
     quote_spanned! {here=>
         #[automatically_derived]
-        impl #impl_generics #private::Step<#state> for #ident #ty_generics #where_clause {
+        impl #impl_generics #private::#kind<#state> for #ident #ty_generics #where_clause {
             #action
+            #concurrency
             #prep
             #post
         }
@@ -52,10 +93,17 @@ fn action(action: Option<&Type>) -> TokenStream {
     }
 }
 
-fn prep(made: &Made<'_>, state: &Type, private: &Ident) -> TokenStream {
+fn concurrency(made: &Made<'_>) -> Option<TokenStream> {
+    let Made::Batch(_, Some(most)) = made else { return None };
+    let most = Literal::u32_unsuffixed(*most);
+    Some(quote_spanned!(Span::mixed_site()=> const CONCURRENCY: ::core::primitive::usize = #most;))
+}
+
+fn prep(made: &Made<'_>, shape: &Shape, state: &Type, private: &Ident) -> TokenStream {
     let here = Span::mixed_site();
     let (lent, node) = match made {
         Made::Function(path) => (true, called("prep", path, quote_spanned!(here=> state), private)),
+        Made::Batch(path, _) => (true, called("batch", path, quote_spanned!(here=> state), private)),
         Made::Fields(fields) => {
             let reads =
                 fields.iter().any(|(_, written)| expression::state(written.to_token_stream()).is_some());
@@ -69,10 +117,11 @@ fn prep(made: &Made<'_>, state: &Type, private: &Ident) -> TokenStream {
         }
     };
     let lent = if lent { quote_spanned!(here=> state) } else { quote_spanned!(here=> _) };
+    let made = &shape.made;
     quote_spanned! {here=>
         fn prep(
             #lent: &#state,
-        ) -> impl ::core::future::Future<Output = #private::Prepared<Self>> + ::core::marker::Send {
+        ) -> impl ::core::future::Future<Output = #private::Prepared<#made>> + ::core::marker::Send {
             #node
         }
     }
@@ -98,15 +147,19 @@ fn field(field: &Field, written: &Expr, private: &Ident) -> Option<TokenStream> 
     })
 }
 
-fn post(step: &StepModel<'_>, state: &Type, private: &Ident) -> TokenStream {
+fn post(step: &StepModel<'_>, shape: &Shape, state: &Type, private: &Ident) -> TokenStream {
     let here = Span::mixed_site();
     let (output, lent, body) = match &step.ends {
         Ends::Post(path) => {
-            let arguments = quote_spanned!(here=> self, __output, state);
+            let node = match step.made {
+                Made::Batch(..) => quote_spanned!(here=> __nodes),
+                Made::Fields(_) | Made::Function(_) => quote_spanned!(here=> self),
+            };
+            let arguments = quote_spanned!(here=> #node, __output, state);
             (true, true, called("post", path, arguments, private))
         }
         Ends::Writes { store, route } => {
-            let decided = decided(step.action, *route, private);
+            let decided = decided(step.action, *route, &shape.output, private);
             let stored = store.map(|place| self::store(place, private));
             let action = match &decided {
                 Some(_) => quote_spanned!(here=> __action),
@@ -118,15 +171,21 @@ fn post(step: &StepModel<'_>, state: &Type, private: &Ident) -> TokenStream {
     };
     let output = if output { quote_spanned!(here=> __output) } else { quote_spanned!(here=> _) };
     let lent = if lent { quote_spanned!(here=> state) } else { quote_spanned!(here=> _) };
+    let Shape { node, output: given, .. } = shape;
     quote_spanned! {here=>
-        fn post(self, #output: Self::Output, #lent: &mut #state) -> #private::Posted<Self::Action> {
+        fn post(#node, #output: #given, #lent: &mut #state) -> #private::Posted<Self::Action> {
             #body
         }
     }
 }
 
 /// The action, before the output is moved.
-fn decided(action: Option<&Type>, route: Option<&ExprPath>, private: &Ident) -> Option<TokenStream> {
+fn decided(
+    action: Option<&Type>,
+    route: Option<&ExprPath>,
+    output: &TokenStream,
+    private: &Ident,
+) -> Option<TokenStream> {
     let here = Span::mixed_site();
     let action = action?;
     let decided = match route {
@@ -139,7 +198,7 @@ fn decided(action: Option<&Type>, route: Option<&ExprPath>, private: &Ident) -> 
             let (first, last) = ends(action);
             let mut private = private.clone();
             private.set_span(first);
-            quote_spanned!(last=> #private::decided::<#action, Self::Output>(&__output))
+            quote_spanned!(last=> #private::decided::<#action, #output>(&__output))
         }
     };
     Some(quote_spanned!(here=> let __action = #decided;))
@@ -163,6 +222,7 @@ fn called(name: &str, path: &ExprPath, arguments: TokenStream, private: &Ident) 
     private.set_span(at);
     let name = match name {
         "prep" => quote_spanned!(end=> Preparing::<Self>::prep),
+        "batch" => quote_spanned!(end=> Preparing::<Self>::batch),
         "route" => quote_spanned!(end=> Deciding::<Self::Action>::route),
         _ => quote_spanned!(end=> Deciding::<Self::Action>::post),
     };
@@ -178,16 +238,18 @@ pub(crate) fn stub(step: &StepArgs, ident: &Ident, generics: &Generics, private:
     stated.params.push(parse_quote!(#any_state: ::core::marker::Sync));
     let ty_generics = generics.split_for_impl().1;
     let (impl_generics, _, where_clause) = stated.split_for_impl();
+    let nodes = step.batch.is_some().then(|| quote_spanned!(here=> _));
+    let Shape { kind, made, node, output } = Shape::new(nodes);
     quote_spanned! {here=>
         #[automatically_derived]
-        impl #impl_generics #private::Step<#any_state> for #ident #ty_generics #where_clause {
+        impl #impl_generics #private::#kind<#any_state> for #ident #ty_generics #where_clause {
             #action
             fn prep(
                 _: &#any_state,
-            ) -> impl ::core::future::Future<Output = #private::Prepared<Self>> + ::core::marker::Send {
+            ) -> impl ::core::future::Future<Output = #private::Prepared<#made>> + ::core::marker::Send {
                 ::core::future::pending()
             }
-            fn post(self, _: Self::Output, _: &mut #any_state) -> #private::Posted<Self::Action> {
+            fn post(#node, _: #output, _: &mut #any_state) -> #private::Posted<Self::Action> {
                 ::core::unreachable!()
             }
         }

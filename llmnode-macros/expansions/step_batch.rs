@@ -1,0 +1,56 @@
+struct Ask {
+    a: String,
+}
+const _: () = {
+    use ::llmnode::__private as __llmnode;
+    #[automatically_derived]
+    impl __llmnode::Node for Ask {
+        type Output = ::std::string::String;
+        const NAME: &'static ::core::primitive::str = "ask";
+    }
+    #[automatically_derived]
+    impl __llmnode::Exec<World> for Ask {
+        fn exec(
+            &self,
+            __cx: &__llmnode::Cx<'_, World>,
+        ) -> impl ::core::future::Future<
+            Output = __llmnode::Executed<Self>,
+        > + ::core::marker::Send {
+            __llmnode::exec(self, __cx)
+        }
+    }
+    #[automatically_derived]
+    impl __llmnode::LlmNode<World> for Ask {
+        fn render(&self, _: &World, __to: &mut __llmnode::Prompt) {
+            __to.user(&[__llmnode::Segment::value(&self.a)]);
+        }
+        #[inline]
+        fn output(&self) -> __llmnode::OutputSpec<Self::Output, World> {
+            __llmnode::OutputSpec::text()
+        }
+    }
+    #[automatically_derived]
+    impl __llmnode::BatchStep<World> for Ask {
+        type Action = Next;
+        const CONCURRENCY: ::core::primitive::usize = 4;
+        fn prep(
+            state: &World,
+        ) -> impl ::core::future::Future<
+            Output = __llmnode::Prepared<::std::vec::Vec<Self>>,
+        > + ::core::marker::Send {
+            __llmnode::Preparing::<Self>::batch(state, each)
+        }
+        fn post(
+            _: ::std::vec::Vec<Self>,
+            __output: ::std::vec::Vec<Self::Output>,
+            state: &mut World,
+        ) -> __llmnode::Posted<Self::Action> {
+            let __action = __llmnode::decided::<
+                Next,
+                ::std::vec::Vec<Self::Output>,
+            >(&__output);
+            __llmnode::store(&mut state.all, __output);
+            ::core::result::Result::Ok(__action)
+        }
+    }
+};
