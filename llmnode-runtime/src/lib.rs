@@ -62,7 +62,7 @@ pub use recovery::{Backoff, Failures, Recovery, recovery_of};
 /// The version of reqwest whose client [`OpenAiBuilder::http_client`] takes.
 #[cfg(feature = "http-client")]
 pub use reqwest;
-pub use run::{AsCompleted, BatchProgress, Call, CallFuture, CallReport, Cx, Map, Report, Results, Run};
+pub use run::{AsCompleted, BatchProgress, Call, CallReport, Cx, Map, Report, Results, Run};
 pub use settings::{Attributes, ModelSettings, Settings};
 #[cfg(feature = "stub-server")]
 pub use stub_server::StubServer;

@@ -44,7 +44,7 @@ impl Caller {
     /// One call, dropped when it has been polled so often, if it has not ended by then; its record.
     pub(crate) async fn call(&self, number: u64, settings: Settings, polls: Option<u32>) -> Arc<CallRecord> {
         let node = Count { what: number };
-        let mut call = Box::pin(self.run.call(&node).settings(settings).into_future());
+        let mut call = Box::pin(self.run.call(&node).settings(settings));
         let mut polled = 0;
         poll_fn(|cx| {
             let ended = call.as_mut().poll(cx).is_ready();

@@ -9,7 +9,7 @@ use crate::ledger::Tally;
 use crate::node::Exec;
 use crate::panics::guarded;
 use crate::position::{Label, Position};
-use crate::run::{CallFuture, RunCore, Within};
+use crate::run::{Call, RunCore, Within};
 use crate::text::one_line;
 
 /// A flow under way, as one of its steps sees it: the run, the state, and where the flow stands.
@@ -92,11 +92,11 @@ impl<'f, S> Flowing<'f, S> {
     }
 
     /// Calls a node on the state.
-    pub(super) fn call<'n, N>(&'n self, node: &'n N) -> CallFuture<'n, N::Output>
+    pub(super) fn call<'n, N>(&'n self, node: &'n N) -> Call<'n, N::Output>
     where
         N: Exec<S>,
     {
-        CallFuture::begin(self.core, Within::tallied(self.tally), &*self.state, node)
+        Call::begin(self.core, Within::tallied(self.tally), &*self.state, node)
     }
 }
 

@@ -1,7 +1,5 @@
 //! Nodes side by side: a tuple of nodes is a node, and a tuple of steps is a step.
 
-use std::future::IntoFuture;
-
 use super::name::Name;
 use super::node_step::{post, prep};
 use super::outline::Outline;
@@ -29,7 +27,7 @@ macro_rules! side_by_side {
         #[diagnostic::do_not_recommend]
         impl<S: ?Sized, $($N: Exec<S>),+> Exec<S> for ($($N,)+) {
             async fn exec(&self, cx: &Cx<'_, S>) -> Result<Self::Output, NodeError> {
-                tokio::try_join!($(cx.call(&self.$n).settings(cx.handed_on()).into_future()),+)
+                tokio::try_join!($(cx.call(&self.$n).settings(cx.handed_on())),+)
             }
         }
 

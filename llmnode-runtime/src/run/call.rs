@@ -1,9 +1,10 @@
 //! One call of a node: settings first, then an await.
 
 use std::fmt;
-use std::future::{Future, IntoFuture};
+use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
+use std::task::{Context, Poll};
 use std::time::Duration;
 
 use serde_json::Value;
@@ -25,16 +26,20 @@ use crate::settings::{SILENT, Settings};
 
 type Outcome<T> = Result<CallReport<T>, NodeError>;
 
-/// A call that starts when it is awaited.
+/// A call that starts when it is awaited, or polled for the first time.
 ///
-/// What it sets beats the run's settings, which beat the node's attributes. `join!`, `select!` and
-/// `timeout` of tokio take it as it is, with the node in a variable of its own; elsewhere `.into_future()` makes
-/// a future of it. A panic of the node, its output or its model is caught, and is the call's error.
+/// What it sets beats the run's settings, which beat the node's attributes. It is a future itself, so `join!`, `select!`,
+/// `timeout` and whatever else takes futures take it as it is, with the node in a variable of its own. What is set once it
+/// has started is of no effect. A panic of the node, its output or its model is caught, and is the call's error.
 #[must_use = "a call does nothing until it is awaited"]
 pub struct Call<'r, T> {
     given: Given,
-    start: Box<dyn FnOnce(Given) -> BoxFuture<'r, Outcome<T>> + Send + 'r>,
+    /// What starts it; none once it has.
+    start: Option<Start<'r, T>>,
+    under_way: Option<BoxFuture<'r, Outcome<T>>>,
 }
+
+type Start<'r, T> = Box<dyn FnOnce(Given) -> BoxFuture<'r, Outcome<T>> + Send + 'r>;
 
 /// What a call was given; most are given nothing.
 type Given = Option<Box<Settings>>;
@@ -64,7 +69,16 @@ impl<'r, T> Call<'r, T> {
         N: Exec<S, Output = T>,
     {
         let start = Box::new(move |given| start(core, within, state, node, given));
-        Call { given: None, start }
+        Call { given: None, start: Some(start), under_way: None }
+    }
+
+    /// A call that is given nothing: there are no settings to wait for.
+    pub(crate) fn begin<S, N>(core: &'r RunCore, within: Within<'r>, state: &'r S, node: &'r N) -> Self
+    where
+        S: ?Sized,
+        N: Exec<S, Output = T>,
+    {
+        Call { given: None, start: None, under_way: Some(start(core, within, state, node, None)) }
     }
 
     /// Sets the model to ask: a name registered on the run, or else the provider's id.
@@ -166,35 +180,24 @@ impl<'r, T> Call<'r, T> {
     }
 }
 
-impl<'r, T: Send + 'r> IntoFuture for Call<'r, T> {
-    type Output = Result<T, NodeError>;
-    type IntoFuture = CallFuture<'r, T>;
-
-    fn into_future(self) -> CallFuture<'r, T> {
-        CallFuture((self.start)(self.given))
+impl<T> Call<'_, T> {
+    fn poll_report(&mut self, cx: &mut Context<'_>) -> Poll<Outcome<T>> {
+        if let Some(start) = self.start.take() {
+            self.under_way = Some(start(self.given.take()));
+        }
+        match &mut self.under_way {
+            Some(call) => call.as_mut().poll(cx),
+            // It has what starts it until it is under way.
+            None => Poll::Pending,
+        }
     }
 }
 
-/// A call under way.
-#[must_use = "a call does nothing until it is awaited"]
-pub struct CallFuture<'r, T>(BoxFuture<'r, Outcome<T>>);
-
-impl<'r, T> CallFuture<'r, T> {
-    /// A call that is given nothing.
-    pub(crate) fn begin<S, N>(core: &'r RunCore, within: Within<'r>, state: &'r S, node: &'r N) -> Self
-    where
-        S: ?Sized,
-        N: Exec<S, Output = T>,
-    {
-        CallFuture(start(core, within, state, node, None))
-    }
-}
-
-impl<T> Future for CallFuture<'_, T> {
+impl<T> Future for Call<'_, T> {
     type Output = Result<T, NodeError>;
 
-    fn poll(mut self: Pin<&mut Self>, cx: &mut std::task::Context<'_>) -> std::task::Poll<Self::Output> {
-        self.0.as_mut().poll(cx).map_ok(|report| report.value)
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        self.poll_report(cx).map_ok(|report| report.value)
     }
 }
 
@@ -202,12 +205,11 @@ impl<T> Future for CallFuture<'_, T> {
 #[must_use = "a call does nothing until it is awaited"]
 pub struct Report<'r, T>(Call<'r, T>);
 
-impl<'r, T: Send + 'r> IntoFuture for Report<'r, T> {
+impl<T> Future for Report<'_, T> {
     type Output = Result<CallReport<T>, NodeError>;
-    type IntoFuture = BoxFuture<'r, Self::Output>;
 
-    fn into_future(self) -> Self::IntoFuture {
-        (self.0.start)(self.0.given)
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        self.0.poll_report(cx)
     }
 }
 
@@ -287,13 +289,11 @@ where
 
 impl<T> fmt::Debug for Call<'_, T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Call").field("settings", &self.given).finish_non_exhaustive()
-    }
-}
-
-impl<T> fmt::Debug for CallFuture<'_, T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("CallFuture")
+        let under_way = self.under_way.is_some();
+        f.debug_struct("Call")
+            .field("settings", &self.given)
+            .field("under_way", &under_way)
+            .finish_non_exhaustive()
     }
 }
 

@@ -21,7 +21,7 @@ mod tries;
 
 pub(crate) use bounded::{Bounded, CONCURRENCY, Ended};
 pub(crate) use call::Within;
-pub use call::{Call, CallFuture, CallReport, Report};
+pub use call::{Call, CallReport, Report};
 pub use cx::Cx;
 pub use fallback::{FallbackParameters, FallbackValue, Falling, fallback, fallback_with_state};
 pub use map::Map;

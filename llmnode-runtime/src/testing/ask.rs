@@ -1,6 +1,6 @@
 //! What a node asks, without a model.
 
-use std::future::IntoFuture;
+use std::future::Future;
 use std::pin::pin;
 use std::task::{Context, Poll, Waker};
 
@@ -49,7 +49,7 @@ where
     let run = Run::new(model.clone()).without_limits();
     // Rendering never waits, and this model answers at once: one poll goes as far as the first request.
     let polled = {
-        let call = pin!(run.call_on(state, node).into_future());
+        let call = pin!(run.call_on(state, node));
         call.poll(&mut Context::from_waker(Waker::noop())).map(|outcome| outcome.err())
     };
     let why = match (model.requests().into_iter().next(), polled) {

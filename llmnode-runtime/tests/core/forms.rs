@@ -1,12 +1,14 @@
 //! The forms in which programs write calls. Most of what is tested here is that it compiles.
 
+use std::pin::Pin;
 use std::sync::Arc;
+use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
 use crate::support::{Choice, Choose, GOAL, GOOD, Say, say, world};
 use llmnode_runtime::prompt::{Prompt, Segment};
 use llmnode_runtime::{
-    Call, CallFuture, Cx, Exec, LlmNode, Node, NodeError, OutputSpec, Reply, Run, ScriptedModel,
+    Call, Category, Cx, Exec, LlmNode, Node, NodeError, OutputSpec, Reply, Run, ScriptedModel,
 };
 
 fn hi(times: usize) -> ScriptedModel {
@@ -84,20 +86,47 @@ async fn a_node_may_borrow_a_local_and_its_figures_are_one() {
     assert_eq!(run.ledger().of::<Borrowed<'_>>().unwrap().visits, 2);
 }
 
-/// Keeps a call for later, and then one under way.
+/// Keeps a call, for later or under way.
 struct Job<'r, T> {
-    call: Option<Call<'r, T>>,
-    under_way: Option<CallFuture<'r, T>>,
+    call: Call<'r, T>,
 }
 
 #[tokio::test]
 async fn a_call_is_stored_and_started_later() {
     let (run, node) = (Run::new(hi(1)), say("x"));
-    let mut job = Job { call: Some(run.call(&node)), under_way: None };
+    let mut job = Job { call: run.call(&node) };
     assert_eq!(run.ledger().of::<Say>(), None, "not begun before it is awaited");
-    job.under_way = job.call.take().map(IntoFuture::into_future);
-    assert_eq!(run.ledger().of::<Say>(), None);
-    assert_eq!(job.under_way.unwrap().await.unwrap(), "hi");
+    job.call = job.call.temperature(0.5);
+    assert_eq!((&mut job.call).await.unwrap(), "hi");
+    assert_eq!(run.ledger().of::<Say>().unwrap().visits, 1);
+}
+
+#[tokio::test]
+async fn calls_and_reports_are_futures_that_start_when_they_are_polled() {
+    let (run, node) = (Run::new(ScriptedModel::new().reply("1").reply("2").reply(Reply::never())), say("x"));
+    let mut calls: Vec<_> = [&node, &node].map(|node| run.call(node)).into();
+    let mut answers = vec![];
+    for call in &mut calls {
+        answers.push(call.await.unwrap());
+    }
+    assert_eq!(answers, ["1", "2"]);
+
+    let mut waiting = run.call(&node);
+    assert!(format!("{waiting:?}").contains("under_way: false"));
+    assert!(poll_once(&mut waiting).is_pending());
+    assert!(format!("{waiting:?}").contains("under_way: true"));
+    let mut report = waiting.retries(7).report();
+    assert!(
+        poll_once(&mut report).is_pending(),
+        "the same call goes on, with the settings that it began with"
+    );
+    assert_eq!(run.ledger().of::<Say>().unwrap().visits, 3);
+    drop(report);
+    assert_eq!(run.ledger().calls().last().unwrap().category, Some(Category::Cancelled));
+}
+
+fn poll_once<F: Future + Unpin>(future: &mut F) -> Poll<F::Output> {
+    Pin::new(future).poll(&mut Context::from_waker(Waker::noop()))
 }
 
 async fn twice<S: Sync, N: Exec<S>>(run: &Run<S>, node: &N) -> Result<[N::Output; 2], NodeError> {

@@ -66,7 +66,7 @@ async fn hooks_see_what_the_ledger_has_on_every_way_out() {
     run.call(&Outer).await.unwrap_err();
     with(Mood::Panic).call(&GOAL).await.unwrap_err();
     let node = say("x");
-    assert!(tokio::time::timeout(Duration::from_secs(1), run.call(&node).into_future()).await.is_err());
+    assert!(tokio::time::timeout(Duration::from_secs(1), run.call(&node)).await.is_err());
 
     let (expected_attempts, expected_calls) = booked(&ledger);
     assert_eq!(*attempts.lock().unwrap(), expected_attempts);

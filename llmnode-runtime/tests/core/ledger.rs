@@ -28,7 +28,7 @@ async fn failed_attempts_count_and_unknown_is_not_zero() {
 #[tokio::test(start_paused = true)]
 async fn a_dropped_call_leaves_an_entry_of_unknown_usage() {
     let run = Run::new(ScriptedModel::new().reply(BAD).reply(Reply::never())).with_state(world());
-    let call = tokio::time::timeout(Duration::from_secs(5), run.call(&GOAL).into_future());
+    let call = tokio::time::timeout(Duration::from_secs(5), run.call(&GOAL));
     assert!(call.await.is_err());
     let stats = run.ledger().of::<Choose>().unwrap();
     assert_eq!(
@@ -47,7 +47,7 @@ async fn a_dropped_call_leaves_an_entry_of_unknown_usage() {
 #[tokio::test(start_paused = true)]
 async fn a_call_dropped_inside_a_validator_keeps_the_usage_that_was_read() {
     let run = Run::new(ScriptedModel::new().reply(GOOD)).with_state(World { mood: Mood::Hang, ..world() });
-    let call = tokio::time::timeout(Duration::from_secs(1), run.call(&GOAL).into_future());
+    let call = tokio::time::timeout(Duration::from_secs(1), run.call(&GOAL));
     assert!(call.await.is_err());
     assert_eq!(run.ledger().total().total.total(), Some(14));
 }
@@ -58,7 +58,7 @@ async fn busy_time_has_the_waits_and_adds_up_over_calls_side_by_side() {
     let wait = ModelError::new(Category::RateLimitError, "slow down").wait(Duration::from_secs(10));
     let run = Run::new(ScriptedModel::new().reply(slow()).reply(slow()).reply(wait).reply(GOOD))
         .with_state(world());
-    let (one, two) = tokio::join!(run.call(&GOAL).into_future(), run.call(&GOAL).into_future());
+    let (one, two) = tokio::join!(run.call(&GOAL), run.call(&GOAL));
     one.unwrap();
     two.unwrap();
     assert_eq!(run.ledger().time_ms()["choose"], 4000);
@@ -170,7 +170,7 @@ async fn what_was_not_reported_is_estimated_apart() {
 async fn an_attempt_that_was_dropped_is_estimated_by_its_prompt() {
     let run = Run::new(ScriptedModel::new().reply(Reply::never()));
     let node = say("four");
-    assert!(tokio::time::timeout(Duration::from_secs(1), run.call(&node).into_future()).await.is_err());
+    assert!(tokio::time::timeout(Duration::from_secs(1), run.call(&node)).await.is_err());
     assert_eq!(run.ledger().total().estimated, 1);
 }
 

@@ -154,7 +154,7 @@ async fn json_has_no_content() {
 async fn a_report_is_readable_while_calls_run() {
     let run = Run::new(ScriptedModel::new().reply(Reply::never()));
     let node = say("x");
-    let mut call = Box::pin(run.call(&node).into_future());
+    let mut call = Box::pin(run.call(&node));
     assert!(tokio::time::timeout(Duration::from_millis(1), &mut call).await.is_err());
     let report = run.ledger().report();
     assert_eq!((report.nodes["say"].visits, report.total.requests, report.calls.len()), (1, 0, 0));

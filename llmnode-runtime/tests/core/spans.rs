@@ -217,7 +217,7 @@ async fn no_span_is_entered_while_a_call_waits_and_a_dropped_one_ends_them() {
     let (seen, _guard) = Recorder::start();
     let run = Run::new(ScriptedModel::new().reply(Reply::never()));
     let node = say("x");
-    let mut call = Box::pin(run.call(&node).into_future());
+    let mut call = Box::pin(run.call(&node));
     assert!(tokio::time::timeout(Duration::from_secs(1), &mut call).await.is_err());
     assert!(seen.entered() == 0 && !seen.all_closed());
     drop(call);

@@ -160,7 +160,7 @@ async fn a_call_dropped_at_any_await_is_accounted_once() {
             .with_clock(Turning(TestClock::new()))
             .with_state(World { mood: Mood::Yield, ..world() });
         let ended = {
-            let mut call = pin!(run.call(&Cautious).into_future());
+            let mut call = pin!(run.call(&Cautious));
             let mut left = polls;
             poll_fn(|cx| match call.as_mut().poll(cx) {
                 Poll::Ready(answer) => Poll::Ready(answer.is_ok()),
