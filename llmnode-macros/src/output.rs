@@ -7,7 +7,7 @@ use syn::{Attribute, DeriveInput, Error, Item, Path, parse_quote};
 use crate::diagnostics::{Errors, attribute, list};
 use crate::keyed::value;
 use crate::validate::args::DefinitionArgs;
-use crate::validate::{definition, told_names};
+use crate::validate::{definition, rename_rules, told_names};
 use crate::{above, configured, crate_path, item};
 
 /// Expands `#[llm_output(arguments)] item`.
@@ -32,12 +32,15 @@ pub(crate) fn expand(arguments: TokenStream, item: TokenStream) -> TokenStream {
             return quote!(#other #errors);
         }
     };
-    let definition = definition::expand(&input, &krate, value(&args.state), &mut errors);
-    told_names::check(&input, &mut errors);
     let above = derived_above();
-    if !above.is_empty() {
+    if above.is_empty() {
+        rename_rules::check(&mut input, &mut errors);
+    } else {
+        // What is derived above has reported them.
         errors.push(twice(&above, &input.ident));
     }
+    let definition = definition::expand(&input, &krate, value(&args.state), &mut errors);
+    told_names::check(&input, &mut errors);
     // A derive comes before the attributes that help it, its own derives included.
     let derive = missing_derives(&input.attrs, &above, &krate);
     input.attrs.splice(0..0, derive);

@@ -4,6 +4,7 @@ pub(crate) mod args;
 pub(crate) mod definition;
 mod fields;
 mod methods;
+pub(crate) mod rename_rules;
 mod serde_names;
 mod signature;
 pub(crate) mod told_names;
@@ -42,6 +43,7 @@ fn of_definition(arguments: TokenStream, mut input: DeriveInput) -> TokenStream 
     let mut errors = Errors::default();
     let args = args::DefinitionArgs::parse(arguments, "validate", &mut errors);
     let krate = crate_path::resolve(value(&args.krate));
+    rename_rules::check(&mut input, &mut errors);
     let definition = definition::expand(&input, &krate, value(&args.state), &mut errors);
     let derives = |name: &str| {
         let is_it = |path: syn::Path| path.segments.last().is_some_and(|last| last.ident == name);

@@ -123,18 +123,25 @@ pub(crate) enum Case {
 }
 
 impl Case {
+    /// All of them, by the names that serde gives them.
+    const ALL: [(&str, Self); 8] = [
+        ("lowercase", Self::Lower),
+        ("UPPERCASE", Self::Upper),
+        ("PascalCase", Self::Pascal),
+        ("camelCase", Self::Camel),
+        ("snake_case", Self::Snake),
+        ("SCREAMING_SNAKE_CASE", Self::ScreamingSnake),
+        ("kebab-case", Self::Kebab),
+        ("SCREAMING-KEBAB-CASE", Self::ScreamingKebab),
+    ];
+
+    /// The names of all.
+    pub(crate) fn names() -> impl Iterator<Item = &'static str> {
+        Self::ALL.into_iter().map(|(name, _)| name)
+    }
+
     fn named(name: &str) -> Option<Self> {
-        Some(match name {
-            "lowercase" => Self::Lower,
-            "UPPERCASE" => Self::Upper,
-            "PascalCase" => Self::Pascal,
-            "camelCase" => Self::Camel,
-            "snake_case" => Self::Snake,
-            "SCREAMING_SNAKE_CASE" => Self::ScreamingSnake,
-            "kebab-case" => Self::Kebab,
-            "SCREAMING-KEBAB-CASE" => Self::ScreamingKebab,
-            _ => return None,
-        })
+        Self::ALL.into_iter().find(|(known, _)| *known == name).map(|(_, case)| case)
     }
 
     /// From a variant's name, which is in `PascalCase`.
