@@ -14,8 +14,8 @@ pub(crate) struct Case {
     pub(crate) mend: String,
     /// How many errors the case says that it has.
     pub(crate) errors: usize,
-    /// What has to change, where the case says so.
-    pub(crate) token: Option<String>,
+    /// What has to change, where the case says so; any of several that would do.
+    pub(crate) tokens: Vec<String>,
     /// Why the errors are not one, or not where it has to change, if so.
     pub(crate) missed: Option<String>,
     /// Why that is what has to change, where it is not plain.
@@ -33,8 +33,10 @@ impl Case {
             .map_err(|_| lacks("its output: run the test `ui` with TRYBUILD=overwrite"))?;
 
         let comments: Vec<_> = text.lines().map_while(|line| line.strip_prefix("// ")).collect();
-        let said = |key: &str| comments.iter().find_map(|line| line.strip_prefix(key)).map(str::trim);
-        let told = |key: &str, what| said(key).map(str::to_owned).ok_or_else(|| lacks(what));
+        let all =
+            |key: &'static str| comments.iter().filter_map(move |line| line.strip_prefix(key)).map(str::trim);
+        let said = |key| all(key).next();
+        let told = |key, what| said(key).map(str::to_owned).ok_or_else(|| lacks(what));
         let errors = said("Errors:").map(|count| count.parse().map_err(|_| lacks("a number of errors")));
 
         let blank = text.lines().skip(comments.len()).take_while(|line| line.is_empty()).count();
@@ -45,7 +47,7 @@ impl Case {
             mend: told("Mend:", "a second line `// Mend: …`: what to write instead")?,
             errors: errors.unwrap_or(Ok(1))?,
             missed: said("Missed:").map(str::to_owned),
-            token: said("Token:").map(str::to_owned),
+            tokens: all("Token:").map(str::to_owned).collect(),
             judged: said("Judged:").map(str::to_owned),
             printed: printed(&output, comments.len() + blank),
             name: format!("{topic}/{name}"),

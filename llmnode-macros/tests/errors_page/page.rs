@@ -83,7 +83,7 @@ const SECTIONS: &[Section] = &[
     },
     Section {
         title: "Other messages",
-        folders: &[newcomer::BLIND, newcomer::FURTHER],
+        folders: &newcomer::FOLDERS,
         about: "Most of these rustc has for any program; what they mean about a node.",
     },
 ];
@@ -130,7 +130,7 @@ impl Section {
 
     /// The links to all messages that cases of the section have, folded. Those of mistakes are in their table.
     fn index(&self, entries: &[Entry<'_>]) -> String {
-        let newcomers = self.has(newcomer::BLIND);
+        let newcomers = self.has(newcomer::FOLDERS[0]);
         let met = |entry: &&Entry<'_>| match newcomers {
             true => self.has(entry.home()),
             false => entry.folders.iter().any(|folder| self.has(folder)),
