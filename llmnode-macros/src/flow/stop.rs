@@ -170,7 +170,7 @@ fn target(input: ParseStream<'_>) -> syn::Result<Target> {
     // What is left would be a second error.
     let _: syn::Result<TokenStream> = content.parse();
     match action {
-        Some(action) => Ok(Target::End(name.clone(), Some(action))),
+        Some(action) => Ok(Target::End(name.clone(), Some(Box::new(action)))),
         None => Err(Error::new(
             parentheses.span.join(),
             "in the parentheses of `end` stands what the flow decides; a flow that decides nothing ends with `end`",

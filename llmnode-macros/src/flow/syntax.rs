@@ -81,7 +81,7 @@ pub(crate) struct Arm {
 pub(crate) enum Target {
     Step(Ident),
     /// `end`, with the flow's action, if one is written.
-    End(Ident, Option<Expr>),
+    End(Ident, Option<Box<Expr>>),
     Todo(TokenStream),
 }
 
