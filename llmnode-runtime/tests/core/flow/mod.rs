@@ -56,4 +56,5 @@ mod by_hand;
 mod flows;
 mod pocketflow;
 mod side_by_side;
+mod walks;
 mod watched;

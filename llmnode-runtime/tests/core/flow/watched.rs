@@ -235,9 +235,16 @@ fn a_dropped_flow_leaves_no_half_step() {
     }
 }
 
+/// A recorder that begins after a flow has run: a span that another thread makes for the very first time, just as the
+/// recorder begins, would stay switched off in `tracing`.
+async fn listening() -> (Recorder, tracing::subscriber::DefaultGuard) {
+    talk().flow(Talk).await.unwrap();
+    Recorder::start()
+}
+
 #[tokio::test]
 async fn spans_of_flow_and_steps_stand_around_those_of_calls() {
-    let (seen, _guard) = Recorder::start();
+    let (seen, _guard) = listening().await;
     let mut run = talk();
     run.flow(Talk).await.unwrap();
     let spans = seen.spans("llmnode::flow");
@@ -263,7 +270,7 @@ async fn spans_of_flow_and_steps_stand_around_those_of_calls() {
 
 #[tokio::test]
 async fn the_span_of_a_step_that_fails_says_so() {
-    let (seen, _guard) = Recorder::start();
+    let (seen, _guard) = listening().await;
     let mut run = talk();
     run.state_mut().broken = true;
     run.flow(Talk).await.unwrap_err();
