@@ -16,6 +16,34 @@ const REMEMBERED: usize = 256;
 ///
 /// Clones watch the same flow. A further flow that is watched takes the place of the one before.
 ///
+/// ```
+/// # use llmnode_runtime as llmnode;
+/// # use llmnode::flow::{Flow, Step, To};
+/// # use llmnode::{Category, Cx, Exec, Node, NodeError, Run, ScriptedModel};
+/// # struct Greet;
+/// # impl Node for Greet { type Output = (); const NAME: &'static str = "greet"; }
+/// # impl Exec<()> for Greet { async fn exec(&self, _: &Cx<'_, ()>) -> Result<(), NodeError> { Ok(()) } }
+/// # impl Step<()> for Greet {
+/// #     type Action = ();
+/// #     async fn prep(_: &()) -> Result<Self, NodeError> { Ok(Greet) }
+/// #     fn post(self, _: (), _: &mut ()) -> Result<(), NodeError> { Err(NodeError::new(Category::Aborted, "closed")) }
+/// # }
+/// # let flow = Flow::builder("greeting").step::<Greet>("Greet").then("Greet", To::End).build().unwrap();
+/// # let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+/// # runtime.block_on(async {
+/// use llmnode::flow::FlowWatch;
+///
+/// let mut run = Run::new(ScriptedModel::new());
+/// let watch = FlowWatch::default();
+/// let error = run.flow(&flow).watch(&watch).await.unwrap_err();
+/// assert_eq!(error.to_string(), "Greet: aborted: closed");
+///
+/// let record = watch.record().unwrap();
+/// assert_eq!((record.taken, record.steps[0].failures), (1, 1));
+/// assert_eq!(watch.position().as_ref(), error.position());
+/// # });
+/// ```
+///
 #[derive(Clone, Debug, Default)]
 pub struct FlowWatch(Arc<Mutex<Option<Book>>>);
 
