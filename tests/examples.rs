@@ -210,16 +210,100 @@ fn cases_says_why_a_row_is_not_run_and_goes_on() {
     assert_eq!(rows[9]["category"], "server_error", "{lines}");
 }
 
-#[test]
-fn chat_sends_what_was_said_before() {
+/// What an example prints that reads its standard input.
+fn talk(name: &str, input: &[u8]) -> String {
     use std::io::Write;
     use std::process::Stdio;
     let mut child =
-        example("chat").stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-    child.stdin.take().unwrap().write_all(b"I am Ada.\n\n I like maps. \nWho am I?\n").unwrap();
+        example(name).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    child.stdin.take().unwrap().write_all(input).unwrap();
     let output = child.wait_with_output().unwrap();
     assert!(output.status.success(), "{}", text(&output));
+    String::from_utf8_lossy(&output.stdout).into_owned()
+}
+
+#[test]
+fn chat_sends_what_was_said_before() {
     let said = "You said: I am Ada.\nYou said: I like maps. And before: I am Ada.\n\
                 You said: Who am I? And before: I am Ada. I like maps.\n";
-    assert_eq!(String::from_utf8_lossy(&output.stdout), said);
+    assert_eq!(talk("chat", b"I am Ada.\n\n I like maps. \nWho am I?\n"), said);
+}
+
+/// What a flow of the examples prints.
+fn flow(name: &str) -> Vec<String> {
+    let output = run(name, &[], &[]);
+    let text = text(&output);
+    assert!(output.status.success(), "{text}");
+    text.lines().map(str::to_owned).collect()
+}
+
+#[test]
+fn flow_agent_searches_until_it_knows_enough() {
+    let expected = [
+        "search (known: 0)",
+        "answer (known: 1)",
+        "answer: The north light reaches 26 sea miles; its lens was ground in Paris.",
+        "visits of decide: 2",
+    ];
+    assert_eq!(flow("flow_agent"), expected);
+}
+
+#[test]
+fn flow_judge_sends_the_complaint_back_to_the_writer() {
+    assert_eq!(flow("flow_judge"), ["round 1: not yet", "round 2: good enough", "Come up. See far."]);
+}
+
+#[test]
+fn flow_parallel_gathers_in_the_order_of_the_flow() {
+    let expected = [
+        "weather: Wind from the west, dry.",
+        "news: The ferry is late again.",
+        "tides: High water at eleven today.",
+        "brief: A dry and windy day, a late ferry, and high water at eleven.",
+        "Gather: 3 requests",
+        "Brief: 1 requests",
+    ];
+    assert_eq!(flow("flow_parallel"), expected);
+}
+
+#[test]
+fn flow_map_reduce_sums_up_each_file_and_falls_back_for_one() {
+    let expected = [
+        "east: 97 visitors, to do: find a keeper",
+        "north: 412 visitors, to do: a new handrail",
+        "south: 0 visitors, to do: read it yourself",
+        "509 visitors in all; The handrail is most urgent.",
+    ];
+    assert_eq!(flow("flow_map_reduce"), expected);
+}
+
+#[test]
+fn flow_map_reduce_tells_which_folder_cannot_be_read() {
+    let output = run("flow_map_reduce", &["no/such/folder"], &[]);
+    assert!(!output.status.success());
+    assert!(text(&output).contains("no/such/folder"), "{}", text(&output));
+}
+
+#[test]
+fn flow_vote_takes_what_most_say() {
+    assert_eq!(flow("flow_vote"), ["3 of 5: 8", "2 of 5: 10", "answer: 8"]);
+}
+
+#[test]
+fn flow_translate_runs_once_for_each_file_and_language() {
+    let pages = [
+        ("hours", "The tower is open from April to October."),
+        ("prices", "Children under six years climb the stairs for free."),
+    ];
+    let expected = pages.map(|(file, text)| {
+        ["German", "French", "Danish"].map(|language| format!("{file}, {language}: ({language}) {text}"))
+    });
+    assert_eq!(flow("flow_translate"), expected.concat());
+}
+
+#[test]
+fn flow_chat_goes_round_until_the_input_ends() {
+    let expected = "You told me 1 things, the last of them: I am Ada.\n\
+                    You told me 2 things, the last of them: I like maps.\n4 messages\n";
+    assert_eq!(talk("flow_chat", b"I am Ada.\nI like maps.\n"), expected);
 }

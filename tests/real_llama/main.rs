@@ -11,6 +11,7 @@
 mod conforms;
 mod corrections;
 mod faults;
+mod flows;
 mod quickstart;
 mod shapes;
 mod support;

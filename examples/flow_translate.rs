@@ -1,0 +1,114 @@
+//! PocketFlow's batch flow: one flow of two steps, run for each pair of a file and a language.
+//!
+//! ```text
+//! cargo run --example flow_translate                       # reads examples/data/pages
+//! ```
+
+use std::path::PathBuf;
+
+use llmnode::StubServer;
+use llmnode::flow::Step;
+use llmnode::prelude::*;
+use llmnode::stub_server::{Reply, StubServerBuilder};
+use llmnode::{Cx, Exec, Node};
+
+mod common;
+
+const LANGUAGES: [&str; 3] = ["German", "French", "Danish"];
+
+#[derive(Default)]
+struct Book {
+    file: PathBuf,
+    language: String,
+    text: String,
+    /// File, language and translation.
+    pages: Vec<(String, String, String)>,
+}
+
+/// Reads the file that is current.
+struct Load {
+    file: PathBuf,
+}
+
+impl Node for Load {
+    type Output = String;
+    const NAME: &'static str = "load";
+}
+
+impl Exec<Book> for Load {
+    async fn exec(&self, _: &Cx<'_, Book>) -> Result<String, NodeError> {
+        std::fs::read_to_string(&self.file).map_err(|error| {
+            let message = format!("{}: {error}", self.file.display());
+            NodeError::new(Category::Aborted, message).with_source(error)
+        })
+    }
+}
+
+impl Step<Book> for Load {
+    type Action = ();
+
+    async fn prep(state: &Book) -> Result<Self, NodeError> {
+        Ok(Load { file: state.file.clone() })
+    }
+
+    fn post(self, text: String, state: &mut Book) -> Result<(), NodeError> {
+        state.text = text;
+        Ok(())
+    }
+}
+
+#[llm_node(
+    prompt = "Translate into {language}:\n{text}",
+    max_tokens = 100,
+    state = Book,
+    post = Render::keep
+)]
+struct Render {
+    #[prep(state.language.clone())]
+    language: String,
+    #[prep(state.text.trim().to_owned())]
+    text: String,
+}
+
+impl Render {
+    fn keep(self, translation: String, state: &mut Book) {
+        let file = state.file.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        state.pages.push((file, self.language, translation));
+    }
+}
+
+flow! {
+    /// Translates one file: its parameters are written into the state as it begins.
+    Translate(Book) { file: PathBuf, language: String }:
+    Load => Render,
+    Render => end,
+}
+
+#[tokio::main]
+async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/data/pages");
+    let mut files = Vec::new();
+    for entry in std::fs::read_dir(folder)? {
+        files.push(entry?.path());
+    }
+    files.sort();
+    let (model, _server) = common::model(stub()).await?;
+    let mut run = Run::new(model).with_state(Book::default());
+    let pairs = files.iter().flat_map(|file| LANGUAGES.map(|language| (file.clone(), language.to_owned())));
+    run.flows(pairs.map(|(file, language)| Translate { file, language })).await?;
+    for (file, language, translation) in &run.state().pages {
+        println!("{file}, {language}: {translation}");
+    }
+    Ok(())
+}
+
+/// A server that speaks all languages alike.
+fn stub() -> StubServerBuilder {
+    StubServer::builder().default_reply(Reply::for_request(|request| {
+        let messages = request.messages();
+        let asked = messages.last().map_or("", |(_, content)| content);
+        let (head, text) = asked.split_once(":\n").unwrap_or_default();
+        let language = head.rsplit(' ').next().unwrap_or_default();
+        Reply::text(format!("({language}) {text}"))
+    }))
+}

@@ -1,0 +1,80 @@
+//! PocketFlow's majority vote: a question is asked several times, side by side, and what most answers say counts.
+//!
+//! ```text
+//! cargo run --example flow_vote
+//! ```
+
+use std::collections::BTreeMap;
+
+use llmnode::StubServer;
+use llmnode::flow::{Batch, BatchStep};
+use llmnode::prelude::*;
+use llmnode::stub_server::{Reply, StubServerBuilder};
+
+mod common;
+
+const VOTERS: usize = 5;
+
+struct Poll {
+    question: String,
+    votes: BTreeMap<i64, usize>,
+}
+
+#[llm_output]
+struct Vote {
+    /// Step by step, in short.
+    #[schemars(length(max = 120))]
+    reasoning: String,
+    answer: i64,
+}
+
+/// One voter. A model of temperature 0 would give the same vote each time.
+#[llm_node(prompt = "{question}\nYou are voter {voter}.", output = Vote, retries = 1, temperature = 1.0)]
+struct Ask {
+    question: String,
+    voter: usize,
+}
+
+impl BatchStep<Poll> for Ask {
+    type Action = ();
+
+    async fn prep(state: &Poll) -> Result<Vec<Self>, NodeError> {
+        Ok((1..=VOTERS).map(|voter| Ask { question: state.question.clone(), voter }).collect())
+    }
+
+    fn post(_: Vec<Self>, votes: Vec<Vote>, state: &mut Poll) -> Result<(), NodeError> {
+        votes.into_iter().for_each(|vote| *state.votes.entry(vote.answer).or_default() += 1);
+        Ok(())
+    }
+}
+
+flow! { Majority(Poll):
+    Batch<Ask> as Voters => end,
+}
+
+#[tokio::main]
+async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let (model, _server) = common::model(stub()).await?;
+    let question =
+        "A snail climbs 3 m a day and slides back 2 m a night. On which day is it up a wall of 10 m?";
+    let mut run = Run::new(model).with_state(Poll { question: question.into(), votes: BTreeMap::new() });
+    run.flow(Majority).await?;
+    let votes = &run.state().votes;
+    for (answer, votes) in votes {
+        println!("{votes} of {VOTERS}: {answer}");
+    }
+    if let Some((answer, _)) = votes.iter().max_by_key(|(_, votes)| **votes) {
+        println!("answer: {answer}");
+    }
+    Ok(())
+}
+
+/// A server that is wrong twice in five times.
+fn stub() -> StubServerBuilder {
+    StubServer::builder().default_reply(Reply::for_request(|request| {
+        let messages = request.messages();
+        let asked = messages.last().map_or("", |(_, content)| content);
+        let hasty = asked.contains("voter 2") || asked.contains("voter 5");
+        Reply::json(serde_json::json!({"reasoning": "…", "answer": if hasty { 10 } else { 8 }}))
+    }))
+}
