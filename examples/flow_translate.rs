@@ -95,9 +95,13 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let (model, _server) = common::model(stub()).await?;
     let mut run = Run::new(model).with_state(Book::default());
     let pairs = files.iter().flat_map(|file| LANGUAGES.map(|language| (file.clone(), language.to_owned())));
-    run.flows(pairs.map(|(file, language)| Translate { file, language })).await?;
+    // Without `all`, the first error would end it.
+    let outcomes = run.flows(pairs.map(|(file, language)| Translate { file, language })).all().await;
     for (file, language, translation) in &run.state().pages {
         println!("{file}, {language}: {translation}");
+    }
+    for error in outcomes.into_iter().filter_map(Result::err) {
+        println!("failed: {error}");
     }
     Ok(())
 }

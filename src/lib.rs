@@ -524,6 +524,9 @@ mod durability {}
 #[doc = include_str!("../docs/observability.md")]
 mod observability {}
 #[cfg(doctest)]
+#[doc = include_str!("../docs/pocketflow.md")]
+mod pocketflow {}
+#[cfg(doctest)]
 #[doc = include_str!("../docs/prompts.md")]
 mod prompts {}
 

@@ -105,3 +105,29 @@ fn the_page_names_every_field_of_the_spans() {
         assert!(page.contains(&format!("`{name}`")), "{name}");
     }
 }
+
+/// The page for those who come from PocketFlow names the tests that pin its behaviours.
+#[test]
+fn the_tests_that_the_page_on_pocketflow_names_are_there() {
+    let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
+    let tests: String = ["tests", "llmnode-runtime/tests/core/flow"]
+        .iter()
+        .flat_map(|folder| std::fs::read_dir(root.join(folder)).unwrap())
+        .filter_map(|entry| std::fs::read_to_string(entry.unwrap().path()).ok())
+        .collect();
+    let page = include_str!("../docs/pocketflow.md");
+    let behaviours: Vec<_> = page
+        .lines()
+        .filter(|line| line.starts_with("| P"))
+        .filter(|line| !line.starts_with("| PocketFlow"))
+        .collect();
+    assert_eq!(behaviours.len(), 13);
+    for line in behaviours {
+        let names = line.rsplit(" | ").next().unwrap().split('`').skip(1).step_by(2);
+        let named: Vec<_> = names.filter(|name| !name.contains('/')).collect();
+        assert!(!named.is_empty(), "{line}");
+        for name in named {
+            assert!(tests.contains(&format!("fn {name}(")), "no test is called {name}");
+        }
+    }
+}

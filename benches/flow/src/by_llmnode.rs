@@ -1,7 +1,10 @@
-//! llmnode: a typed flow, its ledger on.
+//! llmnode: a typed flow, its ledger on; the same flow built at run time, and with a journal.
 
-use llmnode::__private::{Arm, Edge, FlowType, Runner, Stop, Target, Visitor, runner};
-use llmnode::flow::{RunFlow, Step};
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use llmnode::flow::{Flow, Step, To};
+use llmnode::journal::{Fsync, JournalFile};
+use llmnode::prelude::flow;
 use llmnode::{Cx, Exec, Node, NodeError, Run};
 
 use crate::task::{Counter, Decision, turn};
@@ -66,51 +69,42 @@ impl Step<Box<Counter>> for Decide {
     }
 }
 
-/// ```text
-/// flow! { Count(Box<Counter>):
-///     Add => Decide,
-///     Decide => match { Decision::More => Add, Decision::Enough => end },
-/// }
-/// ```
-struct Count;
-
-impl FlowType<Box<Counter>> for Count {
-    type Action = ();
-    const NAME: &'static str = "count";
-    const STOPS: &'static [Stop] = &[
-        Stop { label: "Add", edges: &[Edge { action: "", to: Target::Step(1) }] },
-        Stop {
-            label: "Decide",
-            edges: &[
-                Edge { action: "More", to: Target::Step(0) },
-                Edge { action: "Enough", to: Target::End },
-            ],
-        },
-    ];
-
-    fn visit<V: Visitor<Box<Counter>, ()>>(step: usize, visitor: V) -> V::Seen {
-        match step {
-            0 => visitor.step::<Add>(|()| Arm::to(0)),
-            1 => visitor.step::<Decide>(|decision| match decision {
-                Decision::More => Arm::to(0),
-                Decision::Enough => Arm::end(1, ()),
-            }),
-            _ => visitor.none(),
-        }
-    }
+flow! { pub Count(Box<Counter>):
+    Add => Decide,
+    Decide => match { Decision::More => Add, Decision::Enough => end },
 }
 
-impl<'r> RunFlow<'r, Box<Counter>> for Count {
-    type Action = ();
+/// The same, as if its steps and edges were known only at run time.
+pub fn built() -> Flow<Box<Counter>> {
+    let flow = Flow::builder("count").step::<Add>("add").then("add", "decide").step::<Decide>("decide");
+    flow.on("decide", "More", "add").on("decide", "Enough", To::End).build().unwrap()
+}
 
-    fn runner(self) -> Runner<'r, Box<Counter>, ()> {
-        runner(self)
-    }
+fn begin(run: &Run, steps: u64, yields: bool) -> Run<Box<Counter>> {
+    run.with_state(Box::new(Counter::of(steps, yields)))
 }
 
 /// One run of the flow, beside others of the same ledger.
 pub async fn run(run: Run, steps: u64, yields: bool) -> u64 {
-    let mut run = run.with_state(Box::new(Counter::of(steps, yields)));
+    let mut run = begin(&run, steps, yields);
     run.flow(Count).max_steps(steps).await.unwrap();
+    run.state().count
+}
+
+pub async fn run_built(run: Run, flow: Flow<Box<Counter>>, steps: u64, yields: bool) -> u64 {
+    let mut run = begin(&run, steps, yields);
+    run.flow(&flow).max_steps(steps).await.unwrap();
+    run.state().count
+}
+
+/// With a journal, in a file of its own.
+pub async fn run_journalled(run: Run, fsync: Fsync, steps: u64, yields: bool) -> u64 {
+    static FILES: AtomicUsize = AtomicUsize::new(0);
+    let number = FILES.fetch_add(1, Ordering::Relaxed);
+    let file = std::env::temp_dir().join(format!("flow-bench-{}-{number}.journal", std::process::id()));
+    let mut run = begin(&run, steps, yields);
+    let journal = JournalFile::open(&file).unwrap().fsync(fsync);
+    run.flow(Count).max_steps(steps).journal(journal).await.unwrap();
+    std::fs::remove_file(file).unwrap();
     run.state().count
 }

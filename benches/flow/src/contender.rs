@@ -1,7 +1,8 @@
 //! Who does the task, by name.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
+use llmnode::journal::Fsync;
 use llmnode::{BoxFuture, Run, ScriptedModel};
 use tokio::runtime::{Builder, Runtime};
 
@@ -43,6 +44,14 @@ impl Contender {
                 let run = Run::new(ScriptedModel::new());
                 Box::new(move |steps, yields| Box::pin(by_llmnode::run(run.clone(), steps, yields)))
             }
+            "llmnode-built" => {
+                let (run, flow) = (Run::new(ScriptedModel::new()), by_llmnode::built());
+                Box::new(move |steps, yields| {
+                    Box::pin(by_llmnode::run_built(run.clone(), flow.clone(), steps, yields))
+                })
+            }
+            "llmnode-journal" => journalled(Fsync::Never),
+            "llmnode-journal-fsync" => journalled(Fsync::EachStep),
             "floxide" => Box::new(|steps, yields| Box::pin(by_floxide::run(steps, yields))),
             "graph-flow" => {
                 let graph = by_graph_flow::graph();
@@ -65,10 +74,15 @@ impl Contender {
         });
     }
 
-    /// The processor time of so many times the task.
-    pub fn time(&self, load: Load, times: u64) -> Duration {
-        let before = cpu();
+    /// The time of so many times the task: of the processor, and by the clock.
+    pub fn time(&self, load: Load, times: u64) -> [Duration; 2] {
+        let (before, began) = (cpu(), Instant::now());
         (0..times).for_each(|_| self.run(load));
-        cpu() - before
+        [cpu() - before, began.elapsed()]
     }
+}
+
+fn journalled(fsync: Fsync) -> Start {
+    let run = Run::new(ScriptedModel::new());
+    Box::new(move |steps, yields| Box::pin(by_llmnode::run_journalled(run.clone(), fsync, steps, yields)))
 }

@@ -1,5 +1,6 @@
 //! The task: a loop of two steps. One adds, the other decides whether there is more to do.
 
+use llmnode::prelude::Action;
 use serde::{Deserialize, Serialize};
 
 /// The state of a flow, about 1 KB, on the heap in every library.
@@ -13,6 +14,7 @@ pub struct Counter {
 }
 
 /// What the second step decides.
+#[derive(Action)]
 pub enum Decision {
     More,
     Enough,

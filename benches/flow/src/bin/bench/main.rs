@@ -1,4 +1,4 @@
-//! Measures everything, and prints tables in Markdown. `benches/flow/run` builds and starts it.
+//! Measures everything, and prints tables in Markdown: `bench [ROUNDS]`. `benches/flow/run` builds and starts it.
 
 mod programs;
 mod table;
@@ -17,19 +17,23 @@ pub const SHORT: u64 = 20;
 /// A library, the load, and whether its steps give other tasks a turn.
 pub type Case = (&'static str, u64, u64, bool);
 
-/// Nanoseconds of processor time of a step.
+/// Nanoseconds of a step: of the processor, and by the clock.
 #[derive(Default)]
-pub struct Figures(BTreeMap<Case, f64>);
+pub struct Figures(BTreeMap<Case, [f64; 2]>);
 
 impl Figures {
-    fn add(&mut self, case: Case, nanoseconds: f64) {
-        let least = self.0.entry(case).or_insert(f64::INFINITY);
-        *least = least.min(nanoseconds);
+    fn add(&mut self, case: Case, time: [f64; 2]) {
+        let least = self.0.entry(case).or_insert([f64::INFINITY; 2]);
+        *least = [least[0].min(time[0]), least[1].min(time[1])];
     }
 
-    /// `None`: it was not measured.
+    /// Of the processor. `None`: it was not measured.
     pub fn of(&self, case: Case) -> Option<f64> {
-        self.0.get(&case).copied()
+        self.0.get(&case).map(|[cpu, _]| *cpu)
+    }
+
+    pub fn by_the_clock(&self, case: Case) -> Option<f64> {
+        self.0.get(&case).map(|[_, clock]| *clock)
     }
 }
 
@@ -37,13 +41,15 @@ fn main() {
     let programs = Programs::find();
     let mut figures = Figures::default();
     let cases = cases(&programs);
-    for round in 1..=ROUNDS {
-        eprintln!("round {round} of {ROUNDS} ...");
+    let rounds = std::env::args().nth(1).map_or(ROUNDS, |rounds| rounds.parse().unwrap());
+    for round in 1..=rounds {
+        eprintln!("round {round} of {rounds} ...");
         for case in &cases {
-            figures.add(*case, programs.nanoseconds(*case));
+            figures.add(*case, programs.time(*case));
         }
     }
     table::beside(&figures, &programs);
+    table::journal(&figures, &programs);
     table::growth_with_steps(&figures, &programs);
     table::growth_with_runs(&figures, &programs);
 }
@@ -56,5 +62,6 @@ fn cases(programs: &Programs) -> Vec<Case> {
     for library in programs.side_by_side() {
         cases.extend(RUNS.map(|runs| (library, SHORT, runs, true)));
     }
+    cases.extend(programs.journalled().map(|library| (library, 1_000, 1, false)));
     cases
 }

@@ -9,6 +9,8 @@ use crate::Case;
 const STEPS_IN_ALL: &str = "400000";
 const STEPS_IN_ALL_OF_PYTHON: &str = "40000";
 
+const STEPS_IN_ALL_TO_DISK: &str = "1000";
+
 /// Where the programs are.
 pub struct Programs {
     /// An interpreter that has PocketFlow.
@@ -27,7 +29,15 @@ impl Programs {
 
     /// Who is measured with one run at a time.
     pub fn one_at_a_time(&self) -> Vec<&'static str> {
-        self.with_python(&["hand", "llmnode", "graph-flow", "floxide"], &["pocketflow", "pocketflow-async"])
+        self.with_python(
+            &["hand", "llmnode", "llmnode-built", "graph-flow", "floxide"],
+            &["pocketflow", "pocketflow-async"],
+        )
+    }
+
+    /// Who is measured with a journal: processor time does not tell what a disk takes.
+    pub fn journalled(&self) -> [&'static str; 2] {
+        ["llmnode-journal", "llmnode-journal-fsync"]
     }
 
     /// Who is measured with many runs side by side.
@@ -40,8 +50,8 @@ impl Programs {
         [rust, python].concat()
     }
 
-    /// Processor time of a step.
-    pub fn nanoseconds(&self, (library, steps, runs, yields): Case) -> f64 {
+    /// Nanoseconds of a step: of the processor, and by the clock.
+    pub fn time(&self, (library, steps, runs, yields): Case) -> [f64; 2] {
         let mut command = match &self.python {
             Some(python) if library.starts_with("pocketflow") => {
                 let mut command = Command::new(python);
@@ -51,18 +61,19 @@ impl Programs {
             }
             _ => {
                 let mut command = beside_this_one("steps");
-                command.arg(STEPS_IN_ALL);
+                command.arg(if library.ends_with("fsync") { STEPS_IN_ALL_TO_DISK } else { STEPS_IN_ALL });
                 command
             }
         };
         let yields = if yields { "yes" } else { "no" };
-        number(command.args([library, &steps.to_string(), &runs.to_string(), yields]))
+        let numbers = numbers(command.args([library, &steps.to_string(), &runs.to_string(), yields]));
+        [numbers[0], numbers[1]]
     }
 
     /// Allocations of a step.
     pub fn allocations(&self, library: &str) -> Option<f64> {
         let counts = !library.starts_with("pocketflow");
-        counts.then(|| number(beside_this_one("allocations").args([library, "1000", "1", "no"])))
+        counts.then(|| numbers(beside_this_one("allocations").args([library, "1000", "1", "no"]))[0])
     }
 }
 
@@ -70,9 +81,10 @@ fn beside_this_one(program: &str) -> Command {
     Command::new(std::env::current_exe().unwrap().with_file_name(program))
 }
 
-fn number(command: &mut Command) -> f64 {
+fn numbers(command: &mut Command) -> Vec<f64> {
     let output = command.stderr(Stdio::inherit()).output().unwrap();
     assert!(output.status.success(), "{command:?} failed");
     let text = String::from_utf8(output.stdout).unwrap();
-    text.trim().parse().unwrap_or_else(|_| panic!("{command:?} printed {text:?}"))
+    let number = |text: &str| text.parse().unwrap_or_else(|_| panic!("{command:?} printed {text:?}"));
+    text.split_whitespace().map(number).collect()
 }

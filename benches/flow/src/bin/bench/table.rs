@@ -12,6 +12,9 @@ fn called(library: &str) -> &str {
     match library {
         "hand" => "a loop and a `match`, by hand",
         "llmnode" => "llmnode, `flow!`",
+        "llmnode-built" => "llmnode, `Flow::builder`",
+        "llmnode-journal" => "llmnode, `flow!` with a journal, `Fsync::Never`",
+        "llmnode-journal-fsync" => "llmnode, `flow!` with a journal, `Fsync::EachStep`",
         "graph-flow" => "graph-flow 0.8.1",
         "floxide" => "floxide 3.2.2",
         "pocketflow" => "PocketFlow 0.0.3",
@@ -29,7 +32,7 @@ pub fn beside(figures: &Figures, programs: &Programs) {
         let (Some(time), Some(ours)) = (of(library), of("llmnode")) else { continue };
         let allocations = programs.allocations(library).map(|count| format!("{count:.1}"));
         let (target, met) = match library {
-            "llmnode" => (format!("≤ {TARGET} ns"), yes_or_no(time <= TARGET)),
+            "llmnode" | "llmnode-built" => (format!("≤ {TARGET} ns"), yes_or_no(time <= TARGET)),
             _ => Default::default(),
         };
         println!(
@@ -38,6 +41,17 @@ pub fn beside(figures: &Figures, programs: &Programs) {
             time / ours,
             allocations.unwrap_or_default(),
         );
+    }
+}
+
+/// What a journal adds to a step.
+pub fn journal(figures: &Figures, programs: &Programs) {
+    println!("\n| a step and its route | of the processor | by the clock |");
+    println!("|---|---|---|");
+    for library in ["llmnode"].into_iter().chain(programs.journalled()) {
+        let case = (library, 1000, 1, false);
+        let (Some(cpu), Some(clock)) = (figures.of(case), figures.by_the_clock(case)) else { continue };
+        println!("| {} | {} | {} |", called(library), with_unit(cpu), with_unit(clock));
     }
 }
 
@@ -71,7 +85,9 @@ fn growth(
         let growth = times.windows(2).map(|pair| pair[1] / pair[0]).fold(0.0, f64::max);
         let shown: Vec<_> = times.iter().map(|time| with_unit(*time)).collect();
         let (target, met) = match library {
-            "llmnode" => (format!("≤ {LINEAR} ×"), yes_or_no((growth * 10.0).round() <= LINEAR * 10.0)),
+            "llmnode" | "llmnode-built" => {
+                (format!("≤ {LINEAR} ×"), yes_or_no((growth * 10.0).round() <= LINEAR * 10.0))
+            }
             _ => Default::default(),
         };
         println!("| {} | {} | {growth:.1} × | {target} | {met} |", called(library), shown.join(" | "));
