@@ -23,6 +23,7 @@ pub enum Outline {
 
 /// A step of a flow.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct OutlineStep {
     /// What the flow calls it.
     pub label: Cow<'static, str>,

@@ -60,7 +60,7 @@ impl llmnode_runtime::flow::Step<Desk> for Ask {
 
 struct Talk;
 typed_flow! { Talk over Desk => ():
-    0 "First" Ask, [("true", Target::Step(1)), ("false", Target::Step(1))], |_| Arm::to(0);
+    0 "First" Ask, [("true", Target::Step(1)), ("false", Target::Step(1))], |again| Arm::to(usize::from(!again));
     1 "Second" Ask, [("true", Target::Step(0)), ("false", Target::End)],
         |again| if again { Arm::to(0) } else { Arm::end(1, ()) };
 }
@@ -96,6 +96,14 @@ struct Ring;
 typed_flow! { Ring over Desk => ():
     0 "One" Idle, [("", Target::Step(1))], |()| Arm::to(0);
     1 "Two" Idle, [("", Target::Step(0))], |()| Arm::to(0);
+}
+
+/// Three steps, the last of which ends it whatever it decides.
+struct Talks;
+typed_flow! { Talks over Desk => ():
+    0 "One" Ask, [("", Target::Step(1))], |_| Arm::to(0);
+    1 "Two" Ask, [("", Target::Step(2))], |_| Arm::to(0);
+    2 "Three" Ask, [("", Target::End)], |_| Arm::end(0, ());
 }
 
 fn reply(tokens: u64) -> Reply {
@@ -211,27 +219,31 @@ fn polled<F: Future>(times: usize, future: F) -> Option<F::Output> {
 
 #[test]
 fn a_dropped_flow_leaves_no_half_step() {
+    let steps = ["One", "Two", "Three"];
     for times in 0.. {
-        let mut run = talk();
-        let watch = FlowWatch::default();
-        let mut ended = 0;
+        let (mut run, watch, mut ended) = (talk(), FlowWatch::default(), 0);
         let outcome = {
-            let call = run.flow(Talk).watch(&watch).on_step(|event| {
-                ended += usize::from(
-                    matches!(event, FlowEvent::StepEnded { step, .. } if step.category.is_none()),
-                );
+            let call = run.flow(Talks).watch(&watch).on_step(|event| {
+                let done = matches!(event, FlowEvent::StepEnded { step, .. } if step.category.is_none());
+                ended += usize::from(done);
             });
             polled(times, call.into_future())
         };
         assert_eq!(run.state().answers.len(), ended, "after {times} polls");
         if outcome.is_some() {
-            assert_eq!(ended, 2);
-            assert!(times > 4, "it waits in each prep and exec: {times}");
+            assert_eq!(ended, steps.len());
+            assert!(times > 2 * steps.len(), "it waits in each prep and in each exec: {times}");
             break;
         }
         let Some(record) = watch.record() else { continue };
         assert_eq!(record.category, Some(Category::Cancelled));
-        assert_eq!(watch.position(), Some(at(&[["First", "Second"][ended]])));
+        assert_eq!(watch.position(), Some(at(&[steps[ended]])));
+
+        // Gone on from where it stands, it is as if it had never been dropped.
+        let mut run = talk().with_state(std::mem::take(run.state_mut()));
+        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+        runtime.block_on(async { run.flow(Talks).from(watch.position().unwrap()).await }).unwrap();
+        assert_eq!(run.state().answers.len(), steps.len());
     }
 }
 
