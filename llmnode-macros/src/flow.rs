@@ -3,8 +3,10 @@
 mod branches;
 mod check;
 mod emit;
+mod parameter;
 mod parse;
 mod pattern;
+mod pieces;
 mod reach;
 mod stop;
 mod stub;

@@ -3,8 +3,8 @@
 use quote::ToTokens;
 use syn::{Error, Type};
 
-use super::parse::borrowed;
 use super::pattern::{is_open, takes_all};
+use super::pieces::borrowed;
 use super::reach::Graph;
 use super::stop::text;
 use super::syntax::{Arm, Exit, Flow, Stop, Target};

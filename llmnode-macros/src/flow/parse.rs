@@ -1,16 +1,16 @@
 //! Reading a flow. A fault in one step does not hide those of the next: reading goes on behind the comma that follows.
 
-use proc_macro2::{Spacing, Span, TokenStream, TokenTree};
-use quote::ToTokens;
+use proc_macro2::{Spacing, TokenStream, TokenTree};
 use syn::ext::IdentExt;
 use syn::parse::{Parse, ParseStream};
-use syn::{Attribute, Error, Ident, Token, Type, Visibility, braced, parenthesized, token};
+use syn::{Error, Ident, Token, Type, Visibility, parenthesized, token};
 
+use super::pieces::{attributes, borrowed, braces, separator, skip};
 use super::stop::stop;
-use super::syntax::{Flow, Parameter, Place};
+use super::syntax::{Flow, Parameter};
 use crate::crate_path;
 use crate::diagnostics::{Errors, list, suggest};
-use crate::keyed::{end, fill};
+use crate::keyed::fill;
 use crate::values::{filled, text, whole};
 
 const OPTIONS: [&str; 3] = ["steps", "name", "crate"];
@@ -35,30 +35,6 @@ pub(crate) fn flow(input: ParseStream<'_>, errors: &mut Errors) -> syn::Result<F
         separator(input, "step", errors)?;
     }
     Ok(flow)
-}
-
-/// What stands between two steps, arms or parameters. One that is missing does not hide what follows.
-pub(super) fn separator(input: ParseStream<'_>, what: &str, errors: &mut Errors) -> syn::Result<()> {
-    if let Err(error) = end(input, what) {
-        errors.push(error);
-        input.parse::<Option<Token![;]>>()?;
-    }
-    input.parse::<Option<Token![,]>>().map(drop)
-}
-
-/// Goes to the next comma.
-pub(super) fn skip(input: ParseStream<'_>) {
-    while !input.is_empty() && !input.peek(Token![,]) {
-        let _: syn::Result<TokenTree> = input.parse();
-    }
-}
-
-/// Attributes, in words of our own where they are none.
-pub(super) fn attributes(input: ParseStream<'_>) -> syn::Result<Vec<Attribute>> {
-    let wanted = |error: Error| {
-        Error::new(error.span(), "an attribute is written `#[name]`, `#[name = value]` or `#[name(…)]`")
-    };
-    input.call(Attribute::parse_outer).map_err(wanted)
 }
 
 /// Attributes, visibility and name.
@@ -139,25 +115,6 @@ fn owned(ty: &Option<Type>, what: &str) -> syn::Result<()> {
         )),
         None => Ok(()),
     }
-}
-
-/// Where a lifetime stands that is not `'static`.
-pub(super) fn borrowed(ty: &impl ToTokens) -> Option<Span> {
-    let mut after = None;
-    for token in ty.to_token_stream() {
-        if let Some(at) = after.take_if(|_| token.to_string() != "static") {
-            return Some(at);
-        }
-        after = match token {
-            TokenTree::Punct(quote) if quote.as_char() == '\'' => Some(quote.span()),
-            TokenTree::Group(group) => match borrowed(&group.stream()) {
-                Some(at) => return Some(at),
-                None => None,
-            },
-            _ => None,
-        };
-    }
-    None
 }
 
 fn action(input: ParseStream<'_>) -> syn::Result<Type> {
@@ -258,64 +215,4 @@ fn parameters(input: ParseStream<'_>, errors: &mut Errors) -> syn::Result<Vec<Pa
         separator(&content, "parameter", errors)?;
     }
     Ok(list)
-}
-
-/// What stands in braces.
-pub(super) fn braces<'a>(input: ParseStream<'a>) -> syn::Result<syn::parse::ParseBuffer<'a>> {
-    let content;
-    braced!(content in input);
-    Ok(content)
-}
-
-impl Parse for Parameter {
-    fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
-        let attrs = attributes(input)?;
-        let vis = input.parse()?;
-        let at = input.span();
-        let wanted = |at| {
-            Error::new(
-                at,
-                "a parameter is written `name: Type`, or `name: Type => state.field`; the steps of a flow stand behind a `:`, \
-                 without braces",
-            )
-        };
-        let ident: Ident = input.parse().map_err(|_| wanted(at))?;
-        if !input.peek(Token![:]) || input.peek(Token![::]) {
-            return Err(wanted(ident.span()));
-        }
-        input.parse::<Token![:]>()?;
-        let ty = input.parse().map_err(|_| wanted(ident.span()))?;
-        let to = match input.parse::<Option<Token![=>]>>()? {
-            Some(_) => Some(input.parse()?),
-            None => None,
-        };
-        Ok(Self { attrs, vis, ident, ty, to })
-    }
-}
-
-impl Parse for Place {
-    fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
-        let at = input.span();
-        let read = input.call(syn::Expr::parse_without_eager_brace).ok().and_then(|place| Self::of(&place));
-        read.ok_or_else(|| Error::new(at, "a place in the state is a path of fields, such as `state.part`"))
-    }
-}
-
-impl Place {
-    fn of(expr: &syn::Expr) -> Option<Self> {
-        match expr {
-            syn::Expr::Field(field) => {
-                let mut place = match &*field.base {
-                    syn::Expr::Path(root) if root.path.is_ident("state") => {
-                        Self { root: root.path.get_ident()?.clone(), members: vec![] }
-                    }
-                    base => Self::of(base)?,
-                };
-                place.members.push(field.member.clone());
-                Some(place)
-            }
-            syn::Expr::Group(group) => Self::of(&group.expr),
-            _ => None,
-        }
-    }
 }

@@ -7,7 +7,7 @@ use syn::parse::ParseStream;
 use syn::parse::discouraged::Speculative;
 use syn::{Attribute, Error, Expr, Ident, Pat, Path, Token, Type, parenthesized, token};
 
-use super::parse::{braces, separator, skip};
+use super::pieces::{braces, separator, skip};
 use super::syntax::{Arm, Exit, Stop, Target};
 use crate::diagnostics::Errors;
 use crate::generics::bare;
@@ -83,7 +83,7 @@ fn last_name(ty: &Type) -> Option<Ident> {
 
 /// Conditions and docs.
 fn attributes(input: ParseStream<'_>, of: &str) -> syn::Result<Vec<Attribute>> {
-    let mut attributes = super::parse::attributes(input)?;
+    let mut attributes = super::pieces::attributes(input)?;
     attributes.retain(|attribute| !attribute.path().is_ident("doc"));
     match attributes.iter().find(|attribute| !attribute.path().is_ident("cfg")) {
         Some(other) => {

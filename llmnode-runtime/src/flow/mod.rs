@@ -127,8 +127,8 @@ pub use flows::{Flows, Fork, Forked};
 #[cfg(feature = "journal")]
 pub(crate) use follow::{Beginning, Begun, Follower};
 pub use graph::{Flow, FlowBuilder, FlowFault, FlowFaults, To};
-pub use outline::{Outline, OutlineStep, OutlineTarget, outline_of};
-pub use place::{Place, Starts};
+pub use outline::{Outline, OutlineStep, OutlineTarget};
+pub use place::{Place, Starts, outline_of};
 pub use record::{EdgeStats, FlowRecord, StepRecord, StepStats};
 pub use step::Step;
 

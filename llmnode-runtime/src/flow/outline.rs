@@ -4,8 +4,6 @@ use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
 
-use super::place::Place;
-
 /// What stands at a place of a flow.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
@@ -44,12 +42,4 @@ pub enum OutlineTarget {
     End,
     /// Nowhere yet: `todo!()`.
     Todo,
-}
-
-/// What a flow that `flow!` declares, or a step, looks like: `outline_of::<Research, _>().mermaid()`.
-///
-/// That of a flow which is about to run is [`FlowCall::outline`](super::FlowCall::outline), and that of one which was built at
-/// run time [`Flow::outline`](super::Flow::outline).
-pub fn outline_of<F: Place<S>, S>() -> Outline {
-    F::outline()
 }

@@ -41,3 +41,11 @@ pub trait Place<S>: Sized + 'static {
             `Inner in state.part`"
 )]
 pub trait Starts<S>: Place<S> {}
+
+/// What a flow that `flow!` declares, or a step, looks like: `outline_of::<Research, _>().mermaid()`.
+///
+/// That of a flow which is about to run is [`FlowCall::outline`](super::FlowCall::outline), and that of one which was built at
+/// run time [`Flow::outline`](super::Flow::outline).
+pub fn outline_of<F: Place<S>, S>() -> Outline {
+    F::outline()
+}

@@ -1,0 +1,60 @@
+//! The parameters of a flow, and the places in the state that they are written to.
+
+use syn::parse::{Parse, ParseStream};
+use syn::{Error, Ident, Token};
+
+use super::pieces::attributes;
+use super::syntax::{Parameter, Place};
+
+impl Parse for Parameter {
+    fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
+        let attrs = attributes(input)?;
+        let vis = input.parse()?;
+        let at = input.span();
+        let wanted = |at| {
+            Error::new(
+                at,
+                "a parameter is written `name: Type`, or `name: Type => state.field`; the steps of a flow stand behind a `:`, \
+                 without braces",
+            )
+        };
+        let ident: Ident = input.parse().map_err(|_| wanted(at))?;
+        if !input.peek(Token![:]) || input.peek(Token![::]) {
+            return Err(wanted(ident.span()));
+        }
+        input.parse::<Token![:]>()?;
+        let ty = input.parse().map_err(|_| wanted(ident.span()))?;
+        let to = match input.parse::<Option<Token![=>]>>()? {
+            Some(_) => Some(input.parse()?),
+            None => None,
+        };
+        Ok(Self { attrs, vis, ident, ty, to })
+    }
+}
+
+impl Parse for Place {
+    fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
+        let at = input.span();
+        let read = input.call(syn::Expr::parse_without_eager_brace).ok().and_then(|place| Self::of(&place));
+        read.ok_or_else(|| Error::new(at, "a place in the state is a path of fields, such as `state.part`"))
+    }
+}
+
+impl Place {
+    fn of(expr: &syn::Expr) -> Option<Self> {
+        match expr {
+            syn::Expr::Field(field) => {
+                let mut place = match &*field.base {
+                    syn::Expr::Path(root) if root.path.is_ident("state") => {
+                        Self { root: root.path.get_ident()?.clone(), members: vec![] }
+                    }
+                    base => Self::of(base)?,
+                };
+                place.members.push(field.member.clone());
+                Some(place)
+            }
+            syn::Expr::Group(group) => Self::of(&group.expr),
+            _ => None,
+        }
+    }
+}
