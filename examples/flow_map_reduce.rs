@@ -8,7 +8,7 @@
 use std::path::PathBuf;
 
 use llmnode::StubServer;
-use llmnode::flow::{Batch, BatchStep, Step};
+use llmnode::flow::{Batch, Step};
 use llmnode::prelude::*;
 use llmnode::stub_server::{Reply, StubServerBuilder};
 use llmnode::{Cx, Exec, Node};
@@ -73,29 +73,28 @@ struct Sum {
     to_do: String,
 }
 
-/// Sums up one file: an item of a batch.
-#[llm_node(prompt = "Sum up this report:\n{text:fence}", output = Sum, retries = 1, fallback = SumUp::by_hand)]
+/// Sums up one file: an item of a batch. What is stored are the answers to all of them, in their order.
+#[llm_node(
+    prompt = "Sum up this report:\n{text:fence}",
+    output = Sum,
+    retries = 1,
+    fallback = SumUp::by_hand,
+    state = Reports,
+    batch = SumUp::each,
+    store = sums
+)]
 struct SumUp {
     text: String,
 }
 
 impl SumUp {
+    fn each(state: &Reports) -> Vec<SumUp> {
+        state.files.iter().map(|(_, text)| SumUp { text: text.clone() }).collect()
+    }
+
     /// For a report that the model cannot read; the others are not concerned.
     fn by_hand(&self, _: &NodeError) -> Sum {
         Sum { visitors: 0, to_do: "read it yourself".to_owned() }
-    }
-}
-
-impl BatchStep<Reports> for SumUp {
-    type Action = ();
-
-    async fn prep(state: &Reports) -> Result<Vec<Self>, NodeError> {
-        Ok(state.files.iter().map(|(_, text)| SumUp { text: text.clone() }).collect())
-    }
-
-    fn post(_: Vec<Self>, sums: Vec<Sum>, state: &mut Reports) -> Result<(), NodeError> {
-        state.sums = sums;
-        Ok(())
     }
 }
 

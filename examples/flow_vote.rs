@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 
 use llmnode::StubServer;
-use llmnode::flow::{Batch, BatchStep};
+use llmnode::flow::Batch;
 use llmnode::prelude::*;
 use llmnode::stub_server::{Reply, StubServerBuilder};
 
@@ -29,22 +29,27 @@ struct Vote {
 }
 
 /// One voter. A model of temperature 0 would give the same vote each time.
-#[llm_node(prompt = "{question}\nYou are voter {voter}.", output = Vote, retries = 1, temperature = 1.0)]
+#[llm_node(
+    prompt = "{question}\nYou are voter {voter}.",
+    output = Vote,
+    retries = 1,
+    temperature = 1.0,
+    state = Poll,
+    batch = Ask::voters,
+    post = Ask::count
+)]
 struct Ask {
     question: String,
     voter: usize,
 }
 
-impl BatchStep<Poll> for Ask {
-    type Action = ();
-
-    async fn prep(state: &Poll) -> Result<Vec<Self>, NodeError> {
-        Ok((1..=VOTERS).map(|voter| Ask { question: state.question.clone(), voter }).collect())
+impl Ask {
+    fn voters(state: &Poll) -> impl Iterator<Item = Ask> {
+        (1..=VOTERS).map(|voter| Ask { question: state.question.clone(), voter })
     }
 
-    fn post(_: Vec<Self>, votes: Vec<Vote>, state: &mut Poll) -> Result<(), NodeError> {
+    fn count(_: Vec<Ask>, votes: Vec<Vote>, state: &mut Poll) {
         votes.into_iter().for_each(|vote| *state.votes.entry(vote.answer).or_default() += 1);
-        Ok(())
     }
 }
 
