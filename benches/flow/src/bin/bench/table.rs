@@ -64,7 +64,7 @@ pub fn growth_with_steps(figures: &Figures, programs: &Programs) {
 
 /// More and more runs side by side.
 pub fn growth_with_runs(figures: &Figures, programs: &Programs) {
-    let heads = RUNS.map(|runs| format!("{runs} runs"));
+    let heads = RUNS.map(|runs| format!("{runs} run{}", if runs == 1 { "" } else { "s" }));
     let whole = |library, runs: u64| Some(figures.of((library, SHORT, runs, true))? * (runs * SHORT) as f64);
     let what = format!("of {SHORT} steps that wait a turn, side by side,");
     growth(&what, &heads, programs.side_by_side(), &RUNS, whole);
