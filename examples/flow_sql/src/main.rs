@@ -29,8 +29,9 @@ const LIGHTS: &str = "
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut arguments = std::env::args().skip(1);
-    let file = match arguments.next() {
-        Some(file) => PathBuf::from(file),
+    let given = arguments.next().map(PathBuf::from);
+    let file = match &given {
+        Some(file) => file.clone(),
         None => made(std::env::temp_dir().join(format!("llmnode-flow-sql-{}.db", std::process::id())))?,
     };
     let question = arguments.next().unwrap_or("Which light is the highest?".to_owned());
@@ -42,6 +43,9 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     match (outcome, &desk.fault) {
         (Outcome::Answered, _) => println!("answer: {}", desk.rows.join("; ")),
         (Outcome::GivenUp, fault) => println!("given up: {}", fault.as_deref().unwrap_or_default()),
+    }
+    if given.is_none() {
+        std::fs::remove_file(file)?;
     }
     Ok(())
 }
