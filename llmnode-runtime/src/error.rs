@@ -277,8 +277,11 @@ impl fmt::Debug for NodeError {
         // may show what it looked at.
         let quotes_model =
             category.group() == Group::Answer || matches!(category, Category::Refusal | Category::Panic);
-        let message =
-            if quotes_model { "quotes the model: see `Display`".to_owned() } else { one_line(message, 1000) };
+        let message = if quotes_model {
+            "may quote the model: see `Display`".to_owned()
+        } else {
+            one_line(message, 1000)
+        };
         f.debug_struct("NodeError")
             .field("category", category)
             .field("message", &message)

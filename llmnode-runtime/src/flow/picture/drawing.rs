@@ -109,7 +109,8 @@ impl Drawer<'_> {
         let mut items = vec![mark(begin_of(id), Shape::Begin)];
         items.extend(steps.iter().zip(&inner).map(|(step, id)| self.step(step, id, at)));
         if let Some(first) = steps.first() {
-            let way = if self.entered(at) { Way::Taken } else { Way::Plain };
+            // One that was gone on with in the middle was not begun.
+            let way = if self.entered(&below(at, &first.label)) { Way::Taken } else { Way::Plain };
             self.arrow(begin_of(id), self.entry(first, &inner[0]), String::new(), way);
         }
         let indices: HashMap<&str, usize> =
