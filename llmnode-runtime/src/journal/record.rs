@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::value::RawValue;
 
 use crate::flow::{Outline, Position};
@@ -44,7 +44,7 @@ pub struct Started {
     /// Where it starts.
     pub at: Position,
     /// The state it starts on; `None`: that of a later step is kept instead.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     pub state: Option<Json>,
 }
 
@@ -111,10 +111,10 @@ pub struct Stepped {
     /// The step that is next; where the flow ended, the last one.
     pub at: Position,
     /// The state after it; `None`: that of a later step is kept instead.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     pub state: Option<Json>,
     /// What the flow decided, if it has ended.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     pub action: Option<Json>,
 }
 
@@ -132,6 +132,12 @@ impl Json {
     pub fn get(&self) -> &str {
         self.0.get()
     }
+}
+
+/// Reads a value that is there. Serde takes a `null` for `None`, yet it is what `()` and `None` are written as: a flow
+/// whose action is one of these has ended all the same.
+fn present<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Json>, D::Error> {
+    Json::deserialize(from).map(Some)
 }
 
 impl fmt::Debug for Json {

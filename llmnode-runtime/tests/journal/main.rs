@@ -13,3 +13,4 @@ mod once;
 mod replay;
 mod resume;
 mod support;
+mod values;

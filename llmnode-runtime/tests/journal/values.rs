@@ -1,0 +1,155 @@
+//! States and actions of all kinds: what is `null` as JSON is there all the same.
+
+use std::cell::Cell;
+use std::marker::PhantomData;
+
+use llmnode_runtime::flow::{Outline, Place, RunFlow, Step};
+use llmnode_runtime::journal::JournalFile;
+use llmnode_runtime::private::{self as flow, Arm, Edge, FlowType, Flowing, Progress, Runner, Stop, Target};
+use llmnode_runtime::{Attributes, BoxFuture, Category, Cx, Exec, Node, NodeError, Run};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use crate::support::{model, path};
+
+thread_local! {
+    /// How often a step was executed in this test, and which execution is to fail.
+    static EXECUTED: Cell<u32> = const { Cell::new(0) };
+    static FAILS: Cell<u32> = const { Cell::new(0) };
+}
+
+/// What a step does to the state.
+trait State: Serialize + DeserializeOwned + Send + Sync + 'static {
+    fn change(&mut self) {}
+}
+
+impl State for () {}
+impl State for Option<u32> {}
+
+/// A step. `ONCE`: as `idempotent = false`.
+struct Do<const ONCE: bool>;
+
+impl<const ONCE: bool> Node for Do<ONCE> {
+    type Output = ();
+    const NAME: &'static str = "do";
+    const ATTRIBUTES: Attributes = if ONCE { Attributes::new().once() } else { Attributes::new() };
+}
+
+impl<S: State, const ONCE: bool> Exec<S> for Do<ONCE> {
+    async fn exec(&self, _: &Cx<'_, S>) -> Result<(), NodeError> {
+        EXECUTED.set(EXECUTED.get() + 1);
+        if EXECUTED.get() == FAILS.get() {
+            return Err(NodeError::new(Category::Refusal, "fails"));
+        }
+        Ok(())
+    }
+}
+
+impl<S: State, const ONCE: bool> Step<S> for Do<ONCE> {
+    type Action = ();
+
+    async fn prep(_: &S) -> Result<Self, NodeError> {
+        Ok(Do)
+    }
+
+    fn post(self, (): (), state: &mut S) -> Result<(), NodeError> {
+        state.change();
+        Ok(())
+    }
+}
+
+/// `flow! { Two(S) -> A: First => Last, Last => end(A::default()) }`
+struct Two<A, const ONCE: bool>(PhantomData<A>);
+
+impl<S: State, A: Default + Send + 'static, const ONCE: bool> FlowType<S> for Two<A, ONCE> {
+    type Action = A;
+    const NAME: &'static str = "two";
+    const STOPS: &'static [Stop] = &[
+        Stop { label: "First", edges: &[Edge { action: "", to: Target::Step(1) }] },
+        Stop { label: "Last", edges: &[Edge { action: "", to: Target::End }] },
+    ];
+
+    fn visit<V: flow::Visitor<S, A>>(step: usize, visitor: V) -> V::Seen {
+        match step {
+            0 => visitor.step::<Do<false>>(|()| Arm::to(0)),
+            1 => visitor.step::<Do<ONCE>>(|()| Arm::end(0, A::default())),
+            _ => visitor.none(),
+        }
+    }
+}
+
+impl<S: State, A: Default + Send + Sync + 'static, const ONCE: bool> Place<S> for Two<A, ONCE> {
+    type Action = A;
+
+    fn advance<'f>(
+        at: Flowing<'f, S>,
+        prepared: Option<Self>,
+    ) -> BoxFuture<'f, Result<Progress<A>, NodeError>> {
+        flow::advance(at, prepared)
+    }
+
+    fn outline() -> Outline {
+        flow::outline::<Self, S>()
+    }
+}
+
+impl<'r, S: State, A: Default + Send + Sync + 'static, const ONCE: bool> RunFlow<'r, S> for Two<A, ONCE> {
+    type Action = A;
+
+    fn runner(self) -> Runner<'r, S, A> {
+        flow::runner(self)
+    }
+}
+
+/// Resumes a journal with this state.
+async fn resume<S: State, A, const ONCE: bool>(file: &std::path::Path, state: S) -> Result<A, NodeError>
+where
+    A: Serialize + DeserializeOwned + Default + Send + Sync + 'static,
+{
+    let flow = Two::<A, ONCE>(PhantomData);
+    Run::new(model()).with_state(state).flow(flow).resume(JournalFile::open(file).unwrap()).await
+}
+
+/// A flow that has ended with an action that is `null`: whoever resumes it gets that again, and nothing runs.
+async fn ends_once<A, const ONCE: bool>(name: &str)
+where
+    A: Serialize + DeserializeOwned + Default + Send + Sync + PartialEq + std::fmt::Debug + 'static,
+{
+    let path = path(name);
+    EXECUTED.set(0);
+    for _ in 0..3 {
+        assert_eq!(resume::<(), A, ONCE>(&path, ()).await.unwrap(), A::default());
+        let history = JournalFile::open(&path).unwrap().history().unwrap();
+        assert_eq!((EXECUTED.get(), history.steps(), history.has_ended()), (2, 2, true));
+        assert_eq!(history.state().map(|state| state.get()), Some("null"));
+    }
+    assert!(std::fs::read_to_string(path).unwrap().contains(r#""state":null,"action":null}"#));
+}
+
+#[tokio::test]
+async fn a_flow_that_ended_without_an_action_is_not_executed_again() {
+    ends_once::<(), false>("unit").await;
+    ends_once::<Option<u32>, false>("none").await;
+}
+
+#[tokio::test]
+async fn nor_is_one_that_ended_with_a_step_of_effects() {
+    ends_once::<(), true>("unit-once").await;
+    ends_once::<Option<u32>, true>("none-once").await;
+}
+
+#[tokio::test]
+async fn a_state_that_is_null_is_restored() {
+    // The first step fails, and the last: the state stands in the first record, and in that of a step.
+    for (fails, executed) in [(1, 3), (2, 3)] {
+        let path = path(&format!("null-state-{fails}"));
+        EXECUTED.set(0);
+        FAILS.set(fails);
+        resume::<Option<u32>, (), false>(&path, None).await.unwrap_err();
+        let mut run = Run::new(model()).with_state(Some(7));
+        let journal = JournalFile::open(&path).unwrap();
+        run.flow(Two::<(), false>(PhantomData)).resume(journal).await.unwrap();
+        assert_eq!(*run.state(), None, "the journal's state takes the place of the run's");
+        assert_eq!(EXECUTED.get(), executed);
+    }
+}
