@@ -12,7 +12,8 @@ use super::error::JournalError;
 use super::history::History;
 use super::interface::Journal;
 use super::keeper::Keeper;
-use super::record::{Json, Record, Resumed, Started, Stepped};
+use super::record::{Record, Resumed, Started, Stepped};
+use super::value::{json, panicked, read_back, readable};
 use crate::BoxFuture;
 use crate::category::Category;
 use crate::error::NodeError;
@@ -258,14 +259,13 @@ where
         action: Option<&A>,
     ) -> BoxFuture<'_, Result<(), NodeError>> {
         let Some(keeper) = self.keeper.clone() else { return Box::pin(std::future::ready(Ok(()))) };
-        let step = json(state, "the state").and_then(|state| {
-            let action = action.map(|action| json(action, "the flow's action")).transpose()?;
-            Ok(Stepped { left, at: at.clone(), state: Some(state), action })
-        });
+        let step = stepped(left, at, state, action);
         let at = at.clone();
         Box::pin(async move {
-            keeper.add(Record::Stepped(step?), at);
-            keeper.append_all().await.map_err(failed)
+            let unfit = step.map(|step| keeper.add(Record::Stepped(step), at)).err();
+            // What the step used is kept in any case.
+            let written = keeper.append_all().await.map_err(failed);
+            unfit.map_or(written, Err)
         })
     }
 
@@ -282,25 +282,17 @@ where
     }
 }
 
-fn json<T: Serialize + ?Sized>(value: &T, what: &str) -> Result<Json, NodeError> {
-    let written = guarded(|| Json::of(value)).map_err(|said| panicked(&format!("writing {what}"), &said))?;
-    written.map_err(|error| {
-        let message = format!("{what} cannot be written to the journal as JSON: {error}");
-        NodeError::new(Category::Aborted, message).with_source(error)
-    })
-}
-
-fn read_back<T: DeserializeOwned>(json: &Json, what: &str) -> Result<T, NodeError> {
-    let read = guarded(|| serde_json::from_str(json.get()));
-    read.map_err(|said| panicked(&format!("reading {what}"), &said))?.map_err(|error| {
-        let message = format!("{what} cannot be read as `{}`: {error}", std::any::type_name::<T>());
-        NodeError::new(Category::ConfigError, message).with_source(error)
-    })
-}
-
-/// The program's own `Serialize` and `Deserialize` may panic.
-fn panicked(what: &str, said: &str) -> NodeError {
-    NodeError::new(Category::Panic, format!("{what} panicked: {said}"))
+/// The record of a step, if what it left can be read back.
+fn stepped<S, A>(left: Position, at: &Position, state: &S, action: Option<&A>) -> Result<Stepped, NodeError>
+where
+    S: Serialize + DeserializeOwned,
+    A: Serialize + DeserializeOwned,
+{
+    let step = if left.is_start() { "the first step".to_owned() } else { format!("the step at `{left}`") };
+    let state = readable(state, &format!("the state after {step}"))?;
+    let action =
+        action.map(|action| readable(action, &format!("the flow's action after {step}"))).transpose()?;
+    Ok(Stepped { left, at: at.clone(), state: Some(state), action })
 }
 
 fn refused(message: String) -> NodeError {

@@ -27,6 +27,7 @@ mod keeper;
 mod line;
 mod open;
 mod record;
+mod value;
 
 pub use durable::Resume;
 pub use error::JournalError;

@@ -1,4 +1,4 @@
-//! States and actions of all kinds: what is `null` as JSON is there all the same.
+//! States and actions of all kinds: what is `null` as JSON is there all the same, and what cannot be read back is no step.
 
 use std::cell::Cell;
 use std::marker::PhantomData;
@@ -7,8 +7,8 @@ use llmnode_runtime::flow::{Outline, Place, RunFlow, Step};
 use llmnode_runtime::journal::JournalFile;
 use llmnode_runtime::private::{self as flow, Arm, Edge, FlowType, Flowing, Progress, Runner, Stop, Target};
 use llmnode_runtime::{Attributes, BoxFuture, Category, Cx, Exec, Node, NodeError, Run};
-use serde::Serialize;
 use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
 
 use crate::support::{model, path};
 
@@ -25,6 +25,28 @@ trait State: Serialize + DeserializeOwned + Send + Sync + 'static {
 
 impl State for () {}
 impl State for Option<u32> {}
+
+/// A figure that the second execution makes a NaN of, which is `null` as JSON.
+#[derive(Debug, PartialEq, Serialize, Deserialize)]
+struct Mean {
+    mean: f64,
+}
+
+impl State for Mean {
+    fn change(&mut self) {
+        self.mean = if EXECUTED.get() == 2 { f64::NAN } else { self.mean + 1.0 };
+    }
+}
+
+/// An action that is written, and cannot be read.
+#[derive(Debug, Serialize, Deserialize)]
+struct Score(f64);
+
+impl Default for Score {
+    fn default() -> Self {
+        Score(f64::INFINITY)
+    }
+}
 
 /// A step. `ONCE`: as `idempotent = false`.
 struct Do<const ONCE: bool>;
@@ -152,4 +174,43 @@ async fn a_state_that_is_null_is_restored() {
         assert_eq!(*run.state(), None, "the journal's state takes the place of the run's");
         assert_eq!(EXECUTED.get(), executed);
     }
+}
+
+#[tokio::test]
+async fn a_state_that_cannot_be_read_back_ends_the_flow_before_its_step_is_kept() {
+    let path = path("nan");
+    let error = resume::<Mean, (), false>(&path, Mean { mean: 0.0 }).await.unwrap_err();
+    assert_eq!(error.category(), Category::Aborted);
+    let message = error.message();
+    assert!(message.starts_with("the state after the step at `Last` cannot be read as `"), "{error}");
+    assert!(message.contains("invalid type: null, expected f64"), "{error}");
+    assert!(
+        message.ends_with("; the journal does not have this step, and `resume` executes it again"),
+        "{error}"
+    );
+    let history = JournalFile::open(&path).unwrap().history().unwrap();
+    assert_eq!(
+        (history.steps(), history.position().to_string(), history.has_ended()),
+        (1, "Last".into(), false)
+    );
+    assert_eq!(history.state().map(|state| state.get()), Some(r#"{"mean":1.0}"#));
+
+    // The third execution gives the figure that the second did not.
+    let mut run = Run::new(model()).with_state(Mean { mean: 0.0 });
+    let journal = JournalFile::open(&path).unwrap();
+    run.flow(Two::<(), false>(PhantomData)).resume(journal).await.unwrap();
+    assert_eq!((run.state(), EXECUTED.get()), (&Mean { mean: 2.0 }, 3));
+}
+
+#[tokio::test]
+async fn nor_is_a_flow_ended_with_an_action_that_cannot_be_read_back() {
+    let path = path("infinite");
+    let error = resume::<(), Score, false>(&path, ()).await.unwrap_err();
+    assert_eq!(error.category(), Category::Aborted);
+    assert!(
+        error.message().starts_with("the flow's action after the step at `Last` cannot be read as `"),
+        "{error}"
+    );
+    let history = JournalFile::open(&path).unwrap().history().unwrap();
+    assert_eq!((history.steps(), history.has_ended()), (1, false));
 }

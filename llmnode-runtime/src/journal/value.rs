@@ -1,0 +1,46 @@
+//! The program's own values, written and read: whatever it says of them is an error.
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use super::record::Json;
+use crate::category::Category;
+use crate::error::NodeError;
+use crate::panics::guarded;
+
+pub(super) fn json<T: Serialize + ?Sized>(value: &T, what: &str) -> Result<Json, NodeError> {
+    let written = guarded(|| Json::of(value)).map_err(|said| panicked(&format!("writing {what}"), &said))?;
+    written.map_err(|error| {
+        let message = format!("{what} cannot be written to the journal as JSON: {error}");
+        NodeError::new(Category::Aborted, message).with_source(error)
+    })
+}
+
+pub(super) fn read_back<T: DeserializeOwned>(json: &Json, what: &str) -> Result<T, NodeError> {
+    let read = guarded(|| serde_json::from_str(json.get()));
+    read.map_err(|said| panicked(&format!("reading {what}"), &said))?.map_err(|error| {
+        let message = format!("{what} cannot be read as `{}`: {error}", std::any::type_name::<T>());
+        NodeError::new(Category::ConfigError, message).with_source(error)
+    })
+}
+
+/// The program's own code, such as its `Serialize` and `Deserialize`, may panic.
+pub(super) fn panicked(what: &str, said: &str) -> NodeError {
+    NodeError::new(Category::Panic, format!("{what} panicked: {said}"))
+}
+
+/// A value as JSON that is known to be readable: a figure that is not finite is written as `null`, and would be missed
+/// only after a crash.
+pub(super) fn readable<T: Serialize + DeserializeOwned>(value: &T, what: &str) -> Result<Json, NodeError> {
+    let json = json(value, what)?;
+    match read_back::<T>(&json, what) {
+        Err(error) if error.category() == Category::ConfigError => {
+            let message = format!(
+                "{}; the journal does not have this step, and `resume` executes it again",
+                error.message()
+            );
+            Err(NodeError::new(Category::Aborted, message).with_source(error))
+        }
+        read => read.map(|_| json),
+    }
+}
