@@ -13,6 +13,15 @@ pub enum JournalError {
     /// It is no journal, or one of a newer llmnode.
     #[error(transparent)]
     Format(#[from] FormatError),
+    /// The file begins as no journal does.
+    #[error(
+        "the file {} is no journal, and was left as it is; a journal takes a file of its own, which need not be there yet",
+        path.display()
+    )]
+    Foreign {
+        /// The file.
+        path: PathBuf,
+    },
     /// What it says is not what was written.
     #[error(
         "line {line} of the journal {} is damaged: {fault}. The lines before it are whole, and nothing was changed; put \

@@ -82,6 +82,20 @@ pub(super) fn look(line: &[u8], ended: bool) -> Found<'_> {
     }
 }
 
+/// Whether these bytes may be the begin of a journal's first line, whose writing was cut short.
+pub(super) fn may_begin(bytes: &[u8]) -> bool {
+    // As in `look`.
+    let zeros = bytes.iter().rev().take_while(|byte| **byte == 0).count();
+    let begin = &bytes[..bytes.len() - zeros];
+    let (frame, json) = begin.split_at(begin.len().min(FRAME));
+    let framed = frame.iter().enumerate().all(|(at, byte)| match at {
+        8 | 17 => *byte == b' ',
+        _ => matches!(byte, b'0'..=b'9' | b'a'..=b'f'),
+    });
+    let says = format!(r#"{{"format":"{FORMAT}""#);
+    framed && json.iter().zip(says.as_bytes()).all(|(is, says)| is == says)
+}
+
 fn numbers(frame: &[u8]) -> Option<(u32, usize)> {
     let number = |digits: &[u8]| {
         let digits = std::str::from_utf8(digits).ok()?;

@@ -179,6 +179,9 @@ pub(super) fn scan(
         };
         match line::look(&bytes, ended) {
             _ if read == 0 => return Ok(end),
+            Found::Torn if end.records == 0 && !line::may_begin(&bytes) => {
+                return Err(JournalError::Foreign { path: path.to_owned() });
+            }
             Found::Torn => return Ok(end),
             Found::Damaged(fault) => return Err(damaged(fault.to_owned())),
             Found::Whole(json) => {

@@ -141,3 +141,30 @@ fn what_is_no_journal_is_refused_and_stays_as_it_is() {
     let directory = JournalFile::open(std::env::temp_dir()).unwrap_err();
     assert!(matches!(directory, JournalError::Io { verb: "opened", .. }), "{directory}");
 }
+
+#[tokio::test]
+async fn a_short_file_that_is_no_torn_journal_is_refused_and_stays_as_it_is() {
+    let path = path("foreign-short");
+    let foreign = [
+        "1.0",
+        "note",
+        "hello world",
+        "DEADBEEF",
+        "deadbeef-0000001",
+        "deadbeef 00000010 my notes",
+        r#"deadbeef 00000200 {"format":"llmnode/ledger""#,
+        "note\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0",
+    ];
+    for bytes in foreign {
+        std::fs::write(&path, bytes).unwrap();
+        assert!(matches!(steps(&path), Err(JournalError::Foreign { .. })), "{bytes}");
+        let resumed = run(model()).flow(Research).resume(open(&path)).await.unwrap_err();
+        let started = run(model()).flow(Research).journal(open(&path)).await.unwrap_err();
+        for error in [resumed, started] {
+            assert_eq!(error.category(), Category::ConfigError);
+            let message = format!("the file {} is no journal, and was left as it is; ", path.display());
+            assert!(error.message().starts_with(&message), "{error}");
+        }
+        assert_eq!(std::fs::read_to_string(&path).unwrap(), bytes);
+    }
+}
