@@ -128,6 +128,12 @@ impl<'r, S, A> FlowCall<'r, S, A> {
         self
     }
 
+    /// Whether it is set who follows the flow.
+    #[cfg(feature = "journal")]
+    pub(crate) fn is_followed(&self) -> bool {
+        self.orders.follower.is_some()
+    }
+
     /// What the flow looks like.
     pub fn outline(&self) -> Outline {
         (self.runner.outline)()

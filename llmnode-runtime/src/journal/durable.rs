@@ -30,9 +30,10 @@ where
     ///
     /// A journal that has a run already is a `config_error`: [`resume`](FlowCall::resume) goes on with it. One that
     /// cannot be written is an `aborted`, and the state is that of the last step that was executed; the journal may not have this step,
-    /// and then `resume` executes it again.
+    /// and then `resume` executes it again. A flow has one journal: a second one is a `config_error`.
     pub fn journal(self, journal: impl Journal + 'static) -> Self {
-        self.followed_by(Durable::new(journal, false))
+        let durable = Durable::new(&self, journal, false);
+        self.followed_by(durable)
     }
 
     /// Starts, or goes on with the run of the flow that the journal has: from its last completed step, on the
@@ -42,8 +43,12 @@ where
     /// What was spent before is in the ledger afterwards, once, and counts for the limits of the run and its nodes; a request that was under
     /// way at the crash counts as one without a report. [`max_steps`](FlowCall::max_steps) counts all steps since the start. By the clock, only the time counts in which a
     /// process runs.
+    ///
+    /// A run that the journal has goes on where it stands. With [`from`](FlowCall::from), this is a `config_error`, unless the run
+    /// was started there.
     pub fn resume(self, journal: impl Journal + 'static) -> Resume<'r, S, A> {
-        Resume { call: self, durable: Durable::new(journal, true) }
+        let durable = Durable::new(&self, journal, true);
+        Resume { call: self, durable }
     }
 }
 
@@ -106,19 +111,22 @@ struct Durable<'r, S> {
     journal: Option<Box<dyn Journal>>,
     keeper: Option<Arc<Keeper>>,
     resumes: bool,
+    /// The flow was given a journal before this one.
+    second: bool,
     rerun: bool,
     allow_changes: bool,
     carry: Option<Carry<'r, S>>,
 }
 
 impl<S> Durable<'_, S> {
-    fn new(journal: impl Journal + 'static, resumes: bool) -> Self {
+    fn new<A>(call: &FlowCall<'_, S, A>, journal: impl Journal + 'static, resumes: bool) -> Self {
         let journal: Option<Box<dyn Journal>> = Some(Box::new(journal));
-        Durable { journal, keeper: None, resumes, rerun: false, allow_changes: false, carry: None }
+        let second = call.is_followed();
+        Durable { journal, keeper: None, resumes, second, rerun: false, allow_changes: false, carry: None }
     }
 
     /// Whether a run may go on from what its journal tells.
-    fn check(&self, history: &History, outline: &Outline) -> Result<(), NodeError> {
+    fn check(&self, history: &History, outline: &Outline, from: &Position) -> Result<(), NodeError> {
         if !self.resumes {
             let stands = if history.has_ended() {
                 "has ended".to_owned()
@@ -130,6 +138,14 @@ impl<S> Durable<'_, S> {
                  another run takes another journal",
                 history.flow(),
                 history.steps()
+            )));
+        }
+        // The program that started the run there says the same again.
+        if !from.is_start() && history.started_at() != Some(from) {
+            return Err(refused(format!(
+                "the flow is to start at `{from}`, and the journal has a run of it, which stands at `{}`: leave out `from` to go \
+                 on there, or take another journal to start at `{from}`",
+                history.position()
             )));
         }
         let changes = match history.outline() {
@@ -215,6 +231,13 @@ impl<S> Durable<'_, S> {
     where
         S: Serialize + DeserializeOwned + Sync,
     {
+        if self.second {
+            return Err(refused(
+                "the flow was given more than one journal, and keeps one: leave out `.journal(..)` before `.resume(..)`, which \
+                 also starts a run where the journal is empty"
+                    .to_owned(),
+            ));
+        }
         // There is one: a flow begins once.
         let Some(mut journal) = self.journal.take() else {
             return Err(refused("a flow began twice".to_owned()));
@@ -225,7 +248,7 @@ impl<S> Durable<'_, S> {
         if history.is_empty() {
             return Ok(Begun::Steps { core: self.start(journal, flow).await?, taken: 0 });
         }
-        self.check(&history, &flow.outline)?;
+        self.check(&history, &flow.outline, flow.at)?;
         let ended =
             history.action().map(|action| read_back(action, "the action in the journal")).transpose()?;
         self.restore(&history, flow.state)?;

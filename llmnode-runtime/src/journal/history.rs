@@ -183,6 +183,10 @@ impl History {
         self.started.as_ref().map(|started| (&*started.fingerprint, &started.outline))
     }
 
+    pub(super) fn started_at(&self) -> Option<&Position> {
+        self.started.as_ref().map(|started| &started.at)
+    }
+
     pub(super) fn action(&self) -> Option<&Json> {
         self.action.as_ref()
     }

@@ -72,6 +72,52 @@ async fn a_journal_that_has_a_run_is_refused_to_another_start() {
 }
 
 #[tokio::test]
+async fn a_flow_that_is_given_two_journals_is_refused() {
+    let (first, second) = (Memory::default(), Memory::default());
+    let mut run = run(model());
+    let resumed = run.flow(Research).journal(first.clone()).resume(second.clone()).await.unwrap_err();
+    let started = run.flow(Research).journal(first.clone()).journal(second.clone()).await.unwrap_err();
+    for error in [resumed, started] {
+        assert_eq!(error.category(), Category::ConfigError);
+        assert_eq!(
+            error.message(),
+            "the flow was given more than one journal, and keeps one: leave out `.journal(..)` before `.resume(..)`, which also \
+             starts a run where the journal is empty"
+        );
+    }
+    assert!(first.records.lock().unwrap().is_empty() && second.records.lock().unwrap().is_empty());
+    assert_eq!(*run.state(), World::default());
+}
+
+#[tokio::test]
+async fn a_start_elsewhere_than_where_the_journal_stands_is_refused() {
+    let journal = JournalFile::open(path("from")).unwrap();
+    run(fails_after(2)).flow(Research).journal(journal.clone()).await.unwrap_err();
+    let from = journal.history().unwrap().position().clone();
+    run(fails_after(1)).flow(Research).resume(journal.clone()).await.unwrap_err();
+    let before = journal.history().unwrap().steps();
+    let error = run(model()).flow(Research).from(from).resume(journal.clone()).await.unwrap_err();
+    assert_eq!(error.category(), Category::ConfigError);
+    assert_eq!(
+        error.message(),
+        "the flow is to start at `Read`, and the journal has a run of it, which stands at `Judge`: leave out `from` to go on \
+         there, or take another journal to start at `Read`"
+    );
+    assert_eq!(journal.history().unwrap().steps(), before);
+}
+
+#[tokio::test]
+async fn a_program_that_starts_at_a_step_says_so_again_when_it_resumes() {
+    let (reached, journal) = (Memory::default(), JournalFile::open(path("from-again")).unwrap());
+    let watch = run(fails_after(4)).flow(Research).journal(reached).await.unwrap_err();
+    let from = watch.position().unwrap().clone();
+    run(fails_after(1)).flow(Research).from(from.clone()).resume(journal.clone()).await.unwrap_err();
+    let mut second = run(model());
+    assert_eq!(second.flow(Research).from(from).resume(journal.clone()).await.unwrap(), published());
+    assert_eq!(u64::from(second.state().done), journal.history().unwrap().steps());
+}
+
+#[tokio::test]
 async fn a_journal_that_cannot_be_written_ends_the_flow_with_the_state_of_the_last_step() {
     // The start, and for each step the begin and the end of the request, the end of the call, and the step.
     for full_at in 0..1 + 4 * STEPS as usize {
