@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "tests")]
 #![deny(warnings, missing_docs)]
 
-use llmnode::flow::{Outline, Place, Position, Step};
+use llmnode::flow::{Outline, Position, Step, outline_of};
 use llmnode::prelude::*;
 use llmnode::{Cx, Exec, Node};
 
@@ -335,7 +335,7 @@ async fn conditions_count_as_in_this_build() {
     let mut run = world(1);
     run.flow(Conditional { goal: "x".into() }).await.unwrap();
     assert_eq!(run.state().log, ["decide", "search"]);
-    let Outline::Flow(_, steps) = Conditional::outline() else { panic!("it is a flow") };
+    let Outline::Flow(_, steps) = outline_of::<Conditional, _>() else { panic!("it is a flow") };
     assert_eq!(steps.len(), 2);
 }
 
@@ -387,7 +387,7 @@ async fn texts_are_routed_by_literals_and_the_rest() {
 
 #[test]
 fn an_outline_has_what_the_declaration_says() {
-    let Outline::Flow(name, steps) = Ask::outline() else { panic!("it is a flow") };
+    let Outline::Flow(name, steps) = outline_of::<Ask, _>() else { panic!("it is a flow") };
     assert_eq!(name, "asking");
     assert_eq!(steps.iter().map(|step| &*step.label).collect::<Vec<_>>(), ["Decide", "Answer"]);
     assert_eq!(steps[0].edges.iter().map(|(action, _)| &**action).collect::<Vec<_>>(), ["Search", "Answer"]);
@@ -398,4 +398,66 @@ fn flows_can_be_spawned() {
     fn sent<T: Send>(_: T) {}
     let mut run = world(0);
     sent(run.flow(Top).into_future());
+}
+
+flow! {
+    Divide(World):
+    Decide => match { Decision::Search => Search, Decision::Answer => end },
+    Search => Divide,
+    Divide => end,
+}
+
+flow! {
+    There(World):
+    Decide => match { Decision::Search => Search, Decision::Answer => end },
+    Search => Back,
+    Back => end,
+}
+
+flow! {
+    Back(World): There => end,
+}
+
+#[tokio::test]
+async fn a_flow_within_itself_runs_and_is_reported() {
+    let mut run = world(2);
+    let record = run.flow(Divide).report().await.unwrap().record;
+    assert_eq!(run.state().log, ["decide", "search", "decide", "search", "decide"]);
+    assert_eq!(record.taken, 5);
+    assert!(record.mermaid().contains("Divide"));
+
+    let mut run = world(2);
+    assert_eq!(run.flow(There).report().await.unwrap().record.taken, 5);
+}
+
+/// What stands at the last step of a flow.
+fn last(outline: &Outline) -> Option<&Outline> {
+    let Outline::Flow(_, steps) = outline else { return None };
+    steps.last().map(|step| &step.place)
+}
+
+#[test]
+fn the_outline_of_a_flow_within_itself_ends_where_it_stands_again() {
+    let divide = outline_of::<Divide, _>();
+    assert_eq!(last(&divide), Some(&Outline::Flow("divide".into(), Vec::new())));
+
+    let there = outline_of::<There, _>();
+    assert_eq!(last(&there).and_then(last), Some(&Outline::Flow("there".into(), Vec::new())));
+    let back = outline_of::<Back, _>();
+    assert_eq!(last(&back).and_then(last), Some(&Outline::Flow("back".into(), Vec::new())));
+
+    // A flow that stands at two places, neither of them within itself, is shown at both.
+    flow! {
+        Twice(World): Back as One => Two, Back as Two => end,
+    }
+    let Outline::Flow(_, steps) = outline_of::<Twice, _>() else { panic!("it is a flow") };
+    assert_eq!(steps[0].place, steps[1].place);
+    assert_eq!(steps[0].place, back);
+}
+
+#[test]
+fn a_flow_within_itself_is_drawn_as_a_box() {
+    let picture = outline_of::<Divide, _>().mermaid();
+    assert!(picture.contains("Divide") && !picture.contains("subgraph"), "{picture}");
+    assert!(picture.contains("s1 --> s2") && picture.contains("s2 --> s_done"), "{picture}");
 }

@@ -59,8 +59,8 @@ const _: () = {
         ) -> __llmnode::Advanced<'f, Action> {
             __llmnode::advance(__flow, __prepared)
         }
-        fn outline() -> __llmnode::Outline {
-            __llmnode::outline::<Self, State>()
+        fn outline_within(__around: __llmnode::Around<'_>) -> __llmnode::Outline {
+            __llmnode::outline::<Self, State>(__around)
         }
     }
     #[automatically_derived]

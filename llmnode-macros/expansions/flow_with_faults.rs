@@ -17,7 +17,7 @@ const _: () = {
         ) -> __llmnode::Advanced<'f, Action> {
             ::core::unreachable!()
         }
-        fn outline() -> __llmnode::Outline {
+        fn outline_within(_: __llmnode::Around<'_>) -> __llmnode::Outline {
             ::core::unreachable!()
         }
     }

@@ -3,7 +3,7 @@
 pub mod keys;
 
 pub use crate::flow::generated::{
-    Arm, Arms, Decided, Decides, Edge, FlowType, Flowing, Parameter, Progress, Runner, Stop, Target,
+    Arm, Arms, Around, Decided, Decides, Edge, FlowType, Flowing, Parameter, Progress, Runner, Stop, Target,
     Undecided, Visitor, advance, onward, outline, runner, write,
 };
 pub use crate::flow::given::{Field, Given, Gives};

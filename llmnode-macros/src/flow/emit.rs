@@ -232,8 +232,8 @@ fn ways(flow: &Flow, private: &Ident) -> TokenStream {
             ) -> #private::Advanced<'f, Action> {
                 #private::advance(__flow, __prepared)
             }
-            fn outline() -> #private::Outline {
-                #private::outline::<Self, State>()
+            fn outline_within(__around: #private::Around<'_>) -> #private::Outline {
+                #private::outline::<Self, State>(__around)
             }
         }
         #starts

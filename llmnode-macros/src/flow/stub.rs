@@ -30,7 +30,7 @@ pub(super) fn stub(flow: &Flow) -> TokenStream {
             ) -> #private::Advanced<'f, Action> {
                 ::core::unreachable!()
             }
-            fn outline() -> #private::Outline {
+            fn outline_within(_: #private::Around<'_>) -> #private::Outline {
                 ::core::unreachable!()
             }
         }

@@ -137,6 +137,7 @@ pub(crate) mod generated {
     pub use super::arm::{Arm, Edge, Stop, Target};
     pub use super::drive::Runner;
     pub use super::flowing::{Flowing, Progress};
+    pub use super::outline::Around;
     pub use super::then::{Arms, Decided, Decides, Parameter, Undecided, onward, write};
     pub use super::typed::{FlowType, Visitor, advance, outline, runner};
 }

@@ -3,7 +3,7 @@
 use tracing::Instrument;
 
 use super::flowing::{Flowing, Progress};
-use super::outline::Outline;
+use super::outline::{Around, Outline};
 use super::place::{Place, Starts};
 use super::step::Step;
 use crate::BoxFuture;
@@ -36,7 +36,7 @@ where
         Box::pin(course.instrument(span))
     }
 
-    fn outline() -> Outline {
+    fn outline_within(_: Around<'_>) -> Outline {
         N::step_outline()
     }
 }

@@ -1,5 +1,6 @@
 //! What a flow looks like: what pictures are drawn from, and journals compare.
 
+use std::any::TypeId;
 use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
@@ -13,7 +14,7 @@ pub enum Outline {
     Node(Cow<'static, str>),
     /// A node that executes once for each item of a batch, by its name.
     Batch(Cow<'static, str>),
-    /// A flow, by its name, and its steps, of which the first is where it starts.
+    /// A flow, by its name, and its steps, of which the first is where it starts. Without steps where it stands within itself.
     Flow(Cow<'static, str>, Vec<OutlineStep>),
     /// Places whose nodes execute side by side.
     Parallel(Vec<Outline>),
@@ -42,4 +43,23 @@ pub enum OutlineTarget {
     End,
     /// Nowhere yet: `todo!()`.
     Todo,
+}
+
+/// The flows around a place that is outlined: one of them that stands there again would have no end.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Around<'a>(Option<(TypeId, &'a Around<'a>)>);
+
+impl<'a> Around<'a> {
+    /// These, and a flow of this type within them; `None`, if it is one of them.
+    pub(super) fn and<F: 'static>(&'a self) -> Option<Around<'a>> {
+        let flow = TypeId::of::<F>();
+        let mut outer = self;
+        while let Some((other, next)) = outer.0 {
+            if other == flow {
+                return None;
+            }
+            outer = next;
+        }
+        Some(Around(Some((flow, self))))
+    }
 }

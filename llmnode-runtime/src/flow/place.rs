@@ -1,7 +1,7 @@
 //! What can stand in a flow: a step, or another flow.
 
 use super::flowing::{Flowing, Progress};
-use super::outline::Outline;
+use super::outline::{Around, Outline};
 use crate::BoxFuture;
 use crate::error::NodeError;
 
@@ -25,9 +25,9 @@ pub trait Place<S>: Sized + 'static {
         prepared: Option<Self>,
     ) -> BoxFuture<'f, Result<Progress<Self::Action>, NodeError>>;
 
-    /// What it looks like.
+    /// What it looks like within these flows.
     #[doc(hidden)]
-    fn outline() -> Outline;
+    fn outline_within(around: Around<'_>) -> Outline;
 }
 
 /// A place that begins by itself, since it is prepared from the state or has nothing to be prepared.
@@ -44,8 +44,10 @@ pub trait Starts<S>: Place<S> {}
 
 /// What a flow that `flow!` declares, or a step, looks like: `outline_of::<Research, _>().mermaid()`.
 ///
+/// A flow that stands within itself, straight or by way of others, is shown there by its name, without steps.
+///
 /// That of a flow which is about to run is [`FlowCall::outline`](super::FlowCall::outline), and that of one which was built at
 /// run time [`Flow::outline`](super::Flow::outline).
 pub fn outline_of<F: Place<S>, S>() -> Outline {
-    F::outline()
+    F::outline_within(Around::default())
 }

@@ -3,7 +3,7 @@
 use super::arm::{Arm, Stop, Target};
 use super::drive::Runner;
 use super::flowing::{Flowing, Progress, panicked};
-use super::outline::{Outline, OutlineStep, OutlineTarget};
+use super::outline::{Around, Outline, OutlineStep, OutlineTarget};
 use super::place::{Place, Starts};
 use crate::BoxFuture;
 use crate::category::Category;
@@ -143,11 +143,12 @@ impl<S> Advance<'_, S> {
     }
 }
 
-/// What `Place::outline` of a typed flow is.
-pub fn outline<F: FlowType<S>, S>() -> Outline {
+/// What `Place::outline_within` of a typed flow is.
+pub fn outline<F: FlowType<S>, S>(around: Around<'_>) -> Outline {
+    let Some(around) = around.and::<F>() else { return Outline::Flow(F::NAME.into(), Vec::new()) };
     let steps = F::STOPS.iter().enumerate().map(|(index, stop)| OutlineStep {
         label: stop.label.into(),
-        place: F::visit(index, Outlining),
+        place: F::visit(index, Outlining(around)),
         edges: stop.edges.iter().map(|edge| (edge.action.into(), target(F::STOPS, edge.to))).collect(),
     });
     Outline::Flow(F::NAME.into(), steps.collect())
@@ -161,13 +162,14 @@ fn target(stops: &'static [Stop], target: Target) -> OutlineTarget {
     }
 }
 
-struct Outlining;
+/// Outlines the step that it is shown.
+struct Outlining<'a>(Around<'a>);
 
-impl<S, A> Visitor<S, A> for Outlining {
+impl<S, A> Visitor<S, A> for Outlining<'_> {
     type Seen = Outline;
 
     fn step<N: Starts<S>>(self, _: fn(N::Action) -> Arm<A>) -> Outline {
-        N::outline()
+        N::outline_within(self.0)
     }
 
     fn step_in<N: Place<P>, P: Send + 'static>(
@@ -176,7 +178,7 @@ impl<S, A> Visitor<S, A> for Outlining {
         _: for<'s> fn(&'s mut S) -> &'s mut P,
         _: fn(N::Action) -> Arm<A>,
     ) -> Outline {
-        N::outline()
+        N::outline_within(self.0)
     }
 
     fn none(self) -> Outline {
@@ -194,7 +196,7 @@ where
     Runner {
         name: F::NAME.into(),
         max_steps: F::MAX_STEPS,
-        outline: Box::new(outline::<F, S>),
+        outline: Box::new(|| outline::<F, S>(Around::default())),
         advance: Box::new(move |flow| advance(flow, entering.take())),
     }
 }

@@ -197,8 +197,8 @@ async fn a_state_that_cannot_be_read_back_is_an_error_before_anything_runs() {
         ) -> BoxFuture<'f, Result<Progress<()>, NodeError>> {
             flow::advance(at, prepared)
         }
-        fn outline() -> Outline {
-            flow::outline::<Self, OneWay>()
+        fn outline_within(around: llmnode_runtime::private::Around<'_>) -> Outline {
+            flow::outline::<Self, OneWay>(around)
         }
     }
     impl<'r> RunFlow<'r, OneWay> for Nothing {

@@ -155,8 +155,8 @@ macro_rules! runs_by_hand {
                 llmnode_runtime::private::advance(flow, prepared)
             }
 
-            fn outline() -> Outline {
-                llmnode_runtime::private::outline::<Self, World>()
+            fn outline_within(around: llmnode_runtime::private::Around<'_>) -> Outline {
+                llmnode_runtime::private::outline::<Self, World>(around)
             }
         }
 

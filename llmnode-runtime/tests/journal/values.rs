@@ -110,8 +110,8 @@ impl<S: State, A: Default + Send + Sync + 'static, const ONCE: bool> Place<S> fo
         flow::advance(at, prepared)
     }
 
-    fn outline() -> Outline {
-        flow::outline::<Self, S>()
+    fn outline_within(around: llmnode_runtime::private::Around<'_>) -> Outline {
+        flow::outline::<Self, S>(around)
     }
 }
 

@@ -8,7 +8,7 @@ use crate::BoxFuture;
 use crate::error::NodeError;
 use crate::flow::action::Action;
 use crate::flow::flowing::{Flowing, Progress};
-use crate::flow::outline::Outline;
+use crate::flow::outline::{Around, Outline};
 use crate::flow::place::{Place, Starts};
 
 /// A step, whatever its type; its action by name.
@@ -46,7 +46,7 @@ where
     }
 
     fn outline(&self) -> Outline {
-        N::outline()
+        N::outline_within(Around::default())
     }
 
     fn actions(&self) -> Option<&'static [&'static str]> {
@@ -72,7 +72,7 @@ where
     }
 
     fn outline(&self) -> Outline {
-        N::outline()
+        N::outline_within(Around::default())
     }
 
     fn actions(&self) -> Option<&'static [&'static str]> {

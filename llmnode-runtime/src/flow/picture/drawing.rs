@@ -166,7 +166,7 @@ impl Drawer<'_> {
     fn step(&mut self, step: &OutlineStep, id: &str, at: &Position) -> Item {
         let position = below(at, &step.label);
         match &step.place {
-            Outline::Flow(name, steps) => {
+            Outline::Flow(name, steps) if is_flow(step) => {
                 let items = self.flow(steps, &format!("{id}_"), &position);
                 Item::Group { id: id.to_owned(), title: named(&step.label, name), items }
             }
@@ -195,6 +195,7 @@ impl Drawer<'_> {
                     Some(stats) if stats.failures > 0 => Mood::Failed,
                     _ if seen.here == Some(at) => Mood::Here,
                     Some(_) => Mood::Taken,
+                    None if self.entered(at) => Mood::Taken,
                     None => Mood::Idle,
                 }
             }
@@ -223,8 +224,9 @@ impl Drawer<'_> {
     }
 }
 
+/// Whether its steps are drawn: a flow within itself has none there, and is a box.
 fn is_flow(step: &OutlineStep) -> bool {
-    matches!(step.place, Outline::Flow(..))
+    matches!(&step.place, Outline::Flow(_, steps) if !steps.is_empty())
 }
 
 fn begin_of(flow: &str) -> String {

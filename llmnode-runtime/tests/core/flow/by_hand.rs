@@ -1,6 +1,6 @@
 //! A flow as `flow!` states it, over steps that are written by hand.
 
-use llmnode_runtime::flow::{Outline, OutlineTarget, Place, Position, RunFlow, Starts, Step};
+use llmnode_runtime::flow::{Outline, OutlineTarget, Place, Position, RunFlow, Starts, Step, outline_of};
 use llmnode_runtime::private::{Arm, Edge, FlowType, Flowing, Progress, Runner, Stop, Target, Visitor};
 use llmnode_runtime::{BoxFuture, Category, Cx, Exec, Node, NodeError, Run, ScriptedModel};
 
@@ -114,8 +114,8 @@ impl Place<Part> for Inner {
         llmnode_runtime::private::advance(flow, prepared)
     }
 
-    fn outline() -> Outline {
-        llmnode_runtime::private::outline::<Self, Part>()
+    fn outline_within(around: llmnode_runtime::private::Around<'_>) -> Outline {
+        llmnode_runtime::private::outline::<Self, Part>(around)
     }
 }
 
@@ -182,8 +182,8 @@ impl Place<World> for Outer {
         llmnode_runtime::private::advance(flow, prepared)
     }
 
-    fn outline() -> Outline {
-        llmnode_runtime::private::outline::<Self, World>()
+    fn outline_within(around: llmnode_runtime::private::Around<'_>) -> Outline {
+        llmnode_runtime::private::outline::<Self, World>(around)
     }
 }
 
@@ -241,7 +241,7 @@ async fn a_step_runs_alone() {
 
 #[test]
 fn an_outline_shows_labels_edges_and_what_is_nested() {
-    let Outline::Flow(name, steps) = Outer::outline() else { panic!("it is a flow") };
+    let Outline::Flow(name, steps) = outline_of::<Outer, _>() else { panic!("it is a flow") };
     assert_eq!(name, "outer");
     assert_eq!(steps.iter().map(|step| &*step.label).collect::<Vec<_>>(), ["Count", "Inner", "Last"]);
     assert_eq!(steps[0].place, Outline::Node("count".into()));

@@ -109,8 +109,8 @@ impl Place<Desk> for File {
         llmnode_runtime::private::advance(flow, prepared)
     }
 
-    fn outline() -> Outline {
-        llmnode_runtime::private::outline::<Self, Desk>()
+    fn outline_within(around: llmnode_runtime::private::Around<'_>) -> Outline {
+        llmnode_runtime::private::outline::<Self, Desk>(around)
     }
 }
 

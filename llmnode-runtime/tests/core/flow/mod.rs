@@ -34,8 +34,8 @@ macro_rules! typed_flow {
                 llmnode_runtime::private::advance(flow, prepared)
             }
 
-            fn outline() -> llmnode_runtime::flow::Outline {
-                llmnode_runtime::private::outline::<Self, $state>()
+            fn outline_within(around: llmnode_runtime::private::Around<'_>) -> llmnode_runtime::flow::Outline {
+                llmnode_runtime::private::outline::<Self, $state>(around)
             }
         }
 

@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use llmnode_runtime::flow::{Batch, BatchStep, Outline, Place, Step};
+use llmnode_runtime::flow::{Batch, BatchStep, Outline, Step, outline_of};
 use llmnode_runtime::{Category, Cx, Exec, Node, NodeError, Run, ScriptedModel};
 
 #[derive(Default)]
@@ -174,9 +174,9 @@ async fn a_branch_that_is_not_prepared_keeps_all_from_executing() {
 
 #[test]
 fn outlines_show_branches_and_batches() {
-    assert_eq!(<Batch<Measure> as Place<World>>::outline(), Outline::Batch("Measure".into()));
+    assert_eq!(outline_of::<Batch<Measure>, World>(), Outline::Batch("Measure".into()));
     let say = || Outline::Node("Say".into());
-    let nested = <(Say<1>, (Say<2>, Say<3>)) as Place<World>>::outline();
+    let nested = outline_of::<(Say<1>, (Say<2>, Say<3>)), World>();
     assert_eq!(nested, Outline::Parallel(vec![say(), Outline::Parallel(vec![say(), say()])]));
     assert_eq!(<(Say<1>, Batch<Measure>) as Node>::NAME, "(Say, Batch<Measure>)");
 }
