@@ -51,26 +51,22 @@ const _: () = {
                 }
                 1 => {
                     __visitor
-                        .step_in::<
+                        .step_made::<
                             _,
                             _,
                         >(
-                            ::core::option::Option::Some(|state| Inner {
-                                text: state.text.clone(),
-                            }),
+                            |state| Inner { text: state.text.clone() },
                             |state| &mut state.part,
                             |__action| __llmnode::onward(__action, __llmnode::Arm::to(0)),
                         )
                 }
                 2 => {
                     __visitor
-                        .step_in::<
+                        .step_made::<
                             _,
                             _,
                         >(
-                            ::core::option::Option::Some(|state| nodes::Ask::<u8> {
-                                n: 1,
-                            }),
+                            |state| nodes::Ask::<u8> { n: 1 },
                             |state| state,
                             |__action| __llmnode::onward(__action, __llmnode::Arm::to(0)),
                         )
@@ -81,7 +77,6 @@ const _: () = {
                             Part,
                             _,
                         >(
-                            ::core::option::Option::None,
                             |state| &mut state.0,
                             |__action| __llmnode::onward(__action, __llmnode::Arm::to(0)),
                         )

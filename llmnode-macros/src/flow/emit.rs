@@ -142,16 +142,12 @@ fn visit(index: usize, stop: &Stop, private: &Ident) -> TokenStream {
         }
         None => quote_spanned!(here=> |state| state),
     };
-    let (ty, prepare) = match &stop.values {
-        Some(values) => {
-            let (ty, values) = (in_expression(ty), visible(values.clone()));
-            let prepared = quote_spanned!(here=> ::core::option::Option::Some(|state| #ty { #values }));
-            // The type stands in the expression: once more, and a wrong one were two errors.
-            (quote!(_), prepared)
-        }
-        None => (ty.to_token_stream(), quote_spanned!(here=> ::core::option::Option::None)),
+    let Some(values) = &stop.values else {
+        return quote_spanned!(here=> #index => __visitor.step_in::<#ty, _>(#part, #then));
     };
-    quote_spanned!(here=> #index => __visitor.step_in::<#ty, _>(#prepare, #part, #then))
+    let (ty, values) = (in_expression(ty), visible(values.clone()));
+    // The type stands in the expression: once more, and a wrong one were two errors.
+    quote_spanned!(here=> #index => __visitor.step_made::<_, _>(|state| #ty { #values }, #part, #then))
 }
 
 /// A path as it is written in an expression.

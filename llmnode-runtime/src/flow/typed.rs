@@ -40,10 +40,17 @@ pub trait Visitor<S, A>: Sized {
     /// A step that begins by itself, and what follows from its action.
     fn step<N: Starts<S>>(self, then: fn(N::Action) -> Arm<A>) -> Self::Seen;
 
-    /// A step on a part of the state, or one that the flow itself prepares.
-    fn step_in<N: Place<P>, P: Send + 'static>(
+    /// A step that begins by itself on a part of the state.
+    fn step_in<N: Starts<P>, P: Send + 'static>(
         self,
-        prepare: Option<fn(&S) -> N>,
+        part: for<'s> fn(&'s mut S) -> &'s mut P,
+        then: fn(N::Action) -> Arm<A>,
+    ) -> Self::Seen;
+
+    /// A step that the flow itself prepares.
+    fn step_made<N: Place<P>, P: Send + 'static>(
+        self,
+        make: fn(&S) -> N,
         part: for<'s> fn(&'s mut S) -> &'s mut P,
         then: fn(N::Action) -> Arm<A>,
     ) -> Self::Seen;
@@ -96,21 +103,21 @@ impl<'f, S: Send, A: Send + 'f> Visitor<S, A> for Advance<'f, S> {
         })
     }
 
-    fn step_in<N: Place<P>, P: Send + 'static>(
-        mut self,
-        prepare: Option<fn(&S) -> N>,
+    fn step_in<N: Starts<P>, P: Send + 'static>(
+        self,
         part: for<'s> fn(&'s mut S) -> &'s mut P,
         then: fn(N::Action) -> Arm<A>,
     ) -> Self::Seen {
-        Box::pin(async move {
-            let flow = self.flow.nested(|state| state);
-            let prepare = prepare.filter(|_| !flow.begun());
-            let prepared = prepare.map(|prepare| flow.prepared(prepare)).transpose()?;
-            match N::advance(flow.on(part)?, prepared).await? {
-                Progress::On => Ok(Progress::On),
-                Progress::Done(action) => self.take(|| then(action)),
-            }
-        })
+        self.on(None::<fn(&S) -> N>, part, then)
+    }
+
+    fn step_made<N: Place<P>, P: Send + 'static>(
+        self,
+        make: fn(&S) -> N,
+        part: for<'s> fn(&'s mut S) -> &'s mut P,
+        then: fn(N::Action) -> Arm<A>,
+    ) -> Self::Seen {
+        self.on(Some(make), part, then)
     }
 
     fn none(self) -> Self::Seen {
@@ -118,7 +125,25 @@ impl<'f, S: Send, A: Send + 'f> Visitor<S, A> for Advance<'f, S> {
     }
 }
 
-impl<S> Advance<'_, S> {
+impl<'f, S: Send> Advance<'f, S> {
+    /// Executes a step on a part of the state, made by the flow where it begins, or else by itself.
+    fn on<N: Place<P>, P: Send + 'static, A: Send + 'f>(
+        mut self,
+        make: Option<fn(&S) -> N>,
+        part: for<'s> fn(&'s mut S) -> &'s mut P,
+        then: fn(N::Action) -> Arm<A>,
+    ) -> BoxFuture<'f, Result<Progress<A>, NodeError>> {
+        Box::pin(async move {
+            let flow = self.flow.nested(|state| state);
+            let make = make.filter(|_| !flow.begun());
+            let prepared = make.map(|make| flow.prepared(make)).transpose()?;
+            match N::advance(flow.on(part)?, prepared).await? {
+                Progress::On => Ok(Progress::On),
+                Progress::Done(action) => self.take(|| then(action)),
+            }
+        })
+    }
+
     /// Takes an edge.
     fn take<A>(mut self, then: impl FnOnce() -> Arm<A>) -> Result<Progress<A>, NodeError> {
         let arm = guarded(then).map_err(|said| panicked("what follows from an action", said))?;
@@ -172,9 +197,17 @@ impl<S, A> Visitor<S, A> for Outlining<'_> {
         N::outline_within(self.0)
     }
 
-    fn step_in<N: Place<P>, P: Send + 'static>(
+    fn step_in<N: Starts<P>, P: Send + 'static>(
         self,
-        _: Option<fn(&S) -> N>,
+        _: for<'s> fn(&'s mut S) -> &'s mut P,
+        _: fn(N::Action) -> Arm<A>,
+    ) -> Outline {
+        N::outline_within(self.0)
+    }
+
+    fn step_made<N: Place<P>, P: Send + 'static>(
+        self,
+        _: fn(&S) -> N,
         _: for<'s> fn(&'s mut S) -> &'s mut P,
         _: fn(N::Action) -> Arm<A>,
     ) -> Outline {

@@ -155,8 +155,8 @@ impl FlowType<World> for Outer {
                 Decision::Again => Arm::to(0),
                 Decision::Enough => Arm::to(1),
             }),
-            1 => visitor.step_in::<Inner, _>(
-                Some(|state| Inner { name: format!("{}", state.count) }),
+            1 => visitor.step_made::<Inner, _>(
+                |state| Inner { name: format!("{}", state.count) },
                 |state| &mut state.inner,
                 |action| match action {
                     "greeted" => Arm::to(0),
