@@ -494,7 +494,7 @@ pub use llmnode_macros::Action;
 /// |---|---|---|
 /// | `-> Action` | `()` | the type of what the flow decides: of `end(action)`, and of `run.flow(..).await?`; by it the outer flow goes on |
 /// | `{ file: PathBuf => state.current, goal: String }` | none | parameters: fields of the struct, written into the state as the flow begins (by `Into`), without `=>` into the field of that name |
-/// | `steps = 50` | 1000 | how many steps it may take, those of nested flows included |
+/// | `steps = 50` | 1000 | how many steps one run of it may take, those of nested flows included; it counts for the flow that is run: where this one stands in another, that one's `steps` counts |
 /// | `name = "…"` | the struct's in snake_case | in errors, records and pictures |
 /// | `crate = ::path` | `::llmnode` | the path to this crate where it is renamed |
 ///
