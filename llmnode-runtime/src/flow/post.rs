@@ -35,7 +35,8 @@ pub fn store<V, T: Stores<V>>(place: &mut T, value: V) {
 #[diagnostic::on_unimplemented(
     message = "the action `{Self}` does not follow from the output, a `{O}`",
     label = "follows from no output",
-    note = "implement `From<&{O}>` for it, or name a function that decides with `route = path`"
+    note = "implement `From<&{O}>` for it, or name a function that decides with `route = path`",
+    note = "where the output itself is the action, an enum, `#[derive(Action)]` on it is enough"
 )]
 pub trait Follows<'a, O> {
     /// The action.
