@@ -170,7 +170,7 @@
 /// # As a step of a flow
 ///
 /// A node with any of `prep`, `store`, `action`, `route`, `post`, `batch`, `idempotent` or a field with `#[prep(…)]` is a step of
-/// [flows](flow) over its `state`: it is made from the state, executes, and writes back. It stays a node that can be called. As it
+/// [flows](mod@flow) over its `state`: it is made from the state, executes, and writes back. It stays a node that can be called. As it
 /// is made anew each time, it cannot borrow.
 ///
 /// - **prep.** Each field has `#[prep(expression)]`, which sees `state: &State` and gives the field's value, an `Option` or a
