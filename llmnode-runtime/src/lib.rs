@@ -10,6 +10,7 @@ mod clock;
 #[cfg(any(feature = "openai", feature = "stub-server"))]
 mod credential;
 mod error;
+mod flag;
 pub mod flow;
 mod format;
 mod function;
@@ -42,9 +43,10 @@ mod validate;
 pub use category::{Category, Group};
 pub use clock::{Clock, TestClock, TokioClock};
 pub use error::NodeError;
+pub use flag::{Coercion, Flag, Note, Repair};
 pub use format::FormatError;
 pub use ledger::{
-    AttemptId, AttemptKind, AttemptRecord, CallId, CallInfo, CallRecord, Degraded, Estimate, FailedTry, Flag,
+    AttemptId, AttemptKind, AttemptRecord, CallId, CallInfo, CallRecord, Degraded, Estimate, FailedTry,
     Ledger, LedgerReport, NodeStats, TokenUsage, Tokens, Usage,
 };
 pub use limits::{Limits, Price, Prices};
@@ -56,7 +58,9 @@ pub use model::{
 pub use node::{Exec, LlmNode, Node};
 #[cfg(feature = "openai")]
 pub use openai::{OpenAi, OpenAiBuilder};
-pub use output::{LlmOutput, OutputSchema, OutputSpec, StrictError, StrictProblem};
+pub use output::{
+    LlmOutput, OutputSchema, OutputSpec, ReadError, Reader, Reading, StrictError, StrictProblem,
+};
 pub use primitive::Primitive;
 pub use recovery::{Backoff, Failures, Recovery, recovery_of};
 /// The version of reqwest whose client [`OpenAiBuilder::http_client`] takes.

@@ -25,7 +25,7 @@ pub(crate) use hooks::Hooks;
 pub use id::{AttemptId, CallId};
 #[cfg(feature = "journal")]
 pub(crate) use import::time_of_attempts;
-pub use record::{AttemptKind, AttemptRecord, CallRecord, Degraded, FailedTry, Flag};
+pub use record::{AttemptKind, AttemptRecord, CallRecord, Degraded, FailedTry};
 #[cfg(feature = "journal")]
 pub(crate) use recorder::{Event, Recorder};
 pub use report::LedgerReport;

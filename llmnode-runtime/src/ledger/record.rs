@@ -11,6 +11,7 @@ use super::id::{AttemptId, CallId};
 use super::milliseconds;
 use super::usage::{TokenUsage, Usage};
 use crate::category::Category;
+use crate::flag::Flag;
 use crate::text::cut;
 use crate::validate::Violation;
 
@@ -63,26 +64,6 @@ impl Degraded {
             Degraded::FallbackValue => "fallback_value",
         }
     }
-}
-
-/// Something about an accepted answer that is worth knowing.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-#[non_exhaustive]
-pub enum Flag {
-    /// The JSON stood in a fence.
-    Fenced,
-    /// The JSON stood between other text.
-    InProse,
-    /// The answer stopped at a length limit, and is complete all the same, or is raw text.
-    LengthStop,
-    /// A validator kept the answer with a warning.
-    Warned,
-    /// The provider counted less than half of the tokens that the prompt must have had (by its characters, a
-    /// quarter of a token each): it may have cut the prompt without a word.
-    ShortPrompt,
-    /// The provider's total of tokens is not the sum of its parts. All are kept as reported.
-    TotalMismatch,
 }
 
 /// One attempt: one request that was begun. Its `Debug` form shows no content.

@@ -5,6 +5,8 @@
 
 mod error;
 mod find;
+#[allow(dead_code, reason = "the repair and the coercion build on it")]
+mod json;
 
 use serde::de::DeserializeOwned;
 use serde_json::Value;

@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use super::reader::{self, Source};
 use super::schema::OutputSchema;
-use crate::ledger::Flag;
+use crate::flag::Flag;
 use crate::validate::{Checks, Reach, Unreached, Violation};
 
 /// A type that a model can answer with: anything that deserializes and has a JSON schema.

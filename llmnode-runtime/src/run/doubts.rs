@@ -1,6 +1,7 @@
 //! What the provider's figures give reason to doubt.
 
-use crate::ledger::{Flag, TokenUsage, text_tokens};
+use crate::flag::Flag;
+use crate::ledger::{TokenUsage, text_tokens};
 use crate::model::Request;
 
 /// Below this the estimate of a prompt's length says too little, in tokens.

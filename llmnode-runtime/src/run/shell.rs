@@ -11,7 +11,7 @@ use super::failure::Failure;
 use super::fallback::fall_back;
 use crate::category::Category;
 use crate::error::NodeError;
-use crate::ledger::Flag;
+use crate::flag::Flag;
 use crate::model::{Message, Request};
 use crate::node::{Exec, LlmNode};
 use crate::output::{Answer, Answers, OutputSchema, OutputSpec};

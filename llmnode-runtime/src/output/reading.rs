@@ -1,0 +1,122 @@
+//! The reader as a tool of its own: a model's text in, a value and what was done to read it out.
+
+use std::fmt;
+
+use serde_json::Value;
+
+use super::schema::OutputSchema;
+use super::spec::{LlmOutput, read};
+use crate::flag::{Flag, Note};
+use crate::validate::Violation;
+
+/// Reads JSON out of what a model wrote, as nodes do.
+///
+/// The whole text is read strictly first, so that clean JSON is exactly what serde_json makes of it. Else the
+/// JSON is looked for: after what the model thought, in a code fence, between other words.
+///
+/// ```
+/// # use llmnode_runtime as llmnode;
+/// use llmnode::Reader;
+///
+/// let reading = Reader::new().value("Here it is:\n```json\n{\"count\": 3}\n```")?;
+/// assert_eq!(reading.value["count"], 3);
+/// assert_eq!(reading.notes[0].flag, llmnode::Flag::Fenced);
+/// # Ok::<_, llmnode::ReadError>(())
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub struct Reader {
+    repair: bool,
+    coerce: bool,
+}
+
+/// A value that was read, and what was done to read it.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Reading<T> {
+    /// The value.
+    pub value: T,
+    /// What was done to read it, each kind once, in the order of the first of each; empty for clean JSON.
+    pub notes: Vec<Note>,
+}
+
+/// Why a text was not read. Nothing of it counts then.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub struct ReadError {
+    violations: Vec<Violation>,
+}
+
+impl ReadError {
+    /// Everything that is wrong, in the order of the text; at least one.
+    pub fn violations(&self) -> &[Violation] {
+        &self.violations
+    }
+}
+
+impl fmt::Display for ReadError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (index, violation) in self.violations.iter().enumerate() {
+            if index > 0 {
+                f.write_str("\n")?;
+            }
+            write!(f, "{violation}")?;
+        }
+        Ok(())
+    }
+}
+
+impl Default for Reader {
+    fn default() -> Self {
+        Reader::new()
+    }
+}
+
+impl Reader {
+    /// A reader as nodes have it: it repairs, and does not coerce.
+    pub const fn new() -> Self {
+        Reader { repair: true, coerce: false }
+    }
+
+    /// Sets whether text that is nearly JSON is repaired where that loses nothing. Default: yes.
+    #[must_use]
+    pub const fn repair(mut self, repair: bool) -> Self {
+        self.repair = repair;
+        self
+    }
+
+    /// Sets whether JSON of another type is changed into what the schema asks for, where that loses nothing.
+    /// Default: no.
+    #[must_use]
+    pub const fn coerce(mut self, coerce: bool) -> Self {
+        self.coerce = coerce;
+        self
+    }
+
+    /// Reads a value of any kind.
+    ///
+    /// # Errors
+    /// What is wrong with the text, and where.
+    pub fn value(&self, text: &str) -> Result<Reading<Value>, ReadError> {
+        self.read_by(text, &OutputSchema::of::<Value>())
+    }
+
+    /// Reads a value of a type. Its validators do not run.
+    ///
+    /// ```
+    /// # use llmnode_runtime as llmnode;
+    /// let reading = llmnode::Reader::new().read::<Vec<u8>>("[1, 2]")?;
+    /// assert_eq!(reading.value, [1, 2]);
+    /// # Ok::<_, llmnode::ReadError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// What is wrong with the text, each with its path in the JSON.
+    pub fn read<T: LlmOutput>(&self, text: &str) -> Result<Reading<T>, ReadError> {
+        self.read_by(text, &OutputSchema::of::<T>())
+    }
+
+    fn read_by<T: LlmOutput>(&self, text: &str, schema: &OutputSchema) -> Result<Reading<T>, ReadError> {
+        let answer = read(text, schema, false).map_err(|violations| ReadError { violations })?;
+        let note = |flag: Flag| Note { flag, place: String::new(), times: 1 };
+        Ok(Reading { value: answer.value, notes: answer.flags.into_iter().map(note).collect() })
+    }
+}
