@@ -105,7 +105,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_written_is_read_back_by_serde_json(key: String, text: String, number: f64) {
+        fn what_is_written_is_read_back_by_serde_json(key: String, text: String, number: i64) {
             let value = serde_json::json!({key: [text, number, null, {"": true}]});
             let written = Json::from(&value).to_string();
             prop_assert_eq!(serde_json::from_str::<serde_json::Value>(&written).unwrap(), value);
