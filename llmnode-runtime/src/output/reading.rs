@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::schema::OutputSchema;
 use super::spec::{LlmOutput, read};
-use crate::flag::{Flag, Note};
+use crate::flag::Note;
 use crate::validate::Violation;
 
 /// Reads JSON out of what a model wrote, as nodes do.
@@ -27,6 +27,7 @@ use crate::validate::Violation;
 pub struct Reader {
     repair: bool,
     coerce: bool,
+    whole: bool,
 }
 
 /// A value that was read, and what was done to read it.
@@ -73,7 +74,7 @@ impl Default for Reader {
 impl Reader {
     /// A reader as nodes have it: it repairs, and does not coerce.
     pub const fn new() -> Self {
-        Reader { repair: true, coerce: false }
+        Reader { repair: true, coerce: false, whole: false }
     }
 
     /// Sets whether text that is nearly JSON is repaired where that loses nothing. Default: yes.
@@ -89,6 +90,17 @@ impl Reader {
     pub const fn coerce(mut self, coerce: bool) -> Self {
         self.coerce = coerce;
         self
+    }
+
+    /// Takes a text only if it is whole JSON of the type as it stands: it was cut, or is no model's.
+    #[must_use]
+    pub(crate) const fn whole(mut self) -> Self {
+        self.whole = true;
+        self
+    }
+
+    pub(crate) const fn only_whole(self) -> bool {
+        self.whole
     }
 
     /// Reads a value of any kind.
@@ -115,8 +127,7 @@ impl Reader {
     }
 
     fn read_by<T: LlmOutput>(&self, text: &str, schema: &OutputSchema) -> Result<Reading<T>, ReadError> {
-        let answer = read(text, schema, false).map_err(|violations| ReadError { violations })?;
-        let note = |flag: Flag| Note { flag, place: String::new(), times: 1 };
-        Ok(Reading { value: answer.value, notes: answer.flags.into_iter().map(note).collect() })
+        let answer = read(text, schema, *self).map_err(|violations| ReadError { violations })?;
+        Ok(Reading { value: answer.value, notes: answer.notes })
     }
 }

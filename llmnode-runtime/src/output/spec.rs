@@ -8,8 +8,9 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use super::reader::{self, Source};
+use super::reading::Reader;
 use super::schema::OutputSchema;
-use crate::flag::Flag;
+use crate::flag::{Flag, Note};
 use crate::validate::{Checks, Reach, Unreached, Violation};
 
 /// A type that a model can answer with: anything that deserializes and has a JSON schema.
@@ -43,7 +44,8 @@ type Collect<T, S> = for<'a> fn(&'a T, &mut Checks<'a, S>);
 /// A value read from an answer.
 pub(crate) struct Answer<T> {
     pub(crate) value: T,
-    pub(crate) flags: Vec<Flag>,
+    /// What was done to read it, each kind once.
+    pub(crate) notes: Vec<Note>,
     /// The model wrote `{"value": ..}`: it knows paths by that name.
     pub(crate) wrapped: bool,
 }
@@ -61,12 +63,12 @@ pub(crate) struct Untyped {
     pub(crate) check: Arc<CheckJson>,
 }
 
-/// Reads an answer by a schema, or says what is wrong with it. `strictly` as in [`OutputSpec::read`].
-type CheckJson = dyn Fn(&str, &OutputSchema, bool) -> Read<Value> + Send + Sync;
+/// Reads an answer by a schema, or says what is wrong with it.
+type CheckJson = dyn Fn(&str, &OutputSchema, Reader) -> Read<Value> + Send + Sync;
 
 struct Json<T, S: ?Sized> {
     schema: fn() -> Arc<OutputSchema>,
-    read: fn(&str, &OutputSchema, bool) -> Read<T>,
+    read: fn(&str, &OutputSchema, Reader) -> Read<T>,
     reach: fn(&mut Reach),
     collect: Collect<T, S>,
 }
@@ -126,16 +128,15 @@ impl<T, S: ?Sized> OutputSpec<T, S> {
         }
     }
 
-    /// `schema` is what [`schema`](OutputSpec::schema) gave. `strictly`: the text counts only if it is whole
-    /// JSON as it stands.
-    pub(crate) fn read(&self, answer: &str, schema: Option<&OutputSchema>, strictly: bool) -> Read<T> {
+    /// `schema` is what [`schema`](OutputSpec::schema) gave.
+    pub(crate) fn read(&self, answer: &str, schema: Option<&OutputSchema>, reader: Reader) -> Read<T> {
         match (&self.0, schema) {
-            (Kind::Text(read, _), _) => Ok(Answer { value: read(answer), flags: Vec::new(), wrapped: false }),
-            (Kind::Json(json), Some(schema)) => (json.read)(answer, schema, strictly),
-            (Kind::Json(json), None) => (json.read)(answer, &(json.schema)(), strictly),
+            (Kind::Text(read, _), _) => Ok(Answer { value: read(answer), notes: Vec::new(), wrapped: false }),
+            (Kind::Json(json), Some(schema)) => (json.read)(answer, schema, reader),
+            (Kind::Json(json), None) => (json.read)(answer, &(json.schema)(), reader),
             (Kind::Untyped(json, same), _) => {
-                let Answer { value, flags, wrapped } = (json.check)(answer, &json.schema, strictly)?;
-                Ok(Answer { value: same(value), flags, wrapped })
+                let Answer { value, notes, wrapped } = (json.check)(answer, &json.schema, reader)?;
+                Ok(Answer { value: same(value), notes, wrapped })
             }
         }
     }
@@ -157,13 +158,14 @@ impl<T, S: ?Sized> fmt::Debug for OutputSpec<T, S> {
     }
 }
 
-pub(crate) fn read<T: LlmOutput>(answer: &str, schema: &OutputSchema, strictly: bool) -> Read<T> {
+pub(crate) fn read<T: LlmOutput>(answer: &str, schema: &OutputSchema, reader: Reader) -> Read<T> {
     let read = reader::read(answer, schema)?;
-    let flags = match read.source {
+    let note = |flag: Flag| vec![Note { flag, place: String::new(), times: 1 }];
+    let notes = match read.source {
         Source::Whole => Vec::new(),
-        _ if strictly => return Err(vec![Violation::new("", "the answer is not whole JSON")]),
-        Source::Fence => vec![Flag::Fenced],
-        Source::Prose => vec![Flag::InProse],
+        _ if reader.only_whole() => return Err(vec![Violation::new("", "the answer is not whole JSON")]),
+        Source::Fence => note(Flag::Fenced),
+        Source::Prose => note(Flag::InProse),
     };
-    Ok(Answer { value: read.value, flags, wrapped: read.unwrapped })
+    Ok(Answer { value: read.value, notes, wrapped: read.unwrapped })
 }

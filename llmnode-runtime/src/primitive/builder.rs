@@ -10,7 +10,7 @@ use serde_json::Value;
 use super::{Inner, Primitive, rules, supported};
 use crate::category::Category;
 use crate::error::NodeError;
-use crate::output::{Answer, LlmOutput, OutputSchema, Read, Untyped, read};
+use crate::output::{Answer, LlmOutput, OutputSchema, Read, Reader, Untyped, read};
 use crate::recovery::{Backoff, Failures, Recovery};
 use crate::settings::{Settings, faults};
 use crate::validate::{Unreached, Violation};
@@ -43,9 +43,9 @@ impl PrimitiveBuilder {
     /// Answers are JSON that reads as a `T`. A type with validators is refused: they may need a state, which a
     /// primitive does not have.
     pub fn output<T: LlmOutput>(mut self) -> Self {
-        let check = |answer: &str, schema: &OutputSchema, strictly| {
-            read::<T>(answer, schema, strictly)?;
-            read::<Value>(answer, schema, strictly)
+        let check = |answer: &str, schema: &OutputSchema, reader| {
+            read::<T>(answer, schema, reader)?;
+            read::<Value>(answer, schema, reader)
         };
         self.output =
             Some(Output::Typed(Untyped { schema: OutputSchema::of::<T>(), check: Arc::new(check) }));
@@ -172,8 +172,8 @@ fn add_defaults(settings: &mut Settings) {
 
 fn by_schema(name: &str, schema: Value) -> Untyped {
     let sent = Arc::new(OutputSchema::from_value(name, schema.clone()));
-    let check = move |answer: &str, sent: &OutputSchema, strictly: bool| -> Read<Value> {
-        let answer: Answer<Value> = read(answer, sent, strictly)?;
+    let check = move |answer: &str, sent: &OutputSchema, reader: Reader| -> Read<Value> {
+        let answer: Answer<Value> = read(answer, sent, reader)?;
         let violations = rules::violations(&schema, &answer.value);
         if violations.is_empty() {
             return Ok(answer);

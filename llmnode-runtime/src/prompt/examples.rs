@@ -8,7 +8,7 @@ use serde::Serialize;
 use super::Prompt;
 use crate::model::Message;
 use crate::node::{LlmNode, Node};
-use crate::output::{OutputSchema, OutputSpec};
+use crate::output::{OutputSchema, OutputSpec, Reader};
 
 /// An example of a node: what it is asked, and what the model is to answer.
 pub struct Example<N: Node> {
@@ -213,7 +213,7 @@ fn answer<T: Serialize, S: ?Sized>(
     };
     let json = serde_json::to_string(output).map_err(unwritable)?;
     let json = if schema.is_wrapped() { format!(r#"{{"value":{json}}}"#) } else { json };
-    match spec.read(&json, Some(schema), true) {
+    match spec.read(&json, Some(schema), Reader::new().whole()) {
         Ok(_) => Ok(json),
         Err(violations) => {
             let why = violations.first().map(ToString::to_string).unwrap_or_default();

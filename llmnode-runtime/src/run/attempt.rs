@@ -14,6 +14,7 @@ use crate::flag::Flag;
 use crate::ledger::{AttemptRecord, OpenAttempt, TokenUsage, prompt_tokens};
 use crate::limits::Reservation;
 use crate::model::{ChatModel, Completion, FinishReason, ModelError, Request, Retry, Sink};
+use crate::output::Reader;
 use crate::panics::caught;
 use crate::settings::Resolved;
 use crate::text::{cut, one_line};
@@ -24,11 +25,11 @@ const WORD: usize = 200;
 
 /// Reads and checks one answer: the part of a call that knows the node's types.
 pub(super) trait Judge: Send {
-    /// Judges an answer. `strictly`: it was cut, and counts only if it is whole JSON all the same.
+    /// Judges an answer, which this reader reads.
     fn judge<'a>(
         &'a mut self,
         answer: &'a str,
-        strictly: bool,
+        reader: Reader,
         attempt: &'a Attempt,
     ) -> BoxFuture<'a, Judgement>;
 }
@@ -112,7 +113,9 @@ async fn ask(
     if let Some(failure) = unusable(&text, refusal, finish, usage, request, settings) {
         return Err(Failure { answer: Some(text), ..failure });
     }
-    match judge.judge(&text, cut, attempt).await {
+    // What was cut counts only if it is whole all the same.
+    let reader = if cut { settings.reader().whole() } else { settings.reader() };
+    match judge.judge(&text, reader, attempt).await {
         Judgement::Accepted { flags, warnings } => {
             open.note(|record| {
                 accepted(record, text, flags, warnings, cut);

@@ -11,10 +11,10 @@ use super::failure::Failure;
 use super::fallback::fall_back;
 use crate::category::Category;
 use crate::error::NodeError;
-use crate::flag::Flag;
+use crate::flag::{Flag, Note};
 use crate::model::{Message, Request};
 use crate::node::{Exec, LlmNode};
-use crate::output::{Answer, Answers, OutputSchema, OutputSpec};
+use crate::output::{Answer, Answers, OutputSchema, OutputSpec, Reader};
 use crate::panics::guarded;
 use crate::prompt::Prompt;
 use crate::settings::{Attributes, Resolved, SILENT, Settings};
@@ -139,12 +139,12 @@ impl<N: LlmNode<S> + Exec<S>, S: ?Sized> Judge for Typed<'_, N, S> {
     fn judge<'a>(
         &'a mut self,
         answer: &'a str,
-        strictly: bool,
+        reader: Reader,
         attempt: &'a Attempt,
     ) -> BoxFuture<'a, Judgement> {
         Box::pin(async move {
-            let Answer { value, flags, wrapped } =
-                match self.spec.read(answer, self.schema.as_deref(), strictly) {
+            let Answer { value, notes, wrapped } =
+                match self.spec.read(answer, self.schema.as_deref(), reader) {
                     Ok(read) => read,
                     Err(violations) => {
                         return Judgement::Rejected { category: Category::SchemaError, violations };
@@ -156,7 +156,7 @@ impl<N: LlmNode<S> + Exec<S>, S: ?Sized> Judge for Typed<'_, N, S> {
             } else {
                 self.spec.collect(&value, &mut checks);
             }
-            let judgement = judgement(validate::run(checks, self.state, attempt).await, flags);
+            let judgement = judgement(validate::run(checks, self.state, attempt).await, &notes);
             if matches!(judgement, Judgement::Accepted { .. }) {
                 self.value = Some(value);
             }
@@ -166,10 +166,10 @@ impl<N: LlmNode<S> + Exec<S>, S: ?Sized> Judge for Typed<'_, N, S> {
 }
 
 /// What the checks of a value that was read come to.
-fn judgement(verdict: Verdict, flags: Vec<Flag>) -> Judgement {
+fn judgement(verdict: Verdict, notes: &[Note]) -> Judgement {
     match verdict {
         Verdict::Judged(violations) if violations.iter().all(|violation| violation.warning) => {
-            Judgement::Accepted { flags, warnings: violations }
+            Judgement::Accepted { flags: flags(notes), warnings: violations }
         }
         Verdict::Judged(violations) => {
             Judgement::Rejected { category: Category::ValidationError, violations }
@@ -181,4 +181,15 @@ fn judgement(verdict: Verdict, flags: Vec<Flag>) -> Judgement {
         }),
         Verdict::Panicked(said) => Judgement::Stopped(Failure::new(Category::Panic, said)),
     }
+}
+
+/// What was done to read an answer, each once.
+fn flags(notes: &[Note]) -> Vec<Flag> {
+    let mut flags: Vec<Flag> = Vec::with_capacity(notes.len());
+    for note in notes {
+        if !flags.contains(&note.flag) {
+            flags.push(note.flag);
+        }
+    }
+    flags
 }

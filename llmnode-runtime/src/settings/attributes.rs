@@ -35,6 +35,8 @@ pub struct Attributes {
     /// Whether a call of the node executes it once at most: nothing is tried again, and no other model is asked, whatever
     /// the run says. A call that asks for it is a `config_error`.
     pub once: bool,
+    /// Whether JSON of another type is changed into what the output's schema asks for.
+    pub coerce: bool,
     /// What all calls of the node in a run may spend together.
     pub limits: Limits,
 }
@@ -55,6 +57,7 @@ impl Attributes {
             fallback_model: None,
             fallback: false,
             once: false,
+            coerce: false,
             limits: Limits::new(),
         }
     }
@@ -160,6 +163,13 @@ impl Attributes {
     #[must_use]
     pub const fn once(mut self) -> Self {
         self.once = true;
+        self
+    }
+
+    /// States that JSON of another type is changed into what the output's schema asks for, where that loses nothing.
+    #[must_use]
+    pub const fn coerce(mut self) -> Self {
+        self.coerce = true;
         self
     }
 

@@ -6,7 +6,7 @@ use super::{Attributes, ModelSettings, Settings};
 use crate::category::Category;
 use crate::error::NodeError;
 use crate::model::Request;
-use crate::output::Answers;
+use crate::output::{Answers, Reader};
 use crate::recovery::{Count, Failures, Level, Recovery, Stacks, check};
 
 /// What holds for one call.
@@ -22,6 +22,7 @@ pub(crate) struct Resolved<'p> {
     pub(crate) max_output_bytes: usize,
     pub(crate) feedback_rounds: usize,
     pub(crate) stop_on_repeat: bool,
+    coerce: bool,
 }
 
 impl<'p> Resolved<'p> {
@@ -55,6 +56,7 @@ impl<'p> Resolved<'p> {
             max_output_bytes: said.iter().find_map(|one| one.max_output_bytes).unwrap_or(usize::MAX),
             feedback_rounds: said.iter().find_map(|one| one.feedback_rounds).unwrap_or(3),
             stop_on_repeat: said.iter().find_map(|one| one.stop_on_repeat).unwrap_or(false),
+            coerce: said.iter().find_map(|one| one.coerce).unwrap_or(node.coerce),
         };
         refuse(resolved.faults(answers))?;
         Ok(resolved)
@@ -82,6 +84,11 @@ impl<'p> Resolved<'p> {
         refuse(absurd.chain(request.own_fields_in_extra()).chain(said_twice(request)).collect())
     }
 
+    /// How answers are read.
+    pub(crate) fn reader(&self) -> Reader {
+        Reader::new().coerce(self.coerce)
+    }
+
     /// Everything that is wrong with it, whatever model is asked.
     fn faults(&self, answers: Answers) -> Vec<String> {
         let Resolved { call, run, own, node, .. } = self;
@@ -104,6 +111,10 @@ impl<'p> Resolved<'p> {
                 "attempts counts the executions of a node that asks no model, and this node asks one: write \
                  transport_retries for more tries after failures of the transport, or retries for corrections of bad \
                  answers, each one less than the attempts meant",
+            ),
+            (
+                answers != Answers::Read && call.coerce == Some(true),
+                "coerce changes JSON, but this node's answer is raw text; set an output type, or leave it out",
             ),
             (self.max_output_bytes == 0, "max_output_bytes is 0; an answer needs at least one byte"),
             (

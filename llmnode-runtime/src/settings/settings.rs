@@ -61,6 +61,9 @@ pub struct Settings {
     /// Whether the second identical bad answer in a row ends the call, whatever is left of `retries`.
     /// Default: no.
     pub stop_on_repeat: Option<bool>,
+    /// Whether JSON of another type is changed into what the output's schema asks for, where that loses nothing and only
+    /// one value can be meant: `"3"` for an integer. Each change is a flag of the attempt. Default: no.
+    pub coerce: Option<bool>,
     /// What each call may spend, by itself. What the call does not limit, the run's settings do. Default: no limits.
     pub limits: Limits,
     /// Further fields of the request, passed to the provider as they are. `messages`, `model`, `stream`, and a field
@@ -88,6 +91,7 @@ impl fmt::Debug for Settings {
             .field("max_output_bytes", &self.max_output_bytes)
             .field("feedback_rounds", &self.feedback_rounds)
             .field("stop_on_repeat", &self.stop_on_repeat)
+            .field("coerce", &self.coerce)
             .field("limits", &self.limits)
             .field("extra", &names(&self.extra))
             .finish()
@@ -202,6 +206,13 @@ impl Settings {
     #[must_use]
     pub fn stop_on_repeat(mut self, stop: bool) -> Self {
         self.stop_on_repeat = Some(stop);
+        self
+    }
+
+    /// Sets whether JSON of another type is changed into what the output's schema asks for.
+    #[must_use]
+    pub fn coerce(mut self, coerce: bool) -> Self {
+        self.coerce = Some(coerce);
         self
     }
 
