@@ -4,9 +4,9 @@
 //! cargo run --release --example cases -- http-faults.jsonl
 //! ```
 //!
-//! A row with a `server` is a fault of HTTP: a server that behaves just so, asked over a real socket. A row with a
-//! text is one to read JSON from, which waits for a reader that can be called on its own. What a row expects is
-//! never looked at: that is the scorer's. A row that cannot be run says why, and the rows after it are run.
+//! A row with a `server` is a fault of HTTP: a server that behaves just so, asked over a real socket. A row with an
+//! `input` is a text to read JSON from. What a row expects is never looked at: that is the scorer's. A row that
+//! cannot be run says why, and the rows after it are run.
 
 use std::error::Error;
 use std::fs::File;
@@ -22,6 +22,7 @@ mod http_date;
 mod outcome;
 mod server;
 mod sinks;
+mod text;
 
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn Error>> {
@@ -47,7 +48,8 @@ async fn main() -> Result<(), Box<dyn Error>> {
 async fn answer(row: &Value, log: &sinks::Log) -> Value {
     let id = &row["id"];
     if !row["server"].is_object() {
-        return json!({"id": id, "error": "unsupported: the row has no `server`"});
+        let unsupported = || json!({"id": id, "error": "unsupported: the row has no `server` and no `input`"});
+        return text::answer(row).unwrap_or_else(unsupported);
     }
     if let Some(reason) = fault::skipped(row) {
         return json!({"id": id, "skipped": reason});
