@@ -48,7 +48,8 @@ async fn main() -> Result<(), Box<dyn Error>> {
 async fn answer(row: &Value, log: &sinks::Log) -> Value {
     let id = &row["id"];
     if !row["server"].is_object() {
-        let unsupported = || json!({"id": id, "error": "unsupported: the row has no `server` and no `input`"});
+        let unsupported =
+            || json!({"id": id, "error": "unsupported: the row has no `server` and no `input`"});
         return text::answer(row).unwrap_or_else(unsupported);
     }
     if let Some(reason) = fault::skipped(row) {

@@ -7,6 +7,8 @@ mod error;
 mod find;
 #[allow(dead_code, reason = "the repair and the coercion build on it")]
 mod json;
+#[allow(dead_code, reason = "finding the JSON of a text builds on it")]
+mod repair;
 
 use serde::de::DeserializeOwned;
 use serde_json::Value;

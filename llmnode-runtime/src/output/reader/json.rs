@@ -3,6 +3,8 @@
 use std::borrow::Cow;
 use std::fmt;
 
+use super::repair;
+
 /// A value of JSON, borrowed from its text where that needs no decoding.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Json<'t> {
@@ -15,6 +17,11 @@ pub(crate) enum Json<'t> {
     Array(Vec<Json<'t>>),
     /// In the order of the text. No two keys are equal.
     Object(Vec<(Cow<'t, str>, Json<'t>)>),
+}
+
+/// The tree of a text that is JSON; `None` if it isn't, or has a key twice with different values.
+pub(crate) fn parse(text: &str) -> Option<Json<'_>> {
+    repair::tree(text)
 }
 
 /// As strict, compact JSON.
@@ -103,11 +110,38 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
+    #[test]
+    fn a_tree_keeps_digits_and_is_of_json_only() {
+        for text in ["1.0", "\"a\\n\"", "null", "[1e400,{\"b\":0.10,\"a\":-0}]", "{}", "\"\""] {
+            assert_eq!(parse(text).unwrap().to_string(), text);
+        }
+        for text in [
+            "",
+            "[1,]",
+            "01",
+            "tru",
+            "\"",
+            "\"a\" ",
+            "{\"a\":1} x",
+            "{\"a\":1,\"a\":2}",
+            "\"\\ud800\"",
+            "'a'",
+        ] {
+            assert_eq!(
+                parse(text).map(|tree| tree.to_string()),
+                (text == "\"a\" ").then(|| "\"a\"".to_owned()),
+                "{text}"
+            );
+        }
+        assert_eq!(parse("{\"a\":1,\"a\":1}").unwrap().to_string(), "{\"a\":1}");
+    }
+
     proptest! {
         #[test]
         fn what_is_written_is_read_back_by_serde_json(key: String, text: String, number: i64) {
             let value = serde_json::json!({key: [text, number, null, {"": true}]});
             let written = Json::from(&value).to_string();
+            prop_assert_eq!(parse(&written), Some(Json::from(&value)));
             prop_assert_eq!(serde_json::from_str::<serde_json::Value>(&written).unwrap(), value);
         }
     }

@@ -1,0 +1,235 @@
+//! What stands without quotes: numbers, literals, keys and strings.
+
+use std::borrow::Cow;
+
+use super::super::json::Json;
+use super::fault::{Fault, What};
+use super::scan::{Scan, is_quote};
+use super::string::Role;
+use crate::flag::Repair;
+
+impl<'t> Scan<'t, '_> {
+    /// A number, with the digits that were written.
+    pub(super) fn number(&mut self) -> Result<Cow<'t, str>, Fault> {
+        let start = self.at;
+        let is_part = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'-' | b'.' | b'_');
+        self.at += self.rest().bytes().take_while(|byte| is_part(byte)).count();
+        let digits = &self.text[start..self.at];
+        if is_number(digits) {
+            return Ok(Cow::Borrowed(digits));
+        }
+        if digits.starts_with("...") {
+            return self.wrong(start, "an ellipsis stands for what was left out; write all of it");
+        }
+        if self.at == self.text.len() {
+            return self.truncated();
+        }
+        match mended(digits) {
+            Some(number) => {
+                self.repair(Repair::Number, start, "JSON does not write numbers so")?;
+                Ok(Cow::Owned(number))
+            }
+            None if digits.trim_start_matches('-').starts_with("0x") => {
+                self.wrong(start, "JSON has no numbers but decimal ones; put a string in quotes")
+            }
+            None if digits.trim_start_matches(['-', '0']).parse::<f64>().is_ok() => {
+                self.wrong(start, "a number may not begin with 0; put a string in quotes")
+            }
+            None => self.wrong(start, "this is no number of JSON; put a string in quotes"),
+        }
+    }
+
+    /// A literal, or a string without quotes.
+    pub(super) fn word(&mut self, role: Role) -> Result<Json<'t>, Fault> {
+        let start = self.at;
+        if !self.char_at(start).is_some_and(|c| c.is_alphabetic() || matches!(c, '_' | '$')) {
+            let words = if self.rest().starts_with('…') {
+                "an ellipsis stands for what was left out; write all of it"
+            } else {
+                "expected a value"
+            };
+            return self.wrong(start, words);
+        }
+        let word = self.words(role)?;
+        let (value, literal) = match word {
+            "null" => return Ok(Json::Null),
+            "true" => return Ok(Json::Bool(true)),
+            "false" => return Ok(Json::Bool(false)),
+            "None" | "Null" | "NULL" => (Json::Null, true),
+            "True" | "TRUE" => (Json::Bool(true), true),
+            "False" | "FALSE" => (Json::Bool(false), true),
+            "NaN" | "nan" | "NAN" | "Infinity" | "infinity" | "inf" | "Inf" => {
+                return self.wrong(start, "JSON has no such number");
+            }
+            "undefined" => {
+                return self.wrong(start, "JSON has no `undefined`; write `null`, or leave it out");
+            }
+            text => (Json::String(Cow::Borrowed(text)), false),
+        };
+        if literal {
+            self.repair(Repair::Literal, start, "JSON writes `null`, `true` and `false` in lower case")?;
+        } else {
+            self.repair(Repair::BareString, start, "a string must stand in quotes")?;
+        }
+        Ok(value)
+    }
+
+    /// The words up to what ends a string without quotes.
+    fn words(&mut self, role: Role) -> Result<&'t str, Fault> {
+        let (text, start) = (self.text, self.at);
+        let is_address = is_address(self.rest());
+        let mut before = ' ';
+        for c in self.rest().chars() {
+            match c {
+                ',' | ']' | '}' => break,
+                '\n' | '\r' if role == Role::Item || is_address => break,
+                '\n' if before == '\n' => break,
+                c if c.is_whitespace() && is_address => break,
+                '/' | '#' if before.is_whitespace() && is_comment(self.rest()) => break,
+                '/' if self.rest().starts_with("/*") => break,
+                ':' | '/' | '(' | ')' | '=' | ';' | '|' if is_address => {}
+                '\'' | '’' if before.is_alphanumeric() => {
+                    let next = self.rest().chars().nth(1);
+                    if !next.is_some_and(char::is_alphanumeric) {
+                        return self.wrong(self.at, "a quotation mark in a string without quotes");
+                    }
+                }
+                '{' | '[' | '(' | ')' | '\\' | '=' | ';' | '<' | '>' | '|' | ':' | '+' => {
+                    return self.wrong(self.at, "a string with such characters must stand in quotes");
+                }
+                '.' | '…' if c == '…' || self.rest().starts_with("...") => {
+                    return self.wrong(self.at, "an ellipsis stands for what was left out; write all of it");
+                }
+                '/' if self.rest().starts_with("//") => {
+                    return self.wrong(self.at, "a string with such characters must stand in quotes");
+                }
+                c if is_quote(c) => {
+                    return self.wrong(self.at, "a quotation mark in a string without quotes");
+                }
+                c if c.is_control() && !c.is_whitespace() => {
+                    return self.wrong(self.at, "a control character");
+                }
+                _ => {}
+            }
+            before = if c == '\r' { before } else { c };
+            self.at += c.len_utf8();
+        }
+        if self.at == text.len() {
+            return self.truncated();
+        }
+        Ok(text[start..self.at].trim_end())
+    }
+
+    /// A key without quotes.
+    pub(super) fn bare_key(&mut self) -> Result<Cow<'t, str>, Fault> {
+        let start = self.at;
+        let end = key_end(self.text, start);
+        let key = &self.text[start..end];
+        if key.is_empty() || (key.starts_with(|c: char| c.is_ascii_digit()) && !is_number(key)) {
+            let words = match self.byte() {
+                Some(b':') => "the key is missing",
+                _ if self.rest().starts_with(['…', '.']) => {
+                    "an ellipsis stands for what was left out; write all of it"
+                }
+                _ => "expected a key in quotes",
+            };
+            return self.wrong(start, words);
+        }
+        self.at = end;
+        // Else it is no key, and the place to show is behind it.
+        let next = super::skip_blank(self.text, end, &mut |_, _| {});
+        if self.byte_at(next) == Some(b':') {
+            self.repair(Repair::BareKey, start, "a key must stand in quotes")?;
+        }
+        Ok(Cow::Borrowed(key))
+    }
+
+    /// Whether a key and its colon begin at `at`.
+    pub(super) fn is_key_ahead(&self, at: usize) -> Result<bool, Fault> {
+        let end = match self.char_at(at) {
+            Some(quote) if is_quote(quote) => {
+                let mut end = at + quote.len_utf8();
+                let mut escaped = false;
+                let inner = self.text[end..].chars();
+                let mut inner = inner.inspect(|c| end += c.len_utf8());
+                let is_end = |c| {
+                    let ends = !escaped && super::string::ends(quote, c);
+                    escaped = !escaped && c == '\\';
+                    ends
+                };
+                if !inner.any(is_end) {
+                    self.spend(self.text.len() - at)?;
+                    return Ok(false);
+                }
+                end
+            }
+            _ => key_end(self.text, at),
+        };
+        self.spend(end - at)?;
+        let colon = self.ahead(end)?;
+        Ok(end > at && self.byte_at(colon) == Some(b':') && !self.text[colon..].starts_with("://"))
+    }
+}
+
+fn key_end(text: &str, start: usize) -> usize {
+    let is_key = |c: char| c.is_alphanumeric() || matches!(c, '_' | '$' | '-' | '.');
+    if !text[start..].starts_with(|c: char| c.is_alphanumeric() || matches!(c, '_' | '$')) {
+        return start;
+    }
+    text[start..].find(|c: char| !is_key(c)).map_or(text.len(), |found| start + found)
+}
+
+/// Whether it begins as `https://` does.
+fn is_address(text: &str) -> bool {
+    let scheme = text.bytes().take(16).take_while(u8::is_ascii_alphanumeric).count();
+    scheme > 1 && text[scheme..].starts_with("://")
+}
+
+fn is_comment(text: &str) -> bool {
+    text.starts_with("//") || text.starts_with("/*") || text.starts_with('#')
+}
+
+/// Whether it is a number of JSON.
+pub(super) fn is_number(text: &str) -> bool {
+    let digits = text.strip_prefix('-').unwrap_or(text);
+    let count = |text: &str| text.bytes().take_while(u8::is_ascii_digit).count();
+    let integer = count(digits);
+    if integer == 0 || (integer > 1 && digits.starts_with('0')) {
+        return false;
+    }
+    let mut rest = &digits[integer..];
+    if let Some(fraction) = rest.strip_prefix('.') {
+        let length = count(fraction);
+        if length == 0 {
+            return false;
+        }
+        rest = &fraction[length..];
+    }
+    if let Some(exponent) = rest.strip_prefix(['e', 'E']) {
+        let exponent = exponent.strip_prefix(['+', '-']).unwrap_or(exponent);
+        let length = count(exponent);
+        return length > 0 && length == exponent.len();
+    }
+    rest.is_empty()
+}
+
+/// The number of JSON that `+1`, `.5` and `1.` mean.
+fn mended(digits: &str) -> Option<String> {
+    let (sign, digits) = match digits.strip_prefix('-') {
+        Some(digits) => ("-", digits),
+        None => ("", digits.strip_prefix('+').unwrap_or(digits)),
+    };
+    let number = match (digits.strip_prefix('.'), digits.strip_suffix('.')) {
+        (Some(fraction), None) => format!("{sign}0.{fraction}"),
+        (None, Some(integer)) => format!("{sign}{integer}.0"),
+        _ => format!("{sign}{digits}"),
+    };
+    (is_number(&number) && !digits.starts_with(['+', '-'])).then_some(number)
+}
+
+impl What {
+    /// Whether it is only that the text ends.
+    pub(in super::super) fn is_truncated(&self) -> bool {
+        *self == What::Truncated
+    }
+}

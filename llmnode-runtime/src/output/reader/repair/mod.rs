@@ -1,0 +1,75 @@
+//! One parser for JSON and for what is nearly JSON: in one pass, without recursion, and without a guess.
+//!
+//! Where it repairs nothing, the text was JSON. A repair is made only where one reading is left; else the text is
+//! refused at the place that has two.
+
+mod bare;
+mod fault;
+mod notes;
+mod scan;
+mod string;
+mod structure;
+
+#[allow(unused_imports, reason = "finding the JSON of a text builds on it")]
+pub(super) use fault::{Fault, What};
+pub(super) use notes::Repairs;
+pub(super) use scan::{Fuel, skip_blank};
+
+use self::scan::Scan;
+use self::structure::Parser;
+use super::json::Json;
+
+/// Lists and objects within each other, at most; as in serde_json.
+pub(super) const DEPTH: usize = 127;
+
+/// A list or an object, read.
+#[derive(Debug)]
+pub(super) struct Parsed<'t> {
+    pub(super) json: Json<'t>,
+    /// Where it ends in the text.
+    pub(super) end: usize,
+    pub(super) repairs: Repairs,
+    /// A key that stands twice in one object with different values, and where the object begins. serde_json
+    /// minds it, or not; in repaired text it is an error.
+    pub(super) conflict: Option<(usize, String)>,
+}
+
+impl Parsed<'_> {
+    /// Whether the text is JSON as it stands. JSON may have a key twice.
+    pub(super) fn is_strict(&self) -> bool {
+        self.repairs.none_but_duplicates()
+    }
+}
+
+/// Reads the list or object that begins at `begin`, up to its end or that of the text.
+///
+/// # Errors
+/// The first place that isn't JSON, or (`lenient`) that cannot be repaired without loss.
+pub(super) fn parse<'t>(
+    text: &'t str,
+    begin: usize,
+    lenient: bool,
+    fuel: &Fuel,
+) -> Result<Parsed<'t>, Fault> {
+    Parser::new(text, begin, lenient, fuel).run()
+}
+
+/// The tree of a text that is JSON; `None` if it isn't, or has a key twice with different values.
+pub(super) fn tree(text: &str) -> Option<Json<'_>> {
+    let text = text.trim_matches([' ', '\n', '\t', '\r']);
+    let fuel = Fuel::of(text);
+    if text.starts_with(['{', '[']) {
+        let Parsed { json, end, conflict, .. } = parse(text, 0, false, &fuel).ok()?;
+        return (end == text.len() && conflict.is_none()).then_some(json);
+    }
+    let mut scan =
+        Scan { text, at: 0, lenient: false, repairs: Repairs::default(), sure: false, fuel: &fuel };
+    let scalar = match text {
+        "null" => return Some(Json::Null),
+        "true" => return Some(Json::Bool(true)),
+        "false" => return Some(Json::Bool(false)),
+        _ if text.starts_with('"') => Json::String(scan.string(string::Role::Item).ok()?),
+        _ => Json::Number(scan.number().ok()?),
+    };
+    (scan.at == text.len()).then_some(scalar)
+}

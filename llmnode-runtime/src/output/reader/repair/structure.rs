@@ -1,0 +1,321 @@
+//! Lists and objects: what follows what, and what closes them.
+
+use std::borrow::Cow;
+
+use super::super::json::Json;
+use super::fault::{Fault, What};
+use super::notes::Repairs;
+use super::scan::{Fuel, Scan, is_quote, skip_blank};
+use super::string::Role;
+use super::{DEPTH, Parsed};
+use crate::flag::Repair;
+
+/// A list or object that is open.
+enum Frame<'t> {
+    List(Vec<Json<'t>>),
+    Object(Object<'t>),
+}
+
+struct Object<'t> {
+    begin: usize,
+    /// That of the value that comes next.
+    key: Cow<'t, str>,
+    members: Vec<(Cow<'t, str>, Json<'t>)>,
+}
+
+pub(super) struct Parser<'t, 'f> {
+    scan: Scan<'t, 'f>,
+    begin: usize,
+    open: Vec<Frame<'t>>,
+    /// Whether the last value ended without a sign that it is complete: `12`, `tru`.
+    loose: bool,
+    /// Whether a closer was added or changed, so that nothing but closers may follow.
+    closed: bool,
+    conflict: Option<(usize, String)>,
+}
+
+impl<'t, 'f> Parser<'t, 'f> {
+    pub(super) fn new(text: &'t str, begin: usize, lenient: bool, fuel: &'f Fuel) -> Self {
+        let sure = begins_with_a_string(&text[begin..]);
+        let scan = Scan { text, at: begin, lenient, repairs: Repairs::default(), sure, fuel };
+        Parser { scan, begin, open: Vec::new(), loose: false, closed: false, conflict: None }
+    }
+
+    pub(super) fn run(mut self) -> Result<Parsed<'t>, Fault> {
+        let root = self.root();
+        // The text may be parsed again from here, so this counts.
+        if !self.scan.fuel.spend(self.scan.at - self.begin) {
+            return Err(self.scan.fault(self.scan.at, What::Tangled));
+        }
+        let json = root?;
+        let Scan { at: end, repairs, .. } = self.scan;
+        Ok(Parsed { json, end, repairs, conflict: self.conflict })
+    }
+
+    fn root(&mut self) -> Result<Json<'t>, Fault> {
+        self.enter()?;
+        loop {
+            self.scan.space()?;
+            let mut root = None;
+            if matches!(self.scan.byte(), Some(b'}' | b']') | None) {
+                root = self.close()?;
+            } else if let Some(value) = self.item()? {
+                self.put(value);
+            } else {
+                continue;
+            }
+            loop {
+                if let Some(root) = root {
+                    return Ok(root);
+                }
+                self.scan.space()?;
+                match self.scan.byte() {
+                    Some(b',') => break self.comma()?,
+                    Some(b'}' | b']') | None => root = self.close()?,
+                    _ => {
+                        return self
+                            .scan
+                            .wrong(self.scan.at, "expected a comma or the end of the list or object");
+                    }
+                }
+            }
+        }
+    }
+
+    /// Opens the list or object that begins here.
+    fn enter(&mut self) -> Result<(), Fault> {
+        let begin = self.scan.at;
+        if self.open.len() == DEPTH {
+            self.scan.sure = true;
+            return self.scan.wrong(begin, "too deep: JSON may be nested 127 times");
+        }
+        self.open.push(match self.scan.byte() {
+            Some(b'{') => Frame::Object(Object { begin, key: Cow::Borrowed(""), members: Vec::new() }),
+            _ => Frame::List(Vec::new()),
+        });
+        self.scan.at += 1;
+        self.scan.space()?;
+        let comma = self.scan.at;
+        if self.scan.byte() == Some(b',') {
+            self.scan.repair(Repair::Comma, comma, "a comma before the first item")?;
+            self.scan.at += 1;
+            self.scan.space()?;
+            if matches!(self.scan.byte(), Some(b',' | b'}' | b']')) {
+                return self.scan.wrong(comma, "there is nothing at this comma");
+            }
+        }
+        Ok(())
+    }
+
+    /// Reads an item or a member, or enters it.
+    fn item(&mut self) -> Result<Option<Json<'t>>, Fault> {
+        let role = match self.open.last() {
+            Some(Frame::Object(_)) => {
+                self.key()?;
+                Role::Member
+            }
+            _ => Role::Item,
+        };
+        self.loose = false;
+        let value = match self.scan.byte() {
+            Some(b'{' | b'[') => {
+                self.scan.sure |= role == Role::Member;
+                return self.enter().map(|()| None);
+            }
+            Some(b'-' | b'+' | b'.' | b'0'..=b'9') => {
+                self.scan.sure |= role == Role::Member;
+                self.loose = true;
+                Json::Number(self.scan.number()?)
+            }
+            Some(b',' | b'}' | b']') => return self.scan.wrong(self.scan.at, "the value is missing"),
+            None => return self.scan.truncated(),
+            Some(_) if self.scan.char_at(self.scan.at).is_some_and(is_quote) => {
+                self.scan.sure |= role == Role::Member;
+                Json::String(self.scan.string(role)?)
+            }
+            Some(_) => {
+                self.loose = true;
+                self.scan.word(role)?
+            }
+        };
+        Ok(Some(value))
+    }
+
+    /// Reads a key and its colon.
+    fn key(&mut self) -> Result<(), Fault> {
+        let quoted = self.scan.char_at(self.scan.at).is_some_and(is_quote);
+        let key = if quoted { self.scan.string(Role::Key)? } else { self.scan.bare_key()? };
+        self.scan.space()?;
+        match self.scan.byte() {
+            Some(b':') => {
+                self.scan.at += 1;
+                self.scan.space()?;
+            }
+            None => return self.scan.truncated(),
+            Some(_) if quoted && self.scan.char_at(self.scan.at).is_some_and(is_quote) => {
+                self.scan.repair(Repair::Colon, self.scan.at, "expected a colon after the key")?;
+            }
+            Some(_) => return self.scan.wrong(self.scan.at, "expected a colon after the key"),
+        }
+        if let Some(Frame::Object(object)) = self.open.last_mut() {
+            object.key = key;
+        }
+        self.scan.sure |= quoted;
+        Ok(())
+    }
+
+    fn put(&mut self, value: Json<'t>) {
+        match self.open.last_mut() {
+            Some(Frame::List(items)) => items.push(value),
+            Some(Frame::Object(object)) => object.members.push((std::mem::take(&mut object.key), value)),
+            None => {}
+        }
+    }
+
+    /// Passes over the comma between two items, or over one too many.
+    fn comma(&mut self) -> Result<(), Fault> {
+        let mut comma = self.scan.at;
+        if self.closed {
+            return self.scan.wrong(comma, "text goes on after a bracket of the wrong kind");
+        }
+        // What follows a comma was not meant as a single word in brackets.
+        self.scan.sure |= !self.loose;
+        loop {
+            self.scan.at += 1;
+            self.scan.space()?;
+            match self.scan.byte() {
+                Some(b'}' | b']') => {
+                    return self.scan.repair(Repair::Comma, comma, "a comma after the last item");
+                }
+                Some(b',') if matches!(self.open.last(), Some(Frame::List(_))) => {
+                    return self.scan.wrong(self.scan.at, "nothing stands between two commas");
+                }
+                Some(b',') => {
+                    comma = self.scan.at;
+                    self.scan.repair(Repair::Comma, comma, "nothing stands between two commas")?;
+                }
+                None => return self.scan.truncated(),
+                Some(_) => return Ok(()),
+            }
+        }
+    }
+
+    /// Closes what the bracket here closes, or the end of the text. Returns the value if nothing is open then.
+    fn close(&mut self) -> Result<Option<Json<'t>>, Fault> {
+        let closes = self.closes()?;
+        for _ in 0..closes {
+            let value = match self.open.pop() {
+                Some(Frame::List(items)) => Json::Array(items),
+                Some(Frame::Object(object)) => self.object(object),
+                None => break,
+            };
+            if self.open.is_empty() {
+                return Ok(Some(value));
+            }
+            self.put(value);
+        }
+        self.loose = false;
+        Ok(None)
+    }
+
+    /// How many are closed here.
+    fn closes(&mut self) -> Result<usize, Fault> {
+        let at = self.scan.at;
+        let wanted = self.open.last().map(Frame::closer);
+        let closer = self.scan.byte();
+        if closer == wanted {
+            self.scan.at += 1;
+            return Ok(1);
+        }
+        let lists = self.open.iter().rev().take_while(|frame| matches!(frame, Frame::List(_))).count();
+        let objects_only = self.open.iter().all(|frame| matches!(frame, Frame::Object(_)));
+        let closes = match closer {
+            // A list that is open may lack items; an object, of which the last member is whole, lacks its brace.
+            None if !self.scan.lenient || !objects_only || self.loose || self.is_empty() => {
+                return self.scan.truncated();
+            }
+            None => self.open.len(),
+            // Within an object, its brace closes its lists too.
+            Some(b'}') if lists < self.open.len() => lists + 1,
+            Some(b'}') => 1,
+            Some(_) if objects_only => 1,
+            Some(_) => return self.scan.wrong(at, "expected `}` before `]`"),
+        };
+        self.scan.repair(Repair::Closer, at, "a bracket of the wrong kind")?;
+        self.scan.at += usize::from(closer.is_some());
+        self.closed = true;
+        if only_closers(&self.scan.text[self.scan.at..]) {
+            return Ok(closes);
+        }
+        self.scan.wrong(at, "a bracket of the wrong kind")
+    }
+
+    /// Whether the innermost has nothing in it.
+    fn is_empty(&self) -> bool {
+        match self.open.last() {
+            Some(Frame::Object(object)) => object.members.is_empty(),
+            Some(Frame::List(items)) => items.is_empty(),
+            None => true,
+        }
+    }
+
+    /// The object with one member of each key.
+    fn object(&mut self, object: Object<'t>) -> Json<'t> {
+        let Object { begin, mut members, .. } = object;
+        let twice = twice(&members);
+        if twice.is_empty() {
+            return Json::Object(members);
+        }
+        let mut dropped = vec![false; members.len()];
+        for (first, second) in twice {
+            self.scan.repairs.add(Repair::DuplicateKey, begin);
+            if members[first].1 != members[second].1 && self.conflict.is_none() {
+                self.conflict = Some((begin, members[first].0.to_string()));
+            }
+            dropped[second] = true;
+        }
+        let mut dropped = dropped.into_iter();
+        members.retain(|_| !dropped.next().unwrap_or(false));
+        Json::Object(members)
+    }
+}
+
+/// The pairs of members that have the same key.
+fn twice<T>(members: &[(Cow<'_, str>, T)]) -> Vec<(usize, usize)> {
+    let same = |a: usize, b: usize| members[a].0 == members[b].0;
+    // Most objects are small, and to compare them needs no memory.
+    if members.len() <= 12 && !(1..members.len()).any(|b| (0..b).any(|a| same(a, b))) {
+        return Vec::new();
+    }
+    let mut order: Vec<usize> = (0..members.len()).collect();
+    order.sort_by(|a, b| members[*a].0.cmp(&members[*b].0));
+    order.windows(2).map(|pair| (pair[0], pair[1])).filter(|(a, b)| same(*a, *b)).collect()
+}
+
+impl Frame<'_> {
+    fn closer(&self) -> u8 {
+        match self {
+            Frame::List(_) => b']',
+            Frame::Object(_) => b'}',
+        }
+    }
+}
+
+/// Whether nothing follows but what closes JSON, a call or a fence.
+fn only_closers(text: &str) -> bool {
+    let mut at = 0;
+    loop {
+        at = skip_blank(text, at, &mut |_, _| {});
+        match text.as_bytes().get(at) {
+            Some(b'}' | b']' | b')' | b';') => at += 1,
+            None => return true,
+            Some(_) => return false,
+        }
+    }
+}
+
+/// Whether a string comes first in the outer list or object, or in those that come first in it.
+fn begins_with_a_string(text: &str) -> bool {
+    let mut start = text.chars().take(4 * DEPTH);
+    start.find(|c| !c.is_whitespace() && !matches!(c, '{' | '[')) == Some('"')
+}
