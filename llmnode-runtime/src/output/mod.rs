@@ -1,10 +1,13 @@
 //! Outputs: their schema, how an answer is read, and how it is checked.
 
+mod check;
 mod reader;
 mod reading;
 mod schema;
 mod spec;
 
+pub(crate) use check::{ends, target, violations};
+pub(crate) use reader::Json;
 pub use reading::{ReadError, Reader, Reading};
 pub(crate) use schema::marks_in;
 pub use schema::{OutputSchema, StrictError, StrictProblem};

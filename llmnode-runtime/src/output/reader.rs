@@ -5,7 +5,6 @@
 
 mod error;
 mod find;
-#[allow(dead_code, reason = "the repair and the coercion build on it")]
 mod json;
 #[allow(dead_code, reason = "finding the JSON of a text builds on it")]
 mod repair;
@@ -16,8 +15,10 @@ use serde_json::value::RawValue;
 
 pub(crate) use find::Source;
 use find::find_json;
+pub(crate) use json::Json;
 
 use super::OutputSchema;
+use super::check::objections;
 use super::schema::WRAPPER;
 use crate::text::one_line_shortened;
 use crate::validate::Violation;
@@ -40,27 +41,44 @@ pub(crate) fn read<T: DeserializeOwned>(
     text: &str,
     schema: &OutputSchema,
 ) -> Result<Read<T>, Vec<Violation>> {
-    if let Some(value) = read_clean(text, schema) {
+    if let Some((value, json)) = read_clean(text, schema) {
+        let value = judged(Ok(value), json, schema, schema.is_wrapped())?;
         return Ok(Read { value, source: Source::Whole, unwrapped: schema.is_wrapped() });
     }
     let found =
         find_json(text, !schema.is_wrapped()).map_err(|error| vec![Violation::new("", error.to_string())])?;
-    let (value, unwrapped) = from_json(found.json, schema).map_err(|violation| vec![violation])?;
+    let (value, unwrapped) = from_json(found.json, schema)?;
     Ok(Read { value, source: found.source, unwrapped })
 }
 
-fn read_clean<T: DeserializeOwned>(text: &str, schema: &OutputSchema) -> Option<T> {
+/// The value of a text that is JSON of the type as it stands, and the JSON itself.
+fn read_clean<'t, T: DeserializeOwned>(text: &'t str, schema: &OutputSchema) -> Option<(T, &'t str)> {
     if schema.adds_nulls() && text.contains("null") {
         return None;
     }
     let text = find::trimmed(text);
     // Both kinds are objects in the schema; serde would fill a struct from a list as well.
     if !text.starts_with('{') {
-        None
-    } else if schema.is_wrapped() {
-        serde_json::from_str(unwrapped(text)?).ok()
-    } else {
-        serde_json::from_str(text).ok()
+        return None;
+    }
+    let json = if schema.is_wrapped() { unwrapped(text)? } else { text };
+    Some((serde_json::from_str(json).ok()?, json))
+}
+
+/// What serde made of JSON, where nothing else speaks against it.
+fn judged<T>(
+    outcome: Result<T, Violation>,
+    json: &str,
+    schema: &OutputSchema,
+    wrapped: bool,
+) -> Result<T, Vec<Violation>> {
+    match outcome {
+        Ok(value) if !schema.states_bounds() => Ok(value),
+        Ok(value) => match objections(json, schema, wrapped, None) {
+            none if none.is_empty() => Ok(value),
+            objections => Err(objections),
+        },
+        Err(refusal) => Err(objections(json, schema, wrapped, Some(refusal))),
     }
 }
 
@@ -77,18 +95,21 @@ struct Wrapped<'a> {
     value: &'a RawValue,
 }
 
-fn from_json<T: DeserializeOwned>(json: &str, schema: &OutputSchema) -> Result<(T, bool), Violation> {
+fn from_json<T: DeserializeOwned>(json: &str, schema: &OutputSchema) -> Result<(T, bool), Vec<Violation>> {
     let may_wrap = schema.is_wrapped() && json.starts_with('{');
     let wrapped = if may_wrap { unwrapped(json) } else { None };
     let (json, prefix) = wrapped.map_or((json, ""), |value| (value, WRAPPER));
-    match typed(json, schema) {
+    let outcome = typed(json, schema).map_err(|error| violation(&error, prefix));
+    match judged(outcome, json, schema, wrapped.is_some()) {
         Ok(value) => Ok((value, wrapped.is_some())),
-        Err(error) => {
-            let mut violation = violation(&error, prefix);
-            if schema.is_wrapped() && wrapped.is_none() {
-                violation.message.push_str("; answer as {\"value\": ..} with that one member");
+        Err(mut violations) => {
+            if schema.is_wrapped()
+                && wrapped.is_none()
+                && let Some(first) = violations.first_mut()
+            {
+                first.message.push_str("; answer as {\"value\": ..} with that one member");
             }
-            Err(violation)
+            Err(violations)
         }
     }
 }

@@ -15,9 +15,11 @@ use schemars::{JsonSchema, SchemaGenerator};
 use serde_json::Value;
 use serde_json::value::{RawValue, to_raw_value};
 
+use super::check::states_bounds;
 use crate::validate::{MARK, Reach, Unreached};
 
 pub use strict::{StrictError, StrictProblem};
+pub(super) use tree::{children, percent_decoded};
 
 /// The one member of the object that carries an answer whose type is no object.
 pub(crate) const WRAPPER: &str = "value";
@@ -62,6 +64,8 @@ pub struct OutputSchema {
     /// The values of every `x-llmnode-validated` keyword in the type's schema, in order, each once.
     marks: Vec<String>,
     nulls: bool,
+    /// It states bounds of which serde knows nothing.
+    bounds: bool,
     unreached: OnceLock<Option<Unreached>>,
 }
 
@@ -94,10 +98,12 @@ impl OutputSchema {
     /// ```
     pub fn from_value(name: &str, schema: Value) -> OutputSchema {
         let name = sanitised(name);
+        let bounds = states_bounds(&schema);
         let normal = normal::normalise(schema, &name);
         OutputSchema {
             plain: raw(&normal.tree),
             nulls: nulls::any(&normal.tree),
+            bounds,
             strict: OnceLock::new(),
             unreached: OnceLock::new(),
             tree: normal.tree,
@@ -146,6 +152,22 @@ impl OutputSchema {
     /// Whether both dialects ask for `{"value": ..}`, because the type itself is no JSON object.
     pub fn is_wrapped(&self) -> bool {
         self.wrapped
+    }
+
+    /// Whether it states bounds that serde does not check: a range of numbers, a length.
+    pub(crate) fn states_bounds(&self) -> bool {
+        self.bounds
+    }
+
+    /// The plain dialect, from which references start.
+    pub(crate) fn root(&self) -> &Value {
+        &self.tree
+    }
+
+    /// The schema of the type itself, which is not wrapped.
+    pub(crate) fn own(&self) -> &Value {
+        let wrapped = self.tree.get("properties").filter(|_| self.wrapped);
+        wrapped.and_then(|all| all.get(WRAPPER)).unwrap_or(&self.tree)
     }
 
     /// Whether `drop_added_nulls` has anything to look for.

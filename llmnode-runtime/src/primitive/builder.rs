@@ -7,10 +7,10 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use super::{Inner, Primitive, rules, supported};
+use super::{Inner, Primitive, supported};
 use crate::category::Category;
 use crate::error::NodeError;
-use crate::output::{Answer, LlmOutput, OutputSchema, Read, Reader, Untyped, read};
+use crate::output::{Answer, Json, LlmOutput, OutputSchema, Read, Reader, Untyped, read, violations};
 use crate::recovery::{Backoff, Failures, Recovery};
 use crate::settings::{Settings, faults};
 use crate::validate::{Unreached, Violation};
@@ -174,7 +174,7 @@ fn by_schema(name: &str, schema: Value) -> Untyped {
     let sent = Arc::new(OutputSchema::from_value(name, schema.clone()));
     let check = move |answer: &str, sent: &OutputSchema, reader: Reader| -> Read<Value> {
         let answer: Answer<Value> = read(answer, sent, reader)?;
-        let violations = rules::violations(&schema, &answer.value);
+        let violations = violations(&schema, &Json::from(&answer.value));
         if violations.is_empty() {
             return Ok(answer);
         }

@@ -7,7 +7,6 @@
 mod builder;
 mod payload;
 mod response;
-mod rules;
 mod supported;
 
 pub use builder::PrimitiveBuilder;

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::rules::{ends, target};
+use crate::output::{ends, target};
 
 /// What keeps a schema from being checked, each fault with its place.
 pub(super) fn faults(schema: &Value) -> Vec<String> {

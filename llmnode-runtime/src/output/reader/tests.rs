@@ -34,10 +34,8 @@ struct Plan {
 }
 
 fn of<T: DeserializeOwned + JsonSchema + 'static>(text: &str) -> Result<Read<T>, String> {
-    read(text, &OutputSchema::of::<T>()).map_err(|problems| {
-        assert_eq!(problems.len(), 1);
-        problems[0].to_string()
-    })
+    read(text, &OutputSchema::of::<T>())
+        .map_err(|problems| problems.iter().map(ToString::to_string).collect::<Vec<_>>().join(" | "))
 }
 
 fn item(name: &str, count: i32) -> Item {
@@ -155,28 +153,25 @@ fn broken_json_is_refused_with_its_place_and_never_entered() {
 #[test]
 fn errors_name_the_place_in_json_names_and_what_is_allowed() {
     for (text, said) in [
-        (
-            r#"{"planSteps": [{"name": "a"}, {"name": 3}]}"#,
-            "planSteps[1].name: invalid type: integer `3`, expected a string",
-        ),
-        (r#"{"planSteps": [{"name": "a"}, {"count": 3}]}"#, "planSteps[1]: missing field `name`"),
+        (r#"{"planSteps": [{"name": "a"}, {"name": 3}]}"#, "planSteps[1].name: is 3, expected string"),
+        (r#"{"planSteps": [{"name": "a"}, {"count": 3}]}"#, "planSteps[1]: lacks the member `name`"),
         (
             r#"{"planSteps": [{"name": "a", "count": 3000000000}]}"#,
-            "planSteps[0].count: invalid value: integer `3000000000`, expected i32",
+            "planSteps[0].count: is 3000000000, must be at most 2147483647",
         ),
         (
             r#"{"planSteps": [], "size": "medium"}"#,
-            "size: unknown variant `medium`, expected `small` or `large`",
+            r#"size: is "medium", which is not allowed; allowed: "small", "large""#,
         ),
-        (r#"{"planSteps": [], "labels": {"a": 300}}"#, "labels.a: invalid value: integer `300`, expected u8"),
-        (r#"So: {"planSteps": 1.5}"#, "planSteps: invalid type: floating point `1.5`, expected a sequence"),
+        (r#"{"planSteps": [], "labels": {"a": 300}}"#, "labels.a: is 300, must be at most 255"),
+        (r#"So: {"planSteps": 1.5}"#, "planSteps: is 1.5, expected array"),
         (r#"{"planSteps": [], "planSteps": []}"#, "duplicate field `planSteps`"),
     ] {
         assert_eq!(of::<Plan>(text).unwrap_err(), said);
     }
     let long = format!(r#"{{"planSteps": [], "size": "{}"}}"#, "é".repeat(100_000));
     let said = of::<Plan>(&long).unwrap_err();
-    assert!(said.len() < 1300 && said.ends_with("expected `small` or `large`"), "{said}");
+    assert!(said.len() < 1300 && said.ends_with(r#"allowed: "small", "large""#), "{said}");
 }
 
 #[test]
@@ -201,7 +196,7 @@ fn a_wrapped_value_is_unwrapped_and_a_bare_one_taken() {
     assert_eq!(of::<Option<i32>>(r#"{"value": null}"#).unwrap().value, None);
     assert_eq!(
         of::<Vec<Item>>(r#"{"value": [{"name": "a"}, {}]}"#).unwrap_err(),
-        "value[1]: missing field `name`"
+        "value[1]: lacks the member `name`"
     );
     assert_eq!(
         of::<BTreeMap<String, Value>>(r#"{"value": 1}"#).unwrap().value["value"],
@@ -209,10 +204,10 @@ fn a_wrapped_value_is_unwrapped_and_a_bare_one_taken() {
         "a map is an object itself"
     );
     let hint = "; answer as {\"value\": ..} with that one member";
-    assert_eq!(of::<Option<i32>>("{}").unwrap_err(), format!("invalid type: map, expected i32{hint}"));
+    assert_eq!(of::<Option<i32>>("{}").unwrap_err(), format!("is an object, expected integer or null{hint}"));
     assert_eq!(
         of::<Vec<Item>>(r#"{"items": []}"#).unwrap_err(),
-        format!("invalid type: map, expected a sequence{hint}")
+        format!("is an object, expected array{hint}")
     );
 }
 
@@ -227,10 +222,7 @@ fn the_flag_tells_whether_the_value_came_wrapped() {
 fn a_null_for_an_absent_member_is_absent() {
     assert_eq!(of::<Item>(r#"{"name": "null", "count": null}"#).unwrap().value, item("null", 0));
     assert_eq!(of::<Item>(r#"{"name": "null", "count": 1}"#).unwrap().value, item("null", 1));
-    assert_eq!(
-        of::<Item>(r#"{"name": null, "count": null}"#).unwrap_err(),
-        "name: invalid type: null, expected a string"
-    );
+    assert_eq!(of::<Item>(r#"{"name": null, "count": null}"#).unwrap_err(), "name: is null, expected string");
     let plan =
         of::<Plan>(r#"{"planSteps": [{"name": "a", "count": null}], "size": null, "labels": null}"#).unwrap();
     assert_eq!(plan.value, Plan { plan_steps: vec![item("a", 0)], size: None, labels: BTreeMap::new() });

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use serde_json::{Map, Value};
 
-pub(super) type Node = Map<String, Value>;
+pub(in crate::output) type Node = Map<String, Value>;
 
 /// Keywords whose value is one schema.
 const ONE: [&str; 11] = [
@@ -26,7 +26,7 @@ const LIST: [&str; 4] = ["allOf", "anyOf", "oneOf", "prefixItems"];
 const NAMED: [&str; 5] = ["properties", "patternProperties", "dependentSchemas", "$defs", "definitions"];
 
 /// The schemas directly inside `node`.
-pub(super) fn children(node: &Node) -> impl Iterator<Item = &Value> {
+pub(in crate::output) fn children(node: &Node) -> impl Iterator<Item = &Value> {
     node.iter().flat_map(|(key, value)| -> Box<dyn Iterator<Item = &Value>> {
         match value {
             value if ONE.contains(&key.as_str()) => Box::new(std::iter::once(value)),
@@ -63,6 +63,11 @@ pub(super) fn def_name(reference: &str) -> Option<Cow<'_, str>> {
     if !encoded.contains(['%', '~']) {
         return Some(Cow::Borrowed(encoded));
     }
+    Some(Cow::Owned(percent_decoded(encoded)?.replace("~1", "/").replace("~0", "~")))
+}
+
+/// The text with `%20` and the like decoded.
+pub(in crate::output) fn percent_decoded(encoded: &str) -> Option<String> {
     let mut bytes = Vec::with_capacity(encoded.len());
     let mut rest = encoded.bytes();
     while let Some(byte) = rest.next() {
@@ -74,7 +79,7 @@ pub(super) fn def_name(reference: &str) -> Option<Cow<'_, str>> {
             byte
         });
     }
-    Some(Cow::Owned(String::from_utf8(bytes).ok()?.replace("~1", "/").replace("~0", "~")))
+    String::from_utf8(bytes).ok()
 }
 
 /// The definition that `node` refers to by its `$ref`, if it does.

@@ -3,28 +3,38 @@ use serde_json::json;
 use super::*;
 
 fn said(schema: &Value, value: &Value) -> Vec<String> {
-    violations(schema, value).iter().map(ToString::to_string).collect()
+    violations(schema, &Json::from(value)).iter().map(ToString::to_string).collect()
 }
 
 #[test]
 fn every_keyword_accepts_and_rejects() {
     for (schema, good, bad, message) in [
-        (json!({"type": "integer"}), json!(1.0), json!(1.5), "is a number with a fraction, expected integer"),
+        (json!({"type": "integer"}), json!(1.0), json!(1.5), "is 1.5, expected integer"),
         (json!({"type": ["string", "null"]}), json!(null), json!([]), "is an array, expected string or null"),
-        (json!({"enum": ["a", 1]}), json!(1.0), json!("b"), r#"is not allowed; allowed: "a", "1""#),
+        (
+            json!({"enum": ["a", 1]}),
+            json!(1.0),
+            json!("b"),
+            r#"is "b", which is not allowed; allowed: "a", "1""#,
+        ),
         (
             json!({"const": {"a": [1]}}),
             json!({"a": [1.0]}),
             json!({"a": 1}),
             r#"is not allowed; allowed: "{\"a\":[1]}""#,
         ),
-        (json!({"const": 1, "enum": [1, 2]}), json!(1), json!(2), r#"is not allowed; allowed: "1""#),
+        (
+            json!({"const": 1, "enum": [1, 2]}),
+            json!(1),
+            json!(2),
+            r#"is 2, which is not allowed; allowed: "1""#,
+        ),
         (json!({"required": ["a"]}), json!({"a": null}), json!({}), "lacks the member `a`"),
         (
             json!({"properties": {"a": {"type": "null"}}}),
             json!({"b": 1}),
             json!({"a": 1}),
-            "a: is an integer, expected null",
+            "a: is 1, expected null",
         ),
         (
             json!({"properties": {"a": {}}, "additionalProperties": false}),
@@ -36,16 +46,11 @@ fn every_keyword_accepts_and_rejects() {
             json!({"additionalProperties": {"type": "string"}}),
             json!({"b": ""}),
             json!({"b": 1}),
-            "b: is an integer, expected string",
+            "b: is 1, expected string",
         ),
         (json!({"properties": {"a": false}}), json!({}), json!({"a": 1}), "a: must not be there"),
         (json!({"minProperties": 1}), json!({"a": 1}), json!({}), "has 0 members, must have at least 1"),
-        (
-            json!({"items": {"type": "string"}}),
-            json!(["a"]),
-            json!(["a", 1]),
-            "[1]: is an integer, expected string",
-        ),
+        (json!({"items": {"type": "string"}}), json!(["a"]), json!(["a", 1]), "[1]: is 1, expected string"),
         (
             json!({"prefixItems": [{"type": "null"}], "items": false}),
             json!([null]),
@@ -65,7 +70,7 @@ fn every_keyword_accepts_and_rejects() {
             json!({"anyOf": [{"minimum": 1}, {"type": "string"}]}),
             json!(1),
             json!(0),
-            "is 0, must be at least 1 (or another of 2 forms)",
+            "is 0, must be at least 1",
         ),
         (
             json!({"oneOf": [{"minimum": 1}, {"minimum": 2}]}),
@@ -78,7 +83,7 @@ fn every_keyword_accepts_and_rejects() {
             json!({"$ref": "#/$defs/a~1b", "$defs": {"a/b": {"type": "null"}}}),
             json!(null),
             json!(1),
-            "is an integer, expected null",
+            "is 1, expected null",
         ),
     ] {
         assert_eq!(said(&schema, &good), Vec::<String>::new(), "{schema}");
@@ -96,7 +101,7 @@ fn all_that_is_wrong_is_said_with_its_path() {
         [
             "items[0].n: is -1, must be at least 0",
             "items[1]: lacks the member `n`",
-            "items[2]: is an integer, expected object",
+            "items[2]: is 7, expected object",
             "name: is null, expected string",
         ]
     );

@@ -1,0 +1,64 @@
+//! All that is wrong with an answer to a type: what the schema shows, beside the first fault that serde met.
+
+use serde_json::Value;
+
+use super::{Check, Judge, Place, unchecked};
+use crate::output::OutputSchema;
+use crate::output::reader::Json;
+use crate::output::schema::WRAPPER;
+use crate::validate::Violation;
+
+/// What speaks against JSON of a type: all that is wrong, where serde refused it, else the bounds that it crosses.
+pub(in crate::output) fn objections(
+    json: &str,
+    schema: &OutputSchema,
+    wrapped: bool,
+    serde: Option<Violation>,
+) -> Vec<Violation> {
+    let tree = serde_json::from_str::<Value>(json);
+    let tree = tree.as_ref().map(Json::from);
+    match (serde, tree) {
+        (Some(serde), Ok(tree)) => explained(schema, &tree, wrapped, serde),
+        (Some(serde), Err(_)) => vec![serde],
+        (None, Ok(tree)) => out_of_bounds(schema, &tree, wrapped),
+        (None, Err(_)) => vec![unchecked()],
+    }
+}
+
+/// Everything that is wrong with an answer that serde refused, in the words of the schema; `serde` is what it said.
+/// `wrapped`: the answer's paths begin with the member that wraps it.
+fn explained(schema: &OutputSchema, value: &Json<'_>, wrapped: bool, serde: Violation) -> Vec<Violation> {
+    let mut found = faults(schema, value, wrapped, |_| true).unwrap_or_default();
+    let told = |one: &Violation| is_within(&one.path, &serde.path) || is_within(&serde.path, &one.path);
+    if !found.iter().any(told) {
+        found.push(serde);
+    }
+    found
+}
+
+/// The bounds that an answer crosses which serde took.
+fn out_of_bounds(schema: &OutputSchema, value: &Json<'_>, wrapped: bool) -> Vec<Violation> {
+    faults(schema, value, wrapped, |bound| bound).unwrap_or_else(|| vec![unchecked()])
+}
+
+/// `None`: it would take too long.
+fn faults(
+    schema: &OutputSchema,
+    value: &Json<'_>,
+    wrapped: bool,
+    counts: impl Fn(bool) -> bool,
+) -> Option<Vec<Violation>> {
+    let check = Check::new(schema.root(), Judge::Type, value);
+    let inside = Place::WHOLE.member(WRAPPER);
+    let place = if wrapped { &inside } else { &Place::WHOLE };
+    let found = check.apply(schema.own(), value, place, 0);
+    let counted = found.into_iter().filter(|fault| counts(fault.bound)).map(|fault| fault.violation);
+    check.ends().then(|| counted.collect())
+}
+
+/// Whether one path leads to a place in or at that of the other.
+fn is_within(inner: &str, outer: &str) -> bool {
+    inner
+        .strip_prefix(outer)
+        .is_some_and(|rest| outer.is_empty() || rest.is_empty() || rest.starts_with(['.', '[']))
+}

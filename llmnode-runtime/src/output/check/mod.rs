@@ -1,0 +1,382 @@
+//! Whether JSON is what a schema says, with words that a model can act on: everything that is wrong, not the first of it.
+//!
+//! `pattern`, `format` and what else is not named here are not checked; a primitive does not let such rules in (its
+//! `supported`), so that none is silently passed over.
+
+mod bounds;
+mod explain;
+mod number;
+mod place;
+mod union;
+pub(crate) mod words;
+
+use std::cell::Cell;
+
+use serde_json::{Map, Value};
+
+use super::reader::Json;
+use super::schema::percent_decoded;
+use crate::validate::Violation;
+
+pub(super) use self::bounds::any as states_bounds;
+pub(super) use self::explain::objections;
+pub(crate) use self::number::Decimal;
+use self::number::number_faults;
+pub(crate) use self::place::Place;
+use self::words::{either, listed, shown, told, types};
+
+/// How many schemas are applied to parts of one answer at most, beside one for each part that it has, and how deep within
+/// one another. What needs more cannot be checked: unions nested in recursion would take for ever.
+const WORK: u64 = 200_000;
+const DEPTH: u32 = 320;
+/// How many violations are told of one answer at most.
+const MOST: usize = 50;
+
+/// What is wrong with a value by a schema, of which every rule counts; `root` is what its references start from.
+pub(crate) fn violations(root: &Value, value: &Json<'_>) -> Vec<Violation> {
+    let check = Check::new(root, Judge::Schema, value);
+    let found = check.apply(root, value, &Place::WHOLE, 0);
+    if check.ends() {
+        return found.into_iter().map(|fault| fault.violation).collect();
+    }
+    vec![unchecked()]
+}
+
+fn unchecked() -> Violation {
+    Violation::new("", "is nested too deeply, or is too long, to be checked against the schema")
+}
+
+/// Whether this part of a schema can be applied at all: not if it refers to itself without going deeper.
+pub(crate) fn ends(root: &Value, schema: &Value) -> bool {
+    let check = Check::new(root, Judge::Ends, &Json::Null);
+    // Nothing is inside `null`, so only the references and unions at this very place are followed.
+    check.apply(schema, &Json::Null, &Place::WHOLE, 0);
+    check.ends()
+}
+
+/// The schema that a reference within the schema leads to.
+pub(crate) fn target<'s>(root: &'s Value, reference: &str) -> Option<&'s Value> {
+    let pointer = reference.strip_prefix('#')?;
+    root.pointer(pointer).or_else(|| root.pointer(&percent_decoded(pointer)?))
+}
+
+/// By what a value is judged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Judge {
+    /// The schema alone, as JSON Schema has it.
+    Schema,
+    /// A type of serde's, which the schema describes: `3.0` is no integer, members that may be absent may be null, and a
+    /// set may have an item twice.
+    Type,
+    /// Nothing; every way through the schema is gone to see whether it ends.
+    Ends,
+}
+
+/// One thing that is wrong.
+#[derive(Debug)]
+pub(crate) struct Fault {
+    violation: Violation,
+    /// Only a bound is crossed, of which serde knows nothing.
+    bound: bool,
+}
+
+impl Fault {
+    fn at(place: &Place<'_>, message: impl Into<String>) -> Self {
+        Fault { violation: Violation::new(place.path(), message), bound: false }
+    }
+
+    fn bound(place: &Place<'_>, message: impl Into<String>) -> Self {
+        Fault { bound: true, ..Fault::at(place, message) }
+    }
+
+    fn allowed(mut self, values: impl IntoIterator<Item = String>) -> Self {
+        let mut values = values.into_iter();
+        self.violation.allowed = values.by_ref().take(100).collect();
+        self.violation.more = values.next().is_some();
+        self
+    }
+}
+
+/// A check of one value.
+pub(crate) struct Check<'s> {
+    root: &'s Value,
+    judge: Judge,
+    work: Cell<u64>,
+    exhausted: Cell<bool>,
+}
+
+impl<'s> Check<'s> {
+    pub(crate) fn new(root: &'s Value, judge: Judge, value: &Json<'_>) -> Self {
+        let work = Cell::new(WORK.saturating_add(parts(value)));
+        Check { root, judge, work, exhausted: Cell::new(false) }
+    }
+
+    /// Whether everything was looked at.
+    pub(crate) fn ends(&self) -> bool {
+        !self.exhausted.get()
+    }
+
+    fn spend(&self, work: u64, depth: u32) -> bool {
+        let left = self.work.get().checked_sub(work).filter(|_| depth <= DEPTH);
+        self.work.set(left.unwrap_or(0));
+        self.exhausted.set(self.exhausted.get() || left.is_none());
+        left.is_some()
+    }
+
+    /// What is wrong with `value`, which stands at `place`, by this part of the schema.
+    pub(super) fn apply(
+        &self,
+        schema: &Value,
+        value: &Json<'_>,
+        place: &Place<'_>,
+        depth: u32,
+    ) -> Vec<Fault> {
+        if !self.spend(1, depth) {
+            return Vec::new();
+        }
+        let node = match schema {
+            Value::Object(node) => node,
+            Value::Bool(false) => return vec![Fault::at(place, "must not be there")],
+            _ => return Vec::new(),
+        };
+        let mut found = Vec::new();
+        if !self.has_type(node, value) {
+            let message = format!("is {}, expected {}", told(value), either(&types(node)));
+            found.push(Fault::at(place, message));
+        }
+        found.extend(
+            unlisted(node, value).map(|allowed| Fault::at(place, not_allowed(value)).allowed(allowed)),
+        );
+        match value {
+            Json::Number(digits) => {
+                found.extend(number_faults(node, digits).map(|fault| Fault::bound(place, fault)));
+            }
+            Json::String(text) => {
+                let length = text.chars().count() as u64;
+                found.extend(count_fault(node, "minLength", "maxLength", length, "characters", place));
+            }
+            Json::Array(items) => self.array(node, items, place, depth, &mut found),
+            Json::Object(members) => self.object(node, members, place, depth, &mut found),
+            Json::Null | Json::Bool(_) => {}
+        }
+        self.combined(node, value, place, depth, &mut found);
+        found.truncate(MOST);
+        found
+    }
+
+    fn array(
+        &self,
+        node: &Map<String, Value>,
+        items: &[Json<'_>],
+        place: &Place<'_>,
+        depth: u32,
+        found: &mut Vec<Fault>,
+    ) {
+        found.extend(count_fault(node, "minItems", "maxItems", items.len() as u64, "items", place));
+        let prefix = list(node, "prefixItems");
+        for (index, item) in items.iter().enumerate().take_while(|_| self.ends()) {
+            if found.len() > MOST {
+                break;
+            }
+            if let Some(schema) = prefix.get(index).or_else(|| node.get("items")) {
+                found.extend(self.apply(schema, item, &place.item(index), depth + 1));
+            }
+        }
+        if self.judge == Judge::Schema && node.get("uniqueItems") == Some(&Value::Bool(true)) {
+            let again = |index: &usize| items[..*index].iter().any(|earlier| same(earlier, &items[*index]));
+            let twice = (0..items.len()).take_while(|index| self.spend(*index as u64, depth)).find(again);
+            found.extend(twice.map(|index| Fault::at(&place.item(index), "stands there twice")));
+        }
+    }
+
+    fn object(
+        &self,
+        node: &Map<String, Value>,
+        members: &[(std::borrow::Cow<'_, str>, Json<'_>)],
+        place: &Place<'_>,
+        depth: u32,
+        found: &mut Vec<Fault>,
+    ) {
+        let count = members.len() as u64;
+        found.extend(count_fault(node, "minProperties", "maxProperties", count, "members", place));
+        for name in list(node, "required").iter().filter_map(Value::as_str) {
+            if !members.iter().any(|(given, _)| given == name) {
+                found.push(Fault::at(place, format!("lacks the member `{name}`")));
+            }
+        }
+        for (name, value) in members.iter().take_while(|_| self.ends()) {
+            if found.len() > MOST {
+                break;
+            }
+            if self.stands_for_absent(node, name, value) {
+                continue;
+            }
+            match member_schema(node, name) {
+                Some(schema) => found.extend(self.apply(schema, value, &place.member(name), depth + 1)),
+                None if is_closed(node) => {
+                    let known = properties(node).into_iter().flat_map(|named| named.keys().cloned());
+                    let fault = Fault::at(place, format!("has no member `{}`", shown(name)));
+                    found.push(fault.allowed(known));
+                }
+                None => {}
+            }
+        }
+    }
+
+    /// A null in place of a member that may be absent: the reader takes it out.
+    fn stands_for_absent(&self, node: &Map<String, Value>, name: &str, value: &Json<'_>) -> bool {
+        self.judge == Judge::Type
+            && *value == Json::Null
+            && properties(node).is_some_and(|named| named.contains_key(name))
+            && !list(node, "required").iter().any(|required| required == name)
+    }
+
+    /// References and combinations. To see whether they end, all of them are applied, also where one would decide.
+    fn combined(
+        &self,
+        node: &Map<String, Value>,
+        value: &Json<'_>,
+        place: &Place<'_>,
+        depth: u32,
+        found: &mut Vec<Fault>,
+    ) {
+        let apply = |schema: &Value| self.apply(schema, value, place, depth + 1);
+        if let Some(schema) = node.get("$ref").and_then(Value::as_str).and_then(|to| target(self.root, to)) {
+            found.extend(apply(schema));
+        }
+        found.extend(list(node, "allOf").iter().flat_map(apply));
+        for keyword in ["anyOf", "oneOf"] {
+            let forms = list(node, keyword);
+            if !forms.is_empty() {
+                let alone = keyword == "oneOf" && self.judge == Judge::Schema;
+                found.extend(self.union(forms, alone, value, place, depth));
+            }
+        }
+        if node.get("not").is_some_and(|schema| apply(schema).is_empty()) {
+            found.push(Fault::at(place, "is of a form that is excluded"));
+        }
+    }
+
+    fn has_type(&self, node: &Map<String, Value>, value: &Json<'_>) -> bool {
+        let types = types(node);
+        types.is_empty() || types.into_iter().any(|name| self.is_type(name, value))
+    }
+
+    pub(crate) fn is_type(&self, name: &str, value: &Json<'_>) -> bool {
+        match (name, value) {
+            ("integer", Json::Number(digits)) if self.judge == Judge::Type => {
+                digits != "-0" && !digits.contains(['.', 'e', 'E'])
+            }
+            ("integer", Json::Number(digits)) => {
+                Decimal::parse(digits).is_some_and(|number| number.is_integer())
+            }
+            ("number", Json::Number(_))
+            | ("string", Json::String(_))
+            | ("boolean", Json::Bool(_))
+            | ("array", Json::Array(_))
+            | ("object", Json::Object(_))
+            | ("null", Json::Null) => true,
+            _ => false,
+        }
+    }
+}
+
+/// How many parts a value has.
+fn parts(value: &Json<'_>) -> u64 {
+    match value {
+        Json::Array(items) => items.iter().map(parts).fold(1, u64::saturating_add),
+        Json::Object(members) => members.iter().map(|(_, value)| parts(value)).fold(1, u64::saturating_add),
+        _ => 1,
+    }
+}
+
+pub(crate) fn list<'s>(node: &'s Map<String, Value>, keyword: &str) -> &'s [Value] {
+    node.get(keyword).and_then(Value::as_array).map_or(&[], Vec::as_slice)
+}
+
+pub(crate) fn properties(node: &Map<String, Value>) -> Option<&Map<String, Value>> {
+    node.get("properties")?.as_object()
+}
+
+/// The schema of a member; `None`: nothing is said of it.
+pub(crate) fn member_schema<'s>(node: &'s Map<String, Value>, name: &str) -> Option<&'s Value> {
+    let named = properties(node).and_then(|named| named.get(name));
+    let by_pattern = || {
+        let patterns = node.get("patternProperties")?.as_object()?;
+        patterns.iter().find(|(pattern, _)| matches(pattern, name)).map(|(_, schema)| schema)
+    };
+    let other = || node.get("additionalProperties").filter(|schema| **schema != Value::Bool(false));
+    named.or_else(by_pattern).or_else(other)
+}
+
+/// Whether members of which nothing is said are forbidden. Not so where they may be of a pattern, which is not matched.
+fn is_closed(node: &Map<String, Value>) -> bool {
+    let patterns = node.get("patternProperties").and_then(Value::as_object);
+    node.get("additionalProperties") == Some(&Value::Bool(false))
+        && patterns.is_none_or(|patterns| patterns.keys().all(|pattern| is_known(pattern)))
+}
+
+/// The patterns that schemars writes for the keys of maps that are numbers.
+fn is_known(pattern: &str) -> bool {
+    matches!(pattern, r"^\d+$" | r"^-?\d+$")
+}
+
+fn matches(pattern: &str, name: &str) -> bool {
+    let digits = if pattern == r"^-?\d+$" { name.strip_prefix('-').unwrap_or(name) } else { name };
+    is_known(pattern) && !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+fn not_allowed(value: &Json<'_>) -> String {
+    match value {
+        Json::Array(_) | Json::Object(_) => "is not allowed".to_owned(),
+        value => format!("is {}, which is not allowed", told(value)),
+    }
+}
+
+/// The values that are allowed, by `const` and by `enum`, where this one is none of them.
+fn unlisted<'s>(node: &'s Map<String, Value>, value: &Json<'_>) -> impl Iterator<Item = Vec<String>> {
+    let only = node.get("const").map(std::slice::from_ref);
+    let choices = node.get("enum").and_then(Value::as_array).map(Vec::as_slice);
+    let misses = move |choices: &&[Value]| !choices.iter().any(|choice| same(&Json::from(choice), value));
+    let missed = [only, choices].into_iter().flatten().filter(misses);
+    missed.map(|choices| choices.iter().map(listed).collect())
+}
+
+fn count_fault(
+    node: &Map<String, Value>,
+    least: &str,
+    most: &str,
+    count: u64,
+    what: &str,
+    place: &Place<'_>,
+) -> Option<Fault> {
+    let bound = |keyword: &str| node.get(keyword).and_then(Value::as_u64);
+    let words = match (bound(least), bound(most)) {
+        (Some(least), _) if count < least => format!("at least {least}"),
+        (_, Some(most)) if count > most => format!("at most {most}"),
+        _ => return None,
+    };
+    Some(Fault::bound(place, format!("has {count} {what}, must have {words}")))
+}
+
+/// Equality as JSON Schema has it: `1` is `1.0`.
+pub(crate) fn same(one: &Json<'_>, other: &Json<'_>) -> bool {
+    match (one, other) {
+        (Json::Number(one), Json::Number(other)) => {
+            one == other || Decimal::parse(one).is_some_and(|one| Some(one) == Decimal::parse(other))
+        }
+        (Json::Array(one), Json::Array(other)) => {
+            one.len() == other.len() && one.iter().zip(other).all(|(one, other)| same(one, other))
+        }
+        (Json::Object(one), Json::Object(other)) => {
+            let equal = |(name, value): &(std::borrow::Cow<'_, str>, Json<'_>)| {
+                other.iter().any(|(key, other)| key == name && same(value, other))
+            };
+            one.len() == other.len() && one.iter().all(equal)
+        }
+        _ => one == other,
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,237 @@
+//! Numbers by their digits. As floating point, the ids of large systems would be the same as their neighbours.
+
+use std::borrow::Cow;
+use std::cmp::Ordering;
+
+use serde_json::{Map, Value};
+
+/// Exponents beyond this are all the same: no digits that anyone writes bring them back.
+const FAR: i64 = 1_000_000_000_000;
+
+/// A number as its digits say it: `0.digits × 10^exponent`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Decimal<'d> {
+    negative: bool,
+    /// Without zeros at either end; none for zero.
+    digits: Cow<'d, str>,
+    exponent: i64,
+}
+
+impl<'d> Decimal<'d> {
+    /// The number that this text is in JSON's grammar.
+    pub(crate) fn parse(text: &'d str) -> Option<Self> {
+        let (negative, rest) = match text.strip_prefix('-') {
+            Some(rest) => (true, rest),
+            None => (false, text),
+        };
+        let (mantissa, power) = match rest.split_once(['e', 'E']) {
+            Some((mantissa, power)) => (mantissa, exponent(power)?),
+            None => (rest, 0),
+        };
+        let (whole, fraction) = match mantissa.split_once('.') {
+            Some((whole, fraction)) if is_digits(fraction) => (whole, fraction),
+            Some(_) => return None,
+            None => (mantissa, ""),
+        };
+        if !is_digits(whole) || (whole.len() > 1 && whole.starts_with('0')) {
+            return None;
+        }
+        let (digits, point) = if fraction.is_empty() {
+            (Cow::Borrowed(whole), whole.len())
+        } else {
+            (Cow::Owned(format!("{whole}{fraction}")), whole.len())
+        };
+        Some(Decimal::new(negative, digits, i64::try_from(point).ok()?.saturating_add(power)))
+    }
+
+    fn new(negative: bool, digits: Cow<'d, str>, point: i64) -> Self {
+        let significant = digits.trim_start_matches('0');
+        let leading = i64::try_from(digits.len() - significant.len()).unwrap_or(FAR);
+        let significant = significant.trim_end_matches('0');
+        if significant.is_empty() {
+            return Decimal { negative: false, digits: Cow::Borrowed(""), exponent: 0 };
+        }
+        let kept = match &digits {
+            Cow::Borrowed(all) => {
+                let from = all.len() - all.trim_start_matches('0').len();
+                Cow::Borrowed(&all[from..from + significant.len()])
+            }
+            Cow::Owned(_) => Cow::Owned(significant.to_owned()),
+        };
+        Decimal { negative, digits: kept, exponent: point.saturating_sub(leading).clamp(-FAR, FAR) }
+    }
+
+    pub(crate) fn is_integer(&self) -> bool {
+        i64::try_from(self.digits.len()).is_ok_and(|length| length <= self.exponent.max(0))
+            || self.digits.is_empty()
+    }
+
+    #[allow(dead_code, reason = "the coercion builds on it")]
+    /// Its digits without point and exponent, if it is a whole number that has not more than 40 of them.
+    pub(crate) fn plain_integer(&self) -> Option<String> {
+        if self.digits.is_empty() {
+            return Some("0".to_owned());
+        }
+        let length = usize::try_from(self.exponent).ok().filter(|length| *length <= 40)?;
+        let zeros = length.checked_sub(self.digits.len())?;
+        let sign = if self.negative { "-" } else { "" };
+        Some(format!("{sign}{}{}", self.digits, "0".repeat(zeros)))
+    }
+
+    #[allow(dead_code, reason = "the coercion builds on it")]
+    /// Whether it is what a program makes of it that keeps numbers as `f64`: the shortest digits of that are these.
+    pub(crate) fn is_exact_float(&self, text: &str) -> bool {
+        let Ok(float) = text.parse::<f64>() else { return false };
+        let shortest = format!("{float:e}");
+        float.is_finite() && Decimal::parse(&shortest).is_some_and(|kept| kept == *self)
+    }
+
+    /// As a whole number of units of `10^unit`.
+    fn scaled(&self, unit: i64) -> Option<i128> {
+        if self.digits.is_empty() {
+            return Some(0);
+        }
+        let last = self.exponent.checked_sub(i64::try_from(self.digits.len()).ok()?)?;
+        let zeros = u32::try_from(last.checked_sub(unit)?).ok()?;
+        let digits: i128 = self.digits.parse().ok()?;
+        let digits = if self.negative { -digits } else { digits };
+        digits.checked_mul(10_i128.checked_pow(zeros)?)
+    }
+
+    /// The power of ten of its last digit.
+    fn last(&self) -> i64 {
+        self.exponent.saturating_sub(i64::try_from(self.digits.len()).unwrap_or(FAR))
+    }
+}
+
+impl Ord for Decimal<'_> {
+    fn cmp(&self, other: &Self) -> Ordering {
+        let sign = |one: &Self| match (one.digits.is_empty(), one.negative) {
+            (true, _) => 0,
+            (false, true) => -1,
+            (false, false) => 1,
+        };
+        let size = self.exponent.cmp(&other.exponent).then_with(|| self.digits.cmp(&other.digits));
+        sign(self).cmp(&sign(other)).then(if self.negative { size.reverse() } else { size })
+    }
+}
+
+impl PartialOrd for Decimal<'_> {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+fn is_digits(text: &str) -> bool {
+    !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+fn exponent(text: &str) -> Option<i64> {
+    let digits = text.strip_prefix(['+', '-']).unwrap_or(text);
+    if !is_digits(digits) {
+        return None;
+    }
+    let size = digits.parse::<i64>().map_or(FAR, |size| size.min(FAR));
+    Some(if text.starts_with('-') { -size } else { size })
+}
+
+/// What is wrong with a number by the bounds in a schema.
+pub(super) fn number_faults(node: &Map<String, Value>, digits: &str) -> impl Iterator<Item = String> {
+    /// Whether a number fits to the one in the schema.
+    type Fits = fn(&Decimal<'_>, &Decimal<'_>) -> bool;
+    const BOUNDS: [(&str, Fits, &str); 5] = [
+        ("minimum", |value, bound| value >= bound, "at least"),
+        ("maximum", |value, bound| value <= bound, "at most"),
+        ("exclusiveMinimum", |value, bound| value > bound, "more than"),
+        ("exclusiveMaximum", |value, bound| value < bound, "less than"),
+        ("multipleOf", is_multiple, "a multiple of"),
+    ];
+    BOUNDS.into_iter().filter_map(move |(keyword, fits, words)| {
+        let Value::Number(bound) = node.get(keyword)? else { return None };
+        let told = bound.to_string();
+        let fitting = fits(&Decimal::parse(digits)?, &Decimal::parse(&told)?);
+        (!fitting).then(|| format!("is {}, must be {words} {bound}", super::words::shown(digits)))
+    })
+}
+
+/// Exactly so, where the digits are not too many; else up to what floating point makes of it.
+fn is_multiple(value: &Decimal<'_>, of: &Decimal<'_>) -> bool {
+    let unit = value.last().min(of.last());
+    if let (Some(value), Some(of)) = (value.scaled(unit), of.scaled(unit)) {
+        return value.checked_rem(of).is_none_or(|rest| rest == 0);
+    }
+    let float =
+        |one: &Decimal<'_>| format!("0.{}e{}", one.digits, one.exponent).parse::<f64>().unwrap_or(0.0);
+    let times = float(value) / float(of);
+    (times - times.round()).abs() <= times.abs() * 4.0 * f64::EPSILON
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(text: &str) -> Decimal<'_> {
+        Decimal::parse(text).unwrap()
+    }
+
+    #[test]
+    fn only_json_s_grammar_is_a_number() {
+        for text in ["0", "-0", "10", "1.50", "-1.5e+3", "1E400", "0e0", "1e99999999999999999999"] {
+            assert!(Decimal::parse(text).is_some(), "{text}");
+        }
+        for text in ["", "-", "+1", "01", ".5", "1.", "1e", "1e+", " 1", "1,000", "0x1", "NaN", "1_0", "１"]
+        {
+            assert!(Decimal::parse(text).is_none(), "{text}");
+        }
+    }
+
+    #[test]
+    fn the_order_is_that_of_the_digits() {
+        let ordered = [
+            "-1e400",
+            "-10",
+            "-9.5",
+            "-0.1",
+            "0",
+            "1e-400",
+            "0.09",
+            "0.1",
+            "1",
+            "1.5",
+            "9",
+            "10",
+            "9007199254740992",
+            "9007199254740993",
+            "340282366920938463463374607431768211455",
+            "1e400",
+        ];
+        for pair in ordered.windows(2) {
+            assert!(of(pair[0]) < of(pair[1]), "{pair:?}");
+        }
+        for (one, other) in
+            [("1", "1.0"), ("100", "1e2"), ("0.05", "5e-2"), ("-0", "0.0e5"), ("1200", "12.00E2")]
+        {
+            assert_eq!(of(one), of(other));
+        }
+    }
+
+    #[test]
+    fn whole_numbers_and_exact_floats_are_told_from_the_others() {
+        for (text, integer) in
+            [("3.0", Some("3")), ("-12e1", Some("-120")), ("-0", Some("0")), ("3.5", None), ("1e41", None)]
+        {
+            assert_eq!(of(text).plain_integer().as_deref(), integer, "{text}");
+        }
+        assert!(of("1e41").is_integer() && of("0").is_integer() && !of("1e-1").is_integer());
+        for (text, exact) in [
+            ("1.50", true),
+            ("0.1", true),
+            ("1e400", false),
+            ("9007199254740993", false),
+            ("1e-400", false),
+            ("0.0", true),
+        ] {
+            assert_eq!(of(text).is_exact_float(text), exact, "{text}");
+        }
+    }
+}
