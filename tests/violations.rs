@@ -1,4 +1,5 @@
 //! An answer that is JSON and not of the type: the model is told everything that is wrong with it, by the schema.
+#![allow(clippy::unwrap_used, reason = "tests")]
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 

@@ -290,7 +290,10 @@ async fn a_schema_of_run_time_is_checked_and_its_faults_go_to_the_model() {
     let run = Run::new(model.clone());
     assert_eq!(run.call(&primitive.ask("x")).await.unwrap(), json!(["a", "b"]));
     let feedback = &model.requests()[1].messages[2].content;
-    assert!(feedback.contains(r#"- value[1]: is not allowed; allowed: "a", "b""#), "{feedback}");
+    assert!(
+        feedback.contains(r#"- value[1]: is "x", which is not allowed; allowed: "a", "b""#),
+        "{feedback}"
+    );
 }
 
 #[test]

@@ -334,7 +334,7 @@ fn not_allowed(value: &Json<'_>) -> String {
 }
 
 /// The values that are allowed, by `const` and by `enum`, where this one is none of them.
-fn unlisted<'s>(node: &'s Map<String, Value>, value: &Json<'_>) -> impl Iterator<Item = Vec<String>> {
+fn unlisted(node: &Map<String, Value>, value: &Json<'_>) -> impl Iterator<Item = Vec<String>> {
     let only = node.get("const").map(std::slice::from_ref);
     let choices = node.get("enum").and_then(Value::as_array).map(Vec::as_slice);
     let misses = move |choices: &&[Value]| !choices.iter().any(|choice| same(&Json::from(choice), value));
