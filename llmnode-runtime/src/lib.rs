@@ -52,7 +52,7 @@ pub use ledger::{
 pub use limits::{Limits, Price, Prices};
 pub use media::{Attachment, Audio, File, Image};
 pub use model::{
-    ChatModel, Completion, FinishReason, FnModel, Message, ModelError, Part, Reply, Request, Retry,
+    ChatModel, Completion, Dialect, FinishReason, FnModel, Message, ModelError, Part, Reply, Request, Retry,
     RetryBudget, Role, ScriptedModel, Sink,
 };
 pub use node::{Exec, LlmNode, Node};

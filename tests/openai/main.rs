@@ -5,6 +5,7 @@
 
 mod answers;
 mod attachments;
+mod dialects;
 mod faults;
 mod learning;
 mod redirects;

@@ -1,10 +1,12 @@
 //! What the tests share.
 
+use std::marker::PhantomData;
+
 use llmnode_runtime::prompt::{Prompt, Segment};
 use llmnode_runtime::stub_server::{Reply, StubServer};
 use llmnode_runtime::{
-    ChatModel, Completion, Cx, Exec, LlmNode, Message, ModelError, Node, NodeError, OpenAi, OpenAiBuilder,
-    OutputSpec, Request, Role, Sink, TokenUsage,
+    ChatModel, Completion, Cx, Exec, LlmNode, LlmOutput, Message, ModelError, Node, NodeError, OpenAi,
+    OpenAiBuilder, OutputSpec, Request, Role, Sink, TokenUsage,
 };
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
@@ -72,6 +74,30 @@ impl<S: ?Sized + Sync> LlmNode<S> for Greet {
 
     fn output(&self) -> OutputSpec<String, S> {
         OutputSpec::text()
+    }
+}
+
+/// A node that asks for a type.
+pub(crate) struct Ask<T>(pub(crate) PhantomData<T>);
+
+impl<T: LlmOutput> Node for Ask<T> {
+    type Output = T;
+    const NAME: &'static str = "ask";
+}
+
+impl<S: ?Sized + Sync, T: LlmOutput> Exec<S> for Ask<T> {
+    async fn exec(&self, cx: &Cx<'_, S>) -> Result<T, NodeError> {
+        llmnode_runtime::private::exec(self, cx).await
+    }
+}
+
+impl<S: ?Sized + Sync, T: LlmOutput> LlmNode<S> for Ask<T> {
+    fn render(&self, _: &S, to: &mut Prompt) {
+        to.user(&[Segment::text("Fill in the form.")]);
+    }
+
+    fn output(&self) -> OutputSpec<T, S> {
+        OutputSpec::json(|_| {}, |_, _| {})
     }
 }
 

@@ -12,6 +12,7 @@ use super::milliseconds;
 use super::usage::{TokenUsage, Usage};
 use crate::category::Category;
 use crate::flag::Flag;
+use crate::model::Dialect;
 use crate::text::cut;
 use crate::validate::Violation;
 
@@ -103,6 +104,9 @@ pub struct AttemptRecord {
     pub retry_after: Option<Duration>,
     /// The model, as the provider names it, or else as it was asked for.
     pub model: Option<String>,
+    /// How the model was told the type of the answer; `None`: it was asked for text, or does not say.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub dialect: Option<Dialect>,
     /// Why the answer ended, as the provider says it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub finish_reason: Option<String>,
@@ -132,6 +136,7 @@ impl AttemptRecord {
             elapsed: Duration::ZERO,
             retry_after: None,
             model,
+            dialect: None,
             finish_reason: None,
             status: None,
             request_id: None,
@@ -149,6 +154,7 @@ impl AttemptRecord {
             estimate: self.estimate,
             elapsed: self.elapsed,
             retry_after: self.retry_after,
+            dialect: self.dialect,
             finish_reason: self.finish_reason.clone(),
             status: self.status,
             request_id: self.request_id.clone(),

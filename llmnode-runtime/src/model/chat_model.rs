@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::completion::Completion;
+use super::dialect::Dialect;
 use super::error::ModelError;
 use super::request::Request;
 use super::retry_budget::RetryBudget;
@@ -55,6 +56,11 @@ pub trait Sink: Send {
 
     /// The usage so far; the last one counts.
     fn usage(&mut self, usage: TokenUsage);
+
+    /// How the type of the answer is told. Default: nobody is interested.
+    fn dialect(&mut self, dialect: Dialect) {
+        let _ = dialect;
+    }
 }
 
 macro_rules! forward {

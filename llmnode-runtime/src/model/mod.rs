@@ -2,6 +2,7 @@
 
 mod chat_model;
 mod completion;
+mod dialect;
 mod error;
 mod function;
 mod message;
@@ -14,6 +15,7 @@ mod wire;
 
 pub use chat_model::{ChatModel, Sink};
 pub use completion::{Completion, FinishReason};
+pub use dialect::Dialect;
 pub use error::{ModelError, Retry};
 pub use function::FnModel;
 pub use message::{Message, Part, Role};

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
+use super::dialect::Dialect;
 use super::message::Message;
 use crate::ledger::AttemptId;
 use crate::output::OutputSchema;
@@ -22,6 +23,8 @@ pub struct Request {
     pub model: Option<String>,
     /// The schema of the answer; `None`: text.
     pub output: Option<Arc<OutputSchema>>,
+    /// How the schema is to be told; `None`: as the model does by itself. Without a schema it says nothing.
+    pub dialect: Option<Dialect>,
     /// Sampling temperature.
     pub temperature: Option<f64>,
     /// The most tokens the answer may have.
@@ -40,6 +43,7 @@ impl Request {
             messages,
             model: None,
             output: None,
+            dialect: None,
             temperature: None,
             max_tokens: None,
             extra: Map::new(),
@@ -60,6 +64,7 @@ impl fmt::Debug for Request {
             .field("messages", &self.messages)
             .field("model", &self.model)
             .field("output", &self.output.as_deref().map(OutputSchema::name))
+            .field("dialect", &self.dialect)
             .field("temperature", &self.temperature)
             .field("max_tokens", &self.max_tokens)
             .field("extra", &names(&self.extra))

@@ -2,10 +2,12 @@
 
 use std::borrow::Cow;
 
+use super::calls::{Called, called};
 use super::error_body;
-use super::response::{Choice, Choices, Response};
+use super::response::{Choice, Choices, Message, Response};
 use crate::category::Category;
 use crate::model::{Completion, FinishReason, ModelError, Retry};
+use crate::text::one_line;
 
 /// Why a successful response holds no answer.
 pub(super) enum NoAnswer {
@@ -17,8 +19,8 @@ pub(super) enum NoAnswer {
     Failure(Box<ModelError>),
 }
 
-/// Reads the body of a successful response.
-pub(super) fn read(body: &[u8]) -> Result<Completion, NoAnswer> {
+/// Reads the body of a successful response. `function` is the one that the model was forced to call.
+pub(super) fn read(body: &[u8], function: Option<&str>) -> Result<Completion, NoAnswer> {
     let body = body.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(body).trim_ascii_start();
     match body.first() {
         None => return Err(failure("the response is empty", Retry::Transport)),
@@ -41,14 +43,40 @@ pub(super) fn read(body: &[u8]) -> Result<Completion, NoAnswer> {
         Choices::Absent => return Err(failure("the response is JSON without `choices`", Retry::Transport)),
     };
     let Choice { finish_reason, message } = choice;
-    let message = message.unwrap_or_default();
-    let mut completion = Completion::new(message.content.map(Cow::into_owned).unwrap_or_default());
-    completion.refusal = message.refusal.map(Cow::into_owned).filter(|refusal| !refusal.is_empty());
-    completion.finish = finish_reason.and_then(|reason| finish(&reason));
+    let mut message = message.unwrap_or_default();
+    let refusal = message.refusal.take().map(Cow::into_owned).filter(|refusal| !refusal.is_empty());
+    let text = match text(message, function) {
+        Ok(text) => text,
+        Err(mut failure) => {
+            failure.usage = usage;
+            return Err(NoAnswer::Failure(failure));
+        }
+    };
+    let mut completion = Completion::new(text);
+    completion.refusal = refusal;
+    completion.finish = finish_reason.and_then(|reason| match &*reason {
+        "tool_calls" | "tool_use" | "function_call" if function.is_some() => Some(FinishReason::Stop),
+        reason => finish(reason),
+    });
     completion.usage = usage;
     completion.model = response.model.map(Cow::into_owned);
     completion.response_id = response.id.map(Cow::into_owned).filter(|id| !id.is_empty());
     Ok(completion)
+}
+
+/// What the model wrote: the arguments of the function that it was forced to call, or else its text.
+fn text(message: Message<'_>, function: Option<&str>) -> Result<String, Box<ModelError>> {
+    let said = message.content.map(Cow::into_owned).unwrap_or_default();
+    let Some(function) = function else { return Ok(said) };
+    match called(message.tool_calls, message.function_call, function) {
+        Called::With(arguments) => Ok(arguments),
+        Called::Other(name) if said.trim().is_empty() => {
+            let message =
+                format!("the model called {:?}, and was to call {function:?}", one_line(&name, 100));
+            Err(Box::new(ModelError::new(Category::SchemaError, message).retry(Retry::Feedback)))
+        }
+        Called::Other(_) | Called::Not => Ok(said),
+    }
 }
 
 /// The words that servers use for the same few reasons.
@@ -73,7 +101,7 @@ mod tests {
     use crate::ledger::TokenUsage;
 
     fn ok(body: &str) -> Completion {
-        match read(body.as_bytes()) {
+        match read(body.as_bytes(), None) {
             Ok(completion) => completion,
             Err(NoAnswer::Failure(error)) => panic!("{error}"),
             Err(_) => panic!("an error object or a page"),
@@ -81,7 +109,7 @@ mod tests {
     }
 
     fn fails(body: &[u8]) -> ModelError {
-        match read(body) {
+        match read(body, None) {
             Err(NoAnswer::Failure(error)) => *error,
             Err(_) => panic!("an error object or a page"),
             Ok(completion) => panic!("{completion:?}"),
@@ -110,6 +138,50 @@ mod tests {
         }
         assert_eq!(ok(&choice(r#"{"content":null,"refusal":"no"}"#)).refusal.as_deref(), Some("no"));
         assert_eq!(ok(&choice(r#"{"content":"a","refusal":""}"#)).refusal, None);
+    }
+
+    #[test]
+    fn the_arguments_of_the_forced_call_are_the_answer() {
+        let calls = |calls: &str, content: &str| {
+            let body = format!(
+                r#"{{"choices":[{{"message":{{"content":{content},"tool_calls":{calls}}},"finish_reason":"tool_calls"}}]}}"#
+            );
+            read(body.as_bytes(), Some("Choice"))
+        };
+        let one = r#"{"id":"c","type":"function","function":{"name":"Choice","arguments":"{\"n\":1}"}}"#;
+        let same = r#"{"function":{"arguments":"{ \"n\": 1 }"}}"#;
+        let object = r#"{"function":{"name":"Choice","arguments":{"n":12345678901234567890123}}}"#;
+        let other = r#"{"function":{"name":"search","arguments":"{\"n\":2}"}}"#;
+        let two = r#"{"function":{"name":"Choice","arguments":"{\"n\":2}"}}"#;
+        for (calls_made, content, text) in [
+            (format!("[{one}]"), "null", r#"{"n":1}"#),
+            (format!("[{one}]"), r#""I'll call it.""#, r#"{"n":1}"#),
+            (format!("[{one},{same}]"), "null", r#"{"n":1}"#),
+            (format!("[{one},{other},{two}]"), "null", "{\"n\":1}\n{\"n\":2}"),
+            (format!("[{object}]"), "null", r#"{"n":12345678901234567890123}"#),
+            ("[]".to_owned(), r#""{\"n\":3}""#, r#"{"n":3}"#),
+            ("null".to_owned(), r#""{\"n\":3}""#, r#"{"n":3}"#),
+            (format!("[{other}]"), r#""{\"n\":3}""#, r#"{"n":3}"#),
+            (r#"[{"function":{"name":"Choice","arguments":""}},7,{}]"#.to_owned(), "null", ""),
+            (r#"[{"function":{"name":"Choice","arguments":null}}]"#.to_owned(), "null", ""),
+        ] {
+            let Ok(completion) = calls(&calls_made, content) else { panic!("{calls_made}") };
+            assert_eq!(completion.text, text, "{calls_made}");
+            assert_eq!(completion.finish, Some(FinishReason::Stop));
+        }
+        let Err(NoAnswer::Failure(error)) = calls(&format!("[{other}]"), "null") else { panic!("an answer") };
+        assert_eq!((error.category, error.retry), (Category::SchemaError, Some(Retry::Feedback)));
+        assert!(error.message.contains("search") && error.message.contains("Choice"), "{error}");
+        // How calls were told before there were several; and a stop at the length limit stays one.
+        let older = br#"{"choices":[{"message":{"function_call":{"name":"Choice","arguments":"{}"}},"finish_reason":"length"}]}"#;
+        let Ok(completion) = read(older, Some("Choice")) else { panic!("no answer") };
+        assert_eq!((completion.text.as_str(), completion.finish), ("{}", Some(FinishReason::Length)));
+    }
+
+    #[test]
+    fn a_call_that_nobody_asked_for_is_no_answer() {
+        let message = r#"{"content":null,"tool_calls":[{"function":{"name":"Choice","arguments":"{}"}}]}"#;
+        assert_eq!(ok(&choice(message)).text, "");
     }
 
     #[test]
@@ -181,9 +253,9 @@ mod tests {
 
     #[test]
     fn pages_and_error_objects_in_a_success() {
-        assert!(matches!(read(b" \n<!DOCTYPE html><p>Login"), Err(NoAnswer::WebPage)));
+        assert!(matches!(read(b" \n<!DOCTYPE html><p>Login", None), Err(NoAnswer::WebPage)));
         for body in [r#"{"error":{"message":"busy","code":429}}"#, r#"{"error":"busy","choices":[]}"#] {
-            assert!(matches!(read(body.as_bytes()), Err(NoAnswer::ErrorObject)));
+            assert!(matches!(read(body.as_bytes(), None), Err(NoAnswer::ErrorObject)));
         }
         // ... which is no error where there is an answer.
         assert_eq!(ok(r#"{"error":{},"choices":[{"message":{"content":"a"}}]}"#).text, "a");

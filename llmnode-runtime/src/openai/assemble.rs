@@ -54,6 +54,7 @@ impl OpenAiBuilder {
         Ok(OpenAi(Arc::new(Inner {
             service,
             model: self.model,
+            dialect: self.dialect,
             key_source,
             secrets,
             learned: Learned::default(),

@@ -7,7 +7,7 @@ use super::OpenAi;
 use super::secret::Secret;
 use crate::category::Category;
 use crate::error::NodeError;
-use crate::model::RetryBudget;
+use crate::model::{Dialect, RetryBudget};
 
 pub(super) const KEY: &str = "OPENAI_API_KEY";
 const BASE_URL: &str = "OPENAI_BASE_URL";
@@ -34,6 +34,7 @@ pub struct OpenAiBuilder {
     pub(super) key: Option<Given<Secret>>,
     pub(super) without_key: bool,
     pub(super) model: Option<String>,
+    pub(super) dialect: Option<Dialect>,
     pub(super) headers: Vec<(String, Secret)>,
     pub(super) client_request_id: bool,
     pub(super) connect_timeout: Duration,
@@ -60,6 +61,7 @@ impl Default for OpenAiBuilder {
             key: None,
             without_key: false,
             model: None,
+            dialect: None,
             headers: Vec::new(),
             client_request_id: true,
             connect_timeout: Duration::from_secs(5),
@@ -129,6 +131,14 @@ impl OpenAiBuilder {
     /// Sets the model for calls that name none. No default.
     pub fn model(mut self, model: impl Into<String>) -> Self {
         self.model = Some(model.into());
+        self
+    }
+
+    /// Sets how the types of answers are asked for, by calls that do not say it. Default: [`Dialect::Strict`], or
+    /// [`Dialect::Schema`] where it cannot say what the type is. Where the endpoint refuses a dialect, the next one
+    /// is learned, and remembered by this model's handle and its clones.
+    pub fn dialect(mut self, dialect: Dialect) -> Self {
+        self.dialect = Some(dialect);
         self
     }
 
@@ -229,6 +239,7 @@ impl fmt::Debug for OpenAiBuilder {
             .field("base_url", &self.base_url.as_ref().map(|_| "[given]"))
             .field("api_key", &self.key.as_ref().map(|key| &key.value))
             .field("model", &self.model)
+            .field("dialect", &self.dialect)
             .field("headers", &headers)
             .field("connect_timeout", &self.connect_timeout)
             .field("attempt_timeout", &self.attempt_timeout)

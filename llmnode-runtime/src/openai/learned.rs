@@ -3,10 +3,14 @@
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use super::error_body::ErrorBody;
+use super::dialects::{Dialects, ruled_out};
+use super::refused::Refused;
+use crate::model::Dialect;
 
 /// More models than this at one base URL are not remembered at once.
 const CAPACITY: usize = 256;
+/// And of one model, no more schemas that it refuses.
+const SCHEMAS: usize = 64;
 
 /// How to ask a model.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -16,164 +20,81 @@ pub(super) struct Habits {
     pub(super) max_completion_tokens: bool,
     /// The temperature is left out.
     pub(super) no_temperature: bool,
-    /// How the schema is sent.
-    pub(super) format: Format,
+    /// The dialects that schemas are not sent in.
+    pub(super) refused: Dialects,
 }
 
-/// How a schema is sent, from the most to the least binding.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) enum Format {
-    /// In the strict dialect where the type allows it.
-    #[default]
-    Strict,
-    /// As plain JSON Schema that does not bind the model.
-    Plain,
-    /// In the prompt, with JSON required.
-    JsonObject,
-    /// In the prompt only.
-    Prompted,
+/// How a request was asked, as far as it can be refused.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Way<'a> {
+    pub(super) habits: Habits,
+    /// The dialect that the request's schema was sent in, and the schema's name.
+    pub(super) schema: Option<(Dialect, &'a str)>,
 }
 
-/// The part of a request that was refused.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Refused {
-    MaxTokens,
-    Temperature,
-    /// Any response format.
-    Format,
-    /// The response format `json_schema`.
-    JsonSchema,
-    /// What is said about the response format names `json_object`, as the one that is offered or the one refused.
-    JsonObject,
-    /// The schema within the response format.
-    Schema,
+/// What is known of one model.
+#[derive(Debug, Default)]
+struct Known {
+    habits: Habits,
+    /// Dialects that refuse one schema, by its name: others may well be taken.
+    schemas: Vec<(String, Dialects)>,
 }
 
 /// Remembers the habits of models, by the model's id.
 #[derive(Debug, Default)]
-pub(super) struct Learned(Mutex<HashMap<String, Habits>>);
+pub(super) struct Learned(Mutex<HashMap<String, Known>>);
 
 impl Learned {
-    /// How to ask this model.
-    pub(super) fn of(&self, model: &str) -> Habits {
-        self.lock().get(model).copied().unwrap_or_default()
+    /// How to ask this model, for an answer that conforms to the schema of this name.
+    pub(super) fn of(&self, model: &str, schema: Option<&str>) -> Habits {
+        let known = self.lock();
+        let Some(known) = known.get(model) else { return Habits::default() };
+        let own = known.schemas.iter().find(|(name, _)| Some(name.as_str()) == schema);
+        let own = own.map_or(Dialects::default(), |(_, refused)| *refused);
+        Habits { refused: known.habits.refused.and(own), ..known.habits }
     }
 
-    /// Remembers that this part was refused when asked by these habits. Whether there is another way to ask.
-    pub(super) fn learn(&self, model: &str, asked: Habits, refused: Refused) -> bool {
-        let Some(next) = asked.without(refused) else { return false };
-        let mut known = self.lock();
-        let now = known.get(model).copied().unwrap_or_default();
-        // A refusal of what is no longer asked that way teaches nothing new.
-        if now.part(refused) == asked.part(refused) {
-            if known.len() >= CAPACITY && !known.contains_key(model) {
-                known.clear();
-            }
-            known.insert(model.to_owned(), now.with_part_of(next, refused));
+    /// Remembers that this part was refused of a request that was asked this way. Whether there is another way to ask.
+    pub(super) fn learn(&self, model: &str, asked: Way<'_>, refused: Refused) -> bool {
+        let dialects = asked.schema.map_or(Dialects::default(), |(dialect, _)| ruled_out(refused, dialect));
+        let teaches = match refused {
+            Refused::MaxTokens => !asked.habits.max_completion_tokens,
+            Refused::Temperature => !asked.habits.no_temperature,
+            _ => !dialects.is_empty(),
+        };
+        if !teaches {
+            return false;
+        }
+        let mut all = self.lock();
+        if all.len() >= CAPACITY && !all.contains_key(model) {
+            all.clear();
+        }
+        let known = all.entry(model.to_owned()).or_default();
+        match (refused, asked.schema) {
+            (Refused::MaxTokens, _) => known.habits.max_completion_tokens = true,
+            (Refused::Temperature, _) => known.habits.no_temperature = true,
+            (Refused::Schema, Some((_, name))) => known.refuse_schema(name, dialects),
+            _ => known.habits.refused = known.habits.refused.and(dialects),
         }
         true
     }
 
-    fn lock(&self) -> MutexGuard<'_, HashMap<String, Habits>> {
+    fn lock(&self) -> MutexGuard<'_, HashMap<String, Known>> {
         // Nothing panics while it holds the lock.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Habits {
-    /// The next way to ask after this part was refused, if there is one.
-    fn without(self, refused: Refused) -> Option<Habits> {
-        let format = |format| Some(Habits { format, ..self });
-        match (refused, self.format) {
-            (Refused::MaxTokens, _) => {
-                (!self.max_completion_tokens).then_some(Habits { max_completion_tokens: true, ..self })
-            }
-            (Refused::Temperature, _) => {
-                (!self.no_temperature).then_some(Habits { no_temperature: true, ..self })
-            }
-            (Refused::Schema, Format::Strict) => format(Format::Plain),
-            (Refused::Schema, Format::Plain)
-            | (Refused::JsonSchema | Refused::JsonObject, Format::Strict | Format::Plain) => {
-                format(Format::JsonObject)
-            }
-            (Refused::JsonObject, Format::JsonObject)
-            | (Refused::Format, Format::Strict | Format::Plain | Format::JsonObject) => {
-                format(Format::Prompted)
-            }
-            // A refusal of what was not asked teaches nothing.
-            (Refused::JsonSchema | Refused::Schema, Format::JsonObject) | (_, Format::Prompted) => None,
+impl Known {
+    fn refuse_schema(&mut self, name: &str, dialects: Dialects) {
+        if let Some((_, refused)) = self.schemas.iter_mut().find(|(own, _)| own == name) {
+            *refused = refused.and(dialects);
+            return;
         }
-    }
-
-    fn with_part_of(self, other: Habits, refused: Refused) -> Habits {
-        match refused {
-            Refused::MaxTokens => Habits { max_completion_tokens: other.max_completion_tokens, ..self },
-            Refused::Temperature => Habits { no_temperature: other.no_temperature, ..self },
-            Refused::Format | Refused::JsonSchema | Refused::JsonObject | Refused::Schema => {
-                Habits { format: other.format, ..self }
-            }
+        if self.schemas.len() >= SCHEMAS {
+            self.schemas.remove(0);
         }
-    }
-
-    /// Only what a refusal of this part is about.
-    fn part(self, refused: Refused) -> Habits {
-        Habits::default().with_part_of(self, refused)
-    }
-}
-
-/// Codes that say that a field or its value is not supported.
-const MARKS: [&str; 4] =
-    ["unsupported_parameter", "unsupported_value", "unknown_parameter", "unrecognized_request_argument"];
-
-/// The same in words, for servers that send no code.
-const PHRASES: [&str; 10] = [
-    "not supported",
-    "unsupported",
-    "does not support",
-    "doesn't support",
-    "unavailable",
-    "unknown parameter",
-    "unknown field",
-    "unrecognized",
-    "not permitted",
-    "must be 'text' or 'json_object'",
-];
-
-/// The fields that can be asked for in another way.
-const FIELDS: [(&str, Refused); 6] = [
-    ("max_tokens", Refused::MaxTokens),
-    ("max_completion_tokens", Refused::MaxTokens),
-    ("temperature", Refused::Temperature),
-    ("response_format", Refused::Format),
-    ("response format", Refused::Format),
-    ("json_schema", Refused::JsonSchema),
-];
-
-/// The part of our request that this error refuses as such. A value that is merely out of range is no reason to
-/// leave the part out.
-pub(super) fn refused(status: u16, error: &ErrorBody) -> Option<Refused> {
-    if !matches!(status, 400 | 422) {
-        return None;
-    }
-    let text = error.message.to_lowercase();
-    if text.contains("invalid schema for response_format") {
-        return Some(Refused::Schema);
-    }
-    let refuses =
-        MARKS.iter().any(|mark| error.is_marked(mark)) || PHRASES.iter().any(|part| text.contains(part));
-    if !refuses {
-        return None;
-    }
-    let by_param = FIELDS.iter().find(|(field, _)| error.param.as_deref() == Some(field));
-    // The first field that the text names is the one at fault; a remedy follows it.
-    let by_text = || {
-        let found = FIELDS.iter().filter_map(|field| Some((text.find(field.0)?, field)));
-        found.min_by_key(|(at, _)| *at).map(|(_, field)| field)
-    };
-    match by_param.or_else(by_text)?.1 {
-        Refused::Format if text.contains("json_schema") => Some(Refused::JsonSchema),
-        Refused::Format if text.contains("json_object") => Some(Refused::JsonObject),
-        part => Some(part),
+        self.schemas.push((name.to_owned(), dialects));
     }
 }
 
@@ -181,135 +102,93 @@ pub(super) fn refused(status: u16, error: &ErrorBody) -> Option<Refused> {
 mod tests {
     use super::*;
 
-    fn of(status: u16, message: &str, param: Option<&str>, code: Option<&str>) -> Option<Refused> {
-        let body = serde_json::json!({"error": {"message": message, "param": param, "code": code}});
-        refused(status, &ErrorBody::read(body.to_string().as_bytes()))
+    fn by(dialect: Dialect) -> Way<'static> {
+        Way { schema: Some((dialect, "A")), ..Way::default() }
     }
 
-    #[test]
-    fn what_is_refused() {
-        for (message, param, code, expected) in [
-            (
-                "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead.",
-                Some("max_tokens"),
-                Some("unsupported_parameter"),
-                Some(Refused::MaxTokens),
-            ),
-            (
-                "Unsupported parameter: 'max_tokens'. Use 'max_completion_tokens' instead.",
-                None,
-                None,
-                Some(Refused::MaxTokens),
-            ),
-            (
-                "Unsupported value: 'temperature' does not support 0.2 with this model. Only the default (1) value is supported.",
-                Some("temperature"),
-                Some("unsupported_value"),
-                Some(Refused::Temperature),
-            ),
-            (
-                "response_format.type `json_schema` is unavailable now",
-                None,
-                Some("invalid_request_error"),
-                Some(Refused::JsonSchema),
-            ),
-            (
-                "This model does not support response format `json_schema`.",
-                None,
-                None,
-                Some(Refused::JsonSchema),
-            ),
-            ("'response_format.type' must be 'text' or 'json_object'", None, None, Some(Refused::JsonObject)),
-            ("Unknown parameter: 'response_format'", Some("response_format"), None, Some(Refused::Format)),
-            (
-                "Invalid schema for response_format 'Choice': $ref cannot have keywords",
-                Some("response_format"),
-                None,
-                Some(Refused::Schema),
-            ),
-            (
-                "Invalid 'temperature': decimal below minimum value",
-                Some("temperature"),
-                Some("decimal_below_min_value"),
-                None,
-            ),
-            (
-                "max_tokens is too large: 100000. This model supports at most 4096",
-                Some("max_tokens"),
-                None,
-                None,
-            ),
-            ("Unsupported parameter: 'seed'", Some("seed"), Some("unsupported_parameter"), None),
-            ("no", None, None, None),
-        ] {
-            assert_eq!(of(400, message, param, code), expected, "{message}");
-        }
-        assert_eq!(of(500, "temperature is not supported", Some("temperature"), None), None);
+    fn refuses(learned: &Learned, model: &str, dialect: Dialect) -> bool {
+        learned.of(model, Some("A")).refused.contains(dialect)
     }
 
     #[test]
     fn each_refusal_leads_on_and_the_last_one_ends_it() {
         let learned = Learned::default();
-        for (refused, format) in [
-            (Refused::Schema, Format::Plain),
-            (Refused::Schema, Format::JsonObject),
-            (Refused::JsonObject, Format::Prompted),
+        for (refused, asked, next) in [
+            (Refused::Schema, Dialect::Strict, Dialect::Schema),
+            (Refused::Schema, Dialect::Schema, Dialect::JsonObject),
+            (Refused::FormatType, Dialect::JsonObject, Dialect::Prompt),
         ] {
-            assert!(learned.learn("m", learned.of("m"), refused));
-            assert_eq!(learned.of("m").format, format);
+            assert!(learned.learn("m", by(asked), refused));
+            assert!(refuses(&learned, "m", asked) && !refuses(&learned, "m", next));
         }
-        assert!(!learned.learn("m", learned.of("m"), Refused::Format));
-        assert!(learned.learn("m", learned.of("m"), Refused::MaxTokens));
-        assert!(!learned.learn("m", learned.of("m"), Refused::MaxTokens));
-        assert_eq!(learned.of("other"), Habits::default());
+        assert!(!learned.learn("m", by(Dialect::Prompt), Refused::Format));
+        assert!(learned.learn("m", Way::default(), Refused::MaxTokens));
+        let asked = Way { habits: learned.of("m", None), schema: None };
+        assert!(!learned.learn("m", asked, Refused::MaxTokens));
+        assert_eq!(learned.of("other", Some("A")), Habits::default());
     }
 
     #[test]
     fn what_was_not_asked_cannot_be_refused() {
-        let json_object = Habits { format: Format::JsonObject, ..Habits::default() };
-        assert_eq!(json_object.without(Refused::JsonSchema), None);
-        assert_eq!(json_object.without(Refused::Schema), None);
-        let prompted = Some(Habits { format: Format::Prompted, ..Habits::default() });
-        assert_eq!(json_object.without(Refused::Format), prompted);
-        assert_eq!(Habits::default().without(Refused::Format), prompted);
+        let learned = Learned::default();
+        for refused in [Refused::JsonSchema, Refused::Schema, Refused::Tools] {
+            assert!(!learned.learn("m", by(Dialect::JsonObject), refused));
+        }
+        assert!(!learned.learn("m", Way::default(), Refused::Format), "no schema was sent");
+        assert_eq!(learned.of("m", Some("A")), Habits::default());
     }
 
     #[test]
     fn requests_in_flight_together_learn_one_step() {
         let learned = Learned::default();
         for _ in 0..64 {
-            assert!(learned.learn("m", Habits::default(), Refused::JsonSchema));
+            assert!(learned.learn("m", by(Dialect::Strict), Refused::JsonSchema));
         }
-        assert_eq!(learned.of("m").format, Format::JsonObject);
+        assert!(!refuses(&learned, "m", Dialect::JsonObject));
     }
 
     #[test]
     fn a_late_refusal_leads_no_model_back() {
         let learned = Learned::default();
-        let asked = Habits::default();
-        assert!(learned.learn("m", asked, Refused::Format));
-        assert!(learned.learn("m", asked, Refused::Schema), "another way to ask is known");
-        assert_eq!(learned.of("m").format, Format::Prompted);
+        assert!(learned.learn("m", by(Dialect::Strict), Refused::Format));
+        assert!(learned.learn("m", by(Dialect::Strict), Refused::Schema), "another way to ask is known");
+        assert!(refuses(&learned, "m", Dialect::JsonObject));
+    }
+
+    #[test]
+    fn a_schema_that_is_refused_says_nothing_of_others() {
+        let learned = Learned::default();
+        assert!(learned.learn("m", by(Dialect::Strict), Refused::Schema));
+        assert!(learned.of("m", Some("A")).refused.contains(Dialect::Strict));
+        assert!(!learned.of("m", Some("B")).refused.contains(Dialect::Strict));
+        assert!(learned.learn("m", by(Dialect::Schema), Refused::JsonSchema));
+        assert!(learned.of("m", Some("B")).refused.contains(Dialect::Strict), "this one is about the model");
     }
 
     #[test]
     fn what_is_learned_of_one_part_leaves_the_others_and_other_models() {
         let learned = Learned::default();
-        assert!(learned.learn("m", Habits::default(), Refused::Schema));
-        assert!(learned.learn("m", learned.of("m"), Refused::Temperature));
-        assert!(!learned.learn("m", learned.of("m"), Refused::Temperature));
-        learned.learn("n", Habits::default(), Refused::MaxTokens);
-        let (m, n) = (learned.of("m"), learned.of("n"));
-        assert_eq!((m.format, m.no_temperature, m.max_completion_tokens), (Format::Plain, true, false));
-        assert_eq!((n.format, n.no_temperature, n.max_completion_tokens), (Format::Strict, false, true));
+        assert!(learned.learn("m", by(Dialect::Strict), Refused::JsonSchema));
+        assert!(learned.learn("m", by(Dialect::JsonObject), Refused::Temperature));
+        learned.learn("n", Way::default(), Refused::MaxTokens);
+        let (m, n) = (learned.of("m", None), learned.of("n", None));
+        assert_eq!((m.no_temperature, m.max_completion_tokens), (true, false));
+        assert!(m.refused.contains(Dialect::Schema) && n.refused.is_empty());
+        assert_eq!((n.no_temperature, n.max_completion_tokens), (false, true));
     }
 
     #[test]
     fn the_memory_is_bounded() {
         let learned = Learned::default();
         for model in 0..10 * CAPACITY {
-            learned.learn(&model.to_string(), Habits::default(), Refused::Temperature);
+            learned.learn(&model.to_string(), Way::default(), Refused::Temperature);
         }
         assert!(learned.lock().len() <= CAPACITY);
+        for name in 0..10 * SCHEMAS {
+            let name = name.to_string();
+            let asked = Way { schema: Some((Dialect::Strict, name.as_str())), ..Way::default() };
+            assert!(learned.learn("m", asked, Refused::Schema));
+        }
+        assert!(learned.lock()["m"].schemas.len() <= SCHEMAS);
     }
 }

@@ -5,8 +5,10 @@
 
 mod answer;
 mod assemble;
+mod calls;
 mod classify;
 mod config;
+mod dialects;
 mod endpoint;
 mod error_body;
 mod learned;
@@ -15,6 +17,7 @@ mod moved;
 #[cfg(test)]
 mod properties;
 mod refusal;
+mod refused;
 mod request;
 mod response;
 mod retry_after;
@@ -33,14 +36,16 @@ use std::time::{Duration, SystemTime};
 use reqwest::{Response, StatusCode, Url};
 
 use self::answer::NoAnswer;
-use self::learned::{Habits, Learned};
+use self::learned::{Learned, Way};
 use self::moved::Moved;
 use self::secret::Secret;
 use self::service::{Deadline, Service};
 use crate::BoxFuture;
 use crate::category::Category;
 use crate::error::NodeError;
-use crate::model::{ChatModel, Completion, FinishReason, ModelError, Request, Retry, RetryBudget, Sink};
+use crate::model::{
+    ChatModel, Completion, Dialect, FinishReason, ModelError, Request, Retry, RetryBudget, Sink,
+};
 use crate::testing;
 use crate::text::one_line;
 
@@ -71,6 +76,8 @@ struct Inner {
     key_source: &'static str,
     /// What no message may show.
     secrets: Vec<Secret>,
+    /// How types are asked for, where a request does not say it.
+    dialect: Option<Dialect>,
     learned: Learned,
     moved: Moved,
     retry_budget: RetryBudget,
@@ -151,14 +158,24 @@ impl Head {
 struct Asked<'a> {
     request: &'a Request,
     model: &'a str,
-    habits: Habits,
+    way: Way<'a>,
     deadline: Deadline,
+}
+
+impl Asked<'_> {
+    /// The function that the model was forced to call.
+    fn function(&self) -> Option<&str> {
+        self.way.schema.filter(|(dialect, _)| *dialect == Dialect::Tool).map(|(_, name)| name)
+    }
 }
 
 impl Inner {
     async fn complete(&self, request: &Request, sink: &mut dyn Sink) -> Result<Completion, ModelError> {
         let asked = self.prepare(request).map_err(unsent)?;
-        let body = request::encode(request, asked.model, asked.habits)
+        if let Some((dialect, _)) = asked.way.schema {
+            sink.dialect(dialect);
+        }
+        let body = request::encode(request, asked.model, asked.way)
             .map_err(|error| unsent(format!("the request cannot be written as JSON: {error}")))?;
         let url = self.moved.place(&self.service.endpoint.url);
         let response = self.service.send(url.clone(), body, request.correlation, asked.deadline).await?;
@@ -191,8 +208,30 @@ impl Inner {
         if let Some(fault) = request.own_fields_in_extra().next() {
             return Err(fault);
         }
-        let habits = self.learned.of(model);
-        Ok(Asked { request, model, habits, deadline: self.service.deadline() })
+        let way = self.way(request, model)?;
+        Ok(Asked { request, model, way, deadline: self.service.deadline() })
+    }
+
+    /// How this model is asked for what the request wants.
+    fn way<'a>(&'a self, request: &'a Request, model: &str) -> Result<Way<'a>, String> {
+        // A response format of the program's own takes the place of any dialect.
+        let own = request.extra.contains_key("response_format");
+        let Some(schema) = request.output.as_deref().filter(|_| !own) else {
+            return Ok(Way { habits: self.learned.of(model, None), schema: None });
+        };
+        let habits = self.learned.of(model, Some(schema.name()));
+        let chosen = request.dialect.or(self.dialect);
+        let dialect = dialects::dialect(chosen, schema, habits.refused).map_err(|error| {
+            format!("{error}\nor choose another dialect than `strict`: `schema` takes any type")
+        })?;
+        let taken = ["tools", "tool_choice"].into_iter().find(|field| request.extra.contains_key(*field));
+        match taken.filter(|_| dialect == Dialect::Tool) {
+            Some(field) => Err(format!(
+                "the dialect `tool` makes the request's `{field}`, and `extra` holds one, too; leave it out, or \
+                 choose another dialect"
+            )),
+            None => Ok(Way { habits, schema: Some((dialect, schema.name())) }),
+        }
     }
 
     async fn receive(
@@ -212,7 +251,7 @@ impl Inner {
             return Err(self.refusal(&head, &body.unwrap_or_default(), asked));
         }
         let outcome = match body {
-            Ok(body) => match answer::read(&body) {
+            Ok(body) => match answer::read(&body, asked.function()) {
                 Ok(completion) => Ok(completion),
                 Err(_) if head.encoded => Err(self.encoded(&body)),
                 Err(NoAnswer::ErrorObject) => return Err(self.refusal(&head, &body, asked)),

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use super::error_body::ErrorBody;
 use super::secret::{Secret, redact};
-use super::{answer, classify, learned, retry_after, wait_hint};
+use super::{answer, classify, refused, retry_after, wait_hint};
 
 /// Bytes that come close to what servers send: real members with values of any kind, cut anywhere.
 fn bodies() -> impl Strategy<Value = Vec<u8>> {
@@ -167,7 +167,7 @@ proptest! {
         // A member that nobody knows yet.
         body[format!("x-{more}")] = json!({"deep": [[more]]});
         let bytes = serde_json::to_vec(&body).unwrap();
-        match answer::read(&bytes) {
+        match answer::read(&bytes, None) {
             Ok(completion) => prop_assert_eq!(completion.text, "paid for"),
             Err(_) => prop_assert!(false, "{}", body),
         }
@@ -175,9 +175,9 @@ proptest! {
 
     #[test]
     fn any_body_is_read(body in bodies(), status in 100u16..1000) {
-        let _ = answer::read(&body);
+        let _ = (answer::read(&body, None), answer::read(&body, Some("Choice")));
         let error = ErrorBody::read(&body);
-        let _ = (classify::classify(status, &error), learned::refused(status, &error));
+        let _ = (classify::classify(status, &error), refused::refused(status, &error));
     }
 
     #[test]

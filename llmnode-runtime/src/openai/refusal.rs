@@ -1,8 +1,8 @@
 //! What becomes of a response that holds no answer: the category, the decision, and a message for a person.
 
 use super::error_body::ErrorBody;
-use super::learned::Refused;
-use super::{Asked, Head, Inner, classify, learned, secret, wait_hint};
+use super::refused::{Refused, refused};
+use super::{Asked, Head, Inner, classify, secret, wait_hint};
 use crate::category::{Category, Group};
 use crate::model::{ModelError, Retry};
 use crate::text::one_line;
@@ -65,18 +65,17 @@ impl Inner {
 
     /// Whether the refusal teaches a way to ask that the model may accept.
     fn learns(&self, status: u16, error: &ErrorBody, asked: &Asked<'_>) -> bool {
-        let Some(part) = learned::refused(status, error) else { return false };
+        let Some(part) = refused(status, error) else { return false };
         let given = |field| asked.request.extra.contains_key(field);
         let is_ours = match part {
             Refused::MaxTokens => {
                 asked.request.max_tokens.is_some() && !given("max_tokens") && !given("max_completion_tokens")
             }
             Refused::Temperature => asked.request.temperature.is_some() && !given("temperature"),
-            Refused::Format | Refused::JsonSchema | Refused::JsonObject | Refused::Schema => {
-                asked.request.output.is_some() && !given("response_format")
-            }
+            // Without a dialect there is nothing to learn about one.
+            _ => true,
         };
-        let learns = is_ours && self.learned.learn(asked.model, asked.habits, part);
+        let learns = is_ours && self.learned.learn(asked.model, asked.way, part);
         if learns {
             tracing::debug!(target: "llmnode::openai", model = asked.model, refused = ?part, "will ask differently");
         }

@@ -6,8 +6,8 @@ use serde::Serialize;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
-use super::learned::{Format, Habits};
-use crate::model::{Message, Request, Role};
+use super::learned::Way;
+use crate::model::{Dialect, Message, Request, Role};
 use crate::output::OutputSchema;
 
 #[derive(Serialize)]
@@ -21,6 +21,12 @@ struct Body<'a> {
     max_completion_tokens: Option<u32>,
     #[serde(skip_serializing_if = "Option::is_none")]
     response_format: Option<ResponseFormat<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tools: Option<[Tool<Function<'a>>; 1]>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tool_choice: Option<Tool<Name<'a>>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    parallel_tool_calls: Option<bool>,
     #[serde(flatten)]
     extra: &'a Map<String, Value>,
     /// Last, so that what a node's requests have in common is the beginning of the body.
@@ -48,15 +54,36 @@ struct JsonSchema<'a> {
     strict: bool,
 }
 
-/// Writes the request for a model that wants to be asked by these habits.
-pub(super) fn encode(request: &Request, model: &str, habits: Habits) -> Result<Vec<u8>, serde_json::Error> {
-    let schema = request.output.as_deref();
+/// A function, or the one to call.
+#[derive(Serialize)]
+#[serde(tag = "type", rename = "function")]
+struct Tool<F> {
+    function: F,
+}
+
+#[derive(Serialize)]
+struct Function<'a> {
+    name: &'a str,
+    parameters: &'a RawValue,
+    strict: bool,
+}
+
+#[derive(Serialize)]
+struct Name<'a> {
+    name: &'a str,
+}
+
+/// Writes the request for a model that wants to be asked this way.
+pub(super) fn encode(request: &Request, model: &str, way: Way<'_>) -> Result<Vec<u8>, serde_json::Error> {
+    let Way { habits, schema: asked } = way;
+    let typed = asked.and_then(|(dialect, _)| Some((dialect, request.output.as_deref()?)));
     let given = |field: &str| request.extra.contains_key(field);
     let limit = request.max_tokens.filter(|_| !given("max_tokens") && !given("max_completion_tokens"));
+    let function = typed.filter(|(dialect, _)| *dialect == Dialect::Tool).map(|(_, schema)| schema);
     let body = Body {
         model,
-        messages: match schema {
-            Some(schema) if matches!(habits.format, Format::JsonObject | Format::Prompted) => {
+        messages: match typed {
+            Some((Dialect::JsonObject | Dialect::Prompt, schema)) => {
                 Messages::WithInstruction(with_instruction(&request.messages, schema))
             }
             _ => Messages::AsTheyAre(&request.messages),
@@ -64,13 +91,15 @@ pub(super) fn encode(request: &Request, model: &str, habits: Habits) -> Result<V
         temperature: request.temperature.filter(|_| !habits.no_temperature && !given("temperature")),
         max_tokens: limit.filter(|_| !habits.max_completion_tokens),
         max_completion_tokens: limit.filter(|_| habits.max_completion_tokens),
-        response_format: schema
-            .filter(|_| !given("response_format"))
-            .and_then(|s| response_format(s, habits.format)),
+        response_format: typed.and_then(|(dialect, schema)| response_format(schema, dialect)),
+        tools: function.map(|schema| [Tool { function: call_of(schema) }]),
+        tool_choice: function.map(|schema| Tool { function: Name { name: schema.name() } }),
+        parallel_tool_calls: function.filter(|_| !given("parallel_tool_calls")).map(|_| false),
         extra: &request.extra,
     };
     let text: usize = request.messages.iter().map(size).sum();
-    let mut bytes = Vec::with_capacity(text + schema.map_or(0, |schema| schema.plain().get().len()) + 256);
+    let schema = typed.map_or(0, |(_, schema)| schema.plain().get().len());
+    let mut bytes = Vec::with_capacity(text + schema + 256);
     serde_json::to_writer(&mut bytes, &body)?;
     Ok(bytes)
 }
@@ -81,19 +110,29 @@ fn size(message: &Message) -> usize {
     message.content.len() + attached + 64
 }
 
-fn response_format(schema: &OutputSchema, format: Format) -> Option<ResponseFormat<'_>> {
-    let json_schema = |raw, strict| {
+fn response_format(schema: &OutputSchema, dialect: Dialect) -> Option<ResponseFormat<'_>> {
+    let json_schema = |(raw, strict)| {
         Some(ResponseFormat::JsonSchema {
             json_schema: JsonSchema { name: schema.name(), schema: raw, strict },
         })
     };
-    match (format, schema.strict()) {
-        (Format::Strict, Ok(raw)) => json_schema(raw, true),
-        // A type that the strict dialect cannot express still goes as plain JSON Schema.
-        (Format::Strict, Err(_)) | (Format::Plain, _) => json_schema(schema.plain(), false),
-        (Format::JsonObject, _) => Some(ResponseFormat::JsonObject),
-        (Format::Prompted, _) => None,
+    match dialect {
+        Dialect::Strict => json_schema(strict_if_possible(schema)),
+        Dialect::Schema => json_schema((schema.plain(), false)),
+        Dialect::JsonObject => Some(ResponseFormat::JsonObject),
+        Dialect::Prompt | Dialect::Tool => None,
     }
+}
+
+/// The function whose arguments are the answer.
+fn call_of(schema: &OutputSchema) -> Function<'_> {
+    let (parameters, strict) = strict_if_possible(schema);
+    Function { name: schema.name(), parameters, strict }
+}
+
+/// The schema in the strict dialect, and that it is; or the plain one.
+fn strict_if_possible(schema: &OutputSchema) -> (&RawValue, bool) {
+    schema.strict().map_or_else(|_| (schema.plain(), false), |strict| (strict, true))
 }
 
 /// The messages, with the schema told in the system message: a model that takes no schema has to be told.

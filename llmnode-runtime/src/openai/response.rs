@@ -11,6 +11,7 @@ use serde::de::value::MapAccessDeserializer;
 use serde::de::{DeserializeSeed, IgnoredAny, MapAccess, SeqAccess};
 use serde::{Deserialize, Deserializer};
 
+use super::calls::{FunctionCall, ToolCall, tool_calls};
 use super::lenient::{Any, Object, Shape, object, text, tokens};
 use crate::ledger::TokenUsage;
 
@@ -54,6 +55,11 @@ pub(super) struct Message<'a> {
     pub(super) content: Option<Cow<'a, str>>,
     #[serde(borrow, deserialize_with = "text")]
     pub(super) refusal: Option<Cow<'a, str>>,
+    #[serde(borrow, deserialize_with = "tool_calls")]
+    pub(super) tool_calls: Vec<ToolCall<'a>>,
+    /// How a call was told before there were several.
+    #[serde(borrow, deserialize_with = "object")]
+    pub(super) function_call: Option<FunctionCall<'a>>,
 }
 
 #[derive(Debug, Default, Deserialize)]

@@ -142,11 +142,16 @@ impl OutputSchema {
     ///
     /// # Errors
     /// All places that strict mode can't express (maps, tuples of mixed types, free-form values), each with
-    /// its remedy. The plain dialect is then the one to send.
+    /// its remedy. The plain dialect is then the one to send. A `tracing` event says it, too, once for each schema.
     pub fn strict(&self) -> Result<&RawValue, &StrictError> {
-        let strict =
-            self.strict.get_or_init(|| strict::strict(&self.tree, &self.name).map(|tree| raw(&tree)));
-        strict.as_ref().map(|raw| &**raw)
+        let write = || {
+            let strict = strict::strict(&self.tree, &self.name).map(|tree| raw(&tree));
+            if let Err(error) = &strict {
+                tracing::info!(target: "llmnode::schema", name = self.name, "{error}");
+            }
+            strict
+        };
+        self.strict.get_or_init(write).as_ref().map(|raw| &**raw)
     }
 
     /// Whether both dialects ask for `{"value": ..}`, because the type itself is no JSON object.

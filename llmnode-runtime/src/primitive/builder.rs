@@ -10,6 +10,7 @@ use serde_json::Value;
 use super::{Inner, Primitive, supported};
 use crate::category::Category;
 use crate::error::NodeError;
+use crate::model::Dialect;
 use crate::output::{Answer, Json, LlmOutput, OutputSchema, Read, Reader, Untyped, read, violations};
 use crate::recovery::{Backoff, Failures, Recovery};
 use crate::settings::{Settings, faults};
@@ -77,6 +78,12 @@ impl PrimitiveBuilder {
     /// Sets the most tokens an answer may have, 1 or more. Default: the provider's.
     pub fn max_tokens(mut self, max_tokens: u32) -> Self {
         self.settings.max_tokens = Some(max_tokens);
+        self
+    }
+
+    /// Sets how the type of the answer is told. Default: as the model does by itself.
+    pub fn dialect(mut self, dialect: Dialect) -> Self {
+        self.settings.dialect = Some(dialect);
         self
     }
 

@@ -13,7 +13,7 @@ use crate::category::Category;
 use crate::flag::Flag;
 use crate::ledger::{AttemptRecord, OpenAttempt, TokenUsage, prompt_tokens};
 use crate::limits::Reservation;
-use crate::model::{ChatModel, Completion, FinishReason, ModelError, Request, Retry, Sink};
+use crate::model::{ChatModel, Completion, Dialect, FinishReason, ModelError, Request, Retry, Sink};
 use crate::output::Reader;
 use crate::panics::caught;
 use crate::settings::Resolved;
@@ -249,5 +249,9 @@ impl Sink for Watch<'_, '_, '_> {
     fn usage(&mut self, usage: TokenUsage) {
         self.open.note(|record| record.usage = Some(usage));
         self.reserved.see(usage);
+    }
+
+    fn dialect(&mut self, dialect: Dialect) {
+        self.open.note(|record| record.dialect = Some(dialect));
     }
 }

@@ -19,6 +19,7 @@ use crate::category::Category;
 use crate::error::NodeError;
 use crate::ledger::{CallId, CallRecord, CallScope, Tally};
 use crate::limits::{CallLimits, Limits};
+use crate::model::Dialect;
 use crate::node::Exec;
 use crate::panics::{caught, guarded};
 use crate::recovery::{Backoff, Failures, Recovery};
@@ -96,6 +97,12 @@ impl<'r, T> Call<'r, T> {
     /// Sets the most tokens an answer may have, 1 or more.
     pub fn max_tokens(mut self, max_tokens: u32) -> Self {
         self.given().max_tokens = Some(max_tokens);
+        self
+    }
+
+    /// Sets how the type of the answer is told. Of raw text it says nothing.
+    pub fn dialect(mut self, dialect: Dialect) -> Self {
+        self.given().dialect = Some(dialect);
         self
     }
 

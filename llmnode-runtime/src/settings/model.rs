@@ -5,6 +5,7 @@ use std::fmt;
 use serde_json::{Map, Value};
 
 use super::settings::names;
+use crate::model::Dialect;
 
 /// What every request to a registered model says, whichever node asks
 /// ([`Run::model_with`](crate::Run::model_with)): it beats the run's settings and the node's attributes, and a call's
@@ -26,6 +27,8 @@ pub struct ModelSettings {
     pub temperature: Option<f64>,
     /// The most tokens an answer may have, 1 or more.
     pub max_tokens: Option<u32>,
+    /// How the type of an answer is told. Default: as the model does by itself.
+    pub dialect: Option<Dialect>,
     /// Further fields of the request, passed to the provider as they are. `messages`, `model`, `stream`, and a field
     /// of which there is a setting that is set, are a `config_error` of the call.
     pub extra: Map<String, Value>,
@@ -58,6 +61,13 @@ impl ModelSettings {
         self
     }
 
+    /// Sets how the type of an answer is told.
+    #[must_use]
+    pub fn dialect(mut self, dialect: Dialect) -> Self {
+        self.dialect = Some(dialect);
+        self
+    }
+
     /// Adds a further field to the request, such as `("seed", 7)`.
     #[must_use]
     pub fn extra(mut self, field: impl Into<String>, value: impl Into<Value>) -> Self {
@@ -73,6 +83,7 @@ impl fmt::Debug for ModelSettings {
             .field("id", &self.id)
             .field("temperature", &self.temperature)
             .field("max_tokens", &self.max_tokens)
+            .field("dialect", &self.dialect)
             .field("extra", &names(&self.extra))
             .finish()
     }

@@ -5,7 +5,7 @@ use std::time::Duration;
 use super::{Attributes, ModelSettings, Settings};
 use crate::category::Category;
 use crate::error::NodeError;
-use crate::model::Request;
+use crate::model::{Dialect, Request};
 use crate::output::{Answers, Reader};
 use crate::recovery::{Count, Failures, Level, Recovery, Stacks, check};
 
@@ -77,6 +77,7 @@ impl<'p> Resolved<'p> {
         request.model = model.id.clone().or(id);
         request.temperature = call.temperature.or(model.temperature).or(run.temperature).or(temperature);
         request.max_tokens = call.max_tokens.or(model.max_tokens).or(run.max_tokens).or(max_tokens);
+        request.dialect = call.dialect.or(model.dialect).or(run.dialect).or(own.dialect);
         request.extra.clone_from(&own.extra);
         let further = run.extra.iter().chain(&model.extra).chain(&call.extra);
         request.extra.extend(further.map(|(field, value)| (field.clone(), value.clone())));
@@ -199,10 +200,15 @@ fn stated<'s>(
 /// What `extra` says beside a setting of its own.
 fn said_twice(request: &Request) -> impl Iterator<Item = String> {
     let (temperature, max_tokens) = (request.temperature.is_some(), request.max_tokens.is_some());
+    let dialect = request.dialect.filter(|_| request.output.is_some());
+    let (formatted, called) = (dialect.is_some(), dialect == Some(Dialect::Tool));
     let said = [
         (temperature, "temperature", "temperature"),
         (max_tokens, "max_tokens", "max_tokens"),
         (max_tokens, "max_tokens", "max_completion_tokens"),
+        (formatted, "dialect", "response_format"),
+        (called, "dialect", "tools"),
+        (called, "dialect", "tool_choice"),
     ];
     let said = said.into_iter().filter(|(is, _, field)| *is && request.extra.contains_key(*field));
     said.map(|(_, name, field)| {

@@ -7,6 +7,7 @@ use std::time::Duration;
 use serde_json::{Map, Value};
 
 use crate::limits::Limits;
+use crate::model::Dialect;
 use crate::recovery::{Backoff, Failures, Recovery};
 
 /// Settings of one call ([`Call::settings`](crate::Call::settings)) or of all calls of a run
@@ -29,6 +30,8 @@ pub struct Settings {
     pub temperature: Option<f64>,
     /// The most tokens an answer may have, 1 or more. Default: the provider's.
     pub max_tokens: Option<u32>,
+    /// How the type of an answer is told. Default: as the model does by itself. Of raw text it says nothing.
+    pub dialect: Option<Dialect>,
     /// More calls after a bad answer: the number of `repair` steps in the stacks of the answer group. Default 0. A run's `retries` do not concern nodes whose answer is raw
     /// text, which nothing can find bad; the call's own are an error there.
     pub retries: Option<u32>,
@@ -81,6 +84,7 @@ impl fmt::Debug for Settings {
             .field("model", &self.model)
             .field("temperature", &self.temperature)
             .field("max_tokens", &self.max_tokens)
+            .field("dialect", &self.dialect)
             .field("retries", &self.retries)
             .field("transport_retries", &self.transport_retries)
             .field("attempts", &self.attempts)
@@ -130,6 +134,13 @@ impl Settings {
     #[must_use]
     pub fn max_tokens(mut self, max_tokens: u32) -> Self {
         self.max_tokens = Some(max_tokens);
+        self
+    }
+
+    /// Sets how the type of an answer is told.
+    #[must_use]
+    pub fn dialect(mut self, dialect: Dialect) -> Self {
+        self.dialect = Some(dialect);
         self
     }
 

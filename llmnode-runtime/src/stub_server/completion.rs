@@ -10,9 +10,12 @@ use super::reply::{Content, Reply, UsageRule};
 const CREATED: u64 = 1_735_689_600;
 
 /// One message of an assistant and why it ended.
+#[derive(Default)]
 struct Message {
     content: Option<String>,
     refusal: Option<String>,
+    /// A function's name, and the JSON text that it is called with.
+    call: Option<(String, String)>,
     finish_reason: String,
 }
 
@@ -70,6 +73,12 @@ fn scripted(reply: &Reply) -> Option<Option<Message>> {
             content: content.clone(),
             refusal: refusal.clone(),
             finish_reason: "stop".to_owned(),
+            ..Message::default()
+        })),
+        Content::Call { name, arguments } => Some(Some(Message {
+            call: Some((name.clone(), arguments.clone())),
+            finish_reason: "tool_calls".to_owned(),
+            ..Message::default()
         })),
         Content::NoChoices => Some(None),
         _ => None,
@@ -86,7 +95,11 @@ fn drawn(request: &LoggedRequest, vary: bool) -> Message {
         text.truncate(at);
     }
     let finish_reason = if cut.is_some() { "length" } else { "stop" }.to_owned();
-    Message { content: Some(text), refusal: None, finish_reason }
+    // With OpenAI, too, a call that was forced does not end with `tool_calls`.
+    match draw::forced_function(body) {
+        Some(name) => Message { call: Some((name.to_owned(), text)), finish_reason, ..Message::default() },
+        None => Message { content: Some(text), finish_reason, ..Message::default() },
+    }
 }
 
 fn build(
@@ -96,7 +109,10 @@ fn build(
     id: &str,
     prompt_tokens: u64,
 ) -> (Vec<u8>, Option<StubUsage>) {
-    let text = message.as_ref().and_then(|m| m.content.as_deref().or(m.refusal.as_deref()));
+    let text = message.as_ref().and_then(|m| {
+        let called = m.call.as_ref().map(|(_, arguments)| arguments.as_str());
+        m.content.as_deref().or(m.refusal.as_deref()).or(called)
+    });
     let completion_tokens = tokens(text.map_or(0, |t| t.chars().count()));
     let usage = match &reply.usage {
         UsageRule::Counted => Some(StubUsage::new(prompt_tokens, completion_tokens).to_json()),
@@ -120,12 +136,18 @@ fn build(
 }
 
 fn choice(message: Message, finish_reason: Option<&str>) -> Value {
-    json!({
+    let mut choice = json!({
         "index": 0,
         "message": {"role": "assistant", "content": message.content, "refusal": message.refusal},
         "logprobs": null,
         "finish_reason": finish_reason.unwrap_or(&message.finish_reason),
-    })
+    });
+    if let Some((name, arguments)) = message.call {
+        let call =
+            json!({"id": "call_1", "type": "function", "function": {"name": name, "arguments": arguments}});
+        choice["message"]["tool_calls"] = json!([call]);
+    }
+    choice
 }
 
 /// The stub's tokenizer: four characters are a token.

@@ -39,6 +39,8 @@ pub(super) enum Content {
     Drawn,
     /// A chat completion with one choice.
     Message { content: Option<String>, refusal: Option<String> },
+    /// A chat completion that calls a function with this JSON text.
+    Call { name: String, arguments: String },
     /// A chat completion without any choice.
     NoChoices,
     /// A chat completion whose text is this many bytes long.
@@ -97,7 +99,9 @@ impl Reply {
         }
     }
 
-    /// A value drawn from the JSON schema in the request's `response_format`, or a short text where it has none.
+    /// A value drawn from the request's JSON schema, or a short text where it has none. The schema is that of
+    /// `response_format`, or the parameters of the function that `tool_choice` forces the model to call (the answer then
+    /// is a call of it), or the last line of the system message, where that speaks of a JSON Schema.
     ///
     /// Understood are `type` (lists too), `enum`, `const`, `properties`, `required`, `additionalProperties`,
     /// `patternProperties`, `propertyNames`, `minProperties`, `maxProperties`, `items`, `prefixItems`, `minItems`,
@@ -122,6 +126,11 @@ impl Reply {
     /// This JSON value as the message's text, with the finish reason `stop`.
     pub fn json(value: impl Into<Value>) -> Self {
         Self::text(value.into().to_string())
+    }
+
+    /// A call of this function with these arguments, and `null` for content; the finish reason is `tool_calls`.
+    pub fn call(name: impl Into<String>, arguments: impl Into<Value>) -> Self {
+        Self::new(Content::Call { name: name.into(), arguments: arguments.into().to_string() })
     }
 
     /// The model refuses: this text as `refusal`, and `null` for content.

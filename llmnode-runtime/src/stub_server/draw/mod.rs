@@ -22,7 +22,9 @@ const QUOTED: usize = 60;
 pub(super) fn answer(body: &Value, messages: &[(String, String)], vary: bool) -> String {
     let format = &body["response_format"];
     let seed = body["seed"].to_string();
-    if let Some(schema) = format["json_schema"].get("schema") {
+    let told = told_schema(messages);
+    let sent = || format["json_schema"].get("schema").or_else(|| parameters(body));
+    if let Some(schema) = sent().or(told.as_ref()) {
         let mut hashed = vec![seed, schema.to_string()];
         if vary {
             hashed.extend(messages.iter().map(|(role, text)| format!("{role}\n{text}")));
@@ -33,6 +35,26 @@ pub(super) fn answer(body: &Value, messages: &[(String, String)], vary: bool) ->
     let quoted: String = last.chars().take(QUOTED).collect();
     let text = format!("Stub answer to: {quoted}");
     if format["type"] == "json_object" { json!({ "answer": text }).to_string() } else { text }
+}
+
+/// The function that the model has to call.
+pub(super) fn forced_function(body: &Value) -> Option<&str> {
+    body.pointer("/tool_choice/function/name")?.as_str()
+}
+
+/// What that function is called with.
+fn parameters(body: &Value) -> Option<&Value> {
+    let name = forced_function(body)?;
+    let mut functions = body["tools"].as_array()?.iter().map(|tool| &tool["function"]);
+    functions.find(|function| function["name"] == name)?.get("parameters")
+}
+
+/// The schema that ends the system message.
+fn told_schema(messages: &[(String, String)]) -> Option<Value> {
+    let (_, system) = messages.iter().find(|(role, _)| role == "system")?;
+    let (before, last) = system.rsplit_once('\n')?;
+    let schema = before.contains("JSON Schema").then(|| serde_json::from_str(last).ok())?;
+    schema.filter(Value::is_object)
 }
 
 /// A value that `schema` admits.

@@ -1,0 +1,72 @@
+//! How a model is told the type of its answer.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+/// How a model is asked for an answer of a type. Left alone, llmnode begins with [`Strict`](Dialect::Strict), or with
+/// [`Schema`](Dialect::Schema) where the strict dialect cannot say what the type is.
+///
+/// Whichever is asked by first: where an endpoint refuses it, the model is asked by the next one that is not known to
+/// be refused, and so from then on: `Tool`, `Strict`, `Schema`, `JsonObject`, `Prompt`. The record of an attempt says
+/// which one it was ([`AttemptRecord::dialect`](crate::AttemptRecord::dialect)).
+///
+/// ```
+/// # use llmnode_runtime as llmnode;
+/// use llmnode::{Dialect, ModelSettings, Settings};
+///
+/// let call = Settings::new().dialect(Dialect::Tool);
+/// let registered_model = ModelSettings::new().dialect(Dialect::JsonObject);
+/// assert_eq!(Dialect::JsonObject.as_str(), "json_object");
+/// # let _ = (call, registered_model);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Dialect {
+    /// A response format with a schema in OpenAI's strict subset, which binds the model. Of a type that the subset
+    /// cannot express (a map, a tuple of mixed types, ..) it is a `config_error` before the request, which names each
+    /// place and its mend.
+    Strict,
+    /// A response format with plain JSON Schema (2020-12). What it does is the endpoint's affair: some enforce it.
+    Schema,
+    /// A response format that asks for any JSON object ("JSON mode"); the schema ends the system message.
+    JsonObject,
+    /// No response format: the schema ends the system message, and nothing else is said.
+    Prompt,
+    /// A call of one function, which the model is forced to make, and whose parameters are the schema (the strict one
+    /// where the type has one). Its arguments are the answer.
+    Tool,
+}
+
+impl Dialect {
+    /// The word for it, such as `"json_object"`.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Dialect::Strict => "strict",
+            Dialect::Schema => "schema",
+            Dialect::JsonObject => "json_object",
+            Dialect::Prompt => "prompt",
+            Dialect::Tool => "tool",
+        }
+    }
+}
+
+impl fmt::Display for Dialect {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_are_those_of_the_json() {
+        for dialect in [Dialect::Strict, Dialect::Schema, Dialect::JsonObject, Dialect::Prompt, Dialect::Tool]
+        {
+            assert_eq!(serde_json::to_value(dialect).unwrap(), dialect.as_str());
+        }
+    }
+}

@@ -1,0 +1,96 @@
+//! The answer of a model that was forced to call a function: its arguments.
+
+use std::borrow::Cow;
+use std::marker::PhantomData;
+
+use serde::de::{DeserializeSeed, SeqAccess};
+use serde::{Deserialize, Deserializer};
+use serde_json::Value;
+use serde_json::value::RawValue;
+
+use super::lenient::{Any, Object, Shape, object, text};
+
+/// One call of a function.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(super) struct ToolCall<'a> {
+    #[serde(borrow, deserialize_with = "object")]
+    function: Option<FunctionCall<'a>>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(super) struct FunctionCall<'a> {
+    #[serde(borrow, deserialize_with = "text")]
+    name: Option<Cow<'a, str>>,
+    /// A string that holds JSON; some servers send the JSON itself.
+    #[serde(borrow)]
+    arguments: Option<&'a RawValue>,
+}
+
+impl FunctionCall<'_> {
+    fn arguments(&self) -> String {
+        let raw = self.arguments.map_or("", RawValue::get);
+        match serde_json::from_str::<Value>(raw) {
+            Ok(Value::String(text)) => text,
+            Ok(Value::Null) => String::new(),
+            _ => raw.to_owned(),
+        }
+    }
+}
+
+/// What the calls of a message come to.
+pub(super) enum Called {
+    /// There is none with arguments.
+    Not,
+    /// This is what the function was given. Calls that differ stand side by side, for the reader to refuse.
+    With(String),
+    /// Another function was called.
+    Other(String),
+}
+
+/// The arguments of the calls of `function`; a call without a name is meant as one.
+pub(super) fn called(
+    tool_calls: Vec<ToolCall<'_>>,
+    single: Option<FunctionCall<'_>>,
+    function: &str,
+) -> Called {
+    let calls = tool_calls.into_iter().filter_map(|call| call.function).chain(single);
+    let (ours, others): (Vec<_>, Vec<_>) =
+        calls.partition(|call| call.name.as_deref().is_none_or(|name| name.is_empty() || name == function));
+    let mut given: Vec<String> = Vec::new();
+    for arguments in ours.iter().map(FunctionCall::arguments).filter(|text| !text.trim().is_empty()) {
+        if !given.iter().any(|known| says_the_same(known, &arguments)) {
+            given.push(arguments);
+        }
+    }
+    match others.into_iter().find_map(|call| call.name) {
+        _ if !given.is_empty() => Called::With(given.join("\n")),
+        Some(name) if ours.is_empty() => Called::Other(name.into_owned()),
+        _ => Called::Not,
+    }
+}
+
+fn says_the_same(one: &str, other: &str) -> bool {
+    let value = |text| serde_json::from_str::<Value>(text).ok();
+    one == other || value(one).is_some_and(|one| value(other) == Some(one))
+}
+
+/// The list of calls; anything else is none.
+struct Calls;
+
+impl<'de> Shape<'de> for Calls {
+    type Value = Vec<ToolCall<'de>>;
+
+    fn list<A: SeqAccess<'de>>(self, mut list: A) -> Result<Self::Value, A::Error> {
+        let mut calls = Vec::new();
+        while let Some(call) = list.next_element_seed(Any(Object(PhantomData)))? {
+            calls.extend(call);
+        }
+        Ok(calls)
+    }
+}
+
+pub(super) fn tool_calls<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<ToolCall<'de>>, D::Error> {
+    Any(Calls).deserialize(from)
+}
