@@ -1,17 +1,21 @@
 //! A flow as it is asked for: settings first, then an await.
 
+use std::borrow::Cow;
 use std::fmt;
-use std::future::IntoFuture;
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, ready};
 
 use tracing::Instrument;
 
 use super::book::FlowWatch;
-use super::drive::{Drive, Orders, RunFlow, Runner};
+use super::drive::{Drive, Orders, Outlined, RunFlow, Runner};
 use super::event::FlowEvent;
 use super::flowing::{Flowing, Progress};
 #[cfg(feature = "journal")]
 use super::follow::Follower;
-use super::log::{Log, Watchers};
+use super::log::Log;
 use super::outline::Outline;
 use super::place::Place;
 use super::record::FlowRecord;
@@ -24,15 +28,19 @@ use crate::position::Position;
 use crate::run::Run;
 use crate::trace::StepSpan;
 
-/// A flow that starts when it is awaited.
+/// A flow that starts when it is awaited, or polled for the first time.
 ///
-/// Dropping its future ends it between two steps: what a step that was under way would have written is not written, and
-/// nothing works on it afterwards.
+/// It is a future itself, so `select!`, `timeout` and whatever else takes futures take it as it is. What is set once it has
+/// started is of no effect. Dropping it ends the flow between two steps: what a step that was under way would have written
+/// is not written, and nothing works on it afterwards.
 #[must_use = "a flow does nothing until it is awaited"]
 pub struct FlowCall<'r, S, A> {
-    run: &'r mut Run<S>,
-    runner: Runner<'r, S, A>,
+    name: Cow<'static, str>,
+    outline: Arc<Outlined<'r>>,
     orders: Orders<'r, S, A>,
+    /// What starts it; none once it has.
+    start: Option<(&'r mut Run<S>, Runner<'r, S, A>)>,
+    under_way: Option<BoxFuture<'r, Result<A, NodeError>>>,
 }
 
 impl<S> Run<S> {
@@ -77,8 +85,8 @@ impl Log for Alone {
 
 impl<'r, S, A> FlowCall<'r, S, A> {
     pub(super) fn new(run: &'r mut Run<S>, runner: Runner<'r, S, A>) -> Self {
-        let (from, watchers) = (Position::default(), Watchers::default());
-        FlowCall { run, runner, orders: Orders { max_steps: None, from, watchers, follower: None } }
+        let (name, outline) = (runner.name.clone(), Arc::clone(&runner.outline));
+        FlowCall { name, outline, orders: Orders::default(), start: Some((run, runner)), under_way: None }
     }
 
     /// The same for who may have said nothing.
@@ -118,14 +126,14 @@ impl<'r, S, A> FlowCall<'r, S, A> {
 
     /// Asks for what the flow did beside its action. Of a flow that fails, a [`watch`](FlowCall::watch) tells it.
     pub fn report(self) -> FlowReporting<'r, S, A> {
-        FlowReporting(self)
+        let watch = FlowWatch::default();
+        FlowReporting { call: self.watch(&watch), watch }
     }
 
     /// Sets who follows the flow from step to step.
     #[cfg(feature = "journal")]
-    pub(crate) fn followed_by(mut self, follower: impl Follower<S, A> + 'r) -> Self {
+    pub(crate) fn follow(&mut self, follower: impl Follower<S, A> + 'r) {
         self.orders.follower = Some(Box::new(follower));
-        self
     }
 
     /// Whether it is set who follows the flow.
@@ -136,32 +144,38 @@ impl<'r, S, A> FlowCall<'r, S, A> {
 
     /// What the flow looks like.
     pub fn outline(&self) -> Outline {
-        (self.runner.outline)()
+        (self.outline)()
     }
 }
 
-impl<'r, S, A> IntoFuture for FlowCall<'r, S, A>
+impl<S, A> Future for FlowCall<'_, S, A>
 where
     S: Send + Sync,
     A: Send + 'static,
 {
     type Output = Result<A, NodeError>;
-    type IntoFuture = BoxFuture<'r, Self::Output>;
 
-    fn into_future(self) -> Self::IntoFuture {
-        let FlowCall { run, runner, orders } = self;
-        Box::pin(async move {
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        if let Some((run, runner)) = self.start.take() {
             let (core, state) = run.parts();
-            let drive = Drive::begin(core, state, runner, orders);
+            let drive = Drive::begin(core, state, runner, std::mem::take(&mut self.orders));
             let span = drive.span();
-            drive.finish().instrument(span).await
-        })
+            self.under_way = Some(Box::pin(drive.finish().instrument(span)));
+        }
+        match &mut self.under_way {
+            Some(flow) => flow.as_mut().poll(cx),
+            // It has what starts it until it is under way.
+            None => Poll::Pending,
+        }
     }
 }
 
 /// A [`FlowCall`] that gives its record too.
 #[must_use = "a flow does nothing until it is awaited"]
-pub struct FlowReporting<'r, S, A>(FlowCall<'r, S, A>);
+pub struct FlowReporting<'r, S, A> {
+    call: FlowCall<'r, S, A>,
+    watch: FlowWatch,
+}
 
 /// What a flow decided, and what it did.
 #[derive(Clone, Debug)]
@@ -173,38 +187,34 @@ pub struct FlowReport<A> {
     pub record: FlowRecord,
 }
 
-impl<'r, S, A> IntoFuture for FlowReporting<'r, S, A>
+impl<S, A> Future for FlowReporting<'_, S, A>
 where
     S: Send + Sync,
     A: Send + 'static,
 {
     type Output = Result<FlowReport<A>, NodeError>;
-    type IntoFuture = BoxFuture<'r, Self::Output>;
 
-    fn into_future(self) -> Self::IntoFuture {
-        let watch = FlowWatch::default();
-        let call = self.0.watch(&watch).into_future();
-        Box::pin(async move {
-            let action = call.await?;
-            let record = watch.record();
-            // It has been watched from its begin.
-            let lost = || NodeError::new(Category::ConfigError, "the flow left no record");
-            record.map(|record| FlowReport { action, record }).ok_or_else(lost)
-        })
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        let action = ready!(Pin::new(&mut self.call).poll(cx))?;
+        // It has been watched from its begin.
+        let lost = || NodeError::new(Category::ConfigError, "the flow left no record");
+        let record = self.watch.record().ok_or_else(lost)?;
+        Poll::Ready(Ok(FlowReport { action, record }))
     }
 }
 
 impl<S, A> fmt::Debug for FlowCall<'_, S, A> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("FlowCall")
-            .field("flow", &self.runner.name)
+            .field("flow", &self.name)
             .field("from", &self.orders.from)
+            .field("under_way", &self.under_way.is_some())
             .finish_non_exhaustive()
     }
 }
 
 impl<S, A> fmt::Debug for FlowReporting<'_, S, A> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("FlowReporting").field(&self.0).finish()
+        f.debug_tuple("FlowReporting").field(&self.call).finish()
     }
 }

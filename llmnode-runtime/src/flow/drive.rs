@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::fmt;
+use std::sync::Arc;
 
 use super::flowing::{Flowing, Progress};
 use super::follow::{Beginning, Begun, Follower};
@@ -32,6 +33,9 @@ pub trait RunFlow<'r, S> {
     fn runner(self) -> Runner<'r, S, Self::Action>;
 }
 
+/// What tells what a flow looks like.
+pub(super) type Outlined<'r> = dyn Fn() -> Outline + Send + Sync + 'r;
+
 type Advance<'r, S, A> =
     dyn for<'f> FnMut(Flowing<'f, S>) -> BoxFuture<'f, Result<Progress<A>, NodeError>> + Send + 'r;
 
@@ -39,7 +43,7 @@ type Advance<'r, S, A> =
 pub struct Runner<'r, S, A> {
     pub(super) name: Cow<'static, str>,
     pub(super) max_steps: Option<u64>,
-    pub(super) outline: Box<dyn Fn() -> Outline + Send + 'r>,
+    pub(super) outline: Arc<Outlined<'r>>,
     pub(super) advance: Box<Advance<'r, S, A>>,
 }
 
@@ -64,6 +68,13 @@ pub(super) struct Orders<'r, S, A> {
     pub(super) from: Position,
     pub(super) watchers: Watchers<'r>,
     pub(super) follower: Option<Box<dyn Follower<S, A> + 'r>>,
+}
+
+impl<S, A> Default for Orders<'_, S, A> {
+    fn default() -> Self {
+        let (from, watchers) = (Position::default(), Watchers::default());
+        Orders { max_steps: None, from, watchers, follower: None }
+    }
 }
 
 impl<'r, S: Send + Sync, A: Send> Drive<'r, S, A> {

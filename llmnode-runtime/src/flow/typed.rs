@@ -1,5 +1,7 @@
 //! Flows whose routes the compiler checks: what `flow!` states, and how it is walked.
 
+use std::sync::Arc;
+
 use super::arm::{Arm, Stop, Target};
 use super::drive::Runner;
 use super::flowing::{Flowing, Progress, panicked};
@@ -229,7 +231,7 @@ where
     Runner {
         name: F::NAME.into(),
         max_steps: F::MAX_STEPS,
-        outline: Box::new(|| outline::<F, S>(Around::default())),
+        outline: Arc::new(|| outline::<F, S>(Around::default())),
         advance: Box::new(move |flow| advance(flow, entering.take())),
     }
 }

@@ -26,13 +26,15 @@ mod interface;
 mod keeper;
 mod line;
 mod open;
+mod permits;
 mod record;
+mod resume;
 mod value;
 
-pub use durable::Resume;
 pub use error::JournalError;
 pub use file::JournalFile;
 pub use history::{History, UnderWay};
 pub use interface::Journal;
 pub use open::Fsync;
 pub use record::{AttemptBegan, CallBegan, CallEnded, Json, Record, Resumed, Started, Stepped};
+pub use resume::{Keep, Resume};

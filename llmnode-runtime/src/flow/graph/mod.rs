@@ -194,7 +194,7 @@ impl<'r, S: Send + Sync + 'static> RunFlow<'r, S> for &Flow<S> {
         Runner {
             name: self.0.name.clone(),
             max_steps: self.0.max_steps,
-            outline: Box::new(move || outlined.outline()),
+            outline: Arc::new(move || outlined.outline()),
             advance: Box::new(move |flowing| {
                 let advanced = flow.advance(flowing);
                 Box::pin(async move {

@@ -205,6 +205,23 @@ async fn a_nested_flow_is_told_by_its_steps_and_its_edge() {
     assert_eq!((&*edge.action, edge.times), ("greeted", 1));
 }
 
+#[tokio::test]
+async fn a_flow_is_a_future_and_goes_on_where_a_select_left_it() {
+    let (mut run, watch) = (talk(), FlowWatch::default());
+    let mut flow = run.flow(Talk).watch(&watch).report();
+    assert!(watch.record().is_none(), "it begins when it is polled");
+    let mut turns = 0;
+    let report = loop {
+        tokio::select! {
+            biased;
+            ended = &mut flow => break ended.unwrap(),
+            () = tokio::task::yield_now() => turns += 1,
+        }
+    };
+    assert!(turns > 0, "it was left under way");
+    assert_eq!((report.record.taken, watch.record().unwrap().taken), (2, 2));
+}
+
 /// Polls a future that often, and drops it.
 fn polled<F: Future>(times: usize, future: F) -> Option<F::Output> {
     let mut future = Box::pin(future);
