@@ -64,7 +64,7 @@ const _: () = {
                     __visitor
                         .step_made::<
                             _,
-                            _,
+                            State,
                         >(
                             |state| nodes::Ask::<u8> { n: 1 },
                             |state| state,

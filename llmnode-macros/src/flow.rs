@@ -3,6 +3,7 @@
 mod branches;
 mod check;
 mod emit;
+mod handed;
 mod parameter;
 mod parse;
 mod pattern;

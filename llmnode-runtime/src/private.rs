@@ -4,7 +4,7 @@ pub mod keys;
 
 pub use crate::flow::generated::{
     Arm, Arms, Around, Decided, Decides, Edge, FlowType, Flowing, Parameter, Progress, Runner, Stop, Target,
-    Undecided, Visitor, advance, onward, outline, runner, write,
+    Undecided, Unknown, Visitor, advance, onward, outline, runner, write,
 };
 pub use crate::flow::given::{Field, Given, Gives};
 pub use crate::flow::items::BatchValue;

@@ -1,8 +1,9 @@
 //! What is judged of a flow that could be read: labels, targets, ways to the end.
 
 use quote::ToTokens;
-use syn::{Error, Type};
+use syn::{Error, GenericArgument, Ident, PathArguments, Type};
 
+use super::handed::handed;
 use super::pattern::{is_open, takes_all};
 use super::pieces::borrowed;
 use super::reach::Graph;
@@ -38,7 +39,7 @@ pub(crate) fn check(flow: &Flow, errors: &mut Errors) -> Checked {
     for (index, stop) in flow.stops.iter().enumerate() {
         let label = label(index, stop, &checked);
         labelled &= label.is_ok();
-        let judged = [label, kind(stop), ends(flow, stop)];
+        let judged = [label, kind(stop), ends(flow, stop), handed(flow, stop)];
         checked.faulty[index] = judged.iter().any(Result::is_err);
         judged.into_iter().filter_map(Result::err).for_each(|error| errors.push(error));
         catch_all(&stop.exit, errors);
@@ -60,12 +61,30 @@ fn label(index: usize, stop: &Stop, checked: &Checked) -> syn::Result<()> {
         return Err(Error::new(label.span(), message));
     }
     if checked.index(label) != Some(index) {
+        let (shown, own) = match label_within(&stop.ty) {
+            Some(inner) if checked.index(inner).is_none() => (shown(&stop.ty), self::text(inner)),
+            _ => (text.clone(), format!("Next{text}")),
+        };
         let message = format!(
-            "two steps are called `{text}`; give this one a label of its own, such as `{text} as Next{text}`"
+            "two steps are called `{text}`; give this one a label of its own, such as `{shown} as {own}`"
         );
         return Err(Error::new(label.span(), message));
     }
     Ok(())
+}
+
+/// What a step over one type would be called best: `Summarize` for `Batch<Summarize>`.
+fn label_within(ty: &Type) -> Option<&Ident> {
+    let Type::Path(path) = bare(ty) else { return None };
+    let PathArguments::AngleBracketed(arguments) = &path.path.segments.last()?.arguments else { return None };
+    match arguments.args.first()? {
+        GenericArgument::Type(Type::Path(inner)) => inner.path.segments.last().map(|last| &last.ident),
+        _ => None,
+    }
+}
+
+fn shown(ty: &Type) -> String {
+    ty.to_token_stream().to_string().replace(' ', "")
 }
 
 /// What no step can be, whatever the types are.
@@ -137,16 +156,23 @@ fn targets(flow: &Flow, checked: &Checked, errors: &mut Errors) -> bool {
             continue;
         }
         known = false;
-        let labels =
-            || checked.labels.iter().map(String::as_str).filter(|label| !label.is_empty()).chain(["end"]);
-        let label_text = text(label);
-        let message = match suggest(&label_text, labels()) {
-            Some(near) => format!("no step is called `{label_text}`; did you mean `{near}`?"),
-            None => format!("no step is called `{label_text}`; there are {}", list(labels())),
-        };
-        errors.push(Error::new(label.span(), message));
+        errors.push(Error::new(label.span(), unknown(&text(label), flow, checked)));
     }
     known
+}
+
+fn unknown(label: &str, flow: &Flow, checked: &Checked) -> String {
+    let nearly = |stop: &&Stop| label_within(&stop.ty).is_some_and(|inner| text(inner) == label);
+    if let Some(stop) = flow.stops.iter().find(nearly) {
+        let shown = shown(&stop.ty);
+        return format!("no step is called `{label}`; write `{shown} as {label}` where `{shown}` stands");
+    }
+    let labels =
+        || checked.labels.iter().map(String::as_str).filter(|label| !label.is_empty()).chain(["end"]);
+    match suggest(label, labels()) {
+        Some(near) => format!("no step is called `{label}`; did you mean `{near}`?"),
+        None => format!("no step is called `{label}`; there are {}", list(labels())),
+    }
 }
 
 /// Reports steps that are never reached, or else those from which the flow never ends.

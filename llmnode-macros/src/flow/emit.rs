@@ -147,7 +147,8 @@ fn visit(index: usize, stop: &Stop, private: &Ident) -> TokenStream {
     };
     let (ty, values) = (in_expression(ty), visible(values.clone()));
     // The type stands in the expression: once more, and a wrong one were two errors.
-    quote_spanned!(here=> #index => __visitor.step_made::<_, _>(|state| #ty { #values }, #part, #then))
+    let over = if stop.part.is_none() { quote_spanned!(here=> State) } else { quote_spanned!(here=> _) };
+    quote_spanned!(here=> #index => __visitor.step_made::<_, #over>(|state| #ty { #values }, #part, #then))
 }
 
 /// A path as it is written in an expression.
@@ -185,6 +186,8 @@ fn then(stop: &Stop, private: &Ident) -> TokenStream {
             let onward = quote_spanned!(at=> #private_there::onward);
             quote_spanned!(at=> |#action| #onward(#action, #arm))
         }
+        // No arm says of what type they are.
+        Exit::Match(arms) if arms.is_empty() => quote_spanned!(at=> |#action| match #action {}),
         Exit::Match(arms) => {
             let arms = arms.iter().enumerate().map(|(index, arm)| {
                 let (pattern, arm) = (strict(&arm.pattern), self::arm(index, &arm.target, private));

@@ -159,6 +159,7 @@ fn target(input: ParseStream<'_>) -> syn::Result<Target> {
         return Err(Error::new_spanned(&path, message));
     };
     if name != "end" {
+        label_alone(name, input)?;
         return Ok(Target::Step(name.clone()));
     }
     if !input.peek(token::Paren) {
@@ -176,6 +177,30 @@ fn target(input: ParseStream<'_>) -> syn::Result<Target> {
             "in the parentheses of `end` stands what the flow decides; a flow that decides nothing ends with `end`",
         )),
     }
+}
+
+/// Refuses behind the label that an arrow leads to what belongs where the step stands.
+fn label_alone(label: &Ident, input: ParseStream<'_>) -> syn::Result<()> {
+    if input.peek(Token![as]) {
+        let given = input.cursor().token_tree().and_then(|(_, behind)| behind.ident());
+        let given = given.map_or("Label".to_owned(), |(given, _)| given.to_string());
+        let message = format!(
+            "an arrow leads to a label, and `as` gives one where the step stands: write `{label} as {given} => …` there, and lead \
+             to `{given}`"
+        );
+        return Err(input.error(message));
+    }
+    if input.peek(Token![<]) {
+        return Err(input.error(format!("an arrow leads to the label of a step; write `{label}`")));
+    }
+    if input.peek(token::Brace) || input.peek(token::Paren) {
+        let message = format!(
+            "an arrow hands nothing on; let `post` write it to the state, and prepare `{label}` from there, where it stands: only \
+             `end(…)` takes what an arm binds"
+        );
+        return Err(input.error(message));
+    }
+    Ok(())
 }
 
 /// A label as text: without `r#`.

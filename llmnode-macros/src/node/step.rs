@@ -56,6 +56,11 @@ impl StepArgs {
         self.any().is_some() || preps.iter().any(Option::is_some)
     }
 
+    /// Whether it decides something, as far as it could be read.
+    fn decides(&self) -> bool {
+        self.action.is_some() || self.route.is_some()
+    }
+
     /// Whether the node must never be executed again.
     pub(crate) fn once(&self) -> bool {
         value(&self.idempotent) == Some(&false)

@@ -96,7 +96,8 @@ impl<S: ?Sized, N: Exec<S>> Exec<S> for Batch<N> {
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not an item of batches over `{S}`",
     label = "not an item of this state's batches",
-    note = "a node with `state = T` and `batch = path` is one; others implement `BatchStep<T>` by hand"
+    note = "a node with `state = T` and `batch = path` is one; others implement `BatchStep<T>` by hand",
+    note = "a node that is one step stands in a flow by itself, without `Batch`"
 )]
 pub trait BatchStep<S>: Exec<S> + Sized {
     /// What the step decides; `()`, if nothing.
@@ -119,7 +120,6 @@ pub trait BatchStep<S>: Exec<S> + Sized {
     fn post(items: Vec<Self>, outputs: Vec<Self::Output>, state: &mut S) -> Result<Self::Action, NodeError>;
 }
 
-#[diagnostic::do_not_recommend]
 impl<S: Sync, N: BatchStep<S> + Send> Step<S> for Batch<N> {
     type Action = N::Action;
 

@@ -138,6 +138,6 @@ pub(crate) mod generated {
     pub use super::drive::Runner;
     pub use super::flowing::{Flowing, Progress};
     pub use super::outline::Around;
-    pub use super::then::{Arms, Decided, Decides, Parameter, Undecided, onward, write};
+    pub use super::then::{Arms, Decided, Decides, Parameter, Undecided, Unknown, onward, write};
     pub use super::typed::{FlowType, Visitor, advance, outline, runner};
 }

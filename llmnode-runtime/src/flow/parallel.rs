@@ -31,8 +31,7 @@ macro_rules! side_by_side {
             }
         }
 
-        #[diagnostic::do_not_recommend]
-        impl<S: Sync, $($N: Step<S, Action = ()> + Send),+> Step<S> for ($($N,)+) {
+        impl<S: Sync, $($N: Beside<S> + Send),+> Step<S> for ($($N,)+) {
             type Action = ();
 
             async fn prep(state: &S) -> Result<Self, NodeError> {
@@ -50,6 +49,18 @@ macro_rules! side_by_side {
         }
     };
 }
+
+/// A step that can stand beside others: it decides nothing.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot stand beside other steps of flows over `{S}`",
+    label = "side by side stand nodes without actions",
+    note = "several actions could not route one flow, and flows side by side would write to one state; let it stand before the \
+            others or behind them, or run flows side by side with `run.fork(..)`, each on a state of its own"
+)]
+pub trait Beside<S>: Step<S, Action = ()> {}
+
+#[diagnostic::do_not_recommend]
+impl<S, N: Step<S, Action = ()>> Beside<S> for N {}
 
 /// A constant that the impl of a foreign trait cannot hold.
 trait Called {

@@ -11,8 +11,8 @@ use crate::error::NodeError;
     label = "not a step of this state's flows",
     note = "a node with `state = T` and `store = field`, `post = path`, `route = path` or a field with `#[prep(..)]` is one; \
             others implement `Step<T>` by hand",
-    note = "a node with `batch = path` stands there as `Batch<Node>`; a flow over a part of the state is written \
-            `Inner in state.part`"
+    note = "a node with `batch = path` stands there as `Batch<Node> as Node`; a node or a flow over a part of the state is \
+            written `Inner in state.part`"
 )]
 pub trait Place<S>: Sized + 'static {
     /// What it decides in the end.
@@ -36,9 +36,9 @@ pub trait Place<S>: Sized + 'static {
     label = "not a step of this state's flows, or not without parameters",
     note = "a node with `state = T` and `store = field`, `post = path`, `route = path` or a field with `#[prep(..)]` is a step; \
             others implement `Step<T>` by hand",
-    note = "a node with `batch = path` stands there as `Batch<Node>`",
-    note = "a flow with parameters is written `Inner {{ parameter: state.x.clone() }}`, and one over a part of the state \
-            `Inner in state.part`"
+    note = "a node with `batch = path` stands there as `Batch<Node> as Node`",
+    note = "a flow with parameters is written `Inner {{ parameter: state.x.clone() }}`, and a node or a flow over a part of \
+            the state `Inner in state.part`"
 )]
 pub trait Starts<S>: Place<S> {}
 

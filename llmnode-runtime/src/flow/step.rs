@@ -14,7 +14,9 @@ use crate::node::Exec;
     message = "`{Self}` is not a step of flows over `{S}`",
     label = "not a step of this state's flows",
     note = "a node with `state = T` and `store = field`, `post = path`, `route = path` or a field with `#[prep(..)]` is one; \
-            others implement `Step<T>` by hand"
+            others implement `Step<T>` by hand",
+    note = "a node with `batch = path` stands there as `Batch<Node> as Node`; a node or a flow over a part of the state is \
+            written `Inner in state.part`"
 )]
 pub trait Step<S>: Exec<S> + Sized {
     /// What it decides; `()`, if nothing.

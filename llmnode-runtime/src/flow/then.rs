@@ -1,5 +1,8 @@
 //! What follows from an action: how `flow!` takes it, so that a wrong arrow is one error in words of its own.
 
+use std::borrow::Cow;
+
+use super::action::Action;
 use super::arm::Arm;
 
 /// An action that leaves nothing to decide: `()`.
@@ -24,15 +27,71 @@ pub struct Decided<D>(pub D);
 pub trait Decides {
     /// The action's type.
     type Action;
-    /// The action itself.
-    fn action(self) -> Self::Action;
+    /// The action itself, for arms of type `T`. They decide `T` among themselves, so that arms of another type are wrong
+    /// together, and not one by one.
+    fn action<T>(self) -> T
+    where
+        Self::Action: ArmsOf<T>;
 }
 
 impl<D> Decides for Decided<D> {
     type Action = D;
 
-    fn action(self) -> D {
-        self.0
+    fn action<T>(self) -> T
+    where
+        D: ArmsOf<T>,
+    {
+        self.0.taken()
+    }
+}
+
+/// An action whose arms are of type `T`.
+#[diagnostic::on_unimplemented(
+    message = "the arms are those of a `{T}`, and the step decides a `{Self}`",
+    label = "decides a `{Self}`; let the arms name its values"
+)]
+pub trait ArmsOf<T> {
+    /// The action that the arms take.
+    fn taken(self) -> T;
+}
+
+#[diagnostic::do_not_recommend]
+impl<T> ArmsOf<T> for T {
+    fn taken(self) -> T {
+        self
+    }
+}
+
+/// As long as the arms might be of this type, the compiler does not conclude from the action what they are of, and looks at
+/// them.
+#[derive(Debug)]
+pub struct NoArms<D>(D);
+
+#[diagnostic::do_not_recommend]
+impl<D> ArmsOf<NoArms<D>> for D {
+    fn taken(self) -> NoArms<D> {
+        NoArms(self)
+    }
+}
+
+/// What a step with a fault decides: nothing is known of it, so that no arrow behind it is a second error.
+#[derive(Clone, Copy, Debug)]
+pub enum Unknown {}
+
+impl Undecided for Unknown {}
+
+impl Action for Unknown {
+    const NAMES: Option<&'static [&'static str]> = None;
+
+    fn name(&self) -> Cow<'static, str> {
+        match *self {}
+    }
+}
+
+impl Decided<Unknown> {
+    /// Of the type that the arms want.
+    pub fn action<T>(self) -> T {
+        match self.0 {}
     }
 }
 
@@ -43,14 +102,15 @@ impl Decided<()> {
     where
         (): Arms<T>,
     {
-        <()>::taken()
+        <() as Arms<T>>::taken()
     }
 }
 
 /// Implemented by nothing.
 #[diagnostic::on_unimplemented(
     message = "arms behind a step that decides nothing",
-    label = "write a plain arrow behind this step, without `match`"
+    label = "write a plain arrow behind this step, without `match`",
+    note = "a node decides something by `action = Type`, one that is written by hand by the `Action` of its `Step`"
 )]
 pub trait Arms<T> {
     /// The action that the arms would take.

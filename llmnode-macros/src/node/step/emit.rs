@@ -232,7 +232,12 @@ fn called(name: &str, path: &ExprPath, arguments: TokenStream, private: &Ident) 
 /// What stands in for the impl on a node with faults.
 pub(crate) fn stub(step: &StepArgs, ident: &Ident, generics: &Generics, private: &Ident) -> TokenStream {
     let here = Span::mixed_site();
-    let action = action(value(&step.action));
+    let known = value(&step.action).is_some() || !step.decides();
+    let action = if known {
+        action(value(&step.action))
+    } else {
+        quote_spanned!(here=> type Action = #private::Unknown;)
+    };
     let any_state = fresh("AnyRunState", generics);
     let mut stated = generics.clone();
     stated.params.push(parse_quote!(#any_state: ::core::marker::Sync));

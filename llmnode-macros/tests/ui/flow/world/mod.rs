@@ -20,6 +20,12 @@ pub enum Decision {
     Answer,
 }
 
+#[derive(Action)]
+pub enum Level {
+    Of(String),
+    None,
+}
+
 macro_rules! step {
     ($name:ident, $label:literal, $state:ty, $action:ty) => {
         pub struct $name {
@@ -54,5 +60,6 @@ macro_rules! step {
 step!(Decide, "decide", World, Decision);
 step!(Search, "search", World, ());
 step!(Answer, "answer", World, ());
+step!(Grade, "grade", World, Level);
 step!(Check, "check", World, bool);
 step!(Rename, "rename", Part, ());
