@@ -1,0 +1,38 @@
+//! How fast answers are read, beside serde_json and beside the repairers of others, and what hostile texts cost.
+//!
+//! ```text
+//! cargo run --release --manifest-path benches/Cargo.toml --bin reading            # all of it
+//! cargo run --release --manifest-path benches/Cargo.toml --bin reading -- 3       # three rounds
+//! cargo run --release --manifest-path benches/Cargo.toml --bin reading -- 7 hostile
+//! ```
+//!
+//! Prints tables in Markdown. The figures are the least processor time of all rounds; a text whose value is not the
+//! one it was made from has no speed.
+
+mod answers;
+mod clock;
+mod hostile;
+mod peers;
+mod texts;
+
+const ROUNDS: usize = 7;
+
+fn main() {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    if let [peer, name, family] = &arguments[..]
+        && peer == "peer"
+    {
+        return hostile::peer(name, family);
+    }
+    let rounds = arguments.first().map_or(ROUNDS, |rounds| rounds.parse().expect("the number of rounds"));
+    let wants = |part: &str| arguments.get(1).is_none_or(|wanted| wanted == part);
+    if wants("clean") {
+        answers::beside_serde(rounds);
+    }
+    if wants("repair") {
+        answers::beside_repairers(rounds);
+    }
+    if wants("hostile") {
+        hostile::table(rounds.min(3));
+    }
+}

@@ -1,0 +1,80 @@
+//! Runs a check a fixed number of times on inputs of its own: no libFuzzer, no C++ compiler, and always the same inputs.
+//!
+//! ```text
+//! cargo run --release --manifest-path fuzz/reading/Cargo.toml --bin fixed -- mangled 1000000 [SEED]
+//! ```
+//!
+//! An input that fails is printed with the number that makes it again: `fixed mangled 1 NUMBER`.
+
+use std::process::ExitCode;
+use std::time::Instant;
+
+/// The bytes of an input, at most.
+const LENGTH: usize = 96;
+
+const TARGETS: [(&str, fn(&[u8])); 3] = [
+    ("soup", llmnode_fuzz_reading::soup),
+    ("mangled", llmnode_fuzz_reading::mangled),
+    ("schema", llmnode_fuzz_reading::schema),
+];
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let [name, count, seed @ ..] = &arguments[..] else { return usage() };
+    let target = TARGETS.iter().find(|(known, _)| known == name);
+    let seed = seed.first().map_or(Ok(0), |seed| seed.parse::<u64>());
+    let (Some((_, target)), Ok(count), Ok(seed)) = (target, count.parse::<u64>(), seed) else {
+        return usage();
+    };
+    // As much stack as a thread has of itself.
+    let name = name.clone();
+    let run = std::thread::spawn(move || run(&name, *target, seed, count));
+    match run.join() {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(_) => ExitCode::FAILURE,
+    }
+}
+
+fn usage() -> ExitCode {
+    eprintln!("fixed soup|mangled|schema COUNT [SEED]");
+    ExitCode::FAILURE
+}
+
+fn run(name: &str, target: fn(&[u8]), seed: u64, count: u64) {
+    let begin = Instant::now();
+    for number in seed..seed.saturating_add(count) {
+        let told = Told { name, number };
+        target(&input(number));
+        std::mem::forget(told);
+    }
+    let seconds = begin.elapsed().as_secs_f64();
+    println!("{name}: {count} executions, seed {seed}, {:.0} a second", count as f64 / seconds);
+    llmnode_fuzz_reading::print_read();
+}
+
+/// Says which input it was when it is dropped by a panic.
+struct Told<'n> {
+    name: &'n str,
+    number: u64,
+}
+
+impl Drop for Told<'_> {
+    fn drop(&mut self) {
+        eprintln!("failed: fixed {} 1 {}", self.name, self.number);
+    }
+}
+
+/// The bytes of a number: SplitMix64, from which each number has its own sequence.
+fn input(number: u64) -> Vec<u8> {
+    let mut state = number.wrapping_mul(0xd134_2543_de82_ef95);
+    let mut next = || {
+        state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut mixed = (state ^ (state >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        mixed ^ (mixed >> 31)
+    };
+    let length = next() as usize % LENGTH;
+    let mut bytes: Vec<u8> = (0..length.div_ceil(8)).flat_map(|_| next().to_le_bytes()).collect();
+    bytes.truncate(length);
+    bytes
+}

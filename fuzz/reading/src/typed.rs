@@ -1,0 +1,135 @@
+//! Any text, read as a value of a type.
+
+use std::collections::BTreeMap;
+use std::fmt::Debug;
+
+use llmnode::{Flag, LlmOutput, Reader, llm_output};
+use serde::{Deserialize, Serialize};
+
+use super::slices::any_is;
+
+#[llm_output]
+#[derive(Debug, PartialEq)]
+struct Item {
+    name: String,
+    #[serde(default)]
+    count: i32,
+    size: Option<Size>,
+}
+
+#[llm_output]
+#[derive(Debug, PartialEq)]
+#[serde(rename_all = "snake_case")]
+enum Size {
+    Small,
+    Large,
+    VeryLarge,
+}
+
+#[llm_output]
+#[derive(Debug, PartialEq)]
+#[serde(tag = "kind", rename_all = "lowercase")]
+enum Shape {
+    Circle { size: f64 },
+    Named { name: String, tags: Vec<String> },
+    Nothing,
+}
+
+#[llm_output]
+#[derive(Debug, PartialEq)]
+#[serde(untagged)]
+enum Either {
+    Count(i64),
+    Flag(bool),
+    Item { name: String },
+    Word(String),
+}
+
+#[llm_output]
+#[derive(Debug, PartialEq)]
+struct Tree {
+    name: String,
+    children: Vec<Tree>,
+}
+
+#[llm_output]
+#[derive(Debug, PartialEq)]
+struct Only {
+    value: Vec<u8>,
+}
+
+pub(crate) fn holds(text: &str) {
+    // One type a text: which one depends on the whole of it.
+    let sum = text.bytes().fold(7_u32, |sum, byte| sum.wrapping_mul(31).wrapping_add(byte.into()));
+    match sum % 13 {
+        0 => object::<Item>(text),
+        1 => wrapped::<Vec<Item>>(text),
+        2 => wrapped::<Size>(text),
+        3 => wrapped::<i64>(text),
+        4 => wrapped::<bool>(text),
+        5 => wrapped::<Option<f64>>(text),
+        6 => object::<BTreeMap<String, i64>>(text),
+        7 => wrapped::<Shape>(text),
+        8 => wrapped::<Either>(text),
+        9 => object::<Tree>(text),
+        10 => wrapped::<Vec<String>>(text),
+        11 => object::<Only>(text),
+        _ => wrapped::<u8>(text),
+    }
+}
+
+trait Output: LlmOutput + Serialize + PartialEq + Debug {}
+impl<T: LlmOutput + Serialize + PartialEq + Debug> Output for T {}
+
+/// A type whose JSON is an object: serde_json's word counts for clean objects.
+fn object<T: Output>(text: &str) {
+    let clean = || serde_json::from_str::<T>(text).ok();
+    always::<T>(text, if text.trim_start().starts_with('{') { clean() } else { None });
+}
+
+/// A type that is asked for as `{"value": ..}`.
+fn wrapped<T: Output>(text: &str) {
+    #[derive(Deserialize)]
+    #[serde(deny_unknown_fields)]
+    struct Wrapped<T> {
+        value: T,
+    }
+    // An `Option` takes `{}` for its absence.
+    let clean = serde_json::from_str::<Wrapped<T>>(text).ok().filter(|_| text.contains("value"));
+    always::<T>(text, clean.map(|wrapped| wrapped.value));
+}
+
+fn always<T: Output>(text: &str, clean: Option<T>) {
+    let plain = Reader::new().read::<T>(text);
+    let coerced = Reader::new().coerce(true).read::<T>(text);
+    if let Some(clean) = clean {
+        let reading = plain.as_ref().unwrap_or_else(|error| panic!("clean, and refused: {error}"));
+        assert_eq!(reading.value, clean);
+        assert!(reading.notes.is_empty(), "{:?}", reading.notes);
+    }
+    if let Ok(plain) = plain {
+        let repaired = plain.notes.iter().any(|note| matches!(note.flag, Flag::Repaired(_)));
+        assert!(!plain.notes.iter().any(|note| matches!(note.flag, Flag::Coerced(_))), "{:?}", plain.notes);
+        // A `null` that stands for an absent member is not what serde takes.
+        if !repaired && !text.contains("null") && !text.contains("\"value\"") {
+            assert!(any_is(text, &plain.value), "{:?} is nowhere in the text", plain.value);
+        }
+        match &coerced {
+            Ok(coerced) => assert_eq!(coerced, &plain, "with and without coercion"),
+            Err(error) => panic!("refused with coercion only: {error}"),
+        }
+    }
+    if let Ok(coerced) = coerced {
+        is_stable(&coerced.value);
+    }
+}
+
+/// What was read, once written, is read as the same, and there is nothing to say about it.
+fn is_stable<T: Output>(value: &T) {
+    let written =
+        serde_json::to_string(value).unwrap_or_else(|error| panic!("{value:?} is not written: {error}"));
+    match Reader::new().read::<T>(&written) {
+        Ok(again) => assert!(&again.value == value && again.notes.is_empty(), "{again:?} was {value:?}"),
+        Err(error) => panic!("{written} is refused: {error}"),
+    }
+}

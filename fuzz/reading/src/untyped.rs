@@ -1,0 +1,119 @@
+//! Any text, read as a value of any kind.
+
+use llmnode::{Flag, ReadError, Reader, Reading};
+use serde_json::Value;
+
+use super::slices::{any_is, trimmed};
+
+type Read = Result<Reading<Value>, ReadError>;
+
+pub(crate) fn holds(text: &str) {
+    let lenient = Reader::new().value(text);
+    let strict = Reader::new().repair(false).value(text);
+    match serde_json::from_str::<Value>(text) {
+        Ok(value) => {
+            is_clean(&lenient, &value);
+            is_clean(&strict, &value);
+        }
+        Err(_) => {
+            if let Ok(reading) = &strict {
+                assert_eq!(lenient.as_ref(), Ok(reading), "with and without repair");
+            }
+        }
+    }
+    match &strict {
+        Ok(reading) => is_found(text, reading),
+        Err(error) => is_told(error),
+    }
+    match &lenient {
+        Ok(reading) => is_read(text, reading),
+        Err(error) => is_told(error),
+    }
+    if text.len() % 4 == 0 {
+        let again = Reader::new().value(&format!("{text}\n"));
+        let value = |read: &Read| read.as_ref().ok().map(|reading| reading.value.clone());
+        assert_eq!(value(&again), value(&lenient), "with a line end behind it");
+    }
+}
+
+/// What is JSON is what serde_json says, to the last digit and in its order.
+fn is_clean(read: &Read, value: &Value) {
+    let Ok(Reading { value: read, notes, .. }) = read else { panic!("refused: {read:?}") };
+    assert_eq!(read.to_string(), value.to_string());
+    assert!(notes.is_empty(), "{notes:?}");
+}
+
+/// Without repairs the value stands in the text.
+fn is_found(text: &str, reading: &Reading<Value>) {
+    let Reading { value, notes, .. } = reading;
+    assert!(!notes.iter().any(|note| matches!(note.flag, Flag::Repaired(_) | Flag::Coerced(_))), "{notes:?}");
+    if notes.is_empty() {
+        assert_eq!(serde_json::from_str::<Value>(trimmed(text)).ok().as_ref(), Some(value));
+    } else {
+        assert!(any_is(text, value), "{value} is nowhere in the text");
+    }
+}
+
+/// Whatever is read can be written, and has nothing that the text has not.
+fn is_read(text: &str, reading: &Reading<Value>) {
+    let Reading { value, notes, .. } = reading;
+    let again = Reader::new().value(&value.to_string());
+    is_clean(&again, value);
+    for (index, note) in notes.iter().enumerate() {
+        assert!(note.times > 0 && !matches!(note.flag, Flag::Coerced(_)), "{note:?}");
+        assert!(!notes[..index].iter().any(|other| other.flag == note.flag), "{notes:?}");
+    }
+    if !text.contains('\\') {
+        stands_in(text, value);
+    }
+}
+
+/// Where nothing is escaped, each string and each integer of the value is a part of the text.
+fn stands_in(text: &str, value: &Value) {
+    match value {
+        Value::String(part) => assert!(text.contains(part.as_str()), "{part:?} was not written"),
+        Value::Number(number) if number.is_i64() || number.is_u64() => {
+            assert!(text.contains(&number.to_string()), "{number} was not written");
+        }
+        Value::Array(items) => items.iter().for_each(|item| stands_in(text, item)),
+        Value::Object(members) => members.iter().for_each(|(key, value)| {
+            assert!(text.contains(key.as_str()), "{key:?} was not written");
+            stands_in(text, value);
+        }),
+        _ => {}
+    }
+}
+
+/// A refusal says something, in a line that is not too long for a model.
+fn is_told(error: &ReadError) {
+    assert!(!error.violations().is_empty());
+    for violation in error.violations() {
+        let said = violation.to_string();
+        assert!(!said.is_empty() && said.len() < 2000 && !said.contains(['\n', '\r']), "{said:?}");
+    }
+}
+
+/// `text` was made of `value`: it is read as that, or refused.
+pub(crate) fn is_or_is_refused(text: &str, value: &Value) {
+    if let Ok(reading) = Reader::new().value(text) {
+        assert_eq!(&reading.value, value, "another value was read from {text:?}");
+        super::READ.with(|read| read.set(read.get() + 1));
+    }
+}
+
+/// `text` is the beginning of one that was made of `value`: it is read as a beginning of that, or refused.
+pub(crate) fn is_begun_or_refused(text: &str, value: &Value) {
+    if let Ok(reading) = Reader::new().value(text) {
+        assert!(is_begun(&reading.value, value), "{} was read from {text:?}", reading.value);
+    }
+}
+
+/// Whether `value` is `whole` or has only complete members of it. A list has all its elements.
+fn is_begun(value: &Value, whole: &Value) -> bool {
+    match (value, whole) {
+        (Value::Object(members), Value::Object(whole)) => {
+            members.iter().all(|(key, value)| whole.get(key).is_some_and(|whole| is_begun(value, whole)))
+        }
+        _ => value == whole,
+    }
+}
