@@ -3,7 +3,6 @@
 //! `fuzz/fuzz_targets/` gives them to libFuzzer; the program `fixed` runs them a fixed number of times on inputs of its own.
 
 mod draw;
-mod instances;
 mod mangle;
 mod rules;
 mod schemas;

@@ -56,7 +56,7 @@ impl Writer<'_, '_> {
                 for (index, (key, value)) in members.iter().enumerate() {
                     self.before(index);
                     self.key(key);
-                    self.push(if self.text.len() % 2 == 0 { ":" } else { ": " });
+                    self.push(if self.text.len().is_multiple_of(2) { ":" } else { ": " });
                     self.value(value);
                 }
                 self.close("}", members.is_empty());

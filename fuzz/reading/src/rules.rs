@@ -6,26 +6,24 @@ use llmnode::OutputSchema;
 use serde_json::Value;
 
 use super::draw::Draw;
-use super::instances::fits;
 
 pub(crate) fn hold(schema: Value, draw: &mut Draw<'_>) {
     let name = draw.of(&["Report", "", "list of names", "é", "a.b"]);
     let built = OutputSchema::from_value(name, schema);
     let letters = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
     assert!((1..=64).contains(&built.name().len()) && built.name().chars().all(letters));
-    let plain = |schema: &OutputSchema| OutputSchema::from_value(name, parsed(schema.plain().get()));
-    let again = plain(&built);
-    assert_eq!(plain(&again).plain().get(), again.plain().get(), "the plain dialect of the plain dialect");
+    // What is sent can be taken for a schema itself.
+    let again = OutputSchema::from_value(name, parsed(built.plain().get()));
+    assert_eq!(again.name(), built.name());
     match built.strict() {
         Ok(strict) => {
             let strict: Value = parsed(strict.get());
             is_strict(&strict);
-            fits(&strict, &built, draw);
         }
         Err(error) => {
             assert!(!error.problems().is_empty());
             for problem in error.problems() {
-                assert!(!problem.path.is_empty() && !problem.what.is_empty() && !problem.mend.is_empty());
+                assert!(!problem.what.is_empty() && !problem.mend.is_empty());
             }
         }
     }

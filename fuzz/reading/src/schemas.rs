@@ -23,7 +23,7 @@ pub(crate) fn schema(draw: &mut Draw<'_>) -> Value {
         }
     }
     if draw.once_in(64) {
-        for _ in 0..draw.below(400) * 5 {
+        for _ in 0..draw.below(100) * 5 {
             root = deeper(root, draw);
         }
     }
@@ -57,7 +57,7 @@ fn any(draw: &mut Draw<'_>, depth: usize) -> Value {
         4 => put(&mut node, "const", literal(draw)),
         5 => return Value::Bool(draw.once_in(2)),
         6 => {}
-        7 | 8 | 9 => object(&mut node, draw, depth - 1),
+        7..=9 => object(&mut node, draw, depth - 1),
         10 => list(&mut node, draw, depth - 1),
         _ => union(&mut node, draw, depth - 1),
     }

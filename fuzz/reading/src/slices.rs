@@ -14,7 +14,7 @@ fn starts(text: &str) -> impl Iterator<Item = usize> {
 }
 
 fn read<T: DeserializeOwned>(text: &str) -> Option<T> {
-    Deserializer::from_str(text).into_iter::<T>().next()?.ok()
+    T::deserialize(&mut Deserializer::from_str(text)).ok()
 }
 
 /// The text without white space and marks around it, as the reader takes it.

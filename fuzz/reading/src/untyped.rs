@@ -29,7 +29,7 @@ pub(crate) fn holds(text: &str) {
         Ok(reading) => is_read(text, reading),
         Err(error) => is_told(error),
     }
-    if text.len() % 4 == 0 {
+    if text.len().is_multiple_of(4) {
         let again = Reader::new().value(&format!("{text}\n"));
         let value = |read: &Read| read.as_ref().ok().map(|reading| reading.value.clone());
         assert_eq!(value(&again), value(&lenient), "with a line end behind it");

@@ -65,8 +65,10 @@ const FAMILIES: [(&str, &str); 40] = [
     ("[", "1 "),
 ];
 
+type Way = fn(&str);
+
 /// How a text is read; a family's figures are those of the way that takes longest.
-const WAYS: [(&str, fn(&str)); 5] = [
+const WAYS: [(&str, Way); 5] = [
     ("any value", |text| drop(black_box(Reader::new().value(text)))),
     ("a struct", |text| drop(black_box(Reader::new().read::<Report>(text)))),
     ("a struct, coerced", |text| drop(black_box(Reader::new().coerce(true).read::<Report>(text)))),
@@ -120,7 +122,7 @@ fn named(family: usize) -> String {
 }
 
 /// Seconds at 64 KB, 128 KB, .. 4 MB, all in the same rounds.
-fn by_size(family: usize, rounds: usize, read: fn(&str)) -> Vec<f64> {
+fn by_size(family: usize, rounds: usize, read: Way) -> Vec<f64> {
     let (mut texts, mut bytes) = (Vec::new(), SMALL);
     while bytes <= LARGE {
         let text = text(family, bytes);
@@ -132,8 +134,8 @@ fn by_size(family: usize, rounds: usize, read: fn(&str)) -> Vec<f64> {
         }
         bytes *= 2;
     }
-    let work = |text| -> Work<'_> { Box::new(move || read(black_box(text))) };
-    best(rounds, &mut texts.iter().map(work).collect::<Vec<_>>())
+    let works = texts.iter().map(|text| Box::new(move || read(black_box(text))) as Work<'_>);
+    best(rounds, &mut works.collect::<Vec<_>>())
 }
 
 /// A peer's milliseconds for 64 KB, in a process of its own, since some overflow their stack.

@@ -12,7 +12,9 @@ use std::time::Instant;
 /// The bytes of an input, at most.
 const LENGTH: usize = 96;
 
-const TARGETS: [(&str, fn(&[u8])); 3] = [
+type Target = fn(&[u8]);
+
+const TARGETS: [(&str, Target); 3] = [
     ("soup", llmnode_fuzz_reading::soup),
     ("mangled", llmnode_fuzz_reading::mangled),
     ("schema", llmnode_fuzz_reading::schema),
@@ -40,7 +42,7 @@ fn usage() -> ExitCode {
     ExitCode::FAILURE
 }
 
-fn run(name: &str, target: fn(&[u8]), seed: u64, count: u64) {
+fn run(name: &str, target: Target, seed: u64, count: u64) {
     let begin = Instant::now();
     for number in seed..seed.saturating_add(count) {
         let told = Told { name, number };
