@@ -61,6 +61,17 @@ impl Place<'_> {
             }
             "minimum" => self.holds(value.as_f64().is_none_or(|n| n >= limit.as_f64().unwrap()), fault()),
             "maximum" => self.holds(value.as_f64().is_none_or(|n| n <= limit.as_f64().unwrap()), fault()),
+            "exclusiveMinimum" => {
+                self.holds(value.as_f64().is_none_or(|n| n > limit.as_f64().unwrap()), fault())
+            }
+            "exclusiveMaximum" => {
+                self.holds(value.as_f64().is_none_or(|n| n < limit.as_f64().unwrap()), fault())
+            }
+            "uniqueItems" => {
+                let items = value.as_array().map_or(&[][..], Vec::as_slice);
+                let twice = items.iter().enumerate().any(|(at, item)| items[..at].contains(item));
+                self.holds(limit != true || !twice, fault())
+            }
             // Notes, and `pattern`, which the tests check by hand.
             "$defs" | "default" | "description" | "format" | "pattern" => Ok(()),
             _ => self.holds(false, format_args!("the keyword {keyword} is unknown to this check")),

@@ -1,8 +1,12 @@
 //! The JSON schema of an output type, in the dialects that providers accept.
 
+mod depth;
+mod kinds;
+mod limits;
 mod merge;
 mod normal;
 mod nulls;
+mod problem;
 mod strict;
 mod tree;
 
@@ -18,7 +22,7 @@ use serde_json::value::{RawValue, to_raw_value};
 use super::check::states_bounds;
 use crate::validate::{MARK, Reach, Unreached};
 
-pub use strict::{StrictError, StrictProblem};
+pub use problem::{StrictError, StrictProblem};
 pub(super) use tree::{children, percent_decoded};
 
 /// The one member of the object that carries an answer whose type is no object.
@@ -61,6 +65,8 @@ pub struct OutputSchema {
     plain: Box<RawValue>,
     strict: OnceLock<Result<Box<RawValue>, StrictError>>,
     wrapped: bool,
+    /// It was deeper than it is.
+    cut: bool,
     /// The values of every `x-llmnode-validated` keyword in the type's schema, in order, each once.
     marks: Vec<String>,
     nulls: bool,
@@ -85,7 +91,9 @@ impl OutputSchema {
         Arc::clone(cache.entry(id).or_insert(built))
     }
 
-    /// A schema that is known at run time only. `name` is sanitised as [`name`](Self::name) says.
+    /// A schema that is known at run time only. `name` is sanitised as [`name`](Self::name) says. Schemas that stand more
+    /// than 56 deep within each other are taken to allow anything, since no provider reads them; in the
+    /// strict dialect they are a [`StrictProblem`].
     ///
     /// ```
     /// # use llmnode_runtime as llmnode;
@@ -96,8 +104,9 @@ impl OutputSchema {
     /// assert_eq!(schema.name(), "list_of_names");
     /// assert!(schema.is_wrapped());
     /// ```
-    pub fn from_value(name: &str, schema: Value) -> OutputSchema {
+    pub fn from_value(name: &str, mut schema: Value) -> OutputSchema {
         let name = sanitised(name);
+        let cut = depth::bound(&mut schema);
         let bounds = states_bounds(&schema);
         let normal = normal::normalise(schema, &name);
         OutputSchema {
@@ -106,6 +115,7 @@ impl OutputSchema {
             bounds,
             strict: OnceLock::new(),
             unreached: OnceLock::new(),
+            cut: cut || normal.cut,
             tree: normal.tree,
             wrapped: normal.wrapped,
             marks: normal.marks,
@@ -145,7 +155,7 @@ impl OutputSchema {
     /// its remedy. The plain dialect is then the one to send. A `tracing` event says it, too, once for each schema.
     pub fn strict(&self) -> Result<&RawValue, &StrictError> {
         let write = || {
-            let strict = strict::strict(&self.tree, &self.name).map(|tree| raw(&tree));
+            let strict = strict::strict(&self.tree, &self.name, self.cut).map(|tree| raw(&tree));
             if let Err(error) = &strict {
                 tracing::info!(target: "llmnode::schema", name = self.name, "{error}");
             }

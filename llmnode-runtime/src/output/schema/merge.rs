@@ -1,29 +1,49 @@
 //! Conjunctions made explicit. serde's `flatten` and internally tagged variants come as properties beside a
 //! `$ref`, a union or an `allOf`; many readers of schemas look at one of the two and forget the other.
 
+use std::collections::HashSet;
+
 use serde_json::{Value, json};
 
+use super::depth::{DEEPEST, size};
 use super::tree::{Node, branches, children_mut, def_name, is_annotation};
 
 /// More branches than any real type has; the product of several unions stops here.
 const MOST_BRANCHES: usize = 256;
 /// Merges per schema: a definition that inlines definitions that inline definitions must not explode.
 const MOST_MERGES: usize = 10_000;
+/// And values that are copied by them.
+const MOST_COPIED: usize = 1_000_000;
+/// Definitions inlined within each other.
+const MOST_INLINED: usize = 32;
 
 pub(super) struct Merger<'a> {
     defs: &'a Node,
     /// The definitions being inlined, so that one that contains itself beside constraints ends.
     inlining: Vec<String>,
     merges: usize,
+    copied: usize,
+    /// How deep the schema stands that is being simplified.
+    depth: usize,
 }
 
 impl<'a> Merger<'a> {
     pub(super) fn new(defs: &'a Node) -> Self {
-        Merger { defs, inlining: Vec::new(), merges: 0 }
+        Merger { defs, inlining: Vec::new(), merges: 0, copied: 0, depth: 0 }
     }
 
     /// The same schema with conjunctions merged where that is possible, and left alone where not.
     pub(super) fn simplify(&mut self, schema: Value) -> Value {
+        if self.depth > DEEPEST {
+            return schema;
+        }
+        self.depth += 1;
+        let simple = self.simplified(schema);
+        self.depth -= 1;
+        simple
+    }
+
+    fn simplified(&mut self, schema: Value) -> Value {
         let Value::Object(mut node) = schema else { return schema };
         for (_, child) in children_mut(&mut node) {
             *child = self.simplify(child.take());
@@ -61,7 +81,7 @@ impl<'a> Merger<'a> {
     /// What satisfies both; `None` if one object can't say that. Members of `first` come first.
     fn both(&mut self, first: Node, second: Node) -> Option<Node> {
         self.merges += 1;
-        if self.merges > MOST_MERGES {
+        if self.merges > MOST_MERGES || self.copied > MOST_COPIED {
             return None;
         }
         if first.keys().all(|key| is_annotation(key)) {
@@ -84,10 +104,12 @@ impl<'a> Merger<'a> {
     /// Both, where `node` is a reference: its definition takes the reference's place.
     fn inlined(&mut self, node: &Node, other: &Node, leads: bool) -> Option<Node> {
         let name = def_name(node.get("$ref")?.as_str()?)?.into_owned();
-        if self.inlining.contains(&name) {
+        if self.inlining.contains(&name) || self.inlining.len() >= MOST_INLINED {
             return None;
         }
-        let def = self.defs.get(&name)?.clone();
+        let def = self.defs.get(&name)?;
+        self.copied += size(def);
+        let def = def.clone();
         self.inlining.push(name);
         let def = self.simplify(def);
         let beside: Node =
@@ -108,6 +130,7 @@ impl<'a> Merger<'a> {
             return None;
         }
         let (told, other): (Node, Node) = other.clone().into_iter().partition(|(key, _)| is_annotation(key));
+        self.copied += list.len() * other.values().map(size).sum::<usize>();
         let mut merged = Vec::new();
         for branch in list {
             let branch = branch.as_object()?.clone();
@@ -139,8 +162,8 @@ impl<'a> Merger<'a> {
             }
             match (key.as_str(), ours, theirs) {
                 ("required", Value::Array(ours), Value::Array(theirs)) => {
-                    let new: Vec<_> = theirs.into_iter().filter(|name| !ours.contains(name)).collect();
-                    ours.extend(new);
+                    let known: HashSet<Value> = ours.iter().cloned().collect();
+                    ours.extend(theirs.into_iter().filter(|name| !known.contains(name)));
                 }
                 ("properties", Value::Object(ours), Value::Object(theirs)) => {
                     self.properties(ours, theirs)?
@@ -195,7 +218,7 @@ fn constants(node: &mut Node) {
     if !node.keys().all(|key| matches!(key.as_str(), "anyOf" | "oneOf" | "type") || is_annotation(key)) {
         return;
     }
-    let mut values: Vec<Value> = Vec::new();
+    let (mut values, mut met): (Vec<Value>, HashSet<Value>) = (Vec::new(), HashSet::new());
     let mut told: Vec<String> =
         node.get("description").and_then(Value::as_str).map(str::to_owned).into_iter().collect();
     for branch in list {
@@ -216,7 +239,7 @@ fn constants(node: &mut Node) {
             let names: Vec<&str> = own.iter().filter_map(Value::as_str).collect();
             told.push(format!("- {}: {description}", names.join(", ")));
         }
-        values.extend(own.into_iter().filter(|value| !values.contains(value)).collect::<Vec<_>>());
+        values.extend(own.into_iter().filter(|value| met.insert(value.clone())));
     }
     if values.is_empty() {
         return;

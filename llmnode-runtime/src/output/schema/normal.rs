@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 
 use serde_json::{Map, Value, json};
 
+use super::depth;
 use super::merge::Merger;
 use super::tree::{Node, branches, children, children_mut, def_name, target};
 use super::{MARK, WRAPPER};
@@ -13,6 +14,8 @@ pub(super) struct Normal {
     pub(super) tree: Value,
     pub(super) wrapped: bool,
     pub(super) marks: Vec<String>,
+    /// Something was too deep.
+    pub(super) cut: bool,
 }
 
 pub(super) fn normalise(mut schema: Value, name: &str) -> Normal {
@@ -35,7 +38,9 @@ pub(super) fn normalise(mut schema: Value, name: &str) -> Normal {
     if let (Some(root), false) = (tree.as_object_mut(), defs.is_empty()) {
         root.insert("$defs".to_owned(), Value::Object(defs));
     }
-    Normal { tree, wrapped, marks }
+    // What was inlined stands deeper than before.
+    let cut = depth::bound(&mut tree);
+    Normal { tree, wrapped, marks, cut }
 }
 
 /// Takes out what is for no model, and turns the formats of Rust's integers into bounds.

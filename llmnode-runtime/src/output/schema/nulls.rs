@@ -5,9 +5,21 @@ use serde_json::{Map, Value};
 use super::WRAPPER;
 use super::tree::{Node, branches, children, has_type, requires, target};
 
-/// References and unions followed without going deeper into the value: no real type has as many, and a
-/// definition that is only itself ends here.
-const HOPS: u8 = 8;
+/// The definitions that were looked into at one place of a value: a second look finds nothing new, and one that is
+/// only itself ends here.
+#[derive(Default)]
+struct Seen<'a>(Vec<&'a Value>);
+
+impl<'a> Seen<'a> {
+    /// Whether this is the first look. Unions of more definitions than this are no real type's.
+    fn is_new(&mut self, def: &'a Value) -> bool {
+        let is_new = self.0.len() < 256 && !self.0.iter().any(|one| std::ptr::eq(*one, def));
+        if is_new {
+            self.0.push(def);
+        }
+        is_new
+    }
+}
 
 /// Whether some property may be absent but not `null`.
 pub(super) fn any(tree: &Value) -> bool {
@@ -26,7 +38,7 @@ pub(super) fn any(tree: &Value) -> bool {
 
 /// Whether strict mode adds `null` to this property of `node`.
 pub(super) fn adds(defs: Option<&Node>, node: &Node, name: &str, schema: &Value) -> bool {
-    !requires(node, name) && !admits_null(defs, schema, HOPS)
+    !requires(node, name) && !admits_null(defs, schema, &mut Seen::default())
 }
 
 pub(super) fn definitions(tree: &Value) -> Option<&Node> {
@@ -36,23 +48,20 @@ pub(super) fn definitions(tree: &Value) -> Option<&Node> {
 /// Removes added nulls from `value`, and says how many there were.
 pub(super) fn drop(tree: &Value, wrapped: bool, value: &mut Value) -> usize {
     let inner = if wrapped { tree.get("properties").and_then(|all| all.get(WRAPPER)) } else { None };
-    visit(definitions(tree), inner.unwrap_or(tree), value, HOPS)
+    visit(definitions(tree), inner.unwrap_or(tree), value, &mut Seen::default())
 }
 
 fn properties(node: &Node) -> Option<&Map<String, Value>> {
     node.get("properties")?.as_object()
 }
 
-fn admits_null(defs: Option<&Node>, schema: &Value, hops: u8) -> bool {
+fn admits_null<'a>(defs: Option<&'a Node>, schema: &'a Value, seen: &mut Seen<'a>) -> bool {
     let Some(node) = schema.as_object() else { return schema == &Value::Bool(true) };
-    if hops == 0 {
-        return false;
-    }
     if let Some(def) = target(defs, node) {
-        return admits_null(defs, def, hops - 1);
+        return seen.is_new(def) && admits_null(defs, def, seen);
     }
     if let Some(list) = branches(node) {
-        return list.iter().any(|branch| admits_null(defs, branch, hops - 1));
+        return list.iter().any(|branch| admits_null(defs, branch, seen));
     }
     match (node.get("const"), node.get("enum").and_then(Value::as_array)) {
         (Some(only), _) => only.is_null(),
@@ -61,17 +70,15 @@ fn admits_null(defs: Option<&Node>, schema: &Value, hops: u8) -> bool {
     }
 }
 
-fn visit(defs: Option<&Node>, schema: &Value, value: &mut Value, hops: u8) -> usize {
+fn visit<'a>(defs: Option<&'a Node>, schema: &'a Value, value: &mut Value, seen: &mut Seen<'a>) -> usize {
     let Some(node) = schema.as_object() else { return 0 };
-    if hops == 0 {
-        return 0;
-    }
     if let Some(def) = target(defs, node) {
-        return visit(defs, def, value, hops - 1);
+        return if seen.is_new(def) { visit(defs, def, value, seen) } else { 0 };
     }
     if let Some(list) = branches(node) {
-        let fitting: Vec<&Value> = list.iter().filter(|branch| fits(defs, branch, value, hops - 1)).collect();
-        return fitting.into_iter().map(|branch| visit(defs, branch, value, hops - 1)).sum();
+        let fitting = list.iter().filter(|branch| fits(defs, branch, value, &mut Seen::default()));
+        let fitting: Vec<&Value> = fitting.collect();
+        return fitting.into_iter().map(|branch| visit(defs, branch, value, seen)).sum();
     }
     match value {
         Value::Object(members) => visit_object(defs, node, members),
@@ -79,13 +86,16 @@ fn visit(defs: Option<&Node>, schema: &Value, value: &mut Value, hops: u8) -> us
             let tuple = node.get("prefixItems").and_then(Value::as_array);
             let schema = |at: usize| tuple.and_then(|list| list.get(at)).or_else(|| node.get("items"));
             let all = items.iter_mut().enumerate();
-            all.map(|(at, item)| schema(at).map_or(0, |schema| visit(defs, schema, item, HOPS))).sum()
+            all.map(|(at, item)| {
+                schema(at).map_or(0, |schema| visit(defs, schema, item, &mut Seen::default()))
+            })
+            .sum()
         }
         _ => 0,
     }
 }
 
-fn visit_object(defs: Option<&Node>, node: &Node, members: &mut Map<String, Value>) -> usize {
+fn visit_object<'a>(defs: Option<&'a Node>, node: &'a Node, members: &mut Map<String, Value>) -> usize {
     let named = properties(node);
     let mut dropped = 0;
     members.retain(|name, value| match named.and_then(|all| all.get(name)) {
@@ -94,11 +104,12 @@ fn visit_object(defs: Option<&Node>, node: &Node, members: &mut Map<String, Valu
             false
         }
         Some(schema) => {
-            dropped += visit(defs, schema, value, HOPS);
+            dropped += visit(defs, schema, value, &mut Seen::default());
             true
         }
         None => {
-            dropped += node.get("additionalProperties").map_or(0, |schema| visit(defs, schema, value, HOPS));
+            let rest = node.get("additionalProperties");
+            dropped += rest.map_or(0, |schema| visit(defs, schema, value, &mut Seen::default()));
             true
         }
     });
@@ -106,16 +117,13 @@ fn visit_object(defs: Option<&Node>, node: &Node, members: &mut Map<String, Valu
 }
 
 /// Whether `value` may be meant as this branch of a union: its kind, its required members and its tags fit.
-fn fits(defs: Option<&Node>, schema: &Value, value: &Value, hops: u8) -> bool {
+fn fits<'a>(defs: Option<&'a Node>, schema: &'a Value, value: &Value, seen: &mut Seen<'a>) -> bool {
     let Some(node) = schema.as_object() else { return true };
-    if hops == 0 {
-        return false;
-    }
     if let Some(def) = target(defs, node) {
-        return fits(defs, def, value, hops - 1);
+        return seen.is_new(def) && fits(defs, def, value, seen);
     }
     if let Some(list) = branches(node) {
-        return list.iter().any(|branch| fits(defs, branch, value, hops - 1));
+        return list.iter().any(|branch| fits(defs, branch, value, seen));
     }
     let members = match value {
         Value::Object(members) => members,

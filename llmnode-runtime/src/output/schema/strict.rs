@@ -5,12 +5,12 @@
 //! description, since they only narrow what the type's own reading checks anyway. What would change the shape of
 //! the answer is refused, all places at once.
 
-use std::fmt;
-
 use serde_json::{Value, json};
 
-use super::nulls;
-use super::tree::{Node, branches, has_type};
+use super::kinds::{Kinds, kinds, leave_out_idle};
+use super::problem::{StrictError, StrictProblem};
+use super::tree::{Node, branches, is_annotation};
+use super::{limits, nulls};
 
 /// Keywords taken over as they are.
 const KEPT: [&str; 11] = [
@@ -33,44 +33,17 @@ const TOLD: [&str; 7] =
 const FORMATS: [&str; 9] =
     ["date-time", "time", "date", "duration", "email", "hostname", "ipv4", "ipv6", "uuid"];
 
-/// Why a type has no schema in OpenAI's strict dialect: every place that can't be expressed there.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub struct StrictError {
-    name: String,
-    problems: Vec<StrictProblem>,
-}
-
-/// One place that OpenAI's strict dialect can't express.
-#[derive(Debug, Clone, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct StrictProblem {
-    /// The place, from the name of a type on: `Report.steps[].labels`.
-    pub path: String,
-    /// What it is that can't be expressed.
-    pub what: &'static str,
-    /// What to write instead.
-    pub mend: &'static str,
-}
-
-impl StrictError {
-    /// All places, in the schema's order; at least one.
-    pub fn problems(&self) -> &[StrictProblem] {
-        &self.problems
-    }
-}
-
-impl fmt::Display for StrictError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "the schema of `{}` can't be expressed in OpenAI's strict dialect:", self.name)?;
-        self.problems.iter().try_for_each(|problem| write!(f, "\n- {problem}"))
-    }
-}
-
-impl fmt::Display for StrictProblem {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "`{}` is {}; {}", self.path, self.what, self.mend)
-    }
-}
+/// Keywords that ask more of a value than its shape.
+const CONDITIONS: [&str; 8] = [
+    "not",
+    "if",
+    "contains",
+    "dependentSchemas",
+    "dependentRequired",
+    "propertyNames",
+    "unevaluatedItems",
+    "$dynamicRef",
+];
 
 const MAP: (&str, &str) = ("a map with free keys", "use a list of structs with a key and a value");
 const OPEN: (&str, &str) =
@@ -78,10 +51,14 @@ const OPEN: (&str, &str) =
 const TUPLE: (&str, &str) = ("a tuple of mixed types", "use a struct with named fields");
 const ANY: (&str, &str) = ("a value of any kind", "give it a type, or use a String that holds JSON");
 const MIXED: (&str, &str) = ("several schemas at once that can't be merged", "nest instead of flattening");
+const CONDITION: (&str, &str) =
+    ("a condition that no type can have", "leave it out, and check it in a validator");
+const CONSTANT: (&str, &str) = ("a constant list or object", "use strings that name the values");
 const FAR: (&str, &str) = ("a reference out of `$defs`", "move what it refers to into `$defs`");
 
 /// The strict dialect of `tree`, a schema in the plain dialect whose root is an object.
-pub(super) fn strict(tree: &Value, name: &str) -> Result<Value, StrictError> {
+/// `cut`: it was deeper than it is.
+pub(super) fn strict(tree: &Value, name: &str, cut: bool) -> Result<Value, StrictError> {
     let mut writer = Writer { defs: nulls::definitions(tree), problems: Vec::new() };
     let mut root = writer.schema(tree, name);
     if let Some(defs) = writer.defs {
@@ -92,6 +69,12 @@ pub(super) fn strict(tree: &Value, name: &str) -> Result<Value, StrictError> {
         }
     }
     let mut problems = writer.problems;
+    if cut {
+        problems.push(limits::too_deep(name));
+    }
+    if problems.is_empty() {
+        problems = limits::problems(&root, name);
+    }
     if problems.is_empty() {
         return Ok(root);
     }
@@ -121,27 +104,44 @@ impl Writer<'_> {
         {
             return self.refuse(path, MIXED);
         }
+        if CONDITIONS.iter().any(|key| node.contains_key(*key)) {
+            return self.refuse(path, CONDITION);
+        }
         if let Some(reference) = node.get("$ref") {
             return self.reference(node, reference, path);
         }
-        let mut out: Node = node
-            .iter()
-            .filter(|(k, _)| KEPT.contains(&k.as_str()))
-            .map(|(k, v)| (k.clone(), v.clone()))
-            .collect();
+        if let Some(list) = branches(node) {
+            return self.union(node, list, path);
+        }
+        let mut out: Node =
+            node.iter().filter(|(k, v)| KEPT.contains(&k.as_str()) && !is_beyond(k, v)).map(owned).collect();
         if let Some(only) = node.get("const") {
             out.insert("enum".to_owned(), json!([only]));
         }
-        if let Some(list) = branches(node) {
-            let list = list.iter().map(|branch| self.schema(branch, path)).collect();
-            out.insert("anyOf".to_owned(), Value::Array(list));
-        } else if has_type(node, "object") || node.contains_key("properties") {
-            self.object(node, &mut out, path);
-        } else if has_type(node, "array") {
-            self.array(node, &mut out, path);
-        } else if !["type", "enum"].iter().any(|key| out.contains_key(*key)) {
+        match kinds(node, &mut out) {
+            Kinds::Unknown => return self.refuse(path, ANY),
+            Kinds::Constant => return self.refuse(path, CONSTANT),
+            Kinds::Several => return self.refuse(path, MIXED),
+            Kinds::Scalar => {}
+            Kinds::Object => self.object(node, &mut out, path),
+            Kinds::Array => self.array(node, &mut out, path),
+        }
+        leave_out_idle(&mut out);
+        tell(node, &mut out);
+        Value::Object(out)
+    }
+
+    fn union(&mut self, node: &Node, list: &[Value], path: &str) -> Value {
+        let unites = |key: &String| matches!(key.as_str(), "anyOf" | "oneOf") || is_annotation(key);
+        if !node.keys().all(unites) || (node.contains_key("anyOf") && node.contains_key("oneOf")) {
+            return self.refuse(path, MIXED);
+        }
+        if list.is_empty() {
             return self.refuse(path, ANY);
         }
+        let mut out: Node = node.get_key_value("description").into_iter().map(owned).collect();
+        let list = list.iter().map(|branch| self.schema(branch, path)).collect();
+        out.insert("anyOf".to_owned(), Value::Array(list));
         tell(node, &mut out);
         Value::Object(out)
     }
@@ -151,7 +151,7 @@ impl Writer<'_> {
         if super::tree::target(self.defs, node).is_none() {
             return self.refuse(path, FAR);
         }
-        if node.keys().any(|key| key != "$ref" && !super::tree::is_annotation(key)) {
+        if node.keys().any(|key| key != "$ref" && !is_annotation(key)) {
             return self.refuse(path, MIXED);
         }
         let mut union = Node::new();
@@ -182,7 +182,6 @@ impl Writer<'_> {
             strict.insert(name.clone(), inner);
         }
         let required = strict.keys().cloned().map(Value::String).collect();
-        out.entry("type").or_insert_with(|| json!("object"));
         out.insert("properties".to_owned(), Value::Object(strict));
         out.insert("required".to_owned(), Value::Array(required));
         out.insert("additionalProperties".to_owned(), json!(false));
@@ -209,6 +208,16 @@ impl Writer<'_> {
     }
 }
 
+fn owned((key, value): (&String, &Value)) -> (String, Value) {
+    (key.clone(), value.clone())
+}
+
+/// A pattern that looks ahead or behind, which the subset does not do.
+fn is_beyond(key: &str, value: &Value) -> bool {
+    key == "pattern"
+        && value.as_str().is_none_or(|text| ["(?=", "(?!", "(?<"].iter().any(|part| text.contains(part)))
+}
+
 /// Puts into the description what strict mode has no keyword for.
 fn tell(node: &Node, out: &mut Node) {
     let mut notes = Vec::new();
@@ -220,6 +229,11 @@ fn tell(node: &Node, out: &mut Node) {
             }
             Some(value) => notes.push(format!("{key}: {value}")),
         }
+    }
+    if let Some(pattern) =
+        node.get("pattern").filter(|value| value.is_string() && is_beyond("pattern", value))
+    {
+        notes.push(format!("pattern: {pattern}"));
     }
     if notes.is_empty() {
         return;

@@ -54,6 +54,13 @@ pub(super) fn children_mut(node: &mut Node) -> impl Iterator<Item = (&str, &mut 
     })
 }
 
+/// Whether this keyword's value is one schema or several.
+pub(super) fn holds_schemas(key: &str, value: &Value) -> bool {
+    ONE.contains(&key)
+        || (value.is_array() && LIST.contains(&key))
+        || (value.is_object() && NAMED.contains(&key))
+}
+
 /// The name in `#/$defs/<name>`, decoded.
 pub(super) fn def_name(reference: &str) -> Option<Cow<'_, str>> {
     let encoded = reference.strip_prefix("#/$defs/")?;

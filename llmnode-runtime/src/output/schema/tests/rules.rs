@@ -1,7 +1,9 @@
-//! OpenAI's rules for a strict schema, as an assertion.
+//! The rules of the dialects, each as its providers state it, by a checker that knows nothing of how schemas are
+//! written. A fault is said with its place.
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
+/// What OpenAI's strict dialect knows of JSON Schema.
 const ALLOWED: [&str; 18] = [
     "type",
     "description",
@@ -22,47 +24,208 @@ const ALLOWED: [&str; 18] = [
     "minItems",
     "maxItems",
 ];
+const FORMATS: [&str; 9] =
+    ["date-time", "time", "date", "duration", "email", "hostname", "ipv4", "ipv6", "uuid"];
+const TYPES: [&str; 7] = ["null", "boolean", "integer", "number", "string", "array", "object"];
 
-pub(super) fn check(root: &Value) {
-    let mut root = root.clone();
-    let defs = root.as_object_mut().unwrap().shift_remove("$defs").unwrap_or_else(|| serde_json::json!({}));
-    assert_eq!(root["type"], "object", "the root is an object");
-    assert!(root.get("anyOf").is_none() && root.get("$ref").is_none());
-    schema(&root, &defs);
-    for def in defs.as_object().unwrap().values() {
-        schema(def, &defs);
+/// What of the rules of the strict dialect a schema breaks.
+pub(crate) fn strict(root: &Value) -> Vec<String> {
+    let none = Map::new();
+    let defs = root.get("$defs").and_then(Value::as_object).unwrap_or(&none);
+    let mut check = Check { defs, faults: Vec::new(), properties: 0, values: 0, text: 0 };
+    let mut body = root.clone();
+    if let Some(members) = body.as_object_mut() {
+        members.remove("$defs");
     }
+    check.expect(root["type"] == "object", "the root is an object", root);
+    check.expect(root.get("anyOf").is_none() && root.get("$ref").is_none(), "the root is no union", root);
+    check.schema(&body);
+    for (name, def) in defs {
+        check.text += name.chars().count();
+        check.schema(def);
+    }
+    let levels = check.levels(root, &mut Vec::new());
+    check.expect(levels <= 10, "ten levels of objects at most", root);
+    check.expect(check.properties <= 5000, "5000 properties at most", root);
+    check.expect(check.values <= 1000, "1000 values of enums at most", root);
+    check.expect(check.text <= 120_000, "120000 characters of names and values at most", root);
+    check.faults
 }
 
-fn schema(node: &Value, defs: &Value) {
-    let members = node.as_object().unwrap_or_else(|| panic!("no object schema: {node}"));
-    for key in members.keys() {
-        assert!(ALLOWED.contains(&key.as_str()), "{key} in {node}");
+/// What of the rules for plain schemas one breaks: providers want an object, and references that lead somewhere.
+pub(crate) fn plain(root: &Value) -> Vec<String> {
+    let mut faults = Vec::new();
+    if root["type"] != "object"
+        || ["anyOf", "oneOf", "allOf", "$ref"].iter().any(|key| root.get(*key).is_some())
+    {
+        faults.push(format!("the root is an object: {root}"));
     }
-    if let Some(reference) = members.get("$ref") {
-        assert_eq!(members.len(), 1, "a reference stands alone: {node}");
-        let name = reference.as_str().unwrap().strip_prefix("#/$defs/").unwrap();
-        assert!(defs.get(name).is_some(), "{name} is defined");
-        return;
+    let mut open = vec![root];
+    while let Some(node) = open.pop() {
+        if let Some(Value::String(reference)) = node.get("$ref") {
+            let found = reference.strip_prefix("#/$defs/").and_then(|name| root["$defs"].get(name));
+            if found.is_none() {
+                faults.push(format!("{reference} is defined: {node}"));
+            }
+        }
+        match node {
+            Value::Object(members) => {
+                if members.keys().any(|key| key.starts_with("x-llmnode") || key == "$schema") {
+                    faults.push(format!("what is for no model is left out: {node}"));
+                }
+                open.extend(members.values());
+            }
+            Value::Array(items) => open.extend(items),
+            _ => {}
+        }
     }
-    if let Some(branches) = members.get("anyOf") {
-        assert!(members.keys().all(|key| key == "anyOf" || key == "description"), "{node}");
-        branches.as_array().unwrap().iter().for_each(|branch| schema(branch, defs));
-        return;
-    }
-    let kinds = match &members["type"] {
-        Value::Array(kinds) => kinds.clone(),
-        kind => vec![kind.clone()],
+    faults
+}
+
+/// What of the rules for a function that the model is forced to call a request breaks.
+pub(crate) fn tool(body: &Value) -> Vec<String> {
+    let function = &body["tools"][0]["function"];
+    let name = function["name"].as_str().unwrap_or_default();
+    let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
+    let mut faults = match function["strict"] == true {
+        true => strict(&function["parameters"]),
+        false => plain(&function["parameters"]),
     };
-    if kinds.contains(&"object".into()) {
-        let properties = members["properties"].as_object().unwrap();
-        let required: Vec<&str> =
-            members["required"].as_array().unwrap().iter().map(|name| name.as_str().unwrap()).collect();
-        assert_eq!(properties.keys().collect::<Vec<_>>(), required, "all are required: {node}");
-        assert_eq!(members["additionalProperties"], false);
-        properties.values().for_each(|property| schema(property, defs));
+    for (holds, rule) in [
+        (body["tools"].as_array().is_some_and(|tools| tools.len() == 1), "there is one function"),
+        (body["tools"][0]["type"] == "function", "a tool is a function"),
+        (
+            (1..=64).contains(&name.len()) && name.chars().all(is_name),
+            "a name is of 1 to 64 plain characters",
+        ),
+        (function["parameters"]["type"] == "object", "parameters are an object"),
+        (body["tool_choice"]["type"] == "function", "the choice is a function"),
+        (body["tool_choice"]["function"]["name"] == name, "the choice is that function"),
+        (body["parallel_tool_calls"] == false, "there is one call"),
+        (body.get("response_format").is_none(), "no response format beside it"),
+    ] {
+        if !holds {
+            faults.push(format!("{rule}: {body}"));
+        }
     }
-    if kinds.contains(&"array".into()) {
-        schema(&members["items"], defs);
+    faults
+}
+
+struct Check<'a> {
+    defs: &'a Map<String, Value>,
+    faults: Vec<String>,
+    properties: usize,
+    values: usize,
+    text: usize,
+}
+
+impl Check<'_> {
+    fn expect(&mut self, holds: bool, rule: &str, node: &Value) {
+        if !holds {
+            self.faults.push(format!("{rule}: {}", node.to_string().chars().take(300).collect::<String>()));
+        }
+    }
+
+    fn schema(&mut self, node: &Value) {
+        let Some(members) = node.as_object() else {
+            return self.expect(false, "a schema is an object", node);
+        };
+        self.expect(members.keys().all(|key| ALLOWED.contains(&key.as_str())), "only known keywords", node);
+        if let Some(reference) = members.get("$ref") {
+            let name = reference.as_str().and_then(|text| text.strip_prefix("#/$defs/")).unwrap_or_default();
+            self.expect(members.len() == 1, "a reference stands alone", node);
+            let name = name.replace("~1", "/").replace("~0", "~");
+            self.expect(
+                self.defs.contains_key(&name) || name.contains('%'),
+                "a reference leads to a definition",
+                node,
+            );
+            return;
+        }
+        if let Some(branches) = members.get("anyOf") {
+            let alone = members.keys().all(|key| key == "anyOf" || key == "description");
+            self.expect(alone, "a union stands alone", node);
+            let branches = branches.as_array().cloned().unwrap_or_default();
+            self.expect(!branches.is_empty(), "a union has branches", node);
+            return branches.iter().for_each(|branch| self.schema(branch));
+        }
+        let kinds = match members.get("type") {
+            Some(Value::Array(kinds)) => kinds.clone(),
+            kind => kind.cloned().into_iter().collect(),
+        };
+        let known = kinds.iter().all(|kind| kind.as_str().is_some_and(|kind| TYPES.contains(&kind)));
+        self.expect(known && !kinds.is_empty(), "a schema has a type", node);
+        self.values(members, node);
+        let (object, array) = (kinds.contains(&"object".into()), kinds.contains(&"array".into()));
+        let only = |keys: &[&str]| !keys.iter().any(|key| members.contains_key(*key));
+        self.expect(object || only(&["properties", "required", "additionalProperties"]), "no object", node);
+        self.expect(array || only(&["items", "minItems", "maxItems"]), "no array", node);
+        if object {
+            self.object(members, node);
+        }
+        if array {
+            self.schema(&node["items"]);
+        }
+    }
+
+    fn values(&mut self, members: &Map<String, Value>, node: &Value) {
+        if let Some(format) = members.get("format") {
+            self.expect(
+                format.as_str().is_some_and(|one| FORMATS.contains(&one)),
+                "only known formats",
+                node,
+            );
+        }
+        if let Some(pattern) = members.get("pattern") {
+            let plain = pattern.as_str().is_some_and(|text| !text.contains("(?=") && !text.contains("(?!"));
+            self.expect(plain, "a pattern does not look around", node);
+        }
+        let Some(values) = members.get("enum") else { return };
+        let values = values.as_array().cloned().unwrap_or_default();
+        let scalars = values.iter().all(|value| !value.is_object() && !value.is_array());
+        self.expect(!values.is_empty() && scalars, "an enum has values", node);
+        let text: usize = values.iter().filter_map(Value::as_str).map(|text| text.chars().count()).sum();
+        self.expect(values.len() <= 250 || text <= 15_000, "a long enum has short values", node);
+        (self.values, self.text) = (self.values + values.len(), self.text + text);
+    }
+
+    fn object(&mut self, members: &Map<String, Value>, node: &Value) {
+        let none = Map::new();
+        let properties = members.get("properties").and_then(Value::as_object).unwrap_or(&none);
+        let names = properties.keys().map(|name| Value::from(name.as_str())).collect::<Vec<_>>();
+        self.expect(members.contains_key("properties"), "an object names its properties", node);
+        self.expect(
+            members.get("required") == Some(&Value::Array(names)),
+            "all are required, in order",
+            node,
+        );
+        self.expect(members.get("additionalProperties") == Some(&Value::Bool(false)), "no others", node);
+        self.properties += properties.len();
+        for (name, property) in properties {
+            self.text += name.chars().count();
+            self.schema(property);
+        }
+    }
+
+    /// The levels of objects, a type within itself once.
+    fn levels(&self, node: &Value, within: &mut Vec<String>) -> usize {
+        let Some(members) = node.as_object() else { return 0 };
+        if let Some(name) =
+            members.get("$ref").and_then(Value::as_str).and_then(|text| text.strip_prefix("#/$defs/"))
+        {
+            if within.iter().any(|one| one == name) || within.len() > 12 {
+                return 0;
+            }
+            within.push(name.to_owned());
+            let levels = self.defs.get(name).map_or(0, |def| self.levels(def, within));
+            within.pop();
+            return levels;
+        }
+        let properties =
+            members.get("properties").and_then(Value::as_object).into_iter().flat_map(Map::values);
+        let branches = members.get("anyOf").and_then(Value::as_array).into_iter().flatten();
+        let inner: Vec<&Value> = properties.chain(branches).chain(members.get("items")).collect();
+        let inner = inner.into_iter().map(|child| self.levels(child, within)).max().unwrap_or(0);
+        usize::from(members.contains_key("properties")) + inner
     }
 }

@@ -1,0 +1,134 @@
+//! No schema is deeper than readers of JSON go, and none is walked deeper than a thread's stack.
+
+use serde_json::{Value, json};
+
+use super::tree::{Node, children_mut, holds_schemas};
+
+/// How deep schemas may stand within each other. One that stands under a property's name is two levels of JSON, so this
+/// and what stands around it in a request stays below the 128 levels that most readers take.
+pub(super) const DEEPEST: usize = 56;
+/// How deep a constant, a default or the like may be.
+const DEEPEST_VALUE: usize = 6;
+
+/// Cuts what is deeper: a schema becomes one that allows anything, and a keyword that holds something else is left
+/// out. Returns whether there was such a thing.
+pub(super) fn bound(schema: &mut Value) -> bool {
+    bound_within(schema, DEEPEST)
+}
+
+fn bound_within(schema: &mut Value, left: usize) -> bool {
+    let holds_more = |node: &Node| node.iter().any(|(key, value)| holds_schemas(key, value));
+    if left == 0 && schema.as_object().is_some_and(holds_more) {
+        dismantle(std::mem::replace(schema, json!({})));
+        return true;
+    }
+    let Some(node) = schema.as_object_mut() else {
+        let is_deep = is_deeper(schema, DEEPEST_VALUE);
+        if is_deep {
+            dismantle(std::mem::replace(schema, json!({})));
+        }
+        return is_deep;
+    };
+    let mut cut = false;
+    let deep =
+        node.iter().filter(|(key, value)| !holds_schemas(key, value) && is_deeper(value, DEEPEST_VALUE));
+    for key in deep.map(|(key, _)| key.clone()).collect::<Vec<_>>() {
+        cut = true;
+        dismantle(node.shift_remove(&key).unwrap_or_default());
+    }
+    for (_, child) in children_mut(node) {
+        cut |= bound_within(child, left.saturating_sub(1));
+    }
+    cut
+}
+
+/// Whether there is something within more than `most` lists or objects.
+fn is_deeper(value: &Value, most: usize) -> bool {
+    let mut inner: Box<dyn Iterator<Item = &Value>> = match value {
+        Value::Array(items) => Box::new(items.iter()),
+        Value::Object(members) => Box::new(members.values()),
+        _ => return false,
+    };
+    match most.checked_sub(1) {
+        Some(less) => inner.any(|value| is_deeper(value, less)),
+        None => inner.next().is_some(),
+    }
+}
+
+/// Drops a value of any depth; serde's own way takes stack for each level.
+fn dismantle(value: Value) {
+    let mut open = vec![value];
+    while let Some(value) = open.pop() {
+        match value {
+            Value::Array(items) => open.extend(items),
+            Value::Object(members) => open.extend(members.into_iter().map(|(_, value)| value)),
+            _ => {}
+        }
+    }
+}
+
+/// How many values a value is made of.
+pub(super) fn size(value: &Value) -> usize {
+    let (mut open, mut found) = (vec![value], 0);
+    while let Some(value) = open.pop() {
+        found += 1;
+        match value {
+            Value::Array(items) => open.extend(items),
+            Value::Object(members) => open.extend(members.values()),
+            _ => {}
+        }
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// `json!` itself goes as deep as its value.
+    fn object<const N: usize>(members: [(&str, Value); N]) -> Value {
+        Value::Object(members.into_iter().map(|(name, value)| (name.to_owned(), value)).collect())
+    }
+
+    fn nested(levels: usize, around: fn(Value) -> Value) -> Value {
+        (0..levels).fold(json!({"type": "string"}), |inner, _| around(inner))
+    }
+
+    fn deep_list() -> Value {
+        (0..200_000).fold(Value::Null, |inner, _| Value::Array(vec![inner]))
+    }
+
+    #[test]
+    fn what_is_too_deep_is_cut_to_what_allows_anything() {
+        for around in [
+            |inner| object([("items", inner)]),
+            |inner| object([("properties", object([("a", inner)]))]),
+            |inner| object([("anyOf", Value::Array(vec![inner, json!({"type": "null"})]))]),
+        ] as [fn(Value) -> Value; 3]
+        {
+            let mut fits = nested(DEEPEST, around);
+            assert!(!bound(&mut fits) && fits == nested(DEEPEST, around));
+            for levels in [DEEPEST + 1, 200_000] {
+                let mut deep = nested(levels, around);
+                assert!(bound(&mut deep));
+                let expected = (0..DEEPEST).fold(json!({}), |inner, _| around(inner));
+                assert_eq!(deep, expected);
+                assert!(serde_json::from_str::<Value>(&deep.to_string()).is_ok(), "readers of JSON take it");
+            }
+        }
+    }
+
+    #[test]
+    fn keywords_that_hold_deep_values_are_left_out() {
+        let mut schema = object([
+            ("type", json!("string")),
+            ("default", json!([[1]])),
+            ("const", deep_list()),
+            ("properties", deep_list()),
+        ]);
+        assert!(bound(&mut schema));
+        assert_eq!(schema, json!({"type": "string", "default": [[1]]}));
+        let mut no_schema = deep_list();
+        assert!(bound(&mut no_schema) && no_schema == json!({}));
+    }
+}

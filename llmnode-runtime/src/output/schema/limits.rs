@@ -1,0 +1,124 @@
+//! How large a schema OpenAI's strict dialect takes.
+
+use std::collections::HashMap;
+
+use serde_json::Value;
+
+use super::problem::StrictProblem;
+use super::tree::{Node, children, def_name};
+
+/// Properties of all objects together.
+const PROPERTIES: usize = 5000;
+/// Objects within each other, references followed.
+const LEVELS: usize = 10;
+/// Values of all enums together.
+const VALUES: usize = 1000;
+/// Characters of one enum's values, if it has more than [`MANY`].
+const ENUM_TEXT: usize = 15_000;
+const MANY: usize = 250;
+/// Characters of all names of properties and definitions and all values of enums.
+const TEXT: usize = 120_000;
+/// Schemas within each other, references followed, beyond which nobody looks.
+const FRAMES: usize = 400;
+
+const DEEP: (&str, &str) = ("within more than 10 levels of objects", "flatten some of them");
+const WIDE: (&str, &str) = ("a schema of more than 5000 properties", "ask for less at once");
+const VALUES_FAULT: (&str, &str) =
+    ("a schema with more than 1000 values of enums", "use a String, and check it in a validator");
+const ENUM_FAULT: (&str, &str) = (
+    "an enum of more than 250 values that have more than 15000 characters",
+    "shorten them, or use a String, and check it in a validator",
+);
+const TEXT_FAULT: (&str, &str) =
+    ("a schema whose names and values have more than 120000 characters", "ask for less at once");
+
+const CUT: (&str, &str) = ("nested too deep for any reader of JSON", "flatten it");
+
+/// That a schema of this name was cut, since nobody would read it.
+pub(super) fn too_deep(name: &str) -> StrictProblem {
+    StrictProblem { path: name.to_owned(), what: CUT.0, mend: CUT.1 }
+}
+
+/// What of a schema in the strict dialect is too large.
+pub(super) fn problems(root: &Value, name: &str) -> Vec<StrictProblem> {
+    let mut found = Sizes::default();
+    let mut open = vec![root];
+    while let Some(schema) = open.pop() {
+        let Some(node) = schema.as_object() else { continue };
+        found.add(node);
+        open.extend(children(node));
+    }
+    let mut levels = Levels { defs: super::nulls::definitions(root), known: HashMap::new(), frames: 0 };
+    let faults = [
+        (levels.of(root) > LEVELS, DEEP),
+        (found.properties > PROPERTIES, WIDE),
+        (found.values > VALUES, VALUES_FAULT),
+        (found.long_enum, ENUM_FAULT),
+        (found.text > TEXT, TEXT_FAULT),
+    ];
+    let faults = faults.into_iter().filter(|(is, _)| *is);
+    faults.map(|(_, (what, mend))| StrictProblem { path: name.to_owned(), what, mend }).collect()
+}
+
+#[derive(Default)]
+struct Sizes {
+    properties: usize,
+    values: usize,
+    text: usize,
+    long_enum: bool,
+}
+
+impl Sizes {
+    fn add(&mut self, node: &Node) {
+        for named in ["properties", "$defs"] {
+            let names = node.get(named).and_then(Value::as_object);
+            self.text += names.map_or(0, |names| names.keys().map(|name| name.chars().count()).sum());
+        }
+        self.properties += node.get("properties").and_then(Value::as_object).map_or(0, Node::len);
+        if let Some(values) = node.get("enum").and_then(Value::as_array) {
+            let text: usize = values.iter().filter_map(Value::as_str).map(|text| text.chars().count()).sum();
+            self.values += values.len();
+            self.text += text;
+            self.long_enum |= values.len() > MANY && text > ENUM_TEXT;
+        }
+    }
+}
+
+/// Counts objects within each other. A type within itself counts once.
+struct Levels<'a> {
+    defs: Option<&'a Node>,
+    /// The levels of definitions; of those that are being counted, none.
+    known: HashMap<String, usize>,
+    frames: usize,
+}
+
+impl Levels<'_> {
+    /// Definitions count where they are referred to.
+    fn of(&mut self, schema: &Value) -> usize {
+        let Some(node) = schema.as_object() else { return 0 };
+        if self.frames >= FRAMES {
+            return LEVELS + 1;
+        }
+        self.frames += 1;
+        let own = usize::from(node.contains_key("properties"));
+        let named = node.get("$ref").and_then(Value::as_str).and_then(def_name);
+        let referred = named.map_or(0, |name| self.of_def(&name));
+        let properties = node.get("properties").and_then(Value::as_object).into_iter().flat_map(Node::values);
+        let branches = node.get("anyOf").and_then(Value::as_array).into_iter().flatten();
+        let inner = properties.chain(branches).chain(node.get("items"));
+        let inner = inner.map(|child| self.of(child)).max().unwrap_or(0);
+        self.frames -= 1;
+        own + inner.max(referred)
+    }
+
+    fn of_def(&mut self, name: &str) -> usize {
+        if let Some(levels) = self.known.get(name) {
+            return *levels;
+        }
+        let Some(def) = self.defs.and_then(|defs| defs.get(name)) else { return 0 };
+        self.known.insert(name.to_owned(), 0);
+        let levels = self.of(def);
+        self.known.insert(name.to_owned(), levels);
+        levels
+    }
+}

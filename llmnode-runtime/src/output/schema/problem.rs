@@ -1,0 +1,42 @@
+//! What keeps a type from being said in OpenAI's strict dialect.
+
+use std::fmt;
+
+/// Why a type has no schema in OpenAI's strict dialect: every place that can't be expressed there.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub struct StrictError {
+    pub(super) name: String,
+    pub(super) problems: Vec<StrictProblem>,
+}
+
+/// One place that OpenAI's strict dialect can't express.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct StrictProblem {
+    /// The place, from the name of a type on: `Report.steps[].labels`.
+    pub path: String,
+    /// What it is that can't be expressed.
+    pub what: &'static str,
+    /// What to write instead.
+    pub mend: &'static str,
+}
+
+impl StrictError {
+    /// All places, in the schema's order; at least one.
+    pub fn problems(&self) -> &[StrictProblem] {
+        &self.problems
+    }
+}
+
+impl fmt::Display for StrictError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "the schema of `{}` can't be expressed in OpenAI's strict dialect:", self.name)?;
+        self.problems.iter().try_for_each(|problem| write!(f, "\n- {problem}"))
+    }
+}
+
+impl fmt::Display for StrictProblem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "`{}` is {}; {}", self.path, self.what, self.mend)
+    }
+}

@@ -1,0 +1,194 @@
+//! Each shape in each dialect: snapshots, rules, and the way there and back.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use llmnode::stub_server::StubServer;
+use llmnode::testing::{assert_snapshot, file};
+use llmnode::{Category, Dialect, OpenAi, OutputSchema, Run, Settings};
+use serde_json::{Map, Value, json};
+
+use crate::conforms::conforms;
+use crate::rules;
+use crate::shape::Shape;
+use crate::zoo::zoo;
+
+const ALL: [Dialect; 5] =
+    [Dialect::Strict, Dialect::Schema, Dialect::JsonObject, Dialect::Prompt, Dialect::Tool];
+
+/// The body of a request for a shape in a dialect, or what kept it from being sent.
+async fn asked(shape: &Shape, dialect: Dialect, server: &StubServer) -> Result<Value, String> {
+    let model = OpenAi::builder().base_url(server.base_url()).model("m").build().unwrap();
+    let before = server.requests().len();
+    let outcome = shape.ask(&Run::new(model), dialect, Settings::new()).await;
+    match server.requests().get(before) {
+        Some(request) => Ok(request.json().unwrap().clone()),
+        None => {
+            let error = outcome.unwrap_err();
+            assert_eq!(error.category(), Category::ConfigError, "{}", shape.name);
+            Err(error.message().to_owned())
+        }
+    }
+}
+
+fn pretty(schema: &str) -> String {
+    serde_json::to_string_pretty(&serde_json::from_str::<Value>(schema).unwrap()).unwrap()
+}
+
+/// What a dialect makes of a shape, on a few lines, with names for the schemas that stand above.
+fn line(dialect: Dialect, body: &Result<Value, String>, schema: &OutputSchema) -> String {
+    let body = match body {
+        Ok(body) => body,
+        Err(fault) => return format!("== {dialect}: none\n{fault}\n"),
+    };
+    let mut text = String::new();
+    for part in ["response_format", "tools", "tool_choice", "parallel_tool_calls"] {
+        if let Some(value) = body.get(part) {
+            text += &format!("{part}: {value}\n");
+        }
+    }
+    for message in body["messages"].as_array().unwrap() {
+        text += &format!("{}: {}\n", message["role"].as_str().unwrap(), message["content"].as_str().unwrap());
+    }
+    let strict = schema.strict().map_or("", |strict| strict.get());
+    let text = if strict.is_empty() { text } else { text.replace(strict, "<strict schema>") };
+    format!("== {dialect}\n{}", text.replace(schema.plain().get(), "<plain schema>"))
+}
+
+#[tokio::test]
+async fn every_shape_in_every_dialect_is_the_one_that_was_reviewed() {
+    let server = StubServer::builder().start().await.unwrap();
+    for shape in zoo() {
+        let schema = &shape.schema;
+        let mut text = format!("name: {}\nwrapped: {}\n", schema.name(), schema.is_wrapped());
+        text += &format!("\n== plain schema\n{}\n", pretty(schema.plain().get()));
+        match schema.strict() {
+            Ok(strict) if strict.get() == schema.plain().get() => text += "\n== strict schema\nthe same\n",
+            Ok(strict) => text += &format!("\n== strict schema\n{}\n", pretty(strict.get())),
+            Err(_) => text += "\n== strict schema\nnone\n",
+        }
+        for dialect in ALL {
+            let body = asked(&shape, dialect, &server).await;
+            text += &format!("\n{}", line(dialect, &body, schema));
+        }
+        text += "\n== values\n";
+        text.extend(shape.samples.iter().map(|sample| format!("{sample}\n")));
+        assert_snapshot(text.trim_end(), file(format!("shape.{}", shape.name)));
+    }
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/snapshots");
+    let files =
+        std::fs::read_dir(folder).unwrap().map(|file| file.unwrap().file_name().into_string().unwrap());
+    let kept: BTreeSet<String> = files
+        .filter_map(|name| Some(name.strip_prefix("shape.")?.strip_suffix(".txt")?.to_owned()))
+        .collect();
+    let shapes: BTreeSet<String> = zoo().iter().map(|shape| shape.name.to_owned()).collect();
+    assert_eq!(kept, shapes, "a snapshot for each shape, and no other");
+    assert!(shapes.len() >= 30);
+}
+
+#[tokio::test]
+async fn every_shape_keeps_the_rules_of_every_dialect() {
+    let server = StubServer::builder().start().await.unwrap();
+    for shape in zoo() {
+        for dialect in ALL {
+            let Ok(body) = asked(&shape, dialect, &server).await else {
+                assert!(dialect == Dialect::Strict && shape.schema.strict().is_err(), "{}", shape.name);
+                continue;
+            };
+            let format = &body["response_format"];
+            let faults = match dialect {
+                Dialect::Strict => rules::strict(&format["json_schema"]["schema"]),
+                Dialect::Schema => rules::plain(&format["json_schema"]["schema"]),
+                Dialect::Tool => rules::tool(&body),
+                // JSON mode asks for the word in the conversation.
+                Dialect::JsonObject if format == &json!({"type": "json_object"}) => told(&body),
+                Dialect::Prompt if format.is_null() => told(&body),
+                _ => vec![format!("no such format: {format}")],
+            };
+            assert_eq!(faults, Vec::<String>::new(), "{} by {dialect}", shape.name);
+        }
+    }
+}
+
+/// The system message speaks of JSON, and ends with a plain schema; the user's is the prompt.
+fn told(body: &Value) -> Vec<String> {
+    let [system, user] = body["messages"].as_array().unwrap().as_slice() else { panic!("{body}") };
+    assert_eq!(user["content"], "Fill in the form.");
+    let (told, schema) = system["content"].as_str().unwrap().rsplit_once('\n').unwrap();
+    assert!(told.contains("JSON"), "{told}");
+    rules::plain(&serde_json::from_str(schema).unwrap())
+}
+
+/// The stub draws an answer out of the schema that it was sent, wherever that stood.
+#[tokio::test]
+async fn every_shape_is_read_in_every_dialect() {
+    // What is drawn may be beyond a type: a dialect has no word for its bounds.
+    const BEYOND: [&str; 6] = ["unsigned", "signed", "foreign", "char", "length_and_pattern", "format"];
+    let server = StubServer::builder().start().await.unwrap();
+    let model = OpenAi::builder().base_url(server.base_url()).model("m").build().unwrap();
+    let run = Run::new(model);
+    for shape in zoo().into_iter().filter(|shape| !BEYOND.contains(&shape.name)) {
+        for dialect in ALL.into_iter().filter(|one| *one != Dialect::Strict || shape.schema.strict().is_ok())
+        {
+            for seed in 0..5 {
+                let outcome = shape.ask(&run, dialect, Settings::new().extra("seed", seed)).await;
+                let record = outcome.unwrap_or_else(|error| panic!("{} by {dialect}: {error}", shape.name)).1;
+                assert_eq!(record.attempts[0].dialect, Some(dialect), "{}", shape.name);
+            }
+        }
+    }
+}
+
+/// A value of the type, written by serde, is what both schemas ask for, and is read back as it was, with and without
+/// the nulls that strict mode adds.
+#[test]
+fn values_come_back_as_they_were() {
+    for shape in zoo() {
+        let plain: Value = serde_json::from_str(shape.schema.plain().get()).unwrap();
+        let strict = shape.schema.strict().ok().map(|raw| serde_json::from_str::<Value>(raw.get()).unwrap());
+        for (at, sample) in shape.samples.iter().enumerate() {
+            let answer = if shape.schema.is_wrapped() { json!({"value": sample}) } else { sample.clone() };
+            let place = format!("{} {answer}", shape.name);
+            conforms(&answer, &plain).unwrap_or_else(|fault| panic!("{place}, plain: {fault}"));
+            shape.reads(at, &answer.to_string()).unwrap_or_else(|fault| panic!("{place}: {fault}"));
+            let Some(strict) = &strict else { continue };
+            let mut filled = answer.clone();
+            fill(strict, strict, &mut filled);
+            conforms(&filled, strict).unwrap_or_else(|fault| panic!("{place}, strict: {fault}"));
+            shape.reads(at, &filled.to_string()).unwrap_or_else(|fault| panic!("{place}: {fault}"));
+        }
+    }
+}
+
+/// Adds a `null` for each member that strict mode asks for and the value lacks.
+fn fill(root: &Value, schema: &Value, value: &mut Value) {
+    if let Some(reference) = schema["$ref"].as_str() {
+        return fill(root, root.pointer(&reference[1..]).unwrap(), value);
+    }
+    if let Some(branches) = schema["anyOf"].as_array() {
+        // The branch that it fits once it is filled.
+        for branch in branches {
+            let mut filled = value.clone();
+            fill(root, branch, &mut filled);
+            let mut alone = branch.clone();
+            alone["$defs"] = root["$defs"].clone();
+            if !alone["$defs"].is_object() {
+                alone.as_object_mut().unwrap().remove("$defs");
+            }
+            if conforms(&filled, &alone).is_ok() {
+                *value = filled;
+                return;
+            }
+        }
+        return;
+    }
+    match value {
+        Value::Array(items) => items.iter_mut().for_each(|item| fill(root, &schema["items"], item)),
+        Value::Object(members) => {
+            for (name, property) in schema["properties"].as_object().unwrap_or(&Map::new()) {
+                fill(root, property, members.entry(name.as_str()).or_insert(Value::Null));
+            }
+        }
+        _ => {}
+    }
+}
