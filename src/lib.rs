@@ -529,6 +529,9 @@ mod pocketflow {}
 #[cfg(doctest)]
 #[doc = include_str!("../docs/prompts.md")]
 mod prompts {}
+#[cfg(all(doctest, feature = "openai"))]
+#[doc = include_str!("../docs/schemas.md")]
+mod schemas {}
 
 #[doc(inline)]
 pub use llmnode_runtime::flow::Action;

@@ -6,6 +6,7 @@
 
 #[path = "../real_llama/conforms.rs"]
 mod conforms;
+mod docs;
 mod random;
 #[path = "../../llmnode-runtime/src/output/schema/tests/rules.rs"]
 mod rules;

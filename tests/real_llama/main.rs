@@ -10,10 +10,16 @@
 
 mod conforms;
 mod corrections;
+mod dialects;
 mod faults;
 mod flows;
 mod quickstart;
+#[allow(dead_code, reason = "of the values of the shapes nothing is needed here")]
+#[path = "../dialects/shape.rs"]
+mod shape;
 mod shapes;
 mod support;
 mod types;
 mod wire;
+#[path = "../dialects/zoo.rs"]
+mod zoo;

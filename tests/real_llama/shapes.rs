@@ -1,5 +1,5 @@
-//! Types of every shape, each asked for with five seeds: the answers conform to the schema that was sent, and
-//! the values that were read say the same as the answers.
+//! Types with validators, each asked for with five seeds: the answers conform to the schema that was sent, and the
+//! values that were read say the same as the answers.
 
 use std::collections::BTreeSet;
 use std::time::Instant;
@@ -77,7 +77,7 @@ fn same(answer: &Value, value: &Value) -> bool {
 
 #[tokio::test]
 #[ignore = "needs llama.cpp's server: run scripts/real-components"]
-async fn typed_answers_of_every_shape_are_valid() {
+async fn typed_answers_are_valid() {
     let (mut lines, mut faults) = (Vec::new(), Vec::new());
     macro_rules! ask {
         ($($shape:literal $node:ident),+ $(,)?) => {
@@ -88,29 +88,7 @@ async fn typed_answers_of_every_shape_are_valid() {
             )+
         };
     }
-    ask!(
-        "nested" AskNested,
-        "unit enum" AskUnitEnum,
-        "documented enum" AskDocumentedEnum,
-        "internally tagged" AskInternallyTagged,
-        "externally tagged" AskExternallyTagged,
-        "adjacently tagged" AskAdjacentlyTagged,
-        "untagged" AskUntagged,
-        "optional" AskOptional,
-        "lists" AskLists,
-        "map" AskMaps,
-        "tuples" AskTuples,
-        "recursive" AskTree,
-        "ranges" AskRanges,
-        "root integer" AskScalar,
-        "root boolean" AskBool,
-        "root list" AskList,
-        "root enum" AskRootEnum,
-        "root option" AskOption,
-        "renamed" AskRenamed,
-        "flattened" AskFlattened,
-        "own derives" AskOwn,
-        "foreign type" AskForeign,
+    ask!("ranges" AskRanges, "renamed" AskRenamed, "own derives" AskOwn,
     );
     println!("{}", lines.join("\n"));
     assert!(faults.is_empty(), "{}", faults.join("\n"));

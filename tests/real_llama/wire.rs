@@ -32,6 +32,12 @@ impl Exchange {
         self.answer["choices"][0]["message"]["content"].as_str().unwrap_or_default()
     }
 
+    /// What the model wrote, or called a function with.
+    pub(crate) fn said(&self) -> String {
+        let called = self.answer.pointer("/choices/0/message/tool_calls/0/function/arguments");
+        called.and_then(Value::as_str).unwrap_or(self.text()).to_owned()
+    }
+
     pub(crate) fn messages(&self) -> &[Value] {
         self.question["messages"].as_array().unwrap()
     }

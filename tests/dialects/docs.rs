@@ -1,0 +1,61 @@
+//! What `docs/schemas.md` says of shapes and limits is what is so.
+
+use std::collections::BTreeMap;
+
+use llmnode::Dialect;
+
+use crate::zoo::zoo;
+
+const PAGE: &str = include_str!("../../docs/schemas.md");
+
+/// The cells of the rows of all tables.
+fn rows() -> Vec<Vec<&'static str>> {
+    let rows = PAGE.lines().filter(|line| line.starts_with("| "));
+    rows.map(|line| line.trim_matches('|').split(" | ").map(str::trim).collect()).collect()
+}
+
+#[test]
+fn the_table_of_shapes_has_each_shape_and_what_strict_mode_makes_of_it() {
+    let told: BTreeMap<&str, &str> = rows()
+        .into_iter()
+        .filter_map(|row| {
+            let name = row[0].strip_prefix("[`")?.split('`').next()?;
+            assert_eq!(row[0], format!("[`{name}`](../tests/snapshots/shape.{name}.txt)"));
+            Some((name, row[1]))
+        })
+        .collect();
+    let shapes = zoo();
+    let is: BTreeMap<&str, &str> = shapes
+        .iter()
+        .map(|shape| {
+            let strict = match shape.schema.strict() {
+                Ok(strict) if strict.get() == shape.schema.plain().get() => "as it is",
+                Ok(_) => "yes",
+                Err(_) => "no",
+            };
+            (shape.name, strict)
+        })
+        .collect();
+    assert_eq!(told, is);
+}
+
+/// Each fault of the strict dialect that a shape meets stands in the table, with its mend.
+#[test]
+fn the_faults_of_strict_mode_stand_in_the_table() {
+    let table = rows();
+    let says = |what: &str| table.iter().any(|row| row[0].starts_with(what));
+    for shape in zoo() {
+        for problem in shape.schema.strict().err().into_iter().flat_map(|error| error.problems()) {
+            assert!(says(problem.what), "{} is not in docs/schemas.md", problem.what);
+        }
+    }
+}
+
+#[test]
+fn the_table_of_dialects_has_all_and_their_order_stands_below() {
+    let named: Vec<&str> = rows().into_iter().map(|row| row[0]).collect();
+    for dialect in [Dialect::Strict, Dialect::Schema, Dialect::JsonObject, Dialect::Prompt, Dialect::Tool] {
+        assert!(named.contains(&format!("`{dialect:?}`").as_str()), "{dialect:?}");
+    }
+    assert!(PAGE.contains("The order is `Tool`, `Strict`, `Schema`, `JsonObject`, `Prompt`"));
+}
