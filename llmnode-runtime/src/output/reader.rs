@@ -1,25 +1,29 @@
-//! From a model's text to the value: the whole text strictly, else the one JSON value in a fence or in prose.
+//! From a model's text to the value: the whole text strictly, else the one JSON value in a fence or in prose, and
+//! where none of that is JSON, what becomes JSON by repairs that lose nothing.
 //!
-//! Nothing is repaired, and nothing is guessed: where the text holds two different values, or one that
-//! breaks off, that is a problem for the model to mend.
+//! Nothing is guessed: where the text holds two different values, or one that breaks off, that is a problem for
+//! the model to mend.
 
+mod around;
+mod candidates;
 mod error;
+mod fence;
 mod find;
 mod json;
-#[allow(dead_code, reason = "finding the JSON of a text builds on it")]
+mod prose;
 mod repair;
+mod thinking;
 
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-pub(crate) use find::Source;
-use find::find_json;
-pub(crate) use json::Json;
-
+use self::find::{Found, Wanted, find_json};
+pub(crate) use self::json::Json;
 use super::OutputSchema;
 use super::check::objections;
 use super::schema::WRAPPER;
+use crate::flag::Note;
 use crate::text::one_line_shortened;
 use crate::validate::Violation;
 
@@ -27,28 +31,64 @@ use crate::validate::Violation;
 #[derive(Debug)]
 pub(crate) struct Read<T> {
     pub(crate) value: T,
-    /// Where in the text its JSON was.
-    pub(crate) source: Source,
+    /// What was done to read it, each kind once.
+    pub(crate) notes: Vec<Note>,
     /// Whether it came as `{"value": ..}`, so that its paths begin with `value` for the model.
     pub(crate) unwrapped: bool,
 }
 
-/// Reads the value of `schema`'s type. Clean JSON is parsed once; everything else costs a second look.
+/// How much is done to find JSON in a text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Effort {
+    /// None: the whole text is JSON, or is refused.
+    Whole,
+    /// It is looked for behind thoughts, in fences and in prose.
+    Strict,
+    /// And what is nearly JSON is repaired.
+    Repair,
+}
+
+/// Reads the value of `schema`'s type. Clean JSON is parsed once, also in a fence; everything else costs more.
 ///
 /// # Errors
 /// What is wrong: at present one problem, the first that serde meets.
 pub(crate) fn read<T: DeserializeOwned>(
     text: &str,
     schema: &OutputSchema,
+    effort: Effort,
 ) -> Result<Read<T>, Vec<Violation>> {
     if let Some((value, json)) = read_clean(text, schema) {
         let value = judged(Ok(value), json, schema, schema.is_wrapped())?;
-        return Ok(Read { value, source: Source::Whole, unwrapped: schema.is_wrapped() });
+        return Ok(Read { value, notes: Vec::new(), unwrapped: schema.is_wrapped() });
     }
-    let found =
-        find_json(text, !schema.is_wrapped()).map_err(|error| vec![Violation::new("", error.to_string())])?;
-    let (value, unwrapped) = from_json(found.json, schema)?;
-    Ok(Read { value, source: found.source, unwrapped })
+    let found = find(text, !schema.is_wrapped(), effort)?;
+    let (value, unwrapped) = from_json(&found.json, schema)?;
+    Ok(Read { value, notes: found.notes, unwrapped })
+}
+
+/// Reads a value of any kind.
+///
+/// # Errors
+/// What is wrong.
+pub(crate) fn read_value(text: &str, effort: Effort) -> Result<Read<Value>, Vec<Violation>> {
+    let found = find(text, false, effort)?;
+    let mut json = serde_json::Deserializer::from_str(&found.json);
+    let value = serde_path_to_error::deserialize(&mut json).map_err(|error| vec![violation(&error, "")])?;
+    Ok(Read { value, notes: found.notes, unwrapped: false })
+}
+
+/// The one JSON value of a text, as strict JSON; `object`: an object is wanted.
+///
+/// # Errors
+/// No JSON, two values that differ, or JSON that is broken or incomplete.
+pub(crate) fn find(text: &str, object: bool, effort: Effort) -> Result<Found<'_>, Vec<Violation>> {
+    let told = |words: String| vec![Violation::new("", words)];
+    let wanted = Wanted { object, repaired: effort == Effort::Repair };
+    let found = find_json(text, wanted).map_err(|error| told(error.to_string()))?;
+    if effort == Effort::Whole && !found.notes.is_empty() {
+        return Err(told("the answer is not whole JSON".to_owned()));
+    }
+    Ok(found)
 }
 
 /// The value of a text that is JSON of the type as it stands, and the JSON itself.

@@ -4,6 +4,7 @@ use std::fmt;
 
 use serde_json::Value;
 
+use super::reader::{self, Effort};
 use super::schema::OutputSchema;
 use super::spec::{LlmOutput, read};
 use crate::flag::Note;
@@ -99,8 +100,12 @@ impl Reader {
         self
     }
 
-    pub(crate) const fn only_whole(self) -> bool {
-        self.whole
+    pub(crate) const fn effort(self) -> Effort {
+        match (self.whole, self.repair) {
+            (true, _) => Effort::Whole,
+            (false, false) => Effort::Strict,
+            (false, true) => Effort::Repair,
+        }
     }
 
     /// Reads a value of any kind.
@@ -108,7 +113,10 @@ impl Reader {
     /// # Errors
     /// What is wrong with the text, and where.
     pub fn value(&self, text: &str) -> Result<Reading<Value>, ReadError> {
-        self.read_by(text, &OutputSchema::of::<Value>())
+        match reader::read_value(text, self.effort()) {
+            Ok(read) => Ok(Reading { value: read.value, notes: read.notes }),
+            Err(violations) => Err(ReadError { violations }),
+        }
     }
 
     /// Reads a value of a type. Its validators do not run.

@@ -7,10 +7,10 @@ use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use super::reader::{self, Source};
+use super::reader;
 use super::reading::Reader;
 use super::schema::OutputSchema;
-use crate::flag::{Flag, Note};
+use crate::flag::Note;
 use crate::validate::{Checks, Reach, Unreached, Violation};
 
 /// A type that a model can answer with: anything that deserializes and has a JSON schema.
@@ -159,13 +159,6 @@ impl<T, S: ?Sized> fmt::Debug for OutputSpec<T, S> {
 }
 
 pub(crate) fn read<T: LlmOutput>(answer: &str, schema: &OutputSchema, reader: Reader) -> Read<T> {
-    let read = reader::read(answer, schema)?;
-    let note = |flag: Flag| vec![Note { flag, place: String::new(), times: 1 }];
-    let notes = match read.source {
-        Source::Whole => Vec::new(),
-        _ if reader.only_whole() => return Err(vec![Violation::new("", "the answer is not whole JSON")]),
-        Source::Fence => note(Flag::Fenced),
-        Source::Prose => note(Flag::InProse),
-    };
-    Ok(Answer { value: read.value, notes, wrapped: read.unwrapped })
+    let read = reader::read(answer, schema, reader.effort())?;
+    Ok(Answer { value: read.value, notes: read.notes, wrapped: read.unwrapped })
 }

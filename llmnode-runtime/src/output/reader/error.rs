@@ -2,14 +2,18 @@
 
 use std::fmt;
 
+use super::repair::{Fault, What};
+
 /// Characters of the text shown around a syntax error.
 const EXCERPT: usize = 30;
 
 /// Why no JSON was taken from a text. Lines and columns count from 1, columns in characters.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum ReadError {
-    /// No JSON; `start` is how the text begins.
-    Nothing { start: String },
+pub(crate) enum ReadError {
+    /// The text is empty.
+    Empty,
+    /// No JSON.
+    Nothing,
     /// A list or a scalar where an object is wanted.
     NoObject { at: Place },
     /// Two values that differ, and where each begins.
@@ -18,11 +22,21 @@ pub(super) enum ReadError {
     Truncated { begin: Place, excerpt: String },
     /// JSON with an error in it.
     Syntax { at: Place, what: String, excerpt: String },
+    /// Text behind the JSON looks as if the JSON went on.
+    GoesOn { at: Place },
+    /// `{}` or `[]` among other words.
+    Mention { at: Place },
+    /// Thoughts that never end.
+    Thinking { at: Place },
+    /// Too many places at which JSON could begin or a string end.
+    Tangled,
+    /// Longer than what is searched.
+    TooLong,
 }
 
 /// A place in a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Place {
+pub(crate) struct Place {
     pub(super) line: usize,
     pub(super) column: usize,
 }
@@ -36,10 +50,8 @@ impl fmt::Display for Place {
 impl fmt::Display for ReadError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            ReadError::Nothing { start } if start.is_empty() => {
-                write!(f, "the answer is empty; answer with one JSON value")
-            }
-            ReadError::Nothing { .. } => write!(f, "no JSON in the answer; answer with one JSON value only"),
+            ReadError::Empty => f.write_str("the answer is empty; answer with one JSON value"),
+            ReadError::Nothing => f.write_str("no JSON in the answer; answer with one JSON value only"),
             ReadError::NoObject { at } => {
                 write!(f, "the JSON at {at} is no object; answer with one JSON object")
             }
@@ -53,29 +65,64 @@ impl fmt::Display for ReadError {
             ReadError::Syntax { at, what, excerpt } => {
                 write!(f, "invalid JSON at {at}: {what}, near `{excerpt}`")
             }
+            ReadError::GoesOn { at } => write!(
+                f,
+                "the text at {at} follows the JSON as if that went on; answer with one complete JSON value only"
+            ),
+            ReadError::Mention { at } => write!(
+                f,
+                "the empty value at {at} among other text is not taken for the answer; answer with one JSON value only"
+            ),
+            ReadError::Thinking { at } => write!(
+                f,
+                "the thinking that begins at {at} never ends, so there is no answer; close it, and answer with one JSON value"
+            ),
+            ReadError::Tangled => f.write_str(
+                "too many brackets and quotation marks to tell where JSON begins; answer with one JSON value only",
+            ),
+            ReadError::TooLong => f.write_str(
+                "the answer is no JSON as it stands, and too long to look for JSON in it (over 16 MiB); answer with one JSON value only",
+            ),
         }
     }
 }
 
 pub(super) fn nothing(text: &str) -> ReadError {
-    ReadError::Nothing { start: one_line(text).take(EXCERPT * 2).collect() }
+    if text.is_empty() { ReadError::Empty } else { ReadError::Nothing }
 }
 
-/// The error for the JSON that begins at `begin`, as serde_json saw it.
-pub(super) fn broken(text: &str, begin: usize, error: &serde_json::Error) -> ReadError {
-    if error.is_eof() {
-        let end = text.trim_end();
-        let from = end.char_indices().rev().nth(EXCERPT - 1).map_or(0, |(at, _)| at).max(begin);
-        return ReadError::Truncated {
-            begin: place(text, begin),
-            excerpt: one_line(&end[from.min(end.len())..]).collect(),
-        };
+/// The error for the JSON that begins at `begin`, as the parser saw it.
+pub(super) fn faulty(text: &str, begin: usize, fault: &Fault) -> ReadError {
+    match &fault.what {
+        What::Tangled => ReadError::Tangled,
+        What::Truncated => truncated(text, begin, fault.at),
+        What::Wrong(words) => syntax(text, fault.at, words.to_string()),
     }
-    let at = boundary(text, begin + error_offset(&text[begin..], error));
-    let from = boundary(text, at.saturating_sub(EXCERPT));
-    let to = boundary(text, at + EXCERPT);
+}
+
+/// The error for the JSON `json` that begins at `begin`, as serde_json saw it.
+pub(super) fn broken(text: &str, begin: usize, json: &str, error: &serde_json::Error) -> ReadError {
+    if error.is_eof() {
+        return truncated(text, begin, begin + json.len());
+    }
     let what = error.to_string();
     let what = what.split_once(" at line ").map_or(what.as_str(), |(what, _)| what).to_owned();
+    syntax(text, begin + error_offset(json, error), what)
+}
+
+/// JSON that begins at `begin` and breaks off where the text before `end` does.
+fn truncated(text: &str, begin: usize, end: usize) -> ReadError {
+    let end = text[..boundary(text, end)].trim_end();
+    let from = end.char_indices().rev().nth(EXCERPT - 1).map_or(0, |(at, _)| at).max(begin);
+    let excerpt = one_line(&end[boundary(end, from)..]).collect();
+    ReadError::Truncated { begin: place(text, begin), excerpt }
+}
+
+/// An error at a place, in words.
+pub(super) fn syntax(text: &str, at: usize, what: String) -> ReadError {
+    let at = boundary(text, at);
+    let from = boundary(text, at.saturating_sub(EXCERPT));
+    let to = boundary(text, at + EXCERPT);
     ReadError::Syntax { at: place(text, at), what, excerpt: one_line(&text[from..to]).collect() }
 }
 
@@ -85,7 +132,7 @@ fn one_line(text: &str) -> impl Iterator<Item = char> {
 }
 
 /// Where in `text` serde_json met the error: it counts lines from 1, and bytes in them.
-pub(super) fn error_offset(text: &str, error: &serde_json::Error) -> usize {
+fn error_offset(text: &str, error: &serde_json::Error) -> usize {
     let line = text.split_inclusive('\n').take(error.line().saturating_sub(1)).map(str::len).sum::<usize>();
     line + error.column().saturating_sub(1)
 }
@@ -93,11 +140,6 @@ pub(super) fn error_offset(text: &str, error: &serde_json::Error) -> usize {
 /// `at` or the next place after it where a character begins.
 pub(super) fn boundary(text: &str, at: usize) -> usize {
     (at..text.len()).find(|at| text.is_char_boundary(*at)).unwrap_or(text.len())
-}
-
-/// Where `part`, a slice of `text`, begins in it.
-pub(super) fn offset_of(text: &str, part: &str) -> usize {
-    part.as_ptr().addr().saturating_sub(text.as_ptr().addr())
 }
 
 pub(super) fn place(text: &str, offset: usize) -> Place {

@@ -9,6 +9,10 @@ use serde_json::json;
 use super::error::{Place, ReadError};
 use super::find::Found;
 use super::*;
+use crate::flag::Flag;
+
+mod repair;
+mod thinking;
 
 #[derive(Debug, PartialEq, Deserialize, JsonSchema)]
 struct Item {
@@ -34,7 +38,7 @@ struct Plan {
 }
 
 fn of<T: DeserializeOwned + JsonSchema + 'static>(text: &str) -> Result<Read<T>, String> {
-    read(text, &OutputSchema::of::<T>())
+    read(text, &OutputSchema::of::<T>(), Effort::Repair)
         .map_err(|problems| problems.iter().map(ToString::to_string).collect::<Vec<_>>().join(" | "))
 }
 
@@ -42,13 +46,21 @@ fn item(name: &str, count: i32) -> Item {
     Item { name: name.into(), count }
 }
 
-fn found(text: &str) -> (&str, Source) {
-    let found = find_json(text, true).unwrap();
-    (found.json, found.source)
+fn flags(notes: &[Note]) -> Vec<Flag> {
+    notes.iter().map(|note| note.flag).collect()
+}
+
+fn wanted(object: bool) -> Wanted {
+    Wanted { object, repaired: true }
+}
+
+fn found(text: &str) -> (String, Vec<Flag>) {
+    let found = find_json(text, wanted(true)).unwrap();
+    (found.json.to_string(), flags(&found.notes))
 }
 
 fn refused(text: &str) -> String {
-    find_json(text, true).unwrap_err().to_string()
+    find_json(text, wanted(true)).unwrap_err().to_string()
 }
 
 #[test]
@@ -60,7 +72,7 @@ fn clean_json_is_read_whole() {
     ] {
         let read = of::<Item>(text).unwrap();
         assert_eq!(read.value, item("a", 2));
-        assert_eq!((read.source, read.unwrapped), (Source::Whole, false));
+        assert_eq!((flags(&read.notes), read.unwrapped), (vec![], false));
     }
 }
 
@@ -76,7 +88,7 @@ fn fenced_json_is_read_and_says_so() {
         "```json\n{\"name\": \"a\"}",
     ] {
         let read = of::<Item>(text).unwrap();
-        assert_eq!((read.value, read.source), (item("a", 0), Source::Fence), "{text}");
+        assert_eq!((read.value, flags(&read.notes)), (item("a", 0), vec![Flag::Fenced]), "{text}");
     }
 }
 
@@ -91,9 +103,9 @@ fn json_between_words_is_read_and_says_so() {
         "naïve {é} «{\"name\": \"a\"}»",
     ] {
         let read = of::<Item>(text).unwrap();
-        assert_eq!((read.value, read.source), (item("a", 0), Source::Prose), "{text}");
+        assert_eq!((read.value, flags(&read.notes)), (item("a", 0), vec![Flag::InProse]), "{text}");
     }
-    assert_eq!(find_json("Voilà: [{\"a\": 1}].", false).unwrap().json, "[{\"a\": 1}]");
+    assert_eq!(find_json("Voilà: [{\"a\": 1}].", wanted(false)).unwrap().json, "[{\"a\": 1}]");
 }
 
 #[test]
@@ -114,11 +126,11 @@ fn a_list_is_no_object_and_nothing_inside_it_is_taken() {
 fn two_different_values_are_no_answer() {
     let both = "two different JSON values, at line 1 column 3 and at line 2 column 4; answer with one JSON value only";
     assert_eq!(refused("é {\"a\": 1}\nor {\"a\": 2}"), both);
-    let error = find_json("```\n{\"a\":1}\n```\n```\n{\"a\":2}\n```", true).unwrap_err();
+    let error = find_json("```\n{\"a\":1}\n```\n```\n{\"a\":2}\n```", wanted(true)).unwrap_err();
     let place = |line| Place { line, column: 1 };
     assert_eq!(error, ReadError::Ambiguous { first: place(2), second: place(5) });
-    assert!(find_json("[1] or [2]", false).is_err());
-    assert!(find_json("[1] or {}", false).is_err());
+    assert!(find_json("[1] or [2]", wanted(false)).is_err());
+    assert!(find_json("[1] or {}", wanted(false)).is_err());
 }
 
 #[test]
@@ -128,25 +140,28 @@ fn broken_json_is_refused_with_its_place_and_never_entered() {
         r#"the JSON that begins at line 1 column 1 is not complete; it ends in `{"a": {"b": 1}, "c`"#
     );
     assert_eq!(
-        refused("Here:\n{\"a\": {\"b\": 1},\n \"c\": tru, \"d\": 5}"),
-        r#"invalid JSON at line 3 column 10: expected ident, near `ere: {"a": {"b": 1},  "c": tru, "d": 5}`"#
+        refused("Here:\n{\"a\": {\"b\": 1},\n \"c\": 012, \"d\": 5}"),
+        "invalid JSON at line 3 column 7: a number may not begin with 0; put a string in quotes, near `Here: {\"a\": {\"b\": 1},  \"c\": 012, \"d\": 5}`"
     );
-    assert_eq!(
-        refused(r#"[{"a": 1},]"#),
-        "invalid JSON at line 1 column 11: expected value, near `[{\"a\": 1},]`"
-    );
-    assert!(
-        refused("```json\n{'a': {\"b\": 1}}\n```\n{\"b\": 2}")
-            .starts_with("invalid JSON at line 2 column 2: key must be")
-    );
-    for inner in
-        ["{'a': {\"b\": 1}}", "{a: {\"b\": 1}}", "{ // note\n \"a\": {\"b\": 1} }", "[ x, {\"b\": 1} ]"]
-    {
-        assert!(refused(inner).starts_with("no JSON in the answer;"), "{inner}");
+    for inner in [
+        "{'a': {\"b\": 1}; }",
+        "{a: {\"b\": 1} x",
+        "{ // note\n \"a\" {\"b\": 1} }",
+        "[ x y\n z, {\"b\": 1}]",
+    ] {
+        assert!(find_json(inner, wanted(true)).is_err(), "{inner}");
     }
+    assert_eq!(
+        refused("{ see below } and no more"),
+        "invalid JSON at line 1 column 7: expected a colon after the key, near `{ see below } and no more`"
+    );
+    assert_eq!(refused("none"), "no JSON in the answer; answer with one JSON value only");
     assert_eq!(refused(" "), "the answer is empty; answer with one JSON value");
-    assert!(refused("Draft {\"a\": 1}, final {\"a\": 2,}").starts_with("invalid JSON at line 1 column"));
-    let long = refused(&format!("{{\"a\": \"{}\", }}", "é\n".repeat(100_000)));
+    assert!(
+        refused("Draft {\"a\": 1}, final {\"a\": 2,}")
+            .starts_with("two different JSON values, at line 1 column 7")
+    );
+    let long = refused(&format!("{{\"a\": \"{}\" b }}", "é\n".repeat(100_000)));
     assert!(long.len() < 300, "{long}");
 }
 
@@ -185,11 +200,14 @@ fn what_ignoring_passes_over_and_reading_does_not() {
 #[test]
 fn a_wrapped_value_is_unwrapped_and_a_bare_one_taken() {
     let read = of::<Vec<Item>>(r#"{"value": [{"name": "a"}]}"#).unwrap();
-    assert_eq!((read.value, read.source, read.unwrapped), (vec![item("a", 0)], Source::Whole, true));
+    assert_eq!((read.value, flags(&read.notes), read.unwrapped), (vec![item("a", 0)], vec![], true));
     let read = of::<Vec<Item>>(r#"[{"name": "a"}]"#).unwrap();
-    assert_eq!((read.value, read.source, read.unwrapped), (vec![item("a", 0)], Source::Whole, false));
+    assert_eq!((read.value, flags(&read.notes), read.unwrapped), (vec![item("a", 0)], vec![], false));
     let read = of::<Vec<Item>>("Voilà: [{\"name\": \"a\"}].").unwrap();
-    assert_eq!((read.value, read.source, read.unwrapped), (vec![item("a", 0)], Source::Prose, false));
+    assert_eq!(
+        (read.value, flags(&read.notes), read.unwrapped),
+        (vec![item("a", 0)], vec![Flag::InProse], false)
+    );
     assert_eq!(of::<Size>("```\n{\"value\": \"small\"}\n```").unwrap().value, Size::Small);
     assert_eq!(of::<Size>("\"large\"").unwrap().value, Size::Large);
     assert_eq!(of::<i32>("42").unwrap().value, 42);
@@ -226,7 +244,7 @@ fn a_null_for_an_absent_member_is_absent() {
     let plan =
         of::<Plan>(r#"{"planSteps": [{"name": "a", "count": null}], "size": null, "labels": null}"#).unwrap();
     assert_eq!(plan.value, Plan { plan_steps: vec![item("a", 0)], size: None, labels: BTreeMap::new() });
-    assert_eq!(plan.source, Source::Whole);
+    assert_eq!(flags(&plan.notes), vec![]);
     let read = of::<Vec<Item>>(r#"{"value": [{"name": "a", "count": null}]}"#).unwrap();
     assert_eq!((read.value, read.unwrapped), (vec![item("a", 0)], true));
 }
@@ -280,7 +298,7 @@ fn hostile_texts_take_linear_time() {
     let start = Instant::now();
     for text in &texts {
         for schema in &schemas {
-            let _ = read::<Vec<Plan>>(text, schema);
+            let _ = read::<Vec<Plan>>(text, schema, Effort::Repair);
         }
     }
     assert!(start.elapsed() < Duration::from_secs(60), "{:?}", start.elapsed());
@@ -311,7 +329,7 @@ fn text_of(value: &Value, pretty: bool) -> String {
 proptest! {
     #[test]
     fn no_text_panics(text in any::<String>(), objects: bool) {
-        let _ = find_json(&text, objects);
+        let _ = find_json(&text, wanted(objects));
         let _ = of::<Plan>(&text);
     }
 
@@ -328,8 +346,8 @@ proptest! {
         objects: bool,
     ) {
         let text = parts.concat();
-        if let Ok(Found { json, .. }) = find_json(&text, objects) {
-            prop_assert!(text.contains(json) && serde_json::from_str::<serde::de::IgnoredAny>(json).is_ok());
+        if let Ok(Found { json, .. }) = find_json(&text, wanted(objects)) {
+            prop_assert!(serde_json::from_str::<serde::de::IgnoredAny>(&json).is_ok());
         }
         let _ = of::<Plan>(&text);
         let _ = of::<Vec<Item>>(&text);
@@ -339,8 +357,8 @@ proptest! {
     #[test]
     fn valid_json_is_read_as_serde_json_reads_it(value in any_json(), pretty: bool) {
         let text = text_of(&value, pretty);
-        let found = find_json(&text, false).unwrap();
-        prop_assert_eq!(found, Found { json: &text, source: Source::Whole });
+        let found = find_json(&text, wanted(false)).unwrap();
+        prop_assert_eq!(found, Found { json: text.as_str().into(), notes: vec![] });
         let wrapped = of::<Value>(&text_of(&json!({"value": value}), pretty)).unwrap();
         prop_assert_eq!(wrapped.value, serde_json::from_str::<Value>(&text).unwrap());
     }
@@ -349,14 +367,14 @@ proptest! {
     fn fenced_json_is_what_was_fenced(value in any_json(), pretty: bool, fence in "`{3,5}|~{3,5}", tag in "(json|JSON|)") {
         let json = text_of(&json!({"it": value}), pretty);
         let text = format!("Words {{here}}:\n{fence}{tag}\n{json}\n{fence}\nand [there].");
-        prop_assert_eq!(found(&text), (json.as_str(), Source::Fence));
+        prop_assert_eq!(found(&text), (json, vec![Flag::Fenced]));
     }
 
     #[test]
     fn json_in_prose_is_what_was_there(value in any_json(), pretty: bool) {
         let json = text_of(&json!({"it": value}), pretty);
         let text = format!("Words {{here}}: {json} and [there].");
-        prop_assert_eq!(found(&text), (json.as_str(), Source::Prose));
+        prop_assert_eq!(found(&text), (json, vec![Flag::InProse]));
     }
 
     #[test]
@@ -364,7 +382,16 @@ proptest! {
         let json = json!({"it": value, "that": {"inner": true}}).to_string();
         let ends: Vec<usize> = json.char_indices().map(|(at, _)| at).collect();
         let text = &json[..ends[cut.index(ends.len())]];
-        prop_assert!(find_json(text, true).is_err());
-        prop_assert!(find_json(text, false).is_err());
+        for object in [true, false] {
+            let strict = Wanted { object, repaired: false };
+            prop_assert!(find_json(text, strict).is_err());
+            // All that may be added is what closes objects of which each member is whole.
+            if let Ok(found) = find_json(text, wanted(object)) {
+                let closed = (1..7).map(|braces| format!("{text}{}", "}".repeat(braces)));
+                let closed: Vec<Value> = closed.filter_map(|text| serde_json::from_str(&text).ok()).collect();
+                prop_assert_eq!(vec![serde_json::from_str::<Value>(&found.json).unwrap()], closed);
+                prop_assert_eq!(flags(&found.notes), [Flag::Repaired(crate::flag::Repair::Closer)]);
+            }
+        }
     }
 }

@@ -32,7 +32,7 @@ impl<'t> Scan<'t, '_> {
             None if digits.trim_start_matches('-').starts_with("0x") => {
                 self.wrong(start, "JSON has no numbers but decimal ones; put a string in quotes")
             }
-            None if digits.trim_start_matches(['-', '0']).parse::<f64>().is_ok() => {
+            None if is_number(digits.trim_start_matches(['-', '0'])) => {
                 self.wrong(start, "a number may not begin with 0; put a string in quotes")
             }
             None => self.wrong(start, "this is no number of JSON; put a string in quotes"),
@@ -115,7 +115,8 @@ impl<'t> Scan<'t, '_> {
             self.at += c.len_utf8();
         }
         if self.at == text.len() {
-            return self.truncated();
+            // Perhaps no JSON at all, but a bracket in prose.
+            return Err(self.fault(self.at, What::Truncated));
         }
         Ok(text[start..self.at].trim_end())
     }
@@ -167,7 +168,12 @@ impl<'t> Scan<'t, '_> {
         };
         self.spend(end - at)?;
         let colon = self.ahead(end)?;
-        Ok(end > at && self.byte_at(colon) == Some(b':') && !self.text[colon..].starts_with("://"))
+        let is_key = match self.byte_at(colon) {
+            Some(b':') => !self.text[colon..].starts_with("://"),
+            // Of a key that the text breaks off behind.
+            next => next.is_none(),
+        };
+        Ok(end > at && is_key)
     }
 }
 
@@ -228,8 +234,8 @@ fn mended(digits: &str) -> Option<String> {
 }
 
 impl What {
-    /// Whether it is only that the text ends.
-    pub(in super::super) fn is_truncated(&self) -> bool {
-        *self == What::Truncated
+    /// Whether the search is over, since it would take too long.
+    pub(in super::super) fn is_tangled(&self) -> bool {
+        *self == What::Tangled
     }
 }

@@ -10,10 +10,10 @@ mod scan;
 mod string;
 mod structure;
 
-#[allow(unused_imports, reason = "finding the JSON of a text builds on it")]
 pub(super) use fault::{Fault, What};
 pub(super) use notes::Repairs;
-pub(super) use scan::{Fuel, skip_blank};
+pub(super) use scan::{Fuel, is_quote, skip_blank};
+pub(super) use structure::begins_with_a_string;
 
 use self::scan::Scan;
 use self::structure::Parser;

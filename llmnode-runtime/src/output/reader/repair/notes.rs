@@ -34,6 +34,19 @@ impl Repairs {
         self.0.iter().all(|noted| noted.repair == Repair::DuplicateKey)
     }
 
+    pub(in super::super) fn is_none(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    pub(in super::super) fn extend(&mut self, other: &Repairs) {
+        for noted in &other.0 {
+            self.add(noted.repair, noted.at);
+            if let Some(mine) = self.0.iter_mut().find(|mine| mine.repair == noted.repair) {
+                mine.times = mine.times.saturating_add(noted.times - 1);
+            }
+        }
+    }
+
     pub(in super::super) fn iter(&self) -> impl Iterator<Item = &Noted> {
         self.0.iter()
     }

@@ -69,7 +69,8 @@ impl<'t> Scan<'t, '_> {
     }
 
     pub(super) fn truncated<T>(&self) -> Result<T, Fault> {
-        Err(self.fault(self.text.len(), What::Truncated))
+        let fault = self.fault(self.text.len(), What::Truncated);
+        Err(Fault { sure: true, ..fault })
     }
 
     /// Notes a repair, or refuses it where nothing is repaired.

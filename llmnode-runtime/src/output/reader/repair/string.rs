@@ -62,6 +62,7 @@ impl<'t> Scan<'t, '_> {
         let mut escapes = false;
         let mut at = start;
         loop {
+            let from = at;
             at = match self.next_mark(at, quote) {
                 None if role == Role::Member => return self.without_end(start, self.text.len()),
                 None => return self.truncated(),
@@ -91,7 +92,11 @@ impl<'t> Scan<'t, '_> {
                 Follow::Other if role == Role::Key => {
                     return self.wrong(after, "expected a colon after the key");
                 }
-                Follow::Other => inner.push(at),
+                Follow::Other => {
+                    // All this may have to be looked at again.
+                    self.spend(after - from)?;
+                    inner.push(at);
+                }
             }
             at = after;
         }

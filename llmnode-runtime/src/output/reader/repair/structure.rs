@@ -314,8 +314,14 @@ fn only_closers(text: &str) -> bool {
     }
 }
 
-/// Whether a string comes first in the outer list or object, or in those that come first in it.
-fn begins_with_a_string(text: &str) -> bool {
-    let mut start = text.chars().take(4 * DEPTH);
-    start.find(|c| !c.is_whitespace() && !matches!(c, '{' | '[')) == Some('"')
+/// Whether a string comes first, in a list, an object or a list of objects, as hardly anything but JSON begins.
+pub(in super::super) fn begins_with_a_string(text: &str) -> bool {
+    let mut text = text;
+    for _ in 0..DEPTH {
+        match text.strip_prefix('[') {
+            Some(inner) => text = inner.trim_ascii_start(),
+            None => break,
+        }
+    }
+    text.strip_prefix('{').map_or(text, str::trim_ascii_start).starts_with('"')
 }

@@ -1,6 +1,6 @@
 //! Quotation marks that were not escaped within a string, and those that are missing at its end.
 
-use super::super::fault::{Fault, What};
+use super::super::fault::Fault;
 use super::super::scan::Scan;
 use super::{Follow, Role};
 use crate::flag::Repair;
@@ -66,9 +66,7 @@ impl<'t> Scan<'t, '_> {
             }
             _ => {
                 self.at = start;
-                let mut fault = self.fault(self.text.len(), What::Truncated);
-                fault.reached = self.text.len();
-                Err(fault)
+                self.truncated()
             }
         }
     }
@@ -119,14 +117,14 @@ impl<'t> Scan<'t, '_> {
         !before.is_whitespace() && !after.is_whitespace() && !is_structure(before)
     }
 
-    /// Whether two marks stand around what they quote.
+    /// Whether two marks stand around what they quote: ` "so" `.
     fn is_pair(&self, first: usize, second: usize) -> bool {
-        let after = self.char_at(first).and_then(|mark| self.char_at(first + mark.len_utf8()));
-        let before = self.char_before(second);
-        let outside = self.char_before(first);
-        after.is_some_and(|c| !c.is_whitespace())
-            && before.is_some_and(|c| !c.is_whitespace())
-            && outside.is_some_and(|c| !is_structure(c))
+        let after = |at| self.char_at(at).and_then(|mark| self.char_at(at + mark.len_utf8()));
+        let is_outside = |c: char| !c.is_alphanumeric();
+        self.char_before(first).is_some_and(|c| is_outside(c) && !is_structure(c))
+            && after(first).is_some_and(|c| !c.is_whitespace() && !matches!(c, ',' | ':' | '}' | ']'))
+            && self.char_before(second).is_some_and(|c| !c.is_whitespace() && !matches!(c, ':' | '{' | '['))
+            && after(second).is_some_and(is_outside)
     }
 
     fn char_before(&self, at: usize) -> Option<char> {

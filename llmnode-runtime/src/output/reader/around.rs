@@ -1,0 +1,139 @@
+//! What stands around a value: nothing that counts, a call, or prose; or a sign that the value goes on.
+
+use super::error::{ReadError, place};
+use super::find::Search;
+use super::repair::{Repairs, is_quote, skip_blank};
+use crate::flag::Repair;
+
+/// What a part of a text begins with.
+pub(super) struct Lead {
+    /// Where its comments and white space end.
+    blank: usize,
+    comments: Repairs,
+    /// Where what is in the bracket begins, if a call comes next: `callback(`.
+    call: Option<usize>,
+}
+
+impl Lead {
+    pub(super) fn of(text: &str, start: usize) -> Self {
+        let (blank, mut comments) = blank(text, start);
+        let name =
+            text[blank..].bytes().take_while(|byte| byte.is_ascii_alphanumeric() || *byte == b'_').count();
+        let open = text[blank + name..].trim_start_matches(' ');
+        let call = open.starts_with('(').then(|| text.len() - open.len() + 1).filter(|_| name > 0);
+        let call = call.map(|open| {
+            let (end, inner) = self::blank(text, open);
+            comments.extend(&inner);
+            end
+        });
+        Lead { blank, comments, call }
+    }
+}
+
+/// What stands around a value.
+pub(super) struct Around {
+    /// Comments, a call, a comma.
+    pub(super) repairs: Repairs,
+    pub(super) in_prose: bool,
+}
+
+impl Around {
+    /// What stands around the value at `begin..end`.
+    ///
+    /// # Errors
+    /// The value seems to go on behind its end.
+    pub(super) fn of(
+        text: &str,
+        begin: usize,
+        end: usize,
+        lead: &Lead,
+        search: Search<'_, '_>,
+    ) -> Result<Around, ReadError> {
+        if let Some(at) = goes_on(text, begin, end) {
+            return Err(ReadError::GoesOn { at: place(search.text, at) });
+        }
+        let in_prose = Around { repairs: Repairs::default(), in_prose: true };
+        let called = lead.call == Some(begin);
+        if !search.wanted.repaired || (lead.blank != begin && !called) {
+            return Ok(if begin == lead.blank && text[end..].trim().is_empty() {
+                Around { in_prose: !lead.comments.is_none(), ..in_prose }
+            } else {
+                in_prose
+            });
+        }
+        let mut repairs = lead.comments.clone();
+        let rest = tail(text, end, called, &mut repairs);
+        if !search.fuel.spend(rest - end) {
+            return Err(ReadError::Tangled);
+        }
+        Ok(if rest == text.len() { Around { repairs, in_prose: false } } else { in_prose })
+    }
+}
+
+/// Where comments, and what ends a call or a line, end.
+fn tail(text: &str, end: usize, called: bool, repairs: &mut Repairs) -> usize {
+    let (mut at, comments) = blank(text, end);
+    repairs.extend(&comments);
+    let mut pass = |mark: char, at: usize| {
+        let found = text[at..].starts_with(mark);
+        let (end, comments) = blank(text, at + usize::from(found));
+        repairs.extend(&comments);
+        (found, end)
+    };
+    let (mut closed, mut comma) = (false, None);
+    if called {
+        (closed, at) = pass(')', at);
+        (_, at) = pass(';', at);
+    } else {
+        let before = at;
+        let found;
+        (found, at) = pass(',', at);
+        comma = found.then_some(before);
+    }
+    if let Some(at) = comma {
+        repairs.add(Repair::Comma, at);
+    }
+    if called {
+        repairs.add(Repair::Call, end);
+        if !closed {
+            repairs.add(Repair::Closer, end);
+        }
+    }
+    at
+}
+
+/// Where a value that ends at `end` goes on, by what follows: a word glued to it, or a further string.
+fn goes_on(text: &str, begin: usize, end: usize) -> Option<usize> {
+    let next = text[end..].chars().next()?;
+    let quoted =
+        is_quote(next) && next != '`' && text[..begin].chars().next_back() != Some(next) && !is_closing(next);
+    if quoted || next.is_alphanumeric() || matches!(next, '_' | '\\') {
+        return Some(end);
+    }
+    let line = text[end..].trim_start_matches([' ', '\t']);
+    let (rest, comma) = match line.strip_prefix(',') {
+        Some(rest) => (rest.trim_start(), true),
+        None => (line, false),
+    };
+    let at = text.len() - rest.len();
+    if rest.starts_with('"') && at > end {
+        return Some(at);
+    }
+    let name = rest.trim_start_matches(|c: char| c.is_alphanumeric() || c == '_');
+    (comma && name.len() < rest.len() && name.trim_start_matches(' ').starts_with(':')).then_some(at)
+}
+
+/// Whether it can close a quotation around the value.
+fn is_closing(c: char) -> bool {
+    matches!(c, '”' | '’' | '“')
+}
+
+fn blank(text: &str, at: usize) -> (usize, Repairs) {
+    let mut comments = Repairs::default();
+    let end = skip_blank(text, at, &mut |repair, at| {
+        if repair == Repair::Comment {
+            comments.add(repair, at);
+        }
+    });
+    (end, comments)
+}

@@ -1,0 +1,139 @@
+//! The values found in a text, of which only one may be left.
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+use serde_json::Value;
+
+use super::error::{ReadError, nothing, place, syntax};
+use super::find::{Found, Search, trimmed};
+use super::repair::{Parsed, Repairs};
+use crate::flag::{Flag, Note};
+
+/// The values found so far.
+pub(super) struct Candidates<'t, 'f> {
+    search: Search<'t, 'f>,
+    wanted: Option<Candidate<'t>>,
+    /// Where the first list is where an object is wanted, so that the error can say so.
+    unwanted: Option<usize>,
+    /// What is wrong with the first text that was perhaps meant as JSON.
+    doubtful: Option<ReadError>,
+}
+
+struct Candidate<'t> {
+    begin: usize,
+    json: Cow<'t, str>,
+    repairs: Repairs,
+    flags: Vec<Flag>,
+    /// Whether it is too little to be the answer where there is other text: `{}`.
+    mention: bool,
+    /// Parsed when there is a second one to compare it with.
+    value: Option<Value>,
+}
+
+impl<'t, 'f> Candidates<'t, 'f> {
+    pub(super) fn new(search: Search<'t, 'f>) -> Self {
+        Candidates { search, wanted: None, unwanted: None, doubtful: None }
+    }
+
+    /// Adds a part of the text that is JSON.
+    pub(super) fn add_json(
+        &mut self,
+        part: Range<usize>,
+        repairs: &Repairs,
+        flags: &[Flag],
+    ) -> Result<(), ReadError> {
+        let json = Cow::Borrowed(&self.search.text[part.clone()]);
+        self.add(part.start, json, repairs.clone(), flags)
+    }
+
+    /// Adds a list or an object.
+    pub(super) fn add_parsed(
+        &mut self,
+        begin: usize,
+        parsed: &Parsed<'_>,
+        mut repairs: Repairs,
+        flags: &[Flag],
+    ) -> Result<(), ReadError> {
+        if parsed.is_strict() {
+            return self.add_json(begin..parsed.end, &repairs, flags);
+        }
+        if let Some((at, key)) = &parsed.conflict {
+            let key: String = key.chars().take(40).collect();
+            let words = format!("the key {key:?} stands twice in one object, with different values");
+            return Err(syntax(self.search.text, *at, words));
+        }
+        repairs.extend(&parsed.repairs);
+        self.add(begin, Cow::Owned(parsed.json.to_string()), repairs, flags)
+    }
+
+    fn add(
+        &mut self,
+        begin: usize,
+        json: Cow<'t, str>,
+        repairs: Repairs,
+        flags: &[Flag],
+    ) -> Result<(), ReadError> {
+        if self.search.wanted.object && !json.starts_with('{') {
+            self.unwanted.get_or_insert(begin);
+            return Ok(());
+        }
+        let Some(first) = &mut self.wanted else {
+            let inner = json.get(1..json.len() - 1).map_or("", str::trim);
+            let mention = inner.is_empty() && flags.contains(&Flag::InProse);
+            let flags = flags.to_vec();
+            self.wanted = Some(Candidate { begin, json, repairs, flags, mention, value: None });
+            return Ok(());
+        };
+        if first.is(&json) {
+            return Ok(());
+        }
+        let place = |at| place(self.search.text, at);
+        Err(ReadError::Ambiguous { first: place(first.begin), second: place(begin) })
+    }
+
+    /// Notes what is wrong with a text that was perhaps not meant as JSON.
+    pub(super) fn doubt(&mut self, error: impl FnOnce() -> ReadError) {
+        self.doubtful.get_or_insert_with(error);
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.wanted.is_none() && self.unwanted.is_none()
+    }
+
+    /// How many are there is not asked, only whether one came.
+    pub(super) fn len(&self) -> usize {
+        usize::from(self.wanted.is_some()) + usize::from(self.unwanted.is_some())
+    }
+
+    /// The one that was found.
+    pub(super) fn only(self) -> Result<Found<'t>, ReadError> {
+        let text = self.search.text;
+        match (self.wanted, self.unwanted) {
+            (Some(one), _) if one.mention => Err(ReadError::Mention { at: place(text, one.begin) }),
+            (Some(one), _) => Ok(Found { notes: one.notes(text), json: one.json }),
+            (None, Some(at)) => Err(ReadError::NoObject { at: place(text, at) }),
+            (None, None) => Err(self.doubtful.unwrap_or_else(|| nothing(trimmed(text)))),
+        }
+    }
+}
+
+impl Candidate<'_> {
+    fn is(&mut self, json: &str) -> bool {
+        if self.json == json {
+            return true;
+        }
+        if self.value.is_none() {
+            self.value = serde_json::from_str(&self.json).ok();
+        }
+        self.value.is_some() && self.value == serde_json::from_str(json).ok()
+    }
+
+    fn notes(&self, text: &str) -> Vec<Note> {
+        let note =
+            |flag: Flag, at: usize, times: u32| Note { flag, place: place(text, at).to_string(), times };
+        let around = self.flags.iter().map(|flag| note(*flag, self.begin, 1));
+        let repairs = self.repairs.iter();
+        around.chain(repairs.map(|made| note(Flag::Repaired(made.repair), made.at, made.times))).collect()
+    }
+}

@@ -1,0 +1,106 @@
+//! The values between other words.
+
+use std::ops::Range;
+
+use super::around::{Around, Lead};
+use super::candidates::Candidates;
+use super::error::{ReadError, faulty};
+use super::find::Search;
+use super::repair::{Fault, Parsed, begins_with_a_string, parse};
+use crate::flag::{Flag, Repair};
+
+/// Adds the lists and objects of a part of the text, which is the content of a fence if `fenced`.
+///
+/// Braces of the prose are skipped with all that they enclose: nothing within what isn't JSON is the answer.
+pub(super) fn search<'t>(
+    search: Search<'t, '_>,
+    part: Range<usize>,
+    fenced: Option<Flag>,
+    candidates: &mut Candidates<'t, '_>,
+) -> Result<(), ReadError> {
+    let text = &search.text[..part.end];
+    let lead = Lead::of(text, part.start);
+    let mut pairs: Option<Vec<(usize, usize)>> = None;
+    let mut at = part.start;
+    while let Some(begin) = text[at..].find(['{', '[']).map(|found| at + found) {
+        at = begin + 1;
+        if is_before_fence(&text[at..]) {
+            continue;
+        }
+        let indexed = is_index(&text[part.start..begin], &text[begin..]);
+        match parse(text, begin, search.wanted.repaired, search.fuel) {
+            Ok(parsed) => {
+                at = parsed.end;
+                if !indexed {
+                    found(search, text, begin, &parsed, &lead, fenced, candidates)?;
+                }
+            }
+            Err(fault) if is_meant(search, &text[begin..], &fault) => {
+                return Err(faulty(search.text, begin, &fault));
+            }
+            Err(fault) => {
+                candidates.doubt(|| faulty(search.text, begin, &fault));
+                let pairs = pairs.get_or_insert_with(|| pairs_in(text, part.start));
+                let closer =
+                    pairs.binary_search_by_key(&begin, |pair| pair.0).map_or(begin, |at| pairs[at].1);
+                // Never before the place of the error, so that no part of the text is parsed again and again.
+                at = super::error::boundary(text, (closer + 1).max(fault.reached));
+            }
+        }
+    }
+    Ok(())
+}
+
+fn found<'t>(
+    search: Search<'t, '_>,
+    text: &'t str,
+    begin: usize,
+    parsed: &Parsed<'t>,
+    lead: &Lead,
+    fenced: Option<Flag>,
+    candidates: &mut Candidates<'t, '_>,
+) -> Result<(), ReadError> {
+    let around = Around::of(text, begin, parsed.end, lead, search)?;
+    // A word in brackets is no list where there are other words.
+    let is_word = text[begin..].starts_with('[') && parsed.repairs.has(Repair::BareString);
+    if is_word && around.in_prose && (fenced.is_none() || !begins_with_a_string(&text[begin..])) {
+        return Ok(());
+    }
+    let flags: Vec<Flag> = fenced.into_iter().chain(around.in_prose.then_some(Flag::InProse)).collect();
+    candidates.add_parsed(begin, parsed, around.repairs, &flags)
+}
+
+/// Whether a text that isn't JSON was meant as it, so that nothing else may be taken for the answer.
+fn is_meant(search: Search<'_, '_>, text: &str, fault: &Fault) -> bool {
+    fault.what.is_tangled()
+        || begins_with_a_string(text)
+        || (fault.sure && !(search.wanted.object && text.starts_with('[')))
+}
+
+/// Whether a fence begins within the brace: `{```json`.
+fn is_before_fence(text: &str) -> bool {
+    text.trim_start_matches([' ', '\n']).starts_with("```")
+}
+
+/// Whether a bracket is an index as in `list[0]`, and not the JSON of "```json[0]".
+fn is_index(before: &str, text: &str) -> bool {
+    let name = before.trim_end_matches(|c: char| c.is_alphanumeric() || c == '_');
+    text.starts_with('[') && name.len() < before.len() && !name.ends_with(['`', '~'])
+}
+
+/// The places of all braces and brackets that have a partner, by their opener. The two kinds don't mind each
+/// other, since prose needn't nest them well.
+fn pairs_in(text: &str, start: usize) -> Vec<(usize, usize)> {
+    let (mut braces, mut brackets, mut pairs) = (Vec::new(), Vec::new(), Vec::new());
+    for (at, byte) in text.bytes().enumerate().skip(start) {
+        match byte {
+            b'{' => braces.push(at),
+            b'[' => brackets.push(at),
+            b'}' => pairs.extend(braces.pop().map(|open| (open, at))),
+            b']' => pairs.extend(brackets.pop().map(|open| (open, at))),
+            _ => {}
+        }
+    }
+    pairs.sort_unstable();
+    pairs
+}
