@@ -529,6 +529,9 @@ mod pocketflow {}
 #[cfg(doctest)]
 #[doc = include_str!("../docs/prompts.md")]
 mod prompts {}
+#[cfg(doctest)]
+#[doc = include_str!("../docs/reading.md")]
+mod reading {}
 #[cfg(all(doctest, feature = "openai"))]
 #[doc = include_str!("../docs/schemas.md")]
 mod schemas {}

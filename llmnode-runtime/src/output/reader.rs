@@ -23,7 +23,7 @@ pub(crate) use self::json::Json;
 use super::OutputSchema;
 use super::check::objections;
 use super::schema::WRAPPER;
-use crate::flag::Note;
+use crate::flag::{Flag, Note};
 use crate::text::one_line_shortened;
 use crate::validate::Violation;
 
@@ -61,6 +61,13 @@ pub(crate) fn read<T: DeserializeOwned>(
         let value = judged(Ok(value), json, schema, schema.is_wrapped())?;
         return Ok(Read { value, notes: Vec::new(), unwrapped: schema.is_wrapped() });
     }
+    if effort != Effort::Whole
+        && let Some((value, json, begin)) = read_fenced(text, schema)
+    {
+        let value = judged(Ok(value), json, schema, schema.is_wrapped())?;
+        let notes = vec![Note { flag: Flag::Fenced, place: error::place(text, begin).to_string(), times: 1 }];
+        return Ok(Read { value, notes, unwrapped: schema.is_wrapped() });
+    }
     let found = find(text, !schema.is_wrapped(), effort)?;
     let (value, unwrapped) = from_json(&found.json, schema)?;
     Ok(Read { value, notes: found.notes, unwrapped })
@@ -71,6 +78,9 @@ pub(crate) fn read<T: DeserializeOwned>(
 /// # Errors
 /// What is wrong.
 pub(crate) fn read_value(text: &str, effort: Effort) -> Result<Read<Value>, Vec<Violation>> {
+    if let Ok(value) = serde_json::from_str(find::trimmed(text)) {
+        return Ok(Read { value, notes: Vec::new(), unwrapped: false });
+    }
     let found = find(text, false, effort)?;
     let mut json = serde_json::Deserializer::from_str(&found.json);
     let value = serde_path_to_error::deserialize(&mut json).map_err(|error| vec![violation(&error, "")])?;
@@ -93,7 +103,7 @@ pub(crate) fn find(text: &str, object: bool, effort: Effort) -> Result<Found<'_>
 
 /// The value of a text that is JSON of the type as it stands, and the JSON itself.
 fn read_clean<'t, T: DeserializeOwned>(text: &'t str, schema: &OutputSchema) -> Option<(T, &'t str)> {
-    if schema.adds_nulls() && text.contains("null") {
+    if schema.may_hide_nulls() && text.contains("null") {
         return None;
     }
     let text = find::trimmed(text);
@@ -101,8 +111,35 @@ fn read_clean<'t, T: DeserializeOwned>(text: &'t str, schema: &OutputSchema) -> 
     if !text.starts_with('{') {
         return None;
     }
-    let json = if schema.is_wrapped() { unwrapped(text)? } else { text };
-    Some((serde_json::from_str(json).ok()?, json))
+    if !schema.is_wrapped() {
+        return Some((serde_json::from_str(text).ok()?, text));
+    }
+    let json = wrapped_value(text)?;
+    let mut values = serde_json::Deserializer::from_str(json).into_iter::<T>();
+    let value = values.next()?.ok()?;
+    let (json, end) = json.split_at(values.byte_offset());
+    let space = |c: char| matches!(c, ' ' | '\n' | '\t' | '\r');
+    (end.trim_matches(space) == "}").then_some((value, json.trim_end_matches(space)))
+}
+
+/// What follows `{"value":`, if the text begins so.
+fn wrapped_value(text: &str) -> Option<&str> {
+    let key = text.strip_prefix('{')?.trim_ascii_start().strip_prefix('"')?.strip_prefix(WRAPPER)?;
+    Some(key.strip_prefix('"')?.trim_ascii_start().strip_prefix(':')?.trim_ascii_start())
+}
+
+/// The value of a text whose one fence holds JSON of the type as it stands, the JSON itself, and where it begins.
+fn read_fenced<'t, T: DeserializeOwned>(text: &'t str, schema: &OutputSchema) -> Option<(T, &'t str, usize)> {
+    if text.len() > find::LONGEST || thinking::is_mentioned(text) {
+        return None;
+    }
+    let mut blocks = fence::Blocks::of(text, 0..text.len());
+    let (block, None) = (blocks.next()?, blocks.next()) else {
+        return None;
+    };
+    let content = &text[block.content];
+    let (value, json) = read_clean(content, schema)?;
+    Some((value, json, find::offset(text, find::trimmed(content))))
 }
 
 /// What serde made of JSON, where nothing else speaks against it.

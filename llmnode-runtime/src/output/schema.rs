@@ -70,6 +70,7 @@ pub struct OutputSchema {
     /// The values of every `x-llmnode-validated` keyword in the type's schema, in order, each once.
     marks: Vec<String>,
     nulls: bool,
+    hidden_nulls: bool,
     /// It states bounds of which serde knows nothing.
     bounds: bool,
     unreached: OnceLock<Option<Unreached>>,
@@ -112,6 +113,7 @@ impl OutputSchema {
         OutputSchema {
             plain: raw(&normal.tree),
             nulls: nulls::any(&normal.tree),
+            hidden_nulls: nulls::any(&normal.tree) && nulls::may_hide(&normal.tree),
             bounds,
             strict: OnceLock::new(),
             unreached: OnceLock::new(),
@@ -188,6 +190,11 @@ impl OutputSchema {
     /// Whether `drop_added_nulls` has anything to look for.
     pub(crate) fn adds_nulls(&self) -> bool {
         self.nulls
+    }
+
+    /// Whether `drop_added_nulls` could change what serde makes of a value that it doesn't refuse.
+    pub(crate) fn may_hide_nulls(&self) -> bool {
+        self.hidden_nulls
     }
 
     /// Removes the `null` members of `value` (the type's own JSON, not wrapped) that stand for an absent one:

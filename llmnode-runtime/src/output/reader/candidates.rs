@@ -24,7 +24,7 @@ struct Candidate<'t> {
     begin: usize,
     json: Cow<'t, str>,
     repairs: Repairs,
-    flags: Vec<Flag>,
+    flags: &'static [Flag],
     /// Whether it is too little to be the answer where there is other text: `{}`.
     mention: bool,
     /// Parsed when there is a second one to compare it with.
@@ -41,7 +41,7 @@ impl<'t, 'f> Candidates<'t, 'f> {
         &mut self,
         part: Range<usize>,
         repairs: &Repairs,
-        flags: &[Flag],
+        flags: &'static [Flag],
     ) -> Result<(), ReadError> {
         let json = Cow::Borrowed(&self.search.text[part.clone()]);
         self.add(part.start, json, repairs.clone(), flags)
@@ -53,7 +53,7 @@ impl<'t, 'f> Candidates<'t, 'f> {
         begin: usize,
         parsed: &Parsed<'_>,
         mut repairs: Repairs,
-        flags: &[Flag],
+        flags: &'static [Flag],
     ) -> Result<(), ReadError> {
         if parsed.is_strict() {
             return self.add_json(begin..parsed.end, &repairs, flags);
@@ -64,7 +64,9 @@ impl<'t, 'f> Candidates<'t, 'f> {
             return Err(syntax(self.search.text, *at, words));
         }
         repairs.extend(&parsed.repairs);
-        self.add(begin, Cow::Owned(parsed.json.to_string()), repairs, flags)
+        let mut json = String::with_capacity(parsed.end - begin + 64);
+        parsed.json.write(&mut json);
+        self.add(begin, Cow::Owned(json), repairs, flags)
     }
 
     fn add(
@@ -72,7 +74,7 @@ impl<'t, 'f> Candidates<'t, 'f> {
         begin: usize,
         json: Cow<'t, str>,
         repairs: Repairs,
-        flags: &[Flag],
+        flags: &'static [Flag],
     ) -> Result<(), ReadError> {
         if self.search.wanted.object && !json.starts_with('{') {
             self.unwanted.get_or_insert(begin);
@@ -81,7 +83,6 @@ impl<'t, 'f> Candidates<'t, 'f> {
         let Some(first) = &mut self.wanted else {
             let inner = json.get(1..json.len() - 1).map_or("", str::trim);
             let mention = inner.is_empty() && flags.contains(&Flag::InProse);
-            let flags = flags.to_vec();
             self.wanted = Some(Candidate { begin, json, repairs, flags, mention, value: None });
             return Ok(());
         };

@@ -43,7 +43,7 @@ fn add<'t>(
         return Ok(());
     }
     let before = candidates.len();
-    prose::search(search, begin..end, Some(Flag::Fenced), candidates)?;
+    prose::search(search, begin..end, true, candidates)?;
     if is_tagged && candidates.len() == before && candidates.is_empty() {
         return match serde_json::from_str::<serde::de::IgnoredAny>(content) {
             Err(error) => Err(broken(text, begin, content, &error)),

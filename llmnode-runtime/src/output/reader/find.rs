@@ -87,7 +87,7 @@ fn around_thoughts<'t>(search: Search<'t, '_>, parts: &[Range<usize>]) -> Result
     }
     if candidates.is_empty() {
         for part in parts {
-            prose::search(search, part.clone(), None, &mut candidates)?;
+            prose::search(search, part.clone(), false, &mut candidates)?;
         }
     }
     if parts.is_empty() { Err(nothing("")) } else { candidates.only() }

@@ -20,6 +20,7 @@ pub(crate) enum Json<'t> {
 }
 
 /// The tree of a text that is JSON; `None` if it isn't, or has a key twice with different values.
+#[allow(dead_code, reason = "the coercion builds on it")]
 pub(crate) fn parse(text: &str) -> Option<Json<'_>> {
     repair::tree(text)
 }
@@ -27,64 +28,75 @@ pub(crate) fn parse(text: &str) -> Option<Json<'_>> {
 /// As strict, compact JSON.
 impl fmt::Display for Json<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut text = String::new();
+        self.write(&mut text);
+        f.write_str(&text)
+    }
+}
+
+impl Json<'_> {
+    /// Writes it as strict, compact JSON.
+    pub(super) fn write(&self, to: &mut String) {
         match self {
-            Json::Null => f.write_str("null"),
-            Json::Bool(value) => write!(f, "{value}"),
-            Json::Number(digits) => f.write_str(digits),
-            Json::String(text) => write_string(text, f),
+            Json::Null => to.push_str("null"),
+            Json::Bool(true) => to.push_str("true"),
+            Json::Bool(false) => to.push_str("false"),
+            Json::Number(digits) => to.push_str(digits),
+            Json::String(text) => write_string(text, to),
             Json::Array(items) => {
-                f.write_str("[")?;
-                separated(items, f, |item, f| item.fmt(f))?;
-                f.write_str("]")
+                to.push('[');
+                separated(items, to, Json::write);
+                to.push(']');
             }
             Json::Object(members) => {
-                f.write_str("{")?;
-                separated(members, f, |(key, value), f| {
-                    write_string(key, f)?;
-                    f.write_str(":")?;
-                    value.fmt(f)
-                })?;
-                f.write_str("}")
+                to.push('{');
+                separated(members, to, |(key, value), to| {
+                    write_string(key, to);
+                    to.push(':');
+                    value.write(to);
+                });
+                to.push('}');
             }
         }
     }
 }
 
-fn separated<T>(
-    list: &[T],
-    f: &mut fmt::Formatter<'_>,
-    each: impl Fn(&T, &mut fmt::Formatter<'_>) -> fmt::Result,
-) -> fmt::Result {
+fn separated<T>(list: &[T], to: &mut String, each: impl Fn(&T, &mut String)) {
     for (index, one) in list.iter().enumerate() {
         if index > 0 {
-            f.write_str(",")?;
+            to.push(',');
         }
-        each(one, f)?;
+        each(one, to);
     }
-    Ok(())
 }
 
 /// In quotes, with what JSON wants escaped.
-fn write_string(text: &str, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-    f.write_str("\"")?;
+fn write_string(text: &str, to: &mut String) {
+    to.push('"');
     let mut plain = 0;
-    for (at, byte) in text.bytes().enumerate() {
-        if byte >= 0x20 && byte != b'"' && byte != b'\\' {
-            continue;
-        }
-        f.write_str(&text[plain..at])?;
+    while let Some(found) = text.as_bytes()[plain..].iter().position(|byte| is_special(*byte)) {
+        let at = plain + found;
+        to.push_str(&text[plain..at]);
         plain = at + 1;
-        match byte {
-            b'"' => f.write_str("\\\"")?,
-            b'\\' => f.write_str("\\\\")?,
-            b'\n' => f.write_str("\\n")?,
-            b'\r' => f.write_str("\\r")?,
-            b'\t' => f.write_str("\\t")?,
-            _ => write!(f, "\\u{byte:04x}")?,
+        match text.as_bytes()[at] {
+            b'"' => to.push_str("\\\""),
+            b'\\' => to.push_str("\\\\"),
+            b'\n' => to.push_str("\\n"),
+            b'\r' => to.push_str("\\r"),
+            b'\t' => to.push_str("\\t"),
+            control => {
+                let digit = |digit: u8| char::from(b"0123456789abcdef"[usize::from(digit)]);
+                to.push_str("\\u00");
+                to.extend([digit(control >> 4), digit(control & 15)]);
+            }
         }
     }
-    f.write_str(&text[plain..])?;
-    f.write_str("\"")
+    to.push_str(&text[plain..]);
+    to.push('"');
+}
+
+fn is_special(byte: u8) -> bool {
+    byte < 0x20 || byte == b'"' || byte == b'\\'
 }
 
 impl<'v> From<&'v serde_json::Value> for Json<'v> {

@@ -15,7 +15,7 @@ use crate::flag::{Flag, Repair};
 pub(super) fn search<'t>(
     search: Search<'t, '_>,
     part: Range<usize>,
-    fenced: Option<Flag>,
+    fenced: bool,
     candidates: &mut Candidates<'t, '_>,
 ) -> Result<(), ReadError> {
     let text = &search.text[..part.end];
@@ -57,17 +57,22 @@ fn found<'t>(
     begin: usize,
     parsed: &Parsed<'t>,
     lead: &Lead,
-    fenced: Option<Flag>,
+    fenced: bool,
     candidates: &mut Candidates<'t, '_>,
 ) -> Result<(), ReadError> {
     let around = Around::of(text, begin, parsed.end, lead, search)?;
     // A word in brackets is no list where there are other words.
     let is_word = text[begin..].starts_with('[') && parsed.repairs.has(Repair::BareString);
-    if is_word && around.in_prose && (fenced.is_none() || !begins_with_a_string(&text[begin..])) {
+    if is_word && around.in_prose && (!fenced || !begins_with_a_string(&text[begin..])) {
         return Ok(());
     }
-    let flags: Vec<Flag> = fenced.into_iter().chain(around.in_prose.then_some(Flag::InProse)).collect();
-    candidates.add_parsed(begin, parsed, around.repairs, &flags)
+    let flags: &[Flag] = match (fenced, around.in_prose) {
+        (true, true) => &[Flag::Fenced, Flag::InProse],
+        (true, false) => &[Flag::Fenced],
+        (false, true) => &[Flag::InProse],
+        (false, false) => &[],
+    };
+    candidates.add_parsed(begin, parsed, around.repairs, flags)
 }
 
 /// Whether a text that isn't JSON was meant as it, so that nothing else may be taken for the answer.

@@ -52,6 +52,11 @@ pub(super) fn left_out(search: Search<'_, '_>) -> Result<(Vec<Range<usize>>, boo
     Ok((parts, thought))
 }
 
+/// Whether there are tags of thoughts, in the JSON or out of it.
+pub(super) fn is_mentioned(text: &str) -> bool {
+    next_tag(text, 0).is_some()
+}
+
 /// Where the JSON ends that begins before `tag` and ends behind it. `scanned`: from where JSON is looked for.
 fn json_over(search: Search<'_, '_>, scanned: &mut usize, tag: usize) -> Result<Option<usize>, ReadError> {
     let Search { text, wanted, fuel } = search;

@@ -36,6 +36,23 @@ pub(super) fn any(tree: &Value) -> bool {
     false
 }
 
+/// Whether a `null` that was added could change what serde makes of an answer without its being refused: a union
+/// without tags takes another branch.
+pub(super) fn may_hide(tree: &Value) -> bool {
+    let defs = definitions(tree);
+    let is_null = |branch: &Value| branch.as_object().is_some_and(|node| has_type(node, "null"));
+    let mut open: Vec<&Value> = vec![tree];
+    open.extend(defs.into_iter().flat_map(Node::values));
+    while let Some(schema) = open.pop() {
+        let Some(node) = schema.as_object() else { continue };
+        if branches(node).is_some_and(|list| list.iter().filter(|branch| !is_null(branch)).count() > 1) {
+            return true;
+        }
+        open.extend(children(node));
+    }
+    false
+}
+
 /// Whether strict mode adds `null` to this property of `node`.
 pub(super) fn adds(defs: Option<&Node>, node: &Node, name: &str, schema: &Value) -> bool {
     !requires(node, name) && !admits_null(defs, schema, &mut Seen::default())

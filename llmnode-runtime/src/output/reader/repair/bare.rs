@@ -148,22 +148,13 @@ impl<'t> Scan<'t, '_> {
     /// Whether a key and its colon begin at `at`.
     pub(super) fn is_key_ahead(&self, at: usize) -> Result<bool, Fault> {
         let end = match self.char_at(at) {
-            Some(quote) if is_quote(quote) => {
-                let mut end = at + quote.len_utf8();
-                let mut escaped = false;
-                let inner = self.text[end..].chars();
-                let mut inner = inner.inspect(|c| end += c.len_utf8());
-                let is_end = |c| {
-                    let ends = !escaped && super::string::ends(quote, c);
-                    escaped = !escaped && c == '\\';
-                    ends
-                };
-                if !inner.any(is_end) {
+            Some(quote) if is_quote(quote) => match self.quoted_end(at, quote) {
+                Some(end) => end,
+                None => {
                     self.spend(self.text.len() - at)?;
                     return Ok(false);
                 }
-                end
-            }
+            },
             _ => key_end(self.text, at),
         };
         self.spend(end - at)?;
@@ -174,6 +165,19 @@ impl<'t> Scan<'t, '_> {
             next => next.is_none(),
         };
         Ok(end > at && is_key)
+    }
+
+    /// Where what begins with a quotation mark ends, by the next such mark.
+    fn quoted_end(&self, open: usize, quote: char) -> Option<usize> {
+        let mut at = open + quote.len_utf8();
+        loop {
+            at = self.next_mark(at, quote)?;
+            let mark = self.char_at(at)?;
+            if mark != '\\' {
+                return Some(at + mark.len_utf8());
+            }
+            at += 1 + self.char_at(at + 1).map_or(0, char::len_utf8);
+        }
     }
 }
 

@@ -55,6 +55,7 @@ pub(super) fn parse<'t>(
 }
 
 /// The tree of a text that is JSON; `None` if it isn't, or has a key twice with different values.
+#[allow(dead_code, reason = "the coercion builds on it")]
 pub(super) fn tree(text: &str) -> Option<Json<'_>> {
     let text = text.trim_matches([' ', '\n', '\t', '\r']);
     let fuel = Fuel::of(text);

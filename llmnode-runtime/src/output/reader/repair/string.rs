@@ -103,7 +103,7 @@ impl<'t> Scan<'t, '_> {
     }
 
     /// Where the next backslash or mark that could end the string is.
-    fn next_mark(&self, from: usize, quote: char) -> Option<usize> {
+    pub(super) fn next_mark(&self, from: usize, quote: char) -> Option<usize> {
         let bytes = self.text.as_bytes().get(from..)?;
         if quote.is_ascii() && quote != '`' {
             let quote = quote as u8;

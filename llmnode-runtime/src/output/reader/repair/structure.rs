@@ -26,7 +26,10 @@ struct Object<'t> {
 pub(super) struct Parser<'t, 'f> {
     scan: Scan<'t, 'f>,
     begin: usize,
-    open: Vec<Frame<'t>>,
+    /// The innermost that is open. Apart from the others, so that what isn't nested needs no memory.
+    top: Option<Frame<'t>>,
+    /// Those around it.
+    below: Vec<Frame<'t>>,
     /// Whether the last value ended without a sign that it is complete: `12`, `tru`.
     loose: bool,
     /// Whether a closer was added or changed, so that nothing but closers may follow.
@@ -38,7 +41,7 @@ impl<'t, 'f> Parser<'t, 'f> {
     pub(super) fn new(text: &'t str, begin: usize, lenient: bool, fuel: &'f Fuel) -> Self {
         let sure = begins_with_a_string(&text[begin..]);
         let scan = Scan { text, at: begin, lenient, repairs: Repairs::default(), sure, fuel };
-        Parser { scan, begin, open: Vec::new(), loose: false, closed: false, conflict: None }
+        Parser { scan, begin, top: None, below: Vec::new(), loose: false, closed: false, conflict: None }
     }
 
     pub(super) fn run(mut self) -> Result<Parsed<'t>, Fault> {
@@ -85,14 +88,15 @@ impl<'t, 'f> Parser<'t, 'f> {
     /// Opens the list or object that begins here.
     fn enter(&mut self) -> Result<(), Fault> {
         let begin = self.scan.at;
-        if self.open.len() == DEPTH {
+        if self.below.len() + 1 == DEPTH && self.top.is_some() {
             self.scan.sure = true;
             return self.scan.wrong(begin, "too deep: JSON may be nested 127 times");
         }
-        self.open.push(match self.scan.byte() {
+        let frame = match self.scan.byte() {
             Some(b'{') => Frame::Object(Object { begin, key: Cow::Borrowed(""), members: Vec::new() }),
             _ => Frame::List(Vec::new()),
-        });
+        };
+        self.below.extend(self.top.replace(frame));
         self.scan.at += 1;
         self.scan.space()?;
         let comma = self.scan.at;
@@ -109,7 +113,7 @@ impl<'t, 'f> Parser<'t, 'f> {
 
     /// Reads an item or a member, or enters it.
     fn item(&mut self) -> Result<Option<Json<'t>>, Fault> {
-        let role = match self.open.last() {
+        let role = match &self.top {
             Some(Frame::Object(_)) => {
                 self.key()?;
                 Role::Member
@@ -157,7 +161,7 @@ impl<'t, 'f> Parser<'t, 'f> {
             }
             Some(_) => return self.scan.wrong(self.scan.at, "expected a colon after the key"),
         }
-        if let Some(Frame::Object(object)) = self.open.last_mut() {
+        if let Some(Frame::Object(object)) = &mut self.top {
             object.key = key;
         }
         self.scan.sure |= quoted;
@@ -165,7 +169,7 @@ impl<'t, 'f> Parser<'t, 'f> {
     }
 
     fn put(&mut self, value: Json<'t>) {
-        match self.open.last_mut() {
+        match &mut self.top {
             Some(Frame::List(items)) => items.push(value),
             Some(Frame::Object(object)) => object.members.push((std::mem::take(&mut object.key), value)),
             None => {}
@@ -187,7 +191,7 @@ impl<'t, 'f> Parser<'t, 'f> {
                 Some(b'}' | b']') => {
                     return self.scan.repair(Repair::Comma, comma, "a comma after the last item");
                 }
-                Some(b',') if matches!(self.open.last(), Some(Frame::List(_))) => {
+                Some(b',') if matches!(self.top, Some(Frame::List(_))) => {
                     return self.scan.wrong(self.scan.at, "nothing stands between two commas");
                 }
                 Some(b',') => {
@@ -204,12 +208,13 @@ impl<'t, 'f> Parser<'t, 'f> {
     fn close(&mut self) -> Result<Option<Json<'t>>, Fault> {
         let closes = self.closes()?;
         for _ in 0..closes {
-            let value = match self.open.pop() {
+            let value = match self.top.take() {
                 Some(Frame::List(items)) => Json::Array(items),
                 Some(Frame::Object(object)) => self.object(object),
                 None => break,
             };
-            if self.open.is_empty() {
+            self.top = self.below.pop();
+            if self.top.is_none() {
                 return Ok(Some(value));
             }
             self.put(value);
@@ -221,22 +226,24 @@ impl<'t, 'f> Parser<'t, 'f> {
     /// How many are closed here.
     fn closes(&mut self) -> Result<usize, Fault> {
         let at = self.scan.at;
-        let wanted = self.open.last().map(Frame::closer);
+        let wanted = self.top.as_ref().map(Frame::closer);
         let closer = self.scan.byte();
         if closer == wanted {
             self.scan.at += 1;
             return Ok(1);
         }
-        let lists = self.open.iter().rev().take_while(|frame| matches!(frame, Frame::List(_))).count();
-        let objects_only = self.open.iter().all(|frame| matches!(frame, Frame::Object(_)));
+        let open = || self.top.iter().chain(self.below.iter().rev());
+        let lists = open().take_while(|frame| matches!(frame, Frame::List(_))).count();
+        let objects_only = open().all(|frame| matches!(frame, Frame::Object(_)));
+        let depth = open().count();
         let closes = match closer {
             // A list that is open may lack items; an object, of which the last member is whole, lacks its brace.
             None if !self.scan.lenient || !objects_only || self.loose || self.is_empty() => {
                 return self.scan.truncated();
             }
-            None => self.open.len(),
+            None => depth,
             // Within an object, its brace closes its lists too.
-            Some(b'}') if lists < self.open.len() => lists + 1,
+            Some(b'}') if lists < depth => lists + 1,
             Some(b'}') => 1,
             Some(_) if objects_only => 1,
             Some(_) => return self.scan.wrong(at, "expected `}` before `]`"),
@@ -252,7 +259,7 @@ impl<'t, 'f> Parser<'t, 'f> {
 
     /// Whether the innermost has nothing in it.
     fn is_empty(&self) -> bool {
-        match self.open.last() {
+        match &self.top {
             Some(Frame::Object(object)) => object.members.is_empty(),
             Some(Frame::List(items)) => items.is_empty(),
             None => true,

@@ -100,7 +100,7 @@ fn what_could_lose_or_change_something_is_refused_with_its_place() {
         ("[\"a\" \"b\"]", "column 4: two quotation marks with nothing between them"),
         ("[\"a\": 1]", "column 4: a quotation mark before a colon"),
         ("{\"a\": \"b\": 1}", "column 9: a quotation mark before a colon"),
-        ("{\"a\": \"b\", c\": 1}", "column 13: expected a colon after the key"),
+        ("{\"a\": \"b\", c\": 1}", "column 13: a quotation mark before a colon"),
         ("{\"a\": b\", \"c\": 1}", "column 8: a quotation mark in a string without quotes"),
         ("{\"a\": \"x \"y z\"}", "column 10: a quotation mark that may end the string or belong to it"),
         ("{\"a\": \"x\n\", \"b\": 1}", "a line end before the quotation mark"),
