@@ -105,8 +105,7 @@ fn tail(text: &str, end: usize, called: bool, repairs: &mut Repairs) -> usize {
 /// Where a value that ends at `end` goes on, by what follows: a word glued to it, or a further string.
 fn goes_on(text: &str, begin: usize, end: usize) -> Option<usize> {
     let next = text[end..].chars().next()?;
-    let quoted =
-        is_quote(next) && next != '`' && text[..begin].chars().next_back() != Some(next) && !is_closing(next);
+    let quoted = is_quote(next) && next != '`' && !text[..begin].ends_with(next) && !is_closing(next);
     if quoted || next.is_alphanumeric() || matches!(next, '_' | '\\') {
         return Some(end);
     }
