@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use super::super::json::Json;
 use super::fault::{Fault, What};
-use super::scan::{Scan, is_quote};
+use super::scan::{Scan, is_quote, is_space};
 use super::string::Role;
 use crate::flag::Repair;
 
@@ -118,7 +118,7 @@ impl<'t> Scan<'t, '_> {
             // Perhaps no JSON at all, but a bracket in prose.
             return Err(self.fault(self.at, What::Truncated));
         }
-        Ok(text[start..self.at].trim_end())
+        Ok(text[start..self.at].trim_end_matches(is_space))
     }
 
     /// A key without quotes.
@@ -136,6 +136,8 @@ impl<'t> Scan<'t, '_> {
             };
             return self.wrong(start, words);
         }
+        let end = self.end_of_words(end);
+        let key = &self.text[start..end];
         self.at = end;
         // Else it is no key, and the place to show is behind it.
         let next = super::skip_blank(self.text, end, &mut |_, _| {});
@@ -143,6 +145,19 @@ impl<'t> Scan<'t, '_> {
             self.repair(Repair::BareKey, start, "a key must stand in quotes")?;
         }
         Ok(Cow::Borrowed(key))
+    }
+
+    /// Where a key of several words ends, if a colon follows it, and this cannot be prose.
+    fn end_of_words(&self, first: usize) -> usize {
+        let mut end = first;
+        while self.sure && self.byte_at(end) == Some(b' ') {
+            let word = key_end(self.text, end + 1);
+            if word == end + 1 || word - first > 64 {
+                return first;
+            }
+            end = word;
+        }
+        if self.byte_at(end) == Some(b':') { end } else { first }
     }
 
     /// Whether a key and its colon begin at `at`.

@@ -161,7 +161,7 @@ fn line_end(text: &str, at: usize) -> Option<usize> {
 }
 
 /// White space, also of no width.
-fn is_space(c: char) -> bool {
+pub(super) fn is_space(c: char) -> bool {
     c.is_whitespace() || matches!(c, '\u{180e}' | '\u{200b}'..='\u{200d}' | '\u{2060}' | '\u{feff}')
 }
 

@@ -22,6 +22,7 @@ fn each_lossless_repair_is_made_and_flagged() {
             &[Repair::Quotes, Repair::ControlCharacter],
         ),
         ("{a: 1, 2: 2, null: 3, k-d: 4}", json!({"a": 1, "2": 2, "null": 3, "k-d": 4}), &[Repair::BareKey]),
+        ("{\"a\": 1, some key: \"b\"}", json!({"a": 1, "some key": "b"}), &[Repair::BareKey]),
         ("{\"a\": hello world!}", json!({"a": "hello world!"}), &[Repair::BareString]),
         (
             "{\"a\": https://b.c/d?e=f&g=(h)#i, \"j\": 1}",
@@ -86,6 +87,7 @@ fn what_could_lose_or_change_something_is_refused_with_its_place() {
         ("{\"a\": undefined}", "column 7: JSON has no `undefined`"),
         ("{\"a\": }", "column 7: the value is missing"),
         ("{\"a\":,\n\"b\": 1}", "column 6: the value is missing"),
+        ("{some key: \"b\"}", "column 7: expected a colon after the key"),
         ("{: 1}", "column 2: the key is missing"),
         ("[1,, 2]", "column 4: nothing stands between two commas"),
         ("[\"a\", ...]", "column 7: an ellipsis stands for what was left out"),
