@@ -2,12 +2,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Debug;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use tracing::field::{Field, Visit};
 use tracing::span::{Attributes, Id, Record};
-use tracing::subscriber::DefaultGuard;
-use tracing::{Event, Metadata, Subscriber};
+use tracing::subscriber::{DefaultGuard, Interest};
+use tracing::{Dispatch, Event, Metadata, Subscriber};
 
 type Fields = BTreeMap<&'static str, String>;
 
@@ -49,6 +49,8 @@ pub(crate) struct Recorder(Arc<Mutex<Memory>>);
 
 impl Recorder {
     pub(crate) fn start() -> (Recorder, DefaultGuard) {
+        static LISTENERS: OnceLock<[Dispatch; 2]> = OnceLock::new();
+        LISTENERS.get_or_init(|| [Dispatch::new(Undecided), Dispatch::new(Undecided)]);
         let recorder = Recorder::default();
         let guard = tracing::subscriber::set_default(recorder.clone());
         (recorder, guard)
@@ -86,6 +88,32 @@ impl Recorder {
     fn lock(&self) -> MutexGuard<'_, Memory> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// Leaves open for each span and event whether anybody listens, so that each thread asks its own subscriber.
+///
+/// `tracing` remembers the answer for all threads. As long as there is but one subscriber, it asks only the thread which comes by
+/// first, and that one may have none: the recorder of another thread would then hear nothing. So two of these stay.
+struct Undecided;
+
+impl Subscriber for Undecided {
+    fn register_callsite(&self, _: &'static Metadata<'static>) -> Interest {
+        Interest::sometimes()
+    }
+
+    fn enabled(&self, _: &Metadata<'_>) -> bool {
+        false
+    }
+
+    fn new_span(&self, _: &Attributes<'_>) -> Id {
+        Id::from_u64(1)
+    }
+
+    fn record(&self, _: &Id, _: &Record<'_>) {}
+    fn record_follows_from(&self, _: &Id, _: &Id) {}
+    fn event(&self, _: &Event<'_>) {}
+    fn enter(&self, _: &Id) {}
+    fn exit(&self, _: &Id) {}
 }
 
 struct Fill<'a>(&'a mut Fields);

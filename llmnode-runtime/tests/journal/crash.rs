@@ -61,6 +61,15 @@ impl Journal for Killing {
     }
 }
 
+/// A journal of its own, without what an earlier process of the same id may have left beside it.
+fn fresh(name: &str) -> PathBuf {
+    let journal = path(name);
+    for what in ["effects", "ended"] {
+        let _ = std::fs::remove_file(beside(&journal, what));
+    }
+    journal
+}
+
 fn beside(journal: &Path, what: &str) -> PathBuf {
     journal.with_extension(what)
 }
@@ -72,7 +81,10 @@ fn child() {
     let at = std::env::var("KILL_AT").ok().map(|at| at.parse().unwrap());
     let mut effects =
         std::fs::OpenOptions::new().append(true).create(true).open(beside(&journal, "effects")).unwrap();
-    let effects = std::sync::Mutex::new(move |asked: &str| writeln!(effects, "{asked}").unwrap());
+    // A line in one piece: killed between the text and its end, the next process would write on in the same line.
+    let effects = std::sync::Mutex::new(move |asked: &str| {
+        effects.write_all(format!("{asked}\n").as_bytes()).unwrap();
+    });
     let model = FnModel::new(move |request| {
         let asked = &request.messages[0].content;
         (effects.lock().unwrap())(asked);
@@ -141,7 +153,7 @@ fn signal(status: ExitStatus) -> Option<i32> {
 async fn killed_at_every_record_a_flow_goes_on() {
     let expected = undisturbed().await;
     for moment in 0..2 * RECORDS {
-        let journal = path(&format!("boundary-{moment}.journal"));
+        let journal = fresh(&format!("boundary-{moment}.journal"));
         assert_eq!(signal(start(&journal, Some(moment)).wait().unwrap()), Some(SIGKILL));
         let before = so_far(&journal);
         assert_eq!(before.0, (moment as u64).saturating_sub(1) / 8, "steps completed at moment {moment}");
@@ -156,7 +168,7 @@ async fn killed_at_a_hundred_random_moments_flows_go_on() {
     let expected = undisturbed().await;
     let (mut random, mut all) = (0x9e37_79b9_7f4a_7c15_u64, 0);
     while all < 100 {
-        let journal = path(&format!("random-{all}.journal"));
+        let journal = fresh(&format!("random-{all}.journal"));
         let mut killed = 0;
         loop {
             let before = so_far(&journal);
