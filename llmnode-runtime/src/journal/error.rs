@@ -24,9 +24,9 @@ pub enum JournalError {
     },
     /// What it says is not what was written.
     #[error(
-        "line {line} of the journal {} is damaged: {fault}. The lines before it are whole, and nothing was changed; put \
-         back a copy of the file, or cut it to its first {whole} bytes to go on from there",
-        path.display()
+        "line {line} of the journal {} is damaged: {fault}. {}",
+        path.display(),
+        remedy(*whole)
     )]
     Damaged {
         /// The file.
@@ -60,4 +60,15 @@ pub enum JournalError {
     /// What another kind of journal says.
     #[error(transparent)]
     Other(BoxError),
+}
+
+/// What can be done about a line behind so many bytes that are whole.
+fn remedy(whole: u64) -> String {
+    match whole {
+        0 => "Nothing was changed; put back a copy of the file, or begin anew with another one".to_owned(),
+        _ => format!(
+            "The lines before it are whole, and nothing was changed; put back a copy of the file, or cut it to its first {whole} \
+             bytes to go on from there"
+        ),
+    }
 }

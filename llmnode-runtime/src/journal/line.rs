@@ -87,13 +87,27 @@ pub(super) fn may_begin(bytes: &[u8]) -> bool {
     // As in `look`.
     let zeros = bytes.iter().rev().take_while(|byte| **byte == 0).count();
     let begin = &bytes[..bytes.len() - zeros];
-    let (frame, json) = begin.split_at(begin.len().min(FRAME));
-    let framed = frame.iter().enumerate().all(|(at, byte)| match at {
+    let json = begin.get(FRAME..).unwrap_or_default();
+    is_framed(begin) && json.iter().zip(begins().as_bytes()).all(|(is, says)| is == says)
+}
+
+/// Whether what is there of checksum and length looks like them.
+fn is_framed(line: &[u8]) -> bool {
+    line.iter().take(FRAME).enumerate().all(|(at, byte)| match at {
         8 | 17 => *byte == b' ',
         _ => matches!(byte, b'0'..=b'9' | b'a'..=b'f'),
-    });
-    let says = format!(r#"{{"format":"{FORMAT}""#);
-    framed && json.iter().zip(says.as_bytes()).all(|(is, says)| is == says)
+    })
+}
+
+/// Whether a first line was never one of a journal: neither the frame nor what stands in it.
+pub(super) fn is_foreign(line: &[u8]) -> bool {
+    let says = begins();
+    !is_framed(line) && !line.windows(says.len()).any(|part| part == says.as_bytes())
+}
+
+/// How the JSON of a journal's first line begins.
+fn begins() -> String {
+    format!(r#"{{"format":"{FORMAT}""#)
 }
 
 fn numbers(frame: &[u8]) -> Option<(u32, usize)> {

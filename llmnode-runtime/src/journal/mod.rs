@@ -21,6 +21,7 @@ mod changes;
 mod durable;
 mod error;
 mod file;
+mod finite;
 mod history;
 mod interface;
 mod keeper;

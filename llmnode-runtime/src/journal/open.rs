@@ -183,6 +183,9 @@ pub(super) fn scan(
                 return Err(JournalError::Foreign { path: path.to_owned() });
             }
             Found::Torn => return Ok(end),
+            Found::Damaged(_) if end.records == 0 && line::is_foreign(&bytes) => {
+                return Err(JournalError::Foreign { path: path.to_owned() });
+            }
             Found::Damaged(fault) => return Err(damaged(fault.to_owned())),
             Found::Whole(json) => {
                 if end.records == 0 {

@@ -3,17 +3,28 @@
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
+use super::finite;
 use super::record::Json;
+use crate::BoxError;
 use crate::category::Category;
 use crate::error::NodeError;
 use crate::panics::guarded;
 
 pub(super) fn json<T: Serialize + ?Sized>(value: &T, what: &str) -> Result<Json, NodeError> {
-    let written = guarded(|| Json::of(value)).map_err(|said| panicked(&format!("writing {what}"), &said))?;
+    let written = guarded(|| written(value)).map_err(|said| panicked(&format!("writing {what}"), &said))?;
     written.map_err(|error| {
         let message = format!("{what} cannot be written to the journal as JSON: {error}");
         NodeError::new(Category::Aborted, message).with_source(error)
     })
+}
+
+fn written<T: Serialize + ?Sized>(value: &T) -> Result<Json, BoxError> {
+    let json = Json::of(value)?;
+    // A number that is not finite is one of these.
+    if json.get().contains("null") {
+        finite::check(value)?;
+    }
+    Ok(json)
 }
 
 pub(super) fn read_back<T: DeserializeOwned>(json: &Json, what: &str) -> Result<T, NodeError> {
@@ -29,18 +40,17 @@ pub(super) fn panicked(what: &str, said: &str) -> NodeError {
     NodeError::new(Category::Panic, format!("{what} panicked: {said}"))
 }
 
-/// A value as JSON that is known to be readable: a figure that is not finite is written as `null`, and would be missed
-/// only after a crash.
+/// A value as JSON that is known to be readable: what is not would be missed only after a crash.
 pub(super) fn readable<T: Serialize + DeserializeOwned>(value: &T, what: &str) -> Result<Json, NodeError> {
-    let json = json(value, what)?;
-    match read_back::<T>(&json, what) {
-        Err(error) if error.category() == Category::ConfigError => {
-            let message = format!(
-                "{}; the journal does not have this step, and `resume` executes it again",
-                error.message()
-            );
-            Err(NodeError::new(Category::Aborted, message).with_source(error))
+    let json = json(value, what).and_then(|json| read_back::<T>(&json, what).map(|_| json));
+    json.map_err(|error| {
+        if error.category() == Category::Panic {
+            return error;
         }
-        read => read.map(|_| json),
-    }
+        let message = format!(
+            "{}; the journal does not have this step, and `resume` executes it again",
+            error.message()
+        );
+        NodeError::new(Category::Aborted, message).with_source(error)
+    })
 }

@@ -79,6 +79,7 @@ async fn any_byte_that_changed_is_found_and_its_line_named() {
             let JournalError::Damaged { line, whole, .. } = &error else { panic!("{at}: {error}") };
             let before = bytes[..at].iter().filter(|byte| **byte == b'\n').count() as u64;
             assert_eq!(*line, before + 1, "{at}: {error}");
+            assert_eq!(*line == 1, error.to_string().ends_with("or begin anew with another one"), "{error}");
             assert!(*whole as usize <= at);
             assert_eq!(std::fs::read(&path).unwrap(), flipped, "nothing is lost");
         }
@@ -118,7 +119,7 @@ async fn blocks_that_were_never_written_are_a_torn_end() {
 fn what_is_no_journal_is_refused_and_stays_as_it_is() {
     let path = path("foreign");
     std::fs::write(&path, "{\"format\": \"llmnode/ledger\", \"version\": 1}\n").unwrap();
-    assert!(matches!(steps(&path), Err(JournalError::Damaged { line: 1, .. })));
+    assert!(matches!(steps(&path), Err(JournalError::Foreign { .. })));
     for (format, version, error) in [
         ("llmnode/ledger", 1, "not a llmnode/journal: its format is \"llmnode/ledger\""),
         ("llmnode/journal", 2, "llmnode/journal version 2 is newer than version 1"),
@@ -143,7 +144,7 @@ fn what_is_no_journal_is_refused_and_stays_as_it_is() {
 }
 
 #[tokio::test]
-async fn a_short_file_that_is_no_torn_journal_is_refused_and_stays_as_it_is() {
+async fn a_file_that_was_never_a_journal_is_refused_and_stays_as_it_is() {
     let path = path("foreign-short");
     let foreign = [
         "1.0",
@@ -153,6 +154,8 @@ async fn a_short_file_that_is_no_torn_journal_is_refused_and_stays_as_it_is() {
         "deadbeef-0000001",
         "deadbeef 00000010 my notes",
         r#"deadbeef 00000200 {"format":"llmnode/ledger""#,
+        "a line of some other file\n",
+        "{\"some\": \"other JSON\"}\nand more",
         "note\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0",
     ];
     for bytes in foreign {

@@ -181,12 +181,10 @@ async fn a_state_that_cannot_be_read_back_ends_the_flow_before_its_step_is_kept(
     let path = path("nan");
     let error = resume::<Mean, (), false>(&path, Mean { mean: 0.0 }).await.unwrap_err();
     assert_eq!(error.category(), Category::Aborted);
-    let message = error.message();
-    assert!(message.starts_with("the state after the step at `Last` cannot be read as `"), "{error}");
-    assert!(message.contains("invalid type: null, expected f64"), "{error}");
-    assert!(
-        message.ends_with("; the journal does not have this step, and `resume` executes it again"),
-        "{error}"
+    assert_eq!(
+        error.message(),
+        "the state after the step at `Last` cannot be written to the journal as JSON: mean is NaN, which JSON does not have; the \
+         journal does not have this step, and `resume` executes it again"
     );
     let history = JournalFile::open(&path).unwrap().history().unwrap();
     assert_eq!(
@@ -208,9 +206,59 @@ async fn nor_is_a_flow_ended_with_an_action_that_cannot_be_read_back() {
     let error = resume::<(), Score, false>(&path, ()).await.unwrap_err();
     assert_eq!(error.category(), Category::Aborted);
     assert!(
-        error.message().starts_with("the flow's action after the step at `Last` cannot be read as `"),
+        error.message().starts_with(
+            "the flow's action after the step at `Last` cannot be written to the journal as JSON: it is inf, "
+        ),
         "{error}"
     );
     let history = JournalFile::open(&path).unwrap().history().unwrap();
     assert_eq!((history.steps(), history.has_ended()), (1, false));
+}
+
+/// What is written differs from what is read.
+#[derive(Debug, Default, Serialize)]
+struct Odd(u32);
+
+impl<'de> Deserialize<'de> for Odd {
+    fn deserialize<D: serde::Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        let number = u32::deserialize(from)?;
+        if number % 2 == 1 { Ok(Odd(number)) } else { Err(serde::de::Error::custom("an even number")) }
+    }
+}
+
+#[tokio::test]
+async fn an_action_that_its_own_type_does_not_read_ends_the_flow_before_its_step_is_kept() {
+    let error = resume::<(), Odd, false>(&path("even"), ()).await.unwrap_err();
+    assert_eq!(error.category(), Category::Aborted);
+    assert!(
+        error.message().starts_with("the flow's action after the step at `Last` cannot be read as `"),
+        "{error}"
+    );
+    assert!(error.message().contains("an even number"), "{error}");
+}
+
+/// A state whose figures are optional: as JSON, one that is not finite would be read back as none.
+#[derive(Debug, Default, Serialize, Deserialize)]
+struct Perhaps {
+    figures: std::collections::BTreeMap<String, Vec<Option<f64>>>,
+}
+
+impl State for Perhaps {
+    fn change(&mut self) {
+        let figure = if EXECUTED.get() == 2 { f64::NAN } else { 1.0 };
+        self.figures.entry("mean".to_owned()).or_default().extend([None, Some(figure)]);
+    }
+}
+
+#[tokio::test]
+async fn a_number_that_json_does_not_have_is_not_taken_for_none() {
+    let path = path("optional-nan");
+    EXECUTED.set(0);
+    let error = resume::<Perhaps, (), false>(&path, Perhaps::default()).await.unwrap_err();
+    assert!(
+        error.message().contains(r#"as JSON: figures["mean"][3] is NaN, which JSON does not have; "#),
+        "{error}"
+    );
+    let history = JournalFile::open(&path).unwrap().history().unwrap();
+    assert_eq!(history.state().map(|state| state.get()), Some(r#"{"figures":{"mean":[null,1.0]}}"#));
 }
