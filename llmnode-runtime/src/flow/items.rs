@@ -1,5 +1,6 @@
 //! How the items of a batch are made from the state by a function.
 
+use std::collections::{BTreeSet, HashSet, LinkedList, VecDeque};
 use std::future::{Future, ready};
 use std::marker::PhantomData;
 
@@ -10,13 +11,13 @@ use crate::error::NodeError;
 use crate::function::Function;
 use crate::{BoxError, BoxFuture};
 
-/// What the function behind `batch = path` may return for nodes `N`: whatever iterates over them, a `Result` of it, or a
-/// future of one of these. `Kind` only tells these apart.
+/// What the function behind `batch = path` may return for nodes `N`: a collection of them or an iterator, a `Result` of one, or
+/// a future of one of these. `Kind` only tells these apart.
 #[diagnostic::on_unimplemented(
     message = "this node's `batch` returns a `Vec<{N}>` or another iterator of `{N}`, a `Result` of one, or is an `async fn` of either, \
                but this returns `{Self}`",
     label = "returns something else",
-    note = "the error of a `Result` is any that is `Send` and `Sync`, or a text"
+    note = "another collection is handed over by its `into_iter()`; the error of a `Result` is any that is `Send` and `Sync`, or a text"
 )]
 pub trait BatchValue<N, Kind> {
     /// What is kept until the items are there: nothing, or the future, which has to be `Send`.
@@ -30,18 +31,60 @@ pub trait BatchValue<N, Kind> {
         Self::Kept: Send;
 }
 
+/// Many nodes. Not whatever is `IntoIterator`: an `Option` and a `Result` are, of one node, and what they say else would be
+/// lost.
+pub trait Many<N, Kind> {
+    /// All of them.
+    fn nodes(self) -> Vec<N>;
+}
+
+/// An iterator.
+#[derive(Debug)]
+pub struct Iterated;
+/// A collection.
+#[derive(Debug)]
+pub struct Collected;
+
+#[diagnostic::do_not_recommend]
+impl<N, I: Iterator<Item = N>> Many<N, Iterated> for I {
+    fn nodes(self) -> Vec<N> {
+        self.collect()
+    }
+}
+
+macro_rules! collections {
+    ($([$($of:tt)*] $collection:ty;)*) => {$(
+        #[diagnostic::do_not_recommend]
+        impl<$($of)*> Many<N, Collected> for $collection {
+            fn nodes(self) -> Vec<N> {
+                self.into_iter().collect()
+            }
+        }
+    )*};
+}
+
+collections! {
+    [N] Vec<N>;
+    [N] Box<[N]>;
+    [N, const LEN: usize] [N; LEN];
+    [N] VecDeque<N>;
+    [N] LinkedList<N>;
+    [N] BTreeSet<N>;
+    [N, H] HashSet<N, H>;
+}
+
 /// The items.
 #[derive(Debug)]
-pub struct Items;
+pub struct Items<Kind>(PhantomData<Kind>);
 /// A result of them.
 #[derive(Debug)]
-pub struct ItemsOrNot;
+pub struct ItemsOrNot<Kind>(PhantomData<Kind>);
 /// A future of a `Kind`.
 #[derive(Debug)]
 pub struct ItemsLater<Kind>(PhantomData<Kind>);
 
 #[diagnostic::do_not_recommend]
-impl<N: Send, I: IntoIterator<Item = N>> BatchValue<N, Items> for I {
+impl<N: Send, Kind, I: Many<N, Kind>> BatchValue<N, Items<Kind>> for I {
     type Kept = ();
 
     fn preparing<'a>(self) -> BoxFuture<'a, Result<Vec<N>, NodeError>>
@@ -49,12 +92,12 @@ impl<N: Send, I: IntoIterator<Item = N>> BatchValue<N, Items> for I {
         Self: 'a,
         N: 'a,
     {
-        Box::pin(ready(Ok(self.into_iter().collect())))
+        Box::pin(ready(Ok(self.nodes())))
     }
 }
 
 #[diagnostic::do_not_recommend]
-impl<N: Send, I: IntoIterator<Item = N>, E: Into<BoxError>> BatchValue<N, ItemsOrNot> for Result<I, E> {
+impl<N: Send, Kind, I: Many<N, Kind>, E: Into<BoxError>> BatchValue<N, ItemsOrNot<Kind>> for Result<I, E> {
     type Kept = ();
 
     fn preparing<'a>(self) -> BoxFuture<'a, Result<Vec<N>, NodeError>>
@@ -62,7 +105,7 @@ impl<N: Send, I: IntoIterator<Item = N>, E: Into<BoxError>> BatchValue<N, ItemsO
         Self: 'a,
         N: 'a,
     {
-        let made = self.map(|items| items.into_iter().collect());
+        let made = self.map(Many::nodes);
         Box::pin(ready(made.map_err(|error| wrong(Category::PrepError, "batch failed", error.into()))))
     }
 }
