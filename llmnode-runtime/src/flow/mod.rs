@@ -114,6 +114,7 @@ mod record;
 mod step;
 mod then;
 mod typed;
+mod written;
 mod wrong;
 
 pub use crate::position::Position;

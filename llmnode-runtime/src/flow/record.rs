@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::outline::Outline;
 use crate::category::Category;
@@ -12,7 +12,10 @@ use crate::position::Position;
 /// What a flow did up to some moment, however many steps it took: the newest of them, and figures for all.
 ///
 /// [`mermaid`](FlowRecord::mermaid) and [`dot`](FlowRecord::dot) draw it.
-#[derive(Clone, Debug, Serialize)]
+///
+/// As JSON it begins with `"format": "llmnode/flow-record", "version": 1`, and has no prompts and answers; times are in
+/// milliseconds. [`from_json`](FlowRecord::from_json) reads it back.
+#[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct FlowRecord {
     /// What the flow looks like.
@@ -30,7 +33,6 @@ pub struct FlowRecord {
     /// How often each edge was taken, in the order in which each was first.
     pub edges: Vec<EdgeStats>,
     /// From the begin of the flow to its end, or to this moment.
-    #[serde(rename = "elapsed_ms", with = "milliseconds")]
     pub elapsed: Duration,
 }
 
@@ -44,7 +46,7 @@ impl FlowRecord {
 }
 
 /// One step that was taken: a node from its prep to its post.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct StepRecord {
     /// Which step.
@@ -66,7 +68,7 @@ pub struct StepRecord {
 }
 
 /// The figures of a step over all its visits.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct StepStats {
     /// Which step.
@@ -88,7 +90,7 @@ pub struct StepStats {
 }
 
 /// How often an edge was taken.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct EdgeStats {
     /// The step, or nested flow, that it leaves.

@@ -8,7 +8,7 @@ pub(crate) fn serialize<S: Serializer>(duration: &Duration, to: S) -> Result<S::
     milliseconds(duration).serialize(to)
 }
 
-pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Duration, D::Error> {
+pub(crate) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Duration, D::Error> {
     duration(f64::deserialize(from)?)
 }
 

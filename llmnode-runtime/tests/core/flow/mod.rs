@@ -55,6 +55,7 @@ mod built;
 mod by_hand;
 mod flows;
 mod pocketflow;
+mod record;
 mod side_by_side;
 mod walks;
 mod watched;

@@ -35,7 +35,7 @@ impl Exec<Desk> for Ask {
 }
 
 #[derive(Default)]
-struct Desk {
+pub(super) struct Desk {
     answers: Vec<String>,
     /// No step's post ends well.
     broken: bool,
@@ -58,7 +58,7 @@ impl llmnode_runtime::flow::Step<Desk> for Ask {
     }
 }
 
-struct Talk;
+pub(super) struct Talk;
 typed_flow! { Talk over Desk => ():
     0 "First" Ask, [("true", Target::Step(1)), ("false", Target::Step(1))], |again| Arm::to(usize::from(!again));
     1 "Second" Ask, [("true", Target::Step(0)), ("false", Target::End)],
@@ -111,7 +111,7 @@ fn reply(tokens: u64) -> Reply {
     Reply::text("x").usage(usage)
 }
 
-fn talk() -> Run<Desk> {
+pub(super) fn talk() -> Run<Desk> {
     let replies = [1, 10, 100, 1000, 1, 1];
     let model = replies.into_iter().map(reply).fold(ScriptedModel::new(), ScriptedModel::reply);
     Run::new(model).with_clock(TestClock::new()).with_state(Desk::default())
@@ -264,22 +264,9 @@ fn a_dropped_flow_leaves_no_half_step() {
     }
 }
 
-/// A recorder that hears of flows. A span that another thread makes for the very first time, just as a recorder begins,
-/// is switched off in `tracing` until the next one begins.
-async fn listening() -> (Recorder, tracing::subscriber::DefaultGuard) {
-    loop {
-        let (seen, guard) = Recorder::start();
-        talk().flow(Talk).await.unwrap();
-        drop(guard);
-        if seen.spans("llmnode::flow").len() > 1 && !seen.spans("llmnode::call").is_empty() {
-            return Recorder::start();
-        }
-    }
-}
-
 #[tokio::test]
 async fn spans_of_flow_and_steps_stand_around_those_of_calls() {
-    let (seen, _guard) = listening().await;
+    let (seen, _guard) = Recorder::start();
     let mut run = talk();
     run.flow(Talk).await.unwrap();
     let spans = seen.spans("llmnode::flow");
@@ -305,7 +292,7 @@ async fn spans_of_flow_and_steps_stand_around_those_of_calls() {
 
 #[tokio::test]
 async fn the_span_of_a_step_that_fails_says_so() {
-    let (seen, _guard) = listening().await;
+    let (seen, _guard) = Recorder::start();
     let mut run = talk();
     run.state_mut().broken = true;
     run.flow(Talk).await.unwrap_err();
