@@ -24,9 +24,12 @@ struct Choice {
 
 type Map = std::collections::BTreeMap<String, u8>;
 
+/// Bytes that anything but a copy would change.
+const PROMPT: &str = " Hello?\r\n\t{\"a\": 1}\u{0}\u{feff}`</s>\n\n ";
+
 fn typed(schema: std::sync::Arc<OutputSchema>) -> Request {
     let mut request = request();
-    request.messages.insert(0, Message::system("Be brief."));
+    request.messages = vec![Message::system("Be brief."), Message::user(PROMPT)];
     request.output = Some(schema);
     request
 }
@@ -89,7 +92,7 @@ async fn each_dialect_tells_the_schema_in_its_own_place() {
         // The system message ends with the schema where it stands nowhere else; the user's is the prompt as it is.
         let told = matches!(dialect, Dialect::JsonObject | Dialect::Prompt);
         let [system, user] = body["messages"].as_array().unwrap().as_slice() else { panic!("{body}") };
-        assert_eq!(user, &json!({"role": "user", "content": "Hello?"}), "{dialect}");
+        assert_eq!(user, &json!({"role": "user", "content": PROMPT}), "{dialect}");
         let system = system["content"].as_str().unwrap();
         assert!(system.starts_with("Be brief."), "{dialect}");
         assert_eq!(system.ends_with(schema.plain().get()), told, "{dialect}");

@@ -13,7 +13,7 @@ const MOST_BRANCHES: usize = 256;
 /// Merges per schema: a definition that inlines definitions that inline definitions must not explode.
 const MOST_MERGES: usize = 10_000;
 /// And values that are copied by them.
-const MOST_COPIED: usize = 1_000_000;
+const MOST_COPIED: usize = 200_000;
 /// Definitions inlined within each other.
 const MOST_INLINED: usize = 32;
 

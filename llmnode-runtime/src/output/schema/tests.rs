@@ -41,6 +41,39 @@ fn a_schema_is_built_once_per_type_and_said_in_the_same_words() {
     shared(&one);
 }
 
+/// Counts the events of schemas.
+#[derive(Clone, Default)]
+struct Events(std::sync::Arc<std::sync::Mutex<Vec<&'static str>>>);
+
+impl tracing::Subscriber for Events {
+    fn enabled(&self, _: &tracing::Metadata<'_>) -> bool {
+        true
+    }
+    fn new_span(&self, _: &tracing::span::Attributes<'_>) -> tracing::span::Id {
+        tracing::span::Id::from_u64(1)
+    }
+    fn record(&self, _: &tracing::span::Id, _: &tracing::span::Record<'_>) {}
+    fn record_follows_from(&self, _: &tracing::span::Id, _: &tracing::span::Id) {}
+    fn event(&self, event: &tracing::Event<'_>) {
+        self.0.lock().unwrap().push(event.metadata().target());
+    }
+    fn enter(&self, _: &tracing::span::Id) {}
+    fn exit(&self, _: &tracing::span::Id) {}
+}
+
+#[test]
+fn that_strict_mode_cannot_say_a_type_is_told_once() {
+    let events = Events::default();
+    tracing::subscriber::with_default(events.clone(), || {
+        let told = OutputSchema::from_value("Any", json!({}));
+        let fits = OutputSchema::from_value("Text", json!({"type": "string"}));
+        for _ in 0..3 {
+            assert!(told.strict().is_err() && fits.strict().is_ok());
+        }
+    });
+    assert_eq!(*events.0.lock().unwrap(), ["llmnode::schema"]);
+}
+
 #[test]
 fn names_are_what_openai_accepts() {
     for (name, sanitised) in

@@ -1,6 +1,6 @@
-//! One type per shape; the schema as it is sent.
+//! Shapes where more than the schema counts: marks, added nulls, refusals. The others are snapshots (`tests/dialects`).
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::HashMap;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -96,18 +96,6 @@ struct Tree {
 }
 
 #[test]
-fn a_recursive_root_is_an_object_and_a_definition() {
-    let schema = OutputSchema::of::<Tree>();
-    let tree = object(json!({
-        "leaf": {"type": "string"},
-        "kids": {"type": "array", "items": {"$ref": "#/$defs/Tree"}},
-        "left": {"anyOf": [{"$ref": "#/$defs/Tree"}, {"type": "null"}], "description": "The left one."},
-    }));
-    assert_eq!(strict(&schema), with_defs(tree.clone(), json!({"Tree": tree})));
-    assert!(!schema.plain().get().contains(r##""#""##));
-}
-
-#[test]
 fn a_recursive_list_is_wrapped_around_its_definition() {
     #[derive(Deserialize, JsonSchema)]
     struct Nest(Vec<Nest>);
@@ -158,34 +146,6 @@ fn what_may_be_absent_becomes_nullable() {
     let mut answer = json!({"a": null, "b": null, "c": null, "d": null, "e": null, "f": null, "g": null});
     assert_eq!(schema.drop_added_nulls(&mut answer), 3);
     assert_eq!(answer, json!({"a": null, "b": null, "f": null, "g": null}));
-}
-
-#[test]
-fn enums_of_units() {
-    #[derive(Deserialize, JsonSchema)]
-    enum Bare {
-        A,
-        B,
-    }
-    /// A colour.
-    #[derive(Deserialize, JsonSchema)]
-    #[serde(rename_all = "lowercase")]
-    enum Told {
-        /// Like blood.
-        Red,
-        Green,
-        /// Like the sky.
-        Blue,
-    }
-    assert_eq!(strict(&OutputSchema::of::<Bare>()), wrapped(json!({"type": "string", "enum": ["A", "B"]})));
-    let told = json!({
-        "type": "string", "enum": ["green", "red", "blue"],
-        "description": "A colour.\n- red: Like blood.\n- blue: Like the sky.",
-    });
-    let schema = OutputSchema::of::<Told>();
-    assert!(schema.is_wrapped());
-    assert_eq!(strict(&schema), wrapped(told.clone()));
-    assert_eq!(plain(&schema), wrapped(told));
 }
 
 #[test]
@@ -268,56 +228,6 @@ fn an_internally_tagged_enum_has_its_content_beside_the_tag() {
 }
 
 #[test]
-fn an_adjacently_tagged_enum() {
-    #[derive(Deserialize, JsonSchema)]
-    #[serde(tag = "t", content = "c")]
-    enum Adjacent {
-        Unit,
-        New(Inner),
-        Struct { a: bool },
-    }
-    assert_eq!(
-        strict(&OutputSchema::of::<Adjacent>()),
-        with_defs(
-            wrapped(json!({"anyOf": [
-                object(json!({"t": tag("Unit")})),
-                object(json!({"t": tag("New"), "c": {"$ref": "#/$defs/Inner"}})),
-                object(json!({"t": tag("Struct"), "c": object(json!({"a": {"type": "boolean"}}))})),
-            ]})),
-            json!({"Inner": inner()}),
-        )
-    );
-}
-
-#[test]
-fn an_untagged_enum() {
-    #[derive(Deserialize, JsonSchema)]
-    #[serde(untagged)]
-    enum Untagged {
-        Number(i64),
-        New(Inner),
-        List(Vec<String>),
-    }
-    #[derive(Deserialize, JsonSchema)]
-    struct Holder {
-        it: Option<Untagged>,
-    }
-    let list = json!({"type": "array", "items": {"type": "string"}});
-    let union = json!({"anyOf": [{"type": "integer"}, {"$ref": "#/$defs/Inner"}, list]});
-    assert_eq!(
-        strict(&OutputSchema::of::<Untagged>()),
-        with_defs(wrapped(union.clone()), json!({"Inner": inner()}))
-    );
-    assert_eq!(
-        strict(&OutputSchema::of::<Holder>()),
-        with_defs(
-            object(json!({"it": {"anyOf": [{"$ref": "#/$defs/Untagged"}, {"type": "null"}]}})),
-            json!({"Untagged": union, "Inner": inner()}),
-        )
-    );
-}
-
-#[test]
 fn flattened_structs_and_enums_become_one_object_each() {
     #[derive(Deserialize, JsonSchema)]
     struct Flat {
@@ -390,37 +300,6 @@ fn newtypes_lists_scalars_and_options_as_the_root_are_wrapped() {
     assert!(!same.is_wrapped(), "the newtype of an object is an object");
     assert_eq!(strict(&same), inner());
     assert_eq!(strict(&OutputSchema::of::<Box<Tree>>()), strict(&OutputSchema::of::<Tree>()));
-}
-
-#[test]
-fn limits_without_a_keyword_are_told() {
-    #[derive(Deserialize, JsonSchema)]
-    struct Limits {
-        /// Who.
-        #[schemars(length(min = 1, max = 5))]
-        name: String,
-        #[schemars(range(min = 1, max = 10))]
-        stars: i32,
-        #[schemars(regex(pattern = "^[a-z]+$"))]
-        word: String,
-        tags: BTreeSet<String>,
-        at: std::net::IpAddr,
-        v4: std::net::Ipv4Addr,
-        #[schemars(length(max = 3))]
-        few: Vec<String>,
-    }
-    assert_eq!(
-        strict(&OutputSchema::of::<Limits>())["properties"],
-        json!({
-            "name": {"type": "string", "description": "Who. (minLength: 1, maxLength: 5)"},
-            "stars": {"type": "integer", "minimum": 1, "maximum": 10},
-            "word": {"type": "string", "pattern": "^[a-z]+$"},
-            "tags": {"type": "array", "description": "(uniqueItems: true)", "items": {"type": "string"}},
-            "at": {"type": "string", "description": "(format: \"ip\")"},
-            "v4": {"type": "string", "format": "ipv4"},
-            "few": {"type": "array", "maxItems": 3, "items": {"type": "string"}},
-        })
-    );
 }
 
 #[test]
