@@ -51,7 +51,18 @@ pub(super) fn parse<'t>(
     lenient: bool,
     fuel: &Fuel,
 ) -> Result<Parsed<'t>, Fault> {
+    // Templates and code have many such braces: no need to set up a parser for each.
+    if let Some(at) = not_a_key(text, begin) {
+        return Err(Fault { what: What::is("expected a key in quotes"), at, reached: at, sure: false });
+    }
     Parser::new(text, begin, lenient, fuel).run()
+}
+
+/// Where what follows a brace cannot be a key.
+fn not_a_key(text: &str, begin: usize) -> Option<usize> {
+    let inner = text[begin..].strip_prefix('{')?.trim_ascii_start();
+    let never = |byte: &u8| b"{[(<|%=*&^!?;+@~)>\\".contains(byte);
+    inner.as_bytes().first().filter(|byte| never(byte)).map(|_| text.len() - inner.len())
 }
 
 /// The tree of a text that is JSON; `None` if it isn't, or has a key twice with different values.
