@@ -20,7 +20,7 @@ pub(super) fn search<'t>(
 ) -> Result<(), ReadError> {
     let text = &search.text[..part.end];
     let lead = Lead::of(text, part.start);
-    let mut pairs: Option<Vec<(usize, usize)>> = None;
+    let mut pairs: Option<Vec<(u32, u32)>> = None;
     let mut at = part.start;
     while let Some(begin) = text[at..].find(['{', '[']).map(|found| at + found) {
         at = begin + 1;
@@ -41,8 +41,8 @@ pub(super) fn search<'t>(
             Err(fault) => {
                 candidates.doubt(|| faulty(search.text, begin, &fault));
                 let pairs = pairs.get_or_insert_with(|| pairs_in(text, part.start));
-                let closer =
-                    pairs.binary_search_by_key(&begin, |pair| pair.0).map_or(begin, |at| pairs[at].1);
+                let closer = pairs.binary_search_by_key(&begin, |pair| pair.0 as usize);
+                let closer = closer.map_or(begin, |at| pairs[at].1 as usize);
                 // Never before the place of the error, so that no part of the text is parsed again and again.
                 at = super::error::boundary(text, (closer + 1).max(fault.reached));
             }
@@ -94,10 +94,10 @@ fn is_index(before: &str, text: &str) -> bool {
 }
 
 /// The places of all braces and brackets that have a partner, by their opener. The two kinds don't mind each
-/// other, since prose needn't nest them well.
-fn pairs_in(text: &str, start: usize) -> Vec<(usize, usize)> {
+/// other, since prose needn't nest them well. A text that is searched is short enough for such places.
+fn pairs_in(text: &str, start: usize) -> Vec<(u32, u32)> {
     let (mut braces, mut brackets, mut pairs) = (Vec::new(), Vec::new(), Vec::new());
-    for (at, byte) in text.bytes().enumerate().skip(start) {
+    for (at, byte) in (0_u32..).zip(text.bytes()).skip(start) {
         match byte {
             b'{' => braces.push(at),
             b'[' => brackets.push(at),
