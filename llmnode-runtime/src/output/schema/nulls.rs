@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 
 use super::WRAPPER;
-use super::tree::{Node, branches, children, has_type, requires, target};
+use super::tree::{Node, branches, children, has_type, required, requires, target};
 
 /// The definitions that were looked into at one place of a value: a second look finds nothing new, and one that is
 /// only itself ends here.
@@ -27,8 +27,9 @@ pub(super) fn any(tree: &Value) -> bool {
     let mut open = vec![tree];
     while let Some(schema) = open.pop() {
         let Some(node) = schema.as_object() else { continue };
-        if properties(node).is_some_and(|all| all.iter().any(|(name, schema)| adds(defs, node, name, schema)))
-        {
+        let required = required(node);
+        let adds = |(name, schema): (&String, &Value)| adds(defs, required.contains(name.as_str()), schema);
+        if properties(node).is_some_and(|all| all.iter().any(adds)) {
             return true;
         }
         open.extend(children(node));
@@ -53,9 +54,9 @@ pub(super) fn may_hide(tree: &Value) -> bool {
     false
 }
 
-/// Whether strict mode adds `null` to this property of `node`.
-pub(super) fn adds(defs: Option<&Node>, node: &Node, name: &str, schema: &Value) -> bool {
-    !requires(node, name) && !admits_null(defs, schema, &mut Seen::default())
+/// Whether strict mode adds `null` to a property, which may be required as it is.
+pub(super) fn adds(defs: Option<&Node>, required: bool, schema: &Value) -> bool {
+    !required && !admits_null(defs, schema, &mut Seen::default())
 }
 
 pub(super) fn definitions(tree: &Value) -> Option<&Node> {
@@ -116,7 +117,7 @@ fn visit_object<'a>(defs: Option<&'a Node>, node: &'a Node, members: &mut Map<St
     let named = properties(node);
     let mut dropped = 0;
     members.retain(|name, value| match named.and_then(|all| all.get(name)) {
-        Some(schema) if value.is_null() && adds(defs, node, name, schema) => {
+        Some(schema) if value.is_null() && adds(defs, requires(node, name), schema) => {
             dropped += 1;
             false
         }

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use super::kinds::{Kinds, kinds, leave_out_idle};
 use super::problem::{StrictError, StrictProblem};
 use super::tree::{Node, branches, is_annotation};
-use super::{limits, nulls};
+use super::{limits, nulls, tree};
 
 /// Keywords taken over as they are.
 const KEPT: [&str; 11] = [
@@ -173,10 +173,11 @@ impl Writer<'_> {
         if free("additionalProperties") || free("unevaluatedProperties") || free("patternProperties") {
             self.refuse(path, if properties.is_empty() { MAP } else { OPEN });
         }
+        let required = tree::required(node);
         let mut strict = Node::new();
         for (name, schema) in properties {
             let mut inner = self.schema(schema, &format!("{path}.{name}"));
-            if nulls::adds(self.defs, node, name, schema) {
+            if nulls::adds(self.defs, required.contains(name.as_str()), schema) {
                 inner = nullable(inner);
             }
             strict.insert(name.clone(), inner);

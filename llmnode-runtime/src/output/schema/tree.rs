@@ -1,6 +1,7 @@
 //! Walking over JSON schemas: which members of a schema are schemas, and where a reference leads.
 
 use std::borrow::Cow;
+use std::collections::HashSet;
 
 use serde_json::{Map, Value};
 
@@ -111,6 +112,12 @@ pub(super) fn has_type(node: &Node, kind: &str) -> bool {
 /// Whether the schema lists `name` under `required`.
 pub(super) fn requires(node: &Node, name: &str) -> bool {
     node.get("required").and_then(Value::as_array).is_some_and(|names| names.iter().any(|n| n == name))
+}
+
+/// The names that the schema lists under `required`.
+pub(super) fn required(node: &Node) -> HashSet<&str> {
+    let names = node.get("required").and_then(Value::as_array).into_iter().flatten();
+    names.filter_map(Value::as_str).collect()
 }
 
 /// Keywords that tell something but allow and forbid nothing.
