@@ -7,7 +7,7 @@
 use llmnode::flow::Step;
 use llmnode::prelude::*;
 use llmnode::stub_server::{Reply, StubServerBuilder};
-use llmnode::{Cx, Exec, Node, StubServer};
+use llmnode::{Cx, StubServer};
 
 mod common;
 
@@ -77,25 +77,19 @@ struct Search {
     query: String,
 }
 
-impl Node for Search {
+#[llmnode::step]
+impl Step<Research> for Search {
     type Output = Option<String>;
-    const NAME: &'static str = "search";
-}
 
-impl Exec<Research> for Search {
+    async fn prep(state: &Research) -> Result<Self, NodeError> {
+        Ok(Search { query: state.query.clone() })
+    }
+
     async fn exec(&self, _: &Cx<'_, Research>) -> Result<Option<String>, NodeError> {
         let words: Vec<_> = self.query.split_whitespace().map(str::to_lowercase).collect();
         let hits = |text: &str| words.iter().filter(|word| text.to_lowercase().contains(*word)).count();
         let best = CORPUS.into_iter().max_by_key(|text| hits(text)).filter(|text| hits(text) > 0);
         Ok(best.map(str::to_owned))
-    }
-}
-
-impl Step<Research> for Search {
-    type Action = ();
-
-    async fn prep(state: &Research) -> Result<Self, NodeError> {
-        Ok(Search { query: state.query.clone() })
     }
 
     fn post(self, found: Option<String>, state: &mut Research) -> Result<(), NodeError> {

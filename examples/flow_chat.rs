@@ -10,7 +10,7 @@ use std::io::BufRead;
 use llmnode::flow::Step;
 use llmnode::prelude::*;
 use llmnode::stub_server::{Reply, StubServerBuilder};
-use llmnode::{Cx, Exec, Node, StubServer};
+use llmnode::{Cx, StubServer};
 
 mod common;
 
@@ -27,28 +27,23 @@ enum Heard {
     Nothing,
 }
 
-/// Reads a line. A node without a model implements its traits by hand.
+/// Reads a line. No model is asked, so the step is written by hand.
 struct Listen;
 
-impl Node for Listen {
+#[llmnode::step]
+impl Step<Talk> for Listen {
     type Output = Option<String>;
-    const NAME: &'static str = "listen";
-}
+    type Action = Heard;
 
-impl Exec<Talk> for Listen {
+    async fn prep(_: &Talk) -> Result<Self, NodeError> {
+        Ok(Listen)
+    }
+
     async fn exec(&self, _: &Cx<'_, Talk>) -> Result<Option<String>, NodeError> {
         // Who waits for a person must not keep the other tasks of the runtime waiting.
         let read = tokio::task::spawn_blocking(|| std::io::stdin().lock().lines().next().transpose());
         let line = read.await.map_err(std::io::Error::other).and_then(|line| line);
         line.map_err(|error| NodeError::new(Category::Aborted, error.to_string()).with_source(error))
-    }
-}
-
-impl Step<Talk> for Listen {
-    type Action = Heard;
-
-    async fn prep(_: &Talk) -> Result<Self, NodeError> {
-        Ok(Listen)
     }
 
     fn post(self, line: Option<String>, state: &mut Talk) -> Result<Heard, NodeError> {

@@ -7,11 +7,11 @@
 
 use std::path::PathBuf;
 
+use llmnode::Cx;
 use llmnode::StubServer;
 use llmnode::flow::{Batch, Step};
 use llmnode::prelude::*;
 use llmnode::stub_server::{Reply, StubServerBuilder};
-use llmnode::{Cx, Exec, Node};
 
 mod common;
 
@@ -29,12 +29,14 @@ struct Read {
     folder: PathBuf,
 }
 
-impl Node for Read {
+#[llmnode::step]
+impl Step<Reports> for Read {
     type Output = Vec<(String, String)>;
-    const NAME: &'static str = "read";
-}
 
-impl Exec<Reports> for Read {
+    async fn prep(state: &Reports) -> Result<Self, NodeError> {
+        Ok(Read { folder: state.folder.clone() })
+    }
+
     async fn exec(&self, _: &Cx<'_, Reports>) -> Result<Self::Output, NodeError> {
         let aborted = |error: std::io::Error| {
             let message = format!("{}: {error}", self.folder.display());
@@ -48,14 +50,6 @@ impl Exec<Reports> for Read {
         }
         files.sort();
         Ok(files)
-    }
-}
-
-impl Step<Reports> for Read {
-    type Action = ();
-
-    async fn prep(state: &Reports) -> Result<Self, NodeError> {
-        Ok(Read { folder: state.folder.clone() })
     }
 
     fn post(self, files: Self::Output, state: &mut Reports) -> Result<(), NodeError> {

@@ -6,11 +6,11 @@
 
 use std::path::PathBuf;
 
+use llmnode::Cx;
 use llmnode::StubServer;
 use llmnode::flow::Step;
 use llmnode::prelude::*;
 use llmnode::stub_server::{Reply, StubServerBuilder};
-use llmnode::{Cx, Exec, Node};
 
 mod common;
 
@@ -30,25 +30,19 @@ struct Load {
     file: PathBuf,
 }
 
-impl Node for Load {
+#[llmnode::step]
+impl Step<Book> for Load {
     type Output = String;
-    const NAME: &'static str = "load";
-}
 
-impl Exec<Book> for Load {
+    async fn prep(state: &Book) -> Result<Self, NodeError> {
+        Ok(Load { file: state.file.clone() })
+    }
+
     async fn exec(&self, _: &Cx<'_, Book>) -> Result<String, NodeError> {
         std::fs::read_to_string(&self.file).map_err(|error| {
             let message = format!("{}: {error}", self.file.display());
             NodeError::new(Category::Aborted, message).with_source(error)
         })
-    }
-}
-
-impl Step<Book> for Load {
-    type Action = ();
-
-    async fn prep(state: &Book) -> Result<Self, NodeError> {
-        Ok(Load { file: state.file.clone() })
     }
 
     fn post(self, text: String, state: &mut Book) -> Result<(), NodeError> {

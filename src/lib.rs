@@ -431,6 +431,82 @@ pub use llmnode_macros::validate;
 #[doc(inline)]
 pub use llmnode_macros::Action;
 
+/// A step that is written by hand, since it asks no model or does more than that, in one impl: `type Output`, `exec` and what else is of
+/// [`Node`] and [`Exec`] stands beside what is of [`Step`](flow::Step) or [`BatchStep`](flow::BatchStep), and goes to its trait.
+///
+/// | | default | is of |
+/// |---|---|---|
+/// | `type Output` | | [`Node`]: what `exec` gives |
+/// | `const NAME` | the type's in snake_case | [`Node`] |
+/// | `const DESCRIPTION`, `ATTRIBUTES`, `IDEMPOTENT` | none | [`Node`]: [`ATTRIBUTES`](Attributes) says how often it is executed, and after which wait |
+/// | `async fn prep(state: &S)` | | the step: makes it from the state |
+/// | `async fn exec(&self, cx: &Cx<'_, S>)` | | [`Exec`]: what it does |
+/// | `async fn exec_fallback(&self, cx: &Cx<'_, S>, error: NodeError)` | the error | [`Exec`]: what takes the place of the output after the last execution |
+/// | `fn post(self, output, state: &mut S)` | | the step: writes to the state, and decides |
+/// | `type Action` | `()` | the step: what it decides |
+///
+/// ```
+/// use std::time::Duration;
+///
+/// use llmnode::flow::Step;
+/// use llmnode::prelude::*;
+/// use llmnode::{Attributes, Backoff, Cx};
+///
+/// #[derive(Default)]
+/// struct World {
+///     url: String,
+///     page: String,
+/// }
+///
+/// struct Fetch {
+///     url: String,
+/// }
+///
+/// #[llmnode::step]
+/// impl Step<World> for Fetch {
+///     type Output = String;
+///     /// Three executions in all, with a second in between.
+///     const ATTRIBUTES: Attributes = Attributes::new().attempts(3).wait(Backoff::fixed(Duration::from_secs(1)));
+///
+///     async fn prep(state: &World) -> Result<Self, NodeError> {
+///         Ok(Fetch { url: state.url.clone() })
+///     }
+///
+///     async fn exec(&self, cx: &Cx<'_, World>) -> Result<String, NodeError> {
+///         # if true { return Err(NodeError::new(Category::Network, "no route")) }
+///         Ok(format!("the page at {}, at try {}", self.url, cx.attempt().index()))
+///     }
+///
+///     async fn exec_fallback(&self, _: &Cx<'_, World>, error: NodeError) -> Result<String, NodeError> {
+///         match error.category() {
+///             Category::Network => Ok(String::new()), // an empty page will do
+///             _ => Err(error),
+///         }
+///     }
+///
+///     fn post(self, page: String, state: &mut World) -> Result<(), NodeError> {
+///         state.page = page;
+///         Ok(())
+///     }
+/// }
+///
+/// flow! { Read(World): Fetch => end }
+///
+/// # #[tokio::main(flavor = "current_thread", start_paused = true)]
+/// # async fn main() -> Result<(), NodeError> {
+/// let world = World { url: "a.example".into(), ..World::default() };
+/// let mut run = Run::new(ScriptedModel::new()).with_state(world);
+/// run.flow(Read).await?;
+/// assert_eq!(run.state().page, "");
+/// assert_eq!(run.ledger().calls()[0].failed_tries.len(), 3);
+/// # Ok(())
+/// # }
+/// ```
+///
+/// `#[llmnode::step(crate = ::path)]` is for a renamed dependency.
+#[doc(inline)]
+pub use llmnode_macros::step;
+
 /// Declares a flow: the steps that it has, and where it goes on from each.
 ///
 /// ```

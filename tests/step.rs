@@ -6,6 +6,7 @@ use llmnode::Reply;
 use llmnode::flow;
 use llmnode::flow::Batch;
 use llmnode::prelude::*;
+use llmnode::{Cx, Node};
 
 #[derive(Default)]
 struct World {
@@ -524,4 +525,59 @@ async fn steps_and_batches_stand_in_a_flow() {
     let mut run = Run::new(model).with_state(world());
     run.flow(ShoutAndRate).await.unwrap();
     assert_eq!(run.state().summary.as_deref(), Some("ONE"));
+}
+
+/// Adds to any state that counts.
+struct Add<const BY: u32>(u32);
+
+trait Counted: Send + Sync + 'static {
+    fn count(&mut self) -> &mut u32;
+}
+
+impl Counted for u32 {
+    fn count(&mut self) -> &mut u32 {
+        self
+    }
+}
+
+/// One impl for a node with parameters of its own, over a state that is a parameter.
+#[llmnode::step]
+impl<S, const BY: u32> llmnode::flow::Step<S> for Add<BY>
+where
+    S: Counted + Clone,
+{
+    type Output = u32;
+    type Action = bool;
+    const DESCRIPTION: &'static str = "adds";
+
+    async fn prep(state: &S) -> Result<Self, NodeError> {
+        Ok(Add(*state.clone().count()))
+    }
+
+    async fn exec(&self, _: &Cx<'_, S>) -> Result<u32, NodeError> {
+        if self.0 > 4 {
+            return Err(NodeError::new(Category::Network, "too far"));
+        }
+        Ok(self.0 + BY)
+    }
+
+    async fn exec_fallback(&self, _: &Cx<'_, S>, _: NodeError) -> Result<u32, NodeError> {
+        Ok(100)
+    }
+
+    fn post(self, output: u32, state: &mut S) -> Result<bool, NodeError> {
+        *state.count() = output;
+        Ok(output < 100)
+    }
+}
+
+flow! { Counting(u32): Add<3> => match { true => Add, false => end } }
+
+#[tokio::test]
+async fn a_step_by_hand_is_one_impl_whose_parts_go_to_their_traits() {
+    let mut run = Run::new(ScriptedModel::new()).with_state(0);
+    let report = run.flow(Counting).report().await.unwrap();
+    assert_eq!((*run.state(), report.record.taken), (100, 3));
+    assert_eq!((<Add<1> as Node>::NAME, <Add<1> as Node>::DESCRIPTION), ("add", "adds"));
+    assert_eq!(run.ledger().calls().last().unwrap().degraded, Some(llmnode::Degraded::FallbackValue));
 }

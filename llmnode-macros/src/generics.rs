@@ -31,7 +31,8 @@ pub(crate) fn bare(ty: &Type) -> &Type {
     }
 }
 
-fn mentions(tokens: TokenStream, wanted: &dyn Fn(&Ident) -> bool) -> bool {
+/// Whether such a name stands in the tokens.
+pub(crate) fn mentions(tokens: TokenStream, wanted: &dyn Fn(&Ident) -> bool) -> bool {
     tokens.into_iter().any(|token| match token {
         TokenTree::Ident(ident) => wanted(&ident),
         TokenTree::Group(group) => mentions(group.stream(), wanted),

@@ -4,6 +4,7 @@ mod above;
 mod action;
 #[cfg(test)]
 mod anything;
+mod by_hand;
 mod configured;
 mod crate_path;
 mod diagnostics;
@@ -43,6 +44,13 @@ pub fn llm_output(arguments: TokenStream, item: TokenStream) -> TokenStream {
 #[proc_macro_attribute]
 pub fn validate(arguments: TokenStream, item: TokenStream) -> TokenStream {
     expanded("validate", validate::expand, arguments, item)
+}
+
+/// On the one impl of a step that is written by hand: its parts go to `Node`, `Exec` and `Step`.
+#[proc_macro_attribute]
+pub fn step(arguments: TokenStream, item: TokenStream) -> TokenStream {
+    let (arguments, item) = (Tokens::from(arguments), Tokens::from(item));
+    show::shown("#[step]", show::named(item.clone()), by_hand::expand(arguments, item)).into()
 }
 
 /// Declares a flow: its steps, and what follows from what each decides.

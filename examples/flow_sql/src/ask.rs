@@ -2,9 +2,9 @@
 
 use std::sync::{Mutex, PoisonError};
 
+use llmnode::Cx;
 use llmnode::flow::Step;
 use llmnode::prelude::*;
-use llmnode::{Cx, Exec, Node};
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, Error};
 
@@ -78,15 +78,32 @@ pub enum Executed {
     GivenUp,
 }
 
-impl Node for Execute {
+#[llmnode::step]
+impl Step<Desk> for Execute {
     type Output = Result<Vec<String>, Error>;
-    const NAME: &'static str = "execute";
-}
+    type Action = Executed;
 
-impl Exec<Desk> for Execute {
+    async fn prep(state: &Desk) -> Result<Self, NodeError> {
+        Ok(Execute { query: state.query.clone() })
+    }
+
     async fn exec(&self, cx: &Cx<'_, Desk>) -> Result<Self::Output, NodeError> {
         let database = cx.state().database.lock().unwrap_or_else(PoisonError::into_inner);
         Ok(rows(&database, &self.query))
+    }
+
+    fn post(self, output: Self::Output, state: &mut Desk) -> Result<Executed, NodeError> {
+        state.tried += 1;
+        Ok(match output {
+            Ok(rows) => {
+                state.rows = rows;
+                Executed::Rows
+            }
+            Err(fault) => {
+                state.fault = Some(fault.to_string());
+                if state.tried == QUERIES { Executed::GivenUp } else { Executed::Fault }
+            }
+        })
     }
 }
 
@@ -107,28 +124,6 @@ fn shown(value: ValueRef<'_>) -> String {
         ValueRef::Real(number) => number.to_string(),
         ValueRef::Text(text) => String::from_utf8_lossy(text).into_owned(),
         ValueRef::Blob(bytes) => format!("{} bytes", bytes.len()),
-    }
-}
-
-impl Step<Desk> for Execute {
-    type Action = Executed;
-
-    async fn prep(state: &Desk) -> Result<Self, NodeError> {
-        Ok(Execute { query: state.query.clone() })
-    }
-
-    fn post(self, output: Self::Output, state: &mut Desk) -> Result<Executed, NodeError> {
-        state.tried += 1;
-        Ok(match output {
-            Ok(rows) => {
-                state.rows = rows;
-                Executed::Rows
-            }
-            Err(fault) => {
-                state.fault = Some(fault.to_string());
-                if state.tried == QUERIES { Executed::GivenUp } else { Executed::Fault }
-            }
-        })
     }
 }
 

@@ -91,12 +91,12 @@ impl<S: ?Sized, N: Exec<S>> Exec<S> for Batch<N> {
 /// A node that is an item of a step: the step prepares many of them from the state, executes each, and writes all
 /// outputs back. In a flow it stands as `Batch<Node>`.
 ///
-/// `#[llm_node]` implements it for nodes with `batch = path`. A node without a model implements it by hand. Neither `prep`
-/// nor `post` is ever tried again; each item has tries of its own.
+/// `#[llm_node]` implements it for nodes with `batch = path`. A node without a model implements it by hand, all in one impl below
+/// `#[llmnode::step]`. Neither `prep` nor `post` is ever tried again; each item has tries of its own.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not an item of batches over `{S}`",
     label = "not an item of this state's batches",
-    note = "a node with `state = T` and `batch = path` is one; others implement `BatchStep<T>` by hand",
+    note = "a node with `state = T` and `batch = path` is one; others have an `impl BatchStep<T>` below `#[llmnode::step]`",
     note = "a node that is one step stands in a flow by itself, without `Batch`"
 )]
 pub trait BatchStep<S>: Exec<S> + Sized {

@@ -10,7 +10,7 @@ use crate::error::NodeError;
     message = "`{Self}` is not a step of flows over `{S}`",
     label = "not a step of this state's flows",
     note = "a node with `state = T` and `store = field`, `post = path`, `route = path` or a field with `#[prep(..)]` is one; \
-            others implement `Step<T>` by hand",
+            others have an `impl Step<T>` below `#[llmnode::step]`",
     note = "a node with `batch = path` stands there as `Batch<Node> as Node`; a node or a flow over a part of the state is \
             written `Inner in state.part`"
 )]
@@ -35,7 +35,7 @@ pub trait Place<S>: Sized + 'static {
     message = "`{Self}` is not a step of flows over `{S}`, or has parameters",
     label = "not a step of this state's flows, or not without parameters",
     note = "a node with `state = T` and `store = field`, `post = path`, `route = path` or a field with `#[prep(..)]` is a step; \
-            others implement `Step<T>` by hand",
+            others have an `impl Step<T>` below `#[llmnode::step]`",
     note = "a node with `batch = path` stands there as `Batch<Node> as Node`",
     note = "a flow with parameters is written `Inner {{ parameter: state.x.clone() }}`, and a node or a flow over a part of \
             the state `Inner in state.part`"

@@ -9,12 +9,12 @@ use crate::node::Exec;
 /// A node that is a step of flows: it prepares itself from the state, executes, and writes back.
 ///
 /// `#[llm_node]` implements it for nodes with `store`, `post`, `route`, `action`, `prep` or a field with `#[prep(..)]`. A node
-/// without a model implements it by hand. Neither `prep` nor `post` is ever tried again.
+/// without a model implements it by hand, all in one impl below `#[llmnode::step]`. Neither `prep` nor `post` is ever tried again.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a step of flows over `{S}`",
     label = "not a step of this state's flows",
     note = "a node with `state = T` and `store = field`, `post = path`, `route = path` or a field with `#[prep(..)]` is one; \
-            others implement `Step<T>` by hand",
+            others have an `impl Step<T>` below `#[llmnode::step]`",
     note = "a node with `batch = path` stands there as `Batch<Node> as Node`; a node or a flow over a part of the state is \
             written `Inner in state.part`"
 )]

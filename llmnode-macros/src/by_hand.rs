@@ -1,0 +1,154 @@
+//! `#[step]`: a step that is written by hand in one impl, whose parts go to the traits that they are of.
+
+use proc_macro2::TokenStream;
+use quote::{ToTokens, quote};
+use syn::{
+    AngleBracketedGenericArguments, Error, GenericParam, Generics, ImplItem, Item, ItemImpl, Path,
+    PathArguments, PathSegment, Type, parse_quote,
+};
+
+use crate::diagnostics::Errors;
+use crate::generics::{bare, mentions};
+use crate::keyed::{Grammar, parse_arguments, value};
+use crate::names::snake_case;
+use crate::{crate_path, item};
+
+const WANTED: &str = "`#[step]` goes on `impl Step<World> for Node`, or on one of `BatchStep`, with `type Output`, `prep`, `exec` and \
+                      `post`";
+
+/// Expands `#[step(arguments)] impl Step<S> for Node { .. }`.
+pub(crate) fn expand(arguments: TokenStream, item: TokenStream) -> TokenStream {
+    let parsed = match item::parse(item) {
+        Ok(parsed) => parsed,
+        Err(answer) => return answer,
+    };
+    let (mut errors, mut krate) = (Errors::default(), None);
+    parse_arguments(arguments, &Grammar::of_values("step", &["crate"]), &mut errors, |key, input| {
+        crate_path::parse(input, key, &mut krate)
+    });
+    let impls = match parsed {
+        Item::Impl(written) => match state(&written) {
+            Some(state) => impls(&written, &state, &crate_path::resolve(value(&krate))),
+            None => {
+                errors.push(Error::new_spanned(written.impl_token, WANTED));
+                quote!(#written)
+            }
+        },
+        other => {
+            errors.push(item::misplaced(WANTED, &other));
+            quote!(#other)
+        }
+    };
+    let errors = errors.into_tokens();
+    quote!(#impls #errors)
+}
+
+/// What stands in angle brackets behind the name of the trait.
+fn state(written: &ItemImpl) -> Option<AngleBracketedGenericArguments> {
+    let PathSegment { ident, arguments } = written.trait_.as_ref()?.0.segments.last()?;
+    match arguments {
+        PathArguments::AngleBracketed(state) if ident == "Step" || ident == "BatchStep" => {
+            Some(state.clone())
+        }
+        _ => None,
+    }
+}
+
+/// Which trait a part is of.
+enum Part {
+    Node,
+    Exec,
+    Step,
+}
+
+fn part(item: &ImplItem) -> Part {
+    let name = match item {
+        ImplItem::Type(item) => &item.ident,
+        ImplItem::Const(item) => &item.ident,
+        ImplItem::Fn(item) => &item.sig.ident,
+        _ => return Part::Step,
+    };
+    match name.to_string().as_str() {
+        "Output" | "NAME" | "DESCRIPTION" | "ATTRIBUTES" | "IDEMPOTENT" | "name" => Part::Node,
+        "exec" | "exec_fallback" => Part::Exec,
+        _ => Part::Step,
+    }
+}
+
+fn impls(written: &ItemImpl, state: &AngleBracketedGenericArguments, krate: &Path) -> TokenStream {
+    let (mut node, mut exec, mut step) = (written.clone(), written.clone(), written.clone());
+    for written in [&mut node, &mut exec, &mut step] {
+        written.items.clear();
+        // What is said of the step is said once.
+        written.attrs.retain(|attribute| !attribute.path().is_ident("doc"));
+    }
+    step.attrs = written.attrs.clone();
+    for item in &written.items {
+        match part(item) {
+            Part::Node => &mut node,
+            Part::Exec => &mut exec,
+            Part::Step => &mut step,
+        }
+        .items
+        .push(item.clone());
+    }
+    let has = |written: &ItemImpl, name: &str| {
+        written.items.iter().any(|item| match item {
+            ImplItem::Const(item) => item.ident == name,
+            ImplItem::Type(item) => item.ident == name,
+            _ => false,
+        })
+    };
+    if !has(&node, "NAME") {
+        let name = snake_case(&named(&written.self_ty));
+        node.items.push(parse_quote!(const NAME: &'static ::core::primitive::str = #name;));
+    }
+    if !has(&step, "Action") {
+        step.items.push(parse_quote!(
+            type Action = ();
+        ));
+    }
+    node.generics = without_state(&node.generics, &node.self_ty);
+    of(&mut node, parse_quote!(#krate::__private::Node));
+    of(&mut exec, parse_quote!(#krate::__private::Exec #state));
+    quote!(#node #exec #step)
+}
+
+fn of(written: &mut ItemImpl, path: Path) {
+    if let Some((of, _)) = &mut written.trait_ {
+        *of = path;
+    }
+}
+
+fn named(ty: &Type) -> String {
+    match bare(ty) {
+        Type::Path(path) => path.path.segments.last().map(|last| last.ident.to_string()).unwrap_or_default(),
+        other => other.to_token_stream().to_string(),
+    }
+}
+
+/// The parameters that the node itself has: one that only its state has is none of these.
+fn without_state(generics: &Generics, node: &Type) -> Generics {
+    let mut kept = generics.clone();
+    let (mut own, mut left) = (syn::punctuated::Punctuated::new(), vec![]);
+    for param in std::mem::take(&mut kept.params) {
+        let name = match &param {
+            GenericParam::Type(param) => &param.ident,
+            GenericParam::Const(param) => &param.ident,
+            GenericParam::Lifetime(param) => &param.lifetime.ident,
+        };
+        if mentions(node.to_token_stream(), &|found| found == name) {
+            own.push(param);
+        } else {
+            left.push(name.clone());
+        }
+    }
+    kept.params = own;
+    if let Some(clause) = &mut kept.where_clause {
+        let bounds = std::mem::take(&mut clause.predicates);
+        let own =
+            |bound: &syn::WherePredicate| !mentions(bound.to_token_stream(), &|found| left.contains(found));
+        clause.predicates = bounds.into_iter().filter(own).collect();
+    }
+    kept
+}

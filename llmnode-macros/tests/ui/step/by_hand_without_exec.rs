@@ -1,0 +1,23 @@
+// Cause: a step that is written by hand has no `exec`.
+// Mend: write what it does: `async fn exec(&self, _: &Cx<'_, World>) -> Result<String, NodeError>`.
+use llmnode::flow::Step;
+use llmnode::{NodeError, step};
+
+struct World;
+
+struct Fetch;
+
+#[step]
+impl Step<World> for Fetch {
+    type Output = String;
+
+    async fn prep(_: &World) -> Result<Self, NodeError> {
+        Ok(Fetch)
+    }
+
+    fn post(self, _: String, _: &mut World) -> Result<(), NodeError> {
+        Ok(())
+    }
+}
+
+fn main() {}

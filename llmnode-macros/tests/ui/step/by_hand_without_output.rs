@@ -1,0 +1,25 @@
+// Cause: a step that is written by hand does not say what `exec` gives.
+// Mend: write `type Output = String;`.
+use llmnode::flow::Step;
+use llmnode::{Cx, NodeError, step};
+
+struct World;
+
+struct Fetch;
+
+#[step]
+impl Step<World> for Fetch {
+    async fn prep(_: &World) -> Result<Self, NodeError> {
+        Ok(Fetch)
+    }
+
+    async fn exec(&self, _: &Cx<'_, World>) -> Result<String, NodeError> {
+        Ok(String::new())
+    }
+
+    fn post(self, _: String, _: &mut World) -> Result<(), NodeError> {
+        Ok(())
+    }
+}
+
+fn main() {}
