@@ -42,6 +42,7 @@ const _: () = {
             })
             .fallback_model("big")
             .fallback()
+            .coerce()
             .limits(
                 __llmnode::Limits::new()
                     .requests(5)

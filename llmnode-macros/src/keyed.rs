@@ -1,4 +1,4 @@
-//! `key = value` and `key(…)` arguments, parsed by hand: `syn::Meta` cannot hold types such as `Vec<Item>`.
+//! `key = value`, `key(…)` and `key` arguments, parsed by hand: `syn::Meta` cannot hold types such as `Vec<Item>`.
 //!
 //! A fault in one argument does not hide those in the next: parsing goes on behind the comma that follows it. Nor does it
 //! bring others about: what the argument was meant as is taken all the same, as far as that can be told.
@@ -53,6 +53,8 @@ pub(crate) struct Grammar<'a> {
     pub(crate) values: &'a [&'a str],
     /// The keys of `key(…)`, each with an example.
     pub(crate) lists: &'a [(&'a str, &'a str)],
+    /// The keys that stand alone.
+    pub(crate) words: &'a [&'a str],
     /// The value of a `key = value` in examples.
     pub(crate) example: fn(&str) -> &'static str,
     /// What is wrong with a key that is known and yet none of these.
@@ -62,11 +64,14 @@ pub(crate) struct Grammar<'a> {
 impl<'a> Grammar<'a> {
     /// Nothing but `key = value`.
     pub(crate) fn of_values(owner: &'a str, values: &'a [&'a str]) -> Self {
-        Self { owner, noun: "argument", values, lists: &[], example: |_| "…", refused: |_| None }
+        Self {
+            owner, noun: "argument", values, lists: &[], words: &[], example: |_| "…", refused: |_| None
+        }
     }
 
     fn keys(&self) -> impl Iterator<Item = &'a str> {
-        self.values.iter().copied().chain(self.lists.iter().map(|(key, _)| *key))
+        let lists = self.lists.iter().map(|(key, _)| *key);
+        self.values.iter().chain(self.words).copied().chain(lists)
     }
 
     /// The example of a key of `key(…)`.
@@ -173,6 +178,9 @@ impl<Take: FnMut(Ident, ParseStream<'_>) -> syn::Result<()>> Arguments<'_, Take>
         }
         let key = input.call(Ident::parse_any)?;
         let name = key.to_string();
+        if self.grammar.words.contains(&name.as_str()) {
+            return self.word(key, input);
+        }
         if self.grammar.knows(&name) {
             return match self.grammar.list(&name) {
                 Some(example) => self.list(key, example, input),
@@ -200,6 +208,18 @@ impl<Take: FnMut(Ident, ParseStream<'_>) -> syn::Result<()>> Arguments<'_, Take>
         let error = Error::new(at, format!("`{key}` takes a value; write `{key} = {example}`"));
         self.guess(key, input);
         Err(error)
+    }
+
+    /// `key`
+    fn word(&mut self, key: Ident, input: ParseStream<'_>) -> syn::Result<()> {
+        if !input.is_empty() && !input.peek(Token![,]) {
+            let message = format!("`{key}` takes no value; write `{key}` alone, or drop it");
+            let error = Error::new(input.span(), message);
+            self.guess(key, input);
+            return Err(error);
+        }
+        self.first_of(&key)?;
+        (self.take)(key, input)
     }
 
     /// `key(…)`

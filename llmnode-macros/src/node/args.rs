@@ -48,6 +48,9 @@ const VALUES: [&str; 27] = [
     "crate",
 ];
 
+/// Keys without a value.
+const WORDS: [&str; 1] = ["coerce"];
+
 const LISTS: [(&str, &str); 3] = [
     ("with", with::EXAMPLE),
     ("recover", "recover(schema_error = [repair(2), bubble])"),
@@ -57,7 +60,7 @@ const LISTS: [(&str, &str); 3] = [
 /// All keys.
 #[cfg(test)]
 pub(crate) fn keys() -> impl Iterator<Item = &'static str> {
-    VALUES.into_iter().chain(LISTS.map(|(key, _)| key))
+    VALUES.into_iter().chain(WORDS).chain(LISTS.map(|(key, _)| key))
 }
 
 /// Where to say what is no argument of a node.
@@ -111,6 +114,7 @@ pub(crate) struct NodeArgs {
     pub(crate) temperature: Slot<f64>,
     pub(crate) max_tokens: Slot<u32>,
     pub(crate) name: Slot<LitStr>,
+    pub(crate) coerce: Slot<()>,
     /// What makes it a step of flows.
     pub(crate) step: StepArgs,
     pub(crate) krate: Slot<Path>,
@@ -123,7 +127,8 @@ pub(crate) struct NodeArgs {
 impl NodeArgs {
     pub(crate) fn parse(tokens: TokenStream, errors: &mut Errors) -> Self {
         let mut args = Self::default();
-        let grammar = Grammar { lists: &LISTS, refused, ..Grammar::of_values("llm_node", &VALUES) };
+        let grammar =
+            Grammar { lists: &LISTS, words: &WORDS, refused, ..Grammar::of_values("llm_node", &VALUES) };
         let all_known = parse_arguments(tokens, &grammar, errors, |key, input| args.argument(key, input));
         args.misplaced = !all_known;
         args
@@ -160,6 +165,7 @@ impl NodeArgs {
             "temperature" => fill(&mut self.temperature, key.clone(), number(input, &key)),
             "max_tokens" => fill(&mut self.max_tokens, key.clone(), whole(input, &key, 1)),
             "name" => fill(&mut self.name, key.clone(), filled(text(input, &key, ""), &key)),
+            "coerce" => fill(&mut self.coerce, key, Ok(())),
             "crate" => crate_path::parse(input, key, &mut self.krate),
             _ => self.step.argument(key, input),
         }

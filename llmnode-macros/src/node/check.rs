@@ -70,6 +70,7 @@ fn settings(args: &NodeArgs) -> Settings<'_> {
         fallback_model: value(&args.fallback_model).map(syn::LitStr::value),
         recover: value(&args.recover).map_or(&[], Vec::as_slice),
         limits: value(&args.limits),
+        coerce: args.coerce.is_some(),
     }
 }
 
@@ -94,6 +95,11 @@ fn together(args: &NodeArgs, item: &ItemStruct, faults: &mut Faults) {
         let message = "`retries` asks again after an invalid answer, and nothing validates raw text; \
                        add `output = …` or `validate = path`, or drop `retries`";
         faults.push(Error::new(retries.key.span(), message));
+    }
+    if let Some(coerce) = key(&args.coerce).filter(|_| answers != Answers::Read) {
+        let message = "`coerce` changes JSON into what `output` asks for, and this node's answer is raw text; \
+                       add `output = …`, or drop `coerce`";
+        faults.push(Error::new(coerce.span(), message));
     }
     if let Some(stacks) = value(&args.recover) {
         let around = Around {

@@ -147,6 +147,7 @@ fn attributes(model: &NodeModel<'_>, private: &Ident) -> Option<TokenStream> {
     call("fallback_model", text(&settings.fallback_model));
     call("fallback", model.fallback.is_some().then(TokenStream::new));
     call("once", model.step.as_ref().is_some_and(|step| step.once).then(TokenStream::new));
+    call("coerce", settings.coerce.then(TokenStream::new));
     call("limits", settings.limits.map(|limits| limits.emit(private)));
     let here = Span::mixed_site();
     (!calls.is_empty()).then(

@@ -1,6 +1,7 @@
 //! Outputs: their schema, how an answer is read, and how it is checked.
 
 mod check;
+mod coerce;
 mod reader;
 mod reading;
 mod schema;

@@ -18,8 +18,9 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use self::find::{Found, Wanted, find_json};
-pub(crate) use self::json::Json;
+pub(crate) use self::find::Found;
+use self::find::{Wanted, find_json};
+pub(crate) use self::json::{Json, parse};
 use super::OutputSchema;
 use super::check::objections;
 use super::schema::WRAPPER;

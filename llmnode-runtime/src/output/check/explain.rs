@@ -1,10 +1,8 @@
 //! All that is wrong with an answer to a type: what the schema shows, beside the first fault that serde met.
 
-use serde_json::Value;
-
 use super::{Check, Judge, Place, unchecked};
 use crate::output::OutputSchema;
-use crate::output::reader::Json;
+use crate::output::reader::{Json, parse};
 use crate::output::schema::WRAPPER;
 use crate::validate::Violation;
 
@@ -15,13 +13,11 @@ pub(in crate::output) fn objections(
     wrapped: bool,
     serde: Option<Violation>,
 ) -> Vec<Violation> {
-    let tree = serde_json::from_str::<Value>(json);
-    let tree = tree.as_ref().map(Json::from);
-    match (serde, tree) {
-        (Some(serde), Ok(tree)) => explained(schema, &tree, wrapped, serde),
-        (Some(serde), Err(_)) => vec![serde],
-        (None, Ok(tree)) => out_of_bounds(schema, &tree, wrapped),
-        (None, Err(_)) => vec![unchecked()],
+    match (serde, parse(json)) {
+        (Some(serde), Some(tree)) => explained(schema, &tree, wrapped, serde),
+        (Some(serde), None) => vec![serde],
+        (None, Some(tree)) => out_of_bounds(schema, &tree, wrapped),
+        (None, None) => vec![Violation::new("", "has a member twice with different values")],
     }
 }
 

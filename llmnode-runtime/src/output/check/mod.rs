@@ -111,12 +111,21 @@ impl<'s> Check<'s> {
         Check { root, judge, work, exhausted: Cell::new(false) }
     }
 
+    pub(crate) fn root(&self) -> &'s Value {
+        self.root
+    }
+
+    /// Whether a value is what this part of the schema says.
+    pub(crate) fn fits(&self, schema: &Value, value: &Json<'_>) -> bool {
+        self.apply(schema, value, &Place::WHOLE, 0).is_empty() && self.ends()
+    }
+
     /// Whether everything was looked at.
     pub(crate) fn ends(&self) -> bool {
         !self.exhausted.get()
     }
 
-    fn spend(&self, work: u64, depth: u32) -> bool {
+    pub(crate) fn spend(&self, work: u64, depth: u32) -> bool {
         let left = self.work.get().checked_sub(work).filter(|_| depth <= DEPTH);
         self.work.set(left.unwrap_or(0));
         self.exhausted.set(self.exhausted.get() || left.is_none());
@@ -224,7 +233,7 @@ impl<'s> Check<'s> {
     }
 
     /// A null in place of a member that may be absent: the reader takes it out.
-    fn stands_for_absent(&self, node: &Map<String, Value>, name: &str, value: &Json<'_>) -> bool {
+    pub(crate) fn stands_for_absent(&self, node: &Map<String, Value>, name: &str, value: &Json<'_>) -> bool {
         self.judge == Judge::Type
             && *value == Json::Null
             && properties(node).is_some_and(|named| named.contains_key(name))

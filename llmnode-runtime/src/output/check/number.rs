@@ -66,7 +66,6 @@ impl<'d> Decimal<'d> {
             || self.digits.is_empty()
     }
 
-    #[allow(dead_code, reason = "the coercion builds on it")]
     /// Its digits without point and exponent, if it is a whole number that has not more than 40 of them.
     pub(crate) fn plain_integer(&self) -> Option<String> {
         if self.digits.is_empty() {
@@ -78,7 +77,6 @@ impl<'d> Decimal<'d> {
         Some(format!("{sign}{}{}", self.digits, "0".repeat(zeros)))
     }
 
-    #[allow(dead_code, reason = "the coercion builds on it")]
     /// Whether it is what a program makes of it that keeps numbers as `f64`: the shortest digits of that are these.
     pub(crate) fn is_exact_float(&self, text: &str) -> bool {
         let Ok(float) = text.parse::<f64>() else { return false };

@@ -48,8 +48,7 @@ impl<'s> Check<'s> {
         value: &Json<'_>,
         place: &Place<'_>,
     ) -> Vec<Fault> {
-        let leaves: Vec<&Map<String, Value>> =
-            forms.iter().flat_map(|form| self.leaves(form, HOPS)).collect();
+        let leaves: Vec<&Map<String, Value>> = forms.iter().flat_map(|form| self.leaves(form)).collect();
         let of_its_kind: Vec<_> = leaves.iter().copied().filter(|node| self.is_kind(node, value)).collect();
         if of_its_kind.is_empty() && !leaves.is_empty() {
             let mut kinds: Vec<&str> = Vec::new();
@@ -93,7 +92,7 @@ impl<'s> Check<'s> {
     fn distance(&self, form: &'s Value, value: &Json<'_>) -> usize {
         const ANOTHER_KIND: usize = 1000;
         const ANOTHER_TAG: usize = 100;
-        let each = self.leaves(form, HOPS).into_iter().map(|node| {
+        let each = self.leaves(form).into_iter().map(|node| {
             if !self.is_kind(node, value) {
                 return ANOTHER_KIND;
             }
@@ -104,17 +103,21 @@ impl<'s> Check<'s> {
         each.min().unwrap_or(0)
     }
 
-    /// The forms that are no unions themselves.
-    pub(crate) fn leaves(&self, form: &'s Value, hops: u8) -> Vec<&'s Map<String, Value>> {
+    /// The forms of a schema that are no unions themselves.
+    pub(crate) fn leaves<'v>(&'v self, form: &'v Value) -> Vec<&'v Map<String, Value>> {
+        self.leaves_within(form, HOPS)
+    }
+
+    fn leaves_within<'v>(&'v self, form: &'v Value, hops: u8) -> Vec<&'v Map<String, Value>> {
         let Some(node) = form.as_object() else { return Vec::new() };
         if hops == 0 {
             return Vec::new();
         }
         if let Some(schema) = node.get("$ref").and_then(Value::as_str).and_then(|to| target(self.root, to)) {
-            return self.leaves(schema, hops - 1);
+            return self.leaves_within(schema, hops - 1);
         }
         let inner = ["anyOf", "oneOf"].into_iter().flat_map(|keyword| list(node, keyword));
-        let mut leaves: Vec<_> = inner.flat_map(|form| self.leaves(form, hops - 1)).collect();
+        let mut leaves: Vec<_> = inner.flat_map(|form| self.leaves_within(form, hops - 1)).collect();
         if leaves.is_empty() {
             leaves.push(node);
         }

@@ -1,0 +1,12 @@
+// Cause: `coerce` takes no value.
+// Mend: write `coerce` alone, or drop it.
+use llmnode::prelude::*;
+
+#[llm_node(prompt = "How many {things}?", output = u32, coerce = true)]
+struct Count {
+    things: String,
+}
+
+fn main() {
+    let _ = Run::new(ScriptedModel::new()).call(&Count { things: "stars".into() });
+}

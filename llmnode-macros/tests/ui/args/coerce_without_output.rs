@@ -1,0 +1,12 @@
+// Cause: `coerce` changes JSON, and the answer of a node without `output` is raw text.
+// Mend: add `output = u32`, or drop `coerce`.
+use llmnode::prelude::*;
+
+#[llm_node(prompt = "How many {things}?", coerce)]
+struct Count {
+    things: String,
+}
+
+fn main() {
+    let _ = Run::new(ScriptedModel::new()).call(&Count { things: "stars".into() });
+}

@@ -1,0 +1,211 @@
+//! A whole answer read once more, with coercion: which of the values in it can be made the type that is wanted.
+
+use std::borrow::Cow;
+
+use serde_json::{Map, Value};
+
+use super::fit::two;
+use super::{Coerced, Misfit, coerce};
+use crate::flag::{Coercion, Flag, Note};
+use crate::output::OutputSchema;
+use crate::output::check::{Check, Judge, Place, list, member_schema};
+use crate::output::reader::{Effort, Found, Json, find_every, parse, without_thoughts};
+use crate::output::schema::WRAPPER;
+use crate::validate::Violation;
+
+/// What came of an answer.
+#[derive(Debug)]
+pub(in crate::output) struct Reread {
+    /// JSON that conforms to the schema of the type, not wrapped.
+    pub(in crate::output) json: String,
+    /// What was done to come by it.
+    pub(in crate::output) notes: Vec<Note>,
+    /// The model wrote `{"value": ..}`.
+    pub(in crate::output) wrapped: bool,
+}
+
+/// Reads an answer that was refused as it stands.
+///
+/// # Errors
+/// No value in it can be made the type, or several can; what is known about that.
+pub(in crate::output) fn reread(
+    text: &str,
+    schema: &OutputSchema,
+    judge: Judge,
+    effort: Effort,
+) -> Result<Reread, Misfit> {
+    let found = find_every(text, effort).map_err(|()| Misfit(None))?;
+    let read = Rereading { schema, judge };
+    if found.is_empty() {
+        return read.name(text);
+    }
+    let candidates: Option<Vec<Candidate<'_>>> = found.iter().map(|found| read.candidate(found)).collect();
+    let candidates = candidates.ok_or(Misfit(None))?;
+    let outcomes: Vec<_> = candidates.iter().map(|one| read.coerced(one)).collect();
+    let is_list = |outcome: &Result<Coerced<'_>, Misfit>| outcome.as_ref().is_ok_and(|fit| !was_put_in_list(fit));
+    if candidates.len() > 1 && !outcomes.iter().any(is_list) {
+        return read.side_by_side(&candidates);
+    }
+    read.only(&candidates, outcomes)
+}
+
+/// A value found in the answer.
+struct Candidate<'t> {
+    json: Json<'t>,
+    notes: &'t [Note],
+    wrapped: bool,
+}
+
+struct Rereading<'s> {
+    schema: &'s OutputSchema,
+    judge: Judge,
+}
+
+impl Rereading<'_> {
+    /// `None`: it has a member twice with different values.
+    fn candidate<'t>(&self, found: &'t Found<'_>) -> Option<Candidate<'t>> {
+        let json = parse(&found.json)?;
+        let notes = found.notes.as_slice();
+        Some(match json {
+            Json::Object(mut members)
+                if self.schema.is_wrapped() && matches!(members.as_slice(), [(name, _)] if name == WRAPPER) =>
+            {
+                let json = members.pop().map_or(Json::Null, |(_, value)| value);
+                Candidate { json, notes, wrapped: true }
+            }
+            json => Candidate { json, notes, wrapped: false },
+        })
+    }
+
+    fn coerced<'t>(&self, one: &Candidate<'t>) -> Result<Coerced<'t>, Misfit> {
+        let inside = Place::WHOLE.member(WRAPPER);
+        let place = if one.wrapped { &inside } else { &Place::WHOLE };
+        coerce(self.schema.root(), self.schema.own(), self.judge, &one.json, place)
+    }
+
+    /// The value of the one candidate that fits. One that was meant as the type and does not fit leaves no choice.
+    fn only(
+        &self,
+        candidates: &[Candidate<'_>],
+        outcomes: Vec<Result<Coerced<'_>, Misfit>>,
+    ) -> Result<Reread, Misfit> {
+        let mut kept: Option<(&Candidate<'_>, Coerced<'_>)> = None;
+        for (candidate, outcome) in candidates.iter().zip(outcomes) {
+            match (outcome, &kept) {
+                (Ok(fit), None) => kept = Some((candidate, fit)),
+                (Ok(fit), Some((_, first))) if first.json == fit.json => {}
+                (Ok(fit), Some((_, first))) => return Err(two(&first.json, &fit.json, &Place::WHOLE)),
+                (Err(misfit), _) if candidates.len() == 1 || self.was_meant(&candidate.json) => return Err(misfit),
+                (Err(_), _) => {}
+            }
+        }
+        let (candidate, fit) = kept.ok_or(Misfit(None))?;
+        let notes = candidate.notes.iter().cloned().chain(fit.notes).collect();
+        Ok(Reread { json: fit.json.to_string(), notes, wrapped: candidate.wrapped })
+    }
+
+    /// Several values, each of which is an item of the list that is wanted.
+    fn side_by_side(&self, candidates: &[Candidate<'_>]) -> Result<Reread, Misfit> {
+        let check = Check::new(self.schema.root(), self.judge, &Json::Null);
+        let lists = check.leaves(self.schema.own()).into_iter().filter(|node| list(node, "prefixItems").is_empty());
+        let items: Vec<&Value> = lists.filter_map(|node| node.get("items")).collect();
+        let [items] = items.as_slice() else { return Err(Misfit(None)) };
+        let mut notes = Vec::new();
+        let mut all: Vec<Json<'_>> = Vec::new();
+        for (index, one) in candidates.iter().enumerate() {
+            let place = Place::WHOLE.item(index);
+            let item = coerce(self.schema.root(), items, self.judge, &one.json, &place)?;
+            // The same value twice is one that was repeated, or two items.
+            if all.contains(&item.json) || one.wrapped {
+                return Err(Misfit(None));
+            }
+            all.push(item.json);
+            merge(&mut notes, one.notes.iter().cloned().chain(item.notes));
+        }
+        let listed = Note { flag: Flag::Coerced(Coercion::Listed), place: String::new(), times: 1 };
+        merge(&mut notes, [listed]);
+        let json = Json::Array(all);
+        if !check.fits(self.schema.own(), &json) {
+            return Err(Misfit(None));
+        }
+        Ok(Reread { json: json.to_string(), notes, wrapped: false })
+    }
+
+    /// The name that a text without any JSON is, or mentions.
+    fn name(&self, text: &str) -> Result<Reread, Misfit> {
+        let check = Check::new(self.schema.root(), self.judge, &Json::Null);
+        if !wants_name(&check, self.schema.own(), true) {
+            return Err(Misfit(None));
+        }
+        let (said, thought) = without_thoughts(text).map_err(|()| Misfit(None))?;
+        let json = Json::String(Cow::Borrowed(said.trim()));
+        let fit = coerce(self.schema.root(), self.schema.own(), self.judge, &json, &Place::WHOLE)?;
+        let mut notes: Vec<Note> = thought.into_iter().collect();
+        merge(&mut notes, fit.notes);
+        Ok(Reread { json: fit.json.to_string(), notes, wrapped: false })
+    }
+
+    /// Whether a value that does not fit was meant as the type all the same: it has one of its members, or is a list as
+    /// it is.
+    fn was_meant(&self, json: &Json<'_>) -> bool {
+        let check = Check::new(self.schema.root(), self.judge, &Json::Null);
+        let leaves = check.leaves(self.schema.own());
+        let items = leaves.iter().filter_map(|node| node.get("items")).flat_map(|items| check.leaves(items));
+        let mut forms = items.chain(leaves.iter().copied());
+        match json {
+            Json::Object(members) => {
+                let knows = |node: &Map<String, Value>| {
+                    members.iter().any(|(name, _)| member_schema(node, name).is_some())
+                };
+                forms.any(knows)
+            }
+            Json::Array(items) => !items.is_empty() && leaves.iter().any(|node| check.is_kind(node, json)),
+            _ => leaves.iter().any(|node| check.is_kind(node, json)),
+        }
+    }
+}
+
+/// Whether the value was one for a list, which it is not by itself.
+fn was_put_in_list(fit: &Coerced<'_>) -> bool {
+    let is_list = |note: &Note| note.flag == Flag::Coerced(Coercion::List) && matches!(note.place.as_str(), "" | WRAPPER);
+    fit.notes.iter().any(is_list)
+}
+
+/// Whether a schema wants a Boolean or one of the names that it lists, or (`lists`) a list of these.
+fn wants_name(check: &Check<'_>, schema: &Value, lists: bool) -> bool {
+    let is_name = |value: &Value| value.is_string() || value.is_boolean() || value.is_null();
+    let leaves = check.leaves(schema);
+    let wanted = |node: &&Map<String, Value>| {
+        let kind = node.get("type").and_then(Value::as_str);
+        if let Some(only) = node.get("const") {
+            return is_name(only);
+        }
+        match node.get("enum").and_then(Value::as_array) {
+            Some(values) => values.iter().all(is_name),
+            None if kind == Some("array") && lists => {
+                node.get("items").is_some_and(|items| wants_name(check, items, false))
+            }
+            None => matches!(kind, Some("boolean" | "null")),
+        }
+    };
+    !leaves.is_empty() && leaves.iter().all(wanted)
+}
+
+/// Adds notes to those that are there, each kind once.
+fn merge(notes: &mut Vec<Note>, more: impl IntoIterator<Item = Note>) {
+    for note in more {
+        match notes.iter_mut().find(|known| known.flag == note.flag) {
+            Some(known) => known.times = known.times.saturating_add(note.times),
+            None => notes.push(note),
+        }
+    }
+}
+
+/// What is told of an answer that was refused both ways.
+pub(in crate::output) fn told(mut plain: Vec<Violation>, misfit: Misfit) -> Vec<Violation> {
+    if let Some(known) = misfit.0 {
+        plain.retain(|one| one.path != known.path);
+        plain.insert(0, known);
+    }
+    plain
+}

@@ -1,0 +1,162 @@
+//! How one value is made to fit one part of a schema.
+
+use serde_json::{Map, Value};
+
+use super::super::check::{Check, Place, list, target, words::told, words::types};
+use super::super::reader::Json;
+use super::{Change, Misfit};
+use crate::flag::Coercion;
+use crate::validate::Violation;
+
+/// How deep parts of a schema are applied within one another. A type that contains itself would take for ever to be put
+/// around a value.
+const DEPTH: u32 = 320;
+/// What putting something around a value, or taking it off, costs of the depth: few at one place are meant.
+pub(super) const SHAPE: u32 = 60;
+
+/// A value that was changed.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Changed<'t> {
+    pub(super) json: Json<'t>,
+    pub(super) changes: Vec<Change>,
+    /// How far it is from what was written, which says which form of a union is nearer.
+    pub(super) tier: Tier,
+}
+
+/// What was changed at the place itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Tier {
+    /// The value is of the kind that it was.
+    Kind,
+    /// A scalar became one of another kind.
+    Scalar,
+    /// Something was put around it, or taken off.
+    Shape,
+}
+
+impl<'t> Changed<'t> {
+    pub(super) fn new(json: Json<'t>, coercion: Coercion, place: &Place<'_>, tier: Tier) -> Self {
+        Changed { json, changes: vec![Change::at(coercion, place)], tier }
+    }
+
+    /// The same with one more change before its own.
+    pub(super) fn within(mut self, json: Json<'t>, coercion: Coercion, place: &Place<'_>) -> Self {
+        self.changes.insert(0, Change::at(coercion, place));
+        Changed { json, changes: self.changes, tier: Tier::Shape }
+    }
+}
+
+/// `None`: it fits as it is.
+pub(super) type Fit<'t> = Result<Option<Changed<'t>>, Misfit>;
+
+pub(super) fn misfit<'t>() -> Fit<'t> {
+    Err(Misfit(None))
+}
+
+/// Makes values fit. Its check counts the work.
+#[derive(Clone, Copy)]
+pub(super) struct Fitter<'c, 's> {
+    pub(super) check: &'c Check<'s>,
+}
+
+impl<'c, 's> Fitter<'c, 's> {
+    pub(super) fn new(check: &'c Check<'s>) -> Self {
+        Fitter { check }
+    }
+
+    pub(super) fn fit<'t>(&self, schema: &Value, value: &Json<'t>, place: &Place<'_>, depth: u32) -> Fit<'t> {
+        if depth > DEPTH || !self.check.spend(1, 0) {
+            return misfit();
+        }
+        let node = match schema {
+            Value::Object(node) => node,
+            Value::Bool(false) => return misfit(),
+            _ => return Ok(None),
+        };
+        if let Some(reference) = node.get("$ref").and_then(Value::as_str) {
+            return match target(self.check.root(), reference) {
+                Some(schema) => self.fit(schema, value, place, depth + 1),
+                None => misfit(),
+            };
+        }
+        let forms = list(node, "anyOf").iter().chain(list(node, "oneOf"));
+        if node.contains_key("anyOf") || node.contains_key("oneOf") {
+            let forms: Vec<&Value> = forms.collect();
+            return self.union(&forms, schema, value, place, depth);
+        }
+        if node.contains_key("const") || node.contains_key("enum") {
+            return self.choice(node, value, place, depth);
+        }
+        match types(node).as_slice() {
+            [] => self.as_it_is(schema, value),
+            [kind] => self.kind(kind, node, value, place, depth),
+            kinds => self.kinds(kinds, node, value, place, depth),
+        }
+    }
+
+    /// A value that is not changed, whatever it is.
+    pub(super) fn as_it_is<'t>(&self, schema: &Value, value: &Json<'t>) -> Fit<'t> {
+        if self.check.fits(schema, value) { Ok(None) } else { misfit() }
+    }
+
+    /// A value for a schema of one type.
+    pub(super) fn kind<'t>(
+        &self,
+        kind: &str,
+        node: &Map<String, Value>,
+        value: &Json<'t>,
+        place: &Place<'_>,
+        depth: u32,
+    ) -> Fit<'t> {
+        let direct = match (kind, value) {
+            ("object", Json::Object(members)) => self.object(node, members, place, depth),
+            ("array", Json::Array(items)) => return self.array(node, items, place, depth),
+            (kind, value) if self.check.is_type(kind, value) => return Ok(None),
+            _ => self.scalar(kind, value, place),
+        };
+        if !matches!(direct, Err(Misfit(None))) || *value == Json::Null {
+            return direct;
+        }
+        let mut found = Vec::new();
+        match kind {
+            "array" => found.push(self.one_for_list(node, value, place, depth)),
+            "object" => found.push(self.bare_member(node, value, place, depth)),
+            _ => {}
+        }
+        if let Json::Array(items) = value {
+            let schema = Value::Object(node.clone());
+            found.push(self.single(&schema, items, place, depth));
+        }
+        only(found, place)
+    }
+}
+
+/// The one value that was found; what says less about a misfit gives way to what says more.
+pub(super) fn only<'t>(found: Vec<Fit<'t>>, place: &Place<'_>) -> Fit<'t> {
+    let mut kept: Option<Changed<'t>> = None;
+    let mut why = Misfit(None);
+    for fit in found {
+        match (fit, &kept) {
+            (Ok(None), _) => return Ok(None),
+            (Ok(Some(changed)), None) => kept = Some(changed),
+            (Ok(Some(changed)), Some(first)) if first.json == changed.json => {
+                if changed.changes.len() < first.changes.len() {
+                    kept = Some(changed);
+                }
+            }
+            (Ok(Some(changed)), Some(first)) => return Err(two(&first.json, &changed.json, place)),
+            (Err(misfit), _) => why = Misfit(why.0.or(misfit.0)),
+        }
+    }
+    kept.map_or(Err(why), |changed| Ok(Some(changed)))
+}
+
+/// Two values that could be meant.
+pub(super) fn two(first: &Json<'_>, second: &Json<'_>, place: &Place<'_>) -> Misfit {
+    let shown = |value: &Json<'_>| match value {
+        Json::Array(_) | Json::Object(_) => super::super::check::words::shown(&value.to_string()),
+        scalar => told(scalar),
+    };
+    let message = format!("could mean {} or {}; write the one that is meant", shown(first), shown(second));
+    Misfit(Some(Violation::new(place.path(), message)))
+}

@@ -1,0 +1,85 @@
+//! Lists, item by item; one value for a list, and a list of one for a value.
+
+use serde_json::{Map, Value};
+
+use super::super::check::{Place, list};
+use super::super::reader::Json;
+use super::Misfit;
+use super::fit::{Changed, Fit, Fitter, SHAPE, Tier, misfit};
+use crate::flag::Coercion;
+
+impl Fitter<'_, '_> {
+    pub(super) fn array<'t>(
+        &self,
+        node: &Map<String, Value>,
+        items: &[Json<'t>],
+        place: &Place<'_>,
+        depth: u32,
+    ) -> Fit<'t> {
+        let prefix = list(node, "prefixItems");
+        let mut changes = Vec::new();
+        let mut fitted = Vec::with_capacity(items.len());
+        let mut why = None;
+        for (index, item) in items.iter().enumerate() {
+            let schema = prefix.get(index).or_else(|| node.get("items"));
+            match schema.map_or(Ok(None), |schema| self.fit(schema, item, &place.item(index), depth + 1)) {
+                Ok(None) => fitted.push(item.clone()),
+                Ok(Some(changed)) => {
+                    changes.extend(changed.changes);
+                    fitted.push(changed.json);
+                }
+                Err(Misfit(Some(known))) => why = why.or(Some(known)),
+                Err(Misfit(None)) => return misfit(),
+            }
+        }
+        if why.is_some() {
+            return Err(Misfit(why));
+        }
+        let changed = Changed { json: Json::Array(fitted), changes, tier: Tier::Kind };
+        Ok(Some(changed).filter(|changed| !changed.changes.is_empty()))
+    }
+
+    /// One value where a list is wanted.
+    pub(super) fn one_for_list<'t>(
+        &self,
+        node: &Map<String, Value>,
+        value: &Json<'t>,
+        place: &Place<'_>,
+        depth: u32,
+    ) -> Fit<'t> {
+        let Some(schema) = node.get("items").filter(|_| list(node, "prefixItems").is_empty()) else {
+            return misfit();
+        };
+        if matches!(value, Json::Array(_)) || !self.knows_all(schema, value) {
+            return misfit();
+        }
+        Ok(Some(match self.fit(schema, value, &place.item(0), depth + SHAPE)? {
+            None => Changed::new(Json::Array(vec![value.clone()]), Coercion::List, place, Tier::Shape),
+            Some(inner) => {
+                let json = Json::Array(vec![inner.json.clone()]);
+                inner.within(json, Coercion::List, place)
+            }
+        }))
+    }
+
+    /// A list of one where its value is wanted.
+    pub(super) fn single<'t>(
+        &self,
+        schema: &Value,
+        items: &[Json<'t>],
+        place: &Place<'_>,
+        depth: u32,
+    ) -> Fit<'t> {
+        let [item] = items else { return misfit() };
+        if !self.knows_all(schema, item) {
+            return misfit();
+        }
+        Ok(Some(match self.fit(schema, item, place, depth + SHAPE)? {
+            None => Changed::new(item.clone(), Coercion::Single, place, Tier::Shape),
+            Some(inner) => {
+                let json = inner.json.clone();
+                inner.within(json, Coercion::Single, place)
+            }
+        }))
+    }
+}

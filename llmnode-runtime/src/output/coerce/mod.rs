@@ -1,0 +1,85 @@
+//! JSON of another type made into what a schema asks for, where that loses nothing and only one value can be meant.
+//!
+//! A value that conforms is never changed, and what comes out always conforms. Where two values could be meant, the
+//! answer is refused, with both named.
+
+mod choice;
+mod fit;
+mod list;
+mod mention;
+mod object;
+mod scalar;
+mod union;
+
+use serde_json::Value;
+
+use super::check::{Check, Judge, Place};
+use super::reader::Json;
+use crate::flag::{Coercion, Flag, Note};
+use crate::validate::Violation;
+
+use self::fit::Fitter;
+
+/// A value that conforms, and what was changed to make it so.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Coerced<'t> {
+    pub(crate) json: Json<'t>,
+    pub(crate) notes: Vec<Note>,
+}
+
+/// Why a value was not made to conform, where more is known than that it cannot be.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Misfit(pub(crate) Option<Violation>);
+
+/// Makes `value`, which stands at `place`, conform to `schema`, a part of `root`.
+///
+/// # Errors
+/// It conforms to no form of it, or to several.
+pub(crate) fn coerce<'t>(
+    root: &Value,
+    schema: &Value,
+    judge: Judge,
+    value: &Json<'t>,
+    place: &Place<'_>,
+) -> Result<Coerced<'t>, Misfit> {
+    let check = Check::new(root, judge, value);
+    let fit = Fitter::new(&check).fit(schema, value, place, 0)?;
+    let (json, changes) = match fit {
+        None => (value.clone(), Vec::new()),
+        Some(changed) => (changed.json, changed.changes),
+    };
+    // Bounds and what else was not looked at.
+    if !check.fits(schema, &json) {
+        return Err(Misfit(None));
+    }
+    Ok(Coerced { json, notes: notes(changes) })
+}
+
+/// A change and the path where it was made.
+#[derive(Clone, Debug, PartialEq)]
+struct Change {
+    coercion: Coercion,
+    path: String,
+}
+
+impl Change {
+    fn at(coercion: Coercion, place: &Place<'_>) -> Self {
+        Change { coercion, path: place.path() }
+    }
+}
+
+/// Each kind of change once, with its first place.
+fn notes(changes: Vec<Change>) -> Vec<Note> {
+    let mut notes: Vec<Note> = Vec::new();
+    for Change { coercion, path } in changes {
+        let flag = Flag::Coerced(coercion);
+        match notes.iter_mut().find(|note| note.flag == flag) {
+            Some(note) => note.times = note.times.saturating_add(1),
+            None => notes.push(Note { flag, place: path, times: 1 }),
+        }
+    }
+    notes
+}
+
+#[cfg(test)]
+mod tests;
