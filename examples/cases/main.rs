@@ -5,7 +5,7 @@
 //! ```
 //!
 //! A row with a `server` is a fault of HTTP: a server that behaves just so, asked over a real socket. A row with an
-//! `input` is a text to read JSON from. What a row expects is never looked at: that is the scorer's. A row that
+//! `input` is a text to read JSON from, as the type that a `target` names. What a row expects is never looked at: that is the scorer's. A row that
 //! cannot be run says why, and the rows after it are run.
 
 use std::error::Error;
@@ -23,6 +23,7 @@ mod outcome;
 mod server;
 mod sinks;
 mod text;
+mod typed;
 
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn Error>> {

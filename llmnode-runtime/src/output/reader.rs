@@ -18,7 +18,9 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
+pub(crate) use self::error::ReadError;
 pub(crate) use self::find::Found;
+pub(crate) use self::find::without_thoughts;
 use self::find::{Wanted, find_json};
 pub(crate) use self::json::{Json, parse};
 use super::OutputSchema;
@@ -100,6 +102,22 @@ pub(crate) fn find(text: &str, object: bool, effort: Effort) -> Result<Found<'_>
         return Err(told("the answer is not whole JSON".to_owned()));
     }
     Ok(found)
+}
+
+/// All values of a text, as strict JSON; none, if it has nothing like JSON.
+///
+/// # Errors
+/// JSON that is broken or incomplete.
+pub(crate) fn find_every(text: &str, effort: Effort) -> Result<Vec<Found<'_>>, ReadError> {
+    find::find_every(text, effort == Effort::Repair)
+}
+
+/// Reads JSON that conforms to the schema of the type, and is not wrapped.
+///
+/// # Errors
+/// What is wrong all the same.
+pub(crate) fn of_json<T: DeserializeOwned>(json: &str, schema: &OutputSchema) -> Result<T, Vec<Violation>> {
+    judged(typed(json, schema).map_err(|error| violation(&error, "")), json, schema, false)
 }
 
 /// The value of a text that is JSON of the type as it stands, and the JSON itself.

@@ -4,9 +4,10 @@ use std::fmt;
 
 use serde_json::Value;
 
-use super::reader::{self, Effort};
+use super::check;
+use super::reader::{self, Effort, Json};
 use super::schema::OutputSchema;
-use super::spec::{LlmOutput, read};
+use super::spec::{LlmOutput, read, read_by_schema};
 use crate::flag::Note;
 use crate::validate::Violation;
 
@@ -108,6 +109,11 @@ impl Reader {
         }
     }
 
+    /// Whether what was refused is read once more with coercion.
+    pub(crate) const fn coerces(self) -> bool {
+        self.coerce && !self.whole
+    }
+
     /// Reads a value of any kind.
     ///
     /// # Errors
@@ -132,6 +138,34 @@ impl Reader {
     /// What is wrong with the text, each with its path in the JSON.
     pub fn read<T: LlmOutput>(&self, text: &str) -> Result<Reading<T>, ReadError> {
         self.read_by(text, &OutputSchema::of::<T>())
+    }
+
+    /// Reads JSON that conforms to a schema which is known at run time only. Of its keywords those are checked that
+    /// [`PrimitiveBuilder::output_schema`](crate::PrimitiveBuilder::output_schema) names; others are for the model alone. Where the
+    /// schema is no object's, a value that came as `{"value": ..}` is unwrapped.
+    ///
+    /// ```
+    /// # use llmnode_runtime as llmnode;
+    /// use llmnode::{OutputSchema, Reader};
+    /// use serde_json::json;
+    ///
+    /// let schema = OutputSchema::from_value("sizes", json!({
+    ///     "type": "array", "items": {"type": "string", "enum": ["small", "large"]}
+    /// }));
+    /// let reading = Reader::new().coerce(true).conforming(r#"["small", " Large "]"#, &schema)?;
+    /// assert_eq!(reading.value, json!(["small", "large"]));
+    /// assert_eq!(reading.notes[0].place, "[1]");
+    /// # Ok::<_, llmnode::ReadError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Everything that is wrong with the text, each with its path in the JSON.
+    pub fn conforming(&self, text: &str, schema: &OutputSchema) -> Result<Reading<Value>, ReadError> {
+        let objections =
+            |value: &Json<'_>, wrapped: bool| check::objections_by_schema(schema, value, wrapped);
+        let answer =
+            read_by_schema(text, schema, *self, objections).map_err(|violations| ReadError { violations })?;
+        Ok(Reading { value: answer.value, notes: answer.notes })
     }
 
     fn read_by<T: LlmOutput>(&self, text: &str, schema: &OutputSchema) -> Result<Reading<T>, ReadError> {

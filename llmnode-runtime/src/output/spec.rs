@@ -7,6 +7,8 @@ use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
+use super::check::Judge;
+use super::coerce::{Reread, reread, told};
 use super::reader;
 use super::reading::Reader;
 use super::schema::OutputSchema;
@@ -48,6 +50,14 @@ pub(crate) struct Answer<T> {
     pub(crate) notes: Vec<Note>,
     /// The model wrote `{"value": ..}`: it knows paths by that name.
     pub(crate) wrapped: bool,
+    /// The JSON that was read, not wrapped, where it is not the model's own.
+    pub(crate) coerced: Option<String>,
+}
+
+impl<T> Answer<T> {
+    fn plain(read: reader::Read<T>) -> Self {
+        Answer { value: read.value, notes: read.notes, wrapped: read.unwrapped, coerced: None }
+    }
 }
 
 enum Kind<T, S: ?Sized> {
@@ -131,12 +141,14 @@ impl<T, S: ?Sized> OutputSpec<T, S> {
     /// `schema` is what [`schema`](OutputSpec::schema) gave.
     pub(crate) fn read(&self, answer: &str, schema: Option<&OutputSchema>, reader: Reader) -> Read<T> {
         match (&self.0, schema) {
-            (Kind::Text(read, _), _) => Ok(Answer { value: read(answer), notes: Vec::new(), wrapped: false }),
+            (Kind::Text(read, _), _) => {
+                Ok(Answer { value: read(answer), notes: Vec::new(), wrapped: false, coerced: None })
+            }
             (Kind::Json(json), Some(schema)) => (json.read)(answer, schema, reader),
             (Kind::Json(json), None) => (json.read)(answer, &(json.schema)(), reader),
             (Kind::Untyped(json, same), _) => {
-                let Answer { value, notes, wrapped } = (json.check)(answer, &json.schema, reader)?;
-                Ok(Answer { value: same(value), notes, wrapped })
+                let Answer { value, notes, wrapped, coerced } = (json.check)(answer, &json.schema, reader)?;
+                Ok(Answer { value: same(value), notes, wrapped, coerced })
             }
         }
     }
@@ -159,6 +171,45 @@ impl<T, S: ?Sized> fmt::Debug for OutputSpec<T, S> {
 }
 
 pub(crate) fn read<T: LlmOutput>(answer: &str, schema: &OutputSchema, reader: Reader) -> Read<T> {
-    let read = reader::read(answer, schema, reader.effort())?;
-    Ok(Answer { value: read.value, notes: read.notes, wrapped: read.unwrapped })
+    let plain = match reader::read(answer, schema, reader.effort()) {
+        Ok(read) => return Ok(Answer::plain(read)),
+        Err(violations) => violations,
+    };
+    let Reread { json, notes, wrapped } = reread_by(answer, schema, Judge::Type, reader, plain)?;
+    let value = reader::of_json(&json, schema)?;
+    Ok(Answer { value, notes, wrapped, coerced: Some(json) })
+}
+
+/// Reads JSON that conforms to a schema; `objections` says what more speaks against a value.
+pub(crate) fn read_by_schema(
+    answer: &str,
+    schema: &OutputSchema,
+    reader: Reader,
+    objections: impl Fn(&crate::output::Json<'_>, bool) -> Vec<Violation>,
+) -> Read<Value> {
+    let judged = |answer: Answer<Value>| match objections(&(&answer.value).into(), answer.wrapped) {
+        none if none.is_empty() => Ok(answer),
+        objections => Err(objections),
+    };
+    let plain = match reader::read(answer, schema, reader.effort()).map(Answer::plain).and_then(judged) {
+        Ok(answer) => return Ok(answer),
+        Err(violations) => violations,
+    };
+    let Reread { json, notes, wrapped } = reread_by(answer, schema, Judge::Schema, reader, plain)?;
+    let value = reader::of_json(&json, schema)?;
+    judged(Answer { value, notes, wrapped, coerced: Some(json) })
+}
+
+/// Reads an answer with coercion that was refused without; else what was wrong with it stands.
+fn reread_by(
+    answer: &str,
+    schema: &OutputSchema,
+    judge: Judge,
+    reader: Reader,
+    plain: Vec<Violation>,
+) -> Result<Reread, Vec<Violation>> {
+    if !reader.coerces() {
+        return Err(plain);
+    }
+    reread(answer, schema, judge, reader.effort()).map_err(|misfit| told(plain, misfit))
 }

@@ -11,7 +11,7 @@ use super::{Inner, Primitive, supported};
 use crate::category::Category;
 use crate::error::NodeError;
 use crate::model::Dialect;
-use crate::output::{Answer, Json, LlmOutput, OutputSchema, Read, Reader, Untyped, read, violations};
+use crate::output::{Answer, LlmOutput, OutputSchema, Reader, Untyped, read, read_by_schema, violations};
 use crate::recovery::{Backoff, Failures, Recovery};
 use crate::settings::{Settings, faults};
 use crate::validate::{Unreached, Violation};
@@ -45,8 +45,11 @@ impl PrimitiveBuilder {
     /// primitive does not have.
     pub fn output<T: LlmOutput>(mut self) -> Self {
         let check = |answer: &str, schema: &OutputSchema, reader| {
-            read::<T>(answer, schema, reader)?;
-            read::<Value>(answer, schema, reader)
+            let typed: Answer<T> = read(answer, schema, reader)?;
+            let Some(json) = typed.coerced else { return read::<Value>(answer, schema, reader) };
+            let value =
+                serde_json::from_str(&json).map_err(|error| vec![Violation::new("", error.to_string())])?;
+            Ok(Answer { value, notes: typed.notes, wrapped: typed.wrapped, coerced: Some(json) })
         };
         self.output =
             Some(Output::Typed(Untyped { schema: OutputSchema::of::<T>(), check: Arc::new(check) }));
@@ -84,6 +87,12 @@ impl PrimitiveBuilder {
     /// Sets how the type of the answer is told. Default: as the model does by itself.
     pub fn dialect(mut self, dialect: Dialect) -> Self {
         self.settings.dialect = Some(dialect);
+        self
+    }
+
+    /// Sets whether JSON of another type is changed into what the schema asks for, where that loses nothing. Default: no.
+    pub fn coerce(mut self, coerce: bool) -> Self {
+        self.settings.coerce = Some(coerce);
         self
     }
 
@@ -179,22 +188,10 @@ fn add_defaults(settings: &mut Settings) {
 
 fn by_schema(name: &str, schema: Value) -> Untyped {
     let sent = Arc::new(OutputSchema::from_value(name, schema.clone()));
-    let check = move |answer: &str, sent: &OutputSchema, reader: Reader| -> Read<Value> {
-        let answer: Answer<Value> = read(answer, sent, reader)?;
-        let violations = violations(&schema, &Json::from(&answer.value));
-        if violations.is_empty() {
-            return Ok(answer);
-        }
-        // The model knows paths as it wrote them.
-        let prefix = if answer.wrapped { "value" } else { "" };
-        Err(violations.into_iter().map(|one| Violation { path: join(prefix, &one.path), ..one }).collect())
+    let check = move |answer: &str, sent: &OutputSchema, reader: Reader| {
+        read_by_schema(answer, sent, reader, |value, wrapped| violations(&schema, value, wrapped))
     };
     Untyped { schema: sent, check: Arc::new(check) }
-}
-
-fn join(prefix: &str, path: &str) -> String {
-    let dot = if prefix.is_empty() || path.is_empty() || path.starts_with('[') { "" } else { "." };
-    format!("{prefix}{dot}{path}")
 }
 
 impl fmt::Debug for PrimitiveBuilder {

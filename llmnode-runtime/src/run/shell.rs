@@ -143,7 +143,7 @@ impl<N: LlmNode<S> + Exec<S>, S: ?Sized> Judge for Typed<'_, N, S> {
         attempt: &'a Attempt,
     ) -> BoxFuture<'a, Judgement> {
         Box::pin(async move {
-            let Answer { value, notes, wrapped } =
+            let Answer { value, notes, wrapped, .. } =
                 match self.spec.read(answer, self.schema.as_deref(), reader) {
                     Ok(read) => read,
                     Err(violations) => {

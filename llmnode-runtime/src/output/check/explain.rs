@@ -1,10 +1,18 @@
 //! All that is wrong with an answer to a type: what the schema shows, beside the first fault that serde met.
 
-use super::{Check, Judge, Place, unchecked};
+use super::{Check, Judge, by_schema, inside, unchecked};
 use crate::output::OutputSchema;
 use crate::output::reader::{Json, parse};
-use crate::output::schema::WRAPPER;
 use crate::validate::Violation;
+
+/// What speaks against JSON by a schema alone.
+pub(in crate::output) fn objections_by_schema(
+    schema: &OutputSchema,
+    value: &Json<'_>,
+    wrapped: bool,
+) -> Vec<Violation> {
+    by_schema(schema.root(), schema.own(), value, wrapped)
+}
 
 /// What speaks against JSON of a type: all that is wrong, where serde refused it, else the bounds that it crosses.
 pub(in crate::output) fn objections(
@@ -44,10 +52,8 @@ fn faults(
     wrapped: bool,
     counts: impl Fn(bool) -> bool,
 ) -> Option<Vec<Violation>> {
-    let check = Check::new(schema.root(), Judge::Type, value);
-    let inside = Place::WHOLE.member(WRAPPER);
-    let place = if wrapped { &inside } else { &Place::WHOLE };
-    let found = check.apply(schema.own(), value, place, 0);
+    let check = Check::new(schema.root(), Judge::Type, [value]);
+    let found = check.apply(schema.own(), value, &inside(wrapped), 0);
     let counted = found.into_iter().filter(|fault| counts(fault.bound)).map(|fault| fault.violation);
     check.ends().then(|| counted.collect())
 }

@@ -15,11 +15,11 @@ use std::cell::Cell;
 use serde_json::{Map, Value};
 
 use super::reader::Json;
-use super::schema::percent_decoded;
+use super::schema::{WRAPPER, percent_decoded};
 use crate::validate::Violation;
 
 pub(super) use self::bounds::any as states_bounds;
-pub(super) use self::explain::objections;
+pub(super) use self::explain::{objections, objections_by_schema};
 pub(crate) use self::number::Decimal;
 use self::number::number_faults;
 pub(crate) use self::place::Place;
@@ -32,14 +32,25 @@ const DEPTH: u32 = 320;
 /// How many violations are told of one answer at most.
 const MOST: usize = 50;
 
-/// What is wrong with a value by a schema, of which every rule counts; `root` is what its references start from.
-pub(crate) fn violations(root: &Value, value: &Json<'_>) -> Vec<Violation> {
-    let check = Check::new(root, Judge::Schema, value);
-    let found = check.apply(root, value, &Place::WHOLE, 0);
+/// What is wrong with a value by a schema, of which every rule counts; `wrapped` as in [`inside`].
+pub(crate) fn violations(root: &Value, value: &Json<'_>, wrapped: bool) -> Vec<Violation> {
+    by_schema(root, root, value, wrapped)
+}
+
+/// The same for a part of `root`, from which references start.
+fn by_schema(root: &Value, schema: &Value, value: &Json<'_>, wrapped: bool) -> Vec<Violation> {
+    let check = Check::new(root, Judge::Schema, [value]);
+    let found = check.apply(schema, value, &inside(wrapped), 0);
     if check.ends() {
         return found.into_iter().map(|fault| fault.violation).collect();
     }
     vec![unchecked()]
+}
+
+/// Where a value stands in the answer. `wrapped`: as the member that wraps it, so that paths begin with that.
+pub(super) fn inside(wrapped: bool) -> Place<'static> {
+    const WHOLE: &Place<'static> = &Place::WHOLE;
+    if wrapped { WHOLE.member(WRAPPER) } else { Place::WHOLE }
 }
 
 fn unchecked() -> Violation {
@@ -48,7 +59,7 @@ fn unchecked() -> Violation {
 
 /// Whether this part of a schema can be applied at all: not if it refers to itself without going deeper.
 pub(crate) fn ends(root: &Value, schema: &Value) -> bool {
-    let check = Check::new(root, Judge::Ends, &Json::Null);
+    let check = Check::new(root, Judge::Ends, []);
     // Nothing is inside `null`, so only the references and unions at this very place are followed.
     check.apply(schema, &Json::Null, &Place::WHOLE, 0);
     check.ends()
@@ -97,7 +108,7 @@ impl Fault {
     }
 }
 
-/// A check of one value.
+/// A check of values, which counts the work.
 pub(crate) struct Check<'s> {
     root: &'s Value,
     judge: Judge,
@@ -106,8 +117,13 @@ pub(crate) struct Check<'s> {
 }
 
 impl<'s> Check<'s> {
-    pub(crate) fn new(root: &'s Value, judge: Judge, value: &Json<'_>) -> Self {
-        let work = Cell::new(WORK.saturating_add(parts(value)));
+    /// A check of these values together.
+    pub(crate) fn new<'j, 't: 'j>(
+        root: &'s Value,
+        judge: Judge,
+        values: impl IntoIterator<Item = &'j Json<'t>>,
+    ) -> Self {
+        let work = Cell::new(values.into_iter().map(parts).fold(WORK, u64::saturating_add));
         Check { root, judge, work, exhausted: Cell::new(false) }
     }
 

@@ -3,7 +3,7 @@ use serde_json::json;
 use super::*;
 
 fn said(schema: &Value, value: &Value) -> Vec<String> {
-    violations(schema, &Json::from(value)).iter().map(ToString::to_string).collect()
+    violations(schema, &Json::from(value), false).iter().map(ToString::to_string).collect()
 }
 
 #[test]

@@ -124,7 +124,7 @@ impl<'s> Check<'s> {
         leaves
     }
 
-    fn is_kind(&self, node: &Map<String, Value>, value: &Json<'_>) -> bool {
+    pub(crate) fn is_kind(&self, node: &Map<String, Value>, value: &Json<'_>) -> bool {
         let kinds = kinds_of(node);
         let number = matches!(value, Json::Number(_)) && kinds.contains(&"integer");
         number || kinds.is_empty() || kinds.into_iter().any(|kind| self.is_type(kind, value))

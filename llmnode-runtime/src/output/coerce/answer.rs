@@ -1,6 +1,7 @@
 //! A whole answer read once more, with coercion: which of the values in it can be made the type that is wanted.
 
 use std::borrow::Cow;
+use std::collections::HashSet;
 
 use serde_json::{Map, Value};
 
@@ -8,7 +9,7 @@ use super::fit::two;
 use super::{Coerced, Misfit, coerce};
 use crate::flag::{Coercion, Flag, Note};
 use crate::output::OutputSchema;
-use crate::output::check::{Check, Judge, Place, list, member_schema};
+use crate::output::check::{Check, Judge, Place, inside, list, member_schema};
 use crate::output::reader::{Effort, Found, Json, find_every, parse, without_thoughts};
 use crate::output::schema::WRAPPER;
 use crate::validate::Violation;
@@ -34,15 +35,17 @@ pub(in crate::output) fn reread(
     judge: Judge,
     effort: Effort,
 ) -> Result<Reread, Misfit> {
-    let found = find_every(text, effort).map_err(|()| Misfit(None))?;
-    let read = Rereading { schema, judge };
-    if found.is_empty() {
+    let found = find_every(text, effort).map_err(|_| Misfit(None))?;
+    let candidates: Option<Vec<Candidate<'_>>> = found.iter().map(|found| candidate(schema, found)).collect();
+    let candidates = candidates.ok_or(Misfit(None))?;
+    let check = Check::new(schema.root(), judge, candidates.iter().map(|one| &one.json));
+    let read = Rereading { schema, check };
+    if candidates.is_empty() {
         return read.name(text);
     }
-    let candidates: Option<Vec<Candidate<'_>>> = found.iter().map(|found| read.candidate(found)).collect();
-    let candidates = candidates.ok_or(Misfit(None))?;
     let outcomes: Vec<_> = candidates.iter().map(|one| read.coerced(one)).collect();
-    let is_list = |outcome: &Result<Coerced<'_>, Misfit>| outcome.as_ref().is_ok_and(|fit| !was_put_in_list(fit));
+    let is_list =
+        |outcome: &Result<Coerced<'_>, Misfit>| outcome.as_ref().is_ok_and(|fit| !was_put_in_list(fit));
     if candidates.len() > 1 && !outcomes.iter().any(is_list) {
         return read.side_by_side(&candidates);
     }
@@ -56,31 +59,28 @@ struct Candidate<'t> {
     wrapped: bool,
 }
 
+/// `None`: it has a member twice with different values.
+fn candidate<'t>(schema: &OutputSchema, found: &'t Found<'_>) -> Option<Candidate<'t>> {
+    let notes = found.notes.as_slice();
+    Some(match parse(&found.json)? {
+        Json::Object(mut members)
+            if schema.is_wrapped() && matches!(members.as_slice(), [(name, _)] if name == WRAPPER) =>
+        {
+            let json = members.pop().map_or(Json::Null, |(_, value)| value);
+            Candidate { json, notes, wrapped: true }
+        }
+        json => Candidate { json, notes, wrapped: false },
+    })
+}
+
 struct Rereading<'s> {
     schema: &'s OutputSchema,
-    judge: Judge,
+    check: Check<'s>,
 }
 
 impl Rereading<'_> {
-    /// `None`: it has a member twice with different values.
-    fn candidate<'t>(&self, found: &'t Found<'_>) -> Option<Candidate<'t>> {
-        let json = parse(&found.json)?;
-        let notes = found.notes.as_slice();
-        Some(match json {
-            Json::Object(mut members)
-                if self.schema.is_wrapped() && matches!(members.as_slice(), [(name, _)] if name == WRAPPER) =>
-            {
-                let json = members.pop().map_or(Json::Null, |(_, value)| value);
-                Candidate { json, notes, wrapped: true }
-            }
-            json => Candidate { json, notes, wrapped: false },
-        })
-    }
-
     fn coerced<'t>(&self, one: &Candidate<'t>) -> Result<Coerced<'t>, Misfit> {
-        let inside = Place::WHOLE.member(WRAPPER);
-        let place = if one.wrapped { &inside } else { &Place::WHOLE };
-        coerce(self.schema.root(), self.schema.own(), self.judge, &one.json, place)
+        coerce(&self.check, self.schema.own(), &one.json, &inside(one.wrapped))
     }
 
     /// The value of the one candidate that fits. One that was meant as the type and does not fit leaves no choice.
@@ -95,7 +95,9 @@ impl Rereading<'_> {
                 (Ok(fit), None) => kept = Some((candidate, fit)),
                 (Ok(fit), Some((_, first))) if first.json == fit.json => {}
                 (Ok(fit), Some((_, first))) => return Err(two(&first.json, &fit.json, &Place::WHOLE)),
-                (Err(misfit), _) if candidates.len() == 1 || self.was_meant(&candidate.json) => return Err(misfit),
+                (Err(misfit), _) if candidates.len() == 1 || self.was_meant(&candidate.json) => {
+                    return Err(misfit);
+                }
                 (Err(_), _) => {}
             }
         }
@@ -106,17 +108,21 @@ impl Rereading<'_> {
 
     /// Several values, each of which is an item of the list that is wanted.
     fn side_by_side(&self, candidates: &[Candidate<'_>]) -> Result<Reread, Misfit> {
-        let check = Check::new(self.schema.root(), self.judge, &Json::Null);
-        let lists = check.leaves(self.schema.own()).into_iter().filter(|node| list(node, "prefixItems").is_empty());
+        let lists = self
+            .check
+            .leaves(self.schema.own())
+            .into_iter()
+            .filter(|node| list(node, "prefixItems").is_empty());
         let items: Vec<&Value> = lists.filter_map(|node| node.get("items")).collect();
         let [items] = items.as_slice() else { return Err(Misfit(None)) };
         let mut notes = Vec::new();
         let mut all: Vec<Json<'_>> = Vec::new();
+        let mut known = HashSet::new();
         for (index, one) in candidates.iter().enumerate() {
             let place = Place::WHOLE.item(index);
-            let item = coerce(self.schema.root(), items, self.judge, &one.json, &place)?;
+            let item = coerce(&self.check, items, &one.json, &place)?;
             // The same value twice is one that was repeated, or two items.
-            if all.contains(&item.json) || one.wrapped {
+            if !known.insert(item.json.to_string()) || one.wrapped {
                 return Err(Misfit(None));
             }
             all.push(item.json);
@@ -125,7 +131,7 @@ impl Rereading<'_> {
         let listed = Note { flag: Flag::Coerced(Coercion::Listed), place: String::new(), times: 1 };
         merge(&mut notes, [listed]);
         let json = Json::Array(all);
-        if !check.fits(self.schema.own(), &json) {
+        if !self.check.fits(self.schema.own(), &json) {
             return Err(Misfit(None));
         }
         Ok(Reread { json: json.to_string(), notes, wrapped: false })
@@ -133,13 +139,12 @@ impl Rereading<'_> {
 
     /// The name that a text without any JSON is, or mentions.
     fn name(&self, text: &str) -> Result<Reread, Misfit> {
-        let check = Check::new(self.schema.root(), self.judge, &Json::Null);
-        if !wants_name(&check, self.schema.own(), true) {
+        if !wants_name(&self.check, self.schema.own(), true) {
             return Err(Misfit(None));
         }
-        let (said, thought) = without_thoughts(text).map_err(|()| Misfit(None))?;
+        let (said, thought) = without_thoughts(text).map_err(|_| Misfit(None))?;
         let json = Json::String(Cow::Borrowed(said.trim()));
-        let fit = coerce(self.schema.root(), self.schema.own(), self.judge, &json, &Place::WHOLE)?;
+        let fit = coerce(&self.check, self.schema.own(), &json, &Place::WHOLE)?;
         let mut notes: Vec<Note> = thought.into_iter().collect();
         merge(&mut notes, fit.notes);
         Ok(Reread { json: fit.json.to_string(), notes, wrapped: false })
@@ -148,7 +153,7 @@ impl Rereading<'_> {
     /// Whether a value that does not fit was meant as the type all the same: it has one of its members, or is a list as
     /// it is.
     fn was_meant(&self, json: &Json<'_>) -> bool {
-        let check = Check::new(self.schema.root(), self.judge, &Json::Null);
+        let check = &self.check;
         let leaves = check.leaves(self.schema.own());
         let items = leaves.iter().filter_map(|node| node.get("items")).flat_map(|items| check.leaves(items));
         let mut forms = items.chain(leaves.iter().copied());
@@ -167,7 +172,9 @@ impl Rereading<'_> {
 
 /// Whether the value was one for a list, which it is not by itself.
 fn was_put_in_list(fit: &Coerced<'_>) -> bool {
-    let is_list = |note: &Note| note.flag == Flag::Coerced(Coercion::List) && matches!(note.place.as_str(), "" | WRAPPER);
+    let is_list = |note: &Note| {
+        note.flag == Flag::Coerced(Coercion::List) && matches!(note.place.as_str(), "" | WRAPPER)
+    };
     fit.notes.iter().any(is_list)
 }
 

@@ -3,6 +3,7 @@
 //! A value that conforms is never changed, and what comes out always conforms. Where two values could be meant, the
 //! answer is refused, with both named.
 
+mod answer;
 mod choice;
 mod fit;
 mod list;
@@ -13,11 +14,12 @@ mod union;
 
 use serde_json::Value;
 
-use super::check::{Check, Judge, Place};
+use super::check::{Check, Place};
 use super::reader::Json;
 use crate::flag::{Coercion, Flag, Note};
 use crate::validate::Violation;
 
+pub(super) use self::answer::{Reread, reread, told};
 use self::fit::Fitter;
 
 /// A value that conforms, and what was changed to make it so.
@@ -31,19 +33,17 @@ pub(crate) struct Coerced<'t> {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Misfit(pub(crate) Option<Violation>);
 
-/// Makes `value`, which stands at `place`, conform to `schema`, a part of `root`.
+/// Makes `value`, which stands at `place`, conform to `schema`. The check counts the work.
 ///
 /// # Errors
 /// It conforms to no form of it, or to several.
 pub(crate) fn coerce<'t>(
-    root: &Value,
+    check: &Check<'_>,
     schema: &Value,
-    judge: Judge,
     value: &Json<'t>,
     place: &Place<'_>,
 ) -> Result<Coerced<'t>, Misfit> {
-    let check = Check::new(root, judge, value);
-    let fit = Fitter::new(&check).fit(schema, value, place, 0)?;
+    let fit = Fitter::new(check).fit(schema, value, place, 0)?;
     let (json, changes) = match fit {
         None => (value.clone(), Vec::new()),
         Some(changed) => (changed.json, changed.changes),

@@ -2,11 +2,15 @@ use proptest::prelude::*;
 use serde_json::json;
 
 use super::*;
-use crate::output::check::Decimal;
+use crate::output::check::{Decimal, Judge};
+
+fn coerced<'t>(schema: &Value, value: &Json<'t>) -> Result<Coerced<'t>, Misfit> {
+    coerce(&Check::new(schema, Judge::Type, [value]), schema, value, &Place::WHOLE)
+}
 
 /// What a value becomes, with the flags and their places; or why not.
 fn of(schema: &Value, value: &Value) -> Result<(Value, Vec<String>), String> {
-    match coerce(schema, schema, Judge::Type, &Json::from(value), &Place::WHOLE) {
+    match coerced(schema, &Json::from(value)) {
         Ok(Coerced { json, notes }) => {
             let said = notes.iter().map(|note| {
                 let Flag::Coerced(coercion) = note.flag else { panic!("{note:?}") };
@@ -282,7 +286,7 @@ proptest! {
     #[test]
     fn a_value_that_conforms_is_never_changed((schema, value) in conforming()) {
         let json = Json::from(&value);
-        let same = coerce(&schema, &schema, Judge::Type, &json, &Place::WHOLE).unwrap();
+        let same = coerced(&schema, &json).unwrap();
         prop_assert_eq!(same, Coerced { json, notes: Vec::new() });
     }
 
@@ -293,10 +297,10 @@ proptest! {
     ) {
         let written = carelessly(&value, &mut how.into_iter());
         let written = Json::from(&written);
-        if let Ok(first) = coerce(&schema, &schema, Judge::Type, &written, &Place::WHOLE) {
-            prop_assert!(Check::new(&schema, Judge::Type, &first.json).fits(&schema, &first.json));
+        if let Ok(first) = coerced(&schema, &written) {
+            prop_assert!(Check::new(&schema, Judge::Type, [&first.json]).fits(&schema, &first.json));
             prop_assert_eq!(first.notes.is_empty(), first.json == written);
-            let again = coerce(&schema, &schema, Judge::Type, &first.json, &Place::WHOLE);
+            let again = coerced(&schema, &first.json);
             prop_assert_eq!(again, Ok(Coerced { json: first.json.clone(), notes: Vec::new() }));
         }
     }
@@ -306,7 +310,7 @@ proptest! {
         for kind in ["integer", "number"] {
             let schema = json!({"type": kind});
             let value = Json::String(text.as_str().into());
-            if let Ok(number) = coerce(&schema, &schema, Judge::Type, &value, &Place::WHOLE) {
+            if let Ok(number) = coerced(&schema, &value) {
                 let digits = number.json.to_string();
                 prop_assert_eq!(Decimal::parse(&digits), Decimal::parse(&text));
             }

@@ -1,4 +1,4 @@
-//! The values found in a text, of which only one may be left.
+//! The values found in a text, of which only one may be left, unless all are wanted.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -10,10 +10,15 @@ use super::find::{Found, Search, trimmed};
 use super::repair::{Parsed, Repairs};
 use crate::flag::{Flag, Note};
 
+/// More values side by side than this are no answer.
+const MOST: usize = 10_000;
+
 /// The values found so far.
 pub(super) struct Candidates<'t, 'f> {
     search: Search<'t, 'f>,
     wanted: Option<Candidate<'t>>,
+    /// Those after the first, where all are wanted.
+    further: Vec<Candidate<'t>>,
     /// Where the first list is where an object is wanted, so that the error can say so.
     unwanted: Option<usize>,
     /// What is wrong with the first text that was perhaps meant as JSON.
@@ -33,7 +38,7 @@ struct Candidate<'t> {
 
 impl<'t, 'f> Candidates<'t, 'f> {
     pub(super) fn new(search: Search<'t, 'f>) -> Self {
-        Candidates { search, wanted: None, unwanted: None, doubtful: None }
+        Candidates { search, wanted: None, further: Vec::new(), unwanted: None, doubtful: None }
     }
 
     /// Adds a part of the text that is JSON.
@@ -80,17 +85,25 @@ impl<'t, 'f> Candidates<'t, 'f> {
             self.unwanted.get_or_insert(begin);
             return Ok(());
         }
-        let Some(first) = &mut self.wanted else {
-            let inner = json.get(1..json.len() - 1).map_or("", str::trim);
-            let mention = inner.is_empty() && flags.contains(&Flag::InProse);
-            self.wanted = Some(Candidate { begin, json, repairs, flags, mention, value: None });
-            return Ok(());
-        };
-        if first.is(&json) {
-            return Ok(());
+        match &mut self.wanted {
+            Some(first) if !self.search.every => {
+                if first.is(&json) {
+                    return Ok(());
+                }
+                let place = |at| place(self.search.text, at);
+                return Err(ReadError::Ambiguous { first: place(first.begin), second: place(begin) });
+            }
+            Some(_) if self.further.len() >= MOST => return Err(ReadError::Tangled),
+            _ => {}
         }
-        let place = |at| place(self.search.text, at);
-        Err(ReadError::Ambiguous { first: place(first.begin), second: place(begin) })
+        let inner = json.get(1..json.len() - 1).map_or("", str::trim);
+        let mention = inner.is_empty() && flags.contains(&Flag::InProse);
+        let candidate = Candidate { begin, json, repairs, flags, mention, value: None };
+        match &self.wanted {
+            None => self.wanted = Some(candidate),
+            Some(_) => self.further.push(candidate),
+        }
+        Ok(())
     }
 
     /// Notes what is wrong with a text that was perhaps not meant as JSON.
@@ -105,6 +118,18 @@ impl<'t, 'f> Candidates<'t, 'f> {
     /// How many are there is not asked, only whether one came.
     pub(super) fn len(&self) -> usize {
         usize::from(self.wanted.is_some()) + usize::from(self.unwanted.is_some())
+    }
+
+    /// All that were found; none, if the text has nothing that was perhaps meant as JSON.
+    pub(super) fn every(self) -> Result<Vec<Found<'t>>, ReadError> {
+        let text = self.search.text;
+        match (self.wanted, self.doubtful) {
+            (None, Some(doubt)) => Err(doubt),
+            (first, _) => {
+                let all = first.into_iter().chain(self.further).filter(|one| !one.mention);
+                Ok(all.map(|one| Found { notes: one.notes(text), json: one.json }).collect())
+            }
+        }
     }
 
     /// The one that was found.

@@ -39,6 +39,8 @@ pub(super) struct Search<'t, 'f> {
     pub(super) text: &'t str,
     pub(super) wanted: Wanted,
     pub(super) fuel: &'f Fuel,
+    /// All values are wanted, though they differ.
+    pub(super) every: bool,
 }
 
 /// The one JSON value of `text`: the whole text, else the value in its code fences, else the one in its prose.
@@ -54,23 +56,67 @@ pub(super) fn find_json(text: &str, wanted: Wanted) -> Result<Found<'_>, ReadErr
             Ok(Found { json: Cow::Borrowed(whole), notes: Vec::new() })
         };
     }
+    let (mut found, thought) = looked_for(text, wanted, false, |candidates| candidates.only())?;
+    found.notes.splice(0..0, thought);
+    Ok(found)
+}
+
+/// All values of `text`, in the places where one is looked for; none, if it has nothing like JSON.
+///
+/// # Errors
+/// JSON that is broken or incomplete.
+pub(super) fn find_every(text: &str, repaired: bool) -> Result<Vec<Found<'_>>, ReadError> {
+    let whole = trimmed(text);
+    if is_json(whole) {
+        return Ok(vec![Found { json: Cow::Borrowed(whole), notes: Vec::new() }]);
+    }
+    let wanted = Wanted { object: false, repaired };
+    let (mut found, thought) = looked_for(text, wanted, true, |candidates| candidates.every())?;
+    found.iter_mut().for_each(|one| drop(one.notes.splice(0..0, thought.clone())));
+    Ok(found)
+}
+
+/// The text without thoughts, and a note of them.
+///
+/// # Errors
+/// Thoughts that never end.
+pub(crate) fn without_thoughts(text: &str) -> Result<(String, Option<Note>), ReadError> {
+    if text.len() > LONGEST {
+        return Err(ReadError::TooLong);
+    }
+    let wanted = Wanted { object: false, repaired: false };
+    let fuel = Fuel::of(text);
+    let (parts, thought) = thinking::left_out(Search { text, wanted, fuel: &fuel, every: false })?;
+    let said: Vec<&str> = parts.into_iter().map(|part| &text[part]).collect();
+    Ok((said.join("\n"), thought.then(|| after_thinking(text))))
+}
+
+fn after_thinking(text: &str) -> Note {
+    Note { flag: Flag::AfterThinking, place: place(text, 0).to_string(), times: 1 }
+}
+
+/// What `take` makes of the candidates in a text that is no JSON as a whole, and a note of thoughts.
+fn looked_for<'t, T>(
+    text: &'t str,
+    wanted: Wanted,
+    every: bool,
+    take: impl FnOnce(Candidates<'t, '_>) -> Result<T, ReadError>,
+) -> Result<(T, Option<Note>), ReadError> {
     if text.len() > LONGEST {
         return Err(ReadError::TooLong);
     }
     let fuel = Fuel::of(text);
-    let search = Search { text, wanted, fuel: &fuel };
+    let search = Search { text, wanted, fuel: &fuel, every };
     let (parts, thought) = thinking::left_out(search)?;
-    let mut found = around_thoughts(search, &parts)?;
-    if thought {
-        found
-            .notes
-            .insert(0, Note { flag: Flag::AfterThinking, place: place(text, 0).to_string(), times: 1 });
-    }
-    Ok(found)
+    let found = take(around_thoughts(search, &parts)?)?;
+    Ok((found, thought.then(|| after_thinking(text))))
 }
 
-/// The value in the parts of the text that are not thoughts.
-fn around_thoughts<'t>(search: Search<'t, '_>, parts: &[Range<usize>]) -> Result<Found<'t>, ReadError> {
+/// The values in the parts of the text that are not thoughts.
+fn around_thoughts<'t, 'f>(
+    search: Search<'t, 'f>,
+    parts: &[Range<usize>],
+) -> Result<Candidates<'t, 'f>, ReadError> {
     let text = search.text;
     let mut candidates = Candidates::new(search);
     if let [part] = parts
@@ -80,7 +126,7 @@ fn around_thoughts<'t>(search: Search<'t, '_>, parts: &[Range<usize>]) -> Result
     {
         let begin = offset(text, rest);
         candidates.add_json(begin..begin + rest.len(), &Repairs::default(), &[])?;
-        return candidates.only();
+        return Ok(candidates);
     }
     for part in parts {
         fence::search(search, part.clone(), &mut candidates)?;
@@ -90,7 +136,7 @@ fn around_thoughts<'t>(search: Search<'t, '_>, parts: &[Range<usize>]) -> Result
             prose::search(search, part.clone(), false, &mut candidates)?;
         }
     }
-    if parts.is_empty() { Err(nothing("")) } else { candidates.only() }
+    if parts.is_empty() { Err(nothing("")) } else { Ok(candidates) }
 }
 
 /// The text without white space, byte order marks and zero-width characters around it.

@@ -41,8 +41,14 @@ pub(super) fn search<'t>(
             Err(fault) => {
                 candidates.doubt(|| faulty(search.text, begin, &fault));
                 let pairs = pairs.get_or_insert_with(|| pairs_in(text, part.start));
-                let closer = pairs.binary_search_by_key(&begin, |pair| pair.0 as usize);
-                let closer = closer.map_or(begin, |at| pairs[at].1 as usize);
+                let closer = match pairs.binary_search_by_key(&begin, |pair| pair.0 as usize) {
+                    Ok(at) => pairs[at].1 as usize,
+                    // What follows may be a part of what it opened.
+                    Err(_) if text[begin..].starts_with('{') => {
+                        return Err(faulty(search.text, begin, &fault));
+                    }
+                    Err(_) => begin,
+                };
                 // Never before the place of the error, so that no part of the text is parsed again and again.
                 at = super::error::boundary(text, (closer + 1).max(fault.reached));
             }

@@ -59,7 +59,7 @@ pub(super) fn is_mentioned(text: &str) -> bool {
 
 /// Where the JSON ends that begins before `tag` and ends behind it. `scanned`: from where JSON is looked for.
 fn json_over(search: Search<'_, '_>, scanned: &mut usize, tag: usize) -> Result<Option<usize>, ReadError> {
-    let Search { text, wanted, fuel } = search;
+    let Search { text, wanted, fuel, .. } = search;
     while *scanned < tag {
         let Some(begin) = text[*scanned..tag].find(['{', '[']).map(|found| *scanned + found) else {
             *scanned = tag;
