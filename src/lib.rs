@@ -593,6 +593,9 @@ pub use llmnode_macros::step;
 pub use llmnode_macros::flow;
 
 /// The snippets of the documentation's pages, as doctests.
+#[cfg(doctest)]
+#[doc = include_str!("../docs/coercion.md")]
+mod coercion {}
 #[cfg(all(doctest, feature = "journal"))]
 #[doc = include_str!("../docs/durability.md")]
 mod durability {}

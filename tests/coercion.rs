@@ -275,3 +275,53 @@ async fn coercion_of_raw_text_is_an_error_of_the_call() {
     let error = run.call(&Say).settings(Settings::new().coerce(true)).await.unwrap_err();
     assert_eq!(error.category(), Category::ConfigError);
 }
+
+const PAGE: &str = include_str!("../docs/coercion.md");
+
+/// The rows of the table with this first line, each cell without its backticks.
+fn table(head: &str) -> Vec<Vec<String>> {
+    let (_, table) = PAGE.split_once(head).unwrap();
+    let rows = table.lines().skip(1).take_while(|line| line.starts_with('|'));
+    let cell = |cell: &str| cell.trim().trim_matches('`').to_owned();
+    rows.map(|row| row.trim_matches('|').split(" | ").map(cell).collect()).collect()
+}
+
+fn conforming(schema: &str, text: &str) -> Result<(String, String), String> {
+    // As a type has it: a number with a point is no integer.
+    let schema = OutputSchema::from_value("row", serde_json::from_str(schema).unwrap());
+    let reading = Reader::new().coerce(true).conforming(text, &schema).map_err(|error| error.to_string())?;
+    let flags: Vec<String> = reading
+        .notes
+        .iter()
+        .map(|note| match json!(note.flag) {
+            serde_json::Value::Object(kind) => kind["coerced"].as_str().unwrap().to_owned(),
+            flag => flag.as_str().unwrap().to_owned(),
+        })
+        .collect();
+    Ok((reading.value.to_string(), flags.join("`, `")))
+}
+
+#[test]
+fn each_row_of_the_page_is_coerced_as_it_says() {
+    let rows = table("| wanted | written | becomes | flag |\n");
+    assert_eq!(rows.len(), 14);
+    for row in rows.into_iter().chain(table("| wanted | the model's text | becomes | flag |\n")) {
+        let [schema, written, becomes, flag] = &row[..] else { panic!("{row:?}") };
+        if flag == "integer" {
+            let (value, notes) = read::<u8>(written).unwrap();
+            assert_eq!((value.to_string(), notes[0].0), (becomes.clone(), Flag::Coerced(Coercion::Integer)));
+            continue;
+        }
+        assert_eq!(conforming(schema, written), Ok((becomes.clone(), flag.clone())), "{written}");
+    }
+}
+
+#[test]
+fn each_row_of_the_page_is_refused_as_it_says() {
+    let rows = table("| wanted | written | why |\n");
+    assert_eq!(rows.len(), 12);
+    for row in rows {
+        let [schema, written, _] = &row[..] else { panic!("{row:?}") };
+        assert!(conforming(schema, written).is_err(), "{written}");
+    }
+}
