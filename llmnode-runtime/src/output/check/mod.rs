@@ -25,9 +25,10 @@ use self::number::number_faults;
 pub(crate) use self::place::Place;
 use self::words::{either, listed, shown, told, types};
 
-/// How many schemas are applied to parts of one answer at most, beside one for each part that it has, and how deep within
+/// How many schemas are applied to parts of one answer at most, beside some for each part that it has, and how deep within
 /// one another. What needs more cannot be checked: unions nested in recursion would take for ever.
-const WORK: u64 = 200_000;
+const WORK: u64 = 50_000;
+const WORK_OF_A_PART: u64 = 32;
 const DEPTH: u32 = 320;
 /// How many violations are told of one answer at most.
 const MOST: usize = 50;
@@ -114,6 +115,8 @@ pub(crate) struct Check<'s> {
     judge: Judge,
     work: Cell<u64>,
     exhausted: Cell<bool>,
+    /// Whether the first fault is enough.
+    brief: Cell<bool>,
 }
 
 impl<'s> Check<'s> {
@@ -123,8 +126,9 @@ impl<'s> Check<'s> {
         judge: Judge,
         values: impl IntoIterator<Item = &'j Json<'t>>,
     ) -> Self {
-        let work = Cell::new(values.into_iter().map(parts).fold(WORK, u64::saturating_add));
-        Check { root, judge, work, exhausted: Cell::new(false) }
+        let parts = values.into_iter().map(parts).fold(0, u64::saturating_add);
+        let work = Cell::new(WORK.saturating_add(parts.saturating_mul(WORK_OF_A_PART)));
+        Check { root, judge, work, exhausted: Cell::new(false), brief: Cell::new(false) }
     }
 
     pub(crate) fn root(&self) -> &'s Value {
@@ -133,12 +137,20 @@ impl<'s> Check<'s> {
 
     /// Whether a value is what this part of the schema says.
     pub(crate) fn fits(&self, schema: &Value, value: &Json<'_>) -> bool {
-        self.apply(schema, value, &Place::WHOLE, 0).is_empty() && self.ends()
+        let brief = self.brief.replace(true);
+        let found = self.apply(schema, value, &Place::WHOLE, 0);
+        self.brief.set(brief);
+        found.is_empty() && self.ends()
     }
 
     /// Whether everything was looked at.
     pub(crate) fn ends(&self) -> bool {
         !self.exhausted.get()
+    }
+
+    /// Whether no more faults are looked for.
+    fn is_enough(&self, found: &[Fault]) -> bool {
+        found.len() > MOST || (self.brief.get() && !found.is_empty())
     }
 
     pub(crate) fn spend(&self, work: u64, depth: u32) -> bool {
@@ -172,6 +184,9 @@ impl<'s> Check<'s> {
         found.extend(
             unlisted(node, value).map(|allowed| Fault::at(place, not_allowed(value)).allowed(allowed)),
         );
+        if self.is_enough(&found) {
+            return found;
+        }
         match value {
             Json::Number(digits) => {
                 found.extend(number_faults(node, digits).map(|fault| Fault::bound(place, fault)));
@@ -184,7 +199,9 @@ impl<'s> Check<'s> {
             Json::Object(members) => self.object(node, members, place, depth, &mut found),
             Json::Null | Json::Bool(_) => {}
         }
-        self.combined(node, value, place, depth, &mut found);
+        if !self.is_enough(&found) {
+            self.combined(node, value, place, depth, &mut found);
+        }
         found.truncate(MOST);
         found
     }
@@ -200,7 +217,7 @@ impl<'s> Check<'s> {
         found.extend(count_fault(node, "minItems", "maxItems", items.len() as u64, "items", place));
         let prefix = list(node, "prefixItems");
         for (index, item) in items.iter().enumerate().take_while(|_| self.ends()) {
-            if found.len() > MOST {
+            if self.is_enough(found) {
                 break;
             }
             if let Some(schema) = prefix.get(index).or_else(|| node.get("items")) {
@@ -230,7 +247,7 @@ impl<'s> Check<'s> {
             }
         }
         for (name, value) in members.iter().take_while(|_| self.ends()) {
-            if found.len() > MOST {
+            if self.is_enough(found) {
                 break;
             }
             if self.stands_for_absent(node, name, value) {

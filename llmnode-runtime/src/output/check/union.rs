@@ -32,6 +32,7 @@ impl<'s> Check<'s> {
             outcomes.push(outcome);
         }
         match outcomes.iter().filter(|outcome| outcome.is_empty()).count() {
+            0 if self.brief.get() => outcomes.into_iter().next().unwrap_or_default(),
             0 => self.meant(forms, outcomes, value, place),
             fits if fits > 1 && alone => {
                 vec![Fault::at(place, format!("fits {fits} of the forms of which it may have one"))]

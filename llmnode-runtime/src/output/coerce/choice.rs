@@ -4,7 +4,7 @@ use serde_json::{Map, Value};
 
 use super::super::check::{Place, list, same};
 use super::super::reader::Json;
-use super::fit::{Changed, Fit, Fitter, Tier, misfit, only, two};
+use super::fit::{At, Changed, Fit, Fitter, Tier, Tried, misfit, only, two};
 use super::mention::mentioned;
 use crate::flag::Coercion;
 
@@ -15,9 +15,15 @@ impl Fitter<'_, '_> {
         node: &Map<String, Value>,
         value: &Json<'t>,
         place: &Place<'_>,
-        depth: u32,
+        at: At,
     ) -> Fit<'t> {
         let allowed = node.get("const").map(std::slice::from_ref).unwrap_or_else(|| list(node, "enum"));
+        if let (Json::Array(items), true) = (value, at.tries(Tried::Shape)) {
+            return self.single(&Value::Object(node.clone()), items, place, at);
+        }
+        if !at.tries(Tried::Direct) {
+            return misfit();
+        }
         if allowed.iter().any(|one| Json::from(one) == *value) {
             return Ok(None);
         }
@@ -48,7 +54,6 @@ impl Fitter<'_, '_> {
                 found.push(self.name(allowed, text, place));
                 only(found, place)
             }
-            Json::Array(items) => self.single(&Value::Object(node.clone()), items, place, depth),
             _ => misfit(),
         }
     }

@@ -8,11 +8,60 @@ use super::{Change, Misfit};
 use crate::flag::Coercion;
 use crate::validate::Violation;
 
-/// How deep parts of a schema are applied within one another. A type that contains itself would take for ever to be put
-/// around a value.
-const DEPTH: u32 = 320;
-/// What putting something around a value, or taking it off, costs of the depth: few at one place are meant.
-pub(super) const SHAPE: u32 = 60;
+/// How deep parts of a schema are applied within one another, and how much is put around one value or taken off it. A
+/// type that contains itself would take for ever.
+const DEEPEST: u32 = 320;
+const SHAPES: u8 = 2;
+
+/// How far the way to a value has led, and what is tried at its end.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct At {
+    deep: u32,
+    shapes: u8,
+    tried: Tried,
+}
+
+/// What is tried to make a value fit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Tried {
+    /// To leave it where it is; and if that fails, to put something around it or take it off.
+    All,
+    /// Only the former.
+    Direct,
+    /// Only the latter.
+    Shape,
+}
+
+impl At {
+    pub(super) const BEGIN: At = At { deep: 0, shapes: 0, tried: Tried::All };
+
+    /// The same value by another part of the schema.
+    pub(super) fn here(self) -> At {
+        At { deep: self.deep + 1, ..self }
+    }
+
+    /// A value within this one.
+    pub(super) fn within(self) -> At {
+        At { deep: self.deep + 1, ..At::BEGIN }
+    }
+
+    /// The same value with something around it or taken off.
+    pub(super) fn shaped(self) -> At {
+        At { deep: self.deep + 1, shapes: self.shapes + 1, tried: Tried::All }
+    }
+
+    pub(super) fn trying(self, tried: Tried) -> At {
+        At { tried, ..self }
+    }
+
+    pub(super) fn tries(self, tried: Tried) -> bool {
+        (self.tried == Tried::All || self.tried == tried) && (tried != Tried::Shape || self.shapes < SHAPES)
+    }
+
+    pub(super) fn tries_all(self) -> bool {
+        self.tried == Tried::All
+    }
+}
 
 /// A value that was changed.
 #[derive(Clone, Debug, PartialEq)]
@@ -64,8 +113,8 @@ impl<'c, 's> Fitter<'c, 's> {
         Fitter { check }
     }
 
-    pub(super) fn fit<'t>(&self, schema: &Value, value: &Json<'t>, place: &Place<'_>, depth: u32) -> Fit<'t> {
-        if depth > DEPTH || !self.check.spend(1, 0) {
+    pub(super) fn fit<'t>(&self, schema: &Value, value: &Json<'t>, place: &Place<'_>, at: At) -> Fit<'t> {
+        if at.deep > DEEPEST || !self.check.spend(1, 0) {
             return misfit();
         }
         let node = match schema {
@@ -75,22 +124,22 @@ impl<'c, 's> Fitter<'c, 's> {
         };
         if let Some(reference) = node.get("$ref").and_then(Value::as_str) {
             return match target(self.check.root(), reference) {
-                Some(schema) => self.fit(schema, value, place, depth + 1),
+                Some(schema) => self.fit(schema, value, place, at.here()),
                 None => misfit(),
             };
         }
         let forms = list(node, "anyOf").iter().chain(list(node, "oneOf"));
         if node.contains_key("anyOf") || node.contains_key("oneOf") {
             let forms: Vec<&Value> = forms.collect();
-            return self.union(&forms, schema, value, place, depth);
+            return self.union(&forms, schema, value, place, at);
         }
         if node.contains_key("const") || node.contains_key("enum") {
-            return self.choice(node, value, place, depth);
+            return self.choice(node, value, place, at);
         }
         match types(node).as_slice() {
             [] => self.as_it_is(schema, value),
-            [kind] => self.kind(kind, node, value, place, depth),
-            kinds => self.kinds(kinds, node, value, place, depth),
+            [kind] => self.kind(kind, node, value, place, at),
+            kinds => self.kinds(kinds, node, value, place, at),
         }
     }
 
@@ -106,28 +155,34 @@ impl<'c, 's> Fitter<'c, 's> {
         node: &Map<String, Value>,
         value: &Json<'t>,
         place: &Place<'_>,
-        depth: u32,
+        at: At,
     ) -> Fit<'t> {
-        let direct = match (kind, value) {
-            ("object", Json::Object(members)) => self.object(node, members, place, depth),
-            ("array", Json::Array(items)) => return self.array(node, items, place, depth),
-            (kind, value) if self.check.is_type(kind, value) => return Ok(None),
-            _ => self.scalar(kind, value, place),
+        if at.tries(Tried::Direct) {
+            let direct = match (kind, value) {
+                ("object", Json::Object(members)) => self.object(node, members, place, at),
+                ("array", Json::Array(items)) => self.array(node, items, place, at),
+                (kind, value) if self.check.is_type(kind, value) => Ok(None),
+                _ => self.scalar(kind, value, place),
+            };
+            if !matches!(direct, Err(Misfit(None))) {
+                return direct;
+            }
+        }
+        if !at.tries(Tried::Shape) || *value == Json::Null {
+            return misfit();
+        }
+        let put = match kind {
+            "array" => self.one_for_list(node, value, place, at),
+            "object" => self.bare_member(node, value, place, at),
+            _ => misfit(),
         };
-        if !matches!(direct, Err(Misfit(None))) || *value == Json::Null {
-            return direct;
-        }
-        let mut found = Vec::new();
-        match kind {
-            "array" => found.push(self.one_for_list(node, value, place, depth)),
-            "object" => found.push(self.bare_member(node, value, place, depth)),
-            _ => {}
-        }
-        if let Json::Array(items) = value {
-            let schema = Value::Object(node.clone());
-            found.push(self.single(&schema, items, place, depth));
-        }
-        only(found, place)
+        let taken = match value {
+            Json::Array(items) if kind != "array" => {
+                self.single(&Value::Object(node.clone()), items, place, at)
+            }
+            _ => misfit(),
+        };
+        only(vec![put, taken], place)
     }
 }
 

@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 use super::super::check::{Place, list};
 use super::super::reader::Json;
 use super::Misfit;
-use super::fit::{Changed, Fit, Fitter, SHAPE, Tier, misfit};
+use super::fit::{At, Changed, Fit, Fitter, Tier, misfit};
 use crate::flag::Coercion;
 
 impl Fitter<'_, '_> {
@@ -14,7 +14,7 @@ impl Fitter<'_, '_> {
         node: &Map<String, Value>,
         items: &[Json<'t>],
         place: &Place<'_>,
-        depth: u32,
+        at: At,
     ) -> Fit<'t> {
         let prefix = list(node, "prefixItems");
         let mut changes = Vec::new();
@@ -22,7 +22,7 @@ impl Fitter<'_, '_> {
         let mut why = None;
         for (index, item) in items.iter().enumerate() {
             let schema = prefix.get(index).or_else(|| node.get("items"));
-            match schema.map_or(Ok(None), |schema| self.fit(schema, item, &place.item(index), depth + 1)) {
+            match schema.map_or(Ok(None), |schema| self.fit(schema, item, &place.item(index), at.within())) {
                 Ok(None) => fitted.push(item.clone()),
                 Ok(Some(changed)) => {
                     changes.extend(changed.changes);
@@ -45,7 +45,7 @@ impl Fitter<'_, '_> {
         node: &Map<String, Value>,
         value: &Json<'t>,
         place: &Place<'_>,
-        depth: u32,
+        at: At,
     ) -> Fit<'t> {
         let Some(schema) = node.get("items").filter(|_| list(node, "prefixItems").is_empty()) else {
             return misfit();
@@ -53,7 +53,7 @@ impl Fitter<'_, '_> {
         if matches!(value, Json::Array(_)) || !self.knows_all(schema, value) {
             return misfit();
         }
-        Ok(Some(match self.fit(schema, value, &place.item(0), depth + SHAPE)? {
+        Ok(Some(match self.fit(schema, value, &place.item(0), at.shaped())? {
             None => Changed::new(Json::Array(vec![value.clone()]), Coercion::List, place, Tier::Shape),
             Some(inner) => {
                 let json = Json::Array(vec![inner.json.clone()]);
@@ -68,13 +68,13 @@ impl Fitter<'_, '_> {
         schema: &Value,
         items: &[Json<'t>],
         place: &Place<'_>,
-        depth: u32,
+        at: At,
     ) -> Fit<'t> {
         let [item] = items else { return misfit() };
         if !self.knows_all(schema, item) {
             return misfit();
         }
-        Ok(Some(match self.fit(schema, item, place, depth + SHAPE)? {
+        Ok(Some(match self.fit(schema, item, place, at.shaped())? {
             None => Changed::new(item.clone(), Coercion::Single, place, Tier::Shape),
             Some(inner) => {
                 let json = inner.json.clone();

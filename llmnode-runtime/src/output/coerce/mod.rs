@@ -20,7 +20,7 @@ use crate::flag::{Coercion, Flag, Note};
 use crate::validate::Violation;
 
 pub(super) use self::answer::{Reread, reread, told};
-use self::fit::Fitter;
+use self::fit::{At, Fitter};
 
 /// A value that conforms, and what was changed to make it so.
 #[derive(Clone, Debug, PartialEq)]
@@ -43,8 +43,11 @@ pub(crate) fn coerce<'t>(
     value: &Json<'t>,
     place: &Place<'_>,
 ) -> Result<Coerced<'t>, Misfit> {
-    let fit = Fitter::new(check).fit(schema, value, place, 0)?;
-    let (json, changes) = match fit {
+    let fit = Fitter::new(check).fit(schema, value, place, At::BEGIN);
+    if !check.ends() {
+        return Err(Misfit(None));
+    }
+    let (json, changes) = match fit? {
         None => (value.clone(), Vec::new()),
         Some(changed) => (changed.json, changed.changes),
     };

@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 
 use super::super::check::{Place, list, member_schema, properties};
 use super::super::reader::Json;
-use super::fit::{Changed, Fit, Fitter, SHAPE, Tier, misfit};
+use super::fit::{At, Changed, Fit, Fitter, Tier, misfit};
 use super::{Change, Misfit};
 use crate::flag::Coercion;
 
@@ -18,7 +18,7 @@ impl Fitter<'_, '_> {
         node: &Map<String, Value>,
         members: &Members<'t>,
         place: &Place<'_>,
-        depth: u32,
+        at: At,
     ) -> Fit<'t> {
         let mut changes = Vec::new();
         let mut fitted = Vec::with_capacity(members.len());
@@ -27,7 +27,7 @@ impl Fitter<'_, '_> {
             let schema = member_schema(node, name);
             let fit = match schema {
                 Some(_) if self.check.stands_for_absent(node, name, value) => Ok(None),
-                Some(schema) => self.fit(schema, value, &place.member(name), depth + 1),
+                Some(schema) => self.fit(schema, value, &place.member(name), at.within()),
                 None => Ok(None),
             };
             match fit {
@@ -63,19 +63,20 @@ impl Fitter<'_, '_> {
         node: &Map<String, Value>,
         value: &Json<'t>,
         place: &Place<'_>,
-        depth: u32,
+        at: At,
     ) -> Fit<'t> {
         let mut named = properties(node).into_iter().flatten();
         let (Some((name, schema)), None) = (named.next(), named.next()) else { return misfit() };
         let is_it = |value: &Json<'t>| matches!(value, Json::Object(members) if members.iter().any(|(key, _)| key == name));
         if node.get("additionalProperties").is_some_and(|schema| *schema != Value::Bool(false))
+            || list(node, "required").iter().any(|required| required != name)
             || is_it(value)
             || !self.knows_all(schema, value)
         {
             return misfit();
         }
         let wrap = |json| Json::Object(vec![(Cow::Owned(name.clone()), json)]);
-        Ok(Some(match self.fit(schema, value, &place.member(name), depth + SHAPE)? {
+        Ok(Some(match self.fit(schema, value, &place.member(name), at.shaped())? {
             None => Changed::new(wrap(value.clone()), Coercion::Member, place, Tier::Shape),
             Some(inner) => {
                 let json = wrap(inner.json.clone());

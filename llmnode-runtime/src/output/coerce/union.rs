@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 use super::super::check::Place;
 use super::super::reader::Json;
 use super::Misfit;
-use super::fit::{Changed, Fit, Fitter, only};
+use super::fit::{At, Changed, Fit, Fitter, Tried, only};
 
 impl Fitter<'_, '_> {
     pub(super) fn union<'t>(
@@ -14,13 +14,12 @@ impl Fitter<'_, '_> {
         whole: &Value,
         value: &Json<'t>,
         place: &Place<'_>,
-        depth: u32,
+        at: At,
     ) -> Fit<'t> {
         if self.check.fits(whole, value) {
             return Ok(None);
         }
-        let found = forms.iter().map(|form| self.fit(form, value, place, depth + 1)).collect();
-        nearest(found, place)
+        self.nearest(place, at, |at| forms.iter().map(|form| self.fit(form, value, place, at)).collect())
     }
 
     /// A schema of several types is a union of them.
@@ -30,14 +29,27 @@ impl Fitter<'_, '_> {
         node: &Map<String, Value>,
         value: &Json<'t>,
         place: &Place<'_>,
-        depth: u32,
+        at: At,
     ) -> Fit<'t> {
-        let of_kind = |kind: &&str| {
+        let of_kind = |kind: &str, at: At| {
             let mut node = node.clone();
-            node.insert("type".to_owned(), Value::String((*kind).to_owned()));
-            self.kind(kind, &node, value, place, depth + 1)
+            node.insert("type".to_owned(), Value::String(kind.to_owned()));
+            self.kind(kind, &node, value, place, at)
         };
-        nearest(kinds.iter().map(of_kind).collect(), place)
+        self.nearest(place, at, |at| kinds.iter().map(|kind| of_kind(kind, at)).collect())
+    }
+
+    /// The one value among those that the forms come to: something is put around it or taken off only if nothing else
+    /// makes it fit.
+    fn nearest<'t>(&self, place: &Place<'_>, at: At, forms: impl Fn(At) -> Vec<Fit<'t>>) -> Fit<'t> {
+        let at = at.here();
+        if !at.tries_all() {
+            return nearest(forms(at), place);
+        }
+        match nearest(forms(at.trying(Tried::Direct)), place) {
+            Err(Misfit(None)) => nearest(forms(at.trying(Tried::Shape)), place),
+            found => found,
+        }
     }
 }
 
