@@ -41,7 +41,7 @@ impl Around {
     /// What stands around the value at `begin..end`.
     ///
     /// # Errors
-    /// The value seems to go on behind its end.
+    /// The value seems to go on behind its end, or to be a part of another one.
     pub(super) fn of(
         text: &str,
         begin: usize,
@@ -49,7 +49,10 @@ impl Around {
         lead: &Lead,
         search: Search<'_, '_>,
     ) -> Result<Around, ReadError> {
-        if let Some(at) = goes_on(text, begin, end) {
+        if is_item(&text[..begin]) {
+            return Err(ReadError::Part { at: place(search.text, begin) });
+        }
+        if let Some(at) = goes_on(text, begin, end).or_else(|| closes_more(text, begin, end)) {
             return Err(ReadError::GoesOn { at: place(search.text, at) });
         }
         let in_prose = Around { repairs: Repairs::default(), in_prose: true };
@@ -115,11 +118,25 @@ fn goes_on(text: &str, begin: usize, end: usize) -> Option<usize> {
         None => (line, false),
     };
     let at = text.len() - rest.len();
-    if rest.starts_with('"') && at > end {
+    if (rest.starts_with('"') && at > end) || (comma && rest.starts_with(['{', '['])) {
         return Some(at);
     }
     let name = rest.trim_start_matches(|c: char| c.is_alphanumeric() || c == '_');
     (comma && name.len() < rest.len() && name.trim_start_matches(' ').starts_with(':')).then_some(at)
+}
+
+/// Where brackets are closed that nothing opened, and that may have stood within the value.
+fn closes_more(text: &str, begin: usize, end: usize) -> Option<usize> {
+    let rest = text[end..].trim_start();
+    // With nothing nested in it, no member can have come to another place.
+    let is_nested = || text[begin + 1..end].contains(['{', '[']);
+    (rest.starts_with(['}', ']']) && is_nested()).then(|| text.len() - rest.len())
+}
+
+/// Whether what follows `before` is an item behind another one, though no list was read.
+fn is_item(before: &str) -> bool {
+    let before = before.trim_end().strip_suffix(',');
+    before.is_some_and(|before| before.trim_end().ends_with(['}', ']']))
 }
 
 /// Whether it can close a quotation around the value.

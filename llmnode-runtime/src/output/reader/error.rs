@@ -24,6 +24,8 @@ pub(crate) enum ReadError {
     Syntax { at: Place, what: String, excerpt: String },
     /// Text behind the JSON looks as if the JSON went on.
     GoesOn { at: Place },
+    /// The JSON is an item of something that was not read.
+    Part { at: Place },
     /// `{}` or `[]` among other words.
     Mention { at: Place },
     /// Thoughts that never end.
@@ -68,6 +70,10 @@ impl fmt::Display for ReadError {
             ReadError::GoesOn { at } => write!(
                 f,
                 "the text at {at} follows the JSON as if that went on; answer with one complete JSON value only"
+            ),
+            ReadError::Part { at } => write!(
+                f,
+                "the JSON at {at} seems to be a part of more, which is no JSON; answer with one complete JSON value only"
             ),
             ReadError::Mention { at } => write!(
                 f,

@@ -66,9 +66,15 @@ fn found<'t>(
     fenced: bool,
     candidates: &mut Candidates<'t, '_>,
 ) -> Result<(), ReadError> {
-    let around = Around::of(text, begin, parsed.end, lead, search)?;
+    let is_list = text[begin..].starts_with('[');
+    let is_word = is_list && parsed.repairs.has(Repair::BareString);
+    let around = match Around::of(text, begin, parsed.end, lead, search) {
+        Err(ReadError::Tangled) => return Err(ReadError::Tangled),
+        // Brackets of the prose, not an answer that is broken.
+        Err(_) if is_word || (is_list && search.wanted.object) => return Ok(()),
+        around => around?,
+    };
     // A word in brackets is no list where there are other words.
-    let is_word = text[begin..].starts_with('[') && parsed.repairs.has(Repair::BareString);
     if is_word && around.in_prose && (!fenced || !begins_with_a_string(&text[begin..])) {
         return Ok(());
     }

@@ -114,6 +114,9 @@ fn what_could_lose_or_change_something_is_refused_with_its_place() {
         ("{\"a\": 1}foo", "the text at line 1 column 9 follows the JSON as if that went on"),
         ("{\"a\": 1}, \"b\": 2}", "the text at line 1 column 11 follows the JSON as if that went on"),
         ("{\"a\": \"use \"}\" to close\"}", "as if that went on"),
+        ("{\"a\": {\"b\": 1}, \"c\": 2}}", "line 1 column 24 follows the JSON as if that went on"),
+        ("{\"a\": 1}, {\"a\": 1}", "line 1 column 11 follows the JSON as if that went on"),
+        ("[{]\"a\": 1}, {\"a\": 2}]", "the JSON at line 1 column 13 seems to be a part of more"),
         ("take {} for it", "the empty value at line 1 column 6 among other text is not taken"),
     ] {
         let error = repaired(text).unwrap_err();
@@ -175,7 +178,7 @@ fn a_repaired_value_and_another_one_are_no_answer() {
         "{'a': 1} or {\"a\": 2}",
         "{\"a\": 1} or {'a': 2}",
         "```\n{'a': 1}\n```\n```\n{a: 2}\n```",
-        "{'a': 1}, {'a': 2}",
+        "{'a': 1}\n{'a': 2}",
     ] {
         assert!(repaired(text).unwrap_err().starts_with("two different JSON values"), "{text}");
     }
@@ -186,7 +189,7 @@ fn a_repaired_value_and_another_one_are_no_answer() {
 fn brackets_in_prose_are_no_rivals() {
     for text in [
         "I use {braces}, [the docs](url), [x, y] and {{this}}: {'name': 'a'}",
-        "see [link] list[0] {\"name\": \"a\", }",
+        "see [link]s list[0], {1}, [2]:  {\"name\": \"a\", }",
         "{```json\n{\"name\": \"a\",}\n```}",
     ] {
         assert_eq!(of::<Item>(text).unwrap().value, item("a", 0), "{text}");
