@@ -113,16 +113,36 @@ fn goes_on(text: &str, begin: usize, end: usize) -> Option<usize> {
         return Some(end);
     }
     let line = text[end..].trim_start_matches([' ', '\t']);
-    let (rest, comma) = match line.strip_prefix(',') {
-        Some(rest) => (rest.trim_start(), true),
-        None => (line, false),
-    };
-    let at = text.len() - rest.len();
-    if (rest.starts_with('"') && at > end) || (comma && rest.starts_with(['{', '['])) {
+    let at = text.len() - line.len();
+    if line.starts_with('"') && at > end {
         return Some(at);
     }
-    let name = rest.trim_start_matches(|c: char| c.is_alphanumeric() || c == '_');
-    (comma && name.len() < rest.len() && name.trim_start_matches(' ').starts_with(':')).then_some(at)
+    // Also behind closers too many, and on further lines.
+    let closers = |c: char| c.is_whitespace() || matches!(c, '}' | ']');
+    let behind = text[end..].trim_start_matches(closers);
+    let (rest, comma) = match behind.strip_prefix(',') {
+        Some(rest) => (rest.trim_start(), true),
+        None => (behind, false),
+    };
+    (if comma { is_next(rest) } else { is_key(rest) }).then(|| text.len() - rest.len())
+}
+
+/// Whether a further member or item begins, behind a comma.
+fn is_next(text: &str) -> bool {
+    let name = text.trim_start_matches(|c: char| c.is_alphanumeric() || c == '_');
+    text.starts_with(['"', '\'', '{', '['])
+        || (name.len() < text.len() && name.trim_start_matches(' ').starts_with([':', ']', '}']))
+}
+
+/// Whether a key in quotes and its colon begin, of no more than some words.
+fn is_key(text: &str) -> bool {
+    let Some(text) = text.strip_prefix('"') else {
+        return false;
+    };
+    let end = text.bytes().take(200).position(|byte| matches!(byte, b'"' | b'\n'));
+    end.is_some_and(|end| {
+        text[end..].starts_with('"') && text[end + 1..].trim_start_matches(' ').starts_with(':')
+    })
 }
 
 /// Where brackets are closed that nothing opened, and that may have stood within the value.

@@ -78,6 +78,11 @@ fn found<'t>(
     if is_word && around.in_prose && (!fenced || !begins_with_a_string(&text[begin..])) {
         return Ok(());
     }
+    // Nor is one word alone, which stands for something else: `[redacted]`; nor a link: `[1](..)`.
+    let is_link = text[begin..].starts_with('[') && text[parsed.end..].starts_with('(');
+    if (is_word && parsed.is_one_word()) || (is_link && around.in_prose) {
+        return Ok(());
+    }
     let flags: &[Flag] = match (fenced, around.in_prose) {
         (true, true) => &[Flag::Fenced, Flag::InProse],
         (true, false) => &[Flag::Fenced],

@@ -7,7 +7,8 @@ use super::find::{Search, trimmed};
 use super::repair::parse;
 
 /// Names of the tags around thoughts.
-const NAMES: [&str; 4] = ["think", "thinking", "thought", "reasoning"];
+const NAMES: [&str; 8] =
+    ["think", "thinking", "thought", "thoughts", "reasoning", "reflection", "scratchpad", "analysis"];
 
 struct Tag {
     at: Range<usize>,

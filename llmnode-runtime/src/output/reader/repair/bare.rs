@@ -64,6 +64,12 @@ impl<'t> Scan<'t, '_> {
             "undefined" => {
                 return self.wrong(start, "JSON has no `undefined`; write `null`, or leave it out");
             }
+            text if is_nearly_literal(text) => {
+                return self.wrong(
+                    start,
+                    "a literal or a string; write `null`, `true` or `false`, or put a string in quotes",
+                );
+            }
             text => (Json::String(Cow::Borrowed(text)), false),
         };
         if literal {
@@ -86,7 +92,12 @@ impl<'t> Scan<'t, '_> {
                 '\n' if before == '\n' => break,
                 c if c.is_whitespace() && is_address => break,
                 '/' | '#' if before.is_whitespace() && is_comment(self.rest()) => break,
-                '/' if self.rest().starts_with("/*") => break,
+                '/' if self.rest().starts_with("/*") => {
+                    return self.wrong(self.at, "a string with such characters must stand in quotes");
+                }
+                '#' if before.is_whitespace() && !is_address => {
+                    return self.wrong(self.at, "a string with such characters must stand in quotes");
+                }
                 ':' | '/' | '(' | ')' | '=' | ';' | '|' if is_address => {}
                 '\'' | '’' if before.is_alphanumeric() => {
                     let next = self.rest().chars().nth(1);
@@ -118,7 +129,11 @@ impl<'t> Scan<'t, '_> {
             // Perhaps no JSON at all, but a bracket in prose.
             return Err(self.fault(self.at, What::Truncated));
         }
-        Ok(text[start..self.at].trim_end_matches(is_space))
+        let words = text[start..self.at].trim_end_matches(is_space);
+        if let Some(line) = words.find('\n') {
+            return self.wrong(start + line, "a line end in a string without quotes");
+        }
+        Ok(words)
     }
 
     /// A key without quotes.
@@ -196,6 +211,12 @@ impl<'t> Scan<'t, '_> {
     }
 }
 
+/// Whether it could be meant as a literal of another language.
+fn is_nearly_literal(word: &str) -> bool {
+    let words = ["null", "true", "false", "none", "nil", "nan", "inf", "infinity", "undefined"];
+    words.iter().any(|literal| word.eq_ignore_ascii_case(literal))
+}
+
 fn key_end(text: &str, start: usize) -> usize {
     let is_key = |c: char| c.is_alphanumeric() || matches!(c, '_' | '$' | '-' | '.');
     if !text[start..].starts_with(|c: char| c.is_alphanumeric() || matches!(c, '_' | '$')) {
@@ -211,7 +232,7 @@ fn is_address(text: &str) -> bool {
 }
 
 fn is_comment(text: &str) -> bool {
-    text.starts_with("//") || text.starts_with("/*") || text.starts_with('#')
+    text.starts_with("//") || text.starts_with("/*") || text.starts_with("# ") || text.starts_with("#\n")
 }
 
 /// Whether it is a number of JSON.

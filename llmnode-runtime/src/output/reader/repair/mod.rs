@@ -18,6 +18,7 @@ pub(super) use structure::begins_with_a_string;
 use self::scan::Scan;
 use self::structure::Parser;
 use super::json::Json;
+use crate::flag::Repair;
 
 /// Lists and objects within each other, at most; as in serde_json.
 pub(super) const DEPTH: usize = 127;
@@ -35,6 +36,12 @@ pub(super) struct Parsed<'t> {
 }
 
 impl Parsed<'_> {
+    /// Whether it is a list of one string without quotes, which is no address.
+    pub(super) fn is_one_word(&self) -> bool {
+        self.repairs.has(Repair::BareString)
+            && matches!(&self.json, Json::Array(items) if matches!(&items[..], [Json::String(word)] if !word.contains("://")))
+    }
+
     /// Whether the text is JSON as it stands. JSON may have a key twice.
     pub(super) fn is_strict(&self) -> bool {
         self.repairs.none_but_duplicates()

@@ -98,6 +98,9 @@ impl<'t> Scan<'t, '_> {
         });
         match first {
             Some(at) if !self.lenient => self.wrong(at, "JSON has no comments and no such white space"),
+            Some(at) if self.text[self.at..end].contains("...") || self.text[self.at..end].contains('…') => {
+                self.wrong(at, "an ellipsis in a comment stands for what was left out; write all of it")
+            }
             _ => {
                 self.at = end;
                 Ok(())
@@ -141,8 +144,8 @@ pub(in super::super) fn skip_blank(text: &str, mut at: usize, note: &mut impl Fn
             }
             // On the last line, what closes the JSON may stand behind it: it is rarer than `//`.
             b'#' => match line_end(text, at) {
-                Some(end) => (Repair::Comment, end),
-                None => return at,
+                Some(end) if !is_hash_tag(&text[at..end]) => (Repair::Comment, end),
+                _ => return at,
             },
             0x80.. => match text[at..].chars().next().filter(|c| is_space(*c)) {
                 Some(c) => (Repair::Space, at + c.len_utf8()),
@@ -154,6 +157,12 @@ pub(in super::super) fn skip_blank(text: &str, mut at: usize, note: &mut impl Fn
         at = end;
     }
     at
+}
+
+/// Whether a line is a word such as `#ff0000,` and no comment.
+pub(super) fn is_hash_tag(line: &str) -> bool {
+    let word = line.trim_start_matches('#').trim_end();
+    word.starts_with(char::is_alphanumeric) && !word.contains(char::is_whitespace)
 }
 
 fn line_end(text: &str, at: usize) -> Option<usize> {

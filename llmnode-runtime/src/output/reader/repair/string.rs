@@ -88,7 +88,12 @@ impl<'t> Scan<'t, '_> {
                 Follow::Colon => {
                     return self.wrong(at, "a quotation mark before a colon, where no key is due");
                 }
-                Follow::Quote => return self.wrong(at, "two quotation marks with nothing between them"),
+                Follow::Quote => {
+                    return self.wrong(
+                        at,
+                        "two quotation marks with nothing between them: a comma is missing, or `\\\"` within a string",
+                    );
+                }
                 Follow::Other if role == Role::Key => {
                     return self.wrong(after, "expected a colon after the key");
                 }
@@ -152,6 +157,9 @@ impl<'t> Scan<'t, '_> {
             self.at = open;
             return self.truncated();
         };
+        if self.text[start..end].trim_start().starts_with([',', ':', '}', ']']) {
+            return self.wrong(open, "three quotation marks, which may be a string of one");
+        }
         if self.text[end + 3..].starts_with(&marks[..1]) {
             return self.wrong(end, "more than three quotation marks");
         }

@@ -21,6 +21,8 @@ struct Object<'t> {
     /// That of the value that comes next.
     key: Cow<'t, str>,
     members: Vec<(Cow<'t, str>, Json<'t>)>,
+    /// Whether a key of it stands in quotes.
+    quoted: bool,
 }
 
 pub(super) struct Parser<'t, 'f> {
@@ -32,6 +34,8 @@ pub(super) struct Parser<'t, 'f> {
     below: Vec<Frame<'t>>,
     /// Whether the last value ended without a sign that it is complete: `12`, `tru`.
     loose: bool,
+    /// Whether the last value is a string without quotes, of which what follows its comma may be a part.
+    bare: bool,
     /// Whether a closer was added or changed, so that nothing but closers may follow.
     closed: bool,
     conflict: Option<(usize, String)>,
@@ -41,7 +45,16 @@ impl<'t, 'f> Parser<'t, 'f> {
     pub(super) fn new(text: &'t str, begin: usize, lenient: bool, fuel: &'f Fuel) -> Self {
         let sure = begins_with_a_string(&text[begin..]);
         let scan = Scan { text, at: begin, lenient, repairs: Repairs::default(), sure, fuel };
-        Parser { scan, begin, top: None, below: Vec::new(), loose: false, closed: false, conflict: None }
+        Parser {
+            scan,
+            begin,
+            top: None,
+            below: Vec::new(),
+            loose: false,
+            bare: false,
+            closed: false,
+            conflict: None,
+        }
     }
 
     pub(super) fn run(mut self) -> Result<Parsed<'t>, Fault> {
@@ -93,7 +106,9 @@ impl<'t, 'f> Parser<'t, 'f> {
             return self.scan.wrong(begin, "too deep: JSON may be nested 127 times");
         }
         let frame = match self.scan.byte() {
-            Some(b'{') => Frame::Object(Object { begin, key: Cow::Borrowed(""), members: Vec::new() }),
+            Some(b'{') => {
+                Frame::Object(Object { begin, key: Cow::Borrowed(""), members: Vec::new(), quoted: false })
+            }
             _ => Frame::List(Vec::new()),
         };
         self.below.extend(self.top.replace(frame));
@@ -121,6 +136,7 @@ impl<'t, 'f> Parser<'t, 'f> {
             _ => Role::Item,
         };
         self.loose = false;
+        self.bare = false;
         let value = match self.scan.byte() {
             Some(b'{' | b'[') => {
                 self.scan.sure |= role == Role::Member;
@@ -139,7 +155,9 @@ impl<'t, 'f> Parser<'t, 'f> {
             }
             Some(_) => {
                 self.loose = true;
-                self.scan.word(role)?
+                let word = self.scan.word(role)?;
+                self.bare = matches!(word, Json::String(_));
+                word
             }
         };
         Ok(Some(value))
@@ -148,7 +166,14 @@ impl<'t, 'f> Parser<'t, 'f> {
     /// Reads a key and its colon.
     fn key(&mut self) -> Result<(), Fault> {
         let quoted = self.scan.char_at(self.scan.at).is_some_and(is_quote);
+        let start = self.scan.at;
         let key = if quoted { self.scan.string(Role::Key)? } else { self.scan.bare_key()? };
+        let is_odd = |object: &Object<'_>| object.quoted || key.contains(' ');
+        if self.bare && !quoted && matches!(&self.top, Some(Frame::Object(object)) if is_odd(object)) {
+            return self
+                .scan
+                .wrong(start, "a key, or a part of the string before the comma; put both in quotes");
+        }
         self.scan.space()?;
         match self.scan.byte() {
             Some(b':') => {
@@ -163,6 +188,7 @@ impl<'t, 'f> Parser<'t, 'f> {
         }
         if let Some(Frame::Object(object)) = &mut self.top {
             object.key = key;
+            object.quoted |= quoted;
         }
         self.scan.sure |= quoted;
         Ok(())
@@ -238,7 +264,12 @@ impl<'t, 'f> Parser<'t, 'f> {
         let depth = open().count();
         let closes = match closer {
             // A list that is open may lack items; an object, of which the last member is whole, lacks its brace.
-            None if !self.scan.lenient || !objects_only || self.loose || self.is_empty() => {
+            None if !self.scan.lenient
+                || !objects_only
+                || self.loose
+                || self.is_empty()
+                || self.is_unsure() =>
+            {
                 return self.scan.truncated();
             }
             None => depth,
@@ -255,6 +286,11 @@ impl<'t, 'f> Parser<'t, 'f> {
             return Ok(closes);
         }
         self.scan.wrong(at, "a bracket of the wrong kind")
+    }
+
+    /// Whether it was guessed which quotation marks end strings, which a text that breaks off may belie.
+    fn is_unsure(&self) -> bool {
+        self.scan.repairs.has(Repair::MissingQuote) || self.scan.repairs.has(Repair::InnerQuote)
     }
 
     /// Whether the innermost has nothing in it.

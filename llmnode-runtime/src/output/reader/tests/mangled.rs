@@ -72,7 +72,7 @@ impl Style {
     /// In this style's quotes, if those can hold the text.
     fn string(self, text: &str, to: &mut String) {
         let marks = ['“', '”', '`', '´'];
-        let (open, close) = if text.contains(marks) { ('"', '"') } else { self.quote };
+        let (open, close) = if text.contains(marks) || text.contains("${") { ('"', '"') } else { self.quote };
         let json = Value::from(text).to_string();
         let mut inner = json[1..json.len() - 1].to_owned();
         if open != '"' {

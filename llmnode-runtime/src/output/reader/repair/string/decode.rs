@@ -29,6 +29,9 @@ impl<'t> Scan<'t, '_> {
         quote: char,
     ) -> Result<Cow<'t, str>, Fault> {
         let raw = &self.text[start..end];
+        if quote == '`' && raw.contains("${") {
+            return self.wrong(start, "a string with a place for a value in it; write the value");
+        }
         if raw.bytes().any(|byte| byte < 0x20) {
             let control = raw.bytes().take_while(|byte| *byte >= 0x20).count();
             self.repair(

@@ -75,25 +75,21 @@ impl<'t> Scan<'t, '_> {
     /// must stand right before `end`.
     fn missing_end(&self, start: usize, end: usize, at_end: bool) -> Option<usize> {
         let text = &self.text[start..end];
-        if text.contains(['{', '}', '[', ']', '\n', '\\']) && at_end {
+        if at_end && text.contains(['{', '}', '[', ']', '\n', '\\']) {
             return None;
         }
-        let mut from = 0;
-        while let Some(comma) = text[from..].find(',').map(|found| from + found) {
-            if text[..comma].contains(['{', '}', '[', ']', '\\', '"']) {
-                return None;
-            }
-            let key = text[comma + 1..].trim_start_matches(' ');
+        // What the string cannot hold ends the search, so that nothing is looked at for each comma again.
+        let text = text.split(['{', '}', '[', ']', '\\', '"']).next().unwrap_or(text);
+        let whole = &self.text[start..end];
+        text.match_indices(',').map(|(comma, _)| comma).find_map(|comma| {
+            let key = whole[comma + 1..].trim_start_matches(' ');
             let length = key.bytes().take_while(|byte| byte.is_ascii_alphanumeric() || *byte == b'_').count();
             let is_key = length > 0 && !key.as_bytes()[0].is_ascii_digit();
-            if let Some(rest) = key[length..].trim_start_matches(' ').strip_prefix(':').filter(|_| is_key) {
-                let is_only =
-                    if at_end { rest.trim_start_matches(' ').is_empty() } else { !rest.starts_with("//") };
-                return is_only.then_some(start + comma);
-            }
-            from = comma + 1;
-        }
-        None
+            let rest = key[length..].trim_start_matches(' ').strip_prefix(':').filter(|_| is_key)?;
+            let is_only =
+                if at_end { rest.trim_start_matches(' ').is_empty() } else { !rest.starts_with("//") };
+            Some(is_only.then_some(start + comma))
+        })?
     }
 
     /// Whether it is a mark as in `it's` and `the dogs' house`.
@@ -114,7 +110,11 @@ impl<'t> Scan<'t, '_> {
         if in_word {
             return before.is_alphanumeric() && after.is_alphanumeric();
         }
-        !before.is_whitespace() && !after.is_whitespace() && !is_structure(before)
+        // `("` opens an argument, and `")` closes one: code, whose quotation marks come in pairs.
+        !before.is_whitespace()
+            && !matches!(before, '(' | '=' | '+')
+            && after.is_alphanumeric()
+            && !is_structure(before)
     }
 
     /// Whether two marks stand around what they quote: ` "so" `.
@@ -122,8 +122,11 @@ impl<'t> Scan<'t, '_> {
         let after = |at| self.char_at(at).and_then(|mark| self.char_at(at + mark.len_utf8()));
         let is_outside = |c: char| !c.is_alphanumeric();
         self.char_before(first).is_some_and(|c| is_outside(c) && !is_structure(c))
-            && after(first).is_some_and(|c| !c.is_whitespace() && !matches!(c, ',' | ':' | '}' | ']'))
-            && self.char_before(second).is_some_and(|c| !c.is_whitespace() && !matches!(c, ':' | '{' | '['))
+            && after(first)
+                .is_some_and(|c| !c.is_whitespace() && !matches!(c, ',' | ':' | '}' | ']') && !is_operator(c))
+            && self
+                .char_before(second)
+                .is_some_and(|c| !c.is_whitespace() && !matches!(c, ':' | '{' | '[' | '+'))
             && after(second).is_some_and(is_outside)
     }
 
@@ -134,4 +137,9 @@ impl<'t> Scan<'t, '_> {
 
 fn is_structure(c: char) -> bool {
     matches!(c, ',' | ':' | '{' | '[' | '"')
+}
+
+/// What stands between two strings that code joins.
+fn is_operator(c: char) -> bool {
+    matches!(c, '+' | '&' | '%' | '*' | '|' | '?')
 }

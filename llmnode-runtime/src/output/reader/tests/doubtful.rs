@@ -1,0 +1,120 @@
+//! Texts that models write and that have a second reading, or that hide a part of the value.
+
+use super::*;
+
+fn error(text: &str) -> String {
+    match read_value(text, Effort::Repair) {
+        Ok(read) => panic!("{text}: {}", read.value),
+        Err(violations) => violations[0].to_string(),
+    }
+}
+
+/// Each text is refused in these words.
+fn all_are_refused(texts: &[(&str, &str)]) {
+    for (text, said) in texts {
+        let error = error(text);
+        assert!(error.contains(said), "{text}: {error}");
+    }
+}
+
+#[test]
+fn a_comment_that_stands_for_what_was_left_out_is_no_comment() {
+    let said = "an ellipsis in a comment stands for what was left out";
+    all_are_refused(&[
+        ("{\"items\": [1, 2, // ... more items\n]}", said),
+        ("{\"items\": [1, 2 /* … */]}", said),
+        ("{\"items\": [1, 2,\n # 97 more ...\n]}", said),
+        ("{\"a\": 1, // ...\n}", said),
+    ]);
+}
+
+#[test]
+fn what_may_be_a_value_is_no_comment() {
+    let said = "a string with such characters must stand in quotes";
+    all_are_refused(&[
+        ("[\n #ff0000,\n #00ff00\n]", "line 2 column 2: expected a value"),
+        ("{\n\"b\": 2,\n\"a\": issue #12\n}", said),
+        ("{\"a\": src/**/, \"b\": 1}", said),
+    ]);
+    let read = read_value("{ # one\n\"a\": b # two\n}", Effort::Repair).unwrap();
+    assert_eq!(read.value, json!({"a": "b"}));
+}
+
+#[test]
+fn a_bare_string_that_may_go_on_behind_its_comma_or_line_is_refused() {
+    let comma = "a key, or a part of the string before the comma";
+    let line = "a line end in a string without quotes";
+    all_are_refused(&[
+        ("{\"quote\": Well, I think so: yes, \"b\": 1}", comma),
+        ("{\"a\": Note, see: this}", comma),
+        ("{a: {\"b\": 1}, c: value, with commas: yes}", comma),
+        ("{\"a\": hello\n  world}", line),
+        ("{a: true\n b}", line),
+    ]);
+}
+
+#[test]
+fn a_bare_word_that_may_be_a_literal_is_refused() {
+    for word in ["none", "nil", "NONE", "tRue", "UNDEFINED", "Nan"] {
+        assert!(error(&format!("{{\"a\": {word}}}")).contains("column 7: "), "{word}");
+    }
+}
+
+#[test]
+fn a_word_in_brackets_alone_is_no_list() {
+    for text in ["[redacted]", "[No answer]", "[your answer here]", "see [1](https://b.c) for more"] {
+        assert!(error(text).contains("no JSON in the answer"), "{text}");
+    }
+    assert_eq!(read_value("[https://b.c]", Effort::Repair).unwrap().value, json!(["https://b.c"]));
+}
+
+#[test]
+fn a_value_that_goes_on_behind_closers_or_on_the_next_line_is_refused() {
+    let said = "follows the JSON as if that went on";
+    all_are_refused(&[
+        ("{\"a\": 1}\n\"b\": 2}", said),
+        ("{\"a\": {\"x\": 1}}\n,\"b\": 2}", said),
+        ("{\"a\": 1}},\n \"b\": 2}", said),
+        ("{\"a\": 1}}, \"b\": 2}", said),
+        ("{'a': 1}, 'b': 2}", said),
+        ("[1, 2], 3]", said),
+    ]);
+    for text in ["{\"a\": 1}, and more.", "{\"a\": 1}}\n\n\"Done\" is what I say: done."] {
+        assert_eq!(read_value(text, Effort::Repair).unwrap().value, json!({"a": 1}), "{text}");
+    }
+}
+
+#[test]
+fn quotation_marks_of_code_are_not_taken_for_those_of_a_text() {
+    let said = "a quotation mark that may end the string or belong to it";
+    all_are_refused(&[
+        ("{\"code\": \"f(\"a\", \"b\": \"c\")\", \"z\": 1}", said),
+        ("{\"a\": \"Hello, \"+\" world\"}", said),
+        ("{\"a\": \"x \"+y+\" z\"}", said),
+        ("{\"a\": \"\"\", \"b\": \"\"\"}", "three quotation marks, which may be a string of one"),
+        ("{a: `x ${y}`}", "a string with a place for a value in it"),
+    ]);
+}
+
+#[test]
+fn where_marks_were_guessed_nothing_is_closed_that_breaks_off() {
+    all_are_refused(&[
+        ("{\"text\": \"Hello, re: [1]", "is not complete"),
+        ("{\"a\": \"say \"so\" twice\", \"b\": {\"c\": \"d\"}", "is not complete"),
+    ]);
+}
+
+#[test]
+fn json_in_notes_to_itself_is_no_answer() {
+    for name in ["scratchpad", "analysis", "reflection", "thoughts"] {
+        assert!(error(&format!("<{name}>{{\"a\": 1}}</{name}> I cannot say.")).contains("no JSON"), "{name}");
+    }
+}
+
+#[test]
+fn commas_in_a_string_without_an_end_are_looked_at_once() {
+    let commas = "x,".repeat(500_000);
+    assert!(error(&format!("{{\"a\": \"{commas}")).contains("is not complete"));
+    let said = "a quotation mark that may end the string or belong to it";
+    assert!(error(&format!("{{\"a\": \"{commas}\" y\", \"b\": 1}}")).contains(said));
+}
