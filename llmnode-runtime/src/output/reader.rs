@@ -156,6 +156,10 @@ fn read_fenced<'t, T: DeserializeOwned>(text: &'t str, schema: &OutputSchema) ->
     let (block, None) = (blocks.next()?, blocks.next()) else {
         return None;
     };
+    // JSON beside the fence may be a rival, or have it in one of its strings.
+    if text[..block.content.start].contains(['{', '[']) || text[block.content.end..].contains('{') {
+        return None;
+    }
     let content = &text[block.content];
     let (value, json) = read_clean(content, schema)?;
     Some((value, json, find::offset(text, find::trimmed(content))))

@@ -115,6 +115,11 @@ impl<'t, 'f> Candidates<'t, 'f> {
         self.wanted.is_none() && self.unwanted.is_none()
     }
 
+    /// Whether there is one of what is wanted.
+    pub(super) fn has_one(&self) -> bool {
+        self.wanted.is_some()
+    }
+
     /// How many are there is not asked, only whether one came.
     pub(super) fn len(&self) -> usize {
         usize::from(self.wanted.is_some()) + usize::from(self.unwanted.is_some())

@@ -3,10 +3,10 @@
 use std::ops::Range;
 
 use super::candidates::Candidates;
-use super::error::{ReadError, broken};
+use super::error::{ReadError, boundary, broken, faulty};
 use super::find::{Search, is_json, offset, trimmed};
 use super::prose;
-use super::repair::Repairs;
+use super::repair::{Repairs, begins_with_a_string, parse};
 use crate::flag::Flag;
 
 /// Adds the values in the code fences of a part of the text.
@@ -15,8 +15,79 @@ pub(super) fn search<'t>(
     part: Range<usize>,
     candidates: &mut Candidates<'t, '_>,
 ) -> Result<(), ReadError> {
-    for block in Blocks::of(search.text, part) {
+    let mut blocks = Blocks::of(search.text, part.clone());
+    let (mut gaps, mut gap) = (Vec::new(), part.start);
+    while let Some(block) = blocks.next() {
+        let over = json_over(search, gap, block.content.start, part.end)?;
+        if let Some(end) = over {
+            // Its lines are looked at again.
+            if !search.fuel.spend(block.content.len()) {
+                return Err(ReadError::Tangled);
+            }
+            blocks = Blocks::of(search.text, end..part.end);
+            continue;
+        }
         add(search, &block, candidates)?;
+        gaps.push(gap..block.content.start);
+        gap = block.content.end;
+    }
+    gaps.push(gap..part.end);
+    if candidates.has_one() {
+        for gap in gaps {
+            rivals(search, gap, candidates)?;
+        }
+    }
+    Ok(())
+}
+
+/// Where the JSON ends that begins before a fence and ends behind it, since the fence stands in one of its strings.
+///
+/// # Errors
+/// There is such JSON, and it is broken: what is in the fence is a part of it.
+fn json_over(
+    search: Search<'_, '_>,
+    start: usize,
+    fence: usize,
+    end: usize,
+) -> Result<Option<usize>, ReadError> {
+    let text = &search.text[..end];
+    let mut at = start;
+    while let Some(begin) = text[at..fence.max(at)].find(['{', '[']).map(|found| at + found) {
+        at = begin + 1;
+        if prose::is_before_fence(&text[at..]) {
+            continue;
+        }
+        match parse(text, begin, search.wanted.repaired, search.fuel) {
+            Ok(parsed) => at = parsed.end,
+            Err(fault) if fault.what.is_tangled() => return Err(ReadError::Tangled),
+            Err(fault) if fault.reached > fence && prose::is_meant(search, &text[begin..], &fault) => {
+                return Err(faulty(search.text, begin, &fault));
+            }
+            Err(fault) => at = boundary(text, fault.reached.min(fence).max(at)),
+        }
+    }
+    Ok((at > fence).then_some(at))
+}
+
+/// Adds the objects beside the fences that are JSON as they stand: of two answers, none is the better one.
+fn rivals<'t>(
+    search: Search<'t, '_>,
+    gap: Range<usize>,
+    candidates: &mut Candidates<'t, '_>,
+) -> Result<(), ReadError> {
+    let text = &search.text[..gap.end];
+    let mut at = gap.start;
+    while let Some(begin) = text[at..].find('{').map(|found| at + found) {
+        match parse(text, begin, false, search.fuel) {
+            Ok(parsed) => {
+                at = parsed.end;
+                if begins_with_a_string(&text[begin..]) {
+                    candidates.add_parsed(begin, &parsed, Repairs::default(), &[Flag::InProse])?;
+                }
+            }
+            Err(fault) if fault.what.is_tangled() => return Err(ReadError::Tangled),
+            Err(fault) => at = boundary(text, fault.reached.max(begin + 1)),
+        }
     }
     Ok(())
 }

@@ -93,14 +93,14 @@ fn found<'t>(
 }
 
 /// Whether a text that isn't JSON was meant as it, so that nothing else may be taken for the answer.
-fn is_meant(search: Search<'_, '_>, text: &str, fault: &Fault) -> bool {
+pub(super) fn is_meant(search: Search<'_, '_>, text: &str, fault: &Fault) -> bool {
     fault.what.is_tangled()
         || begins_with_a_string(text)
         || (fault.sure && !(search.wanted.object && text.starts_with('[')))
 }
 
 /// Whether a fence begins within the brace: `{```json`.
-fn is_before_fence(text: &str) -> bool {
+pub(super) fn is_before_fence(text: &str) -> bool {
     text.trim_start_matches([' ', '\n']).starts_with("```")
 }
 

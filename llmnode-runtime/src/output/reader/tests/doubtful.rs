@@ -118,3 +118,47 @@ fn commas_in_a_string_without_an_end_are_looked_at_once() {
     let said = "a quotation mark that may end the string or belong to it";
     assert!(error(&format!("{{\"a\": \"{commas}\" y\", \"b\": 1}}")).contains(said));
 }
+
+#[test]
+fn a_fence_within_a_string_of_the_json_holds_no_answer() {
+    for text in [
+        "{\"md\": \"Example:\n```json\n[1]\n```\ndone\", \"b\": 2}",
+        "{'md': 'Example:\n```json\n[1]\n```\ndone', 'b': 2}",
+        "Here:\n{\"md\": \"\"\"Example:\n```json\n[1]\n```\ndone\"\"\", \"b\": 2}",
+    ] {
+        let read = read_value(text, Effort::Repair).unwrap();
+        assert_eq!(read.value, json!({"md": "Example:\n```json\n[1]\n```\ndone", "b": 2}), "{text}");
+        assert!(!flags(&read.notes).contains(&Flag::Fenced), "{text}");
+    }
+    for text in [
+        "{\"md\": \"Example:\n```json\n{\"name\": \"a\"}\n```\ndone\", \"b\": 2}",
+        "{\"md\": \"Example:\n```json\n{\"name\": \"a\"}\n```\n",
+    ] {
+        error(text);
+        assert!(of::<Item>(text).is_err(), "{text}");
+        assert!(read_value(text, Effort::Strict).is_err(), "{text}");
+    }
+}
+
+#[test]
+fn json_beside_a_fence_is_its_rival() {
+    for text in [
+        "```json\n{\"name\": \"a\"}\n```\nWait, it should be {\"name\": \"b\"}.",
+        "First {\"name\": \"b\"}, then:\n```json\n{\"name\": \"a\"}\n```",
+    ] {
+        assert!(error(text).starts_with("two different JSON values"), "{text}");
+        assert!(of::<Item>(text).unwrap_err().starts_with("two different JSON values"), "{text}");
+    }
+    for text in [
+        "```json\n{\"name\": \"a\"}\n```\nI mean {\"name\": \"a\"}.",
+        "Of {name: x} and [1]:\n```json\n{\"name\": \"a\"}\n```\nand {}, {see} or fn() { \"x\" }",
+    ] {
+        assert_eq!(of::<Item>(text).unwrap().value, item("a", 0), "{text}");
+    }
+}
+
+#[test]
+fn fences_in_strings_without_number_are_read_in_linear_time() {
+    let _ = read_value(&"[\"x\n```y\n\"]\n".repeat(40_000), Effort::Repair);
+    let _ = read_value(&"{\"x\": 1}\n```y\n[1]\n```\n".repeat(40_000), Effort::Repair);
+}
