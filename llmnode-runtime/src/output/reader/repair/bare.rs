@@ -130,8 +130,8 @@ impl<'t> Scan<'t, '_> {
             return Err(self.fault(self.at, What::Truncated));
         }
         let words = text[start..self.at].trim_end_matches(is_space);
-        if let Some(line) = words.find('\n') {
-            return self.wrong(start + line, "a line end in a string without quotes");
+        if let Some(line) = words.find('\n').filter(|line| is_nearly_literal(words[..*line].trim())) {
+            return self.wrong(start + line, "a line end behind a literal; a comma is missing");
         }
         Ok(words)
     }
