@@ -4,6 +4,7 @@ use serde_json::{Map, Value};
 
 use super::super::check::{Place, list, same};
 use super::super::reader::Json;
+use super::denial::CROSSES;
 use super::fit::{At, Changed, Fit, Fitter, Tier, Tried, misfit, only, two};
 use super::mention::mentioned;
 use crate::flag::Coercion;
@@ -144,12 +145,13 @@ fn unquoted(mut text: &str) -> &str {
     }
 }
 
-/// Punctuation that says nothing about the word before it. `+`, `-`, `#` and the like do: `C++`, `A-`.
+/// Punctuation that says nothing about the word before it. `+`, `-`, `#` and the like do, and so do crosses and question
+/// marks: `C++`, `A-`, `Red?`.
 fn is_harmless(c: char) -> bool {
     c.is_whitespace()
         || matches!(
             c,
-            '"' | '\'' | '`' | '*' | '“' | '”' | '‘' | '’' | '.' | ',' | ':' | ';' | '!' | '?' | ')' | ']'
+            '"' | '\'' | '`' | '*' | '“' | '”' | '‘' | '’' | '.' | ',' | ':' | ';' | '!' | ')' | ']'
         )
 }
 
@@ -162,7 +164,10 @@ fn bare(text: &str) -> Option<&str> {
     let is_bullet = head.ends_with(char::is_whitespace)
         && head.trim().chars().all(|c| matches!(c, '-' | '–' | '•' | '>' | '*'));
     let opens = |c: char| c.is_whitespace() || matches!(c, '"' | '\'' | '`' | '*' | '“' | '‘' | '(' | '[');
-    let says_nothing = (is_bullet || head.chars().all(opens)) && tail.chars().next().is_none_or(is_harmless);
+    let questions = |c: char| c == '?' || CROSSES.contains(&c);
+    let says_nothing = (is_bullet || head.chars().all(opens))
+        && tail.chars().next().is_none_or(is_harmless)
+        && !tail.chars().any(questions);
     // Without a letter it is a number, in which a sign or a point is no ornament.
     (says_nothing && body.contains(char::is_alphabetic)).then_some(body)
 }

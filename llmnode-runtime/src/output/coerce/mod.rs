@@ -5,6 +5,7 @@
 
 mod answer;
 mod choice;
+mod denial;
 mod fit;
 mod list;
 mod mention;
