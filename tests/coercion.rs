@@ -225,6 +225,14 @@ struct Options {
 }
 
 #[test]
+fn a_list_written_as_a_text_and_a_blank_text_are_no_single_item() {
+    for text in [r#""[\"a\", \"b\"]""#, r#""[]""#, r#""""#, r#"" ""#] {
+        assert!(read::<Vec<String>>(text).is_err(), "{text}");
+    }
+    assert_eq!(read::<Vec<String>>(r#""a [b] c""#).unwrap().0, ["a [b] c"]);
+}
+
+#[test]
 fn an_object_is_not_put_where_its_members_would_be_lost() {
     assert_eq!(read::<Vec<Options>>(r#"{"name": "a"}"#).unwrap().0.len(), 1);
     assert!(read::<Vec<Options>>(r#"{"results": [{"name": "a"}]}"#).is_err());
@@ -319,7 +327,7 @@ fn each_row_of_the_page_is_coerced_as_it_says() {
 #[test]
 fn each_row_of_the_page_is_refused_as_it_says() {
     let rows = table("| wanted | written | why |\n");
-    assert_eq!(rows.len(), 14);
+    assert_eq!(rows.len(), 15);
     for row in rows {
         let [schema, written, _] = &row[..] else { panic!("{row:?}") };
         assert!(conforming(schema, written).is_err(), "{written}");

@@ -50,7 +50,7 @@ impl Fitter<'_, '_> {
         let Some(schema) = node.get("items").filter(|_| list(node, "prefixItems").is_empty()) else {
             return misfit();
         };
-        if matches!(value, Json::Array(_)) || !self.knows_all(schema, value) {
+        if matches!(value, Json::Array(_)) || is_list_or_blank(value) || !self.knows_all(schema, value) {
             return misfit();
         }
         Ok(Some(match self.fit(schema, value, &place.item(0), at.shaped())? {
@@ -82,4 +82,11 @@ impl Fitter<'_, '_> {
             }
         }))
     }
+}
+
+/// Whether a text may be the whole list, written as a text, or none: as one item it would be another value.
+fn is_list_or_blank(value: &Json<'_>) -> bool {
+    let Json::String(text) = value else { return false };
+    let text = text.trim();
+    text.is_empty() || (text.starts_with('[') && text.ends_with(']'))
 }
