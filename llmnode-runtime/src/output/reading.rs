@@ -141,7 +141,7 @@ impl Reader {
     }
 
     /// Reads JSON that conforms to a schema which is known at run time only. Of its keywords those are checked that
-    /// [`PrimitiveBuilder::output_schema`](crate::PrimitiveBuilder::output_schema) names; others are for the model alone. Where the
+    /// [`PrimitiveBuilder::output_schema`](crate::primitive::PrimitiveBuilder::output_schema) names; others are for the model alone. Where the
     /// schema is no object's, a value that came as `{"value": ..}` is unwrapped.
     ///
     /// ```
