@@ -16,8 +16,9 @@ pub(crate) fn holds(text: &str) {
             is_clean(&strict, &value);
         }
         Err(_) => {
-            if let Ok(reading) = &strict {
-                assert_eq!(lenient.as_ref(), Ok(reading), "with and without repair");
+            // What is nearly JSON may be a rival, so that repair refuses more as well.
+            if let (Ok(strict), Ok(lenient)) = (&strict, &lenient) {
+                assert_eq!(lenient.value, strict.value, "with and without repair");
             }
         }
     }
