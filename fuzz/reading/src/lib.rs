@@ -58,6 +58,9 @@ pub fn mangled(bytes: &[u8]) {
     let value = values::value(&mut draw);
     let mut text = mangle::text(&value, &mut draw);
     untyped::is_or_is_refused(&text, &value);
+    if let Some(poisoned) = mangle::poisoned(&text) {
+        untyped::is_refused(&poisoned);
+    }
     reader(&text);
     mangle::cut(&mut text, &mut draw);
     untyped::is_begun_or_refused(&text, &value);

@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use super::draw::Draw;
+use super::values::MARK;
 
 /// `value` in a text: nearly JSON, and other words around it.
 pub(crate) fn text(value: &Value, draw: &mut Draw<'_>) -> String {
@@ -123,6 +124,12 @@ impl Writer<'_, '_> {
         let written = if text.contains('\\') { quoted } else { written };
         self.push(&written);
     }
+}
+
+/// The text with a lone surrogate in its first marked string in quotes, which is then no string of any value.
+pub(crate) fn poisoned(text: &str) -> Option<String> {
+    let quoted = format!("\"{MARK}\"");
+    (text.contains(&quoted) && !text.contains("</think>")).then(|| text.replacen(&quoted, "\"\\ud800\"", 1))
 }
 
 /// Takes the end away, or nothing.

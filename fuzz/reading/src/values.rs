@@ -32,8 +32,11 @@ const STRINGS: [&str; 26] = [
     "</think>",
     "3",
 ];
-const WORDS: [&str; 4] = ["name", "red", "some", "other"];
+const WORDS: [&str; 5] = ["name", "red", "some", "other", MARK];
 const FLOATS: [f64; 6] = [0.5, -1.25, 1e10, 1e-7, 123456.789, 3.0];
+
+/// What stands for a value that a test takes away.
+pub(crate) const MARK: &str = "P0I50N";
 
 /// Any value; a list or an object, mostly.
 pub(crate) fn value(draw: &mut Draw<'_>) -> Value {

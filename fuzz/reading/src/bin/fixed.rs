@@ -9,7 +9,7 @@
 
 use std::panic::catch_unwind;
 use std::process::ExitCode;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// The bytes of an input, at most.
 const LENGTH: usize = 96;
@@ -49,6 +49,7 @@ fn usage() -> ExitCode {
 fn run(name: &str, target: Target, seed: u64, count: u64) -> bool {
     let begin = Instant::now();
     let mut failed = 0;
+    let (mut last, mut slowest) = (begin, (Duration::ZERO, 0));
     for number in seed..seed.saturating_add(count) {
         if catch_unwind(|| target(&input(number))).is_err() {
             eprintln!("failed: fixed {name} 1 {number}\n");
@@ -57,12 +58,16 @@ fn run(name: &str, target: Target, seed: u64, count: u64) -> bool {
                 return false;
             }
         }
+        let now = Instant::now();
+        slowest = slowest.max((now - last, number));
+        last = now;
     }
     let seconds = begin.elapsed().as_secs_f64();
     println!(
         "{name}: {count} executions from {seed}, {:.0} a second, {failed} failed",
         count as f64 / seconds
     );
+    println!("slowest: {:?}, fixed {name} 1 {}", slowest.0, slowest.1);
     llmnode_fuzz_reading::print_read();
     failed == 0
 }
