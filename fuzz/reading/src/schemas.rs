@@ -23,7 +23,9 @@ pub(crate) fn schema(draw: &mut Draw<'_>) -> Value {
         }
     }
     if draw.once_in(64) {
-        for _ in 0..draw.below(100) * 5 {
+        // Beyond the depth at which ours ends, more often than not.
+        let most = draw.of(&[50, 50, 50, 500]);
+        for _ in 0..draw.below(most) {
             root = deeper(root, draw);
         }
     }
@@ -31,14 +33,25 @@ pub(crate) fn schema(draw: &mut Draw<'_>) -> Value {
 }
 
 fn deeper(inner: Value, draw: &mut Draw<'_>) -> Value {
+    let mut node = Map::new();
     match draw.below(6) {
-        0 => json!({"type": "object", "properties": {"a": inner}}),
-        1 => json!({"type": "array", "items": inner}),
-        2 => json!({"anyOf": [inner, {"type": "null"}]}),
-        3 => json!({"allOf": [inner]}),
-        4 => json!({"oneOf": [inner]}),
-        _ => json!({"$defs": {"A": inner}, "$ref": "#/$defs/A"}),
+        0 => {
+            put(&mut node, "type", "object");
+            put(&mut node, "properties", Map::from_iter([("a".to_owned(), inner)]));
+        }
+        1 => {
+            put(&mut node, "type", "array");
+            put(&mut node, "items", inner);
+        }
+        2 => put(&mut node, "anyOf", vec![inner, json!({"type": "null"})]),
+        3 => put(&mut node, "allOf", vec![inner]),
+        4 => put(&mut node, "oneOf", vec![inner]),
+        _ => {
+            put(&mut node, "$defs", Map::from_iter([("A".to_owned(), inner)]));
+            put(&mut node, "$ref", "#/$defs/A");
+        }
     }
+    Value::Object(node)
 }
 
 fn any(draw: &mut Draw<'_>, depth: usize) -> Value {
@@ -152,7 +165,9 @@ fn beside(node: &mut Map<String, Value>, draw: &mut Draw<'_>, depth: usize) {
                 draw.of(&["additionalProperties", "unevaluatedProperties", "not", "items", "if", "contains"]);
             put(node, key, any(draw, depth - 1));
         }
-        9 if depth > 0 => put(node, "patternProperties", json!({"^a": any(draw, depth - 1)})),
+        9 if depth > 0 => {
+            put(node, "patternProperties", Map::from_iter([("^a".to_owned(), any(draw, depth - 1))]));
+        }
         10 if depth > 0 => union(node, draw, depth - 1),
         11 if depth > 0 => object(node, draw, depth - 1),
         _ => put(

@@ -38,12 +38,11 @@ const FLOATS: [f64; 6] = [0.5, -1.25, 1e10, 1e-7, 123456.789, 3.0];
 /// What stands for a value that a test takes away.
 pub(crate) const MARK: &str = "P0I50N";
 
-/// Any value; a list or an object, mostly.
+/// A list or an object: a string is a part of the prose around it.
 pub(crate) fn value(draw: &mut Draw<'_>) -> Value {
-    match draw.below(8) {
-        0 => any(draw, 4),
-        1 | 2 => list(draw, 4),
-        _ => object(draw, 4),
+    match draw.below(3) {
+        0 => list(draw, 5),
+        _ => object(draw, 5),
     }
 }
 
