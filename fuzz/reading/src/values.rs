@@ -4,7 +4,7 @@ use serde_json::{Map, Number, Value};
 
 use super::draw::Draw;
 
-const STRINGS: [&str; 26] = [
+const STRINGS: [&str; 27] = [
     "",
     "a",
     "b",
@@ -30,6 +30,7 @@ const STRINGS: [&str; 26] = [
     "```",
     "é“…”",
     "</think>",
+    "a </think> b",
     "3",
 ];
 const WORDS: [&str; 5] = ["name", "red", "some", "other", MARK];

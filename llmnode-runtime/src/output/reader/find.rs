@@ -105,6 +105,8 @@ fn looked_for<'t, T>(
     if text.len() > LONGEST {
         return Err(ReadError::TooLong);
     }
+    // So that a line end behind it changes nothing.
+    let text = text.trim_end_matches(is_blank);
     let fuel = Fuel::of(text);
     let search = Search { text, wanted, fuel: &fuel, every };
     let (parts, thought) = thinking::left_out(search)?;
@@ -141,9 +143,11 @@ fn around_thoughts<'t, 'f>(
 
 /// The text without white space, byte order marks and zero-width characters around it.
 pub(super) fn trimmed(text: &str) -> &str {
-    text.trim_matches(|c: char| {
-        c.is_whitespace() || matches!(c, '\u{feff}' | '\u{200b}'..='\u{200d}' | '\u{2060}')
-    })
+    text.trim_matches(is_blank)
+}
+
+fn is_blank(c: char) -> bool {
+    c.is_whitespace() || matches!(c, '\u{feff}' | '\u{200b}'..='\u{200d}' | '\u{2060}')
 }
 
 pub(super) fn is_json(text: &str) -> bool {

@@ -40,6 +40,19 @@ pub(super) fn search<'t>(
             }
             Err(fault) => {
                 candidates.doubt(|| faulty(search.text, begin, &fault));
+                // What is nearly JSON isn't entered, and what its strings hold closes nothing.
+                if !search.wanted.repaired {
+                    match parse(text, begin, true, search.fuel) {
+                        Ok(parsed) => {
+                            at = parsed.end;
+                            continue;
+                        }
+                        Err(meant) if is_meant(search, &text[begin..], &meant) => {
+                            return Err(faulty(search.text, begin, &fault));
+                        }
+                        Err(_) => {}
+                    }
+                }
                 let pairs = pairs.get_or_insert_with(|| pairs_in(text, part.start));
                 let closer = match pairs.binary_search_by_key(&begin, |pair| pair.0 as usize) {
                     Ok(at) => pairs[at].1 as usize,

@@ -11,6 +11,7 @@ use super::*;
 use crate::flag::Flag;
 
 mod doubtful;
+mod found;
 mod mangled;
 mod repair;
 mod thinking;

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::error::{ReadError, boundary, place};
 use super::find::{Search, trimmed};
-use super::repair::parse;
+use super::repair::{is_quote, parse};
 
 /// Names of the tags around thoughts.
 const NAMES: [&str; 8] =
@@ -60,15 +60,20 @@ pub(super) fn is_mentioned(text: &str) -> bool {
 
 /// Where the JSON ends that begins before `tag` and ends behind it. `scanned`: from where JSON is looked for.
 fn json_over(search: Search<'_, '_>, scanned: &mut usize, tag: usize) -> Result<Option<usize>, ReadError> {
-    let Search { text, wanted, fuel, .. } = search;
+    let Search { text, fuel, .. } = search;
     while *scanned < tag {
         let Some(begin) = text[*scanned..tag].find(['{', '[']).map(|found| *scanned + found) else {
             *scanned = tag;
             break;
         };
-        match parse(text, begin, wanted.repaired, fuel) {
+        // A tag within what is nearly JSON is none either, whether that may be repaired or not.
+        match parse(text, begin, true, fuel) {
             Ok(parsed) => *scanned = parsed.end,
             Err(fault) if fault.what.is_tangled() => return Err(ReadError::Tangled),
+            // Nor one within what was meant as JSON and is broken behind it.
+            Err(fault) if fault.sure && fault.reached > tag => {
+                return Ok(Some(boundary(text, fault.reached)));
+            }
             Err(fault) => {
                 *scanned = boundary(text, fault.reached.min(tag).max(begin + 1));
                 continue;
@@ -94,10 +99,19 @@ fn next_tag(text: &str, from: usize) -> Option<Tag> {
         let name = NAMES.into_iter().find(|name| inner[..length].eq_ignore_ascii_case(name));
         if let Some(name) = name.filter(|_| inner[length..].starts_with('>')) {
             let end = text.len() - inner.len() + length + 1;
+            if is_quoted(text, at, end) {
+                at = end;
+                continue;
+            }
             return Some(Tag { at: at..end, name, opens });
         }
         at += 1;
     }
+}
+
+/// Whether it is a mention of a tag: `"</think>"`.
+fn is_quoted(text: &str, begin: usize, end: usize) -> bool {
+    text[..begin].ends_with(is_quote) && text[end..].starts_with(is_quote)
 }
 
 /// The end of the first closing tag of the same name.

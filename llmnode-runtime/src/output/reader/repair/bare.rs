@@ -95,7 +95,9 @@ impl<'t> Scan<'t, '_> {
                 '/' if self.rest().starts_with("/*") => {
                     return self.wrong(self.at, "a string with such characters must stand in quotes");
                 }
-                '#' if before.is_whitespace() && !is_address => {
+                // Nothing but a comment can be glued to a literal.
+                '#' if is_nearly_literal(&text[start..self.at]) => break,
+                '#' if !is_address && (before.is_whitespace() || is_perhaps_comment(self.rest())) => {
                     return self.wrong(self.at, "a string with such characters must stand in quotes");
                 }
                 ':' | '/' | '(' | ')' | '=' | ';' | '|' if is_address => {}
@@ -133,6 +135,8 @@ impl<'t> Scan<'t, '_> {
         if let Some(line) = words.find('\n').filter(|line| is_nearly_literal(words[..*line].trim())) {
             return self.wrong(start + line, "a line end behind a literal; a comma is missing");
         }
+        // The space behind it may be none of JSON.
+        self.at = start + words.len();
         Ok(words)
     }
 
@@ -229,6 +233,11 @@ fn key_end(text: &str, start: usize) -> usize {
 fn is_address(text: &str) -> bool {
     let scheme = text.bytes().take(16).take_while(u8::is_ascii_alphanumeric).count();
     scheme > 1 && text[scheme..].starts_with("://")
+}
+
+/// Whether `#` glued to a word may as well begin a comment: `some# one`, unlike `C#,` and `item#3`.
+fn is_perhaps_comment(text: &str) -> bool {
+    text[1..].starts_with(|next: char| next.is_whitespace() || is_quote(next))
 }
 
 fn is_comment(text: &str) -> bool {

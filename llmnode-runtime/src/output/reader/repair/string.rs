@@ -83,6 +83,8 @@ impl<'t> Scan<'t, '_> {
                         return self.content(start, missing, escapes, quote);
                     }
                     self.at = after;
+                    // Whatever is wrong within it: this is no prose.
+                    self.sure |= follow == Follow::Strong || (quote == '"' && role != Role::Key);
                     return self.content(start, at, escapes, quote);
                 }
                 Follow::Colon => {

@@ -272,6 +272,13 @@ impl<'t, 'f> Parser<'t, 'f> {
             {
                 return self.scan.truncated();
             }
+            // Of such marks it was assumed that the text is whole.
+            None if [Repair::MissingQuote, Repair::InnerQuote]
+                .iter()
+                .any(|it| self.scan.repairs.has(*it)) =>
+            {
+                return self.scan.truncated();
+            }
             None => depth,
             // Within an object, its brace closes its lists too.
             Some(b'}') if lists < depth => lists + 1,

@@ -12,7 +12,7 @@ fn json_in_thoughts_is_no_answer_and_no_rival() {
         "<thinking>\n{\"a\": \n</thinking>\n\n{\"a\": 2}\n",
         "<REASONING>[1, 2</REASONING> {\"a\": 2}",
         "Hm.\n<think>x</think>\n<think>{\"a\": 3}</think> {\"a\": 2}",
-        "The template wrote the opener. {\"a\": 1} [ \" </think>{\"a\": 2}",
+        "The template wrote the opener. {\"a\": 1} [ 1, </think>{\"a\": 2}",
     ] {
         let (json, flags) = answer(text);
         assert_eq!((json.as_str(), flags[0]), ("{\"a\": 2}", Flag::AfterThinking), "{text}");
