@@ -176,7 +176,7 @@ fn cases_says_why_a_row_is_not_run_and_goes_on() {
     let file = std::env::temp_dir().join(format!("llmnode-cases-{}.jsonl", std::process::id()));
     let rows = [
         &b"\xEF\xBB\xBF{\"id\": 1, \"stream\": true, \"server\": {}}\r\n"[..],
-        b"{\"id\": 2, \"input\": \"{}\"}\n\n",
+        b"{\"id\": 2}\n\n",
         b"{\"id\": 3, \"server\":\n",
         b"\xFF\n",
         b"[]\n",
@@ -184,7 +184,8 @@ fn cases_says_why_a_row_is_not_run_and_goes_on() {
         b"{\"id\": 5, \"server\": {\"body_text\": \"@every:1ms:\"}}\n",
         b"{\"id\": 6, \"server\": {\"body_text\": \"@repeat::1GiB\"}}\n",
         b"{\"id\": 7, \"client\": {\"api_key\": \"k\", \"base_url\": \"https://models.example\"}, \"server\": {}}\n",
-        b"{\"id\": 8, \"client\": 5, \"server\": {\"status\": 500, \"headers\": 7, \"unknown\": {}}}",
+        b"{\"id\": 8, \"client\": 5, \"server\": {\"status\": 500, \"headers\": 7, \"unknown\": {}}}\n",
+        b"{\"id\": 9, \"input\": \"so: {'a': 1}\"}",
     ];
     std::fs::write(&file, rows.concat()).unwrap();
     let output = run("cases", &[file.to_str().unwrap()], &[]);
@@ -208,6 +209,8 @@ fn cases_says_why_a_row_is_not_run_and_goes_on() {
     says(7, "nothing to repeat");
     says(8, "another machine");
     assert_eq!(rows[9]["category"], "server_error", "{lines}");
+    let read = serde_json::json!({"id": 9, "value": {"a": 1}, "flags": ["in_prose", {"repaired": "quotes"}]});
+    assert_eq!(rows[10], read, "{lines}");
 }
 
 /// What an example prints that reads its standard input.
