@@ -8,6 +8,7 @@ extern crate proc_macro;
 mod above;
 mod action;
 mod anything;
+mod by_hand;
 mod configured;
 mod crate_path;
 mod diagnostics;
