@@ -25,11 +25,10 @@ struct Tag {
 /// Thoughts that never end.
 pub(super) fn left_out(search: Search<'_, '_>) -> Result<(Vec<Range<usize>>, bool), ReadError> {
     let text = search.text;
-    let (mut parts, mut start, mut at, mut scanned) = (Vec::new(), 0, 0, 0);
-    let mut thought = false;
+    let (mut parts, mut start, mut at, mut thought) = (Vec::new(), 0, 0, false);
+    let mut sought = Sought::default();
     while let Some(tag) = next_tag(text, at) {
-        scanned = scanned.max(start);
-        if let Some(end) = json_over(search, &mut scanned, tag.at.start)? {
+        if let Some(end) = json_over(search, &mut sought, tag.at.start)? {
             at = end;
             continue;
         }
@@ -45,6 +44,7 @@ pub(super) fn left_out(search: Search<'_, '_>) -> Result<(Vec<Range<usize>>, boo
             parts.clear();
         }
         start = at;
+        sought = Sought { at, broken: false };
     }
     parts.push(start..text.len());
     if thought {
@@ -58,32 +58,58 @@ pub(super) fn is_mentioned(text: &str) -> bool {
     next_tag(text, 0).is_some()
 }
 
-/// Where the JSON ends that begins before `tag` and ends behind it. `scanned`: from where JSON is looked for.
-fn json_over(search: Search<'_, '_>, scanned: &mut usize, tag: usize) -> Result<Option<usize>, ReadError> {
+/// How far JSON was looked for of which a tag may be a part, and whether some was broken.
+#[derive(Default)]
+struct Sought {
+    at: usize,
+    broken: bool,
+}
+
+/// Where the JSON ends that begins before `tag` and ends behind it.
+fn json_over(search: Search<'_, '_>, sought: &mut Sought, tag: usize) -> Result<Option<usize>, ReadError> {
     let Search { text, fuel, .. } = search;
-    while *scanned < tag {
-        let Some(begin) = text[*scanned..tag].find(['{', '[']).map(|found| *scanned + found) else {
-            *scanned = tag;
+    while sought.at < tag {
+        let Some(begin) = text[sought.at..tag].find(['{', '[']).map(|found| sought.at + found) else {
+            sought.at = tag;
             break;
         };
         // A tag within what is nearly JSON is none either, whether that may be repaired or not.
         match parse(text, begin, true, fuel) {
-            Ok(parsed) => *scanned = parsed.end,
+            Ok(parsed) => sought.at = parsed.end,
             Err(fault) if fault.what.is_tangled() => return Err(ReadError::Tangled),
             // Nor one within what was meant as JSON and is broken behind it.
             Err(fault) if fault.sure && fault.reached > tag => {
                 return Ok(Some(boundary(text, fault.reached)));
             }
             Err(fault) => {
-                *scanned = boundary(text, fault.reached.min(tag).max(begin + 1));
+                sought.broken |= fault.sure;
+                sought.at = boundary(text, fault.reached.min(tag).max(begin + 1));
                 continue;
             }
         }
-        if *scanned > tag {
-            return Ok(Some(*scanned));
+        if sought.at > tag {
+            return Ok(Some(sought.at));
         }
     }
-    Ok(None)
+    // Where JSON is broken before the tag, nobody knows what is a string, but by its looks.
+    Ok((sought.broken && is_in_string(text, tag)).then_some(tag + 1))
+}
+
+/// Whether the nearest quotation marks on the line seem to begin and to end a string.
+fn is_in_string(text: &str, tag: usize) -> bool {
+    const NEAR: usize = 200;
+    let before = &text[boundary(text, tag.saturating_sub(NEAR))..tag];
+    let after = &text[tag..boundary(text, tag.saturating_add(NEAR).min(text.len()))];
+    let (before, after) = (before.rsplit('\n').next(), after.split('\n').next());
+    let (Some(before), Some(after)) = (before, after) else { return false };
+    let opens = before.rfind(is_quote).is_some_and(|quote| {
+        before[..quote].chars().next_back().is_none_or(|c| c.is_whitespace() || "{[,:".contains(c))
+    });
+    let closes = after.find(is_quote).is_some_and(|quote| {
+        let behind = after[quote..].trim_start_matches(is_quote).trim_start();
+        behind.is_empty() || behind.starts_with([',', ':', ']', '}'])
+    });
+    opens && closes
 }
 
 fn next_tag(text: &str, from: usize) -> Option<Tag> {

@@ -92,11 +92,12 @@ impl<'t> Scan<'t, '_> {
                 '\n' if before == '\n' => break,
                 c if c.is_whitespace() && is_address => break,
                 '/' | '#' if before.is_whitespace() && is_comment(self.rest()) => break,
+                // Nothing but a comment can be glued to a literal.
+                '#' if is_nearly_literal(&text[start..self.at]) => break,
+                '/' if is_nearly_literal(&text[start..self.at]) && is_comment(self.rest()) => break,
                 '/' if self.rest().starts_with("/*") => {
                     return self.wrong(self.at, "a string with such characters must stand in quotes");
                 }
-                // Nothing but a comment can be glued to a literal.
-                '#' if is_nearly_literal(&text[start..self.at]) => break,
                 '#' if !is_address && (before.is_whitespace() || is_perhaps_comment(self.rest())) => {
                     return self.wrong(self.at, "a string with such characters must stand in quotes");
                 }

@@ -39,13 +39,14 @@ fn what_breaks_off_in_a_string_or_behind_a_tag_is_refused() {
     refused_in_both("Here it is:\n{\"</think>\": [0.5, False], k");
     refused_in_both("So: {\"a </think> b\": [0.5, False], k");
     refused_in_both("So: [{\"a\": \"<think> b\"}, [1], {\"c");
+    refused_in_both("So: {\"a\": [012], \"a </think> b\": {\"}\": 1}}");
     refused_in_both("[[[None# no\n],\n[77]");
 }
 
 #[test]
 fn a_comment_behind_a_word_is_no_part_of_it() {
     refused_in_both("{\"a\": some# no\n}");
-    let reading = read_value("{\"a\": [null# no\n, 1], \"b\": True# yes\n}", Effort::Repair).unwrap();
+    let reading = read_value("{\"a\": [null# no\n, 1], \"b\": True// yes\n}", Effort::Repair).unwrap();
     assert_eq!(reading.value, json!({"a": [null, 1], "b": true}));
     let reading = read_value("{\"a\": C#, \"b\": item#3, \"c\": 3# three\n}", Effort::Repair).unwrap();
     assert_eq!(reading.value, json!({"a": "C#", "b": "item#3", "c": 3}));
