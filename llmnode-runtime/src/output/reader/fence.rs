@@ -151,6 +151,11 @@ impl<'t> Iterator for Blocks<'t> {
         for line in self.text[self.at..self.end].split_inclusive('\n') {
             let start = self.at;
             self.at += line.len();
+            // Most lines are none of a fence, and all are looked at.
+            let first = line.trim_ascii_start().bytes().next();
+            if !matches!(first, Some(b'`' | b'~' | 0x80..)) {
+                continue;
+            }
             match &open {
                 None => open = Fence::opened_by(line, self.at),
                 Some(fence) if fence.is_closed_by(line) => {

@@ -2,6 +2,8 @@
 
 use std::ops::Range;
 
+use serde::de::IgnoredAny;
+
 use super::around::{Around, Lead};
 use super::candidates::Candidates;
 use super::error::{ReadError, faulty};
@@ -28,11 +30,18 @@ pub(super) fn search<'t>(
             continue;
         }
         let indexed = is_index(&text[part.start..begin], &text[begin..]);
+        if let Some(end) = json_end(search, text, begin)? {
+            at = end;
+            if !indexed {
+                found(search, text, begin..end, None, &lead, fenced, candidates)?;
+            }
+            continue;
+        }
         match parse(text, begin, search.wanted.repaired, search.fuel) {
             Ok(parsed) => {
                 at = parsed.end;
                 if !indexed {
-                    found(search, text, begin, &parsed, &lead, fenced, candidates)?;
+                    found(search, text, begin..parsed.end, Some(&parsed), &lead, fenced, candidates)?;
                 }
             }
             Err(fault) if is_meant(search, &text[begin..], &fault) => {
@@ -70,18 +79,36 @@ pub(super) fn search<'t>(
     Ok(())
 }
 
+/// Where the JSON that begins here ends, if it is that as it stands: serde_json passes over it several times as
+/// fast as the parser that repairs. Only what looks like JSON is tried, so that prose is not read twice.
+fn json_end(search: Search<'_, '_>, text: &str, begin: usize) -> Result<Option<usize>, ReadError> {
+    let text = &text[begin..];
+    if !begins_with_a_string(text) {
+        return Ok(None);
+    }
+    let mut values = serde_json::Deserializer::from_str(text).into_iter::<IgnoredAny>();
+    let read = matches!(values.next(), Some(Ok(_)));
+    let end = values.byte_offset();
+    if read && !search.fuel.spend(end) {
+        return Err(ReadError::Tangled);
+    }
+    Ok(read.then_some(begin + end))
+}
+
+/// Adds what was found: JSON as it stands, unless it was `parsed`.
 fn found<'t>(
     search: Search<'t, '_>,
     text: &'t str,
-    begin: usize,
-    parsed: &Parsed<'t>,
+    value: Range<usize>,
+    parsed: Option<&Parsed<'t>>,
     lead: &Lead,
     fenced: bool,
     candidates: &mut Candidates<'t, '_>,
 ) -> Result<(), ReadError> {
+    let begin = value.start;
     let is_list = text[begin..].starts_with('[');
-    let is_word = is_list && parsed.repairs.has(Repair::BareString);
-    let around = match Around::of(text, begin, parsed.end, lead, search) {
+    let is_word = is_list && parsed.is_some_and(|parsed| parsed.repairs.has(Repair::BareString));
+    let around = match Around::of(text, begin, value.end, lead, search) {
         Err(ReadError::Tangled) => return Err(ReadError::Tangled),
         // Brackets of the prose, not an answer that is broken.
         Err(_) if is_word || (is_list && search.wanted.object) => return Ok(()),
@@ -92,8 +119,8 @@ fn found<'t>(
         return Ok(());
     }
     // Nor is one word alone, which stands for something else: `[redacted]`; nor a link: `[1](..)`.
-    let is_link = text[begin..].starts_with('[') && text[parsed.end..].starts_with('(');
-    if (is_word && parsed.is_one_word()) || (is_link && around.in_prose) {
+    let is_link = is_list && text[value.end..].starts_with('(');
+    if (is_word && parsed.is_some_and(Parsed::is_one_word)) || (is_link && around.in_prose) {
         return Ok(());
     }
     let flags: &[Flag] = match (fenced, around.in_prose) {
@@ -102,7 +129,10 @@ fn found<'t>(
         (false, true) => &[Flag::InProse],
         (false, false) => &[],
     };
-    candidates.add_parsed(begin, parsed, around.repairs, flags)
+    match parsed {
+        Some(parsed) => candidates.add_parsed(begin, parsed, around.repairs, flags),
+        None => candidates.add_json(value, &around.repairs, flags),
+    }
 }
 
 /// Whether a text that isn't JSON was meant as it, so that nothing else may be taken for the answer.

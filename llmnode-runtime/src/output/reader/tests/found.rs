@@ -36,6 +36,7 @@ fn what_nothing_can_mend_is_not_entered() {
 #[test]
 fn what_breaks_off_in_a_string_or_behind_a_tag_is_refused() {
     refused_in_both("callback({\"a\": None, \"b\": \"x, y: \",\"");
+    refused_in_both("{\"a\": \"x, y: \",\"}");
     refused_in_both("Here it is:\n{\"</think>\": [0.5, False], k");
     refused_in_both("So: {\"a </think> b\": [0.5, False], k");
     refused_in_both("So: [{\"a\": \"<think> b\"}, [1], {\"c");

@@ -21,7 +21,9 @@ impl<'t> Scan<'t, '_> {
         };
         let quote = self.text.as_bytes()[end.min(self.text.len() - 1)];
         let lone: Vec<usize> = inner.iter().copied().filter(|at| !self.is_apostrophe(*at)).collect();
-        let missing = if role == Role::Member && inner.len() == 1 && quote == b'"' {
+        // What may follow the end of a string, may be the beginning of what breaks off.
+        let goes_on = self.text[first..].trim_start_matches(['"', ' ']).starts_with([',', ':', '}', ']']);
+        let missing = if role == Role::Member && inner.len() == 1 && quote == b'"' && !goes_on {
             self.missing_end(start, first, true)
         } else {
             None
