@@ -3,7 +3,8 @@
 //! ```text
 //! cargo run --release --manifest-path benches/Cargo.toml --bin reading            # all of it
 //! cargo run --release --manifest-path benches/Cargo.toml --bin reading -- 3       # three rounds
-//! cargo run --release --manifest-path benches/Cargo.toml --bin reading -- 7 hostile
+//! cargo run --release --manifest-path benches/Cargo.toml --bin reading -- 7 hostile        # one table
+//! cargo run --release --manifest-path benches/Cargo.toml --bin reading -- 7 hostile '[{'   # one family
 //! ```
 //!
 //! Prints tables in Markdown. The figures are the least processor time of all rounds; a text whose value is not the
@@ -33,6 +34,6 @@ fn main() {
         answers::beside_repairers(rounds);
     }
     if wants("hostile") {
-        hostile::table(rounds.min(3));
+        hostile::table(rounds, arguments.get(2).map(String::as_str));
     }
 }

@@ -30,6 +30,27 @@ impl Lead {
     }
 }
 
+/// Why a value is perhaps none by itself, and where. Many of prose may have to be passed over, so that the place is
+/// sought when it is told.
+#[derive(Debug)]
+pub(super) enum Doubt {
+    /// It seems to be a part of another one.
+    Part(usize),
+    /// It seems to go on behind its end.
+    GoesOn(usize),
+    Tangled,
+}
+
+impl Doubt {
+    pub(super) fn told(self, text: &str) -> ReadError {
+        match self {
+            Doubt::Part(at) => ReadError::Part { at: place(text, at) },
+            Doubt::GoesOn(at) => ReadError::GoesOn { at: place(text, at) },
+            Doubt::Tangled => ReadError::Tangled,
+        }
+    }
+}
+
 /// What stands around a value.
 pub(super) struct Around {
     /// Comments, a call, a comma.
@@ -48,12 +69,12 @@ impl Around {
         end: usize,
         lead: &Lead,
         search: Search<'_, '_>,
-    ) -> Result<Around, ReadError> {
+    ) -> Result<Around, Doubt> {
         if is_item(&text[..begin]) {
-            return Err(ReadError::Part { at: place(search.text, begin) });
+            return Err(Doubt::Part(begin));
         }
         if let Some(at) = goes_on(text, begin, end).or_else(|| closes_more(text, begin, end)) {
-            return Err(ReadError::GoesOn { at: place(search.text, at) });
+            return Err(Doubt::GoesOn(at));
         }
         let in_prose = Around { repairs: Repairs::default(), in_prose: true };
         let called = lead.call == Some(begin);
@@ -67,7 +88,7 @@ impl Around {
         let mut repairs = lead.comments.clone();
         let rest = tail(text, end, called, &mut repairs);
         if !search.fuel.spend(rest - end) {
-            return Err(ReadError::Tangled);
+            return Err(Doubt::Tangled);
         }
         Ok(if rest == text.len() { Around { repairs, in_prose: false } } else { in_prose })
     }

@@ -5,13 +5,13 @@ use std::ops::Range;
 
 use serde_json::Value;
 
-use super::error::{ReadError, nothing, place, syntax};
+use super::error::{Places, ReadError, nothing, place, syntax};
 use super::find::{Found, Search, trimmed};
 use super::repair::{Parsed, Repairs};
 use crate::flag::{Flag, Note};
 
 /// More values side by side than this are no answer.
-const MOST: usize = 10_000;
+const MOST: usize = 1000;
 
 /// The values found so far.
 pub(super) struct Candidates<'t, 'f> {
@@ -132,7 +132,8 @@ impl<'t, 'f> Candidates<'t, 'f> {
             (None, Some(doubt)) => Err(doubt),
             (first, _) => {
                 let all = first.into_iter().chain(self.further).filter(|one| !one.mention);
-                Ok(all.map(|one| Found { notes: one.notes(text), json: one.json }).collect())
+                let mut places = Places::of(text);
+                Ok(all.map(|one| Found { notes: one.notes(&mut places), json: one.json }).collect())
             }
         }
     }
@@ -142,7 +143,7 @@ impl<'t, 'f> Candidates<'t, 'f> {
         let text = self.search.text;
         match (self.wanted, self.unwanted) {
             (Some(one), _) if one.mention => Err(ReadError::Mention { at: place(text, one.begin) }),
-            (Some(one), _) => Ok(Found { notes: one.notes(text), json: one.json }),
+            (Some(one), _) => Ok(Found { notes: one.notes(&mut Places::of(text)), json: one.json }),
             (None, Some(at)) => Err(ReadError::NoObject { at: place(text, at) }),
             (None, None) => Err(self.doubtful.unwrap_or_else(|| nothing(trimmed(text)))),
         }
@@ -160,11 +161,10 @@ impl Candidate<'_> {
         self.value.is_some() && self.value == serde_json::from_str(json).ok()
     }
 
-    fn notes(&self, text: &str) -> Vec<Note> {
-        let note =
-            |flag: Flag, at: usize, times: u32| Note { flag, place: place(text, at).to_string(), times };
-        let around = self.flags.iter().map(|flag| note(*flag, self.begin, 1));
-        let repairs = self.repairs.iter();
-        around.chain(repairs.map(|made| note(Flag::Repaired(made.repair), made.at, made.times))).collect()
+    fn notes(&self, places: &mut Places<'_>) -> Vec<Note> {
+        let around = self.flags.iter().map(|flag| (*flag, self.begin, 1));
+        let repairs = self.repairs.iter().map(|made| (Flag::Repaired(made.repair), made.at, made.times));
+        let note = |(flag, at, times)| Note { flag, place: places.at(at).to_string(), times };
+        around.chain(repairs).map(note).collect()
     }
 }

@@ -148,6 +148,31 @@ pub(super) fn boundary(text: &str, at: usize) -> usize {
     (at..text.len()).find(|at| text.is_char_boundary(*at)).unwrap_or(text.len())
 }
 
+/// Places of a text, one behind the other: many are found in one pass.
+pub(super) struct Places<'t> {
+    text: &'t str,
+    offset: usize,
+    last: Place,
+}
+
+impl<'t> Places<'t> {
+    pub(super) fn of(text: &'t str) -> Self {
+        Places { text, offset: 0, last: Place { line: 1, column: 1 } }
+    }
+
+    pub(super) fn at(&mut self, offset: usize) -> Place {
+        let offset = boundary(self.text, offset);
+        if offset < self.offset {
+            *self = Places::of(self.text);
+        }
+        let next = place(&self.text[self.offset..], offset - self.offset);
+        let column = if next.line == 1 { self.last.column + next.column - 1 } else { next.column };
+        self.last = Place { line: self.last.line + next.line - 1, column };
+        self.offset = offset;
+        self.last
+    }
+}
+
 pub(super) fn place(text: &str, offset: usize) -> Place {
     let before = &text[..boundary(text, offset)];
     let line = before.rfind('\n').map_or(0, |end| end + 1);

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use serde::de::IgnoredAny;
 
-use super::around::{Around, Lead};
+use super::around::{Around, Doubt, Lead};
 use super::candidates::Candidates;
 use super::error::{ReadError, faulty};
 use super::find::Search;
@@ -22,9 +22,9 @@ pub(super) fn search<'t>(
 ) -> Result<(), ReadError> {
     let text = &search.text[..part.end];
     let lead = Lead::of(text, part.start);
-    let mut pairs: Option<Vec<(u32, u32)>> = None;
+    let mut pairs: Option<Pairs> = None;
     let mut at = part.start;
-    while let Some(begin) = text[at..].find(['{', '[']).map(|found| at + found) {
+    while let Some(begin) = next_opener(text, at) {
         at = begin + 1;
         if is_before_fence(&text[at..]) {
             continue;
@@ -62,14 +62,14 @@ pub(super) fn search<'t>(
                         Err(_) => {}
                     }
                 }
-                let pairs = pairs.get_or_insert_with(|| pairs_in(text, part.start));
-                let closer = match pairs.binary_search_by_key(&begin, |pair| pair.0 as usize) {
-                    Ok(at) => pairs[at].1 as usize,
+                let pairs = pairs.get_or_insert_with(|| Pairs::of(text, part.start));
+                let closer = match pairs.closer(begin) {
+                    Some(closer) => closer,
                     // What follows may be a part of what it opened.
-                    Err(_) if text[begin..].starts_with('{') => {
+                    None if text[begin..].starts_with('{') => {
                         return Err(faulty(search.text, begin, &fault));
                     }
-                    Err(_) => begin,
+                    None => begin,
                 };
                 // Never before the place of the error, so that no part of the text is parsed again and again.
                 at = super::error::boundary(text, (closer + 1).max(fault.reached));
@@ -109,10 +109,12 @@ fn found<'t>(
     let is_list = text[begin..].starts_with('[');
     let is_word = is_list && parsed.is_some_and(|parsed| parsed.repairs.has(Repair::BareString));
     let around = match Around::of(text, begin, value.end, lead, search) {
-        Err(ReadError::Tangled) => return Err(ReadError::Tangled),
+        Ok(around) => around,
         // Brackets of the prose, not an answer that is broken.
-        Err(_) if is_word || (is_list && search.wanted.object) => return Ok(()),
-        around => around?,
+        Err(Doubt::Part(_) | Doubt::GoesOn(_)) if is_word || (is_list && search.wanted.object) => {
+            return Ok(());
+        }
+        Err(doubt) => return Err(doubt.told(search.text)),
     };
     // A word in brackets is no list where there are other words.
     if is_word && around.in_prose && (!fenced || !begins_with_a_string(&text[begin..])) {
@@ -153,19 +155,39 @@ fn is_index(before: &str, text: &str) -> bool {
     text.starts_with('[') && name.len() < before.len() && !name.ends_with(['`', '~'])
 }
 
+fn next_opener(text: &str, at: usize) -> Option<usize> {
+    let bytes = text.as_bytes().get(at..)?;
+    bytes.iter().position(|byte| matches!(byte, b'{' | b'[')).map(|found| at + found)
+}
+
 /// The places of all braces and brackets that have a partner, by their opener. The two kinds don't mind each
 /// other, since prose needn't nest them well. A text that is searched is short enough for such places.
-fn pairs_in(text: &str, start: usize) -> Vec<(u32, u32)> {
-    let (mut braces, mut brackets, mut pairs) = (Vec::new(), Vec::new(), Vec::new());
-    for (at, byte) in (0_u32..).zip(text.bytes()).skip(start) {
-        match byte {
-            b'{' => braces.push(at),
-            b'[' => brackets.push(at),
-            b'}' => pairs.extend(braces.pop().map(|open| (open, at))),
-            b']' => pairs.extend(brackets.pop().map(|open| (open, at))),
-            _ => {}
+struct Pairs {
+    sorted: Vec<(u32, u32)>,
+    /// How many were passed by.
+    passed: usize,
+}
+
+impl Pairs {
+    fn of(text: &str, start: usize) -> Self {
+        let (mut braces, mut brackets, mut sorted) = (Vec::new(), Vec::new(), Vec::new());
+        for (at, byte) in (0_u32..).zip(text.bytes()).skip(start) {
+            match byte {
+                b'{' => braces.push(at),
+                b'[' => brackets.push(at),
+                b'}' => sorted.extend(braces.pop().map(|open| (open, at))),
+                b']' => sorted.extend(brackets.pop().map(|open| (open, at))),
+                _ => {}
+            }
         }
+        sorted.sort_unstable();
+        Pairs { sorted, passed: 0 }
     }
-    pairs.sort_unstable();
-    pairs
+
+    /// Where what opens at `begin` is closed. It is asked for one opener behind the other.
+    fn closer(&mut self, begin: usize) -> Option<usize> {
+        let rest = &self.sorted[self.passed..];
+        self.passed += rest.iter().take_while(|pair| (pair.0 as usize) < begin).count();
+        self.sorted.get(self.passed).filter(|pair| pair.0 as usize == begin).map(|pair| pair.1 as usize)
+    }
 }

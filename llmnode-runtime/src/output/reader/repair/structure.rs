@@ -366,8 +366,10 @@ fn only_closers(text: &str) -> bool {
 
 /// Whether a string comes first, in a list, an object or a list of objects, as hardly anything but JSON begins.
 pub(in super::super) fn begins_with_a_string(text: &str) -> bool {
+    // Each bracket of many asks, so that not many are looked at for each.
+    const FEW: usize = 8;
     let mut text = text;
-    for _ in 0..DEPTH {
+    for _ in 0..FEW {
         match text.strip_prefix('[') {
             Some(inner) => text = inner.trim_ascii_start(),
             None => break,
