@@ -163,19 +163,20 @@ async fn a_word_among_words_is_an_answer_where_only_a_name_is_wanted() {
         ("<think>true or false?</think>\nTrue.", Some(true)),
         ("true or false", None),
         ("That is not true.", None),
+        ("He says that it is true.", None),
         ("Yes", None),
         (r#"{"answer": true"#, None),
     ] {
         let run = Run::new(ScriptedModel::new().reply(answer));
         assert_eq!(run.call(&IsEven { n: 4 }).await.ok(), expected, "{answer}");
     }
-    let run = Run::new(ScriptedModel::new().reply("I feel SAD today"));
+    let run = Run::new(ScriptedModel::new().reply("I would say it is Sad."));
     let report = run.call(&HowIsIt).report().await.unwrap();
     assert_eq!(
         (report.value, report.record.attempts[0].flags.as_slice()),
         (Mood::Sad, &[Flag::Coerced(Coercion::Mentioned)][..])
     );
-    let run = Run::new(ScriptedModel::new().reply("I feel Sad today"));
+    let run = Run::new(ScriptedModel::new().reply("I would say it is Sad."));
     assert!(run.call(&HowIsIt).settings(Settings::new().coerce(false)).await.is_err());
 }
 
@@ -331,5 +332,31 @@ fn each_row_of_the_page_is_refused_as_it_says() {
     for row in rows {
         let [schema, written, _] = &row[..] else { panic!("{row:?}") };
         assert!(conforming(schema, written).is_err(), "{written}");
+    }
+}
+
+/// The rows of the tables about names in prose: what is wanted, the text, and what stands behind it.
+#[test]
+fn each_form_of_a_conclusion_is_read_as_the_page_says() {
+    let rows = table("| form | wanted | written | becomes |\n");
+    assert_eq!(rows.len(), 7);
+    for row in rows {
+        let [_, schema, written, becomes] = &row[..] else { panic!("{row:?}") };
+        assert_eq!(conforming(schema, written), Ok((becomes.clone(), "mentioned".to_owned())), "{written}");
+        let kind: serde_json::Value = serde_json::from_str(schema).unwrap();
+        let text = json!(written).to_string();
+        assert_eq!(conforming(&json!({"anyOf": [kind]}).to_string(), &text).unwrap().0, *becomes, "{text}");
+    }
+}
+
+#[test]
+fn a_conclusion_that_does_not_stand_is_refused_as_the_page_says() {
+    let (_, section) = PAGE.split_once("## A name in prose").unwrap();
+    let (_, rows) = section.split_once("| wanted | written | why |\n|---|---|---|\n").unwrap();
+    let rows: Vec<&str> = rows.lines().take_while(|line| line.starts_with('|')).collect();
+    assert_eq!(rows.len(), 9);
+    for row in rows {
+        let cells: Vec<&str> = row.split(" | ").map(|cell| cell.trim_matches(['|', ' ', '`'])).collect();
+        assert!(conforming(cells[0], cells[1]).is_err(), "{row}");
     }
 }

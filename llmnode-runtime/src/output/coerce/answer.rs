@@ -144,7 +144,10 @@ impl Rereading<'_> {
         }
         let (said, thought) = without_thoughts(text).map_err(|_| Misfit(None))?;
         let json = Json::String(Cow::Borrowed(said.trim()));
-        let fit = coerce(&self.check, self.schema.own(), &json, &Place::WHOLE)?;
+        let unclear =
+            "no value is named as the answer; answer with the value alone, and no sentence around it";
+        let fit = coerce(&self.check, self.schema.own(), &json, &Place::WHOLE)
+            .map_err(|misfit| Misfit(misfit.0.or_else(|| Some(Violation::new("", unclear)))))?;
         let mut notes: Vec<Note> = thought.into_iter().collect();
         merge(&mut notes, fit.notes);
         Ok(Reread { json: fit.json.to_string(), notes, wrapped: false })

@@ -4,10 +4,12 @@ use serde_json::{Map, Value};
 
 use super::super::check::{Place, list, same};
 use super::super::reader::Json;
-use super::denial::CROSSES;
 use super::fit::{At, Changed, Fit, Fitter, Tier, Tried, misfit, only, two};
 use super::mention::mentioned;
 use crate::flag::Coercion;
+
+/// Signs that cross a name out.
+const CROSSES: [char; 11] = ['✗', '✘', '✖', '✕', '❌', '❎', '🚫', '⛔', '≠', '☐', '×'];
 
 impl Fitter<'_, '_> {
     /// A value for a schema that lists what it may be.

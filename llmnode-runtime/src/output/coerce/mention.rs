@@ -1,44 +1,105 @@
-//! The one name that a text mentions: `The answer is RED.`
+//! The one name that a text gives as its answer: `The answer is RED.`
 //!
-//! A name that is denied, asked for or beside another one is no answer; nor is a word of every day in the middle of a
-//! sentence, which may mean something else.
+//! A sentence must say so, all that do must say the same, and no other name may stand in the text as often.
 
 use super::choice::Named;
-use super::denial::{self, ends_part};
+use super::conclusion::{self, Conclusion};
+use super::sentence::{is_markup, is_quote, sentences};
 use crate::flag::Coercion;
 
 /// A longer text is an essay, and no answer of one word.
 const LONGEST: usize = 4096;
-/// What follows a word that begins a text and is its subject.
-const FOLLOWS_A_SUBJECT: [&str; 9] =
-    ["is", "was", "because", "since", "as", "seems", "would", "should", "fits"];
 
-/// The name that the text mentions, if it is one and nothing denies it.
+/// The name that the text gives as its answer. `common`: the names are words of every day, as `true` is, and mean the
+/// same in any case.
 pub(super) fn mentioned(text: &str, names: &[&str], common: bool) -> Named {
     if text.len() > LONGEST {
         return Named::None;
     }
     let text = Text::new(text);
-    let any_case = text.mentions(names, true);
-    let exact = if common { Vec::new() } else { text.mentions(names, false) };
-    let within = |one: &Mention| any_case.iter().any(|any| any.from == one.from && any.to == one.to);
-    let exact: Vec<Mention> = exact.into_iter().filter(within).collect();
-    let found = if exact.is_empty() { any_case } else { exact };
-    let Some(first) = found.first() else { return Named::None };
-    if let Some(other) = found.iter().find(|one| one.name != first.name) {
-        return Named::Two(first.name, other.name);
+    let mentions = text.mentions(names);
+    let exact = !common && mentions.iter().any(|one| one.name.exact);
+    let counted: Vec<&Name> =
+        mentions.iter().map(|one| &one.name).filter(|name| name.exact || !exact).collect();
+    let sentences = sentences(&text.written, &mentions);
+    let all = conclusion::all(&sentences);
+    let first = all.iter().find(|one| one.decides);
+    let Some(Conclusion { name, at, .. }) = first else { return two_of(&counted) };
+    let other = all.iter().map(|one| one.name).find(|one| one.index != name.index);
+    if let Some(other) = name.rival.or(other.map(|one| one.index)).or(as_often(&counted, name)) {
+        return Named::Two(name.index.min(other), name.index.max(other));
     }
-    let denied = found.iter().any(|one| text.is_denied(one) || text.is_asked(one));
-    let meant = found.iter().any(|one| text.is_meant(one, common));
-    if denied || !meant { Named::None } else { Named::One(first.name, Coercion::Mentioned) }
+    let concludes = |index: usize| all.iter().any(|one| one.at == index);
+    let denied = sentences
+        .iter()
+        .enumerate()
+        .any(|(index, sentence)| !concludes(index) && conclusion::is_denied(sentence, name));
+    if denied || !conclusion::stands(&sentences[at + 1..], name) {
+        return Named::None;
+    }
+    Named::One(name.index, Coercion::Mentioned)
 }
 
-/// A name in a text, from and to these characters.
-#[derive(Clone, Copy, Debug)]
-struct Mention {
-    name: usize,
-    from: usize,
-    to: usize,
+/// The first two of several names.
+fn two_of(names: &[&Name]) -> Named {
+    let Some(first) = names.first() else { return Named::None };
+    let other = names.iter().map(|one| one.index).find(|index| *index != first.index);
+    first.rival.or(other).map_or(Named::None, |other| Named::Two(first.index, other))
+}
+
+/// Another name that stands in the text at least as often.
+fn as_often(counted: &[&Name], name: &Name) -> Option<usize> {
+    let times = |index: usize| counted.iter().filter(|one| one.is(index)).count();
+    let own = times(name.index);
+    counted.iter().map(|one| one.index).find(|index| *index != name.index && times(*index) >= own)
+}
+
+/// A name as it stands in a text.
+#[derive(Clone, Debug)]
+pub(super) struct Name {
+    pub(super) index: usize,
+    /// Another one that is meant as well, since only their case differs.
+    pub(super) rival: Option<usize>,
+    /// It is in the case of the name.
+    pub(super) exact: bool,
+    /// It stands between quotation marks, backticks or emphasis.
+    pub(super) marked: bool,
+    written: String,
+}
+
+impl Name {
+    fn is(&self, index: usize) -> bool {
+        self.index == index || self.rival == Some(index)
+    }
+
+    /// The words of it, in lower case.
+    pub(super) fn words(&self) -> impl Iterator<Item = String> {
+        let words = self.written.split(|c: char| !c.is_alphanumeric() && !matches!(c, '\'' | '’'));
+        words.map(str::to_lowercase)
+    }
+
+    /// Whether it looks like any other word: `simple`, and `Simple` where that only begins the sentence.
+    pub(super) fn is_small(&self, begins: bool) -> bool {
+        let capital = self.written.starts_with(char::is_uppercase) && (self.exact || !begins);
+        let is_sign = |c: char| c.is_uppercase() || c.is_numeric() || matches!(c, '_' | '-');
+        let truth = matches!(self.written.to_lowercase().as_str(), "true" | "false" | "yes" | "no");
+        !self.marked && !truth && !capital && !self.written.chars().skip(1).any(is_sign)
+    }
+
+    /// Whether it is written as no word is: `k-1`, `RED`.
+    pub(super) fn is_identifier(&self) -> bool {
+        let capitals = self.written.chars().filter(|c| c.is_uppercase()).count();
+        self.written.contains(|c: char| c.is_numeric() || matches!(c, '_' | '-'))
+            || (capitals > 1 && !self.written.contains(char::is_lowercase))
+    }
+}
+
+/// A name, from and to these characters.
+#[derive(Clone, Debug)]
+pub(super) struct Mention {
+    pub(super) from: usize,
+    pub(super) to: usize,
+    pub(super) name: Name,
 }
 
 struct Text {
@@ -65,6 +126,26 @@ fn lower(c: char) -> char {
     lower.next().filter(|_| lower.next().is_none()).unwrap_or(c)
 }
 
+/// A way to write a name.
+struct Form {
+    name: usize,
+    written: Vec<char>,
+    small: Vec<char>,
+}
+
+impl Form {
+    fn all(index: usize, name: &str) -> impl Iterator<Item = Form> {
+        let spoken = spoken(name);
+        // As other languages write it: `VERY_HIGH`.
+        let joined = spoken.as_ref().map(|said| said.replace(' ', "_")).filter(|joined| joined != name);
+        [Some(name.to_owned()), spoken, joined].into_iter().flatten().map(move |form| {
+            let written: Vec<char> = form.chars().collect();
+            let small = written.iter().copied().map(lower).collect();
+            Form { name: index, written, small }
+        })
+    }
+}
+
 impl Text {
     fn new(text: &str) -> Self {
         let written: Vec<char> = text.chars().collect();
@@ -72,30 +153,38 @@ impl Text {
         Text { written, lower }
     }
 
-    /// Every mention of a name that is not part of that of a longer one.
-    fn mentions(&self, names: &[&str], any_case: bool) -> Vec<Mention> {
-        let mut found: Vec<Mention> = Vec::new();
-        let text = if any_case { &self.lower } else { &self.written };
-        for (index, name) in names.iter().enumerate() {
-            if !name.chars().any(char::is_alphabetic) {
-                continue;
+    /// Every name in the text, in any case. Whoever says `very high` of `High` and `VeryHigh` means the longer one.
+    fn mentions(&self, names: &[&str]) -> Vec<Mention> {
+        let named = names.iter().enumerate().filter(|(_, name)| name.contains(char::is_alphabetic));
+        let forms: Vec<Form> = named.flat_map(|(index, name)| Form::all(index, name.trim())).collect();
+        let mut found = Vec::new();
+        let mut at = 0;
+        while at < self.lower.len() {
+            let here = forms.iter().filter(|form| {
+                self.lower[at..].starts_with(&form.small) && self.stands_alone(at, at + form.small.len())
+            });
+            let longest = here.clone().map(|form| form.small.len()).max();
+            if let Some(length) = longest {
+                let names = here.filter(|form| form.small.len() == length);
+                found.extend(self.mention(at, at + length, names));
             }
-            // Whoever says `very high` of `High` and `VeryHigh` means the longer one.
-            for form in [Some(name.trim().to_owned()), spoken(name.trim())].into_iter().flatten() {
-                let form: Vec<char> = form.chars().map(|c| if any_case { lower(c) } else { c }).collect();
-                let at = text.windows(form.len()).enumerate().filter(|(_, part)| *part == form.as_slice());
-                let mentions = at.map(|(from, part)| Mention { name: index, from, to: from + part.len() });
-                found.extend(mentions.filter(|one| self.stands_alone(one)));
-            }
+            at += longest.unwrap_or(1);
         }
-        let is_part = |one: &Mention| {
-            found.iter().any(|other| {
-                other.from <= one.from && one.to <= other.to && other.to - other.from > one.to - one.from
-            })
-        };
-        let mut whole: Vec<Mention> = found.iter().copied().filter(|one| !is_part(one)).collect();
-        whole.sort_by_key(|one| (one.from, one.name));
-        whole
+        found
+    }
+
+    /// The mention of one of these names, of which one that is in its case comes before the others.
+    fn mention<'f>(&self, from: usize, to: usize, names: impl Iterator<Item = &'f Form>) -> Option<Mention> {
+        let is_exact = |form: &Form| self.written[from..to] == *form.written;
+        let mut names: Vec<(usize, bool)> = names.map(|form| (form.name, is_exact(form))).collect();
+        names.sort_by_key(|(index, exact)| (!exact, *index));
+        let (index, exact) = *names.first()?;
+        let rival = names.iter().find(|(other, as_exact)| *other != index && *as_exact == exact);
+        let is_mark = |at: Option<usize>| self.at(at).is_some_and(|c| is_quote(c) || is_markup(c));
+        let marked = is_mark(from.checked_sub(1)) || is_mark(Some(to));
+        let written = self.written[from..to].iter().collect();
+        let name = Name { index, rival: rival.map(|(other, _)| *other), exact, marked, written };
+        Some(Mention { from, to, name })
     }
 
     fn at(&self, index: Option<usize>) -> Option<char> {
@@ -103,68 +192,24 @@ impl Text {
     }
 
     /// Whether it is no part of a longer word or sign.
-    fn stands_alone(&self, one: &Mention) -> bool {
+    fn stands_alone(&self, from: usize, to: usize) -> bool {
         let is_word = |c: Option<char>| c.is_some_and(|c| c.is_alphanumeric() || c == '_');
         let joins =
             |c: char| matches!(c, '-' | '+' | '#' | '@' | '$' | '%' | '=' | '&' | '<' | '>' | '~' | '^');
         let binds = |c: char| matches!(c, '.' | '\'' | '’' | '/' | ':' | '\\');
-        let before = self.at(one.from.checked_sub(1));
-        let after = self.at(Some(one.to));
+        let before = self.at(from.checked_sub(1));
         let negated = matches!(before, Some('!' | '¬'));
+        // `\n` is a line's end.
+        let line = before == Some('n') && self.at(from.checked_sub(2)) == Some('\\');
         let free = |next: Option<char>, beyond: Option<char>| match next {
+            Some('\\') => beyond == Some('n') || !is_word(beyond),
             Some(c) if c.is_alphanumeric() || c == '_' || joins(c) => false,
             Some(c) if binds(c) => !is_word(beyond),
             _ => true,
         };
-        !negated && free(before, self.at(one.from.checked_sub(2))) && free(after, self.at(Some(one.to + 1)))
-    }
-
-    /// Whether what stands around it denies it, doubts it, takes it back or puts another one beside it.
-    fn is_denied(&self, one: &Mention) -> bool {
-        denial::denies(&self.written[..one.from], &self.written[one.to..])
-    }
-
-    /// Whether its sentence is a question.
-    fn is_asked(&self, one: &Mention) -> bool {
-        let end = self.written[one.to..].iter().find(|c| matches!(c, '.' | '!' | '?' | '\n'));
-        end == Some(&'?')
-    }
-
-    /// Whether it can hardly be another word: it is marked, ends a part of the sentence, or is written as a name.
-    fn is_meant(&self, one: &Mention, common: bool) -> bool {
-        let (before, after) = (self.at(one.from.checked_sub(1)), self.at(Some(one.to)));
-        let is_mark =
-            |c: Option<char>| c.is_some_and(|c| matches!(c, '"' | '\'' | '`' | '*' | '“' | '”' | '‘' | '’'));
-        if is_mark(before) || is_mark(after) || self.ends_part(one.to) {
-            return true;
-        }
-        let written = &self.written[one.from..one.to];
-        if common || written.len() == 1 {
-            return false;
-        }
-        let is_name = |c: &char| c.is_numeric() || matches!(c, '_' | '-');
-        let begins_sentence = self.written[..one.from]
-            .iter()
-            .rev()
-            .find(|c| !c.is_whitespace())
-            .is_none_or(|c| matches!(c, '.' | '!' | '?' | ':'));
-        let capital = written.first().is_some_and(|c| c.is_uppercase());
-        let begins_text = self.written[..one.from].iter().all(|c| c.is_whitespace());
-        let next = denial::words(self.written[one.to..].iter().take_while(|c| !ends_part(**c)));
-        written.iter().any(is_name)
-            || written.iter().skip(1).any(|c| c.is_uppercase())
-            || (capital && !begins_sentence)
-            || (begins_text && next.first().is_some_and(|word| FOLLOWS_A_SUBJECT.contains(&word.as_str())))
-    }
-
-    /// Whether a part of the sentence ends here: at a mark, or at a dash that stands alone.
-    fn ends_part(&self, at: usize) -> bool {
-        let mut rest = self.written[at..].iter().skip_while(|c| matches!(c, ' ' | '\t'));
-        match rest.next() {
-            None => true,
-            Some('-' | '–' | '—') => rest.next().is_none_or(|c| c.is_whitespace()),
-            Some(c) => ends_part(*c),
-        }
+        !negated
+            && (line || free(before, self.at(from.checked_sub(2))))
+            && free(self.at(Some(to)), self.at(Some(to + 1)))
     }
 }
 

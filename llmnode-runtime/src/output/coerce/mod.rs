@@ -5,12 +5,13 @@
 
 mod answer;
 mod choice;
-mod denial;
+mod conclusion;
 mod fit;
 mod list;
 mod mention;
 mod object;
 mod scalar;
+mod sentence;
 mod union;
 
 use serde_json::Value;

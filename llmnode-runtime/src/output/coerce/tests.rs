@@ -90,7 +90,7 @@ fn one_of_the_allowed_values_is_known_by_its_name() {
     becomes(colour.clone(), json!(" red "), json!("Red"), &["Choice 1"]);
     becomes(colour.clone(), json!("dark_red"), json!("Dark Red"), &["Choice 1"]);
     becomes(colour.clone(), json!("It is DARK RED"), json!("Dark Red"), &["Mentioned 1"]);
-    becomes(colour.clone(), json!("Red - like a tomato"), json!("Red"), &["Mentioned 1"]);
+    becomes(colour.clone(), json!("Red - the colour of a tomato"), json!("Red"), &["Mentioned 1"]);
     becomes(colour.clone(), json!(["Red"]), json!("Red"), &["Single 1"]);
     for value in
         [json!("Blue"), json!("not Red"), json!(""), json!(["Red", "None"]), json!({"a": "Red"}), json!(1)]
