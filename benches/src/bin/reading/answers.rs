@@ -1,11 +1,12 @@
 //! Answers of which there is something to read: the table of speeds.
 
 use std::hint::black_box;
+use std::rc::Rc;
 
 use llmnode::{LlmOutput, ReadError, Reader, Reading};
 use serde_json::Value;
 
-use super::clock::{Work, best};
+use super::clock::{Timed, measure};
 use super::peers::PEERS;
 use super::texts::{Report, Sparse, Style, sparse, untyped};
 
@@ -15,6 +16,34 @@ const CLEAN: f64 = 0.9;
 const FENCED: f64 = 0.6;
 /// MB/s.
 const REPAIR: f64 = 40.0;
+
+/// A row of a table.
+struct Row {
+    name: &'static str,
+    target: f64,
+    /// One for each size.
+    cells: Vec<Cell>,
+}
+
+/// A text, read in several ways; none of those that came to no value, or to another one.
+struct Cell {
+    bytes: usize,
+    ways: Vec<Option<Timed<'static>>>,
+}
+
+impl Cell {
+    /// MB/s in each of the ways.
+    fn speeds(&self) -> impl Iterator<Item = Option<f64>> {
+        let speed = |timed: &Timed<'_>| self.bytes as f64 / 1e6 / timed.least;
+        self.ways.iter().map(move |way| way.as_ref().map(speed))
+    }
+}
+
+fn timed(rounds: usize, mut rows: Vec<Row>) -> Vec<Row> {
+    let cells = rows.iter_mut().flat_map(|row| &mut row.cells);
+    measure(rounds, cells.flat_map(|cell| &mut cell.ways).flatten());
+    rows
+}
 
 /// One way of writing, at one size.
 struct Sample<T> {
@@ -30,74 +59,90 @@ struct Sample<T> {
 pub fn beside_serde(rounds: usize) {
     println!("| answer, and what is read | {} | target | met |", SIZES.map(|size| size.0).join(" | "));
     println!("|---|{}---|---|", "---|".repeat(SIZES.len()));
+    for row in timed(rounds, well_formed()) {
+        let (mut cells, mut least) = (Vec::new(), f64::INFINITY);
+        for cell in &row.cells {
+            let [Some(ours), Some(serde)] = cell.speeds().collect::<Vec<_>>()[..] else {
+                cells.push("refused".to_owned());
+                least = 0.0;
+                continue;
+            };
+            cells.push(format!("{:.2} ({ours:.0} MB/s)", ours / serde));
+            least = least.min(ours / serde);
+        }
+        let (target, met) = match row.target {
+            0.0 => Default::default(),
+            target => (format!("≥ {target}"), yes_or_no(least >= target)),
+        };
+        println!("| {} | {} | {target} | {met} |", row.name, cells.join(" | "));
+    }
+}
+
+/// What stands in the table beside serde_json. A target is a share of its speed, 0 for none.
+fn well_formed() -> Vec<Row> {
     let plain = |report: &Report| report.value().to_string();
     let whole = |report: Report, json: String| sample(json.clone(), json, report);
-    row(rounds, "clean, a struct", CLEAN, |report| whole(report.clone(), plain(&report)));
-    row(rounds, "clean on many lines, a struct", CLEAN, |report| {
-        whole(report.clone(), Style::default().write(&report.value()))
-    });
-    row(rounds, "clean, any value", CLEAN, |report| {
-        let value = |reader: Reader, text: &str| reader.value(text);
-        Sample { read: value, ..sample(plain(&report), plain(&report), report.value()) }
-    });
-    row(rounds, "clean, a list in its wrapper", CLEAN, |report| {
-        let list = serde_json::to_string(&report.lines).unwrap();
-        sample(format!("{{\"value\":{list}}}"), list, report.lines)
-    });
-    row(rounds, "clean, a struct with defaults, all given", CLEAN, |report| {
-        let json = sparse(&report, 1.into()).to_string();
-        sample(json.clone(), json.clone(), serde_json::from_str::<Sparse>(&json).unwrap())
-    });
-    row(rounds, "the same, `null` for the defaults", 0.0, |report| {
-        let json = sparse(&report, 0.into()).to_string();
-        let text = sparse(&report, Value::Null).to_string();
-        sample(text, json.clone(), serde_json::from_str::<Sparse>(&json).unwrap())
-    });
     let around = |before: &str, report: Report, after: &str| {
         let json = Style::default().write(&report.value());
         sample(format!("{before}{json}{after}"), json, report)
     };
-    row(rounds, "in a fence, a struct", FENCED, |report| {
-        around("Here is the report:\n\n```json\n", report, "\n```\n\nAnything else?")
-    });
-    row(rounds, "between words, `{braces}` first, a struct", 0.0, |report| {
-        around("I put {name} and [links](to) where {they} belong:\n", report, "\nAnything else?")
-    });
-    row(rounds, "after `<think>`, a struct", 0.0, |report| {
-        around("<think>\nI need {\"title\"} and a list of lines.\n</think>\n\n", report, "\n")
-    });
+    vec![
+        row("clean, a struct", CLEAN, |report| whole(report.clone(), plain(&report))),
+        row("clean on many lines, a struct", CLEAN, |report| {
+            whole(report.clone(), Style::default().write(&report.value()))
+        }),
+        row("clean, any value", CLEAN, |report| {
+            let value = |reader: Reader, text: &str| reader.value(text);
+            Sample { read: value, ..sample(plain(&report), plain(&report), report.value()) }
+        }),
+        row("clean, a list in its wrapper", CLEAN, |report| {
+            let list = serde_json::to_string(&report.lines).unwrap();
+            sample(format!("{{\"value\":{list}}}"), list, report.lines)
+        }),
+        row("clean, a struct with defaults, all given", CLEAN, |report| {
+            let json = sparse(&report, 1.into()).to_string();
+            sample(json.clone(), json.clone(), serde_json::from_str::<Sparse>(&json).unwrap())
+        }),
+        row("the same, `null` for the defaults", 0.0, |report| {
+            let json = sparse(&report, 0.into()).to_string();
+            let text = sparse(&report, Value::Null).to_string();
+            sample(text, json.clone(), serde_json::from_str::<Sparse>(&json).unwrap())
+        }),
+        row("in a fence, a struct", FENCED, |report| {
+            around("Here is the report:\n\n```json\n", report, "\n```\n\nAnything else?")
+        }),
+        row("between words, `{braces}` first, a struct", 0.0, |report| {
+            around("I put {name} and [links](to) where {they} belong:\n", report, "\nAnything else?")
+        }),
+        row("after `<think>`, a struct", 0.0, |report| {
+            around("<think>\nI need {\"title\"} and a list of lines.\n</think>\n\n", report, "\n")
+        }),
+    ]
 }
 
 fn sample<T: LlmOutput>(text: String, json: String, value: T) -> Sample<T> {
     Sample { text, json, value, read: |reader, text| reader.read(text) }
 }
 
-/// Prints one row. `target` is a share of serde_json's speed, 0 for none.
-fn row<T>(rounds: usize, name: &str, target: f64, make: impl Fn(Report) -> Sample<T>)
+fn row<T>(name: &'static str, target: f64, make: impl Fn(Report) -> Sample<T>) -> Row
 where
-    T: LlmOutput + PartialEq,
+    T: LlmOutput + PartialEq + 'static,
 {
-    let mut cells = Vec::new();
-    let mut least = f64::INFINITY;
-    for (_, bytes) in SIZES {
-        let sample = make(Report::of_bytes(bytes));
-        if !reads(&sample) {
-            cells.push("refused".to_owned());
-            least = 0.0;
-            continue;
-        }
-        let ours = || drop(black_box((sample.read)(Reader::new(), black_box(&sample.text))));
-        let serde = || drop(black_box(serde_json::from_str::<T>(black_box(&sample.json))));
-        let times = best(rounds, &mut [Box::new(ours), Box::new(serde)]);
-        let share = times[1] / times[0];
-        least = least.min(share);
-        cells.push(format!("{share:.2} ({:.0} MB/s)", speed(&sample.text, times[0])));
+    let cells = SIZES.map(|(_, bytes)| beside(make(Report::of_bytes(bytes)))).into();
+    Row { name, target, cells }
+}
+
+/// The answer read by llmnode, and its JSON alone by serde_json.
+fn beside<T: LlmOutput + PartialEq + 'static>(sample: Sample<T>) -> Cell {
+    let bytes = sample.text.len();
+    if !reads(&sample) {
+        return Cell { bytes, ways: vec![None, None] };
     }
-    let (target, met) = match target {
-        0.0 => Default::default(),
-        _ => (format!("≥ {target}"), yes_or_no(least >= target)),
-    };
-    println!("| {name} | {} | {target} | {met} |", cells.join(" | "));
+    let sample = Rc::new(sample);
+    let same = Rc::clone(&sample);
+    let ours = move || drop(black_box((sample.read)(Reader::new(), black_box(&sample.text))));
+    let serde = move || drop(black_box(serde_json::from_str::<T>(black_box(&same.json))));
+    Cell { bytes, ways: vec![Some(Timed::new(ours)), Some(Timed::new(serde))] }
 }
 
 fn reads<T: LlmOutput + PartialEq>(sample: &Sample<T>) -> bool {
@@ -113,107 +158,95 @@ fn reads<T: LlmOutput + PartialEq>(sample: &Sample<T>) -> bool {
 
 /// Nearly JSON: beside the repairers of others.
 pub fn beside_repairers(rounds: usize) {
+    let sizes = SIZES.map(|size| size.0).join(" / ");
     let peers = PEERS.map(|peer| format!("{}, any value", peer.name)).join(" | ");
-    println!("\n| MB/s at {} | llmnode, a struct | llmnode, any value | {peers} | target | met |", sizes());
+    println!("\n| MB/s at {sizes} | llmnode, a struct | llmnode, any value | {peers} | target | met |");
     println!("|---|---|---|{}---|---|", "---|".repeat(PEERS.len()));
-    let style = Style::default;
-    let styles = [
-        ("commas too many", Style { trailing_commas: true, ..style() }),
-        ("single quotes", Style { single_quotes: true, ..style() }),
-        ("comments", Style { comments: true, ..style() }),
-        ("`True`, `False`, `None`", Style { python: true, ..style() }),
-        ("keys without quotes", Style { bare_keys: true, ..style() }),
-        ("raw line ends in strings", Style { raw_line_ends: true, ..style() }),
-        (
-            "all of these",
-            Style {
-                trailing_commas: true,
-                single_quotes: true,
-                comments: true,
-                python: true,
-                bare_keys: true,
-                raw_line_ends: true,
-            },
-        ),
-    ];
-    for (name, style) in styles {
-        repair(rounds, name, |report| style.write(&report.value()));
-    }
-    repair(rounds, "in a fence, commas too many", |report| {
-        let json = Style { trailing_commas: true, ..Style::default() }.write(&report.value());
-        format!("Here is the report:\n\n```json\n{json}\n```\n\nAnything else?")
-    });
-    coercion(rounds);
-}
-
-fn sizes() -> String {
-    SIZES.map(|size| size.0).join(" / ")
-}
-
-fn repair(rounds: usize, name: &str, write: impl Fn(&Report) -> String) {
-    let mut columns = vec![Vec::new(); 2 + PEERS.len()];
-    for (_, bytes) in SIZES {
-        let report = Report::of_bytes(bytes);
-        let (text, value) = (write(&report), report.value());
-        let reader = Reader::new();
-        let right = [
-            reader.read::<Report>(&text).is_ok_and(|reading| reading.value == report),
-            reader.value(&text).is_ok_and(|reading| reading.value == value),
-        ];
-        let right = right.into_iter().chain(PEERS.map(|peer| (peer.read)(&text).as_ref() == Some(&value)));
-        let right: Vec<bool> = right.collect();
-        let text = text.as_str();
-        let mut works: Vec<Work<'_>> = vec![
-            Box::new(move || drop(black_box(reader.read::<Report>(black_box(text))))),
-            Box::new(move || drop(black_box(reader.value(black_box(text))))),
-        ];
-        works.extend(
-            PEERS.map(|peer| -> Work<'_> { Box::new(move || drop(black_box((peer.read)(black_box(text))))) }),
-        );
-        let times = best(rounds, &mut works);
-        for ((column, right), time) in columns.iter_mut().zip(right).zip(times) {
-            column.push(right.then(|| speed(text, time)));
+    for row in timed(rounds, broken()) {
+        let speeds: Vec<Vec<_>> = row.cells.iter().map(|cell| cell.speeds().collect()).collect();
+        let mut columns = vec![String::new(); 2 + PEERS.len()];
+        for (way, column) in (0..speeds[0].len()).zip(&mut columns) {
+            *column = cell(speeds.iter().map(|speeds| speeds[way]));
         }
+        let ours = speeds.iter().flat_map(|speeds| speeds.iter().take(2));
+        let met = ours.into_iter().all(|speed| speed.is_some_and(|speed| speed >= row.target));
+        println!("| {} | {} | ≥ {} | {} |", row.name, columns.join(" | "), row.target, yes_or_no(met));
     }
-    let ours = columns[..2].concat();
-    let met = ours.iter().all(|speed| speed.is_some_and(|speed| speed >= REPAIR));
-    let cells: Vec<String> = columns.iter().map(|column| cell(column)).collect();
-    println!("| {name} | {} | ≥ {REPAIR} | {} |", cells.join(" | "), yes_or_no(met));
+}
+
+/// What stands in the table beside the repairers.
+fn broken() -> Vec<Row> {
+    let style = Style::default;
+    let all = Style {
+        trailing_commas: true,
+        single_quotes: true,
+        comments: true,
+        python: true,
+        bare_keys: true,
+        raw_line_ends: true,
+    };
+    let commas = Style { trailing_commas: true, ..style() };
+    let fenced = |report: &Report| {
+        let json = commas.write(&report.value());
+        format!("Here is the report:\n\n```json\n{json}\n```\n\nAnything else?")
+    };
+    let written = |name, style: Style| repair(name, |report| style.write(&report.value()));
+    vec![
+        written("commas too many", commas),
+        written("single quotes", Style { single_quotes: true, ..style() }),
+        written("comments", Style { comments: true, ..style() }),
+        written("`True`, `False`, `None`", Style { python: true, ..style() }),
+        written("keys without quotes", Style { bare_keys: true, ..style() }),
+        written("raw line ends in strings", Style { raw_line_ends: true, ..style() }),
+        written("all of these", all),
+        repair("in a fence, commas too many", fenced),
+        coercion(),
+    ]
+}
+
+fn repair(name: &'static str, write: impl Fn(&Report) -> String) -> Row {
+    let cell = |(_, bytes)| {
+        let report = Report::of_bytes(bytes);
+        let (text, value): (Rc<str>, Value) = (write(&report).into(), report.value());
+        let typed = |text: &str| Reader::new().read::<Report>(text).ok().map(|reading| reading.value);
+        let any = |text: &str| Reader::new().value(text).ok().map(|reading| reading.value);
+        let mut ways = vec![way(&text, &report, typed), way(&text, &value, any)];
+        ways.extend(PEERS.map(|peer| way(&text, &value, peer.read)));
+        Cell { bytes: text.len(), ways }
+    };
+    Row { name, target: REPAIR, cells: SIZES.map(cell).into() }
 }
 
 /// What only the type can mend: repairers of text have nothing to say here.
-fn coercion(rounds: usize) {
-    let mut column = Vec::new();
-    for (_, bytes) in SIZES {
+fn coercion() -> Row {
+    let cell = |(_, bytes)| {
         let (report, written) = untyped(&Report::of_bytes(bytes));
-        let text = Style::default().write(&written);
-        let reader = Reader::new().coerce(true);
-        let read = reader.read::<Report>(&text);
-        if let Err(error) = &read {
-            eprintln!("refused: {error}");
-        }
-        let right = read.is_ok_and(|reading| reading.value == report);
-        let work = || drop(black_box(reader.read::<Report>(black_box(&text))));
-        let times = best(rounds, &mut [Box::new(work)]);
-        column.push(right.then(|| speed(&text, times[0])));
-    }
-    let met = column.iter().all(|speed| speed.is_some_and(|speed| speed >= REPAIR));
-    println!(
-        "| coercion: `\"3\"`, `\"true\"`, `\" red \"`, one for a list | {} | | {}≥ {REPAIR} | {} |",
-        cell(&column),
-        "| ".repeat(PEERS.len()),
-        yes_or_no(met)
-    );
+        let text: Rc<str> = Style::default().write(&written).into();
+        let read = |text: &str| {
+            let read = Reader::new().coerce(true).read::<Report>(text);
+            read.ok().map(|reading| reading.value)
+        };
+        Cell { bytes: text.len(), ways: vec![way(&text, &report, read)] }
+    };
+    let name = "coercion: `\"3\"`, `\"true\"`, `\" red \"`, one for a list";
+    Row { name, target: REPAIR, cells: SIZES.map(cell).into() }
+}
+
+/// One way of reading, if it comes to the value that was written.
+fn way<T: PartialEq + 'static>(
+    text: &Rc<str>,
+    value: &T,
+    read: impl Fn(&str) -> Option<T> + 'static,
+) -> Option<Timed<'static>> {
+    let right = read(text).as_ref() == Some(value);
+    let text = Rc::clone(text);
+    right.then(|| Timed::new(move || drop(black_box(read(black_box(&text))))))
 }
 
 /// The speeds at all sizes; `x` where the value that came was none or another one.
-fn cell(speeds: &[Option<f64>]) -> String {
-    let speed = |speed: &Option<f64>| speed.map_or("x".to_owned(), |speed| format!("{speed:.0}"));
-    speeds.iter().map(speed).collect::<Vec<_>>().join(" / ")
-}
-
-fn speed(text: &str, seconds: f64) -> f64 {
-    text.len() as f64 / 1e6 / seconds
+fn cell(speeds: impl Iterator<Item = Option<f64>>) -> String {
+    let speed = |speed: Option<f64>| speed.map_or("x".to_owned(), |speed| format!("{speed:.0}"));
+    speeds.map(speed).collect::<Vec<_>>().join(" / ")
 }
 
 pub fn yes_or_no(met: bool) -> &'static str {

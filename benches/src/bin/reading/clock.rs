@@ -1,46 +1,62 @@
 //! Processor time, at its best.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use llmnode_benches::measure::cpu;
 
 /// A batch takes at least so long, so that the clock's steps don't matter.
-const BATCH: Duration = Duration::from_millis(10);
+const BATCH: Duration = Duration::from_millis(4);
+/// A table's rounds take at least so long each, on average: a machine that others share is slow for seconds at a time.
+const ROUND: Duration = Duration::from_secs(2);
 
-/// What is done, again and again.
-pub type Work<'a> = Box<dyn FnMut() + 'a>;
-
-/// The least seconds that each of `works` took, in rounds in which all take their turn: what else the machine does
-/// is in none of the figures, or in all.
-pub fn best(rounds: usize, works: &mut [Work<'_>]) -> Vec<f64> {
-    let times: Vec<u32> = works.iter_mut().map(enough).collect();
-    let mut least = vec![f64::INFINITY; works.len()];
-    for _ in 0..rounds {
-        for ((work, times), least) in works.iter_mut().zip(&times).zip(&mut least) {
-            *least = least.min(batch(work, *times));
-        }
-    }
-    least
+/// What is done, again and again, and how long it takes.
+pub struct Timed<'a> {
+    work: Box<dyn FnMut() + 'a>,
+    /// How often makes a batch.
+    times: u32,
+    /// The least seconds that it took.
+    pub least: f64,
 }
 
-/// How often makes a batch.
-fn enough(work: &mut Work<'_>) -> u32 {
-    // The first time fills caches, such as that of schemas.
-    work();
-    let mut times = 1;
-    loop {
-        let took = batch(work, times) * f64::from(times);
-        if took >= BATCH.as_secs_f64() / 2.0 {
-            return ((f64::from(times) * BATCH.as_secs_f64() / took) as u32).max(1);
+impl<'a> Timed<'a> {
+    pub fn new(work: impl FnMut() + 'a) -> Self {
+        Timed { work: Box::new(work), times: 0, least: f64::INFINITY }
+    }
+
+    /// Finds how often makes a batch.
+    fn warm_up(&mut self) {
+        // The first time fills caches, such as that of schemas.
+        (self.work)();
+        self.times = 1;
+        loop {
+            let took = self.batch() * f64::from(self.times);
+            if took >= BATCH.as_secs_f64() / 2.0 {
+                self.times = ((f64::from(self.times) * BATCH.as_secs_f64() / took) as u32).max(1);
+                return;
+            }
+            self.times *= 4;
         }
-        times *= 4;
+    }
+
+    fn batch(&mut self) -> f64 {
+        let before = cpu();
+        for _ in 0..self.times {
+            (self.work)();
+        }
+        (cpu() - before).as_secs_f64() / f64::from(self.times)
     }
 }
 
-fn batch(work: &mut Work<'_>, times: u32) -> f64 {
-    let before = cpu();
-    for _ in 0..times {
-        work();
+/// Measures all of a table. All take their turn in each round, so that whatever else the machine does hits all of
+/// them; works whose times are compared stand side by side.
+pub fn measure<'t, 'a: 't>(rounds: usize, table: impl Iterator<Item = &'t mut Timed<'a>>) {
+    let mut table: Vec<_> = table.collect();
+    table.iter_mut().for_each(|timed| timed.warm_up());
+    let (begin, mut round) = (Instant::now(), 0);
+    while round < rounds || begin.elapsed() < ROUND * rounds as u32 {
+        for timed in &mut table {
+            timed.least = timed.least.min(timed.batch());
+        }
+        round += 1;
     }
-    (cpu() - before).as_secs_f64() / f64::from(times)
 }

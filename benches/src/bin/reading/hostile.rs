@@ -2,12 +2,13 @@
 
 use std::hint::black_box;
 use std::process::{Command, Stdio};
+use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 use llmnode::Reader;
 
 use super::answers::yes_or_no;
-use super::clock::{Work, best};
+use super::clock::{Timed, measure};
 use super::peers::{PEERS, Peer};
 use super::texts::{Line, Report};
 
@@ -18,8 +19,9 @@ const TIME: f64 = 5.0;
 const GROWTH: f64 = 2.3;
 /// Seconds. What takes less at the smaller size says nothing about growth.
 const SHORT: f64 = 2e-4;
-/// A text that takes longer is not doubled again.
-const ENOUGH: Duration = Duration::from_secs(2);
+/// How much longer a text is made at a time until it is as long as the largest, unless it takes too long.
+const STEP: usize = 8;
+const ENOUGH: Duration = Duration::from_secs(1);
 /// How long a peer may take for 64 KB.
 const PATIENCE: Duration = Duration::from_secs(20);
 
@@ -73,7 +75,7 @@ const FAMILIES: [(&str, &str); 44] = [
 
 type Way = fn(&str);
 
-/// How a text is read; a family's figures are those of the way that takes longest.
+/// How a text is read.
 const WAYS: [(&str, Way); 5] = [
     ("any value", |text| drop(black_box(Reader::new().value(text)))),
     ("a struct", |text| drop(black_box(Reader::new().read::<Report>(text)))),
@@ -87,64 +89,83 @@ fn text(family: usize, bytes: usize) -> String {
     format!("{before}{}", part.repeat(bytes / part.len()))
 }
 
-/// All families in one table, or those whose texts begin as `wanted`.
-pub fn table(rounds: usize, wanted: Option<&str>) {
-    let peers = PEERS.map(|peer| peer.name).join(" | ");
-    println!("\n| 64 KB of | ms | read as | twice the text, at most | at 4 MB, ms | {peers} | met |");
-    println!("|---|---|---|---|---|{}---|", "---|".repeat(PEERS.len()));
-    let is_wanted = |family: &usize| wanted.is_none_or(|part| text(*family, 64).starts_with(part));
-    for family in (0..FAMILIES.len()).filter(is_wanted) {
-        row(family, rounds);
-    }
+/// A row of the table.
+struct Row {
+    family: usize,
+    /// 64 KB, in each of the ways.
+    small: Vec<Timed<'static>>,
+    /// 64 KB, 128 KB, .. in the way that takes longest where the text is long.
+    doubled: Vec<Timed<'static>>,
 }
 
-fn row(family: usize, rounds: usize) {
-    let mut slowest = (0.0, "");
-    let (mut growth, mut last) = (0.0_f64, 0.0_f64);
-    let mut whole = true;
-    for (name, read) in WAYS {
-        let times = by_size(family, rounds, read);
-        if times[0] > slowest.0 {
-            slowest = (times[0], name);
+/// All families in one table, or those whose texts begin as `wanted`.
+pub fn table(rounds: usize, wanted: Option<&str>) {
+    let is_wanted = |family: &usize| wanted.is_none_or(|part| text(*family, 64).starts_with(part));
+    let mut rows: Vec<Row> = (0..FAMILIES.len()).filter(is_wanted).map(Row::of).collect();
+    measure(rounds, rows.iter_mut().flat_map(|row| row.small.iter_mut().chain(&mut row.doubled)));
+    let peers = PEERS.map(|peer| peer.name).join(" | ");
+    println!("\n| 64 KB of | ms | read as | twice the text, at most | 4 MB, ms | exponent | {peers} | met |");
+    println!("|---|---|---|---|---|---|{}---|", "---|".repeat(PEERS.len()));
+    rows.iter().for_each(Row::print);
+}
+
+impl Row {
+    fn of(family: usize) -> Row {
+        let (before, part) = FAMILIES[family];
+        let long: Rc<str> = text(family, LARGE).into();
+        let length = move |bytes: usize| before.len() + bytes / part.len() * part.len();
+        let timed = |read: Way, bytes: usize| {
+            let long = Rc::clone(&long);
+            Timed::new(move || read(black_box(&long[..length(bytes)])))
+        };
+        // How far each way comes in a short time, and how long it takes there.
+        let reach = |way: usize| {
+            let mut bytes = SMALL;
+            loop {
+                let begin = Instant::now();
+                (WAYS[way].1)(&long[..length(bytes)]);
+                let took = begin.elapsed();
+                if bytes == LARGE || took > ENOUGH {
+                    return (LARGE / bytes, took, way);
+                }
+                bytes *= STEP;
+            }
+        };
+        let (left, _, way) = (0..WAYS.len()).map(reach).max().unwrap();
+        let sizes = (0..).map(|times| SMALL << times).take_while(|bytes| *bytes <= LARGE / left);
+        Row {
+            family,
+            small: WAYS.iter().map(|way| timed(way.1, SMALL)).collect(),
+            doubled: sizes.map(|bytes| timed(WAYS[way].1, bytes)).collect(),
         }
-        let pairs = times.windows(2).filter(|pair| pair[0] >= SHORT);
-        growth = pairs.map(|pair| pair[1] / pair[0]).fold(growth, f64::max);
-        last = last.max(times[times.len() - 1]);
-        whole &= SMALL << (times.len() - 1) == LARGE;
     }
-    let peers = PEERS.map(|peer| in_process(peer, family)).join(" | ");
-    println!(
-        "| {} | {:.2} | {} | {} | {} | {peers} | {} |",
-        named(family),
-        slowest.0 * 1e3,
-        slowest.1,
-        if growth > 0.0 { format!("{growth:.2} ×") } else { "too short".to_owned() },
-        if whole { format!("{:.0}", last * 1e3) } else { "not waited for".to_owned() },
-        yes_or_no(whole && slowest.0 * 1e3 <= TIME && growth <= GROWTH),
-    );
+
+    fn print(&self) {
+        let ways = self.small.iter().zip(WAYS).map(|(timed, way)| (timed.least, way.0));
+        let (slowest, way) = ways.max_by(|one, other| one.0.total_cmp(&other.0)).unwrap();
+        let times: Vec<f64> = self.doubled.iter().map(|timed| timed.least).collect();
+        let pairs = times.windows(2).filter(|pair| pair[0] >= SHORT);
+        let growth = pairs.map(|pair| pair[1] / pair[0]).fold(0.0, f64::max);
+        let (last, longer) = (times[times.len() - 1], (1 << (times.len() - 1)) as f64);
+        let exponent = (times.len() > 1).then(|| (last / times[0]).ln() / longer.ln());
+        let whole = SMALL << (times.len() - 1) == LARGE;
+        let peers = PEERS.map(|peer| in_process(peer, self.family)).join(" | ");
+        println!(
+            "| {} | {:.2} | {way} | {} | {} | {} | {peers} | {} |",
+            named(self.family),
+            slowest * 1e3,
+            if growth > 0.0 { format!("{growth:.2} ×") } else { "too short".to_owned() },
+            if whole { format!("{:.0}", last * 1e3) } else { "not waited for".to_owned() },
+            exponent.map(|exponent| format!("{exponent:.2}")).unwrap_or_default(),
+            yes_or_no(whole && slowest * 1e3 <= TIME && growth <= GROWTH),
+        );
+    }
 }
 
 fn named(family: usize) -> String {
     let (before, part) = FAMILIES[family];
     let code = |text: &str| format!("```` {} ````", text.replace('\n', "\\n"));
     if before.is_empty() { code(part) } else { format!("{}, after {}", code(part), code(before)) }
-}
-
-/// Seconds at 64 KB, 128 KB, .. 4 MB, all in the same rounds.
-fn by_size(family: usize, rounds: usize, read: Way) -> Vec<f64> {
-    let (mut texts, mut bytes) = (Vec::new(), SMALL);
-    while bytes <= LARGE {
-        let text = text(family, bytes);
-        let begin = Instant::now();
-        read(&text);
-        texts.push(text);
-        if begin.elapsed() > ENOUGH {
-            break;
-        }
-        bytes *= 2;
-    }
-    let works = texts.iter().map(|text| Box::new(move || read(black_box(text))) as Work<'_>);
-    best(rounds, &mut works.collect::<Vec<_>>())
 }
 
 /// A peer's milliseconds for 64 KB, in a process of its own, since some overflow their stack.
