@@ -85,8 +85,7 @@ pub(crate) fn read_value(text: &str, effort: Effort) -> Result<Read<Value>, Vec<
         return Ok(Read { value, notes: Vec::new(), unwrapped: false });
     }
     let found = find(text, false, effort)?;
-    let mut json = serde_json::Deserializer::from_str(&found.json);
-    let value = serde_path_to_error::deserialize(&mut json).map_err(|error| vec![violation(&error, "")])?;
+    let value = with_path(&found.json).map_err(|error| vec![violation(&error, "")])?;
     Ok(Read { value, notes: found.notes, unwrapped: false })
 }
 
@@ -218,17 +217,22 @@ type PathError = serde_path_to_error::Error<serde_json::Error>;
 
 fn typed<T: DeserializeOwned>(json: &str, schema: &OutputSchema) -> Result<T, PathError> {
     if schema.adds_nulls() && json.contains("null") {
-        let mut value: Value =
-            serde_path_to_error::deserialize(&mut serde_json::Deserializer::from_str(json))?;
+        let mut value: Value = with_path(json)?;
         // Only then, since a `Value` forgets duplicate keys and rounds large numbers.
         if schema.drop_added_nulls(&mut value) > 0 {
             // By way of its text, as above.
-            return serde_path_to_error::deserialize(&mut serde_json::Deserializer::from_str(
-                &value.to_string(),
-            ));
+            return with_path(&value.to_string());
         }
     }
-    serde_path_to_error::deserialize(&mut serde_json::Deserializer::from_str(json))
+    with_path(json)
+}
+
+/// What serde makes of strict JSON, and the path of what it refuses: kept only for that, since it takes as long again.
+fn with_path<T: DeserializeOwned>(json: &str) -> Result<T, PathError> {
+    match serde_json::from_str(json) {
+        Ok(value) => Ok(value),
+        Err(_) => serde_path_to_error::deserialize(&mut serde_json::Deserializer::from_str(json)),
+    }
 }
 
 fn violation(error: &PathError, prefix: &str) -> Violation {

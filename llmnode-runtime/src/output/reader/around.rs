@@ -73,7 +73,9 @@ impl Around {
         if is_item(&text[..begin]) {
             return Err(Doubt::Part(begin));
         }
-        if let Some(at) = goes_on(text, begin, end).or_else(|| closes_more(text, begin, end)) {
+        if !is_apart(&text[end..])
+            && let Some(at) = goes_on(text, begin, end).or_else(|| closes_more(text, begin, end))
+        {
             return Err(Doubt::GoesOn(at));
         }
         let in_prose = Around { repairs: Repairs::default(), in_prose: true };
@@ -124,6 +126,12 @@ fn tail(text: &str, end: usize, called: bool, repairs: &mut Repairs) -> usize {
         }
     }
     at
+}
+
+/// Whether white space and then a word or nothing follows, as behind most values: nothing goes on there.
+fn is_apart(behind: &str) -> bool {
+    let next = behind.trim_start();
+    next.len() < behind.len() && !next.starts_with(['"', ',', '}', ']'])
 }
 
 /// Where a value that ends at `end` goes on, by what follows: a word glued to it, or a further string.

@@ -141,6 +141,26 @@ impl<'t> Blocks<'t> {
     pub(super) fn of(text: &'t str, part: Range<usize>) -> Self {
         Blocks { text, at: part.start, end: part.end }
     }
+
+    /// The next line that has a fence's mark in it, and where it begins: most have none, and all are looked at.
+    fn marked_line(&mut self) -> Option<(usize, &'t str)> {
+        let text = &self.text[self.at..self.end];
+        let mark = mark_in(text.as_bytes())?;
+        let start = text[..mark].rfind('\n').map_or(0, |end| end + 1);
+        let end = text[mark..].find('\n').map_or(text.len(), |end| mark + end + 1);
+        let begin = self.at + start;
+        self.at += end;
+        Some((begin, &text[start..end]))
+    }
+}
+
+/// Where the first mark of a fence is, many bytes at a time.
+fn mark_in(text: &[u8]) -> Option<usize> {
+    const MANY: usize = 32;
+    let is_mark = |byte: &u8| matches!(byte, b'`' | b'~');
+    let has_none = |part: &&[u8]| !part.iter().fold(false, |any, byte| any | is_mark(byte));
+    let passed = MANY * text.chunks_exact(MANY).take_while(has_none).count();
+    text[passed..].iter().position(is_mark).map(|found| passed + found)
 }
 
 impl<'t> Iterator for Blocks<'t> {
@@ -148,14 +168,7 @@ impl<'t> Iterator for Blocks<'t> {
 
     fn next(&mut self) -> Option<Block<'t>> {
         let mut open: Option<Fence<'t>> = None;
-        for line in self.text[self.at..self.end].split_inclusive('\n') {
-            let start = self.at;
-            self.at += line.len();
-            // Most lines are none of a fence, and all are looked at.
-            let first = line.trim_ascii_start().bytes().next();
-            if !matches!(first, Some(b'`' | b'~' | 0x80..)) {
-                continue;
-            }
+        while let Some((start, line)) = self.marked_line() {
             match &open {
                 None => open = Fence::opened_by(line, self.at),
                 Some(fence) if fence.is_closed_by(line) => {

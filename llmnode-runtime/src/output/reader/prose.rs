@@ -8,7 +8,7 @@ use super::around::{Around, Doubt, Lead};
 use super::candidates::Candidates;
 use super::error::{ReadError, faulty};
 use super::find::Search;
-use super::repair::{Fault, Parsed, begins_with_a_string, parse};
+use super::repair::{Fault, Parsed, begins_with_a_string, parse, word_in_brackets};
 use crate::flag::{Flag, Repair};
 
 /// Adds the lists and objects of a part of the text, which is the content of a fence if `fenced`.
@@ -27,6 +27,11 @@ pub(super) fn search<'t>(
     while let Some(begin) = next_opener(text, at) {
         at = begin + 1;
         if is_before_fence(&text[at..]) {
+            continue;
+        }
+        // A word in brackets is never an answer.
+        if let Some(end) = word_in_brackets(text, begin).filter(|_| search.wanted.repaired) {
+            at = end;
             continue;
         }
         let indexed = is_index(&text[part.start..begin], &text[begin..]);
@@ -83,7 +88,7 @@ pub(super) fn search<'t>(
 /// fast as the parser that repairs. Only what looks like JSON is tried, so that prose is not read twice.
 fn json_end(search: Search<'_, '_>, text: &str, begin: usize) -> Result<Option<usize>, ReadError> {
     let text = &text[begin..];
-    if !begins_with_a_string(text) {
+    if !begins_with_a_string(text) && !begins_with_nothing(text) {
         return Ok(None);
     }
     let mut values = serde_json::Deserializer::from_str(text).into_iter::<IgnoredAny>();
@@ -93,6 +98,12 @@ fn json_end(search: Search<'_, '_>, text: &str, begin: usize) -> Result<Option<u
         return Err(ReadError::Tangled);
     }
     Ok(read.then_some(begin + end))
+}
+
+/// Whether an empty list or object comes first.
+fn begins_with_nothing(text: &str) -> bool {
+    let is_empty = |text: &str| text.starts_with("{}") || text.starts_with("[]");
+    is_empty(text) || text.strip_prefix('[').is_some_and(is_empty)
 }
 
 /// Adds what was found: JSON as it stands, unless it was `parsed`.
@@ -151,8 +162,11 @@ pub(super) fn is_before_fence(text: &str) -> bool {
 
 /// Whether a bracket is an index as in `list[0]`, and not the JSON of "```json[0]".
 fn is_index(before: &str, text: &str) -> bool {
+    if !text.starts_with('[') {
+        return false;
+    }
     let name = before.trim_end_matches(|c: char| c.is_alphanumeric() || c == '_');
-    text.starts_with('[') && name.len() < before.len() && !name.ends_with(['`', '~'])
+    name.len() < before.len() && !name.ends_with(['`', '~'])
 }
 
 fn next_opener(text: &str, at: usize) -> Option<usize> {

@@ -216,6 +216,18 @@ impl<'t> Scan<'t, '_> {
     }
 }
 
+/// Where a list of one string without quotes ends that has nothing but letters, digits and spaces: prose and templates
+/// have many, which need not be parsed to be passed over.
+pub(in super::super) fn word_in_brackets(text: &str, begin: usize) -> Option<usize> {
+    let inner = text[begin..]
+        .strip_prefix('[')
+        .filter(|inner| inner.starts_with(|c: char| c.is_ascii_alphabetic()))?;
+    let length =
+        inner.bytes().take_while(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b' ' | b'_')).count();
+    let closed = inner[length..].starts_with(']') && !is_nearly_literal(inner[..length].trim_end());
+    closed.then_some(begin + length + 2)
+}
+
 /// Whether it could be meant as a literal of another language.
 fn is_nearly_literal(word: &str) -> bool {
     let words = ["null", "true", "false", "none", "nil", "nan", "inf", "infinity", "undefined"];

@@ -10,6 +10,7 @@ mod scan;
 mod string;
 mod structure;
 
+pub(super) use bare::word_in_brackets;
 pub(super) use fault::{Fault, What};
 pub(super) use notes::Repairs;
 pub(super) use scan::{Fuel, is_quote, skip_blank};
@@ -58,18 +59,25 @@ pub(super) fn parse<'t>(
     lenient: bool,
     fuel: &Fuel,
 ) -> Result<Parsed<'t>, Fault> {
-    // Templates and code have many such braces: no need to set up a parser for each.
-    if let Some(at) = not_a_key(text, begin) {
-        return Err(Fault { what: What::is("expected a key in quotes"), at, reached: at, sure: false });
+    if let Some((words, at)) = no_member(text, begin) {
+        return Err(Fault { what: What::is(words), at, reached: at, sure: false });
     }
     Parser::new(text, begin, lenient, fuel).run()
 }
 
-/// Where what follows a brace cannot be a key.
-fn not_a_key(text: &str, begin: usize) -> Option<usize> {
+/// What is wrong behind a brace that is one of a template or of code, and where. These have many: no need to set up a
+/// parser for each.
+fn no_member(text: &str, begin: usize) -> Option<(&'static str, usize)> {
     let inner = text[begin..].strip_prefix('{')?.trim_ascii_start();
-    let never = |byte: &u8| b"{[(<|%=*&^!?;+@~)>\\".contains(byte);
-    inner.as_bytes().first().filter(|byte| never(byte)).map(|_| text.len() - inner.len())
+    let at = text.len() - inner.len();
+    match inner.as_bytes().first()? {
+        byte if b"{[(<|%=*&^!?;+@~)>\\".contains(byte) => Some(("expected a key in quotes", at)),
+        byte if byte.is_ascii_alphabetic() => {
+            let name = inner.bytes().take_while(|byte| byte.is_ascii_alphanumeric() || *byte == b'_').count();
+            inner[name..].starts_with('}').then_some(("expected a colon after the key", at + name))
+        }
+        _ => None,
+    }
 }
 
 /// The tree of a text that is JSON; `None` if it isn't, or has a key twice with different values.

@@ -111,7 +111,9 @@ impl<'t, 'f> Parser<'t, 'f> {
             }
             _ => Frame::List(Vec::new()),
         };
-        self.below.extend(self.top.replace(frame));
+        if let Some(outer) = self.top.replace(frame) {
+            self.below.push(outer);
+        }
         self.scan.at += 1;
         self.scan.space()?;
         let comma = self.scan.at;
@@ -368,12 +370,12 @@ fn only_closers(text: &str) -> bool {
 pub(in super::super) fn begins_with_a_string(text: &str) -> bool {
     // Each bracket of many asks, so that not many are looked at for each.
     const FEW: usize = 8;
-    let mut text = text;
+    let mut text = text.as_bytes();
     for _ in 0..FEW {
-        match text.strip_prefix('[') {
-            Some(inner) => text = inner.trim_ascii_start(),
-            None => break,
+        match text {
+            [b'[', inner @ ..] => text = inner.trim_ascii_start(),
+            _ => break,
         }
     }
-    text.strip_prefix('{').map_or(text, str::trim_ascii_start).starts_with('"')
+    text.strip_prefix(b"{").map_or(text, <[u8]>::trim_ascii_start).starts_with(b"\"")
 }
