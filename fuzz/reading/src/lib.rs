@@ -4,6 +4,7 @@
 
 mod draw;
 mod mangle;
+mod reads;
 mod rules;
 mod schemas;
 mod slices;
@@ -21,11 +22,15 @@ thread_local! {
     static READ: Cell<u64> = const { Cell::new(0) };
 }
 
-/// Prints how many of the texts of [`mangled`] were read on this thread; the others were refused.
+/// Prints how often the reader ran on this thread, since an execution of a target runs it several times, and how many of
+/// the texts of [`mangled`] were read; the others were refused.
 pub fn print_read() {
-    let read = READ.get();
+    let (runs, read) = (reads::runs(), READ.get());
+    if runs > 0 {
+        println!("runs of the reader: {runs}");
+    }
     if read > 0 {
-        println!("read: {read}");
+        println!("read as they were: {read}");
     }
 }
 

@@ -6,6 +6,7 @@ use std::fmt::Debug;
 use llmnode::{Flag, LlmOutput, Reader, llm_output};
 use serde::{Deserialize, Serialize};
 
+use super::reads::read_as;
 use super::slices::any_is;
 
 #[llm_output]
@@ -100,8 +101,8 @@ fn wrapped<T: Output>(text: &str) {
 }
 
 fn always<T: Output>(text: &str, clean: Option<T>) {
-    let plain = Reader::new().read::<T>(text);
-    let coerced = Reader::new().coerce(true).read::<T>(text);
+    let plain = read_as::<T>(Reader::new(), text);
+    let coerced = read_as::<T>(Reader::new().coerce(true), text);
     if let Some(clean) = clean {
         let reading = plain.as_ref().unwrap_or_else(|error| panic!("clean, and refused: {error}"));
         assert_eq!(reading.value, clean);
@@ -128,7 +129,7 @@ fn always<T: Output>(text: &str, clean: Option<T>) {
 fn is_stable<T: Output>(value: &T) {
     let written =
         serde_json::to_string(value).unwrap_or_else(|error| panic!("{value:?} is not written: {error}"));
-    match Reader::new().read::<T>(&written) {
+    match read_as::<T>(Reader::new(), &written) {
         Ok(again) => assert!(&again.value == value && again.notes.is_empty(), "{again:?} was {value:?}"),
         Err(error) => panic!("{written} is refused: {error}"),
     }

@@ -3,13 +3,14 @@
 use llmnode::{Flag, ReadError, Reader, Reading};
 use serde_json::Value;
 
+use super::reads::read_any;
 use super::slices::{any_is, trimmed};
 
 type Read = Result<Reading<Value>, ReadError>;
 
 pub(crate) fn holds(text: &str) {
-    let lenient = Reader::new().value(text);
-    let strict = Reader::new().repair(false).value(text);
+    let lenient = read_any(Reader::new(), text);
+    let strict = read_any(Reader::new().repair(false), text);
     match serde_json::from_str::<Value>(text) {
         Ok(value) => {
             is_clean(&lenient, &value);
@@ -31,7 +32,7 @@ pub(crate) fn holds(text: &str) {
         Err(error) => is_told(error),
     }
     if text.len().is_multiple_of(4) {
-        let again = Reader::new().value(&format!("{text}\n"));
+        let again = read_any(Reader::new(), &format!("{text}\n"));
         let value = |read: &Read| read.as_ref().ok().map(|reading| reading.value.clone());
         assert_eq!(value(&again), value(&lenient), "with a line end behind it");
     }
@@ -58,7 +59,7 @@ fn is_found(text: &str, reading: &Reading<Value>) {
 /// Whatever is read can be written, and has nothing that the text has not.
 fn is_read(text: &str, reading: &Reading<Value>) {
     let Reading { value, notes, .. } = reading;
-    let again = Reader::new().value(&value.to_string());
+    let again = read_any(Reader::new(), &value.to_string());
     is_clean(&again, value);
     for (index, note) in notes.iter().enumerate() {
         assert!(note.times > 0 && !matches!(note.flag, Flag::Coerced(_)), "{note:?}");
@@ -96,7 +97,7 @@ fn is_told(error: &ReadError) {
 
 /// `text` was made of `value`: it is read as that, or refused.
 pub(crate) fn is_or_is_refused(text: &str, value: &Value) {
-    if let Ok(reading) = Reader::new().value(text) {
+    if let Ok(reading) = read_any(Reader::new(), text) {
         assert_eq!(&reading.value, value, "another value was read from {text:?}");
         super::READ.with(|read| read.set(read.get() + 1));
     }
@@ -105,7 +106,7 @@ pub(crate) fn is_or_is_refused(text: &str, value: &Value) {
 /// `text` has a part that nothing can mend: nothing is taken from it.
 pub(crate) fn is_refused(text: &str) {
     for reader in [Reader::new(), Reader::new().repair(false)] {
-        if let Ok(reading) = reader.value(text) {
+        if let Ok(reading) = read_any(reader, text) {
             panic!("{} was read from {text:?}", reading.value);
         }
     }
@@ -113,7 +114,7 @@ pub(crate) fn is_refused(text: &str) {
 
 /// `text` is the beginning of one that was made of `value`: it is read as a beginning of that, or refused.
 pub(crate) fn is_begun_or_refused(text: &str, value: &Value) {
-    if let Ok(reading) = Reader::new().value(text) {
+    if let Ok(reading) = read_any(Reader::new(), text) {
         assert!(is_begun(&reading.value, value), "{} was read from {text:?}", reading.value);
     }
 }
