@@ -35,9 +35,9 @@ pub enum Flag {
 pub enum Repair {
     /// A comment was passed over: `// ..`, `/* .. */`, `# ..`.
     Comment,
-    /// A comma too many was passed over.
+    /// A comma too many was passed over, or one at the end of a line was missing.
     Comma,
-    /// Quotes other than `"` were read as such: `'..'`, `“..”`, `` `..` ``, `"""..."""`.
+    /// Quotes other than `"` were read as such: `'..'`, `“..”`, `` `..` ``, `"""..."""`, `u'..'`.
     Quotes,
     /// A quotation mark within a string was not escaped.
     InnerQuote,
@@ -57,7 +57,7 @@ pub enum Repair {
     Space,
     /// A colon between key and value was missing.
     Colon,
-    /// A bracket or brace that closes was missing or the wrong one.
+    /// A bracket or brace that closes was missing or the wrong one, or braces were doubled: `{{..}}`.
     Closer,
     /// A key was given twice with the same value.
     DuplicateKey,

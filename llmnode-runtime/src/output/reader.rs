@@ -14,6 +14,8 @@ mod prose;
 mod repair;
 mod thinking;
 
+use std::borrow::Cow;
+
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use serde_json::value::RawValue;
@@ -24,7 +26,7 @@ pub(crate) use self::find::without_thoughts;
 use self::find::{Wanted, find_json};
 pub(crate) use self::json::{Json, parse};
 use super::OutputSchema;
-use super::check::objections;
+use super::check::{objections, shape};
 use super::schema::WRAPPER;
 use crate::flag::{Flag, Note};
 use crate::text::one_line_shortened;
@@ -71,8 +73,9 @@ pub(crate) fn read<T: DeserializeOwned>(
         let notes = vec![Note { flag: Flag::Fenced, place: error::place(text, begin).to_string(), times: 1 }];
         return Ok(Read { value, notes, unwrapped: schema.is_wrapped() });
     }
-    let found = find(text, !schema.is_wrapped(), effort)?;
-    let (value, unwrapped) = from_json(&found.json, schema)?;
+    let found = find(text, !schema.is_wrapped(), effort).map_err(|error| vec![told(&error, Some(schema))])?;
+    let (value, unwrapped) =
+        from_json(&found.json, schema).map_err(|problems| flawed(text, &found).unwrap_or(problems))?;
     Ok(Read { value, notes: found.notes, unwrapped })
 }
 
@@ -84,8 +87,9 @@ pub(crate) fn read_value(text: &str, effort: Effort) -> Result<Read<Value>, Vec<
     if let Ok(value) = serde_json::from_str(find::trimmed(text)) {
         return Ok(Read { value, notes: Vec::new(), unwrapped: false });
     }
-    let found = find(text, false, effort)?;
-    let value = with_path(&found.json).map_err(|error| vec![violation(&error, "")])?;
+    let found = find(text, false, effort).map_err(|error| vec![told(&error, None)])?;
+    let value = with_path(&found.json)
+        .map_err(|error| flawed(text, &found).unwrap_or_else(|| vec![violation(&error, "")]))?;
     Ok(Read { value, notes: found.notes, unwrapped: false })
 }
 
@@ -93,14 +97,23 @@ pub(crate) fn read_value(text: &str, effort: Effort) -> Result<Read<Value>, Vec<
 ///
 /// # Errors
 /// No JSON, two values that differ, or JSON that is broken or incomplete.
-pub(crate) fn find(text: &str, object: bool, effort: Effort) -> Result<Found<'_>, Vec<Violation>> {
-    let told = |words: String| vec![Violation::new("", words)];
-    let wanted = Wanted { object, repaired: effort == Effort::Repair };
-    let found = find_json(text, wanted).map_err(|error| told(error.to_string()))?;
-    if effort == Effort::Whole && !found.notes.is_empty() {
-        return Err(told("the answer is not whole JSON".to_owned()));
-    }
-    Ok(found)
+fn find(text: &str, object: bool, effort: Effort) -> Result<Found<'_>, ReadError> {
+    let found = find_json(text, Wanted { object, repaired: effort == Effort::Repair })?;
+    if effort == Effort::Whole && !found.notes.is_empty() { Err(ReadError::NotWhole) } else { Ok(found) }
+}
+
+/// An error, and what was wanted, if there is nothing to show what is wrong with.
+fn told(error: &ReadError, schema: Option<&OutputSchema>) -> Violation {
+    let wanted = schema.filter(|_| matches!(error, ReadError::Empty | ReadError::Nothing)).and_then(shape);
+    Violation::new("", wanted.map_or_else(|| error.to_string(), |wanted| format!("{error}: {wanted}")))
+}
+
+/// What is wrong with JSON that is passed over without an error, but not read: half a character in a string, say.
+fn flawed(text: &str, found: &Found<'_>) -> Option<Vec<Violation>> {
+    let Cow::Borrowed(json) = found.json else { return None };
+    let begin = find::offset(text, json);
+    let fault = repair::flaw(&text[..begin + json.len()], begin)?;
+    Some(vec![Violation::new("", error::faulty(text, begin, &fault).to_string())])
 }
 
 /// All values of a text, as strict JSON; none, if it has nothing like JSON.

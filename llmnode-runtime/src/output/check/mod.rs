@@ -7,6 +7,7 @@ mod bounds;
 mod explain;
 mod number;
 mod place;
+mod shape;
 mod union;
 pub(crate) mod words;
 
@@ -23,6 +24,7 @@ pub(super) use self::explain::{objections, objections_by_schema};
 pub(crate) use self::number::Decimal;
 use self::number::number_faults;
 pub(crate) use self::place::Place;
+pub(super) use self::shape::shape;
 use self::words::{either, listed, shown, told, types};
 
 /// How many schemas are applied to parts of one answer at most, beside some for each part that it has, and how deep within

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::cmp::Ordering;
+use std::fmt;
 
 use serde_json::{Map, Value};
 
@@ -99,6 +100,13 @@ impl<'d> Decimal<'d> {
     /// The power of ten of its last digit.
     fn last(&self) -> i64 {
         self.exponent.saturating_sub(i64::try_from(self.digits.len()).unwrap_or(FAR))
+    }
+}
+
+/// The same for all that are equal.
+impl fmt::Display for Decimal<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}0.{}e{}", if self.negative { "-" } else { "" }, self.digits, self.exponent)
     }
 }
 

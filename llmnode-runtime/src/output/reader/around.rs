@@ -1,9 +1,11 @@
 //! What stands around a value: nothing that counts, a call, or prose; or a sign that the value goes on.
 
 use super::error::{ReadError, place};
-use super::find::Search;
+use super::find::{Search, is_json};
 use super::repair::{Repairs, is_quote, skip_blank};
 use crate::flag::Repair;
+
+mod code;
 
 /// What a part of a text begins with.
 pub(super) struct Lead {
@@ -28,6 +30,16 @@ impl Lead {
         });
         Lead { blank, comments, call }
     }
+
+    /// Those before it.
+    pub(super) fn comments(&self) -> Repairs {
+        self.comments.clone()
+    }
+
+    /// Where the first of what counts begins.
+    pub(super) fn begin(&self) -> usize {
+        self.call.unwrap_or(self.blank)
+    }
 }
 
 /// Why a value is perhaps none by itself, and where. Many of prose may have to be passed over, so that the place is
@@ -38,6 +50,8 @@ pub(super) enum Doubt {
     Part(usize),
     /// It seems to go on behind its end.
     GoesOn(usize),
+    /// It seems to be a part of code.
+    Code(usize),
     Tangled,
 }
 
@@ -46,6 +60,7 @@ impl Doubt {
         match self {
             Doubt::Part(at) => ReadError::Part { at: place(text, at) },
             Doubt::GoesOn(at) => ReadError::GoesOn { at: place(text, at) },
+            Doubt::Code(at) => ReadError::Code { at: place(text, at) },
             Doubt::Tangled => ReadError::Tangled,
         }
     }
@@ -70,7 +85,7 @@ impl Around {
         lead: &Lead,
         search: Search<'_, '_>,
     ) -> Result<Around, Doubt> {
-        if is_item(&text[..begin]) {
+        if is_item(&text[..begin]) || is_member(&text[..begin]) {
             return Err(Doubt::Part(begin));
         }
         if !is_apart(&text[end..])
@@ -80,19 +95,26 @@ impl Around {
         }
         let in_prose = Around { repairs: Repairs::default(), in_prose: true };
         let called = lead.call == Some(begin);
-        if !search.wanted.repaired || (lead.blank != begin && !called) {
-            return Ok(if begin == lead.blank && text[end..].trim().is_empty() {
-                Around { in_prose: !lead.comments.is_none(), ..in_prose }
-            } else {
-                in_prose
-            });
+        if !called && code::is_before(&text[..begin]) {
+            return Err(Doubt::Code(begin));
+        }
+        if lead.blank != begin && !called {
+            return Ok(in_prose);
         }
         let mut repairs = lead.comments.clone();
         let rest = tail(text, end, called, &mut repairs);
         if !search.fuel.spend(rest - end) {
             return Err(Doubt::Tangled);
         }
-        Ok(if rest == text.len() { Around { repairs, in_prose: false } } else { in_prose })
+        let is_all = rest == text.len();
+        if called && !is_all {
+            return Err(Doubt::Code(begin));
+        }
+        if search.wanted.repaired {
+            return Ok(if is_all { Around { repairs, in_prose: false } } else { in_prose });
+        }
+        let is_alone = !called && text[end..].trim().is_empty();
+        Ok(if is_alone { Around { in_prose: !lead.comments.is_none(), ..in_prose } } else { in_prose })
     }
 }
 
@@ -158,9 +180,12 @@ fn goes_on(text: &str, begin: usize, end: usize) -> Option<usize> {
 
 /// Whether a further member or item begins, behind a comma.
 fn is_next(text: &str) -> bool {
-    let name = text.trim_start_matches(|c: char| c.is_alphanumeric() || c == '_');
+    let behind = text.trim_start_matches(|c: char| c.is_alphanumeric() || c == '_');
+    let word = &text[..text.len() - behind.len()];
+    let behind = behind.trim_start_matches(' ');
     text.starts_with(['"', '\'', '{', '['])
-        || (name.len() < text.len() && name.trim_start_matches(' ').starts_with([':', ']', '}']))
+        || (!word.is_empty() && behind.starts_with([':', ']', '}']))
+        || (is_json(word) && (behind.is_empty() || behind.starts_with(['\n', '\r', ','])))
 }
 
 /// Whether a key in quotes and its colon begin, of no more than some words.
@@ -186,6 +211,19 @@ fn closes_more(text: &str, begin: usize, end: usize) -> Option<usize> {
 fn is_item(before: &str) -> bool {
     let before = before.trim_end().strip_suffix(',');
     before.is_some_and(|before| before.trim_end().ends_with(['}', ']']))
+}
+
+/// Whether the value is that of a member of which the object was not read: `"key": `.
+fn is_member(before: &str) -> bool {
+    let Some(key) = before.trim_end().strip_suffix(':').and_then(|key| key.trim_end().strip_suffix('"'))
+    else {
+        return false;
+    };
+    let Some(open) = key.rfind(['"', '\n']).filter(|open| key[*open..].starts_with('"')) else {
+        return false;
+    };
+    let before = key[..open].trim_end_matches([' ', '\t']);
+    before.is_empty() || before.ends_with(['\n', ',', '{'])
 }
 
 /// Whether it can close a quotation around the value.

@@ -3,10 +3,9 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use serde_json::Value;
-
 use super::error::{Places, ReadError, nothing, place, syntax};
 use super::find::{Found, Search, trimmed};
+use super::json::canonical;
 use super::repair::{Parsed, Repairs};
 use crate::flag::{Flag, Note};
 
@@ -32,8 +31,8 @@ struct Candidate<'t> {
     flags: &'static [Flag],
     /// Whether it is too little to be the answer where there is other text: `{}`.
     mention: bool,
-    /// Parsed when there is a second one to compare it with.
-    value: Option<Value>,
+    /// In its canonical form, when there is a second one to compare it with.
+    canonical: Option<String>,
 }
 
 impl<'t, 'f> Candidates<'t, 'f> {
@@ -98,7 +97,7 @@ impl<'t, 'f> Candidates<'t, 'f> {
         }
         let inner = json.get(1..json.len() - 1).map_or("", str::trim);
         let mention = inner.is_empty() && flags.contains(&Flag::InProse);
-        let candidate = Candidate { begin, json, repairs, flags, mention, value: None };
+        let candidate = Candidate { begin, json, repairs, flags, mention, canonical: None };
         match &self.wanted {
             None => self.wanted = Some(candidate),
             Some(_) => self.further.push(candidate),
@@ -155,10 +154,10 @@ impl Candidate<'_> {
         if self.json == json {
             return true;
         }
-        if self.value.is_none() {
-            self.value = serde_json::from_str(&self.json).ok();
+        if self.canonical.is_none() {
+            self.canonical = canonical(&self.json);
         }
-        self.value.is_some() && self.value == serde_json::from_str(json).ok()
+        self.canonical.is_some() && self.canonical == canonical(json)
     }
 
     fn notes(&self, places: &mut Places<'_>) -> Vec<Note> {

@@ -26,6 +26,10 @@ pub(crate) enum ReadError {
     GoesOn { at: Place },
     /// The JSON is an item of something that was not read.
     Part { at: Place },
+    /// The JSON stands in code.
+    Code { at: Place },
+    /// Words in braces, among other words.
+    Words { at: Place },
     /// `{}` or `[]` among other words.
     Mention { at: Place },
     /// Thoughts that never end.
@@ -34,6 +38,8 @@ pub(crate) enum ReadError {
     Tangled,
     /// Longer than what is searched.
     TooLong,
+    /// Other text stands beside the JSON, where nothing may.
+    NotWhole,
 }
 
 /// A place in a text.
@@ -75,6 +81,14 @@ impl fmt::Display for ReadError {
                 f,
                 "the JSON at {at} seems to be a part of more, which is no JSON; answer with one complete JSON value only"
             ),
+            ReadError::Code { at } => write!(
+                f,
+                "the JSON at {at} stands within code; answer with one JSON value only"
+            ),
+            ReadError::Words { at } => write!(
+                f,
+                "the words in braces at {at} are not taken for JSON; put keys and strings in quotes, and answer with one JSON value only"
+            ),
             ReadError::Mention { at } => write!(
                 f,
                 "the empty value at {at} among other text is not taken for the answer; answer with one JSON value only"
@@ -83,6 +97,7 @@ impl fmt::Display for ReadError {
                 f,
                 "the thinking that begins at {at} never ends, so there is no answer; close it, and answer with one JSON value"
             ),
+            ReadError::NotWhole => f.write_str("the answer is not whole JSON"),
             ReadError::Tangled => f.write_str(
                 "too many brackets and quotation marks to tell where JSON begins; answer with one JSON value only",
             ),

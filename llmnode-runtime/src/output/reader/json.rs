@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::fmt;
 
+use super::super::check::Decimal;
 use super::repair;
 
 /// A value of JSON, borrowed from its text where that needs no decoding.
@@ -23,6 +24,31 @@ pub(crate) enum Json<'t> {
 #[allow(dead_code, reason = "the coercion builds on it")]
 pub(crate) fn parse(text: &str) -> Option<Json<'_>> {
     repair::tree(text)
+}
+
+/// A text that all JSON of the same value has, whatever the order of its members. No number is rounded, and `1.0` is
+/// another one than `1`, since not every type takes both.
+pub(super) fn canonical(text: &str) -> Option<String> {
+    let mut tree = parse(text)?;
+    normalise(&mut tree);
+    Some(tree.to_string())
+}
+
+fn normalise(json: &mut Json<'_>) {
+    match json {
+        Json::Number(digits) => {
+            let fraction = if digits.contains(['.', 'e', 'E']) { ".0" } else { "" };
+            if let Some(number) = Decimal::parse(digits) {
+                *digits = Cow::Owned(number.to_string() + fraction);
+            }
+        }
+        Json::Array(items) => items.iter_mut().for_each(normalise),
+        Json::Object(members) => {
+            members.sort_by(|one, other| one.0.cmp(&other.0));
+            members.iter_mut().for_each(|(_, value)| normalise(value));
+        }
+        Json::Null | Json::Bool(_) | Json::String(_) => {}
+    }
 }
 
 /// As strict, compact JSON.
@@ -146,6 +172,22 @@ mod tests {
             );
         }
         assert_eq!(parse("{\"a\":1,\"a\":1}").unwrap().to_string(), "{\"a\":1}");
+    }
+
+    #[test]
+    fn only_the_same_values_have_the_same_canonical_text() {
+        for (one, other, same) in [
+            (r#"{"a": 1, "b": [1.50]}"#, r#"{"b":[15e-1],"a":1}"#, true),
+            ("9007199254740993", "9007199254740992", false),
+            ("[0.1]", "[0.1000000000000000055511151231257827]", false),
+            ("1", "1.0", false),
+            ("0.0", "-0.00", true),
+            ("[1, 2]", "[2, 1]", false),
+            ("\"1\"", "1", false),
+        ] {
+            assert_eq!(canonical(one) == canonical(other), same, "{one} {other}");
+        }
+        assert_eq!(canonical("{\"a\": 1, \"a\": 2}"), None);
     }
 
     proptest! {

@@ -6,7 +6,7 @@ use serde::de::IgnoredAny;
 
 use super::around::{Around, Doubt, Lead};
 use super::candidates::Candidates;
-use super::error::{ReadError, faulty};
+use super::error::{ReadError, faulty, place};
 use super::find::Search;
 use super::repair::{Fault, Parsed, begins_with_a_string, parse, word_in_brackets};
 use crate::flag::{Flag, Repair};
@@ -23,7 +23,7 @@ pub(super) fn search<'t>(
     let text = &search.text[..part.end];
     let lead = Lead::of(text, part.start);
     let mut pairs: Option<Pairs> = None;
-    let mut at = part.start;
+    let mut at = doubled(search, text, &lead, fenced, candidates)?.unwrap_or(part.start);
     while let Some(begin) = next_opener(text, at) {
         at = begin + 1;
         if is_before_fence(&text[at..]) {
@@ -84,6 +84,33 @@ pub(super) fn search<'t>(
     Ok(())
 }
 
+/// Adds an object in two pairs of braces, as a template writes one pair, and says where it ends. Nothing else stands beside it, and no
+/// further brace in it, of which nobody could say whether it is doubled.
+fn doubled<'t>(
+    search: Search<'t, '_>,
+    text: &'t str,
+    lead: &Lead,
+    fenced: bool,
+    candidates: &mut Candidates<'t, '_>,
+) -> Result<Option<usize>, ReadError> {
+    let begin = lead.begin();
+    let outer = text[begin..].trim_end();
+    let inner = outer.strip_prefix("{{").and_then(|inner| inner.strip_suffix("}}"));
+    let is_object = |inner: &str| inner.trim_ascii_start().starts_with('"') && !inner.contains(['{', '}']);
+    if !search.wanted.repaired || !inner.is_some_and(is_object) {
+        return Ok(None);
+    }
+    let Ok(parsed) = parse(text, begin + 1, true, search.fuel) else { return Ok(None) };
+    if parsed.end + 1 != begin + outer.len() {
+        return Ok(None);
+    }
+    let mut repairs = lead.comments();
+    repairs.add(Repair::Closer, begin);
+    let flags: &[Flag] = if fenced { &[Flag::Fenced] } else { &[] };
+    candidates.add_parsed(begin + 1, &parsed, repairs, flags)?;
+    Ok(Some(parsed.end + 1))
+}
+
 /// Where the JSON that begins here ends, if it is that as it stands: serde_json passes over it several times as
 /// fast as the parser that repairs. Only what looks like JSON is tried, so that prose is not read twice.
 fn json_end(search: Search<'_, '_>, text: &str, begin: usize) -> Result<Option<usize>, ReadError> {
@@ -122,13 +149,25 @@ fn found<'t>(
     let around = match Around::of(text, begin, value.end, lead, search) {
         Ok(around) => around,
         // Brackets of the prose, not an answer that is broken.
-        Err(Doubt::Part(_) | Doubt::GoesOn(_)) if is_word || (is_list && search.wanted.object) => {
+        Err(Doubt::Part(_) | Doubt::GoesOn(_) | Doubt::Code(_))
+            if is_word || (is_list && search.wanted.object) =>
+        {
             return Ok(());
         }
         Err(doubt) => return Err(doubt.told(search.text)),
     };
     // A word in brackets is no list where there are other words.
     if is_word && around.in_prose && (!fenced || !begins_with_a_string(&text[begin..])) {
+        return Ok(());
+    }
+    // Nor are words in braces an object, in a line of other words: `the type {name: string}`.
+    if !fenced
+        && around.in_prose
+        && begin != lead.begin()
+        && parsed.is_some_and(Parsed::is_words)
+        && !has_own_lines(text, &value)
+    {
+        candidates.doubt(|| ReadError::Words { at: place(search.text, begin) });
         return Ok(());
     }
     // Nor is one word alone, which stands for something else: `[redacted]`; nor a link: `[1](..)`.
@@ -148,6 +187,13 @@ fn found<'t>(
     }
 }
 
+/// Whether nothing else stands on the lines of a value.
+fn has_own_lines(text: &str, value: &Range<usize>) -> bool {
+    let before = text[..value.start].trim_end_matches([' ', '\t']);
+    let behind = text[value.end..].trim_start_matches([' ', '\t']);
+    (before.is_empty() || before.ends_with('\n')) && (behind.is_empty() || behind.starts_with(['\n', '\r']))
+}
+
 /// Whether a text that isn't JSON was meant as it, so that nothing else may be taken for the answer.
 pub(super) fn is_meant(search: Search<'_, '_>, text: &str, fault: &Fault) -> bool {
     fault.what.is_tangled()
@@ -160,13 +206,16 @@ pub(super) fn is_before_fence(text: &str) -> bool {
     text.trim_start_matches([' ', '\n']).starts_with("```")
 }
 
-/// Whether a bracket is an index as in `list[0]`, and not the JSON of "```json[0]".
+/// Whether a bracket is an index as in `list[0]`, `$[0]` and `f()[0]`, and not the JSON of "```json[0]".
 fn is_index(before: &str, text: &str) -> bool {
     if !text.starts_with('[') {
         return false;
     }
     let name = before.trim_end_matches(|c: char| c.is_alphanumeric() || c == '_');
-    name.len() < before.len() && !name.ends_with(['`', '~'])
+    if name.len() == before.len() {
+        return before.ends_with(['$', ')', ']']);
+    }
+    !name.ends_with("```") && !name.ends_with("~~~")
 }
 
 fn next_opener(text: &str, at: usize) -> Option<usize> {

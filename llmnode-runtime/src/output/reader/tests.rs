@@ -10,6 +10,7 @@ use super::find::Found;
 use super::*;
 use crate::flag::Flag;
 
+mod code;
 mod doubtful;
 mod found;
 mod mangled;
@@ -193,9 +194,19 @@ fn errors_name_the_place_in_json_names_and_what_is_allowed() {
 
 #[test]
 fn what_ignoring_passes_over_and_reading_does_not() {
-    assert_eq!(of::<Item>(r#"{"name": "\ud800"}"#).unwrap_err(), "name: unexpected end of hex escape");
+    let half = "half a surrogate pair, which stands for no character, near";
+    let said = |column| format!("invalid JSON at line 2 column {column}: {half}");
+    let text = "{\"é\": 1,\n \"name\": \"x\\ud800\"}";
+    assert!(of::<Item>(text).unwrap_err().starts_with(&said(12)), "{}", of::<Item>(text).unwrap_err());
+    for text in [text, "So:\n[\"é\", \"a\\udc00\"]", "```\n[[\"\\ud800x\"]]\n```", "\n\"a \\ud800\""] {
+        let error = read_value(text, Effort::Repair).unwrap_err()[0].to_string();
+        assert!(
+            error.starts_with("invalid JSON at line 2 column ") && error.contains(half),
+            "{text}: {error}"
+        );
+    }
     let deep = format!("{}1{}", "[".repeat(200), "]".repeat(200));
-    assert!(of::<Value>(&deep).unwrap_err().contains("recursion limit exceeded"));
+    assert!(of::<Value>(&deep).unwrap_err().contains("column 128: too deep: JSON may be nested 127 times"));
     assert_eq!(of::<f64>(r#"{"value": 1e400}"#).unwrap_err(), "value: number out of range");
 }
 
@@ -394,4 +405,23 @@ proptest! {
             }
         }
     }
+}
+
+#[test]
+fn an_answer_without_json_is_told_what_was_wanted() {
+    let no_json = "no JSON in the answer; answer with one JSON value only: ";
+    assert_eq!(of::<Item>("I cannot.").unwrap_err(), format!("{no_json}an object with `name`, `count`"));
+    assert_eq!(
+        of::<Vec<Item>>("I cannot.").unwrap_err(),
+        format!("{no_json}{{\"value\": ..}} with a value of type array")
+    );
+    assert_eq!(
+        of::<Size>("I cannot.").unwrap_err(),
+        format!("{no_json}{{\"value\": ..}} with one of \"small\", \"large\"")
+    );
+    assert_eq!(
+        of::<Item>(" ").unwrap_err(),
+        "the answer is empty; answer with one JSON value: an object with `name`, `count`"
+    );
+    assert_eq!(of::<Value>("no").unwrap_err(), no_json.trim_end_matches(": "));
 }

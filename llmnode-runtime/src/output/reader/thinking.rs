@@ -2,19 +2,12 @@
 
 use std::ops::Range;
 
+use self::marks::{Tag, next_tag};
 use super::error::{ReadError, boundary, place};
 use super::find::{Search, trimmed};
 use super::repair::{is_quote, parse};
 
-/// Names of the tags around thoughts.
-const NAMES: [&str; 8] =
-    ["think", "thinking", "thought", "thoughts", "reasoning", "reflection", "scratchpad", "analysis"];
-
-struct Tag {
-    at: Range<usize>,
-    name: &'static str,
-    opens: bool,
-}
+mod marks;
 
 /// The parts of the text that are no thoughts, and whether there were any.
 ///
@@ -25,7 +18,8 @@ struct Tag {
 /// Thoughts that never end.
 pub(super) fn left_out(search: Search<'_, '_>) -> Result<(Vec<Range<usize>>, bool), ReadError> {
     let text = search.text;
-    let (mut parts, mut start, mut at, mut thought) = (Vec::new(), 0, 0, false);
+    let (mut parts, mut start, mut at) = (Vec::new(), 0, 0);
+    let (mut thought, mut channels) = (false, false);
     let mut sought = Sought::default();
     while let Some(tag) = next_tag(text, at) {
         if let Some(end) = json_over(search, &mut sought, tag.at.start)? {
@@ -33,6 +27,7 @@ pub(super) fn left_out(search: Search<'_, '_>) -> Result<(Vec<Range<usize>>, boo
             continue;
         }
         thought = true;
+        channels |= tag.is_channel();
         at = tag.at.end;
         if tag.opens {
             parts.push(start..tag.at.start);
@@ -46,7 +41,7 @@ pub(super) fn left_out(search: Search<'_, '_>) -> Result<(Vec<Range<usize>>, boo
         start = at;
         sought = Sought { at, broken: false };
     }
-    parts.push(start..text.len());
+    parts.push(start..if channels { marks::without_end(text, start) } else { text.len() });
     if thought {
         parts.retain(|part: &Range<usize>| !trimmed(&text[part.clone()]).is_empty());
     }
@@ -110,34 +105,6 @@ fn is_in_string(text: &str, tag: usize) -> bool {
         behind.is_empty() || behind.starts_with([',', ':', ']', '}'])
     });
     opens && closes
-}
-
-fn next_tag(text: &str, from: usize) -> Option<Tag> {
-    let mut at = from;
-    loop {
-        at += text[at..].find('<')?;
-        let inner = &text[at + 1..];
-        let (opens, inner) = match inner.strip_prefix('/') {
-            Some(inner) => (false, inner),
-            None => (true, inner),
-        };
-        let length = inner.bytes().take(12).take_while(u8::is_ascii_alphabetic).count();
-        let name = NAMES.into_iter().find(|name| inner[..length].eq_ignore_ascii_case(name));
-        if let Some(name) = name.filter(|_| inner[length..].starts_with('>')) {
-            let end = text.len() - inner.len() + length + 1;
-            if is_quoted(text, at, end) {
-                at = end;
-                continue;
-            }
-            return Some(Tag { at: at..end, name, opens });
-        }
-        at += 1;
-    }
-}
-
-/// Whether it is a mention of a tag: `"</think>"`.
-fn is_quoted(text: &str, begin: usize, end: usize) -> bool {
-    text[..begin].ends_with(is_quote) && text[end..].starts_with(is_quote)
 }
 
 /// The end of the first closing tag of the same name.

@@ -90,6 +90,11 @@ impl<'t> Scan<'t, '_> {
                 ',' | ']' | '}' => break,
                 '\n' | '\r' if role == Role::Item || is_address => break,
                 '\n' if before == '\n' => break,
+                '\n' if is_nearly_literal(text[start..self.at].trim_end())
+                    && self.is_key_ahead(self.ahead(self.at)?)? =>
+                {
+                    break;
+                }
                 c if c.is_whitespace() && is_address => break,
                 '/' | '#' if before.is_whitespace() && is_comment(self.rest()) => break,
                 // Nothing but a comment can be glued to a literal.
@@ -180,8 +185,18 @@ impl<'t> Scan<'t, '_> {
         if self.byte_at(end) == Some(b':') { end } else { first }
     }
 
+    /// Passes over the letter before a string of Python that says what all strings of JSON are: `u'..'`.
+    pub(super) fn prefix(&mut self) -> Result<(), Fault> {
+        if is_prefixed(self.rest()) {
+            self.repair(Repair::Quotes, self.at, "strings and keys must stand in double quotes")?;
+            self.at += 1;
+        }
+        Ok(())
+    }
+
     /// Whether a key and its colon begin at `at`.
     pub(super) fn is_key_ahead(&self, at: usize) -> Result<bool, Fault> {
+        let at = at + usize::from(is_prefixed(self.text.get(at..).unwrap_or("")));
         let end = match self.char_at(at) {
             Some(quote) if is_quote(quote) => match self.quoted_end(at, quote) {
                 Some(end) => end,
@@ -232,6 +247,10 @@ pub(in super::super) fn word_in_brackets(text: &str, begin: usize) -> Option<usi
 fn is_nearly_literal(word: &str) -> bool {
     let words = ["null", "true", "false", "none", "nil", "nan", "inf", "infinity", "undefined"];
     words.iter().any(|literal| word.eq_ignore_ascii_case(literal))
+}
+
+fn is_prefixed(text: &str) -> bool {
+    text.strip_prefix('u').is_some_and(|text| text.starts_with(['"', '\'']))
 }
 
 fn key_end(text: &str, start: usize) -> usize {

@@ -4,6 +4,7 @@
 //! refused at the place that has two.
 
 mod bare;
+mod comment;
 mod fault;
 mod notes;
 mod scan;
@@ -43,6 +44,16 @@ impl Parsed<'_> {
             && matches!(&self.json, Json::Array(items) if matches!(&items[..], [Json::String(word)] if !word.contains("://")))
     }
 
+    /// Whether it is an object in which nothing but words stands, keys and values without quotes.
+    pub(super) fn is_words(&self) -> bool {
+        let is_word = |value: &Json<'_>| matches!(value, Json::String(_));
+        let all_are = |repair, members: &[_]| self.repairs.times(repair) == members.len();
+        matches!(&self.json, Json::Object(members) if !members.is_empty()
+            && members.iter().all(|it| is_word(&it.1))
+            && all_are(Repair::BareKey, members)
+            && all_are(Repair::BareString, members))
+    }
+
     /// Whether the text is JSON as it stands. JSON may have a key twice.
     pub(super) fn is_strict(&self) -> bool {
         self.repairs.none_but_duplicates()
@@ -78,6 +89,17 @@ fn no_member(text: &str, begin: usize) -> Option<(&'static str, usize)> {
         }
         _ => None,
     }
+}
+
+/// What is wrong with the JSON from `begin` to the end of the text, if that is a string, a list or an object.
+pub(super) fn flaw(text: &str, begin: usize) -> Option<Fault> {
+    let fuel = Fuel::of(text);
+    if text[begin..].starts_with(['{', '[']) {
+        return parse(text, begin, false, &fuel).err();
+    }
+    let mut scan =
+        Scan { text, at: begin, lenient: false, repairs: Repairs::default(), sure: false, fuel: &fuel };
+    text[begin..].starts_with('"').then(|| scan.string(string::Role::Item).err()).flatten()
 }
 
 /// The tree of a text that is JSON; `None` if it isn't, or has a key twice with different values.

@@ -30,6 +30,11 @@ impl Repairs {
         self.0.iter().any(|noted| noted.repair == repair)
     }
 
+    pub(in super::super) fn times(&self, repair: Repair) -> usize {
+        let times = self.0.iter().find(|noted| noted.repair == repair).map_or(0, |noted| noted.times);
+        usize::try_from(times).unwrap_or(usize::MAX)
+    }
+
     pub(in super::super) fn none_but_duplicates(&self) -> bool {
         self.0.iter().all(|noted| noted.repair == Repair::DuplicateKey)
     }

@@ -2,6 +2,7 @@
 
 use std::cell::Cell;
 
+use super::comment;
 use super::fault::{Fault, What};
 use super::notes::Repairs;
 use crate::flag::Repair;
@@ -90,14 +91,20 @@ impl<'t> Scan<'t, '_> {
         if !matches!(self.byte(), Some(b'/' | b'#' | 0x0b | 0x0c | 0x80..)) {
             return Ok(());
         }
-        let repairs = &mut self.repairs;
-        let mut first = None;
-        let end = skip_blank(self.text, self.at, &mut |repair, at| {
+        let (text, repairs) = (self.text, &mut self.repairs);
+        let (mut first, mut swallowed) = (None, None);
+        let end = skip_blank(text, self.at, &mut |repair, at| {
             first.get_or_insert(at);
             repairs.add(repair, at);
+            if repair == Repair::Comment && comment::hides_a_member(&text[at..]) {
+                swallowed.get_or_insert(at);
+            }
         });
-        match first {
+        match first.map(|at| swallowed.unwrap_or(at)) {
             Some(at) if !self.lenient => self.wrong(at, "JSON has no comments and no such white space"),
+            Some(at) if swallowed.is_some() => {
+                self.wrong(at, "a comment in which a member seems to stand; leave the comment out")
+            }
             Some(at) if self.text[self.at..end].contains("...") || self.text[self.at..end].contains('…') => {
                 self.wrong(at, "an ellipsis in a comment stands for what was left out; write all of it")
             }

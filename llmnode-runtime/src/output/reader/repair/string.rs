@@ -30,6 +30,8 @@ enum Follow {
     Colon,
     /// Another quotation mark.
     Quote,
+    /// A key and its colon on another line: the string's end, and a comma is missing.
+    Line,
     Other,
 }
 
@@ -87,10 +89,15 @@ impl<'t> Scan<'t, '_> {
                     self.sure |= follow == Follow::Strong || (quote == '"' && role != Role::Key);
                     return self.content(start, at, escapes, quote);
                 }
+                Follow::Line if inner.is_empty() => {
+                    self.at = after;
+                    self.sure = true;
+                    return self.content(start, at, escapes, quote);
+                }
                 Follow::Colon => {
                     return self.wrong(at, "a quotation mark before a colon, where no key is due");
                 }
-                Follow::Quote => {
+                Follow::Quote | Follow::Line => {
                     return self.wrong(
                         at,
                         "two quotation marks with nothing between them: a comma is missing, or `\\\"` within a string",
@@ -139,6 +146,9 @@ impl<'t> Scan<'t, '_> {
                     Some(_) if self.is_key_ahead(next)? => Follow::Strong,
                     Some(_) => Follow::Other,
                 }
+            }
+            (Some(_), Role::Member) if self.text[after..at].contains('\n') && self.is_key_ahead(at)? => {
+                Follow::Line
             }
             (Some(_), role) if self.char_at(at).is_some_and(is_quote) => {
                 if role == Role::Key && at > after {

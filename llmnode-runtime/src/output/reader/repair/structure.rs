@@ -38,6 +38,8 @@ pub(super) struct Parser<'t, 'f> {
     bare: bool,
     /// Whether a closer was added or changed, so that nothing but closers may follow.
     closed: bool,
+    /// Whether a comma was missing at the end of a line.
+    unseparated: bool,
     conflict: Option<(usize, String)>,
 }
 
@@ -53,6 +55,7 @@ impl<'t, 'f> Parser<'t, 'f> {
             loose: false,
             bare: false,
             closed: false,
+            unseparated: false,
             conflict: None,
         }
     }
@@ -84,10 +87,16 @@ impl<'t, 'f> Parser<'t, 'f> {
                 if let Some(root) = root {
                     return Ok(root);
                 }
+                let end = self.scan.at;
                 self.scan.space()?;
                 match self.scan.byte() {
                     Some(b',') => break self.comma()?,
                     Some(b'}' | b']') | None => root = self.close()?,
+                    _ if self.is_next_line(end)? => {
+                        self.scan.repair(Repair::Comma, end, "a comma is missing")?;
+                        self.unseparated = true;
+                        break;
+                    }
                     _ => {
                         return self
                             .scan
@@ -139,6 +148,7 @@ impl<'t, 'f> Parser<'t, 'f> {
         };
         self.loose = false;
         self.bare = false;
+        self.scan.prefix()?;
         let value = match self.scan.byte() {
             Some(b'{' | b'[') => {
                 self.scan.sure |= role == Role::Member;
@@ -157,8 +167,16 @@ impl<'t, 'f> Parser<'t, 'f> {
             }
             Some(_) => {
                 self.loose = true;
+                let start = self.scan.at;
                 let word = self.scan.word(role)?;
                 self.bare = matches!(word, Json::String(_));
+                if matches!(&word, Json::String(words) if words.contains(' '))
+                    && self.scan.repairs.has(Repair::MissingQuote)
+                {
+                    return self
+                        .scan
+                        .wrong(start, "a string, or a part of one that has no end before; put it in quotes");
+                }
                 word
             }
         };
@@ -167,6 +185,7 @@ impl<'t, 'f> Parser<'t, 'f> {
 
     /// Reads a key and its colon.
     fn key(&mut self) -> Result<(), Fault> {
+        self.scan.prefix()?;
         let quoted = self.scan.char_at(self.scan.at).is_some_and(is_quote);
         let start = self.scan.at;
         let key = if quoted { self.scan.string(Role::Key)? } else { self.scan.bare_key()? };
@@ -232,6 +251,20 @@ impl<'t, 'f> Parser<'t, 'f> {
         }
     }
 
+    /// Whether the next member, or list or object of a list of such, begins here, on another line than that on which the
+    /// last one ended at `end`.
+    fn is_next_line(&mut self, end: usize) -> Result<bool, Fault> {
+        if self.closed || !self.scan.text[end..self.scan.at].contains('\n') {
+            return Ok(false);
+        }
+        match (&self.top, self.scan.byte()) {
+            (Some(Frame::Object(_)), _) => self.scan.is_key_ahead(self.scan.at),
+            (Some(Frame::List(items)), Some(b'{')) => Ok(matches!(items.last(), Some(Json::Object(_)))),
+            (Some(Frame::List(items)), Some(b'[')) => Ok(matches!(items.last(), Some(Json::Array(_)))),
+            _ => Ok(false),
+        }
+    }
+
     /// Closes what the bracket here closes, or the end of the text. Returns the value if nothing is open then.
     fn close(&mut self) -> Result<Option<Json<'t>>, Fault> {
         let closes = self.closes()?;
@@ -288,6 +321,9 @@ impl<'t, 'f> Parser<'t, 'f> {
             Some(_) if objects_only => 1,
             Some(_) => return self.scan.wrong(at, "expected `}` before `]`"),
         };
+        if self.unseparated {
+            return self.scan.wrong(at, "a bracket of the wrong kind");
+        }
         self.scan.repair(Repair::Closer, at, "a bracket of the wrong kind")?;
         self.scan.at += usize::from(closer.is_some());
         self.closed = true;
@@ -297,9 +333,11 @@ impl<'t, 'f> Parser<'t, 'f> {
         self.scan.wrong(at, "a bracket of the wrong kind")
     }
 
-    /// Whether it was guessed which quotation marks end strings, which a text that breaks off may belie.
+    /// Whether it was guessed which quotation marks end strings, or what the lines are, which a text that breaks off may belie.
     fn is_unsure(&self) -> bool {
-        self.scan.repairs.has(Repair::MissingQuote) || self.scan.repairs.has(Repair::InnerQuote)
+        self.unseparated
+            || self.scan.repairs.has(Repair::MissingQuote)
+            || self.scan.repairs.has(Repair::InnerQuote)
     }
 
     /// Whether the innermost has nothing in it.

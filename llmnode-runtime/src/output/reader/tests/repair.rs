@@ -41,6 +41,15 @@ fn each_lossless_repair_is_made_and_flagged() {
         ("{\"a\":\u{a0}1,\u{feff}\"b\": 2}", json!({"a": 1, "b": 2}), &[Repair::Space]),
         ("{\"a\" \"b\"}", json!({"a": "b"}), &[Repair::Colon]),
         ("{\"a\": {\"b\": \"c\"}", json!({"a": {"b": "c"}}), &[Repair::Closer]),
+        ("{{\"a\": [1]}}", json!({"a": [1]}), &[Repair::Closer]),
+        ("{\"a\": 1\n \"b\": \"x\"\n \"c\": true\n}", json!({"a": 1, "b": "x", "c": true}), &[Repair::Comma]),
+        (
+            "{\"a\": {\"b\": 1}\n\"c\": []\nd: null}",
+            json!({"a": {"b": 1}, "c": [], "d": null}),
+            &[Repair::Comma, Repair::BareKey],
+        ),
+        ("[{\"a\": 1}\n{\"a\": 2}]", json!([{"a": 1}, {"a": 2}]), &[Repair::Comma]),
+        ("{u'a': u\"b\", u'c': 1}", json!({"a": "b", "c": 1}), &[Repair::Quotes]),
         ("{\"a\": [1, 2}", json!({"a": [1, 2]}), &[Repair::Closer]),
         (
             "{\"a\": 1, \"b\": {\"c\": 2, \"c\": 2,}}",

@@ -1,0 +1,152 @@
+//! What stands in code or among words, and is not the answer.
+
+use super::*;
+
+fn value(text: &str) -> Result<Value, String> {
+    let read = read_value(text, Effort::Repair).map(|read| read.value);
+    let strict = read_value(text, Effort::Strict).map(|read| read.value);
+    assert!(strict.is_err() || read.is_err() || strict == read, "{text}");
+    read.map_err(|violations| violations[0].to_string())
+}
+
+#[test]
+fn json_within_code_is_no_answer() {
+    for text in [
+        "f(city=\"x\", opts={\"a\": 1})",
+        "let x = {\"a\": 1};",
+        "```python\nx = {'a': 1}\nprint(x)\n```",
+        "x := {\"a\": 1}",
+        "foo({\"a\": 1}, 2)",
+        "I call foo(2, {\"a\": 1}) now.",
+        "cb1(cb2({\"a\": 1}));",
+        "JSON.parse('{\"a\": 1}')",
+        "-{\"a\": 1}",
+        "The diff:\n-{\"a\": 1}\n",
+        "foo([1, 2]) gives 3",
+    ] {
+        let error = value(text).unwrap_err();
+        assert!(error.contains("stands within code"), "{text}: {error}");
+        assert!(read_value(text, Effort::Strict).is_err(), "{text}");
+    }
+    for text in [
+        "callback({\"a\": 1});",
+        "As asked (in JSON): {\"a\": 1}",
+        "Call it (see above, {\"a\": 1}).",
+        "The result of f(x) is {\"a\": 1}",
+        " - {\"a\": 1}",
+        "Result => {\"a\": 1}",
+        "x == {\"a\": 1}",
+    ] {
+        assert_eq!(value(text), Ok(json!({"a": 1})), "{text}");
+    }
+    assert_eq!(of::<Item>("With f([1]) and x = [2]: {\"name\": \"a\"}").unwrap().value, item("a", 0));
+}
+
+#[test]
+fn an_index_is_no_list() {
+    for text in ["`body['string']` is empty", "$[\"a\"]", "f(x)[0]", "a[0][1]"] {
+        assert!(value(text).unwrap_err().contains("no JSON in the answer"), "{text}");
+    }
+}
+
+#[test]
+fn words_in_braces_are_an_object_only_on_lines_of_their_own() {
+    for text in [
+        "Use the type {name: string}",
+        "body {color: red}",
+        "function f() {return: x}",
+        "I mean {a: b, c: d} here.",
+        "rollback: {registry: Registry, snapshot: EntitySnapshot}",
+    ] {
+        assert!(value(text).unwrap_err().contains("the words in braces at line 1"), "{text}");
+    }
+    for text in [
+        "{a: b} is the output.",
+        "{a: b}",
+        "So:\n{a: b}\nDone.",
+        "```\n{a: b}\n```",
+        "Here it is: {a: \"b\"}",
+        "Of the type {name: string}:\n{\"a\": \"b\"}",
+    ] {
+        assert_eq!(value(text), Ok(json!({"a": "b"})), "{text}");
+    }
+}
+
+#[test]
+fn a_member_without_its_object_is_no_answer() {
+    for text in ["\"items\": [1, 2],", "\"b\": 2, \"c\": {\"d\": 3}", "See:\n  \"a\": {\"b\": 1}\n"] {
+        assert!(value(text).unwrap_err().contains("seems to be a part of more"), "{text}");
+    }
+    assert_eq!(value("The \"answer\": {\"a\": 1}"), Ok(json!({"a": 1})));
+}
+
+#[test]
+fn a_further_value_behind_a_comma_is_no_prose() {
+    for text in ["{\"a\": 1}, 123", "{\"a\": 1}, true", "{'a': 1}, null\n", "[1], 2, 3"] {
+        assert!(value(text).unwrap_err().contains("follows the JSON as if that went on"), "{text}");
+    }
+    assert_eq!(value("{\"a\": 1}, 2 of which I know"), Ok(json!({"a": 1})));
+}
+
+#[test]
+fn a_line_comment_that_hides_a_member_is_refused() {
+    for text in [
+        "{\"a\": \"x\" // first, \"b\": \"y\"}",
+        "{\"a\": 1 // \"b\": 2}",
+        "{\"a\": 1, // one, \"b\": 2,\n \"c\": 3}",
+        "{\"a\": 1, # one, \"b\": 2,\n \"c\": 3}",
+    ] {
+        let error = value(text).unwrap_err();
+        assert!(error.contains("a comment in which a member seems to stand"), "{text}: {error}");
+    }
+    for text in [
+        "{\n// \"b\": 2,\n\"a\": 1}",
+        "{\"a\": 1 // as in {\"b\": 2}\n}",
+        "{\"a\": 1 /* first, \"b\": 2 */}",
+        "{\"a\": 1 // the \"one\"\n}",
+        "{\"a\": 1} // with \"b\": 2",
+    ] {
+        assert_eq!(value(text), Ok(json!({"a": 1})), "{text}");
+    }
+}
+
+#[test]
+fn a_missing_comma_is_read_only_where_a_line_ends_and_nothing_else_is_guessed() {
+    for text in [
+        "{\"a\": 1 \"b\": 2}",
+        "{\"a\": \"x\" \"b\": 2}",
+        "[\"a\"\n\"b\"]",
+        "[1\n2]",
+        "[{\"a\": 1} {\"a\": 2}]",
+        "{\"a\": {\"b\": 1\n\"c\": \"d\"}",
+        "[{\"a\": 1}\n{\"a\": 2}}",
+        "{\"a\": \"say \"so\"\n\"b\": 1}",
+        "{\"a\": word\n\"b\": 1}",
+    ] {
+        value(text).unwrap_err();
+    }
+}
+
+#[test]
+fn where_a_string_has_no_end_several_words_are_no_value() {
+    assert_eq!(value("{\"a\": \"first, b: 2}"), Ok(json!({"a": "first", "b": 2})));
+    value("{\"a\": \"Hello, re: yes, of course}").unwrap_err();
+    value("{\"a\": \"Hello, re: the file}").unwrap_err();
+}
+
+#[test]
+fn doubled_braces_are_read_only_around_all() {
+    assert_eq!(value("```\n{{\"a\": 1}}\n```"), Ok(json!({"a": 1})));
+    for text in
+        ["{{\"a\": {\"b\": 1}}}", "{{\"a\": \"{{b}}\"}}", "Use {{\"a\": 1}} here", "{{\"a\": 1}", "{{a}}"]
+    {
+        value(text).unwrap_err();
+    }
+}
+
+#[test]
+fn numbers_that_only_a_float_makes_equal_are_rivals() {
+    let error = value("{\"a\": 9007199254740993} or {\"a\": 9007199254740992}").unwrap_err();
+    assert!(error.starts_with("two different JSON values"), "{error}");
+    assert!(value("{\"a\": 1.50, \"b\": 1} and {\"b\": 1, \"a\": 15e-1}").is_ok());
+}
