@@ -20,7 +20,7 @@ fn text(shown: &str) -> String {
 #[test]
 fn each_text_of_the_page_is_repaired_as_it_says() {
     let rows = table("| text | value | repair |\n");
-    assert_eq!(rows.len(), 23);
+    assert_eq!(rows.len(), 27);
     for row in rows {
         let [shown, value, repairs] = &row[..] else { panic!("{row:?}") };
         let reading = Reader::new().value(&text(shown)).unwrap_or_else(|error| panic!("{shown}: {error}"));
@@ -37,7 +37,7 @@ fn each_text_of_the_page_is_repaired_as_it_says() {
 #[test]
 fn each_text_of_the_page_is_refused_as_it_says() {
     let rows = table("| text | error |\n");
-    assert_eq!(rows.len(), 28);
+    assert_eq!(rows.len(), 41);
     for row in rows {
         let [shown, words] = &row[..] else { panic!("{row:?}") };
         let error = Reader::new().value(&text(shown)).unwrap_err();
@@ -76,4 +76,24 @@ fn a_wrapped_object_stays_wrapped_where_no_type_is_asked_for() {
     let reader = Reader::new();
     assert_eq!(reader.value("{\"value\": [1]}").unwrap().value, json!({"value": [1]}));
     assert_eq!(reader.read::<Vec<u8>>("{\"value\": [1],}").unwrap().value, [1]);
+}
+
+#[test]
+fn each_mark_of_thoughts_on_the_page_is_known() {
+    let rows = table("| begins | ends |\n");
+    assert_eq!(rows.len(), 11);
+    for row in &rows {
+        let marks =
+            |cell: &str| cell.replace('\\', "").split('`').step_by(2).map(str::to_owned).collect::<Vec<_>>();
+        let [begins, ends] = &row[..] else { panic!("{row:?}") };
+        for end in marks(ends) {
+            let text = format!("{}{{\"a\": 1}}{end}{{\"a\": 2}}", marks(begins)[0]);
+            let reading = Reader::new().value(&text).unwrap_or_else(|error| panic!("{text}: {error}"));
+            assert_eq!(
+                (reading.value, reading.notes[0].flag),
+                (json!({"a": 2}), Flag::AfterThinking),
+                "{text}"
+            );
+        }
+    }
 }

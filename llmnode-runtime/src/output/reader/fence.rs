@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::candidates::Candidates;
 use super::error::{ReadError, boundary, broken, faulty};
-use super::find::{Search, is_json, offset, trimmed};
+use super::find::{Search, first_of, is_json, offset, trimmed};
 use super::prose;
 use super::repair::{Repairs, begins_with_a_string, parse};
 use crate::flag::Flag;
@@ -145,22 +145,13 @@ impl<'t> Blocks<'t> {
     /// The next line that has a fence's mark in it, and where it begins: most have none, and all are looked at.
     fn marked_line(&mut self) -> Option<(usize, &'t str)> {
         let text = &self.text[self.at..self.end];
-        let mark = mark_in(text.as_bytes())?;
+        let mark = first_of(text.as_bytes(), |byte| matches!(byte, b'`' | b'~'))?;
         let start = text[..mark].rfind('\n').map_or(0, |end| end + 1);
         let end = text[mark..].find('\n').map_or(text.len(), |end| mark + end + 1);
         let begin = self.at + start;
         self.at += end;
         Some((begin, &text[start..end]))
     }
-}
-
-/// Where the first mark of a fence is, many bytes at a time.
-fn mark_in(text: &[u8]) -> Option<usize> {
-    const MANY: usize = 32;
-    let is_mark = |byte: &u8| matches!(byte, b'`' | b'~');
-    let has_none = |part: &&[u8]| !part.iter().fold(false, |any, byte| any | is_mark(byte));
-    let passed = MANY * text.chunks_exact(MANY).take_while(has_none).count();
-    text[passed..].iter().position(is_mark).map(|found| passed + found)
 }
 
 impl<'t> Iterator for Blocks<'t> {

@@ -22,7 +22,7 @@ pub(super) fn search<'t>(
 ) -> Result<(), ReadError> {
     let text = &search.text[..part.end];
     let lead = Lead::of(text, part.start);
-    let mut pairs: Option<Pairs> = None;
+    let (mut pairs, mut index_end) = (None::<Pairs>, None);
     let mut at = doubled(search, text, &lead, fenced, candidates)?.unwrap_or(part.start);
     while let Some(begin) = next_opener(text, at) {
         at = begin + 1;
@@ -31,12 +31,14 @@ pub(super) fn search<'t>(
         }
         // A word in brackets is never an answer.
         if let Some(end) = word_in_brackets(text, begin).filter(|_| search.wanted.repaired) {
-            at = end;
+            (at, index_end) = (end, Some(end));
             continue;
         }
-        let indexed = is_index(&text[part.start..begin], &text[begin..]);
+        // Also what stands behind one: `list[0][1]`, `[the docs][1]`.
+        let indexed = index_end == Some(begin) || is_index(&text[part.start..begin], &text[begin..]);
         if let Some(end) = json_end(search, text, begin)? {
             at = end;
+            index_end = indexed.then_some(at);
             if !indexed {
                 found(search, text, begin..end, None, &lead, fenced, candidates)?;
             }
@@ -45,6 +47,7 @@ pub(super) fn search<'t>(
         match parse(text, begin, search.wanted.repaired, search.fuel) {
             Ok(parsed) => {
                 at = parsed.end;
+                index_end = indexed.then_some(at);
                 if !indexed {
                     found(search, text, begin..parsed.end, Some(&parsed), &lead, fenced, candidates)?;
                 }
@@ -213,7 +216,7 @@ fn is_index(before: &str, text: &str) -> bool {
     }
     let name = before.trim_end_matches(|c: char| c.is_alphanumeric() || c == '_');
     if name.len() == before.len() {
-        return before.ends_with(['$', ')', ']']);
+        return before.ends_with(['$', ')']);
     }
     !name.ends_with("```") && !name.ends_with("~~~")
 }

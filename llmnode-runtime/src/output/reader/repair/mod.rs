@@ -3,19 +3,22 @@
 //! Where it repairs nothing, the text was JSON. A repair is made only where one reading is left; else the text is
 //! refused at the place that has two.
 
+mod ahead;
 mod bare;
 mod comment;
 mod fault;
+mod frame;
 mod notes;
+mod number;
 mod scan;
 mod string;
 mod structure;
 
+pub(super) use ahead::begins_with_a_string;
 pub(super) use bare::word_in_brackets;
 pub(super) use fault::{Fault, What};
 pub(super) use notes::Repairs;
 pub(super) use scan::{Fuel, is_quote, skip_blank};
-pub(super) use structure::begins_with_a_string;
 
 use self::scan::Scan;
 use self::structure::Parser;

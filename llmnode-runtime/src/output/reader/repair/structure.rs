@@ -3,27 +3,14 @@
 use std::borrow::Cow;
 
 use super::super::json::Json;
+use super::ahead::{begins_with_a_string, only_closers};
 use super::fault::{Fault, What};
+use super::frame::{Frame, Object, twice};
 use super::notes::Repairs;
-use super::scan::{Fuel, Scan, is_quote, skip_blank};
+use super::scan::{Fuel, Scan, is_quote};
 use super::string::Role;
 use super::{DEPTH, Parsed};
 use crate::flag::Repair;
-
-/// A list or object that is open.
-enum Frame<'t> {
-    List(Vec<Json<'t>>),
-    Object(Object<'t>),
-}
-
-struct Object<'t> {
-    begin: usize,
-    /// That of the value that comes next.
-    key: Cow<'t, str>,
-    members: Vec<(Cow<'t, str>, Json<'t>)>,
-    /// Whether a key of it stands in quotes.
-    quoted: bool,
-}
 
 pub(super) struct Parser<'t, 'f> {
     scan: Scan<'t, 'f>,
@@ -321,7 +308,7 @@ impl<'t, 'f> Parser<'t, 'f> {
             Some(_) if objects_only => 1,
             Some(_) => return self.scan.wrong(at, "expected `}` before `]`"),
         };
-        if self.unseparated {
+        if self.unseparated || (closer.is_some() && self.is_empty()) {
             return self.scan.wrong(at, "a bracket of the wrong kind");
         }
         self.scan.repair(Repair::Closer, at, "a bracket of the wrong kind")?;
@@ -368,52 +355,4 @@ impl<'t, 'f> Parser<'t, 'f> {
         members.retain(|_| !dropped.next().unwrap_or(false));
         Json::Object(members)
     }
-}
-
-/// The pairs of members that have the same key.
-fn twice<T>(members: &[(Cow<'_, str>, T)]) -> Vec<(usize, usize)> {
-    let same = |a: usize, b: usize| members[a].0 == members[b].0;
-    // Most objects are small, and to compare them needs no memory.
-    if members.len() <= 12 && !(1..members.len()).any(|b| (0..b).any(|a| same(a, b))) {
-        return Vec::new();
-    }
-    let mut order: Vec<usize> = (0..members.len()).collect();
-    order.sort_by(|a, b| members[*a].0.cmp(&members[*b].0));
-    order.windows(2).map(|pair| (pair[0], pair[1])).filter(|(a, b)| same(*a, *b)).collect()
-}
-
-impl Frame<'_> {
-    fn closer(&self) -> u8 {
-        match self {
-            Frame::List(_) => b']',
-            Frame::Object(_) => b'}',
-        }
-    }
-}
-
-/// Whether nothing follows but what closes JSON, a call or a fence.
-fn only_closers(text: &str) -> bool {
-    let mut at = 0;
-    loop {
-        at = skip_blank(text, at, &mut |_, _| {});
-        match text.as_bytes().get(at) {
-            Some(b'}' | b']' | b')' | b';') => at += 1,
-            None => return true,
-            Some(_) => return false,
-        }
-    }
-}
-
-/// Whether a string comes first, in a list, an object or a list of objects, as hardly anything but JSON begins.
-pub(in super::super) fn begins_with_a_string(text: &str) -> bool {
-    // Each bracket of many asks, so that not many are looked at for each.
-    const FEW: usize = 8;
-    let mut text = text.as_bytes();
-    for _ in 0..FEW {
-        match text {
-            [b'[', inner @ ..] => text = inner.trim_ascii_start(),
-            _ => break,
-        }
-    }
-    text.strip_prefix(b"{").map_or(text, <[u8]>::trim_ascii_start).starts_with(b"\"")
 }

@@ -47,6 +47,7 @@ fn an_index_is_no_list() {
     for text in ["`body['string']` is empty", "$[\"a\"]", "f(x)[0]", "a[0][1]"] {
         assert!(value(text).unwrap_err().contains("no JSON in the answer"), "{text}");
     }
+    assert!(value("[1][2]").unwrap_err().starts_with("two different JSON values"));
 }
 
 #[test]
@@ -111,7 +112,7 @@ fn a_line_comment_that_hides_a_member_is_refused() {
 }
 
 #[test]
-fn a_missing_comma_is_read_only_where_a_line_ends_and_nothing_else_is_guessed() {
+fn what_is_missing_is_read_only_where_nothing_else_is_guessed() {
     for text in [
         "{\"a\": 1 \"b\": 2}",
         "{\"a\": \"x\" \"b\": 2}",
@@ -122,6 +123,8 @@ fn a_missing_comma_is_read_only_where_a_line_ends_and_nothing_else_is_guessed() 
         "[{\"a\": 1}\n{\"a\": 2}}",
         "{\"a\": \"say \"so\"\n\"b\": 1}",
         "{\"a\": word\n\"b\": 1}",
+        "{]",
+        "[}",
     ] {
         value(text).unwrap_err();
     }

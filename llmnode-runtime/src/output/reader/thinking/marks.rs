@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use super::super::error::boundary;
+use super::super::find::first_of;
 use super::super::repair::is_quote;
 
 /// Names of tags: `<think>..</think>`. Also `<think:name>` and `<name:think>`.
@@ -60,7 +61,7 @@ pub(super) fn next_tag(text: &str, from: usize) -> Option<Tag> {
     let mut at = from;
     loop {
         // The last one begins `◁`.
-        at += text.as_bytes()[at..].iter().position(|byte| matches!(byte, b'<' | b'[' | 0xe2))?;
+        at += first_of(&text.as_bytes()[at..], |byte| matches!(byte, b'<' | b'[' | 0xe2))?;
         match tag_at(text, at, from) {
             Some(tag) if is_quoted(text, &tag.at) => at = tag.at.end,
             Some(tag) => return Some(tag),
@@ -78,7 +79,8 @@ pub(super) fn without_end(text: &str, start: usize) -> usize {
 
 /// The mark at `at`, of which nothing stands before `from`.
 fn tag_at(text: &str, at: usize, from: usize) -> Option<Tag> {
-    if !text.is_char_boundary(at) {
+    // JSON has many brackets, and prose many dashes.
+    if !matches!(text.as_bytes()[at..], [b'<', ..] | [b'[', b'T' | b'/', ..] | [0xe2, 0x97, ..]) {
         return None;
     }
     let rest = &text[at..];
