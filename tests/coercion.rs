@@ -164,12 +164,16 @@ async fn a_word_among_words_is_an_answer_where_only_a_name_is_wanted() {
         ("true or false", None),
         ("That is not true.", None),
         ("He says that it is true.", None),
+        ("Yes. It is even.", None),
         ("Yes", None),
         (r#"{"answer": true"#, None),
     ] {
         let run = Run::new(ScriptedModel::new().reply(answer));
         assert_eq!(run.call(&IsEven { n: 4 }).await.ok(), expected, "{answer}");
     }
+    let run = Run::new(ScriptedModel::new().reply("That is not true."));
+    let told = run.call(&IsEven { n: 4 }).retries(0).await.unwrap_err().to_string();
+    assert!(told.contains("no value is named as the answer; answer with the value alone"), "{told}");
     let run = Run::new(ScriptedModel::new().reply("I would say it is Sad."));
     let report = run.call(&HowIsIt).report().await.unwrap();
     assert_eq!(
@@ -313,7 +317,7 @@ fn conforming(schema: &str, text: &str) -> Result<(String, String), String> {
 #[test]
 fn each_row_of_the_page_is_coerced_as_it_says() {
     let rows = table("| wanted | written | becomes | flag |\n");
-    assert_eq!(rows.len(), 15);
+    assert_eq!(rows.len(), 17);
     for row in rows.into_iter().chain(table("| wanted | the model's text | becomes | flag |\n")) {
         let [schema, written, becomes, flag] = &row[..] else { panic!("{row:?}") };
         if flag == "integer" {
@@ -328,7 +332,7 @@ fn each_row_of_the_page_is_coerced_as_it_says() {
 #[test]
 fn each_row_of_the_page_is_refused_as_it_says() {
     let rows = table("| wanted | written | why |\n");
-    assert_eq!(rows.len(), 15);
+    assert_eq!(rows.len(), 16);
     for row in rows {
         let [schema, written, _] = &row[..] else { panic!("{row:?}") };
         assert!(conforming(schema, written).is_err(), "{written}");
@@ -354,7 +358,7 @@ fn a_conclusion_that_does_not_stand_is_refused_as_the_page_says() {
     let (_, section) = PAGE.split_once("## A name in prose").unwrap();
     let (_, rows) = section.split_once("| wanted | written | why |\n|---|---|---|\n").unwrap();
     let rows: Vec<&str> = rows.lines().take_while(|line| line.starts_with('|')).collect();
-    assert_eq!(rows.len(), 9);
+    assert_eq!(rows.len(), 12);
     for row in rows {
         let cells: Vec<&str> = row.split(" | ").map(|cell| cell.trim_matches(['|', ' ', '`'])).collect();
         assert!(conforming(cells[0], cells[1]).is_err(), "{row}");

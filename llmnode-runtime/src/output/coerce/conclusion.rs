@@ -9,9 +9,9 @@ use super::sentence::{Sentence, Word};
 /// Where a form decides. Elsewhere it only counts against another value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Where {
-    /// In every sentence.
+    /// In every sentence that begins behind the end of another one, or on a line behind one like it.
     Anywhere,
-    /// In every sentence that begins behind the end of another one.
+    /// Only behind the end of another one.
     Sentence,
     /// There, if the name is no word in small letters with more behind it: `The answer is simple. It is ..`.
     Written,
@@ -46,67 +46,85 @@ const LEADS: [(bool, &str); 5] = [
     (true, "i would|will? say|think|believe|conclude that?"),
 ];
 const GOOD: &str = "final overall correct right best appropriate suitable fitting accurate likely";
-const ANSWER: &str =
-    "answer result output choice pick decision conclusion verdict prediction recommendation judgment value";
+const ANSWER: &str = "answer result output choice option pick decision conclusion verdict prediction \
+    recommendation judgment value";
 const LABEL: &str = "category class classification label rating sentiment";
-const ONE: &str = "one option fit match";
+const ONE: &str = "one fit match";
 const ONES: &str = "ones answers choices options picks fits matches categories classes labels values";
 const TEXT: &str = "text review message email statement sentence comment ticket document question input image \
     description information context analysis";
+/// Words that head what follows, and with it are no answer even where they are names: `Error: the text is empty.`
+const HEADS: &str = "error warning info note notice hint tip summary title reason explanation example task";
 const CHOOSE: &str = "say think choose pick select recommend suggest advise go answer";
 const CLASSIFY: &str = "classify label rate categorize categorise mark tag";
-/// How a reason begins, and how an explanation does.
-const REASON: &str = "because since given due";
-const EXPLAINS: &str = "because since given due the this that these those it they there a an";
+/// How a reason begins; how an explanation does, behind a colon or dash; and behind a comma, where the name may have
+/// been a mere `yes`.
+const REASON: &str = "because since due";
+const EXPLAINS: &str = "because since due the this that these those it they there a an";
+const EXPLAINS_MORE: &str = "because since due the it";
+/// How one speaks who did not answer, but greet, ask or promise: `Yes. I can help you.`
+const CHATS: &str = "i we you please let can could what which how who";
 /// What takes back what was said, in its own sentence or at the beginning of a later one.
-const TURNS: &str = "but however actually though although except unless otherwise if wait yet instead rather \
-    kidding joking sorry correction scratch strike ignore oops alternatively maybe perhaps or and plus let hold \
-    hmm second again changed take mistake aber mais pero sino doch";
+const TURNS: &str = "but however actually though although except unless otherwise if wait yet instead rather still \
+    nevertheless nonetheless kidding joking jk just sorry unfortunately alas correction scratch strike ignore oops \
+    alternatively whatever then later next maybe perhaps probably guess suppose unsure depends hard or and plus let hold hmm on second again \
+    said changed take mistake reality truth fact edit update aber mais pero sino doch";
 /// What denies. A name that is such a word is not denied by another one: `No. It is not spam.`
 const DENIALS: &str = "not no never none nobody nothing nope neither nor cannot without hardly unlikely wrong \
-    incorrect false untrue bad excluded rejected negative nicht nein kein pas non";
+    incorrect false untrue bad nah excluded rejected negative nicht nein kein pas non";
 /// How many leads may follow one another, and how many words at the beginning of a later sentence may take back.
 const MOST_LEADS: usize = 3;
-const BEGINNING: usize = 2;
-const SUBJECT_AND_VERB: usize = 4;
+const BEGINNING: usize = 3;
 
 /// A name that a sentence says is the answer.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Conclusion<'s> {
     pub(super) name: &'s Name,
-    /// The sentence.
-    pub(super) at: usize,
+    /// What is said is a name and hardly more, or that `it` is this.
+    pub(super) short: bool,
     /// It does not merely count against another one.
     pub(super) decides: bool,
 }
 
-/// What the sentences conclude.
-pub(super) fn all(sentences: &[Sentence]) -> Vec<Conclusion<'_>> {
+/// What the sentences conclude, each.
+pub(super) fn conclusions(sentences: &[Sentence]) -> Vec<Option<Conclusion<'_>>> {
     let mut found = Vec::new();
-    let (mut first, mut asked) = (true, false);
+    let mut first = true;
+    let mut before = &Sentence::default();
     for (at, sentence) in sentences.iter().enumerate() {
-        let stands = Stands { first, last: at + 1 == sentences.len(), asked };
-        if let Some((name, decides)) = conclusion(sentence, stands) {
-            found.push(Conclusion { name, at, decides });
-        }
+        let stands = Stands {
+            first,
+            last: at + 1 == sentences.len(),
+            asked: before.asked,
+            labelled: before.words.iter().any(|word| word.text == ":"),
+        };
+        found.push(conclusion(sentence, stands));
         first = first && is_lead(sentence);
-        asked = sentence.asked;
+        before = sentence;
     }
     found
 }
 
-/// The name that a sentence says is the answer, and whether that decides.
-fn conclusion(sentence: &Sentence, stands: Stands) -> Option<(&Name, bool)> {
+/// What a sentence concludes.
+fn conclusion(sentence: &Sentence, stands: Stands) -> Option<Conclusion<'_>> {
     let (mut words, mut concludes) = (sentence.words.as_slice(), false);
     for _ in 0..=MOST_LEADS {
         for (place, form) in FORMS {
             let Some((Some(name), rest)) = matched(form, words, None) else { continue };
+            let behind =
+                sentence.words.len().checked_sub(words.len() + 1).and_then(|at| sentence.words.get(at));
+            // `So true!` is an exclamation.
+            let exclaims = behind.is_some_and(|word| !within(", :", &word.text));
+            if place == Where::Alone && (exclaims || heads(name)) {
+                continue;
+            }
             let alone = place == Where::Alone && stands.first;
             if !sentence.asked && is_reason(rest, name, alone, alone && stands.last) {
                 let small = name.is_small(words.first().is_some_and(|word| word.name.is_some()));
                 let only = stands.first && stands.last && rest.is_empty();
                 let decides = stands.decides(place, sentence, concludes, small && !only);
-                return Some((name, decides && !sentence.trails));
+                let short = matches!(place, Where::Alone | Where::Subject);
+                return Some(Conclusion { name, short, decides: decides && !sentence.trails });
             }
         }
         let lead = |(leads, form): &(bool, &str)| Some((*leads, matched(form, words, None)?.1));
@@ -123,15 +141,17 @@ struct Stands {
     last: bool,
     /// Behind a question.
     asked: bool,
+    /// Behind a line like `Reason: ..`.
+    labelled: bool,
 }
 
 impl Stands {
     /// Whether a form decides here; `concludes`: behind a lead that does, `small`: its name looks like any other word.
     fn decides(self, place: Where, sentence: &Sentence, concludes: bool, small: bool) -> bool {
-        let Stands { first, last, asked } = self;
+        let Stands { first, last, asked, labelled } = self;
         let whole = !sentence.loose;
         match place {
-            Where::Anywhere => true,
+            Where::Anywhere => whole || labelled,
             Where::Sentence => whole,
             Where::Written => whole && !small,
             Where::Subject => whole && !small && (first || (last && concludes)),
@@ -140,15 +160,26 @@ impl Stands {
     }
 }
 
-/// Whether the sentences behind a conclusion leave it as it is.
-pub(super) fn stands(later: &[Sentence], name: &Name) -> bool {
-    let negative = is_negative(name);
-    !later.iter().any(|sentence| {
-        let words = || sentence.words.iter().map(|word| word.text.as_str());
-        let subject = words().next().is_some_and(|word| within("i we it this that", word));
-        let denied = words().take(if subject { SUBJECT_AND_VERB } else { 1 }).any(denies);
-        words().take(BEGINNING).any(|word| within(TURNS, word)) || (denied && !negative)
-    })
+/// Whether a sentence behind a conclusion leaves it as it is. One that begins to say what the answer is, and concludes
+/// nothing, names something else.
+pub(super) fn leaves(later: &Sentence, concludes: bool, decided: &Conclusion<'_>) -> bool {
+    let words = || later.words.iter().map(|word| word.text.as_str());
+    let begins = |list: &str| words().next().is_some_and(|word| within(list, word));
+    let speaks_of_it = begins("i we you it this that");
+    let denied = words().take(if speaks_of_it { usize::MAX } else { 1 }).any(denies);
+    // `Yes. Understood.` explains nothing, `A. Paris` does.
+    let greets = begins(CHATS) || (words().count() < 3 && !decided.name.is_letter());
+    let explains = concludes || !(opens(later) || (decided.short && greets));
+    let turns = words().take(BEGINNING).any(|word| within(TURNS, word));
+    explains && !later.asked && !turns && (!denied || is_negative(decided.name))
+}
+
+/// Whether a sentence begins to say what the answer is.
+fn opens(sentence: &Sentence) -> bool {
+    let names = |(place, form): &(Where, &'static str)| {
+        form.strip_suffix(" NAME").filter(|_| *place != Where::Subject)
+    };
+    FORMS.iter().filter_map(names).any(|form| matched(form, &sentence.words, None).is_some())
 }
 
 /// Whether a sentence that does not conclude speaks of the name and denies it, or something beside it.
@@ -164,9 +195,12 @@ fn is_reason(rest: &[Word], name: &Name, alone: bool, ends: bool) -> bool {
     let Some(first) = rest.first() else { return true };
     let second = rest.get(1);
     let begins = |words: &str, word: Option<&Word>| word.is_some_and(|word| within(words, &word.text));
+    // `A: ..` may be the answer to `Q: ..`, and `"Red", the user said` is a report.
+    let letter = alone && name.is_letter();
+    let admits = ends && !letter && !name.marked;
     let reason = begins(REASON, Some(first))
-        || (first.text == "," && begins(if ends { EXPLAINS } else { REASON }, second))
-        || (within(": - – — ;", &first.text) && begins(EXPLAINS, second))
+        || (first.text == "," && begins(if admits { EXPLAINS_MORE } else { REASON }, second))
+        || (!letter && within(": - – — ;", &first.text) && begins(EXPLAINS, second))
         || (alone && name.is_identifier() && first.capital && begins(EXPLAINS, Some(first)));
     let negative = is_negative(name);
     let turns = |word: &Word| within(TURNS, &word.text) || (!negative && denies(&word.text));
@@ -179,6 +213,11 @@ fn denies(word: &str) -> bool {
 
 fn is_negative(name: &Name) -> bool {
     name.words().any(|word| denies(&word))
+}
+
+/// Whether a name heads what follows it.
+fn heads(name: &Name) -> bool {
+    name.words().all(|word| [ANSWER, LABEL, TEXT, HEADS].iter().any(|list| within(list, &word)))
 }
 
 fn is_lead(sentence: &Sentence) -> bool {

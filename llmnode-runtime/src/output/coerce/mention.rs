@@ -2,8 +2,10 @@
 //!
 //! A sentence must say so, all that do must say the same, and no other name may stand in the text as often.
 
+use std::collections::HashMap;
+
 use super::choice::Named;
-use super::conclusion::{self, Conclusion};
+use super::conclusion::{conclusions, is_denied, leaves};
 use super::sentence::{is_markup, is_quote, sentences};
 use crate::flag::Coercion;
 
@@ -22,19 +24,19 @@ pub(super) fn mentioned(text: &str, names: &[&str], common: bool) -> Named {
     let counted: Vec<&Name> =
         mentions.iter().map(|one| &one.name).filter(|name| name.exact || !exact).collect();
     let sentences = sentences(&text.written, &mentions);
-    let all = conclusion::all(&sentences);
-    let first = all.iter().find(|one| one.decides);
-    let Some(Conclusion { name, at, .. }) = first else { return two_of(&counted) };
-    let other = all.iter().map(|one| one.name).find(|one| one.index != name.index);
-    if let Some(other) = name.rival.or(other.map(|one| one.index)).or(as_often(&counted, name)) {
+    let all = conclusions(&sentences);
+    let first = all.iter().enumerate().find_map(|(at, one)| Some((at, one.filter(|one| one.decides)?)));
+    let Some((at, decided)) = first else { return two_of(&counted) };
+    let name = decided.name;
+    let other = all.iter().flatten().map(|one| one.name.index).find(|index| *index != name.index);
+    if let Some(other) = name.rival.or(other).or_else(|| as_often(&counted, name)) {
         return Named::Two(name.index.min(other), name.index.max(other));
     }
-    let concludes = |index: usize| all.iter().any(|one| one.at == index);
-    let denied = sentences
-        .iter()
-        .enumerate()
-        .any(|(index, sentence)| !concludes(index) && conclusion::is_denied(sentence, name));
-    if denied || !conclusion::stands(&sentences[at + 1..], name) {
+    let each = || sentences.iter().zip(&all);
+    let denied = each().any(|(sentence, concluded)| concluded.is_none() && is_denied(sentence, name));
+    let stands =
+        each().skip(at + 1).all(|(sentence, concluded)| leaves(sentence, concluded.is_some(), &decided));
+    if denied || !stands {
         return Named::None;
     }
     Named::One(name.index, Coercion::Mentioned)
@@ -49,9 +51,15 @@ fn two_of(names: &[&Name]) -> Named {
 
 /// Another name that stands in the text at least as often.
 fn as_often(counted: &[&Name], name: &Name) -> Option<usize> {
-    let times = |index: usize| counted.iter().filter(|one| one.is(index)).count();
-    let own = times(name.index);
-    counted.iter().map(|one| one.index).find(|index| *index != name.index && times(*index) >= own)
+    let mut times: HashMap<usize, usize> = HashMap::new();
+    for index in counted.iter().flat_map(|one| [Some(one.index), one.rival]).flatten() {
+        *times.entry(index).or_default() += 1;
+    }
+    let own = times.get(&name.index).copied().unwrap_or(0);
+    counted
+        .iter()
+        .map(|one| one.index)
+        .find(|index| *index != name.index && times.get(index).is_some_and(|times| *times >= own))
 }
 
 /// A name as it stands in a text.
@@ -68,10 +76,6 @@ pub(super) struct Name {
 }
 
 impl Name {
-    fn is(&self, index: usize) -> bool {
-        self.index == index || self.rival == Some(index)
-    }
-
     /// The words of it, in lower case.
     pub(super) fn words(&self) -> impl Iterator<Item = String> {
         let words = self.written.split(|c: char| !c.is_alphanumeric() && !matches!(c, '\'' | '’'));
@@ -84,6 +88,10 @@ impl Name {
         let is_sign = |c: char| c.is_uppercase() || c.is_numeric() || matches!(c, '_' | '-');
         let truth = matches!(self.written.to_lowercase().as_str(), "true" | "false" | "yes" | "no");
         !self.marked && !truth && !capital && !self.written.chars().skip(1).any(is_sign)
+    }
+
+    pub(super) fn is_letter(&self) -> bool {
+        self.written.chars().count() == 1
     }
 
     /// Whether it is written as no word is: `k-1`, `RED`.

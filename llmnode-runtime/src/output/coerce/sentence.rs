@@ -113,15 +113,17 @@ impl Reader<'_> {
         self.at += length;
     }
 
-    /// `.`, `!`, `?` or several of them; a point within a number, behind one that begins the sentence (`1. Red`) or
-    /// behind a single letter (`e.g.`) ends nothing.
+    /// `.`, `!`, `?` or several of them; a point within a number, behind one that begins the sentence (`1. Red`), behind
+    /// a single letter (`e.g.`) or in `No. 5` ends nothing.
     fn stop(&mut self) {
         let marks = self.text[self.at..].iter().take_while(|c| matches!(c, '.' | '!' | '?')).count();
         let (run, rest) = self.text[self.at..].split_at(marks);
         let closing = rest.iter().take_while(|c| is_markup(**c) || is_quote(**c) || **c == ')').count();
+        let number = rest.iter().find(|c| !c.is_whitespace()).is_some_and(|c| c.is_numeric());
         let is_short = |word: &Word| {
-            let number = self.now.words.len() == 1 && word.text.chars().all(char::is_numeric);
-            word.name.is_none() && (number || word.text.chars().count() == 1)
+            let item = self.now.words.len() == 1 && word.text.chars().all(char::is_numeric);
+            let letter = item || word.text.chars().count() == 1;
+            (word.name.is_none() && letter) || (number && word.text == "no")
         };
         let ends = rest.get(closing).is_none_or(|c| c.is_whitespace() || *c == '\\')
             && !(run == ['.'] && self.now.words.last().is_some_and(is_short));
@@ -141,10 +143,13 @@ impl Reader<'_> {
             self.now.begins_line = true;
             return;
         };
+        if matches!(last.text.as_str(), ":" | ",") {
+            return;
+        }
         let rest = self.text[self.at..].iter().skip(1);
         let blank: Vec<&char> = rest.clone().take_while(|c| c.is_whitespace()).collect();
         let small = rest.clone().nth(blank.len()).is_some_and(|c| c.is_lowercase());
-        if matches!(last.text.as_str(), ":" | ",") || (small && !blank.contains(&&'\n')) {
+        if small && !blank.contains(&&'\n') {
             return;
         }
         if std::mem::take(&mut self.heading) && !self.now.words.iter().any(|word| word.text == ":") {
