@@ -109,9 +109,8 @@ async fn what_cannot_be_coerced_is_told_in_full_and_nothing_of_it_is_taken() {
     assert_eq!(
         model.requests()[1].messages.last().unwrap().content,
         "That answer was not accepted:\n\
-         - stars: is \"four\", expected integer\n\
-         - mood: is \"Happy or Sad\", which is not allowed; allowed: \"Happy\", \"Sad\"\n\
-         - tags[0]: is 1, expected string\n\
+         - stars: is \"four\", expected integer from 1 to 5\n\
+         - mood: could mean \"Happy\" or \"Sad\"; write the one that is meant\n\
          Answer again in full, with this corrected."
     );
 }
@@ -132,7 +131,7 @@ async fn two_values_that_could_be_meant_are_both_named() {
 #[tokio::test]
 async fn bounds_and_validators_hold_for_what_was_coerced() {
     let over = flags(&RATE, &CARELESS.replace('4', "6"), Settings::new()).await.unwrap_err();
-    assert!(over.contains("stars: is \"6\", expected integer"), "{over}");
+    assert!(over.contains("stars: is \"6\", expected integer from 1 to 5"), "{over}");
     let run = Run::new(ScriptedModel::new().reply(CARELESS.replace('4', "1")));
     let error = run.call(&RATE).retries(0).await.unwrap_err();
     assert_eq!(error.category(), Category::ValidationError);

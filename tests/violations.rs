@@ -62,11 +62,11 @@ async fn everything_that_is_wrong_is_told_at_once() {
     assert_eq!(
         told(&Read, answer, GOOD).await,
         "That answer was not accepted:\n\
-         - id: is \"seven\", expected integer\n\
+         - id: is \"seven\", expected integer from 0 to 4294967295\n\
          - customer: lacks the member `name`\n\
          - customer.tier: is \"Bronze\", which is not allowed; allowed: \"Gold\", \"Silver\"\n\
          - lines[0].count: is 0, must be at least 1\n\
-         - lines[1]: is 3, expected object\n\
+         - lines[1]: is 3, expected object with `article`, `count`\n\
          - paid: is null, expected boolean\n\
          Answer again in full, with this corrected."
     );
@@ -159,18 +159,20 @@ fn of_a_union_the_form_that_was_meant_is_told() {
         (said::<Shape>("{\"radius\": 1}"), r#"lacks the member `kind`; allowed: "circle", "square""#),
         (said::<Find>(r#"{"text": "a"}"#), "lacks the member `page`"),
         (said::<Find>(r#"{"url": 5}"#), "url: is 5, expected string"),
-        (said::<Find>("7"), "is 7, expected object or boolean"),
+        (said::<Find>("7"), "is 7, expected object with `text`, `page` or object with `url` or boolean"),
         (said::<Command>(r#"{"go": {"to": "A"}}"#), "go: lacks the member `speed`"),
         (
             said::<Command>(r#"{"go": {"to": "A", "speed": "fast"}}"#),
-            r#"go.speed: is "fast", expected integer"#,
+            r#"go.speed: is "fast", expected integer from 0 to 255"#,
         ),
-        (said::<Command>(r#"{"run": {}}"#), r#"has no member `run`; allowed: "go", "say""#),
-        (said::<Command>("\"run\""), r#"is "run", which is not allowed; allowed: "stop""#),
+        (
+            said::<Command>(r#"{"run": {}}"#),
+            r#"has no member `run`; write one of "stop", {"go": ..}, {"say": ..}"#,
+        ),
+        (said::<Command>("\"run\""), r#"is "run"; write one of "stop", {"go": ..}, {"say": ..}"#),
         (said::<Option<Shape>>(r#"{"kind": "square", "side": "2"}"#), r#"side: is "2", expected number"#),
     ] {
-        let path_or_hint = said[0].replace("; answer as {\"value\": ..} with that one member", "");
-        assert_eq!((path_or_hint.as_str(), said.len()), (expected, 1));
+        assert_eq!(said, [expected]);
     }
 }
 
@@ -219,5 +221,5 @@ fn what_only_serde_knows_is_told_in_its_words() {
 async fn of_a_thousand_faults_some_are_told() {
     let many = format!("[{}]", vec!["\"x\""; 100_000].join(","));
     let said = said::<Vec<u8>>(&many);
-    assert_eq!((said[0].split(';').next(), said.len()), (Some("[0]: is \"x\", expected integer"), 50));
+    assert_eq!((said[0].as_str(), said.len()), ("[0]: is \"x\", expected integer from 0 to 255", 50));
 }

@@ -53,6 +53,35 @@ pub(crate) fn same_name(one: &str, other: &str) -> bool {
     letters(one) == letters(other)
 }
 
+/// Whether two names differ in nothing but case and what stands between words: `unitPrice`, `Unit price`.
+pub(crate) fn same_letters(one: &str, other: &str) -> bool {
+    let letters = |name: &'_ str| -> Vec<char> {
+        name.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
+    };
+    letters(one) == letters(other)
+}
+
+/// The one known name of which this one is a misspelling: it has the same letters, or differs by a slip of the pen in one
+/// of five. Nothing is meant where two are as near: a wrong hint is worse than none.
+pub(crate) fn slip<'k>(name: &str, known: impl IntoIterator<Item = &'k str>) -> Option<&'k str> {
+    /// What is longer is no slip of the pen.
+    const LONGEST: usize = 64;
+    let letters = |name: &str| name.to_lowercase().chars().collect::<Vec<_>>();
+    let (given, mut near) = (letters(name), Vec::new());
+    for known in known.into_iter().filter(|known| known.len() <= LONGEST && name.len() <= LONGEST) {
+        let other = letters(known);
+        let allowed = given.len().min(other.len()) / 5;
+        if same_letters(name, known) {
+            near.push((0, known));
+        } else if given.len().abs_diff(other.len()) <= allowed && distance(&given, &other) <= allowed {
+            near.push((distance(&given, &other), known));
+        }
+    }
+    let least = near.iter().map(|(distance, _)| *distance).min()?;
+    let mut nearest = near.into_iter().filter(|(distance, _)| *distance == least).map(|(_, known)| known);
+    nearest.next().filter(|_| nearest.next().is_none())
+}
+
 /// The known name that was most likely meant; `None`: none is near.
 pub(crate) fn nearest<'k>(name: &str, known: impl IntoIterator<Item = &'k str>) -> Option<&'k str> {
     /// What is longer is no slip of the pen.
@@ -108,6 +137,21 @@ mod tests {
         }
         assert_eq!(distance(&['a', 'b', 'c'], &['a', 'c']), 1);
         assert!(same_name("ReadFile", "read_file") && !same_name("Read", "read_file"));
+    }
+
+    #[test]
+    fn a_misspelled_name_is_known_again_and_another_word_is_not() {
+        let known = ["Paid", "unit_price", "quantity", "Sad", "Bad", "node-1", "node-2"];
+        for (name, meant) in [
+            ("paid", Some("Paid")),
+            ("Unit Price", Some("unit_price")),
+            ("quantitiy", Some("quantity")),
+            ("Mad", None),
+            ("node-3", None),
+            ("", None),
+        ] {
+            assert_eq!(slip(name, known), meant, "{name}");
+        }
     }
 
     #[test]

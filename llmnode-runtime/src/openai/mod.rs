@@ -222,7 +222,7 @@ impl Inner {
         let habits = self.learned.of(model, Some(schema.name()));
         let chosen = request.dialect.or(self.dialect);
         let dialect = dialects::dialect(chosen, schema, habits.refused).map_err(|error| {
-            format!("{error}\nor choose another dialect than `strict`: `schema` takes any type")
+            format!("{error}; or choose another dialect than `strict`: `schema` takes any type")
         })?;
         let taken = ["tools", "tool_choice"].into_iter().find(|field| request.extra.contains_key(*field));
         match taken.filter(|_| dialect == Dialect::Tool) {

@@ -12,6 +12,7 @@ mod find;
 mod json;
 mod prose;
 mod repair;
+mod serde_words;
 mod thinking;
 
 use std::borrow::Cow;
@@ -24,12 +25,11 @@ pub(crate) use self::error::ReadError;
 pub(crate) use self::find::Found;
 pub(crate) use self::find::without_thoughts;
 use self::find::{Wanted, find_json};
-pub(crate) use self::json::{Json, parse};
+pub(crate) use self::json::{Json, doubled_key, parse};
 use super::OutputSchema;
 use super::check::{objections, shape};
 use super::schema::WRAPPER;
 use crate::flag::{Flag, Note};
-use crate::text::one_line_shortened;
 use crate::validate::Violation;
 
 /// A value read from a model's text.
@@ -105,7 +105,12 @@ fn find(text: &str, object: bool, effort: Effort) -> Result<Found<'_>, ReadError
 /// An error, and what was wanted, if there is nothing to show what is wrong with.
 fn told(error: &ReadError, schema: Option<&OutputSchema>) -> Violation {
     let wanted = schema.filter(|_| matches!(error, ReadError::Empty | ReadError::Nothing)).and_then(shape);
-    Violation::new("", wanted.map_or_else(|| error.to_string(), |wanted| format!("{error}: {wanted}")))
+    let ask = match wanted {
+        Some(wanted) => format!("{}: {wanted}", error.ask()).into(),
+        None => error.ask().into(),
+    };
+    Violation { ask, ..Violation::new("", error.to_string()) }
+}
 }
 
 /// What is wrong with JSON that is passed over without an error, but not read: half a character in a string, say.
@@ -219,7 +224,7 @@ fn from_json<T: DeserializeOwned>(json: &str, schema: &OutputSchema) -> Result<(
                 && wrapped.is_none()
                 && let Some(first) = violations.first_mut()
             {
-                first.message.push_str("; answer as {\"value\": ..} with that one member");
+                first.ask = "answer as {\"value\": ..} with that one member".into();
             }
             Err(violations)
         }
@@ -254,20 +259,7 @@ fn violation(error: &PathError, prefix: &str) -> Violation {
         path => path,
     };
     let dot = if prefix.is_empty() || inner.is_empty() || inner.starts_with('[') { "" } else { "." };
-    Violation::new(format!("{prefix}{dot}{inner}"), message(error.inner()))
-}
-
-/// serde's words. The path says where; line and column would point into JSON that may have been cut out.
-fn message(error: &serde_json::Error) -> String {
-    let mut message = error.to_string();
-    if error.line() > 0 {
-        let place = format!(" at line {} column {}", error.line(), error.column());
-        if let Some(words) = message.strip_suffix(&place) {
-            message.truncate(words.len());
-        }
-    }
-    // serde quotes the value it did not expect, and lists what it did at the end.
-    one_line_shortened(message, 600)
+    Violation::new(format!("{prefix}{dot}{inner}"), serde_words::told(error.inner()))
 }
 
 #[cfg(test)]

@@ -8,7 +8,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use super::check::Judge;
-use super::coerce::{Reread, reread, told};
+use super::coerce::{Reread, reread, told, unmended};
 use super::reader;
 use super::reading::Reader;
 use super::schema::OutputSchema;
@@ -211,5 +211,7 @@ fn reread_by(
     if !reader.coerces() {
         return Err(plain);
     }
-    reread(answer, schema, judge, reader.effort()).map_err(|misfit| told(plain, misfit))
+    let effort = reader.effort();
+    reread(answer, schema, judge, effort)
+        .map_err(|misfit| told(plain, misfit, unmended(answer, schema, judge, effort)))
 }

@@ -40,6 +40,9 @@ fn complaint(violations: &[Violation]) -> String {
         let length = text.len();
         // Writing to a `String` does not fail.
         let _ = write!(text, "\n- {violation}");
+        if !violation.ask.is_empty() {
+            let _ = write!(text, "; {}", violation.ask);
+        }
         if text.len() > CAP {
             text.truncate(length);
             text.push_str("\n- and more");

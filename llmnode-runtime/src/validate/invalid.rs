@@ -1,5 +1,6 @@
 //! What a validator may say about an answer.
 
+use std::borrow::Cow;
 use std::error::Error;
 use std::fmt::{self, Display};
 
@@ -25,6 +26,9 @@ pub struct Violation {
     /// More is allowed than `allowed` lists.
     #[serde(skip)]
     pub(crate) more: bool,
+    /// What the model is asked to do about it, which is nothing that is wrong; empty where that goes without saying.
+    #[serde(skip)]
+    pub(crate) ask: Cow<'static, str>,
 }
 
 /// How many allowed values a violation lists at most.
@@ -34,7 +38,7 @@ impl Violation {
     /// A violation at a path; an empty path is the whole answer.
     pub fn new(path: impl Into<String>, message: impl Into<String>) -> Self {
         let (path, message) = (path.into(), message.into());
-        Violation { path, message, allowed: Vec::new(), warning: false, more: false }
+        Violation { path, message, allowed: Vec::new(), warning: false, more: false, ask: Cow::Borrowed("") }
     }
 
     /// The violation as a model and a record see it: on one line of about a kilobyte, of which what is allowed

@@ -1,8 +1,9 @@
 //! All that is wrong with an answer to a type: what the schema shows, beside the first fault that serde met.
 
-use super::{Check, Judge, by_schema, inside, unchecked};
+use super::words::shown;
+use super::{Check, Fault, Judge, by_schema, inside, unchecked};
 use crate::output::OutputSchema;
-use crate::output::reader::{Json, parse};
+use crate::output::reader::{Json, doubled_key, parse};
 use crate::validate::Violation;
 
 /// What speaks against JSON by a schema alone.
@@ -23,10 +24,18 @@ pub(in crate::output) fn objections(
 ) -> Vec<Violation> {
     match (serde, parse(json)) {
         (Some(serde), Some(tree)) => explained(schema, &tree, wrapped, serde),
-        (Some(serde), None) => vec![serde],
+        (Some(serde), None) if serde.message.starts_with("has the member `") => vec![serde],
+        (Some(serde), None) => doubled(json).into_iter().chain([serde]).collect(),
         (None, Some(tree)) => out_of_bounds(schema, &tree, wrapped),
-        (None, None) => vec![Violation::new("", "has a member twice with different values")],
+        (None, None) => vec![doubled(json).unwrap_or_else(unchecked)],
     }
+}
+
+/// What is said of JSON that has a member twice: which value is meant is not known.
+fn doubled(json: &str) -> Option<Violation> {
+    let key = doubled_key(json)?;
+    let message = format!("has the member `{}` twice with different values; write it once", shown(&key));
+    Some(Violation::new("", message))
 }
 
 /// Everything that is wrong with an answer that serde refused, in the words of the schema; `serde` is what it said.
@@ -54,7 +63,7 @@ fn faults(
 ) -> Option<Vec<Violation>> {
     let check = Check::new(schema.root(), Judge::Type, [value]);
     let found = check.apply(schema.own(), value, &inside(wrapped), 0);
-    let counted = found.into_iter().filter(|fault| counts(fault.bound)).map(|fault| fault.violation);
+    let counted = found.into_iter().filter(|fault| counts(fault.bound)).map(Fault::told);
     check.ends().then(|| counted.collect())
 }
 

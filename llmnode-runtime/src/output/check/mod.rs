@@ -5,10 +5,14 @@
 
 mod bounds;
 mod explain;
+mod fault;
+mod members;
+mod node;
 mod number;
 mod place;
 mod shape;
 mod union;
+mod variant;
 pub(crate) mod words;
 
 use std::cell::Cell;
@@ -16,16 +20,19 @@ use std::cell::Cell;
 use serde_json::{Map, Value};
 
 use super::reader::Json;
-use super::schema::{WRAPPER, percent_decoded};
+use super::schema::WRAPPER;
 use crate::validate::Violation;
 
 pub(super) use self::bounds::any as states_bounds;
 pub(super) use self::explain::{objections, objections_by_schema};
+pub(crate) use self::fault::Fault;
+use self::fault::{count_fault, unlisted};
+pub(crate) use self::node::{list, member_schema, properties, target};
 pub(crate) use self::number::Decimal;
 use self::number::number_faults;
 pub(crate) use self::place::Place;
 pub(super) use self::shape::shape;
-use self::words::{either, listed, shown, told, types};
+use self::words::types;
 
 /// How many schemas are applied to parts of one answer at most, beside some for each part that it has, and how deep within
 /// one another. What needs more cannot be checked: unions nested in recursion would take for ever.
@@ -43,11 +50,7 @@ pub(crate) fn violations(root: &Value, value: &Json<'_>, wrapped: bool) -> Vec<V
 /// The same for a part of `root`, from which references start.
 fn by_schema(root: &Value, schema: &Value, value: &Json<'_>, wrapped: bool) -> Vec<Violation> {
     let check = Check::new(root, Judge::Schema, [value]);
-    let found = check.apply(schema, value, &inside(wrapped), 0);
-    if check.ends() {
-        return found.into_iter().map(|fault| fault.violation).collect();
-    }
-    vec![unchecked()]
+    check.violations(schema, value, wrapped).unwrap_or_else(|| vec![unchecked()])
 }
 
 /// Where a value stands in the answer. `wrapped`: as the member that wraps it, so that paths begin with that.
@@ -68,12 +71,6 @@ pub(crate) fn ends(root: &Value, schema: &Value) -> bool {
     check.ends()
 }
 
-/// The schema that a reference within the schema leads to.
-pub(crate) fn target<'s>(root: &'s Value, reference: &str) -> Option<&'s Value> {
-    let pointer = reference.strip_prefix('#')?;
-    root.pointer(pointer).or_else(|| root.pointer(&percent_decoded(pointer)?))
-}
-
 /// By what a value is judged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Judge {
@@ -86,31 +83,6 @@ pub(crate) enum Judge {
     Ends,
 }
 
-/// One thing that is wrong.
-#[derive(Debug)]
-pub(crate) struct Fault {
-    violation: Violation,
-    /// Only a bound is crossed, of which serde knows nothing.
-    bound: bool,
-}
-
-impl Fault {
-    fn at(place: &Place<'_>, message: impl Into<String>) -> Self {
-        Fault { violation: Violation::new(place.path(), message), bound: false }
-    }
-
-    fn bound(place: &Place<'_>, message: impl Into<String>) -> Self {
-        Fault { bound: true, ..Fault::at(place, message) }
-    }
-
-    fn allowed(mut self, values: impl IntoIterator<Item = String>) -> Self {
-        let mut values = values.into_iter();
-        self.violation.allowed = values.by_ref().take(100).collect();
-        self.violation.more = values.next().is_some();
-        self
-    }
-}
-
 /// A check of values, which counts the work.
 pub(crate) struct Check<'s> {
     root: &'s Value,
@@ -119,7 +91,12 @@ pub(crate) struct Check<'s> {
     exhausted: Cell<bool>,
     /// Whether the first fault is enough.
     brief: Cell<bool>,
+    /// What is no fault, since something mends it.
+    mends: Option<&'s Mends<'s>>,
 }
+
+/// Whether something makes a value fit that does not; if not, what it has to say of it.
+pub(crate) type Mends<'m> = dyn Fn(&Value, &Json<'_>, &Place<'_>) -> Result<(), Option<Violation>> + 'm;
 
 impl<'s> Check<'s> {
     /// A check of these values together.
@@ -130,7 +107,23 @@ impl<'s> Check<'s> {
     ) -> Self {
         let parts = values.into_iter().map(parts).fold(0, u64::saturating_add);
         let work = Cell::new(WORK.saturating_add(parts.saturating_mul(WORK_OF_A_PART)));
-        Check { root, judge, work, exhausted: Cell::new(false), brief: Cell::new(false) }
+        Check { root, judge, work, exhausted: Cell::new(false), brief: Cell::new(false), mends: None }
+    }
+
+    /// The same, which passes over what is mended.
+    pub(crate) fn mending(self, mends: &'s Mends<'s>) -> Self {
+        Check { mends: Some(mends), ..self }
+    }
+
+    /// All that is wrong with a value; `wrapped` as in [`inside`]. `None`: it would take too long.
+    pub(crate) fn violations(
+        &self,
+        schema: &Value,
+        value: &Json<'_>,
+        wrapped: bool,
+    ) -> Option<Vec<Violation>> {
+        let found = self.apply(schema, value, &inside(wrapped), 0);
+        self.ends().then(|| found.into_iter().map(Fault::told).collect())
     }
 
     pub(crate) fn root(&self) -> &'s Value {
@@ -179,23 +172,30 @@ impl<'s> Check<'s> {
             _ => return Vec::new(),
         };
         let mut found = Vec::new();
-        if !self.has_type(node, value) {
-            let message = format!("is {}, expected {}", told(value), either(&types(node)));
-            found.push(Fault::at(place, message));
+        found.extend(unlisted(node, value, place));
+        if found.is_empty() && !self.has_type(node, value) {
+            found.push(Fault::kind(node, value, place));
         }
-        found.extend(
-            unlisted(node, value).map(|allowed| Fault::at(place, not_allowed(value)).allowed(allowed)),
-        );
+        if let Some(mends) = self.mends.filter(|_| !found.is_empty()) {
+            match mends(schema, value, place) {
+                Ok(()) => return Vec::new(),
+                Err(Some(violation)) => return vec![Fault::of(violation)],
+                Err(None) => {}
+            }
+        }
         if self.is_enough(&found) {
             return found;
         }
         match value {
             Json::Number(digits) => {
+                if self.judge == Judge::Type && self.has_type(node, value) {
+                    found.extend(number::too_large(node, digits).map(|fault| Fault::at(place, fault)));
+                }
                 found.extend(number_faults(node, digits).map(|fault| Fault::bound(place, fault)));
             }
             Json::String(text) => {
                 let length = text.chars().count() as u64;
-                found.extend(count_fault(node, "minLength", "maxLength", length, "characters", place));
+                found.extend(count_fault(node, "minLength", "maxLength", length, "character", place));
             }
             Json::Array(items) => self.array(node, items, place, depth, &mut found),
             Json::Object(members) => self.object(node, members, place, depth, &mut found),
@@ -216,7 +216,7 @@ impl<'s> Check<'s> {
         depth: u32,
         found: &mut Vec<Fault>,
     ) {
-        found.extend(count_fault(node, "minItems", "maxItems", items.len() as u64, "items", place));
+        found.extend(count_fault(node, "minItems", "maxItems", items.len() as u64, "item", place));
         let prefix = list(node, "prefixItems");
         for (index, item) in items.iter().enumerate().take_while(|_| self.ends()) {
             if self.is_enough(found) {
@@ -230,40 +230,6 @@ impl<'s> Check<'s> {
             let again = |index: &usize| items[..*index].iter().any(|earlier| same(earlier, &items[*index]));
             let twice = (0..items.len()).take_while(|index| self.spend(*index as u64, depth)).find(again);
             found.extend(twice.map(|index| Fault::at(&place.item(index), "stands there twice")));
-        }
-    }
-
-    fn object(
-        &self,
-        node: &Map<String, Value>,
-        members: &[(std::borrow::Cow<'_, str>, Json<'_>)],
-        place: &Place<'_>,
-        depth: u32,
-        found: &mut Vec<Fault>,
-    ) {
-        let count = members.len() as u64;
-        found.extend(count_fault(node, "minProperties", "maxProperties", count, "members", place));
-        for name in list(node, "required").iter().filter_map(Value::as_str) {
-            if !members.iter().any(|(given, _)| given == name) {
-                found.push(Fault::at(place, format!("lacks the member `{name}`")));
-            }
-        }
-        for (name, value) in members.iter().take_while(|_| self.ends()) {
-            if self.is_enough(found) {
-                break;
-            }
-            if self.stands_for_absent(node, name, value) {
-                continue;
-            }
-            match member_schema(node, name) {
-                Some(schema) => found.extend(self.apply(schema, value, &place.member(name), depth + 1)),
-                None if is_closed(node) => {
-                    let known = properties(node).into_iter().flat_map(|named| named.keys().cloned());
-                    let fault = Fault::at(place, format!("has no member `{}`", shown(name)));
-                    found.push(fault.allowed(known));
-                }
-                None => {}
-            }
         }
     }
 
@@ -332,75 +298,6 @@ fn parts(value: &Json<'_>) -> u64 {
         Json::Object(members) => members.iter().map(|(_, value)| parts(value)).fold(1, u64::saturating_add),
         _ => 1,
     }
-}
-
-pub(crate) fn list<'s>(node: &'s Map<String, Value>, keyword: &str) -> &'s [Value] {
-    node.get(keyword).and_then(Value::as_array).map_or(&[], Vec::as_slice)
-}
-
-pub(crate) fn properties(node: &Map<String, Value>) -> Option<&Map<String, Value>> {
-    node.get("properties")?.as_object()
-}
-
-/// The schema of a member; `None`: nothing is said of it.
-pub(crate) fn member_schema<'s>(node: &'s Map<String, Value>, name: &str) -> Option<&'s Value> {
-    let named = properties(node).and_then(|named| named.get(name));
-    let by_pattern = || {
-        let patterns = node.get("patternProperties")?.as_object()?;
-        patterns.iter().find(|(pattern, _)| matches(pattern, name)).map(|(_, schema)| schema)
-    };
-    let other = || node.get("additionalProperties").filter(|schema| **schema != Value::Bool(false));
-    named.or_else(by_pattern).or_else(other)
-}
-
-/// Whether members of which nothing is said are forbidden. Not so where they may be of a pattern, which is not matched.
-fn is_closed(node: &Map<String, Value>) -> bool {
-    let patterns = node.get("patternProperties").and_then(Value::as_object);
-    node.get("additionalProperties") == Some(&Value::Bool(false))
-        && patterns.is_none_or(|patterns| patterns.keys().all(|pattern| is_known(pattern)))
-}
-
-/// The patterns that schemars writes for the keys of maps that are numbers.
-fn is_known(pattern: &str) -> bool {
-    matches!(pattern, r"^\d+$" | r"^-?\d+$")
-}
-
-fn matches(pattern: &str, name: &str) -> bool {
-    let digits = if pattern == r"^-?\d+$" { name.strip_prefix('-').unwrap_or(name) } else { name };
-    is_known(pattern) && !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit())
-}
-
-fn not_allowed(value: &Json<'_>) -> String {
-    match value {
-        Json::Array(_) | Json::Object(_) => "is not allowed".to_owned(),
-        value => format!("is {}, which is not allowed", told(value)),
-    }
-}
-
-/// The values that are allowed, by `const` and by `enum`, where this one is none of them.
-fn unlisted(node: &Map<String, Value>, value: &Json<'_>) -> impl Iterator<Item = Vec<String>> {
-    let only = node.get("const").map(std::slice::from_ref);
-    let choices = node.get("enum").and_then(Value::as_array).map(Vec::as_slice);
-    let misses = move |choices: &&[Value]| !choices.iter().any(|choice| same(&Json::from(choice), value));
-    let missed = [only, choices].into_iter().flatten().filter(misses);
-    missed.map(|choices| choices.iter().map(listed).collect())
-}
-
-fn count_fault(
-    node: &Map<String, Value>,
-    least: &str,
-    most: &str,
-    count: u64,
-    what: &str,
-    place: &Place<'_>,
-) -> Option<Fault> {
-    let bound = |keyword: &str| node.get(keyword).and_then(Value::as_u64);
-    let words = match (bound(least), bound(most)) {
-        (Some(least), _) if count < least => format!("at least {least}"),
-        (_, Some(most)) if count > most => format!("at most {most}"),
-        _ => return None,
-    };
-    Some(Fault::bound(place, format!("has {count} {what}, must have {words}")))
 }
 
 /// Equality as JSON Schema has it: `1` is `1.0`.

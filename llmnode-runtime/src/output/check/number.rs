@@ -141,6 +141,14 @@ fn exponent(text: &str) -> Option<i64> {
     Some(if text.starts_with('-') { -size } else { size })
 }
 
+/// A number that no program keeps as floating point, which serde refuses.
+pub(super) fn too_large(node: &Map<String, Value>, digits: &str) -> Option<String> {
+    let is_float = super::words::types(node).contains(&"number");
+    let infinite = digits.parse::<f64>().is_ok_and(f64::is_infinite);
+    let shown = super::words::shown(digits);
+    (is_float && infinite).then(|| format!("is {shown}, which is too large; must be within ±{:e}", f64::MAX))
+}
+
 /// What is wrong with a number by the bounds in a schema.
 pub(super) fn number_faults(node: &Map<String, Value>, digits: &str) -> impl Iterator<Item = String> {
     /// Whether a number fits to the one in the schema.

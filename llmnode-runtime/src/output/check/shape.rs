@@ -4,7 +4,7 @@ use serde_json::{Map, Value};
 
 use super::super::schema::{OutputSchema, WRAPPER};
 use super::target;
-use super::words::{either, types};
+use super::words::types;
 use crate::text::one_line;
 
 /// Names and values that are listed, at most.
@@ -28,7 +28,7 @@ fn of(root: &Value, node: &Value) -> Option<String> {
     match &types(node)[..] {
         [] => None,
         ["object"] => Some(object(node)),
-        several => Some(format!("a value of type {}", either(several))),
+        several => Some(format!("a value of type {}", several.join(" or "))),
     }
 }
 

@@ -1,17 +1,17 @@
 //! What is wrong with a value that is of none of the forms of a union: what the form lacks that was meant.
 
-use std::borrow::Cow;
-
 use serde_json::{Map, Value};
 
-use super::words::{either, listed, told, type_of, types};
-use super::{Check, Fault, Judge, Place, is_closed, list, member_schema, properties, target};
+use super::fault::only_value;
+use super::members::Members;
+use super::node::{list, member_schema, properties, target};
+use super::variant::Variants;
+use super::words::{expected, kinds_of, listed, several, told};
+use super::{Check, Fault, Judge, Place};
 use crate::output::reader::Json;
 
 /// References and unions that are followed to see what a form is.
 const HOPS: u8 = 16;
-
-type Members<'j> = [(Cow<'j, str>, Json<'j>)];
 
 impl<'s> Check<'s> {
     pub(super) fn union(
@@ -50,43 +50,60 @@ impl<'s> Check<'s> {
         place: &Place<'_>,
     ) -> Vec<Fault> {
         let leaves: Vec<&Map<String, Value>> = forms.iter().flat_map(|form| self.leaves(form)).collect();
+        if let Some(variants) = Variants::of(&leaves) {
+            return match variants.fault(self, value, place) {
+                Some(fault) => vec![fault],
+                None => self.nearest(forms, outcomes, value, place),
+            };
+        }
         let of_its_kind: Vec<_> = leaves.iter().copied().filter(|node| self.is_kind(node, value)).collect();
         if of_its_kind.is_empty() && !leaves.is_empty() {
-            let mut kinds: Vec<&str> = Vec::new();
-            for kind in leaves.iter().flat_map(|node| kinds_of(node)) {
-                if !kinds.contains(&kind) {
-                    kinds.push(kind);
-                }
+            return vec![Fault::at(
+                place,
+                format!("is {}, expected {}", told(value), one_of(&leaves, " or ")),
+            )];
+        }
+        if let Json::Object(members) = value {
+            if let Some(fault) = wrong_tag(&of_its_kind, members, place) {
+                return vec![fault];
             }
-            return vec![Fault::at(place, format!("is {}, expected {}", told(value), either(&kinds)))];
+            let knows = |node: &&Map<String, Value>| {
+                members.iter().any(|(name, _)| member_schema(node, name).is_some())
+            };
+            if of_its_kind.len() > 1 && !of_its_kind.iter().any(knows) {
+                return vec![Fault::none_of(&of_its_kind, place)];
+            }
         }
-        if let Json::Object(members) = value
-            && let Some(fault) = wrong_tag(&of_its_kind, members, place)
-        {
-            return vec![fault];
-        }
-        self.nearest(forms, outcomes, value)
+        self.nearest(forms, outcomes, value, place)
     }
 
-    /// The faults of the form that has the fewest; if several are as near, that is said.
-    fn nearest(&self, forms: &'s [Value], outcomes: Vec<Vec<Fault>>, value: &Json<'_>) -> Vec<Fault> {
+    /// The faults of the form that has the fewest; if several are as near, all of them are named.
+    fn nearest(
+        &self,
+        forms: &'s [Value],
+        outcomes: Vec<Vec<Fault>>,
+        value: &Json<'_>,
+        place: &Place<'_>,
+    ) -> Vec<Fault> {
         let mut ranked: Vec<_> = forms
             .iter()
             .zip(outcomes)
             .map(|(form, outcome)| {
                 let of_type = outcome.iter().filter(|fault| !fault.bound).count();
                 let distance = self.distance(form, value).saturating_add(of_type);
-                (distance, outcome.len(), outcome)
+                (distance, outcome.len(), form, outcome)
             })
             .collect();
-        ranked.sort_by_key(|(distance, length, _)| (*distance, *length));
-        let several = ranked.len() > 1 && ranked[0].0 == ranked[1].0 && ranked[0].1 == ranked[1].1;
-        let forms = ranked.len();
-        let mut nearest = ranked.into_iter().next().map(|(_, _, outcome)| outcome).unwrap_or_default();
-        if let Some(first) = nearest.first_mut().filter(|_| several) {
-            first.violation.message += &format!(" (or another of {forms} forms)");
+        ranked.sort_by_key(|(distance, length, ..)| (*distance, *length));
+        let rank = ranked.first().map(|(distance, length, ..)| (*distance, *length));
+        let as_near = ranked.iter().take_while(|(distance, length, ..)| rank == Some((*distance, *length)));
+        let leaves: Vec<_> = as_near.flat_map(|(_, _, form, _)| self.leaves(form)).collect();
+        let several = leaves.len() > 1
+            && ranked.get(1).is_some_and(|(distance, length, ..)| rank == Some((*distance, *length)));
+        if several {
+            return vec![Fault::none_of(&leaves, place)];
         }
-        nearest
+        ranked.into_iter().next().map(|(.., outcome)| outcome).unwrap_or_default()
     }
 
     /// How much of a value a form does not know, or what shows that another one was meant.
@@ -125,6 +142,12 @@ impl<'s> Check<'s> {
         leaves
     }
 
+    /// Whether forms are the variants of an enum, of which some have content.
+    pub(crate) fn are_variants(&self, forms: &[&Value]) -> bool {
+        let leaves: Vec<_> = forms.iter().flat_map(|form| self.leaves(form)).collect();
+        leaves.len() > 1 && Variants::of(&leaves).is_some()
+    }
+
     pub(crate) fn is_kind(&self, node: &Map<String, Value>, value: &Json<'_>) -> bool {
         let kinds = kinds_of(node);
         let number = matches!(value, Json::Number(_)) && kinds.contains(&"integer");
@@ -132,23 +155,26 @@ impl<'s> Check<'s> {
     }
 }
 
-/// The types that a form may have.
-fn kinds_of(node: &Map<String, Value>) -> Vec<&str> {
-    let named = types(node);
-    if !named.is_empty() {
-        return named;
+impl Fault {
+    fn none_of(leaves: &[&Map<String, Value>], place: &Place<'_>) -> Fault {
+        Fault::at(place, format!("has none of the forms that it may have: {}", one_of(leaves, "; or ")))
     }
-    let values = node.get("const").map(std::slice::from_ref).unwrap_or_else(|| list(node, "enum"));
-    values.iter().map(type_of).collect()
+}
+
+/// Each form in words, once.
+fn one_of(leaves: &[&Map<String, Value>], between: &str) -> String {
+    let mut forms: Vec<String> = Vec::new();
+    for form in leaves.iter().map(|node| expected(node)) {
+        if !forms.contains(&form) {
+            forms.push(form);
+        }
+    }
+    several(forms.into_iter(), between)
 }
 
 /// The one value that a member of a form may have, and that tells it from others.
 fn tag<'s>(node: &'s Map<String, Value>, name: &str) -> Option<&'s Value> {
-    let schema = properties(node)?.get(name)?.as_object()?;
-    match (schema.get("const"), list(schema, "enum")) {
-        (Some(only), _) | (None, [only]) => Some(only),
-        _ => None,
-    }
+    only_value(properties(node)?.get(name)?.as_object()?)
 }
 
 fn has_another_tag(node: &Map<String, Value>, members: &Members<'_>) -> bool {
@@ -167,24 +193,12 @@ fn wrong_tag(forms: &[&Map<String, Value>], members: &Members<'_>, place: &Place
         match given(name) {
             None => return Some(Fault::at(place, format!("lacks the member `{name}`")).allowed(allowed)),
             Some(value) if tags.iter().all(|tag| Json::from(*tag) != *value) => {
-                let fault = Fault::at(&place.member(name), super::not_allowed(value));
-                return Some(fault.allowed(allowed));
+                let message = format!("is {}, which is not allowed", told(value));
+                let fault = Fault::at(&place.member(name), message).allowed(allowed);
+                return Some(if let Json::String(text) = value { fault.given(text) } else { fault });
             }
             Some(_) => return None,
         }
     }
-    let names: Option<Vec<&String>> = forms.iter().map(|node| only_member(node)).collect();
-    let names = names.filter(|names| !names.iter().any(|name| given(name).is_some()))?;
-    let message = match members {
-        [(name, _)] => format!("has no member `{}`", super::shown(name)),
-        _ => "must have one member, the name of a form".to_owned(),
-    };
-    Some(Fault::at(place, message).allowed(names.into_iter().cloned()))
-}
-
-/// The name of the variant, where the form is the object that serde wraps a variant in.
-fn only_member(node: &Map<String, Value>) -> Option<&String> {
-    let mut names = properties(node)?.keys();
-    let only = names.next().filter(|_| names.next().is_none() && is_closed(node))?;
-    list(node, "required").iter().any(|required| required == only).then_some(only)
+    None
 }

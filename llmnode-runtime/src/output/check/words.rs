@@ -3,10 +3,13 @@
 use serde_json::{Map, Value};
 
 use super::super::reader::Json;
+use super::node::{is_closed, list, properties, required};
 use crate::text::one_line;
 
 /// How many bytes of a value are shown.
 const SHOWN: usize = 60;
+/// How many names or values stand in a description of what is expected.
+const NAMED: usize = 8;
 
 /// A value, short.
 pub(crate) fn told(value: &Json<'_>) -> String {
@@ -25,9 +28,82 @@ pub(crate) fn shown(text: &str) -> String {
     one_line(text, SHOWN)
 }
 
-/// A list of types in words.
-pub(super) fn either(types: &[&str]) -> String {
-    types.join(" or ")
+/// A count with its noun.
+pub(super) fn amount(count: u64, what: &str) -> String {
+    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
+}
+
+/// What a schema without references and unions expects: its types, each with its bounds, or the values that it lists.
+pub(super) fn expected(node: &Map<String, Value>) -> String {
+    let values = node.get("const").map(std::slice::from_ref).unwrap_or_else(|| list(node, "enum"));
+    if !values.is_empty() {
+        return several(values.iter().map(Value::to_string), " or ");
+    }
+    match types(node).as_slice() {
+        [] if properties(node).is_some() => of_type(node, "object"),
+        kinds => kinds.iter().map(|kind| of_type(node, kind)).collect::<Vec<_>>().join(" or "),
+    }
+}
+
+fn of_type(node: &Map<String, Value>, kind: &str) -> String {
+    let more = match kind {
+        "integer" | "number" => range(node),
+        "string" => lengths(node, "minLength", "maxLength", "character"),
+        "array" => lengths(node, "minItems", "maxItems", "item"),
+        "object" => members(node),
+        _ => String::new(),
+    };
+    format!("{kind}{more}")
+}
+
+fn range(node: &Map<String, Value>) -> String {
+    let bound = |keyword: &str| node.get(keyword).filter(|bound| bound.is_number());
+    let mut words = match (bound("minimum"), bound("maximum")) {
+        (Some(least), Some(most)) => vec![format!("from {least} to {most}")],
+        (least, most) => {
+            let least = least.map(|least| format!("of at least {least}"));
+            least.into_iter().chain(most.map(|most| format!("of at most {most}"))).collect()
+        }
+    };
+    words.extend(bound("exclusiveMinimum").map(|bound| format!("of more than {bound}")));
+    words.extend(bound("exclusiveMaximum").map(|bound| format!("of less than {bound}")));
+    words.extend(bound("multipleOf").map(|bound| format!("that is a multiple of {bound}")));
+    words.into_iter().map(|words| format!(" {words}")).collect()
+}
+
+fn lengths(node: &Map<String, Value>, least: &str, most: &str, what: &str) -> String {
+    let bound = |keyword: &str| node.get(keyword).and_then(Value::as_u64);
+    match (bound(least), bound(most)) {
+        (Some(least), Some(most)) if least == most => format!(" of {}", amount(most, what)),
+        (Some(least), Some(most)) => format!(" of {least} to {}", amount(most, what)),
+        (Some(least), None) if least > 0 => format!(" of at least {}", amount(least, what)),
+        (None, Some(most)) => format!(" of at most {}", amount(most, what)),
+        _ => String::new(),
+    }
+}
+
+/// The members that tell an object from others: those that have to be there.
+fn members(node: &Map<String, Value>) -> String {
+    let quoted = |name: &str| format!("`{}`", shown(name));
+    let needed = several(required(node).map(quoted), ", ");
+    if !needed.is_empty() {
+        return format!(" with {needed}");
+    }
+    let known = properties(node).into_iter().flat_map(Map::keys);
+    match several(known.map(|name| quoted(name)), ", ") {
+        none if none.is_empty() => String::new(),
+        known => format!(" with {}{known}", if is_closed(node) { "none but " } else { "any of " }),
+    }
+}
+
+/// The first of several, with what separates them, and a sign that there are more.
+pub(super) fn several(mut all: impl Iterator<Item = String>, between: &str) -> String {
+    let mut words = all.by_ref().take(NAMED).collect::<Vec<_>>().join(between);
+    if all.next().is_some() {
+        words.push_str(between);
+        words.push('…');
+    }
+    words
 }
 
 /// The types of a schema.
@@ -39,8 +115,18 @@ pub(crate) fn types(node: &Map<String, Value>) -> Vec<&str> {
     }
 }
 
+/// The types that a form may have: those that it names, or those of the values that it lists.
+pub(super) fn kinds_of(node: &Map<String, Value>) -> Vec<&str> {
+    let named = types(node);
+    if !named.is_empty() {
+        return named;
+    }
+    let values = node.get("const").map(std::slice::from_ref).unwrap_or_else(|| list(node, "enum"));
+    values.iter().map(type_of).collect()
+}
+
 /// The type of a value that stands in a schema.
-pub(super) fn type_of(value: &Value) -> &'static str {
+fn type_of(value: &Value) -> &'static str {
     match value {
         Value::Null => "null",
         Value::Bool(_) => "boolean",

@@ -211,11 +211,58 @@ fn merge(notes: &mut Vec<Note>, more: impl IntoIterator<Item = Note>) {
     }
 }
 
-/// What is told of an answer that was refused both ways.
-pub(in crate::output) fn told(mut plain: Vec<Violation>, misfit: Misfit) -> Vec<Violation> {
+/// What is told of an answer that was refused both ways: what no coercion mends, and between which values it could not
+/// choose.
+pub(in crate::output) fn told(
+    plain: Vec<Violation>,
+    misfit: Misfit,
+    unmended: Option<Unmended>,
+) -> Vec<Violation> {
+    let ask = plain.first().map_or("", |first| first.ask);
+    let mut told = match unmended {
+        Some(Unmended { all, left }) => {
+            let others = plain.iter().filter(|one| !all.iter().any(|known| is_same(one, known)));
+            let left: Vec<Violation> = left.into_iter().chain(others.cloned()).collect();
+            if left.is_empty() { plain } else { left }
+        }
+        None => plain,
+    };
     if let Some(known) = misfit.0 {
-        plain.retain(|one| one.path != known.path);
-        plain.insert(0, known);
+        told.retain(|one| one.path != known.path);
+        told.insert(0, known);
     }
-    plain
+    if let Some(first) = told.first_mut() {
+        first.ask = ask;
+    }
+    told
+}
+
+fn is_same(one: &Violation, other: &Violation) -> bool {
+    one.path == other.path && one.message == other.message
+}
+
+/// What is wrong with an answer by its schema, and what of it coercion does not mend.
+pub(in crate::output) struct Unmended {
+    all: Vec<Violation>,
+    left: Vec<Violation>,
+}
+
+/// Looks at an answer of one value; of several it is not known which one was meant.
+pub(in crate::output) fn unmended(
+    text: &str,
+    schema: &OutputSchema,
+    judge: Judge,
+    effort: Effort,
+) -> Option<Unmended> {
+    let found = find_every(text, effort).ok()?;
+    let [only] = found.as_slice() else { return None };
+    let Candidate { json, wrapped, .. } = candidate(schema, only)?;
+    let check = || Check::new(schema.root(), judge, [&json]);
+    let all = check().violations(schema.own(), &json, wrapped)?;
+    let work = check();
+    let mends = |schema: &Value, value: &Json<'_>, place: &Place<'_>| {
+        coerce(&work, schema, value, place).map(|_| ()).map_err(|misfit| misfit.0)
+    };
+    let left = check().mending(&mends).violations(schema.own(), &json, wrapped)?;
+    Some(Unmended { all, left })
 }

@@ -19,6 +19,8 @@ pub(super) struct At {
     deep: u32,
     shapes: u8,
     tried: Tried,
+    /// The value is one of an enum: what is no variant is not made the content of one.
+    variant: bool,
 }
 
 /// What is tried to make a value fit.
@@ -33,7 +35,7 @@ pub(super) enum Tried {
 }
 
 impl At {
-    pub(super) const BEGIN: At = At { deep: 0, shapes: 0, tried: Tried::All };
+    pub(super) const BEGIN: At = At { deep: 0, shapes: 0, tried: Tried::All, variant: false };
 
     /// The same value by another part of the schema.
     pub(super) fn here(self) -> At {
@@ -47,7 +49,11 @@ impl At {
 
     /// The same value with something around it or taken off.
     pub(super) fn shaped(self) -> At {
-        At { deep: self.deep + 1, shapes: self.shapes + 1, tried: Tried::All }
+        At { deep: self.deep + 1, shapes: self.shapes + 1, tried: Tried::All, ..self }
+    }
+
+    pub(super) fn variant(self, variant: bool) -> At {
+        At { variant, ..self }
     }
 
     pub(super) fn trying(self, tried: Tried) -> At {
@@ -173,7 +179,7 @@ impl<'c, 's> Fitter<'c, 's> {
         }
         let put = match kind {
             "array" => self.one_for_list(node, value, place, at),
-            "object" => self.bare_member(node, value, place, at),
+            "object" if !at.variant => self.bare_member(node, value, place, at),
             _ => misfit(),
         };
         let taken = match value {

@@ -21,7 +21,7 @@ use super::reader::Json;
 use crate::flag::{Coercion, Flag, Note};
 use crate::validate::Violation;
 
-pub(super) use self::answer::{Reread, reread, told};
+pub(super) use self::answer::{Reread, reread, told, unmended};
 use self::fit::{At, Fitter};
 
 /// A value that conforms, and what was changed to make it so.

@@ -19,6 +19,7 @@ impl Fitter<'_, '_> {
         if self.check.fits(whole, value) {
             return Ok(None);
         }
+        let at = at.variant(self.check.are_variants(forms));
         self.nearest(place, at, |at| forms.iter().map(|form| self.fit(form, value, place, at)).collect())
     }
 

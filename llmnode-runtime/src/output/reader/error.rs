@@ -58,15 +58,14 @@ impl fmt::Display for Place {
 impl fmt::Display for ReadError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            ReadError::Empty => f.write_str("the answer is empty; answer with one JSON value"),
-            ReadError::Nothing => f.write_str("no JSON in the answer; answer with one JSON value only"),
+            ReadError::Empty => f.write_str("the answer is empty"),
+            ReadError::Nothing => f.write_str("no JSON in the answer"),
             ReadError::NoObject { at } => {
-                write!(f, "the JSON at {at} is no object; answer with one JSON object")
+                write!(f, "the JSON at {at} is no object")
             }
-            ReadError::Ambiguous { first, second } => write!(
-                f,
-                "two different JSON values, at {first} and at {second}; answer with one JSON value only"
-            ),
+            ReadError::Ambiguous { first, second } => {
+                write!(f, "two different JSON values, at {first} and at {second}")
+            }
             ReadError::Truncated { begin, excerpt } => {
                 write!(f, "the JSON that begins at {begin} is not complete; it ends in `{excerpt}`")
             }
@@ -75,35 +74,55 @@ impl fmt::Display for ReadError {
             }
             ReadError::GoesOn { at } => write!(
                 f,
-                "the text at {at} follows the JSON as if that went on; answer with one complete JSON value only"
+                "the text at {at} follows the JSON as if that went on"
             ),
             ReadError::Part { at } => write!(
                 f,
-                "the JSON at {at} seems to be a part of more, which is no JSON; answer with one complete JSON value only"
+                "the JSON at {at} seems to be a part of more, which is no JSON"
             ),
             ReadError::Code { at } => write!(
                 f,
-                "the JSON at {at} stands within code; answer with one JSON value only"
+                "the JSON at {at} stands within code"
             ),
             ReadError::Words { at } => write!(
                 f,
-                "the words in braces at {at} are not taken for JSON; put keys and strings in quotes, and answer with one JSON value only"
+                "the words in braces at {at} are not taken for JSON"
             ),
             ReadError::Mention { at } => write!(
                 f,
-                "the empty value at {at} among other text is not taken for the answer; answer with one JSON value only"
+                "the empty value at {at} among other text is not taken for the answer"
             ),
             ReadError::Thinking { at } => write!(
                 f,
-                "the thinking that begins at {at} never ends, so there is no answer; close it, and answer with one JSON value"
+                "the thinking that begins at {at} never ends, so there is no answer"
             ),
             ReadError::NotWhole => f.write_str("the answer is not whole JSON"),
             ReadError::Tangled => f.write_str(
-                "too many brackets and quotation marks to tell where JSON begins; answer with one JSON value only",
+                "too many brackets and quotation marks to tell where JSON begins",
             ),
             ReadError::TooLong => f.write_str(
-                "the answer is no JSON as it stands, and too long to look for JSON in it (over 16 MiB); answer with one JSON value only",
+                "the answer is no JSON as it stands, and too long to look for JSON in it (over 16 MiB)",
             ),
+        }
+    }
+}
+
+impl ReadError {
+    /// What a model is asked to do about it; empty where the fact says that.
+    pub(crate) fn ask(&self) -> &'static str {
+        match self {
+            ReadError::Empty => "answer with one JSON value",
+            ReadError::NoObject { .. } => "answer with one JSON object",
+            ReadError::GoesOn { .. } | ReadError::Part { .. } => "answer with one complete JSON value only",
+            ReadError::Thinking { .. } => "close it, and answer with one JSON value",
+            ReadError::Words { .. } => "put keys and strings in quotes, and answer with one JSON value only",
+            ReadError::Truncated { .. } | ReadError::Syntax { .. } | ReadError::NotWhole => "",
+            ReadError::Nothing
+            | ReadError::Ambiguous { .. }
+            | ReadError::Code { .. }
+            | ReadError::Mention { .. }
+            | ReadError::Tangled
+            | ReadError::TooLong => "answer with one JSON value only",
         }
     }
 }

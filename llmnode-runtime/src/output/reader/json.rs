@@ -21,7 +21,6 @@ pub(crate) enum Json<'t> {
 }
 
 /// The tree of a text that is JSON; `None` if it isn't, or has a key twice with different values.
-#[allow(dead_code, reason = "the coercion builds on it")]
 pub(crate) fn parse(text: &str) -> Option<Json<'_>> {
     repair::tree(text)
 }
@@ -49,6 +48,11 @@ fn normalise(json: &mut Json<'_>) {
         }
         Json::Null | Json::Bool(_) | Json::String(_) => {}
     }
+}
+
+/// The key that stands twice in an object of this JSON, with different values.
+pub(crate) fn doubled_key(text: &str) -> Option<String> {
+    repair::doubled_key(text)
 }
 
 /// As strict, compact JSON.

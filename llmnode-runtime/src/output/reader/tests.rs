@@ -113,8 +113,7 @@ fn json_between_words_is_read_and_says_so() {
 
 #[test]
 fn a_list_is_no_object_and_nothing_inside_it_is_taken() {
-    let said =
-        |column| format!("the JSON at line 1 column {column} is no object; answer with one JSON object");
+    let said = |column| format!("the JSON at line 1 column {column} is no object");
     assert_eq!(refused("a [1] b [2]"), said(3));
     assert_eq!(refused(r#"[{"a": 1}] is it"#), said(1));
     assert_eq!(
@@ -127,7 +126,7 @@ fn a_list_is_no_object_and_nothing_inside_it_is_taken() {
 
 #[test]
 fn two_different_values_are_no_answer() {
-    let both = "two different JSON values, at line 1 column 3 and at line 2 column 4; answer with one JSON value only";
+    let both = "two different JSON values, at line 1 column 3 and at line 2 column 4";
     assert_eq!(refused("é {\"a\": 1}\nor {\"a\": 2}"), both);
     let error = find_json("```\n{\"a\":1}\n```\n```\n{\"a\":2}\n```", wanted(true)).unwrap_err();
     let place = |line| Place { line, column: 1 };
@@ -158,8 +157,8 @@ fn broken_json_is_refused_with_its_place_and_never_entered() {
         refused("{ see below } and no more"),
         "invalid JSON at line 1 column 7: expected a colon after the key, near `{ see below } and no more`"
     );
-    assert_eq!(refused("none"), "no JSON in the answer; answer with one JSON value only");
-    assert_eq!(refused(" "), "the answer is empty; answer with one JSON value");
+    assert_eq!(refused("none"), "no JSON in the answer");
+    assert_eq!(refused(" "), "the answer is empty");
     assert!(
         refused("Draft {\"a\": 1}, final {\"a\": 2,}")
             .starts_with("two different JSON values, at line 1 column 7")
@@ -234,12 +233,11 @@ fn a_wrapped_value_is_unwrapped_and_a_bare_one_taken() {
         1,
         "a map is an object itself"
     );
-    let hint = "; answer as {\"value\": ..} with that one member";
-    assert_eq!(of::<Option<i32>>("{}").unwrap_err(), format!("is an object, expected integer or null{hint}"));
     assert_eq!(
-        of::<Vec<Item>>(r#"{"items": []}"#).unwrap_err(),
-        format!("is an object, expected array{hint}")
+        of::<Option<i32>>("{}").unwrap_err(),
+        "is an object, expected integer from -2147483648 to 2147483647 or null"
     );
+    assert_eq!(of::<Vec<Item>>(r#"{"items": []}"#).unwrap_err(), "is an object, expected array");
 }
 
 #[test]

@@ -30,13 +30,17 @@ impl StrictError {
 
 impl fmt::Display for StrictError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "the schema of `{}` can't be expressed in OpenAI's strict dialect:", self.name)?;
-        self.problems.iter().try_for_each(|problem| write!(f, "\n- {problem}"))
+        write!(f, "the schema of `{}` can't be expressed in OpenAI's strict dialect: ", self.name)?;
+        // On one line, as errors and logs are.
+        self.problems
+            .iter()
+            .enumerate()
+            .try_for_each(|(index, problem)| write!(f, "{}{problem}", if index == 0 { "" } else { "; " }))
     }
 }
 
 impl fmt::Display for StrictProblem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "`{}` is {}; {}", self.path, self.what, self.mend)
+        write!(f, "`{}` is {} ({})", self.path, self.what, self.mend)
     }
 }

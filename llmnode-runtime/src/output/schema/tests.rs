@@ -144,7 +144,7 @@ fn every_place_that_strict_mode_refuses_is_named_with_its_remedy() {
     );
     let told = schema.strict().unwrap_err().to_string();
     assert!(told.starts_with(
-        "the schema of `Report` can't be expressed in OpenAI's strict dialect:\n- `Report.labels` is a map"
+        "the schema of `Report` can't be expressed in OpenAI's strict dialect: `Report.labels` is a map"
     ));
     assert!(told.contains("use a list of structs with a key and a value"));
 }

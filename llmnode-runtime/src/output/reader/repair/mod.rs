@@ -105,8 +105,14 @@ pub(super) fn flaw(text: &str, begin: usize) -> Option<Fault> {
     text[begin..].starts_with('"').then(|| scan.string(string::Role::Item).err()).flatten()
 }
 
+/// The first key that stands twice with different values in one object of JSON.
+pub(super) fn doubled_key(text: &str) -> Option<String> {
+    let text = text.trim_matches([' ', '\n', '\t', '\r']);
+    let parsed = text.starts_with(['{', '[']).then(|| parse(text, 0, false, &Fuel::of(text)))?;
+    parsed.ok()?.conflict.map(|(_, key)| key)
+}
+
 /// The tree of a text that is JSON; `None` if it isn't, or has a key twice with different values.
-#[allow(dead_code, reason = "the coercion builds on it")]
 pub(super) fn tree(text: &str) -> Option<Json<'_>> {
     let text = text.trim_matches([' ', '\n', '\t', '\r']);
     let fuel = Fuel::of(text);

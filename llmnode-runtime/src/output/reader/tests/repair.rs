@@ -173,11 +173,7 @@ fn bare_scalars_are_not_repaired() {
     for text in
         ["True", "'a'", "abc", "\"abc\u{0}\"", "“a”", "]", "/", "1,", ".5", "a, b", "\"a\" + \"b\"", "(1)"]
     {
-        assert_eq!(
-            repaired(text).unwrap_err(),
-            "no JSON in the answer; answer with one JSON value only",
-            "{text}"
-        );
+        assert_eq!(repaired(text).unwrap_err(), "no JSON in the answer", "{text}");
     }
 }
 

@@ -46,10 +46,9 @@ fn json_before_thoughts_is_a_rival_of_what_follows() {
 
 #[test]
 fn thoughts_that_never_end_hold_no_answer() {
-    let words = "the thinking that begins at line 2 column 1 never ends, so there is no answer; \
-                 close it, and answer with one JSON value";
+    let words = "the thinking that begins at line 2 column 1 never ends, so there is no answer";
     assert_eq!(refused("\n<think>I take {\"a\": 1}"), words);
-    assert_eq!(refused("<think>all thought</think>\n"), "the answer is empty; answer with one JSON value");
+    assert_eq!(refused("<think>all thought</think>\n"), "the answer is empty");
 }
 
 #[test]

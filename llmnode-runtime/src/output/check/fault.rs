@@ -1,0 +1,156 @@
+//! One thing that is wrong with a value, and what of it can be told by the value and the schema at one place.
+
+use serde_json::{Map, Value};
+
+use super::node::list;
+use super::number::Decimal;
+use super::words::{amount, expected, listed, shown, told, types};
+use super::{Place, same};
+use crate::output::reader::Json;
+use crate::text::slip;
+use crate::validate::Violation;
+
+/// How many allowed values a fault lists at most.
+const LISTED: usize = 100;
+
+/// One thing that is wrong.
+#[derive(Debug, Clone)]
+pub(crate) struct Fault {
+    pub(super) violation: Violation,
+    /// Only a bound is crossed, of which serde knows nothing.
+    pub(super) bound: bool,
+    near: Near,
+}
+
+/// Of what it is looked for whether it is only misspelled. Not before the fault is told: most never are.
+#[derive(Debug, Clone)]
+enum Near {
+    Nothing,
+    /// This is none of the allowed values.
+    Value(String),
+    /// This member lacks, and these are there that nobody knows.
+    Member(String, Vec<String>),
+}
+
+impl Fault {
+    pub(super) fn at(place: &Place<'_>, message: impl Into<String>) -> Self {
+        Fault::of(Violation::new(place.path(), message))
+    }
+
+    pub(super) fn of(violation: Violation) -> Self {
+        Fault { violation, bound: false, near: Near::Nothing }
+    }
+
+    pub(super) fn bound(place: &Place<'_>, message: impl Into<String>) -> Self {
+        Fault { bound: true, ..Fault::at(place, message) }
+    }
+
+    /// A value of a type that the schema does not have.
+    pub(super) fn kind(node: &Map<String, Value>, value: &Json<'_>, place: &Place<'_>) -> Self {
+        let mut message = format!("is {}, expected {}", told(value), expected(node));
+        if let Json::Number(digits) = value
+            && let Some(plain) = Decimal::parse(digits).and_then(|number| number.plain_integer())
+            && types(node).contains(&"integer")
+        {
+            message.push_str("; write ");
+            message.push_str(&plain);
+        }
+        Fault::at(place, message)
+    }
+
+    /// A member that is not there; `unknown`: those that nobody knows.
+    pub(super) fn lacks(name: &str, unknown: &[&str], place: &Place<'_>) -> Self {
+        let unknown = unknown.iter().map(|name| shown(name)).collect();
+        let near = Near::Member(name.to_owned(), unknown);
+        Fault { near, ..Fault::at(place, format!("lacks the member `{name}`")) }
+    }
+
+    pub(super) fn allowed(mut self, values: impl IntoIterator<Item = String>) -> Self {
+        let mut values = values.into_iter();
+        self.violation.allowed = values.by_ref().take(LISTED).collect();
+        self.violation.more = values.next().is_some();
+        self
+    }
+
+    /// The name that is none of the allowed ones.
+    pub(super) fn given(self, name: &str) -> Self {
+        Fault { near: Near::Value(shown(name)), ..self }
+    }
+
+    /// As the model is told of it.
+    pub(super) fn told(self) -> Violation {
+        let mut violation = self.violation;
+        let hint = match &self.near {
+            Near::Nothing => None,
+            Near::Value(name) => slip(name, violation.allowed.iter().map(String::as_str))
+                .map(|meant| format!(" (did you mean {meant:?}?)")),
+            Near::Member(name, unknown) => {
+                slip(name, unknown.iter().map(String::as_str)).map(|written| format!(" (is it `{written}`?)"))
+            }
+        };
+        violation.message.push_str(&hint.unwrap_or_default());
+        violation
+    }
+}
+
+/// A value that is none of those that are allowed, by `const` and by `enum`.
+pub(super) fn unlisted(
+    node: &Map<String, Value>,
+    value: &Json<'_>,
+    place: &Place<'_>,
+) -> impl Iterator<Item = Fault> {
+    let only = node.get("const").map(std::slice::from_ref);
+    let choices = node.get("enum").and_then(Value::as_array).map(Vec::as_slice);
+    let misses = move |choices: &&[Value]| !choices.iter().any(|choice| same(&Json::from(choice), value));
+    let missed = [only, choices].into_iter().flatten().filter(misses);
+    missed.map(move |choices| not_allowed(value, choices, place))
+}
+
+fn not_allowed(value: &Json<'_>, choices: &[Value], place: &Place<'_>) -> Fault {
+    let allowed = choices.iter().map(listed);
+    match value {
+        Json::String(text) => {
+            let message = format!("is {}, which is not allowed", told(value));
+            Fault::at(place, message).allowed(allowed).given(text)
+        }
+        Json::Object(members) => {
+            let is_choice = |name: &str| choices.iter().any(|choice| choice.as_str() == Some(name));
+            match members.as_slice() {
+                [(name, _)] if is_choice(name) => alone(name, place),
+                _ => Fault::at(place, "is an object, which is not allowed").allowed(allowed),
+            }
+        }
+        value => Fault::at(place, format!("is {}, which is not allowed", told(value))).allowed(allowed),
+    }
+}
+
+/// A name that was written as the member of an object.
+pub(super) fn alone(name: &str, place: &Place<'_>) -> Fault {
+    Fault::at(place, format!("is an object with `{name}`; write the string {name:?} in its place"))
+}
+
+pub(super) fn count_fault(
+    node: &Map<String, Value>,
+    least: &str,
+    most: &str,
+    count: u64,
+    what: &str,
+    place: &Place<'_>,
+) -> Option<Fault> {
+    let bound = |keyword: &str| node.get(keyword).and_then(Value::as_u64);
+    let words = match (bound(least), bound(most)) {
+        (Some(least), Some(most)) if least == most && count != most => format!("exactly {least}"),
+        (Some(least), _) if count < least => format!("at least {least}"),
+        (_, Some(most)) if count > most => format!("at most {most}"),
+        _ => return None,
+    };
+    Some(Fault::bound(place, format!("has {}, must have {words}", amount(count, what))))
+}
+
+/// Whether a value is the tag that a schema wants. (A list of one is one, too.)
+pub(super) fn only_value(schema: &Map<String, Value>) -> Option<&Value> {
+    match (schema.get("const"), list(schema, "enum")) {
+        (Some(only), _) | (None, [only]) => Some(only),
+        _ => None,
+    }
+}

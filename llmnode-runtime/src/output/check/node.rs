@@ -1,0 +1,52 @@
+//! What one object of a schema says.
+
+use serde_json::{Map, Value};
+
+use super::super::schema::percent_decoded;
+
+/// The schema that a reference within the schema leads to.
+pub(crate) fn target<'s>(root: &'s Value, reference: &str) -> Option<&'s Value> {
+    let pointer = reference.strip_prefix('#')?;
+    root.pointer(pointer).or_else(|| root.pointer(&percent_decoded(pointer)?))
+}
+
+pub(crate) fn list<'s>(node: &'s Map<String, Value>, keyword: &str) -> &'s [Value] {
+    node.get(keyword).and_then(Value::as_array).map_or(&[], Vec::as_slice)
+}
+
+/// The members that have to be there.
+pub(super) fn required(node: &Map<String, Value>) -> impl Iterator<Item = &str> {
+    list(node, "required").iter().filter_map(Value::as_str)
+}
+
+pub(crate) fn properties(node: &Map<String, Value>) -> Option<&Map<String, Value>> {
+    node.get("properties")?.as_object()
+}
+
+/// The schema of a member; `None`: nothing is said of it.
+pub(crate) fn member_schema<'s>(node: &'s Map<String, Value>, name: &str) -> Option<&'s Value> {
+    let named = properties(node).and_then(|named| named.get(name));
+    let by_pattern = || {
+        let patterns = node.get("patternProperties")?.as_object()?;
+        patterns.iter().find(|(pattern, _)| matches(pattern, name)).map(|(_, schema)| schema)
+    };
+    let other = || node.get("additionalProperties").filter(|schema| **schema != Value::Bool(false));
+    named.or_else(by_pattern).or_else(other)
+}
+
+/// Whether members of which nothing is said are forbidden. Not so where they may be of a pattern, which is not matched.
+pub(super) fn is_closed(node: &Map<String, Value>) -> bool {
+    let patterns = node.get("patternProperties").and_then(Value::as_object);
+    node.get("additionalProperties") == Some(&Value::Bool(false))
+        && patterns.is_none_or(|patterns| patterns.keys().all(|pattern| is_known(pattern)))
+}
+
+/// The patterns that schemars writes for the keys of maps that are numbers.
+fn is_known(pattern: &str) -> bool {
+    matches!(pattern, r"^\d+$" | r"^-?\d+$")
+}
+
+fn matches(pattern: &str, name: &str) -> bool {
+    let digits = if pattern == r"^-?\d+$" { name.strip_prefix('-').unwrap_or(name) } else { name };
+    is_known(pattern) && !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit())
+}

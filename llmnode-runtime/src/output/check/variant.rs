@@ -1,0 +1,108 @@
+//! Enums as serde writes them by default: a variant without content is its name, one with content an object of one
+//! member, which has that name.
+
+use serde_json::{Map, Value};
+
+use super::fault::alone;
+use super::members::Members;
+use super::node::{is_closed, list, properties, required};
+use super::words::{kinds_of, several, shown, told, types};
+use super::{Check, Fault, Place};
+use crate::output::reader::Json;
+
+/// The variants of an enum.
+pub(super) struct Variants<'s> {
+    bare: Vec<&'s str>,
+    /// With content, and its schema.
+    full: Vec<(&'s str, &'s Value)>,
+}
+
+impl<'s> Variants<'s> {
+    /// The variants, if forms are those of an enum of which some variant has content. `null` beside them is no variant.
+    pub(super) fn of(forms: &[&'s Map<String, Value>]) -> Option<Variants<'s>> {
+        let mut all = Variants { bare: Vec::new(), full: Vec::new() };
+        for node in forms {
+            if let Some(variant) = with_content(node) {
+                all.full.push(variant);
+                continue;
+            }
+            let names = node.get("const").map(std::slice::from_ref).unwrap_or_else(|| list(node, "enum"));
+            let names: Option<Vec<&str>> = names.iter().map(Value::as_str).collect();
+            match names {
+                Some(names) if !names.is_empty() => all.bare.extend(names),
+                _ if kinds_of(node) == ["null"] => {}
+                _ => return None,
+            }
+        }
+        Some(all).filter(|all| !all.full.is_empty())
+    }
+
+    /// What is wrong with a value that is no variant; `None`: it is one by its name, and its content is wrong.
+    pub(super) fn fault(&self, check: &Check<'_>, value: &Json<'_>, place: &Place<'_>) -> Option<Fault> {
+        let message = match value {
+            Json::String(name) => match self.full.iter().find(|(full, _)| full == name) {
+                Some((name, content)) => {
+                    let sketch = sketch(check, content);
+                    format!("is {name:?}, which needs its content; write {{{name:?}: {sketch}}}")
+                }
+                None => return Some(self.unknown(format!("is {}", told(value)), name, place)),
+            },
+            Json::Object(members) => return self.object(members, place),
+            value => format!("is {}; write one of {}", told(value), self.all()),
+        };
+        Some(Fault::at(place, message))
+    }
+
+    fn object(&self, members: &Members<'_>, place: &Place<'_>) -> Option<Fault> {
+        let is_full = |name: &str| self.full.iter().any(|(full, _)| *full == name);
+        let given: Vec<String> =
+            members.iter().filter(|(name, _)| is_full(name)).map(|(name, _)| format!("`{name}`")).collect();
+        match (given.as_slice(), members) {
+            ([], [(name, _)]) if self.bare.contains(&&**name) => Some(alone(name, place)),
+            ([], [(name, _)]) => Some(self.unknown(format!("has no member `{}`", shown(name)), name, place)),
+            ([], _) => Some(Fault::at(
+                place,
+                format!("has no member that names a variant; write one of {}", self.all()),
+            )),
+            ([_], _) => None,
+            (several_given, _) => {
+                let given = several(several_given.iter().cloned(), " and ");
+                let message = format!("has {given}, of which it may have one; write the one that is meant");
+                Some(Fault::at(place, message))
+            }
+        }
+    }
+
+    fn unknown(&self, what: String, name: &str, place: &Place<'_>) -> Fault {
+        let names = self.bare.iter().copied().chain(self.full.iter().map(|(name, _)| *name));
+        let meant = crate::text::slip(&shown(name), names.take(100));
+        let hint = meant.map(|meant| format!(" (did you mean {meant:?}?)")).unwrap_or_default();
+        Fault::at(place, format!("{what}{hint}; write one of {}", self.all()))
+    }
+
+    fn all(&self) -> String {
+        let bare = self.bare.iter().map(|name| format!("{name:?}"));
+        several(bare.chain(self.full.iter().map(|(name, _)| format!("{{{name:?}: ..}}"))), ", ")
+    }
+}
+
+/// The name and the content of a variant that has some: the object that serde wraps it in.
+fn with_content(node: &Map<String, Value>) -> Option<(&str, &Value)> {
+    let mut named = properties(node)?.iter();
+    let (name, content) = named.next().filter(|_| named.next().is_none() && is_closed(node))?;
+    required(node).any(|required| required == name).then_some((name, content))
+}
+
+/// How content is written, short.
+fn sketch(check: &Check<'_>, content: &Value) -> String {
+    let leaves = check.leaves(content);
+    let [node] = leaves.as_slice() else { return "..".to_owned() };
+    match types(node).as_slice() {
+        ["object"] => {
+            let names = required(node).map(|name| format!("{name:?}: .."));
+            format!("{{{}}}", several(names, ", "))
+        }
+        ["array"] => "[..]".to_owned(),
+        _ => "..".to_owned(),
+    }
+}
