@@ -101,7 +101,7 @@ fn all_that_is_wrong_is_said_with_its_path() {
         [
             "items[0].n: is -1, must be at least 0",
             "items[1]: lacks the member `n`",
-            "items[2]: is 7, expected object",
+            "items[2]: is 7, expected object with `n`",
             "name: is null, expected string",
         ]
     );

@@ -182,7 +182,7 @@ fn errors_name_the_place_in_json_names_and_what_is_allowed() {
         ),
         (r#"{"planSteps": [], "labels": {"a": 300}}"#, "labels.a: is 300, must be at most 255"),
         (r#"So: {"planSteps": 1.5}"#, "planSteps: is 1.5, expected array"),
-        (r#"{"planSteps": [], "planSteps": []}"#, "duplicate field `planSteps`"),
+        (r#"{"planSteps": [], "planSteps": []}"#, "has the member `planSteps` twice; write it once"),
     ] {
         assert_eq!(of::<Plan>(text).unwrap_err(), said);
     }
@@ -206,7 +206,10 @@ fn what_ignoring_passes_over_and_reading_does_not() {
     }
     let deep = format!("{}1{}", "[".repeat(200), "]".repeat(200));
     assert!(of::<Value>(&deep).unwrap_err().contains("column 128: too deep: JSON may be nested 127 times"));
-    assert_eq!(of::<f64>(r#"{"value": 1e400}"#).unwrap_err(), "value: number out of range");
+    assert_eq!(
+        of::<f64>(r#"{"value": 1e400}"#).unwrap_err(),
+        "value: is 1e400, which is too large; must be within ±1.7976931348623157e308"
+    );
 }
 
 #[test]
@@ -405,21 +408,27 @@ proptest! {
     }
 }
 
+/// The first thing that is wrong with a text, and what the model is asked to do about it.
+fn asked<T: DeserializeOwned + JsonSchema + std::fmt::Debug + 'static>(text: &str) -> String {
+    let problems = read::<T>(text, &OutputSchema::of::<T>(), Effort::Repair).unwrap_err();
+    format!("{}; {}", problems[0], problems[0].ask)
+}
+
 #[test]
 fn an_answer_without_json_is_told_what_was_wanted() {
     let no_json = "no JSON in the answer; answer with one JSON value only: ";
-    assert_eq!(of::<Item>("I cannot.").unwrap_err(), format!("{no_json}an object with `name`, `count`"));
+    assert_eq!(asked::<Item>("I cannot."), format!("{no_json}an object with `name`, `count`"));
     assert_eq!(
-        of::<Vec<Item>>("I cannot.").unwrap_err(),
+        asked::<Vec<Item>>("I cannot."),
         format!("{no_json}{{\"value\": ..}} with a value of type array")
     );
     assert_eq!(
-        of::<Size>("I cannot.").unwrap_err(),
+        asked::<Size>("I cannot."),
         format!("{no_json}{{\"value\": ..}} with one of \"small\", \"large\"")
     );
     assert_eq!(
-        of::<Item>(" ").unwrap_err(),
+        asked::<Item>(" "),
         "the answer is empty; answer with one JSON value: an object with `name`, `count`"
     );
-    assert_eq!(of::<Value>("no").unwrap_err(), no_json.trim_end_matches(": "));
+    assert_eq!(asked::<Value>("no"), no_json.trim_end_matches(": "));
 }
