@@ -59,7 +59,7 @@ fn every_keyword_accepts_and_rejects() {
         ),
         (json!({"maxItems": 1}), json!([1]), json!([1, 2]), "has 2 items, must have at most 1"),
         (json!({"uniqueItems": true}), json!([1, 2]), json!([1, 2, 1.0]), "[2]: stands there twice"),
-        (json!({"minLength": 2}), json!("äö"), json!("ä"), "has 1 characters, must have at least 2"),
+        (json!({"minLength": 2}), json!("äö"), json!("ä"), "has 1 character, must have at least 2"),
         (json!({"minimum": 1}), json!(1), json!(0), "is 0, must be at least 1"),
         (json!({"maximum": 1.5}), json!(1.5), json!(2), "is 2, must be at most 1.5"),
         (json!({"exclusiveMinimum": 1}), json!(2), json!(1), "is 1, must be more than 1"),
