@@ -15,7 +15,8 @@ mod union;
 mod variant;
 pub(crate) mod words;
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
+use std::collections::HashMap;
 
 use serde_json::{Map, Value};
 
@@ -93,7 +94,15 @@ pub(crate) struct Check<'s> {
     brief: Cell<bool>,
     /// What is no fault, since something mends it.
     mends: Option<&'s Mends<'s>>,
+    known: RefCell<Known>,
 }
+
+/// What was found of unions, by the places in memory of forms and value, and whether the first fault was enough. Where
+/// unions nest, each form of one asks the same of the next.
+type Known = HashMap<(*const Value, *const (), bool), Vec<Fault>>;
+
+/// How much of it is kept.
+const KNOWN: usize = 4096;
 
 /// Whether something makes a value fit that does not; if not, what it has to say of it.
 pub(crate) type Mends<'m> = dyn Fn(&Value, &Json<'_>, &Place<'_>) -> Result<(), Option<Violation>> + 'm;
@@ -107,7 +116,15 @@ impl<'s> Check<'s> {
     ) -> Self {
         let parts = values.into_iter().map(parts).fold(0, u64::saturating_add);
         let work = Cell::new(WORK.saturating_add(parts.saturating_mul(WORK_OF_A_PART)));
-        Check { root, judge, work, exhausted: Cell::new(false), brief: Cell::new(false), mends: None }
+        Check {
+            root,
+            judge,
+            work,
+            exhausted: Cell::new(false),
+            brief: Cell::new(false),
+            mends: None,
+            known: RefCell::default(),
+        }
     }
 
     /// The same, which passes over what is mended.
@@ -135,6 +152,10 @@ impl<'s> Check<'s> {
         let brief = self.brief.replace(true);
         let found = self.apply(schema, value, &Place::WHOLE, 0);
         self.brief.set(brief);
+        if !brief && self.mends.is_none() {
+            // The value may be gone before the next one is looked at.
+            self.known.borrow_mut().clear();
+        }
         found.is_empty() && self.ends()
     }
 

@@ -7,14 +7,35 @@ use super::members::Members;
 use super::node::{list, member_schema, properties, target};
 use super::variant::Variants;
 use super::words::{expected, kinds_of, listed, several, told};
-use super::{Check, Fault, Judge, Place};
+use super::{Check, Fault, Judge, KNOWN, Place};
 use crate::output::reader::Json;
-
-/// References and unions that are followed to see what a form is.
-const HOPS: u8 = 16;
 
 impl<'s> Check<'s> {
     pub(super) fn union(
+        &self,
+        forms: &'s [Value],
+        alone: bool,
+        value: &Json<'_>,
+        place: &Place<'_>,
+        depth: u32,
+    ) -> Vec<Fault> {
+        if self.judge == Judge::Ends || *value == Json::Null {
+            return self.forms(forms, alone, value, place, depth);
+        }
+        let key = (forms.as_ptr(), std::ptr::from_ref(value).cast(), self.brief.get());
+        if let Some(known) = self.known.borrow().get(&key) {
+            return known.clone();
+        }
+        let found = self.forms(forms, alone, value, place, depth);
+        let mut known = self.known.borrow_mut();
+        if known.len() >= KNOWN {
+            known.clear();
+        }
+        known.insert(key, found.clone());
+        found
+    }
+
+    fn forms(
         &self,
         forms: &'s [Value],
         alone: bool,
@@ -121,23 +142,28 @@ impl<'s> Check<'s> {
         each.min().unwrap_or(0)
     }
 
-    /// The forms of a schema that are no unions themselves.
+    /// The forms of a schema that are no unions themselves, each once.
     pub(crate) fn leaves<'v>(&'v self, form: &'v Value) -> Vec<&'v Map<String, Value>> {
-        self.leaves_within(form, HOPS)
-    }
-
-    fn leaves_within<'v>(&'v self, form: &'v Value, hops: u8) -> Vec<&'v Map<String, Value>> {
-        let Some(node) = form.as_object() else { return Vec::new() };
-        if hops == 0 {
-            return Vec::new();
-        }
-        if let Some(schema) = node.get("$ref").and_then(Value::as_str).and_then(|to| target(self.root, to)) {
-            return self.leaves_within(schema, hops - 1);
-        }
-        let inner = ["anyOf", "oneOf"].into_iter().flat_map(|keyword| list(node, keyword));
-        let mut leaves: Vec<_> = inner.flat_map(|form| self.leaves_within(form, hops - 1)).collect();
-        if leaves.is_empty() {
-            leaves.push(node);
+        let (mut leaves, mut open, mut seen) = (Vec::new(), vec![form], Vec::new());
+        while let Some(node) = open.pop() {
+            let Some(node) = node.as_object() else { continue };
+            let to = node.get("$ref").and_then(Value::as_str).and_then(|to| target(self.root, to));
+            let inner = ["anyOf", "oneOf"].into_iter().flat_map(|keyword| list(node, keyword));
+            if let Some(schema) = to {
+                // One that leads to itself says nothing more.
+                if !seen.iter().any(|known| std::ptr::eq(*known, schema)) {
+                    seen.push(schema);
+                    open.push(schema);
+                }
+                continue;
+            }
+            let length = open.len();
+            open.extend(inner);
+            // In their order: the last one is looked at first.
+            open[length..].reverse();
+            if open.len() == length {
+                leaves.push(node);
+            }
         }
         leaves
     }

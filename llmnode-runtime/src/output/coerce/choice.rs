@@ -11,9 +11,9 @@ use crate::flag::Coercion;
 /// Signs that cross a name out.
 const CROSSES: [char; 11] = ['✗', '✘', '✖', '✕', '❌', '❎', '🚫', '⛔', '≠', '☐', '×'];
 
-impl Fitter<'_, '_> {
+impl<'t> Fitter<'_, '_, 't> {
     /// A value for a schema that lists what it may be.
-    pub(super) fn choice<'t>(
+    pub(super) fn choice(
         &self,
         node: &Map<String, Value>,
         value: &Json<'t>,
@@ -22,7 +22,7 @@ impl Fitter<'_, '_> {
     ) -> Fit<'t> {
         let allowed = node.get("const").map(std::slice::from_ref).unwrap_or_else(|| list(node, "enum"));
         if let (Json::Array(items), true) = (value, at.tries(Tried::Shape)) {
-            return self.single(&Value::Object(node.clone()), items, place, at);
+            return self.single(node, items, place, at, |item, at| self.choice(node, item, place, at));
         }
         if !at.tries(Tried::Direct) {
             return misfit();
@@ -62,7 +62,7 @@ impl Fitter<'_, '_> {
     }
 
     /// The string or Boolean that a text names.
-    fn name<'t>(&self, allowed: &[Value], text: &str, place: &Place<'_>) -> Fit<'t> {
+    fn name(&self, allowed: &[Value], text: &str, place: &Place<'_>) -> Fit<'t> {
         let names: Vec<&Value> = allowed.iter().filter(|one| one.is_string() || one.is_boolean()).collect();
         let words: Vec<&str> = names
             .iter()

@@ -1,5 +1,8 @@
 //! How one value is made to fit one part of a schema.
 
+use std::cell::RefCell;
+use std::collections::HashMap;
+
 use serde_json::{Map, Value};
 
 use super::super::check::{Check, Place, list, target, words::told, words::types};
@@ -17,14 +20,14 @@ const SHAPES: u8 = 2;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct At {
     deep: u32,
-    shapes: u8,
-    tried: Tried,
+    pub(super) shapes: u8,
+    pub(super) tried: Tried,
     /// The value is one of an enum: what is no variant is not made the content of one.
     variant: bool,
 }
 
 /// What is tried to make a value fit.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Tried {
     /// To leave it where it is; and if that fails, to put something around it or take it off.
     All,
@@ -108,18 +111,22 @@ pub(super) fn misfit<'t>() -> Fit<'t> {
     Err(Misfit(None))
 }
 
-/// Makes values fit. Its check counts the work.
-#[derive(Clone, Copy)]
-pub(super) struct Fitter<'c, 's> {
+/// Makes values of one tree fit. Its check counts the work.
+pub(super) struct Fitter<'c, 's, 't> {
     pub(super) check: &'c Check<'s>,
+    /// What came of unions: where they nest, each form of one asks the same of the next.
+    pub(super) known: RefCell<HashMap<Asked, Fit<'t>>>,
 }
 
-impl<'c, 's> Fitter<'c, 's> {
+/// What is asked of a union: its own place in memory and that of the value, and what may be tried.
+pub(super) type Asked = (*const Value, *const (), u8, Tried);
+
+impl<'c, 's, 't> Fitter<'c, 's, 't> {
     pub(super) fn new(check: &'c Check<'s>) -> Self {
-        Fitter { check }
+        Fitter { check, known: RefCell::default() }
     }
 
-    pub(super) fn fit<'t>(&self, schema: &Value, value: &Json<'t>, place: &Place<'_>, at: At) -> Fit<'t> {
+    pub(super) fn fit(&self, schema: &Value, value: &Json<'t>, place: &Place<'_>, at: At) -> Fit<'t> {
         if at.deep > DEEPEST || !self.check.spend(1, 0) {
             return misfit();
         }
@@ -150,12 +157,12 @@ impl<'c, 's> Fitter<'c, 's> {
     }
 
     /// A value that is not changed, whatever it is.
-    pub(super) fn as_it_is<'t>(&self, schema: &Value, value: &Json<'t>) -> Fit<'t> {
+    pub(super) fn as_it_is(&self, schema: &Value, value: &Json<'t>) -> Fit<'t> {
         if self.check.fits(schema, value) { Ok(None) } else { misfit() }
     }
 
     /// A value for a schema of one type.
-    pub(super) fn kind<'t>(
+    pub(super) fn kind(
         &self,
         kind: &str,
         node: &Map<String, Value>,
@@ -163,6 +170,9 @@ impl<'c, 's> Fitter<'c, 's> {
         place: &Place<'_>,
         at: At,
     ) -> Fit<'t> {
+        if !self.check.spend(1, 0) {
+            return misfit();
+        }
         if at.tries(Tried::Direct) {
             let direct = match (kind, value) {
                 ("object", Json::Object(members)) => self.object(node, members, place, at),
@@ -184,7 +194,7 @@ impl<'c, 's> Fitter<'c, 's> {
         };
         let taken = match value {
             Json::Array(items) if kind != "array" => {
-                self.single(&Value::Object(node.clone()), items, place, at)
+                self.single(node, items, place, at, |item, at| self.kind(kind, node, item, place, at))
             }
             _ => misfit(),
         };

@@ -8,8 +8,8 @@ use super::Misfit;
 use super::fit::{At, Changed, Fit, Fitter, Tier, misfit};
 use crate::flag::Coercion;
 
-impl Fitter<'_, '_> {
-    pub(super) fn array<'t>(
+impl<'t> Fitter<'_, '_, 't> {
+    pub(super) fn array(
         &self,
         node: &Map<String, Value>,
         items: &[Json<'t>],
@@ -40,7 +40,7 @@ impl Fitter<'_, '_> {
     }
 
     /// One value where a list is wanted.
-    pub(super) fn one_for_list<'t>(
+    pub(super) fn one_for_list(
         &self,
         node: &Map<String, Value>,
         value: &Json<'t>,
@@ -62,19 +62,20 @@ impl Fitter<'_, '_> {
         }))
     }
 
-    /// A list of one where its value is wanted.
-    pub(super) fn single<'t>(
+    /// A list of one where its value is wanted; `fit` makes that fit.
+    pub(super) fn single(
         &self,
-        schema: &Value,
+        node: &Map<String, Value>,
         items: &[Json<'t>],
         place: &Place<'_>,
         at: At,
+        fit: impl Fn(&Json<'t>, At) -> Fit<'t>,
     ) -> Fit<'t> {
         let [item] = items else { return misfit() };
-        if !self.knows_all(schema, item) {
+        if !self.knows_all_in(&[node], item) {
             return misfit();
         }
-        Ok(Some(match self.fit(schema, item, place, at.shaped())? {
+        Ok(Some(match fit(item, at.shaped())? {
             None => Changed::new(item.clone(), Coercion::Single, place, Tier::Shape),
             Some(inner) => {
                 let json = inner.json.clone();

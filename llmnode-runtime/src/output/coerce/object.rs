@@ -12,8 +12,8 @@ use crate::flag::Coercion;
 
 type Members<'t> = [(Cow<'t, str>, Json<'t>)];
 
-impl Fitter<'_, '_> {
-    pub(super) fn object<'t>(
+impl<'t> Fitter<'_, '_, 't> {
+    pub(super) fn object(
         &self,
         node: &Map<String, Value>,
         members: &Members<'t>,
@@ -58,7 +58,7 @@ impl Fitter<'_, '_> {
     }
 
     /// A value that is not the object, but what its only member holds.
-    pub(super) fn bare_member<'t>(
+    pub(super) fn bare_member(
         &self,
         node: &Map<String, Value>,
         value: &Json<'t>,
@@ -88,10 +88,14 @@ impl Fitter<'_, '_> {
     /// Whether a schema has a name for each member of an object: one that knows some of them only would lose the rest,
     /// which serde passes over.
     pub(super) fn knows_all(&self, schema: &Value, value: &Json<'_>) -> bool {
+        !matches!(value, Json::Object(_)) || self.knows_all_in(&self.check.leaves(schema), value)
+    }
+
+    /// The same for one of these forms.
+    pub(super) fn knows_all_in(&self, leaves: &[&Map<String, Value>], value: &Json<'_>) -> bool {
         let Json::Object(members) = value else { return true };
         let knows =
             |node: &Map<String, Value>| members.iter().all(|(name, _)| member_schema(node, name).is_some());
-        let leaves = self.check.leaves(schema);
         // Items of a list, of which this may be the only one.
         let items =
             leaves.iter().filter_map(|node| node.get("items")).flat_map(|items| self.check.leaves(items));

@@ -8,9 +8,9 @@ use super::choice::{Named, named};
 use super::fit::{Changed, Fit, Fitter, Tier, misfit, two};
 use crate::flag::Coercion;
 
-impl Fitter<'_, '_> {
+impl<'t> Fitter<'_, '_, 't> {
     /// A scalar of another kind.
-    pub(super) fn scalar<'t>(&self, kind: &str, value: &Json<'t>, place: &Place<'_>) -> Fit<'t> {
+    pub(super) fn scalar(&self, kind: &str, value: &Json<'t>, place: &Place<'_>) -> Fit<'t> {
         let changed = |json, coercion, tier| Ok(Some(Changed::new(json, coercion, place, tier)));
         match (kind, value) {
             ("integer", Json::Number(digits)) => {

@@ -7,8 +7,11 @@ use super::super::reader::Json;
 use super::Misfit;
 use super::fit::{At, Changed, Fit, Fitter, Tried, only};
 
-impl Fitter<'_, '_> {
-    pub(super) fn union<'t>(
+/// Of how many unions it is kept what came of them.
+const KNOWN: usize = 1024;
+
+impl<'t> Fitter<'_, '_, 't> {
+    pub(super) fn union(
         &self,
         forms: &[&Value],
         whole: &Value,
@@ -16,6 +19,22 @@ impl Fitter<'_, '_> {
         place: &Place<'_>,
         at: At,
     ) -> Fit<'t> {
+        let memory = std::ptr::from_ref(value).cast();
+        let asked = (std::ptr::from_ref(whole), memory, at.shapes, at.tried);
+        let here = place.path();
+        if let Some(known) = self.known.borrow().get(&asked) {
+            return moved(known.clone(), "", &here);
+        }
+        let fit = self.forms(forms, whole, value, place, at);
+        let mut known = self.known.borrow_mut();
+        if known.len() >= KNOWN {
+            known.clear();
+        }
+        known.insert(asked, moved(fit.clone(), &here, ""));
+        fit
+    }
+
+    fn forms(&self, forms: &[&Value], whole: &Value, value: &Json<'t>, place: &Place<'_>, at: At) -> Fit<'t> {
         if self.check.fits(whole, value) {
             return Ok(None);
         }
@@ -24,7 +43,7 @@ impl Fitter<'_, '_> {
     }
 
     /// A schema of several types is a union of them.
-    pub(super) fn kinds<'t>(
+    pub(super) fn kinds(
         &self,
         kinds: &[&str],
         node: &Map<String, Value>,
@@ -32,17 +51,13 @@ impl Fitter<'_, '_> {
         place: &Place<'_>,
         at: At,
     ) -> Fit<'t> {
-        let of_kind = |kind: &str, at: At| {
-            let mut node = node.clone();
-            node.insert("type".to_owned(), Value::String(kind.to_owned()));
-            self.kind(kind, &node, value, place, at)
-        };
+        let of_kind = |kind: &str, at: At| self.kind(kind, node, value, place, at);
         self.nearest(place, at, |at| kinds.iter().map(|kind| of_kind(kind, at)).collect())
     }
 
     /// The one value among those that the forms come to: something is put around it or taken off only if nothing else
     /// makes it fit.
-    fn nearest<'t>(&self, place: &Place<'_>, at: At, forms: impl Fn(At) -> Vec<Fit<'t>>) -> Fit<'t> {
+    fn nearest(&self, place: &Place<'_>, at: At, forms: impl Fn(At) -> Vec<Fit<'t>>) -> Fit<'t> {
         let at = at.here();
         if !at.tries_all() {
             return nearest(forms(at), place);
@@ -51,6 +66,26 @@ impl Fitter<'_, '_> {
             Err(Misfit(None)) => nearest(forms(at.trying(Tried::Shape)), place),
             found => found,
         }
+    }
+}
+
+/// What came of a value at one place, as it is told of another.
+fn moved<'t>(fit: Fit<'t>, from: &str, to: &str) -> Fit<'t> {
+    let path = |path: &str| {
+        let inner = path.strip_prefix(from).unwrap_or(path).trim_start_matches('.');
+        let dot = if to.is_empty() || inner.is_empty() || inner.starts_with('[') { "" } else { "." };
+        format!("{to}{dot}{inner}")
+    };
+    match fit {
+        Ok(None) => Ok(None),
+        Ok(Some(mut changed)) => {
+            changed.changes.iter_mut().for_each(|change| change.path = path(&change.path));
+            Ok(Some(changed))
+        }
+        Err(Misfit(why)) => Err(Misfit(why.map(|mut why| {
+            why.path = path(&why.path);
+            why
+        }))),
     }
 }
 

@@ -1,0 +1,36 @@
+//! Types that nest in themselves, of which each level could be of several forms.
+#![allow(clippy::unwrap_used, reason = "tests")]
+#![allow(dead_code, reason = "the types are only read")]
+
+use llmnode::{Coercion, Flag, Reader, llm_output};
+
+#[llm_output]
+#[derive(Debug)]
+#[serde(untagged)]
+enum Nest {
+    Two { a: Box<Nest> },
+    Three { a: Option<Vec<Nest>>, b: Option<u8> },
+    List(Vec<Nest>),
+    Number(u8),
+}
+
+fn deep(levels: usize, inmost: &str) -> String {
+    format!("{}{inmost}{}", "[".repeat(levels), "]".repeat(levels))
+}
+
+#[test]
+fn unions_within_unions_are_looked_at_once_a_place() {
+    let place = "[0]".repeat(12);
+    for coerce in [false, true] {
+        let error = Reader::new().coerce(coerce).read::<Nest>(&deep(12, "\"x\"")).unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            format!(
+                "{place}: is \"x\", expected object with `a` or object with any of `a`, `b` or array or integer from 0 to 255"
+            )
+        );
+    }
+    let read = Reader::new().coerce(true).read::<Nest>(&deep(12, "\"7\"")).unwrap();
+    let [note] = read.notes.as_slice() else { panic!("{:?}", read.notes) };
+    assert_eq!((note.flag, note.place.as_str()), (Flag::Coerced(Coercion::NumberFromString), place.as_str()));
+}
