@@ -111,7 +111,6 @@ fn told(error: &ReadError, schema: Option<&OutputSchema>) -> Violation {
     };
     Violation { ask, ..Violation::new("", error.to_string()) }
 }
-}
 
 /// What is wrong with JSON that is passed over without an error, but not read: half a character in a string, say.
 fn flawed(text: &str, found: &Found<'_>) -> Option<Vec<Violation>> {

@@ -218,7 +218,7 @@ pub(in crate::output) fn told(
     misfit: Misfit,
     unmended: Option<Unmended>,
 ) -> Vec<Violation> {
-    let ask = plain.first().map_or("", |first| first.ask);
+    let ask = plain.first().map(|first| first.ask.clone()).unwrap_or_default();
     let mut told = match unmended {
         Some(Unmended { all, left }) => {
             let others = plain.iter().filter(|one| !all.iter().any(|known| is_same(one, known)));

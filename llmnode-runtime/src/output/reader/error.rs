@@ -72,34 +72,22 @@ impl fmt::Display for ReadError {
             ReadError::Syntax { at, what, excerpt } => {
                 write!(f, "invalid JSON at {at}: {what}, near `{excerpt}`")
             }
-            ReadError::GoesOn { at } => write!(
-                f,
-                "the text at {at} follows the JSON as if that went on"
-            ),
-            ReadError::Part { at } => write!(
-                f,
-                "the JSON at {at} seems to be a part of more, which is no JSON"
-            ),
-            ReadError::Code { at } => write!(
-                f,
-                "the JSON at {at} stands within code"
-            ),
-            ReadError::Words { at } => write!(
-                f,
-                "the words in braces at {at} are not taken for JSON"
-            ),
-            ReadError::Mention { at } => write!(
-                f,
-                "the empty value at {at} among other text is not taken for the answer"
-            ),
-            ReadError::Thinking { at } => write!(
-                f,
-                "the thinking that begins at {at} never ends, so there is no answer"
-            ),
+            ReadError::GoesOn { at } => write!(f, "the text at {at} follows the JSON as if that went on"),
+            ReadError::Part { at } => {
+                write!(f, "the JSON at {at} seems to be a part of more, which is no JSON")
+            }
+            ReadError::Code { at } => write!(f, "the JSON at {at} stands within code"),
+            ReadError::Words { at } => write!(f, "the words in braces at {at} are not taken for JSON"),
+            ReadError::Mention { at } => {
+                write!(f, "the empty value at {at} among other text is not taken for the answer")
+            }
+            ReadError::Thinking { at } => {
+                write!(f, "the thinking that begins at {at} never ends, so there is no answer")
+            }
             ReadError::NotWhole => f.write_str("the answer is not whole JSON"),
-            ReadError::Tangled => f.write_str(
-                "too many brackets and quotation marks to tell where JSON begins",
-            ),
+            ReadError::Tangled => {
+                f.write_str("too many brackets and quotation marks to tell where JSON begins")
+            }
             ReadError::TooLong => f.write_str(
                 "the answer is no JSON as it stands, and too long to look for JSON in it (over 16 MiB)",
             ),
