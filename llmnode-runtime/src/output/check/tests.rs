@@ -128,7 +128,7 @@ fn what_takes_too_long_is_no_pass() {
         {"properties": {"a": {"$ref": "#"}}, "required": ["c"]},
     ]});
     let deep = (0..100).fold(json!({}), |inner, _| json!({"a": inner}));
-    assert!(said(&node, &deep)[0].contains("to be checked"));
+    assert!(!said(&node, &deep)[0].contains("to be checked"), "each union is looked at once a place");
     let long = json!((0..10_000).collect::<Vec<_>>());
     assert!(said(&json!({"uniqueItems": true}), &long)[0].contains("to be checked"));
 }
