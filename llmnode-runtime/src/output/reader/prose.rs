@@ -31,10 +31,10 @@ pub(super) fn search<'t>(
         }
         // A word in brackets is never an answer.
         if let Some(end) = word_in_brackets(text, begin).filter(|_| search.wanted.repaired) {
-            (at, index_end) = (end, Some(end));
+            at = end;
             continue;
         }
-        // Also what stands behind one: `list[0][1]`, `[the docs][1]`.
+        // Also what stands behind one: `list[0][1]`.
         let indexed = index_end == Some(begin) || is_index(&text[part.start..begin], &text[begin..]);
         if let Some(end) = json_end(search, text, begin)? {
             at = end;

@@ -7,7 +7,7 @@ pub(super) fn is_before(before: &str) -> bool {
 
 /// `let x = `, `opts=`
 fn is_assigned(before: &str) -> bool {
-    before.trim_end_matches(' ').strip_suffix('=').is_some_and(|name| {
+    before.trim_end().strip_suffix('=').is_some_and(|name| {
         let name = name.strip_suffix(':').unwrap_or(name).trim_end_matches(' ');
         name.ends_with(|c: char| c.is_alphanumeric() || matches!(c, '_' | ')' | ']'))
     })

@@ -35,7 +35,7 @@ impl<'t> Scan<'t, '_> {
             "undefined" => {
                 return self.wrong(start, "JSON has no `undefined`; write `null`, or leave it out");
             }
-            text if is_nearly_literal(text) => {
+            text if is_nearly_literal(text) || is_cut(text) => {
                 return self.wrong(
                     start,
                     "a literal or a string; write `null`, `true` or `false`, or put a string in quotes",
@@ -218,6 +218,13 @@ pub(in super::super) fn word_in_brackets(text: &str, begin: usize) -> Option<usi
 fn is_nearly_literal(word: &str) -> bool {
     let words = ["null", "true", "false", "none", "nil", "nan", "inf", "infinity", "undefined"];
     words.iter().any(|literal| word.eq_ignore_ascii_case(literal))
+}
+
+/// Whether it is the beginning of a literal: `tru`.
+fn is_cut(word: &str) -> bool {
+    const FEW: usize = 3;
+    let word = word.to_ascii_lowercase();
+    word.len() >= FEW && ["null", "true", "false"].iter().any(|literal| literal.starts_with(&word))
 }
 
 fn is_prefixed(text: &str) -> bool {

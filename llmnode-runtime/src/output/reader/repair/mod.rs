@@ -49,18 +49,31 @@ impl Parsed<'_> {
 
     /// Whether it is an object in which nothing but words stands, keys and values without quotes.
     pub(super) fn is_words(&self) -> bool {
-        let is_word = |value: &Json<'_>| matches!(value, Json::String(_));
-        let all_are = |repair, members: &[_]| self.repairs.times(repair) == members.len();
-        matches!(&self.json, Json::Object(members) if !members.is_empty()
-            && members.iter().all(|it| is_word(&it.1))
-            && all_are(Repair::BareKey, members)
-            && all_are(Repair::BareString, members))
+        let (mut keys, mut words) = (0, 0);
+        matches!(self.json, Json::Object(_))
+            && counts(&self.json, &mut keys, &mut words)
+            && keys == self.repairs.times(Repair::BareKey)
+            && words == self.repairs.times(Repair::BareString)
     }
 
     /// Whether the text is JSON as it stands. JSON may have a key twice.
     pub(super) fn is_strict(&self) -> bool {
         self.repairs.none_but_duplicates()
     }
+}
+
+/// Counts the keys and strings of a value; `false` if there is something else in it, or nothing.
+fn counts(json: &Json<'_>, keys: &mut usize, words: &mut usize) -> bool {
+    match json {
+        Json::String(_) => *words += 1,
+        Json::Array(items) => return !items.is_empty() && items.iter().all(|item| counts(item, keys, words)),
+        Json::Object(members) => {
+            *keys += members.len();
+            return !members.is_empty() && members.iter().all(|(_, value)| counts(value, keys, words));
+        }
+        Json::Null | Json::Bool(_) | Json::Number(_) => return false,
+    }
+    true
 }
 
 /// Reads the list or object that begins at `begin`, up to its end or that of the text.

@@ -16,6 +16,7 @@ fn json_within_code_is_no_answer() {
         "let x = {\"a\": 1};",
         "```python\nx = {'a': 1}\nprint(x)\n```",
         "x := {\"a\": 1}",
+        "type X =\n{\n  name: string\n}",
         "foo({\"a\": 1}, 2)",
         "I call foo(2, {\"a\": 1}) now.",
         "cb1(cb2({\"a\": 1}));",
@@ -47,6 +48,7 @@ fn an_index_is_no_list() {
     for text in ["`body['string']` is empty", "$[\"a\"]", "f(x)[0]", "a[0][1]"] {
         assert!(value(text).unwrap_err().contains("no JSON in the answer"), "{text}");
     }
+    assert_eq!(value("[TOOL_CALLS][{\"a\": 1}]"), Ok(json!([{"a": 1}])));
     assert!(value("[1][2]").unwrap_err().starts_with("two different JSON values"));
 }
 
@@ -57,6 +59,7 @@ fn words_in_braces_are_an_object_only_on_lines_of_their_own() {
         "body {color: red}",
         "function f() {return: x}",
         "I mean {a: b, c: d} here.",
+        "Use the type {name: string, tags: [string], at: {city: string}}",
         "rollback: {registry: Registry, snapshot: EntitySnapshot}",
     ] {
         assert!(value(text).unwrap_err().contains("the words in braces at line 1"), "{text}");

@@ -54,7 +54,7 @@ fn a_bare_string_that_may_go_on_behind_its_comma_or_line_is_refused() {
 
 #[test]
 fn a_bare_word_that_may_be_a_literal_is_refused() {
-    for word in ["none", "nil", "NONE", "tRue", "UNDEFINED", "Nan"] {
+    for word in ["none", "nil", "NONE", "tRue", "UNDEFINED", "Nan", "tru", "Fals", "nul"] {
         assert!(error(&format!("{{\"a\": {word}}}")).contains("column 7: "), "{word}");
     }
 }
