@@ -115,6 +115,16 @@ fn a_line_comment_that_hides_a_member_is_refused() {
 }
 
 #[test]
+fn a_comment_that_never_ends_is_passed_over_where_nothing_of_json_stands_in_it() {
+    assert_eq!(value("{\"a\": 1} /* more"), Ok(json!({"a": 1})));
+    assert_eq!(value("{\"a\": \"b\" /* more"), Ok(json!({"a": "b"})));
+    for text in ["{\"a\": 1 /* \"b\": 2}", "{\"a\": 1, /* b: [2]", "{\"a\": 1 /* one\n}"] {
+        let error = value(text).unwrap_err();
+        assert!(error.contains("a comment in which a member seems to stand"), "{text}: {error}");
+    }
+}
+
+#[test]
 fn what_is_missing_is_read_only_where_nothing_else_is_guessed() {
     for text in [
         "{\"a\": 1 \"b\": 2}",
