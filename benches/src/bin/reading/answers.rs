@@ -20,9 +20,20 @@ const REPAIR: f64 = 40.0;
 /// A row of a table.
 struct Row {
     name: &'static str,
+    /// 0 for none.
     target: f64,
     /// One for each size.
     cells: Vec<Cell>,
+}
+
+impl Row {
+    /// The target, and whether the least of the figures meets it.
+    fn met(&self, least: f64) -> String {
+        match self.target {
+            0.0 => " | ".to_owned(),
+            target => format!("≥ {target} | {}", yes_or_no(least >= target)),
+        }
+    }
 }
 
 /// A text, read in several ways; none of those that came to no value, or to another one.
@@ -70,15 +81,11 @@ pub fn beside_serde(rounds: usize) {
             cells.push(format!("{:.2} ({ours:.0} MB/s)", ours / serde));
             least = least.min(ours / serde);
         }
-        let (target, met) = match row.target {
-            0.0 => Default::default(),
-            target => (format!("≥ {target}"), yes_or_no(least >= target)),
-        };
-        println!("| {} | {} | {target} | {met} |", row.name, cells.join(" | "));
+        println!("| {} | {} | {} |", row.name, cells.join(" | "), row.met(least));
     }
 }
 
-/// What stands in the table beside serde_json. A target is a share of its speed, 0 for none.
+/// What stands in the table beside serde_json. A target is a share of its speed.
 fn well_formed() -> Vec<Row> {
     let plain = |report: &Report| report.value().to_string();
     let whole = |report: Report, json: String| sample(json.clone(), json, report);
@@ -169,8 +176,8 @@ pub fn beside_repairers(rounds: usize) {
             *column = cell(speeds.iter().map(|speeds| speeds[way]));
         }
         let ours = speeds.iter().flat_map(|speeds| speeds.iter().take(2));
-        let met = ours.into_iter().all(|speed| speed.is_some_and(|speed| speed >= row.target));
-        println!("| {} | {} | ≥ {} | {} |", row.name, columns.join(" | "), row.target, yes_or_no(met));
+        let least = ours.map(|speed| speed.unwrap_or(0.0)).fold(f64::INFINITY, f64::min);
+        println!("| {} | {} | {} |", row.name, columns.join(" | "), row.met(least));
     }
 }
 
@@ -229,7 +236,7 @@ fn coercion() -> Row {
         Cell { bytes: text.len(), ways: vec![way(&text, &report, read)] }
     };
     let name = "coercion: `\"3\"`, `\"true\"`, `\" red \"`, one for a list";
-    Row { name, target: REPAIR, cells: SIZES.map(cell).into() }
+    Row { name, target: 0.0, cells: SIZES.map(cell).into() }
 }
 
 /// One way of reading, if it comes to the value that was written.
