@@ -172,7 +172,7 @@ async fn a_word_among_words_is_an_answer_where_only_a_name_is_wanted() {
     }
     let run = Run::new(ScriptedModel::new().reply("That is not true."));
     let told = run.call(&IsEven { n: 4 }).retries(0).await.unwrap_err().to_string();
-    assert!(told.contains("no value is named as the answer; answer with the value alone"), "{told}");
+    assert!(told.contains("no value is named as the answer"), "{told}");
     let run = Run::new(ScriptedModel::new().reply("I would say it is Sad."));
     let report = run.call(&HowIsIt).report().await.unwrap();
     assert_eq!(

@@ -127,7 +127,7 @@ fn what_was_meant_is_said_with_what_is_wrong() {
         said::<Config>(r#"{"unitPrice": 1, "retris": 1, "code": 7}"#),
         [
             "has `unitPrice`, which must be written `unit_price`",
-            r#"has no member `retris` (did you mean "retries"?); allowed: "unit_price", "retries", "code""#,
+            r#"has the member `retris`, which is not allowed (did you mean "retries"?); allowed: "unit_price", "retries", "code""#,
             "code: is 7, expected string of 2 to 4 characters",
         ]
     );
@@ -169,15 +169,21 @@ fn a_variant_is_told_how_it_is_written() {
             r#"{"Move": {"to": "A", "speed": 1}, "Say": "x"}"#,
             "has `Move` and `Say`, of which it may have one; write the one that is meant".to_owned(),
         ),
-        (r#"{"Move": {"to": "A", "speed": 1}, "x": 1}"#, r#"has no member `x`; allowed: "Move""#.to_owned()),
+        (
+            r#"{"Move": {"to": "A", "speed": 1}, "x": 1}"#,
+            r#"has the member `x`, which is not allowed; allowed: "Move""#.to_owned(),
+        ),
         (
             r#"{"Move": {"to": "A", "speed": "1"}}"#,
             "Move.speed: is \"1\", expected integer from 0 to 255".to_owned(),
         ),
         (r#""look""#, format!(r#"is "look" (did you mean "Look"?); {all}"#)),
-        (r#"{"move": {}}"#, format!(r#"has no member `move` (did you mean "Move"?); {all}"#)),
+        (r#"{"move": {}}"#, format!(r#"has the member `move` (did you mean "Move"?); {all}"#)),
         (r#""Jump""#, format!(r#"is "Jump"; {all}"#)),
-        (r#"{"type": "Move", "to": "A"}"#, format!("has no member that names a variant; {all}")),
+        (
+            r#"{"type": "Move", "to": "A"}"#,
+            format!("is an object with none of the names that it may have; {all}"),
+        ),
         ("7", format!("is 7; {all}")),
     ] {
         assert_eq!(said::<Act>(text), [message], "{text}");
@@ -277,6 +283,12 @@ fn what_is_no_variant_is_not_made_the_content_of_one() {
 #[llm_node(prompt = "How many?", output = u8)]
 struct Count;
 
+#[llm_node(prompt = "What now?", output = Act)]
+struct Decide;
+
+#[llm_node(prompt = "Paid?", output = Status, coerce)]
+struct Judge;
+
 async fn told<N: Exec<()>>(node: &N, answer: &str, good: &str) -> String {
     let model = ScriptedModel::new().reply(answer).reply(good);
     Run::new(model.clone()).call(node).retries(1).await.unwrap();
@@ -286,17 +298,13 @@ async fn told<N: Exec<()>>(node: &N, answer: &str, good: &str) -> String {
 #[tokio::test]
 async fn the_reader_states_facts_and_the_node_asks_for_what_is_missing() {
     for (answer, fact, ask) in [
-        (
-            "{}",
-            "is an object, expected integer from 0 to 255",
-            "; answer as {\"value\": ..} with that one member",
-        ),
+        ("{}", "is an object, expected integer from 0 to 255", "; write the whole answer as {\"value\": ..}"),
         (
             "[1] or [2]",
             "two different JSON values, at line 1 column 1 and at line 1 column 8",
             "; answer with one JSON value only",
         ),
-        ("300", "is 300, must be at most 255", "; answer as {\"value\": ..} with that one member"),
+        ("300", "is 300, must be at most 255", "; write the whole answer as {\"value\": ..}"),
         ("{\"value\": 300}", "value: is 300, must be at most 255", ""),
     ] {
         assert_eq!(Reader::new().read::<u8>(answer).unwrap_err().to_string(), fact);
@@ -307,4 +315,31 @@ async fn the_reader_states_facts_and_the_node_asks_for_what_is_missing() {
             )
         );
     }
+}
+
+#[tokio::test]
+async fn what_is_asked_of_the_whole_answer_is_not_asked_at_a_place_in_it() {
+    assert_eq!(
+        told(&Decide, r#"{"Say": 4}"#, r#"{"value": "Wait"}"#).await,
+        "That answer was not accepted:\n- write the whole answer as {\"value\": ..}\n- Say: is 4, expected string\n\
+         Answer again in full, with this corrected."
+    );
+}
+
+#[tokio::test]
+async fn an_answer_without_json_is_told_the_variants_also_where_coercion_found_no_name() {
+    let said = told(&Decide, "I wait.", r#"{"value": "Wait"}"#).await;
+    let all = r#"{"value": ..} with one of "Wait", "Look", {"Move": ..}, {"Say": ..}, {"Pick": ..}"#;
+    assert!(
+        said.contains(&format!("no JSON in the answer; answer with one JSON value only: {all}\n")),
+        "{said}"
+    );
+    let said = told(&Judge, "The bill has been settled.", r#"{"value": "Paid"}"#).await;
+    let all = r#"{"value": ..} with one of "Paid", "Open", "Cancelled""#;
+    assert!(
+        said.contains(&format!("no value is named as the answer; answer with one JSON value only: {all}\n")),
+        "{said}"
+    );
+    let said = told(&Judge, r#"{"status": "Paid"}"#, r#"{"value": "Paid"}"#).await;
+    assert!(said.contains("is an object, which is not allowed; allowed: \"Paid\","), "{said}");
 }

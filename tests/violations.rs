@@ -119,7 +119,7 @@ fn what_serde_takes_is_taken_whatever_else_the_schema_says() {
     let map = Reader::new().read::<HashMap<u8, bool>>(r#"{"7": true}"#).unwrap();
     assert!(map.value[&7]);
     assert_eq!(said::<BTreeMap<u8, bool>>(r#"{"7": 1}"#), ["7: is 1, expected boolean"]);
-    assert_eq!(said::<BTreeMap<i8, bool>>(r#"{"x": true}"#), ["has no member `x`"]);
+    assert_eq!(said::<BTreeMap<i8, bool>>(r#"{"x": true}"#), ["has the member `x`, which is not allowed"]);
 }
 
 #[llm_output]
@@ -167,7 +167,7 @@ fn of_a_union_the_form_that_was_meant_is_told() {
         ),
         (
             said::<Command>(r#"{"run": {}}"#),
-            r#"has no member `run`; write one of "stop", {"go": ..}, {"say": ..}"#,
+            r#"has the member `run`; write one of "stop", {"go": ..}, {"say": ..}"#,
         ),
         (said::<Command>("\"run\""), r#"is "run"; write one of "stop", {"go": ..}, {"say": ..}"#),
         (said::<Option<Shape>>(r#"{"kind": "square", "side": "2"}"#), r#"side: is "2", expected number"#),

@@ -223,7 +223,7 @@ fn from_json<T: DeserializeOwned>(json: &str, schema: &OutputSchema) -> Result<(
                 && wrapped.is_none()
                 && let Some(first) = violations.first_mut()
             {
-                first.ask = "answer as {\"value\": ..} with that one member".into();
+                first.ask = "write the whole answer as {\"value\": ..}".into();
             }
             Err(violations)
         }

@@ -37,12 +37,14 @@ fn complaint(violations: &[Violation]) -> String {
     text.push_str("That answer was not accepted:");
     // Warnings are for the program, not for the model.
     for violation in violations.iter().filter(|one| !one.warning) {
-        let length = text.len();
-        // Writing to a `String` does not fail.
-        let _ = write!(text, "\n- {violation}");
-        if !violation.ask.is_empty() {
-            let _ = write!(text, "; {}", violation.ask);
-        }
+        let (length, ask) = (text.len(), &violation.ask);
+        // What is asked concerns the whole answer, and would seem to concern the place of a path. Writing to a `String`
+        // does not fail.
+        let _ = match (ask.is_empty(), violation.path.is_empty()) {
+            (true, _) => write!(text, "\n- {violation}"),
+            (false, true) => write!(text, "\n- {violation}; {ask}"),
+            (false, false) => write!(text, "\n- {ask}\n- {violation}"),
+        };
         if text.len() > CAP {
             text.truncate(length);
             text.push_str("\n- and more");

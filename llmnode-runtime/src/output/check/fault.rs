@@ -117,10 +117,9 @@ fn not_allowed(value: &Json<'_>, choices: &[Value], place: &Place<'_>) -> Fault 
             let is_choice = |name: &str| choices.iter().any(|choice| choice.as_str() == Some(name));
             match members.as_slice() {
                 [(name, _)] if is_choice(name) => alone(name, place),
-                _ => Fault::at(place, "is not allowed").allowed(allowed),
+                _ => Fault::at(place, "is an object, which is not allowed").allowed(allowed),
             }
         }
-        Json::Array(_) => Fault::at(place, "is not allowed").allowed(allowed),
         value => Fault::at(place, format!("is {}, which is not allowed", told(value))).allowed(allowed),
     }
 }

@@ -48,7 +48,8 @@ impl Check<'_> {
                 Some(schema) => found.extend(self.apply(schema, value, &place.member(name), depth + 1)),
                 None if is_closed(node) && meant.is_none() => {
                     let known = properties(node).into_iter().flat_map(|named| named.keys().cloned());
-                    let fault = Fault::at(place, format!("has no member `{}`", shown(name)));
+                    let fault =
+                        Fault::at(place, format!("has the member `{}`, which is not allowed", shown(name)));
                     found.push(fault.allowed(known).given(name));
                 }
                 None => {}

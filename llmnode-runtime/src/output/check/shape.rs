@@ -3,8 +3,9 @@
 use serde_json::{Map, Value};
 
 use super::super::schema::{OutputSchema, WRAPPER};
-use super::target;
+use super::variant::Variants;
 use super::words::types;
+use super::{list, target};
 use crate::text::one_line;
 
 /// Names and values that are listed, at most.
@@ -26,10 +27,16 @@ fn of(root: &Value, node: &Value) -> Option<String> {
         return Some(format!("one of {}", listed(allowed.iter().map(Value::to_string))));
     }
     match &types(node)[..] {
-        [] => None,
+        [] => variants(node),
         ["object"] => Some(object(node)),
         several => Some(format!("a value of type {}", several.join(" or "))),
     }
+}
+
+/// The variants of an enum of which some have content.
+fn variants(node: &Map<String, Value>) -> Option<String> {
+    let forms = ["oneOf", "anyOf"].into_iter().flat_map(|union| list(node, union)).map(Value::as_object);
+    Some(format!("one of {}", Variants::of(&forms.collect::<Option<Vec<_>>>()?)?.all()))
 }
 
 fn object(node: &Map<String, Value>) -> String {

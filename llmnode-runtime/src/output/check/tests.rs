@@ -21,7 +21,7 @@ fn every_keyword_accepts_and_rejects() {
             json!({"const": {"a": [1]}}),
             json!({"a": [1.0]}),
             json!({"a": 1}),
-            r#"is not allowed; allowed: "{\"a\":[1]}""#,
+            r#"is an object, which is not allowed; allowed: "{\"a\":[1]}""#,
         ),
         (
             json!({"const": 1, "enum": [1, 2]}),
@@ -40,7 +40,7 @@ fn every_keyword_accepts_and_rejects() {
             json!({"properties": {"a": {}}, "additionalProperties": false}),
             json!({"a": 1}),
             json!({"b": 1}),
-            r#"has no member `b`; allowed: "a""#,
+            r#"has the member `b`, which is not allowed; allowed: "a""#,
         ),
         (
             json!({"additionalProperties": {"type": "string"}}),
@@ -114,7 +114,7 @@ fn recursion_into_the_value_ends_and_recursion_on_the_spot_is_known() {
     assert!(ends(&tree, &tree));
     assert_eq!(
         said(&tree, &json!({"child": {"child": {"x": 1}}})),
-        [r#"child.child: has no member `x`; allowed: "child""#]
+        [r#"child.child: has the member `x`, which is not allowed; allowed: "child""#]
     );
     for endless in [json!({"$ref": "#"}), json!({"type": "object", "anyOf": [{}, {"not": {"$ref": "#"}}]})] {
         assert!(!ends(&endless, &endless));

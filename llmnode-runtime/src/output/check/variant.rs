@@ -59,10 +59,10 @@ impl<'s> Variants<'s> {
             members.iter().filter(|(name, _)| is_full(name)).map(|(name, _)| format!("`{name}`")).collect();
         match (given.as_slice(), members) {
             ([], [(name, _)]) if self.bare.contains(&&**name) => Some(alone(name, place)),
-            ([], [(name, _)]) => Some(self.unknown(format!("has no member `{}`", shown(name)), name, place)),
+            ([], [(name, _)]) => Some(self.unknown(format!("has the member `{}`", shown(name)), name, place)),
             ([], _) => Some(Fault::at(
                 place,
-                format!("has no member that names a variant; write one of {}", self.all()),
+                format!("is an object with none of the names that it may have; write one of {}", self.all()),
             )),
             ([_], _) => None,
             (several_given, _) => {
@@ -80,7 +80,8 @@ impl<'s> Variants<'s> {
         Fault::at(place, format!("{what}{hint}; write one of {}", self.all()))
     }
 
-    fn all(&self) -> String {
+    /// All of them, as they are written.
+    pub(super) fn all(&self) -> String {
         let bare = self.bare.iter().map(|name| format!("{name:?}"));
         several(bare.chain(self.full.iter().map(|(name, _)| format!("{{{name:?}: ..}}"))), ", ")
     }

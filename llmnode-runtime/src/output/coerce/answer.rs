@@ -144,8 +144,7 @@ impl Rereading<'_> {
         }
         let (said, thought) = without_thoughts(text).map_err(|_| Misfit(None))?;
         let json = Json::String(Cow::Borrowed(said.trim()));
-        let unclear =
-            "no value is named as the answer; answer with the value alone, and no sentence around it";
+        let unclear = "no value is named as the answer";
         let fit = coerce(&self.check, self.schema.own(), &json, &Place::WHOLE)
             .map_err(|misfit| Misfit(misfit.0.or_else(|| Some(Violation::new("", unclear)))))?;
         let mut notes: Vec<Note> = thought.into_iter().collect();
