@@ -98,6 +98,8 @@ async fn nothing_is_coerced_unless_the_node_the_run_or_the_call_says_so() {
     assert!(run(true).call(&node).await.is_ok());
     assert!(run(false).call(&RATE).retries(0).await.is_err(), "the run beats the node's attribute");
     assert!(run(false).call(&RATE).settings(Settings::new().coerce(true)).await.is_ok());
+    assert!(run(false).call(&node).coerce(true).await.is_ok());
+    assert!(run(true).call(&node).coerce(false).await.is_err());
 }
 
 #[tokio::test]

@@ -106,6 +106,13 @@ impl<'r, T> Call<'r, T> {
         self
     }
 
+    /// Sets whether JSON of another type is changed into what the output's schema asks for. On raw text, `true` is a
+    /// `config_error`.
+    pub fn coerce(mut self, coerce: bool) -> Self {
+        self.given().coerce = Some(coerce);
+        self
+    }
+
     /// Sets how many more calls follow bad answers. On raw text, which nothing can find bad, more than 0 is a
     /// `config_error`.
     pub fn retries(mut self, retries: u32) -> Self {
