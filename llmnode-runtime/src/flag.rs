@@ -1,8 +1,18 @@
 //! What is worth knowing about an answer that was accepted.
 
+use std::fmt;
+
 use serde::{Deserialize, Serialize};
 
 /// Something about an accepted answer that is worth knowing.
+///
+/// ```
+/// # use llmnode_runtime as llmnode;
+/// use llmnode::{Flag, Repair};
+///
+/// assert_eq!(Flag::Fenced.to_string(), "fenced");
+/// assert_eq!(Flag::Repaired(Repair::BareKey).to_string(), "repaired: bare_key");
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -43,7 +53,7 @@ pub enum Repair {
     InnerQuote,
     /// A quotation mark that ends a string, or a key's, was missing.
     MissingQuote,
-    /// A literal of another language was read as JSON's: `True`, `False`, `None`, `undefined`.
+    /// A literal of another language was read as JSON's: `True`, `False`, `None`.
     Literal,
     /// A key without quotes.
     BareKey,
@@ -106,4 +116,57 @@ pub struct Note {
     pub place: String,
     /// How often it was done, 1 or more.
     pub times: u32,
+}
+
+impl fmt::Display for Flag {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Flag::Repaired(repair) => write!(f, "repaired: {repair}"),
+            Flag::Coerced(coercion) => write!(f, "coerced: {coercion}"),
+            _ => self.serialize(f),
+        }
+    }
+}
+
+impl fmt::Display for Repair {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.serialize(f)
+    }
+}
+
+impl fmt::Display for Coercion {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.serialize(f)
+    }
+}
+
+/// `repaired: comma at line 2 column 5`, and how often if it was more than once: `, 3 times`.
+impl fmt::Display for Note {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.flag.fmt(f)?;
+        if !self.place.is_empty() {
+            write!(f, " at {}", self.place)?;
+        }
+        if self.times > 1 { write!(f, ", {} times", self.times) } else { Ok(()) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn flags_are_written_as_in_json() {
+        let note = |flag, place: &str, times| Note { flag, place: place.into(), times }.to_string();
+        assert_eq!(Flag::AfterThinking.to_string(), "after_thinking");
+        assert_eq!(
+            note(Flag::Coerced(Coercion::NumberFromString), "a[1]", 1),
+            "coerced: number_from_string at a[1]"
+        );
+        assert_eq!(
+            note(Flag::Repaired(Repair::Comma), "line 1 column 6", 3),
+            "repaired: comma at line 1 column 6, 3 times"
+        );
+        assert_eq!(note(Flag::Coerced(Coercion::Listed), "", 1), "coerced: listed");
+    }
 }
