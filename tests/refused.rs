@@ -124,6 +124,14 @@ fn what_was_meant_is_said_with_what_is_wrong() {
         ]
     );
     assert_eq!(
+        said::<Config>(r#"{"unit_prize": 1, "retris": 1, "code": "ab"}"#),
+        [
+            "lacks the member `unit_price` (is it `unit_prize`?)",
+            r#"has the member `retris`, which is not allowed (did you mean "retries"?); allowed: "unit_price", "retries", "code""#,
+        ],
+        "what lacks and is misspelled is one fault"
+    );
+    assert_eq!(
         said::<Config>(r#"{"unitPrice": 1, "retris": 1, "code": 7}"#),
         [
             "has `unitPrice`, which must be written `unit_price`",
@@ -233,13 +241,17 @@ fn numbers_that_no_type_holds_and_members_that_stand_twice_are_told_in_plain_wor
     let wide = "expected integer from -9223372036854775808 to 9223372036854775807";
     for (text, message) in [
         ("9223372036854775808", format!("is 9223372036854775808, {wide}")),
-        ("99999999999999999999", format!("is 1e+20, {wide}")),
+        ("99999999999999999999", format!("is 99999999999999999999, {wide}")),
     ] {
         assert_eq!(said::<i64>(text), [message], "{text}");
     }
     assert_eq!(
         said::<u64>("18446744073709551616"),
-        ["is 1.8446744073709552e+19, expected integer from 0 to 18446744073709551615"]
+        ["is 18446744073709551616, expected integer from 0 to 18446744073709551615"]
+    );
+    assert_eq!(
+        said::<BTreeMap<String, Vec<i64>>>(r#"{"a.b": [1, 99999999999999999999], "a": [2]}"#),
+        [format!("a.b[1]: is 99999999999999999999, {wide}")]
     );
     for second in [1, 2] {
         let text = format!(r#"{{"id": 1, "id": {second}, "status": "Paid", "lines": []}}"#);

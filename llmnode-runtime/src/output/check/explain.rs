@@ -1,9 +1,11 @@
 //! All that is wrong with an answer to a type: what the schema shows, beside the first fault that serde met.
 
+use super::fault::tell;
 use super::words::shown;
-use super::{Check, Fault, Judge, by_schema, inside, unchecked};
+use super::{Check, Judge, by_schema, inside, unchecked};
 use crate::output::OutputSchema;
-use crate::output::reader::{Json, doubled_key, parse};
+use crate::output::reader::{EXPECTED_INTEGER, Json, doubled_key, parse};
+use crate::output::schema::WRAPPER;
 use crate::validate::Violation;
 
 /// What speaks against JSON by a schema alone.
@@ -44,9 +46,41 @@ fn explained(schema: &OutputSchema, value: &Json<'_>, wrapped: bool, serde: Viol
     let mut found = faults(schema, value, wrapped, |_| true).unwrap_or_default();
     let told = |one: &Violation| is_within(&one.path, &serde.path) || is_within(&serde.path, &one.path);
     if !found.iter().any(told) {
-        found.push(serde);
+        let path =
+            if wrapped { serde.path.strip_prefix(WRAPPER).unwrap_or(&serde.path) } else { &serde.path };
+        found.push(match at(value, path) {
+            Some(Json::Number(digits)) => as_written(serde, digits),
+            _ => serde,
+        });
     }
     found
+}
+
+/// A number that serde rounds before it refuses it, by the digits that were written.
+fn as_written(serde: Violation, digits: &str) -> Violation {
+    match serde.message.split_once(EXPECTED_INTEGER) {
+        Some((_, bounds)) => {
+            Violation { message: format!("is {}{EXPECTED_INTEGER}{bounds}", shown(digits)), ..serde }
+        }
+        None => serde,
+    }
+}
+
+/// The value at a path of serde's.
+fn at<'j, 't>(value: &'j Json<'t>, path: &str) -> Option<&'j Json<'t>> {
+    let rest = path.strip_prefix('.').unwrap_or(path);
+    match value {
+        _ if rest.is_empty() => Some(value),
+        Json::Array(items) => {
+            let (index, rest) = rest.strip_prefix('[')?.split_once(']')?;
+            at(items.get(index.parse::<usize>().ok()?)?, rest)
+        }
+        Json::Object(members) => members.iter().find_map(|(name, value)| {
+            let rest = rest.strip_prefix(&**name)?;
+            (rest.is_empty() || rest.starts_with(['.', '['])).then(|| at(value, rest)).flatten()
+        }),
+        _ => None,
+    }
 }
 
 /// The bounds that an answer crosses which serde took.
@@ -63,8 +97,8 @@ fn faults(
 ) -> Option<Vec<Violation>> {
     let check = Check::new(schema.root(), Judge::Type, [value]);
     let found = check.apply(schema.own(), value, &inside(wrapped), 0);
-    let counted = found.into_iter().filter(|fault| counts(fault.bound)).map(Fault::told);
-    check.ends().then(|| counted.collect())
+    let counted = found.into_iter().filter(|fault| counts(fault.bound)).collect();
+    check.ends().then(|| tell(counted))
 }
 
 /// Whether one path leads to a place in or at that of the other.

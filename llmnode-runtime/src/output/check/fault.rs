@@ -28,6 +28,8 @@ enum Near {
     Nothing,
     /// This is none of the allowed values.
     Value(String),
+    /// This member is none of the known ones.
+    Unknown(String),
     /// This member lacks, and these are there that nobody knows.
     Member(String, Vec<String>),
 }
@@ -77,18 +79,50 @@ impl Fault {
         Fault { near: Near::Value(shown(name)), ..self }
     }
 
-    /// As the model is told of it.
-    pub(super) fn told(self) -> Violation {
-        let mut violation = self.violation;
-        let hint = match &self.near {
+    /// The member that is none of the known ones.
+    pub(super) fn stranger(self, name: &str) -> Self {
+        Fault { near: Near::Unknown(shown(name)), ..self }
+    }
+
+    /// The name that was meant, or for a member that lacks the one that was written; `None`: none is near.
+    fn nearest(&self) -> Option<&str> {
+        match &self.near {
             Near::Nothing => None,
-            Near::Value(name) => slip(name, violation.allowed.iter().map(String::as_str))
-                .map(|meant| format!(" (did you mean {meant:?}?)")),
-            Near::Member(name, unknown) => {
-                slip(name, unknown.iter().map(String::as_str)).map(|written| format!(" (is it `{written}`?)"))
+            Near::Value(name) | Near::Unknown(name) => {
+                slip(name, self.violation.allowed.iter().map(String::as_str))
             }
-        };
-        violation.message.push_str(&hint.unwrap_or_default());
+            Near::Member(name, unknown) => slip(name, unknown.iter().map(String::as_str)),
+        }
+    }
+}
+
+/// Faults as the model is told of them. A required member that is misspelled is one fault: what lacks, not what is unknown.
+pub(super) fn tell(faults: Vec<Fault>) -> Vec<Violation> {
+    let nearest: Vec<Option<String>> =
+        faults.iter().map(|fault| fault.nearest().map(str::to_owned)).collect();
+    let is_told = |fault: &Fault, meant: Option<&str>| {
+        let Near::Unknown(written) = &fault.near else { return false };
+        faults.iter().zip(&nearest).any(|(other, found)| {
+            let lacks = matches!(&other.near, Near::Member(name, _) if Some(name.as_str()) == meant);
+            lacks && found.as_ref() == Some(written) && other.violation.path == fault.violation.path
+        })
+    };
+    let told_elsewhere: Vec<bool> =
+        faults.iter().zip(&nearest).map(|(fault, meant)| is_told(fault, meant.as_deref())).collect();
+    let told = faults.into_iter().zip(nearest).zip(told_elsewhere).filter(|(_, elsewhere)| !elsewhere);
+    told.map(|((fault, meant), _)| fault.with_hint(meant)).collect()
+}
+
+impl Fault {
+    fn with_hint(self, meant: Option<String>) -> Violation {
+        let mut violation = self.violation;
+        match (meant, self.near) {
+            (Some(written), Near::Member(..)) => {
+                violation.message.push_str(&format!(" (is it `{written}`?)"))
+            }
+            (Some(meant), _) => violation.message.push_str(&format!(" (did you mean {meant:?}?)")),
+            (None, _) => {}
+        }
         violation
     }
 }

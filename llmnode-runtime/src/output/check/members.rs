@@ -50,7 +50,7 @@ impl Check<'_> {
                     let known = properties(node).into_iter().flat_map(|named| named.keys().cloned());
                     let fault =
                         Fault::at(place, format!("has the member `{}`, which is not allowed", shown(name)));
-                    found.push(fault.allowed(known).given(name));
+                    found.push(fault.allowed(known).stranger(name));
                 }
                 None => {}
             }

@@ -6,6 +6,7 @@
 mod bounds;
 mod explain;
 mod fault;
+mod items;
 mod members;
 mod node;
 mod number;
@@ -27,7 +28,8 @@ use crate::validate::Violation;
 pub(super) use self::bounds::any as states_bounds;
 pub(super) use self::explain::{objections, objections_by_schema};
 pub(crate) use self::fault::Fault;
-use self::fault::{count_fault, unlisted};
+use self::fault::{count_fault, tell, unlisted};
+pub(crate) use self::items::same;
 pub(crate) use self::node::{list, member_schema, properties, target};
 pub(crate) use self::number::Decimal;
 use self::number::number_faults;
@@ -140,7 +142,7 @@ impl<'s> Check<'s> {
         wrapped: bool,
     ) -> Option<Vec<Violation>> {
         let found = self.apply(schema, value, &inside(wrapped), 0);
-        self.ends().then(|| found.into_iter().map(Fault::told).collect())
+        self.ends().then(|| tell(found))
     }
 
     pub(crate) fn root(&self) -> &'s Value {
@@ -229,31 +231,6 @@ impl<'s> Check<'s> {
         found
     }
 
-    fn array(
-        &self,
-        node: &Map<String, Value>,
-        items: &[Json<'_>],
-        place: &Place<'_>,
-        depth: u32,
-        found: &mut Vec<Fault>,
-    ) {
-        found.extend(count_fault(node, "minItems", "maxItems", items.len() as u64, "item", place));
-        let prefix = list(node, "prefixItems");
-        for (index, item) in items.iter().enumerate().take_while(|_| self.ends()) {
-            if self.is_enough(found) {
-                break;
-            }
-            if let Some(schema) = prefix.get(index).or_else(|| node.get("items")) {
-                found.extend(self.apply(schema, item, &place.item(index), depth + 1));
-            }
-        }
-        if self.judge == Judge::Schema && node.get("uniqueItems") == Some(&Value::Bool(true)) {
-            let again = |index: &usize| items[..*index].iter().any(|earlier| same(earlier, &items[*index]));
-            let twice = (0..items.len()).take_while(|index| self.spend(*index as u64, depth)).find(again);
-            found.extend(twice.map(|index| Fault::at(&place.item(index), "stands there twice")));
-        }
-    }
-
     /// A null in place of a member that may be absent: the reader takes it out.
     pub(crate) fn stands_for_absent(&self, node: &Map<String, Value>, name: &str, value: &Json<'_>) -> bool {
         self.judge == Judge::Type
@@ -318,25 +295,6 @@ fn parts(value: &Json<'_>) -> u64 {
         Json::Array(items) => items.iter().map(parts).fold(1, u64::saturating_add),
         Json::Object(members) => members.iter().map(|(_, value)| parts(value)).fold(1, u64::saturating_add),
         _ => 1,
-    }
-}
-
-/// Equality as JSON Schema has it: `1` is `1.0`.
-pub(crate) fn same(one: &Json<'_>, other: &Json<'_>) -> bool {
-    match (one, other) {
-        (Json::Number(one), Json::Number(other)) => {
-            one == other || Decimal::parse(one).is_some_and(|one| Some(one) == Decimal::parse(other))
-        }
-        (Json::Array(one), Json::Array(other)) => {
-            one.len() == other.len() && one.iter().zip(other).all(|(one, other)| same(one, other))
-        }
-        (Json::Object(one), Json::Object(other)) => {
-            let equal = |(name, value): &(std::borrow::Cow<'_, str>, Json<'_>)| {
-                other.iter().any(|(key, other)| key == name && same(value, other))
-            };
-            one.len() == other.len() && one.iter().all(equal)
-        }
-        _ => one == other,
     }
 }
 

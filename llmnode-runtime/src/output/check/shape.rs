@@ -4,12 +4,8 @@ use serde_json::{Map, Value};
 
 use super::super::schema::{OutputSchema, WRAPPER};
 use super::variant::Variants;
-use super::words::types;
+use super::words::{expected, known, several, types, values};
 use super::{list, target};
-use crate::text::one_line;
-
-/// Names and values that are listed, at most.
-const MOST: usize = 8;
 
 /// What the answer is to be; `None` if the schema is none of the simple ones.
 pub(in super::super) fn shape(schema: &OutputSchema) -> Option<String> {
@@ -23,13 +19,19 @@ fn of(root: &Value, node: &Value) -> Option<String> {
         None => node,
     };
     let node = node.as_object()?;
-    if let Some(allowed) = node.get("enum").and_then(Value::as_array) {
-        return Some(format!("one of {}", listed(allowed.iter().map(Value::to_string))));
+    let values = values(node);
+    if !values.is_empty() {
+        return Some(format!("one of {}", several(values.iter().map(Value::to_string), ", ")));
     }
-    match &types(node)[..] {
+    match types(node).as_slice() {
         [] => variants(node),
-        ["object"] => Some(object(node)),
-        several => Some(format!("a value of type {}", several.join(" or "))),
+        // Those that may be absent, too: nothing was written yet.
+        ["object"] if !known(node).is_empty() => Some(format!("an object with {}", known(node))),
+        ["null"] => Some("null".to_owned()),
+        [kind, ..] => {
+            let article = if kind.starts_with(['a', 'i', 'o']) { "an" } else { "a" };
+            Some(format!("{article} {}", expected(node)))
+        }
     }
 }
 
@@ -37,20 +39,4 @@ fn of(root: &Value, node: &Value) -> Option<String> {
 fn variants(node: &Map<String, Value>) -> Option<String> {
     let forms = ["oneOf", "anyOf"].into_iter().flat_map(|union| list(node, union)).map(Value::as_object);
     Some(format!("one of {}", Variants::of(&forms.collect::<Option<Vec<_>>>()?)?.all()))
-}
-
-fn object(node: &Map<String, Value>) -> String {
-    match node.get("properties").and_then(Value::as_object) {
-        Some(members) if !members.is_empty() => {
-            format!("an object with {}", listed(members.keys().map(|name| format!("`{name}`"))))
-        }
-        _ => "an object".to_owned(),
-    }
-}
-
-fn listed(all: impl ExactSizeIterator<Item = String>) -> String {
-    const SHOWN: usize = 40;
-    let more = if all.len() > MOST { ", .." } else { "" };
-    let shown: Vec<String> = all.take(MOST).map(|one| one_line(&one, SHOWN)).collect();
-    shown.join(", ") + more
 }

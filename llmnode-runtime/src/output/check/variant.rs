@@ -5,8 +5,8 @@ use serde_json::{Map, Value};
 
 use super::fault::alone;
 use super::members::Members;
-use super::node::{is_closed, list, properties, required};
-use super::words::{kinds_of, several, shown, told, types};
+use super::node::{is_closed, properties, required};
+use super::words::{kinds_of, several, shown, told, types, values};
 use super::{Check, Fault, Place};
 use crate::output::reader::Json;
 
@@ -26,7 +26,7 @@ impl<'s> Variants<'s> {
                 all.full.push(variant);
                 continue;
             }
-            let names = node.get("const").map(std::slice::from_ref).unwrap_or_else(|| list(node, "enum"));
+            let names = values(node);
             let names: Option<Vec<&str>> = names.iter().map(Value::as_str).collect();
             match names {
                 Some(names) if !names.is_empty() => all.bare.extend(names),

@@ -35,7 +35,7 @@ pub(super) fn amount(count: u64, what: &str) -> String {
 
 /// What a schema without references and unions expects: its types, each with its bounds, or the values that it lists.
 pub(super) fn expected(node: &Map<String, Value>) -> String {
-    let values = node.get("const").map(std::slice::from_ref).unwrap_or_else(|| list(node, "enum"));
+    let values = values(node);
     if !values.is_empty() {
         return several(values.iter().map(Value::to_string), " or ");
     }
@@ -84,16 +84,24 @@ fn lengths(node: &Map<String, Value>, least: &str, most: &str, what: &str) -> St
 
 /// The members that tell an object from others: those that have to be there.
 fn members(node: &Map<String, Value>) -> String {
-    let quoted = |name: &str| format!("`{}`", shown(name));
     let needed = several(required(node).map(quoted), ", ");
     if !needed.is_empty() {
         return format!(" with {needed}");
     }
-    let known = properties(node).into_iter().flat_map(Map::keys);
-    match several(known.map(|name| quoted(name)), ", ") {
+    match known(node) {
         none if none.is_empty() => String::new(),
         known => format!(" with {}{known}", if is_closed(node) { "none but " } else { "any of " }),
     }
+}
+
+/// The members that an object may have.
+pub(super) fn known(node: &Map<String, Value>) -> String {
+    let known = properties(node).into_iter().flat_map(Map::keys);
+    several(known.map(|name| quoted(name)), ", ")
+}
+
+fn quoted(name: &str) -> String {
+    format!("`{}`", shown(name))
 }
 
 /// The first of several, with what separates them, and a sign that there are more.
@@ -106,6 +114,11 @@ pub(super) fn several(mut all: impl Iterator<Item = String>, between: &str) -> S
     words
 }
 
+/// The values that a schema lists; none: it lists none.
+pub(crate) fn values(node: &Map<String, Value>) -> &[Value] {
+    node.get("const").map(std::slice::from_ref).unwrap_or_else(|| list(node, "enum"))
+}
+
 /// The types of a schema.
 pub(crate) fn types(node: &Map<String, Value>) -> Vec<&str> {
     match node.get("type") {
@@ -116,13 +129,12 @@ pub(crate) fn types(node: &Map<String, Value>) -> Vec<&str> {
 }
 
 /// The types that a form may have: those that it names, or those of the values that it lists.
-pub(super) fn kinds_of(node: &Map<String, Value>) -> Vec<&str> {
+pub(crate) fn kinds_of(node: &Map<String, Value>) -> Vec<&str> {
     let named = types(node);
     if !named.is_empty() {
         return named;
     }
-    let values = node.get("const").map(std::slice::from_ref).unwrap_or_else(|| list(node, "enum"));
-    values.iter().map(type_of).collect()
+    values(node).iter().map(type_of).collect()
 }
 
 /// The type of a value that stands in a schema.

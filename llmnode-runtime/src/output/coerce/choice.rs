@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use super::super::check::{Place, list, same};
+use super::super::check::{Place, same, words::values};
 use super::super::reader::Json;
 use super::fit::{At, Changed, Fit, Fitter, Tier, Tried, misfit, only, two};
 use super::mention::mentioned;
@@ -20,7 +20,7 @@ impl<'t> Fitter<'_, '_, 't> {
         place: &Place<'_>,
         at: At,
     ) -> Fit<'t> {
-        let allowed = node.get("const").map(std::slice::from_ref).unwrap_or_else(|| list(node, "enum"));
+        let allowed = values(node);
         if let (Json::Array(items), true) = (value, at.tries(Tried::Shape)) {
             return self.single(node, items, place, at, |item, at| self.choice(node, item, place, at));
         }

@@ -5,6 +5,9 @@ use crate::text::one_line_shortened;
 /// How many bytes of it are told.
 const LENGTH: usize = 600;
 
+/// What stands between an integer that its type does not hold and the bounds of that.
+pub(in crate::output) const EXPECTED_INTEGER: &str = ", expected integer from ";
+
 /// serde's words. A path says where; line and column would point into JSON that may have been cut out.
 pub(super) fn told(error: &serde_json::Error) -> String {
     let mut message = error.to_string();
@@ -35,7 +38,7 @@ fn reworded(message: &str) -> Option<String> {
     let (least, most) = bounds(expected)?;
     let number = ["invalid value: integer `", "invalid type: floating point `"];
     let digits = number.iter().find_map(|kind| what.strip_prefix(kind)?.strip_suffix('`'))?;
-    Some(format!("is {digits}, expected integer from {least} to {most}"))
+    Some(format!("is {digits}{EXPECTED_INTEGER}{least} to {most}"))
 }
 
 /// The bounds of an integer type by its name. Those of narrow ones stand in the schema, which serde knows nothing of.

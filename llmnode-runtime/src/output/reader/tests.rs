@@ -431,10 +431,7 @@ fn asked<T: DeserializeOwned + JsonSchema + std::fmt::Debug + 'static>(text: &st
 fn an_answer_without_json_is_told_what_was_wanted() {
     let no_json = "no JSON in the answer; answer with one JSON value only: ";
     assert_eq!(asked::<Item>("I cannot."), format!("{no_json}an object with `name`, `count`"));
-    assert_eq!(
-        asked::<Vec<Item>>("I cannot."),
-        format!("{no_json}{{\"value\": ..}} with a value of type array")
-    );
+    assert_eq!(asked::<Vec<Item>>("I cannot."), format!("{no_json}{{\"value\": ..}} with an array"));
     assert_eq!(
         asked::<Size>("I cannot."),
         format!("{no_json}{{\"value\": ..}} with one of \"small\", \"large\"")
