@@ -536,3 +536,27 @@ async fn no_name_in_scope_matters() {
     let found = violations((), &shadowed::Ask, r#"{"No": {"why": [1, {"text": "x"}]}}"#).await;
     assert_eq!(found, ["No.why[1].text: too long"]);
 }
+
+#[llm_node(prompt = "Count.", output = std::collections::BTreeMap<String, u8>)]
+struct CountAll;
+
+#[llm_node(prompt = "Say.")]
+struct Say;
+
+#[tokio::test]
+async fn a_dialect_that_cannot_be_asked_by_is_told_before_any_request_of_any_model() {
+    let model = std::sync::Arc::new(llmnode::ScriptedModel::new().reply(r#"{"a": 1}"#).reply("hello"));
+    let run = llmnode::Run::new(model.clone());
+    let strict = llmnode::Settings::new().dialect(llmnode::Dialect::Strict);
+
+    let error = run.call(&CountAll).settings(strict.clone()).await.unwrap_err();
+    assert_eq!(error.category(), llmnode::Category::ConfigError);
+    assert!(error.message().contains("is a map with free keys"), "{error}");
+    let error = run.call(&Say).dialect(llmnode::Dialect::Schema).await.unwrap_err();
+    assert_eq!(error.category(), llmnode::Category::ConfigError);
+    assert!(error.message().contains("dialect says how"), "{error}");
+    assert!(model.requests().is_empty());
+
+    assert_eq!(run.call(&CountAll).dialect(llmnode::Dialect::Schema).await.unwrap()["a"], 1);
+    assert_eq!(run.with_settings(strict).call(&Say).await.unwrap(), "hello");
+}

@@ -46,6 +46,7 @@ use crate::error::NodeError;
 use crate::model::{
     ChatModel, Completion, Dialect, FinishReason, ModelError, Request, Retry, RetryBudget, Sink,
 };
+use crate::output::StrictError;
 use crate::testing;
 use crate::text::one_line;
 
@@ -221,9 +222,7 @@ impl Inner {
         };
         let habits = self.learned.of(model, Some(schema.name()));
         let chosen = request.dialect.or(self.dialect);
-        let dialect = dialects::dialect(chosen, schema, habits.refused).map_err(|error| {
-            format!("{error}; or choose another dialect than `strict`: `schema` takes any type")
-        })?;
+        let dialect = dialects::dialect(chosen, schema, habits.refused).map_err(StrictError::with_remedy)?;
         let taken = ["tools", "tool_choice"].into_iter().find(|field| request.extra.contains_key(*field));
         match taken.filter(|_| dialect == Dialect::Tool) {
             Some(field) => Err(format!(

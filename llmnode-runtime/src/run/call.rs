@@ -100,7 +100,7 @@ impl<'r, T> Call<'r, T> {
         self
     }
 
-    /// Sets how the type of the answer is told. Of raw text it says nothing.
+    /// Sets how the type of the answer is told. Where the answer is raw text, this is a `config_error`.
     pub fn dialect(mut self, dialect: Dialect) -> Self {
         self.given().dialect = Some(dialect);
         self

@@ -6,7 +6,7 @@ use super::{Attributes, ModelSettings, Settings};
 use crate::category::Category;
 use crate::error::NodeError;
 use crate::model::{Dialect, Request};
-use crate::output::{Answers, Reader};
+use crate::output::{Answers, Reader, StrictError};
 use crate::recovery::{Count, Failures, Level, Recovery, Stacks, check};
 
 /// What holds for one call.
@@ -82,7 +82,13 @@ impl<'p> Resolved<'p> {
         let further = run.extra.iter().chain(&model.extra).chain(&call.extra);
         request.extra.extend(further.map(|(field, value)| (field.clone(), value.clone())));
         let absurd = absurd(request.model.as_deref(), request.temperature, request.max_tokens);
-        refuse(absurd.chain(request.own_fields_in_extra()).chain(said_twice(request)).collect())
+        refuse(
+            absurd
+                .chain(request.own_fields_in_extra())
+                .chain(said_twice(request))
+                .chain(inexpressible(request))
+                .collect(),
+        )
     }
 
     /// How answers are read.
@@ -116,6 +122,11 @@ impl<'p> Resolved<'p> {
             (
                 answers != Answers::Read && call.coerce == Some(true),
                 "coerce changes JSON, but this node's answer is raw text; set an output type, or leave it out",
+            ),
+            (
+                answers != Answers::Read && call.dialect.or(own.dialect).is_some(),
+                "dialect says how a model is asked for an answer of a type, but this node's answer is raw text; set an \
+                 output type, or leave it out",
             ),
             (self.max_output_bytes == 0, "max_output_bytes is 0; an answer needs at least one byte"),
             (
@@ -214,6 +225,12 @@ fn said_twice(request: &Request) -> impl Iterator<Item = String> {
     said.map(|(_, name, field)| {
         format!("{name} is set, and `extra` holds the field `{field}`, too; keep one of them")
     })
+}
+
+/// Why the chosen strict dialect cannot say what the type of the answer is, whatever model is asked.
+fn inexpressible(request: &Request) -> Option<String> {
+    let schema = request.output.as_deref().filter(|_| request.dialect == Some(Dialect::Strict))?;
+    schema.strict().err().map(StrictError::with_remedy)
 }
 
 /// What no request can ask for.
@@ -337,6 +354,21 @@ mod tests {
             assert!(error.message().contains(&format!("`{field}`, too; keep one")), "{error}");
             assert!(request(&call, &ModelSettings::new(), &silent, &Attributes::new()).is_ok());
         }
+    }
+
+    #[test]
+    fn a_dialect_for_raw_text_is_refused_unless_the_run_says_it() {
+        let (silent, node) = (Settings::new(), Attributes::new());
+        let said = Settings::new().dialect(Dialect::Schema);
+        for answers in [Answers::Taken, Answers::Checked] {
+            for (call, own) in [(&said, &silent), (&silent, &said)] {
+                let error = Resolved::new(call, &silent, own, &node, answers).err().unwrap();
+                assert_eq!(error.category(), Category::ConfigError);
+                assert!(error.message().contains("raw text; set an output type"), "{error}");
+            }
+            assert!(Resolved::new(&silent, &said, &silent, &node, answers).is_ok());
+        }
+        assert!(Resolved::new(&said, &silent, &silent, &node, Answers::Read).is_ok());
     }
 
     #[test]

@@ -30,7 +30,9 @@ pub struct Settings {
     pub temperature: Option<f64>,
     /// The most tokens an answer may have, 1 or more. Default: the provider's.
     pub max_tokens: Option<u32>,
-    /// How the type of an answer is told. Default: as the model does by itself. Of raw text it says nothing.
+    /// How the type of an answer is told. Default: as the model does by itself. A run's `dialect` does not concern nodes
+    /// whose answer is raw text; the call's own is an error there. So is, whatever the model,
+    /// [`Strict`](Dialect::Strict) for a type that it cannot say.
     pub dialect: Option<Dialect>,
     /// More calls after a bad answer: the number of `repair` steps in the stacks of the answer group. Default 0. A run's `retries` do not concern nodes whose answer is raw
     /// text, which nothing can find bad; the call's own are an error there.

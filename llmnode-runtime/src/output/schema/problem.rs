@@ -26,6 +26,11 @@ impl StrictError {
     pub fn problems(&self) -> &[StrictProblem] {
         &self.problems
     }
+
+    /// The error where the dialect was chosen, which is one thing that can be mended.
+    pub(crate) fn with_remedy(&self) -> String {
+        format!("{self}; or choose another dialect than `strict`: `schema` takes any type")
+    }
 }
 
 impl fmt::Display for StrictError {
