@@ -24,6 +24,8 @@ pub(super) struct At {
     pub(super) tried: Tried,
     /// The value is one of an enum: what is no variant is not made the content of one.
     variant: bool,
+    /// Another form of a union takes scalars: a text that is none of them is not what an object holds.
+    pub(super) scalars: bool,
 }
 
 /// What is tried to make a value fit.
@@ -38,7 +40,7 @@ pub(super) enum Tried {
 }
 
 impl At {
-    pub(super) const BEGIN: At = At { deep: 0, shapes: 0, tried: Tried::All, variant: false };
+    pub(super) const BEGIN: At = At { deep: 0, shapes: 0, tried: Tried::All, variant: false, scalars: false };
 
     /// The same value by another part of the schema.
     pub(super) fn here(self) -> At {
@@ -57,6 +59,10 @@ impl At {
 
     pub(super) fn variant(self, variant: bool) -> At {
         At { variant, ..self }
+    }
+
+    pub(super) fn beside_scalars(self, scalars: bool) -> At {
+        At { scalars: self.scalars || scalars, ..self }
     }
 
     pub(super) fn trying(self, tried: Tried) -> At {
@@ -119,7 +125,7 @@ pub(super) struct Fitter<'c, 's, 't> {
 }
 
 /// What is asked of a union: its own place in memory and that of the value, and what may be tried.
-pub(super) type Asked = (*const Value, *const (), u8, Tried);
+pub(super) type Asked = (*const Value, *const (), u8, Tried, bool);
 
 impl<'c, 's, 't> Fitter<'c, 's, 't> {
     pub(super) fn new(check: &'c Check<'s>) -> Self {
@@ -187,9 +193,10 @@ impl<'c, 's, 't> Fitter<'c, 's, 't> {
         if !at.tries(Tried::Shape) || *value == Json::Null {
             return misfit();
         }
+        let is_no_content = at.variant || (at.scalars && matches!(value, Json::String(_)));
         let put = match kind {
             "array" => self.one_for_list(node, value, place, at),
-            "object" if !at.variant => self.bare_member(node, value, place, at),
+            "object" if !is_no_content => self.bare_member(node, value, place, at),
             _ => misfit(),
         };
         let taken = match value {

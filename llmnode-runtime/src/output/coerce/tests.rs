@@ -196,6 +196,23 @@ fn a_union_takes_the_form_that_fits_or_else_the_nearest_one() {
     becomes(either(json!([list, integer])), json!("3"), json!(3), &["NumberFromString 1"]);
     becomes(either(json!([list, boolean])), json!("3"), json!([3]), &["List 1", "NumberFromString [0] 1"]);
 
+    let link = json!({"type": "object", "properties": {"url": {"type": "string"}}, "required": ["url"]});
+    for scalar in [&boolean, &integer, &json!({"enum": ["none"]})] {
+        refused(either(json!([link, scalar])), json!("a.png"));
+        refused(either(json!([{"anyOf": [link]}, scalar])), json!("a.png"));
+    }
+    let with_null = either(json!([link, {"type": "null"}]));
+    becomes(with_null, json!("a.png"), json!({"url": "a.png"}), &["Member 1"]);
+    let or_true = either(json!([link, boolean]));
+    becomes(or_true, json!("true"), json!(true), &["Boolean 1"]);
+    becomes(
+        json!({"type": ["object", "null"], "properties": {"url": {"type": "string"}}}),
+        json!("a"),
+        json!({"url": "a"}),
+        &["Member 1"],
+    );
+    refused(json!({"type": ["object", "boolean"], "properties": {"url": {"type": "string"}}}), json!("a"));
+
     let circle = json!({"type": "object", "properties": {"r": {"type": "number"}}, "required": ["r"]});
     let square = json!({"type": "object", "properties": {"a": {"type": "number"}}, "required": ["a"]});
     let shape = either(json!([circle, square]));

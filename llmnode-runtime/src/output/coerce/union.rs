@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use super::super::check::Place;
+use super::super::check::{Place, words::kinds_of};
 use super::super::reader::Json;
 use super::Misfit;
 use super::fit::{At, Changed, Fit, Fitter, Tried, only};
@@ -20,7 +20,7 @@ impl<'t> Fitter<'_, '_, 't> {
         at: At,
     ) -> Fit<'t> {
         let memory = std::ptr::from_ref(value).cast();
-        let asked = (std::ptr::from_ref(whole), memory, at.shapes, at.tried);
+        let asked = (std::ptr::from_ref(whole), memory, at.shapes, at.tried, at.scalars);
         let here = place.path();
         if let Some(known) = self.known.borrow().get(&asked) {
             return moved(known.clone(), "", &here);
@@ -38,7 +38,8 @@ impl<'t> Fitter<'_, '_, 't> {
         if self.check.fits(whole, value) {
             return Ok(None);
         }
-        let at = at.variant(self.check.are_variants(forms));
+        let takes_scalars = |form: &&Value| self.check.leaves(form).into_iter().any(takes_scalars);
+        let at = at.variant(self.check.are_variants(forms)).beside_scalars(forms.iter().any(takes_scalars));
         self.nearest(place, at, |at| forms.iter().map(|form| self.fit(form, value, place, at)).collect())
     }
 
@@ -51,6 +52,7 @@ impl<'t> Fitter<'_, '_, 't> {
         place: &Place<'_>,
         at: At,
     ) -> Fit<'t> {
+        let at = at.beside_scalars(takes_scalars(node));
         let of_kind = |kind: &str, at: At| self.kind(kind, node, value, place, at);
         self.nearest(place, at, |at| kinds.iter().map(|kind| of_kind(kind, at)).collect())
     }
@@ -67,6 +69,11 @@ impl<'t> Fitter<'_, '_, 't> {
             found => found,
         }
     }
+}
+
+/// Whether a form is of scalars. `null` is what stands for none.
+fn takes_scalars(node: &Map<String, Value>) -> bool {
+    kinds_of(node).iter().any(|kind| matches!(*kind, "boolean" | "integer" | "number" | "string"))
 }
 
 /// What came of a value at one place, as it is told of another.
