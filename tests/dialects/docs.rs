@@ -59,3 +59,23 @@ fn the_table_of_dialects_has_all_and_their_order_stands_below() {
     }
     assert!(PAGE.contains("The order is `Tool`, `Strict`, `Schema`, `JsonObject`, `Prompt`"));
 }
+
+/// What the page has a model write for the variants of enums is what serde writes.
+#[test]
+fn the_table_of_enums_shows_what_serde_writes() {
+    let shapes = zoo();
+    let mut seen = 0;
+    for row in rows() {
+        let Some((_, name)) = row[0].split_once("([`enum_") else { continue };
+        let name = format!("enum_{}", name.split('`').next().unwrap());
+        let written = &shapes.iter().find(|shape| shape.name == name).unwrap().samples;
+        // A variant without content is `null` where there is no tag; the zoo has none.
+        let cells = row[1..].iter().filter(|cell| **cell != "`null`");
+        for cell in cells {
+            let value: serde_json::Value = serde_json::from_str(cell.trim_matches('`')).unwrap();
+            assert!(written.contains(&value), "{name}: {cell}");
+        }
+        seen += 1;
+    }
+    assert_eq!(seen, 4);
+}
