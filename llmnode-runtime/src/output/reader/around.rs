@@ -1,5 +1,7 @@
 //! What stands around a value: nothing that counts, a call, or prose; or a sign that the value goes on.
 
+use std::ops::Range;
+
 use super::error::{ReadError, place};
 use super::find::{Search, is_json};
 use super::repair::{Repairs, is_quote, skip_blank};
@@ -7,17 +9,20 @@ use crate::flag::Repair;
 
 mod code;
 
-/// What a part of a text begins with.
+/// What a part of a text begins with, and where code stands in it.
 pub(super) struct Lead {
     /// Where its comments and white space end.
     blank: usize,
     comments: Repairs,
     /// Where what is in the bracket begins, if a call comes next: `callback(`.
     call: Option<usize>,
+    /// In their order.
+    code: Vec<Range<usize>>,
 }
 
 impl Lead {
-    pub(super) fn of(text: &str, start: usize) -> Self {
+    /// `code`: where fences of code stand in the part.
+    pub(super) fn of(text: &str, start: usize, code: Vec<Range<usize>>) -> Self {
         let (blank, mut comments) = blank(text, start);
         let name =
             text[blank..].bytes().take_while(|byte| byte.is_ascii_alphanumeric() || *byte == b'_').count();
@@ -28,7 +33,12 @@ impl Lead {
             comments.extend(&inner);
             end
         });
-        Lead { blank, comments, call }
+        Lead { blank, comments, call, code }
+    }
+
+    fn is_code(&self, at: usize) -> bool {
+        let next = self.code.partition_point(|code| code.end <= at);
+        self.code.get(next).is_some_and(|code| code.contains(&at))
     }
 
     /// Those before it.
@@ -85,7 +95,7 @@ impl Around {
         lead: &Lead,
         search: Search<'_, '_>,
     ) -> Result<Around, Doubt> {
-        if is_item(&text[..begin]) || is_member(&text[..begin]) {
+        if is_item(&text[..begin]) || is_member(&text[..begin]) || is_member_of_lines(&text[..begin]) {
             return Err(Doubt::Part(begin));
         }
         if !is_apart(&text[end..])
@@ -95,7 +105,8 @@ impl Around {
         }
         let in_prose = Around { repairs: Repairs::default(), in_prose: true };
         let called = lead.call == Some(begin);
-        if !called && code::is_before(&text[..begin]) {
+        let named = text[begin..].starts_with('{') && code::is_name(&text[..begin]);
+        if lead.is_code(begin) || (!called && (named || code::is_before(&text[..begin]))) {
             return Err(Doubt::Code(begin));
         }
         if lead.blank != begin && !called {
@@ -153,7 +164,7 @@ fn tail(text: &str, end: usize, called: bool, repairs: &mut Repairs) -> usize {
 /// Whether white space and then a word or nothing follows, as behind most values: nothing goes on there.
 fn is_apart(behind: &str) -> bool {
     let next = behind.trim_start();
-    next.len() < behind.len() && !next.starts_with(['"', ',', '}', ']'])
+    next.len() < behind.len() && !next.starts_with(['"', '\'', ',', '}', ']'])
 }
 
 /// Where a value that ends at `end` goes on, by what follows: a word glued to it, or a further string.
@@ -190,21 +201,26 @@ fn is_next(text: &str) -> bool {
 
 /// Whether a key in quotes and its colon begin, of no more than some words.
 fn is_key(text: &str) -> bool {
-    let Some(text) = text.strip_prefix('"') else {
+    let Some(quote) = text.chars().next().filter(|c| matches!(c, '"' | '\'')) else {
         return false;
     };
-    let end = text.bytes().take(200).position(|byte| matches!(byte, b'"' | b'\n'));
+    let text = &text[1..];
+    let end = text.bytes().take(200).position(|byte| byte == quote as u8 || byte == b'\n');
     end.is_some_and(|end| {
-        text[end..].starts_with('"') && text[end + 1..].trim_start_matches(' ').starts_with(':')
+        text[end..].starts_with(quote) && text[end + 1..].trim_start_matches(' ').starts_with(':')
     })
 }
 
 /// Where brackets are closed that nothing opened, and that may have stood within the value.
 fn closes_more(text: &str, begin: usize, end: usize) -> Option<usize> {
-    let rest = text[end..].trim_start();
+    let rest = text[end..].trim_start_matches(|c: char| c.is_whitespace() || c == ',');
+    // What is closed by a bracket of the other kind was an item or a member of more.
+    let own = &text[end - 1..end];
+    let other = |next: &&str| *next != own;
     // With nothing nested in it, no member can have come to another place.
     let is_nested = || text[begin + 1..end].contains(['{', '[']);
-    (rest.starts_with(['}', ']']) && is_nested()).then(|| text.len() - rest.len())
+    let closer = rest.get(..1).filter(|next| matches!(*next, "}" | "]"));
+    closer.is_some_and(|next| other(&next) || is_nested()).then(|| text.len() - rest.len())
 }
 
 /// Whether what follows `before` is an item behind another one, though no list was read.
@@ -219,11 +235,31 @@ fn is_member(before: &str) -> bool {
     else {
         return false;
     };
+    // A quotation mark that none began on the line: the beginning is lost.
     let Some(open) = key.rfind(['"', '\n']).filter(|open| key[*open..].starts_with('"')) else {
-        return false;
+        return true;
     };
     let before = key[..open].trim_end_matches([' ', '\t']);
     before.is_empty() || before.ends_with(['\n', ',', '{'])
+}
+
+/// Whether the value is that of a member of which the others stand on lines of their own, as YAML writes them:
+/// `name: Ann↵tags: `.
+fn is_member_of_lines(before: &str) -> bool {
+    const ANSWERS: [&str; 8] =
+        ["answer", "final_answer", "output", "result", "response", "json", "final", "return"];
+    let key = |line: &str| {
+        let line = line.trim_start_matches([' ', '-']);
+        let is_key = |byte: &u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || *byte == b'_';
+        let length = line.bytes().take(64).take_while(is_key).count();
+        (length > 0 && line[length..].starts_with(": ")).then_some(length)
+    };
+    let Some(line) = before.strip_suffix(": ") else { return false };
+    let word = line.trim_end_matches(|c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_');
+    let Some(above) = word.trim_end_matches(' ').strip_suffix('\n') else { return false };
+    let own = &line[word.len()..];
+    let above = above.trim_end().rsplit('\n').next().unwrap_or(above);
+    !own.is_empty() && !ANSWERS.contains(&own) && key(above).is_some()
 }
 
 /// Whether it can close a quotation around the value.

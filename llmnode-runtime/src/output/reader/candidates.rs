@@ -25,7 +25,7 @@ pub(super) struct Candidates<'t, 'f> {
 }
 
 struct Candidate<'t> {
-    begin: usize,
+    part: Range<usize>,
     json: Cow<'t, str>,
     repairs: Repairs,
     flags: &'static [Flag],
@@ -48,7 +48,7 @@ impl<'t, 'f> Candidates<'t, 'f> {
         flags: &'static [Flag],
     ) -> Result<(), ReadError> {
         let json = Cow::Borrowed(&self.search.text[part.clone()]);
-        self.add(part.start, json, repairs.clone(), flags)
+        self.add(part, json, repairs.clone(), flags)
     }
 
     /// Adds a list or an object.
@@ -70,18 +70,18 @@ impl<'t, 'f> Candidates<'t, 'f> {
         repairs.extend(&parsed.repairs);
         let mut json = String::with_capacity(parsed.end - begin + 64);
         parsed.json.write(&mut json);
-        self.add(begin, Cow::Owned(json), repairs, flags)
+        self.add(begin..parsed.end, Cow::Owned(json), repairs, flags)
     }
 
     fn add(
         &mut self,
-        begin: usize,
+        part: Range<usize>,
         json: Cow<'t, str>,
         repairs: Repairs,
         flags: &'static [Flag],
     ) -> Result<(), ReadError> {
         if self.search.wanted.object && !json.starts_with('{') {
-            self.unwanted.get_or_insert(begin);
+            self.unwanted.get_or_insert(part.start);
             return Ok(());
         }
         match &mut self.wanted {
@@ -90,14 +90,17 @@ impl<'t, 'f> Candidates<'t, 'f> {
                     return Ok(());
                 }
                 let place = |at| place(self.search.text, at);
-                return Err(ReadError::Ambiguous { first: place(first.begin), second: place(begin) });
+                return Err(ReadError::Ambiguous {
+                    first: place(first.part.start),
+                    second: place(part.start),
+                });
             }
             Some(_) if self.further.len() >= MOST => return Err(ReadError::Tangled),
             _ => {}
         }
         let inner = json.get(1..json.len() - 1).map_or("", str::trim);
         let mention = inner.is_empty() && flags.contains(&Flag::InProse);
-        let candidate = Candidate { begin, json, repairs, flags, mention, canonical: None };
+        let candidate = Candidate { part, json, repairs, flags, mention, canonical: None };
         match &self.wanted {
             None => self.wanted = Some(candidate),
             Some(_) => self.further.push(candidate),
@@ -132,7 +135,9 @@ impl<'t, 'f> Candidates<'t, 'f> {
             (first, _) => {
                 let all = first.into_iter().chain(self.further).filter(|one| !one.mention);
                 let mut places = Places::of(text);
-                Ok(all.map(|one| Found { notes: one.notes(&mut places), json: one.json }).collect())
+                Ok(all
+                    .map(|one| Found { notes: one.notes(&mut places), json: one.json, part: one.part })
+                    .collect())
             }
         }
     }
@@ -141,8 +146,10 @@ impl<'t, 'f> Candidates<'t, 'f> {
     pub(super) fn only(self) -> Result<Found<'t>, ReadError> {
         let text = self.search.text;
         match (self.wanted, self.unwanted) {
-            (Some(one), _) if one.mention => Err(ReadError::Mention { at: place(text, one.begin) }),
-            (Some(one), _) => Ok(Found { notes: one.notes(&mut Places::of(text)), json: one.json }),
+            (Some(one), _) if one.mention => Err(ReadError::Mention { at: place(text, one.part.start) }),
+            (Some(one), _) => {
+                Ok(Found { notes: one.notes(&mut Places::of(text)), json: one.json, part: one.part })
+            }
             (None, Some(at)) => Err(ReadError::NoObject { at: place(text, at) }),
             (None, None) => Err(self.doubtful.unwrap_or_else(|| nothing(trimmed(text)))),
         }
@@ -161,7 +168,7 @@ impl Candidate<'_> {
     }
 
     fn notes(&self, places: &mut Places<'_>) -> Vec<Note> {
-        let around = self.flags.iter().map(|flag| (*flag, self.begin, 1));
+        let around = self.flags.iter().map(|flag| (*flag, self.part.start, 1));
         let repairs = self.repairs.iter().map(|made| (Flag::Repaired(made.repair), made.at, made.times));
         let note = |(flag, at, times)| Note { flag, place: places.at(at).to_string(), times };
         around.chain(repairs).map(note).collect()

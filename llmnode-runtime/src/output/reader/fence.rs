@@ -124,6 +124,20 @@ fn add<'t>(
     Ok(())
 }
 
+/// The contents of the fences of a part of a text that are code by their tag: JSON among it is a piece of that.
+pub(super) fn code(text: &str, part: Range<usize>) -> Vec<Range<usize>> {
+    Blocks::of(text, part).filter(|block| is_code(block.tag)).map(|block| block.content).collect()
+}
+
+/// Whether a fence's tag names a language in which no value is written. `js` and `python` are often said of plain JSON.
+fn is_code(tag: &str) -> bool {
+    const LANGUAGES: &str = "rust rs go golang java kotlin swift c cpp c++ csharp cs c# php ruby rb perl lua r scala dart elixir \
+        haskell sh bash shell zsh fish console powershell bat css scss less sass sql yaml yml toml ini html htm diff patch \
+        graphql proto protobuf dockerfile makefile nginx hcl terraform latex tex";
+    let name = tag.split([' ', '{', ',', ':']).next().unwrap_or("").trim();
+    LANGUAGES.split_whitespace().any(|language| name.eq_ignore_ascii_case(language))
+}
+
 /// The content of a code fence.
 pub(super) struct Block<'t> {
     pub(super) tag: &'t str,

@@ -21,6 +21,8 @@ pub(crate) struct Found<'t> {
     pub(crate) json: Cow<'t, str>,
     /// What was done to come by it.
     pub(crate) notes: Vec<Note>,
+    /// Where it stands in the text.
+    pub(crate) part: Range<usize>,
 }
 
 /// What is looked for.
@@ -53,7 +55,7 @@ pub(super) fn find_json(text: &str, wanted: Wanted) -> Result<Found<'_>, ReadErr
         return if wanted.object && !whole.starts_with('{') {
             Err(ReadError::NoObject { at: place(text, offset(text, whole)) })
         } else {
-            Ok(Found { json: Cow::Borrowed(whole), notes: Vec::new() })
+            Ok(as_it_stands(text, whole))
         };
     }
     let (mut found, thought) = looked_for(text, wanted, false, |candidates| candidates.only())?;
@@ -68,12 +70,17 @@ pub(super) fn find_json(text: &str, wanted: Wanted) -> Result<Found<'_>, ReadErr
 pub(super) fn find_every(text: &str, repaired: bool) -> Result<Vec<Found<'_>>, ReadError> {
     let whole = trimmed(text);
     if is_json(whole) {
-        return Ok(vec![Found { json: Cow::Borrowed(whole), notes: Vec::new() }]);
+        return Ok(vec![as_it_stands(text, whole)]);
     }
     let wanted = Wanted { object: false, repaired };
     let (mut found, thought) = looked_for(text, wanted, true, |candidates| candidates.every())?;
     found.iter_mut().for_each(|one| drop(one.notes.splice(0..0, thought.clone())));
     Ok(found)
+}
+
+fn as_it_stands<'t>(text: &str, json: &'t str) -> Found<'t> {
+    let begin = offset(text, json);
+    Found { json: Cow::Borrowed(json), notes: Vec::new(), part: begin..begin + json.len() }
 }
 
 /// The text without thoughts, and a note of them.

@@ -7,6 +7,7 @@ use serde::de::IgnoredAny;
 use super::around::{Around, Doubt, Lead};
 use super::candidates::Candidates;
 use super::error::{ReadError, faulty, place};
+use super::fence;
 use super::find::Search;
 use super::repair::{Fault, Parsed, begins_with_a_string, parse, word_in_brackets};
 use crate::flag::{Flag, Repair};
@@ -21,7 +22,8 @@ pub(super) fn search<'t>(
     candidates: &mut Candidates<'t, '_>,
 ) -> Result<(), ReadError> {
     let text = &search.text[..part.end];
-    let lead = Lead::of(text, part.start);
+    let code = if fenced { Vec::new() } else { fence::code(text, part.clone()) };
+    let lead = Lead::of(text, part.start, code);
     let (mut pairs, mut index_end) = (None::<Pairs>, None);
     let mut at = doubled(search, text, &lead, fenced, candidates)?.unwrap_or(part.start);
     while let Some(begin) = next_opener(text, at) {

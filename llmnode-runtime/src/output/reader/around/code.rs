@@ -1,14 +1,16 @@
 //! Signs that a value is a part of code, in which it is hardly the answer.
 
+use super::super::repair::is_quote;
+
 /// Whether what stands before a value is code: `x = `, `foo(`, `foo(1, `, or the mark of a line that a diff takes out.
 pub(super) fn is_before(before: &str) -> bool {
-    is_assigned(before) || is_argument(before) || is_taken_out(before)
+    is_assigned(before) || is_argument(before) || is_taken_out(before) || is_statement(before)
 }
 
-/// `let x = `, `opts=`
+/// `let x = `, `opts=`, `data='`
 fn is_assigned(before: &str) -> bool {
-    before.trim_end().strip_suffix('=').is_some_and(|name| {
-        let name = name.strip_suffix(':').unwrap_or(name).trim_end_matches(' ');
+    before.trim_end_matches(is_quote).trim_end().strip_suffix('=').is_some_and(|name| {
+        let name = name.strip_suffix([':', '+']).unwrap_or(name).trim_end_matches(' ');
         name.ends_with(|c: char| c.is_alphanumeric() || matches!(c, '_' | ')' | ']'))
     })
 }
@@ -27,6 +29,23 @@ fn is_argument(before: &str) -> bool {
         }
     }
     false
+}
+
+/// Whether the line begins as a statement that gives a value does: `return `, `export default `.
+fn is_statement(before: &str) -> bool {
+    const STATEMENTS: [&str; 6] = ["return", "yield", "throw new", "export default", "export", "echo"];
+    let Some(line) = before.strip_suffix(' ').map(|line| line.trim_end_matches(' ')) else { return false };
+    let behind = |word: &&str| line.strip_suffix(*word).map(|line| line.trim_end_matches([' ', '\t']));
+    STATEMENTS.iter().filter_map(behind).any(|line| line.is_empty() || line.ends_with('\n'))
+}
+
+/// Whether a name stands right before the brace, as that of a type or of a tool does: `Point{`, `get{`.
+pub(super) fn is_name(before: &str) -> bool {
+    let rest = before.trim_end_matches(|c: char| c.is_ascii_alphanumeric() || c == '_');
+    let name = &before[rest.len()..];
+    // A line's end may be written as `\n`, and "JSON" is said of any value.
+    let is_json = name.get(..4).is_some_and(|word| word.eq_ignore_ascii_case("json"));
+    !name.is_empty() && !is_json && !rest.ends_with('\\')
 }
 
 fn is_taken_out(before: &str) -> bool {

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use super::super::json::Json;
+use super::comment;
 use super::fault::{Fault, What};
 use super::number::is_number;
 use super::scan::{Scan, is_quote, is_space};
@@ -34,6 +35,15 @@ impl<'t> Scan<'t, '_> {
             }
             "undefined" => {
                 return self.wrong(start, "JSON has no `undefined`; write `null`, or leave it out");
+            }
+            text if is_type(text) || is_variable(text) => {
+                return self.wrong(
+                    start,
+                    "a name that stands for a value; write the value, or put a string in quotes",
+                );
+            }
+            text if role == Role::Item && comment::leaves_out(text) => {
+                return self.wrong(start, "words that stand for what was left out; write all of it");
             }
             text if is_nearly_literal(text) || is_cut(text) => {
                 return self.wrong(
@@ -225,6 +235,20 @@ fn is_cut(word: &str) -> bool {
     const FEW: usize = 3;
     let word = word.to_ascii_lowercase();
     word.len() >= FEW && ["null", "true", "false"].iter().any(|literal| literal.starts_with(&word))
+}
+
+/// Whether it names a type, as in a schema that was repeated: `{"name": string}`.
+fn is_type(word: &str) -> bool {
+    let types = [
+        "string", "str", "number", "int", "integer", "float", "double", "bool", "boolean", "object", "array",
+        "any",
+    ];
+    types.contains(&word)
+}
+
+/// Whether it is a place for a value, as in a template: `$name`.
+fn is_variable(word: &str) -> bool {
+    word.strip_prefix('$').is_some_and(|name| name.starts_with(|c: char| c.is_alphabetic() || c == '_'))
 }
 
 fn is_prefixed(text: &str) -> bool {

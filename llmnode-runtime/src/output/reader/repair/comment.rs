@@ -1,16 +1,56 @@
-//! Comments that may hide a part of the JSON.
+//! What comments may hide, and what they say of it.
 
-/// Whether the comment that begins here goes on as if JSON did: behind a comma a key and its colon. On the last line, where it has
-/// what closes the JSON as well, a key and its colon are enough. What stands behind a bracket in it says nothing.
+/// Words that stand for what was left out, and those that do so behind them.
+const OMISSIONS: [&str; 13] = [
+    "etc",
+    "omitted",
+    "truncated",
+    "abbreviated",
+    "elided",
+    "snipped",
+    "unchanged",
+    "and so on",
+    "and so forth",
+    "and more",
+    "the rest",
+    "rest of",
+    "as above",
+];
+const MORE: [&str; 4] = ["remaining", "more", "other", "additional"];
+const OF_THESE: &str =
+    "items entries fields rows elements records objects members values keys properties results lines";
+
+/// Whether words stand for what was left out: `etc.`, `and so on`, `remaining items`.
+pub(super) fn leaves_out(text: &str) -> bool {
+    let words: Vec<String> = text
+        .split(|c: char| !c.is_alphanumeric())
+        .filter(|word| !word.is_empty())
+        .map(str::to_lowercase)
+        .collect();
+    let follow = |phrase: &str| {
+        let length = phrase.split(' ').count();
+        words.windows(length).any(|some| some.iter().map(String::as_str).eq(phrase.split(' ')))
+    };
+    let are_more =
+        |pair: &[String]| MORE.contains(&pair[0].as_str()) && OF_THESE.split(' ').any(|noun| noun == pair[1]);
+    OMISSIONS.into_iter().any(follow) || words.windows(2).any(are_more)
+}
+
+/// Whether the comment that begins here goes on as if JSON did: behind a comma a key and its colon, or these behind other
+/// words and a comma at its end. On the last line, where it has what closes the JSON as well, a key and its colon are enough.
+/// What stands behind a bracket in it says nothing.
 /// A comment that never ends may have swallowed whatever of JSON stands in it.
 pub(super) fn hides_a_member(text: &str) -> bool {
     if let Some(comment) = text.strip_prefix("/*") {
         return !comment.contains("*/") && comment.contains(['"', '\'', '{', '}', '[', ']']);
     }
     let (line, is_last) = text.split_once('\n').map_or((text, true), |(line, _)| (line, false));
+    let goes_on = line.trim_end().ends_with([',', '{', '[']);
     let line = line.split(['{', '}', '[', ']']).next().unwrap_or(line);
     let mut parts = line.split('"');
     let Some(mut before) = parts.next() else { return false };
+    // A member that begins the comment was taken out by it.
+    let is_last = is_last || (goes_on && before.contains(char::is_alphanumeric));
     while let (Some(key), Some(behind)) = (parts.next(), parts.next()) {
         let is_next = is_last || before.trim_end().ends_with(',');
         if is_next && !key.is_empty() && behind.trim_start().starts_with(':') {

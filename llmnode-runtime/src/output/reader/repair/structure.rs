@@ -308,7 +308,10 @@ impl<'t, 'f> Parser<'t, 'f> {
             Some(_) if objects_only => 1,
             Some(_) => return self.scan.wrong(at, "expected `}` before `]`"),
         };
-        if self.unseparated || (closer.is_some() && depth == 1 && self.is_empty()) {
+        // `[[1]}`: a bracket too many, or one too few.
+        let doubled = closer == Some(b'}')
+            && matches!(&self.top, Some(Frame::List(items)) if matches!(&items[..], [Json::Array(_)]));
+        if self.unseparated || doubled || (closer.is_some() && depth == 1 && self.is_empty()) {
             return self.scan.wrong(at, "a bracket of the wrong kind");
         }
         self.scan.repair(Repair::Closer, at, "a bracket of the wrong kind")?;

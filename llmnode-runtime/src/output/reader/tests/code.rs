@@ -30,6 +30,25 @@ fn json_within_code_is_no_answer() {
         assert!(read_value(text, Effort::Strict).is_err(), "{text}");
     }
     for text in [
+        "return {\"a\": 1};",
+        "```js\nexport default { a: 1 };\n```",
+        "<div data-x='{\"a\": 1}'></div>",
+        "get{\"a\": 1}",
+        "[TOOL_CALLS]get{\"a\": 1}",
+        "Point{x: 1, y: 2}",
+        "```sh\ncurl -d '{\"a\": 1}' localhost\n```",
+        "```sql\nSELECT '{\"a\": 1}'::jsonb;\n```",
+        "Run this:\n```css\n.a { color: red, margin: 0 }\n```",
+    ] {
+        let error = value(text).unwrap_err();
+        assert!(error.contains("stands within code"), "{text}: {error}");
+    }
+    for text in [
+        "I return {\"a\": 1}",
+        "json{\"a\": 1}",
+        "So:\\n{\"a\": 1}",
+        "```sh\nls\n```\nprints {\"a\": 1}",
+        "```python\n# so\n{\"a\": 1}\n```",
         "callback({\"a\": 1});",
         "As asked (in JSON): {\"a\": 1}",
         "Call it (see above, {\"a\": 1}).",
@@ -55,7 +74,7 @@ fn an_index_is_no_list() {
 #[test]
 fn words_in_braces_are_an_object_only_on_lines_of_their_own() {
     for text in [
-        "Use the type {name: string}",
+        "Use the type {name: text}",
         "body {color: red}",
         "function f() {return: x}",
         "I mean {a: b, c: d} here.",
@@ -165,4 +184,25 @@ fn numbers_that_only_a_float_makes_equal_are_rivals() {
     let error = value("{\"a\": 9007199254740993} or {\"a\": 9007199254740992}").unwrap_err();
     assert!(error.starts_with("two different JSON values"), "{error}");
     assert!(value("{\"a\": 1.50, \"b\": 1} and {\"b\": 1, \"a\": 15e-1}").is_ok());
+}
+
+#[test]
+fn a_part_of_lines_of_members_is_no_answer() {
+    for text in [
+        "name: Ann\ntags: [\"a\", \"b\"]",
+        "- name: Ann\n  address: {\"city\": \"Rome\"}",
+        "tags\": [\"a\"]",
+        "the rest: b\", \"tags\": [\"a\", \"b\"]",
+    ] {
+        let error = value(text).unwrap_err();
+        assert!(error.contains("seems to be a part of more"), "{text}: {error}");
+    }
+    for text in ["tags: [\"a\"]}", "name: \"b\",\ntags: [\"a\"],\n}", "2}, {\"a\": 3}]", "{\"a\": 1} 'b': 2}"]
+    {
+        let error = value(text).unwrap_err();
+        assert!(error.contains("as if that went on") || error.contains("a part of more"), "{text}: {error}");
+    }
+    for text in ["reason: it is so\nanswer: [1]", "Tags: [1]", "Name: Ann\nTags: [1]", "[1]]"] {
+        assert_eq!(value(text), Ok(json!([1])), "{text}");
+    }
 }

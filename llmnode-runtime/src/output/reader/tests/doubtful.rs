@@ -161,3 +161,59 @@ fn fences_in_strings_without_number_are_read_in_linear_time() {
     let _ = read_value(&"[\"x\n```y\n\"]\n".repeat(40_000), Effort::Repair);
     let _ = read_value(&"{\"x\": 1}\n```y\n[1]\n```\n".repeat(40_000), Effort::Repair);
 }
+
+#[test]
+fn words_that_stand_for_what_was_left_out_are_no_comment_and_no_item() {
+    let comment = "words in a comment stand for what was left out";
+    all_are_refused(&[
+        ("{\"items\": [{\"n\": 1}, // remaining items omitted\n]}", comment),
+        ("{\"items\": [1, 2 /* etc. */]}", comment),
+        ("{\"a\": 1, // TODO: add the rest\n}", comment),
+        ("{\"a\": 1, # other fields unchanged\n}", comment),
+        ("{\"items\": [1, 2, // and 7 more items\n]}", comment),
+        ("{\"a\": [1, 2, etc]}", "words that stand for what was left out"),
+        ("[red, blue, and so on]", "words that stand for what was left out"),
+    ]);
+    let read = read_value("{\"a\": 1 /* the remaining balance, one more than before */}", Effort::Repair);
+    assert_eq!(read.unwrap().value, json!({"a": 1}));
+}
+
+#[test]
+fn a_member_behind_the_words_of_a_comment_is_no_comment() {
+    let said = "a comment in which a member seems to stand";
+    all_are_refused(&[
+        ("{\"a\": 1, // first \"b\": 2,\n \"c\": 3}", said),
+        ("{\"a\": 1, # USD  \"sizes\": ['S', 'M'],\n \"d\": 2}", said),
+    ]);
+    for text in ["{\"a\": 1, // \"b\": 2,\n}", "{\"a\": 1, // see \"b\": it is old\n}"] {
+        assert_eq!(read_value(text, Effort::Repair).unwrap().value, json!({"a": 1}), "{text}");
+    }
+}
+
+#[test]
+fn quotation_marks_that_were_escaped_twice_are_refused() {
+    let said = "two backslashes before a quotation mark";
+    all_are_refused(&[
+        (r#"{"a": "He said \\"hi\\" there", "b": 1}"#, said),
+        (r#"{"a": "He said \\"hi", "b": 1}"#, said),
+    ]);
+    let read = read_value(r#"{"a": "C:\\", "b": "x "y" z"}"#, Effort::Repair).unwrap();
+    assert_eq!(read.value, json!({"a": "C:\\", "b": "x \"y\" z"}));
+}
+
+#[test]
+fn a_name_that_stands_for_a_value_is_no_string() {
+    for text in ["{\"name\": string, \"age\": int}", "{name: str}", "{\"a\": $value}", "{\"a\": [number]}"] {
+        let error = error(text);
+        assert!(error.contains("a name that stands for a value"), "{text}: {error}");
+    }
+    let read = read_value("{a: stringy, b: $12.50, c: \"string\"}", Effort::Repair).unwrap();
+    assert_eq!(read.value, json!({"a": "stringy", "b": "$12.50", "c": "string"}));
+}
+
+#[test]
+fn a_list_in_a_list_that_a_brace_closes_may_have_one_bracket_too_many() {
+    all_are_refused(&[("{\"a\": [[1, 2]}", "a bracket of the wrong kind")]);
+    let read = read_value("{\"a\": [[1], [2]}", Effort::Repair).unwrap();
+    assert_eq!(read.value, json!({"a": [[1], [2]]}));
+}

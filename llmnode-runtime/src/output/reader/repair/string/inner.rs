@@ -19,6 +19,12 @@ impl<'t> Scan<'t, '_> {
         let Some(&first) = inner.first() else {
             return Ok(None);
         };
+        if let Some(escaped) = inner.iter().find(|at| self.char_before(**at) == Some('\\')) {
+            return self.wrong(
+                *escaped,
+                "two backslashes before a quotation mark, which escape each other; write `\\\"` within a string",
+            );
+        }
         let quote = self.text.as_bytes()[end.min(self.text.len() - 1)];
         let lone: Vec<usize> = inner.iter().copied().filter(|at| !self.is_apostrophe(*at)).collect();
         // What may follow the end of a string, may be the beginning of what breaks off.
