@@ -47,7 +47,12 @@ pub(in crate::output) fn reread(
     let is_list =
         |outcome: &Result<Coerced<'_>, Misfit>| outcome.as_ref().is_ok_and(|fit| !was_put_in_list(fit));
     if candidates.len() > 1 && !outcomes.iter().any(is_list) {
-        return read.side_by_side(&candidates);
+        let choice = chooses(text, &found);
+        return if choice {
+            Err(Misfit(Some(Violation::new("", CHOICE))))
+        } else {
+            read.side_by_side(&candidates)
+        };
     }
     read.only(&candidates, outcomes)
 }
@@ -170,6 +175,41 @@ impl Rereading<'_> {
             _ => leaves.iter().any(|node| check.is_kind(node, json)),
         }
     }
+}
+
+const CHOICE: &str =
+    "several values, and words that may say which of them is meant; answer with one list of all that are";
+
+/// Words that set one value against another, or say that it is none of the answer: `Draft: {..} Final: {..}`.
+const CHOOSES: &str = "or either not no never don't doesn't isn't wrong incorrect invalid false bad but however instead rather \
+    actually wait correction corrected correct right fixed revised updated changed final draft attempt version before after old \
+    new was were became becomes previous previously original originally earlier later now should would example sample e.g \
+    instance schema format template input output expected vs versus alternatively alternative option than without except unlike \
+    ignore discard skip remove removed delete deleted replace replaced";
+
+/// Whether the words between values, or on the lines of the first and the last, may say which of them are meant.
+fn chooses(text: &str, found: &[Found<'_>]) -> bool {
+    let (Some(first), Some(last)) = (found.first(), found.last()) else { return false };
+    let before = text.get(..first.part.start).unwrap_or("");
+    // A line that ends with a colon leads to the next one.
+    let mut lead = before.trim_end().rsplit('\n');
+    let behind = text.get(last.part.end..).and_then(|behind| behind.split('\n').next());
+    let gap = |pair: &[Found<'_>]| text.get(pair[0].part.end..pair[1].part.start);
+    let said = lead.next().into_iter().chain(behind).any(may_choose);
+    said || found.windows(2).filter_map(gap).any(may_choose)
+}
+
+fn may_choose(words: &str) -> bool {
+    const LONGEST: usize = 16;
+    let is_part = |c: char| c.is_alphanumeric() || matches!(c, '\'' | '’' | '.');
+    let words_of = words.split(|c: char| !is_part(c)).map(|word| word.trim_matches('.'));
+    let is_one = |word: &str| {
+        let word = word.replace('’', "'");
+        CHOOSES.split_whitespace().any(|one| word.eq_ignore_ascii_case(one))
+    };
+    words.contains("->")
+        || words.contains(['→', '⇒', '❌', '✗'])
+        || words_of.filter(|word| (2..LONGEST).contains(&word.len())).any(is_one)
 }
 
 /// Whether the value was one for a list, which it is not by itself.

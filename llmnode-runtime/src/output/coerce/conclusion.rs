@@ -67,7 +67,7 @@ const CHATS: &str = "i we you please let can could what which how who";
 /// What takes back what was said, in its own sentence or at the beginning of a later one.
 const TURNS: &str = "but however actually though although except unless otherwise if wait yet instead rather still \
     nevertheless nonetheless kidding joking jk just sorry unfortunately alas correction scratch strike ignore oops \
-    alternatively whatever then later next maybe perhaps probably guess suppose unsure depends hard or and plus let hold hmm on second again \
+    alternatively whatever then later next maybe perhaps probably guess suppose unsure depends hard or and plus let hold hang oh hmm on second again opposite contrary reverse \
     said changed take mistake reality truth fact edit update aber mais pero sino doch";
 /// What denies. A name that is such a word is not denied by another one: `No. It is not spam.`
 const DENIALS: &str = "not no never none nobody nothing nope neither nor cannot without hardly unlikely wrong \
@@ -166,7 +166,9 @@ pub(super) fn leaves(later: &Sentence, concludes: bool, decided: &Conclusion<'_>
     let words = || later.words.iter().map(|word| word.text.as_str());
     let begins = |list: &str| words().next().is_some_and(|word| within(list, word));
     let speaks_of_it = begins("i we you it this that");
-    let denied = words().take(if speaks_of_it { usize::MAX } else { 1 }).any(denies);
+    // What explains a `yes` and denies may as well be the answer: `Yes. The text does not say so.`
+    let affirms = decided.name.words().all(|word| within("yes true", &word));
+    let denied = words().take(if speaks_of_it || affirms { usize::MAX } else { 1 }).any(denies);
     // `Yes. Understood.` explains nothing, `A. Paris` does.
     let greets = begins(CHATS) || (words().count() < 3 && !decided.name.is_letter());
     let explains = concludes || !(opens(later) || (decided.short && greets));
@@ -204,7 +206,18 @@ fn is_reason(rest: &[Word], name: &Name, alone: bool, ends: bool) -> bool {
         || (alone && name.is_identifier() && first.capital && begins(EXPLAINS, Some(first)));
     let negative = is_negative(name);
     let turns = |word: &Word| within(TURNS, &word.text) || (!negative && denies(&word.text));
-    reason && !rest.iter().any(turns)
+    reason && !rest.iter().any(turns) && !names_another(rest, name)
+}
+
+/// Whether an explanation says that it is another name: `No, it is unknown.`
+fn names_another(rest: &[Word], name: &Name) -> bool {
+    let other = |from: usize| {
+        FORMS.iter().filter(|(place, _)| *place != Where::Alone).any(|(_, form)| {
+            matched(form, &rest[from..], None)
+                .is_some_and(|(found, _)| found.is_some_and(|found| found.index != name.index))
+        })
+    };
+    (0..rest.len().min(MOST_LEADS)).any(other)
 }
 
 fn denies(word: &str) -> bool {

@@ -4,8 +4,8 @@ use serde_json::{Map, Value};
 
 use super::super::check::{Place, list};
 use super::super::reader::Json;
-use super::Misfit;
-use super::fit::{At, Changed, Fit, Fitter, Tier, misfit};
+use super::fit::{At, Changed, Fit, Fitter, Tier, Tried, misfit, two};
+use super::{Change, Misfit};
 use crate::flag::Coercion;
 
 impl<'t> Fitter<'_, '_, 't> {
@@ -35,8 +35,35 @@ impl<'t> Fitter<'_, '_, 't> {
         if why.is_some() {
             return Err(Misfit(why));
         }
+        let whole = self.as_one_item(node, items, &changes, place, at);
         let changed = Changed { json: Json::Array(fitted), changes, tier: Tier::Kind };
+        if let Some(whole) = whole.filter(|whole| *whole != changed.json) {
+            return Err(two(&changed.json, &whole, place));
+        }
         Ok(Some(changed).filter(|changed| !changed.changes.is_empty()))
+    }
+
+    /// The list whose only item is this one, where each of its items was made a list: `[1, 2]` may be a row, or two of
+    /// them.
+    fn as_one_item<'t>(
+        &self,
+        node: &Map<String, Value>,
+        items: &[Json<'t>],
+        changes: &[Change],
+        place: &Place<'_>,
+        at: At,
+    ) -> Option<Json<'t>> {
+        let put = |index: usize| {
+            let path = place.item(index).path();
+            changes.iter().any(|change| change.coercion == Coercion::List && change.path == path)
+        };
+        let schema = node.get("items").filter(|_| list(node, "prefixItems").is_empty())?;
+        if items.is_empty() || items.iter().any(|item| matches!(item, Json::Array(_))) || !put(0) {
+            return None;
+        }
+        let whole = Json::Array(items.to_vec());
+        let fit = self.fit(schema, &whole, &place.item(0), at.within().trying(Tried::Direct)).ok()?;
+        Some(Json::Array(vec![fit.map_or(whole, |changed| changed.json)]))
     }
 
     /// One value where a list is wanted.
@@ -89,5 +116,16 @@ impl<'t> Fitter<'_, '_, 't> {
 fn is_list_or_blank(value: &Json<'_>) -> bool {
     let Json::String(text) = value else { return false };
     let text = text.trim();
-    text.is_empty() || (text.starts_with('[') && text.ends_with(']'))
+    text.is_empty() || (text.starts_with('[') && text.ends_with(']')) || has_bullets(text)
+}
+
+/// Whether a text has several lines, each of which is one of a list: `- a↵- b`, `1. a↵2. b`.
+fn has_bullets(text: &str) -> bool {
+    let is_one = |line: &str| {
+        let rest = line.trim_start_matches(|c: char| c.is_ascii_digit());
+        let numbered = rest.len() < line.len() && rest.starts_with(['.', ')']);
+        numbered || line.starts_with(['-', '*', '•', '–', '+'])
+    };
+    let mut lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
+    lines.clone().nth(1).is_some() && lines.all(is_one)
 }

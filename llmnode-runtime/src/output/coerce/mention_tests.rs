@@ -368,6 +368,11 @@ const NOT_SAID: &[(&str, &str)] = &[
     (YES, "Yes, that is a good point."),
     (YES, "Yes. Understood."),
     (YES, "No. 5 is even."),
+    (YES, "No. Oh, hang on, it does."),
+    (YES, "Yes. The opposite is so."),
+    (YES, "Yes. The text does not say so."),
+    (YES, "Yes. There is no evidence."),
+    ("Yes|No|Unknown", "No, it is unknown."),
     (YES, "I say no more."),
     (LEVELS, "High. Five."),
     (MOODS, "The sentiment is positive. Then the tone shifts."),
@@ -398,6 +403,7 @@ const NOT_SAID: &[(&str, &str)] = &[
 
 /// Texts in which no name stands more often than the others, or that conclude two.
 const SEVERAL: &[(&str, &str)] = &[
+    ("Spam|safe", "Spam: the answer is safe."),
     (KEYS, "k1 is the best! k-2-3.1_1 is bad. NUMBER_THREE!"),
     ("ONE|TWO", "ONE - is the answer, not TWO"),
     ("ONE|TWO", "ONE. is the answer, not TWO"),

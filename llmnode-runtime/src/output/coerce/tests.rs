@@ -133,6 +133,19 @@ fn one_value_is_a_list_and_a_list_of_one_is_its_value() {
 }
 
 #[test]
+fn a_list_that_may_be_one_item_of_lists_or_an_item_each_is_refused() {
+    let rows = json!({"type": "array", "items": {"type": "array", "items": {"type": "integer"}}});
+    let why = of(&rows, &json!([1, 2])).unwrap_err();
+    assert_eq!(why, "could mean [[1],[2]] or [[1,2]]; write the one that is meant");
+    becomes(rows.clone(), json!([1, [2]]), json!([[1], [2]]), &["List [0] 1"]);
+    becomes(rows, json!([1]), json!([[1]]), &["List [0] 1"]);
+    let words = json!({"type": "array", "items": {"type": "string"}});
+    refused(words.clone(), json!("- a\n- b"));
+    refused(words.clone(), json!("1. a\n2. b"));
+    becomes(words, json!("- a"), json!(["- a"]), &["List 1"]);
+}
+
+#[test]
 fn a_bare_value_is_the_only_member_of_its_object() {
     let inner = json!({"type": "object", "properties": {"n": {"type": "integer"}, "s": {"type": "string"}}, "required": ["n"]});
     let outer = json!({"type": "object", "properties": {"it": inner}, "required": ["it"]});
