@@ -26,7 +26,10 @@ fn projected(types: &Types, kind: &Type, json: &Value) -> Projected {
     let fits = |is: bool| if is { Projected::One(json.clone(), 0) } else { Projected::None };
     match kind {
         Type::Int => match json.as_f64().filter(|float| float.fract() == 0.0) {
-            Some(float) if json.is_f64() => Projected::One(json!(float as i64), 0),
+            Some(float) if json.is_f64() && (float as i64) as f64 == float && float.abs() < 9e18 => {
+                Projected::One(json!(float as i64), 0)
+            }
+            Some(_) if json.is_f64() => Projected::None,
             found => fits(found.is_some()),
         },
         Type::Float => fits(json.is_number()),
