@@ -191,8 +191,10 @@ const CHOOSES: &str = "or either not no never don't doesn't isn't wrong incorrec
 fn chooses(text: &str, found: &[Found<'_>]) -> bool {
     let (Some(first), Some(last)) = (found.first(), found.last()) else { return false };
     let before = text.get(..first.part.start).unwrap_or("");
-    // A line that ends with a colon leads to the next one.
-    let mut lead = before.trim_end().rsplit('\n');
+    // The line before it counts where it leads to this one.
+    let line = before.trim_end();
+    let leads = line.ends_with(':') || !before[line.len()..].contains('\n');
+    let mut lead = line.rsplit('\n').take(usize::from(leads));
     let behind = text.get(last.part.end..).and_then(|behind| behind.split('\n').next());
     let gap = |pair: &[Found<'_>]| text.get(pair[0].part.end..pair[1].part.start);
     let said = lead.next().into_iter().chain(behind).any(may_choose);

@@ -45,7 +45,7 @@ impl<'t> Fitter<'_, '_, 't> {
 
     /// The list whose only item is this one, where each of its items was made a list: `[1, 2]` may be a row, or two of
     /// them.
-    fn as_one_item<'t>(
+    fn as_one_item(
         &self,
         node: &Map<String, Value>,
         items: &[Json<'t>],

@@ -67,6 +67,10 @@ impl<'t, 'f> Candidates<'t, 'f> {
             let words = format!("the key {key:?} stands twice in one object, with different values");
             return Err(syntax(self.search.text, *at, words));
         }
+        if let Some(at) = parsed.name {
+            let words = "a name that stands for a value; write the value, or put a string in quotes";
+            return Err(syntax(self.search.text, at, words.to_owned()));
+        }
         repairs.extend(&parsed.repairs);
         let mut json = String::with_capacity(parsed.end - begin + 64);
         parsed.json.write(&mut json);

@@ -36,12 +36,6 @@ impl<'t> Scan<'t, '_> {
             "undefined" => {
                 return self.wrong(start, "JSON has no `undefined`; write `null`, or leave it out");
             }
-            text if is_type(text) || is_variable(text) => {
-                return self.wrong(
-                    start,
-                    "a name that stands for a value; write the value, or put a string in quotes",
-                );
-            }
             text if role == Role::Item && comment::leaves_out(text) => {
                 return self.wrong(start, "words that stand for what was left out; write all of it");
             }
@@ -237,18 +231,15 @@ fn is_cut(word: &str) -> bool {
     word.len() >= FEW && ["null", "true", "false"].iter().any(|literal| literal.starts_with(&word))
 }
 
-/// Whether it names a type, as in a schema that was repeated: `{"name": string}`.
-fn is_type(word: &str) -> bool {
+/// Whether it is a name that stands for a value: of a type, as in a schema that was repeated (`{"name": string}`), or of
+/// a variable (`$name`).
+pub(super) fn stands_for_a_value(word: &str) -> bool {
     let types = [
         "string", "str", "number", "int", "integer", "float", "double", "bool", "boolean", "object", "array",
         "any",
     ];
-    types.contains(&word)
-}
-
-/// Whether it is a place for a value, as in a template: `$name`.
-fn is_variable(word: &str) -> bool {
-    word.strip_prefix('$').is_some_and(|name| name.starts_with(|c: char| c.is_alphabetic() || c == '_'))
+    let is_name = |name: &str| name.starts_with(|c: char| c.is_alphabetic() || c == '_');
+    types.contains(&word) || word.strip_prefix('$').is_some_and(is_name)
 }
 
 fn is_prefixed(text: &str) -> bool {

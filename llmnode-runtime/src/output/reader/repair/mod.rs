@@ -38,6 +38,8 @@ pub(super) struct Parsed<'t> {
     /// A key that stands twice in one object with different values, and where the object begins. serde_json
     /// minds it, or not; in repaired text it is an error.
     pub(super) conflict: Option<(usize, String)>,
+    /// Where a name without quotes stands for a value: `{"name": string}`. An error too, but not of words in braces.
+    pub(super) name: Option<usize>,
 }
 
 impl Parsed<'_> {

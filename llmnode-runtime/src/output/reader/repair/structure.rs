@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use super::super::json::Json;
 use super::ahead::{begins_with_a_string, only_closers};
+use super::bare::stands_for_a_value;
 use super::fault::{Fault, What};
 use super::frame::{Frame, Object, twice};
 use super::notes::Repairs;
@@ -28,6 +29,8 @@ pub(super) struct Parser<'t, 'f> {
     /// Whether a comma was missing at the end of a line.
     unseparated: bool,
     conflict: Option<(usize, String)>,
+    /// Where a name stands for a value.
+    name: Option<usize>,
 }
 
 impl<'t, 'f> Parser<'t, 'f> {
@@ -44,6 +47,7 @@ impl<'t, 'f> Parser<'t, 'f> {
             closed: false,
             unseparated: false,
             conflict: None,
+            name: None,
         }
     }
 
@@ -55,7 +59,7 @@ impl<'t, 'f> Parser<'t, 'f> {
         }
         let json = root?;
         let Scan { at: end, repairs, .. } = self.scan;
-        Ok(Parsed { json, end, repairs, conflict: self.conflict })
+        Ok(Parsed { json, end, repairs, conflict: self.conflict, name: self.name })
     }
 
     fn root(&mut self) -> Result<Json<'t>, Fault> {
@@ -157,6 +161,9 @@ impl<'t, 'f> Parser<'t, 'f> {
                 let start = self.scan.at;
                 let word = self.scan.word(role)?;
                 self.bare = matches!(word, Json::String(_));
+                if matches!(&word, Json::String(name) if stands_for_a_value(name)) {
+                    self.name.get_or_insert(start);
+                }
                 if matches!(&word, Json::String(words) if words.contains(' '))
                     && self.scan.repairs.has(Repair::MissingQuote)
                 {
