@@ -215,12 +215,11 @@ fn is_key(text: &str) -> bool {
 fn closes_more(text: &str, begin: usize, end: usize) -> Option<usize> {
     let rest = text[end..].trim_start_matches(|c: char| c.is_whitespace() || c == ',');
     // What is closed by a bracket of the other kind was an item or a member of more.
-    let own = &text[end - 1..end];
-    let other = |next: &&str| *next != own;
+    let own = if text[begin..].starts_with('{') { "}" } else { "]" };
     // With nothing nested in it, no member can have come to another place.
     let is_nested = || text[begin + 1..end].contains(['{', '[']);
     let closer = rest.get(..1).filter(|next| matches!(*next, "}" | "]"));
-    closer.is_some_and(|next| other(&next) || is_nested()).then(|| text.len() - rest.len())
+    closer.is_some_and(|next| next != own || is_nested()).then(|| text.len() - rest.len())
 }
 
 /// Whether what follows `before` is an item behind another one, though no list was read.

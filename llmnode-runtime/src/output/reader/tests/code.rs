@@ -202,6 +202,8 @@ fn a_part_of_lines_of_members_is_no_answer() {
         let error = value(text).unwrap_err();
         assert!(error.contains("as if that went on") || error.contains("a part of more"), "{text}: {error}");
     }
+    // What ends with a mark of several bytes, as its brace is missing.
+    assert_eq!(value("{\"a\": “b”"), Ok(json!({"a": "b"})));
     for text in ["reason: it is so\nanswer: [1]", "Tags: [1]", "Name: Ann\nTags: [1]", "[1]]"] {
         assert_eq!(value(text), Ok(json!([1])), "{text}");
     }
