@@ -72,7 +72,7 @@ async fn a_number_beyond_f64_is_told() {
     let error = run.call(&HowLong).extra("logit_bias", only("123456789e")).retries(2).await.unwrap_err();
     println!("{error}");
     assert_eq!(kinds(error.attempts()), EXHAUSTED, "{error}");
-    assert_told(&wire.exchanges(), "out of range");
+    assert_told(&wire.exchanges(), "which is too large; must be within");
     assert_books_agree(&run.ledger(), &wire);
 }
 
