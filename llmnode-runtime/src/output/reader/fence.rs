@@ -135,7 +135,7 @@ fn is_code(tag: &str) -> bool {
         haskell sh bash shell zsh fish console powershell bat css scss less sass sql yaml yml toml ini html htm diff patch \
         graphql proto protobuf dockerfile makefile nginx hcl terraform latex tex";
     let name = tag.split([' ', '{', ',', ':']).next().unwrap_or("").trim();
-    LANGUAGES.split_whitespace().any(|language| name.eq_ignore_ascii_case(language))
+    !name.is_empty() && LANGUAGES.split_whitespace().any(|language| name.eq_ignore_ascii_case(language))
 }
 
 /// The content of a code fence.

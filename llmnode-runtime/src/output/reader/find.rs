@@ -169,6 +169,11 @@ pub(super) fn offset(text: &str, part: &str) -> usize {
 /// Where the first of some bytes is, many of the others at a time.
 pub(super) fn first_of(text: &[u8], is_one: impl Fn(u8) -> bool) -> Option<usize> {
     const MANY: usize = 32;
+    // Where they stand close together, many at a time would be too many.
+    const FEW: usize = 4;
+    if let Some(near) = text.iter().take(FEW).position(|byte| is_one(*byte)) {
+        return Some(near);
+    }
     let has_none = |part: &&[u8]| !part.iter().fold(false, |any, byte| any | is_one(*byte));
     let passed = MANY * text.chunks_exact(MANY).take_while(has_none).count();
     text[passed..].iter().position(|byte| is_one(*byte)).map(|found| passed + found)

@@ -19,6 +19,10 @@ mod marks;
 pub(super) fn left_out(search: Search<'_, '_>) -> Result<(Vec<Range<usize>>, bool), ReadError> {
     let text = search.text;
     let (mut parts, mut start, mut at) = (Vec::new(), 0, 0);
+    if !marks::may_stand_in(text) {
+        parts.push(start..text.len());
+        return Ok((parts, false));
+    }
     let (mut thought, mut channels) = (false, false);
     let mut sought = Sought::default();
     while let Some(tag) = next_tag(text, at) {
@@ -50,7 +54,7 @@ pub(super) fn left_out(search: Search<'_, '_>) -> Result<(Vec<Range<usize>>, boo
 
 /// Whether there are tags of thoughts, in the JSON or out of it.
 pub(super) fn is_mentioned(text: &str) -> bool {
-    next_tag(text, 0).is_some()
+    marks::may_stand_in(text) && next_tag(text, 0).is_some()
 }
 
 /// How far JSON was looked for of which a tag may be a part, and whether some was broken.

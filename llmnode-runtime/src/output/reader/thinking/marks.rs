@@ -56,6 +56,11 @@ impl Tag {
     }
 }
 
+/// Whether a mark may stand in the text at all: most have none of what one begins with, which is found out fast.
+pub(super) fn may_stand_in(text: &str) -> bool {
+    text.contains('<') || text.contains('◁') || text.contains("THINK]")
+}
+
 /// The next mark at `from` or behind it, but for those in quotation marks, which are mentions.
 pub(super) fn next_tag(text: &str, from: usize) -> Option<Tag> {
     let mut at = from;
