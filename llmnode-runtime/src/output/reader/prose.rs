@@ -22,7 +22,11 @@ pub(super) fn search<'t>(
     candidates: &mut Candidates<'t, '_>,
 ) -> Result<(), ReadError> {
     let text = &search.text[..part.end];
-    let code = if fenced { Vec::new() } else { fence::code(text, part.clone()) };
+    let code = if fenced || next_opener(text, part.start).is_none() {
+        Vec::new()
+    } else {
+        fence::code(text, part.clone())
+    };
     let lead = Lead::of(text, part.start, code);
     let (mut pairs, mut index_end) = (None::<Pairs>, None);
     let mut at = doubled(search, text, &lead, fenced, candidates)?.unwrap_or(part.start);
