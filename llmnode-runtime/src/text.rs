@@ -73,8 +73,9 @@ pub(crate) fn slip<'k>(name: &str, known: impl IntoIterator<Item = &'k str>) -> 
         let allowed = given.len().min(other.len()) / 5;
         if same_letters(name, known) {
             near.push((0, known));
-        } else if given.len().abs_diff(other.len()) <= allowed && distance(&given, &other) <= allowed {
-            near.push((distance(&given, &other), known));
+        } else if given.len().abs_diff(other.len()) <= allowed {
+            let distance = distance(&given, &other);
+            near.extend((distance <= allowed).then_some((distance, known)));
         }
     }
     let least = near.iter().map(|(distance, _)| *distance).min()?;

@@ -26,7 +26,7 @@ pub(crate) use self::find::Found;
 pub(crate) use self::find::without_thoughts;
 use self::find::{Wanted, find_json};
 pub(crate) use self::json::{Json, doubled_key, parse};
-pub(super) use self::serde_words::EXPECTED_INTEGER;
+pub(super) use self::serde_words::{EXPECTED_INTEGER, HAS_MEMBER};
 use super::OutputSchema;
 use super::check::{objections, shape};
 use super::schema::WRAPPER;

@@ -4,7 +4,7 @@ use super::fault::tell;
 use super::words::shown;
 use super::{Check, Judge, by_schema, inside, unchecked};
 use crate::output::OutputSchema;
-use crate::output::reader::{EXPECTED_INTEGER, Json, doubled_key, parse};
+use crate::output::reader::{EXPECTED_INTEGER, HAS_MEMBER, Json, doubled_key, parse};
 use crate::output::schema::WRAPPER;
 use crate::validate::Violation;
 
@@ -26,7 +26,7 @@ pub(in crate::output) fn objections(
 ) -> Vec<Violation> {
     match (serde, parse(json)) {
         (Some(serde), Some(tree)) => explained(schema, &tree, wrapped, serde),
-        (Some(serde), None) if serde.message.starts_with("has the member `") => vec![serde],
+        (Some(serde), None) if serde.message.starts_with(HAS_MEMBER) => vec![serde],
         (Some(serde), None) => doubled(json).into_iter().chain([serde]).collect(),
         (None, Some(tree)) => out_of_bounds(schema, &tree, wrapped),
         (None, None) => vec![doubled(json).unwrap_or_else(unchecked)],
@@ -36,7 +36,7 @@ pub(in crate::output) fn objections(
 /// What is said of JSON that has a member twice: which value is meant is not known.
 fn doubled(json: &str) -> Option<Violation> {
     let key = doubled_key(json)?;
-    let message = format!("has the member `{}` twice with different values; write it once", shown(&key));
+    let message = format!("{HAS_MEMBER}`{}` twice with different values; write it once", shown(&key));
     Some(Violation::new("", message))
 }
 

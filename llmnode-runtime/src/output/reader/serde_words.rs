@@ -8,6 +8,9 @@ const LENGTH: usize = 600;
 /// What stands between an integer that its type does not hold and the bounds of that.
 pub(in crate::output) const EXPECTED_INTEGER: &str = ", expected integer from ";
 
+/// How a member that stands twice is told, before its name: the type's own, in contrast to what `doubled_key` finds.
+pub(in crate::output) const HAS_MEMBER: &str = "has the member ";
+
 /// serde's words. A path says where; line and column would point into JSON that may have been cut out.
 pub(super) fn told(error: &serde_json::Error) -> String {
     let mut message = error.to_string();
@@ -23,7 +26,7 @@ pub(super) fn told(error: &serde_json::Error) -> String {
 
 fn reworded(message: &str) -> Option<String> {
     if let Some(name) = message.strip_prefix("duplicate field ") {
-        return Some(format!("has the member {name} twice; write it once"));
+        return Some(format!("{HAS_MEMBER}{name} twice; write it once"));
     }
     if let Some(name) = message.strip_prefix("missing field ") {
         return Some(format!("lacks the member {name}"));
