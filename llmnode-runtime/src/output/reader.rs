@@ -28,7 +28,7 @@ use self::find::{Wanted, find_json};
 pub(crate) use self::json::{Json, doubled_key, parse};
 pub(super) use self::serde_words::{EXPECTED_INTEGER, HAS_MEMBER};
 use super::OutputSchema;
-use super::check::{objections, shape};
+use super::check::{objections, shape, too_long};
 use super::schema::WRAPPER;
 use crate::flag::{Flag, Note};
 use crate::validate::Violation;
@@ -134,12 +134,12 @@ pub(crate) fn find_every(text: &str, effort: Effort) -> Result<Vec<Found<'_>>, R
 /// # Errors
 /// What is wrong all the same.
 pub(crate) fn of_json<T: DeserializeOwned>(json: &str, schema: &OutputSchema) -> Result<T, Vec<Violation>> {
-    judged(typed(json, schema).map_err(|error| violation(&error, "")), json, schema, false)
+    judged(typed(json, schema, ""), json, schema, false)
 }
 
 /// The value of a text that is JSON of the type as it stands, and the JSON itself.
 fn read_clean<'t, T: DeserializeOwned>(text: &'t str, schema: &OutputSchema) -> Option<(T, &'t str)> {
-    if schema.may_hide_nulls() && text.contains("null") {
+    if schema.may_read_again() || (schema.may_hide_nulls() && text.contains("null")) {
         return None;
     }
     let text = find::trimmed(text);
@@ -216,8 +216,7 @@ fn from_json<T: DeserializeOwned>(json: &str, schema: &OutputSchema) -> Result<(
     let may_wrap = schema.is_wrapped() && json.starts_with('{');
     let wrapped = if may_wrap { unwrapped(json) } else { None };
     let (json, prefix) = wrapped.map_or((json, ""), |value| (value, WRAPPER));
-    let outcome = typed(json, schema).map_err(|error| violation(&error, prefix));
-    match judged(outcome, json, schema, wrapped.is_some()) {
+    match judged(typed(json, schema, prefix), json, schema, wrapped.is_some()) {
         Ok(value) => Ok((value, wrapped.is_some())),
         Err(mut violations) => {
             if schema.is_wrapped()
@@ -233,7 +232,17 @@ fn from_json<T: DeserializeOwned>(json: &str, schema: &OutputSchema) -> Result<(
 
 type PathError = serde_path_to_error::Error<serde_json::Error>;
 
-fn typed<T: DeserializeOwned>(json: &str, schema: &OutputSchema) -> Result<T, PathError> {
+/// What serde makes of strict JSON, which stands at `place` in the answer.
+fn typed<T: DeserializeOwned>(json: &str, schema: &OutputSchema, place: &str) -> Result<T, Violation> {
+    if schema.may_read_again()
+        && let Some(violation) = too_long(json, schema, place)
+    {
+        return Err(violation);
+    }
+    without_nulls(json, schema).map_err(|error| violation(&error, place))
+}
+
+fn without_nulls<T: DeserializeOwned>(json: &str, schema: &OutputSchema) -> Result<T, PathError> {
     if schema.adds_nulls() && json.contains("null") {
         let mut value: Value = with_path(json)?;
         // Only then, since a `Value` forgets duplicate keys and rounds large numbers.

@@ -19,7 +19,7 @@ use schemars::{JsonSchema, SchemaGenerator};
 use serde_json::Value;
 use serde_json::value::{RawValue, to_raw_value};
 
-use super::check::states_bounds;
+use super::check::{may_read_again, states_bounds};
 use crate::validate::{MARK, Reach, Unreached};
 
 pub use problem::{StrictError, StrictProblem};
@@ -73,6 +73,8 @@ pub struct OutputSchema {
     hidden_nulls: bool,
     /// It states bounds of which serde knows nothing.
     bounds: bool,
+    /// serde may read the same part of an answer many times.
+    again: bool,
     unreached: OnceLock<Option<Unreached>>,
 }
 
@@ -87,7 +89,8 @@ impl OutputSchema {
         }
         // Built outside the lock: the type's `JsonSchema` is foreign code. Two threads may both build; one wins.
         let schema = generator().into_root_schema_for::<T>().to_value();
-        let built = Arc::new(Self::from_value(&T::schema_name(), schema));
+        let schema = Self::from_value(&T::schema_name(), schema);
+        let built = Arc::new(OutputSchema { again: may_read_again(&schema.tree), ..schema });
         let mut cache = cache.write().unwrap_or_else(PoisonError::into_inner);
         Arc::clone(cache.entry(id).or_insert(built))
     }
@@ -115,6 +118,7 @@ impl OutputSchema {
             nulls: nulls::any(&normal.tree),
             hidden_nulls: nulls::any(&normal.tree) && nulls::may_hide(&normal.tree),
             bounds,
+            again: false,
             strict: OnceLock::new(),
             unreached: OnceLock::new(),
             cut: cut || normal.cut,
@@ -174,6 +178,11 @@ impl OutputSchema {
     /// Whether it states bounds that serde does not check: a range of numbers, a length.
     pub(crate) fn states_bounds(&self) -> bool {
         self.bounds
+    }
+
+    /// Whether serde may read the same part of an answer so often that it has to be known before.
+    pub(crate) fn may_read_again(&self) -> bool {
+        self.again
     }
 
     /// The plain dialect, from which references start.

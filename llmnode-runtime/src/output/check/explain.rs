@@ -34,7 +34,7 @@ pub(in crate::output) fn objections(
 }
 
 /// What is said of JSON that has a member twice: which value is meant is not known.
-fn doubled(json: &str) -> Option<Violation> {
+pub(super) fn doubled(json: &str) -> Option<Violation> {
     let key = doubled_key(json)?;
     let message = format!("{HAS_MEMBER}`{}` twice with different values; write it once", shown(&key));
     Some(Violation::new("", message))

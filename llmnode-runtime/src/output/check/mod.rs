@@ -3,6 +3,7 @@
 //! `pattern`, `format` and what else is not named here are not checked; a primitive does not let such rules in (its
 //! `supported`), so that none is silently passed over.
 
+mod again;
 mod bounds;
 mod explain;
 mod fault;
@@ -25,6 +26,7 @@ use super::reader::Json;
 use super::schema::WRAPPER;
 use crate::validate::Violation;
 
+pub(super) use self::again::{may_be as may_read_again, too_long};
 pub(super) use self::bounds::any as states_bounds;
 pub(super) use self::explain::{objections, objections_by_schema};
 pub(crate) use self::fault::Fault;

@@ -203,7 +203,7 @@ fn tag<'s>(node: &'s Map<String, Value>, name: &str) -> Option<&'s Value> {
     only_value(properties(node)?.get(name)?.as_object()?)
 }
 
-fn has_another_tag(node: &Map<String, Value>, members: &Members<'_>) -> bool {
+pub(super) fn has_another_tag(node: &Map<String, Value>, members: &Members<'_>) -> bool {
     members.iter().any(|(name, value)| tag(node, name).is_some_and(|tag| Json::from(tag) != *value))
 }
 

@@ -63,6 +63,7 @@ pub(super) fn search<'t>(
             }
             Err(fault) => {
                 candidates.doubt(|| faulty(search.text, begin, &fault));
+                let mut reached = fault.reached;
                 // What is nearly JSON isn't entered, and what its strings hold closes nothing.
                 if !search.wanted.repaired {
                     match parse(text, begin, true, search.fuel) {
@@ -73,7 +74,7 @@ pub(super) fn search<'t>(
                         Err(meant) if is_meant(search, &text[begin..], &meant) => {
                             return Err(faulty(search.text, begin, &fault));
                         }
-                        Err(_) => {}
+                        Err(further) => reached = reached.max(further.reached),
                     }
                 }
                 let pairs = pairs.get_or_insert_with(|| Pairs::of(text, part.start));
@@ -86,7 +87,7 @@ pub(super) fn search<'t>(
                     None => begin,
                 };
                 // Never before the place of the error, so that no part of the text is parsed again and again.
-                at = super::error::boundary(text, (closer + 1).max(fault.reached));
+                at = super::error::boundary(text, (closer + 1).max(reached));
             }
         }
     }

@@ -10,6 +10,7 @@ use super::find::Found;
 use super::*;
 use crate::flag::Flag;
 
+mod again;
 mod code;
 mod doubtful;
 mod found;

@@ -15,6 +15,7 @@ fn what_is_nearly_json_is_not_entered_where_nothing_is_repaired() {
         "So: {'a': 1, \"]\": [\n{}]}",
         "```json\n[{'a': True, \"]\": [{}]}, true]\n```",
         "Here it is:\n{# and\n\"a\": [\"</think>\"], “b”: [3.0]}",
+        "['[1]'“{\u{a0}a: \"b\"/* c: 'd' */",
     ] {
         assert!(read_value(text, Effort::Strict).is_err(), "{text}");
         assert!(read_value(text, Effort::Repair).is_ok(), "{text}");
