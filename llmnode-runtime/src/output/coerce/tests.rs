@@ -253,7 +253,7 @@ fn a_type_that_contains_itself_is_not_put_around_a_value_for_ever() {
         {"type": "object", "properties": {"child": {"type": "array", "items": {"$ref": "#/$defs/T"}}}, "required": ["child"]},
     ]}}});
     let told = std::thread::Builder::new()
-        .stack_size(2 << 20)
+        .stack_size(3 << 19)
         .spawn(move || of(&tree, &deep))
         .unwrap()
         .join()

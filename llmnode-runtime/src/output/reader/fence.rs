@@ -102,6 +102,9 @@ fn add<'t>(
     let content = trimmed(&text[block.content.clone()]);
     let begin = offset(text, content);
     let end = begin + content.len();
+    if content.is_empty() && block.tag.is_empty() {
+        return Ok(());
+    }
     if is_json(content) {
         return if wanted.object && !content.starts_with(['{', '[']) {
             Ok(())
@@ -188,7 +191,7 @@ impl<'t> Iterator for Blocks<'t> {
 
 /// An open code fence.
 struct Fence<'t> {
-    mark: char,
+    mark: u8,
     length: usize,
     tag: &'t str,
     content: usize,
@@ -197,11 +200,11 @@ struct Fence<'t> {
 impl<'t> Fence<'t> {
     fn opened_by(line: &'t str, content: usize) -> Option<Self> {
         let line = line.trim();
-        let mark = line.chars().next().filter(|c| matches!(c, '`' | '~'))?;
-        let tag = line.trim_start_matches(mark);
-        let length = line.len() - tag.len();
+        let mark = line.bytes().next().filter(|byte| matches!(byte, b'`' | b'~'))?;
+        let length = line.bytes().take_while(|byte| *byte == mark).count();
+        let tag = &line[length..];
         // Not code within the line, nor JSON that begins on the fence's own line.
-        (length >= 3 && !tag.contains([mark, '{', '['])).then(|| Fence {
+        (length >= 3 && !tag.bytes().any(|byte| byte == mark || matches!(byte, b'{' | b'['))).then(|| Fence {
             mark,
             length,
             tag: tag.trim_start(),
@@ -211,6 +214,6 @@ impl<'t> Fence<'t> {
 
     fn is_closed_by(&self, line: &str) -> bool {
         let line = line.trim();
-        line.len() >= self.length && line.chars().all(|c| c == self.mark)
+        line.len() >= self.length && line.bytes().all(|byte| byte == self.mark)
     }
 }
