@@ -67,6 +67,7 @@ pub(crate) fn keys() -> impl Iterator<Item = &'static str> {
 fn refused(name: &str) -> Option<String> {
     let setter = match name {
         "extra" => "`Settings::extra` or `Call::extra`".to_owned(),
+        "dialect" => "`Call::dialect`, `Settings::dialect` or `OpenAiBuilder::dialect`".to_owned(),
         "stop_on_repeat" | "feedback_rounds" | "max_output_bytes" => format!("`Settings::{name}`"),
         "attempt_timeout" | "connect_timeout" => format!("`OpenAiBuilder::{name}`"),
         "backoff" | "delay" => {
