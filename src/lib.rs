@@ -1,3 +1,20 @@
+// Where the README's links lead here; its own definitions, below, lead to files. The first of a name counts.
+//! [docs/coercion.md]: guide::coercion
+//! [docs/decisions.md]: guide::decisions
+//! [docs/durability.md]: guide::durability
+//! [docs/errors.md]: guide::errors
+//! [docs/observability.md]: guide::observability
+//! [docs/performance.md]: guide::performance
+//! [docs/pocketflow.md]: guide::pocketflow
+//! [docs/prompts.md]: guide::prompts
+//! [docs/prompts.md#images-files-and-sound]: guide::prompts#images-files-and-sound
+//! [docs/reading.md]: guide::reading
+//! [docs/reliability.md]: guide::reliability
+//! [docs/reliability.md#outages]: guide::reliability#outages
+//! [docs/schemas.md]: guide::schemas
+//! [docs/testing.md]: guide::testing
+//! [docs/testing.md#what-the-macros-wrote]: guide::testing#what-the-macros-wrote
+//!
 #![cfg_attr(feature = "openai", doc = include_str!("../README.md"))]
 #![cfg_attr(not(feature = "openai"), doc = "Annotate a struct, get an LLM call that the compiler checks.")]
 
@@ -592,28 +609,8 @@ pub use llmnode_macros::step;
 #[doc(inline)]
 pub use llmnode_macros::flow;
 
-/// The snippets of the documentation's pages, as doctests.
-#[cfg(doctest)]
-#[doc = include_str!("../docs/coercion.md")]
-mod coercion {}
-#[cfg(all(doctest, feature = "journal"))]
-#[doc = include_str!("../docs/durability.md")]
-mod durability {}
-#[cfg(doctest)]
-#[doc = include_str!("../docs/observability.md")]
-mod observability {}
-#[cfg(doctest)]
-#[doc = include_str!("../docs/pocketflow.md")]
-mod pocketflow {}
-#[cfg(doctest)]
-#[doc = include_str!("../docs/prompts.md")]
-mod prompts {}
-#[cfg(doctest)]
-#[doc = include_str!("../docs/reading.md")]
-mod reading {}
-#[cfg(all(doctest, feature = "openai"))]
-#[doc = include_str!("../docs/schemas.md")]
-mod schemas {}
+#[cfg(any(doc, doctest))]
+pub mod guide;
 
 #[doc(inline)]
 pub use llmnode_runtime::flow::Action;

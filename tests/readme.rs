@@ -131,3 +131,47 @@ fn the_tests_that_the_page_on_pocketflow_names_are_there() {
         }
     }
 }
+
+/// Where a page's links to others lead. Each is defined at its end, by its own name, which has another place in rustdoc.
+fn links(page: &str) -> impl Iterator<Item = &str> {
+    let definitions = page.lines().filter_map(|line| line.strip_prefix('[')?.split_once("]: "));
+    definitions.filter(|(name, to)| name == to).map(|(_, to)| to)
+}
+
+#[test]
+fn links_between_pages_lead_somewhere_in_the_repository_and_in_rustdoc() {
+    let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
+    let read = |path: &std::path::Path| std::fs::read_to_string(path).unwrap();
+    let (crate_docs, guide) = (read(&root.join("src/lib.rs")), read(&root.join("src/guide.rs")));
+    let pages = root.join("docs").read_dir().unwrap().map(|entry| entry.unwrap().path());
+    let (mut names, mut found) = (Vec::new(), 0);
+    for (page, folder, rustdoc) in pages.map(|page| (page, root.join("docs"), &guide)).chain([(
+        root.join("README.md"),
+        root.to_owned(),
+        &crate_docs,
+    )]) {
+        let text = read(&page);
+        for to in links(&text) {
+            let (file, anchor) = to.split_once('#').unwrap_or((to, ""));
+            let there = read(&folder.join(file));
+            let kept = |c: &char| c.is_alphanumeric() || matches!(c, ' ' | '-' | '_');
+            let slug = |line: &str| {
+                line.trim_start_matches(['#', ' ']).to_lowercase().chars().filter(kept).collect::<String>()
+            };
+            let has_anchor =
+                there.lines().any(|line| line.starts_with('#') && slug(line).replace(' ', "-") == anchor);
+            assert!(anchor.is_empty() || has_anchor, "{}: {to}", page.display());
+            let own = rustdoc.lines().any(|line| line.contains(&format!("[{to}]: ")));
+            assert!(own, "{}: rustdoc has no place for {to}", page.display());
+            found += 1;
+        }
+        let inline = text.split("](").skip(1).filter_map(|link| link.split(')').next());
+        let is_page = |link: &&str| link.ends_with(".md") || link.contains(".md#");
+        assert_eq!(inline.filter(is_page).collect::<Vec<_>>(), Vec::<&str>::new(), "{}", page.display());
+        names.extend(page.file_stem().map(|name| name.to_string_lossy().into_owned()));
+    }
+    assert!(found > 20, "{found}");
+    names.retain(|name| name != "README");
+    let missing = names.iter().filter(|name| !guide.contains(&format!("page!({name}, ")));
+    assert_eq!(missing.collect::<Vec<_>>(), Vec::<&String>::new());
+}

@@ -92,12 +92,15 @@ const HEAD: &str = "\
 # Errors you may meet
 
 What the compiler says about a node that it cannot build, why, and what to write instead. Words in backticks are those of your program: search \
-this page for the words around them. What a node can fail with when it runs is a [category](../README.md#categories), and its message says \
-what to do; [reliability](reliability.md) has the rest.
+this page for the words around them. What a node can fail with when it runs is a [category][../README.md#categories], and its message says \
+what to do; [reliability][reliability.md] has the rest.
 
 Outputs are shortened: places are left out, and `…` stands for what rustc tells of its reasoning. The page is made of the cases in \
 `llmnode-macros/tests/ui`, each of which is compiled by the tests and compared with its output. Do not edit it; \
 `UPDATE=1 cargo test -p llmnode-macros --test errors_page` writes it anew.
+
+[../README.md#categories]: ../README.md#categories
+[reliability.md]: reliability.md
 ";
 
 /// The page of these cases; an error names a folder that no section has.
