@@ -95,7 +95,8 @@ impl Around {
         lead: &Lead,
         search: Search<'_, '_>,
     ) -> Result<Around, Doubt> {
-        if is_item(&text[..begin]) || is_member(&text[..begin]) || is_member_of_lines(&text[..begin]) {
+        let before = &text[..begin];
+        if is_item(before) || is_member(before) || is_member_of_lines(before) || is_tagged_argument(before) {
             return Err(Doubt::Part(begin));
         }
         if !is_apart(&text[end..])
@@ -248,17 +249,30 @@ fn is_member_of_lines(before: &str) -> bool {
     const ANSWERS: [&str; 8] =
         ["answer", "final_answer", "output", "result", "response", "json", "final", "return"];
     let key = |line: &str| {
-        let line = line.trim_start_matches([' ', '-']);
+        let line = line.trim_start_matches([' ', '-', '*']);
         let is_key = |byte: &u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || *byte == b'_';
         let length = line.bytes().take(64).take_while(is_key).count();
         (length > 0 && line[length..].starts_with(": ")).then_some(length)
     };
     let Some(line) = before.strip_suffix(": ") else { return false };
     let word = line.trim_end_matches(|c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_');
-    let Some(above) = word.trim_end_matches(' ').strip_suffix('\n') else { return false };
+    let indent = word.strip_suffix("- ").or_else(|| word.strip_suffix("* ")).unwrap_or(word);
+    let Some(above) = indent.trim_end_matches(' ').strip_suffix('\n') else { return false };
     let own = &line[word.len()..];
     let above = above.trim_end().rsplit('\n').next().unwrap_or(above);
     !own.is_empty() && !ANSWERS.contains(&own) && key(above).is_some()
+}
+
+/// Whether the value is one argument of a call that is written in tags: `<parameter=name>`, `<arg_value>`.
+fn is_tagged_argument(before: &str) -> bool {
+    const NAMES: [&str; 5] = ["parameter", "param", "arg", "argument", "arg_value"];
+    const LONGEST: usize = 120;
+    let Some(tag) = before.trim_end().strip_suffix('>') else { return false };
+    let near = &tag.as_bytes()[tag.len().saturating_sub(LONGEST)..];
+    let Some(open) = near.iter().rposition(|byte| *byte == b'<') else { return false };
+    let tag = &near[open + 1..];
+    let length = tag.iter().take_while(|byte| byte.is_ascii_alphabetic() || **byte == b'_').count();
+    NAMES.iter().any(|name| tag[..length].eq_ignore_ascii_case(name.as_bytes()))
 }
 
 /// Whether it can close a quotation around the value.

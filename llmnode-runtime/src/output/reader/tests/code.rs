@@ -24,6 +24,8 @@ fn json_within_code_is_no_answer() {
         "-{\"a\": 1}",
         "The diff:\n-{\"a\": 1}\n",
         "foo([1, 2]) gives 3",
+        "let x = json!({\"a\": 1, \"b\": [2]});",
+        "const {a} = {\"a\": 1};",
     ] {
         let error = value(text).unwrap_err();
         assert!(error.contains("stands within code"), "{text}: {error}");
@@ -31,6 +33,10 @@ fn json_within_code_is_no_answer() {
     }
     for text in [
         "return {\"a\": 1};",
+        "return '{\"a\": 1}'",
+        "$ echo '{\"a\": 1}' | jq .a",
+        "curl -X POST -d '{\"a\": 1}' localhost",
+        "curl --data-raw \"{'a': 1}\" localhost",
         "```js\nexport default { a: 1 };\n```",
         "<div data-x='{\"a\": 1}'></div>",
         "get{\"a\": 1}",
@@ -55,6 +61,9 @@ fn json_within_code_is_no_answer() {
         "The result of f(x) is {\"a\": 1}",
         " - {\"a\": 1}",
         "Result => {\"a\": 1}",
+        "- '{\"a\": 1}'",
+        "I echo '{\"a\": 1}'",
+        "Well - '{\"a\": 1}'",
         "x == {\"a\": 1}",
     ] {
         assert_eq!(value(text), Ok(json!({"a": 1})), "{text}");
@@ -97,10 +106,32 @@ fn words_in_braces_are_an_object_only_on_lines_of_their_own() {
 
 #[test]
 fn a_member_without_its_object_is_no_answer() {
-    for text in ["\"items\": [1, 2],", "\"b\": 2, \"c\": {\"d\": 3}", "See:\n  \"a\": {\"b\": 1}\n"] {
+    for text in [
+        "\"items\": [1, 2],",
+        "\"b\": 2, \"c\": {\"d\": 3}",
+        "See:\n  \"a\": {\"b\": 1}\n",
+        "- name: Ann\n- tags: [\"a\"]",
+        "* name: Ann\n* address: {\"city\": \"X\"}",
+    ] {
         assert!(value(text).unwrap_err().contains("seems to be a part of more"), "{text}");
     }
-    assert_eq!(value("The \"answer\": {\"a\": 1}"), Ok(json!({"a": 1})));
+    for text in ["The \"answer\": {\"a\": 1}", "- name: Ann\n- answer: {\"a\": 1}", "- data: {\"a\": 1}"] {
+        assert_eq!(value(text), Ok(json!({"a": 1})), "{text}");
+    }
+}
+
+#[test]
+fn an_argument_in_tags_is_not_the_whole_call() {
+    for text in [
+        "<function=save>\n<parameter=item>\n{\"a\": 1}\n</parameter>\n<parameter=n>\n3\n</parameter>\n</function>",
+        "<invoke name=\"save\"><parameter name=\"items\">[1, 2]</parameter></invoke>",
+        "<tool_call>save\n<arg_key>item</arg_key>\n<arg_value>{'a': 1}</arg_value>\n</tool_call>",
+    ] {
+        assert!(value(text).unwrap_err().contains("seems to be a part of more"), "{text}");
+    }
+    for text in ["<parameters>{\"a\": 1}</parameters>", "<answer>\n{\"a\": 1}\n</answer>"] {
+        assert_eq!(value(text), Ok(json!({"a": 1})), "{text}");
+    }
 }
 
 #[test]
