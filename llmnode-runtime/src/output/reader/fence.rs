@@ -6,7 +6,7 @@ use super::candidates::Candidates;
 use super::error::{ReadError, boundary, broken, faulty};
 use super::find::{Search, first_of, is_json, offset, trimmed};
 use super::prose;
-use super::repair::{Repairs, begins_with_a_string, parse};
+use super::repair::{Repairs, is_quote, parse};
 use crate::flag::Flag;
 
 /// Adds the values in the code fences of a part of the text.
@@ -69,7 +69,8 @@ fn json_over(
     Ok((at > fence).then_some(at))
 }
 
-/// Adds the objects beside the fences that are JSON as they stand: of two answers, none is the better one.
+/// Adds the objects beside the fences that begin with a key in quotes: of two answers, none is the better one, also if one
+/// of them had to be repaired.
 fn rivals<'t>(
     search: Search<'t, '_>,
     gap: Range<usize>,
@@ -78,10 +79,11 @@ fn rivals<'t>(
     let text = &search.text[..gap.end];
     let mut at = gap.start;
     while let Some(begin) = text[at..].find('{').map(|found| at + found) {
-        match parse(text, begin, false, search.fuel) {
+        let is_quoted = text[begin + 1..].trim_ascii_start().starts_with(is_quote);
+        match parse(text, begin, is_quoted && search.wanted.repaired, search.fuel) {
             Ok(parsed) => {
                 at = parsed.end;
-                if begins_with_a_string(&text[begin..]) {
+                if is_quoted && (parsed.is_strict() || !parsed.is_doubtful()) {
                     candidates.add_parsed(begin, &parsed, Repairs::default(), &[Flag::InProse])?;
                 }
             }

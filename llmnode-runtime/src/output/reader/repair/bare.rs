@@ -39,6 +39,9 @@ impl<'t> Scan<'t, '_> {
             text if role == Role::Item && comment::leaves_out(text) => {
                 return self.wrong(start, "words that stand for what was left out; write all of it");
             }
+            text if role == Role::Item && ["and ", "or "].iter().any(|joint| text.starts_with(joint)) => {
+                return self.wrong(start, "a word that joins items, or a part of this one; put it in quotes");
+            }
             text if is_nearly_literal(text) || is_cut(text) => {
                 return self.wrong(
                     start,
@@ -232,14 +235,17 @@ fn is_cut(word: &str) -> bool {
 }
 
 /// Whether it is a name that stands for a value: of a type, as in a schema that was repeated (`{"name": string}`), or of
-/// a variable (`$name`).
+/// a variable (`$name`), or a blank to be filled in (`___`).
 pub(super) fn stands_for_a_value(word: &str) -> bool {
     let types = [
         "string", "str", "number", "int", "integer", "float", "double", "bool", "boolean", "object", "array",
         "any",
     ];
     let is_name = |name: &str| name.starts_with(|c: char| c.is_alphabetic() || c == '_');
-    types.contains(&word) || word.strip_prefix('$').is_some_and(is_name)
+    let kind = word.trim_end_matches('?');
+    types.iter().any(|name| kind.eq_ignore_ascii_case(name))
+        || word.strip_prefix('$').is_some_and(is_name)
+        || word.bytes().all(|byte| byte == b'_')
 }
 
 fn is_prefixed(text: &str) -> bool {

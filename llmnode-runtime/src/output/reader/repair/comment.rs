@@ -16,24 +16,54 @@ const OMISSIONS: [&str; 13] = [
     "rest of",
     "as above",
 ];
-const MORE: [&str; 4] = ["remaining", "more", "other", "additional"];
+const MORE: [&str; 5] = ["remaining", "more", "other", "additional", "further"];
 const OF_THESE: &str =
-    "items entries fields rows elements records objects members values keys properties results lines";
+    "items entries fields rows elements records objects members values keys properties results lines ones";
+/// What a comment says to whoever shall write the rest. Without quotes, such words may be a value.
+const ASKED_FOR: [&str; 10] = [
+    "add more",
+    "add other",
+    "add others",
+    "add the other",
+    "add the others",
+    "more here",
+    "repeat for",
+    "continue for",
+    "same pattern",
+    "same structure",
+];
+
+/// Whether a comment stands for what was left out: `etc.`, `and 8 others`, `repeat for each`.
+pub(super) fn stands_for_more(comment: &str) -> bool {
+    let words = words(comment);
+    let is_count = |number: &str| number.bytes().all(|byte| byte.is_ascii_digit());
+    let counts = match &words[..] {
+        [.., number, last] => is_count(number) && (last == "others" || MORE.contains(&last.as_str())),
+        _ => false,
+    };
+    counts || ASKED_FOR.into_iter().any(|phrase| has(&words, phrase)) || are_left_out(&words)
+}
 
 /// Whether words stand for what was left out: `etc.`, `and so on`, `remaining items`.
 pub(super) fn leaves_out(text: &str) -> bool {
-    let words: Vec<String> = text
-        .split(|c: char| !c.is_alphanumeric())
-        .filter(|word| !word.is_empty())
-        .map(str::to_lowercase)
-        .collect();
-    let follow = |phrase: &str| {
-        let length = phrase.split(' ').count();
-        words.windows(length).any(|some| some.iter().map(String::as_str).eq(phrase.split(' ')))
-    };
+    are_left_out(&words(text))
+}
+
+fn are_left_out(words: &[String]) -> bool {
     let are_more =
         |pair: &[String]| MORE.contains(&pair[0].as_str()) && OF_THESE.split(' ').any(|noun| noun == pair[1]);
-    OMISSIONS.into_iter().any(follow) || words.windows(2).any(are_more)
+    OMISSIONS.into_iter().any(|phrase| has(words, phrase)) || words.windows(2).any(are_more)
+}
+
+fn has(words: &[String], phrase: &str) -> bool {
+    let length = phrase.split(' ').count();
+    words.windows(length).any(|some| some.iter().map(String::as_str).eq(phrase.split(' ')))
+}
+
+/// In small letters.
+fn words(text: &str) -> Vec<String> {
+    let words = text.split(|c: char| !c.is_alphanumeric());
+    words.filter(|word| !word.is_empty()).map(str::to_lowercase).collect()
 }
 
 /// Whether the comment that begins here goes on as if JSON did: behind a comma a key and its colon, or these behind other

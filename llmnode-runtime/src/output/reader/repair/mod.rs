@@ -58,6 +58,11 @@ impl Parsed<'_> {
             && words == self.repairs.times(Repair::BareString)
     }
 
+    /// Whether it is refused all the same: for a key that stands twice, or a name that stands for a value.
+    pub(super) fn is_doubtful(&self) -> bool {
+        self.conflict.is_some() || self.name.is_some()
+    }
+
     /// Whether the text is JSON as it stands. JSON may have a key twice.
     pub(super) fn is_strict(&self) -> bool {
         self.repairs.none_but_duplicates()

@@ -108,7 +108,7 @@ impl<'t> Scan<'t, '_> {
             Some(at) if self.text[self.at..end].contains("...") || self.text[self.at..end].contains('…') => {
                 self.wrong(at, "an ellipsis in a comment stands for what was left out; write all of it")
             }
-            Some(at) if comment::leaves_out(&self.text[self.at..end]) => {
+            Some(at) if comment::stands_for_more(&self.text[self.at..end]) => {
                 self.wrong(at, "words in a comment stand for what was left out; write all of it")
             }
             _ => {

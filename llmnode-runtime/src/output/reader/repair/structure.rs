@@ -138,7 +138,7 @@ impl<'t, 'f> Parser<'t, 'f> {
             _ => Role::Item,
         };
         self.loose = false;
-        self.bare = false;
+        let behind_words = std::mem::take(&mut self.bare);
         self.scan.prefix()?;
         let value = match self.scan.byte() {
             Some(b'{' | b'[') => {
@@ -146,6 +146,12 @@ impl<'t, 'f> Parser<'t, 'f> {
                 return self.enter().map(|()| None);
             }
             Some(b'-' | b'+' | b'.' | b'0'..=b'9') => {
+                if behind_words && self.ends_with_a_digit() {
+                    return self.scan.wrong(
+                        self.scan.at,
+                        "a number, or a part of the string before the comma; put strings in quotes",
+                    );
+                }
                 self.scan.sure |= role == Role::Member;
                 self.loose = true;
                 Json::Number(self.scan.number()?)
@@ -175,6 +181,12 @@ impl<'t, 'f> Parser<'t, 'f> {
             }
         };
         Ok(Some(value))
+    }
+
+    /// Whether the last item does, so that a comma and a number may be the rest of it: `$1,234`, `March 3, 2024`.
+    fn ends_with_a_digit(&self) -> bool {
+        let Some(Frame::List(items)) = &self.top else { return false };
+        matches!(items.last(), Some(Json::String(words)) if words.ends_with(char::is_numeric))
     }
 
     /// Reads a key and its colon.

@@ -90,6 +90,9 @@ fn quotation_marks_of_code_are_not_taken_for_those_of_a_text() {
         ("{\"code\": \"f(\"a\", \"b\": \"c\")\", \"z\": 1}", said),
         ("{\"a\": \"Hello, \"+\" world\"}", said),
         ("{\"a\": \"x \"+y+\" z\"}", said),
+        ("{\"a\": \"(x)\"=>\"(y)\", \"b\": 1}", said),
+        ("{\"a\": \"x.\"->\".y\"}", said),
+        ("{\"a\": \"Yes!\"or\"(no)\"}", said),
         ("{\"a\": \"\"\", \"b\": \"\"\"}", "three quotation marks, which may be a string of one"),
         ("{a: `x ${y}`}", "a string with a place for a value in it"),
     ]);
@@ -144,6 +147,8 @@ fn json_beside_a_fence_is_its_rival() {
     for text in [
         "```json\n{\"name\": \"a\"}\n```\nWait, it should be {\"name\": \"b\"}.",
         "First {\"name\": \"b\"}, then:\n```json\n{\"name\": \"a\"}\n```",
+        "```json\n{\"name\": \"a\"}\n```\nCorrection: {\"name\": \"b\",}",
+        "```json\n{'name': 'a'}\n```\nCorrection:\n{'name': 'b'}",
     ] {
         assert!(error(text).starts_with("two different JSON values"), "{text}");
         assert!(of::<Item>(text).unwrap_err().starts_with("two different JSON values"), "{text}");
@@ -151,6 +156,7 @@ fn json_beside_a_fence_is_its_rival() {
     for text in [
         "```json\n{\"name\": \"a\"}\n```\nI mean {\"name\": \"a\"}.",
         "Of {name: x} and [1]:\n```json\n{\"name\": \"a\"}\n```\nand {}, {see} or fn() { \"x\" }",
+        "```json\n{\"name\": \"a\"}\n```\nI mean {'name': 'a'}, of the form {'name': string}.",
     ] {
         assert_eq!(of::<Item>(text).unwrap().value, item("a", 0), "{text}");
     }
@@ -171,11 +177,29 @@ fn words_that_stand_for_what_was_left_out_are_no_comment_and_no_item() {
         ("{\"a\": 1, // TODO: add the rest\n}", comment),
         ("{\"a\": 1, # other fields unchanged\n}", comment),
         ("{\"items\": [1, 2, // and 7 more items\n]}", comment),
+        ("[{\"a\": 1},\n// add more here\n]", comment),
+        ("[{\"a\": 1},\n// repeat for each user\n]", comment),
+        ("[1, // and 8 others\n]", comment),
+        ("[1, /* 8 further ones */]", comment),
         ("{\"a\": [1, 2, etc]}", "words that stand for what was left out"),
         ("[red, blue, and so on]", "words that stand for what was left out"),
     ]);
     let read = read_value("{\"a\": 1 /* the remaining balance, one more than before */}", Effort::Repair);
     assert_eq!(read.unwrap().value, json!({"a": 1}));
+    let read = read_value("{\"a\": 1, // 2 more than before\n\"b\": [repeat, continue]}", Effort::Repair);
+    assert_eq!(read.unwrap().value, json!({"a": 1, "b": ["repeat", "continue"]}));
+}
+
+#[test]
+fn a_number_that_may_be_the_rest_of_the_words_before_its_comma_is_refused() {
+    let said = "a number, or a part of the string before the comma";
+    all_are_refused(&[
+        ("[$1,234, $2,500]", said),
+        ("{\"dates\": [March 3, 2024, April 5, 2024]}", said),
+        ("[red, green, and blue]", "a word that joins items"),
+    ]);
+    let read = read_value("[March, 3, Android, \"order\", 4]", Effort::Repair).unwrap();
+    assert_eq!(read.value, json!(["March", 3, "Android", "order", 4]));
 }
 
 #[test]
@@ -203,7 +227,15 @@ fn quotation_marks_that_were_escaped_twice_are_refused() {
 
 #[test]
 fn a_name_that_stands_for_a_value_is_no_string() {
-    for text in ["{\"name\": string, \"age\": int}", "{name: str}", "{\"a\": $value}", "{\"a\": [number]}"] {
+    for text in [
+        "{\"name\": string, \"age\": int}",
+        "{name: str}",
+        "{\"a\": $value}",
+        "{\"a\": [number]}",
+        "{name: String, age: Number}",
+        "{\"name\": string?}",
+        "{\"name\": ____}",
+    ] {
         let error = error(text);
         assert!(error.contains("a name that stands for a value"), "{text}: {error}");
     }

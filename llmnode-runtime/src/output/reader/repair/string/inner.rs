@@ -125,11 +125,12 @@ impl<'t> Scan<'t, '_> {
             && !is_structure(before)
     }
 
-    /// Whether two marks stand around what they quote: ` "so" `.
+    /// Whether two marks stand around what they quote: ` "so" `. A mark right behind what ends a sentence or a bracket
+    /// may end a string too, of which code joins several: `"(a)"=>"(b)"`.
     fn is_pair(&self, first: usize, second: usize) -> bool {
         let after = |at| self.char_at(at).and_then(|mark| self.char_at(at + mark.len_utf8()));
         let is_outside = |c: char| !c.is_alphanumeric();
-        self.char_before(first).is_some_and(|c| is_outside(c) && !is_structure(c))
+        self.char_before(first).is_some_and(|c| is_outside(c) && !is_structure(c) && !is_end(c))
             && after(first)
                 .is_some_and(|c| !c.is_whitespace() && !matches!(c, ',' | ':' | '}' | ']') && !is_operator(c))
             && self
@@ -145,6 +146,10 @@ impl<'t> Scan<'t, '_> {
 
 fn is_structure(c: char) -> bool {
     matches!(c, ',' | ':' | '{' | '[' | '"')
+}
+
+fn is_end(c: char) -> bool {
+    matches!(c, '.' | '!' | '?' | ';' | ')' | ']' | '}')
 }
 
 /// What stands between two strings that code joins.
