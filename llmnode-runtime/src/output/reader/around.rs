@@ -175,6 +175,9 @@ fn goes_on(text: &str, begin: usize, end: usize) -> Option<usize> {
     if quoted || next.is_alphanumeric() || matches!(next, '_' | '\\') {
         return Some(end);
     }
+    if is_method(&text[end..]) {
+        return Some(end);
+    }
     let line = text[end..].trim_start_matches([' ', '\t']);
     let at = text.len() - line.len();
     if line.starts_with('"') && at > end {
@@ -188,6 +191,14 @@ fn goes_on(text: &str, begin: usize, end: usize) -> Option<usize> {
         None => (behind, false),
     };
     (if comma { is_next(rest) } else { is_key(rest) }).then(|| text.len() - rest.len())
+}
+
+/// Whether code goes on with what is made of the value: `.map(`.
+fn is_method(behind: &str) -> bool {
+    behind.strip_prefix('.').is_some_and(|name| {
+        let open = name.trim_start_matches(|c: char| c.is_ascii_alphanumeric() || c == '_');
+        open.len() < name.len() && open.starts_with('(')
+    })
 }
 
 /// Whether a further member or item begins, behind a comma.

@@ -27,7 +27,7 @@ fn is_option(before: &str) -> bool {
 fn is_assigned(before: &str) -> bool {
     before.trim_end_matches(is_quote).trim_end().strip_suffix('=').is_some_and(|name| {
         let name = name.strip_suffix([':', '+']).unwrap_or(name).trim_end_matches(' ');
-        name.ends_with(|c: char| c.is_alphanumeric() || matches!(c, '_' | ')' | ']' | '}'))
+        name.ends_with(|c: char| c.is_alphanumeric() || matches!(c, '_' | ')' | ']' | '}' | '"'))
     })
 }
 

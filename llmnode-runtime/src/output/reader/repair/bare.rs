@@ -42,7 +42,7 @@ impl<'t> Scan<'t, '_> {
             text if role == Role::Item && ["and ", "or "].iter().any(|joint| text.starts_with(joint)) => {
                 return self.wrong(start, "a word that joins items, or a part of this one; put it in quotes");
             }
-            text if is_nearly_literal(text) || is_cut(text) => {
+            text if is_nearly_literal(text) || is_cut(text) || is_choice(text) => {
                 return self.wrong(
                     start,
                     "a literal or a string; write `null`, `true` or `false`, or put a string in quotes",
@@ -232,6 +232,13 @@ fn is_cut(word: &str) -> bool {
     const FEW: usize = 3;
     let word = word.to_ascii_lowercase();
     word.len() >= FEW && ["null", "true", "false"].iter().any(|literal| literal.starts_with(&word))
+}
+
+/// Whether it offers a literal and something else, as a form to be filled in does: `true/false`, `null or 1`.
+fn is_choice(words: &str) -> bool {
+    let behind = |literal: &&str| words.strip_prefix(*literal).map(str::trim_start);
+    let mut rests = ["true", "false", "null"].iter().filter_map(behind);
+    rests.any(|rest| rest.starts_with('/') || rest.starts_with("or "))
 }
 
 /// Whether it is a name that stands for a value: of a type, as in a schema that was repeated (`{"name": string}`), or of

@@ -77,16 +77,24 @@ pub(super) fn hides_a_member(text: &str) -> bool {
     let (line, is_last) = text.split_once('\n').map_or((text, true), |(line, _)| (line, false));
     let goes_on = line.trim_end().ends_with([',', '{', '[']);
     let line = line.split(['{', '}', '[', ']']).next().unwrap_or(line);
-    let mut parts = line.split('"');
-    let Some(mut before) = parts.next() else { return false };
+    ['"', '\''].into_iter().any(|quote| has_member(line, quote, is_last, goes_on))
+}
+
+/// Whether a key in such marks and its colon stand where a member may begin, or a string and its comma at the end.
+fn has_member(line: &str, quote: char, is_last: bool, goes_on: bool) -> bool {
+    let mut parts = line.split(quote);
+    let Some(first) = parts.next() else { return false };
     // A member that begins the comment was taken out by it.
-    let is_last = is_last || (goes_on && before.contains(char::is_alphanumeric));
-    while let (Some(key), Some(behind)) = (parts.next(), parts.next()) {
+    let is_last = is_last || (goes_on && first.contains(char::is_alphanumeric));
+    let (mut before, mut key) = (first, parts.next());
+    // An apostrophe may stand before it, so that each mark is tried.
+    while let (Some(inner), Some(behind)) = (key, parts.next()) {
         let is_next = is_last || before.trim_end().ends_with(',');
-        if is_next && !key.is_empty() && behind.trim_start().starts_with(':') {
+        if is_next && !inner.is_empty() && behind.trim_start().starts_with(':') {
             return true;
         }
-        before = behind;
+        (before, key) = (inner, Some(behind));
     }
-    false
+    // Of a list: `first "a",`.
+    is_last && line.trim_end().strip_suffix(',').is_some_and(|item| item.ends_with(quote))
 }

@@ -35,6 +35,7 @@ fn json_within_code_is_no_answer() {
         "return {\"a\": 1};",
         "return '{\"a\": 1}'",
         "$ echo '{\"a\": 1}' | jq .a",
+        "\"x\" = {\"a\": 1}",
         "curl -X POST -d '{\"a\": 1}' localhost",
         "curl --data-raw \"{'a': 1}\" localhost",
         "```js\nexport default { a: 1 };\n```",
@@ -136,7 +137,14 @@ fn an_argument_in_tags_is_not_the_whole_call() {
 
 #[test]
 fn a_further_value_behind_a_comma_is_no_prose() {
-    for text in ["{\"a\": 1}, 123", "{\"a\": 1}, true", "{'a': 1}, null\n", "[1], 2, 3"] {
+    for text in [
+        "{\"a\": 1}.get(\"a\")",
+        "[1, 2].map(f)",
+        "{\"a\": 1}, 123",
+        "{\"a\": 1}, true",
+        "{'a': 1}, null\n",
+        "[1], 2, 3",
+    ] {
         assert!(value(text).unwrap_err().contains("follows the JSON as if that went on"), "{text}");
     }
     assert_eq!(value("{\"a\": 1}, 2 of which I know"), Ok(json!({"a": 1})));

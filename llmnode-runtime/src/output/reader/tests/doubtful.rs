@@ -54,7 +54,10 @@ fn a_bare_string_that_may_go_on_behind_its_comma_or_line_is_refused() {
 
 #[test]
 fn a_bare_word_that_may_be_a_literal_is_refused() {
-    for word in ["none", "nil", "NONE", "tRue", "UNDEFINED", "Nan", "tru", "Fals", "nul"] {
+    let choices = ["true/false", "true or false", "null / 1"];
+    for word in
+        ["none", "nil", "NONE", "tRue", "UNDEFINED", "Nan", "tru", "Fals", "nul"].into_iter().chain(choices)
+    {
         assert!(error(&format!("{{\"a\": {word}}}")).contains("column 7: "), "{word}");
     }
 }
@@ -208,8 +211,16 @@ fn a_member_behind_the_words_of_a_comment_is_no_comment() {
     all_are_refused(&[
         ("{\"a\": 1, // first \"b\": 2,\n \"c\": 3}", said),
         ("{\"a\": 1, # USD  \"sizes\": ['S', 'M'],\n \"d\": 2}", said),
+        ("{'a': 1, # one, 'b': 2\n 'c': 3}", said),
+        ("[\"a\", // first \"b\",\n \"c\"]", said),
+        ("{'a': 1, # it's one, 'b': 2,\n 'c': 3}", said),
     ]);
-    for text in ["{\"a\": 1, // \"b\": 2,\n}", "{\"a\": 1, // see \"b\": it is old\n}"] {
+    for text in [
+        "{\"a\": 1, // \"b\": 2,\n}",
+        "{\"a\": 1, // see \"b\": it is old\n}",
+        "{'a': 1, # 'b': 2,\n}",
+        "{'a': 1, # it's 'b': it's old\n}",
+    ] {
         assert_eq!(read_value(text, Effort::Repair).unwrap().value, json!({"a": 1}), "{text}");
     }
 }
