@@ -17,8 +17,22 @@ const OMISSIONS: [&str; 13] = [
     "as above",
 ];
 const MORE: [&str; 5] = ["remaining", "more", "other", "additional", "further"];
-const OF_THESE: &str =
-    "items entries fields rows elements records objects members values keys properties results lines ones";
+const OF_THESE: [&str; 14] = [
+    "items",
+    "entries",
+    "fields",
+    "rows",
+    "elements",
+    "records",
+    "objects",
+    "members",
+    "values",
+    "keys",
+    "properties",
+    "results",
+    "lines",
+    "ones",
+];
 /// What a comment says to whoever shall write the rest. Without quotes, such words may be a value.
 const ASKED_FOR: [&str; 10] = [
     "add more",
@@ -38,7 +52,7 @@ pub(super) fn stands_for_more(comment: &str) -> bool {
     let words = words(comment);
     let is_count = |number: &str| number.bytes().all(|byte| byte.is_ascii_digit());
     let counts = match &words[..] {
-        [.., number, last] => is_count(number) && (last == "others" || MORE.contains(&last.as_str())),
+        [.., number, last] => is_count(number) && (is_one_of(last, &["others"]) || is_one_of(last, &MORE)),
         _ => false,
     };
     counts || ASKED_FOR.into_iter().any(|phrase| has(&words, phrase)) || are_left_out(&words)
@@ -49,21 +63,26 @@ pub(super) fn leaves_out(text: &str) -> bool {
     are_left_out(&words(text))
 }
 
-fn are_left_out(words: &[String]) -> bool {
-    let are_more =
-        |pair: &[String]| MORE.contains(&pair[0].as_str()) && OF_THESE.split(' ').any(|noun| noun == pair[1]);
+fn are_left_out(words: &[&str]) -> bool {
+    let are_more = |pair: &[&str]| is_one_of(pair[0], &MORE) && is_one_of(pair[1], &OF_THESE);
     OMISSIONS.into_iter().any(|phrase| has(words, phrase)) || words.windows(2).any(are_more)
 }
 
-fn has(words: &[String], phrase: &str) -> bool {
-    let length = phrase.split(' ').count();
-    words.windows(length).any(|some| some.iter().map(String::as_str).eq(phrase.split(' ')))
+/// Whether some of the words are these.
+fn has(words: &[&str], phrase: &str) -> bool {
+    let begin = |words: &[&str]| {
+        let mut words = words.iter();
+        phrase.split(' ').all(|part| words.next().is_some_and(|word| word.eq_ignore_ascii_case(part)))
+    };
+    (0..words.len()).any(|at| begin(&words[at..]))
 }
 
-/// In small letters.
-fn words(text: &str) -> Vec<String> {
-    let words = text.split(|c: char| !c.is_alphanumeric());
-    words.filter(|word| !word.is_empty()).map(str::to_lowercase).collect()
+fn is_one_of(word: &str, known: &[&str]) -> bool {
+    known.iter().any(|known| word.eq_ignore_ascii_case(known))
+}
+
+fn words(text: &str) -> Vec<&str> {
+    text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).collect()
 }
 
 /// Whether the comment that begins here goes on as if JSON did: behind a comma a key and its colon, or these behind other
