@@ -50,6 +50,9 @@ const ASKED_FOR: [&str; 10] = [
 /// Whether a comment stands for what was left out: `etc.`, `and 8 others`, `repeat for each`.
 pub(super) fn stands_for_more(comment: &str) -> bool {
     let words = words(comment);
+    if words.is_empty() {
+        return false;
+    }
     let is_count = |number: &str| number.bytes().all(|byte| byte.is_ascii_digit());
     let counts = match &words[..] {
         [.., number, last] => is_count(number) && (is_one_of(last, &["others"]) || is_one_of(last, &MORE)),
@@ -94,6 +97,9 @@ pub(super) fn hides_a_member(text: &str) -> bool {
         return !comment.contains("*/") && comment.contains(['"', '\'', '{', '}', '[', ']']);
     }
     let (line, is_last) = text.split_once('\n').map_or((text, true), |(line, _)| (line, false));
+    if !line.bytes().any(|byte| matches!(byte, b'"' | b'\'')) {
+        return false;
+    }
     let goes_on = line.trim_end().ends_with([',', '{', '[']);
     let line = line.split(['{', '}', '[', ']']).next().unwrap_or(line);
     ['"', '\''].into_iter().any(|quote| has_member(line, quote, is_last, goes_on))
