@@ -86,7 +86,8 @@ impl Check<'_> {
             // What lacks is noticed at the end.
             Json::Object(members) => {
                 members.iter().all(|(name, value)| {
-                    member_schema(node, name).is_none_or(|schema| self.reads(schema, value, depth + 1))
+                    self.stands_for_absent(node, name, value)
+                        || member_schema(node, name).is_none_or(|schema| self.reads(schema, value, depth + 1))
                 }) && required(node).all(|name| members.iter().any(|(given, _)| given == name))
             }
             Json::Number(digits) => number::too_large(node, digits).is_none(),

@@ -69,3 +69,28 @@ fn only_untagged_enums_of_several_forms_that_contain_themselves_are_looked_at() 
     assert!(!OutputSchema::of::<List>().may_read_again());
     assert!(!OutputSchema::of::<Flat>().may_read_again());
 }
+
+#[test]
+fn a_null_in_place_of_a_default_does_not_hide_how_often_the_rest_is_read() {
+    #[derive(Debug, Deserialize, JsonSchema)]
+    #[serde(untagged)]
+    #[expect(dead_code)]
+    enum Noted {
+        Sum {
+            #[serde(default)]
+            note: String,
+            left: Box<Noted>,
+            sum: u8,
+        },
+        Product {
+            #[serde(default)]
+            note: String,
+            left: Box<Noted>,
+            product: u8,
+        },
+        Leaf(u8),
+    }
+    let text = nested(60, "1", "product").replace(r#"{"left""#, r#"{"note": null, "left""#);
+    let refused = of::<Noted>(&format!(r#"{{"value": {text}}}"#)).map(|_| ()).unwrap_err();
+    assert_eq!(refused, "value: is nested too deeply in forms that have members in common");
+}
