@@ -14,6 +14,7 @@ mod flag;
 pub mod flow;
 mod format;
 mod function;
+mod ids;
 #[cfg(feature = "journal")]
 pub mod journal;
 mod ledger;
@@ -38,6 +39,7 @@ pub mod stub_server;
 pub mod testing;
 mod text;
 mod trace;
+mod usage;
 mod validate;
 
 pub use category::{Category, Group};
@@ -45,9 +47,10 @@ pub use clock::{Clock, TestClock, TokioClock};
 pub use error::NodeError;
 pub use flag::{Coercion, Flag, Note, Repair};
 pub use format::FormatError;
+pub use ids::{AttemptId, CallId};
 pub use ledger::{
-    AttemptId, AttemptKind, AttemptRecord, CallId, CallInfo, CallRecord, Degraded, Estimate, FailedTry,
-    Ledger, LedgerReport, NodeStats, TokenUsage, Tokens, Usage,
+    AttemptKind, AttemptRecord, CallInfo, CallRecord, Degraded, Estimate, FailedTry, Ledger, LedgerReport,
+    NodeStats, Tokens, Usage,
 };
 pub use limits::{Limits, Price, Prices};
 pub use media::{Attachment, Audio, File, Image};
@@ -70,6 +73,7 @@ pub use run::{AsCompleted, BatchProgress, Call, CallReport, Cx, Map, Report, Res
 pub use settings::{Attributes, ModelSettings, Settings};
 #[cfg(feature = "stub-server")]
 pub use stub_server::StubServer;
+pub use usage::TokenUsage;
 pub use validate::{Attempt, Invalid, Violation};
 
 /// A boxed future that can move between threads.

@@ -7,7 +7,8 @@ use std::time::{Duration, SystemTime};
 use super::record::{AttemptBegan, CallEnded, Json, Record, Started, Stepped};
 use crate::category::Category;
 use crate::flow::{Outline, Position};
-use crate::ledger::{AttemptId, AttemptRecord, CallId, CallRecord, Ledger, NodeKey, time_of_attempts};
+use crate::ids::{AttemptId, CallId};
+use crate::ledger::{AttemptRecord, CallRecord, Ledger, NodeKey, time_of_attempts};
 use crate::limits::Carried;
 
 /// What a journal tells: where its flow stands, and what was spent on it.

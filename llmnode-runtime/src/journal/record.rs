@@ -6,7 +6,8 @@ use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::value::RawValue;
 
 use crate::flow::{Outline, Position};
-use crate::ledger::{AttemptId, AttemptRecord, CallId, CallRecord};
+use crate::ids::{AttemptId, CallId};
+use crate::ledger::{AttemptRecord, CallRecord};
 
 /// One thing that a journal remembers. Its `Debug` form shows no content.
 #[derive(Clone, Debug, Serialize, Deserialize)]

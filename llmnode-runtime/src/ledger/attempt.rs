@@ -5,11 +5,11 @@ use std::time::Instant;
 use tracing::Span;
 
 use super::estimate::Estimate;
-use super::id::AttemptId;
 use super::record::AttemptRecord;
 use super::scope::CallScope;
 use crate::BoxError;
 use crate::category::Category;
+use crate::ids::AttemptId;
 use crate::model::{ChatModel, Completion, Request};
 use crate::trace::AttemptSpan;
 

@@ -10,12 +10,13 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use super::estimate::Estimate;
-use super::id::{CallId, Ids};
 use super::milliseconds;
 use super::record::CallRecord;
 use super::report::LedgerReport;
-use super::usage::{TokenUsage, Usage};
+use super::usage::Usage;
+use crate::ids::{CallId, Ids};
 use crate::node::Node;
+use crate::usage::TokenUsage;
 
 /// How many calls a ledger remembers with their attempts.
 const REMEMBERED: usize = 256;

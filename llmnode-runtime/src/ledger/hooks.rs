@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use super::id::CallId;
 use super::record::{AttemptRecord, CallRecord};
 use super::recorder::{Event, Recorder};
 use crate::BoxError;
+use crate::ids::CallId;
 use crate::panics::guarded;
 
 /// The call that an attempt belongs to.

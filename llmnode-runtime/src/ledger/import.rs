@@ -5,8 +5,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::book::{Ledger, NodeKey, NodeStats};
-use super::id::CallId;
 use super::record::CallRecord;
+use crate::ids::CallId;
 
 impl NodeKey {
     /// A node that another process called.

@@ -4,7 +4,6 @@ mod attempt;
 mod book;
 mod estimate;
 mod hooks;
-mod id;
 #[cfg(feature = "journal")]
 mod import;
 pub(crate) mod milliseconds;
@@ -22,7 +21,6 @@ pub use estimate::Estimate;
 pub(crate) use estimate::{prompt_tokens, text_tokens};
 pub use hooks::CallInfo;
 pub(crate) use hooks::Hooks;
-pub use id::{AttemptId, CallId};
 #[cfg(feature = "journal")]
 pub(crate) use import::time_of_attempts;
 pub use record::{AttemptKind, AttemptRecord, CallRecord, Degraded, FailedTry};
@@ -31,4 +29,4 @@ pub(crate) use recorder::{Event, Recorder};
 pub use report::LedgerReport;
 pub(crate) use scope::CallScope;
 pub(crate) use tally::Tally;
-pub use usage::{TokenUsage, Tokens, Usage};
+pub use usage::{Tokens, Usage};

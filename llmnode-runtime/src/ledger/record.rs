@@ -7,13 +7,14 @@ use std::time::{Duration, SystemTime};
 use serde::{Deserialize, Serialize};
 
 use super::estimate::{Estimate, answer_tokens};
-use super::id::{AttemptId, CallId};
 use super::milliseconds;
-use super::usage::{TokenUsage, Usage};
+use super::usage::Usage;
 use crate::category::Category;
 use crate::flag::Flag;
+use crate::ids::{AttemptId, CallId};
 use crate::model::Dialect;
 use crate::text::cut;
+use crate::usage::TokenUsage;
 use crate::validate::Violation;
 
 /// Why an attempt was made.

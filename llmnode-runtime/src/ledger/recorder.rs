@@ -1,8 +1,8 @@
 //! Who keeps what happens where a crash does not reach it.
 
 use super::hooks::CallInfo;
-use super::id::AttemptId;
 use super::record::{AttemptRecord, CallRecord};
+use crate::ids::AttemptId;
 use crate::{BoxError, BoxFuture};
 
 /// Takes down attempts and calls as they begin and end.

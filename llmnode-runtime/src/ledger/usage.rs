@@ -3,33 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::estimate::Estimate;
-
-/// The tokens of one response, as the provider reports them.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct TokenUsage {
-    /// Tokens of the prompt.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub input: Option<u64>,
-    /// Tokens of the answer.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub output: Option<u64>,
-    /// All tokens, where the provider says so itself.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub total: Option<u64>,
-    /// The part of `input` that came from a cache.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub cached: Option<u64>,
-    /// The part of `output` that was spent on reasoning.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub reasoning: Option<u64>,
-}
-
-impl TokenUsage {
-    /// All tokens: the provider's own total, else input plus output if both are known.
-    pub fn total(&self) -> Option<u64> {
-        self.total.or_else(|| Some(self.input?.saturating_add(self.output?)))
-    }
-}
+use crate::usage::TokenUsage;
 
 /// A sum of figures of which some may be unknown.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -108,14 +82,6 @@ impl Usage {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn the_providers_total_beats_the_sum() {
-        let usage = TokenUsage { input: Some(10), output: Some(5), total: Some(21), ..TokenUsage::default() };
-        assert_eq!(usage.total(), Some(21));
-        assert_eq!(TokenUsage { total: None, ..usage }.total(), Some(15));
-        assert_eq!(TokenUsage { total: None, output: None, ..usage }.total(), None);
-    }
 
     #[test]
     fn unknown_is_counted_not_zero() {

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::money::Money;
-use crate::ledger::TokenUsage;
+use crate::usage::TokenUsage;
 
 /// What the tokens of a model cost, in any unit: the same one for all prices and limits of a run.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -8,7 +8,7 @@ use super::error::ModelError;
 use super::request::Request;
 use super::retry_budget::RetryBudget;
 use crate::BoxFuture;
-use crate::ledger::TokenUsage;
+use crate::usage::TokenUsage;
 
 /// A language model behind some provider.
 ///

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::ledger::TokenUsage;
+use crate::usage::TokenUsage;
 
 /// Why an answer ended. Providers invent their own words, so an unknown one is kept, and the content decides.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -5,7 +5,7 @@ use std::fmt;
 use std::time::Duration;
 
 use crate::category::{Category, Group};
-use crate::ledger::TokenUsage;
+use crate::usage::TokenUsage;
 
 /// Whether and how a failed attempt is followed by another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -7,7 +7,7 @@ use serde::Serialize;
 use super::completion::{Completion, FinishReason};
 use super::error::ModelError;
 use crate::category::Category;
-use crate::ledger::TokenUsage;
+use crate::usage::TokenUsage;
 
 /// One reply of a [`ScriptedModel`](crate::ScriptedModel) or an [`FnModel`](crate::FnModel).
 ///

@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 
 use super::dialect::Dialect;
 use super::message::Message;
-use crate::ledger::AttemptId;
+use crate::ids::AttemptId;
 use crate::output::OutputSchema;
 use crate::settings::names;
 

@@ -98,7 +98,7 @@ fn failure(message: impl Into<String>, retry: Retry) -> NoAnswer {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ledger::TokenUsage;
+    use crate::usage::TokenUsage;
 
     fn ok(body: &str) -> Completion {
         match read(body.as_bytes(), None) {

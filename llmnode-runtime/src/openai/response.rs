@@ -13,7 +13,7 @@ use serde::{Deserialize, Deserializer};
 
 use super::calls::{FunctionCall, ToolCall, tool_calls};
 use super::lenient::{Any, Object, Shape, object, text, tokens};
-use crate::ledger::TokenUsage;
+use crate::usage::TokenUsage;
 
 /// A chat completion, or an error object that came with status 200.
 #[derive(Debug, Default, Deserialize)]

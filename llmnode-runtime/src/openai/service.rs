@@ -9,7 +9,7 @@ use tokio::time::{Instant, timeout_at};
 
 use super::endpoint::{Endpoint, shown};
 use crate::category::Category;
-use crate::ledger::AttemptId;
+use crate::ids::AttemptId;
 use crate::model::{ModelError, Retry};
 
 /// Sends requests to one endpoint.

@@ -10,7 +10,8 @@ use serde_json::Value;
 use super::payload::InvalidPayload;
 use crate::category::Category;
 use crate::error::NodeError;
-use crate::ledger::{CallId, CallRecord, Usage};
+use crate::ids::CallId;
+use crate::ledger::{CallRecord, Usage};
 use crate::run::CallReport;
 use crate::text::one_line;
 

@@ -11,13 +11,14 @@ use super::run::Target;
 use crate::BoxFuture;
 use crate::category::Category;
 use crate::flag::Flag;
-use crate::ledger::{AttemptRecord, OpenAttempt, TokenUsage, prompt_tokens};
+use crate::ledger::{AttemptRecord, OpenAttempt, prompt_tokens};
 use crate::limits::Reservation;
 use crate::model::{ChatModel, Completion, Dialect, FinishReason, ModelError, Request, Retry, Sink};
 use crate::output::Reader;
 use crate::panics::caught;
 use crate::settings::Resolved;
 use crate::text::{cut, one_line};
+use crate::usage::TokenUsage;
 use crate::validate::{Attempt, Violation};
 
 /// The most that is kept of a provider's word, such as the model's name or a request's id, in bytes.

@@ -1,8 +1,9 @@
 //! What the provider's figures give reason to doubt.
 
 use crate::flag::Flag;
-use crate::ledger::{TokenUsage, text_tokens};
+use crate::ledger::text_tokens;
 use crate::model::Request;
+use crate::usage::TokenUsage;
 
 /// Below this the estimate of a prompt's length says too little, in tokens.
 const SHORTEST: u64 = 1024;

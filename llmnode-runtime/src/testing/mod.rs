@@ -26,8 +26,8 @@ pub use prefix::shared_prefix;
 pub use snapshot::{Expected, assert_prompt, assert_snapshot, file};
 
 pub use crate::clock::TestClock;
-pub use crate::ledger::TokenUsage;
 pub use crate::model::{FnModel, Reply, ScriptedModel};
+pub use crate::usage::TokenUsage;
 
 /// An environment variable that says something.
 fn variable(name: &str) -> Option<String> {

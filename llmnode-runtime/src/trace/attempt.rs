@@ -6,9 +6,10 @@ use tracing::field::{self, Empty};
 use super::content;
 use super::names::*;
 use crate::category::Category;
-use crate::ledger::{AttemptRecord, TokenUsage};
+use crate::ledger::AttemptRecord;
 use crate::model::{ChatModel, Completion, Request};
 use crate::text::floor_char_boundary;
+use crate::usage::TokenUsage;
 
 /// The span of an attempt, from the request to the judgement on its answer.
 pub(crate) struct AttemptSpan {

@@ -4,7 +4,8 @@ use tracing::Span;
 use tracing::field::{self, Empty};
 
 use super::names::*;
-use crate::ledger::{CallId, CallRecord};
+use crate::ids::CallId;
+use crate::ledger::CallRecord;
 
 /// The span of a call, from its begin to its end.
 pub(crate) struct CallSpan(Span);

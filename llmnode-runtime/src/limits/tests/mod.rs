@@ -9,10 +9,10 @@ use std::time::Duration;
 use super::{CallLimits, Limits, Price, Prices, Reservation, RunLimits};
 use crate::category::Category;
 use crate::clock::{Clock, TestClock};
-use crate::ledger::TokenUsage;
 use crate::model::{Completion, ModelError};
 use crate::node::Node;
 use crate::settings::Attributes;
+use crate::usage::TokenUsage;
 
 struct Plain;
 impl Node for Plain {

@@ -26,18 +26,18 @@ pub struct AttemptId {
 }
 
 /// Counts the calls of a run.
-pub(super) struct Ids {
+pub(crate) struct Ids {
     run: u64,
     calls: u64,
 }
 
 impl Ids {
     #[cfg(feature = "journal")]
-    pub(super) fn made(&self, call: CallId) -> bool {
+    pub(crate) fn made(&self, call: CallId) -> bool {
         call.run == self.run
     }
 
-    pub(super) fn next(&mut self) -> CallId {
+    pub(crate) fn next(&mut self) -> CallId {
         self.calls = self.calls.wrapping_add(1);
         CallId { run: self.run, call: self.calls }
     }
@@ -51,7 +51,7 @@ impl Default for Ids {
 }
 
 impl CallId {
-    pub(super) fn attempt(self, index: u32) -> AttemptId {
+    pub(crate) fn attempt(self, index: u32) -> AttemptId {
         AttemptId { call: self, index }
     }
 
