@@ -619,6 +619,16 @@ pub use llmnode_runtime::private as __private;
 #[doc(inline)]
 pub use llmnode_runtime::*;
 
+/// From a node's fields to the messages that are sent.
+pub mod prompt {
+    #[doc(inline)]
+    pub use llmnode_runtime::private::{
+        Example, ExampleInput, ExampleOutput, ExampleText, Input, IntoExample,
+    };
+    #[doc(inline)]
+    pub use llmnode_runtime::prompt::*;
+}
+
 /// What most programs import: `use llmnode::prelude::*;`.
 pub mod prelude {
     #[cfg(feature = "openai")]

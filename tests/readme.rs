@@ -96,7 +96,7 @@ fn the_wiring_of_opentelemetry_is_the_examples() {
 /// The names of the spans' fields, in the code and on the page about them.
 #[test]
 fn the_page_names_every_field_of_the_spans() {
-    let names = include_str!("../llmnode-runtime/src/trace/names.rs");
+    let names = include_str!("../llmnode-runtime/src/ledger/spans/names.rs");
     let page = include_str!("../docs/observability.md");
     let names: Vec<_> =
         names.lines().filter_map(|line| line.strip_suffix("\";")?.split('"').nth(1)).collect();

@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use crate::category::{Category, Group};
 use crate::ledger::{AttemptKind, AttemptRecord, CallRecord, FailedTry, Usage};
+use crate::media::AttachmentError;
 use crate::position::Position;
 use crate::text::{one_line, same_name};
 
@@ -268,6 +269,12 @@ fn write_attempts(attempts: &[AttemptRecord], f: &mut fmt::Formatter<'_>) -> fmt
             None => f.write_str("accepted"),
         }
     })
+}
+
+impl From<AttachmentError> for NodeError {
+    fn from(error: AttachmentError) -> Self {
+        NodeError::new(Category::PrepError, error.to_string()).with_source(error)
+    }
 }
 
 impl fmt::Debug for NodeError {

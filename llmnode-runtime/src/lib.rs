@@ -31,14 +31,12 @@ pub mod primitive;
 #[doc(hidden)]
 pub mod private;
 pub mod prompt;
-mod recovery;
 mod run;
 mod settings;
 #[cfg(feature = "stub-server")]
 pub mod stub_server;
 pub mod testing;
 mod text;
-mod trace;
 mod usage;
 mod validate;
 
@@ -58,19 +56,18 @@ pub use model::{
     ChatModel, Completion, Dialect, FinishReason, FnModel, Message, ModelError, Part, Reply, Request, Retry,
     RetryBudget, Role, ScriptedModel, Sink,
 };
-pub use node::{Exec, LlmNode, Node};
+pub use node::{Node, recovery_of};
 #[cfg(feature = "openai")]
 pub use openai::{OpenAi, OpenAiBuilder};
 pub use output::{
     LlmOutput, OutputSchema, OutputSpec, ReadError, Reader, Reading, StrictError, StrictProblem,
 };
 pub use primitive::Primitive;
-pub use recovery::{Backoff, Failures, Recovery, recovery_of};
 /// The version of reqwest whose client [`OpenAiBuilder::http_client`] takes.
 #[cfg(feature = "http-client")]
 pub use reqwest;
-pub use run::{AsCompleted, BatchProgress, Call, CallReport, Cx, Map, Report, Results, Run};
-pub use settings::{Attributes, ModelSettings, Settings};
+pub use run::{AsCompleted, BatchProgress, Call, CallReport, Cx, Exec, LlmNode, Map, Report, Results, Run};
+pub use settings::{Attributes, Backoff, Failures, ModelSettings, Recovery, Settings};
 #[cfg(feature = "stub-server")]
 pub use stub_server::StubServer;
 pub use usage::TokenUsage;

@@ -1,13 +1,11 @@
-//! What a node is: facts that need no state, and a way to run on one.
+//! What a node is, without a state: its output, its name, its settings.
 
 use std::borrow::Cow;
-use std::future::Future;
 
-use crate::error::NodeError;
-use crate::output::OutputSpec;
-use crate::prompt::Prompt;
-use crate::run::{Cx, Falling};
-use crate::settings::{Attributes, Settings};
+use crate::category::Category;
+use crate::ledger::{Ledger, NodeKey, NodeStats};
+use crate::limits::LimitedNode;
+use crate::settings::{Attributes, Recovery, SILENT, Stacks};
 
 /// The facts about a node that do not depend on a state.
 ///
@@ -36,77 +34,6 @@ pub trait Node {
     }
 }
 
-/// A node that runs with a state of type `S`. Calls on several threads may read one node and one state, so both are
-/// `Sync`; of the state, `N: Exec<S>` says so itself.
-///
-/// A node without a model implements it by hand, and may call other nodes through the context:
-///
-/// ```
-/// # use llmnode_runtime as llmnode;
-/// use llmnode::{Cx, Exec, Node, NodeError, Run, ScriptedModel};
-///
-/// struct Double(u64);
-/// impl Node for Double {
-///     type Output = u64;
-///     const NAME: &'static str = "double";
-/// }
-/// impl<S: ?Sized + Sync> Exec<S> for Double {
-///     async fn exec(&self, _: &Cx<'_, S>) -> Result<u64, NodeError> {
-///         Ok(self.0 * 2)
-///     }
-/// }
-///
-/// # let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
-/// # runtime.block_on(async {
-/// let run = Run::new(ScriptedModel::new());
-/// assert_eq!(run.call(&Double(4)).await?, 8);
-/// # Ok::<(), NodeError>(()) }).unwrap();
-/// ```
-#[diagnostic::on_unimplemented(
-    message = "`{Self}` is not a node that runs with the state `{S}`",
-    label = "not a node of this state",
-    note = "`#[llm_node(prompt = \"...\")]` makes a struct a node",
-    note = "`state = T` on the node and the state of the run, `Run::new(model).with_state(state)`, must be the same type; \
-            a node without `state` runs with any"
-)]
-pub trait Exec<S: ?Sized>: Node + Sync + Reads<S, State = S> + Reads<S, State: Sync> {
-    /// Runs the node once. Called by [`Run::call`](crate::Run::call), which accounts for it, and calls it again after
-    /// an error as often as `attempts` says ([`Attributes::attempts`], [`Call::attempts`](crate::Call::attempts)): never,
-    /// by default. A panic, and any other error of the stop group, ends the call at once.
-    ///
-    /// # Errors
-    /// Whatever kept the node from an output.
-    fn exec(&self, cx: &Cx<'_, S>) -> impl Future<Output = Result<Self::Output, NodeError>> + Send;
-
-    /// What takes the place of an output when the last execution of a node that asks no model itself has failed. What it
-    /// gives is what the call gives; an output is marked as degraded in the ledger. By default the error as it is.
-    ///
-    /// It follows every error but those of the stop group (a panic, an abort, a limit, ..), once, and is never tried
-    /// again. A node that asks a model has [`LlmNode::fallback`] instead, which `fallback = path` sets.
-    ///
-    /// # Errors
-    /// The given error, or another one.
-    fn exec_fallback(
-        &self,
-        cx: &Cx<'_, S>,
-        error: NodeError,
-    ) -> impl Future<Output = Result<Self::Output, NodeError>> + Send {
-        let _ = cx;
-        std::future::ready(Err(error))
-    }
-}
-
-/// That a state is `Sync`, as a fact that follows from `Exec`: the compiler asks for it where a node names its state,
-/// and not again in each place that calls the node. Everything has it.
-pub trait Reads<S: ?Sized> {
-    /// The state.
-    type State: ?Sized;
-}
-
-impl<N: ?Sized, S: ?Sized> Reads<S> for N {
-    type State = S;
-}
-
 /// A reference is the node it points to, in ledgers too, so that a program keeps the nodes that it maps.
 #[diagnostic::do_not_recommend]
 impl<N: Node + ?Sized> Node for &N {
@@ -121,39 +48,50 @@ impl<N: Node + ?Sized> Node for &N {
     }
 }
 
-#[diagnostic::do_not_recommend]
-impl<S: ?Sized, N: Exec<S> + ?Sized> Exec<S> for &N {
-    fn exec(&self, cx: &Cx<'_, S>) -> impl Future<Output = Result<N::Output, NodeError>> + Send {
-        (**self).exec(cx)
-    }
+/// What tells a node's type. Not `TypeId`: a node may borrow. A reference counts as the node that it points to.
+fn path<N>() -> &'static str {
+    std::any::type_name::<N>().trim_start_matches('&')
+}
 
-    fn exec_fallback(
-        &self,
-        cx: &Cx<'_, S>,
-        error: NodeError,
-    ) -> impl Future<Output = Result<N::Output, NodeError>> + Send {
-        (**self).exec_fallback(cx, error)
+impl NodeKey {
+    pub(crate) fn of<N: Node>(node: &N) -> Self {
+        NodeKey::new(path::<N>(), N::NAME, node.name())
     }
 }
 
-/// A node that asks a model: what `#[llm_node]` states about it.
-pub trait LlmNode<S: ?Sized>: Node {
-    /// Writes the prompt.
-    fn render(&self, state: &S, to: &mut Prompt);
-
-    /// How an answer is read and checked.
-    fn output(&self) -> OutputSpec<Self::Output, S>;
-
-    /// What this very node states at run time, before what its type's attributes state; its `limits` are not read. Call
-    /// and run beat it.
-    fn settings(&self) -> Option<&Settings> {
-        None
+impl Ledger {
+    /// The figures of a node's type; `None`: it was never called.
+    pub fn of<N: Node>(&self) -> Option<NodeStats> {
+        self.of_path(path::<N>())
     }
+}
 
-    /// What takes the place of an answer when the recovery comes to its step `fallback`; `None`: there is nothing.
-    /// The error has the record of the call so far.
-    fn fallback<'a>(&'a self, state: &'a S, error: &'a NodeError) -> Option<Falling<'a, Self::Output>> {
-        let _ = (state, error);
-        None
+impl LimitedNode {
+    pub(crate) fn of<N: Node>() -> Self {
+        LimitedNode { path: path::<N>(), name: N::NAME, limits: N::ATTRIBUTES.limits }
     }
+}
+
+/// The steps that follow a failure of this category, in order, by what the node's attributes say.
+///
+/// The last is always [`Recovery::Bubble`]. Readable without a call, a run or a state. A call's or run's settings may change the steps.
+///
+/// ```
+/// # use llmnode_runtime as llmnode;
+/// use llmnode::{Category, Recovery, recovery_of};
+/// # use llmnode::{Attributes, Node};
+/// # struct Summarize;
+/// # impl Node for Summarize {
+/// #     type Output = String;
+/// #     const NAME: &'static str = "summarize";
+/// #     const ATTRIBUTES: Attributes = Attributes::new().fallback_model("small");
+/// # }
+///
+/// // #[llm_node(prompt = "Summarize: {text}", fallback_model = "small")] struct Summarize { .. }
+/// let steps = recovery_of::<Summarize>(Category::RateLimitError);
+/// assert_eq!(steps, [Recovery::retry(2), Recovery::model("small"), Recovery::Bubble]);
+/// assert_eq!(recovery_of::<Summarize>(Category::ApiKeyError), [Recovery::Bubble]);
+/// ```
+pub fn recovery_of<N: Node>(category: Category) -> Vec<Recovery> {
+    Stacks::new(&SILENT, &SILENT, &SILENT, &N::ATTRIBUTES).listed(category)
 }

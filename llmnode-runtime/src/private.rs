@@ -16,11 +16,14 @@ pub use crate::flow::{Action, BatchStep, Outline, Place, RunFlow, Starts, Step};
 pub use crate::function::Function;
 pub use crate::prompt::at::{prompt_at, prompt_file_at};
 pub use crate::prompt::{
-    Displayed, Example, ExampleOutput, ExampleText, Prompt, PromptAttachment, PromptFence, PromptHistory,
-    PromptJson, PromptList, PromptOption, PromptValue, Segment, Shown,
+    Displayed, Prompt, PromptAttachment, PromptFence, PromptHistory, PromptJson, PromptList, PromptOption,
+    PromptValue, Segment, Shown,
 };
-pub use crate::recovery::{Backoff, Failures, Recovery};
-pub use crate::run::{FallbackParameters, FallbackValue, Falling, exec, fallback, fallback_with_state};
+pub use crate::run::{
+    Example, ExampleInput, ExampleOutput, ExampleText, FallbackParameters, FallbackValue, Falling, Input,
+    IntoExample, exec, fallback, fallback_with_state,
+};
+pub use crate::settings::{Backoff, Failures, Recovery};
 /// The name stands in the compiler's message about a second block.
 pub use crate::validate::Validated as OneValidateBlock;
 pub use crate::validate::{

@@ -2,6 +2,8 @@
 
 use std::borrow::Cow;
 
+use serde_json::{Map, Value};
+
 /// The largest index up to `at` that does not split a character.
 pub(crate) fn floor_char_boundary(text: &str, at: usize) -> usize {
     if at >= text.len() {
@@ -112,6 +114,11 @@ fn distance(one: &[char], other: &[char]) -> usize {
         }
     }
     row[other.len()]
+}
+
+/// The names of an object's members.
+pub(crate) fn names(fields: &Map<String, Value>) -> Vec<&str> {
+    fields.keys().map(String::as_str).collect()
 }
 
 fn breaks_line(c: char) -> bool {

@@ -6,7 +6,8 @@ use super::name::Name;
 use super::outline::Outline;
 use super::step::Step;
 use crate::error::NodeError;
-use crate::node::{Exec, Node};
+use crate::node::Node;
+use crate::run::Exec;
 use crate::run::{CONCURRENCY, Cx};
 
 /// A node whose items are nodes: it executes them side by side, with a bound, and gives their outputs in order.

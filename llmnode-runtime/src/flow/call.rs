@@ -19,6 +19,7 @@ use super::log::Log;
 use super::outline::Outline;
 use super::place::Place;
 use super::record::FlowRecord;
+use super::spans::StepSpan;
 use super::step::Step;
 use crate::BoxFuture;
 use crate::category::Category;
@@ -26,7 +27,6 @@ use crate::error::NodeError;
 use crate::ledger::Tally;
 use crate::position::Position;
 use crate::run::Run;
-use crate::trace::StepSpan;
 
 /// A flow that starts when it is awaited, or polled for the first time.
 ///

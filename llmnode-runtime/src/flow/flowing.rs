@@ -6,9 +6,9 @@ use super::log::Log;
 use crate::category::Category;
 use crate::error::NodeError;
 use crate::ledger::Tally;
-use crate::node::Exec;
 use crate::panics::guarded;
 use crate::position::{Label, Position};
+use crate::run::Exec;
 use crate::run::{Call, RunCore, Within};
 use crate::text::one_line;
 

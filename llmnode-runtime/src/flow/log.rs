@@ -8,12 +8,12 @@ use super::book::FlowWatch;
 use super::event::FlowEvent;
 use super::outline::Outline;
 use super::record::StepRecord;
+use super::spans::{FlowSpan, StepSpan};
 use crate::category::Category;
 use crate::clock::Clock;
 use crate::ledger::Tally;
 use crate::panics::guarded;
 use crate::position::Position;
-use crate::trace::{FlowSpan, StepSpan};
 
 /// Who is told what the steps of a flow do.
 pub(super) trait Log: Send {

@@ -111,6 +111,7 @@ mod place;
 pub(crate) mod post;
 pub(crate) mod prep;
 mod record;
+mod spans;
 mod step;
 mod then;
 mod typed;

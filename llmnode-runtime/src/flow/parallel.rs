@@ -5,8 +5,9 @@ use super::node_step::{post, prep};
 use super::outline::Outline;
 use super::step::Step;
 use crate::error::NodeError;
-use crate::node::{Exec, Node};
+use crate::node::Node;
 use crate::run::Cx;
+use crate::run::Exec;
 
 /// A tuple of nodes executes them all side by side and gives all outputs. Each is a call of its own, on one state that
 /// all of them read; the first error cancels the others. A tuple of steps without actions is a step: their posts run one by

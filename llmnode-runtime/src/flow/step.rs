@@ -4,7 +4,7 @@ use std::future::Future;
 
 use super::outline::Outline;
 use crate::error::NodeError;
-use crate::node::Exec;
+use crate::run::Exec;
 
 /// A node that is a step of flows: it prepares itself from the state, executes, and writes back.
 ///

@@ -7,11 +7,11 @@ use tracing::Span;
 use super::estimate::Estimate;
 use super::record::AttemptRecord;
 use super::scope::CallScope;
+use super::spans::AttemptSpan;
 use crate::BoxError;
 use crate::category::Category;
 use crate::ids::AttemptId;
 use crate::model::{ChatModel, Completion, Request};
-use crate::trace::AttemptSpan;
 
 /// One attempt under way. Dropped before its end, it is committed with what was known by then.
 pub(crate) struct OpenAttempt<'c> {

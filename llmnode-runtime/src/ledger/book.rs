@@ -15,7 +15,6 @@ use super::record::CallRecord;
 use super::report::LedgerReport;
 use super::usage::Usage;
 use crate::ids::{CallId, Ids};
-use crate::node::Node;
 use crate::usage::TokenUsage;
 
 /// How many calls a ledger remembers with their attempts.
@@ -80,17 +79,12 @@ impl PartialEq for NodeKey {
 impl Eq for NodeKey {}
 
 impl NodeKey {
-    pub(crate) fn of<N: Node>(node: &N) -> Self {
-        NodeKey { path: Self::path::<N>().into(), type_name: N::NAME.into(), name: node.name() }
+    pub(crate) fn new(path: &'static str, type_name: &'static str, name: Cow<'static, str>) -> Self {
+        NodeKey { path: path.into(), type_name: type_name.into(), name }
     }
 
     fn of_type(&self) -> Self {
         NodeKey { name: self.type_name.clone(), ..self.clone() }
-    }
-
-    /// What tells a node's type. Not `TypeId`: a node may borrow. A reference counts as the node that it points to.
-    pub(crate) fn path<N>() -> &'static str {
-        std::any::type_name::<N>().trim_start_matches('&')
     }
 }
 
@@ -127,11 +121,11 @@ impl Default for Book {
 }
 
 impl Ledger {
-    /// The figures of a node's type; `None`: it was never called.
-    pub fn of<N: Node>(&self) -> Option<NodeStats> {
+    /// The figures of the node's type with this path.
+    pub(crate) fn of_path(&self, path: &str) -> Option<NodeStats> {
         let book = self.lock();
         // Nodes whose names are known only at run time are of one type under several names.
-        let named = book.stats.iter().filter(|(node, _)| node.path == NodeKey::path::<N>());
+        let named = book.stats.iter().filter(|(node, _)| node.path == path);
         named.map(|(_, stats)| *stats).reduce(NodeStats::and)
     }
 

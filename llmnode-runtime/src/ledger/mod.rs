@@ -11,6 +11,7 @@ mod record;
 mod recorder;
 mod report;
 mod scope;
+pub(crate) mod spans;
 mod tally;
 mod usage;
 

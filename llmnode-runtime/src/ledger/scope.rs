@@ -12,16 +12,14 @@ use super::book::{Ledger, NodeKey, Slot};
 use super::hooks::{CallInfo, Hooks};
 use super::record::{AttemptKind, AttemptRecord, CallRecord, Degraded, FailedTry};
 use super::recorder::Event;
+use super::spans::CallSpan;
 use super::tally::Tally;
 use crate::BoxError;
 use crate::category::Category;
 use crate::clock::Clock;
-use crate::error::NodeError;
 use crate::ids::{AttemptId, CallId};
-use crate::node::Node;
 use crate::panics::guarded;
 use crate::text::one_line;
-use crate::trace::CallSpan;
 
 /// How many of the newest attempts of a call keep the answer and its violations.
 const ANSWERS: usize = 8;
@@ -77,15 +75,15 @@ impl State {
 }
 
 impl<'r> CallScope<'r> {
-    pub(crate) fn begin<N: Node>(
-        node: &N,
+    pub(crate) fn begin(
+        node: NodeKey,
         ledger: &'r Ledger,
         clock: &'r dyn Clock,
         hooks: &'r Hooks,
         parent: Option<CallId>,
         tally: Option<&'r Tally>,
     ) -> Self {
-        let (node, started) = (NodeKey::of(node), clock.now());
+        let started = clock.now();
         let (id, slot) = ledger.begin_call(&node);
         let span = CallSpan::begin(&node.name, id, parent);
         let state = State {
@@ -182,9 +180,9 @@ impl<'r> CallScope<'r> {
     }
 
     /// Writes down that an execution failed, the number of which counts from 1.
-    pub(crate) fn failed(&self, number: u32, wait: Duration, error: &NodeError) {
+    pub(crate) fn failed(&self, number: u32, wait: Duration, category: Category, message: &str) {
         let now = self.now();
-        let (category, message) = (error.category(), one_line(error.message(), 1000));
+        let message = one_line(message, 1000);
         tracing::debug!(target: "llmnode::call", node = &*self.node.name, call = %self.id, number, category = category.as_str(), "a try failed");
         let mut state = self.lock();
         let elapsed = now.saturating_duration_since(state.try_began);

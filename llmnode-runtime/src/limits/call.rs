@@ -1,5 +1,6 @@
 //! The limits that concern one call.
 
+use std::borrow::Cow;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
@@ -8,12 +9,11 @@ use super::limits::Limits;
 use super::meter::{Intent, Meter};
 use super::refusal::{Refusal, Scope};
 use super::reserve::Reservation;
-use super::run::RunLimits;
+use super::run::{LimitedNode, RunLimits};
 use super::timer::Timer;
 use crate::category::Category;
 use crate::clock::Clock;
 use crate::error::NodeError;
-use crate::node::Node;
 
 /// The meters that concern one call: its own, its node's, those of the calls around it, and the run's.
 pub(crate) struct CallLimits<'r> {
@@ -24,12 +24,13 @@ pub(crate) struct CallLimits<'r> {
 }
 
 impl<'r> CallLimits<'r> {
-    /// Begins a call with limits of its own, within the call `around` it.
+    /// Begins a call of this name with limits of its own, within the call `around` it.
     ///
     /// # Errors
     /// A `config_error`, if a limit or a price is absurd.
-    pub(crate) fn begin<N: Node>(
-        node: &N,
+    pub(crate) fn begin(
+        name: Cow<'static, str>,
+        node: LimitedNode,
         own: Limits,
         around: Option<&CallLimits<'_>>,
         run: &'r RunLimits,
@@ -39,8 +40,8 @@ impl<'r> CallLimits<'r> {
             return Ok(CallLimits { meters: Vec::new(), run, clock });
         }
         let own = (!own.is_empty())
-            .then(|| Arc::new(Meter::new(Scope::Call(node.name()), own, Timer::Clock(Some(clock.now())))));
-        let mut meters: Vec<_> = own.into_iter().chain(run.node::<N>()).collect();
+            .then(|| Arc::new(Meter::new(Scope::Call(name), own, Timer::Clock(Some(clock.now())))));
+        let mut meters: Vec<_> = own.into_iter().chain(run.node(node)).collect();
         match around {
             // A node may call nodes of its own type: each meter counts a request once.
             Some(around) => around.meters.iter().for_each(|meter| {

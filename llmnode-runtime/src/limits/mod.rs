@@ -25,4 +25,4 @@ pub(crate) use carried::Carried;
 pub use limits::Limits;
 pub use prices::{Price, Prices};
 pub(crate) use reserve::Reservation;
-pub(crate) use run::RunLimits;
+pub(crate) use run::{LimitedNode, RunLimits};

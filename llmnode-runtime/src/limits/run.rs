@@ -10,8 +10,6 @@ use super::meter::Meter;
 use super::prices::Prices;
 use super::refusal::Scope;
 use super::timer::Timer;
-use crate::ledger::NodeKey;
-use crate::node::Node;
 
 /// The limits of a run and of its nodes, with their counters. Clones share the counters; a limit that is set
 /// anew counts anew.
@@ -31,13 +29,22 @@ pub(crate) struct RunLimits {
     ignored: bool,
 }
 
+/// A node's type, with the limits that its attributes set.
+#[derive(Clone, Copy)]
+pub(crate) struct LimitedNode {
+    /// What tells the type.
+    pub(crate) path: &'static str,
+    pub(crate) name: &'static str,
+    pub(crate) limits: Limits,
+}
+
 impl RunLimits {
     pub(crate) fn set(&mut self, limits: Limits) {
         self.run = Some(Arc::new(Meter::new(Scope::Run, limits, Timer::Clock(None))));
     }
 
-    pub(crate) fn set_node<N: Node>(&mut self, limits: Limits) {
-        self.nodes.insert(NodeKey::path::<N>(), node_meter::<N>(limits.or(N::ATTRIBUTES.limits)));
+    pub(crate) fn set_node(&mut self, node: LimitedNode, limits: Limits) {
+        self.nodes.insert(node.path, node_meter(node.name, limits.or(node.limits)));
     }
 
     pub(crate) fn set_prices(&mut self, prices: Prices) {
@@ -56,17 +63,16 @@ impl RunLimits {
         self.run.clone()
     }
 
-    pub(super) fn node<N: Node>(&self) -> Option<Arc<Meter>> {
-        let path = NodeKey::path::<N>();
+    pub(super) fn node(&self, LimitedNode { path, name, limits }: LimitedNode) -> Option<Arc<Meter>> {
         if let Some(meter) = self.nodes.get(path) {
             return Some(Arc::clone(meter));
         }
-        if N::ATTRIBUTES.limits.is_empty() {
+        if limits.is_empty() {
             return None;
         }
         let mut meters = lock(&self.by_attributes);
         let meter = meters.entry(path).or_insert_with(|| {
-            let meter = node_meter::<N>(N::ATTRIBUTES.limits);
+            let meter = node_meter(name, limits);
             #[cfg(feature = "journal")]
             if let Some(spent) = lock(&self.carried).get(path) {
                 meter.carry_over(spent);
@@ -108,8 +114,8 @@ impl RunLimits {
     }
 }
 
-fn node_meter<N: Node>(limits: Limits) -> Arc<Meter> {
-    Arc::new(Meter::new(Scope::Node(N::NAME), limits, Timer::of_requests()))
+fn node_meter(name: &'static str, limits: Limits) -> Arc<Meter> {
+    Arc::new(Meter::new(Scope::Node(name), limits, Timer::of_requests()))
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {

@@ -1,11 +1,8 @@
 //! Why something cannot be attached.
 
-use crate::category::Category;
-use crate::error::NodeError;
-
 /// Why something cannot be attached. It shows no content; of a file that was to be read, the path.
 ///
-/// In a function that returns [`NodeError`], `?` makes it a `prep_error`.
+/// In a function that returns [`NodeError`](crate::NodeError), `?` makes it a `prep_error`.
 #[derive(Debug, thiserror::Error)]
 #[error("{message}")]
 pub struct AttachmentError {
@@ -24,11 +21,5 @@ impl AttachmentError {
             message: format!("{} cannot be read: {source}", path.display()),
             source: Some(source),
         }
-    }
-}
-
-impl From<AttachmentError> for NodeError {
-    fn from(error: AttachmentError) -> Self {
-        NodeError::new(Category::PrepError, error.message.clone()).with_source(error)
     }
 }

@@ -9,7 +9,7 @@ use super::dialect::Dialect;
 use super::message::Message;
 use crate::ids::AttemptId;
 use crate::output::OutputSchema;
-use crate::settings::names;
+use crate::text::names;
 
 /// One request to a model. The attempt loop builds it once per call, and lends it for every attempt.
 ///

@@ -10,7 +10,6 @@ mod spec;
 pub(crate) use check::{ends, target, violations};
 pub(crate) use reader::Json;
 pub use reading::{ReadError, Reader, Reading};
-pub(crate) use schema::marks_in;
 pub use schema::{OutputSchema, StrictError, StrictProblem};
 pub(crate) use spec::{Answer, Answers, Untyped, read, read_by_schema};
 pub use spec::{LlmOutput, OutputSpec};

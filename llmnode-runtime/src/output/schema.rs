@@ -14,13 +14,12 @@ use std::any::TypeId;
 use std::collections::HashMap;
 use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 
-use schemars::generate::SchemaSettings;
-use schemars::{JsonSchema, SchemaGenerator};
+use schemars::JsonSchema;
 use serde_json::Value;
 use serde_json::value::{RawValue, to_raw_value};
 
 use super::check::{may_read_again, states_bounds};
-use crate::validate::{MARK, Reach, Unreached};
+use crate::validate::{MARK, Reach, Unreached, marks_of, schema_with_marks};
 
 pub use problem::{StrictError, StrictProblem};
 pub(super) use tree::{children, percent_decoded};
@@ -88,8 +87,7 @@ impl OutputSchema {
             return Arc::clone(known);
         }
         // Built outside the lock: the type's `JsonSchema` is foreign code. Two threads may both build; one wins.
-        let schema = generator().into_root_schema_for::<T>().to_value();
-        let schema = Self::from_value(&T::schema_name(), schema);
+        let schema = Self::from_value(&T::schema_name(), schema_with_marks::<T>());
         let built = Arc::new(OutputSchema { again: may_read_again(&schema.tree), ..schema });
         let mut cache = cache.write().unwrap_or_else(PoisonError::into_inner);
         Arc::clone(cache.entry(id).or_insert(built))
@@ -111,6 +109,7 @@ impl OutputSchema {
     pub fn from_value(name: &str, mut schema: Value) -> OutputSchema {
         let name = sanitised(name);
         let cut = depth::bound(&mut schema);
+        let marks = marks_of(&schema);
         let bounds = states_bounds(&schema);
         let normal = normal::normalise(schema, &name);
         OutputSchema {
@@ -124,7 +123,7 @@ impl OutputSchema {
             cut: cut || normal.cut,
             tree: normal.tree,
             wrapped: normal.wrapped,
-            marks: normal.marks,
+            marks,
             name,
         }
     }
@@ -212,18 +211,6 @@ impl OutputSchema {
     pub(crate) fn drop_added_nulls(&self, value: &mut Value) -> usize {
         if self.nulls { nulls::drop(&self.tree, self.wrapped, value) } else { 0 }
     }
-}
-
-/// The marks in the schema of a type.
-pub(crate) fn marks_in<T: JsonSchema + ?Sized>() -> Vec<String> {
-    let mut schema = generator().into_root_schema_for::<T>().to_value();
-    let mut marks = Vec::new();
-    normal::clean(&mut schema, &mut marks);
-    marks
-}
-
-fn generator() -> SchemaGenerator {
-    SchemaSettings::draft2020_12().with(|s| s.meta_schema = None).for_deserialize().into_generator()
 }
 
 impl std::fmt::Debug for OutputSchema {

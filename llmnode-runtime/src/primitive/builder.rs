@@ -12,7 +12,7 @@ use crate::category::Category;
 use crate::error::NodeError;
 use crate::model::Dialect;
 use crate::output::{Answer, LlmOutput, OutputSchema, Reader, Untyped, read, read_by_schema, violations};
-use crate::recovery::{Backoff, Failures, Recovery};
+use crate::settings::{Backoff, Failures, Recovery};
 use crate::settings::{Settings, faults};
 use crate::validate::{Unreached, Violation};
 

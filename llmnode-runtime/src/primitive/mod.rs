@@ -21,12 +21,13 @@ use serde_json::Value;
 
 use crate::category::Category;
 use crate::error::NodeError;
-use crate::node::{Exec, LlmNode, Node};
+use crate::node::Node;
 use crate::output::{OutputSchema, OutputSpec, Untyped};
 use crate::prompt::{Prompt, Segment};
-use crate::recovery::{Recovery, Stacks};
 use crate::run::{Cx, Run};
+use crate::run::{Exec, LlmNode};
 use crate::settings::{Attributes, SILENT, Settings};
+use crate::settings::{Recovery, Stacks};
 
 /// A stateless call of a model, set up at run time: an instruction, a schema for the answer, settings. It does not
 /// change once it is built; clones share it.

@@ -6,24 +6,23 @@
 pub(crate) mod at;
 mod attach;
 mod displayed;
-mod examples;
 mod fence;
 mod history;
+mod place;
 mod segment;
 mod values;
 
 pub use at::{Column, Line, PromptAt};
 pub use attach::{Attachments, PromptAttachment};
 pub use displayed::{Displayed, PromptText, ShowNothing, ShowValue, Shown};
-pub use examples::{Example, ExampleInput, ExampleOutput, ExampleText, Input, IntoExample};
 pub use fence::PromptFence;
 pub use history::PromptHistory;
+pub(crate) use place::Place;
 pub use segment::Segment;
 pub use values::{PromptItem, PromptJson, PromptList, PromptOption, PromptValue};
 
 use std::fmt::{self, Write};
 
-use self::examples::Place;
 use crate::media::{Attachment, MAX_TOTAL};
 use crate::model::{Message, Role};
 
@@ -32,7 +31,8 @@ use crate::model::{Message, Role};
 pub struct Prompt {
     messages: Vec<Message>,
     failed: Option<String>,
-    place: Place,
+    /// What is being written.
+    pub(crate) place: Place,
 }
 
 impl Prompt {
@@ -89,7 +89,7 @@ impl Prompt {
     }
 
     /// A system message without text says nothing, and some providers refuse it.
-    fn push(&mut self, message: Message) {
+    pub(crate) fn push(&mut self, message: Message) {
         self.make_room(1);
         if message.role != Role::System || !message.content.is_empty() {
             self.messages.push(message);
@@ -97,12 +97,12 @@ impl Prompt {
     }
 
     /// Whether a node is asked for no more than the user message of an example.
-    fn is_of_example(&self) -> bool {
+    pub(crate) fn is_of_example(&self) -> bool {
         matches!(self.place, Place::Example(_))
     }
 
     /// Notes what cannot be sent; the first such fault is told.
-    fn fail(&mut self, fault: &str) {
+    pub(crate) fn fail(&mut self, fault: &str) {
         let place = self.place;
         self.failed.get_or_insert_with(|| format!("{place}{fault}"));
     }

@@ -15,8 +15,8 @@ use crate::error::NodeError;
 use crate::ledger::{AttemptKind, CallScope, Degraded, OpenAttempt};
 use crate::limits::{CallLimits, TimeLeft};
 use crate::model::{Request, Retries};
-use crate::recovery::{Failed, Next, Progress};
 use crate::settings::Resolved;
+use crate::settings::{Failed, Next, Progress};
 use crate::text::one_line;
 
 /// What all attempts of a call have in common.

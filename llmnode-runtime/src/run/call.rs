@@ -12,18 +12,18 @@ use tracing::Instrument;
 
 use super::cx::Cx;
 use super::failure::Failure;
+use super::node::Exec;
 use super::run::RunCore;
 use super::tries::{After, Tries};
 use crate::BoxFuture;
 use crate::category::Category;
 use crate::error::NodeError;
 use crate::ids::CallId;
-use crate::ledger::{CallRecord, CallScope, Tally};
-use crate::limits::{CallLimits, Limits};
+use crate::ledger::{CallRecord, CallScope, NodeKey, Tally};
+use crate::limits::{CallLimits, LimitedNode, Limits};
 use crate::model::Dialect;
-use crate::node::Exec;
 use crate::panics::{caught, guarded};
-use crate::recovery::{Backoff, Failures, Recovery};
+use crate::settings::{Backoff, Failures, Recovery};
 use crate::settings::{SILENT, Settings};
 
 type Outcome<T> = Result<CallReport<T>, NodeError>;
@@ -260,14 +260,29 @@ where
     }
     Box::pin(async move {
         let settings = given.as_deref().unwrap_or(&SILENT);
-        let begin =
-            || CallScope::begin(node, &core.ledger, &*core.clock, &core.hooks, within.call, within.tally);
+        let begin = || {
+            CallScope::begin(
+                NodeKey::of(node),
+                &core.ledger,
+                &*core.clock,
+                &core.hooks,
+                within.call,
+                within.tally,
+            )
+        };
         let scope = guarded(begin).map_err(|said| {
             NodeError::new(Category::Panic, format!("the node's name or the run's clock panicked: {said}"))
         })?;
         let own = settings.limits.or(core.settings.limits);
         let exec = async || {
-            let limits = CallLimits::begin(node, own, within.limits, &core.limits, &*core.clock)?;
+            let limits = CallLimits::begin(
+                node.name(),
+                LimitedNode::of::<N>(),
+                own,
+                within.limits,
+                &core.limits,
+                &*core.clock,
+            )?;
             let mut tries = Tries::begin(core, settings, (&N::ATTRIBUTES, N::IDEMPOTENT), &scope, &limits)?;
             if !N::IDEMPOTENT {
                 scope.record_begin().await.map_err(|fault| Failure::unrecorded(fault).into_error())?;

@@ -6,10 +6,10 @@ use futures_core::Stream;
 
 use super::call::{Call, Within};
 use super::map::Map;
+use super::node::Exec;
 use super::run::RunCore;
 use crate::ledger::CallScope;
 use crate::limits::{CallLimits, Limits};
-use crate::node::Exec;
 use crate::settings::Settings;
 use crate::validate::Attempt;
 

@@ -8,12 +8,12 @@ use futures_core::Stream;
 
 use super::bounded::{Bounded, CONCURRENCY};
 use super::call::{Call, Within};
+use super::node::Exec;
 use super::progress::{BatchProgress, Counter, OnProgress, known};
 use super::results::{AsCompleted, Results};
 use super::run::RunCore;
 use crate::BoxFuture;
 use crate::error::NodeError;
-use crate::node::Exec;
 use crate::settings::Settings;
 
 type Outcome<'r, T> = BoxFuture<'r, Result<T, NodeError>>;

@@ -8,14 +8,15 @@ use futures_core::Stream;
 
 use super::call::{Call, Within};
 use super::map::Map;
+use super::node::Exec;
 use crate::clock::{Clock, TokioClock};
 use crate::error::NodeError;
 #[cfg(feature = "journal")]
 use crate::ledger::Recorder;
 use crate::ledger::{AttemptRecord, CallInfo, CallRecord, Hooks, Ledger};
-use crate::limits::{Limits, Prices, RunLimits};
+use crate::limits::{LimitedNode, Limits, Prices, RunLimits};
 use crate::model::{ChatModel, Request};
-use crate::node::{Exec, Node};
+use crate::node::Node;
 use crate::settings::{ModelSettings, Resolved, Settings};
 
 /// A model to ask, a state to read, and a ledger of everything spent.
@@ -166,7 +167,7 @@ impl<S> Run<S> {
     /// here, the node's attributes limit.
     #[must_use]
     pub fn with_node_limits<N: Node>(mut self, limits: Limits) -> Self {
-        Arc::make_mut(&mut self.core).limits.set_node::<N>(limits);
+        Arc::make_mut(&mut self.core).limits.set_node(LimitedNode::of::<N>(), limits);
         self
     }
 

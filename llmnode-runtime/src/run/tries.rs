@@ -10,8 +10,8 @@ use crate::category::{Category, Group};
 use crate::error::NodeError;
 use crate::ledger::{CallScope, Degraded};
 use crate::limits::CallLimits;
-use crate::recovery::{Backoff, wait_before_retry};
 use crate::settings::{Attributes, Settings};
+use crate::settings::{Backoff, wait_before_retry};
 use crate::validate::Attempt;
 
 /// The tries of one call.
@@ -89,7 +89,7 @@ impl<'r> Tries<'r> {
             return After::Bubble(error);
         }
         self.failed = self.failed.saturating_add(1);
-        self.call.failed(self.failed, self.wait, &error);
+        self.call.failed(self.failed, self.wait, error.category(), error.message());
         if error.category().group() == Group::Stop {
             return After::Bubble(error);
         }

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
+use super::recovery::{Backoff, Failures, Recovery};
 use crate::limits::Limits;
-use crate::recovery::{Backoff, Failures, Recovery};
 
 /// The settings that a node's attributes state; every call of the node starts from them.
 #[derive(Clone, Copy, Debug, Default)]

@@ -4,8 +4,8 @@ use std::fmt;
 
 use serde_json::{Map, Value};
 
-use super::settings::names;
 use crate::model::Dialect;
+use crate::text::names;
 
 /// What every request to a registered model says, whichever node asks
 /// ([`Run::model_with`](crate::Run::model_with)): it beats the run's settings and the node's attributes, and a call's

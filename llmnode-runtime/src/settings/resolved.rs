@@ -2,12 +2,12 @@
 
 use std::time::Duration;
 
+use super::recovery::{Count, Failures, Level, Recovery, Stacks, check};
 use super::{Attributes, ModelSettings, Settings};
 use crate::category::Category;
 use crate::error::NodeError;
 use crate::model::{Dialect, Request};
 use crate::output::{Answers, Reader, StrictError};
-use crate::recovery::{Count, Failures, Level, Recovery, Stacks, check};
 
 /// What holds for one call.
 pub(crate) struct Resolved<'p> {

@@ -6,9 +6,10 @@ use std::time::Duration;
 
 use serde_json::{Map, Value};
 
+use super::recovery::{Backoff, Failures, Recovery};
 use crate::limits::Limits;
 use crate::model::Dialect;
-use crate::recovery::{Backoff, Failures, Recovery};
+use crate::text::names;
 
 /// Settings of one call ([`Call::settings`](crate::Call::settings)) or of all calls of a run
 /// ([`Run::with_settings`](crate::Run::with_settings)).
@@ -102,11 +103,6 @@ impl fmt::Debug for Settings {
             .field("extra", &names(&self.extra))
             .finish()
     }
-}
-
-/// The names of an object's members.
-pub(crate) fn names(fields: &Map<String, Value>) -> Vec<&str> {
-    fields.keys().map(String::as_str).collect()
 }
 
 impl Settings {

@@ -6,7 +6,7 @@ use std::task::{Context, Poll, Waker};
 
 use crate::category::Category;
 use crate::model::{FnModel, ModelError, Request};
-use crate::node::Exec;
+use crate::run::Exec;
 use crate::run::Run;
 
 /// The first request of a node with this state, exactly as a run would send it, without asking any model.

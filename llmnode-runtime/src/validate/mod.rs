@@ -8,6 +8,7 @@ mod containers;
 mod dive;
 mod function;
 mod invalid;
+mod marks;
 mod reach;
 mod run;
 
@@ -20,6 +21,7 @@ pub use function::{
     StatedValidatorParameters, ValidatorParameters, ValidatorResult, validate, validate_with_state,
 };
 pub use invalid::{Invalid, Violation};
-pub(crate) use reach::{MARK, Unreached};
+pub(crate) use marks::{MARK, marks_of, schema_with_marks};
+pub(crate) use reach::Unreached;
 pub use reach::{Marked, Reach, ReachFields, ReachNothing, ReachSchema, ReachValidators, Reached, Unmarked};
 pub(crate) use run::{Verdict, run};

@@ -11,10 +11,7 @@ use std::marker::PhantomData;
 use schemars::JsonSchema;
 
 use super::dive::{Validated, ValidatedFields};
-use crate::output::marks_in;
-
-/// The schema keyword that holds the mark of a type with validators. It is never sent.
-pub(crate) const MARK: &str = "x-llmnode-validated";
+use super::marks::marks_in;
 
 /// The marks that a dive can come to.
 #[derive(Debug, Default)]

@@ -6,27 +6,17 @@ mod concurrency;
 
 use std::time::Duration;
 
-use super::{CallLimits, Limits, Price, Prices, Reservation, RunLimits};
+use super::{CallLimits, LimitedNode, Limits, Price, Prices, Reservation, RunLimits};
 use crate::category::Category;
 use crate::clock::{Clock, TestClock};
 use crate::model::{Completion, ModelError};
-use crate::node::Node;
-use crate::settings::Attributes;
 use crate::usage::TokenUsage;
 
-struct Plain;
-impl Node for Plain {
-    type Output = ();
-    const NAME: &'static str = "plain";
-}
+const PLAIN: LimitedNode = LimitedNode { path: "tests::Plain", name: "plain", limits: Limits::new() };
 
 /// Three requests for all its calls together.
-struct Three;
-impl Node for Three {
-    type Output = ();
-    const NAME: &'static str = "three";
-    const ATTRIBUTES: Attributes = Attributes::new().limits(Limits::new().requests(3));
-}
+const THREE: LimitedNode =
+    LimitedNode { path: "tests::Three", name: "three", limits: Limits::new().requests(3) };
 
 const NAMES: [Option<&str>; 3] = [Some("m"), None, None];
 
@@ -55,7 +45,7 @@ fn unsent() -> Result<Completion, ModelError> {
 }
 
 fn begin<'r>(run: &'r RunLimits, clock: &'r TestClock) -> CallLimits<'r> {
-    CallLimits::begin(&Plain, Limits::new(), None, run, clock).unwrap()
+    CallLimits::begin(PLAIN.name.into(), PLAIN, Limits::new(), None, run, clock).unwrap()
 }
 
 fn refused(call: &CallLimits<'_>, names: [Option<&str>; 3]) -> (Category, String) {
@@ -244,13 +234,13 @@ fn time_runs_from_the_first_request_and_for_a_call_from_its_begin() {
     let hour = Limits::new().time(Duration::from_secs(3600));
     for (own, runs) in [(limits, hour), (hour, limits)] {
         let run = of_run(runs);
-        let call = CallLimits::begin(&Plain, own, None, &run, &clock).unwrap();
+        let call = CallLimits::begin(PLAIN.name.into(), PLAIN, own, None, &run, &clock).unwrap();
         let least = call.time_left().and_then(|left| left.outlasted_by(Duration::from_secs(9)));
         assert!(least.unwrap().contains("the 5.0s left"), "the limit that leaves the least counts");
     }
 
     let none = RunLimits::default();
-    let call = CallLimits::begin(&Plain, limits, None, &none, &clock).unwrap();
+    let call = CallLimits::begin(PLAIN.name.into(), PLAIN, limits, None, &none, &clock).unwrap();
     pass(5);
     assert!(refused(&call, NAMES).1.starts_with("the time limit of 5s for the call of `plain` is reached"));
 }
@@ -264,13 +254,16 @@ fn pass(clock: &TestClock, seconds: u64) {
 fn a_call_counts_once_for_each_scope_around_it() {
     let clock = TestClock::new();
     let run = of_run(Limits::new().requests(4));
-    let outer = CallLimits::begin(&Three, Limits::new().requests(2), None, &run, &clock).unwrap();
-    let inner = CallLimits::begin(&Three, Limits::new().requests(9), Some(&outer), &run, &clock).unwrap();
+    let outer =
+        CallLimits::begin(THREE.name.into(), THREE, Limits::new().requests(2), None, &run, &clock).unwrap();
+    let inner =
+        CallLimits::begin(THREE.name.into(), THREE, Limits::new().requests(9), Some(&outer), &run, &clock)
+            .unwrap();
     settled(&inner, answer(1, 1));
     settled(&inner, answer(1, 1));
     assert!(refused(&inner, NAMES).1.contains("the limit of 2 requests for the call of `three`"));
 
-    let next = CallLimits::begin(&Three, Limits::new(), None, &run, &clock).unwrap();
+    let next = CallLimits::begin(THREE.name.into(), THREE, Limits::new(), None, &run, &clock).unwrap();
     settled(&next, answer(1, 1));
     let message = refused(&next, NAMES).1;
     assert!(message.contains("3 requests for all calls of `three` is reached: 3 spent"), "{message}");
@@ -282,14 +275,14 @@ fn a_call_counts_once_for_each_scope_around_it() {
 fn the_runs_word_for_a_node_beats_the_attributes() {
     let clock = TestClock::new();
     let mut run = RunLimits::default();
-    run.set_node::<Three>(Limits::new().tokens(50));
-    let call = CallLimits::begin(&Three, Limits::new(), None, &run, &clock).unwrap();
+    run.set_node(THREE, Limits::new().tokens(50));
+    let call = CallLimits::begin(THREE.name.into(), THREE, Limits::new(), None, &run, &clock).unwrap();
     settled(&call, answer(1, 1));
     settled(&call, answer(1, 1));
     settled(&call, answer(1, 1));
     assert!(refused(&call, NAMES).1.contains("3 requests"), "what the run does not say stands");
-    run.set_node::<Three>(Limits::new().requests(1));
-    let call = CallLimits::begin(&&Three, Limits::new(), None, &run, &clock).unwrap();
+    run.set_node(THREE, Limits::new().requests(1));
+    let call = CallLimits::begin(THREE.name.into(), THREE, Limits::new(), None, &run, &clock).unwrap();
     settled(&call, answer(1, 1));
     assert!(refused(&call, NAMES).1.contains("1 request"), "set anew, it counts anew");
 }
@@ -298,7 +291,7 @@ fn the_runs_word_for_a_node_beats_the_attributes() {
 fn absurd_limits_and_prices_are_config_errors() {
     let clock = TestClock::new();
     let fault = |run: &RunLimits, own| {
-        CallLimits::begin(&Plain, own, None, run, &clock).err().map(|error| {
+        CallLimits::begin(PLAIN.name.into(), PLAIN, own, None, run, &clock).err().map(|error| {
             assert_eq!(error.category(), Category::ConfigError);
             error.message().to_owned()
         })

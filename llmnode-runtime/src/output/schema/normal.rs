@@ -13,14 +13,12 @@ use super::{MARK, WRAPPER};
 pub(super) struct Normal {
     pub(super) tree: Value,
     pub(super) wrapped: bool,
-    pub(super) marks: Vec<String>,
     /// Something was too deep.
     pub(super) cut: bool,
 }
 
 pub(super) fn normalise(mut schema: Value, name: &str) -> Normal {
-    let mut marks = Vec::new();
-    clean(&mut schema, &mut marks);
+    clean(&mut schema);
     let mut defs = match schema.as_object_mut().and_then(|root| root.shift_remove("$defs")) {
         Some(Value::Object(defs)) => defs,
         _ => Map::new(),
@@ -40,16 +38,12 @@ pub(super) fn normalise(mut schema: Value, name: &str) -> Normal {
     }
     // What was inlined stands deeper than before.
     let cut = depth::bound(&mut tree);
-    Normal { tree, wrapped, marks, cut }
+    Normal { tree, wrapped, cut }
 }
 
 /// Takes out what is for no model, and turns the formats of Rust's integers into bounds.
-pub(super) fn clean(schema: &mut Value, marks: &mut Vec<String>) {
+fn clean(schema: &mut Value) {
     let Some(node) = schema.as_object_mut() else { return };
-    match node.get(MARK) {
-        Some(Value::String(mark)) if !marks.contains(mark) => marks.push(mark.clone()),
-        _ => {}
-    }
     node.retain(|key, _| !matches!(key.as_str(), "$schema" | "$id" | "title") && key != MARK);
     bound(node);
     for (key, child) in children_mut(node) {
@@ -57,7 +51,7 @@ pub(super) fn clean(schema: &mut Value, marks: &mut Vec<String>) {
         if *child == Value::Bool(true) && !key.ends_with("Properties") {
             *child = json!({});
         }
-        clean(child, marks);
+        clean(child);
     }
 }
 

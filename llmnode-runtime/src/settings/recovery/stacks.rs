@@ -3,7 +3,6 @@
 use super::recovery::{Backoff, Failures, Recovery};
 use crate::category::{Category, Group};
 use crate::model::Retry;
-use crate::node::Node;
 use crate::settings::{Attributes, Settings};
 
 /// Who states something: the call's word beats the run's, which beats the node's.
@@ -220,31 +219,6 @@ fn with_times(mut steps: Vec<Recovery>, new: &Recovery) -> Vec<Recovery> {
         steps.insert(at.min(steps.len()), step);
     }
     steps
-}
-
-/// The steps that follow a failure of this category, in order, by what the node's attributes say.
-///
-/// The last is always [`Recovery::Bubble`]. Readable without a call, a run or a state. A call's or run's settings may change the steps.
-///
-/// ```
-/// # use llmnode_runtime as llmnode;
-/// use llmnode::{Category, Recovery, recovery_of};
-/// # use llmnode::{Attributes, Node};
-/// # struct Summarize;
-/// # impl Node for Summarize {
-/// #     type Output = String;
-/// #     const NAME: &'static str = "summarize";
-/// #     const ATTRIBUTES: Attributes = Attributes::new().fallback_model("small");
-/// # }
-///
-/// // #[llm_node(prompt = "Summarize: {text}", fallback_model = "small")] struct Summarize { .. }
-/// let steps = recovery_of::<Summarize>(Category::RateLimitError);
-/// assert_eq!(steps, [Recovery::retry(2), Recovery::model("small"), Recovery::Bubble]);
-/// assert_eq!(recovery_of::<Summarize>(Category::ApiKeyError), [Recovery::Bubble]);
-/// ```
-pub fn recovery_of<N: Node>(category: Category) -> Vec<Recovery> {
-    let silent = Settings::new();
-    Stacks::new(&silent, &silent, &silent, &N::ATTRIBUTES).listed(category)
 }
 
 #[cfg(test)]

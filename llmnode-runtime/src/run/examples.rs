@@ -1,14 +1,15 @@
 //! Examples of a node: pairs of what is asked and what is to be answered, sent before the prompt.
 
 use std::borrow::Cow;
-use std::fmt::{self, Display};
+use std::fmt;
 
 use serde::Serialize;
 
-use super::Prompt;
+use super::node::LlmNode;
 use crate::model::Message;
-use crate::node::{LlmNode, Node};
+use crate::node::Node;
 use crate::output::{OutputSchema, OutputSpec, Reader};
+use crate::prompt::{Place, Prompt};
 
 /// An example of a node: what it is asked, and what the model is to answer.
 pub struct Example<N: Node> {
@@ -162,27 +163,6 @@ impl Prompt {
             self.place = Place::Examples;
         }
         self.place = Place::Prompt;
-    }
-}
-
-/// What of the prompt is being written.
-#[derive(Clone, Copy, Default)]
-pub(super) enum Place {
-    #[default]
-    Prompt,
-    Examples,
-    /// The example of this number, from 1.
-    Example(usize),
-}
-
-/// As it begins a message about a fault.
-impl Display for Place {
-    fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Place::Prompt => Ok(()),
-            Place::Examples => to.write_str("examples: "),
-            Place::Example(number) => write!(to, "example {number}: "),
-        }
     }
 }
 

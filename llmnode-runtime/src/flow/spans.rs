@@ -3,8 +3,8 @@
 use tracing::Span;
 use tracing::field::Empty;
 
-use super::names::*;
 use crate::category::Category;
+use crate::ledger::spans::names::*;
 use crate::position::Position;
 
 /// The span of a flow, from its begin to its end.

@@ -1,0 +1,119 @@
+//! A node that runs: with a state, and of those the nodes that ask a model.
+
+use std::future::Future;
+
+use super::cx::Cx;
+use super::fallback::Falling;
+use crate::error::NodeError;
+use crate::node::Node;
+use crate::output::OutputSpec;
+use crate::prompt::Prompt;
+use crate::settings::Settings;
+
+/// A node that runs with a state of type `S`. Calls on several threads may read one node and one state, so both are
+/// `Sync`; of the state, `N: Exec<S>` says so itself.
+///
+/// A node without a model implements it by hand, and may call other nodes through the context:
+///
+/// ```
+/// # use llmnode_runtime as llmnode;
+/// use llmnode::{Cx, Exec, Node, NodeError, Run, ScriptedModel};
+///
+/// struct Double(u64);
+/// impl Node for Double {
+///     type Output = u64;
+///     const NAME: &'static str = "double";
+/// }
+/// impl<S: ?Sized + Sync> Exec<S> for Double {
+///     async fn exec(&self, _: &Cx<'_, S>) -> Result<u64, NodeError> {
+///         Ok(self.0 * 2)
+///     }
+/// }
+///
+/// # let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+/// # runtime.block_on(async {
+/// let run = Run::new(ScriptedModel::new());
+/// assert_eq!(run.call(&Double(4)).await?, 8);
+/// # Ok::<(), NodeError>(()) }).unwrap();
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a node that runs with the state `{S}`",
+    label = "not a node of this state",
+    note = "`#[llm_node(prompt = \"...\")]` makes a struct a node",
+    note = "`state = T` on the node and the state of the run, `Run::new(model).with_state(state)`, must be the same type; \
+            a node without `state` runs with any"
+)]
+pub trait Exec<S: ?Sized>: Node + Sync + Reads<S, State = S> + Reads<S, State: Sync> {
+    /// Runs the node once. Called by [`Run::call`](crate::Run::call), which accounts for it, and calls it again after
+    /// an error as often as `attempts` says ([`Attributes::attempts`], [`Call::attempts`](crate::Call::attempts)): never,
+    /// by default. A panic, and any other error of the stop group, ends the call at once.
+    ///
+    /// # Errors
+    /// Whatever kept the node from an output.
+    fn exec(&self, cx: &Cx<'_, S>) -> impl Future<Output = Result<Self::Output, NodeError>> + Send;
+
+    /// What takes the place of an output when the last execution of a node that asks no model itself has failed. What it
+    /// gives is what the call gives; an output is marked as degraded in the ledger. By default the error as it is.
+    ///
+    /// It follows every error but those of the stop group (a panic, an abort, a limit, ..), once, and is never tried
+    /// again. A node that asks a model has [`LlmNode::fallback`] instead, which `fallback = path` sets.
+    ///
+    /// # Errors
+    /// The given error, or another one.
+    fn exec_fallback(
+        &self,
+        cx: &Cx<'_, S>,
+        error: NodeError,
+    ) -> impl Future<Output = Result<Self::Output, NodeError>> + Send {
+        let _ = cx;
+        std::future::ready(Err(error))
+    }
+}
+
+/// That a state is `Sync`, as a fact that follows from `Exec`: the compiler asks for it where a node names its state,
+/// and not again in each place that calls the node. Everything has it.
+pub trait Reads<S: ?Sized> {
+    /// The state.
+    type State: ?Sized;
+}
+
+impl<N: ?Sized, S: ?Sized> Reads<S> for N {
+    type State = S;
+}
+
+#[diagnostic::do_not_recommend]
+impl<S: ?Sized, N: Exec<S> + ?Sized> Exec<S> for &N {
+    fn exec(&self, cx: &Cx<'_, S>) -> impl Future<Output = Result<N::Output, NodeError>> + Send {
+        (**self).exec(cx)
+    }
+
+    fn exec_fallback(
+        &self,
+        cx: &Cx<'_, S>,
+        error: NodeError,
+    ) -> impl Future<Output = Result<N::Output, NodeError>> + Send {
+        (**self).exec_fallback(cx, error)
+    }
+}
+
+/// A node that asks a model: what `#[llm_node]` states about it.
+pub trait LlmNode<S: ?Sized>: Node {
+    /// Writes the prompt.
+    fn render(&self, state: &S, to: &mut Prompt);
+
+    /// How an answer is read and checked.
+    fn output(&self) -> OutputSpec<Self::Output, S>;
+
+    /// What this very node states at run time, before what its type's attributes state; its `limits` are not read. Call
+    /// and run beat it.
+    fn settings(&self) -> Option<&Settings> {
+        None
+    }
+
+    /// What takes the place of an answer when the recovery comes to its step `fallback`; `None`: there is nothing.
+    /// The error has the record of the call so far.
+    fn fallback<'a>(&'a self, state: &'a S, error: &'a NodeError) -> Option<Falling<'a, Self::Output>> {
+        let _ = (state, error);
+        None
+    }
+}

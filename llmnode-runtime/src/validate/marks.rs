@@ -1,0 +1,41 @@
+//! The marks that types with validators leave in their JSON schemas.
+
+use schemars::JsonSchema;
+use schemars::generate::SchemaSettings;
+use serde_json::Value;
+
+/// The schema keyword that holds the mark of a type with validators. It is never sent.
+pub(crate) const MARK: &str = "x-llmnode-validated";
+
+/// The schema of a type as its derive gives it, with the marks.
+pub(crate) fn schema_with_marks<T: JsonSchema + ?Sized>() -> Value {
+    let settings = SchemaSettings::draft2020_12().with(|s| s.meta_schema = None).for_deserialize();
+    settings.into_generator().into_root_schema_for::<T>().to_value()
+}
+
+/// The marks in the schema of a type, in order, each once.
+pub(super) fn marks_in<T: JsonSchema + ?Sized>() -> Vec<String> {
+    marks_of(&schema_with_marks::<T>())
+}
+
+/// The marks in a schema, in order, each once.
+pub(crate) fn marks_of(schema: &Value) -> Vec<String> {
+    let mut marks = Vec::new();
+    collect(schema, &mut marks);
+    marks
+}
+
+fn collect(part: &Value, marks: &mut Vec<String>) {
+    match part {
+        Value::Object(members) => {
+            if let Some(Value::String(mark)) = members.get(MARK)
+                && !marks.contains(mark)
+            {
+                marks.push(mark.clone());
+            }
+            members.values().for_each(|member| collect(member, marks));
+        }
+        Value::Array(items) => items.iter().for_each(|item| collect(item, marks)),
+        _ => {}
+    }
+}
