@@ -613,11 +613,30 @@ pub use llmnode_macros::flow;
 pub mod guide;
 
 #[doc(inline)]
-pub use llmnode_runtime::flow::Action;
-#[doc(hidden)]
-pub use llmnode_runtime::private as __private;
+pub use llmnode_flow::flow;
+#[doc(inline)]
+pub use llmnode_flow::flow::Action;
+#[cfg(feature = "journal")]
+#[doc(inline)]
+pub use llmnode_flow::journal;
+#[cfg(feature = "openai")]
+#[doc(inline)]
+pub use llmnode_http::*;
 #[doc(inline)]
 pub use llmnode_runtime::*;
+#[cfg(feature = "stub-server")]
+#[doc(inline)]
+pub use llmnode_stub as stub_server;
+#[cfg(feature = "stub-server")]
+#[doc(inline)]
+pub use llmnode_stub::StubServer;
+
+/// What generated code names, of all crates.
+#[doc(hidden)]
+pub mod __private {
+    pub use llmnode_flow::private::*;
+    pub use llmnode_runtime::private::*;
+}
 
 /// From a node's fields to the messages that are sent.
 pub mod prompt {
@@ -637,6 +656,8 @@ pub mod prelude {
         Action, Attempt, Category, Invalid, Message, NodeError, Run, ScriptedModel, Settings, llm_node,
         llm_output, validate,
     };
+    #[doc(inline)]
+    pub use llmnode_flow::flow::RunExt;
     /// The macro alone: the module of that name stays `llmnode::flow`.
     pub use llmnode_macros::flow;
 }

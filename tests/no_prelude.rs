@@ -7,6 +7,8 @@
 
 use ::core::convert::{From as _, Into as _};
 
+use ::llmnode::flow::RunExt as _;
+
 #[::llmnode::llm_output(state = World)]
 #[derive(::std::fmt::Debug)]
 struct Choice {

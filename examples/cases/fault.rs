@@ -15,7 +15,7 @@ use crate::sinks::{self, Log};
 const CANARY: &str = "sk-test-SECRET-0123456789";
 
 /// The authority is not the server's, so that the system's certificates are not needed to refuse it.
-const FOREIGN_AUTHORITY: &[u8] = include_bytes!("../../tests/openai/data/server.pem");
+const FOREIGN_AUTHORITY: &[u8] = include_bytes!("../../crates/llmnode-http/tests/openai/data/server.pem");
 
 #[llm_output]
 struct Answer {

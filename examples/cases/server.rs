@@ -268,8 +268,12 @@ async fn request(stream: &mut TcpStream) -> io::Result<String> {
 
 /// A handshake with a certificate that no authority of the client's knows.
 async fn shake_hands(stream: TcpStream) -> io::Result<()> {
-    let chain = CertificateDer::from_pem_slice(include_bytes!("../../tests/openai/data/server.pem"));
-    let key = PrivateKeyDer::from_pem_slice(include_bytes!("../../tests/openai/data/server-key.pem"));
+    let chain = CertificateDer::from_pem_slice(include_bytes!(
+        "../../crates/llmnode-http/tests/openai/data/server.pem"
+    ));
+    let key = PrivateKeyDer::from_pem_slice(include_bytes!(
+        "../../crates/llmnode-http/tests/openai/data/server-key.pem"
+    ));
     let config = ServerConfig::builder_with_provider(Arc::new(rustls::crypto::ring::default_provider()))
         .with_safe_default_protocol_versions()
         .map_err(io::Error::other)?

@@ -122,7 +122,7 @@ impl NodeError {
     }
 
     /// The step of the flow that it ended, from which the flow can go on
-    /// ([`FlowCall::from`](crate::flow::FlowCall::from)); `None`: no flow was under way.
+    /// (`FlowCall::from`); `None`: no flow was under way.
     pub fn position(&self) -> Option<&Position> {
         self.0.position.as_ref()
     }

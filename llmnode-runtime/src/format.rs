@@ -40,11 +40,7 @@ pub enum FormatError {
 }
 
 /// Reads JSON that begins with its format and version. Versions count from 1; all up to `newest` can be read as `T`.
-pub(crate) fn read<T: DeserializeOwned>(
-    json: &str,
-    format: &'static str,
-    newest: u64,
-) -> Result<T, FormatError> {
+pub fn read<T: DeserializeOwned>(json: &str, format: &'static str, newest: u64) -> Result<T, FormatError> {
     #[derive(Deserialize)]
     struct Header {
         format: String,

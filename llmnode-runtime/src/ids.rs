@@ -32,7 +32,6 @@ pub(crate) struct Ids {
 }
 
 impl Ids {
-    #[cfg(feature = "journal")]
     pub(crate) fn made(&self, call: CallId) -> bool {
         call.run == self.run
     }

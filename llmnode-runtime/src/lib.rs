@@ -7,23 +7,19 @@
 
 mod category;
 mod clock;
-#[cfg(any(feature = "openai", feature = "stub-server"))]
 mod credential;
 mod error;
 mod flag;
-pub mod flow;
 mod format;
 mod function;
 mod ids;
-#[cfg(feature = "journal")]
-pub mod journal;
+#[doc(hidden)]
+pub mod internal;
 mod ledger;
 mod limits;
 pub mod media;
 mod model;
 mod node;
-#[cfg(feature = "openai")]
-mod openai;
 mod output;
 mod panics;
 mod position;
@@ -33,8 +29,6 @@ pub mod private;
 pub mod prompt;
 mod run;
 mod settings;
-#[cfg(feature = "stub-server")]
-pub mod stub_server;
 pub mod testing;
 mod text;
 mod usage;
@@ -57,19 +51,12 @@ pub use model::{
     RetryBudget, Role, ScriptedModel, Sink,
 };
 pub use node::{Node, recovery_of};
-#[cfg(feature = "openai")]
-pub use openai::{OpenAi, OpenAiBuilder};
 pub use output::{
     LlmOutput, OutputSchema, OutputSpec, ReadError, Reader, Reading, StrictError, StrictProblem,
 };
 pub use primitive::Primitive;
-/// The version of reqwest whose client [`OpenAiBuilder::http_client`] takes.
-#[cfg(feature = "http-client")]
-pub use reqwest;
 pub use run::{AsCompleted, BatchProgress, Call, CallReport, Cx, Exec, LlmNode, Map, Report, Results, Run};
 pub use settings::{Attributes, Backoff, Failures, ModelSettings, Recovery, Settings};
-#[cfg(feature = "stub-server")]
-pub use stub_server::StubServer;
 pub use usage::TokenUsage;
 pub use validate::{Attempt, Invalid, Violation};
 

@@ -9,7 +9,7 @@ use std::pin::pin;
 use std::task::Poll;
 
 /// Awaits a future; gives what it said if it panicked, at its making or at any poll.
-pub(crate) async fn caught<F: Future>(make: impl FnOnce() -> F) -> Result<F::Output, String> {
+pub async fn caught<F: Future>(make: impl FnOnce() -> F) -> Result<F::Output, String> {
     // Made in its place: a future that is made first and then moved here costs more than the guard.
     let mut future = pin!(async { make().await });
     poll_fn(|cx| match guarded(|| future.as_mut().poll(cx)) {
@@ -20,7 +20,7 @@ pub(crate) async fn caught<F: Future>(make: impl FnOnce() -> F) -> Result<F::Out
 }
 
 /// Runs the program's code; gives what it said if it panicked.
-pub(crate) fn guarded<T>(run: impl FnOnce() -> T) -> Result<T, String> {
+pub fn guarded<T>(run: impl FnOnce() -> T) -> Result<T, String> {
     let (mut run, mut given) = (Some(run), None);
     catch(&mut || {
         if let Some(run) = run.take() {

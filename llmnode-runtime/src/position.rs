@@ -13,7 +13,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 /// position is the start. In JSON it is the list of its labels.
 ///
 /// ```
-/// # use llmnode_runtime as llmnode;
+/// # mod llmnode { pub mod flow { pub use llmnode_runtime::internal::Position; } }
 /// use llmnode::flow::Position;
 ///
 /// let position: Position = ["Research", "Decide"].into_iter().collect();
@@ -24,8 +24,10 @@ pub struct Position(Vec<Level>);
 
 /// What a flow calls one of its steps. Cloning one allocates nothing.
 #[derive(Clone)]
-pub(crate) enum Label {
+pub enum Label {
+    /// Known when the program was compiled.
     Known(&'static str),
+    /// Made at run time.
     Shared(Arc<str>),
 }
 
@@ -47,14 +49,30 @@ impl Position {
     pub fn is_start(&self) -> bool {
         self.0.is_empty()
     }
+}
 
+/// How a flow moves its position.
+pub trait Walk {
     /// The label at a depth; `None`: the flow at that depth has not begun.
-    pub(crate) fn at(&self, depth: usize) -> Option<&str> {
+    fn at(&self, depth: usize) -> Option<&str>;
+
+    /// Which step of a flow stands at a depth that has begun. `label` knows what the flow calls its steps.
+    fn step<'l>(&self, depth: usize, steps: usize, label: impl Fn(usize) -> Option<&'l str>)
+    -> Option<usize>;
+
+    /// Goes to another step at a depth; whatever lies below begins anew.
+    fn go(&mut self, depth: usize, step: usize, label: Label);
+
+    /// The first labels of it.
+    fn outer(&self, depth: usize) -> Position;
+}
+
+impl Walk for Position {
+    fn at(&self, depth: usize) -> Option<&str> {
         self.0.get(depth).map(|level| level.label.as_str())
     }
 
-    /// Which step of a flow stands at a depth that has begun. `label` knows what the flow calls its steps.
-    pub(crate) fn step<'l>(
+    fn step<'l>(
         &self,
         depth: usize,
         steps: usize,
@@ -65,27 +83,27 @@ impl Position {
         Some(level.step).filter(stands).or_else(|| (0..steps).find(stands))
     }
 
-    /// Goes to another step at a depth; whatever lies below begins anew.
-    pub(crate) fn go(&mut self, depth: usize, step: usize, label: Label) {
+    fn go(&mut self, depth: usize, step: usize, label: Label) {
         self.0.truncate(depth);
         self.0.push(Level { label, step });
     }
 
-    /// The first labels of it.
-    pub(crate) fn outer(&self, depth: usize) -> Position {
+    fn outer(&self, depth: usize) -> Position {
         Position(self.0.iter().take(depth).cloned().collect())
     }
 }
 
 impl Label {
-    pub(crate) fn as_str(&self) -> &str {
+    /// Its text.
+    pub fn as_str(&self) -> &str {
         match self {
             Label::Known(label) => label,
             Label::Shared(label) => label,
         }
     }
 
-    pub(crate) fn to_cow(&self) -> Cow<'static, str> {
+    /// Its text, to keep.
+    pub fn to_cow(&self) -> Cow<'static, str> {
         match self {
             Label::Known(label) => Cow::Borrowed(label),
             Label::Shared(label) => Cow::Owned(label.to_string()),

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use serde_json::{Map, Value};
 
 /// The largest index up to `at` that does not split a character.
-pub(crate) fn floor_char_boundary(text: &str, at: usize) -> usize {
+pub fn floor_char_boundary(text: &str, at: usize) -> usize {
     if at >= text.len() {
         return text.len();
     }
@@ -23,7 +23,7 @@ pub(crate) fn cut(mut text: String, cap: usize) -> String {
 
 /// The text on one line, cut at `cap` bytes: control characters and line ends become spaces. A text that is so
 /// already is not copied.
-pub(crate) fn one_line<'t>(text: impl Into<Cow<'t, str>>, cap: usize) -> String {
+pub fn one_line<'t>(text: impl Into<Cow<'t, str>>, cap: usize) -> String {
     let text = text.into();
     let end = floor_char_boundary(&text, cap);
     if end == text.len() && !text.contains(breaks_line) {
@@ -49,7 +49,7 @@ pub(crate) fn one_line_shortened(text: String, cap: usize) -> String {
 }
 
 /// Whether they are one name, written as types are and as nodes are: `ReadFile`, `read_file`.
-pub(crate) fn same_name(one: &str, other: &str) -> bool {
+pub fn same_name(one: &str, other: &str) -> bool {
     let letters =
         |name: &str| -> String { name.chars().filter(|c| *c != '_').flat_map(char::to_lowercase).collect() };
     letters(one) == letters(other)
@@ -86,7 +86,7 @@ pub(crate) fn slip<'k>(name: &str, known: impl IntoIterator<Item = &'k str>) -> 
 }
 
 /// The known name that was most likely meant; `None`: none is near.
-pub(crate) fn nearest<'k>(name: &str, known: impl IntoIterator<Item = &'k str>) -> Option<&'k str> {
+pub fn nearest<'k>(name: &str, known: impl IntoIterator<Item = &'k str>) -> Option<&'k str> {
     /// What is longer is no slip of the pen.
     const LONGEST: usize = 64;
     let letters: Vec<char> = name.to_lowercase().chars().collect();

@@ -62,11 +62,13 @@ pub(super) struct Slot(usize);
 
 /// A node's type, told apart by its path from another type of the same name.
 #[derive(Clone)]
-pub(crate) struct NodeKey {
-    pub(crate) path: Cow<'static, str>,
+pub struct NodeKey {
+    /// What tells its type.
+    pub path: Cow<'static, str>,
     /// What the type is called, whatever this very node is.
     pub(super) type_name: Cow<'static, str>,
-    pub(crate) name: Cow<'static, str>,
+    /// What ledgers and errors call it.
+    pub name: Cow<'static, str>,
 }
 
 /// By type and name; what the type is called, its path says already.
@@ -100,7 +102,6 @@ pub(super) struct Book {
     pub(super) stats: Vec<(NodeKey, NodeStats)>,
     slots: HashMap<NodeKey, Slot>,
     /// How many records of each journal are in it.
-    #[cfg(feature = "journal")]
     pub(super) journals: HashMap<String, u64>,
     pub(super) calls: VecDeque<Arc<CallRecord>>,
     remembered: usize,
@@ -112,7 +113,6 @@ impl Default for Book {
             ids: Ids::default(),
             stats: Vec::new(),
             slots: HashMap::new(),
-            #[cfg(feature = "journal")]
             journals: HashMap::new(),
             calls: VecDeque::new(),
             remembered: REMEMBERED,
@@ -246,7 +246,6 @@ impl Book {
         &mut self.stats[index].1
     }
 
-    #[cfg(feature = "journal")]
     pub(super) fn add(&mut self, node: &NodeKey, stats: NodeStats) {
         let slot = self.slot(node);
         let entry = self.stats(slot);

@@ -44,7 +44,6 @@ impl Hooks {
     }
 
     /// Sets who keeps what happens.
-    #[cfg(feature = "journal")]
     pub(crate) fn record(&mut self, recorder: Arc<dyn Recorder>) {
         self.recorder = Some(recorder);
     }

@@ -2,22 +2,40 @@
 
 use std::borrow::Cow;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use super::book::{Ledger, NodeKey, NodeStats};
-use super::record::CallRecord;
+use super::record::{AttemptRecord, CallRecord};
+use crate::category::Category;
 use crate::ids::CallId;
 
 impl NodeKey {
     /// A node that another process called.
-    pub(crate) fn foreign(path: String, name: Cow<'static, str>) -> Self {
+    pub fn foreign(path: String, name: Cow<'static, str>) -> Self {
         NodeKey { path: path.into(), type_name: name.clone(), name }
     }
 }
 
-impl Ledger {
+/// How a journal fills the book.
+pub trait Import {
     /// Enters a call that ended in another process.
-    pub(crate) fn enter(&self, node: NodeKey, record: CallRecord) {
+    fn enter(&self, node: NodeKey, record: CallRecord);
+
+    /// Enters all that another book holds.
+    fn enter_all(&self, other: &Ledger);
+
+    /// Whether a call was made here, and not in another process.
+    fn made(&self, call: CallId) -> bool;
+
+    /// How many records of a journal the book has.
+    fn has_of(&self, journal: &str) -> u64;
+
+    /// Notes how many records of a journal the book has.
+    fn note_journal(&self, journal: &str, records: u64);
+}
+
+impl Import for Ledger {
+    fn enter(&self, node: NodeKey, record: CallRecord) {
         let stats = NodeStats {
             usage: record.usage(),
             busy: record.elapsed,
@@ -29,8 +47,7 @@ impl Ledger {
         book.push(Arc::new(record));
     }
 
-    /// Enters all that another book holds.
-    pub(crate) fn enter_all(&self, other: &Ledger) {
+    fn enter_all(&self, other: &Ledger) {
         let (stats, calls): (_, Vec<_>) = {
             let other = other.lock();
             (other.stats.clone(), other.calls.iter().cloned().collect())
@@ -40,27 +57,38 @@ impl Ledger {
         calls.into_iter().for_each(|record| book.push(record));
     }
 
-    /// Whether a call was made here, and not in another process.
-    pub(crate) fn made(&self, call: CallId) -> bool {
+    fn made(&self, call: CallId) -> bool {
         self.lock().ids.made(call)
     }
 
-    /// How many records of a journal the book has.
-    pub(crate) fn has_of(&self, journal: &str) -> u64 {
+    fn has_of(&self, journal: &str) -> u64 {
         self.lock().journals.get(journal).copied().unwrap_or(0)
     }
 
-    /// Notes how many records of a journal the book has.
-    pub(crate) fn note_journal(&self, journal: &str, records: u64) {
+    fn note_journal(&self, journal: &str, records: u64) {
         self.lock().journals.insert(journal.to_owned(), records);
     }
 }
 
-/// The time between the begin of a call and the end of its last attempt, as far as the attempts tell.
-pub(crate) fn time_of_attempts(record: &CallRecord) -> Duration {
-    record
-        .attempts
-        .iter()
-        .map(|attempt| attempt.wait.saturating_add(attempt.elapsed))
-        .fold(Duration::ZERO, Duration::saturating_add)
+impl CallRecord {
+    /// The record of a call whose process ended before it did: it took as long as its attempts tell.
+    pub(crate) fn cut_short(
+        (id, parent): (CallId, Option<CallId>),
+        node: Cow<'static, str>,
+        started: SystemTime,
+        attempts: Vec<AttemptRecord>,
+    ) -> CallRecord {
+        let times = attempts.iter().map(|attempt| attempt.wait.saturating_add(attempt.elapsed));
+        CallRecord {
+            id,
+            parent,
+            node,
+            started,
+            category: Some(Category::Cancelled),
+            degraded: None,
+            elapsed: times.fold(Duration::ZERO, Duration::saturating_add),
+            attempts,
+            failed_tries: Vec::new(),
+        }
+    }
 }

@@ -146,7 +146,6 @@ impl AttemptRecord {
     }
 
     /// The same without content.
-    #[cfg(feature = "journal")]
     pub(crate) fn figures(&self) -> AttemptRecord {
         AttemptRecord {
             category: self.category,
@@ -264,7 +263,6 @@ pub struct CallRecord {
 
 impl CallRecord {
     /// The same without the attempts.
-    #[cfg(feature = "journal")]
     pub(crate) fn without_attempts(&self) -> CallRecord {
         CallRecord {
             id: self.id,

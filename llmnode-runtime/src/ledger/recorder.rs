@@ -6,7 +6,7 @@ use crate::ids::AttemptId;
 use crate::{BoxError, BoxFuture};
 
 /// Takes down attempts and calls as they begin and end.
-pub(crate) trait Recorder: Send + Sync {
+pub trait Recorder: Send + Sync {
     /// Takes an event down, without a wait: also guards come here, as they are dropped.
     fn note(&self, event: Event<'_>);
 
@@ -14,9 +14,9 @@ pub(crate) trait Recorder: Send + Sync {
     fn write(&self) -> BoxFuture<'_, Result<(), BoxError>>;
 }
 
-#[cfg_attr(not(feature = "journal"), expect(dead_code, reason = "only a journal reads what it says"))]
 /// What happens to a call. `path` tells the node's type.
-pub(crate) enum Event<'e> {
+#[allow(missing_docs, reason = "the fields say what they are")]
+pub enum Event<'e> {
     /// It begins; told only of nodes that must not be executed again.
     CallBegan { call: CallInfo<'e>, path: &'e str },
     /// A request is about to go out.

@@ -9,14 +9,14 @@ use super::usage::Usage;
 /// Adds up the attempts of all calls that are made within it, those that nodes make through their
 /// [`Cx`](crate::Cx) included.
 #[derive(Debug, Default)]
-pub(crate) struct Tally(Mutex<Tallied>);
+pub struct Tally(Mutex<Tallied>);
 
 /// What was added up.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Tallied {
-    pub(crate) usage: Usage,
+pub struct Tallied {
+    pub usage: Usage,
     /// From the begin of each request to the judgement on its answer; side by side they add up.
-    pub(crate) asking: Duration,
+    pub asking: Duration,
 }
 
 impl Tally {
@@ -27,7 +27,7 @@ impl Tally {
     }
 
     /// The sum, from which the next one begins at nothing.
-    pub(crate) fn take(&self) -> Tallied {
+    pub fn take(&self) -> Tallied {
         std::mem::take(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }

@@ -11,7 +11,7 @@ use crate::ledger::AttemptRecord;
 
 /// What earlier processes spent, in all and by the path of the node's type.
 #[derive(Default)]
-pub(crate) struct Carried {
+pub struct Carried {
     prices: Arc<Prices>,
     pub(super) run: Spending,
     pub(super) nodes: HashMap<String, Spending>,
@@ -34,7 +34,7 @@ impl Carried {
     }
 
     /// Adds an attempt. What it did not report counts as estimated, as of a request whose response was not read.
-    pub(crate) fn add(&mut self, path: &str, attempt: &AttemptRecord) {
+    pub fn add(&mut self, path: &str, attempt: &AttemptRecord) {
         let usage = attempt.usage.unwrap_or_default();
         let estimate = attempt.estimate.unwrap_or_default();
         let price = attempt.model.as_deref().and_then(|model| self.prices.of(model));

@@ -3,7 +3,6 @@
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-#[cfg(feature = "journal")]
 use super::carried::Spending;
 use super::gauge::Gauge;
 use super::limits::Limits;
@@ -137,7 +136,6 @@ impl Meter {
     }
 
     /// Counts what earlier processes spent.
-    #[cfg(feature = "journal")]
     pub(super) fn carry_over(&self, spent: &Spending) {
         let mut counters = self.lock();
         counters.time.carry_over(spent.time);

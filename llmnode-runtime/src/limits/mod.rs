@@ -4,7 +4,6 @@
 //! it; when the usage is known, or the attempt ends without it, the reservation is settled.
 
 mod call;
-#[cfg(feature = "journal")]
 mod carried;
 mod gauge;
 #[expect(clippy::module_inception, reason = "the file holds `Limits`")]
@@ -20,9 +19,9 @@ mod tests;
 mod timer;
 
 pub(crate) use call::{CallLimits, TimeLeft};
-#[cfg(feature = "journal")]
-pub(crate) use carried::Carried;
+pub use carried::Carried;
 pub use limits::Limits;
 pub use prices::{Price, Prices};
 pub(crate) use reserve::Reservation;
-pub(crate) use run::{LimitedNode, RunLimits};
+pub(crate) use run::LimitedNode;
+pub use run::RunLimits;

@@ -3,7 +3,6 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-#[cfg(feature = "journal")]
 use super::carried::{Carried, Spending};
 use super::limits::Limits;
 use super::meter::Meter;
@@ -14,14 +13,13 @@ use super::timer::Timer;
 /// The limits of a run and of its nodes, with their counters. Clones share the counters; a limit that is set
 /// anew counts anew.
 #[derive(Clone, Default)]
-pub(crate) struct RunLimits {
+pub struct RunLimits {
     run: Option<Arc<Meter>>,
     nodes: HashMap<&'static str, Arc<Meter>>,
     /// Of the nodes of which only the attributes set limits: made as they are called.
     by_attributes: Arc<Mutex<HashMap<&'static str, Arc<Meter>>>>,
     prices: Arc<Prices>,
     /// What earlier processes spent on nodes, by the path of their type, for meters that are made as nodes are called.
-    #[cfg(feature = "journal")]
     carried: Arc<Mutex<HashMap<String, Spending>>>,
     /// Held while a request reserves, so that it reserves with all its meters or with none.
     gate: Arc<Mutex<()>>,
@@ -73,7 +71,6 @@ impl RunLimits {
         let mut meters = lock(&self.by_attributes);
         let meter = meters.entry(path).or_insert_with(|| {
             let meter = node_meter(name, limits);
-            #[cfg(feature = "journal")]
             if let Some(spent) = lock(&self.carried).get(path) {
                 meter.carry_over(spent);
             }
@@ -83,14 +80,12 @@ impl RunLimits {
     }
 
     /// A place to add up what earlier processes spent.
-    #[cfg(feature = "journal")]
-    pub(crate) fn carrying(&self) -> Carried {
+    pub fn carrying(&self) -> Carried {
         Carried::new(Arc::clone(&self.prices))
     }
 
     /// Counts what earlier processes spent.
-    #[cfg(feature = "journal")]
-    pub(crate) fn carry_over(&self, carried: &Carried) {
+    pub fn carry_over(&self, carried: &Carried) {
         if let Some(run) = &self.run {
             run.carry_over(&carried.run);
         }

@@ -29,7 +29,6 @@ impl Timer {
     }
 
     /// Adds what requests took in earlier processes. By the clock, time passes only while the process runs.
-    #[cfg(feature = "journal")]
     pub(super) fn carry_over(&mut self, time: Duration) {
         if let Timer::Requests { spent, .. } = self {
             *spent = spent.saturating_add(time);

@@ -10,22 +10,23 @@ use crate::BoxFuture;
 use crate::error::NodeError;
 
 /// How many items are under way at most, if nothing else is said.
-pub(crate) const CONCURRENCY: usize = 8;
+pub const CONCURRENCY: usize = 8;
 
 /// Gives the future of the next item; `None`: there is no further one, and it is not asked again.
-pub(crate) type Source<'r, R> =
-    Box<dyn FnMut(&mut Context<'_>) -> Poll<Option<BoxFuture<'r, R>>> + Send + 'r>;
+pub type Source<'r, R> = Box<dyn FnMut(&mut Context<'_>) -> Poll<Option<BoxFuture<'r, R>>> + Send + 'r>;
 
 /// What one item came to.
-pub(crate) trait Ended: Sized {
+pub trait Ended: Sized {
     /// What there is if it ended well.
     type Output;
 
+    /// Whether it is an error.
     fn has_failed(&self) -> bool;
 
     /// Says in its error which item it was.
     fn of_item(self, index: usize) -> Self;
 
+    /// What there is, or the error.
     fn into_result(self) -> Result<Self::Output, NodeError>;
 }
 
@@ -47,7 +48,7 @@ impl<T> Ended for Result<T, NodeError> {
 
 /// The futures of many items. An item is asked for only when there is room for it; dropping this cancels all that are
 /// under way.
-pub(crate) struct Bounded<'r, R> {
+pub struct Bounded<'r, R> {
     /// `None`: all items have begun.
     source: Option<Source<'r, R>>,
     pool: Pool<'r, R>,
@@ -57,7 +58,8 @@ pub(crate) struct Bounded<'r, R> {
 }
 
 impl<'r, R: Ended> Bounded<'r, R> {
-    pub(crate) fn new(source: Source<'r, R>, concurrency: usize, counter: Counter<'r>) -> Self {
+    /// The futures that the source gives.
+    pub fn new(source: Source<'r, R>, concurrency: usize, counter: Counter<'r>) -> Self {
         let concurrency = concurrency.max(1);
         Bounded { source: Some(source), pool: Pool::new(), begun: 0, concurrency, counter }
     }
@@ -87,7 +89,7 @@ impl<'r, R: Ended> Bounded<'r, R> {
     }
 
     /// All results, in the order of the items.
-    pub(crate) async fn all(mut self) -> Vec<R> {
+    pub async fn all(mut self) -> Vec<R> {
         let mut results = Vec::new();
         while let Some((index, result)) = poll_fn(|cx| self.poll_next(cx, 0)).await {
             results.resize_with(results.len().max(self.begun), || None);
@@ -98,7 +100,7 @@ impl<'r, R: Ended> Bounded<'r, R> {
     }
 
     /// All outputs in the order of the items, or the error of the item that failed first, in time.
-    pub(crate) async fn try_all(mut self) -> Result<Vec<R::Output>, NodeError> {
+    pub async fn try_all(mut self) -> Result<Vec<R::Output>, NodeError> {
         let mut outputs = Vec::new();
         while let Some((index, result)) = poll_fn(|cx| self.poll_next(cx, 0)).await {
             outputs.resize_with(outputs.len().max(self.begun), || None);

@@ -48,7 +48,7 @@ type Given = Option<Box<Settings>>;
 
 /// What a call is made in; nothing by default.
 #[derive(Clone, Copy, Default)]
-pub(crate) struct Within<'r> {
+pub struct Within<'r> {
     /// The call whose node makes it.
     pub(super) call: Option<CallId>,
     /// The limits of that call.
@@ -59,7 +59,7 @@ pub(crate) struct Within<'r> {
 
 impl<'r> Within<'r> {
     /// Nothing but what adds up the attempts.
-    pub(crate) fn tallied(tally: &'r Tally) -> Self {
+    pub fn tallied(tally: &'r Tally) -> Self {
         Within { tally: Some(tally), ..Within::default() }
     }
 }

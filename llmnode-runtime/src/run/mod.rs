@@ -2,6 +2,7 @@
 
 mod attempt;
 mod attempts;
+mod batch;
 mod bounded;
 mod call;
 mod cx;
@@ -11,7 +12,9 @@ mod failure;
 mod fallback;
 mod feedback;
 mod map;
+mod name;
 mod node;
+mod parallel;
 mod pool;
 mod progress;
 mod repetition;
@@ -21,8 +24,9 @@ mod run;
 mod shell;
 mod tries;
 
-pub(crate) use bounded::{Bounded, CONCURRENCY, Ended};
-pub(crate) use call::Within;
+pub use batch::Batch;
+pub use bounded::{Bounded, CONCURRENCY, Ended, Source};
+pub use call::Within;
 pub use call::{Call, CallReport, Report};
 pub use cx::Cx;
 pub use examples::{Example, ExampleInput, ExampleOutput, ExampleText, Input, IntoExample};
@@ -30,8 +34,8 @@ pub use fallback::{FallbackParameters, FallbackValue, Falling, fallback, fallbac
 pub use map::Map;
 pub use node::{Exec, LlmNode};
 pub use progress::BatchProgress;
-pub(crate) use progress::{Counter, OnProgress, known};
+pub use progress::{Counter, OnProgress, known};
 pub use results::{AsCompleted, Results};
 pub use run::Run;
-pub(crate) use run::RunCore;
+pub use run::RunCore;
 pub use shell::exec;

@@ -21,10 +21,10 @@ pub struct BatchProgress {
 }
 
 /// The program's function that is told.
-pub(crate) type OnProgress<'r> = Box<dyn FnMut(&BatchProgress) + Send + 'r>;
+pub type OnProgress<'r> = Box<dyn FnMut(&BatchProgress) + Send + 'r>;
 
 /// Counts what ends, and tells of it.
-pub(crate) struct Counter<'r> {
+pub struct Counter<'r> {
     tell: Option<OnProgress<'r>>,
     clock: &'r dyn Clock,
     began: Option<Instant>,
@@ -32,20 +32,21 @@ pub(crate) struct Counter<'r> {
 }
 
 impl<'r> Counter<'r> {
-    pub(crate) fn new(tell: Option<OnProgress<'r>>, total: Option<usize>, clock: &'r dyn Clock) -> Self {
+    /// Nothing has ended yet.
+    pub fn new(tell: Option<OnProgress<'r>>, total: Option<usize>, clock: &'r dyn Clock) -> Self {
         let so_far = BatchProgress { done: 0, failed: 0, total, elapsed: Duration::ZERO };
         Counter { tell, clock, began: None, so_far }
     }
 
     /// The first item is asked for now, if none was before.
-    pub(crate) fn begin(&mut self) {
+    pub fn begin(&mut self) {
         if self.tell.is_some() && self.began.is_none() {
             self.began = guarded(|| self.clock.now()).ok();
         }
     }
 
     /// An item has ended. A panic of the program's function is its own.
-    pub(crate) fn ended(&mut self, failed: bool) {
+    pub fn ended(&mut self, failed: bool) {
         let Some(tell) = &mut self.tell else { return };
         self.so_far.done += 1;
         self.so_far.failed += usize::from(failed);
@@ -68,6 +69,6 @@ impl fmt::Debug for Counter<'_> {
 }
 
 /// How many items there are, where that is known.
-pub(crate) fn known((least, most): (usize, Option<usize>)) -> Option<usize> {
+pub fn known((least, most): (usize, Option<usize>)) -> Option<usize> {
     most.filter(|most| *most == least)
 }

@@ -11,7 +11,6 @@ use super::map::Map;
 use super::node::Exec;
 use crate::clock::{Clock, TokioClock};
 use crate::error::NodeError;
-#[cfg(feature = "journal")]
 use crate::ledger::Recorder;
 use crate::ledger::{AttemptRecord, CallInfo, CallRecord, Hooks, Ledger};
 use crate::limits::{LimitedNode, Limits, Prices, RunLimits};
@@ -31,15 +30,18 @@ pub struct Run<S = ()> {
 
 /// What runs of different states share.
 #[derive(Clone)]
-pub(crate) struct RunCore {
+pub struct RunCore {
     pub(super) model: Arc<dyn ChatModel>,
     pub(super) models: BTreeMap<String, (Arc<dyn ChatModel>, ModelSettings)>,
     pub(super) settings: Settings,
-    pub(crate) ledger: Ledger,
+    /// What was spent.
+    pub ledger: Ledger,
     pub(super) hooks: Hooks,
     pub(super) content_in_traces: bool,
-    pub(crate) clock: Arc<dyn Clock>,
-    pub(crate) limits: RunLimits,
+    /// What all waits go through.
+    pub clock: Arc<dyn Clock>,
+    /// What may be spent.
+    pub limits: RunLimits,
 }
 
 /// A model to ask, by the name under which it was asked for.
@@ -62,9 +64,17 @@ impl RunCore {
         }
     }
 
+    /// Calls a node, with nothing set.
+    pub fn call<'r, S, N>(&'r self, within: Within<'r>, state: &'r S, node: &'r N) -> Call<'r, N::Output>
+    where
+        S: ?Sized,
+        N: Exec<S>,
+    {
+        Call::begin(self, within, state, node)
+    }
+
     /// The same, but what its calls do is kept by this recorder.
-    #[cfg(feature = "journal")]
-    pub(crate) fn recorded_by(&self, recorder: Arc<dyn Recorder>) -> RunCore {
+    pub fn recorded_by(&self, recorder: Arc<dyn Recorder>) -> RunCore {
         let mut core = self.clone();
         core.hooks.record(recorder);
         core
@@ -245,13 +255,9 @@ impl<S> Run<S> {
         self.state
     }
 
-    pub(crate) fn clock(&self) -> &dyn Clock {
-        &*self.core.clock
-    }
-
-    /// The clock for who changes the state meanwhile.
-    pub(crate) fn shared_clock(&self) -> Arc<dyn Clock> {
-        Arc::clone(&self.core.clock)
+    /// What runs of different states share.
+    pub(crate) fn core(&self) -> &RunCore {
+        &self.core
     }
 
     /// What runs of different states share, and the state.

@@ -43,8 +43,7 @@ fn called(function: &str, caller: &Location<'_>) -> String {
 }
 
 /// Whether a request may be made: `Err` says who forbids it. `local`: it stays on this machine.
-#[cfg_attr(not(feature = "openai"), expect(dead_code, reason = "no model makes requests"))]
-pub(crate) fn check(local: bool, host: impl FnOnce() -> String) -> Result<(), String> {
+pub fn check(local: bool, host: impl FnOnce() -> String) -> Result<(), String> {
     static ENVIRONMENT: OnceLock<Option<String>> = OnceLock::new();
     let environment = ENVIRONMENT.get_or_init(|| variable(VARIABLE)).as_deref();
     let of_environment =

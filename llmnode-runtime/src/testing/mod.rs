@@ -14,13 +14,11 @@
 
 mod ask;
 mod diff;
-mod guard;
+pub(crate) mod guard;
 mod prefix;
 mod snapshot;
 
 pub use ask::request_of;
-#[cfg(feature = "openai")]
-pub(crate) use guard::check;
 pub use guard::{forbid_all_requests, forbid_requests};
 pub use prefix::shared_prefix;
 pub use snapshot::{Expected, assert_prompt, assert_snapshot, file};

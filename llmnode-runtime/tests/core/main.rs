@@ -5,7 +5,6 @@
 mod attempts;
 mod calls;
 mod errors;
-mod flow;
 mod forms;
 mod hooks;
 mod ledger;

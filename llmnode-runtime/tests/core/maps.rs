@@ -8,7 +8,7 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use futures_core::Stream;
-use llmnode_runtime::flow::Batch;
+use llmnode_runtime::internal::Batch;
 use llmnode_runtime::{Category, Cx, Exec, Node, NodeError, Run, ScriptedModel, Settings, TestClock};
 use proptest::prelude::*;
 

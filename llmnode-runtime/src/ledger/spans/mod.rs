@@ -5,7 +5,7 @@
 mod attempt;
 mod call;
 mod content;
-pub(crate) mod names;
+mod names;
 
 pub(crate) use attempt::AttemptSpan;
 pub(crate) use call::CallSpan;

@@ -1,0 +1,58 @@
+//! A step over many items: each is a call of its own, and all of them are one step.
+
+use std::future::Future;
+
+use llmnode_runtime::internal::{Batch, CONCURRENCY};
+use llmnode_runtime::{Exec, NodeError};
+
+use super::outline::Outline;
+use super::step::Step;
+
+/// A node that is an item of a step: the step prepares many of them from the state, executes each, and writes all
+/// outputs back. In a flow it stands as `Batch<Node>`.
+///
+/// `#[llm_node]` implements it for nodes with `batch = path`. A node without a model implements it by hand, all in one impl below
+/// `#[llmnode::step]`. Neither `prep` nor `post` is ever tried again; each item has tries of its own.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not an item of batches over `{S}`",
+    label = "not an item of this state's batches",
+    note = "a node with `state = T` and `batch = path` is one; others have an `impl BatchStep<T>` below `#[llmnode::step]`",
+    note = "a node that is one step stands in a flow by itself, without `Batch`"
+)]
+pub trait BatchStep<S>: Exec<S> + Sized {
+    /// What the step decides; `()`, if nothing.
+    type Action: Send + 'static;
+
+    /// How many items are under way at most; 0 counts as 1.
+    const CONCURRENCY: usize = CONCURRENCY;
+
+    /// Makes the items from the state. There may be none.
+    ///
+    /// # Errors
+    /// What the state lacks, usually a [`Category::PrepError`](llmnode_runtime::Category::PrepError).
+    fn prep(state: &S) -> impl Future<Output = Result<Vec<Self>, NodeError>> + Send;
+
+    /// Writes the outputs back, which are as many as the items and in their order, and decides. It cannot wait, so
+    /// that no flow that is dropped leaves half a step.
+    ///
+    /// # Errors
+    /// Whatever ends the flow.
+    fn post(items: Vec<Self>, outputs: Vec<Self::Output>, state: &mut S) -> Result<Self::Action, NodeError>;
+}
+
+impl<S: Sync, N: BatchStep<S> + Send> Step<S> for Batch<N> {
+    type Action = N::Action;
+
+    async fn prep(state: &S) -> Result<Self, NodeError> {
+        let items = <N as BatchStep<S>>::prep(state).await?;
+        Ok(Batch::new(items).concurrency(N::CONCURRENCY))
+    }
+
+    fn post(self, outputs: Vec<N::Output>, state: &mut S) -> Result<N::Action, NodeError> {
+        <N as BatchStep<S>>::post(self.into_items(), outputs, state)
+    }
+
+    fn step_outline() -> Outline {
+        Outline::Batch(N::NAME.into())
+    }
+}

@@ -1,0 +1,203 @@
+//! A flow as it is asked for: settings first, then an await.
+
+use std::borrow::Cow;
+use std::fmt;
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, ready};
+
+use llmnode_runtime::internal::{Position, Tally, parts};
+use llmnode_runtime::{BoxFuture, Category, NodeError, Run};
+use tracing::Instrument;
+
+use super::book::FlowWatch;
+use super::drive::{Drive, Orders, Outlined, Runner};
+use super::event::FlowEvent;
+use super::flowing::{Flowing, Progress};
+#[cfg(feature = "journal")]
+use super::follow::Follower;
+use super::log::Log;
+use super::outline::Outline;
+use super::place::Place;
+use super::record::FlowRecord;
+use super::spans::StepSpan;
+use super::step::Step;
+
+/// A flow that starts when it is awaited, or polled for the first time.
+///
+/// It is a future itself, so `select!`, `timeout` and whatever else takes futures take it as it is. What is set once it has
+/// started is of no effect. Dropping it ends the flow between two steps: what a step that was under way would have written
+/// is not written, and nothing works on it afterwards.
+#[must_use = "a flow does nothing until it is awaited"]
+pub struct FlowCall<'r, S, A> {
+    name: Cow<'static, str>,
+    outline: Arc<Outlined<'r>>,
+    orders: Orders<'r, S, A>,
+    /// What starts it; none once it has.
+    start: Option<(&'r mut Run<S>, Runner<'r, S, A>)>,
+    under_way: Option<BoxFuture<'r, Result<A, NodeError>>>,
+}
+
+/// Runs one step on the state.
+pub(super) async fn step<S, N>(run: &mut Run<S>) -> Result<N::Action, NodeError>
+where
+    N: Step<S> + Send + 'static,
+    S: Send + Sync,
+{
+    let (mut at, tally, mut log) = (Position::default(), Tally::default(), Alone);
+    let (core, state) = parts(run);
+    let flowing = Flowing { core, state, at: &mut at, depth: 0, tally: &tally, log: &mut log };
+    match <N as Place<S>>::advance(flowing, None).await? {
+        Progress::Done(action) => Ok(action),
+        // A node is done when it has been advanced.
+        Progress::On => Err(NodeError::new(Category::ConfigError, "a node went on after its end")),
+    }
+}
+
+/// A step outside of any flow has its span, and nobody else looks on.
+struct Alone;
+
+impl Log for Alone {
+    fn begins(&mut self, at: &Position, node: &str) -> tracing::Span {
+        StepSpan::begin(at, node).span().clone()
+    }
+
+    fn takes(&mut self, _: &Position, _: usize, _: &str) {}
+}
+
+impl<'r, S, A> FlowCall<'r, S, A> {
+    pub(super) fn new(run: &'r mut Run<S>, runner: Runner<'r, S, A>) -> Self {
+        let (name, outline) = (runner.name.clone(), Arc::clone(&runner.outline));
+        FlowCall { name, outline, orders: Orders::default(), start: Some((run, runner)), under_way: None }
+    }
+
+    /// The same for who may have said nothing.
+    pub(super) fn at_most(mut self, steps: Option<u64>) -> Self {
+        self.orders.max_steps = steps;
+        self
+    }
+
+    /// How many steps it may take, those of nested flows included. Default: what the flow says, or 1000. One that would
+    /// take more is a [`Category::LimitExceeded`].
+    pub fn max_steps(mut self, steps: u64) -> Self {
+        self.orders.max_steps = Some(steps);
+        self
+    }
+
+    /// Starts at this step instead of the first, such as the one where an earlier run of the flow
+    /// [ended](NodeError::position). The parameters of flows that this is within are not written again.
+    pub fn from(mut self, position: Position) -> Self {
+        self.orders.from = position;
+        self
+    }
+
+    /// Calls this function as each step begins and ends, and as the flow ends, whatever way. Functions that are set
+    /// earlier run first.
+    ///
+    /// It runs on the flow's way, so it should be quick. Its panic is logged under `llmnode::hook`, and of no effect.
+    pub fn on_step(mut self, hook: impl FnMut(&FlowEvent<'_>) + Send + 'r) -> Self {
+        self.orders.watchers.hooks.push(Box::new(hook));
+        self
+    }
+
+    /// Lets a watch look on. It knows what the flow did while it runs, and also when it has failed or was dropped.
+    pub fn watch(mut self, watch: &FlowWatch) -> Self {
+        self.orders.watchers.watches.push(watch.clone());
+        self
+    }
+
+    /// Asks for what the flow did beside its action. Of a flow that fails, a [`watch`](FlowCall::watch) tells it.
+    pub fn report(self) -> FlowReporting<'r, S, A> {
+        let watch = FlowWatch::default();
+        FlowReporting { call: self.watch(&watch), watch }
+    }
+
+    /// Sets who follows the flow from step to step.
+    #[cfg(feature = "journal")]
+    pub(crate) fn follow(&mut self, follower: impl Follower<S, A> + 'r) {
+        self.orders.follower = Some(Box::new(follower));
+    }
+
+    /// Whether it is set who follows the flow.
+    #[cfg(feature = "journal")]
+    pub(crate) fn is_followed(&self) -> bool {
+        self.orders.follower.is_some()
+    }
+
+    /// What the flow looks like.
+    pub fn outline(&self) -> Outline {
+        (self.outline)()
+    }
+}
+
+impl<S, A> Future for FlowCall<'_, S, A>
+where
+    S: Send + Sync,
+    A: Send + 'static,
+{
+    type Output = Result<A, NodeError>;
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        if let Some((run, runner)) = self.start.take() {
+            let (core, state) = parts(run);
+            let drive = Drive::begin(core, state, runner, std::mem::take(&mut self.orders));
+            let span = drive.span();
+            self.under_way = Some(Box::pin(drive.finish().instrument(span)));
+        }
+        match &mut self.under_way {
+            Some(flow) => flow.as_mut().poll(cx),
+            // It has what starts it until it is under way.
+            None => Poll::Pending,
+        }
+    }
+}
+
+/// A [`FlowCall`] that gives its record too.
+#[must_use = "a flow does nothing until it is awaited"]
+pub struct FlowReporting<'r, S, A> {
+    call: FlowCall<'r, S, A>,
+    watch: FlowWatch,
+}
+
+/// What a flow decided, and what it did.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct FlowReport<A> {
+    /// The flow's action.
+    pub action: A,
+    /// The path that it took, and what each step took.
+    pub record: FlowRecord,
+}
+
+impl<S, A> Future for FlowReporting<'_, S, A>
+where
+    S: Send + Sync,
+    A: Send + 'static,
+{
+    type Output = Result<FlowReport<A>, NodeError>;
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        let action = ready!(Pin::new(&mut self.call).poll(cx))?;
+        // It has been watched from its begin.
+        let lost = || NodeError::new(Category::ConfigError, "the flow left no record");
+        let record = self.watch.record().ok_or_else(lost)?;
+        Poll::Ready(Ok(FlowReport { action, record }))
+    }
+}
+
+impl<S, A> fmt::Debug for FlowCall<'_, S, A> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("FlowCall")
+            .field("flow", &self.name)
+            .field("from", &self.orders.from)
+            .field("under_way", &self.under_way.is_some())
+            .finish_non_exhaustive()
+    }
+}
+
+impl<S, A> fmt::Debug for FlowReporting<'_, S, A> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("FlowReporting").field(&self.call).finish()
+    }
+}

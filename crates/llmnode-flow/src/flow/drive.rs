@@ -1,0 +1,194 @@
+//! Driving a flow: one step after the other, to its end.
+
+use std::borrow::Cow;
+use std::fmt;
+use std::sync::Arc;
+
+use llmnode_runtime::internal::{Position, RunCore, Tally, error_at};
+use llmnode_runtime::{BoxFuture, Category, NodeError};
+
+use super::flowing::{Flowing, Progress};
+use super::follow::{Beginning, Begun, Follower};
+use super::log::{Recorder, Watchers};
+use super::outline::Outline;
+
+/// How many steps a flow may take that says nothing else.
+const MAX_STEPS: u64 = 1000;
+
+/// What [`Run::flow`](llmnode_runtime::Run::flow) takes: a flow that `flow!` declares, or a reference to one that was built at run time.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a flow over `{S}`",
+    label = "not a flow of this state",
+    note = "`flow! {{ Name(State): .. }}` declares one; the state of the run, `Run::new(model).with_state(state)`, must be the same type"
+)]
+pub trait RunFlow<'r, S> {
+    /// What the flow decides in the end.
+    type Action: Send + 'static;
+
+    /// How it is run.
+    #[doc(hidden)]
+    fn runner(self) -> Runner<'r, S, Self::Action>;
+}
+
+/// What tells what a flow looks like.
+pub(super) type Outlined<'r> = dyn Fn() -> Outline + Send + Sync + 'r;
+
+type Advance<'r, S, A> =
+    dyn for<'f> FnMut(Flowing<'f, S>) -> BoxFuture<'f, Result<Progress<A>, NodeError>> + Send + 'r;
+
+/// How a flow is run.
+pub struct Runner<'r, S, A> {
+    pub(super) name: Cow<'static, str>,
+    pub(super) max_steps: Option<u64>,
+    pub(super) outline: Arc<Outlined<'r>>,
+    pub(super) advance: Box<Advance<'r, S, A>>,
+}
+
+/// A flow under way. Between two steps it may be left as it is: position and state belong together.
+pub(super) struct Drive<'r, S, A> {
+    core: &'r RunCore,
+    /// What a follower has its calls run on instead.
+    followed: Option<Box<RunCore>>,
+    state: &'r mut S,
+    runner: Runner<'r, S, A>,
+    at: Position,
+    max_steps: u64,
+    taken: u64,
+    tally: Tally,
+    recorder: Recorder<'r>,
+    follower: Option<Box<dyn Follower<S, A> + 'r>>,
+}
+
+/// What one run of a flow was told.
+pub(super) struct Orders<'r, S, A> {
+    pub(super) max_steps: Option<u64>,
+    pub(super) from: Position,
+    pub(super) watchers: Watchers<'r>,
+    pub(super) follower: Option<Box<dyn Follower<S, A> + 'r>>,
+}
+
+impl<S, A> Default for Orders<'_, S, A> {
+    fn default() -> Self {
+        let (from, watchers) = (Position::default(), Watchers::default());
+        Orders { max_steps: None, from, watchers, follower: None }
+    }
+}
+
+impl<'r, S: Send + Sync, A: Send> Drive<'r, S, A> {
+    pub(super) fn begin(
+        core: &'r RunCore,
+        state: &'r mut S,
+        runner: Runner<'r, S, A>,
+        orders: Orders<'r, S, A>,
+    ) -> Self {
+        let Orders { max_steps, from: at, watchers, follower } = orders;
+        let max_steps = max_steps.or(runner.max_steps).unwrap_or(MAX_STEPS);
+        let recorder = Recorder::begin(&runner.name, &*runner.outline, &at, &*core.clock, watchers);
+        let tally = Tally::default();
+        Drive { core, followed: None, state, runner, at, max_steps, taken: 0, tally, recorder, follower }
+    }
+
+    /// The span of the flow, for its future.
+    pub(super) fn span(&self) -> tracing::Span {
+        self.recorder.span().clone()
+    }
+
+    /// Takes steps until the flow ends.
+    pub(super) async fn finish(mut self) -> Result<A, NodeError> {
+        let outcome = self.run().await;
+        self.recorder.end(outcome.as_ref().err().map(NodeError::category));
+        outcome.map_err(|error| error_at(error, &self.at))
+    }
+
+    async fn run(&mut self) -> Result<A, NodeError> {
+        if let Some(action) = self.begin_followed().await? {
+            return Ok(action);
+        }
+        while self.taken < self.max_steps {
+            self.taken += 1;
+            // A flow whose steps never have to wait gives other tasks a turn all the same.
+            tokio::task::consume_budget().await;
+            if let Progress::Done(action) = self.step().await? {
+                return Ok(action);
+            }
+        }
+        let (name, max_steps) = (&self.runner.name, self.max_steps);
+        let message = format!(
+            "the flow `{name}` has not ended after {max_steps} steps; `max_steps` sets how many it may take"
+        );
+        Err(NodeError::new(Category::LimitExceeded, message))
+    }
+
+    /// Takes one step. From the end of its exec on nothing waits but a follower, who is told of a step that is done.
+    async fn step(&mut self) -> Result<Progress<A>, NodeError> {
+        let left = self.follower.is_some().then(|| self.at.clone());
+        let flowing = Flowing {
+            core: self.followed.as_deref().unwrap_or(self.core),
+            state: self.state,
+            at: &mut self.at,
+            depth: 0,
+            tally: &self.tally,
+            log: &mut self.recorder,
+        };
+        let progress = (self.runner.advance)(flowing).await;
+        match &progress {
+            Ok(Progress::On) => self.recorder.step_ended(&self.at, false, &self.tally),
+            Ok(Progress::Done(_)) => self.recorder.step_ended(&self.at, true, &self.tally),
+            Err(error) => self.recorder.step_failed(&self.at, error.category(), &self.tally),
+        }
+        if let (Some(follower), Some(left)) = (&mut self.follower, left) {
+            follow(&mut **follower, left, &self.at, self.state, &progress).await?;
+        }
+        progress
+    }
+
+    /// Lets a follower put the flow where it was left; what it had ended with, if it had.
+    async fn begin_followed(&mut self) -> Result<Option<A>, NodeError> {
+        let Some(follower) = &mut self.follower else { return Ok(None) };
+        let outline = (self.runner.outline)();
+        let flow = Beginning { outline, core: self.core, state: &mut *self.state, at: &mut self.at };
+        match follower.begin(flow).await? {
+            Begun::Steps { core, taken } => {
+                (self.followed, self.taken) = (Some(core), taken);
+                Ok(None)
+            }
+            Begun::Ended(action) => Ok(Some(action)),
+        }
+    }
+}
+
+/// Tells the follower what a step came to.
+fn follow<'f, S, A>(
+    follower: &'f mut dyn Follower<S, A>,
+    left: Position,
+    at: &Position,
+    state: &S,
+    progress: &Result<Progress<A>, NodeError>,
+) -> BoxFuture<'f, Result<(), NodeError>> {
+    match progress {
+        Ok(Progress::On) => follower.stepped(left, at, state, None),
+        Ok(Progress::Done(action)) => follower.stepped(left, at, state, Some(action)),
+        Err(_) => {
+            let kept = follower.failed();
+            Box::pin(async move {
+                kept.await;
+                Ok(())
+            })
+        }
+    }
+}
+
+impl<S, A> Drop for Drive<'_, S, A> {
+    fn drop(&mut self) {
+        self.recorder.cancel(&self.at, &self.tally);
+    }
+}
+
+impl<S, A> fmt::Debug for Runner<'_, S, A> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Runner")
+            .field("name", &self.name)
+            .field("outline", &(self.outline)())
+            .finish_non_exhaustive()
+    }
+}

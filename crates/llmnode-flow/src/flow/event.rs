@@ -1,0 +1,40 @@
+//! What a flow tells while it runs.
+
+use std::time::Duration;
+
+use llmnode_runtime::Category;
+use llmnode_runtime::internal::Position;
+
+use super::record::StepRecord;
+
+/// What a flow tells while it runs: see [`FlowCall::on_step`](super::FlowCall::on_step).
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub enum FlowEvent<'e> {
+    /// A step begins; its prep is next.
+    #[non_exhaustive]
+    StepBegins {
+        /// Which step.
+        position: &'e Position,
+        /// The name of the node that stands there.
+        node: &'e str,
+    },
+    /// A step has ended: with an action, an error, or because the flow was dropped.
+    #[non_exhaustive]
+    StepEnded {
+        /// What it did, and what it took.
+        step: &'e StepRecord,
+        /// Where the flow stands now; `None`: at its end.
+        next: Option<&'e Position>,
+    },
+    /// The flow has ended, whatever way.
+    #[non_exhaustive]
+    FlowEnded {
+        /// How many steps it took.
+        steps: u64,
+        /// From its begin to its end.
+        elapsed: Duration,
+        /// What ended it; `None`: it ended with an action.
+        category: Option<Category>,
+    },
+}

@@ -1,0 +1,106 @@
+//! A flow under way: the state to change, and the position to move.
+
+use llmnode_runtime::internal::{Label, Position, RunCore, Tally, Walk, Within, guarded, one_line};
+use llmnode_runtime::{Call, Category, Exec, NodeError};
+use tracing::Span;
+
+use super::log::Log;
+
+/// A flow under way, as one of its steps sees it: the run, the state, and where the flow stands.
+pub struct Flowing<'f, S> {
+    pub(super) core: &'f RunCore,
+    pub(super) state: &'f mut S,
+    pub(super) at: &'f mut Position,
+    /// How many flows this one is nested in.
+    pub(super) depth: usize,
+    /// Adds up what the step uses.
+    pub(super) tally: &'f Tally,
+    pub(super) log: &'f mut (dyn Log + 'f),
+}
+
+/// What one step came to.
+#[derive(Debug)]
+pub enum Progress<A> {
+    /// The flow goes on where its position is now.
+    On,
+    /// The flow, or the step, has ended with this action.
+    Done(A),
+}
+
+impl<'f, S> Flowing<'f, S> {
+    /// The same for what is nested here, on a part of the state.
+    pub(super) fn nested<'n, P>(&'n mut self, part: impl FnOnce(&'n mut S) -> &'n mut P) -> Flowing<'n, P> {
+        Flowing {
+            core: self.core,
+            state: part(self.state),
+            at: self.at,
+            depth: self.depth + 1,
+            tally: self.tally,
+            log: self.log,
+        }
+    }
+
+    /// The same on a part of the state, at the same depth.
+    pub(super) fn on<P>(self, part: fn(&mut S) -> &mut P) -> Result<Flowing<'f, P>, NodeError> {
+        let Flowing { core, state, at, depth, tally, log } = self;
+        let state =
+            guarded(|| part(state)).map_err(|said| panicked("what names the part of the state", said))?;
+        Ok(Flowing { core, state, at, depth, tally, log })
+    }
+
+    /// Whether what stands here has begun, and is not to be prepared again.
+    pub(super) fn begun(&self) -> bool {
+        self.at.at(self.depth).is_some()
+    }
+
+    /// What a function of the flow makes of the state.
+    pub(super) fn prepared<N>(&self, prepare: impl Fn(&S) -> N) -> Result<N, NodeError> {
+        guarded(|| prepare(&*self.state)).map_err(|said| panicked("what prepares the step", said))
+    }
+
+    /// Writes the parameters of a flow that begins here.
+    pub(super) fn entered(&mut self, enter: impl FnOnce(&mut S)) -> Result<(), NodeError> {
+        guarded(|| enter(self.state)).map_err(|said| panicked("what takes the flow's parameters", said))
+    }
+
+    /// The flow has no step of that label.
+    pub(super) fn no_step(&self, flow: &str) -> NodeError {
+        let label = one_line(self.at.at(self.depth).unwrap_or_default(), 200);
+        NodeError::new(Category::ConfigError, format!("the flow `{flow}` has no step `{label}`"))
+    }
+
+    /// The step itself begins here: what executes runs in the span.
+    pub(super) fn begins(&mut self, node: &str) -> Span {
+        self.log.begins(self.at, node)
+    }
+
+    /// Leaves the step at this depth by an edge that leads to another one.
+    pub(super) fn goes(&mut self, action: &str, step: usize, label: Label) {
+        self.log.takes(self.at, self.depth, action);
+        self.at.go(self.depth, step, label);
+    }
+
+    /// Leaves the flow at this depth by an edge.
+    pub(super) fn ends(&mut self, action: &str) {
+        self.log.takes(self.at, self.depth, action);
+    }
+
+    /// Calls a node on the state.
+    pub(super) fn call<'n, N>(&'n self, node: &'n N) -> Call<'n, N::Output>
+    where
+        N: Exec<S>,
+    {
+        self.core.call(Within::tallied(self.tally), &*self.state, node)
+    }
+}
+
+/// What the program's own code said in a flow's declaration.
+pub(super) fn panicked(what: &str, said: String) -> NodeError {
+    NodeError::new(Category::Panic, format!("{what} panicked: {said}"))
+}
+
+impl<S> std::fmt::Debug for Flowing<'_, S> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Flowing").field("at", &self.at).field("depth", &self.depth).finish_non_exhaustive()
+    }
+}

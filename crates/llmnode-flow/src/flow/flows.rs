@@ -1,0 +1,274 @@
+//! Many runs of flows: one after the other on one state, or side by side, each on a state of its own.
+
+use std::fmt;
+use std::future::IntoFuture;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+
+use llmnode_runtime::internal::{
+    Bounded, CONCURRENCY, Counter, Ended, OnProgress, core, error_of_item, known,
+};
+use llmnode_runtime::{BatchProgress, BoxFuture, NodeError, Run};
+
+use super::call::FlowCall;
+use super::drive::{RunFlow, Runner};
+
+/// Runs of flows on one state, one after the other, that start when this is awaited: it gives their actions, or the first
+/// error, after which no further flow begins. [`NodeError::item`] says which flow it was.
+#[must_use = "flows do nothing until they are awaited"]
+pub struct Flows<'r, S, A> {
+    run: &'r mut Run<S>,
+    flows: Box<dyn Iterator<Item = Runner<'r, S, A>> + Send + 'r>,
+    max_steps: Option<u64>,
+    on_progress: Option<OnProgress<'r>>,
+}
+
+impl<'r, S, A> Flows<'r, S, A> {
+    pub(super) fn new<F>(run: &'r mut Run<S>, flows: impl Iterator<Item = F> + Send + 'r) -> Self
+    where
+        F: RunFlow<'r, S, Action = A> + 'r,
+        S: 'r,
+    {
+        Flows { run, flows: Box::new(flows.map(F::runner)), max_steps: None, on_progress: None }
+    }
+}
+
+impl<'r, S, P, A> Fork<'r, S, P, A> {
+    pub(super) fn new<I, F>(
+        run: &'r mut Run<S>,
+        mut items: impl Iterator<Item = I> + Send + 'r,
+        mut split: impl FnMut(&S, I) -> (P, F) + Send + 'r,
+    ) -> Self
+    where
+        F: RunFlow<'r, P, Action = A>,
+    {
+        let total = known(items.size_hint());
+        let parts = Box::new(move |state: &S| {
+            items.next().map(|item| {
+                let (part, flow) = split(state, item);
+                (part, flow.runner())
+            })
+        });
+        let how = How { total, concurrency: CONCURRENCY, max_steps: None, on_progress: None };
+        Fork { run, parts, how }
+    }
+}
+
+impl<'r, S, A> Flows<'r, S, A>
+where
+    S: Send + Sync,
+    A: Send + 'static,
+{
+    /// How many steps each flow may take. Default: what the flow says, or 1000.
+    pub fn max_steps(mut self, steps: u64) -> Self {
+        self.max_steps = Some(steps);
+        self
+    }
+
+    /// Calls this function as each flow ends: for a progress bar. It should be quick. Its panic is logged under
+    /// `llmnode::hook`, and of no effect.
+    pub fn on_progress(mut self, tell: impl FnMut(&BatchProgress) + Send + 'r) -> Self {
+        self.on_progress = Some(Box::new(tell));
+        self
+    }
+
+    /// Goes on after an error, and gives what each flow came to. What a flow that failed did to the state stays.
+    pub async fn all(self) -> Vec<Result<A, NodeError>> {
+        let mut outcomes = Vec::new();
+        self.each(|outcome| {
+            outcomes.push(outcome);
+            true
+        })
+        .await;
+        outcomes
+    }
+
+    /// Runs one after the other, as long as what they came to is taken with `true`.
+    async fn each(self, mut take: impl FnMut(Result<A, NodeError>) -> bool + Send) {
+        let Flows { run, flows, max_steps, on_progress } = self;
+        let clock = Arc::clone(&core(run).clock);
+        let mut counter = Counter::new(on_progress, known(flows.size_hint()), &*clock);
+        counter.begin();
+        for (index, runner) in flows.enumerate() {
+            let outcome = FlowCall::new(&mut *run, runner).at_most(max_steps).await;
+            counter.ended(outcome.is_err());
+            if !take(outcome.map_err(|error| error_of_item(error, index))) {
+                return;
+            }
+        }
+    }
+}
+
+impl<'r, S, A> IntoFuture for Flows<'r, S, A>
+where
+    S: Send + Sync,
+    A: Send + 'static,
+{
+    type Output = Result<Vec<A>, NodeError>;
+    type IntoFuture = BoxFuture<'r, Self::Output>;
+
+    fn into_future(self) -> Self::IntoFuture {
+        Box::pin(async move {
+            let (mut actions, mut failed) = (Vec::new(), None);
+            self.each(|outcome| match outcome {
+                Ok(action) => {
+                    actions.push(action);
+                    true
+                }
+                Err(error) => {
+                    failed = Some(error);
+                    false
+                }
+            })
+            .await;
+            failed.map_or(Ok(actions), Err)
+        })
+    }
+}
+
+/// Runs of flows side by side, each on a state of its own, that start when this is awaited.
+///
+/// | | |
+/// |---|---|
+/// | `.await` | the states and actions in the order of the items, or the first error |
+/// | [`join`](Fork::join) | writes them back in that order, after the last flow has ended; nothing, if one failed |
+/// | [`all`](Fork::all) | what each flow came to, and its state, also of those that failed |
+///
+/// The first error cancels the flows under way; [`NodeError::item`] says which one it was.
+#[must_use = "flows do nothing until they are awaited"]
+pub struct Fork<'r, S, P, A> {
+    run: &'r mut Run<S>,
+    parts: Parts<'r, S, P, A>,
+    how: How<'r>,
+}
+
+struct How<'r> {
+    total: Option<usize>,
+    concurrency: usize,
+    max_steps: Option<u64>,
+    on_progress: Option<OnProgress<'r>>,
+}
+
+/// The next state with its flow, as the state of the run has it.
+type Parts<'r, S, P, A> = Box<dyn FnMut(&S) -> Option<(P, Runner<'r, P, A>)> + Send + 'r>;
+
+/// What one of several flows side by side came to, and the state that it had for itself.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct Forked<P, A> {
+    /// The state as the flow left it.
+    pub state: P,
+    /// The flow's action, or the error that ended it.
+    pub outcome: Result<A, NodeError>,
+}
+
+impl<P, A> Ended for Forked<P, A> {
+    type Output = (P, A);
+
+    fn has_failed(&self) -> bool {
+        self.outcome.is_err()
+    }
+
+    fn of_item(self, index: usize) -> Self {
+        Forked { outcome: self.outcome.map_err(|error| error_of_item(error, index)), ..self }
+    }
+
+    fn into_result(self) -> Result<(P, A), NodeError> {
+        Ok((self.state, self.outcome?))
+    }
+}
+
+impl<'r, S, P, A> Fork<'r, S, P, A>
+where
+    S: Send + Sync,
+    P: Send + Sync + 'r,
+    A: Send + 'static,
+{
+    /// How many flows are under way at most. Default 8; 0 counts as 1.
+    pub fn concurrency(mut self, flows: usize) -> Self {
+        self.how.concurrency = flows;
+        self
+    }
+
+    /// How many steps each flow may take. Default: what the flow says, or 1000.
+    pub fn max_steps(mut self, steps: u64) -> Self {
+        self.how.max_steps = Some(steps);
+        self
+    }
+
+    /// Calls this function as each flow ends, in the order in which they do: for a progress bar. It should be quick. Its
+    /// panic is logged under `llmnode::hook`, and of no effect.
+    pub fn on_progress(mut self, tell: impl FnMut(&BatchProgress) + Send + 'r) -> Self {
+        self.how.on_progress = Some(Box::new(tell));
+        self
+    }
+
+    /// Goes on after an error, and gives what each flow came to, in the order of the items.
+    pub async fn all(self) -> Vec<Forked<P, A>> {
+        side_by_side(self.run, self.parts, self.how).all().await
+    }
+
+    /// Writes state and action of each flow back into the state of the run, in the order of the items, once all have
+    /// ended well.
+    ///
+    /// # Errors
+    /// That of the flow that failed first; nothing is written then.
+    pub async fn join(self, mut join: impl FnMut(&mut S, P, A) + Send) -> Result<(), NodeError> {
+        let Fork { run, parts, how } = self;
+        let parts = side_by_side(run, parts, how).try_all().await?;
+        parts.into_iter().for_each(|(part, action)| join(run.state_mut(), part, action));
+        Ok(())
+    }
+}
+
+impl<'r, S, P, A> IntoFuture for Fork<'r, S, P, A>
+where
+    S: Send + Sync,
+    P: Send + Sync + 'r,
+    A: Send + 'static,
+{
+    type Output = Result<Vec<(P, A)>, NodeError>;
+    type IntoFuture = BoxFuture<'r, Self::Output>;
+
+    fn into_future(self) -> Self::IntoFuture {
+        Box::pin(async move { side_by_side(self.run, self.parts, self.how).try_all().await })
+    }
+}
+
+fn side_by_side<'x, 'r: 'x, S, P, A>(
+    run: &'x Run<S>,
+    mut parts: Parts<'r, S, P, A>,
+    how: How<'r>,
+) -> Bounded<'x, Forked<P, A>>
+where
+    S: Sync,
+    P: Send + Sync + 'r,
+    A: Send + 'static,
+{
+    let How { total, concurrency, max_steps, on_progress } = how;
+    let counter = Counter::new(on_progress, total, &*core(run).clock);
+    let flow = move |(part, runner): (P, Runner<'r, P, A>)| -> BoxFuture<'x, Forked<P, A>> {
+        let mut run = run.with_state(part);
+        Box::pin(async move {
+            let outcome = FlowCall::new(&mut run, runner).at_most(max_steps).await;
+            Forked { state: run.into_state(), outcome }
+        })
+    };
+    let source = move |_: &mut Context<'_>| Poll::Ready(parts(run.state()).map(&flow));
+    Bounded::new(Box::new(source), concurrency, counter)
+}
+
+impl<S, A> fmt::Debug for Flows<'_, S, A> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Flows").field("total", &known(self.flows.size_hint())).finish_non_exhaustive()
+    }
+}
+
+impl<S, P, A> fmt::Debug for Fork<'_, S, P, A> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Fork")
+            .field("total", &self.how.total)
+            .field("concurrency", &self.how.concurrency)
+            .finish_non_exhaustive()
+    }
+}

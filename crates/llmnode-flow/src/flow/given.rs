@@ -1,0 +1,111 @@
+//! What the expression of a field's `#[prep(..)]` may give: the field's value, an option of it, or a result.
+
+use std::marker::PhantomData;
+
+use llmnode_runtime::{BoxError, Category, NodeError};
+
+use super::wrong::wrong;
+
+/// That an expression for a field of type `T` gave a `V`.
+///
+/// Method resolution finds out which of the forms it is. A `V` that the expression leaves open, as `collect()` does, fits
+/// the first form, and so becomes `T`: what a field of a struct expression would make of it.
+#[derive(Debug)]
+pub struct Given<V, T>(PhantomData<fn(V) -> T>);
+
+/// The field's value itself.
+#[derive(Debug)]
+pub struct Value;
+/// An option of it.
+#[derive(Debug)]
+pub struct Optional;
+/// A result of it.
+#[derive(Debug)]
+pub struct Fallible;
+/// None of these.
+#[derive(Debug)]
+pub struct Other;
+
+macro_rules! forms {
+    ($($(#[$doc:meta])* [$($of:ident),*] $form:ident by $trait:ident for $given:ty;)*) => {$(
+        $(#[$doc])*
+        pub trait $trait {
+            /// Which form it is.
+            fn form(&self) -> $form {
+                $form
+            }
+        }
+
+        impl<$($of),*> $trait for $given {}
+    )*};
+}
+
+forms! {
+    /// Chosen first.
+    [T] Value by GivesValue for &&&Given<T, T>;
+    /// Chosen next.
+    [T] Optional by GivesOptional for &&Given<Option<T>, T>;
+    /// Chosen next.
+    [T, E] Fallible by GivesFallible for &Given<Result<T, E>, T>;
+    /// Chosen last.
+    [V, T] Other by GivesOther for Given<V, T>;
+}
+
+/// What makes a `T` of an expression's value.
+#[diagnostic::on_unimplemented(
+    message = "the field is a `{T}`, which its `#[prep]` gives as it is, as an `Option` or as a `Result`, but this is `{Self}`",
+    label = "gives something else",
+    note = "what is borrowed from the state has to be cloned; the error of a `Result` is any that is `Send` and `Sync`, or a text"
+)]
+pub trait Gives<T, Form> {
+    /// The value, or what is wrong; `None`: nothing was there.
+    fn give(self) -> Result<T, Option<BoxError>>;
+}
+
+#[diagnostic::do_not_recommend]
+impl<T> Gives<T, Value> for T {
+    fn give(self) -> Result<T, Option<BoxError>> {
+        Ok(self)
+    }
+}
+
+#[diagnostic::do_not_recommend]
+impl<T> Gives<T, Optional> for Option<T> {
+    fn give(self) -> Result<T, Option<BoxError>> {
+        self.ok_or(None)
+    }
+}
+
+#[diagnostic::do_not_recommend]
+impl<T, E: Into<BoxError>> Gives<T, Fallible> for Result<T, E> {
+    fn give(self) -> Result<T, Option<BoxError>> {
+        self.map_err(|error| Some(error.into()))
+    }
+}
+
+/// A field of type `T`.
+#[derive(Debug)]
+pub struct Field<T>(PhantomData<T>);
+
+impl<T> Field<T> {
+    /// Its value: what generated code makes of `#[prep(..)]`.
+    ///
+    /// # Errors
+    /// A `prep_error` that names the field.
+    pub fn given<V: Gives<T, Form>, Form>(
+        name: &'static str,
+        value: V,
+        form: impl FnOnce(&Given<V, T>) -> Form,
+    ) -> Result<T, NodeError> {
+        form(&Given(PhantomData));
+        value.give().map_err(|error| match error {
+            Some(error) => {
+                wrong(Category::PrepError, format!("the field `{name}` could not be prepared"), error)
+            }
+            None => {
+                let message = format!("the field `{name}` could not be prepared: its `#[prep]` gave `None`");
+                NodeError::new(Category::PrepError, message)
+            }
+        })
+    }
+}

@@ -1,0 +1,177 @@
+//! Building a flow at run time.
+
+use std::borrow::Cow;
+use std::fmt;
+use std::marker::PhantomData;
+use std::sync::Arc;
+
+use llmnode_runtime::internal::Label;
+
+use super::check::check;
+use super::faults::FlowFaults;
+use super::places::{AnyPlace, OnPart, Plain, Prepared};
+use super::{Edge, Flow, Graph, GraphStep};
+use crate::flow::action::{Action, DEFAULT};
+use crate::flow::place::{Place, Starts};
+
+/// A flow that is being built: steps and edges in any order. The first step is the start, if
+/// [`start`](FlowBuilder::start) says nothing else.
+#[must_use = "`build` makes a flow of it"]
+pub struct FlowBuilder<S> {
+    pub(super) name: Cow<'static, str>,
+    pub(super) steps: Vec<(String, Box<dyn AnyPlace<S>>)>,
+    pub(super) edges: Vec<StatedEdge>,
+    pub(super) start: Option<String>,
+    max_steps: Option<u64>,
+}
+
+/// An edge, as it was stated.
+pub(super) struct StatedEdge {
+    pub(super) from: String,
+    pub(super) action: String,
+    pub(super) to: To,
+}
+
+/// Where an edge leads. A text is the label of a step.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum To {
+    /// To the step of that label.
+    Step(String),
+    /// Out of the flow, which gives the action of the step that is left.
+    End,
+}
+
+impl From<&str> for To {
+    fn from(label: &str) -> Self {
+        To::Step(label.to_owned())
+    }
+}
+
+impl From<String> for To {
+    fn from(label: String) -> Self {
+        To::Step(label)
+    }
+}
+
+impl<S> FlowBuilder<S> {
+    pub(super) fn new(name: Cow<'static, str>) -> Self {
+        FlowBuilder { name, steps: Vec::new(), edges: Vec::new(), start: None, max_steps: None }
+    }
+
+    /// Adds an edge: from a step, for the action of that name. An empty name is `"default"`, the action of steps that have
+    /// nothing to decide.
+    pub fn on(mut self, from: impl Into<String>, action: impl Into<String>, to: impl Into<To>) -> Self {
+        let action = Some(action.into()).filter(|action| !action.is_empty());
+        let action = action.unwrap_or_else(|| DEFAULT.to_owned());
+        self.edges.push(StatedEdge { from: from.into(), action, to: to.into() });
+        self
+    }
+
+    /// Adds an edge from a step that has nothing to decide: short for [`on`](FlowBuilder::on) with `"default"`.
+    pub fn then(self, from: impl Into<String>, to: impl Into<To>) -> Self {
+        self.on(from, DEFAULT, to)
+    }
+
+    /// Sets where the flow starts. Default: at its first step.
+    pub fn start(mut self, label: impl Into<String>) -> Self {
+        self.start = Some(label.into());
+        self
+    }
+
+    /// Sets how many steps one run may take, those of nested flows included. Default: 1000.
+    pub fn max_steps(mut self, steps: u64) -> Self {
+        self.max_steps = Some(steps);
+        self
+    }
+
+    fn place(mut self, label: impl Into<String>, place: impl AnyPlace<S> + 'static) -> Self {
+        self.steps.push((label.into(), Box::new(place)));
+        self
+    }
+
+    /// Builds the flow.
+    ///
+    /// # Errors
+    /// Everything that is wrong with it, one [`FlowFault`](super::FlowFault) for each mistake.
+    pub fn build(self) -> Result<Flow<S>, FlowFaults> {
+        let faults = check(&self);
+        if !faults.is_empty() {
+            return Err(FlowFaults { flow: self.name.into_owned(), faults });
+        }
+        let FlowBuilder { name, mut steps, edges, start, max_steps } = self;
+        if let Some(start) = start.and_then(|start| steps.iter().position(|(label, _)| *label == start)) {
+            let first = steps.remove(start);
+            steps.insert(0, first);
+        }
+        let indices: std::collections::HashMap<_, _> =
+            steps.iter().enumerate().map(|(index, (label, _))| (label.clone(), index)).collect();
+        let mut steps: Vec<_> = steps
+            .into_iter()
+            .map(|(label, place)| GraphStep { label: Label::Shared(label.into()), place, edges: Vec::new() })
+            .collect();
+        for StatedEdge { from, action, to } in edges {
+            let to = match to {
+                To::Step(label) => indices.get(&label).copied(),
+                To::End => None,
+            };
+            if let Some(step) = indices.get(&from).and_then(|from| steps.get_mut(*from)) {
+                step.edges.push(Edge { action: action.into(), to });
+            }
+        }
+        Ok(Flow(Arc::new(Graph { name, steps, max_steps })))
+    }
+}
+
+impl<S: Send + Sync + 'static> FlowBuilder<S> {
+    /// Adds a step: a node that prepares itself from the state, or a flow that `flow!` declares.
+    pub fn step<N: Starts<S, Action: Action>>(self, label: impl Into<String>) -> Self {
+        self.place(label, Plain::<N>(PhantomData))
+    }
+
+    /// Adds a step that is not prepared by its own prep, but made by this function whenever the flow comes there.
+    pub fn step_with<N>(
+        self,
+        label: impl Into<String>,
+        prepare: impl Fn(&S) -> N + Send + Sync + 'static,
+    ) -> Self
+    where
+        N: Place<S, Action: Action> + Send,
+    {
+        self.place(label, Prepared(prepare, PhantomData))
+    }
+
+    /// Adds a step over a part of the state.
+    pub fn step_in<N, P>(self, label: impl Into<String>, part: for<'s> fn(&'s mut S) -> &'s mut P) -> Self
+    where
+        N: Starts<P, Action: Action>,
+        P: Send + 'static,
+    {
+        self.place(label, OnPart(part, Plain::<N>(PhantomData)))
+    }
+
+    /// Adds a flow that was built at run time. Its last action is the step's.
+    pub fn flow(self, label: impl Into<String>, flow: &Flow<S>) -> Self {
+        self.place(label, flow.clone())
+    }
+
+    /// Adds a flow that was built at run time, over a part of the state.
+    pub fn flow_in<P: Send + Sync + 'static>(
+        self,
+        label: impl Into<String>,
+        part: for<'s> fn(&'s mut S) -> &'s mut P,
+        flow: &Flow<P>,
+    ) -> Self {
+        self.place(label, OnPart(part, flow.clone()))
+    }
+}
+
+impl<S> fmt::Debug for FlowBuilder<S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let labels: Vec<_> = self.steps.iter().map(|(label, _)| label).collect();
+        f.debug_struct("FlowBuilder")
+            .field("name", &self.name)
+            .field("steps", &labels)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,62 @@
+//! A step's course: prep, exec, post.
+
+use llmnode_runtime::internal::{caught, error_of_node, guarded};
+use llmnode_runtime::{BoxFuture, NodeError};
+use tracing::Instrument;
+
+use super::flowing::{Flowing, Progress, panicked};
+use super::outline::{Around, Outline};
+use super::place::{Place, Starts};
+use super::step::Step;
+
+#[diagnostic::do_not_recommend]
+impl<S, N> Place<S> for N
+where
+    S: Send + Sync,
+    N: Step<S> + Send + 'static,
+{
+    type Action = N::Action;
+
+    fn advance<'f>(
+        mut flow: Flowing<'f, S>,
+        prepared: Option<Self>,
+    ) -> BoxFuture<'f, Result<Progress<N::Action>, NodeError>> {
+        let span = flow.begins(N::NAME);
+        let course = async move {
+            let node = match prepared {
+                Some(node) => node,
+                None => prep(flow.state).await?,
+            };
+            let output = flow.call(&node).await?;
+            // From here to the next position nothing waits: a flow that is dropped has done all of a step or nothing.
+            post(node, output, flow.state).map(Progress::Done)
+        };
+        Box::pin(course.instrument(span))
+    }
+
+    fn outline_within(_: Around<'_>) -> Outline {
+        N::step_outline()
+    }
+}
+
+#[diagnostic::do_not_recommend]
+impl<S, N> Starts<S> for N
+where
+    S: Send + Sync,
+    N: Step<S> + Send + 'static,
+{
+}
+
+pub(super) async fn prep<S, N: Step<S>>(state: &S) -> Result<N, NodeError> {
+    match caught(|| N::prep(state)).await {
+        Ok(prepared) => prepared.map_err(|error| error_of_node(error, N::NAME)),
+        Err(said) => Err(error_of_node(panicked("prep", said), N::NAME)),
+    }
+}
+
+pub(super) fn post<S, N: Step<S>>(node: N, output: N::Output, state: &mut S) -> Result<N::Action, NodeError> {
+    match guarded(|| node.post(output, state)) {
+        Ok(action) => action.map_err(|error| error_of_node(error, N::NAME)),
+        Err(said) => Err(error_of_node(panicked("post", said), N::NAME)),
+    }
+}

@@ -1,0 +1,50 @@
+//! Steps side by side: a tuple of steps is a step.
+
+use llmnode_runtime::NodeError;
+
+use super::node_step::{post, prep};
+use super::outline::Outline;
+use super::step::Step;
+
+/// A tuple of steps without actions is a step: they execute side by side, as a tuple of nodes does, and their posts run one
+/// by one in the order of the tuple, after the last of them has ended. None runs if one of them failed.
+macro_rules! side_by_side {
+    ($($N:ident $n:tt),+) => {
+        impl<S: Sync, $($N: Beside<S> + Send),+> Step<S> for ($($N,)+) {
+            type Action = ();
+
+            async fn prep(state: &S) -> Result<Self, NodeError> {
+                tokio::try_join!($(prep::<S, $N>(state)),+)
+            }
+
+            fn post(self, outputs: Self::Output, state: &mut S) -> Result<(), NodeError> {
+                $(post::<S, $N>(self.$n, outputs.$n, state)?;)+
+                Ok(())
+            }
+
+            fn step_outline() -> Outline {
+                Outline::Parallel(vec![$($N::step_outline()),+])
+            }
+        }
+    };
+}
+
+/// A step that can stand beside others: it decides nothing.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot stand beside other steps of flows over `{S}`",
+    label = "side by side stand nodes without actions",
+    note = "several actions could not route one flow, and flows side by side would write to one state; let it stand before the \
+            others or behind them, or run flows side by side with `run.fork(..)`, each on a state of its own"
+)]
+pub trait Beside<S>: Step<S, Action = ()> {}
+
+#[diagnostic::do_not_recommend]
+impl<S, N: Step<S, Action = ()>> Beside<S> for N {}
+
+side_by_side!(A 0, B 1);
+side_by_side!(A 0, B 1, C 2);
+side_by_side!(A 0, B 1, C 2, D 3);
+side_by_side!(A 0, B 1, C 2, D 3, E 4);
+side_by_side!(A 0, B 1, C 2, D 3, E 4, F 5);
+side_by_side!(A 0, B 1, C 2, D 3, E 4, F 5, G 6);
+side_by_side!(A 0, B 1, C 2, D 3, E 4, F 5, G 6, H 7);

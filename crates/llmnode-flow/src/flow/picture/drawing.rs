@@ -1,0 +1,279 @@
+//! What is to be drawn, before it is written in anyone's language.
+
+use std::collections::{HashMap, HashSet};
+
+use llmnode_runtime::internal::{Label, Position, Walk, one_line, same_name};
+
+use crate::flow::outline::{Outline, OutlineStep, OutlineTarget};
+use crate::flow::record::{FlowRecord, StepStats};
+
+/// The most that is shown of a name, in bytes.
+const SHOWN: usize = 80;
+
+/// Boxes, some of them in groups, and arrows between them.
+pub(super) struct Drawing {
+    pub(super) title: String,
+    pub(super) items: Vec<Item>,
+    pub(super) arrows: Vec<Arrow>,
+}
+
+pub(super) enum Item {
+    Box(Box),
+    Group { id: String, title: String, items: Vec<Item> },
+}
+
+pub(super) struct Box {
+    pub(super) id: String,
+    /// Names are any text.
+    pub(super) lines: Vec<String>,
+    pub(super) shape: Shape,
+    pub(super) mood: Mood,
+}
+
+#[derive(Clone, Copy, PartialEq)]
+pub(super) enum Shape {
+    Begin,
+    End,
+    Step,
+    /// Several nodes in one step.
+    Many,
+    /// What is not written yet.
+    Todo,
+}
+
+#[derive(Clone, Copy, PartialEq)]
+pub(super) enum Mood {
+    Plain,
+    Taken,
+    /// Not taken, where others were.
+    Idle,
+    Failed,
+    /// Where the flow stands.
+    Here,
+}
+
+pub(super) struct Arrow {
+    pub(super) from: String,
+    pub(super) to: String,
+    /// Any text.
+    pub(super) text: String,
+    pub(super) way: Way,
+}
+
+#[derive(Clone, Copy, PartialEq)]
+pub(super) enum Way {
+    Plain,
+    Taken,
+    /// To what is not written yet.
+    Todo,
+}
+
+impl Drawing {
+    pub(super) fn of(outline: &Outline, record: Option<&FlowRecord>) -> Self {
+        let mut drawer = Drawer { seen: record.map(Seen::of), arrows: Vec::new() };
+        let at = Position::default();
+        let (title, items) = match outline {
+            Outline::Flow(name, steps) => (shown(name), drawer.flow(steps, "s", &at)),
+            node => (String::new(), vec![drawer.step_box("s0".to_owned(), "", node, &at)]),
+        };
+        Drawing { title, items, arrows: drawer.arrows }
+    }
+}
+
+/// A record, to look things up in.
+struct Seen<'o> {
+    steps: HashMap<&'o Position, &'o StepStats>,
+    edges: HashMap<(&'o Position, &'o str), u64>,
+    here: Option<&'o Position>,
+}
+
+impl<'o> Seen<'o> {
+    fn of(record: &'o FlowRecord) -> Self {
+        Seen {
+            steps: record.steps.iter().map(|step| (&step.position, step)).collect(),
+            edges: record.edges.iter().map(|edge| ((&edge.from, &*edge.action), edge.times)).collect(),
+            here: record.position.as_ref(),
+        }
+    }
+}
+
+struct Drawer<'o> {
+    seen: Option<Seen<'o>>,
+    arrows: Vec<Arrow>,
+}
+
+impl Drawer<'_> {
+    /// The steps of a flow, between the marks of its begin and its end.
+    fn flow(&mut self, steps: &[OutlineStep], id: &str, at: &Position) -> Vec<Item> {
+        let inner: Vec<_> = (0..steps.len()).map(|index| format!("{id}{index}")).collect();
+        let mut items = vec![mark(begin_of(id), Shape::Begin)];
+        items.extend(steps.iter().zip(&inner).map(|(step, id)| self.step(step, id, at)));
+        if let Some(first) = steps.first() {
+            // One that was gone on with in the middle was not begun.
+            let way = if self.entered(&below(at, &first.label)) { Way::Taken } else { Way::Plain };
+            self.arrow(begin_of(id), self.entry(first, &inner[0]), String::new(), way);
+        }
+        let indices: HashMap<&str, usize> =
+            steps.iter().enumerate().rev().map(|(index, step)| (&*step.label, index)).collect();
+        let (mut ends, mut todo) = (false, false);
+        for (step, from) in steps.iter().zip(&inner) {
+            let position = below(at, &step.label);
+            for (action, target) in &step.edges {
+                let times =
+                    self.seen.as_ref().and_then(|seen| seen.edges.get(&(&position, &**action)).copied());
+                let to = match target {
+                    OutlineTarget::Step(label) => {
+                        indices.get(&**label).map(|index| self.entry(&steps[*index], &inner[*index]))
+                    }
+                    OutlineTarget::End => {
+                        ends = true;
+                        Some(end_of(id))
+                    }
+                    OutlineTarget::Todo => None,
+                };
+                let way = match (&to, times) {
+                    (None, _) => Way::Todo,
+                    (_, Some(_)) => Way::Taken,
+                    _ => Way::Plain,
+                };
+                let to = to.unwrap_or_else(|| {
+                    todo = true;
+                    format!("{id}_todo")
+                });
+                let name = if action == "_" { "other".to_owned() } else { shown(action) };
+                let often = times.filter(|times| *times > 1).map(|times| format!("{times}×"));
+                let text = [name, often.unwrap_or_default()];
+                let text: Vec<_> = text.into_iter().filter(|part| !part.is_empty()).collect();
+                self.arrow(self.exit(step, from), to, text.join(" "), way);
+            }
+        }
+        // A nested flow without an end has no way out either; its arrows still need a place to leave from.
+        if ends || !at.is_start() {
+            items.push(mark(end_of(id), Shape::End));
+        }
+        if todo {
+            let lines = vec!["todo".to_owned()];
+            items.push(Item::Box(Box {
+                id: format!("{id}_todo"),
+                lines,
+                shape: Shape::Todo,
+                mood: Mood::Plain,
+            }));
+        }
+        items
+    }
+
+    fn step(&mut self, step: &OutlineStep, id: &str, at: &Position) -> Item {
+        let position = below(at, &step.label);
+        match &step.place {
+            Outline::Flow(name, steps) if is_flow(step) => {
+                let items = self.flow(steps, &format!("{id}_"), &position);
+                Item::Group { id: id.to_owned(), title: named(&step.label, name), items }
+            }
+            node => self.step_box(id.to_owned(), &step.label, node, &position),
+        }
+    }
+
+    fn step_box(&mut self, id: String, label: &str, node: &Outline, at: &Position) -> Item {
+        let (mut lines, shape) = match node {
+            Outline::Node(name) | Outline::Flow(name, _) => (vec![named(label, name)], Shape::Step),
+            Outline::Batch(name) => (vec![shown(label), format!("each: {}", shown(name))], Shape::Many),
+            Outline::Parallel(places) => {
+                let mut names = HashSet::new();
+                let names: Vec<_> =
+                    places.iter().map(called).filter(|name| names.insert(name.clone())).collect();
+                (vec![shown(label), one_line(names.join(" | "), 3 * SHOWN)], Shape::Many)
+            }
+        };
+        lines.retain(|line| !line.is_empty());
+        let mood = match &self.seen {
+            None => Mood::Plain,
+            Some(seen) => {
+                let stats = seen.steps.get(at);
+                lines.extend(stats.map(|stats| figures(stats)));
+                match stats {
+                    Some(stats) if stats.failures > 0 => Mood::Failed,
+                    _ if seen.here == Some(at) => Mood::Here,
+                    Some(_) => Mood::Taken,
+                    None if self.entered(at) => Mood::Taken,
+                    None => Mood::Idle,
+                }
+            }
+        };
+        Item::Box(Box { id, lines, shape, mood })
+    }
+
+    /// Whether any step within was taken.
+    fn entered(&self, at: &Position) -> bool {
+        let depth = at.labels().len();
+        self.seen.as_ref().is_some_and(|seen| seen.steps.keys().any(|step| step.outer(depth) == *at))
+    }
+
+    /// The box at which arrows to a step arrive.
+    fn entry(&self, step: &OutlineStep, id: &str) -> String {
+        if is_flow(step) { begin_of(&format!("{id}_")) } else { id.to_owned() }
+    }
+
+    /// The box from which arrows of a step leave.
+    fn exit(&self, step: &OutlineStep, id: &str) -> String {
+        if is_flow(step) { end_of(&format!("{id}_")) } else { id.to_owned() }
+    }
+
+    fn arrow(&mut self, from: String, to: String, text: String, way: Way) {
+        self.arrows.push(Arrow { from, to, text, way });
+    }
+}
+
+/// Whether its steps are drawn: a flow within itself has none there, and is a box.
+fn is_flow(step: &OutlineStep) -> bool {
+    matches!(&step.place, Outline::Flow(_, steps) if !steps.is_empty())
+}
+
+fn begin_of(flow: &str) -> String {
+    format!("{flow}_begin")
+}
+
+fn end_of(flow: &str) -> String {
+    format!("{flow}_done")
+}
+
+fn mark(id: String, shape: Shape) -> Item {
+    Item::Box(Box { id, lines: Vec::new(), shape, mood: Mood::Plain })
+}
+
+fn below(at: &Position, label: &str) -> Position {
+    let mut below = at.clone();
+    below.go(at.labels().len(), 0, Label::Shared(label.into()));
+    below
+}
+
+/// A step by its label, and by what stands there if that is called otherwise.
+fn named(label: &str, name: &str) -> String {
+    match label {
+        "" => shown(name),
+        label if same_name(label, name) || name.is_empty() => shown(label),
+        label => format!("{} ({})", shown(label), shown(name)),
+    }
+}
+
+fn called(place: &Outline) -> String {
+    match place {
+        Outline::Node(name) | Outline::Flow(name, _) => shown(name),
+        Outline::Batch(name) => format!("each: {}", shown(name)),
+        Outline::Parallel(places) => places.iter().map(called).collect::<Vec<_>>().join(" | "),
+    }
+}
+
+fn figures(stats: &StepStats) -> String {
+    let mut figures = vec![format!("{}×", stats.visits), format!("{:.1?}", stats.elapsed)];
+    let tokens = stats.usage.total;
+    if tokens.known > 0 {
+        let more = if tokens.unreported_calls > 0 { "more than " } else { "" };
+        figures.push(format!("{more}{} tokens", tokens.known));
+    }
+    figures.join(", ")
+}
+
+fn shown(name: &str) -> String {
+    one_line(name, SHOWN)
+}

@@ -1,0 +1,87 @@
+//! The spans of a flow and of its steps.
+
+use llmnode_runtime::Category;
+use llmnode_runtime::internal::Position;
+use tracing::Span;
+use tracing::field::Empty;
+
+// Of the same names as the fields of the core's spans.
+const NAME: &str = "otel.name";
+const STATUS: &str = "otel.status_code";
+const ERROR_TYPE: &str = "error.type";
+const OPERATION: &str = "gen_ai.operation.name";
+const NODE: &str = "llmnode.node";
+
+const WORKFLOW: &str = "gen_ai.workflow.name";
+const FLOW_STEPS: &str = "llmnode.flow.steps";
+const STEP_POSITION: &str = "llmnode.step.position";
+const STEP_ACTION: &str = "llmnode.step.action";
+
+/// The span of a flow, from its begin to its end.
+pub(crate) struct FlowSpan(Span);
+
+impl FlowSpan {
+    pub(crate) fn begin(flow: &str) -> Self {
+        FlowSpan(tracing::info_span!(
+            target: "llmnode::flow",
+            "flow",
+            { NAME } = %format_args!("invoke_workflow {flow}"),
+            { OPERATION } = "invoke_workflow",
+            { WORKFLOW } = flow,
+            { FLOW_STEPS } = Empty,
+            { ERROR_TYPE } = Empty,
+            { STATUS } = Empty,
+        ))
+    }
+
+    /// The span, for the future of the flow.
+    pub(crate) fn span(&self) -> &Span {
+        &self.0
+    }
+
+    pub(crate) fn end(&self, steps: u64, category: Option<Category>) {
+        self.0.record(FLOW_STEPS, i64::try_from(steps).unwrap_or(i64::MAX));
+        failed(&self.0, category);
+    }
+}
+
+/// The span of a step: prep, exec and post.
+pub(crate) struct StepSpan(Span);
+
+impl StepSpan {
+    pub(crate) fn none() -> Self {
+        StepSpan(Span::none())
+    }
+
+    pub(crate) fn begin(at: &Position, node: &str) -> Self {
+        StepSpan(tracing::info_span!(
+            target: "llmnode::flow",
+            "step",
+            { NAME } = at.labels().last().unwrap_or(node),
+            { NODE } = node,
+            { STEP_POSITION } = %at,
+            { STEP_ACTION } = Empty,
+            { ERROR_TYPE } = Empty,
+            { STATUS } = Empty,
+        ))
+    }
+
+    /// The span, for the future of the step.
+    pub(crate) fn span(&self) -> &Span {
+        &self.0
+    }
+
+    pub(crate) fn takes(&self, action: &str) {
+        self.0.record(STEP_ACTION, action);
+    }
+
+    pub(crate) fn end(&self, category: Option<Category>) {
+        failed(&self.0, category);
+    }
+}
+
+fn failed(span: &Span, category: Option<Category>) {
+    if let Some(category) = category {
+        span.record(ERROR_TYPE, category.as_str()).record(STATUS, "ERROR");
+    }
+}

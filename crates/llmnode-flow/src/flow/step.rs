@@ -1,0 +1,42 @@
+//! A node as a step: how it is made from the state, and what it writes back.
+
+use std::future::Future;
+
+use llmnode_runtime::{Exec, NodeError};
+
+use super::outline::Outline;
+
+/// A node that is a step of flows: it prepares itself from the state, executes, and writes back.
+///
+/// `#[llm_node]` implements it for nodes with `store`, `post`, `route`, `action`, `prep` or a field with `#[prep(..)]`. A node
+/// without a model implements it by hand, all in one impl below `#[llmnode::step]`. Neither `prep` nor `post` is ever tried again.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a step of flows over `{S}`",
+    label = "not a step of this state's flows",
+    note = "a node with `state = T` and `store = field`, `post = path`, `route = path` or a field with `#[prep(..)]` is one; \
+            others have an `impl Step<T>` below `#[llmnode::step]`",
+    note = "a node with `batch = path` stands there as `Batch<Node> as Node`; a node or a flow over a part of the state is \
+            written `Inner in state.part`"
+)]
+pub trait Step<S>: Exec<S> + Sized {
+    /// What it decides; `()`, if nothing.
+    type Action: Send + 'static;
+
+    /// Makes the node from the state.
+    ///
+    /// # Errors
+    /// What the state lacks, usually a [`Category::PrepError`](llmnode_runtime::Category::PrepError).
+    fn prep(state: &S) -> impl Future<Output = Result<Self, NodeError>> + Send;
+
+    /// Writes the output back, and decides. It cannot wait, so that no flow that is dropped leaves half a step.
+    ///
+    /// # Errors
+    /// Whatever ends the flow.
+    fn post(self, output: Self::Output, state: &mut S) -> Result<Self::Action, NodeError>;
+
+    /// What it looks like in a picture, where it is more than one node.
+    #[doc(hidden)]
+    fn step_outline() -> Outline {
+        Outline::Node(Self::NAME.into())
+    }
+}

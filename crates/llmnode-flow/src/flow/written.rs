@@ -1,0 +1,59 @@
+//! The record of a flow on paper: written as JSON, and read back.
+
+use std::time::Duration;
+
+use llmnode_runtime::internal::{Position, milliseconds, read_format};
+use llmnode_runtime::{Category, FormatError};
+use serde::ser::SerializeStruct;
+use serde::{Deserialize, Serialize, Serializer};
+
+use super::outline::Outline;
+use super::record::{EdgeStats, FlowRecord, StepRecord, StepStats};
+
+const FORMAT: &str = "llmnode/flow-record";
+/// Raised with every change that a reader of this version would misread: a further word of an enum is one, a
+/// further field is not.
+const VERSION: u64 = 1;
+
+impl FlowRecord {
+    /// Reads what was written, by this version of llmnode or an older one.
+    ///
+    /// # Errors
+    /// [`FormatError`]: it is something else, newer than this llmnode, or malformed.
+    pub fn from_json(json: &str) -> Result<Self, FormatError> {
+        #[derive(Deserialize)]
+        struct Body {
+            outline: Outline,
+            position: Option<Position>,
+            category: Option<Category>,
+            taken: u64,
+            path: Vec<StepRecord>,
+            steps: Vec<StepStats>,
+            edges: Vec<EdgeStats>,
+            elapsed_ms: Milliseconds,
+        }
+        let read = read_format(json, FORMAT, VERSION)?;
+        let Body { outline, position, category, taken, path, steps, edges, elapsed_ms } = read;
+        Ok(FlowRecord { outline, position, category, taken, path, steps, edges, elapsed: elapsed_ms.0 })
+    }
+}
+
+#[derive(Serialize, Deserialize)]
+struct Milliseconds(#[serde(with = "milliseconds")] Duration);
+
+impl Serialize for FlowRecord {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        let mut record = to.serialize_struct("FlowRecord", 10)?;
+        record.serialize_field("format", FORMAT)?;
+        record.serialize_field("version", &VERSION)?;
+        record.serialize_field("outline", &self.outline)?;
+        record.serialize_field("position", &self.position)?;
+        record.serialize_field("category", &self.category)?;
+        record.serialize_field("taken", &self.taken)?;
+        record.serialize_field("path", &self.path)?;
+        record.serialize_field("steps", &self.steps)?;
+        record.serialize_field("edges", &self.edges)?;
+        record.serialize_field("elapsed_ms", &Milliseconds(self.elapsed))?;
+        record.end()
+    }
+}

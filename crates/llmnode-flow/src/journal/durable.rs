@@ -1,0 +1,196 @@
+//! A flow that a journal follows: how it starts, goes on, and ends.
+
+use std::hash::{BuildHasher, RandomState};
+use std::sync::Arc;
+
+use llmnode_runtime::internal::{Import, RunCore, guarded};
+use llmnode_runtime::{BoxFuture, Category, NodeError};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use super::changes::fingerprint;
+use super::error::JournalError;
+use super::history::History;
+use super::interface::Journal;
+use super::keeper::Keeper;
+use super::permits::{Permits, refused};
+use super::record::{Record, Resumed, Started, Stepped};
+use super::value::{json, panicked, read_back, readable};
+use crate::flow::{Beginning, Begun, FlowCall, Follower, Position};
+
+pub(super) type Carry<'r, S> = Box<dyn FnOnce(&mut S, S) + Send + 'r>;
+
+/// Follows a flow with a journal.
+pub(super) struct Durable<'r, S> {
+    journal: Option<Box<dyn Journal>>,
+    keeper: Option<Arc<Keeper>>,
+    /// The flow was given a journal before this one.
+    second: bool,
+    pub(super) permits: Permits,
+    pub(super) carry: Option<Carry<'r, S>>,
+}
+
+impl<S> Durable<'_, S> {
+    pub(super) fn new<A>(call: &FlowCall<'_, S, A>, journal: impl Journal + 'static, resumes: bool) -> Self {
+        let journal: Option<Box<dyn Journal>> = Some(Box::new(journal));
+        let second = call.is_followed();
+        let permits = Permits { resumes, ..Permits::default() };
+        Durable { journal, keeper: None, second, permits, carry: None }
+    }
+
+    /// Puts the journal's state in the place of the run's.
+    fn restore(&mut self, history: &History, state: &mut S) -> Result<(), NodeError>
+    where
+        S: DeserializeOwned,
+    {
+        let Some(json) = history.state() else {
+            return Err(refused("the journal has no state".to_owned()));
+        };
+        let given = std::mem::replace(state, read_back(json, "the state in the journal")?);
+        if let Some(carry) = self.carry.take() {
+            guarded(|| carry(state, given)).map_err(|said| panicked("carrying over the state", &said))?;
+        }
+        Ok(())
+    }
+
+    async fn start(
+        &mut self,
+        journal: Box<dyn Journal>,
+        flow: Beginning<'_, S>,
+    ) -> Result<Box<RunCore>, NodeError>
+    where
+        S: Serialize + DeserializeOwned,
+    {
+        let state = json(flow.state, "the state")?;
+        // What cannot be read back is better found now than after a crash.
+        read_back::<S>(&state, "the state that was just written")?;
+        let started = Started {
+            id: format!("{:016x}", RandomState::new().hash_one(0_u8)),
+            fingerprint: fingerprint(&flow.outline),
+            outline: flow.outline,
+            at: flow.at.clone(),
+            state: Some(state),
+        };
+        flow.core.ledger.note_journal(&started.id, 1);
+        self.keep(journal, Record::Started(started), flow.at, flow.core).await
+    }
+
+    /// Writes the first record of this process.
+    async fn keep(
+        &mut self,
+        journal: Box<dyn Journal>,
+        record: Record,
+        at: &Position,
+        core: &RunCore,
+    ) -> Result<Box<RunCore>, NodeError> {
+        let keeper = Arc::new(Keeper::new(journal, at.clone()));
+        keeper.add(record, at.clone());
+        keeper.append_all().await.map_err(failed)?;
+        self.keeper = Some(Arc::clone(&keeper));
+        Ok(Box::new(core.recorded_by(keeper)))
+    }
+
+    async fn begin<A: DeserializeOwned + Send>(
+        &mut self,
+        flow: Beginning<'_, S>,
+    ) -> Result<Begun<A>, NodeError>
+    where
+        S: Serialize + DeserializeOwned + Sync,
+    {
+        if self.second {
+            return Err(refused(
+                "the flow was given more than one journal, and keeps one: leave out `.journal(..)` before `.resume(..)`, which \
+                 also starts a run where the journal is empty"
+                    .to_owned(),
+            ));
+        }
+        // There is one: a flow begins once.
+        let Some(mut journal) = self.journal.take() else {
+            return Err(refused("a flow began twice".to_owned()));
+        };
+        let mut history = History::counting(flow.core.ledger.clone(), flow.core.limits.carrying());
+        journal.read(&mut |record| history.take(record)).await.map_err(failed)?;
+        history.close();
+        if history.is_empty() {
+            return Ok(Begun::Steps { core: self.start(journal, flow).await?, taken: 0 });
+        }
+        self.permits.check(&history, &flow.outline, flow.at)?;
+        let ended =
+            history.action().map(|action| read_back(action, "the action in the journal")).transpose()?;
+        self.restore(&history, flow.state)?;
+        *flow.at = history.position().clone();
+        let (taken, core) = (history.steps(), flow.core);
+        if let Some(carried) = history.enter_into(&core.ledger) {
+            core.limits.carry_over(&carried);
+        }
+        if let Some(action) = ended {
+            return Ok(Begun::Ended(action));
+        }
+        let resumed = Record::Resumed(Resumed { rerun: self.permits.rerun });
+        Ok(Begun::Steps { core: self.keep(journal, resumed, flow.at, core).await?, taken })
+    }
+}
+
+impl<S, A> Follower<S, A> for Durable<'_, S>
+where
+    S: Serialize + DeserializeOwned + Send + Sync,
+    A: Serialize + DeserializeOwned + Send + 'static,
+{
+    fn begin<'f>(&'f mut self, flow: Beginning<'f, S>) -> BoxFuture<'f, Result<Begun<A>, NodeError>> {
+        Box::pin(Durable::begin(self, flow))
+    }
+
+    fn stepped(
+        &mut self,
+        left: Position,
+        at: &Position,
+        state: &S,
+        action: Option<&A>,
+    ) -> BoxFuture<'_, Result<(), NodeError>> {
+        let Some(keeper) = self.keeper.clone() else { return Box::pin(std::future::ready(Ok(()))) };
+        let step = stepped(left, at, state, action);
+        let at = at.clone();
+        Box::pin(async move {
+            let unfit = step.map(|step| keeper.add(Record::Stepped(step), at)).err();
+            // What the step used is kept in any case.
+            let written = keeper.append_all().await.map_err(failed);
+            unfit.map_or(written, Err)
+        })
+    }
+
+    fn failed(&mut self) -> BoxFuture<'_, ()> {
+        let keeper = self.keeper.clone();
+        Box::pin(async move {
+            if let Some(keeper) = keeper
+                && let Err(error) = keeper.append_all().await
+            {
+                // The flow ends with the error of its step, which says more.
+                tracing::warn!(target: "llmnode::journal", "{error}");
+            }
+        })
+    }
+}
+
+/// The record of a step, if what it left can be read back.
+fn stepped<S, A>(left: Position, at: &Position, state: &S, action: Option<&A>) -> Result<Stepped, NodeError>
+where
+    S: Serialize + DeserializeOwned,
+    A: Serialize + DeserializeOwned,
+{
+    let step = if left.is_start() { "the first step".to_owned() } else { format!("the step at `{left}`") };
+    let state = readable(state, &format!("the state after {step}"))?;
+    let action =
+        action.map(|action| readable(action, &format!("the flow's action after {step}"))).transpose()?;
+    Ok(Stepped { left, at: at.clone(), state: Some(state), action })
+}
+
+/// What is wrong with a journal itself is no fault of the moment.
+fn failed(error: JournalError) -> NodeError {
+    let category = match error {
+        JournalError::Format(_) | JournalError::Foreign { .. } | JournalError::Damaged { .. } => {
+            Category::ConfigError
+        }
+        _ => Category::Aborted,
+    };
+    NodeError::new(category, error.to_string()).with_source(error)
+}

@@ -1,0 +1,73 @@
+//! Why a journal cannot be read or written.
+
+use std::io;
+use std::path::PathBuf;
+
+use llmnode_runtime::{BoxError, FormatError};
+
+/// Why a journal cannot be read or written.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum JournalError {
+    /// It is no journal, or one of a newer llmnode.
+    #[error(transparent)]
+    Format(#[from] FormatError),
+    /// The file begins as no journal does.
+    #[error(
+        "the file {} is no journal, and was left as it is; a journal takes a file of its own, which need not be there yet",
+        path.display()
+    )]
+    Foreign {
+        /// The file.
+        path: PathBuf,
+    },
+    /// What it says is not what was written.
+    #[error(
+        "line {line} of the journal {} is damaged: {fault}. {}",
+        path.display(),
+        remedy(*whole)
+    )]
+    Damaged {
+        /// The file.
+        path: PathBuf,
+        /// The line, the first one is 1.
+        line: u64,
+        /// How many bytes the lines before it have.
+        whole: u64,
+        /// What is wrong with it.
+        fault: String,
+    },
+    /// Somebody else has written to it since it was read here.
+    #[error(
+        "another writer has taken over the journal {}: it was changed since it was read or written here, and goes on there",
+        path.display()
+    )]
+    TakenOver {
+        /// The file.
+        path: PathBuf,
+    },
+    /// The file cannot be read or written.
+    #[error("the journal {} cannot be {verb}: {source}", path.display())]
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// `"opened"`, `"read"`, `"written"`.
+        verb: &'static str,
+        /// What the system says.
+        source: io::Error,
+    },
+    /// What another kind of journal says.
+    #[error(transparent)]
+    Other(BoxError),
+}
+
+/// What can be done about a line behind so many bytes that are whole.
+fn remedy(whole: u64) -> String {
+    match whole {
+        0 => "Nothing was changed; put back a copy of the file, or begin anew with another one".to_owned(),
+        _ => format!(
+            "The lines before it are whole, and nothing was changed; put back a copy of the file, or cut it to its first {whole} \
+             bytes to go on from there"
+        ),
+    }
+}

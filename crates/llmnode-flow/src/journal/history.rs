@@ -1,0 +1,280 @@
+//! What a journal tells: where its flow stands, and what was spent.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::time::{Duration, SystemTime};
+
+use llmnode_runtime::internal::{Carried, Import, NodeKey, cut_short};
+use llmnode_runtime::{AttemptId, AttemptRecord, CallId, CallRecord, Category, Ledger};
+
+use super::record::{AttemptBegan, CallEnded, Json, Record, Started, Stepped};
+use crate::flow::{Outline, Position};
+
+/// What a journal tells: where its flow stands, and what was spent on it.
+#[derive(Default)]
+pub struct History {
+    started: Option<Started>,
+    at: Position,
+    state: Option<Json>,
+    action: Option<Json>,
+    steps: u64,
+    records: u64,
+    /// Calls whose end is not told.
+    open: BTreeMap<CallId, OpenCall>,
+    /// Calls, since the last step was completed, of nodes that must not be executed again.
+    once: Vec<UnderWay>,
+    unknown: Vec<UnderWay>,
+    /// The calls that have ended.
+    ledger: Ledger,
+    counting: Option<Counting>,
+}
+
+/// Something of which the journal knows that it began, and not how it ended.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct UnderWay {
+    /// The node's name.
+    pub node: String,
+    /// The step it belongs to.
+    pub at: Position,
+    /// The attempt; `None`: it is a call of a node that must not be executed again.
+    pub attempt: Option<AttemptRecord>,
+}
+
+/// What is not in the book of this process.
+struct Counting {
+    book: Ledger,
+    /// How many records of this journal the book has.
+    known: u64,
+    carried: Carried,
+}
+
+struct OpenCall {
+    node: NodeKey,
+    parent: Option<CallId>,
+    attempts: BTreeMap<AttemptId, AttemptRecord>,
+    /// Those that have begun and not ended.
+    under_way: BTreeMap<AttemptId, AttemptBegan>,
+    /// When its first attempt began.
+    began: Option<u64>,
+    counts: bool,
+}
+
+impl History {
+    /// A history whose figures are to be entered into a book: what that has already is left out.
+    pub(super) fn counting(book: Ledger, carried: Carried) -> Self {
+        History { counting: Some(Counting { book, known: 0, carried }), ..History::default() }
+    }
+
+    /// Takes the next record.
+    pub(super) fn take(&mut self, record: Record) {
+        match record {
+            Record::Started(started) => self.start(started),
+            Record::Stepped(step) => self.step(step),
+            Record::Resumed(resumed) => {
+                if resumed.rerun {
+                    self.once.clear();
+                }
+            }
+            Record::CallBegan(call) => {
+                self.once.push(UnderWay { node: call.node, at: call.at, attempt: None });
+            }
+            Record::AttemptBegan(began) => {
+                let id = began.attempt.id;
+                let key = NodeKey::foreign(began.path.clone(), Cow::Owned(began.node.clone()));
+                let call = self.call(id.call(), Some((key, began.parent)));
+                call.began.get_or_insert(began.unix_ms);
+                call.under_way.insert(id, *began);
+            }
+            Record::AttemptEnded(attempt) => {
+                let call = self.call(attempt.id.call(), None);
+                call.under_way.remove(&attempt.id);
+                call.attempts.insert(attempt.id, *attempt);
+            }
+            Record::AttemptForgotten(id) => drop(self.call(id.call(), None).under_way.remove(&id)),
+            Record::CallEnded(ended) => self.end(*ended),
+        }
+        self.records += 1;
+    }
+
+    fn start(&mut self, started: Started) {
+        if let Some(counting) = &mut self.counting {
+            counting.known = counting.book.has_of(&started.id);
+        }
+        self.at = started.at.clone();
+        self.state = started.state.clone();
+        self.started = Some(Started { state: None, ..started });
+    }
+
+    fn step(&mut self, step: Stepped) {
+        self.steps += 1;
+        self.at = step.at;
+        self.state = step.state.or(self.state.take());
+        self.action = step.action;
+        self.once.clear();
+    }
+
+    fn call(&mut self, id: CallId, node: Option<(NodeKey, Option<CallId>)>) -> &mut OpenCall {
+        let counts = match &self.counting {
+            Some(counting) => self.records >= counting.known && !counting.book.made(id),
+            None => true,
+        };
+        let known = node.is_some();
+        let (node, parent) =
+            node.unwrap_or_else(|| (NodeKey::foreign(String::new(), Cow::Borrowed("")), None));
+        let call = self.open.entry(id).or_insert_with(|| OpenCall {
+            node: node.clone(),
+            parent,
+            attempts: BTreeMap::new(),
+            under_way: BTreeMap::new(),
+            began: None,
+            counts,
+        });
+        if known {
+            (call.node, call.parent) = (node, parent);
+        }
+        call
+    }
+
+    fn end(&mut self, ended: CallEnded) {
+        let CallEnded { path, call: mut record } = ended;
+        self.call(record.id, None);
+        if let Some(mut open) = self.open.remove(&record.id) {
+            open.node = NodeKey::foreign(path, record.node.clone());
+            self.unknown.extend(open.lost());
+            record.attempts = open.all_attempts();
+            self.enter(open.node, record, open.counts);
+        }
+    }
+
+    fn enter(&mut self, node: NodeKey, record: CallRecord, counts: bool) {
+        if !counts {
+            return;
+        }
+        if let Some(counting) = &mut self.counting {
+            record.attempts.iter().for_each(|attempt| counting.carried.add(&node.path, attempt));
+        }
+        self.ledger.enter(node, record);
+    }
+
+    /// Closes what was under way when the process ended.
+    pub(super) fn close(&mut self) {
+        for (id, open) in std::mem::take(&mut self.open) {
+            self.unknown.extend(open.lost());
+            let (node, counts) = (open.node.clone(), open.counts);
+            let record = open.cut_short(id);
+            self.enter(node, record, counts);
+        }
+    }
+
+    /// Puts what was spent into the book that this was made for.
+    pub(super) fn enter_into(self, book: &Ledger) -> Option<Carried> {
+        let (started, counting) = (self.started?, self.counting?);
+        book.enter_all(&self.ledger);
+        book.note_journal(&started.id, self.records);
+        Some(counting.carried)
+    }
+
+    pub(super) fn once(&self) -> Option<&UnderWay> {
+        self.once.first()
+    }
+
+    pub(super) fn outline(&self) -> Option<(&str, &Outline)> {
+        self.started.as_ref().map(|started| (&*started.fingerprint, &started.outline))
+    }
+
+    pub(super) fn started_at(&self) -> Option<&Position> {
+        self.started.as_ref().map(|started| &started.at)
+    }
+
+    pub(super) fn action(&self) -> Option<&Json> {
+        self.action.as_ref()
+    }
+
+    /// Whether there is no record yet.
+    pub fn is_empty(&self) -> bool {
+        self.records == 0
+    }
+
+    /// The flow's name; empty, if none has started.
+    pub fn flow(&self) -> &str {
+        match self.started.as_ref().map(|started| &started.outline) {
+            Some(Outline::Flow(name, _) | Outline::Node(name)) => name,
+            _ => "",
+        }
+    }
+
+    /// Where the flow stands: the step that is next.
+    pub fn position(&self) -> &Position {
+        &self.at
+    }
+
+    /// How many steps are completed.
+    pub fn steps(&self) -> u64 {
+        self.steps
+    }
+
+    /// Whether the flow has ended.
+    pub fn has_ended(&self) -> bool {
+        self.action.is_some()
+    }
+
+    /// The state after the last completed step, as JSON.
+    pub fn state(&self) -> Option<&Json> {
+        self.state.as_ref()
+    }
+
+    /// The requests of which nobody knows how they ended, and what they used: they were under way as a process ended.
+    /// While a process runs the flow, those under way now are among them.
+    pub fn unknown(&self) -> &[UnderWay] {
+        &self.unknown
+    }
+
+    /// What was spent on the flow, in all processes. A request that is [unknown](History::unknown) is in it as one that did not report its usage.
+    pub fn ledger(&self) -> Ledger {
+        self.ledger.clone()
+    }
+}
+
+impl OpenCall {
+    /// The attempts of which the end is not told.
+    fn lost(&self) -> impl Iterator<Item = UnderWay> {
+        self.under_way.values().map(|began| UnderWay {
+            node: began.node.clone(),
+            at: began.at.clone(),
+            attempt: Some(cancelled(began.attempt.clone())),
+        })
+    }
+
+    fn all_attempts(&mut self) -> Vec<AttemptRecord> {
+        let lost = std::mem::take(&mut self.under_way).into_iter();
+        self.attempts.extend(lost.map(|(id, began)| (id, cancelled(began.attempt))));
+        std::mem::take(&mut self.attempts).into_values().collect()
+    }
+
+    /// The record of a call that did not end.
+    fn cut_short(mut self, id: CallId) -> CallRecord {
+        let began = self.began.map(Duration::from_millis);
+        let started = began.and_then(|ms| SystemTime::UNIX_EPOCH.checked_add(ms));
+        let attempts = self.all_attempts();
+        let started = started.unwrap_or(SystemTime::UNIX_EPOCH);
+        cut_short((id, self.parent), self.node.name, started, attempts)
+    }
+}
+
+fn cancelled(mut attempt: AttemptRecord) -> AttemptRecord {
+    attempt.category = Some(Category::Cancelled);
+    attempt
+}
+
+impl std::fmt::Debug for History {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("History")
+            .field("flow", &self.flow())
+            .field("steps", &self.steps)
+            .field("at", &self.at)
+            .field("ended", &self.has_ended())
+            .field("unknown", &self.unknown)
+            .finish_non_exhaustive()
+    }
+}

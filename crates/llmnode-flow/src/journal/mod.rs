@@ -1,0 +1,41 @@
+//! Flows that survive a crash: a journal keeps their steps, and another process goes on where the last one stopped.
+//!
+//! ```
+//! # mod llmnode { pub use llmnode_runtime::*; pub use llmnode_flow::*; }
+//! use llmnode::flow::{RunExt, RunFlow};
+//! use llmnode::journal::JournalFile;
+//! use llmnode::{NodeError, Run};
+//! use serde::{Serialize, de::DeserializeOwned};
+//!
+//! async fn go_on<'r, S, F>(run: &'r mut Run<S>, flow: F) -> Result<F::Action, Box<dyn std::error::Error>>
+//! where
+//!     S: Serialize + DeserializeOwned + Send + Sync,
+//!     F: RunFlow<'r, S, Action: Serialize + DeserializeOwned>,
+//! {
+//!     let journal = JournalFile::open("order-17.journal")?;
+//!     Ok(run.flow(flow).resume(journal).await?) // starts, or goes on from the last step that was completed
+//! }
+//! ```
+
+mod changes;
+mod durable;
+mod error;
+mod file;
+mod finite;
+mod history;
+mod interface;
+mod keeper;
+mod line;
+mod open;
+mod permits;
+mod record;
+mod resume;
+mod value;
+
+pub use error::JournalError;
+pub use file::JournalFile;
+pub use history::{History, UnderWay};
+pub use interface::Journal;
+pub use open::Fsync;
+pub use record::{AttemptBegan, CallBegan, CallEnded, Json, Record, Resumed, Started, Stepped};
+pub use resume::{Keep, Resume};

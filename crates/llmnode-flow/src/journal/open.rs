@@ -1,0 +1,212 @@
+//! An open journal file: where its records end, and what is written behind them.
+
+use std::fs::{File, OpenOptions};
+use std::io::{self, BufRead, BufReader, Seek, Write};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use llmnode_runtime::FormatError;
+use llmnode_runtime::internal::read_format;
+
+use super::error::JournalError;
+use super::line::{self, FORMAT, Found, VERSION};
+use super::record::Record;
+
+/// When what was written is also forced to the disk (`fsync`), so that it survives a crash of the whole machine. What was
+/// written survives a crash of the program in any case.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Fsync {
+    /// With each step that is completed, with the begin of the flow, and before a node is called that must not be executed again.
+    #[default]
+    EachStep,
+    /// With each record: also before each request goes out, and as soon as its answer is there.
+    EachRecord,
+    /// Never: the system writes to the disk when it likes.
+    Never,
+}
+
+pub(super) struct OpenFile {
+    pub(super) path: PathBuf,
+    pub(super) file: Arc<File>,
+    pub(super) fsync: Fsync,
+    /// `None`: the file has to be read before anything is written.
+    pub(super) end: Option<End>,
+    pub(super) superseded: Superseded,
+}
+
+/// Where the records of a file end.
+#[derive(Clone, Copy)]
+pub(super) struct End {
+    pub(super) records: u64,
+    /// The bytes up to there.
+    pub(super) whole: u64,
+    /// The bytes of the file.
+    length: u64,
+    /// The last line lacks its break, though it is whole.
+    unbroken: bool,
+}
+
+/// States in the file that nobody needs, since later ones are there.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Superseded {
+    pub(super) bytes: u64,
+    newest: u64,
+    /// Not below that many bytes is the file written anew.
+    pub(super) bearable: u64,
+}
+
+impl End {
+    /// The same records in a file of another length.
+    pub(super) fn moved_to(self, length: u64) -> Self {
+        End { records: self.records, whole: length, length, unbroken: false }
+    }
+}
+
+impl Superseded {
+    /// They are there no longer.
+    pub(super) fn dropped(self) -> Self {
+        Superseded { bytes: 0, bearable: 0, ..self }
+    }
+
+    fn see(&mut self, record: &Record) {
+        let state = match record {
+            Record::Started(started) => started.state.as_ref(),
+            Record::Stepped(step) => step.state.as_ref(),
+            _ => None,
+        };
+        if let Some(state) = state {
+            self.bytes = self.bytes.saturating_add(self.newest);
+            self.newest = state.get().len() as u64;
+        }
+    }
+}
+
+impl OpenFile {
+    pub(super) fn open(path: PathBuf) -> Result<Self, JournalError> {
+        let opened = OpenOptions::new().read(true).append(true).create(true).open(&path);
+        let regular = opened.and_then(|file| {
+            let kind = file.metadata()?.file_type();
+            // A device may be read for ever.
+            if kind.is_file() { Ok(file) } else { Err(io::Error::other("it is not a regular file")) }
+        });
+        let file = regular.map_err(|source| io_error(&path, "opened", source))?;
+        let superseded = Superseded::default();
+        Ok(OpenFile { path, file: Arc::new(file), fsync: Fsync::default(), end: None, superseded })
+    }
+
+    /// Reads all records, and finds where they end.
+    pub(super) fn read(&mut self, each: &mut dyn FnMut(Record)) -> Result<(), JournalError> {
+        self.superseded = Superseded { bearable: self.superseded.bearable, ..Superseded::default() };
+        let mut superseded = self.superseded;
+        let end = scan(&self.path, &self.file, &mut |_, record| {
+            superseded.see(&record);
+            each(record);
+            Ok(())
+        })?;
+        (self.superseded, self.end) = (superseded, Some(end));
+        Ok(())
+    }
+
+    /// Writes a record behind the last one.
+    pub(super) fn write(&mut self, record: &Record) -> Result<(), JournalError> {
+        if self.end.is_none() {
+            self.read(&mut |_| {})?;
+        }
+        let Some(end) = self.end else { return Ok(()) };
+        self.check_alone(end)?;
+        let failed = |source| io_error(&self.path, "written", source);
+        let line = line::write(end.records, record).map_err(|error| failed(error.into()))?;
+        let line = if end.unbroken { [b"\n".as_slice(), &line].concat() } else { line };
+        if end.length > end.whole {
+            self.file.set_len(end.whole).map_err(failed)?;
+        }
+        if let Err(source) = (&*self.file).write_all(&line) {
+            // What was written of it is a torn line, which a reader drops, also where it cannot be taken back here.
+            let _ = self.file.set_len(end.whole);
+            self.end = None;
+            return Err(failed(source));
+        }
+        let whole = end.whole + line.len() as u64;
+        self.end = Some(End { records: end.records + 1, whole, length: whole, unbroken: false });
+        self.superseded.see(record);
+        Ok(())
+    }
+
+    /// Nobody else has written since.
+    fn check_alone(&self, end: End) -> Result<(), JournalError> {
+        let there =
+            std::fs::metadata(&self.path).map_err(|source| io_error(&self.path, "written", source))?;
+        let same = there.len() == end.length && is_same(&there, &self.file);
+        if same { Ok(()) } else { Err(JournalError::TakenOver { path: self.path.clone() }) }
+    }
+}
+
+#[cfg(unix)]
+fn is_same(there: &std::fs::Metadata, here: &File) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    here.metadata().is_ok_and(|here| (here.dev(), here.ino()) == (there.dev(), there.ino()))
+}
+
+/// Elsewhere a file that is open is not replaced by another one.
+#[cfg(not(unix))]
+fn is_same(_: &std::fs::Metadata, _: &File) -> bool {
+    true
+}
+
+pub(super) fn io_error(path: &Path, verb: &'static str, source: io::Error) -> JournalError {
+    JournalError::Io { path: path.to_owned(), verb, source }
+}
+
+/// Reads a file's lines one by one, each as text and as a record.
+pub(super) fn scan(
+    path: &Path,
+    mut file: &File,
+    each: &mut dyn FnMut(&str, Record) -> io::Result<()>,
+) -> Result<End, JournalError> {
+    let failed = |source| io_error(path, "read", source);
+    file.rewind().map_err(failed)?;
+    let mut reader = BufReader::with_capacity(64 * 1024, file);
+    let (mut bytes, mut end) = (Vec::new(), End { records: 0, whole: 0, length: 0, unbroken: false });
+    loop {
+        bytes.clear();
+        let read = reader.read_until(b'\n', &mut bytes).map_err(failed)? as u64;
+        end.length += read;
+        let ended = bytes.pop_if(|byte| *byte == b'\n').is_some();
+        let damaged = |fault: String| JournalError::Damaged {
+            path: path.to_owned(),
+            line: end.records + 1,
+            whole: end.whole,
+            fault,
+        };
+        match line::look(&bytes, ended) {
+            _ if read == 0 => return Ok(end),
+            Found::Torn if end.records == 0 && !line::may_begin(&bytes) => {
+                return Err(JournalError::Foreign { path: path.to_owned() });
+            }
+            Found::Torn => return Ok(end),
+            Found::Damaged(_) if end.records == 0 && line::is_foreign(&bytes) => {
+                return Err(JournalError::Foreign { path: path.to_owned() });
+            }
+            Found::Damaged(fault) => return Err(damaged(fault.to_owned())),
+            Found::Whole(json) => {
+                if end.records == 0 {
+                    check_format(json)?;
+                }
+                let record = line::record(json, end.records).map_err(damaged)?;
+                each(json, record).map_err(failed)?;
+                end = End {
+                    records: end.records + 1,
+                    whole: end.whole + 18 + json.len() as u64 + u64::from(ended),
+                    length: end.length,
+                    unbroken: !ended,
+                };
+            }
+        }
+    }
+}
+
+/// The first line says what the file is.
+fn check_format(json: &str) -> Result<(), FormatError> {
+    read_format::<serde::de::IgnoredAny>(json, FORMAT, VERSION).map(drop)
+}

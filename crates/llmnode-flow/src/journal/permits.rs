@@ -1,0 +1,85 @@
+//! Whether a run may go on from what its journal tells.
+
+use llmnode_runtime::{Category, NodeError};
+
+use super::changes::{changes, fingerprint};
+use super::history::History;
+use crate::flow::{Outline, Position};
+
+/// What the program allows.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Permits {
+    /// To go on with a run that the journal has.
+    pub(super) resumes: bool,
+    /// To execute again what may have been executed.
+    pub(super) rerun: bool,
+    /// To go on although the flow has changed.
+    pub(super) allow_changes: bool,
+}
+
+impl Permits {
+    /// Refuses, if it may not.
+    pub(super) fn check(
+        self,
+        history: &History,
+        outline: &Outline,
+        from: &Position,
+    ) -> Result<(), NodeError> {
+        if !self.resumes {
+            return Err(has_a_run(history));
+        }
+        // The program that started the run there says the same again.
+        if !from.is_start() && history.started_at() != Some(from) {
+            return Err(refused(format!(
+                "the flow is to start at `{from}`, and the journal has a run of it, which stands at `{}`: leave out `from` to go \
+                 on there, or take another journal to start at `{from}`",
+                history.position()
+            )));
+        }
+        self.check_changes(history, outline)?;
+        match history.once() {
+            Some(call) if !self.rerun && !history.has_ended() => Err(refused(format!(
+                "the node `{}` was called in the step at `{}`, which was not completed; it says `idempotent = false`, so it is not \
+                 executed again. See whether its effect took place; `.resume(..).rerun()` executes it once more",
+                call.node, call.at
+            ))),
+            _ => Ok(()),
+        }
+    }
+
+    fn check_changes(self, history: &History, outline: &Outline) -> Result<(), NodeError> {
+        let changes = match history.outline() {
+            Some((print, was)) if !self.allow_changes && print != fingerprint(outline) => {
+                changes(was, outline)
+            }
+            _ => return Ok(()),
+        };
+        if changes.is_empty() {
+            return Ok(());
+        }
+        Err(refused(format!(
+            "the flow `{}` has changed since the journal's run of it started: {}; let the program that started it end it, \
+             begin anew with another journal, or go on all the same with `.resume(..).allow_changes()`",
+            history.flow(),
+            changes.join("; ")
+        )))
+    }
+}
+
+fn has_a_run(history: &History) -> NodeError {
+    let stands = if history.has_ended() {
+        "has ended".to_owned()
+    } else {
+        format!("stands at `{}`", history.position())
+    };
+    refused(format!(
+        "the journal has a run of the flow `{}` already, which {stands} after {} steps; `resume` goes on with it, and \
+         another run takes another journal",
+        history.flow(),
+        history.steps()
+    ))
+}
+
+pub(super) fn refused(message: String) -> NodeError {
+    NodeError::new(Category::ConfigError, message)
+}

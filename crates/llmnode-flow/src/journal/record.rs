@@ -1,0 +1,147 @@
+//! What a journal remembers.
+
+use std::fmt;
+
+use llmnode_runtime::{AttemptId, AttemptRecord, CallId, CallRecord};
+use serde::{Deserialize, Deserializer, Serialize};
+use serde_json::value::RawValue;
+
+use crate::flow::{Outline, Position};
+
+/// One thing that a journal remembers. Its `Debug` form shows no content.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[non_exhaustive]
+#[serde(rename_all = "snake_case")]
+pub enum Record {
+    /// A flow has started. The first record of every journal.
+    Started(Started),
+    /// Another process goes on.
+    Resumed(Resumed),
+    /// A call has begun of a node that must not be executed again.
+    CallBegan(CallBegan),
+    /// A request is about to go out.
+    AttemptBegan(Box<AttemptBegan>),
+    /// An attempt has ended, whatever way.
+    AttemptEnded(Box<AttemptRecord>),
+    /// The request of an attempt did not go out after all.
+    AttemptForgotten(AttemptId),
+    /// A call has ended, whatever way.
+    CallEnded(Box<CallEnded>),
+    /// A step is completed.
+    Stepped(Stepped),
+}
+
+/// A flow has started.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct Started {
+    /// What tells this run of the flow from all others.
+    pub id: String,
+    /// What tells the outline from others.
+    pub fingerprint: String,
+    /// What the flow looks like.
+    pub outline: Outline,
+    /// Where it starts.
+    pub at: Position,
+    /// The state it starts on; `None`: that of a later step is kept instead.
+    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
+    pub state: Option<Json>,
+}
+
+/// Another process goes on.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct Resumed {
+    /// Whether it was told to execute again what may have been executed.
+    pub rerun: bool,
+}
+
+/// A call has begun of a node that must not be executed again.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct CallBegan {
+    /// The call.
+    pub id: CallId,
+    /// The node's name.
+    pub node: String,
+    /// The path of the node's type.
+    #[serde(rename = "type")]
+    pub path: String,
+    /// The step under way.
+    pub at: Position,
+}
+
+/// A request is about to go out.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct AttemptBegan {
+    /// The node's name.
+    pub node: String,
+    /// The path of the node's type.
+    #[serde(rename = "type")]
+    pub path: String,
+    /// The call that made the call of the attempt.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub parent: Option<CallId>,
+    /// The step under way.
+    pub at: Position,
+    /// When, by the machine's clock.
+    pub unix_ms: u64,
+    /// What is known so far.
+    pub attempt: AttemptRecord,
+}
+
+/// A call has ended, whatever way.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct CallEnded {
+    /// The path of the node's type.
+    #[serde(rename = "type")]
+    pub path: String,
+    /// Its record without the attempts, which have records of their own.
+    pub call: CallRecord,
+}
+
+/// A step is completed.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct Stepped {
+    /// The step, as far as it was known before it began: a flow that begins stands at no step yet.
+    pub left: Position,
+    /// The step that is next; where the flow ended, the last one.
+    pub at: Position,
+    /// The state after it; `None`: that of a later step is kept instead.
+    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
+    pub state: Option<Json>,
+    /// What the flow decided, if it has ended.
+    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
+    pub action: Option<Json>,
+}
+
+/// A value as JSON. Its `Debug` form shows no content.
+#[derive(Clone, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Json(Box<RawValue>);
+
+impl Json {
+    pub(super) fn of<T: Serialize + ?Sized>(value: &T) -> Result<Self, serde_json::Error> {
+        serde_json::value::to_raw_value(value).map(Json)
+    }
+
+    /// The text.
+    pub fn get(&self) -> &str {
+        self.0.get()
+    }
+}
+
+/// Reads a value that is there. Serde takes a `null` for `None`, yet it is what `()` and `None` are written as: a flow
+/// whose action is one of these has ended all the same.
+fn present<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Json>, D::Error> {
+    Json::deserialize(from).map(Some)
+}
+
+impl fmt::Debug for Json {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Json({} bytes)", self.get().len())
+    }
+}

@@ -1,0 +1,134 @@
+//! How a flow is given a journal: from the start, or to go on.
+
+use std::future::Future;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+use llmnode_runtime::NodeError;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use super::durable::Durable;
+use super::interface::Journal;
+use crate::flow::{FlowCall, FlowReporting};
+
+/// What a journal can keep: the state and the action of a flow that survives a crash.
+///
+/// Implemented for whatever serde can write and read.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be kept in a journal",
+    label = "this flow's state or action cannot be written and read back",
+    note = "a journal keeps the state after each step, and the action of the flow: derive `serde::Serialize` and `serde::Deserialize` \
+            for `{Self}`"
+)]
+pub trait Keep: Serialize + DeserializeOwned {}
+
+#[diagnostic::do_not_recommend]
+impl<T: Serialize + DeserializeOwned> Keep for T {}
+
+impl<'r, S, A> FlowCall<'r, S, A>
+where
+    A: Send + 'static,
+{
+    /// Keeps each completed step, and what each request used, in a journal that is empty yet.
+    ///
+    /// A journal that has a run already is a `config_error`: [`resume`](FlowCall::resume) goes on with it. One that
+    /// cannot be written is an `aborted`, and the state is that of the last step that was executed; the journal may not have this step,
+    /// and then `resume` executes it again. A flow has one journal: a second one is a `config_error`.
+    pub fn journal(mut self, journal: impl Journal + 'static) -> Self
+    where
+        S: Keep + Send + Sync,
+        A: Keep,
+    {
+        let durable = Durable::new(&self, journal, false);
+        self.follow(durable);
+        self
+    }
+
+    /// Starts, or goes on with the run of the flow that the journal has: from its last completed step, on the
+    /// journal's state, which takes the place of the run's. A run that has ended gives its action again, and
+    /// nothing is executed.
+    ///
+    /// What was spent before is in the ledger afterwards, once, and counts for the limits of the run and its nodes; a request that was under
+    /// way at the crash counts as one without a report. [`max_steps`](FlowCall::max_steps) counts all steps since the start. By the clock, only the time counts in which a
+    /// process runs.
+    ///
+    /// A run that the journal has goes on where it stands. With [`from`](FlowCall::from), this is a `config_error`, unless the run
+    /// was started there.
+    pub fn resume(self, journal: impl Journal + 'static) -> Resume<'r, S, A>
+    where
+        S: Keep + Send + Sync,
+        A: Keep,
+    {
+        let durable = Durable::new(&self, journal, true);
+        Resume { call: self, durable: Some((durable, FlowCall::follow)) }
+    }
+}
+
+/// A flow that goes on from its journal when it is awaited, or polled for the first time. What is set once it has started is
+/// of no effect.
+#[must_use = "a flow does nothing until it is awaited"]
+pub struct Resume<'r, S, A> {
+    call: FlowCall<'r, S, A>,
+    /// What follows it, and how it does; none once the flow has started.
+    durable: Option<(Durable<'r, S>, Follow<'r, S, A>)>,
+}
+
+/// That the state can be kept was known where this was made.
+type Follow<'r, S, A> = fn(&mut FlowCall<'r, S, A>, Durable<'r, S>);
+
+impl<'r, S, A> Resume<'r, S, A> {
+    /// Executes again what may have been executed before the crash, also a node with `idempotent = false`.
+    pub fn rerun(self) -> Self {
+        self.with(|durable| durable.permits.rerun = true)
+    }
+
+    /// Goes on although the flow has changed since: at the label where the journal stands, which there still has to be.
+    pub fn allow_changes(self) -> Self {
+        self.with(|durable| durable.permits.allow_changes = true)
+    }
+
+    /// Carries over what the journal's state lacks from the state of the run, such as a handle to a database in a
+    /// field with `#[serde(skip)]`.
+    pub fn carry_over(self, carry: impl FnOnce(&mut S, S) + Send + 'r) -> Self {
+        self.with(|durable| durable.carry = Some(Box::new(carry)))
+    }
+
+    fn with(mut self, set: impl FnOnce(&mut Durable<'r, S>)) -> Self {
+        if let Some((durable, _)) = &mut self.durable {
+            set(durable);
+        }
+        self
+    }
+
+    /// Asks for what the flow does in this process beside its action.
+    pub fn report(mut self) -> FlowReporting<'r, S, A> {
+        self.start();
+        self.call.report()
+    }
+
+    fn start(&mut self) {
+        if let Some((durable, follow)) = self.durable.take() {
+            follow(&mut self.call, durable);
+        }
+    }
+}
+
+impl<S, A> Future for Resume<'_, S, A>
+where
+    S: Send + Sync,
+    A: Send + 'static,
+{
+    type Output = Result<A, NodeError>;
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        self.start();
+        Pin::new(&mut self.call).poll(cx)
+    }
+}
+
+impl<S, A> std::fmt::Debug for Resume<'_, S, A> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_tuple("Resume").field(&self.call).finish()
+    }
+}

@@ -1,0 +1,54 @@
+//! The program's own values, written and read: whatever it says of them is an error.
+
+use llmnode_runtime::internal::guarded;
+use llmnode_runtime::{BoxError, Category, NodeError};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use super::finite;
+use super::record::Json;
+
+pub(super) fn json<T: Serialize + ?Sized>(value: &T, what: &str) -> Result<Json, NodeError> {
+    let written = guarded(|| written(value)).map_err(|said| panicked(&format!("writing {what}"), &said))?;
+    written.map_err(|error| {
+        let message = format!("{what} cannot be written to the journal as JSON: {error}");
+        NodeError::new(Category::Aborted, message).with_source(error)
+    })
+}
+
+fn written<T: Serialize + ?Sized>(value: &T) -> Result<Json, BoxError> {
+    let json = Json::of(value)?;
+    // A number that is not finite is one of these.
+    if json.get().contains("null") {
+        finite::check(value)?;
+    }
+    Ok(json)
+}
+
+pub(super) fn read_back<T: DeserializeOwned>(json: &Json, what: &str) -> Result<T, NodeError> {
+    let read = guarded(|| serde_json::from_str(json.get()));
+    read.map_err(|said| panicked(&format!("reading {what}"), &said))?.map_err(|error| {
+        let message = format!("{what} cannot be read as `{}`: {error}", std::any::type_name::<T>());
+        NodeError::new(Category::ConfigError, message).with_source(error)
+    })
+}
+
+/// The program's own code, such as its `Serialize` and `Deserialize`, may panic.
+pub(super) fn panicked(what: &str, said: &str) -> NodeError {
+    NodeError::new(Category::Panic, format!("{what} panicked: {said}"))
+}
+
+/// A value as JSON that is known to be readable: what is not would be missed only after a crash.
+pub(super) fn readable<T: Serialize + DeserializeOwned>(value: &T, what: &str) -> Result<Json, NodeError> {
+    let json = json(value, what).and_then(|json| read_back::<T>(&json, what).map(|_| json));
+    json.map_err(|error| {
+        if error.category() == Category::Panic {
+            return error;
+        }
+        let message = format!(
+            "{}; the journal does not have this step, and `resume` executes it again",
+            error.message()
+        );
+        NodeError::new(Category::Aborted, message).with_source(error)
+    })
+}

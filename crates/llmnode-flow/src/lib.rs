@@ -1,0 +1,9 @@
+//! Flows of llmnode's nodes, and their journal; use them through the `llmnode` crate.
+
+#![warn(clippy::print_stderr, clippy::print_stdout)]
+
+pub mod flow;
+#[cfg(feature = "journal")]
+pub mod journal;
+#[doc(hidden)]
+pub mod private;

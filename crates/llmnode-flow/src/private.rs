@@ -1,0 +1,29 @@
+//! What generated code calls. Not part of the public interface: it may change in any release.
+
+use llmnode_runtime::{BoxFuture, NodeError};
+
+pub use crate::flow::generated::{
+    Arm, Arms, Around, Decided, Decides, Edge, FlowType, Flowing, Parameter, Progress, Runner, Stop, Target,
+    Undecided, Unknown, Visitor, advance, onward, outline, runner, write,
+};
+pub use crate::flow::given::{Field, Given, Gives};
+pub use crate::flow::items::BatchValue;
+pub use crate::flow::post::{
+    Deciding, Decision, Follows, PostParameters, RouteParameters, Stores, decided, store,
+};
+pub use crate::flow::prep::{PrepParameters, PrepValue, Preparing, prepared};
+pub use crate::flow::{Action, BatchStep, Outline, Place, RunFlow, Starts, Step};
+
+/// What preparing a node gives.
+pub type Prepared<N> = Result<N, NodeError>;
+
+/// What a step decides in the end.
+pub type Posted<A> = Result<A, NodeError>;
+
+/// What a step of a flow gives.
+pub type Advanced<'f, A> = BoxFuture<'f, Result<Progress<A>, NodeError>>;
+
+/// The same, for what the expressions of `#[prep(..)]` give.
+pub mod forms {
+    pub use crate::flow::given::{GivesFallible as _, GivesOptional as _, GivesOther as _, GivesValue as _};
+}

@@ -1,0 +1,228 @@
+//! Many runs of flows: one after the other, and side by side.
+
+use std::time::Duration;
+
+use llmnode_flow::flow::{Batch, BatchStep, Outline, Place, RunExt, RunFlow, Step};
+use llmnode_flow::private::{Arm, Edge, FlowType, Flowing, Progress, Runner, Stop, Target, Visitor};
+use llmnode_runtime::{BoxFuture, Category, Cx, Exec, Node, NodeError, Run, ScriptedModel};
+
+/// What the flows work on.
+#[derive(Debug, Default)]
+struct Desk {
+    file: String,
+    words: Vec<String>,
+    written: Vec<String>,
+}
+
+/// Splits the file into its words.
+struct Split(String);
+
+impl Node for Split {
+    type Output = Vec<String>;
+    const NAME: &'static str = "Split";
+}
+
+impl Exec<Desk> for Split {
+    async fn exec(&self, _: &Cx<'_, Desk>) -> Result<Vec<String>, NodeError> {
+        tokio::time::sleep(Duration::from_secs(self.0.len() as u64)).await;
+        Ok(self.0.split(' ').map(str::to_owned).collect())
+    }
+}
+
+impl Step<Desk> for Split {
+    type Action = ();
+
+    async fn prep(state: &Desk) -> Result<Self, NodeError> {
+        Ok(Split(state.file.clone()))
+    }
+
+    fn post(self, words: Vec<String>, state: &mut Desk) -> Result<(), NodeError> {
+        state.words = words;
+        Ok(())
+    }
+}
+
+/// Writes one word larger.
+struct Enlarge(String);
+
+impl Node for Enlarge {
+    type Output = String;
+    const NAME: &'static str = "Enlarge";
+}
+
+impl Exec<Desk> for Enlarge {
+    async fn exec(&self, _: &Cx<'_, Desk>) -> Result<String, NodeError> {
+        if self.0 == "bad" {
+            return Err(NodeError::new(Category::BadResponse, "a bad word"));
+        }
+        Ok(self.0.to_uppercase())
+    }
+}
+
+impl BatchStep<Desk> for Enlarge {
+    type Action = ();
+
+    async fn prep(state: &Desk) -> Result<Vec<Self>, NodeError> {
+        Ok(state.words.iter().cloned().map(Enlarge).collect())
+    }
+
+    fn post(_: Vec<Self>, outputs: Vec<String>, state: &mut Desk) -> Result<(), NodeError> {
+        state.written.push(outputs.join(" "));
+        Ok(())
+    }
+}
+
+/// `flow! { File(Desk) -> usize { file: String }: Split => Batch<Enlarge>, Batch<Enlarge> as Words => end(1) }`
+#[derive(Clone)]
+struct File {
+    file: String,
+}
+
+impl FlowType<Desk> for File {
+    type Action = usize;
+    const NAME: &'static str = "File";
+    const STOPS: &'static [Stop] = &[
+        Stop { label: "Split", edges: &[Edge { action: "", to: Target::Step(1) }] },
+        Stop { label: "Words", edges: &[Edge { action: "", to: Target::End }] },
+    ];
+
+    fn enter(self, state: &mut Desk) {
+        state.file = self.file;
+    }
+
+    fn visit<V: Visitor<Desk, usize>>(step: usize, visitor: V) -> V::Seen {
+        match step {
+            0 => visitor.step::<Split>(|()| Arm::to(0)),
+            1 => visitor.step::<Batch<Enlarge>>(|()| Arm::end(0, 1)),
+            _ => visitor.none(),
+        }
+    }
+}
+
+impl Place<Desk> for File {
+    type Action = usize;
+
+    fn advance<'f>(
+        flow: Flowing<'f, Desk>,
+        prepared: Option<Self>,
+    ) -> BoxFuture<'f, Result<Progress<usize>, NodeError>> {
+        llmnode_flow::private::advance(flow, prepared)
+    }
+
+    fn outline_within(around: llmnode_flow::private::Around<'_>) -> Outline {
+        llmnode_flow::private::outline::<Self, Desk>(around)
+    }
+}
+
+impl<'r> RunFlow<'r, Desk> for File {
+    type Action = usize;
+
+    fn runner(self) -> Runner<'r, Desk, usize> {
+        llmnode_flow::private::runner(self)
+    }
+}
+
+fn desk() -> Run<Desk> {
+    Run::new(ScriptedModel::new()).with_state(Desk::default())
+}
+
+fn files<'f>(files: &'f [&'f str]) -> impl Iterator<Item = File> + Send + 'f {
+    files.iter().map(|file| File { file: file.to_string() })
+}
+
+#[tokio::test(start_paused = true)]
+async fn p12_flows_run_one_after_the_other_each_with_its_parameters() {
+    let mut run = desk();
+    let mut told = Vec::new();
+    let flows =
+        run.flows(files(&["a b", "c", ""])).on_progress(|so_far| told.push((so_far.done, so_far.total)));
+    assert_eq!(flows.await.unwrap(), [1, 1, 1]);
+    assert_eq!(told, [(1, Some(3)), (2, Some(3)), (3, Some(3))]);
+    assert_eq!(run.state().written, ["A B", "C", ""]);
+    assert_eq!(run.ledger().of::<Enlarge>().unwrap().visits, 4, "batches within flows of a batch");
+    assert!(run.flows(files(&[])).await.unwrap().is_empty());
+}
+
+#[tokio::test(start_paused = true)]
+async fn p9_a_flow_writes_its_own_parameters_and_nothing_else() {
+    let mut run = desk();
+    run.state_mut().written.push("kept".to_owned());
+    run.flow(File { file: "x y".to_owned() }).await.unwrap();
+    assert_eq!(
+        (run.state().file.as_str(), run.state().written.as_slice()),
+        ("x y", &["kept".to_owned(), "X Y".to_owned()][..])
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn p12_the_first_error_ends_the_flows_and_says_which_and_where() {
+    let mut run = desk();
+    let error = run.flows(files(&["a", "b bad", "c"])).await.unwrap_err();
+    assert_eq!(run.state().written, ["A"], "what was done stays, and no further flow began");
+    assert_eq!(error.position().unwrap().to_string(), "Words");
+    assert_eq!(error.category(), Category::BadResponse);
+
+    let mut run = desk();
+    let outcomes = run.flows(files(&["a", "b bad", "c"])).all().await;
+    assert_eq!(run.state().written, ["A", "C"], "or all go on");
+    assert_eq!(outcomes.iter().map(Result::is_ok).collect::<Vec<_>>(), [true, false, true]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn flows_side_by_side_have_states_of_their_own_and_are_joined_in_order() {
+    let mut run = desk();
+    run.state_mut().written.push("begin".to_owned());
+    let began = tokio::time::Instant::now();
+    let split = |desk: &Desk, File { file }: File| {
+        (Desk { written: desk.written.clone(), ..Desk::default() }, File { file })
+    };
+    let (mut told, mut most) = (Vec::new(), 0);
+    run.fork(files(&["four", "bb", "c d e"]), split)
+        .concurrency(2)
+        .on_progress(|so_far| told.push((so_far.done, so_far.elapsed.as_secs())))
+        .join(|desk, part, action| {
+            most = most.max(part.written.len());
+            desk.written.push(format!("{} {action}", part.written[1]));
+        })
+        .await
+        .unwrap();
+    assert_eq!(run.state().written, ["begin", "FOUR 1", "BB 1", "C D E 1"]);
+    assert_eq!(most, 2, "none saw what another wrote");
+    assert_eq!(began.elapsed(), Duration::from_secs(7), "two at a time");
+    assert_eq!(told.iter().map(|(done, _)| *done).collect::<Vec<_>>(), [1, 2, 3]);
+    assert_eq!(run.ledger().of::<Enlarge>().unwrap().visits, 5, "one ledger");
+}
+
+#[tokio::test(start_paused = true)]
+async fn one_flow_that_fails_cancels_those_beside_it_and_nothing_is_joined() {
+    let mut run = desk();
+    let split = |_: &Desk, file: File| (Desk::default(), file);
+    let three = ["a long one", "bad", "c"];
+    let joined = run.fork(files(&three), split).join(|desk, _, _| desk.written.push("joined".to_owned()));
+    let error = joined.await.unwrap_err();
+    assert_eq!(error.to_string(), "Words (Enlarge, item 1/0): bad_response: a bad word");
+    assert_eq!((error.item(), error.items()), (Some(1), &[0, 1][..]), "the word within the file");
+    assert!(run.state().written.is_empty());
+    let ends: Vec<_> =
+        run.ledger().calls().iter().map(|call| (call.node.to_string(), call.category)).collect();
+    assert!(ends.contains(&("Split".to_owned(), Some(Category::Cancelled))), "{ends:?}");
+
+    let all = run.fork(files(&three), split).all().await;
+    assert_eq!(all.iter().map(|one| one.outcome.is_ok()).collect::<Vec<_>>(), [true, false, true]);
+    assert_eq!(
+        (all[0].state.written.as_slice(), all[1].state.words.as_slice()),
+        (&["A LONG ONE".to_owned()][..], &["bad".to_owned()][..])
+    );
+    let parts = run.fork(files(&["x", "y"]), split).await.unwrap();
+    assert_eq!(parts.iter().map(|(part, _)| part.written[0].as_str()).collect::<Vec<_>>(), ["X", "Y"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_flow_of_several_has_its_step_limit() {
+    let mut run = desk();
+    let error = run.flows(files(&["a"])).max_steps(1).await.unwrap_err();
+    assert_eq!(error.category(), Category::LimitExceeded);
+    let split = |_: &Desk, file: File| (Desk::default(), file);
+    let error = run.fork(files(&["a"]), split).max_steps(1).await.unwrap_err();
+    assert_eq!(error.category(), Category::LimitExceeded);
+}

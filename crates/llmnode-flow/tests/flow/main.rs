@@ -1,0 +1,67 @@
+//! Flows, with the expansions of the macros written out.
+
+#![allow(clippy::panic, clippy::unwrap_used, reason = "tests")]
+
+/// What `flow!` expands to, for flows whose steps are given by number.
+macro_rules! typed_flow {
+    ($flow:ident over $state:ty => $action:ty: $(
+        $step:literal $label:literal $node:ty, [$(($edge:literal, $to:expr)),*], $then:expr;
+    )*) => {
+        impl llmnode_flow::private::FlowType<$state> for $flow {
+            type Action = $action;
+            const NAME: &'static str = stringify!($flow);
+            const STOPS: &'static [llmnode_flow::private::Stop] = &[$(llmnode_flow::private::Stop {
+                label: $label,
+                edges: &[$(llmnode_flow::private::Edge { action: $edge, to: $to }),*],
+            }),*];
+
+            fn visit<V: llmnode_flow::private::Visitor<$state, $action>>(step: usize, visitor: V) -> V::Seen {
+                match step {
+                    $($step => visitor.step::<$node>($then),)*
+                    _ => visitor.none(),
+                }
+            }
+        }
+
+        impl llmnode_flow::flow::Place<$state> for $flow {
+            type Action = $action;
+
+            fn advance<'f>(
+                flow: llmnode_flow::private::Flowing<'f, $state>,
+                prepared: Option<Self>,
+            ) -> llmnode_runtime::BoxFuture<
+                'f,
+                Result<llmnode_flow::private::Progress<$action>, llmnode_runtime::NodeError>,
+            > {
+                llmnode_flow::private::advance(flow, prepared)
+            }
+
+            fn outline_within(around: llmnode_flow::private::Around<'_>) -> llmnode_flow::flow::Outline {
+                llmnode_flow::private::outline::<Self, $state>(around)
+            }
+        }
+
+        impl llmnode_flow::flow::Starts<$state> for $flow {}
+
+        impl<'r> llmnode_flow::flow::RunFlow<'r, $state> for $flow {
+            type Action = $action;
+
+            fn runner(self) -> llmnode_flow::private::Runner<'r, $state, $action> {
+                llmnode_flow::private::runner(self)
+            }
+        }
+    };
+}
+
+mod built;
+mod by_hand;
+mod flows;
+mod pocketflow;
+mod record;
+#[path = "../../../../llmnode-runtime/tests/core/recorder.rs"]
+#[expect(dead_code, reason = "shared with the tests of the core")]
+mod recorder;
+mod side_by_side;
+mod support;
+mod walks;
+mod watched;

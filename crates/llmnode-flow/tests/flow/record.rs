@@ -1,0 +1,47 @@
+//! The record of a flow as JSON.
+
+use llmnode_flow::flow::{FlowRecord, RunExt};
+use llmnode_runtime::{Category, FormatError};
+
+use crate::watched::{Talk, talk};
+
+/// Written by the first version. It is never written anew.
+const GOLDEN: &str = include_str!("../data/flow-record-v1.json");
+
+#[tokio::test]
+async fn a_record_is_read_back_as_it_was_written() {
+    let record = talk().flow(Talk).report().await.unwrap().record;
+    let json = serde_json::to_string_pretty(&record).unwrap();
+    assert!(json.starts_with("{\n  \"format\": \"llmnode/flow-record\",\n  \"version\": 1,\n"), "{json}");
+    let read = FlowRecord::from_json(&json).unwrap();
+    assert_eq!(serde_json::to_string_pretty(&read).unwrap(), json);
+    assert_eq!((read.usage(), read.taken, read.elapsed), (record.usage(), 2, record.elapsed));
+    assert_eq!((read.mermaid(), read.dot()), (record.mermaid(), record.dot()));
+}
+
+#[test]
+fn version_1_is_read() {
+    let record = FlowRecord::from_json(GOLDEN).unwrap();
+    let failed = Some(Category::ConfigError);
+    assert_eq!((record.taken, record.category), (2, failed));
+    assert_eq!(record.position.as_ref().unwrap().to_string(), "Second");
+    let steps: Vec<_> = record.path.iter().map(|step| (step.position.to_string(), step.category)).collect();
+    assert_eq!(steps, [("First".to_owned(), None), ("Second".to_owned(), failed)]);
+    assert_eq!((record.steps[1].failures, record.edges[0].times, &*record.edges[0].action), (1, 1, "true"));
+    assert_eq!((record.usage().total.known, record.usage().requests), (5, 2));
+    assert_eq!((record.path[0].node.as_str(), record.elapsed.as_micros()), ("ask", 2500));
+    assert!(record.mermaid().contains("Second"));
+}
+
+#[test]
+fn what_is_no_record_or_a_newer_one_is_refused_by_name() {
+    let newer = GOLDEN.replacen("\"version\": 1", "\"version\": 2", 1);
+    let error = FlowRecord::from_json(&newer).unwrap_err();
+    assert!(
+        error.to_string().starts_with("llmnode/flow-record version 2 is newer than version 1, the newest"),
+        "{error}"
+    );
+    let ledger = GOLDEN.replacen("llmnode/flow-record", "llmnode/ledger", 1);
+    assert!(matches!(FlowRecord::from_json(&ledger), Err(FormatError::Foreign { .. })));
+    assert!(matches!(FlowRecord::from_json(&GOLDEN[..200]), Err(FormatError::Malformed { .. })));
+}

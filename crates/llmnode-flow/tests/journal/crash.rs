@@ -1,0 +1,193 @@
+//! Processes that are killed, and others that go on where they stopped.
+
+#![cfg(unix)]
+
+use std::io::Write;
+use std::os::unix::process::ExitStatusExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::time::Duration;
+
+use llmnode_flow::flow::RunExt;
+use llmnode_flow::journal::{Fsync, Journal, JournalError, JournalFile, Record};
+use llmnode_runtime::{BoxFuture, FnModel, Usage};
+use serde::{Deserialize, Serialize};
+
+use crate::support::{Outcome, Research, STEPS, TOKENS, World, answer, path, run, undisturbed};
+
+const SIGKILL: i32 = 9;
+/// The start, and for each step the begin and the end of the request, the end of the call, and the step.
+const RECORDS: usize = 1 + 4 * STEPS as usize;
+
+/// What a process leaves that came to the end of the flow.
+#[derive(Serialize, Deserialize)]
+struct Ended {
+    state: World,
+    total: Usage,
+}
+
+/// A journal that kills its process before or after it appends a record.
+struct Killing {
+    file: JournalFile,
+    /// Twice the number of the record, and one more for behind it.
+    at: Option<usize>,
+    moments: usize,
+}
+
+impl Killing {
+    fn moment(&mut self) {
+        if self.at == Some(self.moments) {
+            Command::new("kill").args(["-KILL", &std::process::id().to_string()]).status().unwrap();
+            std::thread::sleep(Duration::from_secs(60));
+        }
+        self.moments += 1;
+    }
+}
+
+impl Journal for Killing {
+    fn read<'j>(
+        &'j mut self,
+        each: &'j mut (dyn FnMut(Record) + Send),
+    ) -> BoxFuture<'j, Result<(), JournalError>> {
+        self.file.read(each)
+    }
+
+    fn append<'j>(&'j mut self, record: &'j Record) -> BoxFuture<'j, Result<(), JournalError>> {
+        Box::pin(async {
+            self.moment();
+            let appended = self.file.append(record).await;
+            self.moment();
+            appended
+        })
+    }
+}
+
+/// A journal of its own, without what an earlier process of the same id may have left beside it.
+fn fresh(name: &str) -> PathBuf {
+    let journal = path(name);
+    for what in ["effects", "ended"] {
+        let _ = std::fs::remove_file(beside(&journal, what));
+    }
+    journal
+}
+
+fn beside(journal: &Path, what: &str) -> PathBuf {
+    journal.with_extension(what)
+}
+
+/// The process that is killed: this test program, started anew.
+#[test]
+fn child() {
+    let Some(journal) = std::env::var_os("JOURNAL_OF_CHILD").map(PathBuf::from) else { return };
+    let at = std::env::var("KILL_AT").ok().map(|at| at.parse().unwrap());
+    let mut effects =
+        std::fs::OpenOptions::new().append(true).create(true).open(beside(&journal, "effects")).unwrap();
+    // A line in one piece: killed between the text and its end, the next process would write on in the same line.
+    let effects = std::sync::Mutex::new(move |asked: &str| {
+        effects.write_all(format!("{asked}\n").as_bytes()).unwrap();
+    });
+    let model = FnModel::new(move |request| {
+        let asked = &request.messages[0].content;
+        (effects.lock().unwrap())(asked);
+        answer(asked).after(Duration::from_millis(1))
+    });
+    let mut run = run(model.named("fn"));
+    let fsync = if at.is_some() { Fsync::Never } else { Fsync::EachStep };
+    let file = JournalFile::open(&journal).unwrap().fsync(fsync);
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let action =
+        runtime.block_on(async { run.flow(Research).resume(Killing { file, at, moments: 0 }).await });
+    assert_eq!(action.unwrap(), Outcome::Published("done".to_owned()));
+    let ended = Ended { state: run.state().clone(), total: run.ledger().total() };
+    std::fs::write(beside(&journal, "ended"), serde_json::to_string(&ended).unwrap()).unwrap();
+}
+
+fn start(journal: &Path, kill_at: Option<usize>) -> Child {
+    let mut command = Command::new(std::env::current_exe().unwrap());
+    command.args(["--exact", "crash::child"]).env("JOURNAL_OF_CHILD", journal);
+    command.stdout(Stdio::null()).stderr(Stdio::null()).env_remove("KILL_AT");
+    if let Some(at) = kill_at {
+        command.env("KILL_AT", at.to_string());
+    }
+    command.spawn().unwrap()
+}
+
+/// How many steps are completed, and how many requests the model was asked so far.
+fn so_far(journal: &Path) -> (u64, usize) {
+    let steps = JournalFile::open(journal).unwrap().history().unwrap().steps();
+    let effects = std::fs::read_to_string(beside(journal, "effects")).unwrap_or_default();
+    (steps, effects.lines().count())
+}
+
+/// The process that began at that point executed what was not completed, in order, and nothing else.
+fn check_process(journal: &Path, (steps, requests): (u64, usize)) {
+    let effects = std::fs::read_to_string(beside(journal, "effects")).unwrap_or_default();
+    for (line, done) in effects.lines().skip(requests).zip(steps..) {
+        assert_eq!(line.split(' ').next(), Some(&*done.to_string()), "{effects}");
+    }
+}
+
+/// The flow has ended as if nothing had happened, and each request is accounted for once.
+fn check_end(journal: &Path, expected: &World, killed: u64) {
+    let ended: Ended = serde_json::from_slice(&std::fs::read(beside(journal, "ended")).unwrap()).unwrap();
+    assert_eq!(ended.state, *expected);
+    let history = JournalFile::open(journal).unwrap().history().unwrap();
+    let (total, unknown) = (ended.total, history.unknown().len() as u64);
+    assert_eq!(total, history.ledger().total());
+    assert_eq!(total.total.unreported_calls, unknown);
+    assert_eq!(total.total.known, (total.requests - unknown) * TOKENS);
+    let asked = so_far(journal).1 as u64;
+    assert!(total.requests - unknown <= asked && asked <= total.requests, "{asked} {total:?}");
+    assert!((STEPS..=STEPS + killed).contains(&total.requests), "{killed} kills: {total:?}");
+    for what in ["effects", "ended"] {
+        std::fs::remove_file(beside(journal, what)).unwrap();
+    }
+    std::fs::remove_file(journal).unwrap();
+}
+
+fn signal(status: ExitStatus) -> Option<i32> {
+    assert!(status.success() || status.signal() == Some(SIGKILL), "{status}");
+    status.signal()
+}
+
+#[tokio::test]
+async fn killed_at_every_record_a_flow_goes_on() {
+    let expected = undisturbed().await;
+    for moment in 0..2 * RECORDS {
+        let journal = fresh(&format!("boundary-{moment}.journal"));
+        assert_eq!(signal(start(&journal, Some(moment)).wait().unwrap()), Some(SIGKILL));
+        let before = so_far(&journal);
+        assert_eq!(before.0, (moment as u64).saturating_sub(1) / 8, "steps completed at moment {moment}");
+        assert_eq!(signal(start(&journal, None).wait().unwrap()), None);
+        check_process(&journal, before);
+        check_end(&journal, &expected, 1);
+    }
+}
+
+#[tokio::test]
+async fn killed_at_a_hundred_random_moments_flows_go_on() {
+    let expected = undisturbed().await;
+    let (mut random, mut all) = (0x9e37_79b9_7f4a_7c15_u64, 0);
+    while all < 100 {
+        let journal = fresh(&format!("random-{all}.journal"));
+        let mut killed = 0;
+        loop {
+            let before = so_far(&journal);
+            let mut child = start(&journal, None);
+            random ^= random << 13;
+            random ^= random >> 7;
+            random ^= random << 17;
+            std::thread::sleep(Duration::from_micros(random % 60_000));
+            // It may have ended by then.
+            let _ = child.kill();
+            let status = child.wait().unwrap();
+            check_process(&journal, before);
+            if signal(status).is_none() {
+                break;
+            }
+            killed += 1;
+        }
+        check_end(&journal, &expected, killed);
+        all += killed;
+    }
+}

@@ -1,0 +1,31 @@
+//! The format: what was written once is read for ever.
+
+use llmnode_flow::flow::RunExt;
+use llmnode_flow::journal::JournalFile;
+use llmnode_runtime::Category;
+
+use crate::support::{Research, TOKENS, model, path, run, undisturbed};
+
+const WRITTEN: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/journal-v1.journal");
+
+#[tokio::test]
+async fn version_1_is_read() {
+    let history = JournalFile::open(WRITTEN).unwrap().history().unwrap();
+    assert_eq!((history.flow(), history.steps(), history.has_ended()), ("research", 3, false));
+    assert_eq!(history.position().to_string(), "Judge");
+    let [lost] = history.unknown() else { panic!("one request was under way") };
+    assert_eq!((&*lost.node, lost.at.to_string()), ("judge", "Judge".to_owned()));
+    let attempt = lost.attempt.as_ref().unwrap();
+    assert_eq!((attempt.category, attempt.usage), (Some(Category::Cancelled), None));
+    let total = history.ledger().total();
+    assert_eq!((total.requests, total.total.known, total.total.unreported_calls), (4, 3 * TOKENS, 1));
+}
+
+#[tokio::test]
+async fn version_1_goes_on() {
+    let path = path("golden");
+    std::fs::copy(WRITTEN, &path).unwrap();
+    let mut run = run(model());
+    run.flow(Research).resume(JournalFile::open(&path).unwrap()).await.unwrap();
+    assert_eq!(*run.state(), undisturbed().await);
+}

@@ -1,0 +1,108 @@
+//! Nodes that must not be executed again.
+
+use std::sync::Arc;
+
+use llmnode_flow::flow::{Outline, Place, RunExt, RunFlow, Starts, Step};
+use llmnode_flow::journal::Record;
+use llmnode_flow::private::{Arm, Edge, FlowType, Flowing, Progress, Runner, Stop, Target, Visitor};
+use llmnode_runtime::{Attributes, BoxFuture, Category, Cx, Exec, Node, NodeError, Run};
+
+use crate::support::{Ask, Memory, World, fails_after, model, run, runs_by_hand};
+
+/// Sends a mail, which nobody wants twice.
+struct Send;
+
+impl Node for Send {
+    type Output = ();
+    const NAME: &'static str = "send_mail";
+    // As `idempotent = false` of `#[llm_node]` states it; by hand, `IDEMPOTENT` itself does.
+    const ATTRIBUTES: Attributes = Attributes::new().once();
+}
+
+impl Exec<World> for Send {
+    async fn exec(&self, _: &Cx<'_, World>) -> Result<(), NodeError> {
+        Ok(())
+    }
+}
+
+impl Step<World> for Send {
+    type Action = ();
+
+    async fn prep(_: &World) -> Result<Self, NodeError> {
+        Ok(Send)
+    }
+
+    fn post(self, (): (), state: &mut World) -> Result<(), NodeError> {
+        state.notes.push("sent".to_owned());
+        Ok(())
+    }
+}
+
+/// `flow! { Mail(World): Plan => Send, Send => Write, Write => end }`
+struct Mail;
+
+impl FlowType<World> for Mail {
+    type Action = ();
+    const NAME: &'static str = "mail";
+    const STOPS: &'static [Stop] = &[
+        Stop { label: "Plan", edges: &[Edge { action: "", to: Target::Step(1) }] },
+        Stop { label: "Send", edges: &[Edge { action: "", to: Target::Step(2) }] },
+        Stop { label: "Write", edges: &[Edge { action: "", to: Target::End }] },
+    ];
+
+    fn visit<V: Visitor<World, ()>>(step: usize, visitor: V) -> V::Seen {
+        match step {
+            0 => visitor.step::<Ask<0>>(|_| Arm::to(0)),
+            1 => visitor.step::<Send>(|()| Arm::to(0)),
+            2 => visitor.step::<Ask<4>>(|_| Arm::end(0, ())),
+            _ => visitor.none(),
+        }
+    }
+}
+
+runs_by_hand!(Mail, ());
+
+/// How many mails were sent, or about to be, over all processes.
+fn sent(journal: &Memory) -> usize {
+    journal.records.lock().unwrap().iter().filter(|record| matches!(record, Record::CallBegan(_))).count()
+}
+
+#[tokio::test]
+async fn a_step_that_may_have_taken_effect_is_refused_until_told_otherwise() {
+    let whole = Memory::default();
+    run(model()).flow(Mail).journal(whole.clone()).await.unwrap();
+    assert_eq!(sent(&whole), 1);
+    let records = whole.records.lock().unwrap().clone();
+    let begun = records.iter().position(|record| matches!(record, Record::CallBegan(_))).unwrap();
+    // Killed right after the call began, and after it ended but before the step was completed.
+    for killed in [begun + 1, begun + 2] {
+        let journal = Memory { records: Arc::new(records[..killed].to_vec().into()), full_at: None };
+        let error = run(model()).flow(Mail).resume(journal.clone()).await.unwrap_err();
+        assert_eq!(error.category(), Category::ConfigError);
+        assert_eq!(
+            error.message(),
+            "the node `send_mail` was called in the step at `Send`, which was not completed; it says `idempotent = false`, so \
+             it is not executed again. See whether its effect took place; `.resume(..).rerun()` executes it once more"
+        );
+        assert_eq!(sent(&journal), 1, "it was not executed again");
+        run(model()).flow(Mail).resume(journal.clone()).rerun().await.unwrap();
+        assert_eq!(sent(&journal), 2);
+    }
+}
+
+#[tokio::test]
+async fn a_step_that_was_completed_or_not_begun_is_no_obstacle() {
+    let whole = Memory::default();
+    run(model()).flow(Mail).journal(whole.clone()).await.unwrap();
+    let records = whole.records.lock().unwrap().clone();
+    let begun = records.iter().position(|record| matches!(record, Record::CallBegan(_))).unwrap();
+    for killed in [begun, begun + 3] {
+        let journal = Memory { records: Arc::new(records[..killed].to_vec().into()), full_at: None };
+        run(model()).flow(Mail).resume(journal).await.unwrap();
+    }
+    // Told once, it holds: the next process is refused only by a call that began since.
+    let journal = Memory { records: Arc::new(records[..=begun].to_vec().into()), full_at: None };
+    let mut second = Run::new(fails_after(0)).with_state(World::default());
+    second.flow(Mail).resume(journal.clone()).rerun().await.unwrap_err();
+    run(model()).flow(Mail).resume(journal).await.unwrap();
+}

@@ -1,0 +1,10 @@
+//! The models of llmnode that are asked over HTTP; use them through the `llmnode` crate.
+
+#![warn(clippy::print_stderr, clippy::print_stdout)]
+
+mod openai;
+
+pub use openai::{OpenAi, OpenAiBuilder};
+/// The version of reqwest whose client [`OpenAiBuilder::http_client`] takes.
+#[cfg(feature = "http-client")]
+pub use reqwest;

@@ -1,0 +1,263 @@
+//! From a response to a completion, or to the reason why there is none.
+
+use std::borrow::Cow;
+
+use llmnode_runtime::internal::one_line;
+use llmnode_runtime::{Category, Completion, FinishReason, ModelError, Retry};
+
+use super::calls::{Called, called};
+use super::error_body;
+use super::response::{Choice, Choices, Message, Response};
+
+/// Why a successful response holds no answer.
+pub(super) enum NoAnswer {
+    /// It is an error in the guise of a success.
+    ErrorObject,
+    /// It is a web page.
+    WebPage,
+    /// Anything else.
+    Failure(Box<ModelError>),
+}
+
+/// Reads the body of a successful response. `function` is the one that the model was forced to call.
+pub(super) fn read(body: &[u8], function: Option<&str>) -> Result<Completion, NoAnswer> {
+    let body = body.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(body).trim_ascii_start();
+    match body.first() {
+        None => return Err(failure("the response is empty", Retry::Transport)),
+        Some(b'<') => return Err(NoAnswer::WebPage),
+        Some(b'[') => return Err(failure("the response is a JSON list, not a chat completion", Retry::No)),
+        Some(_) => {}
+    }
+    let response: Response<'_> = serde_json::from_slice(body).map_err(|error| {
+        failure(format!("the response cannot be read as JSON: {error}"), Retry::Transport)
+    })?;
+    let usage = response.usage();
+    let choice = match response.choices {
+        Choices::First(choice) => choice,
+        _ if error_body::is_error(body) => return Err(NoAnswer::ErrorObject),
+        Choices::Empty => {
+            let mut empty = ModelError::new(Category::EmptyResponse, "the response holds no choice");
+            empty.usage = usage;
+            return Err(NoAnswer::Failure(Box::new(empty.retry(Retry::Transport))));
+        }
+        Choices::Absent => return Err(failure("the response is JSON without `choices`", Retry::Transport)),
+    };
+    let Choice { finish_reason, message } = choice;
+    let mut message = message.unwrap_or_default();
+    let refusal = message.refusal.take().map(Cow::into_owned).filter(|refusal| !refusal.is_empty());
+    let text = match text(message, function) {
+        Ok(text) => text,
+        Err(mut failure) => {
+            failure.usage = usage;
+            return Err(NoAnswer::Failure(failure));
+        }
+    };
+    let mut completion = Completion::new(text);
+    completion.refusal = refusal;
+    completion.finish = finish_reason.and_then(|reason| match &*reason {
+        "tool_calls" | "tool_use" | "function_call" if function.is_some() => Some(FinishReason::Stop),
+        reason => finish(reason),
+    });
+    completion.usage = usage;
+    completion.model = response.model.map(Cow::into_owned);
+    completion.response_id = response.id.map(Cow::into_owned).filter(|id| !id.is_empty());
+    Ok(completion)
+}
+
+/// What the model wrote: the arguments of the function that it was forced to call, or else its text.
+fn text(message: Message<'_>, function: Option<&str>) -> Result<String, Box<ModelError>> {
+    let said = message.content.map(Cow::into_owned).unwrap_or_default();
+    let Some(function) = function else { return Ok(said) };
+    match called(message.tool_calls, message.function_call, function) {
+        Called::With(arguments) => Ok(arguments),
+        Called::Other(name) if said.trim().is_empty() => {
+            let message =
+                format!("the model called {:?}, and was to call {function:?}", one_line(&name, 100));
+            Err(Box::new(ModelError::new(Category::SchemaError, message).retry(Retry::Feedback)))
+        }
+        Called::Other(_) | Called::Not => Ok(said),
+    }
+}
+
+/// The words that servers use for the same few reasons.
+fn finish(reason: &str) -> Option<FinishReason> {
+    Some(match reason {
+        "" => return None,
+        "stop" => FinishReason::Stop,
+        "length" | "max_tokens" | "MAX_TOKENS" => FinishReason::Length,
+        "content_filter" | "SAFETY" | "PROHIBITED_CONTENT" => FinishReason::ContentFilter,
+        "error" | "insufficient_system_resource" => FinishReason::Error,
+        other => FinishReason::Other(other.to_owned()),
+    })
+}
+
+fn failure(message: impl Into<String>, retry: Retry) -> NoAnswer {
+    NoAnswer::Failure(Box::new(ModelError::new(Category::BadResponse, message).retry(retry)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use llmnode_runtime::TokenUsage;
+
+    fn ok(body: &str) -> Completion {
+        match read(body.as_bytes(), None) {
+            Ok(completion) => completion,
+            Err(NoAnswer::Failure(error)) => panic!("{error}"),
+            Err(_) => panic!("an error object or a page"),
+        }
+    }
+
+    fn fails(body: &[u8]) -> ModelError {
+        match read(body, None) {
+            Err(NoAnswer::Failure(error)) => *error,
+            Err(_) => panic!("an error object or a page"),
+            Ok(completion) => panic!("{completion:?}"),
+        }
+    }
+
+    fn choice(message: &str) -> String {
+        format!(r#"{{"id":"r1","model":"m","choices":[{{"message":{message},"finish_reason":"stop"}}]}}"#)
+    }
+
+    #[test]
+    fn content_in_every_shape() {
+        for (message, text) in [
+            (r#"{"content":"a"}"#, "a"),
+            (r#"{"content":"a\nb"}"#, "a\nb"),
+            (r#"{"content":[{"type":"text","text":"a"},{"type":"image"},"b",{"text":"\u00e9"}]}"#, "abé"),
+            (r#"{"content":null}"#, ""),
+            (r#"{"content":{"text":"a"}}"#, ""),
+            (r#"{"content":[]}"#, ""),
+            (r#"{"role":"assistant"}"#, ""),
+            (r#"{"content":"","reasoning_content":"thinking"}"#, ""),
+            ("null", ""),
+            ("[1]", ""),
+        ] {
+            assert_eq!(ok(&choice(message)).text, text, "{message}");
+        }
+        assert_eq!(ok(&choice(r#"{"content":null,"refusal":"no"}"#)).refusal.as_deref(), Some("no"));
+        assert_eq!(ok(&choice(r#"{"content":"a","refusal":""}"#)).refusal, None);
+    }
+
+    #[test]
+    fn the_arguments_of_the_forced_call_are_the_answer() {
+        let calls = |calls: &str, content: &str| {
+            let body = format!(
+                r#"{{"choices":[{{"message":{{"content":{content},"tool_calls":{calls}}},"finish_reason":"tool_calls"}}]}}"#
+            );
+            read(body.as_bytes(), Some("Choice"))
+        };
+        let one = r#"{"id":"c","type":"function","function":{"name":"Choice","arguments":"{\"n\":1}"}}"#;
+        let same = r#"{"function":{"arguments":"{ \"n\": 1 }"}}"#;
+        let object = r#"{"function":{"name":"Choice","arguments":{"n":12345678901234567890123}}}"#;
+        let other = r#"{"function":{"name":"search","arguments":"{\"n\":2}"}}"#;
+        let two = r#"{"function":{"name":"Choice","arguments":"{\"n\":2}"}}"#;
+        for (calls_made, content, text) in [
+            (format!("[{one}]"), "null", r#"{"n":1}"#),
+            (format!("[{one}]"), r#""I'll call it.""#, r#"{"n":1}"#),
+            (format!("[{one},{same}]"), "null", r#"{"n":1}"#),
+            (format!("[{one},{other},{two}]"), "null", "{\"n\":1}\n{\"n\":2}"),
+            (format!("[{object}]"), "null", r#"{"n":12345678901234567890123}"#),
+            ("[]".to_owned(), r#""{\"n\":3}""#, r#"{"n":3}"#),
+            ("null".to_owned(), r#""{\"n\":3}""#, r#"{"n":3}"#),
+            (format!("[{other}]"), r#""{\"n\":3}""#, r#"{"n":3}"#),
+            (r#"[{"function":{"name":"Choice","arguments":""}},7,{}]"#.to_owned(), "null", ""),
+            (r#"[{"function":{"name":"Choice","arguments":null}}]"#.to_owned(), "null", ""),
+        ] {
+            let Ok(completion) = calls(&calls_made, content) else { panic!("{calls_made}") };
+            assert_eq!(completion.text, text, "{calls_made}");
+            assert_eq!(completion.finish, Some(FinishReason::Stop));
+        }
+        let Err(NoAnswer::Failure(error)) = calls(&format!("[{other}]"), "null") else { panic!("an answer") };
+        assert_eq!((error.category, error.retry), (Category::SchemaError, Some(Retry::Feedback)));
+        assert!(error.message.contains("search") && error.message.contains("Choice"), "{error}");
+        // How calls were told before there were several; and a stop at the length limit stays one.
+        let older = br#"{"choices":[{"message":{"function_call":{"name":"Choice","arguments":"{}"}},"finish_reason":"length"}]}"#;
+        let Ok(completion) = read(older, Some("Choice")) else { panic!("no answer") };
+        assert_eq!((completion.text.as_str(), completion.finish), ("{}", Some(FinishReason::Length)));
+    }
+
+    #[test]
+    fn a_call_that_nobody_asked_for_is_no_answer() {
+        let message = r#"{"content":null,"tool_calls":[{"function":{"name":"Choice","arguments":"{}"}}]}"#;
+        assert_eq!(ok(&choice(message)).text, "");
+    }
+
+    #[test]
+    fn usage_is_known_or_unknown() {
+        let usage = |json: &str| ok(&format!(r#"{{"choices":[{{}}],"usage":{json}}}"#)).usage;
+        let known = |input, output, total| Some(TokenUsage { input, output, total, ..TokenUsage::default() });
+        for (json, expected) in [
+            (
+                r#"{"prompt_tokens":10,"completion_tokens":5,"total_tokens":15}"#,
+                known(Some(10), Some(5), Some(15)),
+            ),
+            (r#"{"prompt_tokens":10.0,"completion_tokens":5.0}"#, known(Some(10), Some(5), None)),
+            (r#"{"prompt_tokens":10,"completion_tokens":-5}"#, known(Some(10), None, None)),
+            (r#"{"prompt_tokens":10.5,"completion_tokens":5}"#, known(None, Some(5), None)),
+            (r#"{"prompt_tokens":18446744073709551615}"#, known(Some(u64::MAX), None, None)),
+            (r#"{"prompt_tokens":1e30,"completion_tokens":[1],"total_tokens":"7"}"#, None),
+            (r#"{"prompt_tokens":0,"completion_tokens":0,"total_tokens":0}"#, None),
+            ("{}", None),
+            ("null", None),
+            ("[3]", None),
+            ("7", None),
+        ] {
+            assert_eq!(usage(json), expected, "{json}");
+        }
+        let details = r#"{"prompt_tokens":10,"prompt_tokens_details":{"cached_tokens":8},"completion_tokens_details":{"reasoning_tokens":3}}"#;
+        let usage = usage(details).unwrap();
+        assert_eq!((usage.cached, usage.reasoning), (Some(8), Some(3)));
+    }
+
+    #[test]
+    fn unknown_shapes_beside_the_answer_do_no_harm() {
+        let body = "\u{feff}\n\n".to_owned()
+            + r#"{"id":null,"created":1.7e12,"model":7,"service_tier":"on_demand","system_fingerprint":{},
+                "choices":[{"index":"0","logprobs":[],"finish_reason":"eos","message":{"content":"a","tool_calls":{}}},5],
+                "timings":{"a":[1,2]},"error":null}"#;
+        let completion = ok(&body);
+        assert_eq!((completion.text.as_str(), completion.model.as_deref()), ("a", Some("7")));
+        assert_eq!(completion.finish, Some(FinishReason::Other("eos".to_owned())));
+        assert_eq!((completion.response_id, completion.usage), (None, None));
+        assert_eq!(ok(&choice("{}")).response_id.as_deref(), Some("r1"));
+        assert_eq!(ok(r#"{"id":"","model":-7,"choices":[{}]}"#).response_id, None);
+        assert_eq!(ok(r#"{"model":-7,"choices":[{}]}"#).model.as_deref(), Some("-7"));
+        for (word, finish) in [("\"length\"", Some(FinishReason::Length)), ("null", None), ("\"\"", None)] {
+            assert_eq!(ok(&format!(r#"{{"choices":[{{"finish_reason":{word}}}]}}"#)).finish, finish);
+        }
+    }
+
+    #[test]
+    fn what_is_no_answer() {
+        let deep = "[".repeat(100_000);
+        for (body, category, retry) in [
+            (&b""[..], Category::BadResponse, Retry::Transport),
+            (b" \n", Category::BadResponse, Retry::Transport),
+            (br#"{"id":"x","choi"#, Category::BadResponse, Retry::Transport),
+            (br#"{"choices":null}"#, Category::BadResponse, Retry::Transport),
+            (br#"{"choices":{}}"#, Category::BadResponse, Retry::Transport),
+            (b"null", Category::BadResponse, Retry::Transport),
+            (b"[]", Category::BadResponse, Retry::No),
+            (br#"{"choices":[]}"#, Category::EmptyResponse, Retry::Transport),
+            (b"{\"model\":\"\xFF\"}", Category::BadResponse, Retry::Transport),
+            (br#"{"model":"a","model":"b","choices":[]}"#, Category::BadResponse, Retry::Transport),
+            (br#"{"choices":[{}],"x":NaN}"#, Category::BadResponse, Retry::Transport),
+            (deep.as_bytes(), Category::BadResponse, Retry::No),
+        ] {
+            let error = fails(body);
+            assert_eq!((error.category, error.retry), (category, Some(retry)), "{error}");
+        }
+    }
+
+    #[test]
+    fn pages_and_error_objects_in_a_success() {
+        assert!(matches!(read(b" \n<!DOCTYPE html><p>Login", None), Err(NoAnswer::WebPage)));
+        for body in [r#"{"error":{"message":"busy","code":429}}"#, r#"{"error":"busy","choices":[]}"#] {
+            assert!(matches!(read(body.as_bytes(), None), Err(NoAnswer::ErrorObject)));
+        }
+        // ... which is no error where there is an answer.
+        assert_eq!(ok(r#"{"error":{},"choices":[{"message":{"content":"a"}}]}"#).text, "a");
+    }
+}

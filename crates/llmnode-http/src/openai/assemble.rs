@@ -1,0 +1,231 @@
+//! From settings to what requests need; every setting that cannot be is an error here.
+
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::sync::Arc;
+
+use llmnode_runtime::internal::is_credential;
+use llmnode_runtime::{Category, NodeError};
+use reqwest::Url;
+use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
+use rustls::pki_types::CertificateDer;
+
+use super::config::{Given, KEY, OpenAiBuilder};
+use super::endpoint::{Endpoint, is_loopback};
+use super::learned::Learned;
+use super::moved::Moved;
+use super::secret::Secret;
+use super::service::Service;
+use super::{Inner, OpenAi, tls};
+
+/// This machine; the port is the URL's.
+const LOOPBACK: [SocketAddr; 2] = [
+    SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 0),
+    SocketAddr::new(IpAddr::V6(Ipv6Addr::LOCALHOST), 0),
+];
+const DEFAULT_BASE_URL: &str = "https://api.openai.com/v1";
+
+impl OpenAiBuilder {
+    /// See [`build`](OpenAiBuilder::build).
+    pub(super) fn assemble(self) -> Result<OpenAi, NodeError> {
+        let endpoint = match &self.base_url {
+            Some(base) => Endpoint::new(&base.value, base.source)?,
+            None => Endpoint::new(DEFAULT_BASE_URL, "the default")?,
+        };
+        let headers = self.request_headers()?;
+        self.check_key(&endpoint, &headers)?;
+        self.check_limits()?;
+        let (client, connect_timeout) = match &self.http_client {
+            Some(client) => (client.clone(), None),
+            None => (self.client(&endpoint)?, Some(self.connect_timeout)),
+        };
+        let secrets = self.secrets(&endpoint);
+        let service = Service {
+            client,
+            stays_here: self.stays_here(&endpoint),
+            endpoint,
+            client_request_id: self.client_request_id,
+            headers,
+            connect_timeout,
+            attempt_timeout: self.attempt_timeout,
+            body_cap: self.body_cap,
+        };
+        let key_source = self.key.as_ref().map_or(KEY, |key| key.source);
+        Ok(OpenAi(Arc::new(Inner {
+            service,
+            model: self.model,
+            dialect: self.dialect,
+            key_source,
+            secrets,
+            learned: Learned::default(),
+            moved: Moved::default(),
+            retry_budget: self.retry_budget,
+        })))
+    }
+
+    /// Whether requests stay on this machine, as far as the settings tell.
+    fn stays_here(&self, endpoint: &Endpoint) -> bool {
+        let proxied = |url: &Secret| Url::parse(url.reveal()).is_ok_and(|url| is_loopback(&url));
+        endpoint.is_loopback() && self.proxy.as_ref().is_none_or(proxied)
+    }
+
+    /// Everything that no message may show.
+    fn secrets(&self, endpoint: &Endpoint) -> Vec<Secret> {
+        let proxy = self.proxy.as_ref().and_then(|url| Url::parse(url.reveal()).ok());
+        let password = proxy.as_ref().and_then(Url::password).map(Secret::new);
+        let key = self.key.iter().map(|key| key.value.clone());
+        let values = self.headers.iter().flat_map(|(name, value)| {
+            // `Bearer …` and `Basic …`: a server may quote what follows the scheme alone.
+            let parts = value.reveal().split_once(' ').filter(|_| is_credential(name));
+            std::iter::once(value.clone()).chain(parts.map(|(_, credential)| Secret::new(credential)))
+        });
+        key.chain(values).chain(password).chain(endpoint.credentials()).collect()
+    }
+
+    fn request_headers(&self) -> Result<HeaderMap, NodeError> {
+        let mut headers = HeaderMap::new();
+        headers.insert("content-type", HeaderValue::from_static("application/json"));
+        headers.insert("accept", HeaderValue::from_static("application/json"));
+        // Without it, a server may compress as it likes.
+        headers.insert("accept-encoding", HeaderValue::from_static("identity"));
+        headers
+            .insert("user-agent", HeaderValue::from_static(concat!("llmnode/", env!("CARGO_PKG_VERSION"))));
+        if let Some(key) = &self.key {
+            headers.insert("authorization", bearer(key)?);
+        }
+        for (name, value) in &self.headers {
+            let fault = |part| {
+                let message =
+                    format!("the {part} of the header {name:?} holds a character that headers cannot have");
+                NodeError::new(Category::ConfigError, message)
+            };
+            let header = HeaderName::from_bytes(name.as_bytes()).map_err(|_| fault("name"))?;
+            let mut value = HeaderValue::from_str(value.reveal()).map_err(|_| fault("value"))?;
+            value.set_sensitive(true);
+            headers.insert(header, value);
+        }
+        Ok(headers)
+    }
+
+    fn check_key(&self, endpoint: &Endpoint, headers: &HeaderMap) -> Result<(), NodeError> {
+        let in_query = endpoint.credentials().next().is_some();
+        let has_key = in_query || headers.keys().any(|name| is_credential(name.as_str()));
+        if endpoint.is_loopback() || (!has_key && self.without_key) {
+            return Ok(());
+        }
+        if !has_key {
+            let message = format!(
+                "{} needs a key: set {KEY}, or say `without_key()` if the server asks for none",
+                endpoint.host()
+            );
+            return Err(NodeError::new(Category::ApiKeyError, message));
+        }
+        if !endpoint.is_https() && !self.allow_plain_http {
+            let message = format!(
+                "{} is plain http on another machine, where anyone on the way can read the key: use https, or say \
+                 `allow_plain_http()`",
+                endpoint.shown
+            );
+            return Err(NodeError::new(Category::ConfigError, message));
+        }
+        Ok(())
+    }
+
+    fn check_limits(&self) -> Result<(), NodeError> {
+        let zeros = [
+            ("connect_timeout", self.connect_timeout.is_zero()),
+            ("attempt_timeout", self.attempt_timeout.is_zero()),
+            ("max_body_bytes", self.body_cap == 0),
+        ];
+        match zeros.iter().find(|(_, is_zero)| *is_zero) {
+            Some((name, _)) => Err(NodeError::new(
+                Category::ConfigError,
+                format!("`{name}` is zero; no request could succeed"),
+            )),
+            None => Ok(()),
+        }
+    }
+
+    fn client(&self, endpoint: &Endpoint) -> Result<reqwest::Client, NodeError> {
+        let fault = |fault: String| NodeError::new(Category::ConfigError, fault);
+        let mut builder = reqwest::Client::builder()
+            .connect_timeout(self.connect_timeout)
+            // Redirects are the service's: it names the target, and keeps the key.
+            .redirect(reqwest::redirect::Policy::none())
+            .retry(reqwest::retry::never())
+            .tls_backend_preconfigured(self.tls(
+                endpoint.is_https()
+                    || self.proxy.as_ref().is_some_and(|url| !url.reveal().starts_with("http://")),
+            )?);
+        if let Some(url) = &self.proxy {
+            let is_http = Url::parse(url.reveal()).is_ok_and(|url| matches!(url.scheme(), "http" | "https"));
+            let proxy = reqwest::Proxy::all(url.reveal()).ok().filter(|_| is_http);
+            let proxy = proxy.ok_or_else(|| {
+                fault("the proxy's URL cannot be read; write it like http://proxy.example:3128".to_owned())
+            })?;
+            builder = builder.no_proxy().proxy(proxy);
+        } else if endpoint.is_loopback() {
+            builder = builder.no_proxy();
+        }
+        if let Some(name) = endpoint.localhost() {
+            // As RFC 6761 asks of libraries: no resolver is trusted with where the key goes.
+            builder = builder.resolve_to_addrs(name, &LOOPBACK);
+        }
+        builder
+            .build()
+            .map_err(|error| fault(format!("the HTTP client cannot be made: {}", error.without_url())))
+    }
+
+    fn tls(&self, needed: bool) -> Result<rustls::ClientConfig, NodeError> {
+        let fault = |fault: String| NodeError::new(Category::ConfigError, fault);
+        let mut extra: Vec<CertificateDer<'static>> = Vec::new();
+        for pem in &self.root_certificates {
+            let found = tls::certificates(pem)
+                .map_err(|why| fault(format!("the PEM text of `root_certificates` cannot be used: {why}")))?;
+            extra.extend(found);
+        }
+        let config = if needed { tls::trusting_system(extra) } else { tls::trusting_nobody() };
+        config.map_err(|error| {
+            fault(format!(
+                "no https is possible: {error}. Install the system's certificates (the package is usually called \
+                 ca-certificates), or hand in `root_certificates`"
+            ))
+        })
+    }
+}
+
+fn bearer(key: &Given<Secret>) -> Result<HeaderValue, NodeError> {
+    let value = key.value.reveal();
+    // Quotation marks and `\n` come from files whose reader did not take them away.
+    let fits = |byte: u8| byte.is_ascii_graphic() && !matches!(byte, b'"' | b'\'' | b'\\');
+    if value.is_empty() || !value.bytes().all(fits) {
+        let message = format!(
+            "the key in {} is empty, or holds a space, a line break, a quotation mark, a backslash or another \
+             character that no key has",
+            key.source
+        );
+        return Err(NodeError::new(Category::ApiKeyError, message));
+    }
+    let mut header = HeaderValue::from_str(&format!("Bearer {value}")).map_err(|_| {
+        NodeError::new(Category::ApiKeyError, format!("the key in {} cannot be sent", key.source))
+    })?;
+    header.set_sensitive(true);
+    Ok(header)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_proxy_elsewhere_leaves_the_machine_too() {
+        let stays = |base: &str, proxy: Option<&str>| {
+            let builder = OpenAi::builder().base_url(base).without_key();
+            let builder = proxy.into_iter().fold(builder, OpenAiBuilder::proxy);
+            builder.assemble().unwrap().0.service.stays_here
+        };
+        assert!(stays("http://127.0.0.1:1/v1", None));
+        assert!(stays("http://[::1]:1/v1", Some("http://localhost:2")));
+        assert!(!stays("http://127.0.0.1:1/v1", Some("http://proxy.invalid:2")));
+        assert!(!stays("http://models.invalid/v1", Some("http://127.0.0.1:2")));
+    }
+}

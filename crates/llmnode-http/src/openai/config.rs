@@ -1,0 +1,298 @@
+//! How an [`OpenAi`] is set up.
+
+use std::fmt;
+use std::time::Duration;
+
+use llmnode_runtime::{Category, Dialect, NodeError, RetryBudget};
+
+use super::OpenAi;
+use super::secret::Secret;
+
+pub(super) const KEY: &str = "OPENAI_API_KEY";
+const BASE_URL: &str = "OPENAI_BASE_URL";
+const MODEL: &str = "OPENAI_MODEL";
+
+/// Sets up an [`OpenAi`]. Every setting has a default; [`build`](OpenAiBuilder::build) checks them together.
+///
+/// ```
+/// use std::time::Duration;
+/// # mod llmnode { pub use llmnode_runtime::*; pub use llmnode_http::*; }
+/// use llmnode::OpenAi;
+///
+/// let model = OpenAi::builder()
+///     .base_url("http://127.0.0.1:8080/v1") // a loopback server needs no key
+///     .model("local")
+///     .attempt_timeout(Duration::from_secs(30))
+///     .build()?;
+/// # Ok::<(), llmnode_runtime::NodeError>(())
+/// ```
+#[derive(Clone)]
+#[must_use = "a builder does nothing until `build`"]
+pub struct OpenAiBuilder {
+    pub(super) base_url: Option<Given<String>>,
+    pub(super) key: Option<Given<Secret>>,
+    pub(super) without_key: bool,
+    pub(super) model: Option<String>,
+    pub(super) dialect: Option<Dialect>,
+    pub(super) headers: Vec<(String, Secret)>,
+    pub(super) client_request_id: bool,
+    pub(super) connect_timeout: Duration,
+    pub(super) attempt_timeout: Duration,
+    pub(super) body_cap: usize,
+    pub(super) proxy: Option<Secret>,
+    pub(super) root_certificates: Vec<Vec<u8>>,
+    pub(super) allow_plain_http: bool,
+    pub(super) http_client: Option<reqwest::Client>,
+    pub(super) retry_budget: RetryBudget,
+}
+
+/// A setting, and where it comes from.
+#[derive(Clone)]
+pub(super) struct Given<T> {
+    pub(super) value: T,
+    pub(super) source: &'static str,
+}
+
+impl Default for OpenAiBuilder {
+    fn default() -> Self {
+        OpenAiBuilder {
+            base_url: None,
+            key: None,
+            without_key: false,
+            model: None,
+            dialect: None,
+            headers: Vec::new(),
+            client_request_id: true,
+            connect_timeout: Duration::from_secs(5),
+            attempt_timeout: Duration::from_secs(600),
+            body_cap: 8 * 1024 * 1024,
+            proxy: None,
+            root_certificates: Vec::new(),
+            allow_plain_http: false,
+            http_client: None,
+            retry_budget: RetryBudget::default(),
+        }
+    }
+}
+
+impl OpenAiBuilder {
+    /// Takes `OPENAI_API_KEY`, `OPENAI_BASE_URL` and `OPENAI_MODEL` from the environment; an empty variable is
+    /// an absent one. What is set on the builder afterwards replaces them.
+    ///
+    /// # Errors
+    /// `api_key_error` that names both variables, if there is neither key nor base URL; `config_error` for a
+    /// variable that is not Unicode.
+    pub fn from_env() -> Result<Self, NodeError> {
+        Self::from_variables(|name| std::env::var_os(name).map(|value| value.into_string().map_err(|_| ())))
+    }
+
+    /// [`from_env`](Self::from_env) with any source of variables.
+    fn from_variables(variable: impl Fn(&str) -> Option<Result<String, ()>>) -> Result<Self, NodeError> {
+        let read = |name| match variable(name) {
+            Some(Err(())) => {
+                Err(NodeError::new(Category::ConfigError, format!("{name} is not Unicode text")))
+            }
+            Some(Ok(value)) => Ok(Some(value).filter(|value| !value.is_empty())),
+            None => Ok(None),
+        };
+        let mut builder = OpenAiBuilder { model: read(MODEL)?, ..OpenAiBuilder::default() };
+        builder.base_url = read(BASE_URL)?.map(|value| Given { value, source: BASE_URL });
+        builder.key = read(KEY)?.map(|value| Given { value: Secret::new(value), source: KEY });
+        if builder.key.is_none() && builder.base_url.is_none() {
+            let message = format!(
+                "neither {KEY} nor {BASE_URL} is set: set {KEY} to a key of OpenAI, or {BASE_URL} to the base URL \
+                 of a compatible server, such as http://127.0.0.1:8080/v1"
+            );
+            return Err(NodeError::new(Category::ApiKeyError, message));
+        }
+        Ok(builder)
+    }
+
+    /// Sets the base URL, such as `http://127.0.0.1:8080/v1`. Default `https://api.openai.com/v1`.
+    pub fn base_url(mut self, url: impl Into<String>) -> Self {
+        self.base_url = Some(Given { value: url.into(), source: "`base_url`" });
+        self
+    }
+
+    /// Sets the key. Loopback servers need none.
+    pub fn api_key(mut self, key: impl Into<String>) -> Self {
+        self.key = Some(Given { value: Secret::new(key), source: "`api_key`" });
+        self
+    }
+
+    /// Sends no key, to a server elsewhere that asks for none.
+    pub fn without_key(mut self) -> Self {
+        self.key = None;
+        self.without_key = true;
+        self
+    }
+
+    /// Sets the model for calls that name none. No default.
+    pub fn model(mut self, model: impl Into<String>) -> Self {
+        self.model = Some(model.into());
+        self
+    }
+
+    /// Sets how the types of answers are asked for, by calls that do not say it. Default: [`Dialect::Strict`], or
+    /// [`Dialect::Schema`] where it cannot say what the type is. Where the endpoint refuses a dialect, the next one
+    /// is learned, and remembered by this model's handle and its clones.
+    pub fn dialect(mut self, dialect: Dialect) -> Self {
+        self.dialect = Some(dialect);
+        self
+    }
+
+    /// Sets the organization that requests are counted for.
+    pub fn organization(self, id: impl Into<String>) -> Self {
+        self.header("openai-organization", id)
+    }
+
+    /// Sets the project that requests are counted for.
+    pub fn project(self, id: impl Into<String>) -> Self {
+        self.header("openai-project", id)
+    }
+
+    /// Adds a header to every request; a second value for a name replaces the first. Values are treated as
+    /// secrets: no message or `Debug` form shows them.
+    pub fn header(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
+        self.headers.push((name.into(), Secret::new(value)));
+        self
+    }
+
+    /// Sends no `x-client-request-id`. By default each request of a call carries the id of its attempt
+    /// ([`AttemptId`](llmnode_runtime::AttemptId)) in that header, so that one whose response never came can be named to the
+    /// provider.
+    pub fn without_client_request_id(mut self) -> Self {
+        self.client_request_id = false;
+        self
+    }
+
+    /// Sets how long connecting may take, name resolution and TLS included. Default 5 s.
+    pub fn connect_timeout(mut self, timeout: Duration) -> Self {
+        self.connect_timeout = timeout;
+        self
+    }
+
+    /// Sets how long one attempt may take, from connecting to the last byte of the answer. Default 600 s.
+    pub fn attempt_timeout(mut self, timeout: Duration) -> Self {
+        self.attempt_timeout = timeout;
+        self
+    }
+
+    /// Sets the most bytes that a response body may have; a longer one is a `bad_response`. Default 8 MiB.
+    pub fn max_body_bytes(mut self, bytes: usize) -> Self {
+        self.body_cap = bytes;
+        self
+    }
+
+    /// Sets an HTTP proxy for all requests, such as `http://proxy.example:3128`; a user name and password in
+    /// it are sent to the proxy. By default the environment's `HTTPS_PROXY`, `HTTP_PROXY` and `NO_PROXY` hold,
+    /// except for loopback servers.
+    pub fn proxy(mut self, url: impl Into<String>) -> Self {
+        self.proxy = Some(Secret::new(url));
+        self
+    }
+
+    /// Trusts the certificates of this PEM text, beside those that the system trusts.
+    pub fn root_certificates(mut self, pem: impl Into<Vec<u8>>) -> Self {
+        self.root_certificates.push(pem.into());
+        self
+    }
+
+    /// Allows to send a key over plain http to another machine, where anyone on the way can read it.
+    pub fn allow_plain_http(mut self) -> Self {
+        self.allow_plain_http = true;
+        self
+    }
+
+    /// Sets the retries that all calls of this model and its clones share. Default: a budget of their own, with
+    /// room for 100. Models of one endpoint share one if each is given a clone.
+    pub fn retry_budget(mut self, budget: RetryBudget) -> Self {
+        self.retry_budget = budget;
+        self
+    }
+
+    /// Sends requests through this client (feature `http-client`). Its own connect timeout, proxies, certificates
+    /// and redirects hold instead of the builder's, and its own timeouts beside the attempt timeout; switch its
+    /// redirects and retries off, since the attempt loop can neither see nor account for them.
+    #[cfg(feature = "http-client")]
+    pub fn http_client(mut self, client: reqwest::Client) -> Self {
+        self.http_client = Some(client);
+        self
+    }
+
+    /// Checks the settings and makes the model. Connections are made by the first requests.
+    ///
+    /// # Errors
+    /// `api_key_error` for a key that is missing or malformed, named by where it comes from and never shown;
+    /// `config_error` for any other setting that cannot be.
+    pub fn build(self) -> Result<OpenAi, NodeError> {
+        self.assemble()
+    }
+}
+
+impl fmt::Debug for OpenAiBuilder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let headers: Vec<&str> = self.headers.iter().map(|(name, _)| name.as_str()).collect();
+        f.debug_struct("OpenAiBuilder")
+            // A base URL may hold a key in its query.
+            .field("base_url", &self.base_url.as_ref().map(|_| "[given]"))
+            .field("api_key", &self.key.as_ref().map(|key| &key.value))
+            .field("model", &self.model)
+            .field("dialect", &self.dialect)
+            .field("headers", &headers)
+            .field("connect_timeout", &self.connect_timeout)
+            .field("attempt_timeout", &self.attempt_timeout)
+            .field("max_body_bytes", &self.body_cap)
+            .field("proxy", &self.proxy)
+            .field("retry_budget", &self.retry_budget)
+            .finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn from(variables: &[(&str, &str)]) -> Result<OpenAiBuilder, NodeError> {
+        let variables = variables.to_vec();
+        OpenAiBuilder::from_variables(|name| {
+            variables.iter().find(|(own, _)| *own == name).map(|(_, value)| Ok((*value).to_owned()))
+        })
+    }
+
+    #[test]
+    fn neither_key_nor_base_url_names_both() {
+        for variables in [&[][..], &[(MODEL, "m")], &[(KEY, ""), (BASE_URL, "")]] {
+            let error = from(variables).unwrap_err();
+            assert_eq!(error.category(), Category::ApiKeyError);
+            assert!(error.message().contains(KEY) && error.message().contains(BASE_URL));
+        }
+    }
+
+    #[test]
+    fn variables_are_settings() {
+        let local = [(BASE_URL, "http://127.0.0.1:8080/v1"), (MODEL, "m")];
+        let model = from(&local).unwrap().build().unwrap();
+        assert_eq!(
+            format!("{model:?}"),
+            "OpenAi { endpoint: \"http://127.0.0.1:8080/v1/chat/completions\", model: Some(\"m\"), .. }"
+        );
+        // What the program says later counts.
+        assert_eq!(from(&local).unwrap().model("other").model.as_deref(), Some("other"));
+    }
+
+    #[test]
+    fn faults_name_their_variable() {
+        for (variables, category, name) in [
+            ([(KEY, "sk-secret\n"), (MODEL, "m")], Category::ApiKeyError, KEY),
+            ([(KEY, "sk-secret"), (BASE_URL, "nowhere")], Category::ConfigError, BASE_URL),
+            ([(BASE_URL, "https://models.example"), (MODEL, "m")], Category::ApiKeyError, KEY),
+        ] {
+            let error = from(&variables).unwrap().build().unwrap_err();
+            assert_eq!(error.category(), category);
+            assert!(error.message().contains(name) && !error.message().contains("secret"), "{error}");
+        }
+        let error = OpenAiBuilder::from_variables(|_| Some(Err(()))).unwrap_err();
+        assert!(error.message().contains("not Unicode"));
+    }
+}

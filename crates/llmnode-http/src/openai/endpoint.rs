@@ -1,0 +1,144 @@
+//! Where requests go.
+
+use llmnode_runtime::internal::is_credential;
+use llmnode_runtime::{Category, NodeError};
+use reqwest::Url;
+
+use super::secret::Secret;
+
+const PATH: &str = "/chat/completions";
+
+/// The URL of chat completions under a base URL.
+#[derive(Clone)]
+pub(super) struct Endpoint {
+    pub(super) url: Url,
+    /// The URL for messages: without its query, which may hold a key.
+    pub(super) shown: String,
+}
+
+impl Endpoint {
+    /// Reads a base URL such as `https://api.openai.com/v1`; `source` names where it comes from.
+    pub(super) fn new(base: &str, source: &str) -> Result<Endpoint, NodeError> {
+        let fault = |fault: &str| {
+            let example = "write it like https://api.openai.com/v1";
+            NodeError::new(Category::ConfigError, format!("the base URL in {source} {fault}; {example}"))
+        };
+        let mut url = Url::parse(base.trim()).map_err(|error| fault(&format!("cannot be read ({error})")))?;
+        if !matches!(url.scheme(), "http" | "https") {
+            return Err(fault("begins with neither http:// nor https://"));
+        }
+        if !url.username().is_empty() || url.password().is_some() {
+            return Err(fault("holds a user name or a password; hand them in as a header"));
+        }
+        url.set_fragment(None);
+        let path = url.path().trim_end_matches('/').trim_end_matches(PATH).to_owned();
+        url.set_path(&(path + PATH));
+        Ok(Endpoint { shown: shown(&url), url })
+    }
+
+    /// Whether the server runs on this machine.
+    pub(super) fn is_loopback(&self) -> bool {
+        is_loopback(&self.url)
+    }
+
+    /// The host, if it is a name that stands for this machine (RFC 6761).
+    pub(super) fn localhost(&self) -> Option<&str> {
+        self.url.host_str().filter(|host| *host == "localhost" || host.ends_with(".localhost"))
+    }
+
+    /// The keys in the query.
+    pub(super) fn credentials(&self) -> impl Iterator<Item = Secret> {
+        let pairs = self.url.query_pairs().filter(|(name, _)| is_credential(name));
+        pairs.map(|(_, value)| Secret::new(value))
+    }
+
+    pub(super) fn is_https(&self) -> bool {
+        self.url.scheme() == "https"
+    }
+
+    /// Host and port.
+    pub(super) fn host(&self) -> String {
+        host(&self.url)
+    }
+
+    /// Host and port, apart.
+    pub(super) fn server(&self) -> Option<(&str, u16)> {
+        self.url.host_str().zip(self.url.port_or_known_default())
+    }
+
+    /// What follows a path that was not found: the usual mistake is to leave out `/v1`.
+    pub(super) fn hint(&self) -> &'static str {
+        match self.url.path().strip_suffix(PATH) {
+            Some("") => "; most base URLs end with /v1",
+            _ => "",
+        }
+    }
+}
+
+/// Whether the URL's host is this machine.
+pub(super) fn is_loopback(url: &Url) -> bool {
+    match url.host_str().unwrap_or_default() {
+        "localhost" | "[::1]" => true,
+        host => {
+            host.ends_with(".localhost")
+                || host.parse().is_ok_and(|address: std::net::Ipv4Addr| address.is_loopback())
+        }
+    }
+}
+
+/// A URL without its query.
+pub(super) fn shown(url: &Url) -> String {
+    format!("{}://{}{}", url.scheme(), host(url), url.path())
+}
+
+fn host(url: &Url) -> String {
+    let host = url.host_str().unwrap_or_default();
+    url.port().map_or_else(|| host.to_owned(), |port| format!("{host}:{port}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_path_is_appended_once_and_the_query_kept() {
+        for (base, url) in [
+            ("https://api.openai.com/v1", "https://api.openai.com/v1/chat/completions"),
+            (" http://127.0.0.1:8080/v1/ ", "http://127.0.0.1:8080/v1/chat/completions"),
+            ("http://h/v1/chat/completions", "http://h/v1/chat/completions"),
+            ("http://h", "http://h/chat/completions"),
+            ("https://h/d?api-version=1#x", "https://h/d/chat/completions?api-version=1"),
+        ] {
+            assert_eq!(Endpoint::new(base, "").unwrap().url.as_str(), url);
+        }
+        assert_eq!(Endpoint::new("https://h/d?key=1", "").unwrap().shown, "https://h/d/chat/completions");
+    }
+
+    #[test]
+    fn what_is_no_base_url() {
+        for base in
+            ["", "api.openai.com/v1", "ftp://h/v1", "http://", "https://me:secret@h/v1", "http://h:99999"]
+        {
+            let error = Endpoint::new(base, "OPENAI_BASE_URL").err().unwrap();
+            assert_eq!(error.category(), Category::ConfigError);
+            assert!(error.message().contains("OPENAI_BASE_URL") && !error.message().contains("secret"));
+        }
+    }
+
+    #[test]
+    fn loopback() {
+        for (base, loopback) in [
+            ("http://127.0.0.1:1", true),
+            ("http://127.9.9.9", true),
+            ("http://localhost:80", true),
+            ("http://a.localhost", true),
+            ("http://[::1]:1", true),
+            ("http://127.0.0.1.evil.example", false),
+            ("http://localhost.evil.example", false),
+            ("http://10.0.0.1", false),
+            ("http://[::2]", false),
+        ] {
+            assert_eq!(Endpoint::new(base, "").unwrap().is_loopback(), loopback, "{base}");
+        }
+    }
+}

@@ -1,0 +1,305 @@
+//! Models behind OpenAI's API, and behind the many servers that speak it (feature `openai`).
+//!
+//! One call is one request: retries belong to the attempt loop above. Every failure gets its category from the raw
+//! response (status, headers, body), and what a server says in a shape of its own is read as far as it goes.
+
+mod answer;
+mod assemble;
+mod calls;
+mod classify;
+mod config;
+mod dialects;
+mod endpoint;
+mod error_body;
+mod learned;
+mod lenient;
+mod moved;
+#[cfg(test)]
+mod properties;
+mod refusal;
+mod refused;
+mod request;
+mod response;
+mod retry_after;
+mod rules;
+mod secret;
+mod service;
+mod tls;
+mod wait_hint;
+
+pub use config::OpenAiBuilder;
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::{Duration, SystemTime};
+
+use llmnode_runtime::internal::{check_request, one_line, own_fields_in_extra, with_remedy};
+use llmnode_runtime::{
+    BoxFuture, Category, ChatModel, Completion, Dialect, FinishReason, ModelError, NodeError, Request, Retry,
+    RetryBudget, Sink,
+};
+use reqwest::{Response, StatusCode, Url};
+
+use self::answer::NoAnswer;
+use self::learned::{Learned, Way};
+use self::moved::Moved;
+use self::secret::Secret;
+use self::service::{Deadline, Service};
+
+/// A model behind OpenAI's API or a compatible one: a cheap handle, of which clones share connections, a
+/// [`RetryBudget`], and what was learned about models.
+///
+/// What a model refuses as such (`max_tokens` instead of `max_completion_tokens`, a `temperature`, a dialect of
+/// schemas) is learned from the refusal once, and that model is asked differently from then on. A model that takes
+/// no schema at all is told it in the system message.
+///
+/// ```no_run
+/// # mod llmnode { pub use llmnode_runtime::*; pub use llmnode_http::*; }
+/// use llmnode::OpenAi;
+///
+/// # fn main() -> Result<(), llmnode_runtime::NodeError> {
+/// let model = OpenAi::from_env()?; // OPENAI_API_KEY, OPENAI_BASE_URL, OPENAI_MODEL
+/// # let _ = model;
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone)]
+pub struct OpenAi(Arc<Inner>);
+
+struct Inner {
+    service: Service,
+    model: Option<String>,
+    /// Where the key comes from, or should come from.
+    key_source: &'static str,
+    /// What no message may show.
+    secrets: Vec<Secret>,
+    /// How types are asked for, where a request does not say it.
+    dialect: Option<Dialect>,
+    learned: Learned,
+    moved: Moved,
+    retry_budget: RetryBudget,
+}
+
+impl OpenAi {
+    /// The model that the environment names: `OPENAI_API_KEY`, `OPENAI_BASE_URL` (default
+    /// `https://api.openai.com/v1`; a loopback server needs no key) and `OPENAI_MODEL` (default: each call names
+    /// its own).
+    ///
+    /// # Errors
+    /// Those of [`OpenAiBuilder::from_env`] and [`OpenAiBuilder::build`].
+    pub fn from_env() -> Result<OpenAi, NodeError> {
+        OpenAiBuilder::from_env()?.build()
+    }
+
+    /// A model set up by the program, without the environment.
+    pub fn builder() -> OpenAiBuilder {
+        OpenAiBuilder::default()
+    }
+}
+
+impl ChatModel for OpenAi {
+    fn complete<'a>(
+        &'a self,
+        request: &'a Request,
+        sink: &'a mut dyn Sink,
+    ) -> BoxFuture<'a, Result<Completion, ModelError>> {
+        Box::pin(async move {
+            let result = self.0.complete(request, sink).await;
+            result.map_err(|error| self.0.without_secrets(error))
+        })
+    }
+
+    fn model(&self) -> Option<&str> {
+        self.0.model.as_deref()
+    }
+
+    fn provider(&self) -> &str {
+        "openai"
+    }
+
+    fn retry_budget(&self) -> Option<&RetryBudget> {
+        Some(&self.0.retry_budget)
+    }
+
+    fn server(&self) -> Option<(&str, u16)> {
+        self.0.service.endpoint.server()
+    }
+}
+
+/// What the head of a response says.
+struct Head {
+    status: StatusCode,
+    request_id: Option<String>,
+    retry_after: Option<Duration>,
+    should_retry: Option<bool>,
+    /// The body is compressed, which was not asked for.
+    encoded: bool,
+}
+
+impl Head {
+    fn of(response: &Response) -> Head {
+        let headers = response.headers();
+        let text = |name| headers.get(name).and_then(|value| value.to_str().ok());
+        let id = ["x-request-id", "request-id", "apim-request-id"].into_iter().find_map(text);
+        Head {
+            status: response.status(),
+            request_id: id.filter(|id| !id.is_empty()).map(|id| one_line(id, 200)),
+            retry_after: retry_after::retry_after(headers, SystemTime::now()),
+            should_retry: retry_after::should_retry(headers),
+            encoded: text("content-encoding").is_some_and(|encoding| encoding != "identity"),
+        }
+    }
+}
+
+/// One request as it was asked.
+struct Asked<'a> {
+    request: &'a Request,
+    model: &'a str,
+    way: Way<'a>,
+    deadline: Deadline,
+}
+
+impl Asked<'_> {
+    /// The function that the model was forced to call.
+    fn function(&self) -> Option<&str> {
+        self.way.schema.filter(|(dialect, _)| *dialect == Dialect::Tool).map(|(_, name)| name)
+    }
+}
+
+impl Inner {
+    async fn complete(&self, request: &Request, sink: &mut dyn Sink) -> Result<Completion, ModelError> {
+        let asked = self.prepare(request).map_err(unsent)?;
+        if let Some((dialect, _)) = asked.way.schema {
+            sink.dialect(dialect);
+        }
+        let body = request::encode(request, asked.model, asked.way)
+            .map_err(|error| unsent(format!("the request cannot be written as JSON: {error}")))?;
+        let url = self.moved.place(&self.service.endpoint.url);
+        let response = self.service.send(url.clone(), body, request.correlation, asked.deadline).await?;
+        match self.service.redirect(&response) {
+            Some(target) => Err(self.redirected(&url, &target?, response.status())),
+            None => self.receive(response, &asked, sink).await,
+        }
+    }
+
+    /// A redirect on the same server: the next request goes there.
+    fn redirected(&self, asked: &Url, target: &Url, status: StatusCode) -> ModelError {
+        let (from, to) = (endpoint::shown(asked), endpoint::shown(target));
+        let mut failure = if self.moved.learn(&self.service.endpoint.url, asked, target) {
+            let message = format!("{from} redirects to {to}, which is asked from now on");
+            ModelError::new(Category::BadRequest, message).retry(Retry::Adapted)
+        } else {
+            let message = format!("{from} redirects to {to}, and so in a circle; check the base URL");
+            ModelError::new(Category::BadRequest, message)
+        };
+        failure.status = Some(status.as_u16());
+        failure
+    }
+
+    /// Settles how to ask, or says what is missing.
+    fn prepare<'a>(&'a self, request: &'a Request) -> Result<Asked<'a>, String> {
+        check_request(self.service.stays_here, || self.service.endpoint.host())?;
+        let model = request.model.as_deref().or(self.model.as_deref()).ok_or(
+            "no model is named: set OPENAI_MODEL, `model` on the builder, or `model` on the node or call",
+        )?;
+        if let Some(fault) = own_fields_in_extra(request).next() {
+            return Err(fault);
+        }
+        let way = self.way(request, model)?;
+        Ok(Asked { request, model, way, deadline: self.service.deadline() })
+    }
+
+    /// How this model is asked for what the request wants.
+    fn way<'a>(&'a self, request: &'a Request, model: &str) -> Result<Way<'a>, String> {
+        // A response format of the program's own takes the place of any dialect.
+        let own = request.extra.contains_key("response_format");
+        let Some(schema) = request.output.as_deref().filter(|_| !own) else {
+            return Ok(Way { habits: self.learned.of(model, None), schema: None });
+        };
+        let habits = self.learned.of(model, Some(schema.name()));
+        let chosen = request.dialect.or(self.dialect);
+        let dialect = dialects::dialect(chosen, schema, habits.refused).map_err(with_remedy)?;
+        let taken = ["tools", "tool_choice"].into_iter().find(|field| request.extra.contains_key(*field));
+        match taken.filter(|_| dialect == Dialect::Tool) {
+            Some(field) => Err(format!(
+                "the dialect `tool` makes the request's `{field}`, and `extra` holds one, too; leave it out, or \
+                 choose another dialect"
+            )),
+            None => Ok(Way { habits, schema: Some((dialect, schema.name())) }),
+        }
+    }
+
+    async fn receive(
+        &self,
+        response: Response,
+        asked: &Asked<'_>,
+        sink: &mut dyn Sink,
+    ) -> Result<Completion, ModelError> {
+        let mut head = Head::of(&response);
+        head.request_id = self.clean(head.request_id);
+        if let Some(id) = &head.request_id {
+            sink.request_id(id);
+        }
+        let body = self.service.read(response, asked.deadline).await;
+        if !head.status.is_success() {
+            // The status says enough where the body cannot be had.
+            return Err(self.refusal(&head, &body.unwrap_or_default(), asked));
+        }
+        let outcome = match body {
+            Ok(body) => match answer::read(&body, asked.function()) {
+                Ok(completion) => Ok(completion),
+                Err(_) if head.encoded => Err(self.encoded(&body)),
+                Err(NoAnswer::ErrorObject) => return Err(self.refusal(&head, &body, asked)),
+                Err(NoAnswer::WebPage) => Err(self.web_page(&body)),
+                Err(NoAnswer::Failure(failure)) => Err(*failure),
+            },
+            Err(failure) => Err(failure),
+        };
+        match outcome {
+            Ok(mut completion) => {
+                completion.refusal = self.clean(completion.refusal);
+                completion.finish = completion.finish.map(|finish| self.clean_finish(finish));
+                completion.model = self.clean(completion.model);
+                completion.response_id = self.clean(completion.response_id);
+                // Without an id of the request, that of the answer is the one to name.
+                completion.request_id = head.request_id.or_else(|| completion.response_id.clone());
+                Ok(completion)
+            }
+            Err(mut failure) => {
+                failure.status = Some(head.status.as_u16());
+                failure.request_id = head.request_id;
+                Err(failure)
+            }
+        }
+    }
+
+    /// A server's word for the ledger. No shapes of keys: a model may well be called `pplx-7b`.
+    fn clean(&self, word: Option<String>) -> Option<String> {
+        word.map(|word| secret::without(word, &self.secrets))
+    }
+
+    fn clean_finish(&self, finish: FinishReason) -> FinishReason {
+        match finish {
+            FinishReason::Other(word) => FinishReason::Other(secret::without(word, &self.secrets)),
+            known => known,
+        }
+    }
+
+    fn without_secrets(&self, mut error: ModelError) -> ModelError {
+        error.message = secret::redact(&error.message, &self.secrets);
+        error
+    }
+}
+
+fn unsent(message: impl Into<String>) -> ModelError {
+    ModelError::unsent(Category::ConfigError, message)
+}
+
+impl fmt::Debug for OpenAi {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("OpenAi")
+            .field("endpoint", &self.0.service.endpoint.shown)
+            .field("model", &self.0.model)
+            .finish_non_exhaustive()
+    }
+}

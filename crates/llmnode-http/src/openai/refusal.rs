@@ -1,0 +1,97 @@
+//! What becomes of a response that holds no answer: the category, the decision, and a message for a person.
+
+use llmnode_runtime::internal::one_line;
+use llmnode_runtime::{Category, Group, ModelError, Retry};
+
+use super::error_body::ErrorBody;
+use super::refused::{Refused, refused};
+use super::{Asked, Head, Inner, classify, secret, wait_hint};
+
+impl Inner {
+    /// The provider's own error.
+    pub(super) fn refusal(&self, head: &Head, body: &[u8], asked: &Asked<'_>) -> ModelError {
+        let status = head.status.as_u16();
+        let is_readable = !head.encoded || std::str::from_utf8(body).is_ok();
+        let error = ErrorBody::read(if is_readable { body } else { b"" });
+        let category = classify::classify(status, &error);
+        if category == Category::NotFound {
+            self.moved.forget();
+        }
+        // Redacted before it is cut: half a key is no longer recognised.
+        let said = match secret::redact(&error.message, &self.secrets) {
+            said if said.is_empty() => "nothing more".to_owned(),
+            said => one_line(&said, 500),
+        };
+        let shown = &self.service.endpoint.shown;
+        let hint = self.hint(category, asked.model);
+        let mut failure = ModelError::new(category, format!("{shown} answered {status}: {said}{hint}"));
+        failure.status = Some(status);
+        failure.request_id.clone_from(&head.request_id);
+        // A field says the wait, or the text of an error that goes away by waiting: a refused prompt may be quoted.
+        let hint = || wait_hint::wait_hint(&error.message).filter(|_| category.group() == Group::Transport);
+        failure.retry_after = head.retry_after.or(error.retry_after).or_else(hint);
+        failure.retry = if self.learns(status, &error, asked) {
+            Some(Retry::Adapted)
+        } else {
+            head.should_retry.map(|again| if again { Retry::Transport } else { Retry::No })
+        };
+        failure
+    }
+
+    /// What is said to be compressed, and holds no answer as it is.
+    pub(super) fn encoded(&self, body: &[u8]) -> ModelError {
+        let shown = &self.service.endpoint.shown;
+        if std::str::from_utf8(body).is_ok() {
+            let message = format!("{shown}: the response is said to be compressed, and is not");
+            return ModelError::new(Category::Network, message);
+        }
+        let message = format!(
+            "{shown}: the response is compressed, although `accept-encoding: identity` was sent; switch compression \
+             off in the server, or in a proxy before it"
+        );
+        ModelError::new(Category::BadResponse, message).retry(Retry::No)
+    }
+
+    pub(super) fn web_page(&self, body: &[u8]) -> ModelError {
+        let begin = String::from_utf8_lossy(&body[..body.len().min(4096)]);
+        let message = format!(
+            "{} answered with a web page, not JSON: a wrong base URL (most end with /v1), or a proxy's page. It \
+             begins: {}",
+            self.service.endpoint.shown,
+            one_line(secret::redact(&begin, &self.secrets).trim(), 200),
+        );
+        ModelError::new(Category::BadResponse, message).retry(Retry::No)
+    }
+
+    /// Whether the refusal teaches a way to ask that the model may accept.
+    fn learns(&self, status: u16, error: &ErrorBody, asked: &Asked<'_>) -> bool {
+        let Some(part) = refused(status, error) else { return false };
+        let given = |field| asked.request.extra.contains_key(field);
+        let is_ours = match part {
+            Refused::MaxTokens => {
+                asked.request.max_tokens.is_some() && !given("max_tokens") && !given("max_completion_tokens")
+            }
+            Refused::Temperature => asked.request.temperature.is_some() && !given("temperature"),
+            // Without a dialect there is nothing to learn about one.
+            _ => true,
+        };
+        let learns = is_ours && self.learned.learn(asked.model, asked.way, part);
+        if learns {
+            tracing::debug!(target: "llmnode::openai", model = asked.model, refused = ?part, "will ask differently");
+        }
+        learns
+    }
+
+    /// What a person can do about it.
+    fn hint(&self, category: Category, model: &str) -> String {
+        match category {
+            Category::ApiKeyError if self.service.headers.contains_key("authorization") => {
+                format!("; check the key in {}", self.key_source)
+            }
+            Category::ApiKeyError => format!("; no key was sent: set {}", self.key_source),
+            Category::NotFound => format!("; asked for the model {model:?}{}", self.service.endpoint.hint()),
+            Category::QuotaError => "; waiting will not help".to_owned(),
+            _ => String::new(),
+        }
+    }
+}

@@ -1,0 +1,152 @@
+//! The body of a request, written out of borrowed parts.
+
+use std::borrow::Cow;
+
+use llmnode_runtime::internal::sent_bytes;
+use llmnode_runtime::{Dialect, Message, OutputSchema, Request, Role};
+use serde::Serialize;
+use serde_json::value::RawValue;
+use serde_json::{Map, Value};
+
+use super::learned::Way;
+
+#[derive(Serialize)]
+struct Body<'a> {
+    model: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    temperature: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    max_tokens: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    max_completion_tokens: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    response_format: Option<ResponseFormat<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tools: Option<[Tool<Function<'a>>; 1]>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tool_choice: Option<Tool<Name<'a>>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    parallel_tool_calls: Option<bool>,
+    #[serde(flatten)]
+    extra: &'a Map<String, Value>,
+    /// Last, so that what a node's requests have in common is the beginning of the body.
+    messages: Messages<'a>,
+}
+
+#[derive(Serialize)]
+#[serde(untagged)]
+enum Messages<'a> {
+    AsTheyAre(&'a [Message]),
+    WithInstruction(Vec<Cow<'a, Message>>),
+}
+
+#[derive(Serialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+enum ResponseFormat<'a> {
+    JsonSchema { json_schema: JsonSchema<'a> },
+    JsonObject,
+}
+
+#[derive(Serialize)]
+struct JsonSchema<'a> {
+    name: &'a str,
+    schema: &'a RawValue,
+    strict: bool,
+}
+
+/// A function, or the one to call.
+#[derive(Serialize)]
+#[serde(tag = "type", rename = "function")]
+struct Tool<F> {
+    function: F,
+}
+
+#[derive(Serialize)]
+struct Function<'a> {
+    name: &'a str,
+    parameters: &'a RawValue,
+    strict: bool,
+}
+
+#[derive(Serialize)]
+struct Name<'a> {
+    name: &'a str,
+}
+
+/// Writes the request for a model that wants to be asked this way.
+pub(super) fn encode(request: &Request, model: &str, way: Way<'_>) -> Result<Vec<u8>, serde_json::Error> {
+    let Way { habits, schema: asked } = way;
+    let typed = asked.and_then(|(dialect, _)| Some((dialect, request.output.as_deref()?)));
+    let given = |field: &str| request.extra.contains_key(field);
+    let limit = request.max_tokens.filter(|_| !given("max_tokens") && !given("max_completion_tokens"));
+    let function = typed.filter(|(dialect, _)| *dialect == Dialect::Tool).map(|(_, schema)| schema);
+    let body = Body {
+        model,
+        messages: match typed {
+            Some((Dialect::JsonObject | Dialect::Prompt, schema)) => {
+                Messages::WithInstruction(with_instruction(&request.messages, schema))
+            }
+            _ => Messages::AsTheyAre(&request.messages),
+        },
+        temperature: request.temperature.filter(|_| !habits.no_temperature && !given("temperature")),
+        max_tokens: limit.filter(|_| !habits.max_completion_tokens),
+        max_completion_tokens: limit.filter(|_| habits.max_completion_tokens),
+        response_format: typed.and_then(|(dialect, schema)| response_format(schema, dialect)),
+        tools: function.map(|schema| [Tool { function: call_of(schema) }]),
+        tool_choice: function.map(|schema| Tool { function: Name { name: schema.name() } }),
+        parallel_tool_calls: function.filter(|_| !given("parallel_tool_calls")).map(|_| false),
+        extra: &request.extra,
+    };
+    let text: usize = request.messages.iter().map(size).sum();
+    let schema = typed.map_or(0, |(_, schema)| schema.plain().get().len());
+    let mut bytes = Vec::with_capacity(text + schema + 256);
+    serde_json::to_writer(&mut bytes, &body)?;
+    Ok(bytes)
+}
+
+/// About how many bytes a message takes.
+fn size(message: &Message) -> usize {
+    let attached: usize = message.attachments().map(|one| sent_bytes(one) + 64).sum();
+    message.content.len() + attached + 64
+}
+
+fn response_format(schema: &OutputSchema, dialect: Dialect) -> Option<ResponseFormat<'_>> {
+    let json_schema = |(raw, strict)| {
+        Some(ResponseFormat::JsonSchema {
+            json_schema: JsonSchema { name: schema.name(), schema: raw, strict },
+        })
+    };
+    match dialect {
+        Dialect::Strict => json_schema(strict_if_possible(schema)),
+        Dialect::Schema => json_schema((schema.plain(), false)),
+        Dialect::JsonObject => Some(ResponseFormat::JsonObject),
+        // `Prompt` and `Tool` ask by other means.
+        _ => None,
+    }
+}
+
+/// The function whose arguments are the answer.
+fn call_of(schema: &OutputSchema) -> Function<'_> {
+    let (parameters, strict) = strict_if_possible(schema);
+    Function { name: schema.name(), parameters, strict }
+}
+
+/// The schema in the strict dialect, and that it is; or the plain one.
+fn strict_if_possible(schema: &OutputSchema) -> (&RawValue, bool) {
+    schema.strict().map_or_else(|_| (schema.plain(), false), |strict| (strict, true))
+}
+
+/// The messages, with the schema told in the system message: a model that takes no schema has to be told.
+fn with_instruction<'a>(messages: &'a [Message], schema: &OutputSchema) -> Vec<Cow<'a, Message>> {
+    let instruction = format!(
+        "Answer with one JSON value that conforms to this JSON Schema, and with nothing else:\n{}",
+        schema.plain().get()
+    );
+    let (system, rest) = match messages.split_first() {
+        Some((first, rest)) if first.role == Role::System => {
+            (first.clone().text("\n\n").text(instruction), rest)
+        }
+        _ => (Message::system(instruction), messages),
+    };
+    std::iter::once(Cow::Owned(system)).chain(rest.iter().map(Cow::Borrowed)).collect()
+}

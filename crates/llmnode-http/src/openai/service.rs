@@ -1,0 +1,201 @@
+//! One request over HTTP: sent once, read up to a cap, with every failure told apart.
+
+use std::error::Error;
+use std::time::Duration;
+
+use llmnode_runtime::{AttemptId, Category, ModelError, Retry};
+use reqwest::header::{HeaderMap, HeaderValue};
+use reqwest::{Client, Method, Response, Url};
+use tokio::time::{Instant, timeout_at};
+
+use super::endpoint::{Endpoint, shown};
+
+/// Sends requests to one endpoint.
+pub(super) struct Service {
+    pub(super) client: Client,
+    pub(super) endpoint: Endpoint,
+    /// Neither the endpoint nor the proxy is another machine.
+    pub(super) stays_here: bool,
+    /// Sent with every request; the key is among them.
+    pub(super) headers: HeaderMap,
+    /// Whether requests carry the ids of their attempts.
+    pub(super) client_request_id: bool,
+    /// `None`: the client's own.
+    pub(super) connect_timeout: Option<Duration>,
+    pub(super) attempt_timeout: Duration,
+    /// The most bytes of a response body.
+    pub(super) body_cap: usize,
+}
+
+/// When an attempt has to be over, whatever phase it is in.
+#[derive(Clone, Copy)]
+pub(super) struct Deadline(Instant);
+
+impl Service {
+    /// The deadline of an attempt that begins now.
+    pub(super) fn deadline(&self) -> Deadline {
+        // A timeout beyond what the clock can count is none: as good as a century.
+        const CENTURY: Duration = Duration::from_secs(100 * 365 * 86_400);
+        let now = Instant::now();
+        Deadline(now.checked_add(self.attempt_timeout.min(CENTURY)).unwrap_or(now))
+    }
+
+    /// Sends the body and waits for the head of the response.
+    pub(super) async fn send(
+        &self,
+        url: Url,
+        body: Vec<u8>,
+        id: Option<AttemptId>,
+        deadline: Deadline,
+    ) -> Result<Response, ModelError> {
+        let mut request = reqwest::Request::new(Method::POST, url);
+        *request.headers_mut() = self.headers.clone();
+        if let Some(id) = id.filter(|_| self.client_request_id)
+            && let Ok(id) = HeaderValue::try_from(id.to_string())
+        {
+            // One that the program sets for all requests stays.
+            request.headers_mut().entry("x-client-request-id").or_insert(id);
+        }
+        *request.body_mut() = Some(body.into());
+        match timeout_at(deadline.0, self.client.execute(request)).await {
+            Ok(Ok(response)) => Ok(response),
+            Ok(Err(error)) => Err(self.send_failure(&error.without_url())),
+            Err(_) => Err(self.timed_out("no response began")),
+        }
+    }
+
+    /// Reads the body.
+    pub(super) async fn read(
+        &self,
+        mut response: Response,
+        deadline: Deadline,
+    ) -> Result<Vec<u8>, ModelError> {
+        let expected = response.content_length();
+        if expected.is_some_and(|length| length > self.body_cap as u64) {
+            return Err(self.over_cap());
+        }
+        // What a server announces is not what it sends: room for more is made as it comes.
+        let mut body = Vec::with_capacity(expected.map_or(0, |length| length.min(64 * 1024) as usize));
+        loop {
+            match timeout_at(deadline.0, response.chunk()).await {
+                Ok(Ok(Some(chunk))) if body.len() + chunk.len() > self.body_cap => {
+                    return Err(self.over_cap());
+                }
+                Ok(Ok(Some(chunk))) => body.extend_from_slice(&chunk),
+                Ok(Ok(None)) => return Ok(body),
+                Ok(Err(error)) => return Err(self.read_failure(&error.without_url(), body.len(), expected)),
+                Err(_) => return Err(self.timed_out(&format!("the response stood at {} bytes", body.len()))),
+            }
+        }
+    }
+
+    /// Where a redirect leads, if it may be followed: only on the same server, which has the key already.
+    pub(super) fn redirect(&self, response: &Response) -> Option<Result<Url, ModelError>> {
+        if response.url().origin() != self.endpoint.url.origin() {
+            return Some(Err(self.followed(response.url())));
+        }
+        let status = response.status();
+        if !status.is_redirection() {
+            return None;
+        }
+        let location = response.headers().get("location")?.to_str().ok()?;
+        let target = response.url().join(location).ok()?;
+        let repeats_the_request = matches!(status.as_u16(), 301 | 302 | 307 | 308);
+        if target.origin() == self.endpoint.url.origin() && repeats_the_request {
+            return Some(Ok(target));
+        }
+        let message = format!(
+            "{} redirects to {}; the request was not repeated there, so the key stays here. If that server is \
+             meant, make it the base URL",
+            self.endpoint.shown,
+            shown(&target),
+        );
+        Some(Err(ModelError::new(Category::BadRequest, message)))
+    }
+
+    /// A client of one's own went to another server, with every header that it does not know as a key's.
+    fn followed(&self, target: &Url) -> ModelError {
+        let message = format!(
+            "{}: the client of `http_client` followed a redirect to {}, perhaps with the key; make the client with \
+             redirects switched off",
+            self.endpoint.shown,
+            shown(target),
+        );
+        ModelError::new(Category::BadRequest, message)
+    }
+
+    fn timed_out(&self, state: &str) -> ModelError {
+        let Service { endpoint, attempt_timeout, .. } = self;
+        let message = format!(
+            "{}: {state} within {attempt_timeout:?} (attempt timeout; the request may have been processed)",
+            endpoint.shown
+        );
+        ModelError::new(Category::Timeout, message)
+    }
+
+    fn over_cap(&self) -> ModelError {
+        let message = format!(
+            "{}: the response is longer than {} bytes (body cap)",
+            self.endpoint.shown, self.body_cap
+        );
+        ModelError::new(Category::BadResponse, message).retry(Retry::No)
+    }
+
+    fn send_failure(&self, error: &reqwest::Error) -> ModelError {
+        let Service { endpoint, connect_timeout, .. } = self;
+        let (host, cause) = (endpoint.host(), cause(error));
+        if !error.is_connect() {
+            let category = if error.is_timeout() { Category::Timeout } else { Category::Network };
+            let message =
+                format!("{}: no response ({cause}; the request may have been processed)", endpoint.shown);
+            return ModelError::new(category, message);
+        }
+        if error.is_timeout() {
+            let within =
+                connect_timeout.map_or("in time".to_owned(), |timeout| format!("within {timeout:?}"));
+            ModelError::unreached(
+                Category::Timeout,
+                format!("{host}: no connection {within} (connect timeout)"),
+            )
+        } else if bad_certificate(error) {
+            let message = format!(
+                "{host}: the server's certificate is not trusted ({cause}); add its authority as a root \
+                 certificate if it is meant"
+            );
+            ModelError::unreached(Category::Network, message).retry(Retry::No)
+        } else {
+            ModelError::unreached(Category::Network, format!("{host}: no connection ({cause})"))
+        }
+    }
+
+    fn read_failure(&self, error: &reqwest::Error, read: usize, expected: Option<u64>) -> ModelError {
+        let category = if error.is_timeout() { Category::Timeout } else { Category::Network };
+        let of = expected.map_or_else(String::new, |expected| format!(" of {expected}"));
+        let message = format!(
+            "{}: the response broke off after {read}{of} bytes ({})",
+            self.endpoint.shown,
+            cause(error)
+        );
+        ModelError::new(category, message)
+    }
+}
+
+/// What the innermost error says.
+fn cause(error: &reqwest::Error) -> String {
+    chain(error).last().map_or_else(|| error.to_string(), ToString::to_string)
+}
+
+fn bad_certificate(error: &reqwest::Error) -> bool {
+    chain(error).any(|error| {
+        matches!(error.downcast_ref::<rustls::Error>(), Some(rustls::Error::InvalidCertificate(_)))
+    })
+}
+
+/// The error and all those beneath it. An I/O error hides the one that it wraps from `source`.
+fn chain<'e>(error: &'e (dyn Error + 'static)) -> impl Iterator<Item = &'e (dyn Error + 'static)> {
+    std::iter::successors(Some(error), |error| {
+        let error: &'e (dyn Error + 'static) = *error;
+        let wrapped = error.downcast_ref::<std::io::Error>().and_then(std::io::Error::get_ref);
+        wrapped.map(|inner| inner as &(dyn Error + 'static)).or_else(|| error.source())
+    })
+}

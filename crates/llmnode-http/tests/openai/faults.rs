@@ -1,0 +1,254 @@
+//! Everything that can go wrong on the way, each with its category, its decision and a message for a person.
+
+use std::time::{Duration, Instant};
+
+use llmnode_runtime::{Category, Retry, Run, TestClock};
+use llmnode_stub::Reply;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpListener;
+use tokio::sync::oneshot;
+
+use crate::support::{Greet, ask, builder, error_of, model, nowhere, raw_server, sends, server};
+use crate::tls::AUTHORITY;
+
+#[tokio::test]
+async fn unreachable_servers() {
+    let base_url = nowhere().await;
+    let error = ask(&model(&base_url)).await.unwrap_err();
+    assert_eq!((error.category, error.retry), (Category::Network, None));
+    // What the server never saw claims no usage.
+    assert_eq!((error.usage, error.reached), (None, false));
+    let host = base_url.trim_start_matches("http://").trim_end_matches("/v1");
+    assert!(error.message.starts_with(host) && error.message.contains("refused"), "{error}");
+}
+
+#[tokio::test]
+async fn unreachable_servers_are_tried_again_and_accounted_for() {
+    let clock = TestClock::new();
+    let run = Run::new(model(&nowhere().await)).with_clock(clock.clone());
+    let error = run.call(&Greet).await.unwrap_err();
+    assert_eq!((error.category(), error.attempts().len()), (Category::Network, 3));
+    assert_eq!((run.ledger().total().requests, clock.waits().len()), (3, 2));
+}
+
+#[tokio::test]
+async fn connections_that_break() {
+    for reply in [Reply::hang_up(), Reply::reset(), Reply::garbage(), Reply::text("hello").cut_short()] {
+        let error = error_of(reply.clone()).await;
+        assert_eq!((error.category, error.retry, error.usage), (Category::Network, None, None), "{reply:?}");
+    }
+    let chunk = "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n6\r\n{\"id\":\r\n";
+    let error = ask(&model(&sends(chunk).await)).await.unwrap_err();
+    assert_eq!((error.category, error.status), (Category::Network, Some(200)));
+    assert!(error.message.contains("broke off after 6 bytes"), "{error}");
+    let headers = (0..200).map(|n| format!("x-{n}: 1\r\n")).collect::<String>();
+    let error = ask(&model(&sends(format!("HTTP/1.1 200 OK\r\n{headers}\r\n{{}}")).await)).await.unwrap_err();
+    assert_eq!(error.category, Category::Network);
+}
+
+#[tokio::test]
+async fn compressed_though_not_asked() {
+    let gzip = |body: &[u8]| {
+        let length = body.len();
+        let head = format!("HTTP/1.1 200 OK\r\ncontent-encoding: gzip\r\ncontent-length: {length}\r\n\r\n");
+        [head.as_bytes(), body].concat()
+    };
+    // Said to be compressed, and is not: an answer is taken, anything else is broken.
+    let answer = gzip(br#"{"choices":[{"message":{"content":"hi"}}]}"#);
+    assert_eq!(ask(&model(&sends(answer).await)).await.unwrap().text, "hi");
+    let error = ask(&model(&sends(gzip(b"{}")).await)).await.unwrap_err();
+    assert_eq!((error.category, error.retry), (Category::Network, None));
+    let error = ask(&model(&sends(gzip(b"\x1f\x8b\x08\0\0")).await)).await.unwrap_err();
+    assert_eq!((error.category, error.retry), (Category::BadResponse, Some(Retry::No)));
+    assert!(error.message.contains("accept-encoding: identity"), "{error}");
+    let refused = b"HTTP/1.1 429 Slow\r\ncontent-encoding: br\r\ncontent-length: 3\r\n\r\n\xff\xfe\xfd";
+    let error = ask(&model(&sends(refused).await)).await.unwrap_err();
+    assert_eq!(error.category, Category::RateLimitError);
+    assert!(error.message.ends_with("answered 429: nothing more"), "{error}");
+}
+
+#[tokio::test]
+async fn names_that_nobody_knows() {
+    let start = Instant::now();
+    let model = builder("http://no-such-host.invalid/v1").without_key();
+    let error = ask(&model.connect_timeout(Duration::from_secs(3)).build().unwrap()).await.unwrap_err();
+    // A resolver that is not there may take its time: then the connect timeout ends it.
+    assert!(matches!(error.category, Category::Network | Category::Timeout), "{error}");
+    assert!(error.message.starts_with("no-such-host.invalid: no connection"), "{error}");
+    assert_eq!((error.retry, error.usage), (None, None));
+    assert!(start.elapsed() < Duration::from_secs(20), "{:?}", start.elapsed());
+    // A label of a name has at most 63 characters, so that no resolver is asked.
+    let long = format!("http://{}.invalid/v1", "x".repeat(64));
+    let error = ask(&builder(&long).without_key().build().unwrap()).await.unwrap_err();
+    assert_eq!((error.category, error.retry), (Category::Network, None), "{error}");
+}
+
+#[tokio::test]
+async fn a_server_that_answers_no_connection() {
+    let socket = tokio::net::TcpSocket::new_v4().unwrap();
+    socket.bind("127.0.0.1:0".parse().unwrap()).unwrap();
+    let address = socket.local_addr().unwrap();
+    let _listener = socket.listen(1).unwrap();
+    // So many that nobody accepts that the system answers no more.
+    let mut crowd = Vec::new();
+    let connect = || std::net::TcpStream::connect_timeout(&address, Duration::from_millis(100));
+    while let Ok(stream) = connect() {
+        crowd.push(stream);
+    }
+    let model = builder(&format!("http://{address}/v1")).connect_timeout(Duration::from_millis(200));
+    let start = Instant::now();
+    let error = ask(&model.build().unwrap()).await.unwrap_err();
+    assert_eq!((error.category, error.retry, error.reached), (Category::Timeout, None, false));
+    assert!(error.message.ends_with("no connection within 200ms (connect timeout)"), "{error}");
+    assert!((200..20_000).contains(&start.elapsed().as_millis()), "{:?}", start.elapsed());
+}
+
+#[tokio::test]
+async fn the_attempt_timeout_covers_every_phase() {
+    const TIMEOUT: Duration = Duration::from_millis(200);
+    let slow = |bytes: &'static [u8]| {
+        raw_server(move |mut stream| async move {
+            for byte in bytes {
+                if stream.write_all(&[*byte]).await.is_err() {
+                    return;
+                }
+                tokio::time::sleep(Duration::from_millis(20)).await;
+            }
+        })
+    };
+    let stalls = server([Reply::stall()]).await;
+    let stalls_later = server([Reply::text("hello").body_after(Duration::from_secs(60))]).await;
+    for (base_url, state) in [
+        (stalls.base_url(), "no response began within 200ms"),
+        (stalls_later.base_url(), "bytes within 200ms"),
+        (slow(b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n{}").await, "no response began within 200ms"),
+        (slow(b"HTTP/1.1 200 OK\r\n\r\n{     \"a\": 1 }").await, "within 200ms"),
+    ] {
+        let model = builder(&base_url).attempt_timeout(TIMEOUT).build().unwrap();
+        let start = Instant::now();
+        let error = ask(&model).await.unwrap_err();
+        assert_eq!((error.category, error.retry, error.usage), (Category::Timeout, None, None));
+        assert!(error.message.contains(state) && error.message.contains("attempt timeout"), "{error}");
+        assert!((TIMEOUT..Duration::from_secs(20)).contains(&start.elapsed()), "{:?}", start.elapsed());
+    }
+}
+
+#[tokio::test]
+async fn the_connect_timeout_covers_the_handshake() {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let base_url = format!("https://{}/v1", listener.local_addr().unwrap());
+    let silent = tokio::spawn(async move { (listener.accept().await, std::future::pending::<()>().await) });
+    let model = builder(&base_url).root_certificates(AUTHORITY);
+    let model = model.connect_timeout(Duration::from_millis(150)).build().unwrap();
+    let error = ask(&model).await.unwrap_err();
+    assert_eq!(error.category, Category::Timeout);
+    assert!(error.message.contains("no connection within 150ms (connect timeout)"), "{error}");
+    assert_eq!(error.usage, None);
+    silent.abort();
+}
+
+#[tokio::test]
+async fn what_is_no_completion() {
+    for (reply, category, retry) in [
+        (Reply::html(200), Category::BadResponse, Some(Retry::No)),
+        (Reply::raw(200, ""), Category::BadResponse, Some(Retry::Transport)),
+        (Reply::raw(200, "{\"id\":"), Category::BadResponse, Some(Retry::Transport)),
+        (Reply::raw(200, "[".repeat(1_000_000)), Category::BadResponse, Some(Retry::No)),
+        (Reply::no_choices(), Category::EmptyResponse, Some(Retry::Transport)),
+        (Reply::raw(200, r#"{"error":{"message":"busy","code":429}}"#), Category::RateLimitError, None),
+        (Reply::huge(10 << 20), Category::BadResponse, Some(Retry::No)),
+    ] {
+        let error = error_of(reply).await;
+        assert_eq!((error.category, error.retry, error.status), (category, retry, Some(200)), "{error}");
+        assert!(error.message.len() < 800, "{}", error.message.len());
+    }
+    assert!(error_of(Reply::html(200)).await.message.contains("/v1"));
+    assert!(error_of(Reply::huge(10 << 20)).await.message.contains("8388608 bytes (body cap)"));
+    // Where the length is not announced, the cap holds while reading.
+    let body = "x".repeat(200_000);
+    let endless = sends(format!("HTTP/1.1 200 OK\r\n\r\n{body}")).await;
+    let capped = builder(&endless).max_body_bytes(100_000).build().unwrap();
+    assert!(ask(&capped).await.unwrap_err().message.contains("100000 bytes (body cap)"));
+    // What is announced but never sent takes no memory.
+    let announced = sends("HTTP/1.1 200 OK\r\ncontent-length: 9223372036854775807\r\n\r\n{").await;
+    let uncapped = builder(&announced).max_body_bytes(usize::MAX).build().unwrap();
+    assert_eq!(ask(&uncapped).await.unwrap_err().category, Category::Network);
+}
+
+#[tokio::test]
+async fn errors_of_the_provider() {
+    for (reply, category) in [
+        (Reply::error(401, "authentication_error", 401, "Invalid API Key"), Category::ApiKeyError),
+        (Reply::error(403, "permission_error", (), "no"), Category::ApiKeyError),
+        (Reply::error(404, "invalid_request_error", "model_not_found", "no model m"), Category::NotFound),
+        (Reply::error(400, "invalid_request_error", (), "bad field"), Category::BadRequest),
+        (Reply::error(400, "x", "context_length_exceeded", "too long"), Category::ContextLengthError),
+        (Reply::error(400, "x", "content_filter", "filtered"), Category::ContentFilter),
+        (Reply::error(429, "requests", "rate_limit_exceeded", "slow"), Category::RateLimitError),
+        (Reply::error(429, "insufficient_quota", "insufficient_quota", "pay"), Category::QuotaError),
+        (Reply::error(500, "server_error", (), "oops"), Category::ServerError),
+        (Reply::html(502), Category::ServerError),
+        (Reply::raw(503, "overloaded"), Category::ServerError),
+        (Reply::raw(404, r#"{"detail":"Not Found"}"#), Category::NotFound),
+    ] {
+        let error = error_of(reply).await;
+        assert_eq!((error.category, error.retry), (category, None), "{error}");
+        assert!(error.message.contains(&format!("answered {}", error.status.unwrap())), "{error}");
+        assert!(error.request_id.is_some());
+    }
+    let error = error_of(Reply::error(401, "authentication_error", 401, "Invalid API Key")).await;
+    assert!(error.message.contains("Invalid API Key; no key was sent: set OPENAI_API_KEY"), "{error}");
+    let long = error_of(Reply::error(400, "x", (), &"very ".repeat(10_000))).await;
+    assert!(long.message.len() < 700);
+}
+
+#[tokio::test]
+async fn what_a_server_says_about_another_try() {
+    let error = error_of(Reply::raw(429, "slow").retry_after(20)).await;
+    assert_eq!((error.retry, error.retry_after), (None, Some(Duration::from_secs(20))));
+    let error = error_of(Reply::raw(503, "").header("llm_provider-retry-after-ms", "644")).await;
+    assert_eq!(error.retry_after, Some(Duration::from_millis(644)));
+    let error = error_of(Reply::raw(429, "slow: please try again in 6m0s").header("retry-after", "0")).await;
+    assert_eq!(error.retry_after, Some(Duration::from_secs(360)), "the text says it where no header does");
+    let error = error_of(Reply::raw(429, "please try again in 6m0s").retry_after(2)).await;
+    assert_eq!(error.retry_after, Some(Duration::from_secs(2)));
+    let error = error_of(Reply::raw(400, "bad prompt: 'try again in 20s'")).await;
+    assert_eq!((error.category, error.retry_after), (Category::BadRequest, None));
+    let error = error_of(Reply::raw(429, "").header("retry-after", "1e300")).await;
+    assert_eq!(error.retry_after, Some(Duration::MAX));
+    let error = error_of(Reply::raw(400, "").header("x-should-retry", "true")).await;
+    assert_eq!((error.category, error.retry), (Category::BadRequest, Some(Retry::Transport)));
+    let error = error_of(Reply::raw(503, "").header("x-should-retry", "false")).await;
+    assert_eq!((error.category, error.retry), (Category::ServerError, Some(Retry::No)));
+}
+
+#[tokio::test]
+async fn waits_are_those_of_the_server() {
+    let server = server([Reply::raw(429, "slow").retry_after(3), Reply::text("hello")]).await;
+    let clock = TestClock::new();
+    let run = Run::new(model(&server.base_url())).with_clock(clock.clone());
+    assert_eq!(run.call(&Greet).await.unwrap(), "hello");
+    assert!(clock.waits()[0] >= Duration::from_secs(3));
+    assert_eq!(server.requests_seen(), 2);
+}
+
+#[tokio::test]
+async fn a_dropped_call_closes_its_connection() {
+    let ((arrive, arrived), (close, closed)) = (oneshot::channel(), oneshot::channel());
+    let reports = std::sync::Mutex::new(Some((arrive, close)));
+    let base_url = raw_server(move |mut stream| {
+        let (arrive, close) = reports.lock().unwrap().take().unwrap();
+        async move {
+            arrive.send(()).unwrap();
+            let end = stream.read(&mut [0; 1]).await;
+            close.send(matches!(end, Ok(0) | Err(_))).unwrap();
+        }
+    })
+    .await;
+    let model = model(&base_url);
+    tokio::select! {
+        outcome = ask(&model) => panic!("nothing is answered: {outcome:?}"),
+        arrived = arrived => arrived.unwrap(),
+    }
+    assert!(tokio::time::timeout(Duration::from_secs(20), closed).await.unwrap().unwrap());
+}

@@ -1,0 +1,120 @@
+//! What a model refuses is learned once.
+
+use llmnode_http::OpenAi;
+use llmnode_runtime::{AttemptKind, Category, ChatModel, ModelError, OutputSchema, Request, Retry, Run};
+use llmnode_stub::{LoggedRequest, Reply};
+use serde_json::Value;
+
+use crate::support::{Greet, Seen, model, request, server};
+
+/// A server that answers 400 to requests with this member, and else with text.
+fn refuses(field: &'static str, message: &'static str) -> Reply {
+    Reply::for_request(move |request: &LoggedRequest| match request.json() {
+        Some(body) if body.get(field).is_some() => {
+            Reply::error(400, "invalid_request_error", "unsupported_parameter", message)
+        }
+        _ => Reply::text("{}"),
+    })
+}
+
+async fn complete(model: &OpenAi, request: &Request) -> Result<String, ModelError> {
+    model.complete(request, &mut Seen::default()).await.map(|completion| completion.text)
+}
+
+#[tokio::test]
+async fn the_limit_on_tokens_by_its_other_name() {
+    let refusal =
+        || refuses("max_tokens", "Unsupported parameter: 'max_tokens'. Use 'max_completion_tokens' instead.");
+    let server = server([refusal(), refusal(), refusal()]).await;
+    let run = Run::new(model(&server.base_url()));
+    // No retries of any kind: a refusal that teaches costs none.
+    let report = run.call(&Greet).max_tokens(9).transport_retries(0).report().await.unwrap();
+    let kinds: Vec<_> = report.record.attempts.iter().map(|attempt| attempt.kind).collect();
+    assert_eq!(kinds, [AttemptKind::First, AttemptKind::Adapted]);
+    run.call(&Greet).max_tokens(9).await.unwrap();
+    let limits: Vec<_> = server
+        .requests()
+        .iter()
+        .map(|request| {
+            let body = request.json().unwrap();
+            (
+                body.get("max_tokens").and_then(Value::as_u64),
+                body.get("max_completion_tokens").and_then(Value::as_u64),
+            )
+        })
+        .collect();
+    assert_eq!(limits, [(Some(9), None), (None, Some(9)), (None, Some(9))]);
+}
+
+#[tokio::test]
+async fn a_temperature_that_is_refused_is_left_out_for_this_model_only() {
+    let refusal = || refuses("temperature", "'temperature' does not support 0.2 with this model.");
+    let server = server([refusal(), refusal(), refusal(), refusal()]).await;
+    let (model, mut request) = (model(&server.base_url()), request());
+    request.temperature = Some(0.2);
+    let error = complete(&model, &request).await.unwrap_err();
+    assert_eq!((error.category, error.retry), (Category::BadRequest, Some(Retry::Adapted)));
+    // A clone of the handle knows it too.
+    assert!(complete(&model.clone(), &request).await.is_ok());
+    request.model = Some("other".to_owned());
+    assert_eq!(complete(&model, &request).await.unwrap_err().retry, Some(Retry::Adapted));
+}
+
+#[tokio::test]
+async fn a_value_out_of_range_is_no_reason_to_leave_it_out() {
+    let message = "Invalid 'temperature': decimal below minimum value. Expected a value >= 0.";
+    let server =
+        server([Reply::error(400, "invalid_request_error", "decimal_below_min_value", message)]).await;
+    let mut request = request();
+    request.temperature = Some(0.2);
+    let error = complete(&model(&server.base_url()), &request).await.unwrap_err();
+    assert_eq!((error.category, error.retry), (Category::BadRequest, None));
+}
+
+#[tokio::test]
+async fn schemas_step_down_to_the_prompt_and_stop_there() {
+    let refusal = |kind| {
+        let message = format!("response_format of type {kind} is not supported");
+        Reply::error(400, "invalid_request_error", (), &message)
+    };
+    let (schema, object) = ("json_schema", "json_object");
+    let server = server([refusal(schema), refusal(object), Reply::text("7"), refusal(object)]).await;
+    let (model, mut request) = (model(&server.base_url()), request());
+    request.output = Some(OutputSchema::of::<u8>());
+    for _ in 0..2 {
+        assert_eq!(complete(&model, &request).await.unwrap_err().retry, Some(Retry::Adapted));
+    }
+    assert_eq!(complete(&model, &request).await.unwrap(), "7");
+    assert_eq!(complete(&model, &request).await.unwrap_err().retry, None);
+    let log = server.requests();
+    let kinds: Vec<_> =
+        log.iter().map(|request| request.json().unwrap()["response_format"]["type"].clone()).collect();
+    assert_eq!(kinds, [Value::from("json_schema"), Value::from("json_object"), Value::Null, Value::Null]);
+    // From the second request on, the schema stands in a system message; the prompt stays as it was.
+    let plain = OutputSchema::of::<u8>().plain().get().to_owned();
+    let messages = log[2].messages();
+    assert_eq!((messages[0].0.as_str(), messages.len()), ("system", 2));
+    assert!(messages[0].1.contains("JSON") && messages[0].1.ends_with(&plain));
+    assert_eq!(messages[1], log[0].messages()[0]);
+}
+
+#[tokio::test]
+async fn a_refusal_of_what_is_no_longer_asked_ends_it() {
+    let refusal = || Reply::error(422, "x", (), "response_format.type `json_schema` is unavailable now");
+    let server = server([refusal(), refusal(), refusal()]).await;
+    let (model, mut request) = (model(&server.base_url()), request());
+    request.output = Some(OutputSchema::of::<u8>());
+    assert_eq!(complete(&model, &request).await.unwrap_err().retry, Some(Retry::Adapted));
+    let error = complete(&model, &request).await.unwrap_err();
+    assert_eq!((error.category, error.retry), (Category::BadRequest, None));
+}
+
+#[tokio::test]
+async fn a_server_without_response_formats_is_told_the_schema_at_once() {
+    let message = "Unknown parameter: 'response_format'";
+    let server = server([refuses("response_format", message), Reply::text("7")]).await;
+    let (model, mut request) = (model(&server.base_url()), request());
+    request.output = Some(OutputSchema::of::<u8>());
+    assert_eq!(complete(&model, &request).await.unwrap_err().retry, Some(Retry::Adapted));
+    assert_eq!(complete(&model, &request).await.unwrap(), "7");
+}

@@ -1,0 +1,15 @@
+//! `OpenAi` over real sockets: against the stub server, and against raw ones where the fault is below HTTP.
+
+#![allow(clippy::panic, clippy::unwrap_used, reason = "tests")]
+
+mod answers;
+mod dialects;
+mod faults;
+mod learning;
+mod redirects;
+mod secrets;
+mod settings;
+#[path = "../../../../examples/cases/sinks.rs"]
+mod sinks;
+mod support;
+mod tls;

@@ -1,0 +1,77 @@
+//! Redirects are followed on the same server only.
+
+use llmnode_runtime::{AttemptKind, Category, Run};
+use llmnode_stub::Reply;
+
+use crate::support::{CANARY, Greet, ask, builder, model, server};
+
+#[tokio::test]
+async fn on_the_same_server_the_request_is_repeated_once_and_the_place_remembered() {
+    let server = server([
+        Reply::redirect("/v1/chat/completions?again=1"),
+        Reply::text("hello"),
+        Reply::text("hello again"),
+        Reply::raw(404, "moved back"),
+        Reply::text("back"),
+    ])
+    .await;
+    let run = Run::new(builder(&server.base_url()).api_key(CANARY).build().unwrap());
+    // Without any retries: a redirect costs none.
+    let report = run.call(&Greet).transport_retries(0).report().await.unwrap();
+    assert_eq!(report.value, "hello");
+    let kinds: Vec<_> = report.record.attempts.iter().map(|attempt| (attempt.kind, attempt.status)).collect();
+    assert_eq!(kinds, [(AttemptKind::First, Some(307)), (AttemptKind::Adapted, None)]);
+    assert_eq!(run.call(&Greet).await.unwrap(), "hello again");
+    assert_eq!(run.call(&Greet).await.unwrap_err().category(), Category::NotFound);
+    assert_eq!(run.call(&Greet).await.unwrap(), "back");
+    let log = server.requests();
+    let paths: Vec<_> = log.iter().map(|request| request.path()).collect();
+    let (first, moved) = ("/v1/chat/completions", "/v1/chat/completions?again=1");
+    assert_eq!(paths, [first, moved, moved, moved, first]);
+    assert_eq!(
+        (log[0].body(), log[0].header("authorization")),
+        (log[1].body(), log[1].header("authorization"))
+    );
+    // The ledger has an entry for each request that the server saw.
+    assert_eq!(run.ledger().total().requests, 5);
+}
+
+#[tokio::test]
+async fn another_server_never_sees_the_request() {
+    let elsewhere = server([]).await;
+    for target in [elsewhere.base_url(), elsewhere.base_url().replace("http:", "https:")] {
+        let server = server([Reply::redirect(format!("{target}/chat/completions?x=hidden"))]).await;
+        let model = builder(&server.base_url()).api_key(CANARY).build().unwrap();
+        let error = ask(&model).await.unwrap_err();
+        assert_eq!((error.category, error.retry), (Category::BadRequest, None));
+        assert!(error.message.contains(&elsewhere.address().to_string()), "{error}");
+        assert!(!error.message.contains("hidden"));
+    }
+    assert_eq!(elsewhere.requests_seen(), 0);
+}
+
+#[tokio::test]
+async fn in_a_circle_is_an_error() {
+    let circle = server((0..20).map(|_| Reply::redirect("/v1/chat/completions"))).await;
+    let run = Run::new(model(&circle.base_url()));
+    let error = run.call(&Greet).await.unwrap_err();
+    assert_eq!((error.category(), error.attempts().len()), (Category::BadRequest, 1));
+    assert!(error.message().contains("in a circle"), "{error}");
+    let endless = server((0..20).map(|n| Reply::redirect(format!("/v1/chat/completions?{n}")))).await;
+    let run = Run::new(model(&endless.base_url()));
+    let error = run.call(&Greet).await.unwrap_err();
+    assert_eq!((error.category(), error.attempts().len()), (Category::BadRequest, 6));
+    assert_eq!(endless.requests_seen(), 6);
+}
+
+/// The client keeps `authorization` to itself, but knows no other header of a key.
+#[cfg(feature = "http-client")]
+#[tokio::test]
+async fn a_client_of_ones_own_that_goes_elsewhere_is_told_so() {
+    let elsewhere = server([Reply::text("stolen")]).await;
+    let server = server([Reply::redirect(format!("{}/chat/completions", elsewhere.base_url()))]).await;
+    let model = builder(&server.base_url()).http_client(crate::support::client()).build().unwrap();
+    let error = ask(&model).await.unwrap_err();
+    assert_eq!((error.category, error.retry), (Category::BadRequest, None));
+    assert!(error.message.contains("redirects switched off"), "{error}");
+}

@@ -1,0 +1,132 @@
+//! What can be set up, and what cannot.
+
+use std::time::Duration;
+
+use llmnode_http::{OpenAi, OpenAiBuilder};
+use llmnode_runtime::{Category, Run, TestClock};
+use llmnode_stub::Reply;
+
+use crate::support::{CANARY, Greet, ask, builder, server};
+use crate::tls::AUTHORITY;
+
+fn fault(builder: OpenAiBuilder) -> (Category, String) {
+    let error = builder.build().unwrap_err();
+    (error.category(), error.message().to_owned())
+}
+
+/// A builder for https that needs no certificates on the machine.
+fn https() -> OpenAiBuilder {
+    builder("https://models.example/v1").root_certificates(AUTHORITY)
+}
+
+#[test]
+fn keys_are_needed_and_kept_off_plain_http() {
+    assert!(builder("http://127.0.0.1:1/v1").build().is_ok());
+    assert!(builder("http://127.0.0.1:1/v1").api_key(CANARY).build().is_ok());
+    let (category, message) = fault(https());
+    assert_eq!(category, Category::ApiKeyError);
+    assert!(message.contains("models.example") && message.contains("OPENAI_API_KEY"), "{message}");
+    assert!(https().without_key().build().is_ok());
+    assert!(https().header("api-key", CANARY).build().is_ok());
+    assert!(https().base_url("https://models.example/v1?api_key=x").build().is_ok());
+    assert!(builder("http://models.example/v1").without_key().build().is_ok());
+    for plain in [
+        builder("http://models.example/v1").api_key(CANARY),
+        builder("http://models.example/v1").header("X-API-Key", CANARY),
+        builder(&format!("http://models.example/v1?key={CANARY}")),
+        builder("http://models.example/v1").without_key().header("x-goog-api-key", CANARY),
+    ] {
+        let (category, message) = fault(plain.clone());
+        assert_eq!(category, Category::ConfigError);
+        assert!(message.contains("plain http") && !message.contains("canary"), "{message}");
+        assert!(plain.allow_plain_http().build().is_ok());
+    }
+}
+
+#[test]
+fn settings_that_cannot_be() {
+    let base = || builder("http://127.0.0.1:1/v1");
+    for (builder, word) in [
+        (builder("models.example"), "`base_url`"),
+        (base().attempt_timeout(Duration::ZERO), "`attempt_timeout`"),
+        (base().connect_timeout(Duration::ZERO), "`connect_timeout`"),
+        (base().max_body_bytes(0), "`max_body_bytes`"),
+        (base().header("bad name", "x"), "\"bad name\""),
+        (base().header("x-a", "line\nbreak"), "\"x-a\""),
+        (base().proxy("not a url"), "proxy"),
+        (base().proxy("socks5://127.0.0.1:1"), "proxy"),
+        (base().root_certificates("no certificate"), "root_certificates"),
+    ] {
+        let (category, message) = fault(builder);
+        assert_eq!(category, Category::ConfigError, "{message}");
+        assert!(message.contains(word), "{message}");
+    }
+}
+
+#[tokio::test]
+async fn absurdly_long_timeouts_are_none() {
+    let server = server([]).await;
+    let model = builder(&server.base_url())
+        .attempt_timeout(Duration::MAX)
+        .connect_timeout(Duration::MAX)
+        .max_body_bytes(usize::MAX)
+        .build()
+        .unwrap();
+    assert!(ask(&model).await.is_ok());
+}
+
+#[tokio::test]
+async fn requests_go_through_the_proxy() {
+    let proxy = server([]).await;
+    let url = format!("http://me:{CANARY}@{}", proxy.address());
+    let model = OpenAi::builder()
+        .base_url("http://models.invalid/v1")
+        .without_key()
+        .model("m")
+        .proxy(url)
+        .build()
+        .unwrap();
+    assert!(ask(&model).await.is_ok());
+    let log = proxy.requests();
+    assert_eq!(log[0].path(), "http://models.invalid/v1/chat/completions");
+    assert!(log[0].header("proxy-authorization").unwrap().starts_with("Basic "));
+}
+
+#[cfg(feature = "http-client")]
+#[tokio::test]
+async fn a_client_of_ones_own() {
+    let (server, client) = (server([]).await, crate::support::client());
+    assert!(ask(&builder(&server.base_url()).http_client(client).build().unwrap()).await.is_ok());
+    assert_eq!(server.requests()[0].header("x-own"), Some("yes"));
+}
+
+#[tokio::test]
+async fn requests_carry_the_ids_of_their_attempts() {
+    let header = "x-client-request-id";
+    let server = server([Reply::error(503, "server_error", "busy", "busy"), Reply::text("hi")]).await;
+    let run = Run::new(builder(&server.base_url()).build().unwrap()).with_clock(TestClock::new());
+    let report = run.call(&Greet).report().await.unwrap();
+    let booked: Vec<_> = report.record.attempts.iter().map(|attempt| attempt.id.to_string()).collect();
+    let sent: Vec<_> =
+        server.requests().iter().map(|request| request.header(header).unwrap().to_owned()).collect();
+    assert_eq!((booked.len(), sent), (2, booked));
+
+    for (builder, expected) in [
+        (builder(&server.base_url()).header(header, "own"), Some("own")),
+        (builder(&server.base_url()).without_client_request_id(), None),
+    ] {
+        Run::new(builder.build().unwrap()).call(&Greet).await.unwrap();
+        assert_eq!(server.requests().last().unwrap().header(header), expected);
+    }
+}
+
+/// A resolver could send the name anywhere; the client does not ask it.
+#[tokio::test]
+async fn names_of_this_machine_are_not_looked_up() {
+    let server = server([]).await;
+    let port = server.address().port();
+    for name in ["localhost", "models.localhost"] {
+        let model = builder(&format!("http://{name}:{port}/v1")).api_key(CANARY).build().unwrap();
+        assert!(ask(&model).await.is_ok());
+    }
+}

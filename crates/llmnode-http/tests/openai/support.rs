@@ -1,0 +1,153 @@
+//! What the tests share.
+
+use std::marker::PhantomData;
+
+use llmnode_http::{OpenAi, OpenAiBuilder};
+use llmnode_runtime::prompt::{Prompt, Segment};
+use llmnode_runtime::{
+    ChatModel, Completion, Cx, Exec, LlmNode, LlmOutput, Message, ModelError, Node, NodeError, OutputSpec,
+    Request, Role, Sink, TokenUsage,
+};
+use llmnode_stub::{Reply, StubServer};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{TcpListener, TcpStream};
+
+/// A key that must never be seen.
+pub(crate) const CANARY: &str = "sk-canary-0123456789abcdef";
+
+pub(crate) async fn server(script: impl IntoIterator<Item = Reply>) -> StubServer {
+    StubServer::builder().script(script).start().await.unwrap()
+}
+
+pub(crate) fn builder(base_url: &str) -> OpenAiBuilder {
+    OpenAi::builder().base_url(base_url).model("m")
+}
+
+pub(crate) fn model(base_url: &str) -> OpenAi {
+    builder(base_url).build().unwrap()
+}
+
+/// What a model told of an attempt under way.
+#[derive(Default)]
+pub(crate) struct Seen(pub(crate) Option<String>);
+
+impl Sink for Seen {
+    fn request_id(&mut self, id: &str) {
+        self.0 = Some(id.to_owned());
+    }
+
+    fn usage(&mut self, _: TokenUsage) {}
+}
+
+pub(crate) fn request() -> Request {
+    Request::new(vec![Message::new(Role::User, "Hello?")])
+}
+
+/// One request to the model.
+pub(crate) async fn ask(model: &OpenAi) -> Result<Completion, ModelError> {
+    model.complete(&request(), &mut Seen::default()).await
+}
+
+/// One reply of a server, as an error.
+pub(crate) async fn error_of(reply: Reply) -> ModelError {
+    let server = server([reply]).await;
+    ask(&model(&server.base_url())).await.unwrap_err()
+}
+
+/// A node that asks for text.
+pub(crate) struct Greet;
+
+impl Node for Greet {
+    type Output = String;
+    const NAME: &'static str = "greet";
+}
+
+impl<S: ?Sized + Sync> Exec<S> for Greet {
+    async fn exec(&self, cx: &Cx<'_, S>) -> Result<String, NodeError> {
+        llmnode_runtime::private::exec(self, cx).await
+    }
+}
+
+impl<S: ?Sized + Sync> LlmNode<S> for Greet {
+    fn render(&self, _: &S, to: &mut Prompt) {
+        to.user(&[Segment::text("Hello?")]);
+    }
+
+    fn output(&self) -> OutputSpec<String, S> {
+        OutputSpec::text()
+    }
+}
+
+/// A node that asks for a type.
+pub(crate) struct Ask<T>(pub(crate) PhantomData<T>);
+
+impl<T: LlmOutput> Node for Ask<T> {
+    type Output = T;
+    const NAME: &'static str = "ask";
+}
+
+impl<S: ?Sized + Sync, T: LlmOutput> Exec<S> for Ask<T> {
+    async fn exec(&self, cx: &Cx<'_, S>) -> Result<T, NodeError> {
+        llmnode_runtime::private::exec(self, cx).await
+    }
+}
+
+impl<S: ?Sized + Sync, T: LlmOutput> LlmNode<S> for Ask<T> {
+    fn render(&self, _: &S, to: &mut Prompt) {
+        to.user(&[Segment::text("Fill in the form.")]);
+    }
+
+    fn output(&self) -> OutputSpec<T, S> {
+        OutputSpec::json(|_| {}, |_, _| {})
+    }
+}
+
+/// A server that reads each connection's request, and then does with the connection what `act` does; its base URL.
+pub(crate) async fn raw_server<F>(act: impl Fn(TcpStream) -> F + Send + 'static) -> String
+where
+    F: Future<Output = ()> + Send + 'static,
+{
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let base_url = format!("http://{}/v1", listener.local_addr().unwrap());
+    tokio::spawn(async move {
+        while let Ok((mut stream, _)) = listener.accept().await {
+            let mut request = [0; 64 * 1024];
+            let _ = stream.read(&mut request).await;
+            tokio::spawn(act(stream));
+        }
+    });
+    base_url
+}
+
+/// A base URL on which nobody listens.
+pub(crate) async fn nowhere() -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    format!("http://{}/v1", listener.local_addr().unwrap())
+}
+
+/// A raw server that answers with these bytes and closes.
+pub(crate) async fn sends(bytes: impl Into<Vec<u8>>) -> String {
+    let bytes = bytes.into();
+    raw_server(move |mut stream| {
+        let bytes = bytes.clone();
+        async move {
+            let _ = stream.write_all(&bytes).await;
+            let _ = stream.shutdown().await;
+        }
+    })
+    .await
+}
+
+/// A client as programs make it, which follows redirects.
+#[cfg(feature = "http-client")]
+pub(crate) fn client() -> llmnode_http::reqwest::Client {
+    let provider = std::sync::Arc::new(rustls::crypto::ring::default_provider());
+    let tls = rustls::ClientConfig::builder_with_provider(provider)
+        .with_safe_default_protocol_versions()
+        .unwrap()
+        .with_root_certificates(rustls::RootCertStore::empty())
+        .with_no_client_auth();
+    let headers = [("x-own".parse().unwrap(), "yes".parse().unwrap())].into_iter().collect();
+    let builder = llmnode_http::reqwest::Client::builder();
+    builder.tls_backend_preconfigured(tls).default_headers(headers).build().unwrap()
+}

@@ -1,0 +1,292 @@
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use super::completion;
+use super::log::{LoggedRequest, StubUsage};
+
+/// One answer of a [`StubServer`](super::StubServer): what to send, when, and what to break on the way.
+///
+/// Constructors say what the answer is; methods add headers, delays and faults:
+///
+/// ```
+/// use std::time::Duration;
+/// # mod llmnode { pub use llmnode_stub as stub_server; }
+/// use llmnode::stub_server::Reply;
+///
+/// let busy = Reply::error(429, "requests", "rate_limit_exceeded", "slow down").retry_after(2);
+/// let slow = Reply::text("hello").after(Duration::from_millis(50)).usage(12, 3);
+/// let torn = Reply::json(serde_json::json!({"name": "Ada"})).cut_short();
+/// # let _ = (busy, slow, torn);
+/// ```
+#[derive(Clone, Debug)]
+#[must_use = "a reply is sent by the server it is given to"]
+pub struct Reply {
+    pub(super) content: Content,
+    pub(super) headers: Vec<(String, String)>,
+    pub(super) finish_reason: Option<String>,
+    pub(super) usage: UsageRule,
+    pub(super) after: Duration,
+    pub(super) body_after: Duration,
+    pub(super) cut: Option<Cut>,
+}
+
+#[derive(Clone, Debug)]
+pub(super) enum Content {
+    /// Drawn from the request's schema.
+    Drawn,
+    /// A chat completion with one choice.
+    Message { content: Option<String>, refusal: Option<String> },
+    /// A chat completion that calls a function with this JSON text.
+    Call { name: String, arguments: String },
+    /// A chat completion without any choice.
+    NoChoices,
+    /// A chat completion whose text is this many bytes long.
+    Filler(u64),
+    /// These bytes, whatever they are.
+    Bytes { status: u16, content_type: &'static str, body: Arc<[u8]>, usage: Option<StubUsage> },
+    /// No proper answer.
+    Fault(Fault),
+    /// Whatever this function says.
+    Ask(Responder),
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Fault {
+    HangUp,
+    Reset,
+    Stall,
+    Garbage,
+}
+
+/// How a body ends before its end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Cut {
+    Close,
+    Reset,
+}
+
+#[derive(Clone, Debug)]
+pub(super) enum UsageRule {
+    Counted,
+    Given(Value),
+    Omitted,
+}
+
+/// A function from a request to its reply.
+#[derive(Clone)]
+pub(super) struct Responder(pub(super) Arc<dyn Fn(&LoggedRequest) -> Reply + Send + Sync>);
+
+impl fmt::Debug for Responder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Responder")
+    }
+}
+
+/// Chat completions.
+impl Reply {
+    fn new(content: Content) -> Self {
+        Self {
+            content,
+            headers: Vec::new(),
+            finish_reason: None,
+            usage: UsageRule::Counted,
+            after: Duration::ZERO,
+            body_after: Duration::ZERO,
+            cut: None,
+        }
+    }
+
+    /// A value drawn from the request's JSON schema, or a short text where it has none. The schema is that of
+    /// `response_format`, or the parameters of the function that `tool_choice` forces the model to call (the answer then
+    /// is a call of it), or the last line of the system message, where that speaks of a JSON Schema.
+    ///
+    /// Understood are `type` (lists too), `enum`, `const`, `properties`, `required`, `additionalProperties`,
+    /// `patternProperties`, `propertyNames`, `minProperties`, `maxProperties`, `items`, `prefixItems`, `minItems`,
+    /// `maxItems`, `uniqueItems`, `minLength`, `maxLength`, `pattern` (common syntax), `format`, the bounds of
+    /// numbers, `multipleOf`, `allOf`, `anyOf`, `oneOf` (whose branches are taken to exclude one another) and
+    /// `$ref` within the schema, recursion included. Other keywords are ignored, and what a schema makes
+    /// impossible comes out as `null`.
+    ///
+    /// The value depends on the schema and the request's `seed` alone (see
+    /// [`vary_with_messages`](super::StubServerBuilder::vary_with_messages)). An answer longer than the
+    /// request's `max_completion_tokens` or `max_tokens`, at four characters a token, is cut there with the
+    /// finish reason `length`. This is the reply to requests for which none was scripted.
+    pub fn drawn() -> Self {
+        Self::new(Content::Drawn)
+    }
+
+    /// This text, with the finish reason `stop`.
+    pub fn text(text: impl Into<String>) -> Self {
+        Self::new(Content::Message { content: Some(text.into()), refusal: None })
+    }
+
+    /// This JSON value as the message's text, with the finish reason `stop`.
+    pub fn json(value: impl Into<Value>) -> Self {
+        Self::text(value.into().to_string())
+    }
+
+    /// A call of this function with these arguments, and `null` for content; the finish reason is `tool_calls`.
+    pub fn call(name: impl Into<String>, arguments: impl Into<Value>) -> Self {
+        Self::new(Content::Call { name: name.into(), arguments: arguments.into().to_string() })
+    }
+
+    /// The model refuses: this text as `refusal`, and `null` for content.
+    pub fn refusal(text: impl Into<String>) -> Self {
+        Self::new(Content::Message { content: None, refusal: Some(text.into()) })
+    }
+
+    /// A message whose content is `null`, without a refusal.
+    pub fn null_content() -> Self {
+        Self::new(Content::Message { content: None, refusal: None })
+    }
+
+    /// A completion whose `choices` are empty.
+    pub fn no_choices() -> Self {
+        Self::new(Content::NoChoices)
+    }
+
+    /// A well-formed completion whose text is `bytes` bytes long. It is sent piecewise and never held whole.
+    pub fn huge(bytes: u64) -> Self {
+        Self::new(Content::Filler(bytes))
+    }
+
+    /// The reply that `respond` makes out of the request. It runs when the request has been read and must not
+    /// block. A panic in it closes the connection.
+    pub fn for_request(respond: impl Fn(&LoggedRequest) -> Reply + Send + Sync + 'static) -> Self {
+        Self::new(Content::Ask(Responder(Arc::new(respond))))
+    }
+}
+
+/// Answers that are no chat completion.
+impl Reply {
+    /// These bytes under this status, as `application/json` unless [`header`](Self::header) says otherwise.
+    pub fn raw(status: u16, body: impl Into<Vec<u8>>) -> Self {
+        Self::bytes(status, "application/json", body.into())
+    }
+
+    /// An error in the shape of OpenAI's: `{"error": {"message", "type", "param": null, "code"}}`.
+    ///
+    /// `code` is a string with OpenAI, an integer with some other servers, and may be `()` for `null`.
+    pub fn error(status: u16, kind: &str, code: impl Into<Value>, message: &str) -> Self {
+        let error = json!({"error": {"message": message, "type": kind, "param": null, "code": code.into()}});
+        Self::raw(status, error.to_string())
+    }
+
+    /// An HTML page under this status, as proxies and misdirected base URLs give.
+    pub fn html(status: u16) -> Self {
+        let page = "<!DOCTYPE html>\n<html><head><title>Stub</title></head><body><h1>No API here</h1></body></html>\n";
+        Self::bytes(status, "text/html; charset=utf-8", page.into())
+    }
+
+    /// A redirect (307) to this URL.
+    pub fn redirect(url: impl Into<String>) -> Self {
+        Self::raw(307, Vec::new()).header("location", url)
+    }
+
+    /// Closes the connection without an answer.
+    pub fn hang_up() -> Self {
+        Self::new(Content::Fault(Fault::HangUp))
+    }
+
+    /// Resets the connection (TCP RST) without an answer.
+    pub fn reset() -> Self {
+        Self::new(Content::Fault(Fault::Reset))
+    }
+
+    /// Never answers, and keeps the connection open until the client or the server ends.
+    pub fn stall() -> Self {
+        Self::new(Content::Fault(Fault::Stall))
+    }
+
+    /// Sends bytes that are no HTTP, then closes the connection.
+    pub fn garbage() -> Self {
+        Self::new(Content::Fault(Fault::Garbage))
+    }
+
+    fn bytes(status: u16, content_type: &'static str, body: Vec<u8>) -> Self {
+        Self::new(Content::Bytes { status, content_type, body: body.into(), usage: None })
+    }
+}
+
+/// Changes to a reply.
+impl Reply {
+    /// Adds a header, sent as given. `content-type`, `content-length` and `x-request-id` take the place of the
+    /// server's own, and `connection: close` is obeyed.
+    pub fn header(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
+        self.headers.push((name.into(), value.into()));
+        self
+    }
+
+    /// Adds a `retry-after` header: seconds, or an HTTP date.
+    pub fn retry_after(self, when: impl fmt::Display) -> Self {
+        self.header("retry-after", when.to_string())
+    }
+
+    /// Sets the finish reason of a chat completion, such as `length` or `content_filter`.
+    pub fn finish_reason(mut self, reason: impl Into<String>) -> Self {
+        self.finish_reason = Some(reason.into());
+        self
+    }
+
+    /// Sets the usage of a chat completion, in tokens. By default it is counted: one token for every four
+    /// characters, begun ones included, of the messages and of the answer.
+    pub fn usage(self, prompt: u64, completion: u64) -> Self {
+        self.usage_json(StubUsage::new(prompt, completion).to_json())
+    }
+
+    /// Sets the `usage` of a chat completion to any JSON, for details or nonsense.
+    pub fn usage_json(mut self, usage: impl Into<Value>) -> Self {
+        self.usage = UsageRule::Given(usage.into());
+        self
+    }
+
+    /// Leaves `usage` out of a chat completion.
+    pub fn without_usage(mut self) -> Self {
+        self.usage = UsageRule::Omitted;
+        self
+    }
+
+    /// Waits this long before anything is sent.
+    pub fn after(mut self, delay: Duration) -> Self {
+        self.after = delay;
+        self
+    }
+
+    /// Waits this long in the middle of the body.
+    pub fn body_after(mut self, delay: Duration) -> Self {
+        self.body_after = delay;
+        self
+    }
+
+    /// Closes the connection in the middle of the body, short of the `content-length` announced.
+    pub fn cut_short(mut self) -> Self {
+        self.cut = Some(Cut::Close);
+        self
+    }
+
+    /// Resets the connection (TCP RST) in the middle of the body.
+    pub fn reset_midway(mut self) -> Self {
+        self.cut = Some(Cut::Reset);
+        self
+    }
+
+    /// Builds the body now rather than for each request, for benchmarks: the model's name is then `stub` and the
+    /// prompt counts as no tokens unless [`usage`](Self::usage) was set before. With this as the
+    /// [`default_reply`](super::StubServerBuilder::default_reply) and the log off, requests are not even parsed.
+    /// Replies that depend on the request stay as they are.
+    pub fn prebuilt(mut self) -> Self {
+        if let Some((body, usage)) = completion::without_request(&self) {
+            self.content =
+                Content::Bytes { status: 200, content_type: "application/json", body: body.into(), usage };
+        }
+        self
+    }
+
+    /// Whether the reply is the same for every request.
+    pub(super) fn is_fixed(&self) -> bool {
+        matches!(self.content, Content::Bytes { .. } | Content::Fault(_))
+    }
+}

@@ -1,0 +1,89 @@
+//! What the crates above need of the core's inside. Not part of the public interface: it may change in any release.
+//!
+//! | users | items |
+//! |---|---|
+//! | llmnode-http | `check_request`, `floor_char_boundary`, `is_credential`, `one_line`, `own_fields_in_extra`, `sent_bytes`, `with_remedy` |
+//! | llmnode-stub | `is_credential` |
+
+pub use crate::credential::is_credential;
+pub use crate::format::read as read_format;
+pub use crate::function::{Function, Lend, Nothing, Parameters};
+pub use crate::ledger::{Event, Import, NodeKey, Recorder, Tally, milliseconds};
+pub use crate::limits::{Carried, RunLimits};
+pub use crate::panics::{caught, guarded};
+pub use crate::position::{Label, Position, Walk};
+pub use crate::run::{
+    Batch, Bounded, CONCURRENCY, Counter, Ended, OnProgress, RunCore, Source, Within, known,
+};
+pub use crate::testing::guard::check as check_request;
+pub use crate::text::{floor_char_boundary, nearest, one_line, same_name};
+
+use std::borrow::Cow;
+use std::time::SystemTime;
+
+use crate::{Attachment, AttemptRecord, CallId, CallRecord, NodeError, Request, Run, StrictError, Usage};
+
+/// What runs of different states share.
+pub fn core<S>(run: &Run<S>) -> &RunCore {
+    run.core()
+}
+
+/// What runs of different states share, and the state.
+pub fn parts<S>(run: &mut Run<S>) -> (&RunCore, &mut S) {
+    run.parts()
+}
+
+/// The error of the step at this position of a flow.
+pub fn error_at(error: NodeError, position: &Position) -> NodeError {
+    error.at(position)
+}
+
+/// The error of a node that was not called, where it names none.
+pub fn error_of_node(error: NodeError, name: &'static str) -> NodeError {
+    error.of_node(name)
+}
+
+/// The error of one of many items.
+pub fn error_of_item(error: NodeError, index: usize) -> NodeError {
+    error.of_item(index)
+}
+
+/// Adds usage to a sum.
+pub fn add_usage(sum: &mut Usage, usage: &Usage) {
+    sum.merge(usage);
+}
+
+/// An attempt without content.
+pub fn figures(attempt: &AttemptRecord) -> AttemptRecord {
+    attempt.figures()
+}
+
+/// A call without its attempts.
+pub fn without_attempts(call: &CallRecord) -> CallRecord {
+    call.without_attempts()
+}
+
+/// The record of a call, with the one that made it, whose process ended before it did.
+pub fn cut_short(
+    call: (CallId, Option<CallId>),
+    node: Cow<'static, str>,
+    started: SystemTime,
+    attempts: Vec<AttemptRecord>,
+) -> CallRecord {
+    CallRecord::cut_short(call, node, started, attempts)
+}
+
+/// How many bytes an attachment adds to a request.
+pub fn sent_bytes(attachment: &Attachment) -> usize {
+    attachment.sent_bytes()
+}
+
+/// What is wrong with further fields of a request that cannot be any.
+pub fn own_fields_in_extra(request: &Request) -> impl Iterator<Item = String> {
+    request.own_fields_in_extra()
+}
+
+/// The error where the dialect was chosen, which is one thing that can be mended.
+pub fn with_remedy(error: &StrictError) -> String {
+    error.with_remedy()
+}

@@ -1,0 +1,44 @@
+//! Nodes side by side: a tuple of nodes is a node.
+
+use super::cx::Cx;
+use super::name::Name;
+use super::node::Exec;
+use crate::error::NodeError;
+use crate::node::Node;
+
+/// A tuple of nodes executes them all side by side and gives all outputs. Each is a call of its own, on one state that
+/// all of them read; the first error cancels the others.
+macro_rules! side_by_side {
+    ($($N:ident $n:tt),+) => {
+        impl<$($N: Node),+> Called for ($($N,)+) {
+            const CALLED: &'static Name = &Name::list("(", &[$($N::NAME),+], ")");
+        }
+
+        #[diagnostic::do_not_recommend]
+        impl<$($N: Node),+> Node for ($($N,)+) {
+            type Output = ($($N::Output,)+);
+            const NAME: &'static str = <Self as Called>::CALLED.as_str();
+            const IDEMPOTENT: bool = true $(&& $N::IDEMPOTENT)+;
+        }
+
+        #[diagnostic::do_not_recommend]
+        impl<S: ?Sized, $($N: Exec<S>),+> Exec<S> for ($($N,)+) {
+            async fn exec(&self, cx: &Cx<'_, S>) -> Result<Self::Output, NodeError> {
+                tokio::try_join!($(cx.call(&self.$n).settings(cx.handed_on())),+)
+            }
+        }
+    };
+}
+
+/// A constant that the impl of a foreign trait cannot hold.
+trait Called {
+    const CALLED: &'static Name;
+}
+
+side_by_side!(A 0, B 1);
+side_by_side!(A 0, B 1, C 2);
+side_by_side!(A 0, B 1, C 2, D 3);
+side_by_side!(A 0, B 1, C 2, D 3, E 4);
+side_by_side!(A 0, B 1, C 2, D 3, E 4, F 5);
+side_by_side!(A 0, B 1, C 2, D 3, E 4, F 5, G 6);
+side_by_side!(A 0, B 1, C 2, D 3, E 4, F 5, G 6, H 7);
