@@ -247,6 +247,8 @@ fn hopeless_schemas_end() {
         json!({"type": "array", "items": {"type": "boolean"}, "uniqueItems": true, "minItems": 3}),
         json!({"type": "object", "minProperties": 1_000_000_000_u64}),
         json!({"type": "object", "minProperties": 3, "propertyNames": {"const": "a"}}),
+        json!({"type": "string", "pattern": format!("{}a{}", "(".repeat(240), ")".repeat(240))}),
+        json!({"type": "string", "pattern": format!("{}a{}", "(".repeat(100_000), ")".repeat(100_000))}),
         json!({"type": "string", "minLength": u64::MAX}),
         json!({"type": "string", "minLength": 5, "maxLength": 1}),
         json!({"type": "integer", "minimum": 5, "maximum": 1, "multipleOf": 0}),
