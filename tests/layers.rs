@@ -11,9 +11,32 @@ use proc_macro2::{TokenStream, TokenTree};
 /// The rooms of the core, from the ground up. `function`, `credential` and what else stands between two rooms needs
 /// nothing above it.
 const CORE: &[&str] = &[
-    "text", "credential", "function", "clock", "panics", "category", "ids", "usage", "position", "format", "flag",
-    "media", "validate", "output", "model", "prompt", "ledger", "error", "limits", "settings", "node", "run",
-    "primitive", "testing", "private", "internal",
+    "text",
+    "credential",
+    "function",
+    "clock",
+    "panics",
+    "category",
+    "ids",
+    "usage",
+    "position",
+    "format",
+    "flag",
+    "media",
+    "validate",
+    "output",
+    "model",
+    "prompt",
+    "ledger",
+    "error",
+    "limits",
+    "settings",
+    "node",
+    "run",
+    "primitive",
+    "testing",
+    "private",
+    "internal",
 ];
 const FLOW: &[&str] = &["flow", "journal", "private"];
 const HTTP: &[&str] = &["openai"];
@@ -61,7 +84,10 @@ fn faults(sources: &Sources, order: &[&str]) -> Vec<String> {
         for name in imports {
             let from = exported.get(&name).unwrap_or(&name);
             if floor(from).is_some_and(|floor| floor > own) {
-                found.push(format!("`{}` imports `{name}` from `{from}`, which stands above `{room}`", module.join("/")));
+                found.push(format!(
+                    "`{}` imports `{name}` from `{from}`, which stands above `{room}`",
+                    module.join("/")
+                ));
             }
         }
     }
@@ -93,7 +119,10 @@ fn read(tokens: TokenStream, depth: usize, to: &mut Vec<String>) {
     while at < tokens.len() {
         if is(at, "#") && tokens.get(at + 1).is_some_and(|token| token.to_string() == "[cfg (test)]") {
             // The item is for tests alone: its end is a brace or a semicolon.
-            while at < tokens.len() && !is(at, ";") && !matches!(&tokens[at], TokenTree::Group(group) if group.delimiter() == proc_macro2::Delimiter::Brace) {
+            while at < tokens.len()
+                && !is(at, ";")
+                && !matches!(&tokens[at], TokenTree::Group(group) if group.delimiter() == proc_macro2::Delimiter::Brace)
+            {
                 at += 1;
             }
         } else if is(at, "crate") && is(at + 1, ":") {
@@ -118,7 +147,9 @@ fn read(tokens: TokenStream, depth: usize, to: &mut Vec<String>) {
 /// The names behind `::`, one or those of a group.
 fn segments(tokens: &[TokenTree]) -> Vec<String> {
     match tokens {
-        [TokenTree::Punct(one), TokenTree::Punct(two), next, ..] if one.as_char() == ':' && two.as_char() == ':' => {
+        [TokenTree::Punct(one), TokenTree::Punct(two), next, ..]
+            if one.as_char() == ':' && two.as_char() == ':' =>
+        {
             match next {
                 TokenTree::Group(group) => {
                     let all: Vec<_> = group.stream().into_iter().collect();
@@ -134,11 +165,9 @@ fn segments(tokens: &[TokenTree]) -> Vec<String> {
 
 #[test]
 fn rooms_import_downwards_only() {
-    for (of, order) in [
-        ("llmnode-runtime", CORE),
-        ("crates/llmnode-flow", FLOW),
-        ("crates/llmnode-http", HTTP),
-    ] {
+    for (of, order) in
+        [("llmnode-runtime", CORE), ("crates/llmnode-flow", FLOW), ("crates/llmnode-http", HTTP)]
+    {
         let faults = faults(&sources(of), order);
         assert!(faults.is_empty(), "{of}:\n{}", faults.join("\n"));
     }
@@ -177,8 +206,13 @@ fn a_planted_circle_is_found() {
         ["`validate/reach` imports `output` from `output`, which stands above `validate`"]
     );
     // What is for tests alone closes no circle, nor does what stands in a text.
-    assert!(planted(&["validate", "reach"], "#[cfg(test)] mod planted { use crate::output::Reader; }").is_empty());
-    assert!(planted(&["validate", "reach"], "/// `crate::output`\nconst PLANTED: &str = \"crate::output\";").is_empty());
+    assert!(
+        planted(&["validate", "reach"], "#[cfg(test)] mod planted { use crate::output::Reader; }").is_empty()
+    );
+    assert!(
+        planted(&["validate", "reach"], "/// `crate::output`\nconst PLANTED: &str = \"crate::output\";")
+            .is_empty()
+    );
 }
 
 #[test]

@@ -119,22 +119,20 @@ fn told(body: &Value) -> Vec<String> {
     rules::plain(&serde_json::from_str(schema).unwrap())
 }
 
-/// The stub draws an answer out of the schema that it was sent, wherever that stood.
+/// The stub answers with the first value that the schema it was sent allows, wherever that stood.
 #[tokio::test]
 async fn every_shape_is_read_in_every_dialect() {
-    // What is drawn may be beyond a type: a dialect has no word for its bounds.
-    const BEYOND: [&str; 6] = ["unsigned", "signed", "foreign", "char", "length_and_pattern", "format"];
+    // The value may be beyond a type: a dialect has no word for its bounds.
+    const BEYOND: [&str; 2] = ["char", "format"];
     let server = StubServer::builder().start().await.unwrap();
     let model = OpenAi::builder().base_url(server.base_url()).model("m").build().unwrap();
     let run = Run::new(model);
     for shape in zoo().into_iter().filter(|shape| !BEYOND.contains(&shape.name)) {
         for dialect in ALL.into_iter().filter(|one| *one != Dialect::Strict || shape.schema.strict().is_ok())
         {
-            for seed in 0..5 {
-                let outcome = shape.ask(&run, dialect, Settings::new().extra("seed", seed)).await;
-                let record = outcome.unwrap_or_else(|error| panic!("{} by {dialect}: {error}", shape.name)).1;
-                assert_eq!(record.attempts[0].dialect, Some(dialect), "{}", shape.name);
-            }
+            let outcome = shape.ask(&run, dialect, Settings::new()).await;
+            let record = outcome.unwrap_or_else(|error| panic!("{} by {dialect}: {error}", shape.name)).1;
+            assert_eq!(record.attempts[0].dialect, Some(dialect), "{}", shape.name);
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::draw;
+use super::answer::{answer, forced_function};
 use super::log::{LoggedRequest, StubUsage};
 use super::reply::{Content, Reply, UsageRule};
 
@@ -20,13 +20,9 @@ struct Message {
 }
 
 /// The body and usage of a completion that answers `request`; `None` if the reply is no completion.
-pub(super) fn for_request(
-    reply: &Reply,
-    request: &LoggedRequest,
-    vary: bool,
-) -> Option<(Vec<u8>, Option<StubUsage>)> {
+pub(super) fn for_request(reply: &Reply, request: &LoggedRequest) -> Option<(Vec<u8>, Option<StubUsage>)> {
     let message = match &reply.content {
-        Content::Drawn => Some(drawn(request, vary)),
+        Content::FromSchema => Some(from_schema(request)),
         _ => scripted(reply)?,
     };
     let model = request.json().and_then(|body| body.get("model")).and_then(Value::as_str).unwrap_or("stub");
@@ -58,7 +54,7 @@ pub(super) fn around_filler(
         let prompt: usize = request.messages().iter().map(|(_, text)| text.chars().count()).sum();
         empty = empty.usage(tokens(prompt), bytes.div_ceil(4));
     }
-    let (mut before, usage) = for_request(&empty, request, false).unwrap_or_default();
+    let (mut before, usage) = for_request(&empty, request).unwrap_or_default();
     // Inside a JSON string the quotes would be escaped, so this finds the key itself.
     let key = br#""content":""#;
     let at = before.windows(key.len()).position(|w| w == key).map_or(before.len(), |at| at + key.len());
@@ -85,9 +81,9 @@ fn scripted(reply: &Reply) -> Option<Option<Message>> {
     }
 }
 
-fn drawn(request: &LoggedRequest, vary: bool) -> Message {
+fn from_schema(request: &LoggedRequest) -> Message {
     let body = request.json().unwrap_or(&Value::Null);
-    let mut text = draw::answer(body, &request.messages(), vary);
+    let mut text = answer(body, &request.messages());
     let limit = ["max_completion_tokens", "max_tokens"].iter().find_map(|name| body.get(name)?.as_u64());
     let room = limit.and_then(|tokens| usize::try_from(tokens.saturating_mul(4)).ok());
     let cut = room.and_then(|chars| text.char_indices().nth(chars)).map(|(at, _)| at);
@@ -96,7 +92,7 @@ fn drawn(request: &LoggedRequest, vary: bool) -> Message {
     }
     let finish_reason = if cut.is_some() { "length" } else { "stop" }.to_owned();
     // With OpenAI, too, a call that was forced does not end with `tool_calls`.
-    match draw::forced_function(body) {
+    match forced_function(body) {
         Some(name) => Message { call: Some((name.to_owned(), text)), finish_reason, ..Message::default() },
         None => Message { content: Some(text), finish_reason, ..Message::default() },
     }

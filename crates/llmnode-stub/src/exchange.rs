@@ -93,7 +93,7 @@ impl Exchange<'_> {
         if let Content::Fault(fault) = reply.content {
             return self.fail(fault).await;
         }
-        let Some(response) = Response::new(reply, &self.request, self.shared.vary) else {
+        let Some(response) = Response::new(reply, &self.request) else {
             return Ok(Next::Close);
         };
         let close =

@@ -2,7 +2,8 @@
 //!
 //! [`StubServer`] answers `POST /v1/chat/completions` (without streaming) and `GET /v1/models` over HTTP/1.1. A
 //! chat completion gets the next scripted [`Reply`], with whatever delay or fault that has, or, when the script
-//! is empty, a value drawn from the JSON schema in its `response_format`. The same request gets the same answer.
+//! is empty, the first value that the JSON schema in its `response_format` allows. The same request gets the same
+//! answer.
 //! Every request is in the log, [`StubServer::requests`].
 //!
 //! ```
@@ -31,10 +32,11 @@
 //! # }
 //! ```
 
+mod answer;
 mod check;
 mod completion;
-mod draw;
 mod exchange;
+mod first;
 mod headers;
 mod log;
 mod reader;

@@ -35,8 +35,8 @@ pub struct Reply {
 
 #[derive(Clone, Debug)]
 pub(super) enum Content {
-    /// Drawn from the request's schema.
-    Drawn,
+    /// The first value that the request's schema allows.
+    FromSchema,
     /// A chat completion with one choice.
     Message { content: Option<String>, refusal: Option<String> },
     /// A chat completion that calls a function with this JSON text.
@@ -99,23 +99,24 @@ impl Reply {
         }
     }
 
-    /// A value drawn from the request's JSON schema, or a short text where it has none. The schema is that of
+    /// The first value that the request's JSON schema allows, or a short text where it has none. The schema is that of
     /// `response_format`, or the parameters of the function that `tool_choice` forces the model to call (the answer then
     /// is a call of it), or the last line of the system message, where that speaks of a JSON Schema.
     ///
     /// Understood are `type` (lists too), `enum`, `const`, `properties`, `required`, `additionalProperties`,
     /// `patternProperties`, `propertyNames`, `minProperties`, `maxProperties`, `items`, `prefixItems`, `minItems`,
-    /// `maxItems`, `uniqueItems`, `minLength`, `maxLength`, `pattern` (common syntax), `format`, the bounds of
+    /// `maxItems`, `uniqueItems`, `minLength`, `maxLength`, `pattern` (what the crate `regex` knows), `format`, the bounds of
     /// numbers, `multipleOf`, `allOf`, `anyOf`, `oneOf` (whose branches are taken to exclude one another) and
     /// `$ref` within the schema, recursion included. Other keywords are ignored, and what a schema makes
     /// impossible comes out as `null`.
     ///
-    /// The value depends on the schema and the request's `seed` alone (see
-    /// [`vary_with_messages`](super::StubServerBuilder::vary_with_messages)). An answer longer than the
-    /// request's `max_completion_tokens` or `max_tokens`, at four characters a token, is cut there with the
+    /// The value depends on the schema alone: `const` or the first of `enum`, the first type and the first branch,
+    /// `false`, 0 or the bound next to it, `"text"` or an example of the format, all properties, and one item where
+    /// none is demanded. Where a type is within itself, the value ends there by the shortest way. An answer longer
+    /// than the request's `max_completion_tokens` or `max_tokens`, at four characters a token, is cut there with the
     /// finish reason `length`. This is the reply to requests for which none was scripted.
-    pub fn drawn() -> Self {
-        Self::new(Content::Drawn)
+    pub fn from_schema() -> Self {
+        Self::new(Content::FromSchema)
     }
 
     /// This text, with the finish reason `stop`.

@@ -22,7 +22,7 @@ pub(super) enum Body {
 
 impl Response {
     /// `None` for replies that are no response: faults.
-    pub(super) fn new(reply: &Reply, request: &LoggedRequest, vary: bool) -> Option<Self> {
+    pub(super) fn new(reply: &Reply, request: &LoggedRequest) -> Option<Self> {
         let headers = reply.headers.clone();
         let json = "application/json";
         if let Content::Bytes { status, content_type, body, usage } = &reply.content {
@@ -33,7 +33,7 @@ impl Response {
             let (filler, usage) = completion::around_filler(reply, bytes, request);
             (Body::Filler(filler), usage)
         } else {
-            let (body, usage) = completion::for_request(reply, request, vary)?;
+            let (body, usage) = completion::for_request(reply, request)?;
             (Body::Bytes(body.into()), usage)
         };
         Some(Self { status: 200, headers, content_type: json, body, usage })

@@ -26,7 +26,6 @@ pub(super) struct Shared {
     pub(super) on_exchange: Option<OnExchange>,
     pub(super) max_body: usize,
     pub(super) idle_timeout: Duration,
-    pub(super) vary: bool,
 }
 
 impl Shared {

@@ -112,7 +112,6 @@ pub struct StubServerBuilder {
     on_exchange: Option<OnExchange>,
     max_body: usize,
     idle_timeout: Duration,
-    vary: bool,
 }
 
 impl StubServerBuilder {
@@ -121,13 +120,12 @@ impl StubServerBuilder {
             port: 0,
             api_key: None,
             models: vec!["stub".to_owned()],
-            default_reply: Reply::drawn(),
+            default_reply: Reply::from_schema(),
             script: VecDeque::new(),
             log_limit: 10_000,
             on_exchange: None,
             max_body: 32 * 1024 * 1024,
             idle_timeout: Duration::MAX,
-            vary: false,
         }
     }
 
@@ -155,7 +153,7 @@ impl StubServerBuilder {
         self
     }
 
-    /// The reply when the script is empty. Default: [`Reply::drawn`].
+    /// The reply when the script is empty. Default: [`Reply::from_schema`].
     pub fn default_reply(mut self, reply: Reply) -> Self {
         self.default_reply = reply;
         self
@@ -188,13 +186,6 @@ impl StubServerBuilder {
         self
     }
 
-    /// Whether drawn answers depend on the messages too, rather than on the seed and the schema alone. Default:
-    /// no, so that the wording of a prompt does not change the answers of a test.
-    pub fn vary_with_messages(mut self, vary: bool) -> Self {
-        self.vary = vary;
-        self
-    }
-
     /// Starts the server.
     ///
     /// # Errors
@@ -212,7 +203,6 @@ impl StubServerBuilder {
             on_exchange: self.on_exchange,
             max_body: self.max_body,
             idle_timeout: self.idle_timeout,
-            vary: self.vary,
         });
         let (stop, stopped) = oneshot::channel();
         let task = runtime.spawn(accept(listener, Arc::clone(&shared), stopped));

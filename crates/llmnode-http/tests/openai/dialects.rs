@@ -153,7 +153,7 @@ async fn a_refusal_leads_to_the_next_dialect_once() {
 async fn assert_learned(Refusal { who, status, body, refuses, chosen, asked }: Refusal) {
     let reply = Reply::for_request(move |request| match refuses.contains(&dialect_of(request)) {
         true => Reply::raw(status, body.to_string()),
-        false => Reply::drawn(),
+        false => Reply::from_schema(),
     });
     let server = StubServer::builder().default_reply(reply).start().await.unwrap();
     let handle = |server: &StubServer| {
@@ -186,7 +186,7 @@ async fn what_refuses_one_schema_is_no_reason_to_ask_otherwise_for_another() {
         true if dialect_of(request) == Dialect::Strict => {
             Reply::error(400, "invalid_request_error", (), "Invalid schema for response_format 'Choice': no")
         }
-        _ => Reply::drawn(),
+        _ => Reply::from_schema(),
     };
     let server = StubServer::builder().default_reply(Reply::for_request(refuses)).start().await.unwrap();
     let model = builder(&server.base_url()).build().unwrap();

@@ -1,5 +1,5 @@
 mod client;
-mod drawn;
+mod first;
 mod lifecycle;
 mod protocol;
 mod replies;

@@ -1,4 +1,4 @@
-//! Random schemas, and a checker of values against them that shares nothing with the code that draws.
+//! Random schemas, and a checker of values against them that shares nothing with the code that finds values.
 
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};

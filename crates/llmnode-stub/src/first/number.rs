@@ -2,30 +2,27 @@
 
 use serde_json::{Map, Number, Value, json};
 
-use super::rng::Rng;
+use super::nth::Nth;
 
-/// How many steps wide the range is where a schema leaves it open.
-const WINDOW: i128 = 100;
-
-/// An integer that the schema's bounds, `multipleOf` and `format` admit.
-pub(super) fn integer(schema: &Map<String, Value>, rng: &mut Rng) -> Value {
+/// An integer that the schema's bounds, `multipleOf` and `format` allow.
+pub(super) fn integer(schema: &Map<String, Value>, nth: &mut Nth) -> Value {
     let bound = |key: &str, round: fn(f64) -> f64| schema.get(key).and_then(|v| whole(v, round));
     let above = bound("exclusiveMinimum", f64::floor).map(|n| n.saturating_add(1));
     let below = bound("exclusiveMaximum", f64::ceil).map(|n| n.saturating_sub(1));
-    let lo = bound("minimum", f64::ceil).max(above);
-    let hi = [bound("maximum", f64::floor), below].into_iter().flatten().min();
-    let step = schema.get("multipleOf").map_or(1, whole_step);
-    let window = WINDOW * step;
-    let (lo, hi) = match (lo, hi) {
-        (Some(lo), Some(hi)) => (lo, hi),
-        (Some(lo), None) => (lo, lo.saturating_add(window)),
-        (None, Some(hi)) => (hi.saturating_sub(window), hi),
-        (None, None) => (0, window),
-    };
     let (least, most) = format_range(schema.get("format").and_then(Value::as_str).unwrap_or_default());
-    let (lo, hi) = (lo.max(least), hi.min(most));
+    let lo = [bound("minimum", f64::ceil), above].into_iter().flatten().fold(least, i128::max);
+    let hi = [bound("maximum", f64::floor), below].into_iter().flatten().fold(most, i128::min);
+    let step = schema.get("multipleOf").map_or(1, whole_step);
     let (first, last) = (lo.div_euclid(step) + i128::from(lo.rem_euclid(step) != 0), hi.div_euclid(step));
-    from_wide(rng.between_wide(first, last).saturating_mul(step))
+    from_wide(from_zero(first, last, nth).saturating_mul(step))
+}
+
+/// A number out of `first..=last`: 0 or the bound next to it, then those above, then those below.
+fn from_zero(first: i128, last: i128, nth: &mut Nth) -> i128 {
+    let start = 0.max(first).min(last);
+    let count = usize::try_from(last.saturating_sub(first)).unwrap_or(usize::MAX).saturating_add(1);
+    let n = nth.choose(count) as i128;
+    if n <= last.saturating_sub(start) { start.saturating_add(n) } else { last.saturating_sub(n) }
 }
 
 /// What an integer format holds; the widest JSON integers otherwise.
@@ -43,15 +40,15 @@ fn format_range(format: &str) -> (i128, i128) {
     }
 }
 
-/// A number that the schema's bounds and `multipleOf` admit.
-pub(super) fn number(schema: &Map<String, Value>, rng: &mut Rng) -> Value {
+/// A number that the schema's bounds and `multipleOf` allow.
+pub(super) fn number(schema: &Map<String, Value>, nth: &mut Nth) -> Value {
     let range = Range::of(schema);
     let step = schema.get("multipleOf").and_then(Value::as_f64).filter(|step| *step > 0.0);
-    let drawn = match step {
-        Some(step) => range.multiple(step, rng),
-        None => range.any(rng),
+    let number = match step {
+        Some(step) => range.multiple(step, nth),
+        None => range.any(nth.rest() as f64),
     };
-    Number::from_f64(drawn).map_or(Value::Null, Value::Number)
+    Number::from_f64(number).map_or(Value::Null, Value::Number)
 }
 
 struct Range {
@@ -66,18 +63,8 @@ impl Range {
         let bound = |key: &str| schema.get(key).and_then(Value::as_f64);
         let (min, above) = (bound("minimum"), bound("exclusiveMinimum"));
         let (max, below) = (bound("maximum"), bound("exclusiveMaximum"));
-        let lo = [min, above].into_iter().flatten().reduce(f64::max);
-        let hi = [max, below].into_iter().flatten().reduce(f64::min);
-        let step = bound("multipleOf").unwrap_or(1.0);
-        // Relative to the bound as well, or adding to a large one would change nothing.
-        let window = |near: f64| (WINDOW as f64 * step).max(near.abs() / 2.0);
-        let (lo, hi) = match (lo, hi) {
-            (Some(lo), Some(hi)) => (lo, hi),
-            (Some(lo), None) => (lo, lo + window(lo)),
-            (None, Some(hi)) => (hi - window(hi), hi),
-            (None, None) => (0.0, window(0.0)),
-        };
-        let (lo, hi) = (lo.max(f64::MIN), hi.min(f64::MAX));
+        let lo = [min, above].into_iter().flatten().fold(f64::MIN, f64::max);
+        let hi = [max, below].into_iter().flatten().fold(f64::MAX, f64::min);
         Self { lo, hi, lo_excluded: above == Some(lo), hi_excluded: below == Some(hi) }
     }
 
@@ -86,17 +73,17 @@ impl Range {
             && (if self.hi_excluded { x < self.hi } else { x <= self.hi })
     }
 
-    fn any(&self, rng: &mut Rng) -> f64 {
-        let t = rng.fraction();
-        let exact = self.lo * (1.0 - t) + self.hi * t; // not lo + (hi - lo) * t, which overflows
-        // Few decimals where they do.
-        let rounded = [2, 4, 8].into_iter().map(|digits| rounded(exact, digits));
+    /// 0 or the bound next to it, or whole steps from there; between the bounds where these are too close.
+    fn any(&self, n: f64) -> f64 {
+        let start = 0_f64.max(self.lo).min(self.hi);
+        let t = 1.0 / (n + 2.0);
+        let between = self.lo * (1.0 - t) + self.hi * t; // not lo + (hi - lo) * t, which overflows
         let middle = self.lo / 2.0 + self.hi / 2.0;
-        let mut tries = rounded.chain([exact, middle]);
-        tries.find(|&x| self.holds(x)).unwrap_or(self.lo)
+        let tries = [start + n, start - n, start + n + 1.0, start - n - 1.0, between, middle];
+        tries.into_iter().find(|&x| self.holds(x)).unwrap_or(start)
     }
 
-    fn multiple(&self, step: f64, rng: &mut Rng) -> f64 {
+    fn multiple(&self, step: f64, nth: &mut Nth) -> f64 {
         let digits = decimals(step);
         let value = |k: i128| rounded(k as f64 * step, digits);
         let (mut first, mut last) = ((self.lo / step).floor() as i128, (self.hi / step).ceil() as i128);
@@ -105,7 +92,7 @@ impl Range {
             first = first.saturating_add(i128::from(!self.holds(value(first))));
             last = last.saturating_sub(i128::from(!self.holds(value(last))));
         }
-        value(rng.between_wide(first, last))
+        value(from_zero(first, last, nth))
     }
 }
 

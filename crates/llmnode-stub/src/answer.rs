@@ -1,35 +1,19 @@
-//! Answers drawn from a request: a value that its JSON schema admits, or a short text.
-
-mod drawer;
-mod height;
-mod keywords;
-mod merge;
-mod number;
-mod pattern;
-mod rng;
-mod string;
+//! Answers made from a request: the first value that its JSON schema allows, or a short text.
 
 use serde_json::{Value, json};
 
-use drawer::Drawer;
-use rng::Rng;
+use super::first::first_value;
 
 /// How much of the request a text answer repeats, in characters.
 const QUOTED: usize = 60;
 
-/// The text of the answer to a request with this body. `vary`: it depends on the messages too, not only on the
-/// seed and the schema.
-pub(super) fn answer(body: &Value, messages: &[(String, String)], vary: bool) -> String {
+/// The text of the answer to a request with this body.
+pub(super) fn answer(body: &Value, messages: &[(String, String)]) -> String {
     let format = &body["response_format"];
-    let seed = body["seed"].to_string();
     let told = told_schema(messages);
     let sent = || format["json_schema"].get("schema").or_else(|| parameters(body));
     if let Some(schema) = sent().or(told.as_ref()) {
-        let mut hashed = vec![seed, schema.to_string()];
-        if vary {
-            hashed.extend(messages.iter().map(|(role, text)| format!("{role}\n{text}")));
-        }
-        return value(schema, Rng::from_parts(&hashed)).to_string();
+        return first_value(schema).to_string();
     }
     let last = messages.last().map_or("", |(_, text)| text.trim());
     let quoted: String = last.chars().take(QUOTED).collect();
@@ -55,14 +39,4 @@ fn told_schema(messages: &[(String, String)]) -> Option<Value> {
     let (before, last) = system.rsplit_once('\n')?;
     let schema = before.contains("JSON Schema").then(|| serde_json::from_str(last).ok())?;
     schema.filter(Value::is_object)
-}
-
-/// A value that `schema` admits.
-fn value(schema: &Value, rng: Rng) -> Value {
-    Drawer::new(schema, rng).value(schema)
-}
-
-#[cfg(test)]
-pub(super) fn value_for_test(schema: &Value, seed: u64) -> Value {
-    value(schema, Rng::from_parts(&[seed.to_string()]))
 }

@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 use super::number::{at_least, common_multiple};
 
 /// Adds what `from` demands to `into`. Neither may hold `$ref`, `allOf`, `anyOf` or `oneOf` itself; their
-/// subschemas may, and are combined as an `allOf` that is looked into only when a value is drawn from it.
+/// subschemas may, and are combined as an `allOf` that is looked into only when a value of it is asked for.
 pub(super) fn merge(into: &mut Map<String, Value>, from: &Map<String, Value>) {
     if let Some(properties) = properties(into, from) {
         into.insert("properties".to_owned(), properties);
