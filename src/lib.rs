@@ -634,6 +634,8 @@ pub use llmnode_stub::StubServer;
 /// What generated code names, of all crates.
 #[doc(hidden)]
 pub mod __private {
+    pub mod keys;
+
     pub use llmnode_flow::private::*;
     pub use llmnode_runtime::private::*;
 }

@@ -141,14 +141,14 @@ mod tests {
     /// Every key of the macros completes.
     #[test]
     fn every_key_has_an_item() {
-        let runtime = include_str!("../../llmnode-runtime/src/private/keys.rs");
+        let runtime = include_str!("../../src/__private/keys.rs");
         let has = |module: &str, key: &str| {
             let (_, items) = runtime.split_once(&format!("\n    {module} {{\n")).unwrap();
             let (items, _) = items.split_once("\n    }\n").unwrap();
             items.lines().any(|line| line.ends_with(&format!("\" {key}")))
         };
         for key in crate::node::keys().filter(|key| *key != "crate") {
-            assert!(has("llm_node", key), "describe `{key}` in llmnode-runtime/src/private/keys.rs");
+            assert!(has("llm_node", key), "describe `{key}` in src/__private/keys.rs");
         }
     }
 }

@@ -1,7 +1,5 @@
 //! What generated code calls. Not part of the public interface: it may change in any release.
 
-pub mod keys;
-
 pub use crate::function::Function;
 pub use crate::prompt::at::{prompt_at, prompt_file_at};
 pub use crate::prompt::{

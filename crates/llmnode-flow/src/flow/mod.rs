@@ -99,7 +99,7 @@ mod event;
 mod flowing;
 mod flows;
 mod follow;
-pub mod given;
+pub(crate) mod given;
 mod graph;
 pub(crate) mod items;
 mod log;

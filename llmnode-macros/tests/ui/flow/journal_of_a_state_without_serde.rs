@@ -3,7 +3,7 @@
 // Token: World
 
 use llmnode::journal::JournalFile;
-use llmnode::{Run, ScriptedModel, flow};
+use llmnode::{Run, ScriptedModel, flow, flow::RunExt};
 
 #[path = "world/mod.rs"]
 mod world;

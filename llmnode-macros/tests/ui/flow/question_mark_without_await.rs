@@ -1,7 +1,7 @@
 // Cause: A flow is not awaited.
 // Mend: Write `run.flow(Research).await?`.
 
-use llmnode::{NodeError, Run, ScriptedModel, flow};
+use llmnode::{NodeError, Run, ScriptedModel, flow, flow::RunExt};
 
 #[path = "world/mod.rs"]
 mod world;

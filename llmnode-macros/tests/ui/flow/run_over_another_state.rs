@@ -1,7 +1,7 @@
 // Cause: The run has another state than the flow.
 // Mend: Give the run the state of the flow: `.with_state(World { … })`.
 
-use llmnode::flow;
+use llmnode::{flow, flow::RunExt};
 
 #[path = "world/mod.rs"]
 mod world;

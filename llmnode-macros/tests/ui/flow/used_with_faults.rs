@@ -1,7 +1,7 @@
 // Cause: A flow with a fault is used elsewhere.
 // Mend: Mend the fault; its uses are well.
 
-use llmnode::flow;
+use llmnode::{flow, flow::RunExt};
 
 #[path = "world/mod.rs"]
 mod world;
