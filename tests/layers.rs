@@ -2,7 +2,7 @@
 
 #![allow(clippy::expect_used, clippy::panic, clippy::unwrap_used, reason = "tests")]
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
 
@@ -220,4 +220,39 @@ fn a_room_without_a_place_is_found() {
     let mut sources = sources("llmnode-runtime");
     sources.insert(vec!["attic".to_owned()], String::new());
     assert_eq!(faults(&sources, CORE), ["the room `attic` has no place in the order"]);
+}
+
+/// The hidden module of the core lists what each crate above uses of it, and has nothing else.
+#[test]
+fn what_the_core_opens_is_listed_with_its_users() {
+    let core = sources("llmnode-runtime");
+    let rows = core[&vec!["internal".to_owned()]].lines().filter_map(|line| {
+        let (user, items) = line.strip_prefix("//! | llmnode-")?.strip_suffix(" |")?.split_once(" | ")?;
+        Some((
+            user.to_owned(),
+            items.replace('`', "").split(", ").map(str::to_owned).collect::<BTreeSet<_>>(),
+        ))
+    });
+    for (user, items) in rows {
+        let mut used = BTreeSet::new();
+        for text in sources(&format!("crates/llmnode-{user}")).values() {
+            inside(text.parse().unwrap(), &mut used);
+        }
+        assert_eq!(items, used, "what llmnode-{user} uses of `internal`");
+    }
+}
+
+/// Collects the names behind `llmnode_runtime::internal`.
+fn inside(tokens: TokenStream, to: &mut BTreeSet<String>) {
+    let tokens: Vec<_> = tokens.into_iter().collect();
+    for (at, token) in tokens.iter().enumerate() {
+        if let TokenTree::Group(group) = token {
+            inside(group.stream(), to);
+        } else if token.to_string() == "internal"
+            && at >= 3
+            && tokens[at - 3].to_string() == "llmnode_runtime"
+        {
+            to.extend(segments(&tokens[at + 1..]));
+        }
+    }
 }

@@ -1,7 +1,8 @@
 //! What the crates above need of the core's inside. Not part of the public interface: it may change in any release.
 //!
-//! | users | items |
+//! | user | items |
 //! |---|---|
+//! | llmnode-flow | `add_usage`, `Batch`, `Bounded`, `Carried`, `caught`, `CONCURRENCY`, `core`, `Counter`, `cut_short`, `Ended`, `error_at`, `error_of_item`, `error_of_node`, `Event`, `figures`, `Function`, `guarded`, `Import`, `known`, `Label`, `Lend`, `milliseconds`, `nearest`, `NodeKey`, `Nothing`, `one_line`, `OnProgress`, `Parameters`, `parts`, `Position`, `read_format`, `Recorder`, `RunCore`, `same_name`, `Tally`, `Walk`, `Within`, `without_attempts` |
 //! | llmnode-http | `check_request`, `floor_char_boundary`, `is_credential`, `one_line`, `own_fields_in_extra`, `sent_bytes`, `with_remedy` |
 //! | llmnode-stub | `is_credential` |
 
