@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use llmnode::flow::{Flow, Step, To};
+use llmnode::flow::{Flow, RunExt, Step, To};
 use llmnode::journal::{Fsync, JournalFile};
 use llmnode::prelude::flow;
 use llmnode::{Cx, Exec, Node, NodeError, Run};

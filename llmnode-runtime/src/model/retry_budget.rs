@@ -23,8 +23,8 @@ const REWARD: u64 = 1;
 /// faults cost nothing, and once an endpoint is down its calls fail after one request each instead of three:
 /// with the category they have anyway, and a message that says why there was no retry.
 ///
-/// Clones share the bucket. [`OpenAi`](crate::OpenAi) has one of its own, which its clones share; hand in another with
-/// [`retry_budget`](crate::OpenAiBuilder::retry_budget). The default has room for 100 retries. A program with
+/// Clones share the bucket. `OpenAi` has one of its own, which its clones share; hand in another with
+/// `OpenAiBuilder::retry_budget`. The default has room for 100 retries. A program with
 /// more calls than that in flight needs more: a limit of rate may send all of them into their retry at once.
 /// Corrections of bad answers, and tries that adapt to what a provider refuses, are not counted.
 ///

@@ -45,7 +45,7 @@ use crate::settings::Settings;
 )]
 pub trait Exec<S: ?Sized>: Node + Sync + Reads<S, State = S> + Reads<S, State: Sync> {
     /// Runs the node once. Called by [`Run::call`](crate::Run::call), which accounts for it, and calls it again after
-    /// an error as often as `attempts` says ([`Attributes::attempts`], [`Call::attempts`](crate::Call::attempts)): never,
+    /// an error as often as `attempts` says ([`Attributes::attempts`](crate::Attributes::attempts), [`Call::attempts`](crate::Call::attempts)): never,
     /// by default. A panic, and any other error of the stop group, ends the call at once.
     ///
     /// # Errors

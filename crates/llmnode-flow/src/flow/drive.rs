@@ -15,7 +15,7 @@ use super::outline::Outline;
 /// How many steps a flow may take that says nothing else.
 const MAX_STEPS: u64 = 1000;
 
-/// What [`Run::flow`](llmnode_runtime::Run::flow) takes: a flow that `flow!` declares, or a reference to one that was built at run time.
+/// What [`RunExt::flow`](super::RunExt::flow) takes: a flow that `flow!` declares, or a reference to one that was built at run time.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a flow over `{S}`",
     label = "not a flow of this state",
