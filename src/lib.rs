@@ -455,7 +455,7 @@ pub use llmnode_macros::Action;
 /// |---|---|---|
 /// | `type Output` | | [`Node`]: what `exec` gives |
 /// | `const NAME` | the type's in snake_case | [`Node`] |
-/// | `const DESCRIPTION`, `ATTRIBUTES`, `IDEMPOTENT` | none | [`Node`]: [`ATTRIBUTES`](Attributes) says how often it is executed, and after which wait |
+/// | `const DESCRIPTION`, `SETTINGS`, `LIMITS`, `IDEMPOTENT` | none | [`Node`]: [`SETTINGS`](Settings) says how often it is executed, and after which wait |
 /// | `async fn prep(state: &S)` | | the step: makes it from the state |
 /// | `async fn exec(&self, cx: &Cx<'_, S>)` | | [`Exec`]: what it does |
 /// | `async fn exec_fallback(&self, cx: &Cx<'_, S>, error: NodeError)` | the error | [`Exec`]: what takes the place of the output after the last execution |
@@ -467,7 +467,7 @@ pub use llmnode_macros::Action;
 ///
 /// use llmnode::flow::Step;
 /// use llmnode::prelude::*;
-/// use llmnode::{Attributes, Backoff, Cx};
+/// use llmnode::{Settings, Backoff, Cx};
 ///
 /// #[derive(Default)]
 /// struct World {
@@ -483,7 +483,7 @@ pub use llmnode_macros::Action;
 /// impl Step<World> for Fetch {
 ///     type Output = String;
 ///     /// Three executions in all, with a second in between.
-///     const ATTRIBUTES: Attributes = Attributes::new().attempts(3).wait(Backoff::fixed(Duration::from_secs(1)));
+///     const SETTINGS: &'static Settings = &Settings::new().attempts(3).backoff(Backoff::fixed(Duration::from_secs(1)));
 ///
 ///     async fn prep(state: &World) -> Result<Self, NodeError> {
 ///         Ok(Fetch { url: state.url.clone() })

@@ -73,14 +73,14 @@ async fn fields_and_state_fill_the_prompts() {
 fn the_facts_are_constants() {
     assert_eq!(ChooseItem::NAME, "choose_item");
     assert_eq!(ChooseItem::DESCRIPTION, "Decides what to use.\n\nOne item at a time.");
-    let attributes = <ChooseItem<'_> as Node>::ATTRIBUTES;
-    assert_eq!(attributes.model, Some("small"));
+    let attributes = <ChooseItem<'_> as Node>::SETTINGS;
+    assert_eq!(attributes.model.as_deref(), Some("small"));
     assert_eq!(attributes.temperature, Some(0.5));
     assert_eq!(attributes.max_tokens, Some(64));
     assert_eq!(attributes.retries, Some(0));
     assert_eq!(attributes.transport_retries, Some(3));
     assert_eq!(Greet::NAME, "welcome");
-    assert_eq!(<Greet as Node>::ATTRIBUTES.retries, None);
+    assert_eq!(<Greet as Node>::SETTINGS.retries, None);
 }
 
 #[llm_node(prompt = "Say hello.", name = "welcome", temperature = 1)]

@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use llmnode::prelude::*;
 use llmnode::{
-    Attributes, Backoff, Call, Degraded, Exec, Failures, Limits, ModelError, Node, Recovery, Reply, Settings,
-    TestClock, recovery_of,
+    Backoff, Call, Degraded, Exec, Failures, Limits, ModelError, Node, Recovery, Reply, Settings, TestClock,
+    recovery_of,
 };
 
 #[path = "../llmnode-macros/src/node/recover/keys.rs"]
@@ -134,10 +134,10 @@ struct EveryKey;
 #[test]
 fn each_stack_is_what_is_written() {
     let second = Duration::from_secs(1);
-    let attributes: Attributes = EveryKey::ATTRIBUTES;
-    let (group, steps) = attributes.recover[0];
+    let settings = EveryKey::SETTINGS;
+    let (group, steps) = &settings.recover[0];
     assert_eq!(
-        (group, steps),
+        (*group, &**steps),
         (Failures::Answer, &[Recovery::retry(1), Recovery::repair(2), Recovery::Fallback][..])
     );
     let transport = [
@@ -147,8 +147,8 @@ fn each_stack_is_what_is_written() {
         Recovery::model("small"),
         Recovery::Bubble,
     ];
-    assert_eq!(attributes.recover[1], (Failures::Transport, &transport[..]));
-    let of_categories: Vec<_> = attributes.recover[2..].iter().map(|(failures, _)| *failures).collect();
+    assert_eq!(settings.recover[1], (Failures::Transport, transport.to_vec().into()));
+    let of_categories: Vec<_> = settings.recover[2..].iter().map(|(failures, _)| *failures).collect();
     let recoverable = Category::ALL
         .iter()
         .filter(|category| category.group() != llmnode::Group::Stop || **category == Category::LimitExceeded);
@@ -169,9 +169,9 @@ fn each_stack_is_what_is_written() {
     ] {
         assert_eq!(recovery_of::<EveryKey>(category), steps, "{category}");
     }
-    assert!(attributes.fallback);
+    assert!(EveryKey::FALLBACK);
     let limits = Limits::new().requests(5).tokens(2000).money(0.05).time(second * 3 / 2);
-    assert_eq!(attributes.limits, limits);
+    assert_eq!(EveryKey::LIMITS, limits);
 }
 
 #[tokio::test]

@@ -77,7 +77,7 @@ impl Plan {
     fn settings(&self) -> Settings {
         let mut settings = Settings::new().max_wait(Duration::from_secs(self.max_wait));
         (settings.retries, settings.transport_retries) = (self.retries, self.transport_retries);
-        settings.model = self.refused.then(|| REFUSING.to_owned());
+        settings.model = self.refused.then(|| REFUSING.into());
         settings
     }
 

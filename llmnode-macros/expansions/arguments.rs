@@ -10,17 +10,17 @@ const _: () = {
     impl __llmnode::Node for ChooseItem {
         type Output = ::std::string::String;
         const NAME: &'static ::core::primitive::str = "other";
-        const ATTRIBUTES: __llmnode::Attributes = __llmnode::Attributes::new()
+        const SETTINGS: &'static __llmnode::Settings = &__llmnode::Settings::new()
             .retries(0)
             .transport_retries(1)
-            .wait(
+            .backoff(
                 __llmnode::Backoff::growing(
                     ::core::time::Duration::from_millis(1000),
                     ::core::time::Duration::from_millis(60000),
                 ),
             )
             .max_wait(::core::time::Duration::from_millis(120000))
-            .model("small")
+            .stated_model("small")
             .temperature(0.2)
             .max_tokens(64);
     }

@@ -7,49 +7,51 @@ const _: () = {
     impl __llmnode::Node for Rate {
         type Output = u8;
         const NAME: &'static ::core::primitive::str = "rate";
-        const ATTRIBUTES: __llmnode::Attributes = __llmnode::Attributes::new()
-            .recover(const {
+        const SETTINGS: &'static __llmnode::Settings = &__llmnode::Settings::new()
+            .stated_recover(const {
                 &[
                     (
                         __llmnode::Failures::Category(__llmnode::Category::SchemaError),
-                        &[
-                            __llmnode::Recovery::retry(1),
-                            __llmnode::Recovery::repair(2),
-                            __llmnode::Recovery::Fallback,
-                        ],
+                        __llmnode::Cow::Borrowed(
+                            &[
+                                __llmnode::Recovery::retry(1),
+                                __llmnode::Recovery::repair(2),
+                                __llmnode::Recovery::Fallback,
+                            ],
+                        ),
                     ),
                     (
                         __llmnode::Failures::Transport,
-                        &[
-                            __llmnode::Recovery::retry_with(
-                                5,
-                                __llmnode::Backoff::growing(
-                                    ::core::time::Duration::from_millis(1000),
-                                    ::core::time::Duration::from_millis(60000),
+                        __llmnode::Cow::Borrowed(
+                            &[
+                                __llmnode::Recovery::retry_with(
+                                    5,
+                                    __llmnode::Backoff::growing(
+                                        ::core::time::Duration::from_millis(1000),
+                                        ::core::time::Duration::from_millis(60000),
+                                    ),
                                 ),
-                            ),
-                            __llmnode::Recovery::retry_with(
-                                1,
-                                __llmnode::Backoff::fixed(
-                                    ::core::time::Duration::from_millis(10000),
+                                __llmnode::Recovery::retry_with(
+                                    1,
+                                    __llmnode::Backoff::fixed(
+                                        ::core::time::Duration::from_millis(10000),
+                                    ),
                                 ),
-                            ),
-                            __llmnode::Recovery::model("small"),
-                            __llmnode::Recovery::Bubble,
-                        ],
+                                __llmnode::Recovery::model("small"),
+                                __llmnode::Recovery::Bubble,
+                            ],
+                        ),
                     ),
                 ]
             })
-            .fallback_model("big")
-            .fallback()
-            .coerce()
-            .limits(
-                __llmnode::Limits::new()
-                    .requests(5)
-                    .tokens(2000)
-                    .money(0.05)
-                    .time(::core::time::Duration::from_millis(1500)),
-            );
+            .stated_fallback_model("big")
+            .coerce(true);
+        const LIMITS: __llmnode::Limits = __llmnode::Limits::new()
+            .requests(5)
+            .tokens(2000)
+            .money(0.05)
+            .time(::core::time::Duration::from_millis(1500));
+        const FALLBACK: ::core::primitive::bool = true;
     }
     #[automatically_derived]
     impl __llmnode::Exec<World> for Rate {

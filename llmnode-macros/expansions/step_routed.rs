@@ -11,7 +11,7 @@ const _: () = {
     {
         type Output = ::std::string::String;
         const NAME: &'static ::core::primitive::str = "ask";
-        const ATTRIBUTES: __llmnode::Attributes = __llmnode::Attributes::new().once();
+        const IDEMPOTENT: ::core::primitive::bool = false;
     }
     #[automatically_derived]
     impl<T: Text> __llmnode::Exec<World> for Ask<T>

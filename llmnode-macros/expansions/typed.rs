@@ -10,7 +10,7 @@ const _: () = {
         type Output = Choice;
         const NAME: &'static ::core::primitive::str = "choose_item";
         const DESCRIPTION: &'static ::core::primitive::str = "Decides which item to use next.";
-        const ATTRIBUTES: __llmnode::Attributes = __llmnode::Attributes::new()
+        const SETTINGS: &'static __llmnode::Settings = &__llmnode::Settings::new()
             .retries(2);
     }
     #[automatically_derived]

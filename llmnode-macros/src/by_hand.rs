@@ -69,7 +69,7 @@ fn part(item: &ImplItem) -> Part {
         _ => return Part::Step,
     };
     match name.to_string().as_str() {
-        "Output" | "NAME" | "DESCRIPTION" | "ATTRIBUTES" | "IDEMPOTENT" | "name" => Part::Node,
+        "Output" | "NAME" | "DESCRIPTION" | "SETTINGS" | "LIMITS" | "IDEMPOTENT" | "name" => Part::Node,
         "exec" | "exec_fallback" => Part::Exec,
         _ => Part::Step,
     }

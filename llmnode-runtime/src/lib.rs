@@ -56,7 +56,7 @@ pub use output::{
 };
 pub use primitive::Primitive;
 pub use run::{AsCompleted, BatchProgress, Call, CallReport, Cx, Exec, LlmNode, Map, Report, Results, Run};
-pub use settings::{Attributes, Backoff, Failures, ModelSettings, Recovery, Settings};
+pub use settings::{Backoff, Failures, Recovery, Settings};
 pub use usage::TokenUsage;
 pub use validate::{Attempt, Invalid, Violation};
 

@@ -4,8 +4,8 @@ use std::borrow::Cow;
 
 use crate::category::Category;
 use crate::ledger::{Ledger, NodeKey, NodeStats};
-use crate::limits::LimitedNode;
-use crate::settings::{Attributes, Recovery, SILENT, Stacks};
+use crate::limits::{LimitedNode, Limits};
+use crate::settings::{Nature, Recovery, SILENT, Settings, Stacks};
 
 /// The facts about a node that do not depend on a state.
 ///
@@ -22,15 +22,25 @@ pub trait Node {
     const NAME: &'static str;
     /// What the node does, in words for people and models.
     const DESCRIPTION: &'static str = "";
-    /// The settings that its attributes state; every call starts from them.
-    const ATTRIBUTES: Attributes = Attributes::new();
-    /// Whether it does no harm to execute the node once more where nobody knows whether it was executed: after a crash, a
-    /// durable flow repeats the step that was under way. `false`: it refuses to. Default: what the attributes state.
-    const IDEMPOTENT: bool = !Self::ATTRIBUTES.once;
+    /// The settings that every call of the node starts from. Run and call beat them.
+    const SETTINGS: &'static Settings = &Settings::new();
+    /// What all calls of the node in one run may spend together. [`Run::with_node_limits`](crate::Run::with_node_limits)
+    /// beats it.
+    const LIMITS: Limits = Limits::new();
+    /// Whether it does no harm to execute the node once more. `false`: nothing is tried again, no other model is asked, a
+    /// call that says otherwise is a `config_error`, and after a crash a durable flow does not repeat the step by itself.
+    const IDEMPOTENT: bool = true;
+    /// Whether a node that asks a model has a fallback value.
+    const FALLBACK: bool = false;
 
     /// The name of this very node, where it is known only at run time; [`NAME`](Node::NAME), if not.
     fn name(&self) -> Cow<'static, str> {
         Cow::Borrowed(Self::NAME)
+    }
+
+    /// The settings of this very node, where they are known only at run time; [`SETTINGS`](Node::SETTINGS), if not.
+    fn settings(&self) -> &Settings {
+        Self::SETTINGS
     }
 }
 
@@ -40,11 +50,17 @@ impl<N: Node + ?Sized> Node for &N {
     type Output = N::Output;
     const NAME: &'static str = N::NAME;
     const DESCRIPTION: &'static str = N::DESCRIPTION;
-    const ATTRIBUTES: Attributes = N::ATTRIBUTES;
+    const SETTINGS: &'static Settings = N::SETTINGS;
+    const LIMITS: Limits = N::LIMITS;
     const IDEMPOTENT: bool = N::IDEMPOTENT;
+    const FALLBACK: bool = N::FALLBACK;
 
     fn name(&self) -> Cow<'static, str> {
         (**self).name()
+    }
+
+    fn settings(&self) -> &Settings {
+        (**self).settings()
     }
 }
 
@@ -66,9 +82,15 @@ impl Ledger {
     }
 }
 
+impl Nature {
+    pub(crate) fn of<N: Node>() -> Self {
+        Nature { fallback: N::FALLBACK, idempotent: N::IDEMPOTENT }
+    }
+}
+
 impl LimitedNode {
     pub(crate) fn of<N: Node>() -> Self {
-        LimitedNode { path: path::<N>(), name: N::NAME, limits: N::ATTRIBUTES.limits }
+        LimitedNode { path: path::<N>(), name: N::NAME, limits: N::LIMITS }
     }
 }
 
@@ -79,12 +101,12 @@ impl LimitedNode {
 /// ```
 /// # use llmnode_runtime as llmnode;
 /// use llmnode::{Category, Recovery, recovery_of};
-/// # use llmnode::{Attributes, Node};
+/// # use llmnode::{Node, Settings};
 /// # struct Summarize;
 /// # impl Node for Summarize {
 /// #     type Output = String;
 /// #     const NAME: &'static str = "summarize";
-/// #     const ATTRIBUTES: Attributes = Attributes::new().fallback_model("small");
+/// #     const SETTINGS: &'static Settings = &Settings::new().stated_fallback_model("small");
 /// # }
 ///
 /// // #[llm_node(prompt = "Summarize: {text}", fallback_model = "small")] struct Summarize { .. }
@@ -93,5 +115,5 @@ impl LimitedNode {
 /// assert_eq!(recovery_of::<Summarize>(Category::ApiKeyError), [Recovery::Bubble]);
 /// ```
 pub fn recovery_of<N: Node>(category: Category) -> Vec<Recovery> {
-    Stacks::new(&SILENT, &SILENT, &SILENT, &N::ATTRIBUTES).listed(category)
+    Stacks::new([SILENT, SILENT, N::SETTINGS], Nature::of::<N>()).listed(category)
 }

@@ -18,7 +18,7 @@ pub use crate::validate::{
     ValidateFieldsWithAnyState, ValidateWithAnyState, ValidatedFields, ValidatorParameters, ValidatorResult,
     validate, validate_with_state,
 };
-pub use crate::{Attributes, Category, Cx, Exec, Limits, LlmNode, LlmOutput, Node, NodeError, OutputSpec};
+pub use crate::{Category, Cx, Exec, Limits, LlmNode, LlmOutput, Node, NodeError, OutputSpec, Settings};
 pub use schemars;
 pub use serde;
 pub use std::borrow::Cow;

@@ -45,9 +45,9 @@ async fn every_argument_from_a_fragment() {
     let node = Made { a: 1, b: vec!["x".into()], c: (2, "y") };
     assert_eq!(messages(world(), &node).await[1].content, "1 - x (2, \"y\") - key");
     assert_eq!(Made::DESCRIPTION, "Made by a macro.");
-    assert_eq!(Made::ATTRIBUTES.max_tokens, Some(64));
-    assert_eq!(Made::ATTRIBUTES.temperature, Some(0.5));
-    assert_eq!(Made::ATTRIBUTES.model, Some("small"));
+    assert_eq!(Made::SETTINGS.max_tokens, Some(64));
+    assert_eq!(Made::SETTINGS.temperature, Some(0.5));
+    assert_eq!(Made::SETTINGS.model.as_deref(), Some("small"));
 }
 
 macro_rules! output {

@@ -55,7 +55,7 @@ fn facts(model: &NodeModel<'_>, generics: &Generics, private: &Ident) -> TokenSt
     let answer = quote_spanned!(at=> type Output = #output;);
     let name = model.name.clone().unwrap_or_else(|| snake_case(&ident.unraw().to_string()));
     let description = description(&model.item.attrs);
-    let attributes = attributes(model, private);
+    let stated = stated(model, private);
     let (impl_generics, ty_generics, where_clause) = generics.split_for_impl();
     quote_spanned! {here=>
         #[automatically_derived]
@@ -63,7 +63,7 @@ fn facts(model: &NodeModel<'_>, generics: &Generics, private: &Ident) -> TokenSt
             #answer
             const NAME: &'static ::core::primitive::str = #name;
             #description
-            #attributes
+            #stated
         }
     }
 }
@@ -125,7 +125,8 @@ fn exec(state: &Type, private: &Ident) -> TokenStream {
     quote_spanned!(at=> #private::Exec<#state>)
 }
 
-fn attributes(model: &NodeModel<'_>, private: &Ident) -> Option<TokenStream> {
+/// What the attribute states beside the output, the name and the description.
+fn stated(model: &NodeModel<'_>, private: &Ident) -> TokenStream {
     let settings = &model.settings;
     let mut calls = TokenStream::new();
     let mut call = |name: &str, value: Option<TokenStream>| {
@@ -138,21 +139,27 @@ fn attributes(model: &NodeModel<'_>, private: &Ident) -> Option<TokenStream> {
     let text = |text: &Option<String>| text.as_ref().map(ToTokens::to_token_stream);
     call("retries", whole(settings.retries));
     call("transport_retries", whole(settings.transport_retries));
-    call("wait", settings.wait.map(|wait| wait.emit(private)));
+    call("backoff", settings.wait.map(|wait| wait.emit(private)));
     call("max_wait", settings.max_wait.map(Time::emit));
-    call("model", text(&settings.model));
+    call("stated_model", text(&settings.model));
     call("temperature", settings.temperature.map(|t| Literal::f64_unsuffixed(t).to_token_stream()));
     call("max_tokens", whole(settings.max_tokens));
-    call("recover", (!settings.recover.is_empty()).then(|| recover::emit(settings.recover, private)));
-    call("fallback_model", text(&settings.fallback_model));
-    call("fallback", model.fallback.is_some().then(TokenStream::new));
-    call("once", model.step.as_ref().is_some_and(|step| step.once).then(TokenStream::new));
-    call("coerce", settings.coerce.then(TokenStream::new));
-    call("limits", settings.limits.map(|limits| limits.emit(private)));
+    call("stated_recover", (!settings.recover.is_empty()).then(|| recover::emit(settings.recover, private)));
+    call("stated_fallback_model", text(&settings.fallback_model));
+    call("coerce", settings.coerce.then(|| quote!(true)));
     let here = Span::mixed_site();
-    (!calls.is_empty()).then(
-        || quote_spanned!(here=> const ATTRIBUTES: #private::Attributes = #private::Attributes::new()#calls;),
-    )
+    let settings = (!calls.is_empty()).then(|| {
+        quote_spanned! {here=>
+            const SETTINGS: &'static #private::Settings = &#private::Settings::new()#calls;
+        }
+    });
+    let limits = model.settings.limits.map(|limits| limits.emit(private));
+    let limits = limits.map(|limits| quote_spanned!(here=> const LIMITS: #private::Limits = #limits;));
+    let once = model.step.as_ref().is_some_and(|step| step.once);
+    let once = once.then(|| quote_spanned!(here=> const IDEMPOTENT: ::core::primitive::bool = false;));
+    let fallback = model.fallback.is_some();
+    let fallback = fallback.then(|| quote_spanned!(here=> const FALLBACK: ::core::primitive::bool = true;));
+    quote!(#settings #limits #once #fallback)
 }
 
 /// How answers are read. The tokens stand at the output's type, so that what it lacks is reported there.

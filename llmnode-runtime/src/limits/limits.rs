@@ -10,7 +10,7 @@ use super::money::Money;
 /// is returned if it is valid, and the next request fails with `limit_exceeded`. Where they hold:
 ///
 /// - [`Run::with_limits`](crate::Run::with_limits): all calls of a run together;
-/// - [`Run::with_node_limits`](crate::Run::with_node_limits), [`Attributes::limits`](crate::Attributes::limits):
+/// - [`Run::with_node_limits`](crate::Run::with_node_limits), [`Node::LIMITS`](crate::Node::LIMITS):
 ///   all calls of a node's type in a run together;
 /// - [`Call::limits`](crate::Call::limits), [`Settings::limits`](crate::Settings::limits): each call by itself.
 ///
@@ -90,7 +90,7 @@ impl Limits {
         }
     }
 
-    pub(super) fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         *self == Limits::new()
     }
 

@@ -13,10 +13,10 @@ use serde::{Deserialize, Serialize};
 ///
 /// ```
 /// # use llmnode_runtime as llmnode;
-/// use llmnode::{Dialect, ModelSettings, Settings};
+/// use llmnode::{Dialect, Settings};
 ///
 /// let call = Settings::new().dialect(Dialect::Tool);
-/// let registered_model = ModelSettings::new().dialect(Dialect::JsonObject);
+/// let registered_model = Settings::new().dialect(Dialect::JsonObject);
 /// assert_eq!(Dialect::JsonObject.as_str(), "json_object");
 /// # let _ = (call, registered_model);
 /// ```

@@ -12,8 +12,7 @@ use crate::category::Category;
 use crate::error::NodeError;
 use crate::model::Dialect;
 use crate::output::{Answer, LlmOutput, OutputSchema, Reader, Untyped, read, read_by_schema, violations};
-use crate::settings::{Backoff, Failures, Recovery};
-use crate::settings::{Settings, faults};
+use crate::settings::{Backoff, Failures, Recovery, Settings, faults};
 use crate::validate::{Unreached, Violation};
 
 /// Sets up a [`Primitive`]; [`build`](Self::build) checks everything together.
@@ -67,7 +66,7 @@ impl PrimitiveBuilder {
     }
 
     /// Sets the model: a name registered on the run, or else the provider's id. Default: the run's own.
-    pub fn model(mut self, model: impl Into<String>) -> Self {
+    pub fn model(mut self, model: impl Into<Cow<'static, str>>) -> Self {
         self.settings.model = Some(model.into());
         self
     }
@@ -121,7 +120,7 @@ impl PrimitiveBuilder {
     }
 
     /// Sets the model to ask when the first one fails for good. It stands in the stacks that nobody stated.
-    pub fn fallback_model(mut self, model: impl Into<String>) -> Self {
+    pub fn fallback_model(mut self, model: impl Into<Cow<'static, str>>) -> Self {
         self.settings.fallback_model = Some(model.into());
         self
     }
@@ -172,9 +171,14 @@ impl PrimitiveBuilder {
 
 /// The stacks of a primitive, where its builder says nothing.
 fn add_defaults(settings: &mut Settings) {
-    let model = settings.fallback_model.clone().map(|model| Recovery::Model(model.into()));
+    let model = settings.fallback_model.clone().map(Recovery::Model);
     let stack = |steps: &[Recovery]| {
-        steps.iter().cloned().chain(model.clone()).chain([Recovery::Bubble]).collect::<Vec<_>>()
+        steps
+            .iter()
+            .cloned()
+            .chain(model.clone())
+            .chain([Recovery::Bubble])
+            .collect::<Cow<'static, [Recovery]>>()
     };
     let answer = stack(&[Recovery::retry(1), Recovery::repair(2)]);
     let rate_limit = stack(&[Recovery::retry_with(3, Backoff::fixed(Duration::from_secs(2)))]);
@@ -182,8 +186,9 @@ fn add_defaults(settings: &mut Settings) {
     let limited = Failures::Category(Category::RateLimitError);
     let own_answer = settings.retries.is_some() || says(&[Failures::Answer]);
     let own_transport = settings.transport_retries.is_some() || says(&[Failures::Transport, limited]);
-    settings.recover.extend((!own_answer).then_some((Failures::Answer, answer)));
-    settings.recover.extend((!own_transport).then_some((limited, rate_limit)));
+    let stacks = settings.recover.to_mut();
+    stacks.extend((!own_answer).then_some((Failures::Answer, answer)));
+    stacks.extend((!own_transport).then_some((limited, rate_limit)));
 }
 
 fn by_schema(name: &str, schema: Value) -> Untyped {

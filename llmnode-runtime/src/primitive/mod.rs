@@ -24,10 +24,8 @@ use crate::error::NodeError;
 use crate::node::Node;
 use crate::output::{OutputSchema, OutputSpec, Untyped};
 use crate::prompt::{Prompt, Segment};
-use crate::run::{Cx, Run};
-use crate::run::{Exec, LlmNode};
-use crate::settings::{Attributes, SILENT, Settings};
-use crate::settings::{Recovery, Stacks};
+use crate::run::{Cx, Exec, LlmNode, Run};
+use crate::settings::{Nature, Recovery, SILENT, Settings, Stacks};
 
 /// A stateless call of a model, set up at run time: an instruction, a schema for the answer, settings. It does not
 /// change once it is built; clones share it.
@@ -86,8 +84,7 @@ impl Primitive {
     /// The steps that follow a failure of this category, in order. They are the same for every call that does not say
     /// otherwise.
     pub fn policy_stack(&self, category: Category) -> Vec<Recovery> {
-        const NOTHING: Attributes = Attributes::new();
-        Stacks::new(&SILENT, &SILENT, &self.0.settings, &NOTHING).listed(category)
+        Stacks::new([SILENT, SILENT, &self.0.settings], Nature::of::<Ask>()).listed(category)
     }
 
     /// One call of the primitive as a node, for [`Run::call`] and [`Run::map`].
@@ -129,6 +126,10 @@ impl Node for Ask {
     fn name(&self) -> Cow<'static, str> {
         self.primitive.0.name.clone()
     }
+
+    fn settings(&self) -> &Settings {
+        &self.primitive.0.settings
+    }
 }
 
 #[diagnostic::do_not_recommend]
@@ -151,9 +152,5 @@ impl<S: ?Sized + Sync> LlmNode<S> for Ask {
 
     fn output(&self) -> OutputSpec<Value, S> {
         OutputSpec::untyped(self.primitive.0.output.clone())
-    }
-
-    fn settings(&self) -> Option<&Settings> {
-        Some(&self.primitive.0.settings)
     }
 }

@@ -1,5 +1,6 @@
 //! One call of a node: settings first, then an await.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
@@ -23,8 +24,7 @@ use crate::ledger::{CallRecord, CallScope, NodeKey, Tally};
 use crate::limits::{CallLimits, LimitedNode, Limits};
 use crate::model::Dialect;
 use crate::panics::{caught, guarded};
-use crate::settings::{Backoff, Failures, Recovery};
-use crate::settings::{SILENT, Settings};
+use crate::settings::{Backoff, Failures, Recovery, SILENT, Settings};
 
 type Outcome<T> = Result<CallReport<T>, NodeError>;
 
@@ -84,7 +84,7 @@ impl<'r, T> Call<'r, T> {
     }
 
     /// Sets the model to ask: a name registered on the run, or else the provider's id.
-    pub fn model(mut self, model: impl Into<String>) -> Self {
+    pub fn model(mut self, model: impl Into<Cow<'static, str>>) -> Self {
         self.given().model = Some(model.into());
         self
     }
@@ -147,7 +147,7 @@ impl<'r, T> Call<'r, T> {
 
     /// Sets the model to ask when the first one fails for good: a name registered on the run, or else the
     /// provider's id.
-    pub fn fallback_model(mut self, model: impl Into<String>) -> Self {
+    pub fn fallback_model(mut self, model: impl Into<Cow<'static, str>>) -> Self {
         self.given().fallback_model = Some(model.into());
         self
     }
@@ -250,16 +250,16 @@ where
 {
     const {
         assert!(
-            !matches!(N::ATTRIBUTES.attempts, Some(0)),
-            "`attempts(0)` in a node's `ATTRIBUTES`: it counts all executions of the node, the first included; write 1 or more"
+            !matches!(N::SETTINGS.attempts, Some(0)),
+            "`attempts(0)` in a node's `SETTINGS`: it counts all executions of the node, the first included; write 1 or more"
         );
         assert!(
-            N::IDEMPOTENT || !matches!(N::ATTRIBUTES.attempts, Some(2..)),
-            "`attempts` in the `ATTRIBUTES` of a node that is not `IDEMPOTENT`: it must not be executed again; leave one of them out"
+            N::IDEMPOTENT || !matches!(N::SETTINGS.attempts, Some(2..)),
+            "`attempts` in the `SETTINGS` of a node that is not `IDEMPOTENT`: it must not be executed again; leave one of them out"
         );
     }
     Box::pin(async move {
-        let settings = given.as_deref().unwrap_or(&SILENT);
+        let settings = given.as_deref().unwrap_or(SILENT);
         let begin = || {
             CallScope::begin(
                 NodeKey::of(node),
@@ -283,7 +283,7 @@ where
                 &core.limits,
                 &*core.clock,
             )?;
-            let mut tries = Tries::begin(core, settings, (&N::ATTRIBUTES, N::IDEMPOTENT), &scope, &limits)?;
+            let mut tries = Tries::begin(core, [settings, node.settings()], N::IDEMPOTENT, &scope, &limits)?;
             if !N::IDEMPOTENT {
                 scope.record_begin().await.map_err(|fault| Failure::unrecorded(fault).into_error())?;
             }

@@ -8,7 +8,6 @@ use crate::error::NodeError;
 use crate::node::Node;
 use crate::output::OutputSpec;
 use crate::prompt::Prompt;
-use crate::settings::Settings;
 
 /// A node that runs with a state of type `S`. Calls on several threads may read one node and one state, so both are
 /// `Sync`; of the state, `N: Exec<S>` says so itself.
@@ -45,7 +44,7 @@ use crate::settings::Settings;
 )]
 pub trait Exec<S: ?Sized>: Node + Sync + Reads<S, State = S> + Reads<S, State: Sync> {
     /// Runs the node once. Called by [`Run::call`](crate::Run::call), which accounts for it, and calls it again after
-    /// an error as often as `attempts` says ([`Attributes::attempts`](crate::Attributes::attempts), [`Call::attempts`](crate::Call::attempts)): never,
+    /// an error as often as `attempts` says ([`Settings::attempts`](crate::Settings), [`Call::attempts`](crate::Call::attempts)): never,
     /// by default. A panic, and any other error of the stop group, ends the call at once.
     ///
     /// # Errors
@@ -103,12 +102,6 @@ pub trait LlmNode<S: ?Sized>: Node {
 
     /// How an answer is read and checked.
     fn output(&self) -> OutputSpec<Self::Output, S>;
-
-    /// What this very node states at run time, before what its type's attributes state; its `limits` are not read. Call
-    /// and run beat it.
-    fn settings(&self) -> Option<&Settings> {
-        None
-    }
 
     /// What takes the place of an answer when the recovery comes to its step `fallback`; `None`: there is nothing.
     /// The error has the record of the call so far.

@@ -16,7 +16,7 @@ use crate::ledger::{AttemptRecord, CallInfo, CallRecord, Hooks, Ledger};
 use crate::limits::{LimitedNode, Limits, Prices, RunLimits};
 use crate::model::{ChatModel, Request};
 use crate::node::Node;
-use crate::settings::{ModelSettings, Resolved, Settings};
+use crate::settings::{Resolved, Settings};
 
 /// A model to ask, a state to read, and a ledger of everything spent.
 ///
@@ -32,7 +32,7 @@ pub struct Run<S = ()> {
 #[derive(Clone)]
 pub struct RunCore {
     pub(super) model: Arc<dyn ChatModel>,
-    pub(super) models: BTreeMap<String, (Arc<dyn ChatModel>, ModelSettings)>,
+    pub(super) models: BTreeMap<String, (Arc<dyn ChatModel>, Settings)>,
     pub(super) settings: Settings,
     /// What was spent.
     pub ledger: Ledger,
@@ -50,7 +50,7 @@ pub(super) struct Target<'r> {
     /// A name registered on the run, or else an id; `None`: the run's own model as it is.
     pub(super) name: Option<String>,
     /// Its own settings, where the name is registered.
-    settings: Option<&'r ModelSettings>,
+    settings: Option<&'r Settings>,
 }
 
 impl RunCore {
@@ -142,7 +142,7 @@ impl<S> Run<S> {
     /// Registers a further model under a name that attributes, calls and recoveries may use.
     #[must_use]
     pub fn model(self, name: impl Into<String>, model: impl ChatModel + 'static) -> Self {
-        self.model_with(name, model, ModelSettings::new())
+        self.model_with(name, model, Settings::new())
     }
 
     /// Registers a further model with settings of its own: an id, a temperature, fields of the request that other
@@ -152,7 +152,7 @@ impl<S> Run<S> {
         mut self,
         name: impl Into<String>,
         model: impl ChatModel + 'static,
-        settings: ModelSettings,
+        settings: Settings,
     ) -> Self {
         Arc::make_mut(&mut self.core).models.insert(name.into(), (Arc::new(model), settings));
         self

@@ -17,7 +17,7 @@ use crate::model::{Message, Request};
 use crate::output::{Answer, Answers, OutputSchema, OutputSpec, Reader};
 use crate::panics::guarded;
 use crate::prompt::Prompt;
-use crate::settings::{Attributes, Resolved, SILENT, Settings};
+use crate::settings::{Nature, Resolved, Settings};
 use crate::validate::{self, Attempt, Checks, Verdict};
 use crate::{BoxError, BoxFuture};
 
@@ -46,8 +46,8 @@ where
 
 /// A node that is asked, without its types.
 pub(super) trait Asked<'r>: Judge {
-    fn settings(&self) -> Option<&'r Settings>;
-    fn attributes(&self) -> Attributes;
+    fn settings(&self) -> &'r Settings;
+    fn nature(&self) -> Nature;
     fn answers(&self) -> Answers;
 
     /// The schema to send, which the judge then reads by.
@@ -67,8 +67,8 @@ fn boxed<'a>(asked: &'a mut dyn Asked<'_>, cx: &'a Cx<'_, ()>) -> BoxFuture<'a, 
 
 async fn ask(asked: &mut dyn Asked<'_>, cx: &Cx<'_, ()>) -> Result<(), NodeError> {
     cx.scope.minds_tries();
-    let (own, attributes) = (asked.settings().unwrap_or(&SILENT), asked.attributes());
-    let settings = Resolved::new(cx.settings, &cx.core.settings, own, &attributes, asked.answers())?;
+    let levels = [cx.settings, &cx.core.settings, asked.settings()];
+    let settings = Resolved::new(levels, asked.nature(), asked.answers())?;
     let schema = asked.schema().map_err(|fault| NodeError::new(Category::ConfigError, fault))?;
     let request = Request { output: schema, ..Request::new(render(asked)?) };
     let plan = Plan { core: cx.core, call: cx.scope, limits: cx.limits, settings };
@@ -103,12 +103,12 @@ struct Typed<'r, N: LlmNode<S> + Exec<S>, S: ?Sized> {
 }
 
 impl<'r, N: LlmNode<S> + Exec<S>, S: ?Sized> Asked<'r> for Typed<'r, N, S> {
-    fn settings(&self) -> Option<&'r Settings> {
+    fn settings(&self) -> &'r Settings {
         self.node.settings()
     }
 
-    fn attributes(&self) -> Attributes {
-        N::ATTRIBUTES
+    fn nature(&self) -> Nature {
+        Nature::of::<N>()
     }
 
     fn answers(&self) -> Answers {

@@ -10,8 +10,7 @@ use crate::category::{Category, Group};
 use crate::error::NodeError;
 use crate::ledger::{CallScope, Degraded};
 use crate::limits::CallLimits;
-use crate::settings::{Attributes, Settings};
-use crate::settings::{Backoff, wait_before_retry};
+use crate::settings::{Backoff, Settings, wait_before_retry};
 use crate::validate::Attempt;
 
 /// The tries of one call.
@@ -39,25 +38,25 @@ pub(super) enum After {
 }
 
 impl<'r> Tries<'r> {
-    /// The first word wins: call, run, attributes, default.
+    /// The first word wins: call, run, node, default.
     ///
     /// # Errors
     /// A `config_error`, if there is to be no try at all, or more than one of a node that must not be executed again, or
     /// if the wait goes down.
     pub(super) fn begin(
         core: &'r RunCore,
-        settings: &Settings,
-        (attributes, idempotent): (&Attributes, bool),
+        [settings, node]: [&Settings; 2],
+        idempotent: bool,
         call: &'r CallScope<'r>,
         limits: &'r CallLimits<'r>,
     ) -> Result<Self, NodeError> {
         let run = &core.settings;
         // The run's word is for nodes of all kinds.
         let runs = run.attempts.map(|attempts| if idempotent { attempts } else { attempts.min(1) });
-        let attempts = settings.attempts.or(runs).or(attributes.attempts).unwrap_or(1);
-        let backoff = settings.wait.or(run.wait).or(attributes.wait);
+        let attempts = settings.attempts.or(runs).or(node.attempts).unwrap_or(1);
+        let backoff = settings.wait.or(run.wait).or(node.wait);
         let backoff = backoff.unwrap_or(Backoff::fixed(Duration::ZERO));
-        let max_wait = settings.max_wait.or(run.max_wait).or(attributes.max_wait);
+        let max_wait = settings.max_wait.or(run.max_wait).or(node.max_wait);
         let max_wait = max_wait.unwrap_or(Settings::MAX_WAIT);
         if attempts == 0 {
             let fault =

@@ -1,9 +1,10 @@
-//! What holds for one call, after call, run, model and attributes have spoken.
+//! What holds for one call, after call, model, run and node have spoken.
 
+use std::borrow::Cow;
 use std::time::Duration;
 
-use super::recovery::{Count, Failures, Level, Recovery, Stacks, check};
-use super::{Attributes, ModelSettings, Settings};
+use super::recovery::{Failures, Nature, Recovery, Stacks, check};
+use super::settings::{SILENT, Settings};
 use crate::category::Category;
 use crate::error::NodeError;
 use crate::model::{Dialect, Request};
@@ -13,8 +14,7 @@ use crate::output::{Answers, Reader, StrictError};
 pub(crate) struct Resolved<'p> {
     call: &'p Settings,
     run: &'p Settings,
-    own: &'p Settings,
-    node: &'p Attributes,
+    node: &'p Settings,
     /// The model's name, by whoever says it first.
     pub(crate) model: Option<&'p str>,
     pub(crate) stacks: Stacks<'p>,
@@ -26,64 +26,47 @@ pub(crate) struct Resolved<'p> {
 }
 
 impl<'p> Resolved<'p> {
-    /// The first word wins: call, run, the node's own settings, its attributes, default.
+    /// Of call, run and node, the nearest first, the first word wins.
     pub(crate) fn new(
-        call: &'p Settings,
-        run: &'p Settings,
-        own: &'p Settings,
-        node: &'p Attributes,
+        levels @ [call, run, node]: [&'p Settings; 3],
+        nature: Nature,
         answers: Answers,
     ) -> Result<Self, NodeError> {
-        let said = [call, run, own];
-        let model = said.iter().find_map(|one| one.model.as_deref()).or(node.model);
-        let mut stacks = Stacks::new(call, run, own, node);
-        if answers == Answers::Taken {
-            // The run's word is for nodes of all kinds.
-            stacks.retries = Count { times: 0, by: Level::Default };
-        }
         let resolved = Resolved {
             call,
             run,
-            own,
             node,
-            model,
-            stacks,
-            max_wait: said
-                .iter()
-                .find_map(|one| one.max_wait)
-                .or(node.max_wait)
-                .unwrap_or(Settings::MAX_WAIT),
-            max_output_bytes: said.iter().find_map(|one| one.max_output_bytes).unwrap_or(usize::MAX),
-            feedback_rounds: said.iter().find_map(|one| one.feedback_rounds).unwrap_or(3),
-            stop_on_repeat: said.iter().find_map(|one| one.stop_on_repeat).unwrap_or(false),
-            coerce: said.iter().find_map(|one| one.coerce).unwrap_or(node.coerce),
+            model: levels.iter().find_map(|level| level.model.as_deref()),
+            stacks: Stacks::new(levels, nature),
+            max_wait: levels.iter().find_map(|level| level.max_wait).unwrap_or(Settings::MAX_WAIT),
+            max_output_bytes: levels.iter().find_map(|level| level.max_output_bytes).unwrap_or(usize::MAX),
+            feedback_rounds: levels.iter().find_map(|level| level.feedback_rounds).unwrap_or(3),
+            stop_on_repeat: levels.iter().find_map(|level| level.stop_on_repeat).unwrap_or(false),
+            coerce: levels.iter().find_map(|level| level.coerce).unwrap_or(false),
         };
-        refuse(resolved.faults(answers))?;
+        refuse(resolved.faults(nature, answers))?;
         Ok(resolved)
     }
 
-    /// Says in a request what holds when this model is asked.
+    /// Says in a request what holds when this model is asked: the run's own, or a registered one with its settings.
     pub(crate) fn tell(
         &self,
         request: &mut Request,
         id: Option<String>,
-        model: Option<&ModelSettings>,
+        model: Option<&Settings>,
     ) -> Result<(), NodeError> {
-        let silent = ModelSettings::new();
-        let model = model.unwrap_or(&silent);
-        let Resolved { call, run, own, node, .. } = self;
-        let (temperature, max_tokens) =
-            (own.temperature.or(node.temperature), own.max_tokens.or(node.max_tokens));
-        request.model = model.id.clone().or(id);
-        request.temperature = call.temperature.or(model.temperature).or(run.temperature).or(temperature);
-        request.max_tokens = call.max_tokens.or(model.max_tokens).or(run.max_tokens).or(max_tokens);
-        request.dialect = call.dialect.or(model.dialect).or(run.dialect).or(own.dialect);
-        request.extra.clone_from(&own.extra);
-        let further = run.extra.iter().chain(&model.extra).chain(&call.extra);
-        request.extra.extend(further.map(|(field, value)| (field.clone(), value.clone())));
+        let model = model.unwrap_or(SILENT);
+        let levels = [self.call, model, self.run, self.node];
+        request.model = model.model.as_deref().map(str::to_owned).or(id);
+        request.temperature = levels.iter().find_map(|level| level.temperature);
+        request.max_tokens = levels.iter().find_map(|level| level.max_tokens);
+        request.dialect = levels.iter().find_map(|level| level.dialect);
+        let extra = levels.iter().rev().flat_map(|level| &level.extra);
+        request.extra = extra.map(|(field, value)| (field.clone(), value.clone())).collect();
         let absurd = absurd(request.model.as_deref(), request.temperature, request.max_tokens);
         refuse(
             absurd
+                .chain(not_of_a_model(model))
                 .chain(request.own_fields_in_extra())
                 .chain(said_twice(request))
                 .chain(inexpressible(request))
@@ -97,17 +80,17 @@ impl<'p> Resolved<'p> {
     }
 
     /// Everything that is wrong with it, whatever model is asked.
-    fn faults(&self, answers: Answers) -> Vec<String> {
-        let Resolved { call, run, own, node, .. } = self;
-        let retries = call.retries.or(own.retries).or(node.retries).is_some_and(|retries| retries > 0);
-        let fallback_model = self.stacks.fallback_model.is_some_and(|(name, _)| name.trim().is_empty());
+    fn faults(&self, nature: Nature, answers: Answers) -> Vec<String> {
+        let Resolved { call, run, node, .. } = self;
+        let retries = call.retries.or(node.retries).is_some_and(|retries| retries > 0);
+        let fallback_model = self.stacks.fallback_model.is_some_and(|name| name.trim().is_empty());
         let wait = self
             .stacks
             .wait
             .filter(|wait| wait.to < wait.from)
             .map(|wait| format!("the wait {wait} goes down"));
-        let attempts = call.attempts.or(own.attempts).or(node.attempts);
-        let again = (node.once && asks_again(call)).then(|| {
+        let attempts = call.attempts.or(node.attempts);
+        let again = (!nature.idempotent && asks_again(call)).then(|| {
             "this node states `idempotent = false`, so a call of it may set no retries, no other model and no recover \
              that asks again"
                 .to_owned()
@@ -124,7 +107,7 @@ impl<'p> Resolved<'p> {
                 "coerce changes JSON, but this node's answer is raw text; set an output type, or leave it out",
             ),
             (
-                answers != Answers::Read && call.dialect.or(own.dialect).is_some(),
+                answers != Answers::Read && call.dialect.or(node.dialect).is_some(),
                 "dialect says how a model is asked for an answer of a type, but this node's answer is raw text; set an \
                  output type, or leave it out",
             ),
@@ -140,21 +123,11 @@ impl<'p> Resolved<'p> {
                  output type or `validate = path`, or use transport_retries",
             ),
         ];
-        let owned = |table: &'p [(Failures, Vec<Recovery>)]| {
-            table.iter().map(|(key, steps)| (*key, steps.as_slice()))
-        };
         let stacks = [
-            stated(owned(&call.recover), call.retries, call.transport_retries, node.fallback, answers),
+            stated(call, nature.fallback, answers),
             // The run's word is for nodes of all kinds; what a node cannot do, it leaves out.
-            stated(owned(&run.recover), run.retries, run.transport_retries, true, Answers::Read),
-            stated(owned(&own.recover), own.retries, own.transport_retries, node.fallback, answers),
-            stated(
-                node.recover.iter().copied(),
-                node.retries,
-                node.transport_retries,
-                node.fallback,
-                answers,
-            ),
+            stated(run, true, Answers::Read),
+            stated(node, nature.fallback, answers),
         ];
         let alone = alone.into_iter().filter(|(is, _)| *is).map(|(_, fault)| fault.to_owned());
         alone.chain(wait).chain(again).chain(stacks.into_iter().flatten()).collect()
@@ -164,11 +137,11 @@ impl<'p> Resolved<'p> {
 /// Whether settings ask that a node is executed a second time.
 fn asks_again(call: &Settings) -> bool {
     let more = |count: Option<u32>| count.is_some_and(|count| count > 0);
-    let steps = call.recover.iter().flat_map(|(_, steps)| steps);
+    let mut steps = call.recover.iter().flat_map(|(_, steps)| steps.iter());
     more(call.retries)
         || more(call.transport_retries)
         || call.fallback_model.is_some()
-        || steps.into_iter().any(|step| !matches!(step, Recovery::Fallback | Recovery::Bubble))
+        || steps.any(|step| !matches!(step, Recovery::Fallback | Recovery::Bubble))
 }
 
 /// All faults as one error.
@@ -179,33 +152,48 @@ fn refuse(faults: Vec<String>) -> Result<(), NodeError> {
     }
 }
 
-/// What is wrong with the recovery that call, run or node states.
-fn stated<'s>(
-    stacks: impl Iterator<Item = (Failures, &'s [Recovery])>,
-    retries: Option<u32>,
-    transport_retries: Option<u32>,
-    fallback: bool,
-    answers: Answers,
-) -> Vec<String> {
+/// What is wrong with the recovery that a level states.
+fn stated(level: &Settings, fallback: bool, answers: Answers) -> Vec<String> {
     let mut keys = Vec::new();
-    let fault = |(failures, steps): (Failures, &[Recovery])| {
-        if let Err(fault) = check(failures, steps, fallback, answers) {
+    let fault = |(failures, steps): &(Failures, Cow<'static, [Recovery]>)| {
+        if let Err(fault) = check(*failures, steps, fallback, answers) {
             return Some(fault);
         }
-        if keys.contains(&failures) {
+        if keys.contains(failures) {
             return Some(format!("recover({failures} = ..) is set twice; keep one of them"));
         }
-        keys.push(failures);
+        keys.push(*failures);
         let (name, step) = match failures {
-            Failures::Answer => ("retries", Recovery::repair(retries?)),
-            Failures::Transport => ("transport_retries", Recovery::retry(transport_retries?)),
+            Failures::Answer => ("retries", Recovery::repair(level.retries?)),
+            Failures::Transport => ("transport_retries", Recovery::retry(level.transport_retries?)),
             Failures::Category(_) => return None,
         };
         Some(format!(
             "{name} is short for recover({failures} = [{step}]), and both are set; keep one of them"
         ))
     };
-    stacks.filter_map(fault).collect()
+    level.recover.iter().filter_map(fault).collect()
+}
+
+/// What a registered model states beyond how it is asked.
+fn not_of_a_model(model: &Settings) -> impl Iterator<Item = String> {
+    let stated = [
+        ("retries", model.retries.is_some()),
+        ("transport_retries", model.transport_retries.is_some()),
+        ("attempts", model.attempts.is_some()),
+        ("recover", !model.recover.is_empty()),
+        ("fallback_model", model.fallback_model.is_some()),
+        ("wait", model.wait.is_some()),
+        ("max_wait", model.max_wait.is_some()),
+        ("max_output_bytes", model.max_output_bytes.is_some()),
+        ("feedback_rounds", model.feedback_rounds.is_some()),
+        ("stop_on_repeat", model.stop_on_repeat.is_some()),
+        ("coerce", model.coerce.is_some()),
+        ("limits", !model.limits.is_empty()),
+    ];
+    stated.into_iter().filter(|(_, is)| *is).map(|(name, _)| {
+        format!("{name} is set for a registered model, which only says how it is asked; set it on the run, the node or the call")
+    })
 }
 
 /// What `extra` says beside a setting of its own.
@@ -249,8 +237,7 @@ fn absurd(
 
 /// Everything that is wrong with what a node with a typed answer states at run time.
 pub(crate) fn faults(own: &Settings) -> Vec<String> {
-    let stacks = own.recover.iter().map(|(failures, steps)| (*failures, steps.as_slice()));
-    let stacks = stated(stacks, own.retries, own.transport_retries, false, Answers::Read);
+    let stacks = stated(own, false, Answers::Read);
     absurd(own.model.as_deref(), own.temperature, own.max_tokens)
         .chain(absurd(own.fallback_model.as_deref(), None, None).map(|fault| format!("fallback: {fault}")))
         .chain(stacks)
@@ -260,26 +247,28 @@ pub(crate) fn faults(own: &Settings) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::limits::Limits;
     use serde_json::{Value, json};
+
+    const PLAIN: Nature = Nature { fallback: false, idempotent: true };
 
     fn request(
         call: &Settings,
-        model: &ModelSettings,
+        model: &Settings,
         run: &Settings,
-        node: &Attributes,
+        node: &Settings,
     ) -> Result<Request, NodeError> {
         let mut request = Request::new(Vec::new());
-        let own = Settings::new();
-        let resolved = Resolved::new(call, run, &own, node, Answers::Read)?;
+        let resolved = Resolved::new([call, run, node], PLAIN, Answers::Read)?;
         resolved.tell(&mut request, resolved.model.map(str::to_owned), Some(model))?;
         Ok(request)
     }
 
     #[test]
-    fn call_beats_model_beats_run_beats_attributes() {
-        let node = Attributes::new().model("node").temperature(0.1).max_tokens(1).retries(1);
+    fn call_beats_model_beats_run_beats_node() {
+        let node = Settings::new().model("node").temperature(0.1).max_tokens(1).retries(1);
         let run = Settings::new().model("run").temperature(0.2).extra("seed", 1).extra("top_p", 0.5);
-        let model = ModelSettings::new().temperature(0.3).max_tokens(3).extra("seed", 3).extra("n", 1);
+        let model = Settings::new().temperature(0.3).max_tokens(3).extra("seed", 3).extra("n", 1);
         let call = Settings::new().model("call").temperature(0.4).extra("seed", 4);
 
         let said = request(&call, &model, &run, &node).unwrap();
@@ -289,7 +278,7 @@ mod tests {
         );
         assert_eq!(Value::from(said.extra), json!({"seed": 4, "top_p": 0.5, "n": 1}));
 
-        let said = request(&Settings::new(), &ModelSettings::new().id("other"), &run, &node).unwrap();
+        let said = request(&Settings::new(), &Settings::new().model("other"), &run, &node).unwrap();
         assert_eq!(
             (said.model.as_deref(), said.temperature, said.max_tokens),
             (Some("other"), Some(0.2), Some(1))
@@ -308,10 +297,13 @@ mod tests {
             Settings::new().max_output_bytes(0),
             Settings::new().feedback_rounds(0),
             Settings::new().retries(1).recover(Failures::Answer, [Recovery::repair(1)]),
-            Settings { recover: vec![(Failures::Answer, vec![Recovery::repair(1)]); 2], ..Settings::new() },
+            Settings {
+                recover: vec![(Failures::Answer, vec![Recovery::repair(1)].into()); 2].into(),
+                ..Settings::new()
+            },
             Settings::new().transport_retries(1).recover(Failures::Transport, [Recovery::retry(1)]),
         ] {
-            let error = request(&call, &ModelSettings::new(), &silent, &Attributes::new()).unwrap_err();
+            let error = request(&call, &Settings::new(), &silent, &Settings::new()).unwrap_err();
             assert_eq!(error.category(), Category::ConfigError, "{call:?}");
         }
     }
@@ -320,8 +312,8 @@ mod tests {
     fn all_that_is_absurd_is_told_at_once() {
         let said = |call: Settings| {
             let silent = Settings::new();
-            let node = Attributes::new();
-            request(&call, &ModelSettings::new(), &silent, &node).unwrap_err().message().to_owned()
+            let node = Settings::new();
+            request(&call, &Settings::new(), &silent, &node).unwrap_err().message().to_owned()
         };
         let all = said(
             Settings::new()
@@ -345,30 +337,42 @@ mod tests {
 
     #[test]
     fn what_extra_says_beside_a_setting_is_refused() {
-        let node = Attributes::new().temperature(0.0).max_tokens(9);
+        let node = Settings::new().temperature(0.0).max_tokens(9);
         let silent = Settings::new();
         for field in ["temperature", "max_tokens", "max_completion_tokens"] {
             let call = Settings::new().extra(field, 1);
-            let error = request(&call, &ModelSettings::new(), &silent, &node).unwrap_err();
+            let error = request(&call, &Settings::new(), &silent, &node).unwrap_err();
             assert_eq!(error.category(), Category::ConfigError);
             assert!(error.message().contains(&format!("`{field}`, too; keep one")), "{error}");
-            assert!(request(&call, &ModelSettings::new(), &silent, &Attributes::new()).is_ok());
+            assert!(request(&call, &Settings::new(), &silent, &Settings::new()).is_ok());
         }
     }
 
     #[test]
     fn a_dialect_for_raw_text_is_refused_unless_the_run_says_it() {
-        let (silent, node) = (Settings::new(), Attributes::new());
+        let silent = Settings::new();
         let said = Settings::new().dialect(Dialect::Schema);
         for answers in [Answers::Taken, Answers::Checked] {
-            for (call, own) in [(&said, &silent), (&silent, &said)] {
-                let error = Resolved::new(call, &silent, own, &node, answers).err().unwrap();
+            for (call, node) in [(&said, &silent), (&silent, &said)] {
+                let error = Resolved::new([call, &silent, node], PLAIN, answers).err().unwrap();
                 assert_eq!(error.category(), Category::ConfigError);
                 assert!(error.message().contains("raw text; set an output type"), "{error}");
             }
-            assert!(Resolved::new(&silent, &said, &silent, &node, answers).is_ok());
+            assert!(Resolved::new([&silent, &said, &silent], PLAIN, answers).is_ok());
         }
-        assert!(Resolved::new(&said, &silent, &silent, &node, Answers::Read).is_ok());
+        assert!(Resolved::new([&said, &silent, &silent], PLAIN, Answers::Read).is_ok());
+    }
+
+    #[test]
+    fn a_registered_model_says_only_how_it_is_asked() {
+        let silent = Settings::new();
+        let model = Settings::new().retries(1).wait(Duration::from_secs(1)).limits(Limits::new().requests(1));
+        let error = request(&silent, &model, &silent, &silent).unwrap_err();
+        assert_eq!(error.category(), Category::ConfigError);
+        for field in ["retries", "wait", "limits"] {
+            let fault = format!("{field} is set for a registered model");
+            assert!(error.message().contains(&fault), "{error}");
+        }
     }
 
     #[test]
@@ -376,9 +380,9 @@ mod tests {
         let run = Settings::new()
             .recover(Category::SchemaError, [Recovery::repair(1)])
             .recover(Failures::Transport, [Recovery::retry(1), Recovery::Fallback]);
-        let (silent, node) = (Settings::new(), Attributes::new());
-        let resolved = Resolved::new(&silent, &run, &silent, &node, Answers::Taken).unwrap();
+        let silent = Settings::new();
+        let resolved = Resolved::new([&silent, &run, &silent], PLAIN, Answers::Taken).unwrap();
         assert_eq!(resolved.stacks.of(Category::Network, None).1, [Recovery::retry(1)]);
-        assert!(Resolved::new(&run, &silent, &silent, &node, Answers::Taken).is_err());
+        assert!(Resolved::new([&run, &silent, &silent], PLAIN, Answers::Taken).is_err());
     }
 }

@@ -1,32 +1,43 @@
-//! What a call or a run sets.
+//! The settings of a call, of all calls of a run, of a model, and of a node.
 
+use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::fmt;
-use std::sync::LazyLock;
+use std::mem::{forget, replace};
 use std::time::Duration;
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use super::recovery::{Backoff, Failures, Recovery};
 use crate::limits::Limits;
 use crate::model::Dialect;
-use crate::text::names;
 
-/// Settings of one call ([`Call::settings`](crate::Call::settings)) or of all calls of a run
-/// ([`Run::with_settings`](crate::Run::with_settings)).
+/// How a model is asked, and what follows a failure. One type for all levels:
 ///
-/// What a call says beats what the run says, which beats the node's attributes, which beat the model's own. A value
-/// that cannot be is a `config_error` of the call, before any request.
+/// | level | stated by |
+/// |---|---|
+/// | a call | [`Call::settings`](crate::Call::settings), and the methods of [`Call`](crate::Call) |
+/// | a registered model | [`Run::model_with`](crate::Run::model_with) |
+/// | a run | [`Run::with_settings`](crate::Run::with_settings) |
+/// | a node | the attribute of the node, [`Node::SETTINGS`](crate::Node::SETTINGS) |
+///
+/// The nearest level wins, field by field: the call, then the model, the run, the node, and at last the model's handle.
+/// A registered model states only how it is asked: its id as `model`, `temperature`, `max_tokens`, `dialect`, `extra`. A
+/// value that cannot be is a `config_error` of the call, before any request.
 ///
 /// ```
 /// # use llmnode_runtime as llmnode;
-/// let settings = llmnode::Settings::new().temperature(0.0).retries(1);
+/// use llmnode::Settings;
+///
+/// let settings = Settings::new().temperature(0.0).retries(1);
 /// assert_eq!(settings.retries, Some(1));
 /// ```
 #[derive(Clone, Default)]
 #[non_exhaustive]
 pub struct Settings {
-    /// The model to ask: a name registered on the run, or else the provider's id. Default: the model's own.
-    pub model: Option<String>,
+    /// The model to ask: a name registered on the run, or else the provider's id. Of a registered model: its id. Default:
+    /// the model's own.
+    pub model: Option<Cow<'static, str>>,
     /// Sampling temperature, finite and 0 or more. Default: the provider's.
     pub temperature: Option<f64>,
     /// The most tokens an answer may have, 1 or more. Default: the provider's.
@@ -35,22 +46,24 @@ pub struct Settings {
     /// whose answer is raw text; the call's own is an error there. So is, whatever the model,
     /// [`Strict`](Dialect::Strict) for a type that it cannot say.
     pub dialect: Option<Dialect>,
-    /// More calls after a bad answer: the number of `repair` steps in the stacks of the answer group. Default 0. A run's `retries` do not concern nodes whose answer is raw
-    /// text, which nothing can find bad; the call's own are an error there.
+    /// More calls after a bad answer: short for `recover` of the answer group with as many `repair` steps, the fallback
+    /// model and the fallback value. Default 0. On a node whose answer is raw text the run's `retries` hold for empty
+    /// answers alone; the call's own are an error there.
     pub retries: Option<u32>,
-    /// More tries of the same request after a failure of the transport: the number of `retry` steps in the stacks of
-    /// the transport group. Default 2.
+    /// More tries of the same request after a failure of the transport: short for `recover` of the transport group with as
+    /// many `retry` steps, the fallback model and the fallback value. Default 2.
     pub transport_retries: Option<u32>,
     /// How often a node that asks no model itself is executed in all, 1 or more: again after each error, but not after one
     /// of the stop group. A run's `attempts` do not concern nodes that ask a model; the call's own are an error there.
     /// Default 1.
     pub attempts: Option<u32>,
-    /// The steps that follow failures, for those failures that have other ones than by default. The call's word
-    /// beats the run's, which beats the node's; at each, a category's stack beats its group's.
-    pub recover: Vec<(Failures, Vec<Recovery>)>,
+    /// The steps that follow failures of a category or group, set by [`recover`](Settings::recover). A nearer level replaces
+    /// a farther one's for a category; at one level a category's stack beats its group's. Default: by
+    /// [category](crate::Category).
+    pub recover: Cow<'static, [(Failures, Cow<'static, [Recovery]>)]>,
     /// The model to ask when all further tries with the first one failed: a name registered on the run, or else
     /// the provider's id. Default: none.
-    pub fallback_model: Option<String>,
+    pub fallback_model: Option<Cow<'static, str>>,
     /// The wait before each try that follows a failure of the transport, and before each further execution of a node
     /// that asks no model itself: always the same, or growing from try to try. What the server asks for comes on top. A
     /// step of `recover` that states a wait keeps its own. Default: a random part of 0.5 s, 1 s, 2 s, .. 8 s for the
@@ -74,11 +87,11 @@ pub struct Settings {
     pub limits: Limits,
     /// Further fields of the request, passed to the provider as they are. `messages`, `model`, `stream`, and a field
     /// of which there is a setting that is set, are a `config_error` of the call.
-    pub extra: Map<String, Value>,
+    pub extra: BTreeMap<String, Value>,
 }
 
 /// The settings of whoever says nothing.
-pub(crate) static SILENT: LazyLock<Settings> = LazyLock::new(Settings::new);
+pub(crate) const SILENT: &Settings = &Settings::new();
 
 /// Shows the names of the further fields, not what is in them.
 impl fmt::Debug for Settings {
@@ -100,7 +113,7 @@ impl fmt::Debug for Settings {
             .field("stop_on_repeat", &self.stop_on_repeat)
             .field("coerce", &self.coerce)
             .field("limits", &self.limits)
-            .field("extra", &names(&self.extra))
+            .field("extra", &self.extra.keys())
             .finish()
     }
 }
@@ -110,55 +123,73 @@ impl Settings {
     pub(crate) const MAX_WAIT: Duration = Duration::from_secs(60);
 
     /// Nothing set.
-    pub fn new() -> Self {
-        Settings::default()
+    pub const fn new() -> Self {
+        Settings {
+            model: None,
+            temperature: None,
+            max_tokens: None,
+            dialect: None,
+            retries: None,
+            transport_retries: None,
+            attempts: None,
+            recover: Cow::Borrowed(&[]),
+            fallback_model: None,
+            wait: None,
+            max_wait: None,
+            max_output_bytes: None,
+            feedback_rounds: None,
+            stop_on_repeat: None,
+            coerce: None,
+            limits: Limits::new(),
+            extra: BTreeMap::new(),
+        }
     }
 
     /// Sets the model: a name registered on the run, or else the provider's id.
     #[must_use]
-    pub fn model(mut self, model: impl Into<String>) -> Self {
+    pub fn model(mut self, model: impl Into<Cow<'static, str>>) -> Self {
         self.model = Some(model.into());
         self
     }
 
     /// Sets the temperature.
     #[must_use]
-    pub fn temperature(mut self, temperature: f64) -> Self {
+    pub const fn temperature(mut self, temperature: f64) -> Self {
         self.temperature = Some(temperature);
         self
     }
 
     /// Sets the most tokens an answer may have.
     #[must_use]
-    pub fn max_tokens(mut self, max_tokens: u32) -> Self {
+    pub const fn max_tokens(mut self, max_tokens: u32) -> Self {
         self.max_tokens = Some(max_tokens);
         self
     }
 
     /// Sets how the type of an answer is told.
     #[must_use]
-    pub fn dialect(mut self, dialect: Dialect) -> Self {
+    pub const fn dialect(mut self, dialect: Dialect) -> Self {
         self.dialect = Some(dialect);
         self
     }
 
     /// Sets how many more calls follow bad answers.
     #[must_use]
-    pub fn retries(mut self, retries: u32) -> Self {
+    pub const fn retries(mut self, retries: u32) -> Self {
         self.retries = Some(retries);
         self
     }
 
     /// Sets how many more tries follow failures of the transport.
     #[must_use]
-    pub fn transport_retries(mut self, transport_retries: u32) -> Self {
+    pub const fn transport_retries(mut self, transport_retries: u32) -> Self {
         self.transport_retries = Some(transport_retries);
         self
     }
 
     /// Sets how often a node that asks no model itself is executed in all.
     #[must_use]
-    pub fn attempts(mut self, attempts: u32) -> Self {
+    pub const fn attempts(mut self, attempts: u32) -> Self {
         self.attempts = Some(attempts);
         self
     }
@@ -171,15 +202,23 @@ impl Settings {
         steps: impl IntoIterator<Item = Recovery>,
     ) -> Self {
         let failures = failures.into();
-        self.recover.retain(|(key, _)| *key != failures);
-        self.recover.push((failures, steps.into_iter().collect()));
+        let stacks = self.recover.to_mut();
+        stacks.retain(|(key, _)| *key != failures);
+        stacks.push((failures, steps.into_iter().collect()));
         self
     }
 
     /// Sets the model to ask when the first one fails for good.
     #[must_use]
-    pub fn fallback_model(mut self, model: impl Into<String>) -> Self {
+    pub fn fallback_model(mut self, model: impl Into<Cow<'static, str>>) -> Self {
         self.fallback_model = Some(model.into());
+        self
+    }
+
+    /// Sets the wait before each further try, in a constant.
+    #[must_use]
+    pub const fn backoff(mut self, wait: Backoff) -> Self {
+        self.wait = Some(wait);
         self
     }
 
@@ -192,42 +231,42 @@ impl Settings {
 
     /// Sets the longest wait that a server may ask for.
     #[must_use]
-    pub fn max_wait(mut self, max_wait: Duration) -> Self {
+    pub const fn max_wait(mut self, max_wait: Duration) -> Self {
         self.max_wait = Some(max_wait);
         self
     }
 
     /// Sets the longest answer, in bytes.
     #[must_use]
-    pub fn max_output_bytes(mut self, bytes: usize) -> Self {
+    pub const fn max_output_bytes(mut self, bytes: usize) -> Self {
         self.max_output_bytes = Some(bytes);
         self
     }
 
     /// Sets how many of the newest bad answers the model is shown.
     #[must_use]
-    pub fn feedback_rounds(mut self, rounds: usize) -> Self {
+    pub const fn feedback_rounds(mut self, rounds: usize) -> Self {
         self.feedback_rounds = Some(rounds);
         self
     }
 
     /// Sets whether the second identical bad answer in a row ends the call.
     #[must_use]
-    pub fn stop_on_repeat(mut self, stop: bool) -> Self {
+    pub const fn stop_on_repeat(mut self, stop: bool) -> Self {
         self.stop_on_repeat = Some(stop);
         self
     }
 
     /// Sets whether JSON of another type is changed into what the output's schema asks for.
     #[must_use]
-    pub fn coerce(mut self, coerce: bool) -> Self {
+    pub const fn coerce(mut self, coerce: bool) -> Self {
         self.coerce = Some(coerce);
         self
     }
 
     /// Sets what each call may spend, by itself.
     #[must_use]
-    pub fn limits(mut self, limits: Limits) -> Self {
+    pub const fn limits(mut self, limits: Limits) -> Self {
         self.limits = limits;
         self
     }
@@ -236,6 +275,33 @@ impl Settings {
     #[must_use]
     pub fn extra(mut self, field: impl Into<String>, value: impl Into<Value>) -> Self {
         self.extra.insert(field.into(), value.into());
+        self
+    }
+}
+
+/// What macros state in a constant, where nothing can be dropped.
+impl Settings {
+    /// States the model.
+    #[doc(hidden)]
+    #[must_use]
+    pub const fn stated_model(mut self, model: &'static str) -> Self {
+        forget(replace(&mut self.model, Some(Cow::Borrowed(model))));
+        self
+    }
+
+    /// States the fallback model.
+    #[doc(hidden)]
+    #[must_use]
+    pub const fn stated_fallback_model(mut self, model: &'static str) -> Self {
+        forget(replace(&mut self.fallback_model, Some(Cow::Borrowed(model))));
+        self
+    }
+
+    /// States the steps that follow failures.
+    #[doc(hidden)]
+    #[must_use]
+    pub const fn stated_recover(mut self, stacks: &'static [(Failures, Cow<'static, [Recovery]>)]) -> Self {
+        forget(replace(&mut self.recover, Cow::Borrowed(stacks)));
         self
     }
 }

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use crate::support::{Say, busy, say, script};
 use llmnode_runtime::prompt::{Prompt, Segment};
-use llmnode_runtime::{Attributes, Cx, Exec, LlmNode, Node, NodeError, OutputSpec, Run, ScriptedModel};
+use llmnode_runtime::{Cx, Exec, LlmNode, Node, NodeError, OutputSpec, Run, ScriptedModel, Settings};
 
 /// A node of any name.
 struct Named(String);
@@ -12,7 +12,7 @@ struct Named(String);
 impl Node for Named {
     type Output = String;
     const NAME: &'static str = "named";
-    const ATTRIBUTES: Attributes = Attributes::new().transport_retries(0).fallback_model("spare");
+    const SETTINGS: &'static Settings = &Settings::new().transport_retries(0).stated_fallback_model("spare");
 
     fn name(&self) -> Cow<'static, str> {
         self.0.clone().into()

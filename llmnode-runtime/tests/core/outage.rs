@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use llmnode_runtime::prompt::{Prompt, Segment};
 use llmnode_runtime::{
-    Attributes, BoxFuture, Category, ChatModel, Completion, Cx, Exec, LlmNode, ModelError, Node, NodeError,
-    OutputSpec, Reply, Request, RetryBudget, Run, Sink,
+    BoxFuture, Category, ChatModel, Completion, Cx, Exec, LlmNode, ModelError, Node, NodeError, OutputSpec,
+    Reply, Request, RetryBudget, Run, Settings, Sink,
 };
 use tokio::time::{Instant, sleep, timeout};
 
@@ -241,7 +241,7 @@ struct Ask;
 impl Node for Ask {
     type Output = String;
     const NAME: &'static str = "ask";
-    const ATTRIBUTES: Attributes = Attributes::new().fallback_model("spare");
+    const SETTINGS: &'static Settings = &Settings::new().stated_fallback_model("spare");
 }
 
 impl Exec<World> for Ask {

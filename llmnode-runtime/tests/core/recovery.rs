@@ -1,5 +1,6 @@
 //! What follows a failure: stacks of steps, fallback models, fallback values.
 
+use std::borrow::Cow;
 use std::time::Duration;
 
 use proptest::prelude::*;
@@ -11,9 +12,9 @@ use crate::support::{
 use llmnode_runtime::private::{Falling, fallback_with_state};
 use llmnode_runtime::prompt::Prompt;
 use llmnode_runtime::{
-    AttemptKind, Attributes, Backoff, CallRecord, Category, Cx, Degraded, Exec, Failures, Limits, LlmNode,
-    ModelError, ModelSettings, Node, NodeError, OutputSpec, Recovery, Reply, Retry, Run, ScriptedModel,
-    Settings, TestClock, recovery_of,
+    AttemptKind, Backoff, CallRecord, Category, Cx, Degraded, Exec, Failures, Limits, LlmNode, ModelError,
+    Node, NodeError, OutputSpec, Recovery, Reply, Retry, Run, ScriptedModel, Settings, TestClock,
+    recovery_of,
 };
 
 const NO_JSON: &str = "no JSON";
@@ -52,7 +53,8 @@ async fn another_category_selects_another_stack_and_each_keeps_its_count() {
     assert_eq!((error.category(), model.requests().len()), (Category::SchemaError, 3));
 }
 
-const ONE_REPAIR: &[(Failures, &[Recovery])] = &[(Failures::Answer, &[Recovery::repair(1)])];
+const ONE_REPAIR: &[(Failures, Cow<'static, [Recovery]>)] =
+    &[(Failures::Answer, Cow::Borrowed(&[Recovery::repair(1)]))];
 
 /// One correction, stated as a stack.
 struct Stubborn;
@@ -60,7 +62,7 @@ struct Stubborn;
 impl Node for Stubborn {
     type Output = Choice;
     const NAME: &'static str = "stubborn";
-    const ATTRIBUTES: Attributes = Attributes::new().recover(ONE_REPAIR);
+    const SETTINGS: &'static Settings = &Settings::new().stated_recover(ONE_REPAIR);
 }
 node_like_choose!(Stubborn);
 
@@ -91,7 +93,7 @@ async fn retries_of_a_call_are_the_repairs_of_the_nodes_stacks() {
 #[tokio::test]
 async fn a_fallback_model_gets_the_original_prompt_with_settings_of_its_own() {
     let (first, second) = (script([BAD, BAD, BAD]), script([BAD, GOOD]));
-    let small = ModelSettings::new().id("gpt-small").temperature(0.5).extra("seed", 7);
+    let small = Settings::new().model("gpt-small").temperature(0.5).extra("seed", 7);
     let run = run(&first).model_with("small", second.clone(), small);
     let report = run.call(&GOAL).fallback_model("small").max_tokens(9).report().await.unwrap();
 
@@ -274,7 +276,8 @@ struct Guess;
 impl Node for Guess {
     type Output = Choice;
     const NAME: &'static str = "guess";
-    const ATTRIBUTES: Attributes = Attributes::new().retries(1).fallback();
+    const FALLBACK: bool = true;
+    const SETTINGS: &'static Settings = &Settings::new().retries(1);
 }
 
 async fn first_of(_: &Guess, world: &World, error: &NodeError) -> Result<Choice, String> {

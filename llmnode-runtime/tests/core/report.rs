@@ -5,8 +5,8 @@ use std::time::{Duration, SystemTime};
 use crate::support::{BAD, GOAL, GOOD, Say, World, say, world};
 use llmnode_runtime::prompt::{Prompt, Segment};
 use llmnode_runtime::{
-    AttemptKind, Attributes, Category, Cx, Degraded, Exec, FormatError, LedgerReport, LlmNode, ModelError,
-    Node, NodeError, OutputSpec, Reply, Run, ScriptedModel, TestClock, TokenUsage,
+    AttemptKind, Category, Cx, Degraded, Exec, FormatError, LedgerReport, LlmNode, ModelError, Node,
+    NodeError, OutputSpec, Reply, Run, ScriptedModel, Settings, TestClock, TokenUsage,
 };
 
 /// The form of version 1. Every file of this version that was ever written is read by what reads this one.
@@ -32,7 +32,7 @@ pub(crate) struct Steady;
 impl Node for Steady {
     type Output = String;
     const NAME: &'static str = "steady";
-    const ATTRIBUTES: Attributes = Attributes::new().transport_retries(0).fallback_model("spare");
+    const SETTINGS: &'static Settings = &Settings::new().transport_retries(0).stated_fallback_model("spare");
 }
 
 impl<S: ?Sized + Sync> Exec<S> for Steady {

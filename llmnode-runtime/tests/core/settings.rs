@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use crate::support::{BAD, GOAL, GOOD, busy, run, say, script, world};
-use llmnode_runtime::{Category, ModelError, Reply, Run, ScriptedModel, Settings};
+use llmnode_runtime::{Category, ModelError, Recovery, Reply, Run, ScriptedModel, Settings};
 
 #[tokio::test]
 async fn retries_on_unchecked_text_and_absurd_settings_are_config_errors() {
@@ -99,4 +99,20 @@ async fn debug_shows_the_names_of_further_fields_not_what_is_in_them() {
     run.call(&say("x")).await.unwrap();
     let debug = format!("{run:?} {:?} {:?}", run.call(&say("x")), model.requests());
     assert!(debug.contains("\"user\"") && !debug.contains("somebody"), "{debug}");
+}
+
+/// An empty text is asked again where the run says so.
+#[tokio::test]
+async fn a_runs_retries_hold_for_empty_raw_text() {
+    let model = script(["", "hi"]);
+    let with_retries = run(&model).with_settings(Settings::new().retries(1));
+    assert_eq!(with_retries.call(&say("x")).await.unwrap(), "hi");
+    assert_eq!(model.requests()[1].messages.len(), 3, "the model is told that an answer is required");
+
+    let stack = Settings::new().recover(Category::EmptyResponse, [Recovery::retry(1)]);
+    let model = script(["", "hi"]);
+    assert_eq!(run(&model).with_settings(stack).call(&say("x")).await.unwrap(), "hi");
+
+    let error = run(&script([""])).call(&say("x")).await.unwrap_err();
+    assert_eq!(error.category(), Category::EmptyResponse);
 }

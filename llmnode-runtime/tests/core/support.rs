@@ -6,8 +6,8 @@ use std::time::Duration;
 use llmnode_runtime::private::{Checks, Reach};
 use llmnode_runtime::prompt::{Prompt, Segment};
 use llmnode_runtime::{
-    Attempt, Attributes, Category, Cx, Exec, Invalid, LlmNode, ModelError, Node, NodeError, OutputSpec,
-    Reply, Run, ScriptedModel, TestClock, Violation,
+    Attempt, Category, Cx, Exec, Invalid, LlmNode, ModelError, Node, NodeError, OutputSpec, Reply, Run,
+    ScriptedModel, Settings, TestClock, Violation,
 };
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -92,7 +92,7 @@ pub(crate) struct Choose {
 impl Node for Choose {
     type Output = Choice;
     const NAME: &'static str = "choose";
-    const ATTRIBUTES: Attributes = Attributes::new().retries(2);
+    const SETTINGS: &'static Settings = &Settings::new().retries(2);
 }
 
 impl Exec<World> for Choose {

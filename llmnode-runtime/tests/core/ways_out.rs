@@ -14,8 +14,8 @@ use crate::support::{
 use llmnode_runtime::private::{Falling, Reach, fallback_with_state};
 use llmnode_runtime::prompt::{Prompt, Segment};
 use llmnode_runtime::{
-    Attributes, BoxFuture, Category, ChatModel, Clock, Completion, Cx, Degraded, Exec, LlmNode, ModelError,
-    Node, NodeError, OutputSpec, Reply, Request, Run, ScriptedModel, Sink, TestClock, TokenUsage,
+    BoxFuture, Category, ChatModel, Clock, Completion, Cx, Degraded, Exec, LlmNode, ModelError, Node,
+    NodeError, OutputSpec, Reply, Request, Run, ScriptedModel, Settings, Sink, TestClock, TokenUsage,
 };
 
 /// A place in the program's code that panics.
@@ -136,7 +136,8 @@ struct Cautious;
 impl Node for Cautious {
     type Output = Choice;
     const NAME: &'static str = "cautious";
-    const ATTRIBUTES: Attributes = Attributes::new().retries(1).fallback_model("spare").fallback();
+    const FALLBACK: bool = true;
+    const SETTINGS: &'static Settings = &Settings::new().retries(1).stated_fallback_model("spare");
 }
 
 async fn first_there_is(_: &Cautious, world: &World, _: &NodeError) -> Choice {

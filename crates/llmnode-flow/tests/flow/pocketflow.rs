@@ -8,8 +8,7 @@ use std::time::Duration;
 
 use llmnode_flow::flow::{Batch, BatchStep, RunExt, Step};
 use llmnode_runtime::{
-    Attributes, Category, Cx, Degraded, Exec, Limits, Node, NodeError, Run, ScriptedModel, Settings,
-    TestClock,
+    Category, Cx, Degraded, Exec, Limits, Node, NodeError, Run, ScriptedModel, Settings, TestClock,
 };
 
 const SECOND: Duration = Duration::from_secs(1);
@@ -59,7 +58,7 @@ impl Work {
 impl Node for Work {
     type Output = u32;
     const NAME: &'static str = "work";
-    const ATTRIBUTES: Attributes = Attributes::new().attempts(2);
+    const SETTINGS: &'static Settings = &Settings::new().attempts(2);
 }
 
 impl Exec<World> for Work {
@@ -229,7 +228,7 @@ struct Counted {
 impl Node for Counted {
     type Output = u32;
     const NAME: &'static str = "counted";
-    const ATTRIBUTES: Attributes = Attributes::new().attempts(3);
+    const SETTINGS: &'static Settings = &Settings::new().attempts(3);
 }
 
 impl Exec<()> for Counted {

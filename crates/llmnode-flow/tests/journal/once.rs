@@ -5,7 +5,7 @@ use std::sync::Arc;
 use llmnode_flow::flow::{Outline, Place, RunExt, RunFlow, Starts, Step};
 use llmnode_flow::journal::Record;
 use llmnode_flow::private::{Arm, Edge, FlowType, Flowing, Progress, Runner, Stop, Target, Visitor};
-use llmnode_runtime::{Attributes, BoxFuture, Category, Cx, Exec, Node, NodeError, Run};
+use llmnode_runtime::{BoxFuture, Category, Cx, Exec, Node, NodeError, Run};
 
 use crate::support::{Ask, Memory, World, fails_after, model, run, runs_by_hand};
 
@@ -16,7 +16,7 @@ impl Node for Send {
     type Output = ();
     const NAME: &'static str = "send_mail";
     // As `idempotent = false` of `#[llm_node]` states it; by hand, `IDEMPOTENT` itself does.
-    const ATTRIBUTES: Attributes = Attributes::new().once();
+    const IDEMPOTENT: bool = false;
 }
 
 impl Exec<World> for Send {

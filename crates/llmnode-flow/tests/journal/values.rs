@@ -7,7 +7,7 @@ use llmnode_flow::flow::{Outline, Place, RunExt, RunFlow, Step};
 use llmnode_flow::journal::JournalFile;
 use llmnode_flow::private as flow;
 use llmnode_flow::private::{Arm, Edge, FlowType, Flowing, Progress, Runner, Stop, Target};
-use llmnode_runtime::{Attributes, BoxFuture, Category, Cx, Exec, Node, NodeError, Run};
+use llmnode_runtime::{BoxFuture, Category, Cx, Exec, Node, NodeError, Run};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
@@ -55,7 +55,7 @@ struct Do<const ONCE: bool>;
 impl<const ONCE: bool> Node for Do<ONCE> {
     type Output = ();
     const NAME: &'static str = "do";
-    const ATTRIBUTES: Attributes = if ONCE { Attributes::new().once() } else { Attributes::new() };
+    const IDEMPOTENT: bool = !ONCE;
 }
 
 impl<S: State, const ONCE: bool> Exec<S> for Do<ONCE> {

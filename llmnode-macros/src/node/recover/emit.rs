@@ -10,7 +10,7 @@ pub(crate) fn emit(stacks: &[Stack], private: &Ident) -> TokenStream {
     let rows = stacks.iter().map(|stack| {
         let failures = failures(&stack.key.to_string(), private);
         let steps = stack.steps.iter().flatten().map(|step| self::step(step, private));
-        quote!((#failures, &[#(#steps),*]))
+        quote!((#failures, #private::Cow::Borrowed(&[#(#steps),*])))
     });
     quote_spanned!(Span::mixed_site()=> const { &[#(#rows),*] })
 }

@@ -78,8 +78,8 @@ impl<'p> Progress<'p> {
 
     /// The attempt as validators see it.
     pub(crate) fn attempt(&self) -> Attempt {
-        if self.stacks.is_plain() {
-            let left = self.stacks.retries.times.saturating_sub(self.taken(Failures::Answer));
+        if let Some(corrections) = self.stacks.only_corrections() {
+            let left = corrections.saturating_sub(self.taken(Failures::Answer));
             return Attempt::new(self.bad_answers, self.bad_answers.saturating_add(left));
         }
         let (key, steps) = self.stacks.of(Category::ValidationError, None);

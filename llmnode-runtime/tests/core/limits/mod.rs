@@ -8,8 +8,7 @@ mod unknown;
 use std::time::Duration;
 
 use llmnode_runtime::{
-    Category, Completion, FnModel, Limits, NodeError, Price, Prices, Reply, Run, Settings, TestClock,
-    TokenUsage,
+    Category, Completion, FnModel, Limits, NodeError, Price, Prices, Reply, Run, TestClock, TokenUsage,
 };
 
 const SECOND: Duration = Duration::from_secs(1);

@@ -3,7 +3,7 @@
 use super::*;
 use crate::support::{BAD, Choice, Choose, GOAL, GOOD, Say, busy, run, say, script, world};
 use llmnode_runtime::prompt::{Prompt, Segment};
-use llmnode_runtime::{Attributes, Cx, Exec, Failures, LlmNode, Node, OutputSpec, Recovery};
+use llmnode_runtime::{Cx, Exec, Failures, LlmNode, Node, OutputSpec, Recovery, Settings};
 
 /// Two requests for all its calls in a run.
 struct Twice;
@@ -11,7 +11,7 @@ struct Twice;
 impl Node for Twice {
     type Output = String;
     const NAME: &'static str = "twice";
-    const ATTRIBUTES: Attributes = Attributes::new().limits(Limits::new().requests(2));
+    const LIMITS: Limits = Limits::new().requests(2);
 }
 
 impl<S: ?Sized + Sync> Exec<S> for Twice {

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::support::{BAD, GOAL, Say, run, say, script};
-use llmnode_runtime::{BoxFuture, ChatModel, ModelError, ModelSettings, Request, ScriptedModel, Sink};
+use llmnode_runtime::{BoxFuture, ChatModel, ModelError, Request, ScriptedModel, Settings, Sink};
 
 #[tokio::test]
 async fn an_answer_without_usage_makes_the_next_request_unenforceable() {
@@ -142,7 +142,7 @@ async fn the_model_is_named_by_its_id_else_by_its_handle() {
     let limits = Limits::new().money(1.0).time(SECOND);
     let run = Run::new(Early).with_limits(limits);
     assert!(why(run.call(&say("")).await).1.contains(r#"the model "own" has no price"#));
-    let run = run.model_with("alias", Early, ModelSettings::new().id("id"));
+    let run = run.model_with("alias", Early, Settings::new().model("id"));
     assert!(why(run.call(&say("")).model("alias").await).1.contains(r#"the model "id" has no price"#));
 }
 
