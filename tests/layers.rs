@@ -177,6 +177,7 @@ fn rooms_import_downwards_only() {
 fn planted(module: &[&str], line: &str) -> Vec<String> {
     let mut sources = sources("llmnode-runtime");
     let module: Vec<_> = module.iter().map(|part| (*part).to_owned()).collect();
+    sources.retain(|one, _| one.is_empty() || *one == module);
     sources.get_mut(&module).unwrap().push_str(line);
     faults(&sources, CORE)
 }
@@ -218,6 +219,7 @@ fn a_planted_circle_is_found() {
 #[test]
 fn a_room_without_a_place_is_found() {
     let mut sources = sources("llmnode-runtime");
+    sources.retain(|one, _| one.is_empty());
     sources.insert(vec!["attic".to_owned()], String::new());
     assert_eq!(faults(&sources, CORE), ["the room `attic` has no place in the order"]);
 }
