@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::category::{Category, Group};
-use crate::ledger::{AttemptKind, AttemptRecord, CallRecord, FailedTry, Usage};
+use crate::ledger::{AttemptKind, AttemptRecord, CallRecord, FailedTry, Made, Usage};
 use crate::media::AttachmentError;
 use crate::position::Position;
 use crate::text::{one_line, same_name};
@@ -28,6 +28,8 @@ struct Inner {
     message: String,
     retry_after: Option<Duration>,
     record: Option<Arc<CallRecord>>,
+    /// Of the outermost call that failed with it: the calls that it made, and the usage of all.
+    made: Made,
     source: Option<Box<dyn Error + Send + Sync>>,
 }
 
@@ -43,6 +45,7 @@ impl NodeError {
             message,
             retry_after: None,
             record: None,
+            made: Made::default(),
             source: None,
         }))
     }
@@ -66,6 +69,25 @@ impl NodeError {
             self.0.record = Some(record);
         }
         self
+    }
+
+    /// Attaches the record of the call, and says which calls it made.
+    pub(crate) fn of_call_that_made(mut self, record: Arc<CallRecord>, made: Made) -> Self {
+        self.0.made = made;
+        self.0.made.usage.merge(&record.usage());
+        self.of_call(record)
+    }
+
+    /// Whether a call has failed with it, or with an error that it came from.
+    pub(crate) fn is_of_a_call(&self) -> bool {
+        let mut next = Some(self as &(dyn Error + 'static));
+        while let Some(error) = next {
+            if error.downcast_ref::<NodeError>().is_some_and(|error| error.record().is_some()) {
+                return true;
+            }
+            next = error.source();
+        }
+        false
     }
 
     /// Names the node, where no call was made of it that would.
@@ -127,7 +149,8 @@ impl NodeError {
         self.0.position.as_ref()
     }
 
-    /// All attempts of the call, in order.
+    /// The attempts of the call that failed, in order. Those of the calls that were made besides are in
+    /// [`calls`](NodeError::calls).
     pub fn attempts(&self) -> &[AttemptRecord] {
         self.0.record.as_deref().map_or(&[], |record| &record.attempts)
     }
@@ -137,9 +160,15 @@ impl NodeError {
         self.0.record.as_deref().map_or(&[], |record| &record.failed_tries)
     }
 
-    /// The usage of all attempts.
+    /// The calls that the outermost failed call made through its [`Cx`](crate::Cx), and those that these made, in the order
+    /// in which they ended: the newest 64, those that ended well included. Empty where a node asked a model itself.
+    pub fn calls(&self) -> impl ExactSizeIterator<Item = &Arc<CallRecord>> {
+        self.0.made.calls.iter()
+    }
+
+    /// The usage of all attempts, those of all calls within included.
     pub fn usage(&self) -> Usage {
-        self.0.record.as_deref().map(CallRecord::usage).unwrap_or_default()
+        self.0.made.usage
     }
 
     /// What the model wrote last, if it wrote anything, cut at 64 KiB.
@@ -199,7 +228,7 @@ impl fmt::Display for NodeError {
         let plural = if attempts.len() == 1 { "" } else { "s" };
         write!(f, " after {} request{plural}: {}", attempts.len(), one_line(message, 1000))?;
         write_attempts(attempts, f)?;
-        let tokens = self.usage().total;
+        let tokens = self.0.record.as_deref().map(CallRecord::usage).unwrap_or_default().total;
         match tokens.unreported_calls {
             0 => write!(f, "\n  in all: {} tokens", tokens.known)?,
             all if all == attempts.len() as u64 => write!(f, "\n  in all: no tokens were reported")?,

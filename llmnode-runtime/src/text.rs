@@ -116,6 +116,17 @@ fn distance(one: &[char], other: &[char]) -> usize {
     row[other.len()]
 }
 
+/// A path of names, such as `a -> b -> … -> c`; of a long one the first and the last.
+pub fn shortened(path: &[&str]) -> String {
+    const SHOWN: usize = 3;
+    let join =
+        |names: &[&str]| names.iter().map(|name| one_line(*name, 100)).collect::<Vec<_>>().join(" -> ");
+    match path.len() {
+        all if all <= 2 * SHOWN + 1 => join(path),
+        all => format!("{} -> … -> {}", join(&path[..SHOWN]), join(&path[all - SHOWN..])),
+    }
+}
+
 /// The names of an object's members.
 pub(crate) fn names(fields: &Map<String, Value>) -> Vec<&str> {
     fields.keys().map(String::as_str).collect()

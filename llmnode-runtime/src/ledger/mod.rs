@@ -25,6 +25,6 @@ pub use import::Import;
 pub use record::{AttemptKind, AttemptRecord, CallRecord, Degraded, FailedTry};
 pub use recorder::{Event, Recorder};
 pub use report::LedgerReport;
-pub(crate) use scope::CallScope;
+pub(crate) use scope::{CallScope, Made};
 pub use tally::Tally;
 pub use usage::{Tokens, Usage};

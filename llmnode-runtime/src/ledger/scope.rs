@@ -1,6 +1,7 @@
 //! The guard that commits a call to the ledger, on every way out of it.
 
 use std::borrow::Cow;
+use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
@@ -14,6 +15,7 @@ use super::record::{AttemptKind, AttemptRecord, CallRecord, Degraded, FailedTry}
 use super::recorder::Event;
 use super::spans::CallSpan;
 use super::tally::Tally;
+use super::usage::Usage;
 use crate::BoxError;
 use crate::category::Category;
 use crate::clock::Clock;
@@ -23,6 +25,9 @@ use crate::text::one_line;
 
 /// How many of the newest attempts of a call keep the answer and its violations.
 const ANSWERS: usize = 8;
+
+/// How many of the newest calls that its node made a call remembers.
+const CALLS: usize = 64;
 
 /// How many of the newest executions that failed a record keeps.
 const FAILED_TRIES: usize = 64;
@@ -36,7 +41,10 @@ pub(crate) struct CallScope<'r> {
     node: NodeKey,
     slot: Slot,
     id: CallId,
-    parent: Option<CallId>,
+    /// The call whose node makes it.
+    parent: Option<&'r CallScope<'r>>,
+    /// How many calls stand around it.
+    depth: usize,
     tally: Option<&'r Tally>,
     started: Instant,
     started_at: SystemTime,
@@ -54,9 +62,29 @@ struct State {
     /// When the execution under way began.
     try_began: Instant,
     degraded: Option<Degraded>,
+    made: Made,
     /// Up to here the time is in the book.
     booked: Instant,
     ended: bool,
+}
+
+/// The calls that a node made, and those that these made.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Made {
+    /// The newest, in the order in which they ended.
+    pub(crate) calls: VecDeque<Arc<CallRecord>>,
+    pub(crate) usage: Usage,
+}
+
+impl Made {
+    fn add(&mut self, record: &Arc<CallRecord>, within: Made) {
+        self.usage.merge(&record.usage());
+        self.usage.merge(&within.usage);
+        self.calls.extend(within.calls);
+        self.calls.push_back(Arc::clone(record));
+        // However many calls a node makes, its record stays small.
+        self.calls.drain(..self.calls.len().saturating_sub(CALLS));
+    }
 }
 
 impl State {
@@ -80,18 +108,19 @@ impl<'r> CallScope<'r> {
         ledger: &'r Ledger,
         clock: &'r dyn Clock,
         hooks: &'r Hooks,
-        parent: Option<CallId>,
+        parent: Option<&'r CallScope<'r>>,
         tally: Option<&'r Tally>,
     ) -> Self {
         let started = clock.now();
         let (id, slot) = ledger.begin_call(&node);
-        let span = CallSpan::begin(&node.name, id, parent);
+        let span = CallSpan::begin(&node.name, id, parent.map(CallScope::id));
         let state = State {
             begun: 0,
             attempts: Vec::new(),
             failed_tries: Vec::new(),
             try_began: started,
             degraded: None,
+            made: Made::default(),
             booked: started,
             ended: false,
         };
@@ -104,6 +133,7 @@ impl<'r> CallScope<'r> {
             slot,
             id,
             parent,
+            depth: parent.map_or(0, |parent| parent.depth + 1),
             tally,
             started,
             started_at: SystemTime::now(),
@@ -167,7 +197,7 @@ impl<'r> CallScope<'r> {
     }
 
     fn info(&self) -> CallInfo<'_> {
-        CallInfo { id: self.id, parent: self.parent, node: &self.node.name }
+        CallInfo { id: self.id, parent: self.parent_id(), node: &self.node.name }
     }
 
     /// Notes that the node has tries of its own, and is not executed again as a whole.
@@ -218,7 +248,34 @@ impl<'r> CallScope<'r> {
         let record = Arc::new(self.record(category, attempts, failed_tries, state.degraded, now));
         let busy = state.book_until(now);
         self.ledger.end_call(self.slot, busy, Arc::clone(&record));
+        let made = state.made.clone();
+        drop(state);
+        if let Some(parent) = self.parent {
+            parent.lock().made.add(&record, made);
+        }
         record
+    }
+
+    fn parent_id(&self) -> Option<CallId> {
+        self.parent.map(CallScope::id)
+    }
+
+    /// How many calls stand around it.
+    pub(crate) fn depth(&self) -> usize {
+        self.depth
+    }
+
+    /// The nodes of the calls around it and its own, from the outside in.
+    pub(crate) fn path(&self) -> Vec<&str> {
+        let calls = std::iter::successors(Some(self), |call| call.parent);
+        let mut names: Vec<_> = calls.map(|call| &*call.node.name).collect();
+        names.reverse();
+        names
+    }
+
+    /// The calls that the node made so far.
+    pub(crate) fn made(&self) -> Made {
+        self.lock().made.clone()
     }
 
     /// Notes that what follows takes the place of the answer that was asked for first.
@@ -244,7 +301,7 @@ impl<'r> CallScope<'r> {
     ) -> CallRecord {
         CallRecord {
             id: self.id,
-            parent: self.parent,
+            parent: self.parent_id(),
             node: self.node.name.clone(),
             started: self.started_at,
             category,

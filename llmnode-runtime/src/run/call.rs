@@ -19,12 +19,15 @@ use super::tries::{After, Tries};
 use crate::BoxFuture;
 use crate::category::Category;
 use crate::error::NodeError;
-use crate::ids::CallId;
 use crate::ledger::{CallRecord, CallScope, NodeKey, Tally};
 use crate::limits::{CallLimits, LimitedNode, Limits};
 use crate::model::Dialect;
 use crate::panics::{caught, guarded};
 use crate::settings::{Backoff, Failures, Recovery, SILENT, Settings};
+use crate::text::shortened;
+
+/// How many calls may stand within each other; flows, too.
+pub const MAX_NESTING: usize = 100;
 
 type Outcome<T> = Result<CallReport<T>, NodeError>;
 
@@ -50,7 +53,7 @@ type Given = Option<Box<Settings>>;
 #[derive(Clone, Copy, Default)]
 pub struct Within<'r> {
     /// The call whose node makes it.
-    pub(super) call: Option<CallId>,
+    pub(super) call: Option<&'r CallScope<'r>>,
     /// The limits of that call.
     pub(super) limits: Option<&'r CallLimits<'r>>,
     /// What adds up its attempts.
@@ -275,6 +278,7 @@ where
         })?;
         let own = settings.limits.or(core.settings.limits);
         let exec = async || {
+            check_depth(&scope)?;
             let limits = CallLimits::begin(
                 node.name(),
                 LimitedNode::of::<N>(),
@@ -311,10 +315,19 @@ where
             Ok(value) => Ok(CallReport { value, record: scope.end(None) }),
             Err(error) => {
                 let record = scope.end(Some(error.category()));
-                Err(error.of_call(record))
+                Err(error.of_call_that_made(record, scope.made()))
             }
         }
     })
+}
+
+/// A node that calls itself without an end is found before the stack is used up.
+fn check_depth(call: &CallScope<'_>) -> Result<(), NodeError> {
+    if call.depth() < MAX_NESTING {
+        return Ok(());
+    }
+    let message = format!("calls are nested more than {MAX_NESTING} deep: {}", shortened(&call.path()));
+    Err(NodeError::new(Category::ConfigError, message))
 }
 
 impl<T> fmt::Debug for Call<'_, T> {

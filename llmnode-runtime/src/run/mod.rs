@@ -26,8 +26,8 @@ mod tries;
 
 pub use batch::Batch;
 pub use bounded::{Bounded, CONCURRENCY, Ended, Source};
-pub use call::Within;
 pub use call::{Call, CallReport, Report};
+pub use call::{MAX_NESTING, Within};
 pub use cx::Cx;
 pub use examples::{Example, ExampleInput, ExampleOutput, ExampleText, Input, IntoExample};
 pub use fallback::{FallbackParameters, FallbackValue, Falling, fallback, fallback_with_state};

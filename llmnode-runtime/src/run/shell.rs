@@ -77,7 +77,7 @@ async fn ask(asked: &mut dyn Asked<'_>, cx: &Cx<'_, ()>) -> Result<(), NodeError
         return Err(ended.error);
     }
     let record = cx.scope.so_far(ended.error.category());
-    let error = ended.error.of_call(record);
+    let error = ended.error.of_call_that_made(record, cx.scope.made());
     match fall_back(cx.scope, &error, asked).await {
         Some(outcome) => outcome,
         None => Err(error.without_record()),

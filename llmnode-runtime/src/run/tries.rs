@@ -92,7 +92,8 @@ impl<'r> Tries<'r> {
         if error.category().group() == Group::Stop {
             return After::Bubble(error);
         }
-        if self.failed < self.attempts {
+        // A call within that failed was tried again there, as its own settings say.
+        if self.failed < self.attempts && !error.is_of_a_call() {
             match self.next_wait(&error) {
                 Ok(wait) => {
                     if wait > Duration::ZERO {
@@ -106,7 +107,7 @@ impl<'r> Tries<'r> {
             }
         }
         let record = self.call.so_far(error.category());
-        After::FallBack(error.of_call(record))
+        After::FallBack(error.of_call_that_made(record, self.call.made()))
     }
 
     fn next_wait(&self, error: &NodeError) -> Result<Duration, String> {

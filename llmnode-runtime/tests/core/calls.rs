@@ -4,10 +4,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use crate::support::{GOAL, GOOD, Say, say, world};
+use crate::support::{GOAL, GOOD, Say, busy, say, world};
 use llmnode_runtime::{
-    BoxFuture, Category, ChatModel, Completion, Cx, Exec, ModelError, Node, NodeError, Request, Run,
-    ScriptedModel, Sink,
+    BoxFuture, Category, ChatModel, Completion, Cx, Exec, ModelError, Node, NodeError, Reply, Request, Run,
+    ScriptedModel, Settings, Sink, TestClock, TokenUsage,
 };
 
 #[tokio::test]
@@ -108,4 +108,100 @@ async fn a_reference_is_the_node_it_points_to_in_maps_and_ledgers() {
     assert_eq!(run.call(&&nodes[0]).await.unwrap(), "three");
     assert_eq!(run.ledger().of::<Say>().unwrap().visits, 3);
     assert_eq!(run.ledger().of::<&Say>().unwrap().visits, 3);
+}
+
+/// Calls itself without an end.
+struct Endless;
+
+impl Node for Endless {
+    type Output = u32;
+    const NAME: &'static str = "endless";
+}
+
+impl<S: ?Sized + Sync> Exec<S> for Endless {
+    async fn exec(&self, cx: &Cx<'_, S>) -> Result<u32, NodeError> {
+        cx.call(&Endless).await
+    }
+}
+
+#[test]
+fn calls_are_nested_a_hundred_deep_at_most() {
+    let on_a_thread_of_tokios = || {
+        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+        runtime.block_on(async {
+            let run = Run::new(ScriptedModel::new());
+            assert_eq!(run.call(&Countdown(100)).await.unwrap(), 100);
+            for error in [run.call(&Countdown(101)).await.unwrap_err(), run.call(&Endless).await.unwrap_err()]
+            {
+                assert_eq!(error.category(), Category::ConfigError);
+                let name = error.record().unwrap().node.clone();
+                let path = format!("{name} -> {name} -> {name} -> … -> {name} -> {name} -> {name}");
+                let message = format!("calls are nested more than 100 deep: {path}");
+                assert_eq!(error.message(), message);
+            }
+        });
+    };
+    std::thread::Builder::new().stack_size(2 << 20).spawn(on_a_thread_of_tokios).unwrap().join().unwrap();
+}
+
+/// Asks twice, the second time for what fails.
+struct Wraps;
+
+impl Node for Wraps {
+    type Output = String;
+    const NAME: &'static str = "wraps";
+    const SETTINGS: &'static Settings = &Settings::new().attempts(3);
+}
+
+impl<S: ?Sized + Sync> Exec<S> for Wraps {
+    async fn exec(&self, cx: &Cx<'_, S>) -> Result<String, NodeError> {
+        cx.call(&say("one")).await?;
+        let answer = cx.call(&say("two")).transport_retries(1).await;
+        answer.map_err(|error| NodeError::new(error.category(), "the second is missing").with_source(error))
+    }
+}
+
+#[tokio::test]
+async fn a_failed_call_within_is_not_repeated_and_all_that_was_used_is_in_the_error() {
+    let tokens = |tokens| TokenUsage { total: Some(tokens), ..TokenUsage::default() };
+    let busy = || {
+        let mut error = busy();
+        error.usage = Some(tokens(30));
+        error
+    };
+    let model = ScriptedModel::new().reply(Reply::text("1").usage(tokens(5))).reply(busy()).reply(busy());
+    let run = Run::new(model.clone()).with_clock(TestClock::new());
+    let error = run.call(&Wraps).await.unwrap_err();
+    assert_eq!((error.category(), error.message()), (Category::ServerError, "the second is missing"));
+    assert_eq!(model.requests().len(), 3, "one, and two with its retry; `attempts` repeats nothing");
+    assert_eq!((error.usage().requests, error.usage().total.known), (3, 65));
+    let calls: Vec<_> = error.calls().map(|call| (&*call.node, call.attempts.len())).collect();
+    assert_eq!(calls, [("say", 1), ("say", 2)]);
+    assert_eq!(error.failed_tries().len(), 1);
+}
+
+/// Fails by itself twice, then gives what it has.
+#[derive(Default)]
+struct Flaky(AtomicUsize);
+
+impl Node for Flaky {
+    type Output = usize;
+    const NAME: &'static str = "flaky";
+    const SETTINGS: &'static Settings = &Settings::new().attempts(3);
+}
+
+impl<S: ?Sized + Sync> Exec<S> for Flaky {
+    async fn exec(&self, cx: &Cx<'_, S>) -> Result<usize, NodeError> {
+        cx.call(&say("x")).await?;
+        match self.0.fetch_add(1, Ordering::Relaxed) {
+            2 => Ok(2),
+            _ => Err(NodeError::new(Category::Network, "the socket is closed")),
+        }
+    }
+}
+
+#[tokio::test]
+async fn an_error_of_the_nodes_own_is_repeated_also_where_it_calls_others() {
+    let run = Run::new(ScriptedModel::new().reply("a").reply("b").reply("c"));
+    assert_eq!(run.call(&Flaky::default()).await.unwrap(), 2);
 }

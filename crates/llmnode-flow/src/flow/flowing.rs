@@ -1,6 +1,8 @@
 //! A flow under way: the state to change, and the position to move.
 
-use llmnode_runtime::internal::{Label, Position, RunCore, Tally, Walk, Within, guarded, one_line};
+use llmnode_runtime::internal::{
+    Label, MAX_NESTING, Position, RunCore, Tally, Walk, Within, guarded, one_line, shortened,
+};
 use llmnode_runtime::{Call, Category, Exec, NodeError};
 use tracing::Span;
 
@@ -46,6 +48,16 @@ impl<'f, S> Flowing<'f, S> {
         let state =
             guarded(|| part(state)).map_err(|said| panicked("what names the part of the state", said))?;
         Ok(Flowing { core, state, at, depth, tally, log })
+    }
+
+    /// A flow that begins with itself is found before the stack is used up.
+    pub(super) fn check_depth(&self) -> Result<(), NodeError> {
+        if self.depth < MAX_NESTING {
+            return Ok(());
+        }
+        let path: Vec<_> = self.at.labels().collect();
+        let message = format!("flows are nested more than {MAX_NESTING} deep: {}", shortened(&path));
+        Err(NodeError::new(Category::ConfigError, message))
     }
 
     /// Whether what stands here has begun, and is not to be prepared again.

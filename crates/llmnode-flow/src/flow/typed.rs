@@ -68,6 +68,9 @@ where
     F: FlowType<S>,
     S: Send,
 {
+    if let Err(error) = flow.check_depth() {
+        return Box::pin(std::future::ready(Err(error)));
+    }
     if flow.at.at(flow.depth).is_none() {
         if let Some(prepared) = prepared
             && let Err(error) = flow.entered(|state| prepared.enter(state))

@@ -187,9 +187,10 @@ where
 /// What is wrong with a journal itself is no fault of the moment.
 fn failed(error: JournalError) -> NodeError {
     let category = match error {
-        JournalError::Format(_) | JournalError::Foreign { .. } | JournalError::Damaged { .. } => {
-            Category::ConfigError
-        }
+        JournalError::Format(_)
+        | JournalError::Foreign { .. }
+        | JournalError::Damaged { .. }
+        | JournalError::Locked { .. } => Category::ConfigError,
         _ => Category::Aborted,
     };
     NodeError::new(category, error.to_string()).with_source(error)

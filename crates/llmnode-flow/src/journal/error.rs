@@ -37,6 +37,15 @@ pub enum JournalError {
         /// What is wrong with it.
         fault: String,
     },
+    /// Another flow is writing to it, in this process or in another one.
+    #[error(
+        "another flow is writing to the journal {}; wait until it has ended, or give this flow a journal of its own",
+        path.display()
+    )]
+    Locked {
+        /// The file.
+        path: PathBuf,
+    },
     /// Somebody else has written to it since it was read here.
     #[error(
         "another writer has taken over the journal {}: it was changed since it was read or written here, and goes on there",
@@ -51,7 +60,7 @@ pub enum JournalError {
     Io {
         /// The file.
         path: PathBuf,
-        /// `"opened"`, `"read"`, `"written"`.
+        /// `"opened"`, `"locked"`, `"read"`, `"written"`.
         verb: &'static str,
         /// What the system says.
         source: io::Error,

@@ -26,6 +26,7 @@ mod history;
 mod interface;
 mod keeper;
 mod line;
+mod lock;
 mod open;
 mod permits;
 mod record;

@@ -92,7 +92,15 @@ impl OpenFile {
         });
         let file = regular.map_err(|source| io_error(&path, "opened", source))?;
         let superseded = Superseded::default();
+        // Behind a link the file itself is what is locked, and written anew.
+        let path = path.canonicalize().map_err(|source| io_error(&path, "opened", source))?;
         Ok(OpenFile { path, file: Arc::new(file), fsync: Fsync::default(), end: None, superseded })
+    }
+
+    /// Opens the file that now has the name.
+    pub(super) fn reopen(&mut self) -> Result<(), JournalError> {
+        self.file = OpenFile::open(self.path.clone())?.file;
+        Ok(())
     }
 
     /// Reads all records, and finds where they end.

@@ -143,6 +143,7 @@ fn check_end(journal: &Path, expected: &World, killed: u64) {
         std::fs::remove_file(beside(journal, what)).unwrap();
     }
     std::fs::remove_file(journal).unwrap();
+    std::fs::remove_file(format!("{}.lock", journal.display())).unwrap();
 }
 
 fn signal(status: ExitStatus) -> Option<i32> {
@@ -190,4 +191,21 @@ async fn killed_at_a_hundred_random_moments_flows_go_on() {
         check_end(&journal, &expected, killed);
         all += killed;
     }
+}
+
+/// Two processes begin with one journal at the same time: one runs, and the other one is refused, or finds the end.
+#[tokio::test]
+async fn of_two_processes_that_begin_together_one_writes() {
+    let expected = undisturbed().await;
+    let mut refused = 0;
+    for pair in 0..100 {
+        let journal = fresh(&format!("pair-{pair}.journal"));
+        let children = [start(&journal, None), start(&journal, None)];
+        let ended = children.map(|mut child| child.wait().unwrap().success());
+        assert!(ended.contains(&true), "pair {pair}");
+        refused += u32::from(ended.contains(&false));
+        assert_eq!(so_far(&journal), (STEPS, STEPS as usize), "each request was made once");
+        check_end(&journal, &expected, 0);
+    }
+    assert!(refused > 0, "some of them met");
 }

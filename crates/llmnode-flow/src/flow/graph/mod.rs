@@ -130,6 +130,7 @@ impl<S: Send + Sync + 'static> Flow<S> {
     ) -> BoxFuture<'f, Result<Progress<Cow<'static, str>>, NodeError>> {
         let graph = Arc::clone(&self.0);
         Box::pin(async move {
+            flow.check_depth()?;
             if let (None, Some(first)) = (flow.at.at(flow.depth), graph.steps.first()) {
                 flow.at.go(flow.depth, 0, first.label.clone());
             }
