@@ -300,3 +300,24 @@ async fn the_span_of_a_step_that_fails_says_so() {
         assert_eq!((span.get("error.type"), span.get("otel.status_code")), ("aborted", "ERROR"));
     }
 }
+
+/// Begins with itself.
+struct Own;
+typed_flow! { Own over Desk => ():
+    0 "Again" Own, [("", Target::End)], |()| Arm::end(0, ());
+}
+
+#[test]
+fn a_flow_that_begins_with_itself_is_an_error() {
+    let on_a_thread_of_tokios = || {
+        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+        runtime.block_on(async {
+            let mut run = Run::new(ScriptedModel::new()).with_state(Desk::default());
+            let error = run.flow(Own).await.unwrap_err();
+            assert_eq!(error.category(), Category::ConfigError);
+            let path = "Again -> Again -> Again -> … -> Again -> Again -> Again";
+            assert_eq!(error.message(), format!("flows are nested more than 100 deep: {path}"));
+        });
+    };
+    std::thread::Builder::new().stack_size(2 << 20).spawn(on_a_thread_of_tokios).unwrap().join().unwrap();
+}

@@ -22,6 +22,18 @@ const LOOPBACK: [SocketAddr; 2] = [
     SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 0),
     SocketAddr::new(IpAddr::V6(Ipv6Addr::LOCALHOST), 0),
 ];
+/// Headers that say where a request goes, and how it stands on the connection.
+const FRAMING: [&str; 9] = [
+    "connection",
+    "content-length",
+    "expect",
+    "host",
+    "keep-alive",
+    "te",
+    "trailer",
+    "transfer-encoding",
+    "upgrade",
+];
 const DEFAULT_BASE_URL: &str = "https://api.openai.com/v1";
 
 impl OpenAiBuilder {
@@ -73,9 +85,10 @@ impl OpenAiBuilder {
         let proxy = self.proxy.as_ref().and_then(|url| Url::parse(url.reveal()).ok());
         let password = proxy.as_ref().and_then(Url::password).map(Secret::new);
         let key = self.key.iter().map(|key| key.value.clone());
-        let values = self.headers.iter().flat_map(|(name, value)| {
+        let credentials = self.headers.iter().filter(|(name, _)| is_credential(name));
+        let values = credentials.flat_map(|(_, value)| {
             // `Bearer …` and `Basic …`: a server may quote what follows the scheme alone.
-            let parts = value.reveal().split_once(' ').filter(|_| is_credential(name));
+            let parts = value.reveal().split_once(' ');
             std::iter::once(value.clone()).chain(parts.map(|(_, credential)| Secret::new(credential)))
         });
         key.chain(values).chain(password).chain(endpoint.credentials()).collect()
@@ -99,8 +112,13 @@ impl OpenAiBuilder {
                 NodeError::new(Category::ConfigError, message)
             };
             let header = HeaderName::from_bytes(name.as_bytes()).map_err(|_| fault("name"))?;
+            if FRAMING.contains(&header.as_str()) {
+                let message =
+                    format!("the header {name:?} is set by the HTTP client for each request; leave it out");
+                return Err(NodeError::new(Category::ConfigError, message));
+            }
             let mut value = HeaderValue::from_str(value.reveal()).map_err(|_| fault("value"))?;
-            value.set_sensitive(true);
+            value.set_sensitive(is_credential(header.as_str()));
             headers.insert(header, value);
         }
         Ok(headers)
@@ -109,25 +127,29 @@ impl OpenAiBuilder {
     fn check_key(&self, endpoint: &Endpoint, headers: &HeaderMap) -> Result<(), NodeError> {
         let in_query = endpoint.credentials().next().is_some();
         let has_key = in_query || headers.keys().any(|name| is_credential(name.as_str()));
-        if endpoint.is_loopback() || (!has_key && self.without_key) {
-            return Ok(());
-        }
         if !has_key {
+            if endpoint.is_loopback() || self.without_key {
+                return Ok(());
+            }
             let message = format!(
                 "{} needs a key: set {KEY}, or say `without_key()` if the server asks for none",
                 endpoint.host()
             );
             return Err(NodeError::new(Category::ApiKeyError, message));
         }
-        if !endpoint.is_https() && !self.allow_plain_http {
-            let message = format!(
-                "{} is plain http on another machine, where anyone on the way can read the key: use https, or say \
-                 `allow_plain_http()`",
-                endpoint.shown
-            );
-            return Err(NodeError::new(Category::ConfigError, message));
+        if endpoint.is_https() || self.allow_plain_http || self.stays_here(endpoint) {
+            return Ok(());
         }
-        Ok(())
+        let (way, mend) = if endpoint.is_loopback() {
+            ("is asked over plain http through a proxy on another machine", "leave the proxy out")
+        } else {
+            ("is plain http on another machine", "use https")
+        };
+        let message = format!(
+            "{} {way}, where anyone on the way can read the key: {mend}, or say `allow_plain_http()`",
+            endpoint.shown
+        );
+        Err(NodeError::new(Category::ConfigError, message))
     }
 
     fn check_limits(&self) -> Result<(), NodeError> {
@@ -157,8 +179,15 @@ impl OpenAiBuilder {
                     || self.proxy.as_ref().is_some_and(|url| !url.reveal().starts_with("http://")),
             )?);
         if let Some(url) = &self.proxy {
-            let is_http = Url::parse(url.reveal()).is_ok_and(|url| matches!(url.scheme(), "http" | "https"));
-            let proxy = reqwest::Proxy::all(url.reveal()).ok().filter(|_| is_http);
+            if let Ok(url) = Url::parse(url.reveal())
+                && !matches!(url.scheme(), "http" | "https")
+            {
+                let scheme = url.scheme();
+                return Err(fault(format!(
+                    "the proxy speaks {scheme}; only proxies of http and https are supported"
+                )));
+            }
+            let proxy = reqwest::Proxy::all(url.reveal()).ok();
             let proxy = proxy.ok_or_else(|| {
                 fault("the proxy's URL cannot be read; write it like http://proxy.example:3128".to_owned())
             })?;

@@ -77,7 +77,7 @@ mod tests {
             (403, ApiKeyError),
             (404, NotFound),
             (405, NotFound),
-            (407, BadResponse),
+            (407, ConfigError),
             (408, Timeout),
             (409, ServerError),
             (413, ContextLengthError),

@@ -151,8 +151,10 @@ impl OpenAiBuilder {
         self.header("openai-project", id)
     }
 
-    /// Adds a header to every request; a second value for a name replaces the first. Values are treated as
-    /// secrets: no message or `Debug` form shows them.
+    /// Adds a header to every request; a second value for a name replaces the first. No `Debug` form shows its value. Where
+    /// the name is that of a credential (it has `auth`, `key`, `token`, `secret` or `cookie` in it), the value is a secret:
+    /// it is removed from every message and record as well. Headers that frame a request, such as `host` and
+    /// `content-length`, are a `config_error`.
     pub fn header(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
         self.headers.push((name.into(), Secret::new(value)));
         self
@@ -185,7 +187,8 @@ impl OpenAiBuilder {
     }
 
     /// Sets an HTTP proxy for all requests, such as `http://proxy.example:3128`; a user name and password in
-    /// it are sent to the proxy. By default the environment's `HTTPS_PROXY`, `HTTP_PROXY` and `NO_PROXY` hold,
+    /// it are sent to the proxy. A proxy on another machine reads what plain http sends, so that a key is refused there, for a
+    /// loopback server too, unless [`allow_plain_http`](OpenAiBuilder::allow_plain_http) is said. By default the environment's `HTTPS_PROXY`, `HTTP_PROXY` and `NO_PROXY` hold,
     /// except for loopback servers.
     pub fn proxy(mut self, url: impl Into<String>) -> Self {
         self.proxy = Some(Secret::new(url));

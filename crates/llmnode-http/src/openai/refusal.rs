@@ -7,6 +7,10 @@ use super::error_body::ErrorBody;
 use super::refused::{Refused, refused};
 use super::{Asked, Head, Inner, classify, secret, wait_hint};
 
+/// What to do when a proxy asks who is there.
+pub(super) const PROXY_CREDENTIALS: &str = "; the proxy asks for a user name and a password: write them into its URL, as in \
+     http://user:password@proxy.example:3128";
+
 impl Inner {
     /// The provider's own error.
     pub(super) fn refusal(&self, head: &Head, body: &[u8], asked: &Asked<'_>) -> ModelError {
@@ -90,6 +94,7 @@ impl Inner {
             }
             Category::ApiKeyError => format!("; no key was sent: set {}", self.key_source),
             Category::NotFound => format!("; asked for the model {model:?}{}", self.service.endpoint.hint()),
+            Category::ConfigError => PROXY_CREDENTIALS.to_owned(),
             Category::QuotaError => "; waiting will not help".to_owned(),
             _ => String::new(),
         }

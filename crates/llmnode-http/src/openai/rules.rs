@@ -5,8 +5,8 @@
 //! bare number. A new provider is new words in these rows, and rows of the test's table.
 
 use llmnode_runtime::Category::{
-    self, ApiKeyError, BadRequest, BadResponse, ContentFilter, ContextLengthError, NotFound, QuotaError,
-    RateLimitError, SchemaError, ServerError, Timeout,
+    self, ApiKeyError, BadRequest, BadResponse, ConfigError, ContentFilter, ContextLengthError, NotFound,
+    QuotaError, RateLimitError, SchemaError, ServerError, Timeout,
 };
 
 /// One row: all that it names must hold.
@@ -44,7 +44,7 @@ pub(super) const RULES: &[Rule] = &[
     // Marks and states that look like something else.
     rule(&[], Sign::Mark("string_above_max_length"), BadRequest),
     rule(&[413], Sign::None, ContextLengthError),
-    rule(&[407], Sign::None, BadResponse),
+    rule(&[407], Sign::None, Category::ConfigError),
     // Marks that say it.
     rule(
         &[],

@@ -9,6 +9,7 @@ use reqwest::{Client, Method, Response, Url};
 use tokio::time::{Instant, timeout_at};
 
 use super::endpoint::{Endpoint, shown};
+use super::refusal::PROXY_CREDENTIALS;
 
 /// Sends requests to one endpoint.
 pub(super) struct Service {
@@ -163,6 +164,9 @@ impl Service {
                  certificate if it is meant"
             );
             ModelError::unreached(Category::Network, message).retry(Retry::No)
+        } else if chain(error).any(|error| error.to_string().contains("proxy authorization required")) {
+            let message = format!("{host}: no connection ({cause}){PROXY_CREDENTIALS}");
+            ModelError::unreached(Category::ConfigError, message).retry(Retry::No)
         } else {
             ModelError::unreached(Category::Network, format!("{host}: no connection ({cause})"))
         }

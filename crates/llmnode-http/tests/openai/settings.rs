@@ -6,7 +6,7 @@ use llmnode_http::{OpenAi, OpenAiBuilder};
 use llmnode_runtime::{Category, Run, TestClock};
 use llmnode_stub::Reply;
 
-use crate::support::{CANARY, Greet, ask, builder, server};
+use crate::support::{CANARY, Greet, ask, builder, sends, server};
 use crate::tls::AUTHORITY;
 
 fn fault(builder: OpenAiBuilder) -> (Category, String) {
@@ -53,7 +53,11 @@ fn settings_that_cannot_be() {
         (base().max_body_bytes(0), "`max_body_bytes`"),
         (base().header("bad name", "x"), "\"bad name\""),
         (base().header("x-a", "line\nbreak"), "\"x-a\""),
+        (base().header("Content-Length", "1"), "\"Content-Length\""),
+        (base().header("host", "elsewhere.example"), "\"host\""),
+        (base().header("transfer-encoding", "chunked"), "leave it out"),
         (base().proxy("not a url"), "proxy"),
+        (base().proxy("socks5://127.0.0.1:1"), "the proxy speaks socks5"),
         (base().proxy("socks5://127.0.0.1:1"), "proxy"),
         (base().root_certificates("no certificate"), "root_certificates"),
     ] {
@@ -129,4 +133,42 @@ async fn names_of_this_machine_are_not_looked_up() {
         let model = builder(&format!("http://{name}:{port}/v1")).api_key(CANARY).build().unwrap();
         assert!(ask(&model).await.is_ok());
     }
+}
+
+#[test]
+fn a_key_does_not_leave_the_machine_in_clear_through_a_proxy() {
+    let through = |proxy: &str| builder("http://127.0.0.1:1/v1").api_key(CANARY).proxy(proxy);
+    let (category, message) = fault(through("http://proxy.invalid:3128"));
+    assert_eq!(category, Category::ConfigError);
+    assert!(
+        message.contains("through a proxy on another machine") && !message.contains("canary"),
+        "{message}"
+    );
+    assert!(through("http://proxy.invalid:3128").allow_plain_http().build().is_ok());
+    assert!(through("http://127.0.0.1:3128").build().is_ok());
+    let keyless = builder("http://127.0.0.1:1/v1").without_key().proxy("http://proxy.invalid:3128");
+    assert!(keyless.build().is_ok());
+}
+
+#[tokio::test]
+async fn a_proxy_that_asks_for_a_password_is_a_matter_of_configuration() {
+    const ASKS: &str =
+        "HTTP/1.1 407 Proxy Authentication Required\r\ncontent-length: 0\r\nconnection: close\r\n\r\n";
+    for base_url in ["http://models.invalid/v1", "https://models.invalid/v1"] {
+        let proxy = sends(ASKS.to_owned()).await;
+        let proxy = proxy.trim_end_matches("/v1");
+        let model = builder(base_url).without_key().proxy(proxy).build().unwrap();
+        let error = ask(&model).await.unwrap_err();
+        assert_eq!(error.category, Category::ConfigError, "{}", error.message);
+        assert!(error.message.contains("http://user:password@"), "{}", error.message);
+    }
+}
+
+/// A header that is no credential is no secret: what it says may be the model's name.
+#[tokio::test]
+async fn a_header_that_is_no_credential_is_left_in_answers() {
+    let server = server([Reply::text("hi")]).await;
+    let model = builder(&server.base_url()).model("gpt-4o-mini").header("x-model", "gpt-4o-mini");
+    let model = model.build().unwrap();
+    assert_eq!(ask(&model).await.unwrap().model.as_deref(), Some("gpt-4o-mini"));
 }
