@@ -111,3 +111,30 @@ fn validators_are_never_left_out_silently() {
     let error = Primitive::builder("checked").output::<Vec<Checked>>().build().unwrap_err();
     assert!(error.message().contains("validators of") && error.message().contains("#[llm_node]"), "{error}");
 }
+
+#[llm_output]
+struct Even {
+    n: u8,
+}
+
+#[validate]
+impl Even {
+    fn is_even(&self) -> Result<(), Invalid> {
+        if self.n % 2 == 0 { Ok(()) } else { Err(Invalid::at("n", "is odd")) }
+    }
+}
+
+#[llm_node(prompt = "An even number?", output = Even)]
+struct AskEven;
+
+/// Whether a type's validators run is asked by each caller for itself, whoever asked first.
+#[tokio::test]
+async fn what_a_primitive_cannot_check_a_node_can_and_the_other_way_round() {
+    for _ in 0..2 {
+        let error = Primitive::builder("even").output::<Even>().build().err().unwrap();
+        assert!(error.message().contains("would never run"), "{error}");
+        let run = Run::new(ScriptedModel::new().reply(r#"{"n": 3}"#));
+        let error = run.call(&AskEven).await.err().unwrap();
+        assert_eq!(error.category(), Category::ValidationError, "{error}");
+    }
+}

@@ -32,7 +32,14 @@ pub fn guarded<T>(run: impl FnOnce() -> T) -> Result<T, String> {
 
 /// The part of it that is compiled once, and not for every node.
 fn catch(run: &mut dyn FnMut()) -> Result<(), String> {
-    catch_unwind(AssertUnwindSafe(run)).map_err(|panic| text(&*panic).to_owned())
+    catch_unwind(AssertUnwindSafe(run)).map_err(|panic| {
+        let said = text(&*panic).to_owned();
+        // What a panic carries may panic itself as it is dropped. What that one carries is not touched.
+        if let Err(again) = catch_unwind(AssertUnwindSafe(|| drop(panic))) {
+            std::mem::forget(again);
+        }
+        said
+    })
 }
 
 fn text(panic: &(dyn Any + Send)) -> &str {
@@ -41,4 +48,22 @@ fn text(panic: &(dyn Any + Send)) -> &str {
         .copied()
         .or_else(|| panic.downcast_ref::<String>().map(String::as_str))
         .unwrap_or("no message")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    struct Bomb;
+
+    impl Drop for Bomb {
+        fn drop(&mut self) {
+            panic!("the payload is dropped");
+        }
+    }
+
+    #[test]
+    fn what_a_panic_carries_may_panic_too() {
+        assert_eq!(guarded(|| std::panic::panic_any(Bomb)), Err::<(), _>("no message".to_owned()));
+    }
 }

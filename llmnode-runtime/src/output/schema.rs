@@ -12,7 +12,7 @@ mod tree;
 
 use std::any::TypeId;
 use std::collections::HashMap;
-use std::sync::{Arc, OnceLock, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock};
 
 use schemars::JsonSchema;
 use serde_json::Value;
@@ -74,7 +74,8 @@ pub struct OutputSchema {
     bounds: bool,
     /// serde may read the same part of an answer many times.
     again: bool,
-    unreached: OnceLock<Option<Unreached>>,
+    /// What was found for each way to look, by the address of the function: where two are one, they do the same.
+    unreached: Mutex<Vec<(usize, Option<Arc<Unreached>>)>>,
 }
 
 impl OutputSchema {
@@ -119,7 +120,7 @@ impl OutputSchema {
             bounds,
             again: false,
             strict: OnceLock::new(),
-            unreached: OnceLock::new(),
+            unreached: Mutex::default(),
             cut: cut || normal.cut,
             tree: normal.tree,
             wrapped: normal.wrapped,
@@ -133,14 +134,23 @@ impl OutputSchema {
         &self.name
     }
 
-    /// The first mark that a dive does not come to: a type whose validators would never run. Looked for once.
-    pub(crate) fn unreached(&self, reach: fn(&mut Reach)) -> Option<&Unreached> {
-        let search = || {
-            let mut reached = Reach::default();
-            reach(&mut reached);
-            reached.missing(&self.marks)
-        };
-        self.unreached.get_or_init(search).as_ref()
+    /// The first mark that a dive does not come to: a type whose validators would never run. Looked for once for each
+    /// way to dive: one caller's answer says nothing about another's.
+    pub(crate) fn unreached(&self, reach: fn(&mut Reach)) -> Option<Arc<Unreached>> {
+        if self.marks.is_empty() {
+            return None;
+        }
+        let (address, known) =
+            (reach as usize, || self.unreached.lock().unwrap_or_else(PoisonError::into_inner));
+        if let Some((_, found)) = known().iter().find(|(one, _)| *one == address) {
+            return found.clone();
+        }
+        // Outside of the lock: the types' own code is foreign.
+        let mut reached = Reach::default();
+        reach(&mut reached);
+        let found = reached.missing(&self.marks).map(Arc::new);
+        known().push((address, found.clone()));
+        found
     }
 
     /// The schema as plain JSON Schema (2020-12).

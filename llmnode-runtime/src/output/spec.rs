@@ -126,7 +126,7 @@ impl<T, S: ?Sized> OutputSpec<T, S> {
             Kind::Json(json) => json,
         };
         let schema = (json.schema)();
-        match schema.unreached(json.reach) {
+        match schema.unreached(json.reach).as_deref() {
             None => Ok(Some(schema)),
             Some(Unreached { mark, place }) => Err(format!(
                 "the validators of `{mark}` would never run inside the output `{}`: {place}; put `#[llm_output]` on \

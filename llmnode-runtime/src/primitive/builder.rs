@@ -137,7 +137,7 @@ impl PrimitiveBuilder {
             found.push("the name is empty".to_owned());
         }
         let output = match output {
-            Some(Output::Typed(typed)) => match typed.schema.unreached(|_| {}) {
+            Some(Output::Typed(typed)) => match typed.schema.unreached(|_| {}).as_deref() {
                 None => Some(typed),
                 Some(Unreached { mark, .. }) => {
                     found.push(format!(

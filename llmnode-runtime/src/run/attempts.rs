@@ -54,6 +54,8 @@ pub(super) async fn run(plan: &Plan<'_>, mut request: Request, judge: &mut dyn J
         if wait > Duration::ZERO {
             core.clock.sleep(wait).await;
         }
+        // A model that answers at once leaves other tasks a turn now and then.
+        tokio::task::consume_budget().await;
         let mut open = call.attempt(kind, wait, target.name.clone());
         request.correlation = Some(open.id());
         let Err(mut failure) = attempt(&target, &request, &mut open, judge, &progress.attempt(), plan).await

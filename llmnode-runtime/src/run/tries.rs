@@ -99,6 +99,7 @@ impl<'r> Tries<'r> {
                     if wait > Duration::ZERO {
                         self.core.clock.sleep(wait).await;
                     }
+                    tokio::task::consume_budget().await;
                     self.call.tries_again();
                     self.wait = wait;
                     return After::Again;

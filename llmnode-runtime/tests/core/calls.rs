@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use crate::support::{GOAL, GOOD, Say, busy, say, world};
 use llmnode_runtime::{
-    BoxFuture, Category, ChatModel, Completion, Cx, Exec, ModelError, Node, NodeError, Reply, Request, Run,
-    ScriptedModel, Settings, Sink, TestClock, TokenUsage,
+    BoxFuture, Category, ChatModel, Completion, Cx, Exec, FnModel, ModelError, Node, NodeError, Reply,
+    Request, Run, ScriptedModel, Settings, Sink, TestClock, TokenUsage,
 };
 
 #[tokio::test]
@@ -204,4 +204,22 @@ impl<S: ?Sized + Sync> Exec<S> for Flaky {
 async fn an_error_of_the_nodes_own_is_repeated_also_where_it_calls_others() {
     let run = Run::new(ScriptedModel::new().reply("a").reply("b").reply("c"));
     assert_eq!(run.call(&Flaky::default()).await.unwrap(), 2);
+}
+
+#[tokio::test]
+async fn other_tasks_have_their_turn_between_attempts() {
+    let run = Run::new(FnModel::new(|_| "no JSON")).with_state(world());
+    let turns = Arc::new(AtomicUsize::new(0));
+    let counting = tokio::spawn({
+        let turns = Arc::clone(&turns);
+        async move {
+            loop {
+                turns.fetch_add(1, Ordering::Relaxed);
+                tokio::task::yield_now().await;
+            }
+        }
+    });
+    run.call(&GOAL).retries(1000).await.unwrap_err();
+    assert!(turns.load(Ordering::Relaxed) >= 5);
+    counting.abort();
 }

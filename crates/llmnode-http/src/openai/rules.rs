@@ -5,8 +5,8 @@
 //! bare number. A new provider is new words in these rows, and rows of the test's table.
 
 use llmnode_runtime::Category::{
-    self, ApiKeyError, BadRequest, BadResponse, ConfigError, ContentFilter, ContextLengthError, NotFound,
-    QuotaError, RateLimitError, SchemaError, ServerError, Timeout,
+    self, ApiKeyError, BadRequest, BadResponse, ContentFilter, ContextLengthError, NotFound, QuotaError,
+    RateLimitError, SchemaError, ServerError, Timeout,
 };
 
 /// One row: all that it names must hold.
