@@ -169,7 +169,7 @@ fn each_stack_is_what_is_written() {
     ] {
         assert_eq!(recovery_of::<EveryKey>(category), steps, "{category}");
     }
-    assert!(EveryKey::FALLBACK);
+    const { assert!(EveryKey::FALLBACK) };
     let limits = Limits::new().requests(5).tokens(2000).money(0.05).time(second * 3 / 2);
     assert_eq!(EveryKey::LIMITS, limits);
 }

@@ -285,7 +285,7 @@ impl Settings {
     #[doc(hidden)]
     #[must_use]
     pub const fn stated_model(mut self, model: &'static str) -> Self {
-        forget(replace(&mut self.model, Some(Cow::Borrowed(model))));
+        forget(self.model.replace(Cow::Borrowed(model)));
         self
     }
 
@@ -293,7 +293,7 @@ impl Settings {
     #[doc(hidden)]
     #[must_use]
     pub const fn stated_fallback_model(mut self, model: &'static str) -> Self {
-        forget(replace(&mut self.fallback_model, Some(Cow::Borrowed(model))));
+        forget(self.fallback_model.replace(Cow::Borrowed(model)));
         self
     }
 
