@@ -120,7 +120,7 @@ struct Even {
 #[validate]
 impl Even {
     fn is_even(&self) -> Result<(), Invalid> {
-        if self.n % 2 == 0 { Ok(()) } else { Err(Invalid::at("n", "is odd")) }
+        if self.n.is_multiple_of(2) { Ok(()) } else { Err(Invalid::at("n", "is odd")) }
     }
 }
 
