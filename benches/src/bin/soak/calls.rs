@@ -99,7 +99,7 @@ impl Work {
         let random = random(!self.seed, number);
         let refused = random % 100 == 99;
         let mut settings = Settings::new();
-        settings.model = refused.then(|| REFUSING.to_owned());
+        settings.model = refused.then(|| REFUSING.into());
         let polls = (random / 100 % 100 < self.drops).then_some((random / 10_000 % 5) as u32);
         let record = self.caller.call(number, settings, polls).await;
         let waits: Duration = record.attempts.iter().map(|attempt| attempt.wait).sum();
