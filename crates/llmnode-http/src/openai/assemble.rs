@@ -182,10 +182,9 @@ impl OpenAiBuilder {
             if let Ok(url) = Url::parse(url.reveal())
                 && !matches!(url.scheme(), "http" | "https")
             {
-                let scheme = url.scheme();
-                return Err(fault(format!(
-                    "the proxy speaks {scheme}; only proxies of http and https are supported"
-                )));
+                // The scheme is not quoted: where `//` is missing, it is the user name or the key.
+                let message = "the proxy's URL begins with neither http:// nor https://; no other proxies are supported";
+                return Err(fault(message.to_owned()));
             }
             let proxy = reqwest::Proxy::all(url.reveal()).ok();
             let proxy = proxy.ok_or_else(|| {

@@ -57,7 +57,7 @@ fn settings_that_cannot_be() {
         (base().header("host", "elsewhere.example"), "\"host\""),
         (base().header("transfer-encoding", "chunked"), "leave it out"),
         (base().proxy("not a url"), "proxy"),
-        (base().proxy("socks5://127.0.0.1:1"), "the proxy speaks socks5"),
+        (base().proxy("socks5://127.0.0.1:1"), "neither http:// nor https://"),
         (base().proxy("socks5://127.0.0.1:1"), "proxy"),
         (base().root_certificates("no certificate"), "root_certificates"),
     ] {
@@ -146,6 +146,9 @@ fn a_key_does_not_leave_the_machine_in_clear_through_a_proxy() {
     );
     assert!(through("http://proxy.invalid:3128").allow_plain_http().build().is_ok());
     assert!(through("http://127.0.0.1:3128").build().is_ok());
+    // Without `//` the user name is read as the scheme.
+    let (_, message) = fault(builder("http://127.0.0.1:1/v1").proxy("canary:x@proxy.invalid:3128"));
+    assert!(!message.contains("canary"), "{message}");
     let keyless = builder("http://127.0.0.1:1/v1").without_key().proxy("http://proxy.invalid:3128");
     assert!(keyless.build().is_ok());
 }
