@@ -83,9 +83,13 @@ impl OpenAiBuilder {
     /// Everything that no message may show.
     fn secrets(&self, endpoint: &Endpoint) -> Vec<Secret> {
         let proxy = self.proxy.as_ref().and_then(|url| Url::parse(url.reveal()).ok());
-        let password = proxy.as_ref().and_then(Url::password).map(Secret::new);
+        let password = proxy.as_ref().and_then(|url| {
+            // A user name by itself is a token.
+            let user = Some(url.username()).filter(|user| !user.is_empty());
+            url.password().filter(|password| !password.is_empty()).or(user).map(Secret::new)
+        });
         let key = self.key.iter().map(|key| key.value.clone());
-        let credentials = self.headers.iter().filter(|(name, _)| is_credential(name));
+        let credentials = self.headers.iter().filter(|(name, value)| is_secret(name, value));
         let values = credentials.flat_map(|(_, value)| {
             // `Bearer …` and `Basic …`: a server may quote what follows the scheme alone.
             let parts = value.reveal().split_once(' ');
@@ -105,7 +109,7 @@ impl OpenAiBuilder {
         if let Some(key) = &self.key {
             headers.insert("authorization", bearer(key)?);
         }
-        for (name, value) in &self.headers {
+        for (name, given) in &self.headers {
             let fault = |part| {
                 let message =
                     format!("the {part} of the header {name:?} holds a character that headers cannot have");
@@ -117,8 +121,8 @@ impl OpenAiBuilder {
                     format!("the header {name:?} is set by the HTTP client for each request; leave it out");
                 return Err(NodeError::new(Category::ConfigError, message));
             }
-            let mut value = HeaderValue::from_str(value.reveal()).map_err(|_| fault("value"))?;
-            value.set_sensitive(is_credential(header.as_str()));
+            let mut value = HeaderValue::from_str(given.reveal()).map_err(|_| fault("value"))?;
+            value.set_sensitive(is_secret(name, given));
             headers.insert(header, value);
         }
         Ok(headers)
@@ -126,7 +130,7 @@ impl OpenAiBuilder {
 
     fn check_key(&self, endpoint: &Endpoint, headers: &HeaderMap) -> Result<(), NodeError> {
         let in_query = endpoint.credentials().next().is_some();
-        let has_key = in_query || headers.keys().any(|name| is_credential(name.as_str()));
+        let has_key = in_query || headers.values().any(HeaderValue::is_sensitive);
         if !has_key {
             if endpoint.is_loopback() || self.without_key {
                 return Ok(());
@@ -137,10 +141,17 @@ impl OpenAiBuilder {
             );
             return Err(NodeError::new(Category::ApiKeyError, message));
         }
-        if endpoint.is_https() || self.allow_plain_http || self.stays_here(endpoint) {
+        // The proxies of a client of one's own are not known here.
+        let stays_here = self.stays_here(endpoint) && self.http_client.is_none();
+        if endpoint.is_https() || self.allow_plain_http || stays_here {
             return Ok(());
         }
-        let (way, mend) = if endpoint.is_loopback() {
+        let (way, mend) = if endpoint.is_loopback() && self.http_client.is_some() {
+            (
+                "is asked over plain http by the client of `http_client`, which may use a proxy on another machine",
+                "leave the key out",
+            )
+        } else if endpoint.is_loopback() {
             ("is asked over plain http through a proxy on another machine", "leave the proxy out")
         } else {
             ("is plain http on another machine", "use https")
@@ -182,10 +193,7 @@ impl OpenAiBuilder {
             if let Ok(url) = Url::parse(url.reveal())
                 && !matches!(url.scheme(), "http" | "https")
             {
-                let scheme = url.scheme();
-                return Err(fault(format!(
-                    "the proxy speaks {scheme}; only proxies of http and https are supported"
-                )));
+                return Err(fault(unsupported_proxy(url.scheme())));
             }
             let proxy = reqwest::Proxy::all(url.reveal()).ok();
             let proxy = proxy.ok_or_else(|| {
@@ -220,6 +228,22 @@ impl OpenAiBuilder {
             ))
         })
     }
+}
+
+/// The fault of a proxy that is asked by neither http nor https. Another scheme than these may be a user name, or a host.
+fn unsupported_proxy(scheme: &str) -> String {
+    let what = match scheme {
+        "socks4" | "socks4a" | "socks5" | "socks5h" => format!("the proxy speaks {scheme}"),
+        _ => "the proxy's URL begins with neither http:// nor https://".to_owned(),
+    };
+    format!("{what}; only proxies of http and https are supported. Write it like http://proxy.example:3128")
+}
+
+/// Whether a header is a credential, by its name or by the scheme of its value.
+fn is_secret(name: &str, value: &Secret) -> bool {
+    let scheme = value.reveal().split_once(' ').map_or("", |(scheme, _)| scheme);
+    let schemes = ["basic", "bearer"];
+    is_credential(name) || schemes.iter().any(|known| scheme.eq_ignore_ascii_case(known))
 }
 
 fn bearer(key: &Given<Secret>) -> Result<HeaderValue, NodeError> {

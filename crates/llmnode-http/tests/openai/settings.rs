@@ -172,3 +172,78 @@ async fn a_header_that_is_no_credential_is_left_in_answers() {
     let model = model.build().unwrap();
     assert_eq!(ask(&model).await.unwrap().model.as_deref(), Some("gpt-4o-mini"));
 }
+
+#[test]
+fn a_proxy_of_another_scheme_is_named_without_what_may_be_a_secret() {
+    for (proxy, words) in [
+        ("socks5h://127.0.0.1:1", "the proxy speaks socks5h"),
+        ("sk-canary:x@proxy.example:1", "begins with neither http:// nor https://"),
+        ("proxy.example:3128", "Write it like http://proxy.example:3128"),
+    ] {
+        let (category, message) = fault(builder("http://127.0.0.1:1/v1").proxy(proxy));
+        assert_eq!(category, Category::ConfigError);
+        assert!(message.contains(words) && !message.contains("canary"), "{message}");
+    }
+}
+
+/// Words within the names of headers say nothing; whole words do, and so does the scheme of a value.
+#[tokio::test]
+async fn secrets_are_known_by_whole_words_and_by_schemes() {
+    let said = "openai, plain, canary-1, canary-2, canary-3";
+    let server = server([Reply::raw(400, said), Reply::raw(400, said)]).await;
+    let proxied = builder("http://models.invalid/v1").without_key();
+    let proxied = proxied.proxy(format!("http://canary-3@{}", server.address()));
+    for (builder, left) in [
+        (builder(&server.base_url()), "openai, plain, [redacted], [redacted], canary-3"),
+        (proxied.allow_plain_http(), "openai, plain, [redacted], [redacted], [redacted]"),
+    ] {
+        let builder = builder
+            .header("x-portkey-provider", "openai")
+            .header("x-max-tokens", "plain")
+            .header("x-tenant", "Bearer canary-1")
+            .header("x-userToken", "canary-2");
+        let error = ask(&builder.build().unwrap()).await.unwrap_err();
+        assert!(error.message.contains(left), "{error}");
+    }
+    // A value with a scheme is a key, too: over plain http it is refused.
+    let plain = builder("http://models.invalid/v1").without_key().header("x-tenant", "Bearer canary-1");
+    assert_eq!(fault(plain).0, Category::ConfigError);
+    // A word that only looks like a key's is none.
+    assert_eq!(fault(https().header("x-portkey-provider", "openai")).0, Category::ApiKeyError);
+}
+
+/// Its proxies are unknown; by default they are the environment's.
+#[cfg(feature = "http-client")]
+#[test]
+fn a_client_of_ones_own_gets_no_key_over_plain_http() {
+    let own = || builder("http://127.0.0.1:1/v1").http_client(crate::support::client());
+    let (category, message) = fault(own().api_key(CANARY));
+    assert_eq!(category, Category::ConfigError);
+    assert!(message.contains("`http_client`") && !message.contains("canary"), "{message}");
+    assert!(own().api_key(CANARY).allow_plain_http().build().is_ok());
+    assert!(own().build().is_ok());
+}
+
+/// Runs in a process of its own: a variable of the environment is everyone's.
+#[tokio::test]
+async fn the_environments_proxy_is_not_asked_for_loopback_servers() {
+    let (asked, proxy) = (server([]).await, server([]).await);
+    let proxy_url = format!("http://{}", proxy.address());
+    let mut child = std::process::Command::new(std::env::current_exe().unwrap());
+    child.args(["--exact", "settings::asks_the_server_of_the_environment", "--ignored"]);
+    for name in ["HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"] {
+        child.env(name, &proxy_url);
+    }
+    child.env_remove("NO_PROXY").env_remove("no_proxy").env_remove("REQUEST_METHOD");
+    child.env("LLMNODE_TEST_SERVER", asked.base_url());
+    let output = tokio::task::spawn_blocking(move || child.output().unwrap()).await.unwrap();
+    assert!(output.status.success(), "{output:?}");
+    assert_eq!((asked.requests_seen(), proxy.requests_seen()), (1, 0));
+}
+
+#[tokio::test]
+#[ignore = "a part of the test above"]
+async fn asks_the_server_of_the_environment() {
+    let Ok(base_url) = std::env::var("LLMNODE_TEST_SERVER") else { return };
+    ask(&builder(&base_url).api_key(CANARY).build().unwrap()).await.unwrap();
+}
