@@ -3,6 +3,7 @@
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::sync::Arc;
 
+use hyper_util::client::proxy::matcher::Matcher;
 use llmnode_runtime::internal::is_credential;
 use llmnode_runtime::{Category, NodeError};
 use reqwest::Url;
@@ -189,19 +190,12 @@ impl OpenAiBuilder {
                 endpoint.is_https()
                     || self.proxy.as_ref().is_some_and(|url| !url.reveal().starts_with("http://")),
             )?);
-        if let Some(url) = &self.proxy {
-            if let Ok(url) = Url::parse(url.reveal())
-                && !matches!(url.scheme(), "http" | "https")
-            {
-                return Err(fault(unsupported_proxy(url.scheme())));
-            }
-            let proxy = reqwest::Proxy::all(url.reveal()).ok();
-            let proxy = proxy.ok_or_else(|| {
-                fault("the proxy's URL cannot be read; write it like http://proxy.example:3128".to_owned())
-            })?;
+        if let Some(proxy) = self.own_proxy()? {
             builder = builder.no_proxy().proxy(proxy);
         } else if endpoint.is_loopback() {
             builder = builder.no_proxy();
+        } else if let Some(scheme) = environments_proxy(&endpoint.url).filter(|scheme| !is_http(scheme)) {
+            return Err(fault(format!("{} (it is the environment's)", unsupported_proxy(&scheme))));
         }
         if let Some(name) = endpoint.localhost() {
             // As RFC 6761 asks of libraries: no resolver is trusted with where the key goes.
@@ -210,6 +204,20 @@ impl OpenAiBuilder {
         builder
             .build()
             .map_err(|error| fault(format!("the HTTP client cannot be made: {}", error.without_url())))
+    }
+
+    /// The proxy that the program sets.
+    fn own_proxy(&self) -> Result<Option<reqwest::Proxy>, NodeError> {
+        let fault = |fault: String| NodeError::new(Category::ConfigError, fault);
+        let Some(url) = self.proxy.as_ref().map(Secret::reveal) else { return Ok(None) };
+        if let Some(scheme) =
+            Url::parse(url).ok().map(|url| url.scheme().to_owned()).filter(|one| !is_http(one))
+        {
+            return Err(fault(unsupported_proxy(&scheme)));
+        }
+        reqwest::Proxy::all(url).map(Some).map_err(|_| {
+            fault("the proxy's URL cannot be read; write it like http://proxy.example:3128".to_owned())
+        })
     }
 
     fn tls(&self, needed: bool) -> Result<rustls::ClientConfig, NodeError> {
@@ -228,6 +236,16 @@ impl OpenAiBuilder {
             ))
         })
     }
+}
+
+/// The scheme of the proxy that the environment sets for this URL, read as reqwest does.
+fn environments_proxy(url: &Url) -> Option<String> {
+    let proxy = Matcher::from_system().intercept(&url.as_str().parse().ok()?)?;
+    proxy.uri().scheme_str().map(str::to_owned)
+}
+
+fn is_http(scheme: &str) -> bool {
+    matches!(scheme, "http" | "https")
 }
 
 /// The fault of a proxy that is asked by neither http nor https. Another scheme than these may be a user name, or a host.

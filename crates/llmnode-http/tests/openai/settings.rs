@@ -224,20 +224,25 @@ fn a_client_of_ones_own_gets_no_key_over_plain_http() {
     assert!(own().build().is_ok());
 }
 
-/// Runs in a process of its own: a variable of the environment is everyone's.
+/// Runs a test of this file in a process of its own, since a variable of the environment is everyone's.
+async fn passes_with(test: &str, variables: &[(&str, &str)]) {
+    let mut child = std::process::Command::new(std::env::current_exe().unwrap());
+    child.args(["--exact", &format!("settings::{test}"), "--ignored"]);
+    for name in ["HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY"] {
+        child.env_remove(name).env_remove(name.to_lowercase());
+    }
+    child.env_remove("REQUEST_METHOD").envs(variables.iter().copied());
+    let output = tokio::task::spawn_blocking(move || child.output().unwrap()).await.unwrap();
+    let said = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(output.status.success() && said.contains("1 passed"), "{said}");
+}
+
 #[tokio::test]
 async fn the_environments_proxy_is_not_asked_for_loopback_servers() {
     let (asked, proxy) = (server([]).await, server([]).await);
-    let proxy_url = format!("http://{}", proxy.address());
-    let mut child = std::process::Command::new(std::env::current_exe().unwrap());
-    child.args(["--exact", "settings::asks_the_server_of_the_environment", "--ignored"]);
-    for name in ["HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"] {
-        child.env(name, &proxy_url);
-    }
-    child.env_remove("NO_PROXY").env_remove("no_proxy").env_remove("REQUEST_METHOD");
-    child.env("LLMNODE_TEST_SERVER", asked.base_url());
-    let output = tokio::task::spawn_blocking(move || child.output().unwrap()).await.unwrap();
-    assert!(output.status.success(), "{output:?}");
+    let (base_url, url) = (asked.base_url(), format!("http://{}", proxy.address()));
+    let variables = [("HTTP_PROXY", url.as_str()), ("ALL_PROXY", &url), ("LLMNODE_TEST_SERVER", &base_url)];
+    passes_with("asks_the_server_of_the_environment", &variables).await;
     assert_eq!((asked.requests_seen(), proxy.requests_seen()), (1, 0));
 }
 
@@ -246,4 +251,31 @@ async fn the_environments_proxy_is_not_asked_for_loopback_servers() {
 async fn asks_the_server_of_the_environment() {
     let Ok(base_url) = std::env::var("LLMNODE_TEST_SERVER") else { return };
     ask(&builder(&base_url).api_key(CANARY).build().unwrap()).await.unwrap();
+}
+
+#[tokio::test]
+async fn a_proxy_of_another_scheme_in_the_environment_is_a_matter_of_configuration() {
+    for variable in ["HTTPS_PROXY", "https_proxy", "ALL_PROXY"] {
+        let proxy = (variable, "socks5://me:canary@127.0.0.1:1");
+        passes_with("a_socks_proxy_of_the_environment_is_refused", &[proxy]).await;
+        let without = [proxy, ("NO_PROXY", "models.example")];
+        passes_with("a_socks_proxy_of_the_environment_is_refused", &without).await;
+    }
+}
+
+#[test]
+#[ignore = "a part of the test above"]
+fn a_socks_proxy_of_the_environment_is_refused() {
+    let builder = || https().api_key(CANARY);
+    if std::env::var_os("NO_PROXY").is_some() {
+        assert!(builder().build().is_ok());
+    } else if ["HTTPS_PROXY", "https_proxy", "ALL_PROXY"].iter().any(|name| std::env::var_os(name).is_some())
+    {
+        let (category, message) = fault(builder());
+        assert_eq!(category, Category::ConfigError);
+        assert!(message.contains("socks5") && message.contains("environment"), "{message}");
+        assert!(!message.contains("canary"), "{message}");
+        // One that the program sets takes its place.
+        assert!(builder().proxy("http://127.0.0.1:1").build().is_ok());
+    }
 }
