@@ -24,12 +24,13 @@ const LOOPBACK: [SocketAddr; 2] = [
     SocketAddr::new(IpAddr::V6(Ipv6Addr::LOCALHOST), 0),
 ];
 /// Headers that say where a request goes, and how it stands on the connection.
-const FRAMING: [&str; 9] = [
+const FRAMING: [&str; 10] = [
     "connection",
     "content-length",
     "expect",
     "host",
     "keep-alive",
+    "proxy-connection",
     "te",
     "trailer",
     "transfer-encoding",

@@ -56,6 +56,7 @@ fn settings_that_cannot_be() {
         (base().header("Content-Length", "1"), "\"Content-Length\""),
         (base().header("host", "elsewhere.example"), "\"host\""),
         (base().header("transfer-encoding", "chunked"), "leave it out"),
+        (base().header("Proxy-Connection", "keep-alive"), "leave it out"),
         (base().proxy("not a url"), "proxy"),
         (base().proxy("socks5://127.0.0.1:1"), "the proxy speaks socks5"),
         (base().proxy("socks5://127.0.0.1:1"), "proxy"),
