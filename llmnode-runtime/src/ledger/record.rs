@@ -108,6 +108,11 @@ pub struct AttemptRecord {
     /// How the model was told the type of the answer; `None`: it was asked for text, or does not say.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub dialect: Option<Dialect>,
+    /// What was not sent as it was asked for, because the model refused it before, in this call or in an earlier one:
+    /// `temperature` is left out, `max_tokens` goes by its newer name `max_completion_tokens`, and a dialect such as
+    /// `strict` gives way to the next one.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub refused: Vec<String>,
     /// Why the answer ended, as the provider says it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub finish_reason: Option<String>,
@@ -138,6 +143,7 @@ impl AttemptRecord {
             retry_after: None,
             model,
             dialect: None,
+            refused: Vec::new(),
             finish_reason: None,
             status: None,
             request_id: None,
@@ -155,6 +161,7 @@ impl AttemptRecord {
             elapsed: self.elapsed,
             retry_after: self.retry_after,
             dialect: self.dialect,
+            refused: self.refused.clone(),
             finish_reason: self.finish_reason.clone(),
             status: self.status,
             request_id: self.request_id.clone(),

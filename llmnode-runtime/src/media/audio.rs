@@ -31,6 +31,14 @@ impl Audio {
         Ok(Audio { data: Data::new(&media_type, bytes.as_ref())? })
     }
 
+    /// The recording in base64, with the [word for its format](Audio::format), as requests carry it.
+    pub(crate) fn base64(format: &str, base64: &str) -> Result<Self, AttachmentError> {
+        let subtype = if format == "mp3" { "mpeg" } else { format };
+        let url = format!("data:audio/{subtype};base64,{base64}");
+        let (media_type, bytes) = data::decode(&url)?;
+        Audio::bytes(media_type, bytes)
+    }
+
     /// Reads a recording from disk. Its type is told by its first bytes: WAV, MP3, FLAC or Ogg.
     ///
     /// It blocks the thread while it reads. Where other tasks wait for the thread, read the file by

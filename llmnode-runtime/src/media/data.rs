@@ -69,8 +69,9 @@ impl std::fmt::Debug for Data {
 
 /// The media type and the bytes of a data URL.
 pub(super) fn decode(url: &str) -> Result<(&str, Vec<u8>), AttachmentError> {
+    let scheme = url.get(..SCHEME.len()).filter(|scheme| scheme.eq_ignore_ascii_case(SCHEME));
     let (media_type, base64) =
-        url.get(SCHEME.len()..).and_then(|rest| rest.split_once(ENCODING)).ok_or_else(|| {
+        scheme.and_then(|_| url[SCHEME.len()..].split_once(ENCODING)).ok_or_else(|| {
             AttachmentError::new("the data URL is not in base64; write `data:image/png;base64,…`")
         })?;
     let size = base64.len() / 4 * 3;

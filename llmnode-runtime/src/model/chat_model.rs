@@ -61,6 +61,12 @@ pub trait Sink: Send {
     fn dialect(&mut self, dialect: Dialect) {
         let _ = dialect;
     }
+
+    /// A part of the request that is not sent as it was asked for, because the model is known to refuse it: see
+    /// [`AttemptRecord::refused`](crate::AttemptRecord::refused). Default: nobody is interested.
+    fn refused(&mut self, part: &str) {
+        let _ = part;
+    }
 }
 
 macro_rules! forward {

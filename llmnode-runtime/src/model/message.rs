@@ -4,14 +4,14 @@ use std::borrow::Cow;
 use std::fmt;
 
 use serde::ser::SerializeStruct;
-use serde::{Serialize, Serializer};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use super::wire::Content;
+use super::wire::{Content, Read};
 use crate::media::Attachment;
 use crate::text::floor_char_boundary;
 
-/// Who speaks.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+/// Who speaks. It serializes as its name in lower case, such as `"user"`, and is read back from it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]
 pub enum Role {
@@ -26,7 +26,23 @@ pub enum Role {
 /// One message of a conversation. Its `Debug` form shows no content.
 ///
 /// It serializes as OpenAI's API takes it: `{"role": "user", "content": "…"}`, where the content is a list of parts,
-/// attachments in full, if there are any.
+/// attachments in full, if there are any. It is read back from the same form:
+///
+/// ```
+/// # use llmnode_runtime as llmnode;
+/// use llmnode::Message;
+///
+/// # fn main() -> Result<(), serde_json::Error> {
+/// let history = vec![Message::user("Hello?"), Message::assistant("Hi.")];
+/// let kept = serde_json::to_string(&history)?;
+/// assert_eq!(serde_json::from_str::<Vec<Message>>(&kept)?, history);
+/// # Ok(())
+/// # }
+/// ```
+///
+/// An attachment is checked as its constructor does, and comes back with its bytes, URL or id. What the form does not
+/// hold is gone: blank text beside attachments, and of sound the spelling of the media type (`audio/x-wav` comes back
+/// as `audio/wav`). What a message has no place for, such as the role `tool` or the field `tool_calls`, is an error.
 #[derive(Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Message {
@@ -143,6 +159,19 @@ impl Serialize for Message {
     }
 }
 
+impl<'de> Deserialize<'de> for Message {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        #[derive(Deserialize)]
+        #[serde(rename = "Message", deny_unknown_fields)]
+        struct Form {
+            role: Role,
+            content: Read,
+        }
+        let Form { role, content: Read(message) } = Form::deserialize(from)?;
+        Ok(Message { role, ..message })
+    }
+}
+
 impl fmt::Debug for Message {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Message {{ role: {:?}, content: {} bytes", self.role, self.content.len())?;
@@ -158,7 +187,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::media::Image;
+    use crate::media::{Audio, Detail, File, Image};
 
     fn image() -> Image {
         Image::bytes("image/png", b"png").unwrap()
@@ -180,7 +209,74 @@ mod tests {
         assert_eq!(format!("{:?}", Message::user("secret")), "Message { role: User, content: 6 bytes }");
     }
 
+    #[test]
+    fn what_is_no_message_is_refused() {
+        for (json, why) in [
+            (r#"{"role":"tool","content":"a"}"#, "unknown variant `tool`"),
+            (r#"{"role":"user"}"#, "missing field `content`"),
+            (r#"{"role":"user","content":null}"#, "expected a text or a list of parts"),
+            (r#"{"role":"assistant","content":"","tool_calls":[]}"#, "unknown field `tool_calls`"),
+            (r#"{"role":"user","content":[{"type":"video"}]}"#, "unknown variant `video`"),
+            (r#"{"role":"user","content":[{"type":"text","text":"a","x":1}]}"#, "unknown field `x`"),
+            (
+                r#"{"role":"user","content":[{"type":"image_url","image_url":{"url":"ftp://a"}}]}"#,
+                "the URL of the image",
+            ),
+            (
+                r#"{"role":"user","content":[{"type":"input_audio","input_audio":{"data":"?","format":"mp3"}}]}"#,
+                "base64",
+            ),
+            (r#"{"role":"user","content":[{"type":"file","file":{"filename":"a"}}]}"#, "a `file_id`, or"),
+        ] {
+            let error = serde_json::from_str::<Message>(json).unwrap_err().to_string();
+            assert!(error.contains(why), "{json}: {error}");
+        }
+        // Fields in any order, and texts side by side.
+        let parts = r#"{"content":[{"type":"text","text":"a"},{"type":"text","text":"b"}],"role":"user"}"#;
+        assert_eq!(serde_json::from_str::<Message>(parts).unwrap(), Message::user("ab"));
+    }
+
+    fn any_attachment() -> impl Strategy<Value = Attachment> {
+        let bytes = || prop::collection::vec(any::<u8>(), 1..40);
+        let details = prop::option::of(prop::sample::select(vec![Detail::Auto, Detail::Low, Detail::High]));
+        let detailed = |image: Image, detail: Option<Detail>| match detail {
+            Some(detail) => image.detail(detail).into(),
+            None => image.into(),
+        };
+        let files = ("[a-z\"é ]{0,9}x", prop::sample::select(vec!["application/pdf", "text/plain"]), bytes());
+        let sounds =
+            (prop::sample::select(vec!["audio/wav", "audio/mpeg", "audio/flac", "audio/ogg"]), bytes());
+        prop_oneof![
+            ("https?://[a-z]{1,9}/[a-z?&=%0-9]{0,9}", details.clone())
+                .prop_map(move |(url, detail)| detailed(Image::url(url).unwrap(), detail)),
+            ("[^%BI].{0,9}", details).prop_map(move |(rest, detail)| detailed(
+                Image::bytes("image/svg+xml", rest).unwrap(),
+                detail
+            )),
+            "[a-z0-9-]{1,20}".prop_map(|id| File::id(&id).unwrap().into()),
+            files.prop_map(|(name, kind, bytes)| File::bytes(&name, kind, bytes).unwrap().into()),
+            sounds.prop_map(|(kind, bytes)| Audio::bytes(kind, bytes).unwrap().into()),
+        ]
+    }
+
     proptest! {
+        #[test]
+        fn a_message_comes_back_from_its_json(
+            role in prop::sample::select(vec![Role::System, Role::User, Role::Assistant]),
+            first in any::<String>(),
+            rest in prop::collection::vec((any_attachment(), any::<String>()), 0..4),
+        ) {
+            let first = Message::new(role, first);
+            let message = rest.into_iter().fold(first, |message, (one, text)| message.attach(one).text(text));
+            let json = serde_json::to_string(&message).unwrap();
+            let back: Message = serde_json::from_str(&json).unwrap();
+            prop_assert_eq!(serde_json::to_string(&back).unwrap(), json);
+            prop_assert!(back.parts().eq(message.parts()));
+            // From a `Value`, too, which hands out what it owns.
+            let value = serde_json::to_value(&message).unwrap();
+            prop_assert_eq!(serde_json::from_value::<Message>(value).unwrap(), back);
+        }
+
         #[test]
         fn a_text_that_was_changed_is_all_there(texts in prop::collection::vec("[aé\n]{0,5}", 1..5), then in "[a€]{0,9}") {
             let first = Message::user(texts[0].clone());

@@ -1,10 +1,13 @@
 //! The content of a message as OpenAI's API takes it: a text, or a list of parts.
 
-use serde::ser::SerializeSeq;
-use serde::{Serialize, Serializer};
+use std::fmt;
 
-use super::message::{Message, Part};
-use crate::media::{Attachment, FileSource};
+use serde::de::{self, SeqAccess, Visitor};
+use serde::ser::SerializeSeq;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use super::message::{Message, Part, Role};
+use crate::media::{Attachment, AttachmentError, Audio, Detail, File, FileSource, Image};
 
 /// The content of a message.
 pub(super) struct Content<'a>(pub(super) &'a Message);
@@ -71,6 +74,103 @@ fn wire(part: Part<'_>) -> WirePart<'_> {
         Part::Attachment(Attachment::Audio(audio)) => WirePart::InputAudio {
             input_audio: InputAudio { data: audio.data().base64(), format: audio.format() },
         },
+    }
+}
+
+/// The content that was read, as a message whose role is still to be set.
+pub(super) struct Read(pub(super) Message);
+
+impl<'de> Deserialize<'de> for Read {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        from.deserialize_any(TextOrParts)
+    }
+}
+
+struct TextOrParts;
+
+impl<'de> Visitor<'de> for TextOrParts {
+    type Value = Read;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a text or a list of parts")
+    }
+
+    fn visit_str<E: de::Error>(self, text: &str) -> Result<Read, E> {
+        self.visit_string(text.to_owned())
+    }
+
+    fn visit_string<E: de::Error>(self, text: String) -> Result<Read, E> {
+        Ok(Read(Message::new(Role::User, text)))
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Read, A::Error> {
+        let mut message = Message::user("");
+        while let Some(part) = list.next_element::<ReadPart>()? {
+            message = part.add_to(message).map_err(de::Error::custom)?;
+        }
+        Ok(Read(message))
+    }
+}
+
+/// [`WirePart`], read.
+#[derive(Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case", deny_unknown_fields)]
+enum ReadPart {
+    Text { text: String },
+    ImageUrl { image_url: ReadImage },
+    File { file: ReadFile },
+    InputAudio { input_audio: ReadAudio },
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ReadImage {
+    url: String,
+    #[serde(default)]
+    detail: Option<Detail>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ReadFile {
+    #[serde(default)]
+    file_id: Option<String>,
+    #[serde(default)]
+    filename: Option<String>,
+    #[serde(default)]
+    file_data: Option<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ReadAudio {
+    data: String,
+    format: String,
+}
+
+impl ReadPart {
+    fn add_to(self, message: Message) -> Result<Message, AttachmentError> {
+        let attachment: Attachment = match self {
+            ReadPart::Text { text } => return Ok(message.text(text)),
+            ReadPart::ImageUrl { image_url: ReadImage { url, detail } } => {
+                let image = Image::url(url)?;
+                match detail {
+                    Some(detail) => image.detail(detail).into(),
+                    None => image.into(),
+                }
+            }
+            ReadPart::File { file } => match file {
+                ReadFile { file_id: Some(id), filename: None, file_data: None } => File::id(&id)?.into(),
+                ReadFile { file_id: None, filename: Some(name), file_data: Some(url) } => {
+                    File::data_url(&name, &url)?.into()
+                }
+                _ => return Err(File::neither_id_nor_data()),
+            },
+            ReadPart::InputAudio { input_audio: ReadAudio { data, format } } => {
+                Audio::base64(&format, &data)?.into()
+            }
+        };
+        Ok(message.attach(attachment))
     }
 }
 

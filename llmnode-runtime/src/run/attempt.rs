@@ -255,4 +255,8 @@ impl Sink for Watch<'_, '_, '_> {
     fn dialect(&mut self, dialect: Dialect) {
         self.open.note(|record| record.dialect = Some(dialect));
     }
+
+    fn refused(&mut self, part: &str) {
+        self.open.note(|record| record.refused.push(one_line(part, WORD)));
+    }
 }

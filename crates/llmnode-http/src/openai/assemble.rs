@@ -3,6 +3,7 @@
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::sync::Arc;
 
+use hyper_util::client::proxy::matcher::Matcher;
 use llmnode_runtime::internal::is_credential;
 use llmnode_runtime::{Category, NodeError};
 use reqwest::Url;
@@ -23,12 +24,13 @@ const LOOPBACK: [SocketAddr; 2] = [
     SocketAddr::new(IpAddr::V6(Ipv6Addr::LOCALHOST), 0),
 ];
 /// Headers that say where a request goes, and how it stands on the connection.
-const FRAMING: [&str; 9] = [
+const FRAMING: [&str; 10] = [
     "connection",
     "content-length",
     "expect",
     "host",
     "keep-alive",
+    "proxy-connection",
     "te",
     "trailer",
     "transfer-encoding",
@@ -83,9 +85,13 @@ impl OpenAiBuilder {
     /// Everything that no message may show.
     fn secrets(&self, endpoint: &Endpoint) -> Vec<Secret> {
         let proxy = self.proxy.as_ref().and_then(|url| Url::parse(url.reveal()).ok());
-        let password = proxy.as_ref().and_then(Url::password).map(Secret::new);
+        let password = proxy.as_ref().and_then(|url| {
+            // A user name by itself is a token.
+            let user = Some(url.username()).filter(|user| !user.is_empty());
+            url.password().filter(|password| !password.is_empty()).or(user).map(Secret::new)
+        });
         let key = self.key.iter().map(|key| key.value.clone());
-        let credentials = self.headers.iter().filter(|(name, _)| is_credential(name));
+        let credentials = self.headers.iter().filter(|(name, value)| is_secret(name, value));
         let values = credentials.flat_map(|(_, value)| {
             // `Bearer …` and `Basic …`: a server may quote what follows the scheme alone.
             let parts = value.reveal().split_once(' ');
@@ -105,7 +111,7 @@ impl OpenAiBuilder {
         if let Some(key) = &self.key {
             headers.insert("authorization", bearer(key)?);
         }
-        for (name, value) in &self.headers {
+        for (name, given) in &self.headers {
             let fault = |part| {
                 let message =
                     format!("the {part} of the header {name:?} holds a character that headers cannot have");
@@ -117,8 +123,8 @@ impl OpenAiBuilder {
                     format!("the header {name:?} is set by the HTTP client for each request; leave it out");
                 return Err(NodeError::new(Category::ConfigError, message));
             }
-            let mut value = HeaderValue::from_str(value.reveal()).map_err(|_| fault("value"))?;
-            value.set_sensitive(is_credential(header.as_str()));
+            let mut value = HeaderValue::from_str(given.reveal()).map_err(|_| fault("value"))?;
+            value.set_sensitive(is_secret(name, given));
             headers.insert(header, value);
         }
         Ok(headers)
@@ -126,7 +132,7 @@ impl OpenAiBuilder {
 
     fn check_key(&self, endpoint: &Endpoint, headers: &HeaderMap) -> Result<(), NodeError> {
         let in_query = endpoint.credentials().next().is_some();
-        let has_key = in_query || headers.keys().any(|name| is_credential(name.as_str()));
+        let has_key = in_query || headers.values().any(HeaderValue::is_sensitive);
         if !has_key {
             if endpoint.is_loopback() || self.without_key {
                 return Ok(());
@@ -137,10 +143,17 @@ impl OpenAiBuilder {
             );
             return Err(NodeError::new(Category::ApiKeyError, message));
         }
-        if endpoint.is_https() || self.allow_plain_http || self.stays_here(endpoint) {
+        // The proxies of a client of one's own are not known here.
+        let stays_here = self.stays_here(endpoint) && self.http_client.is_none();
+        if endpoint.is_https() || self.allow_plain_http || stays_here {
             return Ok(());
         }
-        let (way, mend) = if endpoint.is_loopback() {
+        let (way, mend) = if endpoint.is_loopback() && self.http_client.is_some() {
+            (
+                "is asked over plain http by the client of `http_client`, which may use a proxy on another machine",
+                "leave the key out",
+            )
+        } else if endpoint.is_loopback() {
             ("is asked over plain http through a proxy on another machine", "leave the proxy out")
         } else {
             ("is plain http on another machine", "use https")
@@ -178,21 +191,12 @@ impl OpenAiBuilder {
                 endpoint.is_https()
                     || self.proxy.as_ref().is_some_and(|url| !url.reveal().starts_with("http://")),
             )?);
-        if let Some(url) = &self.proxy {
-            if let Ok(url) = Url::parse(url.reveal())
-                && !matches!(url.scheme(), "http" | "https")
-            {
-                // The scheme is not quoted: where `//` is missing, it is the user name or the key.
-                let message = "the proxy's URL begins with neither http:// nor https://; no other proxies are supported";
-                return Err(fault(message.to_owned()));
-            }
-            let proxy = reqwest::Proxy::all(url.reveal()).ok();
-            let proxy = proxy.ok_or_else(|| {
-                fault("the proxy's URL cannot be read; write it like http://proxy.example:3128".to_owned())
-            })?;
+        if let Some(proxy) = self.own_proxy()? {
             builder = builder.no_proxy().proxy(proxy);
         } else if endpoint.is_loopback() {
             builder = builder.no_proxy();
+        } else if let Some(scheme) = environments_proxy(&endpoint.url).filter(|scheme| !is_http(scheme)) {
+            return Err(fault(format!("{} (it is the environment's)", unsupported_proxy(&scheme))));
         }
         if let Some(name) = endpoint.localhost() {
             // As RFC 6761 asks of libraries: no resolver is trusted with where the key goes.
@@ -201,6 +205,20 @@ impl OpenAiBuilder {
         builder
             .build()
             .map_err(|error| fault(format!("the HTTP client cannot be made: {}", error.without_url())))
+    }
+
+    /// The proxy that the program sets.
+    fn own_proxy(&self) -> Result<Option<reqwest::Proxy>, NodeError> {
+        let fault = |fault: String| NodeError::new(Category::ConfigError, fault);
+        let Some(url) = self.proxy.as_ref().map(Secret::reveal) else { return Ok(None) };
+        if let Some(scheme) =
+            Url::parse(url).ok().map(|url| url.scheme().to_owned()).filter(|one| !is_http(one))
+        {
+            return Err(fault(unsupported_proxy(&scheme)));
+        }
+        reqwest::Proxy::all(url).map(Some).map_err(|_| {
+            fault("the proxy's URL cannot be read; write it like http://proxy.example:3128".to_owned())
+        })
     }
 
     fn tls(&self, needed: bool) -> Result<rustls::ClientConfig, NodeError> {
@@ -219,6 +237,32 @@ impl OpenAiBuilder {
             ))
         })
     }
+}
+
+/// The scheme of the proxy that the environment sets for this URL, read as reqwest does.
+fn environments_proxy(url: &Url) -> Option<String> {
+    let proxy = Matcher::from_system().intercept(&url.as_str().parse().ok()?)?;
+    proxy.uri().scheme_str().map(str::to_owned)
+}
+
+fn is_http(scheme: &str) -> bool {
+    matches!(scheme, "http" | "https")
+}
+
+/// The fault of a proxy that is asked by neither http nor https. Another scheme than these may be a user name, or a host.
+fn unsupported_proxy(scheme: &str) -> String {
+    let what = match scheme {
+        "socks4" | "socks4a" | "socks5" | "socks5h" => format!("the proxy speaks {scheme}"),
+        _ => "the proxy's URL begins with neither http:// nor https://".to_owned(),
+    };
+    format!("{what}; only proxies of http and https are supported. Write it like http://proxy.example:3128")
+}
+
+/// Whether a header is a credential, by its name or by the scheme of its value.
+fn is_secret(name: &str, value: &Secret) -> bool {
+    let scheme = value.reveal().split_once(' ').map_or("", |(scheme, _)| scheme);
+    let schemes = ["basic", "bearer"];
+    is_credential(name) || schemes.iter().any(|known| scheme.eq_ignore_ascii_case(known))
 }
 
 fn bearer(key: &Given<Secret>) -> Result<HeaderValue, NodeError> {

@@ -151,10 +151,15 @@ impl OpenAiBuilder {
         self.header("openai-project", id)
     }
 
-    /// Adds a header to every request; a second value for a name replaces the first. No `Debug` form shows its value. Where
-    /// the name is that of a credential (it has `auth`, `key`, `token`, `secret` or `cookie` in it), the value is a secret:
-    /// it is removed from every message and record as well. Headers that frame a request, such as `host` and
-    /// `content-length`, are a `config_error`.
+    /// Adds a header to every request; a second value for a name replaces the first. No `Debug` form shows its value.
+    ///
+    /// A value is a secret, which is removed from every message and record, if the header's name is that of a
+    /// credential or the value begins with `Bearer` or `Basic`. A name is that of a credential if it has one of these
+    /// as a whole word: `auth`, `authorization`, `key`, `token`, `secret`, `cookie`, `password`, `signature`; so are
+    /// `x-api-key`, `apikey`, `accessToken` and `x-auth-user`, but not `x-portkey-provider` or `x-max-tokens`. Other
+    /// values stay as they are: a server may well name the model that a header asked for.
+    ///
+    /// Headers that frame a request, such as `host` and `content-length`, are a `config_error`.
     pub fn header(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
         self.headers.push((name.into(), Secret::new(value)));
         self
@@ -187,9 +192,11 @@ impl OpenAiBuilder {
     }
 
     /// Sets an HTTP proxy for all requests, such as `http://proxy.example:3128`; a user name and password in
-    /// it are sent to the proxy. A proxy on another machine reads what plain http sends, so that a key is refused there, for a
-    /// loopback server too, unless [`allow_plain_http`](OpenAiBuilder::allow_plain_http) is said. By default the environment's `HTTPS_PROXY`, `HTTP_PROXY` and `NO_PROXY` hold,
-    /// except for loopback servers.
+    /// it are sent to the proxy. By default the environment's `HTTPS_PROXY`, `HTTP_PROXY`, `ALL_PROXY` and `NO_PROXY`
+    /// hold, except for loopback servers, which are asked without a proxy.
+    ///
+    /// A proxy reads what plain http sends. A key for a loopback server is refused where the proxy is on another
+    /// machine, unless [`allow_plain_http`](OpenAiBuilder::allow_plain_http) is set.
     pub fn proxy(mut self, url: impl Into<String>) -> Self {
         self.proxy = Some(Secret::new(url));
         self
@@ -201,7 +208,8 @@ impl OpenAiBuilder {
         self
     }
 
-    /// Allows to send a key over plain http to another machine, where anyone on the way can read it.
+    /// Allows to send a key over plain http to another machine, where anyone on the way can read it. Without it, a key
+    /// is sent over plain http only to a loopback server, and there only without a proxy or through one on loopback.
     pub fn allow_plain_http(mut self) -> Self {
         self.allow_plain_http = true;
         self
@@ -217,6 +225,9 @@ impl OpenAiBuilder {
     /// Sends requests through this client (feature `http-client`). Its own connect timeout, proxies, certificates
     /// and redirects hold instead of the builder's, and its own timeouts beside the attempt timeout; switch its
     /// redirects and retries off, since the attempt loop can neither see nor account for them.
+    ///
+    /// Its proxies cannot be seen, and unless they are switched off they are the environment's, for loopback servers
+    /// too: a key over plain http needs [`allow_plain_http`](OpenAiBuilder::allow_plain_http), whatever the server.
     #[cfg(feature = "http-client")]
     pub fn http_client(mut self, client: reqwest::Client) -> Self {
         self.http_client = Some(client);

@@ -55,6 +55,19 @@ pub(super) fn dialect(
     Ok(left.find(|one| expresses(*one)).unwrap_or(Dialect::Prompt))
 }
 
+/// The dialects that [`dialect`] passes over because they are refused.
+pub(super) fn passed_over(
+    chosen: Option<Dialect>,
+    schema: &OutputSchema,
+    refused: Dialects,
+) -> impl Iterator<Item = Dialect> {
+    let asked = dialect(chosen, schema, refused).unwrap_or(Dialect::Prompt);
+    let first = chosen.unwrap_or(Dialect::Strict);
+    let from = ORDER.into_iter().skip_while(move |one| *one != first).take_while(move |one| *one != asked);
+    let says = schema.strict().is_ok();
+    from.filter(move |one| refused.contains(*one) && (says || *one != Dialect::Strict))
+}
+
 /// The dialects that a refusal is about, of a request that was asked by this one.
 pub(super) fn ruled_out(refused: Refused, asked: Dialect) -> Dialects {
     use Dialect::{JsonObject, Schema, Strict, Tool};
@@ -106,6 +119,20 @@ mod tests {
         assert_eq!(dialect(Some(Dialect::Tool), &map, refused).unwrap(), Dialect::Schema);
         let refused = Dialects::of(&[Dialect::JsonObject]);
         assert_eq!(dialect(Some(Dialect::JsonObject), &plain_type, refused).unwrap(), Dialect::Prompt);
+    }
+
+    #[test]
+    fn only_what_is_refused_is_passed_over() {
+        let (plain_type, map) = struct_and_map();
+        let over = |chosen, schema, refused: &[Dialect]| {
+            passed_over(chosen, schema, Dialects::of(refused)).map(Dialect::as_str).collect::<Vec<_>>()
+        };
+        let both = [Dialect::Strict, Dialect::Schema];
+        assert_eq!(over(None, &plain_type, &both), ["strict", "schema"]);
+        assert_eq!(over(None, &map, &both), ["schema"], "the strict dialect cannot say what it is");
+        assert_eq!(over(Some(Dialect::Schema), &plain_type, &both), ["schema"]);
+        assert!(over(Some(Dialect::Prompt), &plain_type, &both).is_empty());
+        assert!(over(None, &plain_type, &[Dialect::JsonObject]).is_empty());
     }
 
     /// What follows a refusal is another dialect, or nothing is learned: no request is repeated as it was.

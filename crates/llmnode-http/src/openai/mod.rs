@@ -172,6 +172,7 @@ impl Inner {
         if let Some((dialect, _)) = asked.way.schema {
             sink.dialect(dialect);
         }
+        self.refused(&asked).for_each(|part| sink.refused(part));
         let body = request::encode(request, asked.model, asked.way)
             .map_err(|error| unsent(format!("the request cannot be written as JSON: {error}")))?;
         let url = self.moved.place(&self.service.endpoint.url);
@@ -227,6 +228,21 @@ impl Inner {
             )),
             None => Ok(Way { habits, schema: Some((dialect, schema.name())) }),
         }
+    }
+
+    /// The parts of the request that are not sent as they were asked for, because the model refused them before.
+    fn refused<'a>(&self, asked: &Asked<'a>) -> impl Iterator<Item = &'static str> + use<'a> {
+        let (Asked { request, way, .. }, chosen) = (asked, asked.request.dialect.or(self.dialect));
+        let schema = request.output.as_deref().filter(|_| way.schema.is_some());
+        let refused = way.habits.refused;
+        let dialects =
+            schema.into_iter().flat_map(move |schema| dialects::passed_over(chosen, schema, refused));
+        let habits = way.habits;
+        let temperature = habits.no_temperature && request::temperature(request).is_some();
+        let max_tokens = habits.max_completion_tokens && request::max_tokens(request).is_some();
+        let fields = [("temperature", temperature), ("max_tokens", max_tokens)];
+        let fields = fields.into_iter().filter(|(_, is_refused)| *is_refused).map(|(field, _)| field);
+        fields.chain(dialects.map(Dialect::as_str))
     }
 
     async fn receive(

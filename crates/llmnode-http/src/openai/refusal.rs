@@ -5,7 +5,7 @@ use llmnode_runtime::{Category, Group, ModelError, Retry};
 
 use super::error_body::ErrorBody;
 use super::refused::{Refused, refused};
-use super::{Asked, Head, Inner, classify, secret, wait_hint};
+use super::{Asked, Head, Inner, classify, request, secret, wait_hint};
 
 /// What to do when a proxy asks who is there.
 pub(super) const PROXY_CREDENTIALS: &str = "; the proxy asks for a user name and a password: write them into its URL, as in \
@@ -70,12 +70,9 @@ impl Inner {
     /// Whether the refusal teaches a way to ask that the model may accept.
     fn learns(&self, status: u16, error: &ErrorBody, asked: &Asked<'_>) -> bool {
         let Some(part) = refused(status, error) else { return false };
-        let given = |field| asked.request.extra.contains_key(field);
         let is_ours = match part {
-            Refused::MaxTokens => {
-                asked.request.max_tokens.is_some() && !given("max_tokens") && !given("max_completion_tokens")
-            }
-            Refused::Temperature => asked.request.temperature.is_some() && !given("temperature"),
+            Refused::MaxTokens => request::max_tokens(asked.request).is_some(),
+            Refused::Temperature => request::temperature(asked.request).is_some(),
             // Without a dialect there is nothing to learn about one.
             _ => true,
         };

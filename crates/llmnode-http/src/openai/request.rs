@@ -73,12 +73,24 @@ struct Name<'a> {
     name: &'a str,
 }
 
+/// The temperature, where no further field takes its place.
+pub(super) fn temperature(request: &Request) -> Option<f64> {
+    request.temperature.filter(|_| !request.extra.contains_key("temperature"))
+}
+
+/// The limit on tokens, where no further field takes its place.
+pub(super) fn max_tokens(request: &Request) -> Option<u32> {
+    let given =
+        ["max_tokens", "max_completion_tokens"].iter().any(|field| request.extra.contains_key(*field));
+    request.max_tokens.filter(|_| !given)
+}
+
 /// Writes the request for a model that wants to be asked this way.
 pub(super) fn encode(request: &Request, model: &str, way: Way<'_>) -> Result<Vec<u8>, serde_json::Error> {
     let Way { habits, schema: asked } = way;
     let typed = asked.and_then(|(dialect, _)| Some((dialect, request.output.as_deref()?)));
     let given = |field: &str| request.extra.contains_key(field);
-    let limit = request.max_tokens.filter(|_| !given("max_tokens") && !given("max_completion_tokens"));
+    let limit = max_tokens(request);
     let function = typed.filter(|(dialect, _)| *dialect == Dialect::Tool).map(|(_, schema)| schema);
     let body = Body {
         model,
@@ -88,7 +100,7 @@ pub(super) fn encode(request: &Request, model: &str, way: Way<'_>) -> Result<Vec
             }
             _ => Messages::AsTheyAre(&request.messages),
         },
-        temperature: request.temperature.filter(|_| !habits.no_temperature && !given("temperature")),
+        temperature: temperature(request).filter(|_| !habits.no_temperature),
         max_tokens: limit.filter(|_| !habits.max_completion_tokens),
         max_completion_tokens: limit.filter(|_| habits.max_completion_tokens),
         response_format: typed.and_then(|(dialect, schema)| response_format(schema, dialect)),

@@ -51,7 +51,7 @@ async fn one_call_is_one_request_of_this_form() {
     let usage = completion.usage.unwrap();
     assert_eq!((usage.input, usage.output, usage.total), (Some(12), Some(3), Some(15)));
     assert_eq!(completion.request_id.as_deref(), Some(log[0].request_id()));
-    assert_eq!(seen.0, completion.request_id);
+    assert_eq!(seen.id, completion.request_id);
 }
 
 #[tokio::test]

@@ -60,6 +60,52 @@ async fn a_temperature_that_is_refused_is_left_out_for_this_model_only() {
     assert_eq!(complete(&model, &request).await.unwrap_err().retry, Some(Retry::Adapted));
 }
 
+/// What was learned in one call is told of all that come later, and of what they ask for alone.
+#[tokio::test]
+async fn what_is_known_to_be_refused_is_told_of_every_later_request() {
+    let refusals = ["temperature", "max_tokens", "response_format"].map(|field| {
+        let message = format!("Unsupported parameter: '{field}' is not supported.");
+        Reply::error(400, "invalid_request_error", "unsupported_parameter", &message)
+    });
+    let server = server(refusals.into_iter().chain([Reply::text("7"), Reply::text("7")])).await;
+    let (model, mut request) = (model(&server.base_url()), request());
+    request.temperature = Some(0.2);
+    request.max_tokens = Some(9);
+    request.output = Some(OutputSchema::of::<u8>());
+    let all = ["temperature", "max_tokens", "strict", "schema", "json_object"];
+    for known in [&all[..0], &all[..1], &all[..2], &all] {
+        let mut seen = Seen::default();
+        let _ = model.complete(&request, &mut seen).await;
+        assert_eq!(seen.refused, known);
+    }
+    request.temperature = None;
+    request.output = None;
+    let mut seen = Seen::default();
+    model.complete(&request, &mut seen).await.unwrap();
+    assert_eq!(seen.refused, ["max_tokens"]);
+}
+
+#[tokio::test]
+async fn what_was_learned_stands_in_the_records_of_later_calls() {
+    let refusal = || refuses("temperature", "'temperature' does not support 0.2 with this model.");
+    let server = server([refusal(), refusal(), refusal(), Reply::text("hi")]).await;
+    let run = Run::new(model(&server.base_url()));
+    let mut records = Vec::new();
+    for _ in 0..2 {
+        let report = run.call(&Greet).temperature(0.2).report().await.unwrap();
+        records.push(report.record.attempts.iter().map(|one| one.refused.clone()).collect::<Vec<_>>());
+    }
+    let (none, known) = (Vec::new(), vec!["temperature".to_owned()]);
+    assert_eq!(records, [vec![none, known.clone()], vec![known.clone()]]);
+    // It stands in the ledger's JSON, and nowhere else.
+    let json = run.ledger().to_json().to_string();
+    assert_eq!(json.matches(r#""refused":["temperature"]"#).count(), 2, "{json}");
+    let read = llmnode_runtime::LedgerReport::from_json(&json).unwrap();
+    assert_eq!(read.calls[1].attempts[0].refused, known);
+    run.call(&Greet).report().await.unwrap();
+    assert_eq!(run.ledger().to_json().to_string().matches("refused").count(), 2);
+}
+
 #[tokio::test]
 async fn a_value_out_of_range_is_no_reason_to_leave_it_out() {
     let message = "Invalid 'temperature': decimal below minimum value. Expected a value >= 0.";

@@ -56,8 +56,9 @@ fn settings_that_cannot_be() {
         (base().header("Content-Length", "1"), "\"Content-Length\""),
         (base().header("host", "elsewhere.example"), "\"host\""),
         (base().header("transfer-encoding", "chunked"), "leave it out"),
+        (base().header("Proxy-Connection", "keep-alive"), "leave it out"),
         (base().proxy("not a url"), "proxy"),
-        (base().proxy("socks5://127.0.0.1:1"), "neither http:// nor https://"),
+        (base().proxy("socks5://127.0.0.1:1"), "the proxy speaks socks5"),
         (base().proxy("socks5://127.0.0.1:1"), "proxy"),
         (base().root_certificates("no certificate"), "root_certificates"),
     ] {
@@ -174,4 +175,111 @@ async fn a_header_that_is_no_credential_is_left_in_answers() {
     let model = builder(&server.base_url()).model("gpt-4o-mini").header("x-model", "gpt-4o-mini");
     let model = model.build().unwrap();
     assert_eq!(ask(&model).await.unwrap().model.as_deref(), Some("gpt-4o-mini"));
+}
+
+#[test]
+fn a_proxy_of_another_scheme_is_named_without_what_may_be_a_secret() {
+    for (proxy, words) in [
+        ("socks5h://127.0.0.1:1", "the proxy speaks socks5h"),
+        ("sk-canary:x@proxy.example:1", "begins with neither http:// nor https://"),
+        ("proxy.example:3128", "Write it like http://proxy.example:3128"),
+    ] {
+        let (category, message) = fault(builder("http://127.0.0.1:1/v1").proxy(proxy));
+        assert_eq!(category, Category::ConfigError);
+        assert!(message.contains(words) && !message.contains("canary"), "{message}");
+    }
+}
+
+/// Words within the names of headers say nothing; whole words do, and so does the scheme of a value.
+#[tokio::test]
+async fn secrets_are_known_by_whole_words_and_by_schemes() {
+    let said = "openai, plain, canary-1, canary-2, canary-3";
+    let server = server([Reply::raw(400, said), Reply::raw(400, said)]).await;
+    let proxied = builder("http://models.invalid/v1").without_key();
+    let proxied = proxied.proxy(format!("http://canary-3@{}", server.address()));
+    for (builder, left) in [
+        (builder(&server.base_url()), "openai, plain, [redacted], [redacted], canary-3"),
+        (proxied.allow_plain_http(), "openai, plain, [redacted], [redacted], [redacted]"),
+    ] {
+        let builder = builder
+            .header("x-portkey-provider", "openai")
+            .header("x-max-tokens", "plain")
+            .header("x-tenant", "Bearer canary-1")
+            .header("x-userToken", "canary-2");
+        let error = ask(&builder.build().unwrap()).await.unwrap_err();
+        assert!(error.message.contains(left), "{error}");
+    }
+    // A value with a scheme is a key, too: over plain http it is refused.
+    let plain = builder("http://models.invalid/v1").without_key().header("x-tenant", "Bearer canary-1");
+    assert_eq!(fault(plain).0, Category::ConfigError);
+    // A word that only looks like a key's is none.
+    assert_eq!(fault(https().header("x-portkey-provider", "openai")).0, Category::ApiKeyError);
+}
+
+/// Its proxies are unknown; by default they are the environment's.
+#[cfg(feature = "http-client")]
+#[test]
+fn a_client_of_ones_own_gets_no_key_over_plain_http() {
+    let own = || builder("http://127.0.0.1:1/v1").http_client(crate::support::client());
+    let (category, message) = fault(own().api_key(CANARY));
+    assert_eq!(category, Category::ConfigError);
+    assert!(message.contains("`http_client`") && !message.contains("canary"), "{message}");
+    assert!(own().api_key(CANARY).allow_plain_http().build().is_ok());
+    assert!(own().build().is_ok());
+}
+
+/// Runs a test of this file in a process of its own, since a variable of the environment is everyone's.
+async fn passes_with(test: &str, variables: &[(&str, &str)]) {
+    let mut child = std::process::Command::new(std::env::current_exe().unwrap());
+    child.args(["--exact", &format!("settings::{test}"), "--ignored"]);
+    for name in ["HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY"] {
+        child.env_remove(name).env_remove(name.to_lowercase());
+    }
+    child.env_remove("REQUEST_METHOD").envs(variables.iter().copied());
+    let output = tokio::task::spawn_blocking(move || child.output().unwrap()).await.unwrap();
+    let said = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(output.status.success() && said.contains("1 passed"), "{said}");
+}
+
+#[tokio::test]
+async fn the_environments_proxy_is_not_asked_for_loopback_servers() {
+    let (asked, proxy) = (server([]).await, server([]).await);
+    let (base_url, url) = (asked.base_url(), format!("http://{}", proxy.address()));
+    let variables = [("HTTP_PROXY", url.as_str()), ("ALL_PROXY", &url), ("LLMNODE_TEST_SERVER", &base_url)];
+    passes_with("asks_the_server_of_the_environment", &variables).await;
+    assert_eq!((asked.requests_seen(), proxy.requests_seen()), (1, 0));
+}
+
+#[tokio::test]
+#[ignore = "a part of the test above"]
+async fn asks_the_server_of_the_environment() {
+    let Ok(base_url) = std::env::var("LLMNODE_TEST_SERVER") else { return };
+    ask(&builder(&base_url).api_key(CANARY).build().unwrap()).await.unwrap();
+}
+
+#[tokio::test]
+async fn a_proxy_of_another_scheme_in_the_environment_is_a_matter_of_configuration() {
+    for variable in ["HTTPS_PROXY", "https_proxy", "ALL_PROXY"] {
+        let proxy = (variable, "socks5://me:canary@127.0.0.1:1");
+        passes_with("a_socks_proxy_of_the_environment_is_refused", &[proxy]).await;
+        let without = [proxy, ("NO_PROXY", "models.example")];
+        passes_with("a_socks_proxy_of_the_environment_is_refused", &without).await;
+    }
+}
+
+#[test]
+#[ignore = "a part of the test above"]
+fn a_socks_proxy_of_the_environment_is_refused() {
+    let builder = || https().api_key(CANARY);
+    if std::env::var_os("NO_PROXY").is_some() {
+        assert!(builder().build().is_ok());
+    } else if ["HTTPS_PROXY", "https_proxy", "ALL_PROXY"].iter().any(|name| std::env::var_os(name).is_some())
+    {
+        let (category, message) = fault(builder());
+        assert_eq!(category, Category::ConfigError);
+        assert!(message.contains("socks5") && message.contains("environment"), "{message}");
+        assert!(!message.contains("canary"), "{message}");
+        // One that the program sets takes its place.
+        assert!(builder().proxy("http://127.0.0.1:1").build().is_ok());
+    }
 }

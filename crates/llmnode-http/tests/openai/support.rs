@@ -29,11 +29,18 @@ pub(crate) fn model(base_url: &str) -> OpenAi {
 
 /// What a model told of an attempt under way.
 #[derive(Default)]
-pub(crate) struct Seen(pub(crate) Option<String>);
+pub(crate) struct Seen {
+    pub(crate) id: Option<String>,
+    pub(crate) refused: Vec<String>,
+}
 
 impl Sink for Seen {
     fn request_id(&mut self, id: &str) {
-        self.0 = Some(id.to_owned());
+        self.id = Some(id.to_owned());
+    }
+
+    fn refused(&mut self, part: &str) {
+        self.refused.push(part.to_owned());
     }
 
     fn usage(&mut self, _: TokenUsage) {}
