@@ -7,7 +7,7 @@
 use llmnode::flow::Step;
 use llmnode::prelude::*;
 use llmnode::stub_server::{Reply, StubServerBuilder};
-use llmnode::{Cx, StubServer};
+use llmnode::{BoxError, Cx, StubServer};
 
 mod common;
 
@@ -81,18 +81,18 @@ struct Search {
 impl Step<Research> for Search {
     type Output = Option<String>;
 
-    async fn prep(state: &Research) -> Result<Self, NodeError> {
+    async fn prep(state: &Research) -> Result<Self, BoxError> {
         Ok(Search { query: state.query.clone() })
     }
 
-    async fn exec(&self, _: &Cx<'_, Research>) -> Result<Option<String>, NodeError> {
+    async fn exec(&self, _: &Cx<'_, Research>) -> Result<Option<String>, BoxError> {
         let words: Vec<_> = self.query.split_whitespace().map(str::to_lowercase).collect();
         let hits = |text: &str| words.iter().filter(|word| text.to_lowercase().contains(*word)).count();
         let best = CORPUS.into_iter().max_by_key(|text| hits(text)).filter(|text| hits(text) > 0);
         Ok(best.map(str::to_owned))
     }
 
-    fn post(self, found: Option<String>, state: &mut Research) -> Result<(), NodeError> {
+    fn post(self, found: Option<String>, state: &mut Research) -> Result<(), BoxError> {
         state.searches += 1;
         state.notes.push(found.unwrap_or_else(|| format!("Nothing is known of {:?}.", self.query)));
         Ok(())

@@ -10,7 +10,7 @@ use std::io::BufRead;
 use llmnode::flow::Step;
 use llmnode::prelude::*;
 use llmnode::stub_server::{Reply, StubServerBuilder};
-use llmnode::{Cx, StubServer};
+use llmnode::{BoxError, Cx, StubServer};
 
 mod common;
 
@@ -35,18 +35,18 @@ impl Step<Talk> for Listen {
     type Output = Option<String>;
     type Action = Heard;
 
-    async fn prep(_: &Talk) -> Result<Self, NodeError> {
+    async fn prep(_: &Talk) -> Result<Self, BoxError> {
         Ok(Listen)
     }
 
-    async fn exec(&self, _: &Cx<'_, Talk>) -> Result<Option<String>, NodeError> {
+    async fn exec(&self, _: &Cx<'_, Talk>) -> Result<Option<String>, BoxError> {
         // Who waits for a person must not keep the other tasks of the runtime waiting.
         let read = tokio::task::spawn_blocking(|| std::io::stdin().lock().lines().next().transpose());
         let line = read.await.map_err(std::io::Error::other).and_then(|line| line);
-        line.map_err(|error| NodeError::new(Category::Aborted, error.to_string()).with_source(error))
+        Ok(line.map_err(|error| NodeError::new(Category::Aborted, error.to_string()).with_source(error))?)
     }
 
-    fn post(self, line: Option<String>, state: &mut Talk) -> Result<Heard, NodeError> {
+    fn post(self, line: Option<String>, state: &mut Talk) -> Result<Heard, BoxError> {
         let Some(line) = line else { return Ok(Heard::Nothing) };
         state.input = line;
         Ok(Heard::Words)

@@ -7,6 +7,7 @@
 
 use std::path::PathBuf;
 
+use llmnode::BoxError;
 use llmnode::Cx;
 use llmnode::StubServer;
 use llmnode::flow::{Batch, Step};
@@ -33,11 +34,11 @@ struct Read {
 impl Step<Reports> for Read {
     type Output = Vec<(String, String)>;
 
-    async fn prep(state: &Reports) -> Result<Self, NodeError> {
+    async fn prep(state: &Reports) -> Result<Self, BoxError> {
         Ok(Read { folder: state.folder.clone() })
     }
 
-    async fn exec(&self, _: &Cx<'_, Reports>) -> Result<Self::Output, NodeError> {
+    async fn exec(&self, _: &Cx<'_, Reports>) -> Result<Self::Output, BoxError> {
         let aborted = |error: std::io::Error| {
             let message = format!("{}: {error}", self.folder.display());
             NodeError::new(Category::Aborted, message).with_source(error)
@@ -52,7 +53,7 @@ impl Step<Reports> for Read {
         Ok(files)
     }
 
-    fn post(self, files: Self::Output, state: &mut Reports) -> Result<(), NodeError> {
+    fn post(self, files: Self::Output, state: &mut Reports) -> Result<(), BoxError> {
         state.files = files;
         Ok(())
     }

@@ -6,6 +6,7 @@
 
 use std::path::PathBuf;
 
+use llmnode::BoxError;
 use llmnode::Cx;
 use llmnode::StubServer;
 use llmnode::flow::Step;
@@ -34,18 +35,18 @@ struct Load {
 impl Step<Book> for Load {
     type Output = String;
 
-    async fn prep(state: &Book) -> Result<Self, NodeError> {
+    async fn prep(state: &Book) -> Result<Self, BoxError> {
         Ok(Load { file: state.file.clone() })
     }
 
-    async fn exec(&self, _: &Cx<'_, Book>) -> Result<String, NodeError> {
-        std::fs::read_to_string(&self.file).map_err(|error| {
+    async fn exec(&self, _: &Cx<'_, Book>) -> Result<String, BoxError> {
+        Ok(std::fs::read_to_string(&self.file).map_err(|error| {
             let message = format!("{}: {error}", self.file.display());
             NodeError::new(Category::Aborted, message).with_source(error)
-        })
+        })?)
     }
 
-    fn post(self, text: String, state: &mut Book) -> Result<(), NodeError> {
+    fn post(self, text: String, state: &mut Book) -> Result<(), BoxError> {
         state.text = text;
         Ok(())
     }

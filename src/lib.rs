@@ -485,23 +485,23 @@ pub use llmnode_macros::Action;
 ///     /// Three executions in all, with a second in between.
 ///     const SETTINGS: &'static Settings = &Settings::new().attempts(3).backoff(Backoff::fixed(Duration::from_secs(1)));
 ///
-///     async fn prep(state: &World) -> Result<Self, NodeError> {
+///     async fn prep(state: &World) -> Result<Self, BoxError> {
 ///         Ok(Fetch { url: state.url.clone() })
 ///     }
 ///
-///     async fn exec(&self, cx: &Cx<'_, World>) -> Result<String, NodeError> {
+///     async fn exec(&self, cx: &Cx<'_, World>) -> Result<String, BoxError> {
 ///         # if true { return Err(NodeError::new(Category::Network, "no route")) }
 ///         Ok(format!("the page at {}, at try {}", self.url, cx.attempt().index()))
 ///     }
 ///
-///     async fn exec_fallback(&self, _: &Cx<'_, World>, error: NodeError) -> Result<String, NodeError> {
+///     async fn exec_fallback(&self, _: &Cx<'_, World>, error: NodeError) -> Result<String, BoxError> {
 ///         match error.category() {
 ///             Category::Network => Ok(String::new()), // an empty page will do
 ///             _ => Err(error),
 ///         }
 ///     }
 ///
-///     fn post(self, page: String, state: &mut World) -> Result<(), NodeError> {
+///     fn post(self, page: String, state: &mut World) -> Result<(), BoxError> {
 ///         state.page = page;
 ///         Ok(())
 ///     }
@@ -553,20 +553,20 @@ pub use llmnode_macros::step;
 /// }
 ///
 /// # impl Node for Decide { type Output = (); const NAME: &'static str = "decide"; }
-/// # impl Exec<World> for Decide { async fn exec(&self, _: &Cx<'_, World>) -> Result<(), NodeError> { Ok(()) } }
+/// # impl Exec<World> for Decide { async fn exec(&self, _: &Cx<'_, World>) -> Result<(), BoxError> { Ok(()) } }
 /// # impl Step<World> for Decide {
 /// #     type Action = Next;
-/// #     async fn prep(_: &World) -> Result<Self, NodeError> { Ok(Decide) }
-/// #     fn post(self, (): (), state: &mut World) -> Result<Next, NodeError> {
+/// #     async fn prep(_: &World) -> Result<Self, BoxError> { Ok(Decide) }
+/// #     fn post(self, (): (), state: &mut World) -> Result<Next, BoxError> {
 /// #         Ok(if state.questions.pop().is_some() { Next::Answer } else { Next::Stop })
 /// #     }
 /// # }
 /// # impl Node for Answer { type Output = (); const NAME: &'static str = "answer"; }
-/// # impl Exec<World> for Answer { async fn exec(&self, _: &Cx<'_, World>) -> Result<(), NodeError> { Ok(()) } }
+/// # impl Exec<World> for Answer { async fn exec(&self, _: &Cx<'_, World>) -> Result<(), BoxError> { Ok(()) } }
 /// # impl Step<World> for Answer {
 /// #     type Action = ();
-/// #     async fn prep(_: &World) -> Result<Self, NodeError> { Ok(Answer) }
-/// #     fn post(self, (): (), state: &mut World) -> Result<(), NodeError> { state.answers += 1; Ok(()) }
+/// #     async fn prep(_: &World) -> Result<Self, BoxError> { Ok(Answer) }
+/// #     fn post(self, (): (), state: &mut World) -> Result<(), BoxError> { state.answers += 1; Ok(()) }
 /// # }
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), NodeError> {
@@ -655,8 +655,8 @@ pub mod prelude {
     #[cfg(feature = "openai")]
     pub use crate::OpenAi;
     pub use crate::{
-        Action, Attempt, Category, Invalid, Message, NodeError, Run, ScriptedModel, Settings, llm_node,
-        llm_output, validate,
+        Action, Attempt, BoxError, Category, Invalid, Message, NodeError, Run, ScriptedModel, Settings,
+        llm_node, llm_output, validate,
     };
     #[doc(inline)]
     pub use llmnode_flow::flow::RunExt;

@@ -5,7 +5,7 @@
 
 use llmnode::flow::{Outline, Position, Step, outline_of};
 use llmnode::prelude::*;
-use llmnode::{Cx, Exec, Node};
+use llmnode::{BoxError, Cx, Exec, Node};
 
 #[derive(Default)]
 struct World {
@@ -41,7 +41,7 @@ macro_rules! step {
         }
 
         impl Exec<$state> for $name {
-            async fn exec(&self, _: &Cx<'_, $state>) -> Result<String, NodeError> {
+            async fn exec(&self, _: &Cx<'_, $state>) -> Result<String, BoxError> {
                 Ok(self.text.clone())
             }
         }
@@ -49,12 +49,12 @@ macro_rules! step {
         impl Step<$state> for $name {
             type Action = $action;
 
-            async fn prep(state: &$state) -> Result<Self, NodeError> {
+            async fn prep(state: &$state) -> Result<Self, BoxError> {
                 let prep: fn(&$state) -> String = $prep;
                 Ok($name { text: prep(state) })
             }
 
-            fn post(self, output: String, state: &mut $state) -> Result<$action, NodeError> {
+            fn post(self, output: String, state: &mut $state) -> Result<$action, BoxError> {
                 state.log.push(output);
                 let post: fn(&mut $state) -> $action = $post;
                 Ok(post(state))
@@ -166,7 +166,7 @@ impl Node for Push {
 }
 
 impl Exec<(Vec<String>, u32)> for Push {
-    async fn exec(&self, _: &Cx<'_, (Vec<String>, u32)>) -> Result<(), NodeError> {
+    async fn exec(&self, _: &Cx<'_, (Vec<String>, u32)>) -> Result<(), BoxError> {
         Ok(())
     }
 }
@@ -174,11 +174,11 @@ impl Exec<(Vec<String>, u32)> for Push {
 impl Step<(Vec<String>, u32)> for Push {
     type Action = ();
 
-    async fn prep(_: &(Vec<String>, u32)) -> Result<Self, NodeError> {
+    async fn prep(_: &(Vec<String>, u32)) -> Result<Self, BoxError> {
         Ok(Push)
     }
 
-    fn post(self, (): (), state: &mut (Vec<String>, u32)) -> Result<(), NodeError> {
+    fn post(self, (): (), state: &mut (Vec<String>, u32)) -> Result<(), BoxError> {
         state.0.push(format!("pushed {}", state.1));
         Ok(())
     }

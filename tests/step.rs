@@ -6,7 +6,7 @@ use llmnode::Reply;
 use llmnode::flow;
 use llmnode::flow::Batch;
 use llmnode::prelude::*;
-use llmnode::{Cx, Node};
+use llmnode::{BoxError, Cx, Node};
 
 #[derive(Default)]
 struct World {
@@ -550,22 +550,22 @@ where
     type Action = bool;
     const DESCRIPTION: &'static str = "adds";
 
-    async fn prep(state: &S) -> Result<Self, NodeError> {
+    async fn prep(state: &S) -> Result<Self, BoxError> {
         Ok(Add(*state.clone().count()))
     }
 
-    async fn exec(&self, _: &Cx<'_, S>) -> Result<u32, NodeError> {
+    async fn exec(&self, _: &Cx<'_, S>) -> Result<u32, BoxError> {
         if self.0 > 4 {
-            return Err(NodeError::new(Category::Network, "too far"));
+            return Err(NodeError::new(Category::Network, "too far").into());
         }
         Ok(self.0 + BY)
     }
 
-    async fn exec_fallback(&self, _: &Cx<'_, S>, _: NodeError) -> Result<u32, NodeError> {
+    async fn exec_fallback(&self, _: &Cx<'_, S>, _: NodeError) -> Result<u32, BoxError> {
         Ok(100)
     }
 
-    fn post(self, output: u32, state: &mut S) -> Result<bool, NodeError> {
+    fn post(self, output: u32, state: &mut S) -> Result<bool, BoxError> {
         *state.count() = output;
         Ok(output < 100)
     }

@@ -1,7 +1,8 @@
 //! `#[step]`: a step that is written by hand in one impl, whose parts go to the traits that they are of.
 
 use proc_macro2::TokenStream;
-use quote::{ToTokens, quote};
+use quote::{ToTokens, quote, quote_spanned};
+use syn::spanned::Spanned;
 use syn::{
     AngleBracketedGenericArguments, Error, GenericParam, Generics, ImplItem, Item, ItemImpl, Path,
     PathArguments, PathSegment, Type, parse_quote,
@@ -13,8 +14,8 @@ use crate::keyed::{Grammar, parse_arguments, value};
 use crate::names::snake_case;
 use crate::{crate_path, item};
 
-const WANTED: &str = "`#[step]` goes on `impl Step<World> for Node`, or on one of `BatchStep`, with `type Output`, `prep`, `exec` and \
-                      `post`";
+const WANTED: &str = "`#[step]` goes on `impl Step<World> for Node`, or on one of `BatchStep`, with those of `prep`, `exec` and `post` that \
+                      the node needs";
 
 /// Expands `#[step(arguments)] impl Step<S> for Node { .. }`.
 pub(crate) fn expand(arguments: TokenStream, item: TokenStream) -> TokenStream {
@@ -92,26 +93,95 @@ fn impls(written: &ItemImpl, state: &AngleBracketedGenericArguments, krate: &Pat
         .items
         .push(item.clone());
     }
-    let has = |written: &ItemImpl, name: &str| {
-        written.items.iter().any(|item| match item {
-            ImplItem::Const(item) => item.ident == name,
-            ImplItem::Type(item) => item.ident == name,
-            _ => false,
-        })
-    };
+    for (to, part) in missing(written, state, &quote!(#krate::__private)) {
+        match to {
+            Part::Node => &mut node,
+            Part::Exec => &mut exec,
+            Part::Step => &mut step,
+        }
+        .items
+        .push(part);
+    }
     if !has(&node, "NAME") {
         let name = snake_case(&named(&written.self_ty));
         node.items.push(parse_quote!(const NAME: &'static ::core::primitive::str = #name;));
-    }
-    if !has(&step, "Action") {
-        step.items.push(parse_quote!(
-            type Action = ();
-        ));
     }
     node.generics = without_state(&node.generics, &node.self_ty);
     of(&mut node, parse_quote!(#krate::__private::Node));
     of(&mut exec, parse_quote!(#krate::__private::Exec #state));
     quote!(#node #exec #step)
+}
+
+fn has(written: &ItemImpl, name: &str) -> bool {
+    written.items.iter().any(|item| match item {
+        ImplItem::Const(item) => item.ident == name,
+        ImplItem::Type(item) => item.ident == name,
+        ImplItem::Fn(item) => item.sig.ident == name,
+        _ => false,
+    })
+}
+
+/// What the node leaves out: a `prep` that makes the default, an `exec` that does nothing, a `post` that writes nothing.
+/// The compiler reports what has to be there: an `exec` that gives an output, a `post` that decides.
+fn missing(
+    written: &ItemImpl,
+    state: &AngleBracketedGenericArguments,
+    private: &TokenStream,
+) -> Vec<(Part, ImplItem)> {
+    let (state, node) = (&state.args, &written.self_ty);
+    let batch = written
+        .trait_
+        .as_ref()
+        .is_some_and(|(path, _)| path.segments.last().is_some_and(|name| name.ident == "BatchStep"));
+    let mut parts: Vec<(Part, ImplItem)> = vec![];
+    if !has(written, "prep") && !batch {
+        let made = quote_spanned!(node.span()=> <Self as ::core::default::Default>::default());
+        let prep = parse_quote!(
+            async fn prep(_: &#state) -> #private::Prepared<Self> {
+                ::core::result::Result::Ok(#made)
+            }
+        );
+        parts.push((Part::Step, prep));
+    }
+    if !has(written, "exec") && !has(written, "Output") {
+        let exec = parse_quote!(
+            async fn exec(&self, _: &#private::Cx<'_, #state>) -> #private::Executed<Self> {
+                ::core::result::Result::Ok(())
+            }
+        );
+        parts.extend([
+            (
+                Part::Node,
+                parse_quote!(
+                    type Output = ();
+                ),
+            ),
+            (Part::Exec, exec),
+        ]);
+    }
+    if has(written, "Action") {
+        return parts;
+    }
+    parts.push((
+        Part::Step,
+        parse_quote!(
+            type Action = ();
+        ),
+    ));
+    if !has(written, "post") {
+        let (made, outputs) = if batch {
+            (quote!(_: ::std::vec::Vec<Self>), quote!(::std::vec::Vec<Self::Output>))
+        } else {
+            (quote!(self), quote!(Self::Output))
+        };
+        let post = parse_quote!(
+            fn post(#made, _: #outputs, _: &mut #state) -> #private::Posted<Self::Action> {
+                ::core::result::Result::Ok(())
+            }
+        );
+        parts.push((Part::Step, post));
+    }
+    parts
 }
 
 fn of(written: &mut ItemImpl, path: Path) {

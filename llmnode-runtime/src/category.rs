@@ -46,6 +46,8 @@ pub enum Category {
     TruncatedOutput,
     /// What came back is no answer of a model at all.
     BadResponse,
+    /// A node that asks no model itself failed with an error of its own.
+    ExecError,
     /// A limit set by the program would be crossed.
     LimitExceeded,
     /// A limit cannot be checked, since usage is unknown.
@@ -54,9 +56,9 @@ pub enum Category {
     Cancelled,
     /// Code of the program panicked; the panic was caught.
     Panic,
-    /// A validator ended the call with an error of the program.
+    /// A validator, or a step's `post`, failed with an error of the program.
     Aborted,
-    /// The node could not prepare its prompt.
+    /// The node could not be prepared, or its prompt.
     PrepError,
     /// The program asked for something impossible.
     ConfigError,
@@ -72,6 +74,8 @@ pub enum Group {
     Transport,
     /// The same request would fail again.
     Final,
+    /// The execution of a node that asks no model itself failed: it is executed again as often as `attempts` says.
+    Node,
     /// The program itself ended the call.
     Stop,
 }
@@ -95,6 +99,7 @@ impl Category {
         Category::Refusal,
         Category::TruncatedOutput,
         Category::BadResponse,
+        Category::ExecError,
         Category::LimitExceeded,
         Category::LimitUnenforceable,
         Category::Cancelled,
@@ -123,6 +128,7 @@ impl Category {
             Category::Refusal => "refusal",
             Category::TruncatedOutput => "truncated_output",
             Category::BadResponse => "bad_response",
+            Category::ExecError => "exec_error",
             Category::LimitExceeded => "limit_exceeded",
             Category::LimitUnenforceable => "limit_unenforceable",
             Category::Cancelled => "cancelled",
@@ -154,6 +160,7 @@ impl Category {
             | Category::Refusal
             | Category::TruncatedOutput
             | Category::BadResponse => Group::Final,
+            Category::ExecError => Group::Node,
             Category::LimitExceeded
             | Category::LimitUnenforceable
             | Category::Cancelled

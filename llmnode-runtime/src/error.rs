@@ -80,14 +80,7 @@ impl NodeError {
 
     /// Whether a call has failed with it, or with an error that it came from.
     pub(crate) fn is_of_a_call(&self) -> bool {
-        let mut next = Some(self as &(dyn Error + 'static));
-        while let Some(error) = next {
-            if error.downcast_ref::<NodeError>().is_some_and(|error| error.record().is_some()) {
-                return true;
-            }
-            next = error.source();
-        }
-        false
+        calls_of(self).next().is_some()
     }
 
     /// Names the node, where no call was made of it that would.
@@ -110,9 +103,23 @@ impl NodeError {
         self
     }
 
-    /// Says why nothing more was tried; it stands there whatever is cut of a long message.
-    pub(crate) fn adding(mut self, note: &str) -> Self {
-        self.0.message = one_line(std::mem::take(&mut self.0.message), 700) + note;
+    /// What the code of a node ended in: a `NodeError` is what it is; any other error keeps the category of the failed
+    /// call that stands among its sources, or else is an `exec_error`.
+    pub(crate) fn of_execution(error: Box<dyn Error + Send + Sync>) -> Self {
+        match error.downcast::<NodeError>() {
+            Ok(error) => *error,
+            Err(error) => {
+                let call = calls_of(&*error).next();
+                let category = call.map_or(Category::ExecError, NodeError::category);
+                let retry_after = call.and_then(NodeError::retry_after);
+                NodeError::new(category, error.to_string()).with_retry_after(retry_after).with_source(error)
+            }
+        }
+    }
+
+    /// The same error in other words.
+    pub(crate) fn saying(mut self, message: String) -> Self {
+        self.0.message = message;
         self
     }
 
@@ -185,6 +192,12 @@ impl NodeError {
     pub fn record(&self) -> Option<&Arc<CallRecord>> {
         self.0.record.as_ref()
     }
+}
+
+/// The errors of calls that failed, among an error and those that it came from.
+fn calls_of<'e>(error: &'e (dyn Error + 'static)) -> impl Iterator<Item = &'e NodeError> {
+    let chain = std::iter::successors(Some(error), |&error| error.source());
+    chain.filter_map(|error| error.downcast_ref::<NodeError>()).filter(|error| error.record().is_some())
 }
 
 impl NodeError {

@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use crate::category::Category;
 use crate::ledger::{Ledger, NodeKey, NodeStats};
 use crate::limits::{LimitedNode, Limits};
+use crate::output::Answers;
 use crate::settings::{Nature, Recovery, SILENT, Settings, Stacks};
 
 /// The facts about a node that do not depend on a state.
@@ -83,8 +84,9 @@ impl Ledger {
 }
 
 impl Nature {
-    pub(crate) fn of<N: Node>() -> Self {
-        Nature { fallback: N::FALLBACK, idempotent: N::IDEMPOTENT }
+    /// Of a node to which a model's answers are this; `None`: it asks none itself.
+    pub(crate) fn of<N: Node>(answers: Option<Answers>) -> Self {
+        Nature { fallback: N::FALLBACK, idempotent: N::IDEMPOTENT, answers }
     }
 }
 
@@ -115,5 +117,6 @@ impl LimitedNode {
 /// assert_eq!(recovery_of::<Summarize>(Category::ApiKeyError), [Recovery::Bubble]);
 /// ```
 pub fn recovery_of<N: Node>(category: Category) -> Vec<Recovery> {
-    Stacks::new([SILENT, SILENT, N::SETTINGS], Nature::of::<N>()).listed(category)
+    let answers = (category != Category::ExecError).then_some(Answers::Read);
+    Stacks::new([SILENT, SILENT, N::SETTINGS], Nature::of::<N>(answers)).listed(category)
 }

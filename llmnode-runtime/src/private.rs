@@ -24,7 +24,7 @@ pub use serde;
 pub use std::borrow::Cow;
 
 /// What running a node gives.
-pub type Executed<N> = Result<<N as Node>::Output, NodeError>;
+pub type Executed<N> = Result<<N as Node>::Output, crate::BoxError>;
 
 /// The traits between which method resolution chooses, in scope only where it has to.
 pub mod probes {

@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use llmnode::prompt::{Prompt, Segment};
 use llmnode::{
-    BoxFuture, CallRecord, Cx, Dialect, Exec, LlmNode, LlmOutput, Node, NodeError, OutputSchema, OutputSpec,
-    Reader, Run, Settings,
+    BoxError, BoxFuture, CallRecord, Cx, Dialect, Exec, LlmNode, LlmOutput, Node, NodeError, OutputSchema,
+    OutputSpec, Reader, Run, Settings,
 };
 use serde::Serialize;
 use serde_json::Value;
@@ -70,7 +70,8 @@ impl<T: LlmOutput> Node for Ask<T> {
 }
 
 impl<S: ?Sized + Sync, T: LlmOutput> Exec<S> for Ask<T> {
-    async fn exec(&self, cx: &Cx<'_, S>) -> Result<T, NodeError> {
+    const TRIES_ITSELF: bool = true;
+    async fn exec(&self, cx: &Cx<'_, S>) -> Result<T, BoxError> {
         llmnode::__private::exec(self, cx).await
     }
 }

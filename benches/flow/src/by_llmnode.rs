@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use llmnode::flow::{Flow, RunExt, Step, To};
 use llmnode::journal::{Fsync, JournalFile};
 use llmnode::prelude::flow;
-use llmnode::{Cx, Exec, Node, NodeError, Run};
+use llmnode::{BoxError, Cx, Exec, Node, NodeError, Run};
 
 use crate::task::{Counter, Decision, turn};
 
@@ -21,7 +21,7 @@ impl Node for Add {
 }
 
 impl Exec<Box<Counter>> for Add {
-    async fn exec(&self, _: &Cx<'_, Box<Counter>>) -> Result<u64, NodeError> {
+    async fn exec(&self, _: &Cx<'_, Box<Counter>>) -> Result<u64, BoxError> {
         turn(self.yields).await;
         Ok(self.count + 1)
     }
@@ -30,11 +30,11 @@ impl Exec<Box<Counter>> for Add {
 impl Step<Box<Counter>> for Add {
     type Action = ();
 
-    async fn prep(state: &Box<Counter>) -> Result<Self, NodeError> {
+    async fn prep(state: &Box<Counter>) -> Result<Self, BoxError> {
         Ok(Add { count: state.count, yields: state.yields })
     }
 
-    fn post(self, output: u64, state: &mut Box<Counter>) -> Result<(), NodeError> {
+    fn post(self, output: u64, state: &mut Box<Counter>) -> Result<(), BoxError> {
         state.count = output;
         Ok(())
     }
@@ -51,7 +51,7 @@ impl Node for Decide {
 }
 
 impl Exec<Box<Counter>> for Decide {
-    async fn exec(&self, _: &Cx<'_, Box<Counter>>) -> Result<(), NodeError> {
+    async fn exec(&self, _: &Cx<'_, Box<Counter>>) -> Result<(), BoxError> {
         turn(self.yields).await;
         Ok(())
     }
@@ -60,11 +60,11 @@ impl Exec<Box<Counter>> for Decide {
 impl Step<Box<Counter>> for Decide {
     type Action = Decision;
 
-    async fn prep(state: &Box<Counter>) -> Result<Self, NodeError> {
+    async fn prep(state: &Box<Counter>) -> Result<Self, BoxError> {
         Ok(Decide { yields: state.yields })
     }
 
-    fn post(self, (): (), state: &mut Box<Counter>) -> Result<Decision, NodeError> {
+    fn post(self, (): (), state: &mut Box<Counter>) -> Result<Decision, BoxError> {
         Ok(state.decide())
     }
 }

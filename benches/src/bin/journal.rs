@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use llmnode::flow::Step;
 use llmnode::journal::{Fsync, JournalFile};
 use llmnode::prelude::*;
-use llmnode::{BoxFuture, ChatModel, Completion, ModelError, Request, Sink};
+use llmnode::{BoxError, BoxFuture, ChatModel, Completion, ModelError, Request, Sink};
 use serde::{Deserialize, Serialize};
 
 const ROUNDS: usize = 5;
@@ -26,11 +26,11 @@ struct Ask {
 impl Step<World> for Ask {
     type Action = bool;
 
-    async fn prep(state: &World) -> Result<Self, NodeError> {
+    async fn prep(state: &World) -> Result<Self, BoxError> {
         Ok(Ask { n: state.steps })
     }
 
-    fn post(self, _: String, state: &mut World) -> Result<bool, NodeError> {
+    fn post(self, _: String, state: &mut World) -> Result<bool, BoxError> {
         state.steps += 1;
         Ok(state.steps < state.most)
     }

@@ -1,6 +1,6 @@
 //! What generated code calls. Not part of the public interface: it may change in any release.
 
-use llmnode_runtime::{BoxFuture, NodeError};
+use llmnode_runtime::{BoxError, BoxFuture, NodeError};
 
 pub use crate::flow::generated::{
     Arm, Arms, Around, Decided, Decides, Edge, FlowType, Flowing, Parameter, Progress, Runner, Stop, Target,
@@ -15,10 +15,10 @@ pub use crate::flow::prep::{PrepParameters, PrepValue, Preparing, prepared};
 pub use crate::flow::{Action, BatchStep, Outline, Place, RunFlow, Starts, Step};
 
 /// What preparing a node gives.
-pub type Prepared<N> = Result<N, NodeError>;
+pub type Prepared<N> = Result<N, BoxError>;
 
 /// What a step decides in the end.
-pub type Posted<A> = Result<A, NodeError>;
+pub type Posted<A> = Result<A, BoxError>;
 
 /// What a step of a flow gives.
 pub type Advanced<'f, A> = BoxFuture<'f, Result<Progress<A>, NodeError>>;

@@ -2,6 +2,7 @@
 
 use std::sync::{Mutex, PoisonError};
 
+use llmnode::BoxError;
 use llmnode::Cx;
 use llmnode::flow::Step;
 use llmnode::prelude::*;
@@ -83,16 +84,16 @@ impl Step<Desk> for Execute {
     type Output = Result<Vec<String>, Error>;
     type Action = Executed;
 
-    async fn prep(state: &Desk) -> Result<Self, NodeError> {
+    async fn prep(state: &Desk) -> Result<Self, BoxError> {
         Ok(Execute { query: state.query.clone() })
     }
 
-    async fn exec(&self, cx: &Cx<'_, Desk>) -> Result<Self::Output, NodeError> {
+    async fn exec(&self, cx: &Cx<'_, Desk>) -> Result<Self::Output, BoxError> {
         let database = cx.state().database.lock().unwrap_or_else(PoisonError::into_inner);
         Ok(rows(&database, &self.query))
     }
 
-    fn post(self, output: Self::Output, state: &mut Desk) -> Result<Executed, NodeError> {
+    fn post(self, output: Self::Output, state: &mut Desk) -> Result<Executed, BoxError> {
         state.tried += 1;
         Ok(match output {
             Ok(rows) => {

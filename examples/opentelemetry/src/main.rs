@@ -9,7 +9,7 @@ mod tests;
 mod tree;
 
 use llmnode::prelude::*;
-use llmnode::{Cx, Exec, Node};
+use llmnode::{BoxError, Cx, Exec, Node};
 
 use telemetry::Telemetry;
 
@@ -46,7 +46,7 @@ impl Node for Explore {
 }
 
 impl<S: ?Sized + Sync> Exec<S> for Explore {
-    async fn exec(&self, cx: &Cx<'_, S>) -> Result<String, NodeError> {
+    async fn exec(&self, cx: &Cx<'_, S>) -> Result<String, BoxError> {
         let (choose, describe) = (Choose { what: self.what.clone() }, Describe { what: self.what.clone() });
         let (choice, text) = tokio::try_join!(cx.call(&choose), cx.call(&describe))?;
         Ok(format!("{text} It opens with the {}.", choice.item))

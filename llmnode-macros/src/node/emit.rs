@@ -95,6 +95,7 @@ fn ways(model: &NodeModel<'_>, generics: Generics, private: &Ident) -> TokenStre
     quote_spanned! {here=>
         #[automatically_derived]
         impl #impl_generics #exec for #shared #ty_generics #where_clause {
+            const TRIES_ITSELF: ::core::primitive::bool = true;
             fn exec(
                 &self,
                 __cx: &#private::Cx<'_, #state>,

@@ -2,7 +2,6 @@
 
 use std::borrow::Cow;
 use std::collections::VecDeque;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
 
@@ -48,8 +47,6 @@ pub(crate) struct CallScope<'r> {
     tally: Option<&'r Tally>,
     started: Instant,
     started_at: SystemTime,
-    /// The node has tries of its own: it asks models, or stands for other nodes.
-    tries_itself: AtomicBool,
     state: Mutex<State>,
 }
 
@@ -137,7 +134,6 @@ impl<'r> CallScope<'r> {
             tally,
             started,
             started_at: SystemTime::now(),
-            tries_itself: AtomicBool::new(false),
             state: Mutex::new(state),
         }
     }
@@ -198,15 +194,6 @@ impl<'r> CallScope<'r> {
 
     fn info(&self) -> CallInfo<'_> {
         CallInfo { id: self.id, parent: self.parent_id(), node: &self.node.name }
-    }
-
-    /// Notes that the node has tries of its own, and is not executed again as a whole.
-    pub(crate) fn minds_tries(&self) {
-        self.tries_itself.store(true, Ordering::Relaxed);
-    }
-
-    pub(crate) fn tries_itself(&self) -> bool {
-        self.tries_itself.load(Ordering::Relaxed)
     }
 
     /// Writes down that an execution failed, the number of which counts from 1.

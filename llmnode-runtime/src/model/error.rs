@@ -28,7 +28,7 @@ impl Retry {
         match category.group() {
             Group::Answer => Retry::Feedback,
             Group::Transport => Retry::Transport,
-            Group::Final | Group::Stop => Retry::No,
+            Group::Final | Group::Node | Group::Stop => Retry::No,
         }
     }
 }

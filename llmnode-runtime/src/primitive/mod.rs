@@ -19,10 +19,11 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
+use crate::BoxError;
 use crate::category::Category;
 use crate::error::NodeError;
 use crate::node::Node;
-use crate::output::{OutputSchema, OutputSpec, Untyped};
+use crate::output::{Answers, OutputSchema, OutputSpec, Untyped};
 use crate::prompt::{Prompt, Segment};
 use crate::run::{Cx, Exec, LlmNode, Run};
 use crate::settings::{Nature, Recovery, SILENT, Settings, Stacks};
@@ -84,7 +85,8 @@ impl Primitive {
     /// The steps that follow a failure of this category, in order. They are the same for every call that does not say
     /// otherwise.
     pub fn policy_stack(&self, category: Category) -> Vec<Recovery> {
-        Stacks::new([SILENT, SILENT, &self.0.settings], Nature::of::<Ask>()).listed(category)
+        Stacks::new([SILENT, SILENT, &self.0.settings], Nature::of::<Ask>(Some(Answers::Read)))
+            .listed(category)
     }
 
     /// One call of the primitive as a node, for [`Run::call`] and [`Run::map`].
@@ -134,9 +136,11 @@ impl Node for Ask {
 
 #[diagnostic::do_not_recommend]
 impl<S: ?Sized + Sync> Exec<S> for Ask {
-    async fn exec(&self, cx: &Cx<'_, S>) -> Result<Value, NodeError> {
+    const TRIES_ITSELF: bool = true;
+
+    async fn exec(&self, cx: &Cx<'_, S>) -> Result<Value, BoxError> {
         if let Err(fault) = self.payload.text() {
-            return Err(NodeError::new(Category::SchemaError, fault.to_string()).with_source(fault));
+            return Err(NodeError::new(Category::SchemaError, fault.to_string()).with_source(fault).into());
         }
         crate::run::exec(self, cx).await
     }

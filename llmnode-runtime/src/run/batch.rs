@@ -4,7 +4,7 @@ use super::bounded::CONCURRENCY;
 use super::cx::Cx;
 use super::name::Name;
 use super::node::Exec;
-use crate::error::NodeError;
+use crate::BoxError;
 use crate::node::Node;
 
 /// A node whose items are nodes: it executes them side by side, with a bound, and gives their outputs in order.
@@ -16,7 +16,7 @@ use crate::node::Node;
 /// ```
 /// # mod llmnode { pub mod flow { pub use llmnode_runtime::internal::Batch; } pub use llmnode_runtime::*; }
 /// use llmnode::flow::Batch;
-/// use llmnode::{Cx, Exec, Node, NodeError, Run, ScriptedModel};
+/// use llmnode::{BoxError, Cx, Exec, Node, NodeError, Run, ScriptedModel};
 ///
 /// struct Double(u64);
 /// impl Node for Double {
@@ -24,7 +24,7 @@ use crate::node::Node;
 ///     const NAME: &'static str = "double";
 /// }
 /// impl<S: ?Sized + Sync> Exec<S> for Double {
-///     async fn exec(&self, _: &Cx<'_, S>) -> Result<u64, NodeError> {
+///     async fn exec(&self, _: &Cx<'_, S>) -> Result<u64, BoxError> {
 ///         Ok(self.0 * 2)
 ///     }
 /// }
@@ -81,7 +81,9 @@ impl<N: Node> Node for Batch<N> {
 
 #[diagnostic::do_not_recommend]
 impl<S: ?Sized, N: Exec<S>> Exec<S> for Batch<N> {
-    async fn exec(&self, cx: &Cx<'_, S>) -> Result<Vec<N::Output>, NodeError> {
-        cx.map(&self.items).concurrency(self.concurrency).settings(cx.handed_on()).try_all().await
+    const TRIES_ITSELF: bool = true;
+
+    async fn exec(&self, cx: &Cx<'_, S>) -> Result<Vec<N::Output>, BoxError> {
+        Ok(cx.map(&self.items).concurrency(self.concurrency).settings(cx.handed_on()).try_all().await?)
     }
 }

@@ -12,10 +12,10 @@ use serde_json::Value;
 use tracing::Instrument;
 
 use super::cx::Cx;
+use super::executing::executed;
 use super::failure::Failure;
 use super::node::Exec;
 use super::run::RunCore;
-use super::tries::{After, Tries};
 use crate::BoxFuture;
 use crate::category::Category;
 use crate::error::NodeError;
@@ -25,6 +25,7 @@ use crate::model::Dialect;
 use crate::panics::{caught, guarded};
 use crate::settings::{Backoff, Failures, Recovery, SILENT, Settings};
 use crate::text::shortened;
+use crate::validate::Attempt;
 
 /// How many calls may stand within each other; flows, too.
 pub const MAX_NESTING: usize = 100;
@@ -287,23 +288,15 @@ where
                 &core.limits,
                 &*core.clock,
             )?;
-            let mut tries = Tries::begin(core, [settings, node.settings()], N::IDEMPOTENT, &scope, &limits)?;
             if !N::IDEMPOTENT {
                 scope.record_begin().await.map_err(|fault| Failure::unrecorded(fault).into_error())?;
             }
-            loop {
-                let attempt = tries.attempt();
-                let cx = Cx { core, state, scope: &scope, settings, limits: &limits, attempt };
-                let error = match node.exec(&cx).await {
-                    Ok(value) => return Ok(value),
-                    Err(error) => error,
-                };
-                match tries.after(error).await {
-                    After::Again => {}
-                    After::FallBack(error) => return tries.fallen(node.exec_fallback(&cx, error).await),
-                    After::Bubble(error) => return Err(error),
-                }
+            let attempt = Attempt::new(0, 0);
+            let cx = Cx { core, state, scope: &scope, settings, limits: &limits, attempt };
+            if N::TRIES_ITSELF {
+                return node.exec(&cx).await.map_err(NodeError::of_execution);
             }
+            executed(node, &cx).await
         };
         let outcome = caught(exec).instrument(scope.span().clone()).await.unwrap_or_else(|said| {
             Err(NodeError::new(

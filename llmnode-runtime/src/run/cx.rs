@@ -74,7 +74,6 @@ impl<'r, S: ?Sized> Cx<'r, S> {
     /// What a node that only stands for others hands on to each of them, `attempts` included: it is not executed again
     /// as a whole. The limits hold for all together.
     pub(crate) fn handed_on(&self) -> Settings {
-        self.scope.minds_tries();
         Settings { limits: Limits::new(), ..self.settings.clone() }
     }
 }

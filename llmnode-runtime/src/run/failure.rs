@@ -21,6 +21,8 @@ pub(super) struct Failure {
     pub(super) answer: Option<String>,
     pub(super) sent: bool,
     pub(super) source: Option<BoxError>,
+    /// The error of an execution, which stays what it is but for the message.
+    pub(super) error: Option<NodeError>,
 }
 
 impl Failure {
@@ -34,7 +36,18 @@ impl Failure {
             answer: None,
             sent: true,
             source: None,
+            error: None,
         }
+    }
+
+    /// The execution of a node that asks no model failed.
+    pub(super) fn executed(error: NodeError) -> Self {
+        let mut failure = Failure::new(error.category(), error.message());
+        failure.retry_after = error.retry_after();
+        // A call within was tried again there, as its own settings say.
+        failure.retry = error.is_of_a_call().then_some(Retry::No);
+        failure.error = Some(error);
+        failure
     }
 
     /// What is about to happen could not be kept, so it does not happen.
@@ -70,6 +83,9 @@ impl Failure {
     }
 
     pub(super) fn into_error(self) -> NodeError {
+        if let Some(error) = self.error {
+            return error.saying(self.message);
+        }
         let error = NodeError::new(self.category, self.message).with_retry_after(self.retry_after);
         match self.source {
             Some(source) => error.with_source(source),

@@ -1,5 +1,6 @@
 //! Running nodes: the run, one call of a node, many calls, and the attempt loop beneath them.
 
+mod asking;
 mod attempt;
 mod attempts;
 mod batch;
@@ -8,6 +9,7 @@ mod call;
 mod cx;
 mod doubts;
 mod examples;
+mod executing;
 mod failure;
 mod fallback;
 mod feedback;
@@ -22,7 +24,6 @@ mod results;
 #[expect(clippy::module_inception, reason = "the file holds `Run`")]
 mod run;
 mod shell;
-mod tries;
 
 pub use batch::Batch;
 pub use bounded::{Bounded, CONCURRENCY, Ended, Source};

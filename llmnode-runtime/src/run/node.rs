@@ -4,6 +4,7 @@ use std::future::Future;
 
 use super::cx::Cx;
 use super::fallback::Falling;
+use crate::BoxError;
 use crate::error::NodeError;
 use crate::node::Node;
 use crate::output::OutputSpec;
@@ -16,7 +17,7 @@ use crate::prompt::Prompt;
 ///
 /// ```
 /// # use llmnode_runtime as llmnode;
-/// use llmnode::{Cx, Exec, Node, NodeError, Run, ScriptedModel};
+/// use llmnode::{BoxError, Cx, Exec, Node, NodeError, Run, ScriptedModel};
 ///
 /// struct Double(u64);
 /// impl Node for Double {
@@ -24,7 +25,7 @@ use crate::prompt::Prompt;
 ///     const NAME: &'static str = "double";
 /// }
 /// impl<S: ?Sized + Sync> Exec<S> for Double {
-///     async fn exec(&self, _: &Cx<'_, S>) -> Result<u64, NodeError> {
+///     async fn exec(&self, _: &Cx<'_, S>) -> Result<u64, BoxError> {
 ///         Ok(self.0 * 2)
 ///     }
 /// }
@@ -45,11 +46,18 @@ use crate::prompt::Prompt;
 pub trait Exec<S: ?Sized>: Node + Sync + Reads<S, State = S> + Reads<S, State: Sync> {
     /// Runs the node once. Called by [`Run::call`](crate::Run::call), which accounts for it, and calls it again after
     /// an error as often as `attempts` says ([`Settings::attempts`](crate::Settings), [`Call::attempts`](crate::Call::attempts)): never,
-    /// by default. A panic, and any other error of the stop group, ends the call at once.
+    /// by default. A panic, and any other error of the stop group, ends the call at once. A call within that failed is not
+    /// repeated: its own settings say how often it was tried.
     ///
     /// # Errors
-    /// Whatever kept the node from an output.
-    fn exec(&self, cx: &Cx<'_, S>) -> impl Future<Output = Result<Self::Output, NodeError>> + Send;
+    /// Whatever kept the node from an output. `?` takes any error: it becomes an
+    /// [`exec_error`](crate::Category::ExecError). A [`NodeError`] stays what it is, and an error that came from a failed call
+    /// keeps its category.
+    fn exec(&self, cx: &Cx<'_, S>) -> impl Future<Output = Result<Self::Output, BoxError>> + Send;
+
+    /// Whether the node has tries of its own, as one that asks a model or stands for other nodes.
+    #[doc(hidden)]
+    const TRIES_ITSELF: bool = false;
 
     /// What takes the place of an output when the last execution of a node that asks no model itself has failed. What it
     /// gives is what the call gives; an output is marked as degraded in the ledger. By default the error as it is.
@@ -63,9 +71,9 @@ pub trait Exec<S: ?Sized>: Node + Sync + Reads<S, State = S> + Reads<S, State: S
         &self,
         cx: &Cx<'_, S>,
         error: NodeError,
-    ) -> impl Future<Output = Result<Self::Output, NodeError>> + Send {
+    ) -> impl Future<Output = Result<Self::Output, BoxError>> + Send {
         let _ = cx;
-        std::future::ready(Err(error))
+        std::future::ready(Err(error.into()))
     }
 }
 
@@ -82,7 +90,9 @@ impl<N: ?Sized, S: ?Sized> Reads<S> for N {
 
 #[diagnostic::do_not_recommend]
 impl<S: ?Sized, N: Exec<S> + ?Sized> Exec<S> for &N {
-    fn exec(&self, cx: &Cx<'_, S>) -> impl Future<Output = Result<N::Output, NodeError>> + Send {
+    const TRIES_ITSELF: bool = N::TRIES_ITSELF;
+
+    fn exec(&self, cx: &Cx<'_, S>) -> impl Future<Output = Result<N::Output, BoxError>> + Send {
         (**self).exec(cx)
     }
 
@@ -90,7 +100,7 @@ impl<S: ?Sized, N: Exec<S> + ?Sized> Exec<S> for &N {
         &self,
         cx: &Cx<'_, S>,
         error: NodeError,
-    ) -> impl Future<Output = Result<N::Output, NodeError>> + Send {
+    ) -> impl Future<Output = Result<N::Output, BoxError>> + Send {
         (**self).exec_fallback(cx, error)
     }
 }

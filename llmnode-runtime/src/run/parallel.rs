@@ -3,7 +3,7 @@
 use super::cx::Cx;
 use super::name::Name;
 use super::node::Exec;
-use crate::error::NodeError;
+use crate::BoxError;
 use crate::node::Node;
 
 /// A tuple of nodes executes them all side by side and gives all outputs. Each is a call of its own, on one state that
@@ -23,8 +23,10 @@ macro_rules! side_by_side {
 
         #[diagnostic::do_not_recommend]
         impl<S: ?Sized, $($N: Exec<S>),+> Exec<S> for ($($N,)+) {
-            async fn exec(&self, cx: &Cx<'_, S>) -> Result<Self::Output, NodeError> {
-                tokio::try_join!($(cx.call(&self.$n).settings(cx.handed_on())),+)
+            const TRIES_ITSELF: bool = true;
+
+            async fn exec(&self, cx: &Cx<'_, S>) -> Result<Self::Output, BoxError> {
+                Ok(tokio::try_join!($(cx.call(&self.$n).settings(cx.handed_on())),+)?)
             }
         }
     };

@@ -4,6 +4,7 @@
 use std::future::Future;
 use std::sync::Arc;
 
+use super::asking::Asking;
 use super::attempt::{Judge, Judgement};
 use super::attempts::{self, Plan};
 use super::cx::Cx;
@@ -14,7 +15,7 @@ use crate::category::Category;
 use crate::error::NodeError;
 use crate::flag::{Flag, Note};
 use crate::model::{Message, Request};
-use crate::output::{Answer, Answers, OutputSchema, OutputSpec, Reader};
+use crate::output::{Answer, OutputSchema, OutputSpec, Reader};
 use crate::panics::guarded;
 use crate::prompt::Prompt;
 use crate::settings::{Nature, Resolved, Settings};
@@ -29,7 +30,7 @@ use crate::{BoxError, BoxFuture};
     clippy::manual_async_fn,
     reason = "of an `async fn` the compiler asks again for every node whether it is `Send`"
 )]
-pub fn exec<N, S>(node: &N, cx: &Cx<'_, S>) -> impl Future<Output = Result<N::Output, NodeError>> + Send
+pub fn exec<N, S>(node: &N, cx: &Cx<'_, S>) -> impl Future<Output = Result<N::Output, BoxError>> + Send
 where
     N: LlmNode<S> + Exec<S>,
     S: ?Sized,
@@ -40,7 +41,7 @@ where
         let stateless = Cx { core, state: &(), scope, settings, limits, attempt };
         boxed(&mut asked, &stateless).await?;
         // It ends well only with a value: one that the judge accepted, or the fallback's.
-        asked.value.ok_or_else(|| NodeError::new(Category::SchemaError, "no value was read"))
+        Ok(asked.value.ok_or_else(|| NodeError::new(Category::SchemaError, "no value was read"))?)
     }
 }
 
@@ -48,7 +49,6 @@ where
 pub(super) trait Asked<'r>: Judge {
     fn settings(&self) -> &'r Settings;
     fn nature(&self) -> Nature;
-    fn answers(&self) -> Answers;
 
     /// The schema to send, which the judge then reads by.
     fn schema(&mut self) -> Result<Option<Arc<OutputSchema>>, String>;
@@ -66,13 +66,13 @@ fn boxed<'a>(asked: &'a mut dyn Asked<'_>, cx: &'a Cx<'_, ()>) -> BoxFuture<'a, 
 }
 
 async fn ask(asked: &mut dyn Asked<'_>, cx: &Cx<'_, ()>) -> Result<(), NodeError> {
-    cx.scope.minds_tries();
     let levels = [cx.settings, &cx.core.settings, asked.settings()];
-    let settings = Resolved::new(levels, asked.nature(), asked.answers())?;
+    let settings = Resolved::new(levels, asked.nature())?;
     let schema = asked.schema().map_err(|fault| NodeError::new(Category::ConfigError, fault))?;
     let request = Request { output: schema, ..Request::new(render(asked)?) };
     let plan = Plan { core: cx.core, call: cx.scope, limits: cx.limits, settings };
-    let Err(ended) = attempts::run(&plan, request, asked).await else { return Ok(()) };
+    let outcome = async { attempts::run(&plan, &mut Asking::new(&plan, request, asked)?).await };
+    let Err(ended) = outcome.await else { return Ok(()) };
     if !ended.falls_back {
         return Err(ended.error);
     }
@@ -108,11 +108,7 @@ impl<'r, N: LlmNode<S> + Exec<S>, S: ?Sized> Asked<'r> for Typed<'r, N, S> {
     }
 
     fn nature(&self) -> Nature {
-        Nature::of::<N>()
-    }
-
-    fn answers(&self) -> Answers {
-        self.spec.answers()
+        Nature::of::<N>(Some(self.spec.answers()))
     }
 
     fn schema(&mut self) -> Result<Option<Arc<OutputSchema>>, String> {

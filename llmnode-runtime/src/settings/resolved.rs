@@ -30,7 +30,6 @@ impl<'p> Resolved<'p> {
     pub(crate) fn new(
         levels @ [call, run, node]: [&'p Settings; 3],
         nature: Nature,
-        answers: Answers,
     ) -> Result<Self, NodeError> {
         let resolved = Resolved {
             call,
@@ -44,7 +43,10 @@ impl<'p> Resolved<'p> {
             stop_on_repeat: levels.iter().find_map(|level| level.stop_on_repeat).unwrap_or(false),
             coerce: levels.iter().find_map(|level| level.coerce).unwrap_or(false),
         };
-        refuse(resolved.faults(nature, answers))?;
+        refuse(match nature.answers {
+            Some(answers) => resolved.faults(nature, answers),
+            None => resolved.faults_of_executions(nature),
+        })?;
         Ok(resolved)
     }
 
@@ -79,16 +81,32 @@ impl<'p> Resolved<'p> {
         Reader::new().coerce(self.coerce)
     }
 
+    /// Everything that is wrong with how often a node that asks no model is to be executed. The run's settings are for
+    /// nodes of all kinds; what a node cannot do, it leaves out.
+    fn faults_of_executions(&self, nature: Nature) -> Vec<String> {
+        let Resolved { call, run, node, .. } = self;
+        let none = [call, run, node].iter().find_map(|level| level.attempts) == Some(0);
+        let again = call.attempts.or(node.attempts).filter(|attempts| *attempts > 1 && !nature.idempotent);
+        let none = none.then(|| {
+            "attempts is 0; it counts all executions of the node, the first included: write 1 or more"
+                .to_owned()
+        });
+        let again = again.map(|attempts| {
+            format!("attempts is {attempts}, but this node is not idempotent: it must not be executed again")
+        });
+        none.into_iter().chain(again).chain(self.falling_wait()).collect()
+    }
+
+    fn falling_wait(&self) -> Option<String> {
+        let wait = self.stacks.wait.filter(|wait| wait.to < wait.from)?;
+        Some(format!("the wait {wait} goes down"))
+    }
+
     /// Everything that is wrong with it, whatever model is asked.
     fn faults(&self, nature: Nature, answers: Answers) -> Vec<String> {
         let Resolved { call, run, node, .. } = self;
         let retries = call.retries.or(node.retries).is_some_and(|retries| retries > 0);
         let fallback_model = self.stacks.fallback_model.is_some_and(|name| name.trim().is_empty());
-        let wait = self
-            .stacks
-            .wait
-            .filter(|wait| wait.to < wait.from)
-            .map(|wait| format!("the wait {wait} goes down"));
         let attempts = call.attempts.or(node.attempts);
         let again = (!nature.idempotent && asks_again(call)).then(|| {
             "this node states `idempotent = false`, so a call of it may set no retries, no other model and no recover \
@@ -130,7 +148,7 @@ impl<'p> Resolved<'p> {
             stated(node, nature.fallback, answers),
         ];
         let alone = alone.into_iter().filter(|(is, _)| *is).map(|(_, fault)| fault.to_owned());
-        alone.chain(wait).chain(again).chain(stacks.into_iter().flatten()).collect()
+        alone.chain(self.falling_wait()).chain(again).chain(stacks.into_iter().flatten()).collect()
     }
 }
 
@@ -250,7 +268,7 @@ mod tests {
     use crate::limits::Limits;
     use serde_json::{Value, json};
 
-    const PLAIN: Nature = Nature { fallback: false, idempotent: true };
+    const PLAIN: Nature = Nature { fallback: false, idempotent: true, answers: Some(Answers::Read) };
 
     fn request(
         call: &Settings,
@@ -259,7 +277,7 @@ mod tests {
         node: &Settings,
     ) -> Result<Request, NodeError> {
         let mut request = Request::new(Vec::new());
-        let resolved = Resolved::new([call, run, node], PLAIN, Answers::Read)?;
+        let resolved = Resolved::new([call, run, node], PLAIN)?;
         resolved.tell(&mut request, resolved.model.map(str::to_owned), Some(model))?;
         Ok(request)
     }
@@ -354,13 +372,17 @@ mod tests {
         let said = Settings::new().dialect(Dialect::Schema);
         for answers in [Answers::Taken, Answers::Checked] {
             for (call, node) in [(&said, &silent), (&silent, &said)] {
-                let error = Resolved::new([call, &silent, node], PLAIN, answers).err().unwrap();
+                let error = Resolved::new([call, &silent, node], Nature { answers: Some(answers), ..PLAIN })
+                    .err()
+                    .unwrap();
                 assert_eq!(error.category(), Category::ConfigError);
                 assert!(error.message().contains("raw text; set an output type"), "{error}");
             }
-            assert!(Resolved::new([&silent, &said, &silent], PLAIN, answers).is_ok());
+            assert!(
+                Resolved::new([&silent, &said, &silent], Nature { answers: Some(answers), ..PLAIN }).is_ok()
+            );
         }
-        assert!(Resolved::new([&said, &silent, &silent], PLAIN, Answers::Read).is_ok());
+        assert!(Resolved::new([&said, &silent, &silent], PLAIN).is_ok());
     }
 
     #[test]
@@ -381,8 +403,9 @@ mod tests {
             .recover(Category::SchemaError, [Recovery::repair(1)])
             .recover(Failures::Transport, [Recovery::retry(1), Recovery::Fallback]);
         let silent = Settings::new();
-        let resolved = Resolved::new([&silent, &run, &silent], PLAIN, Answers::Taken).unwrap();
+        let taken = Nature { answers: Some(Answers::Taken), ..PLAIN };
+        let resolved = Resolved::new([&silent, &run, &silent], taken).unwrap();
         assert_eq!(resolved.stacks.of(Category::Network, None).1, [Recovery::retry(1)]);
-        assert!(Resolved::new([&run, &silent, &silent], PLAIN, Answers::Taken).is_err());
+        assert!(Resolved::new([&run, &silent, &silent], taken).is_err());
     }
 }

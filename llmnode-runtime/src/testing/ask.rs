@@ -25,7 +25,8 @@ use crate::run::Run;
 /// # struct Greet { name: String }
 /// # impl Node for Greet { type Output = String; const NAME: &'static str = "greet"; }
 /// # impl<S: ?Sized + Sync> Exec<S> for Greet {
-/// #     async fn exec(&self, cx: &Cx<'_, S>) -> Result<String, NodeError> { llmnode::private::exec(self, cx).await }
+/// #     const TRIES_ITSELF: bool = true;
+/// #     async fn exec(&self, cx: &Cx<'_, S>) -> Result<String, BoxError> { llmnode::private::exec(self, cx).await }
 /// # }
 /// # impl<S: ?Sized + Sync> LlmNode<S> for Greet {
 /// #     fn render(&self, _: &S, to: &mut Prompt) { to.user(&[Segment::text("Greet "), Segment::value(&self.name)]); }

@@ -6,9 +6,11 @@ use std::time::Duration;
 
 use crate::support::{GOAL, GOOD, Say, busy, say, world};
 use llmnode_runtime::{
-    BoxFuture, Category, ChatModel, Completion, Cx, Exec, FnModel, ModelError, Node, NodeError, Reply,
-    Request, Run, ScriptedModel, Settings, Sink, TestClock, TokenUsage,
+    Backoff, BoxError, BoxFuture, Category, ChatModel, Completion, Cx, Degraded, Exec, FnModel, ModelError,
+    Node, NodeError, Recovery, Reply, Request, Run, ScriptedModel, Settings, Sink, TestClock, TokenUsage,
 };
+
+const SECOND: Duration = Duration::from_secs(1);
 
 #[tokio::test]
 async fn a_stateless_node_runs_on_any_run_and_calls_can_be_spawned() {
@@ -30,9 +32,9 @@ impl Node for Countdown {
 }
 
 impl<S: ?Sized + Sync> Exec<S> for Countdown {
-    async fn exec(&self, cx: &Cx<'_, S>) -> Result<u32, NodeError> {
+    async fn exec(&self, cx: &Cx<'_, S>) -> Result<u32, BoxError> {
         match self.0 {
-            0 => Err(NodeError::new(Category::PrepError, "no fuel")),
+            0 => Err(NodeError::new(Category::PrepError, "no fuel").into()),
             1 => Ok(1),
             n => Ok(cx.call(&Countdown(n - 1)).await? + 1),
         }
@@ -119,8 +121,8 @@ impl Node for Endless {
 }
 
 impl<S: ?Sized + Sync> Exec<S> for Endless {
-    async fn exec(&self, cx: &Cx<'_, S>) -> Result<u32, NodeError> {
-        cx.call(&Endless).await
+    async fn exec(&self, cx: &Cx<'_, S>) -> Result<u32, BoxError> {
+        Ok(cx.call(&Endless).await?)
     }
 }
 
@@ -154,10 +156,11 @@ impl Node for Wraps {
 }
 
 impl<S: ?Sized + Sync> Exec<S> for Wraps {
-    async fn exec(&self, cx: &Cx<'_, S>) -> Result<String, NodeError> {
+    async fn exec(&self, cx: &Cx<'_, S>) -> Result<String, BoxError> {
         cx.call(&say("one")).await?;
         let answer = cx.call(&say("two")).transport_retries(1).await;
-        answer.map_err(|error| NodeError::new(error.category(), "the second is missing").with_source(error))
+        Ok(answer
+            .map_err(|error| NodeError::new(error.category(), "the second is missing").with_source(error))?)
     }
 }
 
@@ -191,11 +194,11 @@ impl Node for Flaky {
 }
 
 impl<S: ?Sized + Sync> Exec<S> for Flaky {
-    async fn exec(&self, cx: &Cx<'_, S>) -> Result<usize, NodeError> {
+    async fn exec(&self, cx: &Cx<'_, S>) -> Result<usize, BoxError> {
         cx.call(&say("x")).await?;
         match self.0.fetch_add(1, Ordering::Relaxed) {
             2 => Ok(2),
-            _ => Err(NodeError::new(Category::Network, "the socket is closed")),
+            _ => Err(NodeError::new(Category::Network, "the socket is closed").into()),
         }
     }
 }
@@ -222,4 +225,81 @@ async fn other_tasks_have_their_turn_between_attempts() {
     run.call(&GOAL).retries(1000).await.unwrap_err();
     assert!(turns.load(Ordering::Relaxed) >= 5);
     counting.abort();
+}
+
+/// Reads a number from its text, or asks for one; fails by any error, with `?`.
+struct Parse {
+    text: &'static str,
+    tried: AtomicUsize,
+}
+
+fn parse(text: &'static str) -> Parse {
+    Parse { text, tried: AtomicUsize::new(0) }
+}
+
+impl Node for Parse {
+    type Output = u32;
+    const NAME: &'static str = "parse";
+    const SETTINGS: &'static Settings = &Settings::new().attempts(3).backoff(Backoff::fixed(SECOND));
+}
+
+/// An error of a program that came from a call.
+#[derive(Debug)]
+struct NoNumber(NodeError);
+
+impl std::fmt::Display for NoNumber {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("nobody knows the number")
+    }
+}
+
+impl std::error::Error for NoNumber {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        Some(&self.0)
+    }
+}
+
+impl<S: ?Sized + Sync> Exec<S> for Parse {
+    async fn exec(&self, cx: &Cx<'_, S>) -> Result<u32, BoxError> {
+        self.tried.fetch_add(1, Ordering::Relaxed);
+        assert_eq!(cx.attempt().index() as usize + 1, self.tried.load(Ordering::Relaxed));
+        if self.text == "ask" {
+            cx.call(&say("a number")).transport_retries(0).await.map_err(NoNumber)?;
+        }
+        Ok(self.text.parse()?)
+    }
+
+    async fn exec_fallback(&self, _: &Cx<'_, S>, error: NodeError) -> Result<u32, BoxError> {
+        if self.text == "unknown" { Ok(7) } else { Err(error.into()) }
+    }
+}
+
+#[tokio::test]
+async fn any_error_of_a_nodes_own_is_an_exec_error_tried_again_and_then_its_fallback() {
+    let run = Run::new(ScriptedModel::new()).with_clock(TestClock::new());
+    assert_eq!(run.call(&parse("5")).await.unwrap(), 5);
+
+    let node = parse("five");
+    let error = run.call(&node).await.unwrap_err();
+    assert_eq!((error.category(), error.message()), (Category::ExecError, "invalid digit found in string"));
+    assert!(std::error::Error::source(&error).unwrap().is::<std::num::ParseIntError>());
+    let waits: Vec<_> = error.failed_tries().iter().map(|tried| tried.wait).collect();
+    assert_eq!((node.tried.into_inner(), waits), (3, vec![Duration::ZERO, SECOND, SECOND]));
+    let text = error.to_string();
+    assert!(text.starts_with("parse: exec_error after 3 tries: invalid digit"), "{text}");
+
+    let report = run.call(&parse("unknown")).report().await.unwrap();
+    assert_eq!((report.value, report.record.degraded), (7, Some(Degraded::FallbackValue)));
+    let settings = Settings::new().recover(Category::ExecError, [Recovery::Bubble]);
+    let error = run.call(&say("x")).settings(settings).await.unwrap_err();
+    assert_eq!(error.category(), Category::ConfigError);
+}
+
+#[tokio::test]
+async fn an_error_that_came_from_a_failed_call_keeps_its_category_and_is_not_repeated() {
+    let run = Run::new(ScriptedModel::new().reply(busy()));
+    let node = parse("ask");
+    let error = run.call(&node).await.unwrap_err();
+    assert_eq!((error.category(), error.message()), (Category::ServerError, "nobody knows the number"));
+    assert_eq!((node.tried.into_inner(), error.usage().requests), (1, 1));
 }

@@ -8,7 +8,7 @@ use std::time::Duration;
 use crate::support::{Choice, Choose, GOAL, GOOD, Say, say, world};
 use llmnode_runtime::prompt::{Prompt, Segment};
 use llmnode_runtime::{
-    Call, Category, Cx, Exec, LlmNode, Node, NodeError, OutputSpec, Reply, Run, ScriptedModel,
+    BoxError, Call, Category, Cx, Exec, LlmNode, Node, NodeError, OutputSpec, Reply, Run, ScriptedModel,
 };
 
 fn hi(times: usize) -> ScriptedModel {
@@ -62,7 +62,8 @@ impl Node for Borrowed<'_> {
 }
 
 impl<S: ?Sized + Sync> Exec<S> for Borrowed<'_> {
-    async fn exec(&self, cx: &Cx<'_, S>) -> Result<String, NodeError> {
+    const TRIES_ITSELF: bool = true;
+    async fn exec(&self, cx: &Cx<'_, S>) -> Result<String, BoxError> {
         llmnode_runtime::private::exec(self, cx).await
     }
 }
@@ -160,8 +161,8 @@ impl Node for Through {
 }
 
 impl<S: ?Sized + Sync> Exec<S> for Through {
-    async fn exec(&self, cx: &Cx<'_, S>) -> Result<String, NodeError> {
-        cx.call(&say("x")).settings(cx.settings().clone()).await
+    async fn exec(&self, cx: &Cx<'_, S>) -> Result<String, BoxError> {
+        Ok(cx.call(&say("x")).settings(cx.settings().clone()).await?)
     }
 }
 

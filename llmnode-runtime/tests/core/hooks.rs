@@ -6,7 +6,7 @@ use std::time::Duration;
 use crate::recorder::Recorder;
 use crate::support::{BAD, GOAL, GOOD, Mood, World, say, script, world};
 use llmnode_runtime::{
-    AttemptId, CallId, Category, Cx, Exec, Ledger, Node, NodeError, Reply, Run, ScriptedModel,
+    AttemptId, BoxError, CallId, Category, Cx, Exec, Ledger, Node, Reply, Run, ScriptedModel,
 };
 
 type Seen<T> = Arc<Mutex<Vec<T>>>;
@@ -49,7 +49,7 @@ impl Node for Outer {
 }
 
 impl<S: ?Sized + Sync> Exec<S> for Outer {
-    async fn exec(&self, cx: &Cx<'_, S>) -> Result<String, NodeError> {
+    async fn exec(&self, cx: &Cx<'_, S>) -> Result<String, BoxError> {
         cx.call(&say("inner")).await?;
         panic!("a bug in the node")
     }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use crate::support::{BAD, Choose, GOAL, GOOD, Mood, Say, World, say, world};
 use llmnode_runtime::{
-    Category, Cx, Exec, ModelError, Node, NodeError, Reply, Run, ScriptedModel, TokenUsage,
+    BoxError, Category, Cx, Exec, ModelError, Node, Reply, Run, ScriptedModel, TokenUsage,
 };
 
 #[tokio::test]
@@ -85,8 +85,8 @@ mod elsewhere {
     }
 
     impl<S: ?Sized + Sync> Exec<S> for Say {
-        async fn exec(&self, cx: &Cx<'_, S>) -> Result<String, NodeError> {
-            cx.call(&say("inner")).await
+        async fn exec(&self, cx: &Cx<'_, S>) -> Result<String, BoxError> {
+            Ok(cx.call(&say("inner")).await?)
         }
     }
 }

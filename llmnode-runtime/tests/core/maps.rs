@@ -9,7 +9,9 @@ use std::time::Duration;
 
 use futures_core::Stream;
 use llmnode_runtime::internal::Batch;
-use llmnode_runtime::{Category, Cx, Exec, Node, NodeError, Run, ScriptedModel, Settings, TestClock};
+use llmnode_runtime::{
+    BoxError, Category, Cx, Exec, Node, NodeError, Run, ScriptedModel, Settings, TestClock,
+};
 use proptest::prelude::*;
 
 /// Waits, fails so often, and gives its number.
@@ -27,13 +29,13 @@ impl Node for Work {
 }
 
 impl<S: ?Sized + Sync> Exec<S> for Work {
-    async fn exec(&self, cx: &Cx<'_, S>) -> Result<usize, NodeError> {
+    async fn exec(&self, cx: &Cx<'_, S>) -> Result<usize, BoxError> {
         self.executed.fetch_add(1, Ordering::Relaxed);
         if self.wait > 0 {
             tokio::time::sleep(Duration::from_millis(self.wait)).await;
         }
         if cx.attempt().index() < self.failures {
-            return Err(NodeError::new(Category::Network, "again"));
+            return Err(NodeError::new(Category::Network, "again").into());
         }
         Ok(self.number)
     }
@@ -76,7 +78,7 @@ impl<'c> Node for Counted<'c> {
 }
 
 impl<'c, S: ?Sized + Sync> Exec<S> for Counted<'c> {
-    async fn exec(&self, _: &Cx<'_, S>) -> Result<Counted<'c>, NodeError> {
+    async fn exec(&self, _: &Cx<'_, S>) -> Result<Counted<'c>, BoxError> {
         // Every so often one that is late, so that others wait for it.
         if self.number.is_multiple_of(1000) {
             tokio::time::sleep(Duration::from_millis(1)).await;
@@ -243,7 +245,7 @@ impl Node for Sum {
 }
 
 impl<S: ?Sized + Sync> Exec<S> for Sum {
-    async fn exec(&self, cx: &Cx<'_, S>) -> Result<usize, NodeError> {
+    async fn exec(&self, cx: &Cx<'_, S>) -> Result<usize, BoxError> {
         let numbers = cx.map((0..self.0).map(|number| work(number, 0))).try_all().await?;
         Ok(numbers.into_iter().sum())
     }

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use crate::support::{Say, busy, say, script};
 use llmnode_runtime::prompt::{Prompt, Segment};
-use llmnode_runtime::{Cx, Exec, LlmNode, Node, NodeError, OutputSpec, Run, ScriptedModel, Settings};
+use llmnode_runtime::{BoxError, Cx, Exec, LlmNode, Node, OutputSpec, Run, ScriptedModel, Settings};
 
 /// A node of any name.
 struct Named(String);
@@ -20,7 +20,8 @@ impl Node for Named {
 }
 
 impl Exec<()> for Named {
-    async fn exec(&self, cx: &Cx<'_, ()>) -> Result<String, NodeError> {
+    const TRIES_ITSELF: bool = true;
+    async fn exec(&self, cx: &Cx<'_, ()>) -> Result<String, BoxError> {
         llmnode_runtime::private::exec(self, cx).await
     }
 }

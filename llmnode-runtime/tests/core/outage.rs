@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use llmnode_runtime::prompt::{Prompt, Segment};
 use llmnode_runtime::{
-    BoxFuture, Category, ChatModel, Completion, Cx, Exec, LlmNode, ModelError, Node, NodeError, OutputSpec,
+    BoxError, BoxFuture, Category, ChatModel, Completion, Cx, Exec, LlmNode, ModelError, Node, OutputSpec,
     Reply, Request, RetryBudget, Run, Settings, Sink,
 };
 use tokio::time::{Instant, sleep, timeout};
@@ -245,7 +245,8 @@ impl Node for Ask {
 }
 
 impl Exec<World> for Ask {
-    async fn exec(&self, cx: &Cx<'_, World>) -> Result<String, NodeError> {
+    const TRIES_ITSELF: bool = true;
+    async fn exec(&self, cx: &Cx<'_, World>) -> Result<String, BoxError> {
         llmnode_runtime::private::exec(self, cx).await
     }
 }

@@ -5,8 +5,8 @@ use std::time::{Duration, SystemTime};
 use crate::support::{BAD, GOAL, GOOD, Say, World, say, world};
 use llmnode_runtime::prompt::{Prompt, Segment};
 use llmnode_runtime::{
-    AttemptKind, Category, Cx, Degraded, Exec, FormatError, LedgerReport, LlmNode, ModelError, Node,
-    NodeError, OutputSpec, Reply, Run, ScriptedModel, Settings, TestClock, TokenUsage,
+    AttemptKind, BoxError, Category, Cx, Degraded, Exec, FormatError, LedgerReport, LlmNode, ModelError,
+    Node, OutputSpec, Reply, Run, ScriptedModel, Settings, TestClock, TokenUsage,
 };
 
 /// The form of version 1. Every file of this version that was ever written is read by what reads this one.
@@ -21,8 +21,8 @@ impl Node for Outer {
 }
 
 impl Exec<World> for Outer {
-    async fn exec(&self, cx: &Cx<'_, World>) -> Result<String, NodeError> {
-        cx.call(&say("inner")).await
+    async fn exec(&self, cx: &Cx<'_, World>) -> Result<String, BoxError> {
+        Ok(cx.call(&say("inner")).await?)
     }
 }
 
@@ -36,7 +36,8 @@ impl Node for Steady {
 }
 
 impl<S: ?Sized + Sync> Exec<S> for Steady {
-    async fn exec(&self, cx: &Cx<'_, S>) -> Result<String, NodeError> {
+    const TRIES_ITSELF: bool = true;
+    async fn exec(&self, cx: &Cx<'_, S>) -> Result<String, BoxError> {
         llmnode_runtime::private::exec(self, cx).await
     }
 }

@@ -6,8 +6,8 @@ use crate::recorder::Recorder;
 use crate::report::Steady;
 use crate::support::{BAD, GOAL, GOOD, busy, say, world};
 use llmnode_runtime::{
-    BoxFuture, Category, ChatModel, Completion, Cx, Exec, Limits, ModelError, Node, NodeError, Reply,
-    Request, Run, ScriptedModel, Sink, TestClock, TokenUsage,
+    BoxError, BoxFuture, Category, ChatModel, Completion, Cx, Exec, Limits, ModelError, Node, Reply, Request,
+    Run, ScriptedModel, Sink, TestClock, TokenUsage,
 };
 
 const CALL: &str = "llmnode::call";
@@ -182,10 +182,10 @@ impl Node for Nested {
 }
 
 impl<S: ?Sized + Sync> Exec<S> for Nested {
-    async fn exec(&self, cx: &Cx<'_, S>) -> Result<(), NodeError> {
+    async fn exec(&self, cx: &Cx<'_, S>) -> Result<(), BoxError> {
         let (one, two, three) = (say("one"), say("two"), say("three"));
         cx.call(&one).await?;
-        tokio::try_join!(cx.call(&two), cx.call(&three)).map(|_| ())
+        Ok(tokio::try_join!(cx.call(&two), cx.call(&three)).map(|_| ())?)
     }
 }
 

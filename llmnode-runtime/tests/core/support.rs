@@ -6,7 +6,7 @@ use std::time::Duration;
 use llmnode_runtime::private::{Checks, Reach};
 use llmnode_runtime::prompt::{Prompt, Segment};
 use llmnode_runtime::{
-    Attempt, Category, Cx, Exec, Invalid, LlmNode, ModelError, Node, NodeError, OutputSpec, Reply, Run,
+    Attempt, BoxError, Category, Cx, Exec, Invalid, LlmNode, ModelError, Node, OutputSpec, Reply, Run,
     ScriptedModel, Settings, TestClock, Violation,
 };
 use schemars::JsonSchema;
@@ -96,7 +96,8 @@ impl Node for Choose {
 }
 
 impl Exec<World> for Choose {
-    async fn exec(&self, cx: &Cx<'_, World>) -> Result<Choice, NodeError> {
+    const TRIES_ITSELF: bool = true;
+    async fn exec(&self, cx: &Cx<'_, World>) -> Result<Choice, llmnode_runtime::BoxError> {
         llmnode_runtime::private::exec(self, cx).await
     }
 }
@@ -132,7 +133,8 @@ impl Node for Say {
 }
 
 impl<S: ?Sized + Sync> Exec<S> for Say {
-    async fn exec(&self, cx: &Cx<'_, S>) -> Result<String, NodeError> {
+    const TRIES_ITSELF: bool = true;
+    async fn exec(&self, cx: &Cx<'_, S>) -> Result<String, BoxError> {
         llmnode_runtime::private::exec(self, cx).await
     }
 }
@@ -180,7 +182,8 @@ pub(crate) fn busy() -> ModelError {
 macro_rules! node_like_choose {
     ($node:ty $(, $fallback:expr)?) => {
         impl Exec<World> for $node {
-            async fn exec(&self, cx: &Cx<'_, World>) -> Result<Choice, NodeError> {
+            const TRIES_ITSELF: bool = true;
+            async fn exec(&self, cx: &Cx<'_, World>) -> Result<Choice, llmnode_runtime::BoxError> {
                 llmnode_runtime::private::exec(self, cx).await
             }
         }

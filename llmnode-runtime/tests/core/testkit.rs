@@ -4,7 +4,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
 
 use llmnode_runtime::testing::{FnModel, Reply, ScriptedModel, assert_prompt, request_of};
-use llmnode_runtime::{Category, Cx, Exec, FinishReason, Message, Node, NodeError, Request, Role, Run};
+use llmnode_runtime::{BoxError, Category, Cx, Exec, FinishReason, Message, Node, Request, Role, Run};
 
 use crate::support::{BAD, GOAL, GOOD, say, script, world};
 
@@ -142,12 +142,12 @@ impl Node for ByHand {
 }
 
 impl<S: ?Sized + Sync> Exec<S> for ByHand {
-    async fn exec(&self, cx: &Cx<'_, S>) -> Result<String, NodeError> {
+    async fn exec(&self, cx: &Cx<'_, S>) -> Result<String, BoxError> {
         if !self.waits {
             return Ok("done".to_owned());
         }
         tokio::task::yield_now().await;
-        cx.call(&say("x")).await
+        Ok(cx.call(&say("x")).await?)
     }
 }
 

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use crate::support::{Say, busy, say, script};
 use llmnode_runtime::{
-    BoxFuture, Category, Clock, Cx, Exec, FnModel, Limits, Node, NodeError, Reply, Run, ScriptedModel,
+    BoxError, BoxFuture, Category, Clock, Cx, Exec, FnModel, Limits, Node, Reply, Run, ScriptedModel,
 };
 
 /// A node that panics while a call of its own is under way.
@@ -18,10 +18,10 @@ impl Node for Careless {
 }
 
 impl Exec<()> for Careless {
-    async fn exec(&self, cx: &Cx<'_, ()>) -> Result<(), NodeError> {
+    async fn exec(&self, cx: &Cx<'_, ()>) -> Result<(), BoxError> {
         let inner = say("a");
         let (answer, ()) = tokio::join!(cx.call(&inner), async { panic!("a bug beside the call") });
-        answer.map(|_| ())
+        Ok(answer.map(|_| ())?)
     }
 }
 
@@ -60,7 +60,7 @@ impl Node for Nameless {
 }
 
 impl Exec<()> for Nameless {
-    async fn exec(&self, _: &Cx<'_, ()>) -> Result<(), NodeError> {
+    async fn exec(&self, _: &Cx<'_, ()>) -> Result<(), BoxError> {
         Ok(())
     }
 }

@@ -14,8 +14,8 @@ use crate::support::{
 use llmnode_runtime::private::{Falling, Reach, fallback_with_state};
 use llmnode_runtime::prompt::{Prompt, Segment};
 use llmnode_runtime::{
-    BoxFuture, Category, ChatModel, Clock, Completion, Cx, Degraded, Exec, LlmNode, ModelError, Node,
-    NodeError, OutputSpec, Reply, Request, Run, ScriptedModel, Settings, Sink, TestClock, TokenUsage,
+    BoxError, BoxFuture, Category, ChatModel, Clock, Completion, Cx, Degraded, Exec, LlmNode, ModelError,
+    Node, NodeError, OutputSpec, Reply, Request, Run, ScriptedModel, Settings, Sink, TestClock, TokenUsage,
 };
 
 /// A place in the program's code that panics.
@@ -58,7 +58,8 @@ impl Node for Faulty {
 }
 
 impl Exec<()> for Faulty {
-    async fn exec(&self, cx: &Cx<'_, ()>) -> Result<Answer, NodeError> {
+    const TRIES_ITSELF: bool = true;
+    async fn exec(&self, cx: &Cx<'_, ()>) -> Result<Answer, BoxError> {
         assert_ne!(self.0, Fault::BeforeModel, "a bug");
         assert_eq!(format!("{cx:?}"), r#"Cx { node: "faulty" }"#);
         let answer = llmnode_runtime::private::exec(self, cx).await;
@@ -245,10 +246,10 @@ impl Node for Parent {
 }
 
 impl Exec<World> for Parent {
-    async fn exec(&self, cx: &Cx<'_, World>) -> Result<(), NodeError> {
+    async fn exec(&self, cx: &Cx<'_, World>) -> Result<(), BoxError> {
         let (one, two) = (say("a"), say("b"));
         let (one, two) = tokio::join!(cx.call(&one), cx.call(&two));
-        one.and(two).map(|_| ())
+        Ok(one.and(two).map(|_| ())?)
     }
 }
 

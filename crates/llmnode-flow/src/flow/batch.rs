@@ -3,7 +3,7 @@
 use std::future::Future;
 
 use llmnode_runtime::internal::{Batch, CONCURRENCY};
-use llmnode_runtime::{Exec, NodeError};
+use llmnode_runtime::{BoxError, Exec};
 
 use super::outline::Outline;
 use super::step::Step;
@@ -29,26 +29,26 @@ pub trait BatchStep<S>: Exec<S> + Sized {
     /// Makes the items from the state. There may be none.
     ///
     /// # Errors
-    /// What the state lacks, usually a [`Category::PrepError`](llmnode_runtime::Category::PrepError).
-    fn prep(state: &S) -> impl Future<Output = Result<Vec<Self>, NodeError>> + Send;
+    /// What the state lacks, as [`Step::prep`].
+    fn prep(state: &S) -> impl Future<Output = Result<Vec<Self>, BoxError>> + Send;
 
     /// Writes the outputs back, which are as many as the items and in their order, and decides. It cannot wait, so
     /// that no flow that is dropped leaves half a step.
     ///
     /// # Errors
-    /// Whatever ends the flow.
-    fn post(items: Vec<Self>, outputs: Vec<Self::Output>, state: &mut S) -> Result<Self::Action, NodeError>;
+    /// Whatever ends the flow, as [`Step::post`].
+    fn post(items: Vec<Self>, outputs: Vec<Self::Output>, state: &mut S) -> Result<Self::Action, BoxError>;
 }
 
 impl<S: Sync, N: BatchStep<S> + Send> Step<S> for Batch<N> {
     type Action = N::Action;
 
-    async fn prep(state: &S) -> Result<Self, NodeError> {
+    async fn prep(state: &S) -> Result<Self, BoxError> {
         let items = <N as BatchStep<S>>::prep(state).await?;
         Ok(Batch::new(items).concurrency(N::CONCURRENCY))
     }
 
-    fn post(self, outputs: Vec<N::Output>, state: &mut S) -> Result<N::Action, NodeError> {
+    fn post(self, outputs: Vec<N::Output>, state: &mut S) -> Result<N::Action, BoxError> {
         <N as BatchStep<S>>::post(self.into_items(), outputs, state)
     }
 

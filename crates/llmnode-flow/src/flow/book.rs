@@ -23,11 +23,11 @@ const REMEMBERED: usize = 256;
 /// # use llmnode::{Category, Cx, Exec, Node, NodeError, Run, ScriptedModel};
 /// # struct Greet;
 /// # impl Node for Greet { type Output = (); const NAME: &'static str = "greet"; }
-/// # impl Exec<()> for Greet { async fn exec(&self, _: &Cx<'_, ()>) -> Result<(), NodeError> { Ok(()) } }
+/// # impl Exec<()> for Greet { async fn exec(&self, _: &Cx<'_, ()>) -> Result<(), BoxError> { Ok(()) } }
 /// # impl Step<()> for Greet {
 /// #     type Action = ();
-/// #     async fn prep(_: &()) -> Result<Self, NodeError> { Ok(Greet) }
-/// #     fn post(self, _: (), _: &mut ()) -> Result<(), NodeError> { Err(NodeError::new(Category::Aborted, "closed")) }
+/// #     async fn prep(_: &()) -> Result<Self, BoxError> { Ok(Greet) }
+/// #     fn post(self, _: (), _: &mut ()) -> Result<(), BoxError> { Err(NodeError::new(Category::Aborted, "closed")) }
 /// # }
 /// # let flow = Flow::builder("greeting").step::<Greet>("Greet").then("Greet", To::End).build().unwrap();
 /// # let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();

@@ -96,16 +96,18 @@ impl<T> Field<T> {
         name: &'static str,
         value: V,
         form: impl FnOnce(&Given<V, T>) -> Form,
-    ) -> Result<T, NodeError> {
+    ) -> Result<T, BoxError> {
         form(&Given(PhantomData));
-        value.give().map_err(|error| match error {
-            Some(error) => {
+        let error = match value.give() {
+            Ok(value) => return Ok(value),
+            Err(Some(error)) => {
                 wrong(Category::PrepError, format!("the field `{name}` could not be prepared"), error)
             }
-            None => {
+            Err(None) => {
                 let message = format!("the field `{name}` could not be prepared: its `#[prep]` gave `None`");
                 NodeError::new(Category::PrepError, message)
             }
-        })
+        };
+        Err(error.into())
     }
 }

@@ -5,7 +5,7 @@ use std::future::{Future, ready};
 use std::marker::PhantomData;
 
 use llmnode_runtime::internal::Function;
-use llmnode_runtime::{BoxError, BoxFuture, Category, NodeError};
+use llmnode_runtime::{BoxError, BoxFuture, Category};
 
 use super::prep::{PrepParameters, Preparing};
 use super::wrong::wrong;
@@ -23,7 +23,7 @@ pub trait BatchValue<N, Kind> {
     type Kept;
 
     /// As the one form that the runtime knows.
-    fn preparing<'a>(self) -> BoxFuture<'a, Result<Vec<N>, NodeError>>
+    fn preparing<'a>(self) -> BoxFuture<'a, Result<Vec<N>, BoxError>>
     where
         Self: 'a,
         N: 'a,
@@ -86,7 +86,7 @@ pub struct ItemsLater<Kind>(PhantomData<Kind>);
 impl<N: Send, Kind, I: Many<N, Kind>> BatchValue<N, Items<Kind>> for I {
     type Kept = ();
 
-    fn preparing<'a>(self) -> BoxFuture<'a, Result<Vec<N>, NodeError>>
+    fn preparing<'a>(self) -> BoxFuture<'a, Result<Vec<N>, BoxError>>
     where
         Self: 'a,
         N: 'a,
@@ -99,13 +99,13 @@ impl<N: Send, Kind, I: Many<N, Kind>> BatchValue<N, Items<Kind>> for I {
 impl<N: Send, Kind, I: Many<N, Kind>, E: Into<BoxError>> BatchValue<N, ItemsOrNot<Kind>> for Result<I, E> {
     type Kept = ();
 
-    fn preparing<'a>(self) -> BoxFuture<'a, Result<Vec<N>, NodeError>>
+    fn preparing<'a>(self) -> BoxFuture<'a, Result<Vec<N>, BoxError>>
     where
         Self: 'a,
         N: 'a,
     {
         let made = self.map(Many::nodes);
-        Box::pin(ready(made.map_err(|error| wrong(Category::PrepError, "batch failed", error.into()))))
+        Box::pin(ready(made.map_err(|error| wrong(Category::PrepError, "batch failed", error.into()).into())))
     }
 }
 
@@ -116,7 +116,7 @@ where
 {
     type Kept = F;
 
-    fn preparing<'a>(self) -> BoxFuture<'a, Result<Vec<N>, NodeError>>
+    fn preparing<'a>(self) -> BoxFuture<'a, Result<Vec<N>, BoxError>>
     where
         Self: 'a,
         N: 'a,
@@ -128,7 +128,7 @@ where
 
 impl<N> Preparing<N> {
     /// What generated code makes of `batch = path`.
-    pub fn batch<'a, S, F, Takes, Kind>(state: &'a S, path: F) -> BoxFuture<'a, Result<Vec<N>, NodeError>>
+    pub fn batch<'a, S, F, Takes, Kind>(state: &'a S, path: F) -> BoxFuture<'a, Result<Vec<N>, BoxError>>
     where
         N: 'a,
         S: ?Sized,

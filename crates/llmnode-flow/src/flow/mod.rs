@@ -54,17 +54,17 @@
 //!     const NAME: &'static str = "guess";
 //! }
 //! impl Exec<Vec<u32>> for Guess {
-//!     async fn exec(&self, _: &Cx<'_, Vec<u32>>) -> Result<u32, NodeError> {
+//!     async fn exec(&self, _: &Cx<'_, Vec<u32>>) -> Result<u32, BoxError> {
 //!         Ok(self.0 * 2)
 //!     }
 //! }
 //! impl Step<Vec<u32>> for Guess {
 //!     type Action = bool;
-//!     async fn prep(guesses: &Vec<u32>) -> Result<Self, NodeError> {
+//!     async fn prep(guesses: &Vec<u32>) -> Result<Self, BoxError> {
 //!         let last = guesses.last().ok_or_else(|| NodeError::new(Category::PrepError, "there is no first guess"))?;
 //!         Ok(Guess(*last))
 //!     }
-//!     fn post(self, output: u32, guesses: &mut Vec<u32>) -> Result<bool, NodeError> {
+//!     fn post(self, output: u32, guesses: &mut Vec<u32>) -> Result<bool, BoxError> {
 //!         guesses.push(output);
 //!         Ok(output > 10)
 //!     }

@@ -1,13 +1,14 @@
 //! A step's course: prep, exec, post.
 
 use llmnode_runtime::internal::{caught, error_of_node, guarded};
-use llmnode_runtime::{BoxFuture, NodeError};
+use llmnode_runtime::{BoxFuture, Category, NodeError};
 use tracing::Instrument;
 
 use super::flowing::{Flowing, Progress, panicked};
 use super::outline::{Around, Outline};
 use super::place::{Place, Starts};
 use super::step::Step;
+use super::wrong::wrong;
 
 #[diagnostic::do_not_recommend]
 impl<S, N> Place<S> for N
@@ -49,14 +50,18 @@ where
 
 pub(super) async fn prep<S, N: Step<S>>(state: &S) -> Result<N, NodeError> {
     match caught(|| N::prep(state)).await {
-        Ok(prepared) => prepared.map_err(|error| error_of_node(error, N::NAME)),
+        Ok(prepared) => {
+            prepared.map_err(|error| error_of_node(wrong(Category::PrepError, "prep failed", error), N::NAME))
+        }
         Err(said) => Err(error_of_node(panicked("prep", said), N::NAME)),
     }
 }
 
 pub(super) fn post<S, N: Step<S>>(node: N, output: N::Output, state: &mut S) -> Result<N::Action, NodeError> {
     match guarded(|| node.post(output, state)) {
-        Ok(action) => action.map_err(|error| error_of_node(error, N::NAME)),
+        Ok(action) => {
+            action.map_err(|error| error_of_node(wrong(Category::Aborted, "post failed", error), N::NAME))
+        }
         Err(said) => Err(error_of_node(panicked("post", said), N::NAME)),
     }
 }

@@ -1,6 +1,6 @@
 //! Steps side by side: a tuple of steps is a step.
 
-use llmnode_runtime::NodeError;
+use llmnode_runtime::BoxError;
 
 use super::node_step::{post, prep};
 use super::outline::Outline;
@@ -13,11 +13,11 @@ macro_rules! side_by_side {
         impl<S: Sync, $($N: Beside<S> + Send),+> Step<S> for ($($N,)+) {
             type Action = ();
 
-            async fn prep(state: &S) -> Result<Self, NodeError> {
-                tokio::try_join!($(prep::<S, $N>(state)),+)
+            async fn prep(state: &S) -> Result<Self, BoxError> {
+                Ok(tokio::try_join!($(prep::<S, $N>(state)),+)?)
             }
 
-            fn post(self, outputs: Self::Output, state: &mut S) -> Result<(), NodeError> {
+            fn post(self, outputs: Self::Output, state: &mut S) -> Result<(), BoxError> {
                 $(post::<S, $N>(self.$n, outputs.$n, state)?;)+
                 Ok(())
             }

@@ -3,7 +3,7 @@
 use std::marker::PhantomData;
 
 use llmnode_runtime::internal::{Function, Lend, Nothing, Parameters};
-use llmnode_runtime::{BoxError, Category, NodeError};
+use llmnode_runtime::{BoxError, Category};
 
 use super::wrong::wrong;
 
@@ -163,7 +163,7 @@ impl<A> Deciding<A> {
     ///
     /// # Errors
     /// `aborted`, with the function's own error beneath.
-    pub fn route<'a, O, S, F, Takes, Kind>(output: &'a O, state: &'a S, path: F) -> Result<A, NodeError>
+    pub fn route<'a, O, S, F, Takes, Kind>(output: &'a O, state: &'a S, path: F) -> Result<A, BoxError>
     where
         O: ?Sized,
         S: ?Sized,
@@ -171,24 +171,23 @@ impl<A> Deciding<A> {
         Takes: RouteParameters<'a, O, S>,
     {
         let decided = path.call(Takes::of(output, state)).decide();
-        decided.map_err(|error| wrong(Category::Aborted, "route failed", error))
+        Ok(decided.map_err(|error| wrong(Category::Aborted, "route failed", error))?)
     }
 
     /// What generated code makes of `post = path`.
     ///
     /// # Errors
-    /// `aborted`, with the function's own error beneath.
+    /// The function's own.
     pub fn post<'a, N, O, S, F, Takes, Kind>(
         node: N,
         output: O,
         state: &'a mut S,
         path: F,
-    ) -> Result<A, NodeError>
+    ) -> Result<A, BoxError>
     where
         F: Function<Takes, Value: Decision<A, Kind>>,
         Takes: PostParameters<fn(N, O, &'a mut S)>,
     {
-        let decided = path.call(Takes::of((node, output, state))).decide();
-        decided.map_err(|error| wrong(Category::Aborted, "post failed", error))
+        path.call(Takes::of((node, output, state))).decide()
     }
 }

@@ -6,16 +6,14 @@ use std::marker::PhantomData;
 use llmnode_runtime::internal::{Function, Nothing, Parameters};
 use llmnode_runtime::{BoxError, BoxFuture, Category, NodeError};
 
-use super::wrong::wrong;
-
 /// A step made by the expressions of its fields: what generated code makes of `#[prep(..)]`.
 #[expect(
     clippy::manual_async_fn,
     reason = "of an `async fn` the compiler asks again for every node whether it is `Send`"
 )]
 pub fn prepared<N>(
-    make: impl FnOnce() -> Result<N, NodeError> + Send,
-) -> impl Future<Output = Result<N, NodeError>> + Send {
+    make: impl FnOnce() -> Result<N, BoxError> + Send,
+) -> impl Future<Output = Result<N, BoxError>> + Send {
     async move { make() }
 }
 
@@ -31,7 +29,7 @@ pub trait PrepValue<N, Kind> {
     type Kept;
 
     /// As the one form that the runtime knows.
-    fn preparing<'a>(self) -> BoxFuture<'a, Result<N, NodeError>>
+    fn preparing<'a>(self) -> BoxFuture<'a, Result<N, BoxError>>
     where
         Self: 'a,
         Self::Kept: Send;
@@ -56,7 +54,7 @@ macro_rules! at_once {
         impl<N: Send $(, $e: Into<$bound>)?> PrepValue<N, $kind> for $value {
             type Kept = ();
 
-            fn preparing<'a>(self) -> BoxFuture<'a, Result<N, NodeError>>
+            fn preparing<'a>(self) -> BoxFuture<'a, Result<N, BoxError>>
             where
                 Self: 'a,
             {
@@ -70,7 +68,7 @@ macro_rules! at_once {
 at_once! {
     Made for N [], |made| Ok(made);
     MadePerhaps for Option<N> [], |made| made.ok_or_else(nothing);
-    MadeOrNot for Result<N, E> [E: BoxError], |made| made.map_err(failed);
+    MadeOrNot for Result<N, E> [E: BoxError], |made| made.map_err(Into::into);
 }
 
 #[diagnostic::do_not_recommend]
@@ -80,7 +78,7 @@ where
 {
     type Kept = F;
 
-    fn preparing<'a>(self) -> BoxFuture<'a, Result<N, NodeError>>
+    fn preparing<'a>(self) -> BoxFuture<'a, Result<N, BoxError>>
     where
         Self: 'a,
         F: Send,
@@ -120,7 +118,7 @@ pub struct Preparing<N>(PhantomData<N>);
 impl<N> Preparing<N> {
     /// What generated code makes of `prep = path`. That the function is called here, and not there, lets the compiler say
     /// at the path how it has to look.
-    pub fn prep<'a, S, F, Takes, Kind>(state: &'a S, path: F) -> BoxFuture<'a, Result<N, NodeError>>
+    pub fn prep<'a, S, F, Takes, Kind>(state: &'a S, path: F) -> BoxFuture<'a, Result<N, BoxError>>
     where
         S: ?Sized,
         F: Function<Takes, Value: PrepValue<N, Kind, Kept: Send> + 'a>,
@@ -130,10 +128,6 @@ impl<N> Preparing<N> {
     }
 }
 
-fn nothing() -> NodeError {
-    NodeError::new(Category::PrepError, "prep gave `None`")
-}
-
-fn failed(error: impl Into<BoxError>) -> NodeError {
-    wrong(Category::PrepError, "prep failed", error.into())
+fn nothing() -> BoxError {
+    NodeError::new(Category::PrepError, "prep gave `None`").into()
 }

@@ -2,7 +2,7 @@
 
 use std::future::Future;
 
-use llmnode_runtime::{Exec, NodeError};
+use llmnode_runtime::{BoxError, Exec};
 
 use super::outline::Outline;
 
@@ -25,14 +25,16 @@ pub trait Step<S>: Exec<S> + Sized {
     /// Makes the node from the state.
     ///
     /// # Errors
-    /// What the state lacks, usually a [`Category::PrepError`](llmnode_runtime::Category::PrepError).
-    fn prep(state: &S) -> impl Future<Output = Result<Self, NodeError>> + Send;
+    /// What the state lacks. Any error ends the flow as a [`prep_error`](llmnode_runtime::Category::PrepError); a
+    /// [`NodeError`](llmnode_runtime::NodeError) stays what it is.
+    fn prep(state: &S) -> impl Future<Output = Result<Self, BoxError>> + Send;
 
     /// Writes the output back, and decides. It cannot wait, so that no flow that is dropped leaves half a step.
     ///
     /// # Errors
-    /// Whatever ends the flow.
-    fn post(self, output: Self::Output, state: &mut S) -> Result<Self::Action, NodeError>;
+    /// Any error ends the flow as [`aborted`](llmnode_runtime::Category::Aborted); a
+    /// [`NodeError`](llmnode_runtime::NodeError) stays what it is.
+    fn post(self, output: Self::Output, state: &mut S) -> Result<Self::Action, BoxError>;
 
     /// What it looks like in a picture, where it is more than one node.
     #[doc(hidden)]

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use llmnode_flow::flow::{
     Action, Flow, FlowFault, FlowWatch, Outline, OutlineTarget, Position, RunExt, Step, To,
 };
-use llmnode_runtime::{Category, Cx, Exec, Node, NodeError, Run, ScriptedModel};
+use llmnode_runtime::{BoxError, Category, Cx, Exec, Node, NodeError, Run, ScriptedModel};
 use proptest::prelude::*;
 
 use crate::by_hand::{Outer, World};
@@ -49,7 +49,7 @@ macro_rules! step {
         }
 
         impl Exec<$state> for $step {
-            async fn exec(&self, _: &Cx<'_, $state>) -> Result<(), NodeError> {
+            async fn exec(&self, _: &Cx<'_, $state>) -> Result<(), BoxError> {
                 Ok(())
             }
         }
@@ -57,11 +57,11 @@ macro_rules! step {
         impl Step<$state> for $step {
             type Action = $action;
 
-            async fn prep(_: &$state) -> Result<Self, NodeError> {
+            async fn prep(_: &$state) -> Result<Self, BoxError> {
                 Ok($step)
             }
 
-            fn post(self, _: (), state: &mut $state) -> Result<$action, NodeError> {
+            fn post(self, _: (), state: &mut $state) -> Result<$action, BoxError> {
                 let post: fn(&mut $state) -> $action = $post;
                 Ok(post(state))
             }

@@ -4,7 +4,7 @@ use llmnode_flow::flow::{
     Outline, OutlineTarget, Place, Position, RunExt, RunFlow, Starts, Step, outline_of,
 };
 use llmnode_flow::private::{Arm, Edge, FlowType, Flowing, Progress, Runner, Stop, Target, Visitor};
-use llmnode_runtime::{BoxFuture, Category, Cx, Exec, Node, NodeError, Run, ScriptedModel};
+use llmnode_runtime::{BoxError, BoxFuture, Category, Cx, Exec, Node, NodeError, Run, ScriptedModel};
 
 #[derive(Default)]
 pub(crate) struct World {
@@ -34,7 +34,7 @@ impl Node for Count {
 }
 
 impl Exec<World> for Count {
-    async fn exec(&self, _: &Cx<'_, World>) -> Result<u32, NodeError> {
+    async fn exec(&self, _: &Cx<'_, World>) -> Result<u32, BoxError> {
         Ok(self.from + 1)
     }
 }
@@ -42,14 +42,14 @@ impl Exec<World> for Count {
 impl Step<World> for Count {
     type Action = Decision;
 
-    async fn prep(state: &World) -> Result<Self, NodeError> {
+    async fn prep(state: &World) -> Result<Self, BoxError> {
         if state.count > 90 {
-            return Err(NodeError::new(Category::PrepError, "count: too much"));
+            return Err(NodeError::new(Category::PrepError, "count: too much").into());
         }
         Ok(Count { from: state.count })
     }
 
-    fn post(self, output: u32, state: &mut World) -> Result<Decision, NodeError> {
+    fn post(self, output: u32, state: &mut World) -> Result<Decision, BoxError> {
         state.count = output;
         state.log.push(format!("count {output}"));
         Ok(if output < 3 { Decision::Again } else { Decision::Enough })
@@ -66,7 +66,7 @@ impl Node for Greet {
 }
 
 impl Exec<Part> for Greet {
-    async fn exec(&self, _: &Cx<'_, Part>) -> Result<String, NodeError> {
+    async fn exec(&self, _: &Cx<'_, Part>) -> Result<String, BoxError> {
         Ok(format!("hello {}", self.name))
     }
 }
@@ -74,11 +74,11 @@ impl Exec<Part> for Greet {
 impl Step<Part> for Greet {
     type Action = ();
 
-    async fn prep(state: &Part) -> Result<Self, NodeError> {
+    async fn prep(state: &Part) -> Result<Self, BoxError> {
         Ok(Greet { name: state.name.clone() })
     }
 
-    fn post(self, output: String, state: &mut Part) -> Result<(), NodeError> {
+    fn post(self, output: String, state: &mut Part) -> Result<(), BoxError> {
         state.name = output;
         Ok(())
     }

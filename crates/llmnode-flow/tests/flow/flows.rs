@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use llmnode_flow::flow::{Batch, BatchStep, Outline, Place, RunExt, RunFlow, Step};
 use llmnode_flow::private::{Arm, Edge, FlowType, Flowing, Progress, Runner, Stop, Target, Visitor};
-use llmnode_runtime::{BoxFuture, Category, Cx, Exec, Node, NodeError, Run, ScriptedModel};
+use llmnode_runtime::{BoxError, BoxFuture, Category, Cx, Exec, Node, NodeError, Run, ScriptedModel};
 
 /// What the flows work on.
 #[derive(Debug, Default)]
@@ -23,7 +23,7 @@ impl Node for Split {
 }
 
 impl Exec<Desk> for Split {
-    async fn exec(&self, _: &Cx<'_, Desk>) -> Result<Vec<String>, NodeError> {
+    async fn exec(&self, _: &Cx<'_, Desk>) -> Result<Vec<String>, BoxError> {
         tokio::time::sleep(Duration::from_secs(self.0.len() as u64)).await;
         Ok(self.0.split(' ').map(str::to_owned).collect())
     }
@@ -32,11 +32,11 @@ impl Exec<Desk> for Split {
 impl Step<Desk> for Split {
     type Action = ();
 
-    async fn prep(state: &Desk) -> Result<Self, NodeError> {
+    async fn prep(state: &Desk) -> Result<Self, BoxError> {
         Ok(Split(state.file.clone()))
     }
 
-    fn post(self, words: Vec<String>, state: &mut Desk) -> Result<(), NodeError> {
+    fn post(self, words: Vec<String>, state: &mut Desk) -> Result<(), BoxError> {
         state.words = words;
         Ok(())
     }
@@ -51,9 +51,9 @@ impl Node for Enlarge {
 }
 
 impl Exec<Desk> for Enlarge {
-    async fn exec(&self, _: &Cx<'_, Desk>) -> Result<String, NodeError> {
+    async fn exec(&self, _: &Cx<'_, Desk>) -> Result<String, BoxError> {
         if self.0 == "bad" {
-            return Err(NodeError::new(Category::BadResponse, "a bad word"));
+            return Err(NodeError::new(Category::BadResponse, "a bad word").into());
         }
         Ok(self.0.to_uppercase())
     }
@@ -62,11 +62,11 @@ impl Exec<Desk> for Enlarge {
 impl BatchStep<Desk> for Enlarge {
     type Action = ();
 
-    async fn prep(state: &Desk) -> Result<Vec<Self>, NodeError> {
+    async fn prep(state: &Desk) -> Result<Vec<Self>, BoxError> {
         Ok(state.words.iter().cloned().map(Enlarge).collect())
     }
 
-    fn post(_: Vec<Self>, outputs: Vec<String>, state: &mut Desk) -> Result<(), NodeError> {
+    fn post(_: Vec<Self>, outputs: Vec<String>, state: &mut Desk) -> Result<(), BoxError> {
         state.written.push(outputs.join(" "));
         Ok(())
     }

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use llmnode_flow::flow::{Batch, BatchStep, RunExt, Step};
 use llmnode_runtime::{
-    Category, Cx, Degraded, Exec, Limits, Node, NodeError, Run, ScriptedModel, Settings, TestClock,
+    BoxError, Category, Cx, Degraded, Exec, Limits, Node, NodeError, Run, ScriptedModel, Settings, TestClock,
 };
 
 const SECOND: Duration = Duration::from_secs(1);
@@ -62,7 +62,7 @@ impl Node for Work {
 }
 
 impl Exec<World> for Work {
-    async fn exec(&self, cx: &Cx<'_, World>) -> Result<u32, NodeError> {
+    async fn exec(&self, cx: &Cx<'_, World>) -> Result<u32, BoxError> {
         let attempt = cx.attempt();
         cx.state().note(format!("exec{}", self.number));
         assert!(
@@ -73,29 +73,35 @@ impl Exec<World> for Work {
             return Ok(self.number);
         }
         match self.end {
-            End::Fails => Err(NodeError::new(Category::Network, format!("failure {}", attempt.index()))),
+            End::Fails => {
+                Err(NodeError::new(Category::Network, format!("failure {}", attempt.index())).into())
+            }
             End::Panics => panic!("a bug"),
-            End::Stops(category) => Err(NodeError::new(category, "stop")),
+            End::Stops(category) => Err(NodeError::new(category, "stop").into()),
         }
     }
 
-    async fn exec_fallback(&self, cx: &Cx<'_, World>, error: NodeError) -> Result<u32, NodeError> {
+    async fn exec_fallback(&self, cx: &Cx<'_, World>, error: NodeError) -> Result<u32, BoxError> {
         cx.state().note(format!("fallback{}", self.number));
-        if cx.state().falls { Ok(self.number * 100) } else { Err(error) }
+        if cx.state().falls { Ok(self.number * 100) } else { Err(error.into()) }
     }
 }
 
 impl Step<World> for Work {
     type Action = u32;
 
-    async fn prep(state: &World) -> Result<Self, NodeError> {
+    async fn prep(state: &World) -> Result<Self, BoxError> {
         state.note("prep");
-        if state.prep_fails { Err(NodeError::new(Category::PrepError, "no")) } else { Ok(Work::failing(1)) }
+        if state.prep_fails {
+            Err(NodeError::new(Category::PrepError, "no").into())
+        } else {
+            Ok(Work::failing(1))
+        }
     }
 
-    fn post(self, output: u32, state: &mut World) -> Result<u32, NodeError> {
+    fn post(self, output: u32, state: &mut World) -> Result<u32, BoxError> {
         state.note(format!("post({output})"));
-        if state.post_fails { Err(NodeError::new(Category::Network, "no")) } else { Ok(output) }
+        if state.post_fails { Err(NodeError::new(Category::Network, "no").into()) } else { Ok(output) }
     }
 }
 
@@ -103,11 +109,11 @@ impl BatchStep<World> for Work {
     type Action = ();
     const CONCURRENCY: usize = 1;
 
-    async fn prep(_: &World) -> Result<Vec<Self>, NodeError> {
+    async fn prep(_: &World) -> Result<Vec<Self>, BoxError> {
         Ok(Vec::new())
     }
 
-    fn post(_: Vec<Self>, outputs: Vec<u32>, state: &mut World) -> Result<(), NodeError> {
+    fn post(_: Vec<Self>, outputs: Vec<u32>, state: &mut World) -> Result<(), BoxError> {
         state.note(format!("post{outputs:?}"));
         Ok(())
     }
@@ -232,7 +238,7 @@ impl Node for Counted {
 }
 
 impl Exec<()> for Counted {
-    async fn exec(&self, cx: &Cx<'_, ()>) -> Result<u32, NodeError> {
+    async fn exec(&self, cx: &Cx<'_, ()>) -> Result<u32, BoxError> {
         self.executed.fetch_add(1, Ordering::Relaxed);
         tokio::task::yield_now().await;
         let attempt = cx.attempt();
@@ -242,7 +248,7 @@ impl Exec<()> for Counted {
         if attempt.is_last() {
             Ok(attempt.index() + 1)
         } else {
-            Err(NodeError::new(Category::Network, "again"))
+            Err(NodeError::new(Category::Network, "again").into())
         }
     }
 }
@@ -339,9 +345,9 @@ impl Node for Pay {
 }
 
 impl Exec<World> for Pay {
-    async fn exec(&self, cx: &Cx<'_, World>) -> Result<(), NodeError> {
+    async fn exec(&self, cx: &Cx<'_, World>) -> Result<(), BoxError> {
         cx.state().note("paid");
-        Err(NodeError::new(Category::Network, "no receipt"))
+        Err(NodeError::new(Category::Network, "no receipt").into())
     }
 }
 

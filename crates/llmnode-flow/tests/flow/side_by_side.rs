@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use llmnode_flow::flow::{Batch, BatchStep, Outline, RunExt, Step, outline_of};
-use llmnode_runtime::{Category, Cx, Exec, Node, NodeError, Run, ScriptedModel};
+use llmnode_runtime::{BoxError, Category, Cx, Exec, Node, NodeError, Run, ScriptedModel};
 
 #[derive(Default)]
 struct World {
@@ -25,11 +25,11 @@ impl Node for Measure {
 }
 
 impl Exec<World> for Measure {
-    async fn exec(&self, cx: &Cx<'_, World>) -> Result<usize, NodeError> {
+    async fn exec(&self, cx: &Cx<'_, World>) -> Result<usize, BoxError> {
         cx.state().executed.fetch_add(1, Ordering::Relaxed);
         tokio::time::sleep(Duration::from_secs(self.0.len() as u64)).await;
         if self.0 == "bad" {
-            return Err(NodeError::new(Category::BadResponse, "no length"));
+            return Err(NodeError::new(Category::BadResponse, "no length").into());
         }
         cx.state().ended.fetch_add(1, Ordering::Relaxed);
         Ok(self.0.len())
@@ -40,11 +40,11 @@ impl BatchStep<World> for Measure {
     type Action = usize;
     const CONCURRENCY: usize = 3;
 
-    async fn prep(state: &World) -> Result<Vec<Self>, NodeError> {
+    async fn prep(state: &World) -> Result<Vec<Self>, BoxError> {
         Ok(state.words.iter().cloned().map(Measure).collect())
     }
 
-    fn post(items: Vec<Self>, outputs: Vec<usize>, state: &mut World) -> Result<usize, NodeError> {
+    fn post(items: Vec<Self>, outputs: Vec<usize>, state: &mut World) -> Result<usize, BoxError> {
         assert_eq!(items.len(), outputs.len());
         state.log.push(format!("measured {}", items.len()));
         state.lengths = outputs;
@@ -61,11 +61,11 @@ impl<const SECONDS: u64> Node for Say<SECONDS> {
 }
 
 impl<const SECONDS: u64> Exec<World> for Say<SECONDS> {
-    async fn exec(&self, cx: &Cx<'_, World>) -> Result<u64, NodeError> {
+    async fn exec(&self, cx: &Cx<'_, World>) -> Result<u64, BoxError> {
         cx.state().executed.fetch_add(1, Ordering::Relaxed);
         tokio::time::sleep(Duration::from_secs(SECONDS)).await;
         if SECONDS == 2 && cx.state().words.is_empty() {
-            return Err(NodeError::new(Category::BadResponse, "nothing to say"));
+            return Err(NodeError::new(Category::BadResponse, "nothing to say").into());
         }
         cx.state().ended.fetch_add(1, Ordering::Relaxed);
         Ok(SECONDS)
@@ -75,14 +75,14 @@ impl<const SECONDS: u64> Exec<World> for Say<SECONDS> {
 impl<const SECONDS: u64> Step<World> for Say<SECONDS> {
     type Action = ();
 
-    async fn prep(state: &World) -> Result<Self, NodeError> {
+    async fn prep(state: &World) -> Result<Self, BoxError> {
         if SECONDS == 1 && state.words.len() > 3 {
-            return Err(NodeError::new(Category::PrepError, "too many words"));
+            return Err(NodeError::new(Category::PrepError, "too many words").into());
         }
         Ok(Say)
     }
 
-    fn post(self, output: u64, state: &mut World) -> Result<(), NodeError> {
+    fn post(self, output: u64, state: &mut World) -> Result<(), BoxError> {
         state.log.push(format!("said {output} of {}", state.ended.load(Ordering::Relaxed)));
         Ok(())
     }

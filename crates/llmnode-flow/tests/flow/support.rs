@@ -2,7 +2,7 @@
 
 use llmnode_runtime::prompt::{Prompt, Segment};
 use llmnode_runtime::{
-    Category, Cx, Exec, LlmNode, ModelError, Node, NodeError, OutputSpec, Reply, ScriptedModel,
+    BoxError, Category, Cx, Exec, LlmNode, ModelError, Node, NodeError, OutputSpec, Reply, ScriptedModel,
 };
 
 /// Asks for text, with any state.
@@ -16,7 +16,8 @@ impl Node for Say {
 }
 
 impl<S: ?Sized + Sync> Exec<S> for Say {
-    async fn exec(&self, cx: &Cx<'_, S>) -> Result<String, NodeError> {
+    const TRIES_ITSELF: bool = true;
+    async fn exec(&self, cx: &Cx<'_, S>) -> Result<String, BoxError> {
         llmnode_runtime::private::exec(self, cx).await
     }
 }

@@ -2,7 +2,7 @@
 
 use llmnode_flow::flow::{FlowWatch, RunExt, Step};
 use llmnode_flow::private::{Arm, Edge, FlowType, Stop, Target};
-use llmnode_runtime::{Cx, Exec, Node, NodeError, Run, ScriptedModel};
+use llmnode_runtime::{BoxError, Cx, Exec, Node, NodeError, Run, ScriptedModel};
 use proptest::prelude::*;
 
 /// What each step of the walk decides; 2 when it is used up.
@@ -17,7 +17,7 @@ impl Node for Read {
 }
 
 impl Exec<Tape> for Read {
-    async fn exec(&self, _: &Cx<'_, Tape>) -> Result<(), NodeError> {
+    async fn exec(&self, _: &Cx<'_, Tape>) -> Result<(), BoxError> {
         Ok(())
     }
 }
@@ -25,11 +25,11 @@ impl Exec<Tape> for Read {
 impl Step<Tape> for Read {
     type Action = usize;
 
-    async fn prep(_: &Tape) -> Result<Self, NodeError> {
+    async fn prep(_: &Tape) -> Result<Self, BoxError> {
         Ok(Read)
     }
 
-    fn post(self, (): (), tape: &mut Tape) -> Result<usize, NodeError> {
+    fn post(self, (): (), tape: &mut Tape) -> Result<usize, BoxError> {
         Ok(if tape.0.is_empty() { 2 } else { tape.0.remove(0) })
     }
 }

@@ -7,7 +7,7 @@ use std::task::{Context, Poll, Waker};
 use llmnode_flow::flow::{FlowEvent, FlowWatch, Position, RunExt};
 use llmnode_flow::private::{Arm, Target};
 use llmnode_runtime::{
-    Category, Cx, Exec, Node, NodeError, Reply, Run, ScriptedModel, TestClock, TokenUsage,
+    BoxError, Category, Cx, Exec, Node, NodeError, Reply, Run, ScriptedModel, TestClock, TokenUsage,
 };
 
 use crate::by_hand::{Outer, World};
@@ -27,7 +27,7 @@ impl Node for Ask {
 }
 
 impl Exec<Desk> for Ask {
-    async fn exec(&self, cx: &Cx<'_, Desk>) -> Result<String, NodeError> {
+    async fn exec(&self, cx: &Cx<'_, Desk>) -> Result<String, BoxError> {
         let first = cx.call(&say("one")).await?;
         tokio::task::yield_now().await;
         Ok(first + &cx.call(&say("two")).await?)
@@ -44,14 +44,14 @@ pub(super) struct Desk {
 impl llmnode_flow::flow::Step<Desk> for Ask {
     type Action = bool;
 
-    async fn prep(_: &Desk) -> Result<Self, NodeError> {
+    async fn prep(_: &Desk) -> Result<Self, BoxError> {
         tokio::task::yield_now().await;
         Ok(Ask)
     }
 
-    fn post(self, output: String, desk: &mut Desk) -> Result<bool, NodeError> {
+    fn post(self, output: String, desk: &mut Desk) -> Result<bool, BoxError> {
         if desk.broken {
-            return Err(NodeError::new(Category::Aborted, "the desk is broken"));
+            return Err(NodeError::new(Category::Aborted, "the desk is broken").into());
         }
         desk.answers.push(output);
         Ok(desk.answers.len() < 2)
@@ -74,7 +74,7 @@ impl Node for Idle {
 }
 
 impl Exec<Desk> for Idle {
-    async fn exec(&self, _: &Cx<'_, Desk>) -> Result<(), NodeError> {
+    async fn exec(&self, _: &Cx<'_, Desk>) -> Result<(), BoxError> {
         Ok(())
     }
 }
@@ -82,11 +82,11 @@ impl Exec<Desk> for Idle {
 impl llmnode_flow::flow::Step<Desk> for Idle {
     type Action = ();
 
-    async fn prep(_: &Desk) -> Result<Self, NodeError> {
+    async fn prep(_: &Desk) -> Result<Self, BoxError> {
         Ok(Idle)
     }
 
-    fn post(self, _: (), _: &mut Desk) -> Result<(), NodeError> {
+    fn post(self, _: (), _: &mut Desk) -> Result<(), BoxError> {
         Ok(())
     }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use llmnode_flow::flow::{Outline, Place, RunExt, RunFlow, Starts, Step};
 use llmnode_flow::journal::Record;
 use llmnode_flow::private::{Arm, Edge, FlowType, Flowing, Progress, Runner, Stop, Target, Visitor};
-use llmnode_runtime::{BoxFuture, Category, Cx, Exec, Node, NodeError, Run};
+use llmnode_runtime::{BoxError, BoxFuture, Category, Cx, Exec, Node, NodeError, Run};
 
 use crate::support::{Ask, Memory, World, fails_after, model, run, runs_by_hand};
 
@@ -20,7 +20,7 @@ impl Node for Send {
 }
 
 impl Exec<World> for Send {
-    async fn exec(&self, _: &Cx<'_, World>) -> Result<(), NodeError> {
+    async fn exec(&self, _: &Cx<'_, World>) -> Result<(), BoxError> {
         Ok(())
     }
 }
@@ -28,11 +28,11 @@ impl Exec<World> for Send {
 impl Step<World> for Send {
     type Action = ();
 
-    async fn prep(_: &World) -> Result<Self, NodeError> {
+    async fn prep(_: &World) -> Result<Self, BoxError> {
         Ok(Send)
     }
 
-    fn post(self, (): (), state: &mut World) -> Result<(), NodeError> {
+    fn post(self, (): (), state: &mut World) -> Result<(), BoxError> {
         state.notes.push("sent".to_owned());
         Ok(())
     }

@@ -9,7 +9,7 @@ use llmnode_flow::journal::{Journal, JournalError, Record};
 use llmnode_flow::private::{Arm, Edge, FlowType, Flowing, Progress, Runner, Stop, Target, Visitor};
 use llmnode_runtime::prompt::{Prompt, Segment};
 use llmnode_runtime::{
-    BoxFuture, Cx, Exec, FnModel, LlmNode, Node, NodeError, OutputSpec, Reply, Run, TokenUsage,
+    BoxError, BoxFuture, Cx, Exec, FnModel, LlmNode, Node, NodeError, OutputSpec, Reply, Run, TokenUsage,
 };
 use serde::{Deserialize, Serialize};
 
@@ -54,7 +54,8 @@ impl<const STEP: usize> Node for Ask<STEP> {
 }
 
 impl<const STEP: usize> Exec<World> for Ask<STEP> {
-    async fn exec(&self, cx: &Cx<'_, World>) -> Result<String, NodeError> {
+    const TRIES_ITSELF: bool = true;
+    async fn exec(&self, cx: &Cx<'_, World>) -> Result<String, BoxError> {
         llmnode_runtime::private::exec(self, cx).await
     }
 }
@@ -73,11 +74,11 @@ impl<const STEP: usize> LlmNode<World> for Ask<STEP> {
 impl<const STEP: usize> Step<World> for Ask<STEP> {
     type Action = bool;
 
-    async fn prep(state: &World) -> Result<Self, NodeError> {
+    async fn prep(state: &World) -> Result<Self, BoxError> {
         Ok(Ask { done: state.done })
     }
 
-    fn post(self, output: String, state: &mut World) -> Result<bool, NodeError> {
+    fn post(self, output: String, state: &mut World) -> Result<bool, BoxError> {
         state.done += 1;
         state.weight += 1.0 / 3.0;
         state.notes.push(output);

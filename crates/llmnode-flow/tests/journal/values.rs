@@ -7,7 +7,7 @@ use llmnode_flow::flow::{Outline, Place, RunExt, RunFlow, Step};
 use llmnode_flow::journal::JournalFile;
 use llmnode_flow::private as flow;
 use llmnode_flow::private::{Arm, Edge, FlowType, Flowing, Progress, Runner, Stop, Target};
-use llmnode_runtime::{BoxFuture, Category, Cx, Exec, Node, NodeError, Run};
+use llmnode_runtime::{BoxError, BoxFuture, Category, Cx, Exec, Node, NodeError, Run};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
@@ -59,10 +59,10 @@ impl<const ONCE: bool> Node for Do<ONCE> {
 }
 
 impl<S: State, const ONCE: bool> Exec<S> for Do<ONCE> {
-    async fn exec(&self, _: &Cx<'_, S>) -> Result<(), NodeError> {
+    async fn exec(&self, _: &Cx<'_, S>) -> Result<(), BoxError> {
         EXECUTED.set(EXECUTED.get() + 1);
         if EXECUTED.get() == FAILS.get() {
-            return Err(NodeError::new(Category::Refusal, "fails"));
+            return Err(NodeError::new(Category::Refusal, "fails").into());
         }
         Ok(())
     }
@@ -71,11 +71,11 @@ impl<S: State, const ONCE: bool> Exec<S> for Do<ONCE> {
 impl<S: State, const ONCE: bool> Step<S> for Do<ONCE> {
     type Action = ();
 
-    async fn prep(_: &S) -> Result<Self, NodeError> {
+    async fn prep(_: &S) -> Result<Self, BoxError> {
         Ok(Do)
     }
 
-    fn post(self, (): (), state: &mut S) -> Result<(), NodeError> {
+    fn post(self, (): (), state: &mut S) -> Result<(), BoxError> {
         state.change();
         Ok(())
     }

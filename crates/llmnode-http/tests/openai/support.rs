@@ -5,8 +5,8 @@ use std::marker::PhantomData;
 use llmnode_http::{OpenAi, OpenAiBuilder};
 use llmnode_runtime::prompt::{Prompt, Segment};
 use llmnode_runtime::{
-    ChatModel, Completion, Cx, Exec, LlmNode, LlmOutput, Message, ModelError, Node, NodeError, OutputSpec,
-    Request, Role, Sink, TokenUsage,
+    BoxError, ChatModel, Completion, Cx, Exec, LlmNode, LlmOutput, Message, ModelError, Node, NodeError,
+    OutputSpec, Request, Role, Sink, TokenUsage,
 };
 use llmnode_stub::{Reply, StubServer};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -70,7 +70,8 @@ impl Node for Greet {
 }
 
 impl<S: ?Sized + Sync> Exec<S> for Greet {
-    async fn exec(&self, cx: &Cx<'_, S>) -> Result<String, NodeError> {
+    const TRIES_ITSELF: bool = true;
+    async fn exec(&self, cx: &Cx<'_, S>) -> Result<String, BoxError> {
         llmnode_runtime::private::exec(self, cx).await
     }
 }
@@ -94,7 +95,8 @@ impl<T: LlmOutput> Node for Ask<T> {
 }
 
 impl<S: ?Sized + Sync, T: LlmOutput> Exec<S> for Ask<T> {
-    async fn exec(&self, cx: &Cx<'_, S>) -> Result<T, NodeError> {
+    const TRIES_ITSELF: bool = true;
+    async fn exec(&self, cx: &Cx<'_, S>) -> Result<T, BoxError> {
         llmnode_runtime::private::exec(self, cx).await
     }
 }

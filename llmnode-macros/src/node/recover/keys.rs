@@ -6,10 +6,11 @@ pub(crate) enum Group {
     Answer,
     Transport,
     Final,
+    Node,
     Stop,
 }
 
-pub(crate) const CATEGORIES: [(&str, Group); 23] = [
+pub(crate) const CATEGORIES: [(&str, Group); 24] = [
     ("schema_error", Group::Answer),
     ("validation_error", Group::Answer),
     ("empty_response", Group::Answer),
@@ -26,6 +27,7 @@ pub(crate) const CATEGORIES: [(&str, Group); 23] = [
     ("refusal", Group::Final),
     ("truncated_output", Group::Final),
     ("bad_response", Group::Final),
+    ("exec_error", Group::Node),
     ("limit_exceeded", Group::Stop),
     ("limit_unenforceable", Group::Stop),
     ("cancelled", Group::Stop),

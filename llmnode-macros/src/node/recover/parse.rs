@@ -45,6 +45,9 @@ fn refused(name: &str) -> Option<String> {
             "of the group `stop` only `{LIMIT}` can be recovered; name that one, or drop it"
         ));
     }
+    if of(Group::Node).any(|node| node == name) {
+        return Some(format!("`{name}` is an error of nodes that ask no model; drop it"));
+    }
     if of(Group::Stop).any(|stop| stop == name) {
         let message = "means that the program itself ended the call, which no step mends; drop it";
         return Some(format!("`{name}` {message}"));
@@ -55,7 +58,8 @@ fn refused(name: &str) -> Option<String> {
 }
 
 fn recoverable() -> impl Iterator<Item = &'static str> {
-    CATEGORIES.iter().filter(|(name, group)| *group != Group::Stop || *name == LIMIT).map(|(name, _)| *name)
+    let recovers = |group| !matches!(group, Group::Node | Group::Stop);
+    CATEGORIES.iter().filter(move |(name, group)| recovers(*group) || *name == LIMIT).map(|(name, _)| *name)
 }
 
 fn group(name: &str) -> Group {
@@ -74,7 +78,7 @@ fn example(key: &str) -> &'static str {
         Group::Answer => "[repair(2)]",
         Group::Transport => "[retry(2)]",
         Group::Final => "[model(\"other\"), bubble]",
-        Group::Stop => "[fallback]",
+        Group::Node | Group::Stop => "[fallback]",
     }
 }
 

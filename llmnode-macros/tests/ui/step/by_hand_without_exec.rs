@@ -1,7 +1,7 @@
 // Cause: a step that is written by hand has no `exec`.
-// Mend: write what it does: `async fn exec(&self, _: &Cx<'_, World>) -> Result<String, NodeError>`.
+// Mend: write what it does: `async fn exec(&self, _: &Cx<'_, World>) -> Result<String, BoxError>`.
 use llmnode::flow::Step;
-use llmnode::{NodeError, step};
+use llmnode::{BoxError, NodeError, step};
 
 struct World;
 
@@ -11,11 +11,11 @@ struct Fetch;
 impl Step<World> for Fetch {
     type Output = String;
 
-    async fn prep(_: &World) -> Result<Self, NodeError> {
+    async fn prep(_: &World) -> Result<Self, BoxError> {
         Ok(Fetch)
     }
 
-    fn post(self, _: String, _: &mut World) -> Result<(), NodeError> {
+    fn post(self, _: String, _: &mut World) -> Result<(), BoxError> {
         Ok(())
     }
 }

@@ -1,6 +1,6 @@
 // Cause: `#[step]` stands on an impl that names no trait.
 // Mend: write `impl Step<World> for Fetch`.
-use llmnode::{Cx, NodeError, step};
+use llmnode::{BoxError, Cx, NodeError, step};
 
 struct World;
 
@@ -8,7 +8,7 @@ struct Fetch;
 
 #[step]
 impl Fetch {
-    async fn exec(&self, _: &Cx<'_, World>) -> Result<String, NodeError> {
+    async fn exec(&self, _: &Cx<'_, World>) -> Result<String, BoxError> {
         Ok(String::new())
     }
 }

@@ -22,6 +22,9 @@ pub(crate) fn check(
 
 fn key(failures: Failures, answers: Answers) -> Option<String> {
     let Failures::Category(category) = failures else { return None };
+    if category == Category::ExecError {
+        return Some("`attempts` and `wait` say how often a node that asks no model is executed".to_owned());
+    }
     if category.group() == Group::Stop && category != Category::LimitExceeded {
         return Some(format!("the program itself ends a call with `{category}`; nothing recovers it"));
     }

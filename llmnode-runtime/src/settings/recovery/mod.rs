@@ -13,4 +13,3 @@ pub(crate) use check::check;
 pub(crate) use progress::{Failed, Next, Progress};
 pub use recovery::{Backoff, Failures, Recovery};
 pub(crate) use stacks::{Nature, Stacks};
-pub(crate) use wait::wait_before_retry;

@@ -8,7 +8,7 @@ use super::stacks::{Stacks, is_transport};
 use super::wait::{jitter, wait_before_retry};
 use crate::category::{Category, Group};
 use crate::limits::TimeLeft;
-use crate::model::{Retries, Retry};
+use crate::model::Retry;
 use crate::validate::Attempt;
 
 /// How often a call may ask again because the model's handle learned what the provider refuses. A handle
@@ -21,7 +21,7 @@ pub(crate) struct Progress<'p> {
     max_wait: Duration,
     /// Tries taken of each stack, with the model that is asked now.
     taken: Vec<(Failures, u32)>,
-    /// The bad answers of the model that is asked now.
+    /// The bad answers of the model that is asked now, or the executions that failed.
     bad_answers: u32,
     adaptions: u32,
     /// The names of the models asked so far; the run's own may have none.
@@ -29,6 +29,9 @@ pub(crate) struct Progress<'p> {
     /// Where a stack led to another model: its further steps, which follow when that one fails, too.
     onward: VecDeque<Recovery>,
 }
+
+/// Takes one more try out of the endpoint's retry budget, or says why there is none.
+pub(crate) type Grant<'g> = dyn FnMut() -> Result<(), String> + Send + 'g;
 
 /// What is known of a failure.
 pub(crate) struct Failed<'l> {
@@ -76,24 +79,29 @@ impl<'p> Progress<'p> {
         }
     }
 
-    /// The attempt as validators see it.
+    /// The attempt as validators see it, or a node that asks no model itself.
     pub(crate) fn attempt(&self) -> Attempt {
         if let Some(corrections) = self.stacks.only_corrections() {
             let left = corrections.saturating_sub(self.taken(Failures::Answer));
             return Attempt::new(self.bad_answers, self.bad_answers.saturating_add(left));
         }
-        let (key, steps) = self.stacks.of(Category::ValidationError, None);
+        let counted = if self.stacks.asks() { Category::ValidationError } else { Category::ExecError };
+        let (key, steps) = self.stacks.of(counted, None);
         let left = tries(&steps).saturating_sub(self.taken(key));
+        let attempt = Attempt::new(self.bad_answers, self.bad_answers.saturating_add(left));
+        if !self.stacks.asks() {
+            return attempt;
+        }
         let mut to_come = steps.iter().chain(&self.onward).take_while(|step| **step != Recovery::Bubble);
         let others = to_come.any(|step| match step {
             Recovery::Model(name) => !self.has_asked(name),
             step => *step == Recovery::Fallback,
         });
-        Attempt::new(self.bad_answers, self.bad_answers.saturating_add(left)).before_others(others)
+        attempt.before_others(others)
     }
 
     /// Takes the next step, and says in words of its own what it could not take.
-    pub(crate) fn after(&mut self, failed: &Failed<'_>, retries: &mut Retries<'_>) -> (Next, String) {
+    pub(crate) fn after(&mut self, failed: &Failed<'_>, grant: &mut Grant<'_>) -> (Next, String) {
         let mut note = String::new();
         if failed.decision == Some(Retry::Adapted) {
             match self.adapt(failed) {
@@ -101,7 +109,7 @@ impl<'p> Progress<'p> {
                 Err(why) => note = why,
             }
         }
-        if failed.category.group() == Group::Answer {
+        if self.stacks.counts(failed.category) {
             self.bad_answers = self.bad_answers.saturating_add(1);
         }
         let (key, steps) = self.stacks.of(failed.category, failed.decision);
@@ -112,7 +120,7 @@ impl<'p> Progress<'p> {
             let taken = self.taken(key).saturating_sub(passed);
             passed = passed.saturating_add(tries);
             if taken < tries {
-                match self.again(&step, key, taken, failed, retries) {
+                match self.again(&step, key, taken, failed, grant) {
                     Ok(next) => return (next, note),
                     Err(why) => {
                         *self.counter(key) = passed;
@@ -169,7 +177,7 @@ impl<'p> Progress<'p> {
         key: Failures,
         taken: u32,
         failed: &Failed<'_>,
-        retries: &mut Retries<'_>,
+        grant: &mut Grant<'_>,
     ) -> Result<Next, String> {
         if failed.decision == Some(Retry::No) {
             return Err(String::new());
@@ -181,7 +189,7 @@ impl<'p> Progress<'p> {
             Recovery::Retry { wait, .. } => {
                 let wait = self.wait(*wait, key, taken, failed)?;
                 if is_transport(key) {
-                    retries.grant()?;
+                    grant()?;
                 }
                 Next::Retry { wait }
             }

@@ -1,8 +1,11 @@
 //! Which stack a failure selects.
 
+use std::time::Duration;
+
 use super::recovery::{Backoff, Failures, Recovery};
 use crate::category::{Category, Group};
 use crate::model::Retry;
+use crate::output::Answers;
 use crate::settings::Settings;
 
 /// What of a node its recovery depends on.
@@ -12,6 +15,8 @@ pub(crate) struct Nature {
     pub(crate) fallback: bool,
     /// The node may be executed again.
     pub(crate) idempotent: bool,
+    /// What a model's answers are for it; `None`: it asks no model itself.
+    pub(crate) answers: Option<Answers>,
 }
 
 /// All that call, run and node say about recovery.
@@ -56,12 +61,15 @@ impl<'p> Stacks<'p> {
 
     /// The level counts first; at each, the category comes before its group.
     fn chosen(&self, category: Category, decision: Option<Retry>) -> (Failures, Vec<Recovery>) {
+        if self.counts(category) && !self.asks() {
+            return (Failures::Category(Category::ExecError), self.of_executions());
+        }
         let own = Failures::Category(category);
         let group = match (decision, category.group()) {
             (Some(Retry::Transport), _) => Some(Failures::Transport),
             (Some(Retry::Feedback), _) | (_, Group::Answer) => Some(Failures::Answer),
             (_, Group::Transport) => Some(Failures::Transport),
-            (_, Group::Final | Group::Stop) => None,
+            (_, Group::Final | Group::Node | Group::Stop) => None,
         };
         for level in self.levels {
             for key in [Some(own), group].into_iter().flatten() {
@@ -90,6 +98,28 @@ impl<'p> Stacks<'p> {
         steps.extend(self.fallback_model.map(|model| Recovery::Model(model.to_owned().into())));
         steps.push(Recovery::Fallback);
         steps
+    }
+
+    /// Whether the node asks models.
+    pub(super) fn asks(&self) -> bool {
+        self.node.answers.is_some()
+    }
+
+    /// Whether such a failure counts as a bad answer or a failed execution: in which attempt validators and nodes see
+    /// themselves.
+    pub(super) fn counts(&self, category: Category) -> bool {
+        match self.node.answers {
+            Some(_) => category.group() == Group::Answer,
+            None => category.group() != Group::Stop,
+        }
+    }
+
+    /// What `attempts` is short for.
+    fn of_executions(&self) -> Vec<Recovery> {
+        let attempts = self.levels.iter().find_map(|level| level.attempts).unwrap_or(1);
+        let wait = self.wait.unwrap_or(Backoff::fixed(Duration::ZERO));
+        let again = (attempts > 1).then(|| Recovery::retry_with(attempts - 1, wait));
+        again.into_iter().chain([Recovery::Fallback]).collect()
     }
 
     /// The steps that follow a failure of this category, to the last.
@@ -135,12 +165,10 @@ pub(super) fn is_transport(key: Failures) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use std::time::Duration;
-
     use super::*;
 
-    const PLAIN: Nature = Nature { fallback: false, idempotent: true };
-    const WITH_FALLBACK: Nature = Nature { fallback: true, idempotent: true };
+    const PLAIN: Nature = Nature { fallback: false, idempotent: true, answers: Some(Answers::Read) };
+    const WITH_FALLBACK: Nature = Nature { fallback: true, ..PLAIN };
 
     fn two_models() -> Settings {
         Settings::new()
@@ -197,7 +225,7 @@ mod tests {
 
     #[test]
     fn a_node_that_must_not_be_executed_again_has_its_fallback_alone() {
-        let node = Nature { fallback: true, idempotent: false };
+        let node = Nature { idempotent: false, ..WITH_FALLBACK };
         let silent = Settings::new();
         assert_eq!(of([&silent, &silent, &two_models()], node, Category::Network), "fallback");
         assert_eq!(of([&silent, &silent, &two_models()], node, Category::SchemaError), "bubble");

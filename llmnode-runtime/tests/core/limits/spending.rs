@@ -3,7 +3,7 @@
 use super::*;
 use crate::support::{BAD, Choice, Choose, GOAL, GOOD, Say, busy, run, say, script, world};
 use llmnode_runtime::prompt::{Prompt, Segment};
-use llmnode_runtime::{Cx, Exec, Failures, LlmNode, Node, OutputSpec, Recovery, Settings};
+use llmnode_runtime::{BoxError, Cx, Exec, Failures, LlmNode, Node, OutputSpec, Recovery, Settings};
 
 /// Two requests for all its calls in a run.
 struct Twice;
@@ -15,7 +15,8 @@ impl Node for Twice {
 }
 
 impl<S: ?Sized + Sync> Exec<S> for Twice {
-    async fn exec(&self, cx: &Cx<'_, S>) -> Result<String, NodeError> {
+    const TRIES_ITSELF: bool = true;
+    async fn exec(&self, cx: &Cx<'_, S>) -> Result<String, BoxError> {
         llmnode_runtime::private::exec(self, cx).await
     }
 }
@@ -151,9 +152,9 @@ impl Node for Outer {
 }
 
 impl<S: ?Sized + Sync> Exec<S> for Outer {
-    async fn exec(&self, cx: &Cx<'_, S>) -> Result<String, NodeError> {
+    async fn exec(&self, cx: &Cx<'_, S>) -> Result<String, BoxError> {
         cx.call(&say("a")).await?;
-        cx.call(&say("b")).await
+        Ok(cx.call(&say("b")).await?)
     }
 }
 

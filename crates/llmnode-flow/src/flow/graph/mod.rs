@@ -36,16 +36,16 @@ use places::AnyPlace;
 ///     const NAME: &'static str = "halve";
 /// }
 /// impl Exec<u64> for Halve {
-///     async fn exec(&self, _: &Cx<'_, u64>) -> Result<u64, NodeError> {
+///     async fn exec(&self, _: &Cx<'_, u64>) -> Result<u64, BoxError> {
 ///         Ok(self.0 / 2)
 ///     }
 /// }
 /// impl Step<u64> for Halve {
 ///     type Action = String;
-///     async fn prep(state: &u64) -> Result<Self, NodeError> {
+///     async fn prep(state: &u64) -> Result<Self, BoxError> {
 ///         Ok(Halve(*state))
 ///     }
-///     fn post(self, output: u64, state: &mut u64) -> Result<String, NodeError> {
+///     fn post(self, output: u64, state: &mut u64) -> Result<String, BoxError> {
 ///         *state = output;
 ///         Ok(if output.is_multiple_of(2) { "even" } else { "odd" }.to_owned())
 ///     }

@@ -3,7 +3,7 @@
 #![allow(dead_code)]
 
 use llmnode::prelude::*;
-use llmnode::{Cx, Exec, Node, flow::Step};
+use llmnode::{BoxError, Cx, Exec, Node, flow::Step};
 
 pub struct World {
     pub goal: String,
@@ -38,7 +38,7 @@ macro_rules! step {
         }
 
         impl Exec<$state> for $name {
-            async fn exec(&self, _: &Cx<'_, $state>) -> Result<$action, NodeError> {
+            async fn exec(&self, _: &Cx<'_, $state>) -> Result<$action, BoxError> {
                 Err(NodeError::new(Category::Cancelled, "nobody runs it"))
             }
         }
@@ -46,11 +46,11 @@ macro_rules! step {
         impl Step<$state> for $name {
             type Action = $action;
 
-            async fn prep(_: &$state) -> Result<Self, NodeError> {
+            async fn prep(_: &$state) -> Result<Self, BoxError> {
                 Ok($name { text: String::new() })
             }
 
-            fn post(self, output: $action, _: &mut $state) -> Result<$action, NodeError> {
+            fn post(self, output: $action, _: &mut $state) -> Result<$action, BoxError> {
                 Ok(output)
             }
         }

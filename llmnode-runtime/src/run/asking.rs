@@ -1,0 +1,123 @@
+//! A node that asks models, as the attempt loop tries it: one try is one request.
+
+use super::attempt::{Judge, attempt};
+use super::attempts::{Plan, Tried, Try};
+use super::failure::Failure;
+use super::feedback;
+use super::repetition::Repetition;
+use super::run::Target;
+use crate::BoxError;
+use crate::category::Category;
+use crate::error::NodeError;
+use crate::ledger::{Degraded, OpenAttempt};
+use crate::model::{Request, Retries};
+use crate::settings::Next;
+use crate::text::one_line;
+
+/// The model that is asked now, and what it is asked.
+pub(super) struct Asking<'r> {
+    plan: &'r Plan<'r>,
+    judge: &'r mut dyn Judge,
+    request: Request,
+    /// How many messages are the prompt; those behind it are feedback.
+    prompt: usize,
+    target: Target<'r>,
+    retries: Retries<'r>,
+    answers: Repetition,
+    /// The attempt that was begun last, until it is written down.
+    open: Option<OpenAttempt<'r>>,
+}
+
+impl<'r> Asking<'r> {
+    pub(super) fn new(
+        plan: &'r Plan<'r>,
+        mut request: Request,
+        judge: &'r mut dyn Judge,
+    ) -> Result<Self, NodeError> {
+        let target = plan.core.target(plan.settings.model);
+        target.tell(&mut request, &plan.settings)?;
+        let (prompt, retries) = (request.messages.len(), Retries::of(target.model));
+        Ok(Asking {
+            plan,
+            judge,
+            request,
+            prompt,
+            target,
+            retries,
+            answers: Repetition::default(),
+            open: None,
+        })
+    }
+}
+
+impl Tried for Asking<'_> {
+    async fn once(&mut self, one: &Try) -> Result<(), Failure> {
+        let Asking { plan, judge, request, target, retries, .. } = self;
+        let open = self.open.insert(plan.call.attempt(one.kind, one.wait, target.name.clone()));
+        request.correlation = Some(open.id());
+        let outcome = attempt(target, request, open, &mut **judge, &one.attempt, plan).await;
+        if let Err(mut failure) = outcome {
+            retries.settle(failure.endpoint_answered());
+            if failure.category == Category::NotFound {
+                failure.add(&plan.core.unregistered(target));
+            }
+            return Err(failure);
+        }
+        retries.settle(Some(true));
+        self.open.take().into_iter().for_each(|open| open.commit(None));
+        plan.call.recorded().await.map_err(Failure::unrecorded)
+    }
+
+    async fn failed(&mut self, _: &Try, failure: &mut Failure, next: &Next) -> Result<(), NodeError> {
+        let Asking { plan, request, prompt, .. } = self;
+        if matches!(next, Next::Repair { .. }) {
+            let (answer, violations) = (failure.answer.clone(), &failure.violations);
+            feedback::append(
+                &mut request.messages,
+                *prompt,
+                plan.settings.feedback_rounds,
+                answer,
+                violations,
+            );
+        }
+        self.open.take().into_iter().for_each(|open| close(open, failure));
+        plan.call.recorded().await.map_err(|fault: BoxError| Failure::unrecorded(fault).into_error())
+    }
+
+    fn model(&self) -> Option<String> {
+        self.plan.core.known_as(&self.target)
+    }
+
+    fn change_model(&mut self, name: &str) -> Result<(), NodeError> {
+        self.plan.call.degrade(Degraded::FallbackModel);
+        self.target = self.plan.core.target(Some(name));
+        self.retries = Retries::of(self.target.model);
+        self.answers = Repetition::default();
+        self.request.messages.truncate(self.prompt);
+        self.target.tell(&mut self.request, &self.plan.settings)
+    }
+
+    fn grant(&mut self) -> Result<(), String> {
+        self.retries.grant()
+    }
+
+    fn repeats(&mut self, failure: &Failure) -> bool {
+        self.answers.repeats(failure)
+    }
+}
+
+/// Writes down a failed attempt, unless no request was begun. What only the record needs goes there.
+fn close(mut open: OpenAttempt<'_>, failure: &mut Failure) {
+    if !failure.sent {
+        return open.forget(failure.category);
+    }
+    open.note(|record| {
+        record.message = one_line(&failure.message, 1000);
+        record.violations = std::mem::take(&mut failure.violations);
+        record.retry_after = failure.retry_after;
+        if let Some(answer) = failure.answer.take() {
+            record.keep_answer(answer);
+        }
+    });
+    open.commit(Some(failure.category));
+}
