@@ -456,11 +456,16 @@ pub use llmnode_macros::Action;
 /// | `type Output` | | [`Node`]: what `exec` gives |
 /// | `const NAME` | the type's in snake_case | [`Node`] |
 /// | `const DESCRIPTION`, `SETTINGS`, `LIMITS`, `IDEMPOTENT` | none | [`Node`]: [`SETTINGS`](Settings) says how often it is executed, and after which wait |
-/// | `async fn prep(state: &S)` | | the step: makes it from the state |
-/// | `async fn exec(&self, cx: &Cx<'_, S>)` | | [`Exec`]: what it does |
+/// | `async fn prep(state: &S)` | `Default` | the step: makes it from the state |
+/// | `async fn exec(&self, cx: &Cx<'_, S>)` | nothing: the output is `()` | [`Exec`]: what it does |
 /// | `async fn exec_fallback(&self, cx: &Cx<'_, S>, error: NodeError)` | the error | [`Exec`]: what takes the place of the output after the last execution |
-/// | `fn post(self, output, state: &mut S)` | | the step: writes to the state, and decides |
+/// | `fn post(self, output, state: &mut S)` | nothing: the action is `()` | the step: writes to the state, and decides |
 /// | `type Action` | `()` | the step: what it decides |
+///
+/// All of them return a `Result` with any error, so `?` works as in any program. In `exec` the error is an
+/// [`exec_error`](Category::ExecError): `exec` is called again as often as `attempts` says, then `exec_fallback`. In `prep` it is a
+/// [`prep_error`](Category::PrepError), in `post` [`aborted`](Category::Aborted); neither is tried again or replaced. A
+/// [`NodeError`] stays what it is.
 ///
 /// ```
 /// use std::time::Duration;
@@ -490,14 +495,14 @@ pub use llmnode_macros::Action;
 ///     }
 ///
 ///     async fn exec(&self, cx: &Cx<'_, World>) -> Result<String, BoxError> {
-///         # if true { return Err(NodeError::new(Category::Network, "no route")) }
-///         Ok(format!("the page at {}, at try {}", self.url, cx.attempt().index()))
+///         let page = std::fs::read_to_string(&self.url)?;
+///         Ok(format!("{page}, at try {}", cx.attempt().index()))
 ///     }
 ///
 ///     async fn exec_fallback(&self, _: &Cx<'_, World>, error: NodeError) -> Result<String, BoxError> {
 ///         match error.category() {
-///             Category::Network => Ok(String::new()), // an empty page will do
-///             _ => Err(error),
+///             Category::ExecError => Ok(String::new()), // an empty page will do
+///             _ => Err(error.into()),
 ///         }
 ///     }
 ///

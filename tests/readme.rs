@@ -39,6 +39,7 @@ fn the_table_of_categories_is_the_codes() {
         ("answer", Group::Answer),
         ("transport", Group::Transport),
         ("final", Group::Final),
+        ("node", Group::Node),
         ("stop", Group::Stop),
     ] {
         let in_code: Vec<_> = Category::ALL

@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use llmnode::prelude::*;
 use llmnode::{
-    Backoff, Call, Degraded, Exec, Failures, Limits, ModelError, Node, Recovery, Reply, Settings, TestClock,
-    recovery_of,
+    Backoff, Call, Degraded, Exec, Failures, Group, Limits, ModelError, Node, Recovery, Reply, Settings,
+    TestClock, recovery_of,
 };
 
 #[path = "../llmnode-macros/src/node/recover/keys.rs"]
@@ -89,7 +89,8 @@ async fn the_macro_refuses_what_the_runtime_refuses() {
         answer.is_err_and(|error| error.category() == Category::ConfigError)
     }
     for (name, group) in keys::CATEGORIES {
-        let (stop, limit) = (group == keys::Group::Stop, name == keys::LIMIT);
+        let stop = matches!(group, keys::Group::Node | keys::Group::Stop);
+        let limit = name == keys::LIMIT;
         assert_eq!(refuses(name, Recovery::Bubble).await, stop && !limit, "{name}");
         assert_eq!(refuses(name, Recovery::model("a")).await, stop, "{name}");
         assert_eq!(refuses(name, Recovery::retry(1)).await, stop || keys::LASTING.contains(&name), "{name}");
@@ -149,9 +150,10 @@ fn each_stack_is_what_is_written() {
     ];
     assert_eq!(settings.recover[1], (Failures::Transport, transport.to_vec().into()));
     let of_categories: Vec<_> = settings.recover[2..].iter().map(|(failures, _)| *failures).collect();
+    let unrecoverable = |category: &Category| matches!(category.group(), Group::Node | Group::Stop);
     let recoverable = Category::ALL
         .iter()
-        .filter(|category| category.group() != llmnode::Group::Stop || **category == Category::LimitExceeded);
+        .filter(|category| !unrecoverable(category) || **category == Category::LimitExceeded);
     assert_eq!(of_categories, recoverable.map(|&category| Failures::from(category)).collect::<Vec<_>>());
     for (category, steps) in [
         (

@@ -581,3 +581,88 @@ async fn a_step_by_hand_is_one_impl_whose_parts_go_to_their_traits() {
     assert_eq!((<Add<1> as Node>::NAME, <Add<1> as Node>::DESCRIPTION), ("add", "adds"));
     assert_eq!(run.ledger().calls().last().unwrap().degraded, Some(llmnode::Degraded::FallbackValue));
 }
+
+/// Reads its number from the state.
+struct Read(u32);
+
+#[llmnode::step]
+impl llmnode::flow::Step<String> for Read {
+    type Output = ();
+
+    async fn prep(state: &String) -> Result<Self, BoxError> {
+        Ok(Read(state.parse()?))
+    }
+
+    async fn exec(&self, _: &Cx<'_, String>) -> Result<(), BoxError> {
+        Ok(())
+    }
+
+    fn post(self, (): (), _: &mut String) -> Result<(), BoxError> {
+        u8::try_from(self.0)?;
+        Ok(())
+    }
+}
+
+#[tokio::test]
+async fn any_error_of_prep_is_a_prep_error_and_of_post_aborted() {
+    let run = Run::new(ScriptedModel::new());
+    for (state, category, message) in [
+        ("five", Category::PrepError, "prep failed: invalid digit found in string"),
+        ("500", Category::Aborted, "post failed: out of range integral type conversion attempted"),
+    ] {
+        let error = run.with_state(state.to_owned()).step::<Read>().await.unwrap_err();
+        assert_eq!((error.category(), error.message()), (category, message));
+        assert!(std::error::Error::source(&error).is_some());
+    }
+    run.with_state("5".to_owned()).step::<Read>().await.unwrap();
+}
+
+/// Has nothing to do but to be there.
+#[derive(Default)]
+struct Nothing;
+
+#[llmnode::step]
+impl llmnode::flow::Step<u32> for Nothing {}
+
+/// Only prepares.
+#[derive(Default)]
+struct OnlyExec(u32);
+
+#[llmnode::step]
+impl llmnode::flow::Step<u32> for OnlyExec {
+    type Output = u32;
+
+    async fn exec(&self, cx: &Cx<'_, u32>) -> Result<u32, BoxError> {
+        Ok(self.0 + cx.state())
+    }
+}
+
+#[derive(Default)]
+struct OnlyPost;
+
+#[llmnode::step]
+impl llmnode::flow::Step<u32> for OnlyPost {
+    fn post(self, (): (), state: &mut u32) -> Result<(), BoxError> {
+        *state += 1;
+        Ok(())
+    }
+}
+
+struct OnlyPrep;
+
+#[llmnode::step]
+impl llmnode::flow::BatchStep<u32> for OnlyPrep {
+    async fn prep(state: &u32) -> Result<Vec<Self>, BoxError> {
+        Ok((0..*state).map(|_| OnlyPrep).collect())
+    }
+}
+
+flow! { Sparse(u32): Nothing => OnlyExec, OnlyExec => OnlyPost, OnlyPost => All, Batch<OnlyPrep> as All => end }
+
+#[tokio::test]
+async fn each_of_prep_exec_and_post_may_be_missing() {
+    let mut run = Run::new(ScriptedModel::new()).with_state(1);
+    let report = run.flow(Sparse).report().await.unwrap();
+    assert_eq!((*run.state(), report.record.taken), (2, 4));
+    assert_eq!(run.call(&OnlyExec(4)).await.unwrap(), 6);
+}

@@ -23,6 +23,7 @@ const _: () = {
         Self: ::core::marker::Sync,
         H: __llmnode::PromptHistory,
     {
+        const TRIES_ITSELF: ::core::primitive::bool = true;
         fn exec(
             &self,
             __cx: &__llmnode::Cx<'_, AnyRunState>,

@@ -12,6 +12,7 @@ const _: () = {
     impl<
         AnyRunState: ?::core::marker::Sized + ::core::marker::Sync,
     > __llmnode::Exec<AnyRunState> for ChooseItem {
+        const TRIES_ITSELF: ::core::primitive::bool = true;
         fn exec(
             &self,
             __cx: &__llmnode::Cx<'_, AnyRunState>,

@@ -23,6 +23,7 @@ const _: () = {
         Vec<T>: __llmnode::LlmOutput,
         Vec<T>: __llmnode::Validate<Borrowed<'state>> + __llmnode::ValidatedFields,
     {
+        const TRIES_ITSELF: ::core::primitive::bool = true;
         fn exec(
             &self,
             __cx: &__llmnode::Cx<'_, Borrowed<'state>>,

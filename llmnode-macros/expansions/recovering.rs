@@ -55,6 +55,7 @@ const _: () = {
     }
     #[automatically_derived]
     impl __llmnode::Exec<World> for Rate {
+        const TRIES_ITSELF: ::core::primitive::bool = true;
         fn exec(
             &self,
             __cx: &__llmnode::Cx<'_, World>,

@@ -13,6 +13,7 @@ const _: () = {
     }
     #[automatically_derived]
     impl __llmnode::Exec<Shared> for Summarize {
+        const TRIES_ITSELF: ::core::primitive::bool = true;
         fn exec(
             &self,
             __cx: &__llmnode::Cx<'_, Shared>,

@@ -19,6 +19,7 @@ const _: () = {
         Self: ::core::marker::Sync,
         T: __llmnode::PromptValue,
     {
+        const TRIES_ITSELF: ::core::primitive::bool = true;
         fn exec(
             &self,
             __cx: &__llmnode::Cx<'_, World>,

@@ -15,6 +15,7 @@ const _: () = {
     }
     #[automatically_derived]
     impl __llmnode::Exec<World> for ChooseItem {
+        const TRIES_ITSELF: ::core::primitive::bool = true;
         fn exec(
             &self,
             __cx: &__llmnode::Cx<'_, World>,

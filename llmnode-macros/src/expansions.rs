@@ -47,8 +47,8 @@ fn a_typed_node_of_two_fields() {
         struct ChooseItem { goal: String, hint: Option<String> }
     };
     let lines = node("typed", arguments, item);
-    // rustfmt, whose lines are longer, makes 40 of them.
-    assert!(lines <= 47, "{lines} lines");
+    // rustfmt, whose lines are longer, makes 41 of them.
+    assert!(lines <= 48, "{lines} lines");
 }
 
 #[test]
@@ -123,7 +123,7 @@ fn a_generic_node() {
 fn a_node_with_a_prompt_file() {
     let arguments = quote!(prompt_file = "expansions/ask.md", system = "Be brief.");
     let lines = node("file", arguments, quote! { struct Ask { topic: String } });
-    assert!(lines <= 41, "{lines} lines");
+    assert!(lines <= 42, "{lines} lines");
 }
 
 #[test]
@@ -151,8 +151,8 @@ fn a_step_of_a_flow() {
         }
     };
     let lines = node("step", arguments, item);
-    // rustfmt, whose lines are longer, makes 64 of them, and 65 is the bound.
-    assert!(lines <= 74, "{lines} lines");
+    // rustfmt, whose lines are longer, makes 65 of them, which is the bound.
+    assert!(lines <= 75, "{lines} lines");
 }
 
 #[test]

@@ -1,78 +1,97 @@
-//! Functions that an attribute names by their path.
+//! What the functions may return that an attribute names by their path.
 
-/// The parameters of a function, as the type of a pointer to one, which is how messages show them.
-pub trait Parameters {
-    /// What is handed to them.
-    type Taken;
-}
+use std::future::{Future, ready};
+use std::marker::PhantomData;
 
-/// A function, by its parameters. There are more numbers of them than any attribute wants, so that a function with a
-/// wrong number is one, too, and what they should be is said in one place for each attribute.
+use crate::BoxFuture;
+
+/// A `T`, or a `Result` of it with any error that becomes an `E`. `Kind` only tells these apart.
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` is no function of up to four parameters",
-    label = "no such function",
-    note = "`fallback`, `validate`, `prep`, `batch`, `route` and `post` take the path of a function"
+    message = "this function has to return `{T}` or a `Result` of it, but returns `{Self}`",
+    label = "returns something else",
+    note = "the error of a `Result` is any error that is `Send` and `Sync`, or a text"
 )]
-pub trait Function<Takes: Parameters> {
-    /// What it returns.
-    type Value;
-    /// Calls it.
-    fn call(self, taken: Takes::Taken) -> Self::Value;
+pub trait GivesNow<T, E, Kind> {
+    /// As a result.
+    ///
+    /// # Errors
+    /// The function's own.
+    fn now(self) -> Result<T, E>;
 }
 
-macro_rules! functions {
-    ($(($($name:ident: $taken:ident),*);)*) => {$(
-        impl<$($taken),*> Parameters for fn($($taken),*) {
-            type Taken = ($($taken,)*);
-        }
-
-        #[diagnostic::do_not_recommend]
-        impl<F, R, $($taken),*> Function<fn($($taken),*)> for F
-        where
-            F: FnOnce($($taken),*) -> R,
-        {
-            type Value = R;
-
-            fn call(self, ($($name,)*): ($($taken,)*)) -> R {
-                self($($name),*)
-            }
-        }
-    )*};
-}
-
-functions! {
-    ();
-    (a: A);
-    (a: A, b: B);
-    (a: A, b: B, c: C);
-    (a: A, b: B, c: C, d: D);
-}
-
-/// What nobody takes. As long as the parameters might be these, the compiler does not conclude from what is lent what is
-/// taken, and looks at the function, so that another type is reported in the attribute's own words.
+/// The value itself.
 #[derive(Debug)]
-pub struct Nothing;
+pub struct Plain;
+/// A result.
+#[derive(Debug)]
+pub struct Fallible;
 
-/// A value that a function may take as a `&D`: itself, and what clippy asks for in place of a `&String` or a `&Vec<T>`.
-pub trait Lend<D: ?Sized> {
-    /// A reference to it.
-    fn lend(&self) -> &D;
-}
-
-impl<T: ?Sized> Lend<T> for T {
-    fn lend(&self) -> &T {
-        self
+#[diagnostic::do_not_recommend]
+impl<T, E> GivesNow<T, E, Plain> for T {
+    fn now(self) -> Result<T, E> {
+        Ok(self)
     }
 }
 
-impl Lend<str> for String {
-    fn lend(&self) -> &str {
-        self
+#[diagnostic::do_not_recommend]
+impl<T, E, Own: Into<E>> GivesNow<T, E, Fallible> for Result<T, Own> {
+    fn now(self) -> Result<T, E> {
+        self.map_err(Into::into)
     }
 }
 
-impl<T> Lend<[T]> for Vec<T> {
-    fn lend(&self) -> &[T] {
-        self
+/// The same, or a future of it.
+#[diagnostic::on_unimplemented(
+    message = "this function has to return `{T}` or a `Result` of it, at once or as an `async fn`, but returns `{Self}`",
+    label = "returns something else",
+    note = "the error of a `Result` is any error that is `Send` and `Sync`, or a text"
+)]
+pub trait Gives<T, E, Kind> {
+    /// What is kept until the value is there: nothing, or the future. A bound of its own says that it is `Send`, so that
+    /// a future which is not is reported as such.
+    type Kept;
+
+    /// As a future.
+    fn later<'a>(self) -> BoxFuture<'a, Result<T, E>>
+    where
+        Self: 'a,
+        T: 'a,
+        E: 'a,
+        Self::Kept: Send;
+}
+
+/// At once.
+#[derive(Debug)]
+pub struct AtOnce<Kind>(PhantomData<Kind>);
+/// A future.
+#[derive(Debug)]
+pub struct Later<Kind>(PhantomData<Kind>);
+
+#[diagnostic::do_not_recommend]
+impl<T: Send, E: Send, Kind, V: GivesNow<T, E, Kind>> Gives<T, E, AtOnce<Kind>> for V {
+    type Kept = ();
+
+    fn later<'a>(self) -> BoxFuture<'a, Result<T, E>>
+    where
+        Self: 'a,
+        T: 'a,
+        E: 'a,
+    {
+        Box::pin(ready(self.now()))
+    }
+}
+
+#[diagnostic::do_not_recommend]
+impl<T, E, Kind, F: Future<Output: GivesNow<T, E, Kind>>> Gives<T, E, Later<Kind>> for F {
+    type Kept = F;
+
+    fn later<'a>(self) -> BoxFuture<'a, Result<T, E>>
+    where
+        Self: 'a,
+        T: 'a,
+        E: 'a,
+        F: Send,
+    {
+        Box::pin(async move { self.await.now() })
     }
 }

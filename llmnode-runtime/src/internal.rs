@@ -2,13 +2,13 @@
 //!
 //! | user | items |
 //! |---|---|
-//! | llmnode-flow | `add_usage`, `Batch`, `Bounded`, `Carried`, `caught`, `CONCURRENCY`, `core`, `Counter`, `cut_short`, `Ended`, `error_at`, `error_of_item`, `error_of_node`, `Event`, `figures`, `Function`, `guarded`, `Import`, `known`, `Label`, `Lend`, `MAX_NESTING`, `milliseconds`, `nearest`, `NodeKey`, `Nothing`, `one_line`, `OnProgress`, `Parameters`, `parts`, `Position`, `read_format`, `Recorder`, `RunCore`, `same_name`, `shortened`, `Tally`, `Walk`, `Within`, `without_attempts` |
+//! | llmnode-flow | `add_usage`, `Batch`, `Bounded`, `Carried`, `caught`, `CONCURRENCY`, `core`, `Counter`, `cut_short`, `Ended`, `error_at`, `error_of_item`, `error_of_node`, `Event`, `figures`, `Gives`, `GivesNow`, `guarded`, `Import`, `known`, `Label`, `MAX_NESTING`, `milliseconds`, `nearest`, `NodeKey`, `one_line`, `OnProgress`, `parts`, `Position`, `read_format`, `Recorder`, `RunCore`, `same_name`, `shortened`, `Tally`, `Walk`, `Within`, `without_attempts` |
 //! | llmnode-http | `check_request`, `floor_char_boundary`, `is_credential`, `one_line`, `own_fields_in_extra`, `sent_bytes`, `with_remedy` |
 //! | llmnode-stub | `is_credential` |
 
 pub use crate::credential::is_credential;
 pub use crate::format::read as read_format;
-pub use crate::function::{Function, Lend, Nothing, Parameters};
+pub use crate::function::{Gives, GivesNow};
 pub use crate::ledger::{Event, Import, NodeKey, Recorder, Tally, milliseconds};
 pub use crate::limits::{Carried, RunLimits};
 pub use crate::panics::{caught, guarded};

@@ -1,22 +1,20 @@
 //! What generated code calls. Not part of the public interface: it may change in any release.
 
-pub use crate::function::Function;
 pub use crate::prompt::at::{prompt_at, prompt_file_at};
 pub use crate::prompt::{
     Displayed, Prompt, PromptAttachment, PromptFence, PromptHistory, PromptJson, PromptList, PromptOption,
     PromptValue, Segment, Shown,
 };
 pub use crate::run::{
-    Example, ExampleInput, ExampleOutput, ExampleText, FallbackParameters, FallbackValue, Falling, Input,
-    IntoExample, exec, fallback, fallback_with_state,
+    Example, ExampleInput, ExampleOutput, ExampleText, Falling, Input, IntoExample, exec, fallback,
+    fallback_with_state,
 };
 pub use crate::settings::{Backoff, Failures, Recovery};
 /// The name stands in the compiler's message about a second block.
 pub use crate::validate::Validated as OneValidateBlock;
 pub use crate::validate::{
-    Attempt, Checks, Dive, Invalid, Reach, Reached, StatedValidatorParameters, Validate, ValidateFields,
-    ValidateFieldsWithAnyState, ValidateWithAnyState, ValidatedFields, ValidatorParameters, ValidatorResult,
-    validate, validate_with_state,
+    Attempt, Checks, Dive, Invalid, Reach, Reached, Validate, ValidateFields, ValidateFieldsWithAnyState,
+    ValidateWithAnyState, ValidatedFields, validate, validate_with_state,
 };
 pub use crate::{Category, Cx, Exec, Limits, LlmNode, LlmOutput, Node, NodeError, OutputSpec, Settings};
 pub use schemars;

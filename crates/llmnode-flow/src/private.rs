@@ -7,11 +7,8 @@ pub use crate::flow::generated::{
     Undecided, Unknown, Visitor, advance, onward, outline, runner, write,
 };
 pub use crate::flow::given::{Field, Given, Gives};
-pub use crate::flow::items::BatchValue;
-pub use crate::flow::post::{
-    Deciding, Decision, Follows, PostParameters, RouteParameters, Stores, decided, store,
-};
-pub use crate::flow::prep::{PrepParameters, PrepValue, Preparing, prepared};
+pub use crate::flow::post::{decided, post, route, store};
+pub use crate::flow::prep::{prep, prepared};
 pub use crate::flow::{Action, BatchStep, Outline, Place, RunFlow, Starts, Step};
 
 /// What preparing a node gives.

@@ -31,7 +31,7 @@ pub use call::{Call, CallReport, Report};
 pub use call::{MAX_NESTING, Within};
 pub use cx::Cx;
 pub use examples::{Example, ExampleInput, ExampleOutput, ExampleText, Input, IntoExample};
-pub use fallback::{FallbackParameters, FallbackValue, Falling, fallback, fallback_with_state};
+pub use fallback::{Falling, fallback, fallback_with_state};
 pub use map::Map;
 pub use node::{Exec, LlmNode};
 pub use progress::BatchProgress;

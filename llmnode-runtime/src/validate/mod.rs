@@ -17,9 +17,7 @@ pub use dive::{
     Dive, DiveFields, DiveNothing, DiveValidators, Validate, ValidateFields, ValidateFieldsWithAnyState,
     ValidateWithAnyState, Validated, ValidatedFields,
 };
-pub use function::{
-    StatedValidatorParameters, ValidatorParameters, ValidatorResult, validate, validate_with_state,
-};
+pub use function::{validate, validate_with_state};
 pub use invalid::{Invalid, Violation};
 pub(crate) use marks::{MARK, marks_of, schema_with_marks};
 pub(crate) use reach::Unreached;

@@ -20,14 +20,14 @@ const REMEMBERED: usize = 256;
 /// ```
 /// # mod llmnode { pub use llmnode_runtime::*; pub use llmnode_flow::*; }
 /// # use llmnode::flow::{RunExt, Flow, Step, To};
-/// # use llmnode::{Category, Cx, Exec, Node, NodeError, Run, ScriptedModel};
+/// # use llmnode::{BoxError, Cx, Exec, Node, Run, ScriptedModel};
 /// # struct Greet;
 /// # impl Node for Greet { type Output = (); const NAME: &'static str = "greet"; }
 /// # impl Exec<()> for Greet { async fn exec(&self, _: &Cx<'_, ()>) -> Result<(), BoxError> { Ok(()) } }
 /// # impl Step<()> for Greet {
 /// #     type Action = ();
 /// #     async fn prep(_: &()) -> Result<Self, BoxError> { Ok(Greet) }
-/// #     fn post(self, _: (), _: &mut ()) -> Result<(), BoxError> { Err(NodeError::new(Category::Aborted, "closed")) }
+/// #     fn post(self, _: (), _: &mut ()) -> Result<(), BoxError> { Err("closed".into()) }
 /// # }
 /// # let flow = Flow::builder("greeting").step::<Greet>("Greet").then("Greet", To::End).build().unwrap();
 /// # let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
@@ -37,7 +37,7 @@ const REMEMBERED: usize = 256;
 /// let mut run = Run::new(ScriptedModel::new());
 /// let watch = FlowWatch::default();
 /// let error = run.flow(&flow).watch(&watch).await.unwrap_err();
-/// assert_eq!(error.to_string(), "Greet: aborted: closed");
+/// assert_eq!(error.to_string(), "Greet: aborted: post failed: closed");
 ///
 /// let record = watch.record().unwrap();
 /// assert_eq!((record.taken, record.steps[0].failures), (1, 1));

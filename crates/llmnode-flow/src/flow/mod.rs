@@ -45,7 +45,7 @@
 //! ```
 //! # mod llmnode { pub use llmnode_runtime::*; pub use llmnode_flow::*; }
 //! use llmnode::flow::{Flow, RunExt, Step, To};
-//! use llmnode::{Category, Cx, Exec, Node, NodeError, Run, ScriptedModel};
+//! use llmnode::{BoxError, Cx, Exec, Node, NodeError, Run, ScriptedModel};
 //!
 //! /// A step without a model, written by hand.
 //! struct Guess(u32);
@@ -61,7 +61,7 @@
 //! impl Step<Vec<u32>> for Guess {
 //!     type Action = bool;
 //!     async fn prep(guesses: &Vec<u32>) -> Result<Self, BoxError> {
-//!         let last = guesses.last().ok_or_else(|| NodeError::new(Category::PrepError, "there is no first guess"))?;
+//!         let last = guesses.last().ok_or("there is no first guess")?;
 //!         Ok(Guess(*last))
 //!     }
 //!     fn post(self, output: u32, guesses: &mut Vec<u32>) -> Result<bool, BoxError> {
@@ -80,7 +80,7 @@
 //!
 //! let mut run = Run::new(ScriptedModel::new()).with_state(vec![]);
 //! let error = run.flow(&flow).await.unwrap_err();
-//! assert_eq!(error.to_string(), "guess: prep_error: there is no first guess");
+//! assert_eq!(error.to_string(), "guess: prep_error: prep failed: there is no first guess");
 //!
 //! run.state_mut().push(3);
 //! let report = run.flow(&flow).report().await?;
@@ -101,7 +101,6 @@ mod flows;
 mod follow;
 pub(crate) mod given;
 mod graph;
-pub(crate) mod items;
 mod log;
 mod node_step;
 mod outline;

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use llmnode_flow::flow::{
     Action, Flow, FlowFault, FlowWatch, Outline, OutlineTarget, Position, RunExt, Step, To,
 };
-use llmnode_runtime::{BoxError, Category, Cx, Exec, Node, NodeError, Run, ScriptedModel};
+use llmnode_runtime::{BoxError, Category, Cx, Exec, Node, Run, ScriptedModel};
 use proptest::prelude::*;
 
 use crate::by_hand::{Outer, World};

@@ -2,7 +2,7 @@
 
 use llmnode_runtime::prompt::{Prompt, Segment};
 use llmnode_runtime::{
-    BoxError, Category, Cx, Exec, LlmNode, ModelError, Node, NodeError, OutputSpec, Reply, ScriptedModel,
+    BoxError, Category, Cx, Exec, LlmNode, ModelError, Node, OutputSpec, Reply, ScriptedModel,
 };
 
 /// Asks for text, with any state.

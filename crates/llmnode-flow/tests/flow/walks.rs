@@ -2,7 +2,7 @@
 
 use llmnode_flow::flow::{FlowWatch, RunExt, Step};
 use llmnode_flow::private::{Arm, Edge, FlowType, Stop, Target};
-use llmnode_runtime::{BoxError, Cx, Exec, Node, NodeError, Run, ScriptedModel};
+use llmnode_runtime::{BoxError, Cx, Exec, Node, Run, ScriptedModel};
 use proptest::prelude::*;
 
 /// What each step of the walk decides; 2 when it is used up.

@@ -21,11 +21,13 @@ struct Shape {
     node: TokenStream,
     /// The second one's type.
     output: TokenStream,
+    /// The second one as `route` takes it.
+    lent: TokenStream,
 }
 
 impl Shape {
-    /// `many`: how the batch's nodes are called.
-    fn new(many: Option<TokenStream>) -> Self {
+    /// `many`: how the batch's nodes are called. Raw text is lent as a `&str`.
+    fn new(many: Option<TokenStream>, text: bool) -> Self {
         let here = Span::mixed_site();
         match many {
             None => Self {
@@ -33,12 +35,14 @@ impl Shape {
                 made: quote_spanned!(here=> Self),
                 node: quote_spanned!(here=> self),
                 output: quote_spanned!(here=> Self::Output),
+                lent: if text { quote_spanned!(here=> &*__output) } else { quote_spanned!(here=> &__output) },
             },
             Some(name) => Self {
                 kind: quote_spanned!(here=> BatchStep),
                 made: quote_spanned!(here=> ::std::vec::Vec<Self>),
                 node: quote_spanned!(here=> #name: ::std::vec::Vec<Self>),
                 output: quote_spanned!(here=> ::std::vec::Vec<Self::Output>),
+                lent: quote_spanned!(here=> &__output),
             },
         }
     }
@@ -66,7 +70,7 @@ pub(crate) fn emit(
         (Made::Batch(..), Ends::Writes { .. }) => Some(quote_spanned!(here=> _)),
         (Made::Fields(_) | Made::Function(_), _) => None,
     };
-    let shape = Shape::new(nodes);
+    let shape = Shape::new(nodes, model.output.is_none());
     let action = action(step.action);
     let concurrency = concurrency(&step.made);
     let (prep, post) = (prep(&step.made, &shape, state, private), post(step, &shape, state, private));
@@ -159,7 +163,7 @@ fn post(step: &StepModel<'_>, shape: &Shape, state: &Type, private: &Ident) -> T
             (true, true, called("post", path, arguments, private))
         }
         Ends::Writes { store, route } => {
-            let decided = decided(step.action, *route, &shape.output, private);
+            let decided = decided(step.action, *route, shape, private);
             let stored = store.map(|place| self::store(place, private));
             let action = match &decided {
                 Some(_) => quote_spanned!(here=> __action),
@@ -183,14 +187,15 @@ fn post(step: &StepModel<'_>, shape: &Shape, state: &Type, private: &Ident) -> T
 fn decided(
     action: Option<&Type>,
     route: Option<&ExprPath>,
-    output: &TokenStream,
+    shape: &Shape,
     private: &Ident,
 ) -> Option<TokenStream> {
     let here = Span::mixed_site();
     let action = action?;
     let decided = match route {
         Some(path) => {
-            let arguments = quote_spanned!(here=> &__output, &*state);
+            let lent = &shape.lent;
+            let arguments = quote_spanned!(here=> #lent, &*state);
             let route = called("route", path, arguments, private);
             quote_spanned!(here=> #route?)
         }
@@ -198,6 +203,7 @@ fn decided(
             let (first, last) = ends(action);
             let mut private = private.clone();
             private.set_span(first);
+            let output = &shape.output;
             quote_spanned!(last=> #private::decided::<#action, #output>(&__output))
         }
     };
@@ -221,10 +227,10 @@ fn called(name: &str, path: &ExprPath, arguments: TokenStream, private: &Ident) 
     let mut private = private.clone();
     private.set_span(at);
     let name = match name {
-        "prep" => quote_spanned!(end=> Preparing::<Self>::prep),
-        "batch" => quote_spanned!(end=> Preparing::<Self>::batch),
-        "route" => quote_spanned!(end=> Deciding::<Self::Action>::route),
-        _ => quote_spanned!(end=> Deciding::<Self::Action>::post),
+        "prep" => quote_spanned!(end=> prep::<Self, _, _, _>),
+        "batch" => quote_spanned!(end=> prep::<::std::vec::Vec<Self>, _, _, _>),
+        "route" => quote_spanned!(end=> route::<Self::Action, _, _, _, _>),
+        _ => quote_spanned!(end=> post::<Self::Action, _, _, _, _, _>),
     };
     quote_spanned!(end=> #private::#name(#arguments, #path))
 }
@@ -244,7 +250,7 @@ pub(crate) fn stub(step: &StepArgs, ident: &Ident, generics: &Generics, private:
     let ty_generics = generics.split_for_impl().1;
     let (impl_generics, _, where_clause) = stated.split_for_impl();
     let nodes = step.batch.is_some().then(|| quote_spanned!(here=> _));
-    let Shape { kind, made, node, output } = Shape::new(nodes);
+    let Shape { kind, made, node, output, .. } = Shape::new(nodes, false);
     quote_spanned! {here=>
         #[automatically_derived]
         impl #impl_generics #private::#kind<#any_state> for #ident #ty_generics #where_clause {

@@ -28,7 +28,7 @@ use places::AnyPlace;
 /// ```
 /// # mod llmnode { pub use llmnode_runtime::*; pub use llmnode_flow::*; }
 /// use llmnode::flow::{Flow, RunExt, Step, To};
-/// use llmnode::{Cx, Exec, Node, NodeError, Run, ScriptedModel};
+/// use llmnode::{BoxError, Cx, Exec, Node, NodeError, Run, ScriptedModel};
 ///
 /// struct Halve(u64);
 /// impl Node for Halve {
