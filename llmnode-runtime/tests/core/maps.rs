@@ -332,7 +332,7 @@ impl Iterator for Torn {
     type Item = Work;
 
     fn next(&mut self) -> Option<Work> {
-        self.0 = self.0.checked_sub(1).expect("a bug in the iterator");
+        self.0 = self.0.checked_sub(1).unwrap_or_else(|| panic!("a bug in the iterator"));
         Some(work(self.0, 10))
     }
 
