@@ -352,13 +352,14 @@ async fn what_the_program_ends_itself_nothing_recovers() {
 #[tokio::test(start_paused = true)]
 async fn a_value_may_stand_for_an_answer_that_the_limits_did_not_let_come() {
     let second = Duration::from_secs(1);
+    let on_tokios_clock = |model: &ScriptedModel| Run::new(model.clone()).with_state(world());
     for (limits, limit, item) in [
         (Limits::new().time(10 * second), "the time limit of 10s", "key after 2 and no JSON"),
         (Limits::new().requests(1), "the limit of 1 request", "key after 1 and no JSON"),
     ] {
         let model = script([Reply::from(NO_JSON), Reply::text(GOOD).after(3600 * second)]);
         let begin = tokio::time::Instant::now();
-        let call = run(&model);
+        let call = on_tokios_clock(&model);
         let call = call.call(&Guess).limits(limits).recover(Category::LimitExceeded, [Recovery::Fallback]);
         let report = call.report().await.unwrap();
         assert_eq!((report.value.item.as_str(), report.record.category), (item, None), "{limit}");
@@ -367,7 +368,7 @@ async fn a_value_may_stand_for_an_answer_that_the_limits_did_not_let_come() {
 
         // Without it nothing follows, whatever the other stacks say.
         let model = script([Reply::from(NO_JSON), Reply::text(GOOD).after(3600 * second)]);
-        let error = run(&model).call(&Guess).limits(limits).await.unwrap_err();
+        let error = on_tokios_clock(&model).call(&Guess).limits(limits).await.unwrap_err();
         assert_eq!(error.category(), Category::LimitExceeded);
         assert!(error.message().starts_with(limit), "{error}");
     }
