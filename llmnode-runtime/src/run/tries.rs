@@ -10,7 +10,7 @@ use crate::category::{Category, Group};
 use crate::error::NodeError;
 use crate::ledger::{CallScope, Degraded};
 use crate::limits::CallLimits;
-use crate::settings::{Backoff, Settings, wait_before_retry};
+use crate::settings::{Backoff, NOT_REPEATED, Settings, wait_before_retry};
 use crate::validate::Attempt;
 
 /// The tries of one call.
@@ -25,6 +25,8 @@ pub(super) struct Tries<'r> {
     failed: u32,
     /// The wait before the one that is under way.
     wait: Duration,
+    /// The run's word for more of them does not hold for the node.
+    withheld: bool,
 }
 
 /// What follows a try that failed.
@@ -72,8 +74,9 @@ impl<'r> Tries<'r> {
         if backoff.to < backoff.from {
             return Err(NodeError::new(Category::ConfigError, format!("the wait {backoff} goes down")));
         }
+        let withheld = settings.attempts.is_none() && runs < run.attempts;
         let wait = Duration::ZERO;
-        Ok(Tries { core, call, limits, attempts, backoff, max_wait, failed: 0, wait })
+        Ok(Tries { core, call, limits, attempts, backoff, max_wait, failed: 0, wait, withheld })
     }
 
     /// The try that is under way.
@@ -88,6 +91,9 @@ impl<'r> Tries<'r> {
             return After::Bubble(error);
         }
         self.failed = self.failed.saturating_add(1);
+        if self.withheld && error.category().group() != Group::Stop && !error.is_of_a_call() {
+            error = error.adding(NOT_REPEATED);
+        }
         self.call.failed(self.failed, self.wait, error.category(), error.message());
         if error.category().group() == Group::Stop {
             return After::Bubble(error);

@@ -6,7 +6,7 @@ mod resolved;
 mod settings;
 
 pub use recovery::{Backoff, Failures, Recovery};
-pub(crate) use recovery::{Failed, Nature, Next, Progress, Stacks, wait_before_retry};
+pub(crate) use recovery::{Failed, NOT_REPEATED, Nature, Next, Progress, Stacks, wait_before_retry};
 pub(crate) use resolved::{Resolved, faults};
 pub(crate) use settings::SILENT;
 pub use settings::Settings;

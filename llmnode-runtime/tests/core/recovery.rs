@@ -242,6 +242,45 @@ async fn what_the_server_forbids_to_repeat_still_falls_back() {
     }
 }
 
+/// Asks what `Choose` asks, and only once.
+struct Once;
+
+impl Node for Once {
+    type Output = Choice;
+    const NAME: &'static str = "once";
+    const IDEMPOTENT: bool = false;
+}
+node_like_choose!(Once);
+
+#[tokio::test]
+async fn what_is_not_repeated_since_the_node_is_not_idempotent_says_so() {
+    let why = "; not repeated, since the node is not idempotent";
+    let withheld = async |reply: Reply, settings: Settings| {
+        let run = run(&script([reply])).model("small", ScriptedModel::new()).with_settings(settings);
+        let error = run.call(&Once).await.unwrap_err();
+        assert_eq!(error.attempts().len(), 1, "{error}");
+        let says = |text: &str| text.contains(why);
+        assert_eq!(says(error.message()), says(&error.attempts()[0].message));
+        assert_eq!(says(error.message()), says(&error.to_string()));
+        says(error.message())
+    };
+    let refused = || Reply::from(ModelError::new(Category::ApiKeyError, "no such key"));
+    let answer = |steps: &[Recovery]| Settings::new().recover(Failures::Answer, steps.to_vec());
+    for (reply, settings, says) in [
+        (busy().into(), Settings::new(), true),
+        (busy().into(), Settings::new().transport_retries(0), false),
+        (busy().retry(Retry::No).into(), Settings::new(), false),
+        (busy().retry(Retry::No).into(), Settings::new().fallback_model("small"), true),
+        (NO_JSON.into(), Settings::new(), false),
+        (NO_JSON.into(), Settings::new().retries(1), true),
+        (BAD.into(), answer(&[Recovery::model("small")]), true),
+        (BAD.into(), answer(&[Recovery::Bubble]), false),
+        (refused(), Settings::new().retries(3), false),
+    ] {
+        assert_eq!(withheld(reply, settings.clone()).await, says, "{settings:?}");
+    }
+}
+
 #[tokio::test]
 async fn an_answer_that_repeats_itself_ends_the_corrections_not_the_recovery() {
     let first = script([BAD, BAD]);

@@ -12,5 +12,5 @@ mod wait;
 pub(crate) use check::check;
 pub(crate) use progress::{Failed, Next, Progress};
 pub use recovery::{Backoff, Failures, Recovery};
-pub(crate) use stacks::{Nature, Stacks};
+pub(crate) use stacks::{NOT_REPEATED, Nature, Stacks};
 pub(crate) use wait::wait_before_retry;

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::time::Duration;
 
 use super::recovery::{Backoff, Failures, Recovery};
-use super::stacks::{Stacks, is_transport};
+use super::stacks::{NOT_REPEATED, Stacks, is_transport};
 use super::wait::{jitter, wait_before_retry};
 use crate::category::{Category, Group};
 use crate::limits::TimeLeft;
@@ -103,6 +103,9 @@ impl<'p> Progress<'p> {
         }
         if failed.category.group() == Group::Answer {
             self.bad_answers = self.bad_answers.saturating_add(1);
+        }
+        if self.stacks.withhold(failed.category, failed.decision) {
+            note = NOT_REPEATED.to_owned();
         }
         let (key, steps) = self.stacks.of(failed.category, failed.decision);
         let mut passed = 0_u32;
