@@ -242,6 +242,27 @@ async fn what_the_server_forbids_to_repeat_still_falls_back() {
     }
 }
 
+#[tokio::test]
+async fn a_stated_retry_that_cannot_apply_says_so() {
+    let failure = || ModelError::new(Category::BadResponse, "a web page");
+    let again = |model: &ScriptedModel| {
+        let run = run(model);
+        async move { run.call(&GOAL).recover(Category::BadResponse, [Recovery::retry(2)]).await }
+    };
+    let model = script([failure().retry(Retry::No)]);
+    let error = again(&model).await.unwrap_err();
+    assert_eq!(
+        error.message(),
+        "a web page; `retry(2)` does not apply, since this failure rules out another try"
+    );
+    assert_eq!(error.attempts()[0].message, error.message());
+    // Of the same category are failures that pass, such as a body that breaks off.
+    for passing in [failure(), failure().retry(Retry::Transport)] {
+        let model = script([Reply::from(passing), GOOD.into()]);
+        again(&model).await.unwrap();
+    }
+}
+
 /// Asks what `Choose` asks, and only once.
 struct Once;
 

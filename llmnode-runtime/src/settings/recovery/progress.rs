@@ -175,7 +175,7 @@ impl<'p> Progress<'p> {
         retries: &mut Retries<'_>,
     ) -> Result<Next, String> {
         if failed.decision == Some(Retry::No) {
-            return Err(String::new());
+            return Err(format!("; `{step}` does not apply, since this failure rules out another try"));
         }
         if failed.repeats {
             return Err("; the same answer came before, and stop_on_repeat is set".to_owned());
