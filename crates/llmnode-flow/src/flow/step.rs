@@ -28,7 +28,8 @@ pub trait Step<S>: Exec<S> + Sized {
     /// What the state lacks, usually a [`Category::PrepError`](llmnode_runtime::Category::PrepError).
     fn prep(state: &S) -> impl Future<Output = Result<Self, NodeError>> + Send;
 
-    /// Writes the output back, and decides. It cannot wait, so that no flow that is dropped leaves half a step.
+    /// Writes the output back, and decides. It cannot wait, so that no flow that is dropped leaves half a step. What it
+    /// wrote before it fails or panics stays: whatever can fail stands before what writes.
     ///
     /// # Errors
     /// Whatever ends the flow.
