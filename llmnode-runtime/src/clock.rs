@@ -1,7 +1,9 @@
-//! The one clock of a run: every wait goes through it.
+//! The one clock of a run: every wait and every limit of time goes through it.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
+
+use tokio::sync::Notify;
 
 use crate::BoxFuture;
 
@@ -12,6 +14,13 @@ pub trait Clock: Send + Sync {
 
     /// Waits. Dropping the future ends the wait.
     fn sleep(&self, wait: Duration) -> BoxFuture<'_, ()>;
+
+    /// Ends once it is this time: what limits the time of a request. By default a [`sleep`](Clock::sleep) until then. A
+    /// clock whose waits cost no time ends it only when other waits have brought the time about, or every request with a
+    /// limit of time would end at once.
+    fn until(&self, time: Instant) -> BoxFuture<'_, ()> {
+        self.sleep(time.saturating_duration_since(self.now()))
+    }
 }
 
 /// Tokio's clock, which tokio's tests can pause. The default.
@@ -28,7 +37,7 @@ impl Clock for TokioClock {
     }
 }
 
-/// A clock whose waits cost no time, for tests over real sockets. It remembers every wait; clones share it.
+/// A clock whose waits cost no time, for tests over real sockets. Only waits move it; it remembers each. Clones share it.
 ///
 /// ```
 /// use std::time::Duration;
@@ -45,28 +54,32 @@ impl Clock for TokioClock {
 /// # });
 /// ```
 #[derive(Clone, Debug)]
-pub struct TestClock(Arc<Mutex<Waited>>);
+pub struct TestClock(Arc<Shared>);
 
 #[derive(Debug)]
-struct Waited {
+struct Shared {
+    times: Mutex<Times>,
+    moved: Notify,
+}
+
+#[derive(Debug)]
+struct Times {
     now: Instant,
     waits: Vec<Duration>,
+    /// What [`Clock::until`] waits for.
+    awaited: Vec<Instant>,
 }
 
 impl TestClock {
     /// A clock that stands still between waits.
     pub fn new() -> Self {
-        TestClock(Arc::new(Mutex::new(Waited { now: Instant::now(), waits: Vec::new() })))
+        let times = Times { now: Instant::now(), waits: Vec::new(), awaited: Vec::new() };
+        TestClock(Arc::new(Shared { times: Mutex::new(times), moved: Notify::new() }))
     }
 
     /// Every wait so far.
     pub fn waits(&self) -> Vec<Duration> {
-        self.lock().waits.clone()
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Waited> {
-        // Nothing panics while it holds the lock.
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.lock().waits.clone()
     }
 }
 
@@ -76,17 +89,106 @@ impl Default for TestClock {
     }
 }
 
+impl Shared {
+    fn lock(&self) -> MutexGuard<'_, Times> {
+        // Nothing panics while it holds the lock.
+        self.times.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Goes on to the end of a wait, or to the first time before it that is awaited; whether this is the end.
+    fn advance(&self, end: Instant) -> bool {
+        let mut times = self.lock();
+        let now = times.now;
+        let first = times.awaited.iter().copied().filter(|time| *time > now && *time < end).min();
+        times.now = first.unwrap_or(end).max(now);
+        self.moved.notify_waiters();
+        first.is_none()
+    }
+}
+
 impl Clock for TestClock {
     fn now(&self) -> Instant {
-        self.lock().now
+        self.0.lock().now
     }
 
     fn sleep(&self, wait: Duration) -> BoxFuture<'_, ()> {
         Box::pin(async move {
-            let mut waited = self.lock();
+            let end = {
+                let mut times = self.0.lock();
+                times.waits.push(wait);
+                times.now.checked_add(wait)
+            };
             // A wait beyond the end of time stops the clock rather than the test.
-            waited.now = waited.now.checked_add(wait).unwrap_or(waited.now);
-            waited.waits.push(wait);
+            let Some(end) = end else { return };
+            while !self.0.advance(end) {
+                // Whoever awaited this time has a turn before it is over.
+                tokio::task::yield_now().await;
+            }
         })
+    }
+
+    fn until(&self, time: Instant) -> BoxFuture<'_, ()> {
+        // From now on, and not from the first poll: a wait beside it may be polled before.
+        let awaited = Awaited::new(&self.0, time);
+        Box::pin(async move { awaited.comes().await })
+    }
+}
+
+/// A time that is awaited as long as this is there.
+struct Awaited<'c> {
+    shared: &'c Shared,
+    time: Instant,
+}
+
+impl<'c> Awaited<'c> {
+    fn new(shared: &'c Shared, time: Instant) -> Self {
+        shared.lock().awaited.push(time);
+        Awaited { shared, time }
+    }
+
+    async fn comes(&self) {
+        loop {
+            let moved = self.shared.moved.notified();
+            if self.shared.lock().now >= self.time {
+                return;
+            }
+            moved.await;
+        }
+    }
+}
+
+impl Drop for Awaited<'_> {
+    fn drop(&mut self) {
+        let mut times = self.shared.lock();
+        if let Some(at) = times.awaited.iter().position(|time| *time == self.time) {
+            times.awaited.swap_remove(at);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SECOND: Duration = Duration::from_secs(1);
+
+    #[tokio::test]
+    async fn a_wait_stops_at_each_time_that_is_awaited_before_its_end() {
+        let clock = TestClock::new();
+        let begin = clock.now();
+        let seconds = || (clock.now() - begin).as_secs();
+        let at = async |second: u32| {
+            clock.until(begin + second * SECOND).await;
+            seconds()
+        };
+        let long = async {
+            clock.sleep(10 * SECOND).await;
+            seconds()
+        };
+        let dropped = clock.until(begin + 2 * SECOND);
+        drop(dropped);
+        assert_eq!(tokio::join!(at(7), at(3), long, at(10)), (7, 3, 10, 10));
+        assert_eq!(clock.waits(), [10 * SECOND]);
+        assert!(clock.0.lock().awaited.is_empty());
     }
 }

@@ -50,7 +50,11 @@ pub(crate) fn assert_books_agree(ledger: &Ledger, wire: &Wire) {
         sum("/usage/total_tokens"),
         sum("/usage/prompt_tokens_details/cached_tokens"),
     ];
-    assert_eq!([total.input.known, total.output.known, total.total.known, total.cached], said, "tokens");
+    assert_eq!(
+        [total.input.known, total.output.known, total.total.known, total.cached.known],
+        said,
+        "tokens"
+    );
     let silent = exchanges.iter().filter(|one| one.answer.get("usage").is_none()).count() as u64;
     assert_eq!(total.total.unreported_calls, silent, "requests without usage");
 }

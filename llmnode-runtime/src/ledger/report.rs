@@ -14,12 +14,13 @@ use crate::format::{self, FormatError};
 const FORMAT: &str = "llmnode/ledger";
 /// Raised with every change that a reader of this version would misread: a further word of an enum is one, a
 /// further field is not.
-const VERSION: u64 = 1;
+const VERSION: u64 = 2;
 
 /// What a ledger held at one moment, for files and other programs.
 ///
-/// As JSON it begins with `"format": "llmnode/ledger", "version": 1`, and has no prompts, answers or violations;
-/// times are in milliseconds. Figures are as in the book: unknown is never zero, estimates stand apart.
+/// As JSON it begins with `"format": "llmnode/ledger", "version": 2`, and has no prompts, answers or violations;
+/// times are in milliseconds. Figures are as in the book: unknown is never zero, estimates stand apart. Version 1 did not
+/// say which requests reported no cached and reasoning tokens: read from it, as many as can be count as such.
 ///
 /// ```
 /// # use llmnode_runtime as llmnode;

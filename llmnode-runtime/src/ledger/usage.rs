@@ -37,6 +37,7 @@ impl Tokens {
 
 /// The usage of several requests.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(from = "Written")]
 #[non_exhaustive]
 pub struct Usage {
     /// How many requests were begun.
@@ -47,10 +48,10 @@ pub struct Usage {
     pub output: Tokens,
     /// All tokens: the provider's totals where given, else input plus output.
     pub total: Tokens,
-    /// Prompt tokens that came from a cache, as far as providers report them.
-    pub cached: u64,
-    /// Answer tokens that were spent on reasoning, as far as providers report them.
-    pub reasoning: u64,
+    /// Prompt tokens that came from a cache, a part of `input`.
+    pub cached: Tokens,
+    /// Answer tokens that were spent on reasoning, a part of `output`.
+    pub reasoning: Tokens,
     /// What the requests that reported no total may have used, by their characters; in none of the sums above.
     pub estimated: u64,
 }
@@ -63,8 +64,8 @@ impl Usage {
         self.input.add(usage.input);
         self.output.add(usage.output);
         self.total.add(usage.total());
-        self.cached = self.cached.saturating_add(usage.cached.unwrap_or(0));
-        self.reasoning = self.reasoning.saturating_add(usage.reasoning.unwrap_or(0));
+        self.cached.add(usage.cached);
+        self.reasoning.add(usage.reasoning);
         self.estimated = self.estimated.saturating_add(estimate.unwrap_or_default().total());
     }
 
@@ -73,9 +74,49 @@ impl Usage {
         self.input.merge(other.input);
         self.output.merge(other.output);
         self.total.merge(other.total);
-        self.cached = self.cached.saturating_add(other.cached);
-        self.reasoning = self.reasoning.saturating_add(other.reasoning);
+        self.cached.merge(other.cached);
+        self.reasoning.merge(other.reasoning);
         self.estimated = self.estimated.saturating_add(other.estimated);
+    }
+}
+
+/// Usage as it was ever written.
+#[derive(Deserialize)]
+struct Written {
+    requests: u64,
+    input: Tokens,
+    output: Tokens,
+    total: Tokens,
+    cached: Figure,
+    reasoning: Figure,
+    estimated: u64,
+}
+
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Figure {
+    Tokens(Tokens),
+    /// Ledgers and records of flows of version 1 did not count the requests that told nothing.
+    Sum(u64),
+}
+
+impl Figure {
+    /// Where a sum stands alone, the most requests that may have told nothing: all, or all but one that told something.
+    fn of(self, requests: u64) -> Tokens {
+        match self {
+            Figure::Tokens(tokens) => tokens,
+            Figure::Sum(known) => {
+                Tokens { known, unreported_calls: requests.saturating_sub(u64::from(known > 0)) }
+            }
+        }
+    }
+}
+
+impl From<Written> for Usage {
+    fn from(written: Written) -> Self {
+        let Written { requests, input, output, total, cached, reasoning, estimated } = written;
+        let (cached, reasoning) = (cached.of(requests), reasoning.of(requests));
+        Usage { requests, input, output, total, cached, reasoning, estimated }
     }
 }
 
@@ -90,6 +131,24 @@ mod tests {
         usage.add(None, Some(Estimate { input: 4, output: None }));
         assert_eq!((usage.requests, usage.total.known, usage.total.unreported_calls), (2, 15, 1));
         assert_eq!((usage.total.total(), usage.estimated), (None, 4));
+    }
+
+    #[test]
+    fn cached_and_reasoning_tokens_are_unknown_where_nobody_reports_them() {
+        let mut usage = Usage::default();
+        assert_eq!(
+            (usage.cached.total(), usage.reasoning.total()),
+            (Some(0), Some(0)),
+            "no request, no token"
+        );
+        let reported = TokenUsage { cached: Some(0), reasoning: Some(3), ..TokenUsage::default() };
+        usage.add(Some(&reported), None);
+        assert_eq!((usage.cached.total(), usage.reasoning.total()), (Some(0), Some(3)));
+        let mut sum = usage;
+        sum.add(Some(&TokenUsage { cached: Some(5), ..TokenUsage::default() }), None);
+        sum.merge(&usage);
+        assert_eq!((sum.cached.total(), sum.reasoning.total()), (Some(5), None));
+        assert_eq!((sum.reasoning.known, sum.reasoning.unreported_calls), (6, 1));
     }
 
     #[test]

@@ -1,8 +1,10 @@
 //! The limits that concern one call.
 
 use std::borrow::Cow;
+use std::future::poll_fn;
 use std::pin::Pin;
 use std::sync::Arc;
+use std::task::Poll;
 use std::time::Duration;
 
 use super::limits::Limits;
@@ -100,10 +102,19 @@ impl<'r> CallLimits<'r> {
     }
 
     /// Awaits an attempt as long as time is left; `Err`: it was cut, and why.
-    pub(crate) async fn in_time<F: Future>(&self, attempt: Pin<&mut F>) -> Result<F::Output, String> {
+    pub(crate) async fn in_time<F: Future>(&self, mut attempt: Pin<&mut F>) -> Result<F::Output, String> {
         let Some(TimeLeft { left, meter }) = self.time_left() else { return Ok(attempt.await) };
-        let cut = |_| Refusal::Late(meter.limits.time.unwrap_or_default()).message(&meter.scope);
-        tokio::time::timeout(left, attempt).await.map_err(cut)
+        // A time that the clock cannot count to is none.
+        let Some(end) = self.clock.now().checked_add(left) else { return Ok(attempt.await) };
+        let mut late = self.clock.until(end);
+        poll_fn(|cx| match attempt.as_mut().poll(cx) {
+            Poll::Ready(outcome) => Poll::Ready(Ok(outcome)),
+            Poll::Pending => late
+                .as_mut()
+                .poll(cx)
+                .map(|()| Err(Refusal::Late(meter.limits.time.unwrap_or_default()).message(&meter.scope))),
+        })
+        .await
     }
 
     /// The time left, by the limit that leaves the least; `None`: without bound.

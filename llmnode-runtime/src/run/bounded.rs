@@ -7,7 +7,9 @@ use std::task::{Context, Poll, ready};
 use super::pool::Pool;
 use super::progress::Counter;
 use crate::BoxFuture;
+use crate::category::Category;
 use crate::error::NodeError;
+use crate::panics::guarded;
 
 /// How many items are under way at most, if nothing else is said.
 pub const CONCURRENCY: usize = 8;
@@ -23,6 +25,9 @@ pub trait Ended: Sized {
     /// Whether it is an error.
     fn has_failed(&self) -> bool;
 
+    /// An item that never began, and why.
+    fn failed(error: NodeError) -> Self;
+
     /// Says in its error which item it was.
     fn of_item(self, index: usize) -> Self;
 
@@ -37,6 +42,10 @@ impl<T> Ended for Result<T, NodeError> {
         self.is_err()
     }
 
+    fn failed(error: NodeError) -> Self {
+        Err(error)
+    }
+
     fn of_item(self, index: usize) -> Self {
         self.map_err(|error| error.of_item(index))
     }
@@ -44,6 +53,12 @@ impl<T> Ended for Result<T, NodeError> {
     fn into_result(self) -> Self {
         self
     }
+}
+
+/// The error of the item at which the iterator or stream of the items panicked.
+pub fn no_next_item(said: &str) -> NodeError {
+    let message = format!("what gives the items panicked, and is not asked for further ones: {said}");
+    NodeError::new(Category::Panic, message)
 }
 
 /// The futures of many items. An item is asked for only when there is room for it; dropping this cancels all that are
@@ -71,21 +86,31 @@ impl<'r, R: Ended> Bounded<'r, R> {
         self.counter.begin();
         while self.pool.len() + wait < self.concurrency {
             let Some(source) = &mut self.source else { break };
-            match source(cx) {
-                Poll::Ready(Some(future)) => {
+            match guarded(|| source(cx)) {
+                Ok(Poll::Ready(Some(future))) => {
                     self.pool.push(self.begun, future);
                     self.begun += 1;
                 }
-                Poll::Ready(None) => self.source = None,
-                Poll::Pending => break,
+                Ok(Poll::Ready(None)) => self.source = None,
+                Ok(Poll::Pending) => break,
+                // It is not asked again: what panicked once may do so for ever.
+                Err(said) => {
+                    self.source = None;
+                    self.begun += 1;
+                    return Poll::Ready(Some(self.ended(self.begun - 1, R::failed(no_next_item(&said)))));
+                }
             }
         }
         if self.pool.len() == 0 && self.source.is_none() {
             return Poll::Ready(None);
         }
         let (index, result) = ready!(self.pool.poll_next(cx));
+        Poll::Ready(Some(self.ended(index, result)))
+    }
+
+    fn ended(&mut self, index: usize, result: R) -> (usize, R) {
         self.counter.ended(result.has_failed());
-        Poll::Ready(Some((index, result.of_item(index))))
+        (index, result.of_item(index))
     }
 
     /// All results, in the order of the items.

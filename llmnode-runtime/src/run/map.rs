@@ -29,7 +29,8 @@ type Calls<'r, T> = Box<dyn FnMut(&mut Context<'_>, &Settings) -> Poll<Option<Ou
 /// | [`stream`](Map::stream) | one result after the other in that order, in constant memory |
 /// | [`as_completed`](Map::as_completed) | one result after the other as they come, in constant memory |
 ///
-/// Dropped, a map cancels all calls under way.
+/// Where the iterator or stream panics, the next result is a `panic` error, and it is not asked for further nodes. Dropped,
+/// a map cancels all calls under way.
 #[must_use = "a map does nothing until it is awaited"]
 pub struct Map<'r, T> {
     core: &'r RunCore,
@@ -51,7 +52,7 @@ impl<'r, T: Send + 'r> Map<'r, T> {
         S: ?Sized,
         N: Exec<S, Output = T> + Send + 'r,
     {
-        let total = known(nodes.size_hint());
+        let total = known(|| nodes.size_hint());
         let calls = Box::new(move |_: &mut Context<'_>, settings: &Settings| {
             Poll::Ready(nodes.next().map(|node| call(core, within, state, node, settings)))
         });
@@ -68,7 +69,7 @@ impl<'r, T: Send + 'r> Map<'r, T> {
         S: ?Sized,
         N: Exec<S, Output = T> + Send + 'r,
     {
-        let total = known(nodes.size_hint());
+        let total = known(|| nodes.size_hint());
         let mut nodes = Box::pin(nodes);
         let calls = Box::new(move |cx: &mut Context<'_>, settings: &Settings| {
             nodes.as_mut().poll_next(cx).map(|node| Some(call(core, within, state, node?, settings)))

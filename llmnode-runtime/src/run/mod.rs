@@ -26,7 +26,7 @@ mod run;
 mod shell;
 
 pub use batch::Batch;
-pub use bounded::{Bounded, CONCURRENCY, Ended, Source};
+pub use bounded::{Bounded, CONCURRENCY, Ended, Source, no_next_item};
 pub use call::{Call, CallReport, Report};
 pub use call::{MAX_NESTING, Within};
 pub use cx::Cx;

@@ -69,6 +69,7 @@ impl fmt::Debug for Counter<'_> {
 }
 
 /// How many items there are, where that is known.
-pub fn known((least, most): (usize, Option<usize>)) -> Option<usize> {
+pub fn known(size_hint: impl FnOnce() -> (usize, Option<usize>)) -> Option<usize> {
+    let (least, most) = guarded(size_hint).ok()?;
     most.filter(|most| *most == least)
 }

@@ -159,7 +159,7 @@ fn asks_again(call: &Settings) -> bool {
     more(call.retries)
         || more(call.transport_retries)
         || call.fallback_model.is_some()
-        || steps.any(|step| !matches!(step, Recovery::Fallback | Recovery::Bubble))
+        || steps.any(Recovery::asks_again)
 }
 
 /// All faults as one error.

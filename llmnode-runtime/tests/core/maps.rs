@@ -10,7 +10,7 @@ use std::time::Duration;
 use futures_core::Stream;
 use llmnode_runtime::internal::Batch;
 use llmnode_runtime::{
-    BoxError, Category, Cx, Exec, Node, NodeError, Run, ScriptedModel, Settings, TestClock,
+    BatchProgress, BoxError, Category, Cx, Exec, Node, NodeError, Run, ScriptedModel, Settings, TestClock,
 };
 use proptest::prelude::*;
 
@@ -323,4 +323,62 @@ proptest! {
         }
         prop_assert!(batch.items().iter().all(|node| node.executed.load(Ordering::Relaxed) <= 2));
     }
+}
+
+/// Gives so many nodes, and then panics, however often it is asked.
+struct Torn(usize);
+
+impl Iterator for Torn {
+    type Item = Work;
+
+    fn next(&mut self) -> Option<Work> {
+        self.0 = self.0.checked_sub(1).unwrap_or_else(|| panic!("a bug in the iterator"));
+        Some(work(self.0, 10))
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        panic!("a bug in the hint")
+    }
+}
+
+impl Stream for Torn {
+    type Item = Work;
+
+    fn poll_next(mut self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Option<Work>> {
+        Poll::Ready(self.next())
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_iterator_that_panics_is_the_error_of_an_item_and_the_last_one() {
+    let run = run();
+    for concurrency in [1, 3, 8] {
+        let told = Mutex::new(Vec::new());
+        let tell = |so_far: &BatchProgress| told.lock().unwrap().push((so_far.total, so_far.failed));
+        let mut results = run.map(Torn(3)).concurrency(concurrency).on_progress(tell).await;
+        let error = results.remove(3).unwrap_err();
+        assert_eq!((error.category(), error.item()), (Category::Panic, Some(3)));
+        assert!(error.to_string().contains("a bug in the iterator"), "{error}");
+        assert_eq!(results.into_iter().map(Result::unwrap).collect::<Vec<_>>(), [2, 1, 0]);
+        let told = told.into_inner().unwrap();
+        assert_eq!((told.len(), told[3].0), (4, None));
+        assert_eq!(told.iter().map(|(_, failed)| *failed).max(), Some(1));
+    }
+    let error = run.map(Torn(3)).try_all().await.unwrap_err();
+    assert_eq!(error.item(), Some(3));
+    let mut results = run.map(Torn(1)).stream();
+    assert!(results.next().await.unwrap().is_ok());
+    assert_eq!(results.next().await.unwrap().unwrap_err().category(), Category::Panic);
+    assert!(results.next().await.is_none(), "the end stays the end");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_stream_that_panics_is_the_error_of_an_item_and_the_last_one() {
+    let run = run();
+    let mut results = run.map_stream(Torn(2)).as_completed();
+    let mut ends = Vec::new();
+    while let Some((index, result)) = results.next().await {
+        ends.push((index, result.map_err(|error| error.category())));
+    }
+    assert_eq!(ends, [(2, Err(Category::Panic)), (0, Ok(1)), (1, Ok(0))]);
 }

@@ -243,6 +243,66 @@ async fn what_the_server_forbids_to_repeat_still_falls_back() {
 }
 
 #[tokio::test]
+async fn a_stated_retry_that_cannot_apply_says_so() {
+    let failure = || ModelError::new(Category::BadResponse, "a web page");
+    let again = |model: &ScriptedModel| {
+        let run = run(model);
+        async move { run.call(&GOAL).recover(Category::BadResponse, [Recovery::retry(2)]).await }
+    };
+    let model = script([failure().retry(Retry::No)]);
+    let error = again(&model).await.unwrap_err();
+    assert_eq!(
+        error.message(),
+        "a web page; `retry(2)` does not apply, since this failure rules out another try"
+    );
+    assert_eq!(error.attempts()[0].message, error.message());
+    // Of the same category are failures that pass, such as a body that breaks off.
+    for passing in [failure(), failure().retry(Retry::Transport)] {
+        let model = script([Reply::from(passing), GOOD.into()]);
+        again(&model).await.unwrap();
+    }
+}
+
+/// Asks what `Choose` asks, and only once.
+struct Once;
+
+impl Node for Once {
+    type Output = Choice;
+    const NAME: &'static str = "once";
+    const IDEMPOTENT: bool = false;
+}
+node_like_choose!(Once);
+
+#[tokio::test]
+async fn what_is_not_repeated_since_the_node_is_not_idempotent_says_so() {
+    let why = "; not repeated, since the node is not idempotent";
+    let withheld = async |reply: Reply, settings: Settings| {
+        let run = run(&script([reply])).model("small", ScriptedModel::new()).with_settings(settings);
+        let error = run.call(&Once).await.unwrap_err();
+        assert_eq!(error.attempts().len(), 1, "{error}");
+        let says = |text: &str| text.contains(why);
+        assert_eq!(says(error.message()), says(&error.attempts()[0].message));
+        assert_eq!(says(error.message()), says(&error.to_string()));
+        says(error.message())
+    };
+    let refused = || Reply::from(ModelError::new(Category::ApiKeyError, "no such key"));
+    let answer = |steps: &[Recovery]| Settings::new().recover(Failures::Answer, steps.to_vec());
+    for (reply, settings, says) in [
+        (busy().into(), Settings::new(), true),
+        (busy().into(), Settings::new().transport_retries(0), false),
+        (busy().retry(Retry::No).into(), Settings::new(), false),
+        (busy().retry(Retry::No).into(), Settings::new().fallback_model("small"), true),
+        (NO_JSON.into(), Settings::new(), false),
+        (NO_JSON.into(), Settings::new().retries(1), true),
+        (BAD.into(), answer(&[Recovery::model("small")]), true),
+        (BAD.into(), answer(&[Recovery::Bubble]), false),
+        (refused(), Settings::new().retries(3), false),
+    ] {
+        assert_eq!(withheld(reply, settings.clone()).await, says, "{settings:?}");
+    }
+}
+
+#[tokio::test]
 async fn an_answer_that_repeats_itself_ends_the_corrections_not_the_recovery() {
     let first = script([BAD, BAD]);
     let run = run(&first).model("small", script([GOOD]));
@@ -352,13 +412,14 @@ async fn what_the_program_ends_itself_nothing_recovers() {
 #[tokio::test(start_paused = true)]
 async fn a_value_may_stand_for_an_answer_that_the_limits_did_not_let_come() {
     let second = Duration::from_secs(1);
+    let on_tokios_clock = |model: &ScriptedModel| Run::new(model.clone()).with_state(world());
     for (limits, limit, item) in [
         (Limits::new().time(10 * second), "the time limit of 10s", "key after 2 and no JSON"),
         (Limits::new().requests(1), "the limit of 1 request", "key after 1 and no JSON"),
     ] {
         let model = script([Reply::from(NO_JSON), Reply::text(GOOD).after(3600 * second)]);
         let begin = tokio::time::Instant::now();
-        let call = run(&model);
+        let call = on_tokios_clock(&model);
         let call = call.call(&Guess).limits(limits).recover(Category::LimitExceeded, [Recovery::Fallback]);
         let report = call.report().await.unwrap();
         assert_eq!((report.value.item.as_str(), report.record.category), (item, None), "{limit}");
@@ -367,7 +428,7 @@ async fn a_value_may_stand_for_an_answer_that_the_limits_did_not_let_come() {
 
         // Without it nothing follows, whatever the other stacks say.
         let model = script([Reply::from(NO_JSON), Reply::text(GOOD).after(3600 * second)]);
-        let error = run(&model).call(&Guess).limits(limits).await.unwrap_err();
+        let error = on_tokios_clock(&model).call(&Guess).limits(limits).await.unwrap_err();
         assert_eq!(error.category(), Category::LimitExceeded);
         assert!(error.message().starts_with(limit), "{error}");
     }

@@ -1,4 +1,4 @@
-//! The ledger as JSON: what version 1 is, and that it is read back.
+//! The ledger as JSON: what each version is, and that it is read back.
 
 use std::time::{Duration, SystemTime};
 
@@ -9,8 +9,11 @@ use llmnode_runtime::{
     Node, OutputSpec, Reply, Run, ScriptedModel, Settings, TestClock, TokenUsage,
 };
 
-/// The form of version 1. Every file of this version that was ever written is read by what reads this one.
-const GOLDEN: &str = include_str!("../data/ledger-v1.json");
+/// The form of version 2. Every file of this version that was ever written is read by what reads this one.
+const GOLDEN: &str = include_str!("../data/ledger-v2.json");
+
+/// The same calls in the form of version 1. It is never written anew.
+const VERSION_1: &str = include_str!("../data/ledger-v1.json");
 
 /// Calls another node.
 struct Outer;
@@ -88,16 +91,37 @@ async fn everything() -> String {
 }
 
 #[tokio::test]
-async fn what_is_written_is_version_1() {
+async fn what_is_written_is_version_2() {
     let written = everything().await;
-    assert_eq!(written, GOLDEN, "a reader of version 1 may not know this form:\n{written}");
+    assert_eq!(written, GOLDEN, "a reader of version 2 may not know this form:\n{written}");
+}
+
+#[test]
+fn version_2_is_read() {
+    let report = LedgerReport::from_json(GOLDEN).unwrap();
+    assert_eq!(serde_json::to_string_pretty(&report).unwrap() + "\n", GOLDEN);
+    assert_everything(&report);
+    let usage = report.total;
+    assert_eq!((usage.cached.known, usage.cached.unreported_calls, usage.reasoning.total()), (16, 7, None));
+    assert_eq!(report.nodes["outer"].usage.cached.total(), Some(0), "it made no request");
 }
 
 #[test]
 fn version_1_is_read() {
-    let report = LedgerReport::from_json(GOLDEN).unwrap();
-    assert_eq!(serde_json::to_string_pretty(&report).unwrap() + "\n", GOLDEN);
+    let report = LedgerReport::from_json(VERSION_1).unwrap();
+    assert_everything(&report);
+    let (usage, say) = (report.total, &report.nodes["say"].usage);
+    assert_eq!((usage.reasoning.known, usage.reasoning.total()), (6, None));
+    assert_eq!(
+        (say.requests, say.cached.known, say.cached.total()),
+        (2, 0, None),
+        "a 0 that nobody reported"
+    );
+    let again = LedgerReport::from_json(&serde_json::to_string(&report).unwrap()).unwrap();
+    assert_eq!(again.total, report.total);
+}
 
+fn assert_everything(report: &LedgerReport) {
     let (usage, choose) = (report.total, &report.calls[0]);
     assert_eq!((usage.requests, usage.total.known, usage.total.unreported_calls), (8, 80, 4));
     assert_eq!(usage.estimated, report.nodes.values().map(|node| node.usage.estimated).sum::<u64>());
@@ -119,10 +143,10 @@ fn version_1_is_read() {
 #[test]
 fn what_is_no_ledger_of_a_known_version_is_refused_by_name() {
     let fault = |json: &str| LedgerReport::from_json(json).map(|_| ()).unwrap_err();
-    let newer = GOLDEN.replacen("\"version\": 1", "\"version\": 2", 1);
+    let newer = GOLDEN.replacen("\"version\": 2", "\"version\": 3", 1);
     let error = fault(&newer);
-    assert!(matches!(error, FormatError::Newer { version: 2, newest: 1, .. }));
-    assert!(error.to_string().starts_with("llmnode/ledger version 2 is newer than version 1"), "{error}");
+    assert!(matches!(error, FormatError::Newer { version: 3, newest: 2, .. }));
+    assert!(error.to_string().starts_with("llmnode/ledger version 3 is newer than version 2"), "{error}");
 
     let error = fault(r#"{"format": "llmnode/cassette", "version": 9}"#);
     assert!(matches!(error, FormatError::Foreign { .. }));

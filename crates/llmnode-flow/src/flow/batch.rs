@@ -33,7 +33,8 @@ pub trait BatchStep<S>: Exec<S> + Sized {
     fn prep(state: &S) -> impl Future<Output = Result<Vec<Self>, BoxError>> + Send;
 
     /// Writes the outputs back, which are as many as the items and in their order, and decides. It cannot wait, so
-    /// that no flow that is dropped leaves half a step.
+    /// that no flow that is dropped leaves half a step. What it wrote before it fails or panics stays: whatever can fail
+    /// stands before what writes.
     ///
     /// # Errors
     /// Whatever ends the flow, as [`Step::post`].

@@ -1,20 +1,22 @@
 //! Many runs of flows: one after the other on one state, or side by side, each on a state of its own.
 
 use std::fmt;
-use std::future::IntoFuture;
+use std::future::{IntoFuture, ready};
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use llmnode_runtime::internal::{
-    Bounded, CONCURRENCY, Counter, Ended, OnProgress, core, error_of_item, known,
+    Bounded, CONCURRENCY, Counter, Ended, OnProgress, core, error_of_item, guarded, known, no_next_item,
 };
-use llmnode_runtime::{BatchProgress, BoxFuture, NodeError, Run};
+use llmnode_runtime::{BatchProgress, BoxFuture, Category, NodeError, Run};
 
 use super::call::FlowCall;
 use super::drive::{RunFlow, Runner};
+use super::flowing::panicked;
 
 /// Runs of flows on one state, one after the other, that start when this is awaited: it gives their actions, or the first
-/// error, after which no further flow begins. [`NodeError::item`] says which flow it was.
+/// error, after which no further flow begins. [`NodeError::item`] says which flow it was. A panic of the iterator that
+/// gives the flows is such an error, and ends the flows.
 #[must_use = "flows do nothing until they are awaited"]
 pub struct Flows<'r, S, A> {
     run: &'r mut Run<S>,
@@ -42,12 +44,14 @@ impl<'r, S, P, A> Fork<'r, S, P, A> {
     where
         F: RunFlow<'r, P, Action = A>,
     {
-        let total = known(items.size_hint());
+        let total = known(|| items.size_hint());
         let parts = Box::new(move |state: &S| {
-            items.next().map(|item| {
+            let item = items.next()?;
+            let split = guarded(|| {
                 let (part, flow) = split(state, item);
                 (part, flow.runner())
-            })
+            });
+            Some(split.map_err(|said| panicked("what splits the state", said)))
         });
         let how = How { total, concurrency: CONCURRENCY, max_steps: None, on_progress: None };
         Fork { run, parts, how }
@@ -85,14 +89,18 @@ where
 
     /// Runs one after the other, as long as what they came to is taken with `true`.
     async fn each(self, mut take: impl FnMut(Result<A, NodeError>) -> bool + Send) {
-        let Flows { run, flows, max_steps, on_progress } = self;
+        let Flows { run, mut flows, max_steps, on_progress } = self;
         let clock = Arc::clone(&core(run).clock);
-        let mut counter = Counter::new(on_progress, known(flows.size_hint()), &*clock);
+        let mut counter = Counter::new(on_progress, known(|| flows.size_hint()), &*clock);
         counter.begin();
-        for (index, runner) in flows.enumerate() {
-            let outcome = FlowCall::new(&mut *run, runner).at_most(max_steps).await;
+        for index in 0.. {
+            let (outcome, further) = match guarded(|| flows.next()) {
+                Ok(None) => return,
+                Ok(Some(runner)) => (FlowCall::new(&mut *run, runner).at_most(max_steps).await, true),
+                Err(said) => (Err(no_next_item(&said)), false),
+            };
             counter.ended(outcome.is_err());
-            if !take(outcome.map_err(|error| error_of_item(error, index))) {
+            if !take(outcome.map_err(|error| error_of_item(error, index))) || !further {
                 return;
             }
         }
@@ -134,7 +142,8 @@ where
 /// | [`join`](Fork::join) | writes them back in that order, after the last flow has ended; nothing, if one failed |
 /// | [`all`](Fork::all) | what each flow came to, and its state, also of those that failed |
 ///
-/// The first error cancels the flows under way; [`NodeError::item`] says which one it was.
+/// The first error cancels the flows under way; [`NodeError::item`] says which one it was. A panic of what splits the
+/// state is the error of its item; one of the iterator is that of the item that it was asked for, and ends the items.
 #[must_use = "flows do nothing until they are awaited"]
 pub struct Fork<'r, S, P, A> {
     run: &'r mut Run<S>,
@@ -150,20 +159,24 @@ struct How<'r> {
 }
 
 /// The next state with its flow, as the state of the run has it.
-type Parts<'r, S, P, A> = Box<dyn FnMut(&S) -> Option<(P, Runner<'r, P, A>)> + Send + 'r>;
+type Parts<'r, S, P, A> = Box<dyn FnMut(&S) -> Option<Result<(P, Runner<'r, P, A>), NodeError>> + Send + 'r>;
 
 /// What one of several flows side by side came to, and the state that it had for itself.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Forked<P, A> {
-    /// The state as the flow left it.
-    pub state: P,
+    /// The state as the flow left it; `None`: what splits the state panicked, and no flow began.
+    pub state: Option<P>,
     /// The flow's action, or the error that ended it.
     pub outcome: Result<A, NodeError>,
 }
 
 impl<P, A> Ended for Forked<P, A> {
     type Output = (P, A);
+
+    fn failed(error: NodeError) -> Self {
+        Forked { state: None, outcome: Err(error) }
+    }
 
     fn has_failed(&self) -> bool {
         self.outcome.is_err()
@@ -174,7 +187,11 @@ impl<P, A> Ended for Forked<P, A> {
     }
 
     fn into_result(self) -> Result<(P, A), NodeError> {
-        Ok((self.state, self.outcome?))
+        let action = self.outcome?;
+        // A flow that gives an action had a state.
+        let state =
+            self.state.ok_or_else(|| NodeError::new(Category::ConfigError, "the flow left no state"))?;
+        Ok((state, action))
     }
 }
 
@@ -212,12 +229,15 @@ where
     /// ended well.
     ///
     /// # Errors
-    /// That of the flow that failed first; nothing is written then.
+    /// That of the flow that failed first; nothing is written then. A panic of `join` is the error of its item; what was
+    /// written before it stays.
     pub async fn join(self, mut join: impl FnMut(&mut S, P, A) + Send) -> Result<(), NodeError> {
         let Fork { run, parts, how } = self;
         let parts = side_by_side(run, parts, how).try_all().await?;
-        parts.into_iter().for_each(|(part, action)| join(run.state_mut(), part, action));
-        Ok(())
+        parts.into_iter().enumerate().try_for_each(|(index, (part, action))| {
+            let joined = guarded(|| join(run.state_mut(), part, action));
+            joined.map_err(|said| error_of_item(panicked("what joins the states", said), index))
+        })
     }
 }
 
@@ -247,11 +267,15 @@ where
 {
     let How { total, concurrency, max_steps, on_progress } = how;
     let counter = Counter::new(on_progress, total, &*core(run).clock);
-    let flow = move |(part, runner): (P, Runner<'r, P, A>)| -> BoxFuture<'x, Forked<P, A>> {
+    let flow = move |split: Result<(P, Runner<'r, P, A>), NodeError>| -> BoxFuture<'x, Forked<P, A>> {
+        let (part, runner) = match split {
+            Ok(parts) => parts,
+            Err(error) => return Box::pin(ready(Forked::failed(error))),
+        };
         let mut run = run.with_state(part);
         Box::pin(async move {
             let outcome = FlowCall::new(&mut run, runner).at_most(max_steps).await;
-            Forked { state: run.into_state(), outcome }
+            Forked { state: Some(run.into_state()), outcome }
         })
     };
     let source = move |_: &mut Context<'_>| Poll::Ready(parts(run.state()).map(&flow));
@@ -260,7 +284,7 @@ where
 
 impl<S, A> fmt::Debug for Flows<'_, S, A> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Flows").field("total", &known(self.flows.size_hint())).finish_non_exhaustive()
+        f.debug_struct("Flows").field("total", &known(|| self.flows.size_hint())).finish_non_exhaustive()
     }
 }
 

@@ -26,8 +26,10 @@
 //!
 //! **No half steps.** From the end of a step's exec to the next position nothing waits. A flow that is dropped at any await has
 //! done each step wholly or not at all, and its state belongs to its position; the parameters of a nested flow are written in the
-//! moment in which it begins. Only a `post` that fails half-way has written what it wrote before: what must hold together, it
-//! checks first.
+//! moment in which it begins. The exception is a `post` that fails or panics: what it wrote before stays in the state, and of steps
+//! side by side, so does what the posts before it wrote; those behind it do not run. A state need not be `Clone`, so there is no
+//! copy to go back to: a post checks first, and writes at its end what must hold together. Where the flow stands is still that step. A
+//! journal does not record the step, so `resume` goes on with the state as it was before it.
 //!
 //! **An error says where.** [`NodeError::position`](llmnode_runtime::NodeError::position) names the step, and what the steps before did to
 //! the state stays. After a mend the flow goes on: `run.flow(Research).from(position)`.

@@ -12,7 +12,7 @@ use super::outline::Outline;
 ///
 /// [`mermaid`](FlowRecord::mermaid) and [`dot`](FlowRecord::dot) draw it.
 ///
-/// As JSON it begins with `"format": "llmnode/flow-record", "version": 1`, and has no prompts and answers; times are in
+/// As JSON it begins with `"format": "llmnode/flow-record", "version": 2`, and has no prompts and answers; times are in
 /// milliseconds. [`from_json`](FlowRecord::from_json) reads it back.
 #[derive(Clone, Debug)]
 #[non_exhaustive]

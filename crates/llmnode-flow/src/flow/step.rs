@@ -29,7 +29,8 @@ pub trait Step<S>: Exec<S> + Sized {
     /// [`NodeError`](llmnode_runtime::NodeError) stays what it is.
     fn prep(state: &S) -> impl Future<Output = Result<Self, BoxError>> + Send;
 
-    /// Writes the output back, and decides. It cannot wait, so that no flow that is dropped leaves half a step.
+    /// Writes the output back, and decides. It cannot wait, so that no flow that is dropped leaves half a step. What it
+    /// wrote before it fails or panics stays: whatever can fail stands before what writes.
     ///
     /// # Errors
     /// Any error ends the flow as [`aborted`](llmnode_runtime::Category::Aborted); a

@@ -13,7 +13,7 @@ use super::record::{EdgeStats, FlowRecord, StepRecord, StepStats};
 const FORMAT: &str = "llmnode/flow-record";
 /// Raised with every change that a reader of this version would misread: a further word of an enum is one, a
 /// further field is not.
-const VERSION: u64 = 1;
+const VERSION: u64 = 2;
 
 impl FlowRecord {
     /// Reads what was written, by this version of llmnode or an older one.

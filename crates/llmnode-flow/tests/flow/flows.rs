@@ -209,8 +209,9 @@ async fn one_flow_that_fails_cancels_those_beside_it_and_nothing_is_joined() {
 
     let all = run.fork(files(&three), split).all().await;
     assert_eq!(all.iter().map(|one| one.outcome.is_ok()).collect::<Vec<_>>(), [true, false, true]);
+    let state = |at: usize| all[at].state.as_ref().unwrap();
     assert_eq!(
-        (all[0].state.written.as_slice(), all[1].state.words.as_slice()),
+        (state(0).written.as_slice(), state(1).words.as_slice()),
         (&["A LONG ONE".to_owned()][..], &["bad".to_owned()][..])
     );
     let parts = run.fork(files(&["x", "y"]), split).await.unwrap();
@@ -225,4 +226,63 @@ async fn a_flow_of_several_has_its_step_limit() {
     let split = |_: &Desk, file: File| (Desk::default(), file);
     let error = run.fork(files(&["a"]), split).max_steps(1).await.unwrap_err();
     assert_eq!(error.category(), Category::LimitExceeded);
+}
+
+/// Files, the third of which panics where it is made.
+fn torn() -> impl Iterator<Item = File> + Send {
+    (0..).map(|number| {
+        assert!(number < 2, "a bug in the iterator");
+        File { file: "a".to_owned() }
+    })
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_iterator_of_flows_that_panics_ends_them_with_its_error() {
+    let mut run = desk();
+    let error = run.flows(torn()).await.unwrap_err();
+    assert_eq!((error.category(), error.item()), (Category::Panic, Some(2)));
+    assert!(error.message().ends_with("a bug in the iterator"), "{error}");
+    let mut told = Vec::new();
+    let flows = run.flows(torn()).on_progress(|so_far| told.push((so_far.done, so_far.failed)));
+    let outcomes = flows.all().await;
+    assert_eq!(outcomes.iter().map(Result::is_ok).collect::<Vec<_>>(), [true, true, false]);
+    assert_eq!(told, [(1, 0), (2, 0), (3, 1)]);
+    let split = |_: &Desk, file: File| (Desk::default(), file);
+    let forked = run.fork(torn(), split).all().await;
+    assert_eq!(forked.iter().map(|one| one.state.is_some()).collect::<Vec<_>>(), [true, true, false]);
+    assert_eq!(run.fork(torn(), split).await.unwrap_err().item(), Some(2));
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_splits_the_state_may_panic_over_one_item() {
+    let mut run = desk();
+    let split = |_: &Desk, file: File| {
+        assert!(file.file != "bad", "a bug in the split");
+        (Desk::default(), file)
+    };
+    let mut told = Vec::new();
+    let all = run
+        .fork(files(&["a", "bad", "c"]), split)
+        .on_progress(|so_far| told.push((so_far.done, so_far.failed)))
+        .all()
+        .await;
+    assert_eq!(all.iter().map(|one| one.outcome.is_ok()).collect::<Vec<_>>(), [true, false, true]);
+    assert!(all[1].state.is_none());
+    assert_eq!(told.last(), Some(&(3, 1)));
+    let error = run.fork(files(&["a", "bad"]), split).join(|_, _, _| {}).await.unwrap_err();
+    assert_eq!((error.category(), error.item()), (Category::Panic, Some(1)));
+    assert_eq!(error.message(), "what splits the state panicked: a bug in the split");
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_joins_the_states_may_panic_over_one_item() {
+    let mut run = desk();
+    let split = |_: &Desk, file: File| (Desk::default(), file);
+    let joined = run.fork(files(&["a", "b", "c"]), split).join(|desk, part, _| {
+        assert!(part.file != "b", "a bug in the join");
+        desk.written.push(part.file);
+    });
+    let error = joined.await.unwrap_err();
+    assert_eq!((error.category(), error.item()), (Category::Panic, Some(1)));
+    assert_eq!(run.state().written, ["a"], "what was joined before stays");
 }

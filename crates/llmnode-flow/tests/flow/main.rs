@@ -56,6 +56,7 @@ macro_rules! typed_flow {
 mod built;
 mod by_hand;
 mod flows;
+mod nesting;
 mod pocketflow;
 mod record;
 #[path = "../../../../llmnode-runtime/tests/core/recorder.rs"]

@@ -360,7 +360,11 @@ async fn what_must_not_be_executed_again_is_not() {
     assert_eq!(run.state().log(), "");
     // The run's word is for nodes of all kinds.
     let run = run.with_settings(Settings::new().attempts(3));
-    assert_eq!(run.call(&Pay).await.unwrap_err().message(), "no receipt");
+    let error = run.call(&Pay).await.unwrap_err();
+    assert_eq!(error.message(), "no receipt; not repeated, since the node is not idempotent");
+    assert_eq!(error.failed_tries()[0].message, error.message());
+    assert!(error.to_string().contains(error.message()), "{error}");
     assert_eq!(run.state().log(), "paid");
+    assert_eq!(run.call(&Pay).attempts(1).await.unwrap_err().message(), "no receipt");
     const { assert!(!Batch::<Pay>::IDEMPOTENT && !<(Work, Pay)>::IDEMPOTENT && Batch::<Work>::IDEMPOTENT) };
 }

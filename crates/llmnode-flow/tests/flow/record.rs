@@ -5,14 +5,17 @@ use llmnode_runtime::{Category, FormatError};
 
 use crate::watched::{Talk, talk};
 
+/// Written by version 2. It is never written anew.
+const GOLDEN: &str = include_str!("../data/flow-record-v2.json");
+
 /// Written by the first version. It is never written anew.
-const GOLDEN: &str = include_str!("../data/flow-record-v1.json");
+const VERSION_1: &str = include_str!("../data/flow-record-v1.json");
 
 #[tokio::test]
 async fn a_record_is_read_back_as_it_was_written() {
     let record = talk().flow(Talk).report().await.unwrap().record;
     let json = serde_json::to_string_pretty(&record).unwrap();
-    assert!(json.starts_with("{\n  \"format\": \"llmnode/flow-record\",\n  \"version\": 1,\n"), "{json}");
+    assert!(json.starts_with("{\n  \"format\": \"llmnode/flow-record\",\n  \"version\": 2,\n"), "{json}");
     let read = FlowRecord::from_json(&json).unwrap();
     assert_eq!(serde_json::to_string_pretty(&read).unwrap(), json);
     assert_eq!((read.usage(), read.taken, read.elapsed), (record.usage(), 2, record.elapsed));
@@ -20,8 +23,22 @@ async fn a_record_is_read_back_as_it_was_written() {
 }
 
 #[test]
-fn version_1_is_read() {
+fn version_2_is_read() {
     let record = FlowRecord::from_json(GOLDEN).unwrap();
+    assert_everything(&record);
+    let usage = record.usage();
+    assert_eq!((usage.cached.known, usage.cached.unreported_calls), (4, 1));
+    assert_eq!(serde_json::to_string_pretty(&record).unwrap() + "\n", GOLDEN);
+}
+
+#[test]
+fn version_1_is_read() {
+    let record = FlowRecord::from_json(VERSION_1).unwrap();
+    assert_everything(&record);
+    assert_eq!(record.usage().cached.total(), None, "a 0 that nobody reported");
+}
+
+fn assert_everything(record: &FlowRecord) {
     let failed = Some(Category::ConfigError);
     assert_eq!((record.taken, record.category), (2, failed));
     assert_eq!(record.position.as_ref().unwrap().to_string(), "Second");
@@ -35,10 +52,10 @@ fn version_1_is_read() {
 
 #[test]
 fn what_is_no_record_or_a_newer_one_is_refused_by_name() {
-    let newer = GOLDEN.replacen("\"version\": 1", "\"version\": 2", 1);
+    let newer = GOLDEN.replacen("\"version\": 2", "\"version\": 3", 1);
     let error = FlowRecord::from_json(&newer).unwrap_err();
     assert!(
-        error.to_string().starts_with("llmnode/flow-record version 2 is newer than version 1, the newest"),
+        error.to_string().starts_with("llmnode/flow-record version 3 is newer than version 2, the newest"),
         "{error}"
     );
     let ledger = GOLDEN.replacen("llmnode/flow-record", "llmnode/ledger", 1);

@@ -155,6 +155,61 @@ async fn posts_run_in_order_after_the_last_branch_has_ended() {
     assert_eq!(run.state().log, ["said 3 of 3", "said 1 of 3", "said 2 of 3"]);
 }
 
+/// What its post does after it has written.
+#[derive(Clone, Copy, PartialEq)]
+enum After {
+    Ends,
+    Fails,
+    Panics,
+}
+
+/// Writes its number, and then ends as it was told.
+struct Write<const NUMBER: usize>;
+
+impl<const NUMBER: usize> Node for Write<NUMBER> {
+    type Output = ();
+    const NAME: &'static str = "Write";
+}
+
+impl<const NUMBER: usize> Exec<(After, Vec<usize>)> for Write<NUMBER> {
+    async fn exec(&self, _: &Cx<'_, (After, Vec<usize>)>) -> Result<(), BoxError> {
+        Ok(())
+    }
+}
+
+impl<const NUMBER: usize> Step<(After, Vec<usize>)> for Write<NUMBER> {
+    type Action = ();
+
+    async fn prep(_: &(After, Vec<usize>)) -> Result<Self, BoxError> {
+        Ok(Write)
+    }
+
+    fn post(self, (): (), (after, written): &mut (After, Vec<usize>)) -> Result<(), BoxError> {
+        written.push(NUMBER);
+        match after {
+            After::Fails if NUMBER == 2 => Err(NodeError::new(Category::Aborted, "no room").into()),
+            After::Panics if NUMBER == 2 => panic!("a bug after it has written"),
+            _ => Ok(()),
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_post_that_fails_has_written_what_it_wrote_and_so_have_those_before_it() {
+    let run = |after| Run::new(ScriptedModel::new()).with_state((after, Vec::new()));
+    for (after, category) in [(After::Fails, Category::Aborted), (After::Panics, Category::Panic)] {
+        let mut beside = run(after);
+        let error = beside.step::<(Write<1>, Write<2>, Write<3>)>().await.unwrap_err();
+        assert_eq!((error.category(), &beside.state().1[..]), (category, &[1, 2][..]), "{error}");
+        let mut alone = run(after);
+        let error = alone.step::<Write<2>>().await.unwrap_err();
+        assert_eq!((error.category(), &alone.state().1[..]), (category, &[2][..]), "{error}");
+    }
+    let mut all = run(After::Ends);
+    all.step::<(Write<1>, Write<2>, Write<3>)>().await.unwrap();
+    assert_eq!(all.state().1, [1, 2, 3]);
+}
+
 #[tokio::test(start_paused = true)]
 async fn one_branch_that_fails_cancels_the_others_and_no_post_runs() {
     let mut run = run(&[]);

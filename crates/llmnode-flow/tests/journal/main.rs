@@ -10,6 +10,7 @@ mod figures;
 mod files;
 mod golden;
 mod once;
+mod posts;
 mod replay;
 mod resume;
 mod support;

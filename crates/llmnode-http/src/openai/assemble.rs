@@ -3,7 +3,6 @@
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::sync::Arc;
 
-use hyper_util::client::proxy::matcher::Matcher;
 use llmnode_runtime::internal::is_credential;
 use llmnode_runtime::{Category, NodeError};
 use reqwest::Url;
@@ -16,7 +15,7 @@ use super::learned::Learned;
 use super::moved::Moved;
 use super::secret::Secret;
 use super::service::Service;
-use super::{Inner, OpenAi, tls};
+use super::{Inner, OpenAi, proxy, tls};
 
 /// This machine; the port is the URL's.
 const LOOPBACK: [SocketAddr; 2] = [
@@ -84,12 +83,11 @@ impl OpenAiBuilder {
 
     /// Everything that no message may show.
     fn secrets(&self, endpoint: &Endpoint) -> Vec<Secret> {
-        let proxy = self.proxy.as_ref().and_then(|url| Url::parse(url.reveal()).ok());
-        let password = proxy.as_ref().and_then(|url| {
-            // A user name by itself is a token.
-            let user = Some(url.username()).filter(|user| !user.is_empty());
-            url.password().filter(|password| !password.is_empty()).or(user).map(Secret::new)
-        });
+        let proxies = match &self.proxy {
+            Some(url) => proxy::secrets(url.reveal()),
+            None if endpoint.is_loopback() && self.http_client.is_none() => Vec::new(),
+            None => proxy::secrets_of_environment(),
+        };
         let key = self.key.iter().map(|key| key.value.clone());
         let credentials = self.headers.iter().filter(|(name, value)| is_secret(name, value));
         let values = credentials.flat_map(|(_, value)| {
@@ -97,7 +95,7 @@ impl OpenAiBuilder {
             let parts = value.reveal().split_once(' ');
             std::iter::once(value.clone()).chain(parts.map(|(_, credential)| Secret::new(credential)))
         });
-        key.chain(values).chain(password).chain(endpoint.credentials()).collect()
+        key.chain(values).chain(proxies).chain(endpoint.credentials()).collect()
     }
 
     fn request_headers(&self) -> Result<HeaderMap, NodeError> {
@@ -195,8 +193,10 @@ impl OpenAiBuilder {
             builder = builder.no_proxy().proxy(proxy);
         } else if endpoint.is_loopback() {
             builder = builder.no_proxy();
-        } else if let Some(scheme) = environments_proxy(&endpoint.url).filter(|scheme| !is_http(scheme)) {
-            return Err(fault(format!("{} (it is the environment's)", unsupported_proxy(&scheme))));
+        } else if let Some(scheme) =
+            proxy::of_environment(&endpoint.url).filter(|scheme| !proxy::is_http(scheme))
+        {
+            return Err(fault(format!("{} (it is the environment's)", proxy::unsupported(&scheme))));
         }
         if let Some(name) = endpoint.localhost() {
             // As RFC 6761 asks of libraries: no resolver is trusted with where the key goes.
@@ -212,9 +212,9 @@ impl OpenAiBuilder {
         let fault = |fault: String| NodeError::new(Category::ConfigError, fault);
         let Some(url) = self.proxy.as_ref().map(Secret::reveal) else { return Ok(None) };
         if let Some(scheme) =
-            Url::parse(url).ok().map(|url| url.scheme().to_owned()).filter(|one| !is_http(one))
+            Url::parse(url).ok().map(|url| url.scheme().to_owned()).filter(|one| !proxy::is_http(one))
         {
-            return Err(fault(unsupported_proxy(&scheme)));
+            return Err(fault(proxy::unsupported(&scheme)));
         }
         reqwest::Proxy::all(url).map(Some).map_err(|_| {
             fault("the proxy's URL cannot be read; write it like http://proxy.example:3128".to_owned())
@@ -237,25 +237,6 @@ impl OpenAiBuilder {
             ))
         })
     }
-}
-
-/// The scheme of the proxy that the environment sets for this URL, read as reqwest does.
-fn environments_proxy(url: &Url) -> Option<String> {
-    let proxy = Matcher::from_system().intercept(&url.as_str().parse().ok()?)?;
-    proxy.uri().scheme_str().map(str::to_owned)
-}
-
-fn is_http(scheme: &str) -> bool {
-    matches!(scheme, "http" | "https")
-}
-
-/// The fault of a proxy that is asked by neither http nor https. Another scheme than these may be a user name, or a host.
-fn unsupported_proxy(scheme: &str) -> String {
-    let what = match scheme {
-        "socks4" | "socks4a" | "socks5" | "socks5h" => format!("the proxy speaks {scheme}"),
-        _ => "the proxy's URL begins with neither http:// nor https://".to_owned(),
-    };
-    format!("{what}; only proxies of http and https are supported. Write it like http://proxy.example:3128")
 }
 
 /// Whether a header is a credential, by its name or by the scheme of its value.

@@ -16,6 +16,7 @@ mod lenient;
 mod moved;
 #[cfg(test)]
 mod properties;
+mod proxy;
 mod refusal;
 mod refused;
 mod request;

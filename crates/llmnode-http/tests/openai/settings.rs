@@ -6,6 +6,7 @@ use llmnode_http::{OpenAi, OpenAiBuilder};
 use llmnode_runtime::{Category, Run, TestClock};
 use llmnode_stub::Reply;
 
+use crate::sinks::{self, Log};
 use crate::support::{CANARY, Greet, ask, builder, sends, server};
 use crate::tls::AUTHORITY;
 
@@ -282,4 +283,50 @@ fn a_socks_proxy_of_the_environment_is_refused() {
         // One that the program sets takes its place.
         assert!(builder().proxy("http://127.0.0.1:1").build().is_ok());
     }
+}
+
+/// The password of a proxy, as its URL has it, as it is, and with the user's name as requests carry it.
+const PASSWORD: [&str; 3] = ["can%61ry%2Bat%40home", "canary+at@home", "bWU6Y2FuYXJ5K2F0QGhvbWU="];
+
+#[tokio::test]
+async fn a_proxys_password_is_in_no_text_in_any_form() {
+    let said = PASSWORD.join(", ");
+    let refuses = format!("HTTP/1.1 407 {said}\r\nproxy-authenticate: {said}\r\n\r\n{said}");
+    let answers = format!("HTTP/1.1 500 oops\r\ncontent-length: {}\r\n\r\n{said}", said.len());
+    for response in [refuses, answers, said.clone()] {
+        let proxy = sends(response).await;
+        let address = proxy.trim_start_matches("http://").trim_end_matches("/v1");
+        let url = format!("http://me:{}@{address}", PASSWORD[0]);
+        for variable in ["HTTP_PROXY", "https_proxy", "ALL_PROXY", "LLMNODE_TEST_PROXY"] {
+            passes_with("shows_no_password_of_a_proxy", &[(variable, &url)]).await;
+        }
+    }
+}
+
+#[tokio::test]
+#[ignore = "a part of the test above"]
+async fn shows_no_password_of_a_proxy() {
+    let own = std::env::var("LLMNODE_TEST_PROXY").ok();
+    if own.is_none()
+        && ["HTTP_PROXY", "https_proxy", "ALL_PROXY"].iter().all(|name| std::env::var_os(name).is_none())
+    {
+        return;
+    }
+    let log = Log::install().unwrap();
+    let mut texts = Vec::new();
+    for base_url in ["http://models.invalid/v1", "https://models.invalid/v1"] {
+        let builder = builder(base_url).root_certificates(AUTHORITY).without_key();
+        let builder = own.iter().fold(builder, |builder, url| builder.proxy(url.clone()));
+        texts.push(format!("{builder:?}"));
+        let model = builder.build().unwrap();
+        texts.push(format!("{model:?}"));
+        let run = Run::new(model).with_clock(TestClock::new());
+        let error = run.call(&Greet).transport_retries(0).await.unwrap_err();
+        let chain = std::iter::successors(Some(&error as &dyn std::error::Error), |error| error.source());
+        texts.extend(chain.map(|error| format!("{error} {error:?}")));
+        texts.push(format!("{} {:?}", error.attempts()[0].message, error.record()));
+        texts.push(run.ledger().to_json().to_string());
+    }
+    texts.push(log.text());
+    assert_eq!(sinks::leaks(texts.clone(), &PASSWORD), 0, "{texts:#?}");
 }

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::time::Duration;
 
 use super::recovery::{Backoff, Failures, Recovery};
-use super::stacks::{Stacks, is_transport};
+use super::stacks::{NOT_REPEATED, Stacks, is_transport};
 use super::wait::{jitter, wait_before_retry};
 use crate::category::{Category, Group};
 use crate::limits::TimeLeft;
@@ -112,6 +112,9 @@ impl<'p> Progress<'p> {
         if self.stacks.counts(failed.category) {
             self.bad_answers = self.bad_answers.saturating_add(1);
         }
+        if self.stacks.withhold(failed.category, failed.decision) {
+            note = NOT_REPEATED.to_owned();
+        }
         let (key, steps) = self.stacks.of(failed.category, failed.decision);
         let mut passed = 0_u32;
         let mut steps = steps.into_iter();
@@ -179,8 +182,12 @@ impl<'p> Progress<'p> {
         failed: &Failed<'_>,
         grant: &mut Grant<'_>,
     ) -> Result<Next, String> {
-        if failed.decision == Some(Retry::No) {
+        if failed.decision == Some(Retry::No) && !self.stacks.asks() {
+            // A call within was tried again there, and its error says how that ended.
             return Err(String::new());
+        }
+        if failed.decision == Some(Retry::No) {
+            return Err(format!("; `{step}` does not apply, since this failure rules out another try"));
         }
         if failed.repeats {
             return Err("; the same answer came before, and stop_on_repeat is set".to_owned());

@@ -86,6 +86,11 @@ impl Recovery {
         Recovery::Repair { times }
     }
 
+    /// Whether a further request follows from it.
+    pub(crate) const fn asks_again(&self) -> bool {
+        !matches!(self, Recovery::Fallback | Recovery::Bubble)
+    }
+
     /// Another model, by a name registered on the run or else the provider's id.
     pub const fn model(name: &'static str) -> Self {
         Recovery::Model(Cow::Borrowed(name))

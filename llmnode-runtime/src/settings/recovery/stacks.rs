@@ -8,6 +8,9 @@ use crate::model::Retry;
 use crate::output::Answers;
 use crate::settings::Settings;
 
+/// Why a failure was not followed by what its stack says.
+pub(super) const NOT_REPEATED: &str = "; not repeated, since the node is not idempotent";
+
 /// What of a node its recovery depends on.
 #[derive(Clone, Copy)]
 pub(crate) struct Nature {
@@ -44,7 +47,7 @@ impl<'p> Stacks<'p> {
     pub(crate) fn of(&self, category: Category, decision: Option<Retry>) -> (Failures, Vec<Recovery>) {
         let (key, mut steps) = self.chosen(category, decision);
         if !self.node.idempotent {
-            steps.retain(|step| matches!(step, Recovery::Fallback | Recovery::Bubble));
+            steps.retain(|step| !step.asks_again());
         }
         if !self.node.fallback {
             steps.retain(|step| *step != Recovery::Fallback);
@@ -57,6 +60,15 @@ impl<'p> Stacks<'p> {
             }
         }
         (key, steps)
+    }
+
+    /// Whether a failure would be followed by another request, were the node idempotent.
+    pub(super) fn withhold(&self, category: Category, decision: Option<Retry>) -> bool {
+        let follows = |step: &Recovery| match step {
+            Recovery::Model(_) => true,
+            step => step.asks_again() && decision != Some(Retry::No),
+        };
+        !self.node.idempotent && self.chosen(category, decision).1.iter().any(follows)
     }
 
     /// The level counts first; at each, the category comes before its group.

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::support::{GOAL, GOOD, Mood, Say, World, say, script, world};
-use llmnode_runtime::{Clock, ModelError, ScriptedModel};
+use llmnode_runtime::{BoxFuture, ChatModel, Clock, ModelError, Request, ScriptedModel, Sink};
 
 #[tokio::test]
 async fn the_time_of_a_call_runs_from_its_begin_waits_included() {
@@ -90,4 +90,58 @@ async fn a_validator_that_outlasts_the_time_is_cut_and_its_usage_is_known() {
     let run = run.with_state(World { mood: Mood::Hang, ..world() });
     let error = run.call(&GOAL).limits(Limits::new().time(SECOND)).await.unwrap_err();
     assert_eq!((error.category(), error.usage().total.total()), (Category::LimitExceeded, Some(14)));
+}
+
+/// A model whose answers take some time on the clock of the test, and some of the machine's.
+struct Slow {
+    clock: TestClock,
+    takes: Duration,
+    really: Duration,
+}
+
+impl ChatModel for Slow {
+    fn complete<'a>(
+        &'a self,
+        _: &'a Request,
+        _: &'a mut dyn Sink,
+    ) -> BoxFuture<'a, Result<Completion, ModelError>> {
+        Box::pin(async move {
+            tokio::time::sleep(self.really).await;
+            self.clock.sleep(self.takes).await;
+            Ok(hi(None))
+        })
+    }
+}
+
+fn slow(takes: Duration, really: Duration) -> Run {
+    let clock = TestClock::new();
+    Run::new(Slow { clock: clock.clone(), takes, really }).with_clock(clock)
+}
+
+#[tokio::test]
+async fn a_request_is_cut_by_the_runs_clock() {
+    let limits = Limits::new().time(6 * SECOND);
+    let run = slow(10 * SECOND, Duration::ZERO).with_limits(limits);
+    let error = run.call(&say("")).await.unwrap_err();
+    assert_eq!((error.category(), error.attempts()[0].elapsed), (Category::LimitExceeded, 6 * SECOND));
+
+    let run = slow(4 * SECOND, Duration::ZERO).with_node_limits::<Say>(limits);
+    run.call(&say("")).await.unwrap();
+    let error = run.call(&say("")).await.unwrap_err();
+    assert_eq!((error.category(), error.attempts()[0].elapsed), (Category::LimitExceeded, 2 * SECOND));
+
+    let run = slow(10 * SECOND, Duration::ZERO);
+    let error = run.call(&say("")).limits(limits).await.unwrap_err();
+    assert_eq!((error.category(), error.attempts()[0].elapsed), (Category::LimitExceeded, 6 * SECOND));
+    run.call(&say("")).limits(Limits::new().time(10 * SECOND)).await.unwrap();
+    run.call(&say("")).limits(Limits::new().time(Duration::MAX)).await.unwrap();
+}
+
+#[tokio::test]
+async fn the_machines_time_does_not_count() {
+    let (moment, limits) = (Duration::from_millis(30), Limits::new().time(Duration::from_millis(1)));
+    let run = slow(Duration::ZERO, moment).with_limits(limits).with_node_limits::<Say>(limits);
+    for _ in 0..2 {
+        run.call(&say("")).limits(limits).await.unwrap();
+    }
 }
