@@ -7,7 +7,7 @@ mod reading;
 mod schema;
 mod spec;
 
-pub(crate) use check::{ends, target, violations};
+pub(crate) use check::{ends, in_json_names, target, violations};
 pub(crate) use reader::Json;
 pub use reading::{ReadError, Reader, Reading};
 pub use schema::{OutputSchema, StrictError, StrictProblem};

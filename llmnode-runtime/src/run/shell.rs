@@ -14,7 +14,7 @@ use crate::category::Category;
 use crate::error::NodeError;
 use crate::flag::{Flag, Note};
 use crate::model::{Message, Request};
-use crate::output::{Answer, Answers, OutputSchema, OutputSpec, Reader};
+use crate::output::{Answer, Answers, OutputSchema, OutputSpec, Reader, in_json_names};
 use crate::panics::guarded;
 use crate::prompt::Prompt;
 use crate::settings::{Nature, Resolved, Settings};
@@ -156,7 +156,8 @@ impl<N: LlmNode<S> + Exec<S>, S: ?Sized> Judge for Typed<'_, N, S> {
             } else {
                 self.spec.collect(&value, &mut checks);
             }
-            let judgement = judgement(validate::run(checks, self.state, attempt).await, &notes);
+            let verdict = validate::run(checks, self.state, attempt).await;
+            let judgement = judgement(verdict, &notes, self.schema.as_deref(), wrapped);
             if matches!(judgement, Judgement::Accepted { .. }) {
                 self.value = Some(value);
             }
@@ -165,8 +166,18 @@ impl<N: LlmNode<S> + Exec<S>, S: ?Sized> Judge for Typed<'_, N, S> {
     }
 }
 
-/// What the checks of a value that was read come to.
-fn judgement(verdict: Verdict, notes: &[Note]) -> Judgement {
+/// What the checks of a value that was read come to, with the schema that it was read by.
+fn judgement(
+    mut verdict: Verdict,
+    notes: &[Note],
+    schema: Option<&OutputSchema>,
+    wrapped: bool,
+) -> Judgement {
+    if let (Verdict::Judged(violations), Some(schema)) = (&mut verdict, schema) {
+        for violation in violations {
+            violation.path = in_json_names(std::mem::take(&mut violation.path), schema, wrapped);
+        }
+    }
     match verdict {
         Verdict::Judged(violations) if violations.iter().all(|violation| violation.warning) => {
             Judgement::Accepted { flags: flags(notes), warnings: violations }
