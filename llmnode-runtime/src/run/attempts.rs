@@ -4,9 +4,10 @@
 
 use std::time::Duration;
 
-use super::attempt::{Judge, attempt};
+use super::attempt::attempt;
 use super::failure::Failure;
 use super::feedback;
+use super::judge::Judge;
 use super::repetition::Repetition;
 use super::run::RunCore;
 use crate::BoxError;

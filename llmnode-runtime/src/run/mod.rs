@@ -11,6 +11,7 @@ mod examples;
 mod failure;
 mod fallback;
 mod feedback;
+mod judge;
 mod map;
 mod name;
 mod node;

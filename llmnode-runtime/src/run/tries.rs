@@ -5,7 +5,9 @@
 
 use std::time::Duration;
 
+use super::cx::Cx;
 use super::run::RunCore;
+use crate::BoxFuture;
 use crate::category::{Category, Group};
 use crate::error::NodeError;
 use crate::ledger::{CallScope, Degraded};
@@ -17,7 +19,9 @@ use crate::validate::Attempt;
 pub(super) struct Tries<'r> {
     core: &'r RunCore,
     call: &'r CallScope<'r>,
-    limits: &'r CallLimits<'r>,
+    /// What the call sets.
+    settings: &'r Settings,
+    limits: CallLimits<'r>,
     attempts: u32,
     backoff: Backoff,
     max_wait: Duration,
@@ -45,10 +49,10 @@ impl<'r> Tries<'r> {
     /// if the wait goes down.
     pub(super) fn begin(
         core: &'r RunCore,
-        [settings, node]: [&Settings; 2],
+        [settings, node]: [&'r Settings; 2],
         idempotent: bool,
         call: &'r CallScope<'r>,
-        limits: &'r CallLimits<'r>,
+        limits: CallLimits<'r>,
     ) -> Result<Self, NodeError> {
         let run = &core.settings;
         // The run's word is for nodes of all kinds.
@@ -73,16 +77,23 @@ impl<'r> Tries<'r> {
             return Err(NodeError::new(Category::ConfigError, format!("the wait {backoff} goes down")));
         }
         let wait = Duration::ZERO;
-        Ok(Tries { core, call, limits, attempts, backoff, max_wait, failed: 0, wait })
+        Ok(Tries { core, call, settings, limits, attempts, backoff, max_wait, failed: 0, wait })
     }
 
-    /// The try that is under way.
-    pub(super) fn attempt(&self) -> Attempt {
-        Attempt::new(self.failed, self.attempts - 1)
+    /// What the node sees while a try is under way.
+    pub(super) fn cx<'c, S: ?Sized>(&'c self, state: &'c S) -> Cx<'c, S> {
+        let Tries { core, call: scope, settings, limits, .. } = self;
+        let attempt = Attempt::new(self.failed, self.attempts - 1);
+        Cx { core, state, scope, settings, limits, attempt }
     }
 
-    /// Writes down that it failed, and waits for the next one, if there is to be one.
-    pub(super) async fn after(&mut self, mut error: NodeError) -> After {
+    /// Writes down that it failed, and waits for the next one, if there is to be one. In a box, and so compiled once: a
+    /// future that is awaited as it is, is compiled anew in every crate that calls a node.
+    pub(super) fn after(&mut self, error: NodeError) -> BoxFuture<'_, After> {
+        Box::pin(self.after_error(error))
+    }
+
+    async fn after_error(&mut self, mut error: NodeError) -> After {
         // A node that asks models, or stands for others, has tried what there is to try.
         if self.call.tries_itself() {
             return After::Bubble(error);
@@ -116,18 +127,15 @@ impl<'r> Tries<'r> {
         wait_before_retry(own, longest, error.retry_after(), self.max_wait, self.limits.time_left())
     }
 
-    /// What the fallback gave is what the call gives.
-    pub(super) fn fallen<T>(&self, value: Result<T, NodeError>) -> Result<T, NodeError> {
-        match value {
-            Ok(value) => {
-                self.call.degrade(Degraded::FallbackValue);
-                Ok(value)
-            }
-            // The call's end brings the whole record.
-            Err(error) if error.record().is_some_and(|record| record.id == self.call.id()) => {
-                Err(error.without_record())
-            }
-            Err(error) => Err(error),
-        }
+    /// The fallback gave an output, which is what the call gives.
+    pub(super) fn degrade(&self) {
+        self.call.degrade(Degraded::FallbackValue);
+    }
+
+    /// The fallback failed, too: its error is the call's.
+    pub(super) fn fallen(&self, error: NodeError) -> NodeError {
+        // The call's end brings the whole record.
+        let own = error.record().is_some_and(|record| record.id == self.call.id());
+        if own { error.without_record() } else { error }
     }
 }
