@@ -49,7 +49,7 @@ const NEEDED: [(&str, &str); 3] =
 /// The derives that an answer's type needs, without those that the user wrote.
 fn missing_derives(attributes: &[Attribute], krate: &Path) -> Option<Attribute> {
     let private = quote!(#krate::__private);
-    let own: Vec<_> = definition::derives(attributes).filter_map(last).collect();
+    let own: Vec<_> = definition::derives(attributes).collect();
     let missing = NEEDED.iter().filter(|(_, name)| !own.iter().any(|own| own == name));
     let missing: Vec<_> = missing
         .map(|(krate, name)| {
@@ -65,8 +65,4 @@ fn crates(krate: &Path) -> [Attribute; 2] {
     let path = |name: &str| format!("{}::__private::{name}", krate.to_token_stream()).replace(' ', "");
     let (serde, schemars) = (path("serde"), path("schemars"));
     [parse_quote!(#[serde(crate = #serde)]), parse_quote!(#[schemars(crate = #schemars)])]
-}
-
-fn last(path: Path) -> Option<Ident> {
-    path.segments.into_iter().next_back().map(|last| last.ident)
 }

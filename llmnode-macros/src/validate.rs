@@ -42,8 +42,7 @@ fn of_definition(arguments: TokenStream, mut input: DeriveInput) -> TokenStream 
     let args = args::DefinitionArgs::parse(arguments, "validate", &mut errors);
     let krate = crate_path::resolve(value(&args.krate));
     let definition = definition::expand(&input, &krate, value(&args.state), &mut errors);
-    let is_schema = |path: syn::Path| path.segments.last().is_some_and(|last| last.ident == "JsonSchema");
-    if definition::derives(&input.attrs).any(is_schema) {
+    if definition::derives(&input.attrs).any(|name| name == "JsonSchema") {
         input.attrs.push(definition::mark(&input, &krate));
     } else {
         let message = "`#[validate]` stands above `#[derive(JsonSchema)]`, whose schema it marks, and there is none \
