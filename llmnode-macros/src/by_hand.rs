@@ -9,7 +9,7 @@ use syn::{
 };
 
 use crate::diagnostics::Errors;
-use crate::generics::{bare, mentions};
+use crate::generics::{last_name, mentions};
 use crate::keyed::{Grammar, parse_arguments, value};
 use crate::names::snake_case;
 use crate::{crate_path, item};
@@ -191,10 +191,7 @@ fn of(written: &mut ItemImpl, path: Path) {
 }
 
 fn named(ty: &Type) -> String {
-    match bare(ty) {
-        Type::Path(path) => path.path.segments.last().map(|last| last.ident.to_string()).unwrap_or_default(),
-        other => other.to_token_stream().to_string(),
-    }
+    last_name(ty).map_or_else(|| ty.to_token_stream().to_string(), ToString::to_string)
 }
 
 /// The parameters that the node itself has: one that only its state has is none of these.

@@ -5,7 +5,6 @@
 
 extern crate proc_macro;
 
-mod above;
 mod action;
 mod anything;
 mod by_hand;

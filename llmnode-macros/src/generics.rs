@@ -2,7 +2,7 @@
 
 use proc_macro2::{Group, Ident, Span, TokenStream, TokenTree};
 use quote::{ToTokens, format_ident};
-use syn::{GenericParam, Generics, Lifetime, LifetimeParam, Type};
+use syn::{Expr, GenericParam, Generics, Lifetime, LifetimeParam, Type};
 
 /// A type parameter that none of `generics` is called.
 pub(crate) fn fresh(name: &str, generics: &Generics) -> Ident {
@@ -29,6 +29,22 @@ pub(crate) fn bare(ty: &Type) -> &Type {
         Type::Paren(paren) => bare(&paren.elem),
         ty => ty,
     }
+}
+
+/// The last name of a type's path.
+pub(crate) fn last_name(ty: &Type) -> Option<&Ident> {
+    match bare(ty) {
+        Type::Path(path) => path.path.segments.last().map(|last| &last.ident),
+        _ => None,
+    }
+}
+
+/// An expression without the group of a macro's fragment that it stands in.
+pub(crate) fn bare_value(mut value: Expr) -> Expr {
+    while let Expr::Group(group) = value {
+        value = *group.expr;
+    }
+    value
 }
 
 /// Whether such a name stands in the tokens.

@@ -160,6 +160,11 @@ pub(crate) fn end(input: ParseStream<'_>, what: &str) -> syn::Result<()> {
     Err(input.error(format!("expected `,` before the next {what}, found `{token}`")))
 }
 
+/// Goes to the next comma, or to the end: what stands before it had a fault.
+pub(crate) fn skip(input: ParseStream<'_>) {
+    while !input.is_empty() && !input.peek(Token![,]) && input.parse::<TokenTree>().is_ok() {}
+}
+
 /// The arguments of one list, as they are read.
 struct Arguments<'a, Take> {
     grammar: &'a Grammar<'a>,

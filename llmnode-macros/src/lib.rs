@@ -1,6 +1,5 @@
 //! The macros of llmnode; use them through the `llmnode` crate.
 
-mod above;
 mod action;
 #[cfg(test)]
 mod anything;

@@ -2,13 +2,13 @@
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, quote};
-use syn::{Attribute, DeriveInput, Error, Item, Path, parse_quote};
+use syn::{Attribute, DeriveInput, Item, Path, parse_quote};
 
-use crate::diagnostics::{Errors, attribute, list};
+use crate::diagnostics::Errors;
 use crate::keyed::value;
 use crate::validate::args::DefinitionArgs;
-use crate::validate::{definition, rename_rules, told_names};
-use crate::{above, configured, crate_path, item};
+use crate::validate::definition;
+use crate::{configured, crate_path, item};
 
 /// Expands `#[llm_output(arguments)] item`.
 pub(crate) fn expand(arguments: TokenStream, item: TokenStream) -> TokenStream {
@@ -32,27 +32,12 @@ pub(crate) fn expand(arguments: TokenStream, item: TokenStream) -> TokenStream {
             return quote!(#other #errors);
         }
     };
-    let above = derived_above();
-    if above.is_empty() {
-        rename_rules::check(&mut input, &mut errors);
-    } else {
-        // What is derived above has reported them.
-        errors.push(twice(&above, &input.ident));
-    }
     let definition = definition::expand(&input, &krate, value(&args.state), &mut errors);
-    told_names::check(&input, &mut errors);
     // A derive comes before the attributes that help it, its own derives included.
-    let derive = missing_derives(&input.attrs, &above, &krate);
+    let derive = missing_derives(&input.attrs, &krate);
     input.attrs.splice(0..0, derive);
-    // What is derived above does not see attributes that are added here, and those of no derive are errors.
-    let [serde, schemars] = crates(&krate);
-    if above.len() < NEEDED.len() {
-        input.attrs.push(serde);
-    }
-    if !above.contains(&"JsonSchema") {
-        input.attrs.push(schemars);
-        input.attrs.push(definition::mark(&input, &krate));
-    }
+    input.attrs.extend(crates(&krate));
+    input.attrs.push(definition::mark(&input, &krate));
     let errors = errors.into_tokens();
     quote!(#input #definition #errors)
 }
@@ -61,33 +46,11 @@ pub(crate) fn expand(arguments: TokenStream, item: TokenStream) -> TokenStream {
 const NEEDED: [(&str, &str); 3] =
     [("serde", "Serialize"), ("serde", "Deserialize"), ("schemars", "JsonSchema")];
 
-/// Those of the needed derives that stand above the macro.
-fn derived_above() -> Vec<&'static str> {
-    let above = above::derives();
-    let stands = |(krate, name): &(&str, &str)| {
-        above.iter().any(|path| {
-            let path = path.strip_prefix("::").unwrap_or(path);
-            path == *name || path.strip_suffix(name).and_then(|path| path.strip_suffix("::")) == Some(*krate)
-        })
-    };
-    NEEDED.iter().filter(|needed| stands(needed)).map(|(_, name)| *name).collect()
-}
-
-fn twice(above: &[&str], ident: &Ident) -> Error {
-    let message = format!(
-        "`#[llm_output]` does not see what is derived above it, and derives {} again; move it above the derives, or drop \
-         them",
-        list(above.iter().copied())
-    );
-    Error::new(attribute(ident), message)
-}
-
 /// The derives that an answer's type needs, without those that the user wrote.
-fn missing_derives(attributes: &[Attribute], above: &[&str], krate: &Path) -> Option<Attribute> {
+fn missing_derives(attributes: &[Attribute], krate: &Path) -> Option<Attribute> {
     let private = quote!(#krate::__private);
-    let own: Vec<_> = definition::derives(attributes).filter_map(last).collect();
-    let missing =
-        NEEDED.iter().filter(|(_, name)| !above.contains(name) && !own.iter().any(|own| own == name));
+    let own: Vec<_> = definition::derives(attributes).collect();
+    let missing = NEEDED.iter().filter(|(_, name)| !own.iter().any(|own| own == name));
     let missing: Vec<_> = missing
         .map(|(krate, name)| {
             let [krate, name] = [krate, name].map(|name| Ident::new(name, Span::call_site()));
@@ -102,8 +65,4 @@ fn crates(krate: &Path) -> [Attribute; 2] {
     let path = |name: &str| format!("{}::__private::{name}", krate.to_token_stream()).replace(' ', "");
     let (serde, schemars) = (path("serde"), path("schemars"));
     [parse_quote!(#[serde(crate = #serde)]), parse_quote!(#[schemars(crate = #schemars)])]
-}
-
-fn last(path: Path) -> Option<Ident> {
-    path.segments.into_iter().next_back().map(|last| last.ident)
 }

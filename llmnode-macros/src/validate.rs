@@ -4,10 +4,8 @@ pub(crate) mod args;
 pub(crate) mod definition;
 mod fields;
 mod methods;
-pub(crate) mod rename_rules;
 mod serde_names;
 mod signature;
-pub(crate) mod told_names;
 
 use proc_macro2::TokenStream;
 use quote::quote;
@@ -43,17 +41,8 @@ fn of_definition(arguments: TokenStream, mut input: DeriveInput) -> TokenStream 
     let mut errors = Errors::default();
     let args = args::DefinitionArgs::parse(arguments, "validate", &mut errors);
     let krate = crate_path::resolve(value(&args.krate));
-    rename_rules::check(&mut input, &mut errors);
     let definition = definition::expand(&input, &krate, value(&args.state), &mut errors);
-    let derives = |name: &str| {
-        let is_it = |path: syn::Path| path.segments.last().is_some_and(|last| last.ident == name);
-        definition::derives(&input.attrs).any(is_it)
-    };
-    // What is read by hand may have any names.
-    if derives("Deserialize") {
-        told_names::check(&input, &mut errors);
-    }
-    if derives("JsonSchema") {
+    if definition::derives(&input.attrs).any(|name| name == "JsonSchema") {
         input.attrs.push(definition::mark(&input, &krate));
     } else {
         let message = "`#[validate]` stands above `#[derive(JsonSchema)]`, whose schema it marks, and there is none \

@@ -10,7 +10,7 @@ use super::pattern::{shown, strict};
 use super::stop::text;
 use super::syntax::{Exit, Flow, Parameter, Place, Stop, Target};
 use crate::crate_path;
-use crate::generics::bare;
+use crate::generics::{bare, last_name};
 use crate::keyed::value;
 use crate::names::snake_case;
 use crate::node::expression::visible;
@@ -165,13 +165,9 @@ fn in_expression(ty: &Type) -> TokenStream {
 
 /// The name of the step's type: there the compiler reports what is wrong with it.
 fn place_of(stop: &Stop) -> Span {
-    let at = match bare(&stop.ty) {
-        Type::Path(path) => path.path.segments.last().map_or_else(Span::call_site, |last| last.ident.span()),
-        other => {
-            other.to_token_stream().into_iter().next().map_or_else(Span::call_site, |first| first.span())
-        }
-    };
-    Span::mixed_site().located_at(at)
+    let first = || stop.ty.to_token_stream().into_iter().next().map(|first| first.span());
+    let at = last_name(&stop.ty).map(Ident::span).or_else(first);
+    Span::mixed_site().located_at(at.unwrap_or_else(Span::call_site))
 }
 
 /// What follows from the action. It stands at the step, where the compiler reports actions that nothing follows from.

@@ -10,7 +10,7 @@ use syn::{Attribute, Error, Expr, Ident, Pat, Path, Token, Type, parenthesized, 
 use super::pieces::{braces, separator, skip};
 use super::syntax::{Arm, Exit, Stop, Target};
 use crate::diagnostics::Errors;
-use crate::generics::bare;
+use crate::generics::{bare, last_name};
 
 /// Reads `Step as Label in state.part => exit`.
 pub(super) fn stop(input: ParseStream<'_>, errors: &mut Errors) -> syn::Result<Stop> {
@@ -55,7 +55,7 @@ pub(super) fn stop(input: ParseStream<'_>, errors: &mut Errors) -> syn::Result<S
         head.extend([token]);
         cursor = next;
     }
-    let label = label.or_else(|| last_name(&ty));
+    let label = label.or_else(|| last_name(&ty).cloned());
     if !input.peek(Token![=>]) {
         let shown = label.as_ref().map_or("it".to_owned(), ToString::to_string);
         let message = format!(
@@ -71,14 +71,6 @@ pub(super) fn stop(input: ParseStream<'_>, errors: &mut Errors) -> syn::Result<S
         Exit::Arrow(target(input)?)
     };
     Ok(Stop { attrs, ty, values, part, label, head, exit })
-}
-
-/// The last name of the path.
-fn last_name(ty: &Type) -> Option<Ident> {
-    match bare(ty) {
-        Type::Path(path) => path.path.segments.last().map(|last| last.ident.clone()),
-        _ => None,
-    }
 }
 
 /// Conditions and docs.

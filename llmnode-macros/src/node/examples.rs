@@ -8,7 +8,7 @@ use syn::{Error, Expr, ExprPath, Token, bracketed, parenthesized, token};
 
 use super::expression;
 use crate::diagnostics::Errors;
-use crate::keyed::end;
+use crate::keyed::{end, skip};
 use crate::values::other_than;
 
 /// What the examples are made of.
@@ -123,13 +123,4 @@ fn pair(input: ParseStream<'_>) -> syn::Result<(Expr, Expr)> {
 fn calls_self(tokens: TokenStream) -> syn::Result<()> {
     let message = "examples are the same for each call, so they cannot read `self`; write the value";
     expression::names_self(tokens).map_or(Ok(()), |at| Err(Error::new(at, message)))
-}
-
-/// Goes to the next comma.
-fn skip(input: ParseStream<'_>) {
-    while !input.is_empty() && !input.peek(Token![,]) {
-        if input.parse::<TokenTree>().is_err() {
-            return;
-        }
-    }
 }

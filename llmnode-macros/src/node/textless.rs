@@ -1,11 +1,10 @@
 //! Fields whose types have no text of their own, as far as the types' tokens tell, and how a prompt inserts them.
 
-use proc_macro2::TokenTree;
 use quote::ToTokens;
 use syn::{GenericArgument, Generics, PathArguments, PathSegment, Type};
 
 use crate::diagnostics::any_of;
-use crate::generics::{bare, mentions_parameter};
+use crate::generics::{bare, last_name, mentions, mentions_parameter};
 use crate::prompt::template::Format;
 
 /// A type that `Display` does not write.
@@ -72,9 +71,7 @@ pub(crate) fn takes_text(format: &Format) -> bool {
 
 /// Whether a type has the name of one that is attached.
 fn is_attached(ty: &Type) -> bool {
-    let Type::Path(path) = bare(ty) else { return false };
-    let last = path.path.segments.last();
-    last.is_some_and(|last| ["Image", "File", "Audio", "Attachment"].iter().any(|name| last.ident == name))
+    last_name(ty).is_some_and(|name| ["Image", "File", "Audio", "Attachment"].iter().any(|one| name == one))
 }
 
 /// Whether the type of the field `name` has the name of one that is attached, and can be written where neither the node's
@@ -88,14 +85,7 @@ pub(crate) fn may_be_attached(ty: &Type, name: &str, generics: &Generics) -> boo
 
 /// Whether a type mentions a message of a conversation.
 pub(crate) fn holds_messages(ty: &Type) -> bool {
-    fn mentions(token: TokenTree) -> bool {
-        match token {
-            TokenTree::Ident(ident) => ident == "Message",
-            TokenTree::Group(group) => group.stream().into_iter().any(mentions),
-            _ => false,
-        }
-    }
-    ty.to_token_stream().into_iter().any(mentions)
+    mentions(ty.to_token_stream(), &|ident| ident == "Message")
 }
 
 fn of_list(element: &Type) -> &'static [&'static str] {

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use proc_macro2::Span;
 use syn::ext::IdentExt;
-use syn::{Error, Field, Ident, Index, ItemStruct, Member, Type};
+use syn::{Error, Field, Ident, Index, ItemStruct, Member};
 
 use super::Faults;
 use super::args::NodeArgs;
@@ -12,6 +12,7 @@ use super::field::Mark;
 use super::model::{Part, Place, Step};
 use super::textless::{holds_messages, inserted};
 use super::with::{self, With};
+use crate::generics::last_name;
 use crate::keyed::{Keyed, value};
 use crate::prompt::identifier;
 use crate::prompt::locate::excerpt;
@@ -127,8 +128,11 @@ impl<'a> Variables<'a> {
                 let message = format!("the prompt uses the field `{name}`; drop `#[node(skip)]`");
                 self.faults.push(Error::new(*attribute, message));
             }
-            let silent =
-                silent || used || !matches!(mark, Mark::None) || name == "state" || is_phantom(&field.ty);
+            let silent = silent
+                || used
+                || !matches!(mark, Mark::None)
+                || name == "state"
+                || last_name(&field.ty).is_some_and(|name| name == "PhantomData");
             if silent || !self.complete {
                 continue;
             }
@@ -283,9 +287,4 @@ fn member(step: &str, span: Span) -> Option<Member> {
         return Some(Member::Unnamed(Index { index: step.parse().ok()?, span }));
     }
     identifier(step, span).map(Member::Named)
-}
-
-fn is_phantom(ty: &Type) -> bool {
-    let Type::Path(path) = ty else { return false };
-    path.path.segments.last().is_some_and(|last| last.ident == "PhantomData")
 }

@@ -3,7 +3,7 @@
 //! The expressions are the user's own tokens, so that the compiler underlines exactly what is wrong in one. Of what
 //! generated code names they see `self` and `state`, which are resolved as generated code is; nothing else.
 
-use proc_macro2::{Ident, Span, TokenStream, TokenTree};
+use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, quote_spanned};
 use syn::ext::IdentExt;
 use syn::parse::ParseStream;
@@ -12,8 +12,8 @@ use syn::{Error, Expr, ExprReference, Token};
 
 use super::expression;
 use crate::diagnostics::Errors;
-use crate::generics::ends;
-use crate::keyed::end;
+use crate::generics::{bare_value, ends};
+use crate::keyed::{end, skip};
 use crate::prompt::identifier;
 
 pub(crate) const EXAMPLE: &str = "with(count = state.files.len())";
@@ -65,12 +65,6 @@ fn variable(input: ParseStream<'_>, list: &mut Vec<With>, all_named: &mut bool) 
     Ok(())
 }
 
-fn skip(input: ParseStream<'_>) {
-    while !input.is_empty() && !input.peek(Token![,]) {
-        let _: syn::Result<TokenTree> = input.parse();
-    }
-}
-
 /// Refuses what leaves the expression, or waits in it.
 fn refuse_way_out(written: &Expr) -> syn::Result<()> {
     let Some(token) = expression::way_out(written.to_token_stream()) else { return Ok(()) };
@@ -108,10 +102,7 @@ impl With {
 
     /// `&expression`, in parentheses where needed.
     pub(crate) fn value(&self) -> Option<TokenStream> {
-        let mut written = self.written.clone()?;
-        while let Expr::Group(group) = written {
-            written = *group.expr;
-        }
+        let written = bare_value(self.written.clone()?);
         let and_token = Token![&](ends(&written).0);
         let expr = Box::new(written);
         let reference = ExprReference { attrs: vec![], and_token, mutability: None, expr };

@@ -10,6 +10,7 @@ use syn::{Error, Expr, ExprLit, Lit, LitStr, Macro, Token};
 
 use super::file;
 use super::locate::{Position, position};
+use crate::generics::bare_value;
 use crate::values::{text, whole_text};
 
 const CHECKED: &str = ", so that its variables can be checked";
@@ -125,11 +126,8 @@ impl Source {
 }
 
 /// The macro call that an expression is, also one that another macro hands on.
-fn called(mut value: Expr) -> Option<Macro> {
-    while let Expr::Group(group) = value {
-        value = *group.expr;
-    }
-    if let Expr::Macro(call) = value { Some(call.mac) } else { None }
+fn called(value: Expr) -> Option<Macro> {
+    if let Expr::Macro(call) = bare_value(value) { Some(call.mac) } else { None }
 }
 
 /// Whether a call is of the macro of `core` or `std` that has this name.
@@ -152,11 +150,8 @@ fn joined(call: &Macro, key: &Ident) -> syn::Result<Vec<LitStr>> {
     items.into_iter().map(|item| piece(item, key)).collect()
 }
 
-fn piece(mut item: Expr, key: &Ident) -> syn::Result<LitStr> {
-    while let Expr::Group(group) = item {
-        item = *group.expr;
-    }
-    match item {
+fn piece(item: Expr, key: &Ident) -> syn::Result<LitStr> {
+    match bare_value(item) {
         Expr::Lit(ExprLit { lit: Lit::Str(text), .. }) => whole_text(text),
         other => Err(Error::new_spanned(other, wanted(key))),
     }

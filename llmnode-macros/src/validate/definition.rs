@@ -68,11 +68,12 @@ fn mark_of(input: &DeriveInput) -> TokenStream {
     quote_spanned!(here=> ::core::concat!(::core::module_path!(), #name))
 }
 
-/// What is derived below the macro.
-pub(crate) fn derives(attributes: &[Attribute]) -> impl Iterator<Item = Path> {
+/// The last names of what is derived below the macro.
+pub(crate) fn derives(attributes: &[Attribute]) -> impl Iterator<Item = Ident> {
     let derives = attributes.iter().filter(|attribute| attribute.path().is_ident("derive"));
     let parse = Punctuated::<Path, Token![,]>::parse_terminated;
-    derives.filter_map(move |attribute| attribute.parse_args_with(parse).ok()).flatten()
+    let paths = derives.filter_map(move |attribute| attribute.parse_args_with(parse).ok()).flatten();
+    paths.filter_map(|path| path.segments.last().map(|last| last.ident.clone()))
 }
 
 /// `impl ValidatedFields`: the types a dive can come to.

@@ -5,7 +5,7 @@ use quote::format_ident;
 use syn::ext::IdentExt;
 use syn::{Data, DeriveInput, Fields, GenericArgument, Member, PathArguments, Type};
 
-use super::serde_names::{Case, SerdeAttributes};
+use super::serde_names::SerdeAttributes;
 
 /// A struct, or one variant of an enum.
 pub(crate) struct Shape<'a> {
@@ -44,7 +44,7 @@ pub(crate) enum Step {
     None,
 }
 
-/// All that a dive goes into, and the fields whose JSON name is another.
+/// All that a dive goes into, and the fields that an attribute of their own gives another name in the JSON.
 pub(crate) struct Model<'a> {
     pub(crate) shapes: Vec<Shape<'a>>,
     pub(crate) renamed: Vec<(String, String)>,
@@ -55,9 +55,11 @@ pub(crate) fn read(input: &DeriveInput) -> Model<'_> {
     let container = SerdeAttributes::read(&input.attrs);
     match &input.data {
         Data::Struct(data) => {
-            let fields = fields(&data.fields, container.rename_all, container.transparent);
-            let renamed = renamed(&data.fields, container.rename_all);
-            Model { shapes: vec![Shape { variant: None, within: None, fields }], renamed }
+            let fields = fields(&data.fields, container.transparent);
+            Model {
+                shapes: vec![Shape { variant: None, within: None, fields }],
+                renamed: renamed(&data.fields),
+            }
         }
         Data::Enum(data) => {
             let shapes = data.variants.iter().filter_map(|variant| {
@@ -65,14 +67,12 @@ pub(crate) fn read(input: &DeriveInput) -> Model<'_> {
                 if attributes.skip {
                     return None;
                 }
-                let name = attributes.variant(&variant.ident, container.rename_all);
                 let within = match (&container.tag, &container.content) {
                     _ if container.untagged || attributes.untagged => None,
-                    (None, _) => Some(name),
+                    (None, _) => Some(attributes.name(&variant.ident)),
                     (Some(_), content) => content.clone(),
                 };
-                let rule = attributes.rename_all.or(container.rename_all_fields);
-                let fields = fields(&variant.fields, rule, false);
+                let fields = fields(&variant.fields, false);
                 Some(Shape { variant: Some(&variant.ident), within, fields })
             });
             Model { shapes: shapes.collect(), renamed: vec![] }
@@ -81,7 +81,7 @@ pub(crate) fn read(input: &DeriveInput) -> Model<'_> {
     }
 }
 
-fn fields(fields: &Fields, rule: Option<Case>, transparent: bool) -> Vec<FieldModel<'_>> {
+fn fields(fields: &Fields, transparent: bool) -> Vec<FieldModel<'_>> {
     let read: Vec<_> = fields.iter().map(|field| SerdeAttributes::read(&field.attrs)).collect();
     // A struct or variant of one field in parentheses is written as the field.
     let newtype = transparent || (matches!(fields, Fields::Unnamed(_)) && fields.len() == 1);
@@ -93,7 +93,7 @@ fn fields(fields: &Fields, rule: Option<Case>, transparent: bool) -> Vec<FieldMo
         }
         let step = match &field.ident {
             _ if newtype || attributes.flatten => Step::None,
-            Some(name) => Step::Key(attributes.field(name, rule)),
+            Some(name) => Step::Key(attributes.name(name)),
             None => Step::Index(index),
         };
         index += 1;
@@ -107,13 +107,11 @@ fn fields(fields: &Fields, rule: Option<Case>, transparent: bool) -> Vec<FieldMo
     models
 }
 
-fn renamed(fields: &Fields, rule: Option<Case>) -> Vec<(String, String)> {
+fn renamed(fields: &Fields) -> Vec<(String, String)> {
     let names = fields.iter().filter_map(|field| {
-        let name = field.ident.as_ref()?;
+        let rust = field.ident.as_ref()?.unraw().to_string();
         let attributes = SerdeAttributes::read(&field.attrs);
-        let json = attributes.field(name, rule);
-        let rust = name.unraw().to_string();
-        (!attributes.skip && json != rust).then_some((rust, json))
+        attributes.rename.filter(|json| !attributes.skip && *json != rust).map(|json| (rust, json))
     });
     names.collect()
 }

@@ -9,7 +9,7 @@ use syn::{
 };
 
 use super::fields::is_plain;
-use crate::generics::bare;
+use crate::generics::{bare, last_name};
 
 const USAGE: &str = "a validator is `fn(&self, state: &State, attempt: &Attempt) -> Result<(), Invalid>`, async or not, \
                      with either parameter or none";
@@ -191,9 +191,7 @@ fn calls(tokens: TokenStream, name: &Ident) -> bool {
 /// Whether a type may be `Result<(), Invalid>`, which has aliases. What it is not after all, the compiler tells.
 fn may_be_result(ty: &Type) -> bool {
     const OTHERS: [&str; 5] = ["Self", "Option", "Vec", "Box", "Invalid"];
-    let Type::Path(path) = bare(ty) else { return false };
-    let Some(last) = path.path.segments.last() else { return false };
-    !is_plain(ty) && !OTHERS.iter().any(|other| last.ident == other)
+    !is_plain(ty) && last_name(ty).is_some_and(|name| !OTHERS.iter().any(|other| name == other))
 }
 
 /// Whether a type is written as a future: `impl Future<…>` or a box of one.
@@ -206,12 +204,7 @@ pub(crate) fn is_future(ty: &Type) -> bool {
             }
             _ => false,
         }),
-        Type::Path(path) => path
-            .path
-            .segments
-            .last()
-            .is_some_and(|last| last.ident == "Pin" || is_future(&last.ident.to_string())),
-        _ => false,
+        ty => last_name(ty).is_some_and(|name| name == "Pin" || is_future(&name.to_string())),
     }
 }
 
@@ -262,5 +255,5 @@ fn is_attempt(pattern: &Pat, ty: &Type) -> bool {
             _ => {}
         }
     }
-    matches!(ty, Type::Path(path) if path.path.segments.last().is_some_and(|last| last.ident == "Attempt"))
+    last_name(ty).is_some_and(|name| name == "Attempt")
 }

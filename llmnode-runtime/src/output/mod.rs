@@ -7,9 +7,10 @@ mod reading;
 mod schema;
 mod spec;
 
-pub(crate) use check::{ends, target, violations};
+pub(crate) use check::{ends, in_json_names, target, violations};
 pub(crate) use reader::Json;
 pub use reading::{ReadError, Reader, Reading};
+pub(crate) use schema::WRAPPER;
 pub use schema::{OutputSchema, StrictError, StrictProblem};
 pub(crate) use spec::{Answer, Answers, Untyped, read, read_by_schema};
 pub use spec::{LlmOutput, OutputSpec};

@@ -54,30 +54,52 @@ pub(crate) enum Effort {
     Repair,
 }
 
-/// Reads the value of `schema`'s type. Clean JSON is parsed once, also in a fence; everything else costs more.
+/// What JSON is read into. The type stands behind it, so that all that looks for the JSON is compiled once.
+pub(crate) trait Slot {
+    /// Keeps what serde makes of strict JSON.
+    fn fill(&mut self, json: &str) -> Result<(), serde_json::Error>;
+
+    /// The same, with the path of what serde refuses. It takes as long again.
+    fn fill_with_path(&mut self, json: &str) -> Result<(), PathError>;
+}
+
+impl<T: DeserializeOwned> Slot for Option<T> {
+    fn fill(&mut self, json: &str) -> Result<(), serde_json::Error> {
+        *self = Some(serde_json::from_str(json)?);
+        Ok(())
+    }
+
+    fn fill_with_path(&mut self, json: &str) -> Result<(), PathError> {
+        *self = Some(serde_path_to_error::deserialize(&mut serde_json::Deserializer::from_str(json))?);
+        Ok(())
+    }
+}
+
+/// Reads the value of `schema`'s type into `to`. Clean JSON is parsed once, also in a fence; everything else costs more.
 ///
 /// # Errors
 /// What is wrong: at present one problem, the first that serde meets.
-pub(crate) fn read<T: DeserializeOwned>(
+pub(crate) fn read(
     text: &str,
     schema: &OutputSchema,
     effort: Effort,
-) -> Result<Read<T>, Vec<Violation>> {
-    if let Some((value, json)) = read_clean(text, schema) {
-        let value = judged(Ok(value), json, schema, schema.is_wrapped())?;
-        return Ok(Read { value, notes: Vec::new(), unwrapped: schema.is_wrapped() });
+    to: &mut dyn Slot,
+) -> Result<Read<()>, Vec<Violation>> {
+    if let Some(json) = read_clean(text, schema, to) {
+        judged(Ok(()), json, schema, schema.is_wrapped())?;
+        return Ok(Read { value: (), notes: Vec::new(), unwrapped: schema.is_wrapped() });
     }
     if effort != Effort::Whole
-        && let Some((value, json, begin)) = read_fenced(text, schema)
+        && let Some((json, begin)) = read_fenced(text, schema, to)
     {
-        let value = judged(Ok(value), json, schema, schema.is_wrapped())?;
+        judged(Ok(()), json, schema, schema.is_wrapped())?;
         let notes = vec![Note { flag: Flag::Fenced, place: error::place(text, begin).to_string(), times: 1 }];
-        return Ok(Read { value, notes, unwrapped: schema.is_wrapped() });
+        return Ok(Read { value: (), notes, unwrapped: schema.is_wrapped() });
     }
     let found = find(text, !schema.is_wrapped(), effort).map_err(|error| vec![told(&error, Some(schema))])?;
-    let (value, unwrapped) =
-        from_json(&found.json, schema).map_err(|problems| flawed(text, &found).unwrap_or(problems))?;
-    Ok(Read { value, notes: found.notes, unwrapped })
+    let unwrapped =
+        from_json(&found.json, schema, to).map_err(|problems| flawed(text, &found).unwrap_or(problems))?;
+    Ok(Read { value: (), notes: found.notes, unwrapped })
 }
 
 /// Reads a value of any kind.
@@ -89,9 +111,10 @@ pub(crate) fn read_value(text: &str, effort: Effort) -> Result<Read<Value>, Vec<
         return Ok(Read { value, notes: Vec::new(), unwrapped: false });
     }
     let found = find(text, false, effort).map_err(|error| vec![told(&error, None)])?;
-    let value = with_path(&found.json)
+    let mut value = None::<Value>;
+    with_path(&found.json, &mut value)
         .map_err(|error| flawed(text, &found).unwrap_or_else(|| vec![violation(&error, "")]))?;
-    Ok(Read { value, notes: found.notes, unwrapped: false })
+    Ok(Read { value: value.unwrap_or_default(), notes: found.notes, unwrapped: false })
 }
 
 /// The one JSON value of a text, as strict JSON; `object`: an object is wanted.
@@ -133,12 +156,12 @@ pub(crate) fn find_every(text: &str, effort: Effort) -> Result<Vec<Found<'_>>, R
 ///
 /// # Errors
 /// What is wrong all the same.
-pub(crate) fn of_json<T: DeserializeOwned>(json: &str, schema: &OutputSchema) -> Result<T, Vec<Violation>> {
-    judged(typed(json, schema, ""), json, schema, false)
+pub(crate) fn of_json(json: &str, schema: &OutputSchema, to: &mut dyn Slot) -> Result<(), Vec<Violation>> {
+    judged(typed(json, schema, "", to), json, schema, false)
 }
 
-/// The value of a text that is JSON of the type as it stands, and the JSON itself.
-fn read_clean<'t, T: DeserializeOwned>(text: &'t str, schema: &OutputSchema) -> Option<(T, &'t str)> {
+/// Reads a text that is JSON of the type as it stands; gives the JSON itself.
+fn read_clean<'t>(text: &'t str, schema: &OutputSchema, to: &mut dyn Slot) -> Option<&'t str> {
     if schema.may_read_again() || (schema.may_hide_nulls() && text.contains("null")) {
         return None;
     }
@@ -147,25 +170,20 @@ fn read_clean<'t, T: DeserializeOwned>(text: &'t str, schema: &OutputSchema) -> 
     if !text.starts_with('{') {
         return None;
     }
-    if !schema.is_wrapped() {
-        return Some((serde_json::from_str(text).ok()?, text));
-    }
-    let json = wrapped_value(text)?;
-    let mut values = serde_json::Deserializer::from_str(json).into_iter::<T>();
-    let value = values.next()?.ok()?;
-    let (json, end) = json.split_at(values.byte_offset());
-    let space = |c: char| matches!(c, ' ' | '\n' | '\t' | '\r');
-    (end.trim_matches(space) == "}").then_some((value, json.trim_end_matches(space)))
+    let json = if schema.is_wrapped() { wrapped_value(text)? } else { text };
+    to.fill(json).ok()?;
+    Some(json)
 }
 
-/// What follows `{"value":`, if the text begins so.
+/// What stands between `{"value":` and `}`, if the text begins and ends so: JSON, unless there is more in it.
 fn wrapped_value(text: &str) -> Option<&str> {
     let key = text.strip_prefix('{')?.trim_ascii_start().strip_prefix('"')?.strip_prefix(WRAPPER)?;
-    Some(key.strip_prefix('"')?.trim_ascii_start().strip_prefix(':')?.trim_ascii_start())
+    let value = key.strip_prefix('"')?.trim_ascii_start().strip_prefix(':')?.trim_ascii_start();
+    Some(value.strip_suffix('}')?.trim_ascii_end())
 }
 
-/// The value of a text whose one fence holds JSON of the type as it stands, the JSON itself, and where it begins.
-fn read_fenced<'t, T: DeserializeOwned>(text: &'t str, schema: &OutputSchema) -> Option<(T, &'t str, usize)> {
+/// Reads a text whose one fence holds JSON of the type as it stands; gives the JSON itself, and where it begins.
+fn read_fenced<'t>(text: &'t str, schema: &OutputSchema, to: &mut dyn Slot) -> Option<(&'t str, usize)> {
     if text.len() > find::LONGEST || thinking::is_mentioned(text) {
         return None;
     }
@@ -178,28 +196,28 @@ fn read_fenced<'t, T: DeserializeOwned>(text: &'t str, schema: &OutputSchema) ->
         return None;
     }
     let content = &text[block.content];
-    let (value, json) = read_clean(content, schema)?;
-    Some((value, json, find::offset(text, find::trimmed(content))))
+    let json = read_clean(content, schema, to)?;
+    Some((json, find::offset(text, find::trimmed(content))))
 }
 
 /// What serde made of JSON, where nothing else speaks against it.
-fn judged<T>(
-    outcome: Result<T, Violation>,
+fn judged(
+    outcome: Result<(), Violation>,
     json: &str,
     schema: &OutputSchema,
     wrapped: bool,
-) -> Result<T, Vec<Violation>> {
+) -> Result<(), Vec<Violation>> {
     match outcome {
-        Ok(value) if !schema.states_bounds() => Ok(value),
-        Ok(value) => match objections(json, schema, wrapped, None) {
-            none if none.is_empty() => Ok(value),
+        Ok(()) if !schema.states_bounds() => Ok(()),
+        Ok(()) => match objections(json, schema, wrapped, None) {
+            none if none.is_empty() => Ok(()),
             objections => Err(objections),
         },
         Err(refusal) => Err(objections(json, schema, wrapped, Some(refusal))),
     }
 }
 
-/// What `{"value": ..}` wraps. Its text, as each type that is read in one way more is compiled once more.
+/// What `{"value": ..}` wraps.
 fn unwrapped(json: &str) -> Option<&str> {
     serde_json::from_str::<Wrapped<'_>>(json).ok().map(|wrapped| wrapped.value.get())
 }
@@ -212,12 +230,13 @@ struct Wrapped<'a> {
     value: &'a RawValue,
 }
 
-fn from_json<T: DeserializeOwned>(json: &str, schema: &OutputSchema) -> Result<(T, bool), Vec<Violation>> {
+/// Reads JSON that may be wrapped; tells whether it was.
+fn from_json(json: &str, schema: &OutputSchema, to: &mut dyn Slot) -> Result<bool, Vec<Violation>> {
     let may_wrap = schema.is_wrapped() && json.starts_with('{');
     let wrapped = if may_wrap { unwrapped(json) } else { None };
     let (json, prefix) = wrapped.map_or((json, ""), |value| (value, WRAPPER));
-    match judged(typed(json, schema, prefix), json, schema, wrapped.is_some()) {
-        Ok(value) => Ok((value, wrapped.is_some())),
+    match judged(typed(json, schema, prefix, to), json, schema, wrapped.is_some()) {
+        Ok(()) => Ok(wrapped.is_some()),
         Err(mut violations) => {
             if schema.is_wrapped()
                 && wrapped.is_none()
@@ -232,33 +251,36 @@ fn from_json<T: DeserializeOwned>(json: &str, schema: &OutputSchema) -> Result<(
 
 type PathError = serde_path_to_error::Error<serde_json::Error>;
 
-/// What serde makes of strict JSON, which stands at `place` in the answer.
-fn typed<T: DeserializeOwned>(json: &str, schema: &OutputSchema, place: &str) -> Result<T, Violation> {
+/// Reads strict JSON, which stands at `place` in the answer.
+fn typed(json: &str, schema: &OutputSchema, place: &str, to: &mut dyn Slot) -> Result<(), Violation> {
     if schema.may_read_again()
         && let Some(violation) = too_long(json, schema, place)
     {
         return Err(violation);
     }
-    without_nulls(json, schema).map_err(|error| violation(&error, place))
+    without_nulls(json, schema, to).map_err(|error| violation(&error, place))
 }
 
-fn without_nulls<T: DeserializeOwned>(json: &str, schema: &OutputSchema) -> Result<T, PathError> {
+fn without_nulls(json: &str, schema: &OutputSchema, to: &mut dyn Slot) -> Result<(), PathError> {
     if schema.adds_nulls() && json.contains("null") {
-        let mut value: Value = with_path(json)?;
+        let mut value = None::<Value>;
+        with_path(json, &mut value)?;
         // Only then, since a `Value` forgets duplicate keys and rounds large numbers.
-        if schema.drop_added_nulls(&mut value) > 0 {
-            // By way of its text, as above.
-            return with_path(&value.to_string());
+        if let Some(mut value) = value
+            && schema.drop_added_nulls(&mut value) > 0
+        {
+            // By way of its text: each type that is read in one way more is compiled once more.
+            return with_path(&value.to_string(), to);
         }
     }
-    with_path(json)
+    with_path(json, to)
 }
 
-/// What serde makes of strict JSON, and the path of what it refuses: kept only for that, since it takes as long again.
-fn with_path<T: DeserializeOwned>(json: &str) -> Result<T, PathError> {
-    match serde_json::from_str(json) {
-        Ok(value) => Ok(value),
-        Err(_) => serde_path_to_error::deserialize(&mut serde_json::Deserializer::from_str(json)),
+/// Reads strict JSON, with the path of what serde refuses.
+fn with_path(json: &str, to: &mut dyn Slot) -> Result<(), PathError> {
+    match to.fill(json) {
+        Ok(()) => Ok(()),
+        Err(_) => to.fill_with_path(json),
     }
 }
 

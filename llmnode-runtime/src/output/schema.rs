@@ -11,6 +11,7 @@ mod strict;
 mod tree;
 
 use std::any::TypeId;
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock};
 
@@ -81,14 +82,19 @@ pub struct OutputSchema {
 impl OutputSchema {
     /// The schema of `T`, from a cache of the process that holds one entry per type.
     pub fn of<T: JsonSchema + 'static>() -> Arc<OutputSchema> {
+        Self::cached(TypeId::of::<T>(), || (T::schema_name(), schema_with_marks::<T>()))
+    }
+
+    /// The part of it that is compiled once, and not for every type.
+    fn cached(id: TypeId, make: fn() -> (Cow<'static, str>, Value)) -> Arc<OutputSchema> {
         static CACHE: OnceLock<RwLock<HashMap<TypeId, Arc<OutputSchema>>>> = OnceLock::new();
         let cache = CACHE.get_or_init(RwLock::default);
-        let id = TypeId::of::<T>();
         if let Some(known) = cache.read().unwrap_or_else(PoisonError::into_inner).get(&id) {
             return Arc::clone(known);
         }
         // Built outside the lock: the type's `JsonSchema` is foreign code. Two threads may both build; one wins.
-        let schema = Self::from_value(&T::schema_name(), schema_with_marks::<T>());
+        let (name, schema) = make();
+        let schema = Self::from_value(&name, schema);
         let built = Arc::new(OutputSchema { again: may_read_again(&schema.tree), ..schema });
         let mut cache = cache.write().unwrap_or_else(PoisonError::into_inner);
         Arc::clone(cache.entry(id).or_insert(built))

@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use super::check::Judge;
 use super::coerce::{Reread, reread, told, unmended};
-use super::reader;
+use super::reader::{self, Slot};
 use super::reading::Reader;
 use super::schema::OutputSchema;
 use crate::flag::Note;
@@ -44,6 +44,7 @@ pub(crate) type Read<T> = Result<Answer<T>, Vec<Violation>>;
 type Collect<T, S> = for<'a> fn(&'a T, &mut Checks<'a, S>);
 
 /// A value read from an answer.
+#[derive(Default)]
 pub(crate) struct Answer<T> {
     pub(crate) value: T,
     /// What was done to read it, each kind once.
@@ -54,9 +55,19 @@ pub(crate) struct Answer<T> {
     pub(crate) coerced: Option<String>,
 }
 
-impl<T> Answer<T> {
-    fn plain(read: reader::Read<T>) -> Self {
-        Answer { value: read.value, notes: read.notes, wrapped: read.unwrapped, coerced: None }
+impl Answer<()> {
+    fn plain(read: reader::Read<()>) -> Self {
+        Answer { value: (), notes: read.notes, wrapped: read.unwrapped, coerced: None }
+    }
+
+    /// The same with the value, which is there where reading it went well.
+    fn with<T>(self, value: Option<T>) -> Read<T> {
+        match value {
+            Some(value) => {
+                Ok(Answer { value, notes: self.notes, wrapped: self.wrapped, coerced: self.coerced })
+            }
+            None => Err(vec![Violation::new("", "no value was read")]),
+        }
     }
 }
 
@@ -76,9 +87,17 @@ pub(crate) struct Untyped {
 /// Reads an answer by a schema, or says what is wrong with it.
 type CheckJson = dyn Fn(&str, &OutputSchema, Reader) -> Read<Value> + Send + Sync;
 
+impl Untyped {
+    fn read(&self, answer: &str, reader: Reader, take: &mut dyn FnMut(Value)) -> Read<()> {
+        let Answer { value, notes, wrapped, coerced } = (self.check)(answer, &self.schema, reader)?;
+        take(value);
+        Ok(Answer { value: (), notes, wrapped, coerced })
+    }
+}
+
 struct Json<T, S: ?Sized> {
     schema: fn() -> Arc<OutputSchema>,
-    read: fn(&str, &OutputSchema, Reader) -> Read<T>,
+    slot: fn(&mut Option<T>) -> &mut dyn Slot,
     reach: fn(&mut Reach),
     collect: Collect<T, S>,
 }
@@ -98,7 +117,7 @@ impl<S: ?Sized> OutputSpec<String, S> {
 impl<T: LlmOutput, S: ?Sized> OutputSpec<T, S> {
     /// JSON of a type. `reach` notes the types that `collect` can dive into.
     pub fn json(reach: fn(&mut Reach), collect: Collect<T, S>) -> Self {
-        OutputSpec(Kind::Json(Json { schema: OutputSchema::of::<T>, read: read::<T>, reach, collect }))
+        OutputSpec(Kind::Json(Json { schema: OutputSchema::of::<T>, slot: |value| value, reach, collect }))
     }
 }
 
@@ -120,36 +139,38 @@ impl<T, S: ?Sized> OutputSpec<T, S> {
 
     /// The schema to send, or why some validator inside the type would never run.
     pub(crate) fn schema(&self) -> Result<Option<Arc<OutputSchema>>, String> {
-        let json = match &self.0 {
-            Kind::Text(..) => return Ok(None),
-            Kind::Untyped(json, _) => return Ok(Some(Arc::clone(&json.schema))),
-            Kind::Json(json) => json,
-        };
-        let schema = (json.schema)();
-        match schema.unreached(json.reach).as_deref() {
-            None => Ok(Some(schema)),
-            Some(Unreached { mark, place }) => Err(format!(
-                "the validators of `{mark}` would never run inside the output `{}`: {place}; put `#[llm_output]` on \
-                 every type between them that is your own, and use `Option`, `Box`, `Arc`, `Vec`, `VecDeque`, `Result`, \
-                 an array, a map or a tuple in place of other containers; in a tuple within another container, either all \
-                 types have validators (`#[validate] impl T {{}}`) or none has",
-                schema.name()
-            )),
+        match &self.0 {
+            Kind::Text(..) => Ok(None),
+            Kind::Untyped(json, _) => Ok(Some(Arc::clone(&json.schema))),
+            Kind::Json(json) => reached((json.schema)(), json.reach).map(Some),
         }
     }
 
-    /// `schema` is what [`schema`](OutputSpec::schema) gave.
-    pub(crate) fn read(&self, answer: &str, schema: Option<&OutputSchema>, reader: Reader) -> Read<T> {
-        match (&self.0, schema) {
-            (Kind::Text(read, _), _) => {
-                Ok(Answer { value: read(answer), notes: Vec::new(), wrapped: false, coerced: None })
+    /// Reads an answer into `to`. `schema` is what [`schema`](OutputSpec::schema) gave.
+    pub(crate) fn read(
+        &self,
+        answer: &str,
+        schema: Option<&OutputSchema>,
+        reader: Reader,
+        to: &mut Option<T>,
+    ) -> Read<()> {
+        match &self.0 {
+            Kind::Text(read, _) => {
+                *to = Some(read(answer));
+                Ok(Answer::default())
             }
-            (Kind::Json(json), Some(schema)) => (json.read)(answer, schema, reader),
-            (Kind::Json(json), None) => (json.read)(answer, &(json.schema)(), reader),
-            (Kind::Untyped(json, same), _) => {
-                let Answer { value, notes, wrapped, coerced } = (json.check)(answer, &json.schema, reader)?;
-                Ok(Answer { value: same(value), notes, wrapped, coerced })
+            Kind::Json(json) => {
+                let built;
+                let schema = match schema {
+                    Some(schema) => schema,
+                    None => {
+                        built = (json.schema)();
+                        &built
+                    }
+                };
+                read_into(answer, schema, reader, (json.slot)(to))
             }
+            Kind::Untyped(json, same) => json.read(answer, reader, &mut |value| *to = Some(same(value))),
         }
     }
 
@@ -170,14 +191,33 @@ impl<T, S: ?Sized> fmt::Debug for OutputSpec<T, S> {
     }
 }
 
+/// The schema, or why some validator inside the type would never run.
+fn reached(schema: Arc<OutputSchema>, reach: fn(&mut Reach)) -> Result<Arc<OutputSchema>, String> {
+    match schema.unreached(reach).as_deref() {
+        None => Ok(schema),
+        Some(Unreached { mark, place }) => Err(format!(
+            "the validators of `{mark}` would never run inside the output `{}`: {place}; put `#[llm_output]` on \
+             every type between them that is your own, and use `Option`, `Box`, `Arc`, `Vec`, `VecDeque`, `Result`, \
+             an array, a map or a tuple in place of other containers; in a tuple within another container, either all \
+             types have validators (`#[validate] impl T {{}}`) or none has",
+            schema.name()
+        )),
+    }
+}
+
 pub(crate) fn read<T: LlmOutput>(answer: &str, schema: &OutputSchema, reader: Reader) -> Read<T> {
-    let plain = match reader::read(answer, schema, reader.effort()) {
+    let mut value = None;
+    read_into(answer, schema, reader, &mut value)?.with(value)
+}
+
+fn read_into(answer: &str, schema: &OutputSchema, reader: Reader, to: &mut dyn Slot) -> Read<()> {
+    let plain = match reader::read(answer, schema, reader.effort(), to) {
         Ok(read) => return Ok(Answer::plain(read)),
         Err(violations) => violations,
     };
     let Reread { json, notes, wrapped } = reread_by(answer, schema, Judge::Type, reader, plain)?;
-    let value = reader::of_json(&json, schema)?;
-    Ok(Answer { value, notes, wrapped, coerced: Some(json) })
+    reader::of_json(&json, schema, to)?;
+    Ok(Answer { value: (), notes, wrapped, coerced: Some(json) })
 }
 
 /// Reads JSON that conforms to a schema; `objections` says what more speaks against a value.
@@ -191,13 +231,15 @@ pub(crate) fn read_by_schema(
         none if none.is_empty() => Ok(answer),
         objections => Err(objections),
     };
-    let plain = match reader::read(answer, schema, reader.effort()).map(Answer::plain).and_then(judged) {
+    let mut value = None;
+    let plain = reader::read(answer, schema, reader.effort(), &mut value).map(Answer::plain);
+    let plain = match plain.and_then(|answer| answer.with(value.take())).and_then(judged) {
         Ok(answer) => return Ok(answer),
         Err(violations) => violations,
     };
     let Reread { json, notes, wrapped } = reread_by(answer, schema, Judge::Schema, reader, plain)?;
-    let value = reader::of_json(&json, schema)?;
-    judged(Answer { value, notes, wrapped, coerced: Some(json) })
+    reader::of_json(&json, schema, &mut value)?;
+    judged(Answer { value: (), notes, wrapped, coerced: Some(json) }.with(value)?)
 }
 
 /// Reads an answer with coercion that was refused without; else what was wrong with it stands.

@@ -1,9 +1,10 @@
 //! A node that asks models, as the attempt loop tries it: one try is one request.
 
-use super::attempt::{Judge, attempt};
+use super::attempt::attempt;
 use super::attempts::{Plan, Tried, Try};
 use super::failure::Failure;
 use super::feedback;
+use super::judge::Judge;
 use super::repetition::Repetition;
 use super::run::Target;
 use crate::BoxError;

@@ -7,14 +7,13 @@ use tracing::Instrument;
 use super::attempts::Plan;
 use super::doubts::doubts;
 use super::failure::{Failure, listed};
+use super::judge::{Judge, Judgement, judge};
 use super::run::Target;
-use crate::BoxFuture;
 use crate::category::Category;
 use crate::flag::Flag;
 use crate::ledger::{AttemptRecord, OpenAttempt, prompt_tokens};
 use crate::limits::Reservation;
 use crate::model::{ChatModel, Completion, Dialect, FinishReason, ModelError, Request, Retry, Sink};
-use crate::output::Reader;
 use crate::panics::caught;
 use crate::settings::Resolved;
 use crate::text::{cut, one_line};
@@ -24,38 +23,17 @@ use crate::validate::{Attempt, Violation};
 /// The most that is kept of a provider's word, such as the model's name or a request's id, in bytes.
 const WORD: usize = 200;
 
-/// Reads and checks one answer: the part of a call that knows the node's types.
-pub(super) trait Judge: Send {
-    /// Judges an answer, which this reader reads.
-    fn judge<'a>(
-        &'a mut self,
-        answer: &'a str,
-        reader: Reader,
-        attempt: &'a Attempt,
-    ) -> BoxFuture<'a, Judgement>;
-}
-
-/// What an answer was found to be.
-pub(super) enum Judgement {
-    /// Good; the judge keeps the value.
-    Accepted { flags: Vec<Flag>, warnings: Vec<Violation> },
-    /// Bad: the model can be told.
-    Rejected { category: Category, violations: Vec<Violation> },
-    /// Not the model's fault: the call ends.
-    Stopped(Failure),
-}
-
 /// One request and the judgement on its answer. A panic of model or judge is a failure as any other, so that an
 /// attempt which is dropped was cancelled, whatever panics around its call.
 pub(super) async fn attempt(
     target: &Target<'_>,
     request: &Request,
     open: &mut OpenAttempt<'_>,
-    judge: &mut dyn Judge,
+    asked: &mut dyn Judge,
     attempt: &Attempt,
     plan: &Plan<'_>,
 ) -> Result<(), Failure> {
-    let outcome = caught(|| within_limits(target, request, open, judge, attempt, plan)).await;
+    let outcome = caught(|| within_limits(target, request, open, asked, attempt, plan)).await;
     outcome.unwrap_or_else(|said| {
         Err(Failure::new(Category::Panic, format!("the output or the model panicked: {said}")))
     })
@@ -65,7 +43,7 @@ async fn within_limits(
     target: &Target<'_>,
     request: &Request,
     open: &mut OpenAttempt<'_>,
-    judge: &mut dyn Judge,
+    asked: &mut dyn Judge,
     attempt: &Attempt,
     plan: &Plan<'_>,
 ) -> Result<(), Failure> {
@@ -81,7 +59,7 @@ async fn within_limits(
         return Err(Failure::unrecorded(fault));
     }
     let span = open.span().clone();
-    let asking = pin!(ask(target.model, request, open, reserved, judge, attempt, settings).instrument(span));
+    let asking = pin!(ask(target.model, request, open, reserved, asked, attempt, settings).instrument(span));
     let outcome = limits.in_time(asking).await;
     outcome.unwrap_or_else(|late| Err(Failure::new(Category::LimitExceeded, late)))
 }
@@ -91,7 +69,7 @@ async fn ask(
     request: &Request,
     open: &mut OpenAttempt<'_>,
     mut reserved: Reservation<'_>,
-    judge: &mut dyn Judge,
+    asked: &mut dyn Judge,
     attempt: &Attempt,
     settings: &Resolved<'_>,
 ) -> Result<(), Failure> {
@@ -116,7 +94,7 @@ async fn ask(
     }
     // What was cut counts only if it is whole all the same.
     let reader = if cut { settings.reader().whole() } else { settings.reader() };
-    match judge.judge(&text, reader, attempt).await {
+    match judge(asked, &text, reader, attempt).await {
         Judgement::Accepted { flags, warnings } => {
             open.note(|record| {
                 accepted(record, text, flags, warnings, cut);

@@ -2,8 +2,8 @@
 
 use std::borrow::Cow;
 use std::fmt;
-use std::future::Future;
-use std::pin::Pin;
+use std::future::{Future, poll_fn};
+use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
@@ -22,7 +22,7 @@ use crate::error::NodeError;
 use crate::ledger::{CallRecord, CallScope, NodeKey, Tally};
 use crate::limits::{CallLimits, LimitedNode, Limits};
 use crate::model::Dialect;
-use crate::panics::{caught, guarded};
+use crate::panics::guarded;
 use crate::settings::{Backoff, Failures, Recovery, SILENT, Settings};
 use crate::text::shortened;
 use crate::validate::Attempt;
@@ -264,54 +264,84 @@ where
     }
     Box::pin(async move {
         let settings = given.as_deref().unwrap_or(SILENT);
-        let begin = || {
-            CallScope::begin(
-                NodeKey::of(node),
-                &core.ledger,
-                &*core.clock,
-                &core.hooks,
-                within.call,
-                within.tally,
-            )
+        let scope = begin(core, within, &mut || NodeKey::of(node))?;
+        let outcome = {
+            let tried = tried(core, within, &scope, settings, state, node);
+            let mut tried = pin!(tried.instrument(scope.span().clone()));
+            poll_fn(|cx| {
+                guarded(|| tried.as_mut().poll(cx)).unwrap_or_else(|said| Poll::Ready(Err(panicked(&said))))
+            })
+            .await
         };
-        let scope = guarded(begin).map_err(|said| {
-            NodeError::new(Category::Panic, format!("the node's name or the run's clock panicked: {said}"))
-        })?;
-        let own = settings.limits.or(core.settings.limits);
-        let exec = async || {
-            check_depth(&scope)?;
-            let limits = CallLimits::begin(
-                node.name(),
-                LimitedNode::of::<N>(),
-                own,
-                within.limits,
-                &core.limits,
-                &*core.clock,
-            )?;
-            if !N::IDEMPOTENT {
-                scope.record_begin().await.map_err(|fault| Failure::unrecorded(fault).into_error())?;
-            }
-            let attempt = Attempt::new(0, 0);
-            let cx = Cx { core, state, scope: &scope, settings, limits: &limits, attempt };
-            if N::TRIES_ITSELF {
-                return node.exec(&cx).await.map_err(NodeError::of_execution);
-            }
-            executed(node, &cx).await
-        };
-        let outcome = caught(exec).instrument(scope.span().clone()).await.unwrap_or_else(|said| {
-            Err(NodeError::new(
-                Category::Panic,
-                format!("the node, its output or its model panicked: {said}"),
-            ))
-        });
         match outcome {
             Ok(value) => Ok(CallReport { value, record: scope.end(None) }),
-            Err(error) => {
-                let record = scope.end(Some(error.category()));
-                Err(error.of_call_that_made(record, scope.made()))
-            }
+            Err(error) => Err(ended(&scope, error)),
         }
     })
+}
+
+/// Executes the node until it has an output, or no further try follows. It is compiled anew for every node, so what needs
+/// nothing of the node's types stands elsewhere.
+async fn tried<S, N>(
+    core: &RunCore,
+    within: Within<'_>,
+    scope: &CallScope<'_>,
+    settings: &Settings,
+    state: &S,
+    node: &N,
+) -> Result<N::Output, NodeError>
+where
+    S: ?Sized,
+    N: Exec<S>,
+{
+    let of_node = (node.name(), LimitedNode::of::<N>());
+    let limits = limits(core, within, scope, settings, of_node)?;
+    if !N::IDEMPOTENT {
+        recorded(scope).await?;
+    }
+    let cx = Cx { core, state, scope, settings, limits: &limits, attempt: Attempt::new(0, 0) };
+    if N::TRIES_ITSELF {
+        return node.exec(&cx).await.map_err(NodeError::of_execution);
+    }
+    executed(node, &cx).await
+}
+
+fn begin<'r>(
+    core: &'r RunCore,
+    within: Within<'r>,
+    key: &mut dyn FnMut() -> NodeKey,
+) -> Result<CallScope<'r>, NodeError> {
+    let (ledger, clock, hooks) = (&core.ledger, &*core.clock, &core.hooks);
+    guarded(|| CallScope::begin(key(), ledger, clock, hooks, within.call, within.tally)).map_err(|said| {
+        NodeError::new(Category::Panic, format!("the node's name or the run's clock panicked: {said}"))
+    })
+}
+
+fn panicked(said: &str) -> NodeError {
+    NodeError::new(Category::Panic, format!("the node, its output or its model panicked: {said}"))
+}
+
+/// The error of a call that ends with it.
+fn ended(scope: &CallScope<'_>, error: NodeError) -> NodeError {
+    let record = scope.end(Some(error.category()));
+    error.of_call_that_made(record, scope.made())
+}
+
+fn limits<'r>(
+    core: &'r RunCore,
+    within: Within<'r>,
+    scope: &CallScope<'_>,
+    settings: &Settings,
+    (name, node): (Cow<'static, str>, LimitedNode),
+) -> Result<CallLimits<'r>, NodeError> {
+    check_depth(scope)?;
+    let own = settings.limits.or(core.settings.limits);
+    CallLimits::begin(name, node, own, within.limits, &core.limits, &*core.clock)
+}
+
+/// Waits until it is kept that the call has begun.
+fn recorded<'a>(scope: &'a CallScope<'_>) -> BoxFuture<'a, Result<(), NodeError>> {
+    Box::pin(async { scope.record_begin().await.map_err(|fault| Failure::unrecorded(fault).into_error()) })
 }
 
 /// A node that calls itself without an end is found before the stack is used up.

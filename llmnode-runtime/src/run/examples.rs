@@ -193,7 +193,7 @@ fn answer<T: Serialize, S: ?Sized>(
     };
     let json = serde_json::to_string(output).map_err(unwritable)?;
     let json = if schema.is_wrapped() { format!(r#"{{"value":{json}}}"#) } else { json };
-    match spec.read(&json, Some(schema), Reader::new().whole()) {
+    match spec.read(&json, Some(schema), Reader::new().whole(), &mut None) {
         Ok(_) => Ok(json),
         Err(violations) => {
             let why = violations.first().map(ToString::to_string).unwrap_or_default();

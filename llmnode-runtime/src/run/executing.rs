@@ -21,10 +21,8 @@ where
     S: ?Sized,
 {
     let nature = Nature { fallback: true, ..Nature::of::<N>(None) };
-    let Cx { core, state, scope, settings, limits, attempt } = *cx;
-    let mut own = Own { node, cx: Cx { state, ..*cx }, value: None };
-    let stateless = Cx { core, state: &(), scope, settings, limits, attempt };
-    boxed(&mut own, node.settings(), nature, &stateless).await?;
+    let mut own = Own { node, cx: cx.on(cx.state), value: None };
+    boxed(&mut own, node.settings(), nature, &cx.on(&())).await?;
     // It ends well only with a value.
     own.value.ok_or_else(|| NodeError::new(Category::ExecError, "no value was given"))
 }

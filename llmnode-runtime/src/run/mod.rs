@@ -13,6 +13,7 @@ mod executing;
 mod failure;
 mod fallback;
 mod feedback;
+mod judge;
 mod map;
 mod name;
 mod node;

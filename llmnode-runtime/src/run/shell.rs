@@ -5,21 +5,19 @@ use std::future::Future;
 use std::sync::Arc;
 
 use super::asking::Asking;
-use super::attempt::{Judge, Judgement};
 use super::attempts::{self, Plan};
 use super::cx::Cx;
-use super::failure::Failure;
 use super::fallback::fall_back;
+use super::judge::Judge;
 use super::node::{Exec, LlmNode};
 use crate::category::Category;
 use crate::error::NodeError;
-use crate::flag::{Flag, Note};
 use crate::model::{Message, Request};
-use crate::output::{Answer, OutputSchema, OutputSpec, Reader};
+use crate::output::{Answer, OutputSchema, OutputSpec, Reader, WRAPPER};
 use crate::panics::guarded;
 use crate::prompt::Prompt;
 use crate::settings::{Nature, Resolved, Settings};
-use crate::validate::{self, Attempt, Checks, Verdict};
+use crate::validate::{self, Attempt, Checks, Verdict, Violation};
 use crate::{BoxError, BoxFuture};
 
 /// Runs a node that asks a model: what `#[llm_node]` delegates to.
@@ -37,9 +35,7 @@ where
 {
     async move {
         let mut asked = Typed { node, state: cx.state, spec: node.output(), schema: None, value: None };
-        let Cx { core, scope, settings, limits, attempt, .. } = *cx;
-        let stateless = Cx { core, state: &(), scope, settings, limits, attempt };
-        boxed(&mut asked, &stateless).await?;
+        boxed(&mut asked, &cx.on(&())).await?;
         // It ends well only with a value: one that the judge accepted, or the fallback's.
         Ok(asked.value.ok_or_else(|| NodeError::new(Category::SchemaError, "no value was read"))?)
     }
@@ -60,8 +56,9 @@ pub(super) trait Asked<'r>: Judge {
 }
 
 /// The box proves here that the future is `Send`, and once. Otherwise the compiler does it for every node, which costs
-/// it more than all else in a node together.
-fn boxed<'a>(asked: &'a mut dyn Asked<'_>, cx: &'a Cx<'_, ()>) -> BoxFuture<'a, Result<(), NodeError>> {
+/// it more than all else in a node together. It also keeps the loop in this crate: a future that is awaited as it is, is
+/// compiled anew in every crate that calls a node.
+fn boxed<'a>(asked: &'a mut dyn Asked<'_>, cx: &'a Cx<'a, ()>) -> BoxFuture<'a, Result<(), NodeError>> {
     Box::pin(ask(asked, cx))
 }
 
@@ -132,60 +129,19 @@ impl<'r, N: LlmNode<S> + Exec<S>, S: ?Sized> Asked<'r> for Typed<'r, N, S> {
 }
 
 impl<N: LlmNode<S> + Exec<S>, S: ?Sized> Judge for Typed<'_, N, S> {
-    fn judge<'a>(
-        &'a mut self,
-        answer: &'a str,
-        reader: Reader,
-        attempt: &'a Attempt,
-    ) -> BoxFuture<'a, Judgement> {
-        Box::pin(async move {
-            let Answer { value, notes, wrapped, .. } =
-                match self.spec.read(answer, self.schema.as_deref(), reader) {
-                    Ok(read) => read,
-                    Err(violations) => {
-                        return Judgement::Rejected { category: Category::SchemaError, violations };
-                    }
-                };
-            let mut checks = Checks::default();
-            if wrapped {
-                checks.field("value", |checks| self.spec.collect(&value, checks));
-            } else {
-                self.spec.collect(&value, &mut checks);
-            }
-            let judgement = judgement(validate::run(checks, self.state, attempt).await, &notes);
-            if matches!(judgement, Judgement::Accepted { .. }) {
-                self.value = Some(value);
-            }
-            judgement
-        })
+    fn schema(&self) -> Option<&OutputSchema> {
+        self.schema.as_deref()
     }
-}
 
-/// What the checks of a value that was read come to.
-fn judgement(verdict: Verdict, notes: &[Note]) -> Judgement {
-    match verdict {
-        Verdict::Judged(violations) if violations.iter().all(|violation| violation.warning) => {
-            Judgement::Accepted { flags: flags(notes), warnings: violations }
-        }
-        Verdict::Judged(violations) => {
-            Judgement::Rejected { category: Category::ValidationError, violations }
-        }
-        Verdict::Aborted(error) => Judgement::Stopped(Failure {
-            message: format!("a validator ended the call: {error}"),
-            source: Some(error),
-            ..Failure::new(Category::Aborted, "")
-        }),
-        Verdict::Panicked(said) => Judgement::Stopped(Failure::new(Category::Panic, said)),
+    fn read(&mut self, answer: &str, reader: Reader) -> Result<Answer<()>, Vec<Violation>> {
+        self.spec.read(answer, self.schema.as_deref(), reader, &mut self.value)
     }
-}
 
-/// What was done to read an answer, each once.
-fn flags(notes: &[Note]) -> Vec<Flag> {
-    let mut flags: Vec<Flag> = Vec::with_capacity(notes.len());
-    for note in notes {
-        if !flags.contains(&note.flag) {
-            flags.push(note.flag);
+    fn check<'a>(&'a mut self, wrapped: bool, attempt: &'a Attempt) -> BoxFuture<'a, Verdict> {
+        let mut checks = Checks::at(if wrapped { WRAPPER } else { "" });
+        if let Some(value) = &self.value {
+            self.spec.collect(value, &mut checks);
         }
+        Box::pin(validate::run(checks, self.state, attempt))
     }
-    flags
 }

@@ -75,6 +75,11 @@ impl<S: ?Sized> Default for Checks<'_, S> {
 }
 
 impl<'a, S: ?Sized> Checks<'a, S> {
+    /// Collects what stands at this path.
+    pub(crate) fn at(path: &str) -> Self {
+        Checks { path: path.to_owned(), ..Checks::default() }
+    }
+
     /// Adds a validator that needs no waiting.
     pub fn sync(&mut self, validator: &'static str, check: impl FnOnce(&S, &Attempt) -> Said + Send + 'a) {
         self.push(validator, Check::Sync(Box::new(check)));

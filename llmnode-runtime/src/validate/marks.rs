@@ -1,7 +1,7 @@
 //! The marks that types with validators leave in their JSON schemas.
 
 use schemars::JsonSchema;
-use schemars::generate::SchemaSettings;
+use schemars::generate::{SchemaGenerator, SchemaSettings};
 use serde_json::Value;
 
 /// The schema keyword that holds the mark of a type with validators. It is never sent.
@@ -9,8 +9,11 @@ pub(crate) const MARK: &str = "x-llmnode-validated";
 
 /// The schema of a type as its derive gives it, with the marks.
 pub(crate) fn schema_with_marks<T: JsonSchema + ?Sized>() -> Value {
-    let settings = SchemaSettings::draft2020_12().with(|s| s.meta_schema = None).for_deserialize();
-    settings.into_generator().into_root_schema_for::<T>().to_value()
+    generator().into_root_schema_for::<T>().to_value()
+}
+
+fn generator() -> SchemaGenerator {
+    SchemaSettings::draft2020_12().with(|s| s.meta_schema = None).for_deserialize().into_generator()
 }
 
 /// The marks in the schema of a type, in order, each once.

@@ -58,11 +58,16 @@ impl Reach {
 
     /// Notes what is held by a `T` that no dive goes into.
     fn passes_over<T: JsonSchema + ?Sized>(&mut self, field: Option<&str>) {
-        for mark in marks_in::<T>() {
+        self.passes_over_marks(marks_in::<T>(), field, type_name::<T>());
+    }
+
+    /// The part of it that is compiled once, and not for every type.
+    fn passes_over_marks(&mut self, marks: Vec<String>, field: Option<&str>, held_as: &str) {
+        for mark in marks {
             let place = self.owner.zip(field);
             let place =
                 place.map_or("it".to_owned(), |(owner, field)| format!("the field `{field}` of `{owner}`"));
-            let place = format!("{place} is held as `{}`, which llmnode cannot dive into", type_name::<T>());
+            let place = format!("{place} is held as `{held_as}`, which llmnode cannot dive into");
             self.passed_over.entry(mark).or_insert(place);
         }
     }

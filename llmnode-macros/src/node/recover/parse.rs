@@ -1,6 +1,6 @@
 //! The grammar of `recover(…)`.
 
-use proc_macro2::{Ident, TokenStream, TokenTree};
+use proc_macro2::{Ident, TokenStream};
 use syn::ext::IdentExt;
 use syn::parse::ParseStream;
 use syn::{Error, Token, token};
@@ -8,7 +8,7 @@ use syn::{Error, Token, token};
 use super::keys::{CATEGORIES, Group, LIMIT};
 use super::{Action, Stack, Step};
 use crate::diagnostics::{Errors, list, suggest};
-use crate::keyed::{Grammar, end, parse_arguments};
+use crate::keyed::{Grammar, end, parse_arguments, skip};
 use crate::node::time::Wait;
 use crate::values::{filled, text, whole_such_as};
 
@@ -104,7 +104,7 @@ fn steps(input: ParseStream<'_>) -> (Vec<Step>, syn::Result<()>) {
             Ok(step) => steps.push(step),
             Err(error) => {
                 errors.push(error);
-                while !input.is_empty() && !input.peek(Token![,]) && input.parse::<TokenTree>().is_ok() {}
+                skip(input);
             }
         }
         let _ = input.parse::<Option<Token![,]>>();

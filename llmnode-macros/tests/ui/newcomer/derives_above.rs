@@ -1,6 +1,8 @@
 // Cause: `#[llm_output]` stands below the derives, and would derive the same again.
 // Mend: move `#[llm_output]` above them, or drop the derives.
 // Token: #[llm_output]
+// Errors: 2
+// Missed: rustc reports each trait that is derived twice; no macro sees the derives above it.
 use llmnode::prelude::*;
 
 struct World {

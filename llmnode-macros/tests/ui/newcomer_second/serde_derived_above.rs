@@ -2,6 +2,8 @@
 // Mend: move `#[llm_output]` above them, or drop the derives.
 // Token: Serialize, Deserialize
 // Token: llm_output
+// Errors: 2
+// Missed: rustc reports each trait that is derived twice; no macro sees the derives above it.
 use llmnode::prelude::*;
 use serde::{Deserialize, Serialize};
 

@@ -42,7 +42,9 @@ struct Plan {
 }
 
 fn of<T: DeserializeOwned + JsonSchema + 'static>(text: &str) -> Result<Read<T>, String> {
-    read(text, &OutputSchema::of::<T>(), Effort::Repair)
+    let mut value = None;
+    read(text, &OutputSchema::of::<T>(), Effort::Repair, &mut value)
+        .map(|read| Read { value: value.unwrap(), notes: read.notes, unwrapped: read.unwrapped })
         .map_err(|problems| problems.iter().map(ToString::to_string).collect::<Vec<_>>().join(" | "))
 }
 
@@ -424,7 +426,7 @@ proptest! {
 
 /// The first thing that is wrong with a text, and what the model is asked to do about it.
 fn asked<T: DeserializeOwned + JsonSchema + std::fmt::Debug + 'static>(text: &str) -> String {
-    let problems = read::<T>(text, &OutputSchema::of::<T>(), Effort::Repair).unwrap_err();
+    let problems = read(text, &OutputSchema::of::<T>(), Effort::Repair, &mut None::<T>).unwrap_err();
     format!("{}; {}", problems[0], problems[0].ask)
 }
 
