@@ -2,8 +2,9 @@
 
 #![cfg(unix)]
 
-use std::path::{Path, PathBuf};
-use std::process::{Child, Command, ExitStatus};
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+use std::process::{Child, Command};
 use std::time::Duration;
 
 use crate::crash::{
@@ -18,21 +19,26 @@ async fn expected() -> World {
     World { padding: "x".repeat(LARGE.padding), ..undisturbed().await }
 }
 
-/// The file that is to take the journal's place.
-fn written_anew(journal: &Path) -> Option<PathBuf> {
-    let folder = std::fs::read_dir(journal.parent().unwrap()).unwrap();
-    folder.map(|file| file.unwrap().path()).find(|file| is_written_anew(file))
+/// What tells the file that is to take the journal's place from an earlier one: a number, and when it was changed.
+type Anew = Option<(u64, i64, i64)>;
+
+fn written_anew(journal: &Path) -> Anew {
+    let mut folder = std::fs::read_dir(journal.parent().unwrap()).unwrap().map(|file| file.unwrap().path());
+    let file = folder.find(|file| is_written_anew(file))?;
+    // It may have been renamed by then.
+    let file = std::fs::metadata(file).ok()?;
+    Some((file.ino(), file.ctime(), file.ctime_nsec()))
 }
 
-/// Waits until the process writes its journal anew. What it came to, if it never does.
-fn wait_until_written_anew(child: &mut Child, journal: &Path) -> Option<ExitStatus> {
-    loop {
-        if written_anew(journal).is_some() {
-            return None;
-        }
-        if let Some(status) = child.try_wait().unwrap() {
-            return Some(status);
-        }
+/// Whether the process that began with `left` there writes, or has died while it wrote, the journal anew.
+fn writes_anew(journal: &Path, left: Anew) -> bool {
+    let there = written_anew(journal);
+    there.is_some() && there != left
+}
+
+/// Waits until the process writes its journal anew, or comes to its end without.
+fn wait_until_written_anew(child: &mut Child, journal: &Path, left: Anew) {
+    while !writes_anew(journal, left) && child.try_wait().unwrap().is_none() {
         std::thread::sleep(Duration::from_micros(100));
     }
 }
@@ -53,10 +59,10 @@ async fn killed_many_times_half_of_them_while_the_journal_is_written_anew_flows_
         let journal = fresh(&format!("kills-{flow}"));
         let mut killed = 0;
         loop {
-            let before = so_far(&journal);
+            let (before, left) = (so_far(&journal), written_anew(&journal));
             let mut child = start(&journal, LARGE);
-            if 2 * anew <= all {
-                wait_until_written_anew(&mut child, &journal);
+            if 2 * anew <= all + killed {
+                wait_until_written_anew(&mut child, &journal, left);
                 std::thread::sleep(Duration::from_micros(random.below(20_000)));
             } else {
                 std::thread::sleep(Duration::from_micros(random.below(300_000)));
@@ -69,7 +75,7 @@ async fn killed_many_times_half_of_them_while_the_journal_is_written_anew_flows_
                 break;
             }
             killed += 1;
-            anew += u64::from(written_anew(&journal).is_some());
+            anew += u64::from(writes_anew(&journal, left));
         }
         check_end(&journal, &expected, killed);
         all += killed;
@@ -91,10 +97,10 @@ async fn a_process_that_stands_still_while_it_writes_the_journal_anew_keeps_it()
         }
         let journal = fresh(&format!("stopped-{flow}"));
         let mut first = start(&journal, LARGE);
-        wait_until_written_anew(&mut first, &journal);
+        wait_until_written_anew(&mut first, &journal, None);
         send("-STOP", &first);
         // It may have come to the end of it by then.
-        if written_anew(&journal).is_some() {
+        if writes_anew(&journal, None) {
             stopped += 1;
             let whole = std::fs::read(&journal).unwrap();
             std::thread::sleep(Duration::from_millis(400));
@@ -102,7 +108,7 @@ async fn a_process_that_stands_still_while_it_writes_the_journal_anew_keeps_it()
             let refused = std::fs::read_to_string(beside(&journal, "refused")).unwrap();
             assert!(refused.starts_with("config_error: "), "{refused}");
             assert!(refused.contains("another flow is writing to the journal "), "{refused}");
-            assert!(written_anew(&journal).is_some(), "it is not taken for what a crash left");
+            assert!(writes_anew(&journal, None), "it is not taken for what a crash left");
             assert!(std::fs::read(&journal).unwrap() == whole);
         }
         send("-CONT", &first);

@@ -9,6 +9,7 @@ mod damage;
 mod figures;
 mod files;
 mod golden;
+mod happened;
 mod kills;
 mod once;
 mod replay;
