@@ -212,6 +212,7 @@ mod tests {
         while !journal.opened().renamed {
             journal.append(&step()).await.unwrap();
             steps += 1;
+            assert!(steps < 20, "it is written anew before that");
         }
         assert!(beside::is_at(&path, &journal.opened().file).unwrap());
 

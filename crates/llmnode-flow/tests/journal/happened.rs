@@ -84,7 +84,7 @@ impl Step<World> for Checkout {
 
 /// `flow! { Name(World): Plan => Pay, Pay => Write, Write => end }`, with this node or flow at `Pay`.
 macro_rules! flow_that_pays_by {
-    ($flow:ident, $name:literal, $place:ty) => {
+    ($flow:ident, $name:literal, $step:ident::<$($place:ty),+>($($part:expr)?)) => {
         struct $flow;
 
         impl FlowType<World> for $flow {
@@ -99,7 +99,7 @@ macro_rules! flow_that_pays_by {
             fn visit<V: Visitor<World, ()>>(step: usize, visitor: V) -> V::Seen {
                 match step {
                     0 => visitor.step::<Ask<0>>(|_| Arm::to(0)),
-                    1 => visitor.step::<$place>(|()| Arm::to(0)),
+                    1 => visitor.$step::<$($place),+>($($part,)? |()| Arm::to(0)),
                     2 => visitor.step::<Ask<4>>(|_| Arm::end(0, ())),
                     _ => visitor.none(),
                 }
@@ -110,11 +110,12 @@ macro_rules! flow_that_pays_by {
     };
 }
 
-flow_that_pays_by!(Order, "order", Charge);
-flow_that_pays_by!(Orders, "orders", Batch<Charge>);
-flow_that_pays_by!(Beside, "beside", (Charge, Charge));
-flow_that_pays_by!(Within, "within", Checkout);
-flow_that_pays_by!(Nested, "nested", Order);
+flow_that_pays_by!(Order, "order", step::<Charge>());
+flow_that_pays_by!(Orders, "orders", step::<Batch<Charge>>());
+flow_that_pays_by!(Beside, "beside", step::<(Charge, Charge)>());
+flow_that_pays_by!(Within, "within", step::<Checkout>());
+flow_that_pays_by!(Part, "part", step_in::<Charge, World>(|state| state));
+flow_that_pays_by!(Nested, "nested", step::<Order>());
 
 fn open(path: &Path) -> JournalFile {
     JournalFile::open(path).unwrap().fsync(Fsync::Never)
@@ -172,6 +173,9 @@ async fn a_call_within_a_flow_or_a_node_is_that_of_its_step() {
     assert_eq!(open(&path).history().unwrap().in_doubt().unwrap().at.to_string(), "Pay/Pay");
     let (notes, requests) = goes_on::<_, Charge>(&path, Nested, "receipt 7".to_owned()).await.unwrap();
     assert_eq!((notes.contains(&"receipt 7".to_owned()), requests), (true, 2));
+
+    let path = died("happened-on-part", Part).await;
+    assert_eq!(goes_on::<_, Charge>(&path, Part, "receipt 7".to_owned()).await.unwrap().0[0], "receipt 7");
 
     let path = died("happened-in-node", Within).await;
     let error = goes_on::<_, Charge>(&path, Within, "receipt 7".to_owned()).await.unwrap_err();

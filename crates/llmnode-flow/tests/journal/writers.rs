@@ -172,13 +172,15 @@ async fn of_two_processes_that_begin_together_one_runs() {
 }
 
 #[tokio::test]
-async fn a_history_is_that_of_the_file_that_has_the_name_now() {
+async fn a_handle_reads_and_writes_the_file_that_has_the_name_now() {
     let path = path("watched");
     let watching = JournalFile::open(&path).unwrap();
     let other = path.with_extension("other");
     run(fails_after(3)).flow(Research).journal(open(&other)).await.unwrap_err();
     std::fs::rename(&other, &path).unwrap();
     assert_eq!(watching.history().unwrap().steps(), 3);
+    run(fails_after(2)).flow(Research).resume(watching.clone()).await.unwrap_err();
+    assert_eq!(open(&path).history().unwrap().steps(), 5);
     std::fs::remove_file(&path).unwrap();
     assert!(matches!(watching.history(), Err(JournalError::Io { verb: "opened", .. })));
 }
