@@ -47,7 +47,8 @@ where
 {
     let (mut at, tally, mut log) = (Position::default(), Tally::default(), Alone);
     let (core, state) = parts(run);
-    let flowing = Flowing { core, state, at: &mut at, depth: 0, tally: &tally, log: &mut log };
+    let (at, log, happened) = (&mut at, &mut log, &mut None);
+    let flowing = Flowing { core, state, at, depth: 0, tally: &tally, log, happened };
     match <N as Place<S>>::advance(flowing, None).await? {
         Progress::Done(action) => Ok(action),
         // A node is done when it has been advanced.

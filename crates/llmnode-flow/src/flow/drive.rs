@@ -8,7 +8,7 @@ use llmnode_runtime::internal::{Position, RunCore, Tally, error_at};
 use llmnode_runtime::{BoxFuture, Category, NodeError};
 
 use super::flowing::{Flowing, Progress};
-use super::follow::{Beginning, Begun, Follower};
+use super::follow::{Beginning, Begun, Follower, Happened};
 use super::log::{Recorder, Watchers};
 use super::outline::Outline;
 
@@ -57,6 +57,8 @@ pub(super) struct Drive<'r, S, A> {
     tally: Tally,
     recorder: Recorder<'r>,
     follower: Option<Box<dyn Follower<S, A> + 'r>>,
+    /// What the first step has given already.
+    happened: Option<Happened>,
 }
 
 /// What one run of a flow was told.
@@ -85,7 +87,8 @@ impl<'r, S: Send + Sync, A: Send> Drive<'r, S, A> {
         let max_steps = max_steps.or(runner.max_steps).unwrap_or(MAX_STEPS);
         let recorder = Recorder::begin(&runner.name, &*runner.outline, &at, &*core.clock, watchers);
         let tally = Tally::default();
-        Drive { core, followed: None, state, runner, at, max_steps, taken: 0, tally, recorder, follower }
+        let (followed, taken, happened) = (None, 0, None);
+        Drive { core, followed, state, runner, at, max_steps, taken, tally, recorder, follower, happened }
     }
 
     /// The span of the flow, for its future.
@@ -129,6 +132,7 @@ impl<'r, S: Send + Sync, A: Send> Drive<'r, S, A> {
             depth: 0,
             tally: &self.tally,
             log: &mut self.recorder,
+            happened: &mut self.happened,
         };
         let progress = (self.runner.advance)(flowing).await;
         match &progress {
@@ -148,8 +152,8 @@ impl<'r, S: Send + Sync, A: Send> Drive<'r, S, A> {
         let outline = (self.runner.outline)();
         let flow = Beginning { outline, core: self.core, state: &mut *self.state, at: &mut self.at };
         match follower.begin(flow).await? {
-            Begun::Steps { core, taken } => {
-                (self.followed, self.taken) = (Some(core), taken);
+            Begun::Steps { core, taken, happened } => {
+                (self.followed, self.taken, self.happened) = (Some(core), taken, happened);
                 Ok(None)
             }
             Begun::Ended(action) => Ok(Some(action)),

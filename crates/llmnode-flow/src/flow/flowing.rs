@@ -6,6 +6,7 @@ use llmnode_runtime::internal::{
 use llmnode_runtime::{Call, Category, Exec, NodeError};
 use tracing::Span;
 
+use super::follow::Happened;
 use super::log::Log;
 
 /// A flow under way, as one of its steps sees it: the run, the state, and where the flow stands.
@@ -18,6 +19,8 @@ pub struct Flowing<'f, S> {
     /// Adds up what the step uses.
     pub(super) tally: &'f Tally,
     pub(super) log: &'f mut (dyn Log + 'f),
+    /// What the node of this step has given already.
+    pub(super) happened: &'f mut Option<Happened>,
 }
 
 /// What one step came to.
@@ -39,15 +42,16 @@ impl<'f, S> Flowing<'f, S> {
             depth: self.depth + 1,
             tally: self.tally,
             log: self.log,
+            happened: self.happened,
         }
     }
 
     /// The same on a part of the state, at the same depth.
     pub(super) fn on<P>(self, part: fn(&mut S) -> &mut P) -> Result<Flowing<'f, P>, NodeError> {
-        let Flowing { core, state, at, depth, tally, log } = self;
+        let Flowing { core, state, at, depth, tally, log, happened } = self;
         let state =
             guarded(|| part(state)).map_err(|said| panicked("what names the part of the state", said))?;
-        Ok(Flowing { core, state, at, depth, tally, log })
+        Ok(Flowing { core, state, at, depth, tally, log, happened })
     }
 
     /// A flow that begins with itself is found before the stack is used up.

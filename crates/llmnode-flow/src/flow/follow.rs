@@ -1,7 +1,9 @@
 //! Who follows a flow from step to step.
 
+use std::any::{Any, TypeId, type_name};
+
 use llmnode_runtime::internal::{Position, RunCore};
-use llmnode_runtime::{BoxFuture, NodeError};
+use llmnode_runtime::{BoxFuture, Category, Node, NodeError};
 
 use super::outline::Outline;
 
@@ -41,7 +43,46 @@ pub(crate) enum Begun<A> {
         core: Box<RunCore>,
         /// How many steps it has taken in earlier processes.
         taken: u64,
+        /// What the first of them has given already.
+        happened: Option<Happened>,
     },
     /// Not at all: it has ended before, with this action.
     Ended(A),
+}
+
+/// What the node of a step gave before a crash, as the program says.
+pub(crate) struct Happened {
+    node: TypeId,
+    name: &'static str,
+    output: Box<dyn Any + Send>,
+}
+
+impl Happened {
+    #[cfg(feature = "journal")]
+    pub(crate) fn of<N: Node + 'static>(output: N::Output) -> Self {
+        Happened { node: TypeId::of::<N>(), name: N::NAME, output: Box::new(output) }
+    }
+
+    /// The name of the node that it is said of.
+    #[cfg(feature = "journal")]
+    pub(crate) fn name(&self) -> &'static str {
+        self.name
+    }
+
+    /// The output of the node, if it is the one of this step.
+    pub(super) fn output<N: Node + 'static>(self, at: &Position) -> Result<N::Output, NodeError> {
+        // Several nodes may have outputs of one type.
+        let output = Some(self.output).filter(|_| self.node == TypeId::of::<N>());
+        let output = output.and_then(|output| output.downcast::<N::Output>().ok());
+        output.map(|output| *output).ok_or_else(|| {
+            let message = format!(
+                "`happened` says what the node `{}` gave, and the step under way at `{at}` is that of the node `{}`: say what \
+                 that gave, by `.resume(..).happened::<{}>(output)`",
+                self.name,
+                N::NAME,
+                type_name::<N>()
+            );
+            NodeError::new(Category::ConfigError, message)
+        })
+    }
 }

@@ -128,7 +128,7 @@ pub use drive::RunFlow;
 pub use event::FlowEvent;
 pub use flows::{Flows, Fork, Forked};
 #[cfg(feature = "journal")]
-pub(crate) use follow::{Beginning, Begun, Follower};
+pub(crate) use follow::{Beginning, Begun, Follower, Happened};
 pub use graph::{Flow, FlowBuilder, FlowFault, FlowFaults, To};
 #[doc(inline)]
 pub use llmnode_runtime::internal::{Batch, Position};

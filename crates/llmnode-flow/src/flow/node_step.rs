@@ -24,11 +24,15 @@ where
     ) -> BoxFuture<'f, Result<Progress<N::Action>, NodeError>> {
         let span = flow.begins(N::NAME);
         let course = async move {
+            let happened = flow.happened.take().map(|happened| happened.output::<N>(flow.at)).transpose()?;
             let node = match prepared {
                 Some(node) => node,
                 None => prep(flow.state).await?,
             };
-            let output = flow.call(&node).await?;
+            let output = match happened {
+                Some(output) => output,
+                None => flow.call(&node).await?,
+            };
             // From here to the next position nothing waits: a flow that is dropped has done all of a step or nothing.
             post(node, output, flow.state).map(Progress::Done)
         };

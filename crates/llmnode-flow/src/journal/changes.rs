@@ -6,9 +6,13 @@ use crate::flow::{Outline, OutlineStep, OutlineTarget};
 
 /// A short name for an outline: two that differ have different ones, as good as always.
 pub(super) fn fingerprint(outline: &Outline) -> String {
+    hashed(&serde_json::to_vec(outline).unwrap_or_default())
+}
+
+/// A short name for these bytes.
+pub(super) fn hashed(bytes: &[u8]) -> String {
     // FNV-1a: it has to stay the same over all releases, and nobody tries to fool it.
-    let json = serde_json::to_vec(outline).unwrap_or_default();
-    let hash = json.iter().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
+    let hash = bytes.iter().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
         (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3)
     });
     format!("{hash:016x}")

@@ -16,7 +16,7 @@ use super::keeper::Keeper;
 use super::permits::{Permits, refused};
 use super::record::{Record, Resumed, Started, Stepped};
 use super::value::{json, panicked, read_back, readable};
-use crate::flow::{Beginning, Begun, FlowCall, Follower, Position};
+use crate::flow::{Beginning, Begun, FlowCall, Follower, Happened, Position};
 
 pub(super) type Carry<'r, S> = Box<dyn FnOnce(&mut S, S) + Send + 'r>;
 
@@ -28,6 +28,7 @@ pub(super) struct Durable<'r, S> {
     second: bool,
     pub(super) permits: Permits,
     pub(super) carry: Option<Carry<'r, S>>,
+    pub(super) happened: Option<Happened>,
 }
 
 impl<S> Durable<'_, S> {
@@ -35,7 +36,7 @@ impl<S> Durable<'_, S> {
         let journal: Option<Box<dyn Journal>> = Some(Box::new(journal));
         let second = call.is_followed();
         let permits = Permits { resumes, ..Permits::default() };
-        Durable { journal, keeper: None, second, permits, carry: None }
+        Durable { journal, keeper: None, second, permits, carry: None, happened: None }
     }
 
     /// Puts the journal's state in the place of the run's.
@@ -111,10 +112,11 @@ impl<S> Durable<'_, S> {
         let mut history = History::counting(flow.core.ledger.clone(), flow.core.limits.carrying());
         journal.read(&mut |record| history.take(record)).await.map_err(failed)?;
         history.close();
+        self.permits.check_happened(&history, self.happened.as_ref())?;
         if history.is_empty() {
-            return Ok(Begun::Steps { core: self.start(journal, flow).await?, taken: 0 });
+            return Ok(Begun::Steps { core: self.start(journal, flow).await?, taken: 0, happened: None });
         }
-        self.permits.check(&history, &flow.outline, flow.at)?;
+        self.permits.check(&history, &flow.outline, flow.at, self.happened.is_some())?;
         let ended =
             history.action().map(|action| read_back(action, "the action in the journal")).transpose()?;
         self.restore(&history, flow.state)?;
@@ -127,7 +129,8 @@ impl<S> Durable<'_, S> {
             return Ok(Begun::Ended(action));
         }
         let resumed = Record::Resumed(Resumed { rerun: self.permits.rerun });
-        Ok(Begun::Steps { core: self.keep(journal, resumed, flow.at, core).await?, taken })
+        let core = self.keep(journal, resumed, flow.at, core).await?;
+        Ok(Begun::Steps { core, taken, happened: self.happened.take() })
     }
 }
 

@@ -1,8 +1,8 @@
 //! A journal in a file.
 
 use std::fmt;
-use std::fs::{self, File, OpenOptions};
-use std::io::{self, BufWriter, Read, Write};
+use std::fs::File;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -11,12 +11,9 @@ use llmnode_runtime::BoxFuture;
 use super::error::JournalError;
 use super::history::History;
 use super::interface::Journal;
-use super::open::{Fsync, OpenFile, Superseded, io_error, scan};
-use super::record::{Record, Started, Stepped};
-use super::{line, lock};
-
-/// Superseded states of fewer bytes stay where they are.
-const BEARABLE: u64 = 1 << 20;
+use super::lock::Lock;
+use super::open::{Fsync, OpenFile, io_error, scan};
+use super::record::Record;
 
 /// A journal in a file: each record is a line, with a checksum before its JSON. Clones are handles to one file.
 ///
@@ -30,12 +27,13 @@ const BEARABLE: u64 = 1 << 20;
 /// `config_error`. It goes on from the journal once the first flow has ended or its process has died. Network file
 /// systems may not keep such locks.
 ///
-/// **Size**: superseded states are dropped when they are 1 MiB at least and four fifths of the file; it is then written anew
-/// beside itself, with the same permissions, and renamed. What was spent stays, some 300 bytes for each attempt and call.
+/// **Size**: superseded states are dropped when they are 1 MiB at least and four fifths of the file. It is then written anew beside
+/// itself, as `NAME.RUN.compacting` with a name for the run, with the same permissions, and renamed. What was spent stays, some 300
+/// bytes for each attempt and call.
 pub struct JournalFile {
     file: Arc<Mutex<OpenFile>>,
     /// Held by the handle that a flow writes with.
-    lock: Option<File>,
+    lock: Option<Lock>,
 }
 
 /// Another handle to the same file. The lock stays with the flow that holds it.
@@ -68,9 +66,11 @@ impl JournalFile {
     /// The file cannot be read, is no journal, or is damaged.
     pub fn history(&self) -> Result<History, JournalError> {
         let mut history = History::default();
-        let open = self.opened();
-        scan(&open.path, &open.file, &mut |_, record| {
-            history.take(record);
+        let path = self.opened().path.clone();
+        // The one that has the name now: a flow of another process may have put it there.
+        let file = File::open(&path).map_err(|source| io_error(&path, "opened", source))?;
+        scan(&path, &file, &mut |_, line| {
+            history.take(line.record);
             Ok(())
         })?;
         history.close();
@@ -85,27 +85,49 @@ impl JournalFile {
     /// Makes sure that nobody else writes.
     fn be_the_writer(&mut self) -> Result<(), JournalError> {
         if self.lock.is_none() {
-            let path = self.opened().path.clone();
-            self.lock = Some(lock::lock(&path)?);
+            let mut open = self.opened();
+            let lock = Lock::take(&open.path, &open.file)?;
+            open.reopen()?;
+            drop(open);
+            self.lock = Some(lock);
         }
         Ok(())
     }
 
-    /// Writes a record, and gives the file if it has to be forced to the disk.
-    fn write(&self, record: &Record) -> Result<Option<(PathBuf, Arc<File>)>, JournalError> {
+    /// Writes a record, and gives what has to be forced to the disk.
+    fn write(&self, record: &Record) -> Result<Option<Forced>, JournalError> {
         let mut open = self.opened();
         open.write(record)?;
         if matches!(record, Record::Stepped(_)) {
             open.tidy();
         }
+        let started = matches!(record, Record::Started(_));
         let forced = match open.fsync {
             Fsync::EachRecord => true,
             Fsync::Never => false,
-            Fsync::EachStep => {
-                matches!(record, Record::Stepped(_) | Record::Started(_) | Record::CallBegan(_))
-            }
+            Fsync::EachStep => started || matches!(record, Record::Stepped(_) | Record::CallBegan(_)),
         };
-        Ok(forced.then(|| (open.path.clone(), Arc::clone(&open.file))))
+        Ok(forced.then(|| Forced {
+            path: open.path.clone(),
+            file: Arc::clone(&open.file),
+            name: started || open.renamed,
+        }))
+    }
+}
+
+/// What is to be forced to the disk.
+struct Forced {
+    path: PathBuf,
+    file: Arc<File>,
+    /// Also the file's name, which stands in its directory.
+    name: bool,
+}
+
+impl Forced {
+    fn sync(&self) -> Result<(), JournalError> {
+        let outcome =
+            self.file.sync_data().and_then(|()| if self.name { sync_name(&self.path) } else { Ok(()) });
+        outcome.map_err(|source| io_error(&self.path, "forced to the disk", source))
     }
 }
 
@@ -116,9 +138,10 @@ impl Journal for JournalFile {
     ) -> BoxFuture<'j, Result<(), JournalError>> {
         Box::pin(async move {
             self.be_the_writer()?;
-            // The writer before may have put another file in its place.
-            self.opened().reopen()?;
-            self.opened().read(each)
+            let mut open = self.opened();
+            open.read(each)?;
+            open.remove_leftovers();
+            Ok(())
         })
     }
 
@@ -126,18 +149,20 @@ impl Journal for JournalFile {
     fn append<'j>(&'j mut self, record: &'j Record) -> BoxFuture<'j, Result<(), JournalError>> {
         Box::pin(async move {
             self.be_the_writer()?;
-            let Some((path, file)) = self.write(record)? else { return Ok(()) };
-            let new = matches!(record, Record::Started(_));
-            let forced = tokio::task::spawn_blocking(move || {
-                let outcome = file.sync_data().and_then(|()| if new { sync_name(&path) } else { Ok(()) });
-                outcome.map_err(|source| io_error(&path, "written", source))
-            });
-            forced.await.unwrap_or_else(|error| Err(JournalError::Other(error.into())))
+            let Some(forced) = self.write(record)? else { return Ok(()) };
+            let name = forced.name;
+            let synced = tokio::task::spawn_blocking(move || forced.sync());
+            synced.await.unwrap_or_else(|error| Err(JournalError::Other(error.into())))?;
+            if name {
+                // Until this has been done, each record that is forced does it too.
+                self.opened().renamed = false;
+            }
+            Ok(())
         })
     }
 }
 
-/// Forces a file's name to the disk, which stands in its directory.
+/// Forces a file's directory to the disk.
 fn sync_name(path: &Path) -> io::Result<()> {
     // Elsewhere directories cannot be opened, and need not be.
     if cfg!(unix) {
@@ -147,108 +172,6 @@ fn sync_name(path: &Path) -> io::Result<()> {
     Ok(())
 }
 
-impl OpenFile {
-    /// Writes the file anew without superseded states, where that pays. The last record is that of a step.
-    fn tidy(&mut self) {
-        let Some(end) = self.end else { return };
-        let Superseded { bytes, bearable, .. } = self.superseded;
-        if bytes < BEARABLE.max(bearable) || bytes < (end.whole - bytes.min(end.whole)).saturating_mul(4) {
-            return;
-        }
-        if let Err(error) = self.compact() {
-            // The file as it is serves as well; it is only longer.
-            tracing::warn!(target: "llmnode::journal", path = %self.path.display(), "not written anew: {error}");
-            self.superseded.bearable = bytes.saturating_mul(2);
-        }
-    }
-
-    fn compact(&mut self) -> Result<(), JournalError> {
-        let beside = self.beside();
-        let failed = |source| io_error(&beside, "written", source);
-        let file = self.create(&beside).map_err(failed)?;
-        let outcome = self.copy_to(&beside, file).and_then(|length| {
-            fs::rename(&beside, &self.path).map_err(failed)?;
-            if self.fsync != Fsync::Never {
-                sync_name(&self.path).map_err(failed)?;
-            }
-            // From here on the old file is nobody's: if the new one cannot be opened, the next record finds it replaced.
-            self.reopen()?;
-            self.end = self.end.map(|end| end.moved_to(length));
-            self.superseded = self.superseded.dropped();
-            Ok(())
-        });
-        if outcome.is_err() {
-            let _ = fs::remove_file(&beside);
-        }
-        outcome
-    }
-
-    /// The name of the file that is to take this one's place.
-    fn beside(&self) -> PathBuf {
-        let mut name = self.path.clone().into_os_string();
-        name.push(".compacting");
-        name.into()
-    }
-
-    /// Makes that file, with the permissions of this one from the first moment. What a crash left of an earlier one is
-    /// removed; what is no journal, or a link, is somebody else's.
-    fn create(&self, beside: &Path) -> io::Result<File> {
-        if fs::symlink_metadata(beside).is_ok_and(|there| there.is_file()) {
-            let mut begin = Vec::new();
-            File::open(beside)?.take(256).read_to_end(&mut begin)?;
-            if line::may_begin(&begin) {
-                fs::remove_file(beside)?;
-            }
-        }
-        let mut options = OpenOptions::new();
-        options.write(true).create_new(true);
-        let like = fs::metadata(&self.path)?;
-        #[cfg(unix)]
-        {
-            use std::os::unix::fs::{MetadataExt, OpenOptionsExt, fchown};
-            let file = options.mode(like.mode() & 0o7777).open(beside)?;
-            // Only a privileged process may give a file to another owner.
-            let _ = fchown(&file, Some(like.uid()), Some(like.gid()));
-            // The process's mask may have taken some away.
-            file.set_permissions(like.permissions())?;
-            Ok(file)
-        }
-        #[cfg(not(unix))]
-        {
-            let file = options.open(beside)?;
-            file.set_permissions(like.permissions())?;
-            Ok(file)
-        }
-    }
-
-    /// Copies all records, of all steps but the last without their states. Gives the length of the copy.
-    fn copy_to(&self, beside: &Path, file: File) -> Result<u64, JournalError> {
-        let failed = |source| io_error(beside, "written", source);
-        let last = self.end.map_or(0, |end| end.records.saturating_sub(1));
-        let mut to = BufWriter::new(file);
-        let (mut n, mut length) = (0, 0);
-        scan(&self.path, &self.file, &mut |json, record| {
-            let keeps = n == last || !matches!(record, Record::Started(_) | Record::Stepped(_));
-            let line = if keeps { line::frame(json) } else { line::write(n, &stateless(record))? };
-            (n, length) = (n + 1, length + line.len() as u64);
-            to.write_all(&line)
-        })?;
-        let file = to.into_inner().map_err(|error| failed(error.into_error()))?;
-        if self.fsync != Fsync::Never {
-            file.sync_all().map_err(failed)?;
-        }
-        Ok(length)
-    }
-}
-
-fn stateless(record: Record) -> Record {
-    match record {
-        Record::Started(started) => Record::Started(Started { state: None, ..started }),
-        Record::Stepped(step) => Record::Stepped(Stepped { state: None, ..step }),
-        other => other,
-    }
-}
-
 impl fmt::Debug for JournalFile {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let open = self.opened();
@@ -256,5 +179,54 @@ impl fmt::Debug for JournalFile {
             .field("path", &open.path)
             .field("fsync", &open.fsync)
             .finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "tests")]
+mod tests {
+    use super::*;
+    use crate::journal::beside;
+
+    fn record(json: &str) -> Record {
+        serde_json::from_str(json).unwrap()
+    }
+
+    fn step() -> Record {
+        let state = "x".repeat(400_000);
+        record(&format!(r#"{{"stepped": {{"left": [], "at": ["A"], "state": "{state}"}}}}"#))
+    }
+
+    #[tokio::test]
+    async fn a_directory_that_cannot_be_forced_to_the_disk_is_an_error_and_the_new_file_goes_on() {
+        let folder = std::env::temp_dir().join(format!("llmnode-journal-unsynced-{}", std::process::id()));
+        let (path, away) = (folder.join("flow.journal"), folder.with_extension("away"));
+        std::fs::create_dir_all(&folder).unwrap();
+        let mut journal = JournalFile::open(&path).unwrap().fsync(Fsync::Never);
+        let outline = r#"{"flow": ["research", []]}"#;
+        let started = format!(
+            r#"{{"started": {{"id": "1", "fingerprint": "2", "outline": {outline}, "at": [], "state": 0}}}}"#
+        );
+        journal.append(&record(&started)).await.unwrap();
+        let mut steps = 0;
+        while !journal.opened().renamed {
+            journal.append(&step()).await.unwrap();
+            steps += 1;
+            assert!(steps < 20, "it is written anew before that");
+        }
+        assert!(beside::is_at(&path, &journal.opened().file).unwrap());
+
+        // The next record that is forced forces the name too.
+        journal = journal.fsync(Fsync::EachStep);
+        let forced = journal.write(&step()).unwrap().unwrap();
+        std::fs::rename(&folder, &away).unwrap();
+        let error = forced.sync().unwrap_err();
+        std::fs::rename(&away, &folder).unwrap();
+        assert!(error.to_string().contains("flow.journal cannot be forced to the disk: "), "{error}");
+        assert!(journal.opened().renamed);
+        journal.append(&step()).await.unwrap();
+        assert!(!journal.opened().renamed);
+        assert_eq!(journal.history().unwrap().steps(), steps + 2);
+        std::fs::remove_dir_all(folder).unwrap();
     }
 }

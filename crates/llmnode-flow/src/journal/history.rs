@@ -175,10 +175,6 @@ impl History {
         Some(counting.carried)
     }
 
-    pub(super) fn once(&self) -> Option<&UnderWay> {
-        self.once.first()
-    }
-
     pub(super) fn outline(&self) -> Option<(&str, &Outline)> {
         self.started.as_ref().map(|started| (&*started.fingerprint, &started.outline))
     }
@@ -228,6 +224,13 @@ impl History {
     /// While a process runs the flow, those under way now are among them.
     pub fn unknown(&self) -> &[UnderWay] {
         &self.unknown
+    }
+
+    /// The call of a node with `idempotent = false` in a step that was not completed: it may have taken effect or not, so `resume`
+    /// wants to be told, by [`happened`](super::Resume::happened) or [`rerun`](super::Resume::rerun). While a process runs the flow, the
+    /// call that is under way now.
+    pub fn in_doubt(&self) -> Option<&UnderWay> {
+        self.once.first()
     }
 
     /// What was spent on the flow, in all processes. A request that is [unknown](History::unknown) is in it as one that did not report its usage.

@@ -4,7 +4,6 @@ use std::io::Write;
 
 use serde::{Deserialize, Serialize};
 
-use super::keeper::now;
 use super::record::Record;
 
 /// What a journal says it is.
@@ -17,25 +16,26 @@ const FRAME: usize = 18;
 
 /// The JSON of a line. The first one begins with the format.
 #[derive(Serialize, Deserialize)]
-struct Line<R> {
+pub(super) struct Line<R> {
     #[serde(skip_serializing_if = "Option::is_none")]
     format: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     version: Option<u64>,
     /// How many lines stand before it.
     n: u64,
-    unix_ms: u64,
-    record: R,
+    /// When it was written first.
+    pub(super) unix_ms: u64,
+    pub(super) record: R,
 }
 
 /// A record as a line, with the line break.
-pub(super) fn write(n: u64, record: &Record) -> Result<Vec<u8>, serde_json::Error> {
+pub(super) fn write(n: u64, unix_ms: u64, record: &Record) -> Result<Vec<u8>, serde_json::Error> {
     let first = n == 0;
     let line = Line {
         format: first.then(|| FORMAT.to_owned()),
         version: first.then_some(VERSION),
         n,
-        unix_ms: now(),
+        unix_ms,
         record,
     };
     Ok(frame(&serde_json::to_string(&line)?))
@@ -124,7 +124,7 @@ fn numbers(frame: &[u8]) -> Option<(u32, usize)> {
 }
 
 /// Reads the JSON of the line before which `n` others stand.
-pub(super) fn record(json: &str, n: u64) -> Result<Record, String> {
+pub(super) fn read(json: &str, n: u64) -> Result<Line<Record>, String> {
     let line: Line<Record> = serde_json::from_str(json).map_err(|error| error.to_string())?;
     if line.n != n {
         return Err(format!(
@@ -132,5 +132,5 @@ pub(super) fn record(json: &str, n: u64) -> Result<Record, String> {
             line.n
         ));
     }
-    Ok(line.record)
+    Ok(line)
 }

@@ -1,24 +1,62 @@
 //! One writer at a time: the operating system's lock on a file beside the journal.
 
-use std::fs::{File, OpenOptions, TryLockError};
+use std::fs::{self, File, OpenOptions, TryLockError};
+use std::io::{self, ErrorKind};
 use std::path::Path;
 
+use super::beside;
 use super::error::JournalError;
 use super::open::io_error;
 
-/// Locks the journal for one writer, until the file is dropped or the process ends. It does not wait.
+/// The lock of the journal's one writer, until this is dropped or the process ends.
 ///
-/// The lock is on a file of its own, since the journal itself is replaced when it is written anew. That file stays: were it
+/// It is on a file of its own, since the journal itself is replaced when it is written anew. That file stays: were it
 /// deleted, one writer could lock the old file, and another one the new.
-pub(super) fn lock(journal: &Path) -> Result<File, JournalError> {
-    let mut name = journal.as_os_str().to_owned();
-    name.push(".lock");
-    let failed = |source| io_error(journal, "locked", source);
-    // Nothing is ever written to it.
-    let file = OpenOptions::new().append(true).create(true).open(name).map_err(failed)?;
-    match file.try_lock() {
-        Ok(()) => Ok(file),
-        Err(TryLockError::WouldBlock) => Err(JournalError::Locked { path: journal.to_owned() }),
-        Err(TryLockError::Error(source)) => Err(failed(source)),
+pub(super) struct Lock(File);
+
+impl Lock {
+    /// Locks the journal. It does not wait.
+    pub(super) fn take(journal: &Path, like: &File) -> Result<Self, JournalError> {
+        let failed = |source| io_error(journal, "locked", source);
+        let path = beside::path(journal, ".lock");
+        let file = open(&path, like).map_err(failed)?;
+        match file.try_lock() {
+            Ok(()) => {
+                let lock = Lock(file);
+                lock.share(&path, like);
+                Ok(lock)
+            }
+            Err(TryLockError::WouldBlock) => Err(JournalError::Locked { path: journal.to_owned() }),
+            Err(TryLockError::Error(source)) => Err(failed(source)),
+        }
     }
+
+    /// The journal's mode may have changed since the lock file was made. What is not empty, or a link, is somebody else's.
+    fn share(&self, path: &Path, like: &File) {
+        let own = fs::symlink_metadata(path).is_ok_and(|there| there.is_file() && there.len() == 0);
+        if own && let Ok(like) = like.metadata() {
+            // It locks out other writers all the same.
+            let _ = beside::share(&self.0, &like);
+        }
+    }
+}
+
+impl Drop for Lock {
+    /// To close the file would not do: a child process that is being started at this moment has a handle to it as well.
+    fn drop(&mut self) {
+        let _ = self.0.unlock();
+    }
+}
+
+/// Opens the lock file, or makes it, with the journal's mode. Nothing is ever written to it.
+fn open(path: &Path, like: &File) -> io::Result<File> {
+    match beside::create(path, &like.metadata()?) {
+        Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
+        made => return made,
+    }
+    // To open a pipe would wait.
+    if !fs::metadata(path)?.is_file() {
+        return Err(io::Error::other(format!("{} is not a regular file", path.display())));
+    }
+    OpenOptions::new().append(true).open(path)
 }

@@ -17,7 +17,9 @@
 //! }
 //! ```
 
+mod beside;
 mod changes;
+mod compact;
 mod durable;
 mod error;
 mod file;

@@ -8,8 +8,10 @@ use std::sync::Arc;
 use llmnode_runtime::FormatError;
 use llmnode_runtime::internal::read_format;
 
+use super::beside;
 use super::error::JournalError;
-use super::line::{self, FORMAT, Found, VERSION};
+use super::keeper::now;
+use super::line::{self, FORMAT, Found, Line, VERSION};
 use super::record::Record;
 
 /// When what was written is also forced to the disk (`fsync`), so that it survives a crash of the whole machine. What was
@@ -29,6 +31,10 @@ pub enum Fsync {
 pub(super) struct OpenFile {
     pub(super) path: PathBuf,
     pub(super) file: Arc<File>,
+    /// The run that the file has, as far as it was read or written here.
+    pub(super) run: Option<String>,
+    /// The file has its name since a moment, and the name was not forced to the disk yet.
+    pub(super) renamed: bool,
     pub(super) fsync: Fsync,
     /// `None`: the file has to be read before anything is written.
     pub(super) end: Option<End>,
@@ -91,28 +97,37 @@ impl OpenFile {
             if kind.is_file() { Ok(file) } else { Err(io::Error::other("it is not a regular file")) }
         });
         let file = regular.map_err(|source| io_error(&path, "opened", source))?;
-        let superseded = Superseded::default();
         // Behind a link the file itself is what is locked, and written anew.
         let path = path.canonicalize().map_err(|source| io_error(&path, "opened", source))?;
-        Ok(OpenFile { path, file: Arc::new(file), fsync: Fsync::default(), end: None, superseded })
+        Ok(OpenFile {
+            path,
+            file: Arc::new(file),
+            run: None,
+            renamed: false,
+            fsync: Fsync::default(),
+            end: None,
+            superseded: Superseded::default(),
+        })
     }
 
-    /// Opens the file that now has the name.
+    /// Opens the file that now has the name: the writer before may have put another one in its place.
     pub(super) fn reopen(&mut self) -> Result<(), JournalError> {
         self.file = OpenFile::open(self.path.clone())?.file;
+        self.end = None;
         Ok(())
     }
 
     /// Reads all records, and finds where they end.
     pub(super) fn read(&mut self, each: &mut dyn FnMut(Record)) -> Result<(), JournalError> {
         self.superseded = Superseded { bearable: self.superseded.bearable, ..Superseded::default() };
-        let mut superseded = self.superseded;
-        let end = scan(&self.path, &self.file, &mut |_, record| {
-            superseded.see(&record);
-            each(record);
+        let (mut superseded, mut run) = (self.superseded, None);
+        let end = scan(&self.path, &self.file, &mut |_, line| {
+            superseded.see(&line.record);
+            run = run.take().or_else(|| run_of(&line.record));
+            each(line.record);
             Ok(())
         })?;
-        (self.superseded, self.end) = (superseded, Some(end));
+        (self.superseded, self.run, self.end) = (superseded, run, Some(end));
         Ok(())
     }
 
@@ -124,7 +139,7 @@ impl OpenFile {
         let Some(end) = self.end else { return Ok(()) };
         self.check_alone(end)?;
         let failed = |source| io_error(&self.path, "written", source);
-        let line = line::write(end.records, record).map_err(|error| failed(error.into()))?;
+        let line = line::write(end.records, now(), record).map_err(|error| failed(error.into()))?;
         let line = if end.unbroken { [b"\n".as_slice(), &line].concat() } else { line };
         if end.length > end.whole {
             self.file.set_len(end.whole).map_err(failed)?;
@@ -138,6 +153,7 @@ impl OpenFile {
         let whole = end.whole + line.len() as u64;
         self.end = Some(End { records: end.records + 1, whole, length: whole, unbroken: false });
         self.superseded.see(record);
+        self.run = self.run.take().or_else(|| run_of(record));
         Ok(())
     }
 
@@ -145,32 +161,28 @@ impl OpenFile {
     fn check_alone(&self, end: End) -> Result<(), JournalError> {
         let there =
             std::fs::metadata(&self.path).map_err(|source| io_error(&self.path, "written", source))?;
-        let same = there.len() == end.length && is_same(&there, &self.file);
+        let same = there.len() == end.length && beside::is_at(&self.path, &self.file).unwrap_or(false);
         if same { Ok(()) } else { Err(JournalError::TakenOver { path: self.path.clone() }) }
     }
 }
 
-#[cfg(unix)]
-fn is_same(there: &std::fs::Metadata, here: &File) -> bool {
-    use std::os::unix::fs::MetadataExt;
-    here.metadata().is_ok_and(|here| (here.dev(), here.ino()) == (there.dev(), there.ino()))
-}
-
-/// Elsewhere a file that is open is not replaced by another one.
-#[cfg(not(unix))]
-fn is_same(_: &std::fs::Metadata, _: &File) -> bool {
-    true
+/// The run that a record begins.
+pub(super) fn run_of(record: &Record) -> Option<String> {
+    match record {
+        Record::Started(started) => Some(started.id.clone()),
+        _ => None,
+    }
 }
 
 pub(super) fn io_error(path: &Path, verb: &'static str, source: io::Error) -> JournalError {
     JournalError::Io { path: path.to_owned(), verb, source }
 }
 
-/// Reads a file's lines one by one, each as text and as a record.
+/// Reads a file's lines one by one, each as text and as what it says.
 pub(super) fn scan(
     path: &Path,
     mut file: &File,
-    each: &mut dyn FnMut(&str, Record) -> io::Result<()>,
+    each: &mut dyn FnMut(&str, Line<Record>) -> io::Result<()>,
 ) -> Result<End, JournalError> {
     let failed = |source| io_error(path, "read", source);
     file.rewind().map_err(failed)?;
@@ -201,8 +213,8 @@ pub(super) fn scan(
                 if end.records == 0 {
                     check_format(json)?;
                 }
-                let record = line::record(json, end.records).map_err(damaged)?;
-                each(json, record).map_err(failed)?;
+                let line = line::read(json, end.records).map_err(damaged)?;
+                each(json, line).map_err(failed)?;
                 end = End {
                     records: end.records + 1,
                     whole: end.whole + 18 + json.len() as u64 + u64::from(ended),

@@ -4,7 +4,7 @@ use llmnode_runtime::{Category, NodeError};
 
 use super::changes::{changes, fingerprint};
 use super::history::History;
-use crate::flow::{Outline, Position};
+use crate::flow::{Happened, Outline, Position};
 
 /// What the program allows.
 #[derive(Clone, Copy, Debug, Default)]
@@ -24,6 +24,7 @@ impl Permits {
         history: &History,
         outline: &Outline,
         from: &Position,
+        happened: bool,
     ) -> Result<(), NodeError> {
         if !self.resumes {
             return Err(has_a_run(history));
@@ -37,14 +38,37 @@ impl Permits {
             )));
         }
         self.check_changes(history, outline)?;
-        match history.once() {
-            Some(call) if !self.rerun && !history.has_ended() => Err(refused(format!(
+        match history.in_doubt() {
+            Some(call) if !self.rerun && !happened => Err(refused(format!(
                 "the node `{}` was called in the step at `{}`, which was not completed; it says `idempotent = false`, so it is not \
-                 executed again. See whether its effect took place; `.resume(..).rerun()` executes it once more",
+                 executed again. See whether its effect took place: if it did, `.resume(..).happened::<Node>(output)` goes on with \
+                 what the step's node gave; if not, `.resume(..).rerun()` executes it once more",
                 call.node, call.at
             ))),
             _ => Ok(()),
         }
+    }
+
+    /// Refuses, if what the program says has happened cannot be so.
+    pub(super) fn check_happened(
+        self,
+        history: &History,
+        happened: Option<&Happened>,
+    ) -> Result<(), NodeError> {
+        let Some(happened) = happened else { return Ok(()) };
+        let name = happened.name();
+        if self.rerun {
+            return Err(refused(format!(
+                "`happened` says what the node `{name}` gave, and `rerun` executes it once more: leave out one of them"
+            )));
+        }
+        if history.in_doubt().is_some() {
+            return Ok(());
+        }
+        Err(refused(format!(
+            "`happened` says what the node `{name}` gave, but the journal has no call of a node with `idempotent = false` in a \
+             step that was not completed: leave it out"
+        )))
     }
 
     fn check_changes(self, history: &History, outline: &Outline) -> Result<(), NodeError> {

@@ -4,13 +4,13 @@ use std::future::Future;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
-use llmnode_runtime::NodeError;
+use llmnode_runtime::{Node, NodeError};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use super::durable::Durable;
 use super::interface::Journal;
-use crate::flow::{FlowCall, FlowReporting};
+use crate::flow::{FlowCall, FlowReporting, Happened};
 
 /// What a journal can keep: the state and the action of a flow that survives a crash.
 ///
@@ -78,9 +78,21 @@ pub struct Resume<'r, S, A> {
 type Follow<'r, S, A> = fn(&mut FlowCall<'r, S, A>, Durable<'r, S>);
 
 impl<'r, S, A> Resume<'r, S, A> {
-    /// Executes again what may have been executed before the crash, also a node with `idempotent = false`.
+    /// Executes again what may have been executed before the crash, also a node with `idempotent = false`. Who knows that
+    /// it was executed says so by [`happened`](Resume::happened) instead.
     pub fn rerun(self) -> Self {
         self.with(|durable| durable.permits.rerun = true)
+    }
+
+    /// Goes on with what the node of the step under way gave before the crash: it is not executed again. For the call of a
+    /// node with `idempotent = false` that is [in doubt](super::History::in_doubt), and took effect as one can see elsewhere.
+    ///
+    /// The step is prepared from the state as ever, and its `store`, `post` or `route` takes the output, which no validator sees. The
+    /// node is that of the step: [`Batch<N>`](crate::flow::Batch) for a batch of `N`, a tuple for nodes side by side, and the node that
+    /// made the call where it is not the step's own. Another node is a `config_error` that names the right one; so is a call of
+    /// `happened` where nothing is in doubt. If the process dies once more before the step is completed, it has to be said again.
+    pub fn happened<N: Node + 'static>(self, output: N::Output) -> Self {
+        self.with(|durable| durable.happened = Some(Happened::of::<N>(output)))
     }
 
     /// Goes on although the flow has changed since: at the label where the journal stands, which there still has to be.

@@ -1,0 +1,145 @@
+//! A file that is written anew, without the states that later ones supersede.
+
+use std::fs::{self, File};
+use std::io::{self, BufRead, BufReader, BufWriter, ErrorKind, Read, Write};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use super::beside;
+use super::changes::hashed;
+use super::error::JournalError;
+use super::line::{self, Found};
+use super::open::{OpenFile, Superseded, io_error, run_of, scan};
+use super::record::{Record, Started, Stepped};
+
+/// Superseded states of fewer bytes stay where they are.
+const BEARABLE: u64 = 1 << 20;
+
+/// How many names there are for the new file. One that somebody else has taken is left alone.
+const NAMES: usize = 4;
+
+/// The first line of a new file, which has no state, is not longer.
+const FIRST_LINE: u64 = 16 << 20;
+
+impl OpenFile {
+    /// Writes the file anew without superseded states, where that pays. The last record is that of a step.
+    pub(super) fn tidy(&mut self) {
+        let Some(end) = self.end else { return };
+        let Superseded { bytes, bearable, .. } = self.superseded;
+        if bytes < BEARABLE.max(bearable) || bytes < (end.whole - bytes.min(end.whole)).saturating_mul(4) {
+            return;
+        }
+        if let Err(error) = self.compact() {
+            // The file as it is serves as well; it is only longer.
+            tracing::warn!(target: "llmnode::journal", path = %self.path.display(), "not written anew: {error}");
+            self.superseded.bearable = bytes.saturating_mul(2);
+        }
+    }
+
+    /// After an error the file is the old one, as it was.
+    fn compact(&mut self) -> Result<(), JournalError> {
+        let (beside, file) = self.create()?;
+        let renamed = self.copy_to(&beside, &file).and_then(|length| {
+            let renamed = fs::rename(&beside, &self.path);
+            renamed.map_err(|source| io_error(&self.path, "replaced", source)).map(|()| length)
+        });
+        let length = renamed.inspect_err(|_| drop(fs::remove_file(&beside)))?;
+        // From here on the old file is nobody's.
+        self.file = Arc::new(file);
+        self.renamed = true;
+        self.end = self.end.map(|end| end.moved_to(length));
+        self.superseded = self.superseded.dropped();
+        Ok(())
+    }
+
+    /// Makes the file that is to take this one's place.
+    fn create(&self) -> Result<(PathBuf, File), JournalError> {
+        let failed = |path: &Path| {
+            let path = path.to_owned();
+            move |source| io_error(&path, "written", source)
+        };
+        let journal = self.file.metadata().map_err(failed(&self.path))?;
+        for path in self.names() {
+            if self.left(&path) {
+                fs::remove_file(&path).map_err(failed(&path))?;
+            }
+            match beside::create(&path, &journal) {
+                Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
+                made => return made.map_err(failed(&path)).map(|file| (path, file)),
+            }
+        }
+        let taken =
+            io::Error::other("all names for a new file beside it are taken by files of somebody else");
+        Err(io_error(&self.path, "replaced", taken))
+    }
+
+    /// The names for the new file, which no other run takes.
+    fn names(&self) -> impl Iterator<Item = PathBuf> {
+        let run = self.run.as_ref().map(|run| hashed(run.as_bytes()));
+        let suffix = |run: &String, n| match n {
+            0 => format!(".{run}.compacting"),
+            n => format!(".{run}-{n}.compacting"),
+        };
+        let suffixes = run.into_iter().flat_map(move |run| (0..NAMES).map(move |n| suffix(&run, n)));
+        suffixes.map(|suffix| beside::path(&self.path, &suffix))
+    }
+
+    /// Removes what a process left of this run that died as it wrote the file anew.
+    pub(super) fn remove_leftovers(&self) {
+        for path in self.names().filter(|path| self.left(path)) {
+            if let Err(error) = fs::remove_file(&path) {
+                tracing::warn!(target: "llmnode::journal", path = %path.display(), "left by a crash, and not removed: {error}");
+            }
+        }
+    }
+
+    /// Whether this file is a journal of the same run. Everything else is somebody else's: also a link, and a file whose
+    /// first line is not whole.
+    fn left(&self, path: &Path) -> bool {
+        let regular = fs::symlink_metadata(path).is_ok_and(|there| there.is_file());
+        regular && first_record(path).as_ref().and_then(run_of).is_some_and(|run| Some(run) == self.run)
+    }
+
+    /// Copies all records, of all steps but the last without their states. Gives the length of the copy.
+    fn copy_to(&self, beside: &Path, file: &File) -> Result<u64, JournalError> {
+        let failed = |source| io_error(beside, "written", source);
+        let last = self.end.map_or(0, |end| end.records.saturating_sub(1));
+        let mut to = BufWriter::new(file);
+        let (mut n, mut length) = (0, 0);
+        scan(&self.path, &self.file, &mut |json, line| {
+            let keeps = n == last || !matches!(line.record, Record::Started(_) | Record::Stepped(_));
+            let bytes = if keeps {
+                line::frame(json)
+            } else {
+                line::write(n, line.unix_ms, &stateless(line.record))?
+            };
+            (n, length) = (n + 1, length + bytes.len() as u64);
+            to.write_all(&bytes)?;
+            // By its first line it is known as what it is, should this process die.
+            if n == 1 { to.flush() } else { Ok(()) }
+        })?;
+        to.flush().map_err(failed)?;
+        // Without this, a power cut could leave an empty file in the place of a whole one, whatever `Fsync` says.
+        file.sync_all().map_err(failed)?;
+        Ok(length)
+    }
+}
+
+/// The first record of a journal, if the file has one.
+fn first_record(path: &Path) -> Option<Record> {
+    let mut bytes = Vec::new();
+    BufReader::new(File::open(path).ok()?.take(FIRST_LINE)).read_until(b'\n', &mut bytes).ok()?;
+    bytes.pop_if(|byte| *byte == b'\n')?;
+    match line::look(&bytes, true) {
+        Found::Whole(json) => line::read(json, 0).ok().map(|line| line.record),
+        _ => None,
+    }
+}
+
+fn stateless(record: Record) -> Record {
+    match record {
+        Record::Started(started) => Record::Started(Started { state: None, ..started }),
+        Record::Stepped(step) => Record::Stepped(Stepped { state: None, ..step }),
+        other => other,
+    }
+}
