@@ -1,11 +1,14 @@
 //! What generated code calls. Not part of the public interface: it may change in any release.
 
+pub use std::sync::OnceLock;
+
 use llmnode_runtime::{BoxError, BoxFuture, NodeError};
 
 pub use crate::flow::generated::{
-    Arm, Arms, Around, Decided, Decides, Edge, FlowType, Flowing, Parameter, Progress, Runner, Stop, Target,
-    Undecided, Unknown, Visitor, advance, onward, outline, runner, write,
+    Arm, Arms, Around, Decided, Decides, Edge, FlowType, Flowing, Parameter, Progress, Runner, Table, Target,
+    Undecided, Unknown, advance, onward, outline, runner, write,
 };
+
 pub use crate::flow::given::{Field, Given, Gives};
 pub use crate::flow::post::{decided, post, route, store};
 pub use crate::flow::prep::{prep, prepared};
@@ -22,5 +25,7 @@ pub type Advanced<'f, A> = BoxFuture<'f, Result<Progress<A>, NodeError>>;
 
 /// The same, for what the expressions of `#[prep(..)]` give.
 pub mod forms {
+    pub use std::sync::OnceLock;
+
     pub use crate::flow::given::{GivesFallible as _, GivesOptional as _, GivesOther as _, GivesValue as _};
 }

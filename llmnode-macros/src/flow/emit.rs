@@ -56,34 +56,25 @@ fn facts(flow: &Flow, checked: &Checked, private: &Ident) -> TokenStream {
     let here = Span::mixed_site();
     let ident = &flow.ident;
     let name = value(&flow.name).map_or_else(|| snake_case(&text(ident)), syn::LitStr::value);
-    let stops = flow.stops.iter().zip(&checked.labels).map(|(stop, label)| {
-        let edges = edges(stop, checked, private);
-        quote_spanned!(here=> #private::Stop::new(#label, &[#(#edges),*]))
-    });
-    let limit = value(&flow.steps).map(|steps| {
-        let steps = Literal::u32_unsuffixed(*steps);
-        quote_spanned! {here=>
-            const MAX_STEPS: ::core::option::Option<::core::primitive::u64> = ::core::option::Option::Some(#steps);
+    let limit = match value(&flow.steps) {
+        Some(steps) => {
+            let steps = Literal::u32_unsuffixed(*steps);
+            quote_spanned!(here=> ::core::option::Option::Some(#steps))
         }
-    });
+        None => quote_spanned!(here=> ::core::option::Option::None),
+    };
     let enter = enter(flow, private);
-    let visits = flow.stops.iter().zip(&checked.faulty).enumerate();
-    let visits =
-        visits.filter(|(_, (_, faulty))| !**faulty).map(|(index, (stop, _))| visit(index, stop, private));
+    let steps = flow.stops.iter().zip(&checked.labels).zip(&checked.faulty).filter(|(_, faulty)| !**faulty);
+    let steps = steps.map(|((stop, label), _)| step(stop, label, checked, private));
     quote_spanned! {here=>
         #[automatically_derived]
         impl #private::FlowType<State> for #ident {
             type Action = Action;
-            const NAME: &'static ::core::primitive::str = #name;
-            const STOPS: &'static [#private::Stop] = &[#(#stops),*];
-            #limit
-            #enter
-            fn visit<V: #private::Visitor<State, Action>>(__step: ::core::primitive::usize, __visitor: V) -> V::Seen {
-                match __step {
-                    #(#visits,)*
-                    _ => __visitor.none(),
-                }
+            fn table() -> &'static #private::Table<State, Action> {
+                static TABLE: #private::OnceLock<#private::Table<State, Action>> = #private::OnceLock::new();
+                TABLE.get_or_init(|| #private::Table::<State, Action>::new(#name, #limit)#(#steps)*)
             }
+            #enter
         }
     }
 }
@@ -93,12 +84,14 @@ fn edges(stop: &Stop, checked: &Checked, private: &Ident) -> Vec<TokenStream> {
         let here = Span::mixed_site();
         match target {
             Target::Step(label) => match checked.index(label).map(Literal::usize_unsuffixed) {
-                Some(index) => quote_spanned!(here=> #private::Edge::to(#action, #index)),
+                Some(index) => {
+                    quote_spanned!(here=> #private::Edge::new(#action, #private::Target::Step(#index)))
+                }
                 // It is reported.
-                None => quote_spanned!(here=> #private::Edge::todo(#action)),
+                None => quote_spanned!(here=> #private::Edge::new(#action, #private::Target::Todo)),
             },
-            Target::End(..) => quote_spanned!(here=> #private::Edge::end(#action)),
-            Target::Todo(_) => quote_spanned!(here=> #private::Edge::todo(#action)),
+            Target::End(..) => quote_spanned!(here=> #private::Edge::new(#action, #private::Target::End)),
+            Target::Todo(_) => quote_spanned!(here=> #private::Edge::new(#action, #private::Target::Todo)),
         }
     };
     match &stop.exit {
@@ -128,12 +121,13 @@ fn place(Place { root, members }: &Place) -> TokenStream {
     quote!(#state #(.#members)*)
 }
 
-/// Shows a step to the visitor.
-fn visit(index: usize, stop: &Stop, private: &Ident) -> TokenStream {
+/// Adds a step to the table.
+fn step(stop: &Stop, label: &str, checked: &Checked, private: &Ident) -> TokenStream {
     let here = place_of(stop);
-    let (index, ty, then) = (Literal::usize_unsuffixed(index), &stop.ty, then(stop, private));
+    let (ty, edges, then) = (&stop.ty, edges(stop, checked, private), then(stop, private));
+    let label = quote_spanned!(here=> #label, [#(#edges),*]);
     if stop.values.is_none() && stop.part.is_none() {
-        return quote_spanned!(here=> #index => __visitor.step::<#ty>(#then));
+        return quote_spanned!(here=> .step::<#ty>(#label, #then));
     }
     let part = match &stop.part {
         Some(part) => {
@@ -143,12 +137,12 @@ fn visit(index: usize, stop: &Stop, private: &Ident) -> TokenStream {
         None => quote_spanned!(here=> |state| state),
     };
     let Some(values) = &stop.values else {
-        return quote_spanned!(here=> #index => __visitor.step_in::<#ty, _>(#part, #then));
+        return quote_spanned!(here=> .step_in::<#ty, _>(#label, #part, #then));
     };
     let (ty, values) = (in_expression(ty), visible(values.clone()));
     // The type stands in the expression: once more, and a wrong one were two errors.
     let over = if stop.part.is_none() { quote_spanned!(here=> State) } else { quote_spanned!(here=> _) };
-    quote_spanned!(here=> #index => __visitor.step_made::<_, #over>(|state| #ty { #values }, #part, #then))
+    quote_spanned!(here=> .step_made::<_, #over>(#label, |state| #ty { #values }, #part, #then))
 }
 
 /// A path as it is written in an expression.

@@ -33,17 +33,23 @@ pub enum Progress<A> {
 }
 
 impl<'f, S> Flowing<'f, S> {
-    /// The same for what is nested here, on a part of the state.
-    pub(super) fn nested<'n, P>(&'n mut self, part: impl FnOnce(&'n mut S) -> &'n mut P) -> Flowing<'n, P> {
+    /// The same, lent.
+    pub(super) fn lent(&mut self) -> Flowing<'_, S> {
         Flowing {
             core: self.core,
-            state: part(self.state),
+            state: self.state,
             at: self.at,
-            depth: self.depth + 1,
+            depth: self.depth,
             tally: self.tally,
             log: self.log,
             happened: self.happened,
         }
+    }
+
+    /// The same for what is nested here.
+    pub(super) fn nested(&mut self) -> Flowing<'_, S> {
+        let depth = self.depth + 1;
+        Flowing { depth, ..self.lent() }
     }
 
     /// The same on a part of the state, at the same depth.

@@ -92,7 +92,6 @@
 //! ```
 
 mod action;
-mod arm;
 mod batch;
 mod book;
 mod call;
@@ -114,7 +113,9 @@ pub(crate) mod prep;
 mod record;
 mod run;
 mod spans;
+mod stand;
 mod step;
+mod table;
 mod then;
 mod typed;
 mod written;
@@ -140,10 +141,10 @@ pub use step::Step;
 
 /// What only the expansion of `flow!` names.
 pub(crate) mod generated {
-    pub use super::arm::{Arm, Edge, Stop, Target};
     pub use super::drive::Runner;
     pub use super::flowing::{Flowing, Progress};
     pub use super::outline::Around;
+    pub use super::table::{Arm, Edge, Table, Target};
     pub use super::then::{Arms, Decided, Decides, Parameter, Undecided, Unknown, onward, write};
-    pub use super::typed::{FlowType, Visitor, advance, outline, runner};
+    pub use super::typed::{FlowType, advance, outline, runner};
 }

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use super::action::Action;
-use super::arm::Arm;
+use super::table::Arm;
 
 /// An action that leaves nothing to decide: `()`.
 #[diagnostic::on_unimplemented(

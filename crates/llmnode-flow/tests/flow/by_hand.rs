@@ -3,7 +3,7 @@
 use llmnode_flow::flow::{
     Outline, OutlineTarget, Place, Position, RunExt, RunFlow, Starts, Step, outline_of,
 };
-use llmnode_flow::private::{Arm, Edge, FlowType, Flowing, Progress, Runner, Stop, Target, Visitor};
+use llmnode_flow::private::{Arm, Edge, FlowType, Flowing, OnceLock, Progress, Runner, Table, Target};
 use llmnode_runtime::{BoxError, BoxFuture, Category, Cx, Exec, Node, NodeError, Run, ScriptedModel};
 
 #[derive(Default)]
@@ -91,18 +91,17 @@ pub(crate) struct Inner {
 
 impl FlowType<Part> for Inner {
     type Action = &'static str;
-    const NAME: &'static str = "inner";
-    const STOPS: &'static [Stop] = &[Stop { label: "Greet", edges: &[Edge { action: "", to: Target::End }] }];
+
+    fn table() -> &'static Table<Part, &'static str> {
+        static TABLE: OnceLock<Table<Part, &'static str>> = OnceLock::new();
+        TABLE.get_or_init(|| {
+            Table::new("inner", None)
+                .step::<Greet>("Greet", [Edge::new("", Target::End)], |()| Arm::end(0, "greeted"))
+        })
+    }
 
     fn enter(self, state: &mut Part) {
         state.name = self.name;
-    }
-
-    fn visit<V: Visitor<Part, &'static str>>(step: usize, visitor: V) -> V::Seen {
-        match step {
-            0 => visitor.step::<Greet>(|()| Arm::end(0, "greeted")),
-            _ => visitor.none(),
-        }
     }
 }
 
@@ -132,45 +131,33 @@ pub(crate) struct Outer;
 
 impl FlowType<World> for Outer {
     type Action = ();
-    const NAME: &'static str = "outer";
-    const STOPS: &'static [Stop] = &[
-        Stop {
-            label: "Count",
-            edges: &[
-                Edge { action: "Again", to: Target::Step(0) },
-                Edge { action: "Enough", to: Target::Step(1) },
-            ],
-        },
-        Stop {
-            label: "Inner",
-            edges: &[Edge { action: "greeted", to: Target::Step(2) }, Edge { action: "_", to: Target::Todo }],
-        },
-        Stop {
-            label: "Last",
-            edges: &[Edge { action: "Again", to: Target::Todo }, Edge { action: "Enough", to: Target::End }],
-        },
-    ];
 
-    fn visit<V: Visitor<World, ()>>(step: usize, visitor: V) -> V::Seen {
-        match step {
-            0 => visitor.step::<Count>(|action| match action {
-                Decision::Again => Arm::to(0),
-                Decision::Enough => Arm::to(1),
-            }),
-            1 => visitor.step_made::<Inner, _>(
-                |state| Inner { name: format!("{}", state.count) },
-                |state| &mut state.inner,
-                |action| match action {
-                    "greeted" => Arm::to(0),
-                    _ => Arm::to(1),
-                },
-            ),
-            2 => visitor.step::<Count>(|action| match action {
-                Decision::Again => Arm::to(0),
-                Decision::Enough => Arm::end(1, ()),
-            }),
-            _ => visitor.none(),
-        }
+    fn table() -> &'static Table<World, ()> {
+        static TABLE: OnceLock<Table<World, ()>> = OnceLock::new();
+        TABLE.get_or_init(|| {
+            let counted = [Edge::new("Again", Target::Step(0)), Edge::new("Enough", Target::Step(1))];
+            let entered = [Edge::new("greeted", Target::Step(2)), Edge::new("_", Target::Todo)];
+            let ended = [Edge::new("Again", Target::Todo), Edge::new("Enough", Target::End)];
+            Table::<World, ()>::new("outer", None)
+                .step::<Count>("Count", counted, |action| match action {
+                    Decision::Again => Arm::to(0),
+                    Decision::Enough => Arm::to(1),
+                })
+                .step_made::<Inner, _>(
+                    "Inner",
+                    entered,
+                    |state| Inner { name: format!("{}", state.count) },
+                    |state| &mut state.inner,
+                    |action| match action {
+                        "greeted" => Arm::to(0),
+                        _ => Arm::to(1),
+                    },
+                )
+                .step::<Count>("Last", ended, |action| match action {
+                    Decision::Again => Arm::to(0),
+                    Decision::Enough => Arm::end(1, ()),
+                })
+        })
     }
 }
 

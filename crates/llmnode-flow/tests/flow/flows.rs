@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use llmnode_flow::flow::{Batch, BatchStep, Outline, Place, RunExt, RunFlow, Step};
-use llmnode_flow::private::{Arm, Edge, FlowType, Flowing, Progress, Runner, Stop, Target, Visitor};
+use llmnode_flow::private::{Arm, Edge, FlowType, Flowing, OnceLock, Progress, Runner, Table, Target};
 use llmnode_runtime::{BoxError, BoxFuture, Category, Cx, Exec, Node, NodeError, Run, ScriptedModel};
 
 /// What the flows work on.
@@ -80,22 +80,18 @@ struct File {
 
 impl FlowType<Desk> for File {
     type Action = usize;
-    const NAME: &'static str = "File";
-    const STOPS: &'static [Stop] = &[
-        Stop { label: "Split", edges: &[Edge { action: "", to: Target::Step(1) }] },
-        Stop { label: "Words", edges: &[Edge { action: "", to: Target::End }] },
-    ];
+
+    fn table() -> &'static Table<Desk, usize> {
+        static TABLE: OnceLock<Table<Desk, usize>> = OnceLock::new();
+        TABLE.get_or_init(|| {
+            Table::new("File", None)
+                .step::<Split>("Split", [Edge::new("", Target::Step(1))], |()| Arm::to(0))
+                .step::<Batch<Enlarge>>("Words", [Edge::new("", Target::End)], |()| Arm::end(0, 1))
+        })
+    }
 
     fn enter(self, state: &mut Desk) {
         state.file = self.file;
-    }
-
-    fn visit<V: Visitor<Desk, usize>>(step: usize, visitor: V) -> V::Seen {
-        match step {
-            0 => visitor.step::<Split>(|()| Arm::to(0)),
-            1 => visitor.step::<Batch<Enlarge>>(|()| Arm::end(0, 1)),
-            _ => visitor.none(),
-        }
     }
 }
 

@@ -5,21 +5,18 @@
 /// What `flow!` expands to, for flows whose steps are given by number.
 macro_rules! typed_flow {
     ($flow:ident over $state:ty => $action:ty: $(
-        $step:literal $label:literal $node:ty, [$(($edge:literal, $to:expr)),*], $then:expr;
+        $label:literal $node:ty, [$(($edge:literal, $to:expr)),*], $then:expr;
     )*) => {
         impl llmnode_flow::private::FlowType<$state> for $flow {
             type Action = $action;
-            const NAME: &'static str = stringify!($flow);
-            const STOPS: &'static [llmnode_flow::private::Stop] = &[$(llmnode_flow::private::Stop {
-                label: $label,
-                edges: &[$(llmnode_flow::private::Edge { action: $edge, to: $to }),*],
-            }),*];
 
-            fn visit<V: llmnode_flow::private::Visitor<$state, $action>>(step: usize, visitor: V) -> V::Seen {
-                match step {
-                    $($step => visitor.step::<$node>($then),)*
-                    _ => visitor.none(),
-                }
+            fn table() -> &'static llmnode_flow::private::Table<$state, $action> {
+                static TABLE: std::sync::OnceLock<llmnode_flow::private::Table<$state, $action>> =
+                    std::sync::OnceLock::new();
+                TABLE.get_or_init(|| {
+                    llmnode_flow::private::Table::<$state, $action>::new(stringify!($flow), None)
+                    $(.step::<$node>($label, [$(llmnode_flow::private::Edge::new($edge, $to)),*], $then))*
+                })
             }
         }
 

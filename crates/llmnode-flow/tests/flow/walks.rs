@@ -1,7 +1,7 @@
 //! Walks through a flow, compared with a table that says the same.
 
-use llmnode_flow::flow::{FlowWatch, RunExt, Step};
-use llmnode_flow::private::{Arm, Edge, FlowType, Stop, Target};
+use llmnode_flow::flow::{FlowWatch, Outline, OutlineTarget, RunExt, Step, outline_of};
+use llmnode_flow::private::{Arm, Target};
 use llmnode_runtime::{BoxError, Cx, Exec, Node, Run, ScriptedModel};
 use proptest::prelude::*;
 
@@ -37,12 +37,12 @@ impl Step<Tape> for Read {
 /// Two steps that lead to each other; each may end it.
 struct Inner;
 typed_flow! { Inner over Tape => usize:
-    0 "P" Read, [("0", Target::Step(1)), ("1", Target::Step(0)), ("2", Target::End)], |action| match action {
+    "P" Read, [("0", Target::Step(1)), ("1", Target::Step(0)), ("2", Target::End)], |action| match action {
         0 => Arm::to(0),
         1 => Arm::to(1),
         _ => Arm::end(2, 2),
     };
-    1 "Q" Read, [("0", Target::Step(0)), ("1", Target::End), ("2", Target::End)], |action| match action {
+    "Q" Read, [("0", Target::Step(0)), ("1", Target::End), ("2", Target::End)], |action| match action {
         0 => Arm::to(0),
         1 => Arm::end(1, 0),
         _ => Arm::end(2, 2),
@@ -52,13 +52,13 @@ typed_flow! { Inner over Tape => usize:
 /// Steps, two of which are the flow within.
 struct Outer;
 typed_flow! { Outer over Tape => &'static str:
-    0 "A" Read, [("0", Target::Step(0)), ("1", Target::Step(1)), ("2", Target::Step(2))], Arm::to;
-    1 "B" Inner, [("0", Target::Step(0)), ("1", Target::Step(2)), ("2", Target::End)], |action| match action {
+    "A" Read, [("0", Target::Step(0)), ("1", Target::Step(1)), ("2", Target::Step(2))], Arm::to;
+    "B" Inner, [("0", Target::Step(0)), ("1", Target::Step(2)), ("2", Target::End)], |action| match action {
         2 => Arm::end(2, "from B"),
         action => Arm::to(action),
     };
-    2 "C" Inner, [("0", Target::Step(1)), ("1", Target::Step(2)), ("2", Target::Step(3))], Arm::to;
-    3 "D" Read, [("0", Target::Step(0)), ("1", Target::Step(3)), ("2", Target::End)], |action| match action {
+    "C" Inner, [("0", Target::Step(1)), ("1", Target::Step(2)), ("2", Target::Step(3))], Arm::to;
+    "D" Read, [("0", Target::Step(0)), ("1", Target::Step(3)), ("2", Target::End)], |action| match action {
         2 => Arm::end(2, "from D"),
         action => Arm::to(action),
     };
@@ -127,13 +127,11 @@ proptest! {
 /// The macro states facts; here they are looked at.
 #[test]
 fn the_table_is_that_of_the_flow() {
-    fn edges<F: FlowType<Tape>>() -> Vec<&'static [Edge]> {
-        F::STOPS.iter().map(|stop: &Stop| stop.edges).collect()
-    }
-    for (step, edges) in edges::<Outer>().into_iter().enumerate() {
-        for (action, edge) in edges.iter().enumerate() {
-            let to = match edge.to {
-                Target::Step(to) => Some(to),
+    let Outline::Flow(_, steps) = outline_of::<Outer, _>() else { panic!("it is a flow") };
+    for (step, edges) in steps.iter().map(|step| &step.edges).enumerate() {
+        for (action, (_, to)) in edges.iter().enumerate() {
+            let to = match to {
+                OutlineTarget::Step(label) => steps.iter().position(|step| step.label == *label),
                 _ => None,
             };
             assert_eq!(to, OUTER[step][action]);

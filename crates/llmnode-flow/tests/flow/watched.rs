@@ -60,8 +60,8 @@ impl llmnode_flow::flow::Step<Desk> for Ask {
 
 pub(super) struct Talk;
 typed_flow! { Talk over Desk => ():
-    0 "First" Ask, [("true", Target::Step(1)), ("false", Target::Step(1))], |again| Arm::to(usize::from(!again));
-    1 "Second" Ask, [("true", Target::Step(0)), ("false", Target::End)],
+    "First" Ask, [("true", Target::Step(1)), ("false", Target::Step(1))], |again| Arm::to(usize::from(!again));
+    "Second" Ask, [("true", Target::Step(0)), ("false", Target::End)],
         |again| if again { Arm::to(0) } else { Arm::end(1, ()) };
 }
 
@@ -94,16 +94,16 @@ impl llmnode_flow::flow::Step<Desk> for Idle {
 /// Never ends.
 struct Ring;
 typed_flow! { Ring over Desk => ():
-    0 "One" Idle, [("", Target::Step(1))], |()| Arm::to(0);
-    1 "Two" Idle, [("", Target::Step(0))], |()| Arm::to(0);
+    "One" Idle, [("", Target::Step(1))], |()| Arm::to(0);
+    "Two" Idle, [("", Target::Step(0))], |()| Arm::to(0);
 }
 
 /// Three steps, the last of which ends it whatever it decides.
 struct Talks;
 typed_flow! { Talks over Desk => ():
-    0 "One" Ask, [("", Target::Step(1))], |_| Arm::to(0);
-    1 "Two" Ask, [("", Target::Step(2))], |_| Arm::to(0);
-    2 "Three" Ask, [("", Target::End)], |_| Arm::end(0, ());
+    "One" Ask, [("", Target::Step(1))], |_| Arm::to(0);
+    "Two" Ask, [("", Target::Step(2))], |_| Arm::to(0);
+    "Three" Ask, [("", Target::End)], |_| Arm::end(0, ());
 }
 
 fn reply(tokens: u64) -> Reply {
@@ -304,7 +304,7 @@ async fn the_span_of_a_step_that_fails_says_so() {
 /// Begins with itself.
 struct Own;
 typed_flow! { Own over Desk => ():
-    0 "Again" Own, [("", Target::End)], |()| Arm::end(0, ());
+    "Again" Own, [("", Target::End)], |()| Arm::end(0, ());
 }
 
 #[test]

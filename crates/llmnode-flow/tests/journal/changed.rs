@@ -1,7 +1,7 @@
 //! Flows that are not what they were.
 
 use llmnode_flow::flow::{Outline, Place, RunExt, RunFlow, Starts};
-use llmnode_flow::private::{Arm, Edge, FlowType, Flowing, Progress, Runner, Stop, Target, Visitor};
+use llmnode_flow::private::{Arm, Edge, FlowType, Flowing, OnceLock, Progress, Runner, Table, Target};
 use llmnode_runtime::Category;
 use llmnode_runtime::{BoxFuture, NodeError};
 
@@ -12,26 +12,20 @@ struct Next;
 
 impl FlowType<World> for Next {
     type Action = Outcome;
-    const NAME: &'static str = "research";
-    const STOPS: &'static [Stop] = &[
-        Stop { label: "Plan", edges: &[Edge { action: "", to: Target::Step(1) }] },
-        Stop { label: "Search", edges: &[Edge { action: "", to: Target::Step(2) }] },
-        Stop { label: "Read", edges: &[Edge { action: "", to: Target::Step(3) }] },
-        Stop { label: "Write", edges: &[Edge { action: "", to: Target::Step(4) }] },
-        Stop { label: "Check", edges: &[Edge { action: "", to: Target::Step(5) }] },
-        Stop { label: "Publish", edges: &[Edge { action: "", to: Target::End }] },
-    ];
 
-    fn visit<V: Visitor<World, Outcome>>(step: usize, visitor: V) -> V::Seen {
-        match step {
-            0 => visitor.step::<Ask<0>>(|_| Arm::to(0)),
-            1 => visitor.step::<Ask<1>>(|_| Arm::to(0)),
-            2 => visitor.step::<Ask<2>>(|_| Arm::to(0)),
-            3 => visitor.step::<Ask<4>>(|_| Arm::to(0)),
-            4 => visitor.step::<Ask<3>>(|_| Arm::to(0)),
-            5 => visitor.step::<Ask<5>>(|_| Arm::end(0, Outcome::Published("next".to_owned()))),
-            _ => visitor.none(),
-        }
+    fn table() -> &'static Table<World, Outcome> {
+        static TABLE: OnceLock<Table<World, Outcome>> = OnceLock::new();
+        TABLE.get_or_init(|| {
+            Table::<World, Outcome>::new("research", None)
+                .step::<Ask<0>>("Plan", [Edge::new("", Target::Step(1))], |_| Arm::to(0))
+                .step::<Ask<1>>("Search", [Edge::new("", Target::Step(2))], |_| Arm::to(0))
+                .step::<Ask<2>>("Read", [Edge::new("", Target::Step(3))], |_| Arm::to(0))
+                .step::<Ask<4>>("Write", [Edge::new("", Target::Step(4))], |_| Arm::to(0))
+                .step::<Ask<3>>("Check", [Edge::new("", Target::Step(5))], |_| Arm::to(0))
+                .step::<Ask<5>>("Publish", [Edge::new("", Target::End)], |_| {
+                    Arm::end(0, Outcome::Published("next".to_owned()))
+                })
+        })
     }
 }
 

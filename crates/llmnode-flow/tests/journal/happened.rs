@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use llmnode_flow::flow::{Batch, BatchStep, Outline, Place, RunExt, RunFlow, Starts, Step};
 use llmnode_flow::journal::{Fsync, JournalFile, Record};
-use llmnode_flow::private::{Arm, Edge, FlowType, Flowing, Progress, Runner, Stop, Target, Visitor};
+use llmnode_flow::private::{Arm, Edge, FlowType, Flowing, OnceLock, Progress, Runner, Table, Target};
 use llmnode_runtime::{BoxError, BoxFuture, Category, Cx, Exec, Node, NodeError, Run};
 
 use crate::support::{Ask, Memory, World, fails_after, model, path, run, runs_by_hand};
@@ -89,21 +89,17 @@ macro_rules! flow_that_pays_by {
 
         impl FlowType<World> for $flow {
             type Action = ();
-            const NAME: &'static str = $name;
-            const STOPS: &'static [Stop] = &[
-                Stop { label: "Plan", edges: &[Edge { action: "", to: Target::Step(1) }] },
-                Stop { label: "Pay", edges: &[Edge { action: "", to: Target::Step(2) }] },
-                Stop { label: "Write", edges: &[Edge { action: "", to: Target::End }] },
-            ];
 
-            fn visit<V: Visitor<World, ()>>(step: usize, visitor: V) -> V::Seen {
-                match step {
-                    0 => visitor.step::<Ask<0>>(|_| Arm::to(0)),
-                    1 => visitor.$step::<$($place),+>($($part,)? |()| Arm::to(0)),
-                    2 => visitor.step::<Ask<4>>(|_| Arm::end(0, ())),
-                    _ => visitor.none(),
-                }
-            }
+fn table() -> &'static Table<World, ()> {
+    static TABLE: OnceLock<Table<World, ()>> = OnceLock::new();
+    TABLE.get_or_init(|| {
+        Table::<World, ()>::new($name, None)
+        .step::<Ask<0>>("Plan", [Edge::new("", Target::Step(1))], |_| Arm::to(0))
+.$step::<$($place),+>("Pay", [Edge::new("", Target::Step(2))], $($part,)? |()| Arm::to(0))
+.step::<Ask<4>>("Write", [Edge::new("", Target::End)], |_| Arm::end(0, ()))
+
+    })
+}
         }
 
         runs_by_hand!($flow, ());

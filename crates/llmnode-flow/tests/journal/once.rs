@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use llmnode_flow::flow::{Outline, Place, RunExt, RunFlow, Starts, Step};
 use llmnode_flow::journal::Record;
-use llmnode_flow::private::{Arm, Edge, FlowType, Flowing, Progress, Runner, Stop, Target, Visitor};
+use llmnode_flow::private::{Arm, Edge, FlowType, Flowing, OnceLock, Progress, Runner, Table, Target};
 use llmnode_runtime::{BoxError, BoxFuture, Category, Cx, Exec, Node, NodeError, Run};
 
 use crate::support::{Ask, Memory, World, fails_after, model, run, runs_by_hand};
@@ -43,20 +43,15 @@ struct Mail;
 
 impl FlowType<World> for Mail {
     type Action = ();
-    const NAME: &'static str = "mail";
-    const STOPS: &'static [Stop] = &[
-        Stop { label: "Plan", edges: &[Edge { action: "", to: Target::Step(1) }] },
-        Stop { label: "Send", edges: &[Edge { action: "", to: Target::Step(2) }] },
-        Stop { label: "Write", edges: &[Edge { action: "", to: Target::End }] },
-    ];
 
-    fn visit<V: Visitor<World, ()>>(step: usize, visitor: V) -> V::Seen {
-        match step {
-            0 => visitor.step::<Ask<0>>(|_| Arm::to(0)),
-            1 => visitor.step::<Send>(|()| Arm::to(0)),
-            2 => visitor.step::<Ask<4>>(|_| Arm::end(0, ())),
-            _ => visitor.none(),
-        }
+    fn table() -> &'static Table<World, ()> {
+        static TABLE: OnceLock<Table<World, ()>> = OnceLock::new();
+        TABLE.get_or_init(|| {
+            Table::<World, ()>::new("mail", None)
+                .step::<Ask<0>>("Plan", [Edge::new("", Target::Step(1))], |_| Arm::to(0))
+                .step::<Send>("Send", [Edge::new("", Target::Step(2))], |()| Arm::to(0))
+                .step::<Ask<4>>("Write", [Edge::new("", Target::End)], |_| Arm::end(0, ()))
+        })
     }
 }
 

@@ -1,7 +1,7 @@
 //! A step whose post fails is not in the journal, whatever it wrote.
 
 use llmnode_flow::flow::{Outline, Place, RunExt, RunFlow, Starts, Step};
-use llmnode_flow::private::{Arm, Edge, FlowType, Flowing, Progress, Runner, Stop, Target, Visitor};
+use llmnode_flow::private::{Arm, Edge, FlowType, Flowing, OnceLock, Progress, Runner, Table, Target};
 use llmnode_runtime::{BoxError, BoxFuture, Category, Cx, Exec, Node, NodeError};
 
 use crate::support::{Memory, World, model, run, runs_by_hand};
@@ -41,18 +41,16 @@ struct Notes;
 
 impl FlowType<World> for Notes {
     type Action = ();
-    const NAME: &'static str = "notes";
-    const STOPS: &'static [Stop] = &[
-        Stop { label: "First", edges: &[Edge { action: "", to: Target::Step(1) }] },
-        Stop { label: "Rest", edges: &[Edge { action: "", to: Target::End }] },
-    ];
 
-    fn visit<V: Visitor<World, ()>>(step: usize, visitor: V) -> V::Seen {
-        match step {
-            0 => visitor.step::<Note<0>>(|()| Arm::to(0)),
-            1 => visitor.step::<(Note<1>, Note<2>, Note<3>)>(|()| Arm::end(0, ())),
-            _ => visitor.none(),
-        }
+    fn table() -> &'static Table<World, ()> {
+        static TABLE: OnceLock<Table<World, ()>> = OnceLock::new();
+        TABLE.get_or_init(|| {
+            Table::<World, ()>::new("notes", None)
+                .step::<Note<0>>("First", [Edge::new("", Target::Step(1))], |()| Arm::to(0))
+                .step::<(Note<1>, Note<2>, Note<3>)>("Rest", [Edge::new("", Target::End)], |()| {
+                    Arm::end(0, ())
+                })
+        })
     }
 }
 

@@ -185,10 +185,9 @@ async fn a_state_that_cannot_be_read_back_is_an_error_before_anything_runs() {
     struct Nothing;
     impl flow::FlowType<OneWay> for Nothing {
         type Action = ();
-        const NAME: &'static str = "nothing";
-        const STOPS: &'static [flow::Stop] = &[];
-        fn visit<V: flow::Visitor<OneWay, ()>>(_: usize, visitor: V) -> V::Seen {
-            visitor.none()
+        fn table() -> &'static flow::Table<OneWay, ()> {
+            static TABLE: flow::OnceLock<flow::Table<OneWay, ()>> = flow::OnceLock::new();
+            TABLE.get_or_init(|| flow::Table::new("nothing", None))
         }
     }
     impl Place<OneWay> for Nothing {

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 
 use llmnode_flow::flow::{Outline, Place, RunExt, RunFlow, Starts, Step};
 use llmnode_flow::journal::{Journal, JournalError, Record};
-use llmnode_flow::private::{Arm, Edge, FlowType, Flowing, Progress, Runner, Stop, Target, Visitor};
+use llmnode_flow::private::{Arm, Edge, FlowType, Flowing, OnceLock, Progress, Runner, Table, Target};
 use llmnode_runtime::prompt::{Prompt, Segment};
 use llmnode_runtime::{
     BoxError, BoxFuture, Cx, Exec, FnModel, LlmNode, Node, NodeError, OutputSpec, Reply, Run, TokenUsage,
@@ -104,43 +104,26 @@ pub(crate) const TOKENS: u64 = 15;
 /// ```
 pub(crate) struct Research;
 
-const fn to(step: usize) -> &'static [Edge] {
-    match step {
-        1 => &[Edge { action: "", to: Target::Step(1) }],
-        2 => &[Edge { action: "", to: Target::Step(2) }],
-        3 => &[Edge { action: "", to: Target::Step(3) }],
-        _ => &[Edge { action: "", to: Target::Step(5) }],
-    }
-}
-
 impl FlowType<World> for Research {
     type Action = Outcome;
-    const NAME: &'static str = "research";
-    const STOPS: &'static [Stop] = &[
-        Stop { label: "Plan", edges: to(1) },
-        Stop { label: "Search", edges: to(2) },
-        Stop { label: "Read", edges: to(3) },
-        Stop {
-            label: "Judge",
-            edges: &[
-                Edge { action: "true", to: Target::Step(1) },
-                Edge { action: "false", to: Target::Step(4) },
-            ],
-        },
-        Stop { label: "Write", edges: to(5) },
-        Stop { label: "Publish", edges: &[Edge { action: "", to: Target::End }] },
-    ];
 
-    fn visit<V: Visitor<World, Outcome>>(step: usize, visitor: V) -> V::Seen {
-        match step {
-            0 => visitor.step::<Ask<0>>(|_| Arm::to(0)),
-            1 => visitor.step::<Ask<1>>(|_| Arm::to(0)),
-            2 => visitor.step::<Ask<2>>(|_| Arm::to(0)),
-            3 => visitor.step::<Ask<3>>(|again| Arm::to(usize::from(!again))),
-            4 => visitor.step::<Ask<4>>(|_| Arm::to(0)),
-            5 => visitor.step::<Ask<5>>(|_| Arm::end(0, Outcome::Published("done".to_owned()))),
-            _ => visitor.none(),
-        }
+    fn table() -> &'static Table<World, Outcome> {
+        static TABLE: OnceLock<Table<World, Outcome>> = OnceLock::new();
+        TABLE.get_or_init(|| {
+            Table::<World, Outcome>::new("research", None)
+                .step::<Ask<0>>("Plan", [Edge::new("", Target::Step(1))], |_| Arm::to(0))
+                .step::<Ask<1>>("Search", [Edge::new("", Target::Step(2))], |_| Arm::to(0))
+                .step::<Ask<2>>("Read", [Edge::new("", Target::Step(3))], |_| Arm::to(0))
+                .step::<Ask<3>>(
+                    "Judge",
+                    [Edge::new("true", Target::Step(1)), Edge::new("false", Target::Step(4))],
+                    |again| Arm::to(usize::from(!again)),
+                )
+                .step::<Ask<4>>("Write", [Edge::new("", Target::Step(5))], |_| Arm::to(0))
+                .step::<Ask<5>>("Publish", [Edge::new("", Target::End)], |_| {
+                    Arm::end(0, Outcome::Published("done".to_owned()))
+                })
+        })
     }
 }
 

@@ -6,7 +6,7 @@ use std::marker::PhantomData;
 use llmnode_flow::flow::{Outline, Place, RunExt, RunFlow, Step};
 use llmnode_flow::journal::JournalFile;
 use llmnode_flow::private as flow;
-use llmnode_flow::private::{Arm, Edge, FlowType, Flowing, Progress, Runner, Stop, Target};
+use llmnode_flow::private::{Arm, Edge, FlowType, Flowing, Progress, Runner, Table, Target};
 use llmnode_runtime::{BoxError, BoxFuture, Category, Cx, Exec, Node, NodeError, Run};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -86,18 +86,13 @@ struct Two<A, const ONCE: bool>(PhantomData<A>);
 
 impl<S: State, A: Default + Send + 'static, const ONCE: bool> FlowType<S> for Two<A, ONCE> {
     type Action = A;
-    const NAME: &'static str = "two";
-    const STOPS: &'static [Stop] = &[
-        Stop { label: "First", edges: &[Edge { action: "", to: Target::Step(1) }] },
-        Stop { label: "Last", edges: &[Edge { action: "", to: Target::End }] },
-    ];
 
-    fn visit<V: flow::Visitor<S, A>>(step: usize, visitor: V) -> V::Seen {
-        match step {
-            0 => visitor.step::<Do<false>>(|()| Arm::to(0)),
-            1 => visitor.step::<Do<ONCE>>(|()| Arm::end(0, A::default())),
-            _ => visitor.none(),
-        }
+    fn table() -> &'static Table<S, A> {
+        let table = Table::<S, A>::new("two", None)
+            .step::<Do<false>>("First", [Edge::new("", Target::Step(1))], |()| Arm::to(0))
+            .step::<Do<ONCE>>("Last", [Edge::new("", Target::End)], |()| Arm::end(0, A::default()));
+        // A static of its own for each instance cannot be written.
+        Box::leak(Box::new(table))
     }
 }
 

@@ -2,27 +2,35 @@
 
 use std::borrow::Cow;
 use std::fmt;
-use std::marker::PhantomData;
 use std::sync::Arc;
 
 use llmnode_runtime::internal::Label;
 
 use super::check::check;
 use super::faults::FlowFaults;
-use super::places::{AnyPlace, OnPart, Plain, Prepared};
-use super::{Edge, Flow, Graph, GraphStep};
+use super::{Flow, Named, Within, taken};
 use crate::flow::action::{Action, DEFAULT};
 use crate::flow::place::{Place, Starts};
+use crate::flow::stand::{Stand, Stands};
+use crate::flow::table::{Edge, Table, TableStep, Target};
 
 /// A flow that is being built: steps and edges in any order. The first step is the start, if
 /// [`start`](FlowBuilder::start) says nothing else.
 #[must_use = "`build` makes a flow of it"]
 pub struct FlowBuilder<S> {
     pub(super) name: Cow<'static, str>,
-    pub(super) steps: Vec<(String, Box<dyn AnyPlace<S>>)>,
+    pub(super) steps: Vec<Stated<S>>,
     pub(super) edges: Vec<StatedEdge>,
     pub(super) start: Option<String>,
     max_steps: Option<u64>,
+}
+
+/// A step, as it was stated.
+pub(super) struct Stated<S> {
+    pub(super) label: String,
+    /// The names of all its actions; `None`: any text may be one.
+    pub(super) actions: Option<&'static [&'static str]>,
+    stand: Box<dyn Stand<S, Named>>,
 }
 
 /// An edge, as it was stated.
@@ -85,8 +93,13 @@ impl<S> FlowBuilder<S> {
         self
     }
 
-    fn place(mut self, label: impl Into<String>, place: impl AnyPlace<S> + 'static) -> Self {
-        self.steps.push((label.into(), Box::new(place)));
+    fn stand(
+        mut self,
+        label: impl Into<String>,
+        actions: Option<&'static [&'static str]>,
+        stand: impl Stand<S, Named> + 'static,
+    ) -> Self {
+        self.steps.push(Stated { label: label.into(), actions, stand: Box::new(stand) });
         self
     }
 
@@ -100,33 +113,34 @@ impl<S> FlowBuilder<S> {
             return Err(FlowFaults { flow: self.name.into_owned(), faults });
         }
         let FlowBuilder { name, mut steps, edges, start, max_steps } = self;
-        if let Some(start) = start.and_then(|start| steps.iter().position(|(label, _)| *label == start)) {
+        if let Some(start) = start.and_then(|start| steps.iter().position(|step| step.label == start)) {
             let first = steps.remove(start);
             steps.insert(0, first);
         }
         let indices: std::collections::HashMap<_, _> =
-            steps.iter().enumerate().map(|(index, (label, _))| (label.clone(), index)).collect();
-        let mut steps: Vec<_> = steps
-            .into_iter()
-            .map(|(label, place)| GraphStep { label: Label::Shared(label.into()), place, edges: Vec::new() })
-            .collect();
+            steps.iter().enumerate().map(|(index, step)| (step.label.clone(), index)).collect();
+        let step = |Stated { label, stand, .. }: Stated<S>| {
+            let label = Label::Shared(label.into());
+            TableStep { label, edges: Vec::new(), stand }
+        };
+        let mut steps: Vec<_> = steps.into_iter().map(step).collect();
         for StatedEdge { from, action, to } in edges {
             let to = match to {
-                To::Step(label) => indices.get(&label).copied(),
-                To::End => None,
+                To::Step(label) => indices.get(&label).map_or(Target::Todo, |index| Target::Step(*index)),
+                To::End => Target::End,
             };
             if let Some(step) = indices.get(&from).and_then(|from| steps.get_mut(*from)) {
                 step.edges.push(Edge { action: action.into(), to });
             }
         }
-        Ok(Flow(Arc::new(Graph { name, steps, max_steps })))
+        Ok(Flow(Arc::new(Table { name, max_steps, steps })))
     }
 }
 
 impl<S: Send + Sync + 'static> FlowBuilder<S> {
     /// Adds a step: a node that prepares itself from the state, or a flow that `flow!` declares.
     pub fn step<N: Starts<S, Action: Action>>(self, label: impl Into<String>) -> Self {
-        self.place(label, Plain::<N>(PhantomData))
+        self.step_in::<N, S>(label, |state| state)
     }
 
     /// Adds a step that is not prepared by its own prep, but made by this function whenever the flow comes there.
@@ -138,7 +152,15 @@ impl<S: Send + Sync + 'static> FlowBuilder<S> {
     where
         N: Place<S, Action: Action> + Send,
     {
-        self.place(label, Prepared(prepare, PhantomData))
+        self.stand(
+            label,
+            N::Action::NAMES,
+            Stands {
+                made: Some(prepare),
+                part: |state: &mut S| state,
+                then: |action: N::Action| taken(action.name()),
+            },
+        )
     }
 
     /// Adds a step over a part of the state.
@@ -147,12 +169,13 @@ impl<S: Send + Sync + 'static> FlowBuilder<S> {
         N: Starts<P, Action: Action>,
         P: Send + 'static,
     {
-        self.place(label, OnPart(part, Plain::<N>(PhantomData)))
+        let then = |action: N::Action| taken(action.name());
+        self.stand(label, N::Action::NAMES, Stands { made: None::<fn(&S) -> N>, part, then })
     }
 
     /// Adds a flow that was built at run time. Its last action is the step's.
     pub fn flow(self, label: impl Into<String>, flow: &Flow<S>) -> Self {
-        self.place(label, flow.clone())
+        self.flow_in(label, |state| state, flow)
     }
 
     /// Adds a flow that was built at run time, over a part of the state.
@@ -162,13 +185,13 @@ impl<S: Send + Sync + 'static> FlowBuilder<S> {
         part: for<'s> fn(&'s mut S) -> &'s mut P,
         flow: &Flow<P>,
     ) -> Self {
-        self.place(label, OnPart(part, flow.clone()))
+        self.stand(label, None, Within(part, flow.clone()))
     }
 }
 
 impl<S> fmt::Debug for FlowBuilder<S> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let labels: Vec<_> = self.steps.iter().map(|(label, _)| label).collect();
+        let labels: Vec<_> = self.steps.iter().map(|step| &step.label).collect();
         f.debug_struct("FlowBuilder")
             .field("name", &self.name)
             .field("steps", &labels)

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use llmnode_runtime::internal::nearest;
 
-use super::builder::{FlowBuilder, StatedEdge, To};
+use super::builder::{FlowBuilder, Stated, StatedEdge, To};
 use super::faults::FlowFault;
 
 /// Everything that is wrong. What only follows from another mistake is left out.
@@ -33,7 +33,7 @@ struct Checked<'b> {
 impl<'b> Checked<'b> {
     fn labels<S>(&mut self, flow: &'b FlowBuilder<S>) {
         let mut twice = BTreeSet::new();
-        for (label, _) in &flow.steps {
+        for Stated { label, .. } in &flow.steps {
             if label.is_empty() {
                 self.faults.push(FlowFault::EmptyLabel);
             } else if !self.labels.insert(label) && twice.insert(label) {
@@ -74,10 +74,11 @@ impl<'b> Checked<'b> {
     fn actions<S>(&mut self, flow: &'b FlowBuilder<S>) {
         let none = BTreeSet::new();
         let mut seen = BTreeSet::new();
-        let once = flow.steps.iter().filter(|(label, _)| !label.is_empty() && seen.insert(label.as_str()));
-        for (label, place) in once {
+        let once =
+            flow.steps.iter().filter(|step| !step.label.is_empty() && seen.insert(step.label.as_str()));
+        for Stated { label, actions, .. } in once {
             let stated = self.edges.get(label.as_str()).unwrap_or(&none);
-            let Some(names) = place.actions() else {
+            let Some(names) = actions else {
                 if stated.is_empty() {
                     self.faults.push(FlowFault::NoEdges { label: label.clone() });
                 }
@@ -108,15 +109,15 @@ impl<'b> Checked<'b> {
                 ways.entry(from).or_default().push(to);
             }
         }
-        let start = flow.start.as_deref().or_else(|| flow.steps.first().map(|(label, _)| label.as_str()));
+        let start = flow.start.as_deref().or_else(|| flow.steps.first().map(|step| step.label.as_str()));
         let mut open: Vec<_> = start.into_iter().collect();
         let mut reached: BTreeSet<_> = open.iter().copied().collect();
         while let Some(label) = open.pop() {
             let next = ways.get(label).into_iter().flatten().copied();
             open.extend(next.filter(|label| reached.insert(label)));
         }
-        let lost = flow.steps.iter().filter(|(label, _)| !reached.contains(label.as_str()));
-        self.faults.extend(lost.map(|(label, _)| FlowFault::Unreachable { label: label.clone() }));
+        let lost = flow.steps.iter().filter(|step| !reached.contains(step.label.as_str()));
+        self.faults.extend(lost.map(|step| FlowFault::Unreachable { label: step.label.clone() }));
     }
 
     fn nearest(&self, label: &str) -> Option<String> {

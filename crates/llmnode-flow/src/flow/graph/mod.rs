@@ -3,7 +3,6 @@
 mod builder;
 mod check;
 mod faults;
-mod places;
 
 use std::borrow::Cow;
 use std::fmt;
@@ -12,13 +11,12 @@ use std::sync::Arc;
 pub use builder::{FlowBuilder, To};
 pub use faults::{FlowFault, FlowFaults};
 
-use super::action::DEFAULT;
 use super::drive::{RunFlow, Runner};
 use super::flowing::{Flowing, Progress};
-use super::outline::{Outline, OutlineStep, OutlineTarget};
-use llmnode_runtime::internal::{Label, Walk, one_line};
-use llmnode_runtime::{BoxFuture, Category, NodeError};
-use places::AnyPlace;
+use super::outline::{Around, Outline};
+use super::stand::Stand;
+use super::table::{Arm, By, Table, TableStep};
+use llmnode_runtime::{BoxFuture, NodeError};
 
 /// A flow that is known only at run time: its steps are added one by one, and it routes by the
 /// [names](super::Action) of actions. It gives the action of its last step.
@@ -68,26 +66,10 @@ use places::AnyPlace;
 ///
 /// An action that has no edge is a `config_error` which names the step, the action and the edges that there are. What can be
 /// known before is a fault of `build`: so is an action that the step's type can give and no edge takes.
-pub struct Flow<S>(Arc<Graph<S>>);
+pub struct Flow<S>(Arc<Table<S, Named>>);
 
-struct Graph<S> {
-    name: Cow<'static, str>,
-    /// The first is where it starts.
-    steps: Vec<GraphStep<S>>,
-    max_steps: Option<u64>,
-}
-
-struct GraphStep<S> {
-    label: Label,
-    place: Box<dyn AnyPlace<S>>,
-    edges: Vec<Edge>,
-}
-
-struct Edge {
-    action: Cow<'static, str>,
-    /// The index of a step; `None`: out of the flow.
-    to: Option<usize>,
-}
+/// The name of an action.
+type Named = Cow<'static, str>;
 
 impl<S> Flow<S> {
     /// Begins a flow of that name.
@@ -102,86 +84,36 @@ impl<S> Flow<S> {
 
     /// What it looks like.
     pub fn outline(&self) -> Outline {
-        let steps = self.0.steps.iter().map(|step| OutlineStep {
-            label: step.label.to_cow(),
-            place: step.place.outline(),
-            edges: step
-                .edges
-                .iter()
-                .map(|edge| (shown(&edge.action).to_owned().into(), self.target(edge)))
-                .collect(),
-        });
-        Outline::Flow(self.0.name.clone(), steps.collect())
-    }
-
-    fn target(&self, edge: &Edge) -> OutlineTarget {
-        match edge.to.and_then(|to| self.0.steps.get(to)) {
-            Some(step) => OutlineTarget::Step(step.label.to_cow()),
-            None => OutlineTarget::End,
-        }
+        self.0.outline(Around::default())
     }
 }
 
-impl<S: Send + Sync + 'static> Flow<S> {
-    /// Executes the step at which it stands.
+/// A flow that stands in another one, on a part of its state.
+struct Within<S, P>(for<'s> fn(&'s mut S) -> &'s mut P, Flow<P>);
+
+impl<S: Send + 'static, P: Send + 'static> Stand<S, Named> for Within<S, P> {
     fn advance<'f>(
-        &self,
+        &'f self,
         mut flow: Flowing<'f, S>,
-    ) -> BoxFuture<'f, Result<Progress<Cow<'static, str>>, NodeError>> {
-        let graph = Arc::clone(&self.0);
+        (table, step): (&'f Table<S, Named>, &'f TableStep<S, Named>),
+    ) -> BoxFuture<'f, Result<Progress<Named>, NodeError>> {
         Box::pin(async move {
-            flow.check_depth()?;
-            if let (None, Some(first)) = (flow.at.at(flow.depth), graph.steps.first()) {
-                flow.at.go(flow.depth, 0, first.label.clone());
-            }
-            let label = |step: usize| graph.steps.get(step).map(|step| step.label.as_str());
-            let index = flow.at.step(flow.depth, graph.steps.len(), label);
-            let Some(step) = index.and_then(|index| graph.steps.get(index)) else {
-                return Err(flow.no_step(&graph.name));
-            };
-            match step.place.advance(flow.nested(|state| state)).await? {
+            let inner = flow.nested().on(self.0)?;
+            match self.1.0.advance(inner, None::<fn(&mut P)>).await? {
                 Progress::On => Ok(Progress::On),
-                Progress::Done(action) => graph.take(step, action, &mut flow),
+                Progress::Done(action) => table.take(step, &mut flow, || taken(action)),
             }
         })
     }
-}
 
-impl<S> Graph<S> {
-    /// Takes the edge of an action.
-    fn take(
-        &self,
-        step: &GraphStep<S>,
-        action: Cow<'static, str>,
-        flow: &mut Flowing<'_, S>,
-    ) -> Result<Progress<Cow<'static, str>>, NodeError> {
-        let Some(edge) = step.edges.iter().find(|edge| edge.action == action) else {
-            let known: Vec<_> = step.edges.iter().map(|edge| format!("`{}`", edge.action)).collect();
-            let message = format!(
-                "the step `{}` of the flow `{}` gave the action `{}`, for which it has no edge; it has {}",
-                step.label.as_str(),
-                self.name,
-                one_line(&*action, 200),
-                one_line(known.join(", "), 500),
-            );
-            return Err(NodeError::new(Category::ConfigError, message));
-        };
-        match edge.to.and_then(|to| Some((to, self.steps.get(to)?))) {
-            Some((to, next)) => {
-                flow.goes(shown(&action), to, next.label.clone());
-                Ok(Progress::On)
-            }
-            None => {
-                flow.ends(shown(&action));
-                Ok(Progress::Done(action))
-            }
-        }
+    fn outline(&self, _: Around<'_>) -> Outline {
+        self.1.outline()
     }
 }
 
-/// In pictures and records the action of a plain arrow is empty.
-fn shown(action: &str) -> &str {
-    if action == DEFAULT { "" } else { action }
+/// The edge of an action.
+fn taken(action: Named) -> Arm<Named> {
+    Arm { edge: By::Action(action.clone()), action: Some(action) }
 }
 
 impl<'r, S: Send + Sync + 'static> RunFlow<'r, S> for &Flow<S> {
@@ -193,10 +125,10 @@ impl<'r, S: Send + Sync + 'static> RunFlow<'r, S> for &Flow<S> {
             name: self.0.name.clone(),
             max_steps: self.0.max_steps,
             outline: Arc::new(move || outlined.outline()),
-            advance: Box::new(move |flowing| {
-                let advanced = flow.advance(flowing);
+            advance: Box::new(move |mut flowing| {
+                let flow = flow.clone();
                 Box::pin(async move {
-                    Ok(match advanced.await? {
+                    Ok(match flow.0.advance(flowing.lent(), None::<fn(&mut S)>).await? {
                         Progress::On => Progress::On,
                         Progress::Done(action) => Progress::Done(action.into_owned()),
                     })

@@ -1,0 +1,245 @@
+//! The table of a flow and how it is walked: one engine for flows that `flow!` declares and for those built at run time.
+
+use std::borrow::Cow;
+
+use llmnode_runtime::internal::{Label, Walk, guarded, one_line};
+use llmnode_runtime::{BoxFuture, Category, NodeError};
+
+use super::action::DEFAULT;
+use super::flowing::{Flowing, Progress, panicked};
+use super::outline::{Around, Outline, OutlineStep, OutlineTarget};
+use super::place::{Place, Starts};
+use super::stand::{Stand, Stands};
+
+/// A flow over `S` that decides an `A` in the end.
+pub struct Table<S, A> {
+    pub(super) name: Cow<'static, str>,
+    pub(super) max_steps: Option<u64>,
+    /// The first is where it starts.
+    pub(super) steps: Vec<TableStep<S, A>>,
+}
+
+/// A step of a flow.
+pub(super) struct TableStep<S, A> {
+    pub(super) label: Label,
+    pub(super) edges: Vec<Edge>,
+    pub(super) stand: Box<dyn Stand<S, A>>,
+}
+
+/// An edge that leaves a step.
+#[derive(Clone, Debug)]
+pub struct Edge {
+    /// The action that takes it; empty for a plain arrow of a flow that was declared.
+    pub(super) action: Cow<'static, str>,
+    /// Where it leads.
+    pub(super) to: Target,
+}
+
+/// Where an edge leads.
+#[derive(Clone, Copy, Debug)]
+pub enum Target {
+    /// To the step of that index.
+    Step(usize),
+    /// Out of the flow.
+    End,
+    /// Nowhere yet: `todo!()`.
+    Todo,
+}
+
+/// The edge that is taken, and the flow's own action, if it may lead out.
+#[derive(Debug)]
+pub struct Arm<A> {
+    pub(super) edge: By,
+    pub(super) action: Option<A>,
+}
+
+/// What tells an edge.
+#[derive(Debug)]
+pub(super) enum By {
+    Index(usize),
+    Action(Cow<'static, str>),
+}
+
+impl Edge {
+    /// An edge of this action.
+    pub const fn new(action: &'static str, to: Target) -> Self {
+        Edge { action: Cow::Borrowed(action), to }
+    }
+
+    /// In pictures and records the action of a plain arrow is empty.
+    fn shown(&self) -> &str {
+        if self.action == DEFAULT { "" } else { &self.action }
+    }
+}
+
+impl<A> Arm<A> {
+    /// To a step, or to none yet.
+    pub fn to(edge: usize) -> Self {
+        Arm { edge: By::Index(edge), action: None }
+    }
+
+    /// Out of the flow.
+    pub fn end(edge: usize, action: A) -> Self {
+        Arm { edge: By::Index(edge), action: Some(action) }
+    }
+}
+
+impl<S: Send + 'static, A: Send + 'static> Table<S, A> {
+    /// A flow of that name without steps.
+    pub fn new(name: &'static str, max_steps: Option<u64>) -> Self {
+        Table { name: name.into(), max_steps, steps: Vec::new() }
+    }
+
+    /// Adds a step that begins by itself, and what follows from its action.
+    #[must_use]
+    pub fn step<N: Starts<S>>(
+        self,
+        label: &'static str,
+        edges: impl Into<Vec<Edge>>,
+        then: fn(N::Action) -> Arm<A>,
+    ) -> Self {
+        self.step_in::<N, S>(label, edges, |state| state, then)
+    }
+
+    /// Adds a step that begins by itself on a part of the state.
+    #[must_use]
+    pub fn step_in<N: Starts<P>, P: Send + 'static>(
+        self,
+        label: &'static str,
+        edges: impl Into<Vec<Edge>>,
+        part: for<'s> fn(&'s mut S) -> &'s mut P,
+        then: fn(N::Action) -> Arm<A>,
+    ) -> Self {
+        self.stand(label, edges, Stands { made: None::<fn(&S) -> N>, part, then })
+    }
+
+    /// Adds a step that the flow itself prepares.
+    #[must_use]
+    pub fn step_made<N: Place<P>, P: Send + 'static>(
+        self,
+        label: &'static str,
+        edges: impl Into<Vec<Edge>>,
+        make: fn(&S) -> N,
+        part: for<'s> fn(&'s mut S) -> &'s mut P,
+        then: fn(N::Action) -> Arm<A>,
+    ) -> Self {
+        self.stand(label, edges, Stands { made: Some(make), part, then })
+    }
+
+    fn stand(
+        mut self,
+        label: &'static str,
+        edges: impl Into<Vec<Edge>>,
+        stand: impl Stand<S, A> + 'static,
+    ) -> Self {
+        let (label, edges) = (Label::Known(label), edges.into());
+        self.steps.push(TableStep { label, edges, stand: Box::new(stand) });
+        self
+    }
+}
+
+impl<S, A> Table<S, A> {
+    /// Executes the step at which the flow stands. `enter` writes the flow's parameters into the state, as it begins.
+    pub(super) fn advance<'f>(
+        &'f self,
+        mut flow: Flowing<'f, S>,
+        enter: Option<impl FnOnce(&mut S)>,
+    ) -> BoxFuture<'f, Result<Progress<A>, NodeError>>
+    where
+        A: Send + 'f,
+    {
+        match self.stands(&mut flow, enter) {
+            Ok(step) => step.stand.advance(flow, (self, step)),
+            Err(error) => Box::pin(std::future::ready(Err(error))),
+        }
+    }
+
+    /// The step at which the flow stands: the first, if it begins.
+    fn stands(
+        &self,
+        flow: &mut Flowing<'_, S>,
+        enter: Option<impl FnOnce(&mut S)>,
+    ) -> Result<&TableStep<S, A>, NodeError> {
+        flow.check_depth()?;
+        if flow.at.at(flow.depth).is_none() {
+            if let Some(enter) = enter {
+                flow.entered(enter)?;
+            }
+            if let Some(first) = self.steps.first() {
+                flow.at.go(flow.depth, 0, first.label.clone());
+            }
+        }
+        let label = |step: usize| self.steps.get(step).map(|step| step.label.as_str());
+        let index = flow.at.step(flow.depth, self.steps.len(), label);
+        index.and_then(|index| self.steps.get(index)).ok_or_else(|| flow.no_step(&self.name))
+    }
+
+    /// Takes the edge that follows from an action.
+    pub(super) fn take(
+        &self,
+        step: &TableStep<S, A>,
+        flow: &mut Flowing<'_, S>,
+        then: impl FnOnce() -> Arm<A>,
+    ) -> Result<Progress<A>, NodeError> {
+        let arm = guarded(then).map_err(|said| panicked("what follows from an action", said))?;
+        let edge = match &arm.edge {
+            By::Index(index) => step.edges.get(*index),
+            By::Action(action) => step.edges.iter().find(|edge| edge.action == *action),
+        };
+        let next = |to: usize| Some((to, self.steps.get(to)?));
+        let (to, action) = (edge.map(|edge| edge.to), arm.action);
+        let shown = edge.map_or("", Edge::shown);
+        match (to, action) {
+            (Some(Target::End), Some(action)) => {
+                flow.ends(shown);
+                return Ok(Progress::Done(action));
+            }
+            (Some(Target::Step(to)), _) if let Some((to, next)) = next(to) => {
+                flow.goes(shown, to, next.label.clone());
+                return Ok(Progress::On);
+            }
+            _ => {}
+        }
+        Err(NodeError::new(Category::ConfigError, self.nowhere(step, edge, &arm.edge)))
+    }
+
+    /// Why a step leads nowhere.
+    fn nowhere(&self, step: &TableStep<S, A>, edge: Option<&Edge>, by: &By) -> String {
+        let (label, name) = (step.label.as_str(), &self.name);
+        if let (None, By::Action(action)) = (edge, by) {
+            let known: Vec<_> = step.edges.iter().map(|edge| format!("`{}`", edge.action)).collect();
+            let (action, known) = (one_line(&**action, 200), one_line(known.join(", "), 500));
+            return format!(
+                "the step `{label}` of the flow `{name}` gave the action `{action}`, for which it has no edge; it has {known}"
+            );
+        }
+        let action = edge.map_or("", Edge::shown);
+        let by = if action.is_empty() { String::new() } else { format!(" by `{action}`") };
+        format!("the flow `{name}` goes nowhere yet from `{label}`{by}: `todo!()` stands there")
+    }
+
+    /// What it looks like within these flows.
+    pub(super) fn outline(&self, around: Around<'_>) -> Outline {
+        let steps = self.steps.iter().map(|step| OutlineStep {
+            label: step.label.to_cow(),
+            place: step.stand.outline(around),
+            edges: step
+                .edges
+                .iter()
+                .map(|edge| (edge.shown().to_owned().into(), self.target(edge)))
+                .collect(),
+        });
+        Outline::Flow(self.name.clone(), steps.collect())
+    }
+
+    fn target(&self, edge: &Edge) -> OutlineTarget {
+        let step = |to: usize| self.steps.get(to);
+        match edge.to {
+            Target::Step(to) => {
+                step(to).map_or(OutlineTarget::Todo, |step| OutlineTarget::Step(step.label.to_cow()))
+            }
+            Target::End => OutlineTarget::End,
+            Target::Todo => OutlineTarget::Todo,
+        }
+    }
+}
