@@ -109,11 +109,11 @@ impl<'r, T: Send + 'r> Map<'r, T> {
     ///
     /// ```
     /// # use llmnode_runtime as llmnode;
-    /// # use llmnode::{Cx, Exec, Node, NodeError, Run, ScriptedModel};
+    /// # use llmnode::{BoxError, Cx, Exec, Node, NodeError, Run, ScriptedModel};
     /// # struct Double(u64);
     /// # impl Node for Double { type Output = u64; const NAME: &'static str = "double"; }
     /// # impl<S: ?Sized + Sync> Exec<S> for Double {
-    /// #     async fn exec(&self, _: &Cx<'_, S>) -> Result<u64, NodeError> { Ok(self.0 * 2) }
+    /// #     async fn exec(&self, _: &Cx<'_, S>) -> Result<u64, BoxError> { Ok(self.0 * 2) }
     /// # }
     /// # let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
     /// # runtime.block_on(async {

@@ -20,7 +20,7 @@ use crate::run::Run;
 ///
 /// ```
 /// # use llmnode_runtime as llmnode;
-/// # use llmnode::{Cx, Exec, LlmNode, Node, NodeError, OutputSpec};
+/// # use llmnode::{BoxError, Cx, Exec, LlmNode, Node, OutputSpec};
 /// # use llmnode::prompt::{Prompt, Segment};
 /// # struct Greet { name: String }
 /// # impl Node for Greet { type Output = String; const NAME: &'static str = "greet"; }
