@@ -88,7 +88,7 @@ impl SumUp {
     }
 
     /// For a report that the model cannot read; the others are not concerned.
-    fn by_hand(&self, _: &NodeError) -> Sum {
+    fn by_hand(&self, _: &Reports, _: &NodeError) -> Sum {
         Sum { visitors: 0, to_do: "read it yourself".to_owned() }
     }
 }

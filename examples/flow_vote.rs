@@ -44,8 +44,8 @@ struct Ask {
 }
 
 impl Ask {
-    fn voters(state: &Poll) -> impl Iterator<Item = Ask> {
-        (1..=VOTERS).map(|voter| Ask { question: state.question.clone(), voter })
+    fn voters(state: &Poll) -> Vec<Ask> {
+        (1..=VOTERS).map(|voter| Ask { question: state.question.clone(), voter }).collect()
     }
 
     fn count(_: Vec<Ask>, votes: Vec<Vote>, state: &mut Poll) {

@@ -27,6 +27,7 @@
 /// | `examples = [(input, output), …]` | none | what inputs are answered with, see below; or the path of a function that gives them |
 /// | `output = Type` | raw text, `String` | the type of the answer: any [`LlmOutput`] |
 /// | `state = Type` | runs with any state | the state that prompt and validators read |
+/// | `validate = path` | none | the function that checks the answer, or a list of them in brackets, see [below](#functions-that-are-named-by-their-path) |
 /// | `retries = 2` | 0 | more calls after a bad answer |
 /// | `transport_retries = 2` | 2 | more tries of the same request after a failure of the transport |
 /// | `model = "…"` | the model's own | a name registered by [`Run::model`], or else the provider's id |
@@ -143,10 +144,9 @@
 /// Stacks that make no sense, such as a `repair` of a `rate_limit_error`, do not compile. [`recovery_of`] reads
 /// them.
 ///
-/// `fallback = path` names a function of `(&self, &State, &NodeError)`; one that does not need the state leaves it out:
-/// `(&self, &NodeError)`. It returns the output or a `Result` of it, and may be `async`. It has the last word in every stack of the
-/// groups answer and transport that `recover` does not state; in a stack that it states, where the step `fallback`
-/// stands. A value that came from it is noted in [`CallRecord::degraded`](CallRecord#structfield.degraded).
+/// `fallback = path` names a function of the [form](#functions-that-are-named-by-their-path) `fn(&Self, &State, &NodeError) -> Output`.
+/// It has the last word in every stack of the groups answer and transport that `recover` does not state; in a stack that it states,
+/// where the step `fallback` stands. A value that came from it is noted in [`CallRecord::degraded`](CallRecord#structfield.degraded).
 ///
 /// ```
 /// use llmnode::prelude::*;
@@ -184,6 +184,23 @@
 /// # }
 /// ```
 ///
+/// # Functions that are named by their path
+///
+/// Each of these arguments takes the path of a function, and the function has one signature. A node without `state` leaves that
+/// argument out. Raw text is lent as `&str`.
+///
+/// | argument | function | may also |
+/// |---|---|---|
+/// | `validate` | `fn(&Output, &State, &Attempt) -> Result<(), Invalid>` | be `async` |
+/// | `fallback` | `fn(&Self, &State, &NodeError) -> Output` | return a `Result` of it, be `async` |
+/// | `prep` | `fn(&State) -> Self` | return a `Result` of it, be `async` |
+/// | `batch` | `fn(&State) -> Vec<Self>` | return a `Result` of it, be `async` |
+/// | `route` | `fn(&Output, &State) -> Action` | return a `Result` of it |
+/// | `post` | `fn(Self, Output, &mut State) -> Action` | return a `Result` of it |
+///
+/// The error of a `Result` is any error that is `Send` and `Sync`, or a text. With `batch`, `route` and `post` take the outputs of
+/// all nodes, a `Vec<Output>`, and `post` takes the nodes, a `Vec<Self>`.
+///
 /// # As a step of a flow
 ///
 /// A node with any of `prep`, `store`, `action`, `route`, `post`, `batch`, `idempotent` or a field with `#[prep(…)]` is a step of
@@ -192,18 +209,17 @@
 ///
 /// - **prep.** Each field has `#[prep(expression)]`, which sees `state: &State` and gives the field's value, an `Option` or a
 ///   `Result` of it. `None` and `Err` are a [`Category::PrepError`] that names the field. Or `prep = path` names a function
-///   `fn(&State)` that returns the node, an `Option` or a `Result` of it, and may be `async`.
+///   `fn(&State) -> Self`.
 /// - **exec** is the call, with its tries and its fallback.
-/// - **post.** `action = Type` is what the step decides: by `From<&Output>`, or by `route = path`, a function of `(&Output)` or
-///   `(&Output, &State)` that returns the action or a `Result` of it. It sees the state as it was. Then
-///   `store = path.to.field` writes the output there, by [`Into`]. Or `post = path` names a function of `(Self, Output, &mut State)`
-///   that does both. The functions do not wait, so that a flow that is dropped leaves no half step.
+/// - **post.** `action = Type` is what the step decides: by `From<&Output>`, or by `route = path`, a function
+///   `fn(&Output, &State) -> Action`. It sees the state as it was. Then
+///   `store = path.to.field` writes the output there, by [`Into`]. Or `post = path` names a function
+///   `fn(Self, Output, &mut State) -> Action` that does both. The functions do not wait, so that a flow that is dropped leaves no half step.
 ///
 /// Neither prep nor post is tried again. An error of `route` and `post` is [`Category::Aborted`], with the error as its source;
 /// a [`NodeError`] that any of these functions returns stays what it is.
 ///
-/// `batch = path` names a function `fn(&State)` that makes many of these nodes, as a `Vec`, another iterator, or a `Result` of one,
-/// and may be `async`. In a flow they stand as [`Batch<Node>`](flow::Batch); `store`, `route` and `post` then take the outputs of
+/// `batch = path` names a function `fn(&State) -> Vec<Self>` that makes many of these nodes. In a flow they stand as [`Batch<Node>`](flow::Batch); `store`, `route` and `post` then take the outputs of
 /// all, a `Vec<Output>` in the order of the nodes, and `post` also the nodes, a `Vec<Self>`.
 ///
 /// `idempotent = false` says that the node must not be executed a second time: nothing is tried again and no other model is
@@ -238,7 +254,7 @@
 ///     letter: String,
 /// }
 ///
-/// fn worth_a_reply(urgency: &u8) -> Next {
+/// fn worth_a_reply(urgency: &u8, _: &Desk) -> Next {
 ///     if *urgency > 3 { Next::Reply } else { Next::Leave }
 /// }
 ///

@@ -27,7 +27,7 @@ enum Mood {
     Sad,
 }
 
-fn is_serious(review: &Review) -> Result<(), Invalid> {
+fn is_serious(review: &Review, _: &llmnode::Attempt) -> Result<(), Invalid> {
     if review.stars == 1 && review.mood == Mood::Happy {
         Err(Invalid::new("nobody is happy with one star"))
     } else {

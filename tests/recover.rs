@@ -288,24 +288,6 @@ async fn a_fallback_stands_for_whatever_recover_gives_it() {
 }
 
 #[tokio::test]
-async fn a_fallback_may_leave_the_state_out() {
-    #[llm_node(prompt = "{topic}", output = u8, state = World, fallback = Stateless::middle)]
-    struct Stateless {
-        topic: String,
-    }
-
-    impl Stateless {
-        async fn middle(&self, error: &NodeError) -> Result<u8, String> {
-            assert_eq!(error.category(), Category::SchemaError);
-            u8::try_from(self.topic.len()).map_err(|fault| fault.to_string())
-        }
-    }
-
-    let node = Stateless { topic: "rain".into() };
-    assert_eq!(ask(&node, 4).await.unwrap(), (4, Some(Degraded::FallbackValue)));
-}
-
-#[tokio::test]
 async fn a_deadline_has_a_default_value() {
     #[llm_node(
         prompt = "Greet.",

@@ -274,19 +274,19 @@ struct Say {
     what: String,
 }
 
-fn said(state: &World) -> Option<Say> {
-    Some(Say { what: state.files.first()?.clone() })
+fn said(state: &World) -> Result<Say, &'static str> {
+    Ok(Say { what: state.files.first().ok_or("there is no file")?.clone() })
 }
 
 #[tokio::test]
-async fn a_function_prepares_a_step_or_gives_none() {
+async fn a_function_prepares_a_step_or_fails() {
     let model = ScriptedModel::new().reply("one!");
     let mut run = Run::new(model.clone()).with_state(world());
     run.step::<Say>().await.unwrap();
     assert_eq!(run.state().notes.last, "one!");
     run.state_mut().files.clear();
     let error = run.step::<Say>().await.unwrap_err();
-    assert_eq!(error.to_string(), "say: prep_error: prep gave `None`");
+    assert_eq!(error.to_string(), "say: prep_error: prep failed: there is no file");
     assert_eq!(model.requests().len(), 1);
 }
 
@@ -369,8 +369,8 @@ struct Shout {
 }
 
 impl Shout {
-    fn all(state: &World) -> impl Iterator<Item = Self> {
-        state.files.iter().map(|word| Shout { word: word.clone() })
+    fn all(state: &World) -> Vec<Self> {
+        state.files.iter().map(|word| Shout { word: word.clone() }).collect()
     }
 }
 
@@ -395,7 +395,7 @@ async fn counted(state: &World) -> Result<Vec<Count>, String> {
     Ok(state.files.iter().map(|word| Count { word: word.clone() }).collect())
 }
 
-fn all_same(counts: &[u32], state: &World) -> bool {
+fn all_same(counts: &Vec<u32>, state: &World) -> bool {
     state.counts.is_empty() && counts.windows(2).all(|two| two[0] == two[1])
 }
 

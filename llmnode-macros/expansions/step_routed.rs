@@ -56,17 +56,21 @@ const _: () = {
         ) -> impl ::core::future::Future<
             Output = __llmnode::Prepared<Self>,
         > + ::core::marker::Send {
-            __llmnode::Preparing::<Self>::prep(state, Self::new)
+            __llmnode::prep::<Self, _, _, _>(state, Self::new)
         }
         fn post(
             self,
             __output: Self::Output,
             state: &mut World,
         ) -> __llmnode::Posted<Self::Action> {
-            let __action = __llmnode::Deciding::<
+            let __action = __llmnode::route::<
                 Self::Action,
-            >::route(&__output, &*state, next::<T>)?;
-            __llmnode::store(&mut state.a.0.b, __output);
+                _,
+                _,
+                _,
+                _,
+            >(&*__output, &*state, next::<T>)?;
+            __llmnode::store(&mut state.a.0.b, (__output,).0);
             ::core::result::Result::Ok(__action)
         }
     }

@@ -7,9 +7,10 @@ use crate::BoxFuture;
 
 /// A `T`, or a `Result` of it with any error that becomes an `E`. `Kind` only tells these apart.
 #[diagnostic::on_unimplemented(
-    message = "this function has to return `{T}` or a `Result` of it, but returns `{Self}`",
+    message = "this function has to return `{T}`, but returns `{Self}`",
     label = "returns something else",
-    note = "the error of a `Result` is any error that is `Send` and `Sync`, or a text"
+    note = "`route` and `post` may also return a `Result` of it, with any error that is `Send` and `Sync`, or with a text; they \
+            are never `async`"
 )]
 pub trait GivesNow<T, E, Kind> {
     /// As a result.
@@ -42,9 +43,10 @@ impl<T, E, Own: Into<E>> GivesNow<T, E, Fallible> for Result<T, Own> {
 
 /// The same, or a future of it.
 #[diagnostic::on_unimplemented(
-    message = "this function has to return `{T}` or a `Result` of it, at once or as an `async fn`, but returns `{Self}`",
+    message = "this function has to return `{T}`, but returns `{Self}`",
     label = "returns something else",
-    note = "the error of a `Result` is any error that is `Send` and `Sync`, or a text"
+    note = "it may be `async`; `fallback`, `prep` and `batch` may also return a `Result` of it, with any error that is `Send` \
+            and `Sync`, or with a text"
 )]
 pub trait Gives<T, E, Kind> {
     /// What is kept until the value is there: nothing, or the future. A bound of its own says that it is `Send`, so that

@@ -31,26 +31,26 @@ keys! {
         "`examples = [(input, output), …]`: what inputs are answered with, or the path of a function that gives them." examples
         "`output = Type`: the type of the answer, asked for and read as JSON. Without it: raw text, `String`." output
         "`state = Type`: the state that prompt and validators read. Without it the node runs with any state." state
-        "`validate = path`: a function that checks the answer, or a list of them." validate
+        "`validate = path`: `fn(&Output, &State, &Attempt) -> Result<(), Invalid>`, which checks the answer, or a list of such functions; each may be `async`." validate
         "`retries = 2`: more calls after a bad answer, sent at once. Default 0." retries
         "`transport_retries = 2`: more tries of the same request after a failure of the transport. Default 2." transport_retries
         "`wait = 10s`, `wait = 1s..60s`: the pause before each of these tries, on top of what the server asks for." wait
         "`max_wait = 120s`: the longest pause that a server may ask for. Default 60s." max_wait
         "`model = \"…\"`: a name registered by `Run::model`, or else the provider's id." model
         "`fallback_model = \"…\"`: a further model, asked from the original prompt." fallback_model
-        "`fallback = path`: the function that gives a value when the models have failed." fallback
+        "`fallback = path`: `fn(&Self, &State, &NodeError) -> Output`, which gives a value when the models have failed, or a `Result` of it; it may be `async`." fallback
         "`temperature = 0.2`: the sampling temperature, 0 or more." temperature
         "`max_tokens = 200`: the most tokens an answer may have." max_tokens
         "`coerce`: JSON of another type is changed into what `output` asks for, where that loses nothing." coerce
         "`name = \"…\"`: the name in ledgers and errors. Default: the struct's, in snake_case." name
         "`recover(rate_limit_error = [retry(5, 1s..60s), model(\"big\")], …)`: the steps that follow a failure." recover
         "`limits(requests = 5, tokens = 2_000, money = 0.05, time = 30s)`: the most that all calls of the node in one run may take." limits
-        "`prep = path`: the function that makes this step of a flow from the state: `fn(&State) -> Self`, or an `Option` or `Result` of it; it may be `async`." prep
+        "`prep = path`: `fn(&State) -> Self`, which makes this step of a flow from the state, or a `Result` of it; it may be `async`." prep
         "`store = path.to.field`: where in the state this step of a flow writes the output, by `into()`." store
         "`action = Type`: what this step of a flow decides, by `From<&Output>` or by `route`. Default `()`." action
-        "`route = path`: the function that decides: `fn(&Output) -> Action` or `fn(&Output, &State) -> Action`, or a `Result` of it." route
-        "`post = path`: the function that does all that follows the output: `fn(self, Output, &mut State) -> Action`, or a `Result` of it." post
-        "`batch = path`: the function that makes many of these nodes from the state, `fn(&State) -> Vec<Self>` or another iterator, or a `Result` of it; it may be `async`." batch
+        "`route = path`: `fn(&Output, &State) -> Action`, which decides, or a `Result` of it." route
+        "`post = path`: `fn(Self, Output, &mut State) -> Action`, which does all that follows the output, or a `Result` of it." post
+        "`batch = path`: `fn(&State) -> Vec<Self>`, which makes many of these nodes from the state, or a `Result` of it; it may be `async`." batch
         "`concurrency = 4`: how many nodes of a batch are under way at most. Default 8." concurrency
         "`idempotent = false`: the node is never executed a second time." idempotent
     }

@@ -38,7 +38,7 @@ mod variables {
         }
     }
 
-    async fn check(_: &Pair<Choice>, _: &World) -> Result<(), Invalid> {
+    async fn check(_: &Pair<Choice>, _: &World, _: &llmnode::Attempt) -> Result<(), Invalid> {
         Err(Invalid::new("checked"))
     }
 

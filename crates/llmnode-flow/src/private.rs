@@ -11,7 +11,7 @@ pub use crate::flow::generated::{
 
 pub use crate::flow::given::{Field, Given, Gives};
 pub use crate::flow::post::{decided, post, route, store};
-pub use crate::flow::prep::{prep, prepared};
+pub use crate::flow::prep::{batch, prep, prepared};
 pub use crate::flow::{Action, BatchStep, Outline, Place, RunFlow, Starts, Step};
 
 /// What preparing a node gives.

@@ -56,7 +56,8 @@ const SECTIONS: &[Section] = &[
         folders: &["validate", "validate_path"],
         about: "Each method of a `#[validate]` block is a validator: \
                 `fn(&self, state: &State, attempt: &Attempt) -> Result<(), Invalid>`, async or not, with either parameter or none. \
-                `validate = path` names functions that are validators of a node.",
+                `validate = path` names a `fn(&Output, &State, &Attempt) -> Result<(), Invalid>`, async or not. A node without \
+                `state` leaves that argument out, and raw text is lent as `&str`.",
     },
     Section {
         title: "Limits",
@@ -67,13 +68,17 @@ const SECTIONS: &[Section] = &[
         title: "After a failure: `recover` and the fallbacks",
         folders: &["recover"],
         about: "`recover(category = [step, step], …)` says what follows a failure; the steps are `retry(n)`, `retry(n, wait)`, \
-                `repair(n)`, `model(\"name\")`, `fallback` and `bubble`.",
+                `repair(n)`, `model(\"name\")`, `fallback` and `bubble`. `fallback = path` names a \
+                `fn(&Self, &State, &NodeError) -> Output`, which may return a `Result` of it, and may be `async`. A node without \
+                `state` leaves that argument out.",
     },
     Section {
         title: "Nodes as steps of a flow",
         folders: &["step"],
         about: "`#[prep(expression)]` on a field, or `prep = path`, makes a step from the state; `store = field`, `action = Type`, \
-                `route = path` and `post = path` say what follows its output.",
+                `route = path` and `post = path` say what follows its output. `prep` is a `fn(&State) -> Self` and `batch` a \
+                `fn(&State) -> Vec<Self>`, both `async` or not; `route` is a `fn(&Output, &State) -> Action` and `post` a \
+                `fn(Self, Output, &mut State) -> Action`. Each may return a `Result` instead. Raw text is lent as `&str`.",
     },
     Section {
         title: "Flows",

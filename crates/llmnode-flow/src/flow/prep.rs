@@ -3,7 +3,9 @@
 use std::future::Future;
 
 use llmnode_runtime::internal::Gives;
-use llmnode_runtime::{BoxError, BoxFuture};
+use llmnode_runtime::{BoxError, BoxFuture, Category};
+
+use super::wrong::wrong;
 
 /// A step made by the expressions of its fields: what generated code makes of `#[prep(..)]`.
 #[expect(
@@ -16,8 +18,8 @@ pub fn prepared<N>(
     async move { make() }
 }
 
-/// What generated code makes of `prep = path` and `batch = path`. That the function is called here, and not there, lets
-/// the compiler say at the path how it has to look.
+/// What generated code makes of `prep = path`. That the function is called here, and not there, lets the compiler say at
+/// the path how it has to look.
 pub fn prep<'a, N, S, Value, Kind>(
     state: &'a S,
     path: impl FnOnce(&'a S) -> Value,
@@ -28,4 +30,20 @@ where
     Value: Gives<N, BoxError, Kind, Kept: Send> + 'a,
 {
     path(state).later()
+}
+
+/// The same for `batch = path`.
+pub fn batch<'a, N, S, Value, Kind>(
+    state: &'a S,
+    path: impl FnOnce(&'a S) -> Value,
+) -> BoxFuture<'a, Result<Vec<N>, BoxError>>
+where
+    N: 'a,
+    S: ?Sized,
+    Value: Gives<Vec<N>, BoxError, Kind, Kept: Send> + 'a,
+{
+    let made = path(state).later();
+    Box::pin(
+        async move { made.await.map_err(|error| wrong(Category::PrepError, "batch failed", error).into()) },
+    )
 }

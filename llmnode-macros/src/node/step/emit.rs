@@ -210,14 +210,20 @@ fn decided(
     Some(quote_spanned!(here=> let __action = #decided;))
 }
 
-/// The place stands in the user's own names, from the first to the last, so that all of the path is underlined.
+/// Call and output have the places of the path's first and last token, so that all of the path is underlined where its field
+/// is of another type.
 fn store(place: &StatePath, private: &Ident) -> TokenStream {
     let here = Span::mixed_site();
     let first = place.steps().first().map_or(here, |first| ends(first).0);
+    let last = place.steps().last().map_or(here, |last| ends(last).1);
     let state = Ident::new("state", first);
-    let and = quote_spanned!(first=> &mut);
     let path = place.emit();
-    quote_spanned!(here=> #private::store(#and #state #path, __output);)
+    let (output, mut member) = (Ident::new("__output", here), Literal::usize_unsuffixed(0));
+    member.set_span(last);
+    let output = quote_spanned!(first=> (#output,).#member);
+    let mut private = private.clone();
+    private.set_span(first);
+    quote_spanned!(last=> #private::store(&mut #state #path, #output);)
 }
 
 /// The call of a function of the runtime that calls the user's, at the user's path, where another signature is reported.
@@ -228,7 +234,7 @@ fn called(name: &str, path: &ExprPath, arguments: TokenStream, private: &Ident) 
     private.set_span(at);
     let name = match name {
         "prep" => quote_spanned!(end=> prep::<Self, _, _, _>),
-        "batch" => quote_spanned!(end=> prep::<::std::vec::Vec<Self>, _, _, _>),
+        "batch" => quote_spanned!(end=> batch::<Self, _, _, _>),
         "route" => quote_spanned!(end=> route::<Self::Action, _, _, _, _>),
         _ => quote_spanned!(end=> post::<Self::Action, _, _, _, _, _>),
     };

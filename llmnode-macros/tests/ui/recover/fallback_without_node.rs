@@ -1,5 +1,5 @@
 // Cause: the fallback does not take the node.
-// Mend: add the parameter, `fn(&Rate, &NodeError)`.
+// Mend: add the parameter, `fn(&Rate, &World, &NodeError)`.
 use llmnode::llm_node;
 
 #[llm_node(prompt = "{topic}", output = u8, state = World, fallback = middle)]

@@ -1,5 +1,5 @@
 // Cause: the function of `batch` returns an `Option` of one node.
-// Mend: return a `Vec`, or another iterator: `Option<Self>` is one by its `into_iter()`.
+// Mend: return `Vec<Self>`, or a `Result` of it.
 use llmnode::prelude::*;
 
 #[llm_node(prompt = "Summarize: {text}", state = World, batch = Summarize::first, store = summaries)]

@@ -1,5 +1,5 @@
 // Cause: the route of a batch takes one output.
-// Mend: take all of them: `&[Output]`.
+// Mend: take all of them: `&Vec<Output>`.
 use llmnode::flow::Batch;
 use llmnode::prelude::*;
 
@@ -12,7 +12,7 @@ fn each(state: &World) -> Vec<Summarize> {
     state.files.iter().map(|text| Summarize { text: text.clone() }).collect()
 }
 
-fn is_good(rate: &u8) -> bool {
+fn is_good(rate: &u8, _: &World) -> bool {
     *rate > 5
 }
 

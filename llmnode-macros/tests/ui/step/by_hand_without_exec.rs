@@ -1,7 +1,7 @@
 // Cause: a step that is written by hand has no `exec`.
 // Mend: write what it does: `async fn exec(&self, _: &Cx<'_, World>) -> Result<String, BoxError>`.
 use llmnode::flow::Step;
-use llmnode::{BoxError, NodeError, step};
+use llmnode::{BoxError, step};
 
 struct World;
 

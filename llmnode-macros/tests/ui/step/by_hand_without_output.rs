@@ -1,7 +1,7 @@
 // Cause: a step that is written by hand does not say what `exec` gives.
 // Mend: write `type Output = String;`.
 use llmnode::flow::Step;
-use llmnode::{BoxError, Cx, NodeError, step};
+use llmnode::{BoxError, Cx, step};
 
 struct World;
 

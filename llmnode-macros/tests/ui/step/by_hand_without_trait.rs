@@ -1,6 +1,6 @@
 // Cause: `#[step]` stands on an impl that names no trait.
 // Mend: write `impl Step<World> for Fetch`.
-use llmnode::{BoxError, Cx, NodeError, step};
+use llmnode::{BoxError, Cx, step};
 
 struct World;
 

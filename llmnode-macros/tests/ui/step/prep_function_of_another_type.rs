@@ -1,5 +1,5 @@
 // Cause: the function that prepares returns something else than the node.
-// Mend: return the node, an `Option` or a `Result` of it.
+// Mend: return the node, or a `Result` of it.
 use llmnode::prelude::*;
 
 #[llm_node(prompt = "Summarize: {text}", state = World, prep = text, store = summary)]

@@ -5,7 +5,7 @@ use llmnode::prelude::*;
 #[llm_node(prompt = "Greet.", state = World, action = bool, route = is_long)]
 struct Greet;
 
-async fn is_long(greeting: &str) -> bool {
+async fn is_long(greeting: &str, _: &World) -> bool {
     greeting.len() > 20
 }
 

@@ -5,7 +5,7 @@ use llmnode::prelude::*;
 #[llm_node(prompt = "Greet.", state = World, action = bool, route = is_long, post = keep)]
 struct Greet;
 
-fn is_long(greeting: &str) -> bool {
+fn is_long(greeting: &str, _: &World) -> bool {
     greeting.len() > 20
 }
 

@@ -5,7 +5,7 @@ use llmnode::prelude::*;
 #[llm_node(prompt = "Greet.", state = World, action = bool, route = length)]
 struct Greet;
 
-fn length(greeting: &str) -> usize {
+fn length(greeting: &str, _: &World) -> usize {
     greeting.len()
 }
 

@@ -5,7 +5,7 @@ use llmnode::prelude::*;
 #[llm_node(prompt = "Greet.", state = World, action = bool, route = is_long)]
 struct Greet;
 
-fn is_long(length: &usize) -> bool {
+fn is_long(length: &usize, _: &World) -> bool {
     *length > 20
 }
 

@@ -10,7 +10,7 @@ struct Summarize {
     title: String,
 }
 
-fn is_long(greeting: &str) -> bool {
+fn is_long(greeting: &str, _: &World) -> bool {
     greeting.len() > 20
 }
 

@@ -1,5 +1,5 @@
 // Cause: the validator takes more than there is.
-// Mend: let it take the answer, the state and the attempt at most.
+// Mend: let it take the answer, the state and the attempt.
 use llmnode::{Invalid, llm_node};
 
 #[llm_node(prompt = "Choose.", output = u8, state = World, validate = is_small)]

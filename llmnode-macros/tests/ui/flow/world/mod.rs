@@ -39,7 +39,7 @@ macro_rules! step {
 
         impl Exec<$state> for $name {
             async fn exec(&self, _: &Cx<'_, $state>) -> Result<$action, BoxError> {
-                Err(NodeError::new(Category::Cancelled, "nobody runs it"))
+                Err("nobody runs it".into())
             }
         }
 

@@ -1,0 +1,22 @@
+// Cause: the function does not take the state.
+// Mend: write `_: &World`.
+use llmnode::prelude::*;
+
+#[llm_node(prompt = "Greet.", state = World, action = bool, route = is_long)]
+struct Greet;
+
+fn is_long(greeting: &str) -> bool {
+    greeting.len() > 20
+}
+
+#[derive(Default)]
+struct World {
+    text: String,
+    summary: Option<String>,
+    count: u32,
+}
+
+fn main() {
+    let mut run = Run::new(ScriptedModel::new()).with_state(World::default());
+    let _ = run.step::<Greet>();
+}
