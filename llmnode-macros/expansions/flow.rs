@@ -8,46 +8,45 @@ const _: () = {
     #[automatically_derived]
     impl __llmnode::FlowType<State> for Research {
         type Action = Action;
-        const NAME: &'static ::core::primitive::str = "research";
-        const STOPS: &'static [__llmnode::Stop] = &[
-            __llmnode::Stop::new(
-                "Decide",
-                &[__llmnode::Edge::to("Search", 1), __llmnode::Edge::to("Answer", 2)],
-            ),
-            __llmnode::Stop::new("Search", &[__llmnode::Edge::to("", 0)]),
-            __llmnode::Stop::new("Answer", &[__llmnode::Edge::end("")]),
-        ];
-        fn visit<V: __llmnode::Visitor<State, Action>>(
-            __step: ::core::primitive::usize,
-            __visitor: V,
-        ) -> V::Seen {
-            match __step {
-                0 => {
-                    __visitor
+        fn table() -> &'static __llmnode::Table<State, Action> {
+            static TABLE: __llmnode::OnceLock<__llmnode::Table<State, Action>> = __llmnode::OnceLock::new();
+            TABLE
+                .get_or_init(|| {
+                    __llmnode::Table::<
+                        State,
+                        Action,
+                    >::new("research", ::core::option::Option::None)
                         .step::<
                             Decide,
-                        >(|__action| match __llmnode::Decided(__action).action() {
-                            Decision::Search => __llmnode::Arm::to(0),
-                            Decision::Answer => __llmnode::Arm::to(1),
-                        })
-                }
-                1 => {
-                    __visitor
+                        >(
+                            "Decide",
+                            [
+                                __llmnode::Edge::new("Search", __llmnode::Target::Step(1)),
+                                __llmnode::Edge::new("Answer", __llmnode::Target::Step(2)),
+                            ],
+                            |__action| match __llmnode::Decided(__action).action() {
+                                Decision::Search => __llmnode::Arm::to(0),
+                                Decision::Answer => __llmnode::Arm::to(1),
+                            },
+                        )
                         .step::<
                             Search,
-                        >(|__action| __llmnode::onward(__action, __llmnode::Arm::to(0)))
-                }
-                2 => {
-                    __visitor
+                        >(
+                            "Search",
+                            [__llmnode::Edge::new("", __llmnode::Target::Step(0))],
+                            |__action| __llmnode::onward(__action, __llmnode::Arm::to(0)),
+                        )
                         .step::<
                             Answer,
-                        >(|__action| __llmnode::onward(
-                            __action,
-                            __llmnode::Arm::end(0, ()),
-                        ))
-                }
-                _ => __visitor.none(),
-            }
+                        >(
+                            "Answer",
+                            [__llmnode::Edge::new("", __llmnode::Target::End)],
+                            |__action| __llmnode::onward(
+                                __action,
+                                __llmnode::Arm::end(0, ()),
+                            ),
+                        )
+                })
         }
     }
     #[automatically_derived]

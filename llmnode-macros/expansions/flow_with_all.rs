@@ -12,86 +12,73 @@ const _: () = {
     #[automatically_derived]
     impl __llmnode::FlowType<State> for Translate {
         type Action = Action;
-        const NAME: &'static ::core::primitive::str = "other";
-        const STOPS: &'static [__llmnode::Stop] = &[
-            __llmnode::Stop::new(
-                "Decide",
-                &[
-                    __llmnode::Edge::end("Answer"),
-                    __llmnode::Edge::to("x | y", 1),
-                    __llmnode::Edge::todo("_"),
-                ],
-            ),
-            __llmnode::Stop::new("First", &[__llmnode::Edge::to("", 2)]),
-            __llmnode::Stop::new("Again", &[__llmnode::Edge::to("", 3)]),
-            __llmnode::Stop::new("Part", &[__llmnode::Edge::to("", 4)]),
-            __llmnode::Stop::new("Gather", &[__llmnode::Edge::end("")]),
-        ];
-        const MAX_STEPS: ::core::option::Option<::core::primitive::u64> = ::core::option::Option::Some(
-            50,
-        );
-        fn enter(self, state: &mut State) {
-            __llmnode::write(self.file, &mut state.part.current);
-            __llmnode::write(self.language, &mut state.language);
-        }
-        fn visit<V: __llmnode::Visitor<State, Action>>(
-            __step: ::core::primitive::usize,
-            __visitor: V,
-        ) -> V::Seen {
-            match __step {
-                0 => {
-                    __visitor
+        fn table() -> &'static __llmnode::Table<State, Action> {
+            static TABLE: __llmnode::OnceLock<__llmnode::Table<State, Action>> = __llmnode::OnceLock::new();
+            TABLE
+                .get_or_init(|| {
+                    __llmnode::Table::<
+                        State,
+                        Action,
+                    >::new("other", ::core::option::Option::Some(50))
                         .step::<
                             Decide,
-                        >(|__action| match __llmnode::Decided(__action).action() {
-                            Answer { .. } => __llmnode::Arm::end(0, Outcome::Done),
-                            "x" | "y" => __llmnode::Arm::to(1),
-                            _ => __llmnode::Arm::to(2),
-                        })
-                }
-                1 => {
-                    __visitor
+                        >(
+                            "Decide",
+                            [
+                                __llmnode::Edge::new("Answer", __llmnode::Target::End),
+                                __llmnode::Edge::new("x | y", __llmnode::Target::Step(1)),
+                                __llmnode::Edge::new("_", __llmnode::Target::Todo),
+                            ],
+                            |__action| match __llmnode::Decided(__action).action() {
+                                Answer { .. } => __llmnode::Arm::end(0, Outcome::Done),
+                                "x" | "y" => __llmnode::Arm::to(1),
+                                _ => __llmnode::Arm::to(2),
+                            },
+                        )
                         .step_made::<
                             _,
                             _,
                         >(
+                            "First",
+                            [__llmnode::Edge::new("", __llmnode::Target::Step(2))],
                             |state| Inner { text: state.text.clone() },
                             |state| &mut state.part,
                             |__action| __llmnode::onward(__action, __llmnode::Arm::to(0)),
                         )
-                }
-                2 => {
-                    __visitor
                         .step_made::<
                             _,
                             State,
                         >(
+                            "Again",
+                            [__llmnode::Edge::new("", __llmnode::Target::Step(3))],
                             |state| nodes::Ask::<u8> { n: 1 },
                             |state| state,
                             |__action| __llmnode::onward(__action, __llmnode::Arm::to(0)),
                         )
-                }
-                3 => {
-                    __visitor
                         .step_in::<
                             Part,
                             _,
                         >(
+                            "Part",
+                            [__llmnode::Edge::new("", __llmnode::Target::Step(4))],
                             |state| &mut state.0,
                             |__action| __llmnode::onward(__action, __llmnode::Arm::to(0)),
                         )
-                }
-                4 => {
-                    __visitor
                         .step::<
                             (Weather, News),
-                        >(|__action| __llmnode::onward(
-                            __action,
-                            __llmnode::Arm::end(0, Outcome::Late),
-                        ))
-                }
-                _ => __visitor.none(),
-            }
+                        >(
+                            "Gather",
+                            [__llmnode::Edge::new("", __llmnode::Target::End)],
+                            |__action| __llmnode::onward(
+                                __action,
+                                __llmnode::Arm::end(0, Outcome::Late),
+                            ),
+                        )
+                })
+        }
+        fn enter(self, state: &mut State) {
+            __llmnode::write(self.file, &mut state.part.current);
+            __llmnode::write(self.language, &mut state.language);
         }
     }
     #[automatically_derived]
