@@ -199,7 +199,8 @@
 /// | `post` | `fn(Self, Output, &mut State) -> Action` | return a `Result` of it |
 ///
 /// The error of a `Result` is any error that is `Send` and `Sync`, or a text. With `batch`, `route` and `post` take the outputs of
-/// all nodes, a `Vec<Output>`, and `post` takes the nodes, a `Vec<Self>`.
+/// all nodes, a `Vec<Output>`, and `post` takes the nodes, a `Vec<Self>`. A list is lent as `&Vec<T>`; where clippy proposes a slice
+/// for it (`ptr_arg`), allow that lint at the function.
 ///
 /// # As a step of a flow
 ///

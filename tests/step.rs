@@ -395,6 +395,7 @@ async fn counted(state: &World) -> Result<Vec<Count>, String> {
     Ok(state.files.iter().map(|word| Count { word: word.clone() }).collect())
 }
 
+#[expect(clippy::ptr_arg, reason = "the outputs as they are")]
 fn all_same(counts: &Vec<u32>, state: &World) -> bool {
     state.counts.is_empty() && counts.windows(2).all(|two| two[0] == two[1])
 }

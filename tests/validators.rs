@@ -179,6 +179,7 @@ async fn beside_the_types_own_validators() {
     fn by_rust_name(own: &Own, _: &Attempt) -> Result<(), Invalid> {
         Err(Invalid::at("item_name", own.item_name.as_str()))
     }
+    #[expect(clippy::ptr_arg, reason = "the output as it is")]
     fn in_the_list(list: &Vec<Own>, _: &Attempt) -> Result<(), Invalid> {
         Err(Invalid::at("[1].itemName", list.len().to_string()))
     }
@@ -199,6 +200,7 @@ async fn a_wrapped_scalar() {
     fn small(n: &u8, _: &Attempt) -> Result<(), Invalid> {
         if *n > 10 { Err(Invalid::new("is at most 10")) } else { Ok(()) }
     }
+    #[expect(clippy::ptr_arg, reason = "the output as it is")]
     fn short(text: &String, _: &Attempt) -> Result<(), Invalid> {
         if text.len() > 5 { Err(Invalid::new("is too long")) } else { Ok(()) }
     }
@@ -357,6 +359,7 @@ async fn generics() {
 /// An output that is a parameter of the node.
 #[tokio::test]
 async fn of_a_generic_output() {
+    #[expect(clippy::ptr_arg, reason = "the output as it is")]
     fn few<T>(list: &Vec<T>, _: &Attempt) -> Result<(), Invalid> {
         if list.len() > 1 { Err(Invalid::new("one is enough")) } else { Ok(()) }
     }

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use llmnode::flow::{Flow, RunExt, Step, To};
 use llmnode::journal::{Fsync, JournalFile};
 use llmnode::prelude::flow;
-use llmnode::{BoxError, Cx, Exec, Node, NodeError, Run};
+use llmnode::{BoxError, Cx, Exec, Node, Run};
 
 use crate::task::{Counter, Decision, turn};
 
