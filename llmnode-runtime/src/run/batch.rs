@@ -11,7 +11,7 @@ use crate::node::Node;
 ///
 /// Each item is a call of its own, with its own tries, fallback and record; what the call of the batch sets
 /// (`run.call(&batch).temperature(0.0)`) holds for each item. The first item that fails for good ends the batch: the
-/// others are cancelled, and the error says [which one](NodeError::item) it was. None is an empty list.
+/// others are cancelled, and the error says [which one](crate::NodeError::item) it was. None is an empty list.
 ///
 /// ```
 /// # mod llmnode { pub mod flow { pub use llmnode_runtime::internal::Batch; } pub use llmnode_runtime::*; }
