@@ -94,7 +94,12 @@ impl<'p> Resolved<'p> {
         let again = again.map(|attempts| {
             format!("attempts is {attempts}, but this node is not idempotent: it must not be executed again")
         });
-        none.into_iter().chain(again).chain(self.falling_wait()).collect()
+        let executions = Failures::Category(Category::ExecError);
+        let stacks = [call, run, node].into_iter().flat_map(|level| level.recover.iter());
+        let stacks = stacks.filter(|(failures, _)| *failures == executions);
+        let stacks =
+            stacks.filter_map(|(failures, steps)| check(*failures, steps, true, Answers::Read).err());
+        none.into_iter().chain(again).chain(self.falling_wait()).chain(stacks).collect()
     }
 
     fn falling_wait(&self) -> Option<String> {

@@ -291,8 +291,13 @@ async fn any_error_of_a_nodes_own_is_an_exec_error_tried_again_and_then_its_fall
     let report = run.call(&parse("unknown")).report().await.unwrap();
     assert_eq!((report.value, report.record.degraded), (7, Some(Degraded::FallbackValue)));
     let settings = Settings::new().recover(Category::ExecError, [Recovery::Bubble]);
-    let error = run.call(&say("x")).settings(settings).await.unwrap_err();
-    assert_eq!(error.category(), Category::ConfigError);
+    for error in [
+        run.call(&say("x")).settings(settings.clone()).await.unwrap_err(),
+        run.call(&parse("5")).settings(settings).await.unwrap_err(),
+    ] {
+        assert_eq!(error.category(), Category::ConfigError);
+        assert!(error.message().contains("`attempts` and `wait` say how often"), "{error}");
+    }
 }
 
 #[tokio::test]
