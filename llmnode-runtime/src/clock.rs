@@ -1,11 +1,12 @@
 //! The one clock of a run: every wait and every limit of time goes through it.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
 use tokio::sync::Notify;
 
 use crate::BoxFuture;
+use crate::panics::lock;
 
 /// Tells the time of a run, and waits.
 pub trait Clock: Send + Sync {
@@ -91,8 +92,7 @@ impl Default for TestClock {
 
 impl Shared {
     fn lock(&self) -> MutexGuard<'_, Times> {
-        // Nothing panics while it holds the lock.
-        self.times.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.times)
     }
 
     /// Goes on to the end of a wait, or to the first time before it that is awaited; whether this is the end.

@@ -4,6 +4,18 @@ use std::borrow::Cow;
 
 use serde_json::{Map, Value};
 
+/// A `Debug` that shows these fields, and no others: they are content, or of no use to a reader.
+macro_rules! debug_shows {
+    ($([$($generics:tt)*])? $name:ident $(<$($arguments:tt),*>)?: $($field:ident),*) => {
+        impl<$($($generics)*)?> std::fmt::Debug for $name $(<$($arguments),*>)? {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.debug_struct(stringify!($name))$(.field(stringify!($field), &self.$field))*.finish_non_exhaustive()
+            }
+        }
+    };
+}
+pub(crate) use debug_shows;
+
 /// The largest index up to `at` that does not split a character.
 pub fn floor_char_boundary(text: &str, at: usize) -> usize {
     if at >= text.len() {

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::fmt;
 use std::hash::{Hash, Hasher};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
@@ -15,6 +15,7 @@ use super::record::CallRecord;
 use super::report::LedgerReport;
 use super::usage::Usage;
 use crate::ids::{CallId, Ids};
+use crate::panics::lock;
 use crate::usage::TokenUsage;
 
 /// How many calls a ledger remembers with their attempts.
@@ -223,8 +224,7 @@ impl Ledger {
     }
 
     pub(super) fn lock(&self) -> MutexGuard<'_, Book> {
-        // Nothing panics while it holds the lock.
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.0)
     }
 }
 

@@ -1,7 +1,6 @@
 //! What happened in one attempt and in one call.
 
 use std::borrow::Cow;
-use std::fmt;
 use std::time::{Duration, SystemTime};
 
 use serde::{Deserialize, Serialize};
@@ -13,7 +12,7 @@ use crate::category::Category;
 use crate::flag::Flag;
 use crate::ids::{AttemptId, CallId};
 use crate::model::Dialect;
-use crate::text::cut;
+use crate::text::{cut, debug_shows};
 use crate::usage::TokenUsage;
 use crate::validate::Violation;
 
@@ -153,20 +152,7 @@ impl AttemptRecord {
 
     /// The same without content.
     pub(crate) fn figures(&self) -> AttemptRecord {
-        AttemptRecord {
-            category: self.category,
-            flags: self.flags.clone(),
-            usage: self.usage,
-            estimate: self.estimate,
-            elapsed: self.elapsed,
-            retry_after: self.retry_after,
-            dialect: self.dialect,
-            refused: self.refused.clone(),
-            finish_reason: self.finish_reason.clone(),
-            status: self.status,
-            request_id: self.request_id.clone(),
-            ..AttemptRecord::new(self.id, self.kind, self.wait, self.model.clone())
-        }
+        AttemptRecord { message: String::new(), violations: Vec::new(), answer: None, ..self.clone() }
     }
 
     /// Lets go of what the model wrote and of what was wrong with it; the message stays.
@@ -194,19 +180,7 @@ impl AttemptRecord {
     }
 }
 
-impl fmt::Debug for AttemptRecord {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("AttemptRecord")
-            .field("id", &self.id)
-            .field("kind", &self.kind)
-            .field("category", &self.category)
-            .field("usage", &self.usage)
-            .field("wait", &self.wait)
-            .field("elapsed", &self.elapsed)
-            .field("request_id", &self.request_id)
-            .finish_non_exhaustive()
-    }
-}
+debug_shows!(AttemptRecord: id, kind, category, usage, wait, elapsed, request_id);
 
 /// An execution that failed, of a node that asks no model itself. It is no request, and counts as none. Its `Debug`
 /// form shows no content.
@@ -228,16 +202,7 @@ pub struct FailedTry {
     pub elapsed: Duration,
 }
 
-impl fmt::Debug for FailedTry {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("FailedTry")
-            .field("number", &self.number)
-            .field("category", &self.category)
-            .field("wait", &self.wait)
-            .field("elapsed", &self.elapsed)
-            .finish_non_exhaustive()
-    }
-}
+debug_shows!(FailedTry: number, category, wait, elapsed);
 
 /// One call of a node: all its attempts, and how it ended. Its `Debug` form shows no content.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -271,17 +236,7 @@ pub struct CallRecord {
 impl CallRecord {
     /// The same without the attempts.
     pub(crate) fn without_attempts(&self) -> CallRecord {
-        CallRecord {
-            id: self.id,
-            parent: self.parent,
-            node: self.node.clone(),
-            started: self.started,
-            category: self.category,
-            degraded: self.degraded,
-            attempts: Vec::new(),
-            failed_tries: self.failed_tries.clone(),
-            elapsed: self.elapsed,
-        }
+        CallRecord { attempts: Vec::new(), ..self.clone() }
     }
 
     /// The usage of all attempts.

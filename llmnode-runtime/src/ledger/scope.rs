@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 use std::collections::VecDeque;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant, SystemTime};
 
 use tracing::Span;
@@ -19,7 +19,7 @@ use crate::BoxError;
 use crate::category::Category;
 use crate::clock::Clock;
 use crate::ids::{AttemptId, CallId};
-use crate::panics::guarded;
+use crate::panics::{guarded, lock};
 use crate::text::one_line;
 
 /// How many of the newest attempts of a call keep the answer and its violations.
@@ -168,7 +168,7 @@ impl<'r> CallScope<'r> {
         wait: Duration,
         model: Option<String>,
     ) -> OpenAttempt<'_> {
-        let id = self.id.attempt(self.lock().begin_attempt());
+        let id = self.id.attempt(lock(&self.state).begin_attempt());
         let record = AttemptRecord::new(id, kind, wait, model);
         OpenAttempt::new(self, record, self.now())
     }
@@ -201,7 +201,7 @@ impl<'r> CallScope<'r> {
         let now = self.now();
         let message = one_line(message, 1000);
         tracing::debug!(target: "llmnode::call", node = &*self.node.name, call = %self.id, number, category = category.as_str(), "a try failed");
-        let mut state = self.lock();
+        let mut state = lock(&self.state);
         let elapsed = now.saturating_duration_since(state.try_began);
         // However often a node is tried, its record stays small.
         if state.failed_tries.len() == FAILED_TRIES {
@@ -213,7 +213,7 @@ impl<'r> CallScope<'r> {
     /// Notes that the next execution begins.
     pub(crate) fn tries_again(&self) {
         let now = self.now();
-        self.lock().try_began = now;
+        lock(&self.state).try_began = now;
     }
 
     /// Ends the call, and gives its record.
@@ -228,7 +228,7 @@ impl<'r> CallScope<'r> {
 
     fn book(&self, category: Option<Category>) -> Arc<CallRecord> {
         let now = self.now();
-        let mut state = self.lock();
+        let mut state = lock(&self.state);
         state.ended = true;
         let attempts = std::mem::take(&mut state.attempts);
         let failed_tries = std::mem::take(&mut state.failed_tries);
@@ -238,7 +238,7 @@ impl<'r> CallScope<'r> {
         let made = state.made.clone();
         drop(state);
         if let Some(parent) = self.parent {
-            parent.lock().made.add(&record, made);
+            lock(&parent.state).made.add(&record, made);
         }
         record
     }
@@ -262,17 +262,17 @@ impl<'r> CallScope<'r> {
 
     /// The calls that the node made so far.
     pub(crate) fn made(&self) -> Made {
-        self.lock().made.clone()
+        lock(&self.state).made.clone()
     }
 
     /// Notes that what follows takes the place of the answer that was asked for first.
     pub(crate) fn degrade(&self, degraded: Degraded) {
-        self.lock().degraded = Some(degraded);
+        lock(&self.state).degraded = Some(degraded);
     }
 
     /// The record as it would be if the call ended now with this failure.
     pub(crate) fn so_far(&self, category: Category) -> Arc<CallRecord> {
-        let state = self.lock();
+        let state = lock(&self.state);
         let (attempts, failed_tries) = (state.attempts.clone(), state.failed_tries.clone());
         drop(state);
         Arc::new(self.record(Some(category), attempts, failed_tries, None, self.now()))
@@ -303,30 +303,25 @@ impl<'r> CallScope<'r> {
     /// Books an attempt that has ended. The lock is let go while hooks run: they may read the book.
     pub(super) fn commit(&self, record: AttemptRecord) {
         let now = self.now();
-        let busy = self.lock().book_until(now);
+        let busy = lock(&self.state).book_until(now);
         self.ledger.add_attempt(self.slot, record.usage.as_ref(), record.estimate, busy);
         self.hooks.note(Event::AttemptEnded(&record));
         if let Some(tally) = self.tally {
             tally.add(&record);
         }
         self.hooks.attempt_ended(&self.info(), &record);
-        let mut state = self.lock();
+        let mut state = lock(&self.state);
         state.attempts.push(record);
         // However often a call tries, its record stays small.
         if let Some(old) = state.attempts.len().checked_sub(ANSWERS + 1) {
             state.attempts[old].forget_content();
         }
     }
-
-    fn lock(&self) -> MutexGuard<'_, State> {
-        // Nothing panics while it holds the lock.
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
 }
 
 impl Drop for CallScope<'_> {
     fn drop(&mut self) {
-        if !self.lock().ended {
+        if !lock(&self.state).ended {
             self.end(Some(Category::Cancelled));
         }
     }

@@ -1,7 +1,7 @@
 //! The meters that the calls of a run share.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 use super::carried::{Carried, Spending};
 use super::limits::Limits;
@@ -9,6 +9,7 @@ use super::meter::Meter;
 use super::prices::Prices;
 use super::refusal::Scope;
 use super::timer::Timer;
+use crate::panics::lock;
 
 /// The limits of a run and of its nodes, with their counters. Clones share the counters; a limit that is set
 /// anew counts anew.
@@ -111,9 +112,4 @@ impl RunLimits {
 
 fn node_meter(name: &'static str, limits: Limits) -> Arc<Meter> {
     Arc::new(Meter::new(Scope::Node(name), limits, Timer::of_requests()))
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    // Nothing panics while it holds the lock.
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

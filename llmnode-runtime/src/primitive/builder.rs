@@ -1,7 +1,6 @@
 //! How a primitive is set up.
 
 use std::borrow::Cow;
-use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -13,6 +12,7 @@ use crate::error::NodeError;
 use crate::model::Dialect;
 use crate::output::{Answer, LlmOutput, OutputSchema, Reader, Untyped, read, read_by_schema, violations};
 use crate::settings::{Backoff, Failures, Recovery, Settings, faults, setters};
+use crate::text::debug_shows;
 use crate::validate::{Unreached, Violation};
 
 /// Sets up a [`Primitive`]; [`build`](Self::build) checks everything together.
@@ -174,11 +174,4 @@ fn by_schema(name: &str, schema: Value) -> Untyped {
     Untyped { schema: sent, check: Arc::new(check) }
 }
 
-impl fmt::Debug for PrimitiveBuilder {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("PrimitiveBuilder")
-            .field("name", &self.name)
-            .field("settings", &self.settings)
-            .finish_non_exhaustive()
-    }
-}
+debug_shows!(PrimitiveBuilder: name, settings);

@@ -13,7 +13,7 @@ use crate::error::NodeError;
 use crate::ids::CallId;
 use crate::ledger::{CallRecord, Usage};
 use crate::run::CallReport;
-use crate::text::one_line;
+use crate::text::{debug_shows, one_line};
 
 /// The most bytes of a text in [`Details`], and the most items of a list.
 const TEXT: usize = 256;
@@ -150,17 +150,7 @@ impl Metadata {
     }
 }
 
-impl fmt::Debug for Response {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Response")
-            .field("success", &self.success)
-            .field("reason", &self.reason)
-            .field("error_type", &self.error_type)
-            .field("details", &self.details)
-            .field("metadata", &self.metadata)
-            .finish_non_exhaustive()
-    }
-}
+debug_shows!(Response: success, reason, error_type, details, metadata);
 
 impl fmt::Debug for Details {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -25,6 +25,7 @@ use std::fmt::{self, Write};
 
 use crate::media::{Attachment, MAX_TOTAL};
 use crate::model::{Message, Role};
+use crate::text::debug_shows;
 
 /// The messages that a node's prompt renders to, in the order in which they are written.
 #[derive(Default)]
@@ -160,11 +161,7 @@ impl fmt::Display for Joined<'_> {
     }
 }
 
-impl fmt::Debug for Prompt {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Prompt").field("messages", &self.messages).finish_non_exhaustive()
-    }
-}
+debug_shows!(Prompt: messages);
 
 /// Counts the bytes that would be written.
 struct Counter(usize);

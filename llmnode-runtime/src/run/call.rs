@@ -24,7 +24,7 @@ use crate::limits::{CallLimits, LimitedNode, Limits};
 use crate::model::Dialect;
 use crate::panics::guarded;
 use crate::settings::{Backoff, Failures, Recovery, SILENT, Settings, setters};
-use crate::text::shortened;
+use crate::text::{debug_shows, shortened};
 use crate::validate::Attempt;
 
 /// How many calls may stand within each other; flows, too.
@@ -328,8 +328,4 @@ impl<T> fmt::Debug for Report<'_, T> {
     }
 }
 
-impl<T> fmt::Debug for CallReport<T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("CallReport").field("record", &self.record).finish_non_exhaustive()
-    }
-}
+debug_shows!([T] CallReport<T>: record);

@@ -17,6 +17,7 @@ use crate::limits::{LimitedNode, Limits, Prices, RunLimits};
 use crate::model::{ChatModel, Request};
 use crate::node::Node;
 use crate::settings::{Resolved, Settings};
+use crate::text::debug_shows;
 
 /// A model to ask, a state to read, and a ledger of everything spent.
 ///
@@ -307,11 +308,7 @@ impl<S> Run<S> {
     }
 }
 
-impl fmt::Debug for RunCore {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("RunCore").finish_non_exhaustive()
-    }
-}
+debug_shows!(RunCore:);
 
 impl<S> fmt::Debug for Run<S> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
