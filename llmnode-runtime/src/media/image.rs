@@ -33,7 +33,7 @@ enum Source {
 }
 
 /// How closely a model looks at an image; what that means in pixels and tokens is the provider's.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]
 pub enum Detail {

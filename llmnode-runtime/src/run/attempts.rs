@@ -92,9 +92,7 @@ pub(super) async fn run(plan: &Plan<'_>, tried: &mut impl Tried) -> Result<(), E
         failure.add(&note);
         tried.failed(&one, &mut failure, &next).await?;
         (kind, wait) = match next {
-            Next::Retry { wait } => (AttemptKind::Retry, wait),
-            Next::Adapt { wait } => (AttemptKind::Adapted, wait),
-            Next::Repair { wait } => (AttemptKind::Correction, wait),
+            Next::Again { kind, wait } => (kind, wait),
             Next::Model(name) => {
                 tried.change_model(&name)?;
                 (AttemptKind::FallbackModel, Duration::ZERO)
