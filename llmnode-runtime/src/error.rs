@@ -10,7 +10,7 @@ use crate::category::{Category, Group};
 use crate::ledger::{AttemptKind, AttemptRecord, CallRecord, FailedTry, Made, Usage};
 use crate::media::AttachmentError;
 use crate::position::Position;
-use crate::text::{one_line, same_name};
+use crate::text::{counted, one_line, same_name};
 
 /// Why a call gave no output.
 ///
@@ -48,6 +48,11 @@ impl NodeError {
             made: Made::default(),
             source: None,
         }))
+    }
+
+    /// All that is wrong with what the program asks for, as one error.
+    pub(crate) fn refuse(faults: Vec<String>) -> Result<(), Self> {
+        if faults.is_empty() { Ok(()) } else { Err(NodeError::new(Category::ConfigError, faults.join("; "))) }
     }
 
     /// Sets the error beneath.
@@ -238,20 +243,16 @@ impl fmt::Display for NodeError {
         if matches!(attempts, []) || matches!(attempts, [only] if only.category == Some(*category)) {
             return write!(f, ": {}", one_line(message, 1000));
         }
-        let plural = if attempts.len() == 1 { "" } else { "s" };
-        write!(f, " after {} request{plural}: {}", attempts.len(), one_line(message, 1000))?;
+        let requests = counted(attempts.len() as u64, "request");
+        write!(f, " after {requests}: {}", one_line(message, 1000))?;
         write_attempts(attempts, f)?;
         let tokens = self.0.record.as_deref().map(CallRecord::usage).unwrap_or_default().total;
         match tokens.unreported_calls {
             0 => write!(f, "\n  in all: {} tokens", tokens.known)?,
             all if all == attempts.len() as u64 => write!(f, "\n  in all: no tokens were reported")?,
             some => {
-                let plural = if some == 1 { "" } else { "s" };
-                write!(
-                    f,
-                    "\n  in all: {} tokens and what {some} request{plural} did not report",
-                    tokens.known
-                )?;
+                let some = counted(some, "request");
+                write!(f, "\n  in all: {} tokens and what {some} did not report", tokens.known)?;
             }
         }
         let elapsed = self.0.record.as_deref().map(|record| record.elapsed).unwrap_or_default();

@@ -139,6 +139,12 @@ pub fn shortened(path: &[&str]) -> String {
     }
 }
 
+/// A number with what it counts, of which there may be several.
+pub(crate) fn counted(number: impl Into<u128>, what: &str) -> String {
+    let number = number.into();
+    format!("{number} {what}{}", if number == 1 { "" } else { "s" })
+}
+
 /// The names of an object's members.
 pub(crate) fn names(fields: &Map<String, Value>) -> Vec<&str> {
     fields.keys().map(String::as_str).collect()

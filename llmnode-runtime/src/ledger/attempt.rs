@@ -16,7 +16,7 @@ use crate::model::{ChatModel, Completion, Request};
 /// One attempt under way. Dropped before its end, it is committed with what was known by then.
 pub(crate) struct OpenAttempt<'c> {
     call: &'c CallScope<'c>,
-    id: AttemptId,
+    pub(crate) id: AttemptId,
     started: Instant,
     span: AttemptSpan,
     /// Whether its begin is kept.
@@ -29,10 +29,6 @@ impl<'c> OpenAttempt<'c> {
     pub(super) fn new(call: &'c CallScope<'c>, record: AttemptRecord, started: Instant) -> Self {
         let span = AttemptSpan::none();
         OpenAttempt { call, id: record.id, started, span, begun: false, record: Some(record) }
-    }
-
-    pub(crate) fn id(&self) -> AttemptId {
-        self.id
     }
 
     /// The span of the attempt, for its future.

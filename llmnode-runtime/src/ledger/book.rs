@@ -162,7 +162,7 @@ impl Ledger {
 
     /// Milliseconds spent by node name; two types of one name are told apart by their module.
     pub fn time_ms(&self) -> BTreeMap<String, u64> {
-        self.by_name(|stats| u64::try_from(stats.busy.as_millis()).unwrap_or(u64::MAX))
+        self.by_name(|stats| milliseconds::whole(stats.busy))
     }
 
     /// The whole book at this moment, to be written as JSON and read back.

@@ -39,12 +39,13 @@ pub(crate) struct CallScope<'r> {
     span: CallSpan,
     node: NodeKey,
     slot: Slot,
-    id: CallId,
+    pub(crate) id: CallId,
     /// The call whose node makes it.
     parent: Option<&'r CallScope<'r>>,
     /// How many calls stand around it.
-    depth: usize,
-    tally: Option<&'r Tally>,
+    pub(crate) depth: usize,
+    /// What adds up its attempts, beside the book.
+    pub(crate) tally: Option<&'r Tally>,
     started: Instant,
     started_at: SystemTime,
     state: Mutex<State>,
@@ -110,7 +111,7 @@ impl<'r> CallScope<'r> {
     ) -> Self {
         let started = clock.now();
         let (id, slot) = ledger.begin_call(&node);
-        let span = CallSpan::begin(&node.name, id, parent.map(CallScope::id));
+        let span = CallSpan::begin(&node.name, id, parent.map(|parent| parent.id));
         let state = State {
             begun: 0,
             attempts: Vec::new(),
@@ -146,15 +147,6 @@ impl<'r> CallScope<'r> {
     /// The span of the call, for its future.
     pub(crate) fn span(&self) -> &Span {
         self.span.span()
-    }
-
-    pub(crate) fn id(&self) -> CallId {
-        self.id
-    }
-
-    /// What adds up its attempts, beside the book.
-    pub(crate) fn tally(&self) -> Option<&'r Tally> {
-        self.tally
     }
 
     pub(crate) fn node(&self) -> &Cow<'static, str> {
@@ -244,12 +236,7 @@ impl<'r> CallScope<'r> {
     }
 
     fn parent_id(&self) -> Option<CallId> {
-        self.parent.map(CallScope::id)
-    }
-
-    /// How many calls stand around it.
-    pub(crate) fn depth(&self) -> usize {
-        self.depth
+        self.parent.map(|parent| parent.id)
     }
 
     /// The nodes of the calls around it and its own, from the outside in.

@@ -2,7 +2,6 @@
 
 use std::error::Error as _;
 use std::fmt;
-use std::time::Duration;
 
 use serde::Serialize;
 use serde_json::Value;
@@ -11,7 +10,7 @@ use super::payload::InvalidPayload;
 use crate::category::Category;
 use crate::error::NodeError;
 use crate::ids::CallId;
-use crate::ledger::{CallRecord, Usage};
+use crate::ledger::{CallRecord, Usage, milliseconds};
 use crate::run::CallReport;
 use crate::text::{debug_shows, one_line};
 
@@ -130,7 +129,7 @@ impl Details {
             message: one_line(error.message(), TEXT),
             violations: violations.iter().take(ITEMS).map(|one| one_line(one.to_string(), TEXT)).collect(),
             status: last.and_then(|attempt| attempt.status),
-            retry_after_ms: error.retry_after().map(whole_milliseconds),
+            retry_after_ms: error.retry_after().map(milliseconds::whole),
         }
     }
 }
@@ -160,8 +159,4 @@ impl fmt::Debug for Details {
             .field("retry_after_ms", &self.retry_after_ms)
             .finish_non_exhaustive()
     }
-}
-
-fn whole_milliseconds(wait: Duration) -> u64 {
-    u64::try_from(wait.as_millis()).unwrap_or(u64::MAX)
 }

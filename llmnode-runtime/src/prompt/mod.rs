@@ -108,11 +108,6 @@ impl Prompt {
         self.failed.get_or_insert_with(|| format!("{place}{fault}"));
     }
 
-    /// What a panic in the prompt is about, as it begins a message.
-    pub(crate) fn place(&self) -> impl fmt::Display {
-        self.place
-    }
-
     /// Makes room for messages, and for the prompt and a correction that follow, so that these move nothing.
     fn make_room(&mut self, messages: usize) {
         if self.messages.capacity() < self.messages.len() + messages {

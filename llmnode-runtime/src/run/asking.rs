@@ -56,7 +56,7 @@ impl Tried for Asking<'_> {
     async fn once(&mut self, one: &Try) -> Result<(), Failure> {
         let Asking { plan, judge, request, target, retries, .. } = self;
         let open = self.open.insert(plan.call.attempt(one.kind, one.wait, target.name.clone()));
-        request.correlation = Some(open.id());
+        request.correlation = Some(open.id);
         // A panic is a failure as any other, so that an attempt which is dropped was cancelled, whatever panics around its
         // call.
         let outcome = caught(|| attempt(target, request, open, &mut **judge, &one.attempt, plan)).await;

@@ -305,7 +305,7 @@ fn recorded<'a>(scope: &'a CallScope<'_>) -> BoxFuture<'a, Result<(), NodeError>
 
 /// A node that calls itself without an end is found before the stack is used up.
 fn check_depth(call: &CallScope<'_>) -> Result<(), NodeError> {
-    if call.depth() < MAX_NESTING {
+    if call.depth < MAX_NESTING {
         return Ok(());
     }
     let message = format!("calls are nested more than {MAX_NESTING} deep: {}", shortened(&call.path()));

@@ -74,7 +74,7 @@ impl<'r, S: ?Sized> Cx<'r, S> {
     }
 
     fn within(&self) -> Within<'_> {
-        Within { call: Some(self.scope), limits: Some(self.limits), tally: self.scope.tally() }
+        Within { call: Some(self.scope), limits: Some(self.limits), tally: self.scope.tally }
     }
 
     /// What a node that only stands for others hands on to each of them, `attempts` included: it is not executed again

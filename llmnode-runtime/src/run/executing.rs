@@ -90,7 +90,7 @@ fn fallen(call: &CallScope<'_>, outcome: Result<(), BoxError>) -> Result<(), Nod
         Err(error) => NodeError::of_execution(error),
     };
     // The call's end brings the whole record.
-    let own = error.record().is_some_and(|record| record.id == call.id());
+    let own = error.record().is_some_and(|record| record.id == call.id);
     Err(if own { error.without_record() } else { error })
 }
 

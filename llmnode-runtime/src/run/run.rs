@@ -185,7 +185,7 @@ impl<S> Run<S> {
     /// Sets what models cost, for limits of money.
     #[must_use]
     pub fn with_prices(mut self, prices: Prices) -> Self {
-        Arc::make_mut(&mut self.core).limits.set_prices(prices);
+        Arc::make_mut(&mut self.core).limits.prices = Arc::new(prices);
         self
     }
 
@@ -237,7 +237,7 @@ impl<S> Run<S> {
 
     /// Ignores all limits, for who wants to see what is asked.
     pub(crate) fn without_limits(mut self) -> Self {
-        Arc::make_mut(&mut self.core).limits.ignore();
+        Arc::make_mut(&mut self.core).limits.ignored = true;
         self
     }
 

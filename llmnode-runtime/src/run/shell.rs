@@ -84,7 +84,7 @@ async fn ask(asked: &mut dyn Asked<'_>, cx: &Cx<'_, ()>) -> Result<(), NodeError
 fn render(asked: &dyn Asked<'_>) -> Result<Vec<Message>, NodeError> {
     let mut prompt = Prompt::new();
     guarded(|| asked.render(&mut prompt)).map_err(|said| {
-        let place = prompt.place();
+        let place = prompt.place;
         NodeError::new(Category::Panic, format!("{place}a value of the prompt panicked: {said}"))
     })?;
     prompt.finish().map_err(|fault| NodeError::new(Category::PrepError, fault))

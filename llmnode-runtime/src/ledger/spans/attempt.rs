@@ -6,7 +6,7 @@ use tracing::field::{self, Empty};
 use super::content;
 use super::names::*;
 use crate::category::Category;
-use crate::ledger::AttemptRecord;
+use crate::ledger::{AttemptRecord, milliseconds};
 use crate::model::{ChatModel, Completion, Request};
 use crate::text::floor_char_boundary;
 use crate::usage::TokenUsage;
@@ -50,7 +50,7 @@ impl AttemptSpan {
             { CALL_ID } = %record.id.call(),
             { ATTEMPT_ID } = %record.id,
             { ATTEMPT_KIND } = record.kind.as_str(),
-            { ATTEMPT_WAIT } = integer(u64::try_from(record.wait.as_millis()).unwrap_or(u64::MAX)),
+            { ATTEMPT_WAIT } = integer(milliseconds::whole(record.wait)),
             { INPUT_MESSAGES } = content.then(|| field::display(content::input(&request.messages))),
             { OUTPUT_MESSAGES } = Empty,
             { RESPONSE_ID } = Empty,
