@@ -122,7 +122,6 @@ impl NodeError {
         }
     }
 
-    /// The same error in other words.
     pub(crate) fn saying(mut self, message: String) -> Self {
         self.0.message = message;
         self

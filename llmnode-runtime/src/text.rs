@@ -24,7 +24,6 @@ pub fn floor_char_boundary(text: &str, at: usize) -> usize {
     (0..=at).rev().find(|index| text.is_char_boundary(*index)).unwrap_or(0)
 }
 
-/// The text, cut at `cap` bytes.
 pub(crate) fn cut(mut text: String, cap: usize) -> String {
     if text.len() > cap {
         text.truncate(floor_char_boundary(&text, cap));
@@ -145,7 +144,6 @@ pub(crate) fn counted(number: impl Into<u128>, what: &str) -> String {
     format!("{number} {what}{}", if number == 1 { "" } else { "s" })
 }
 
-/// The names of an object's members.
 pub(crate) fn names(fields: &Map<String, Value>) -> Vec<&str> {
     fields.keys().map(String::as_str).collect()
 }

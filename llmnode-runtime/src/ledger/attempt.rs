@@ -31,7 +31,6 @@ impl<'c> OpenAttempt<'c> {
         OpenAttempt { call, id: record.id, started, span, begun: false, record: Some(record) }
     }
 
-    /// The span of the attempt, for its future.
     pub(crate) fn span(&self) -> &Span {
         self.span.span()
     }
@@ -65,14 +64,12 @@ impl<'c> OpenAttempt<'c> {
         self.span.answered(completion);
     }
 
-    /// Writes down what is known.
     pub(crate) fn note(&mut self, note: impl FnOnce(&mut AttemptRecord)) {
         if let Some(record) = &mut self.record {
             note(record);
         }
     }
 
-    /// Commits the attempt.
     pub(crate) fn commit(mut self, category: Option<Category>) {
         self.close(category);
     }

@@ -122,7 +122,6 @@ impl Default for Book {
 }
 
 impl Ledger {
-    /// The figures of the node's type with this path.
     pub(crate) fn of_path(&self, path: &str) -> Option<NodeStats> {
         let book = self.lock();
         // Nodes whose names are known only at run time are of one type under several names.

@@ -150,7 +150,6 @@ impl AttemptRecord {
         }
     }
 
-    /// The same without content.
     pub(crate) fn figures(&self) -> AttemptRecord {
         AttemptRecord { message: String::new(), violations: Vec::new(), answer: None, ..self.clone() }
     }
@@ -169,12 +168,10 @@ impl AttemptRecord {
         }
     }
 
-    /// Whether all tokens are known.
     pub(super) fn reported(&self) -> bool {
         self.usage.is_some_and(|usage| usage.total().is_some())
     }
 
-    /// Keeps what the model wrote, up to 64 KiB.
     pub(crate) fn keep_answer(&mut self, answer: String) {
         self.answer = Some(cut(answer, 64 * 1024));
     }
@@ -234,7 +231,6 @@ pub struct CallRecord {
 }
 
 impl CallRecord {
-    /// The same without the attempts.
     pub(crate) fn without_attempts(&self) -> CallRecord {
         CallRecord { attempts: Vec::new(), ..self.clone() }
     }

@@ -144,7 +144,6 @@ impl<'r> CallScope<'r> {
         guarded(|| self.clock.now()).unwrap_or(self.started)
     }
 
-    /// The span of the call, for its future.
     pub(crate) fn span(&self) -> &Span {
         self.span.span()
     }
@@ -202,13 +201,11 @@ impl<'r> CallScope<'r> {
         state.failed_tries.push(FailedTry { number, category, message, wait, elapsed });
     }
 
-    /// Notes that the next execution begins.
     pub(crate) fn tries_again(&self) {
         let now = self.now();
         lock(&self.state).try_began = now;
     }
 
-    /// Ends the call, and gives its record.
     pub(crate) fn end(&self, category: Option<Category>) -> Arc<CallRecord> {
         let record = self.book(category);
         self.span.end(&record);

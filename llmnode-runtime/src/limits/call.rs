@@ -59,7 +59,6 @@ impl<'r> CallLimits<'r> {
         Ok(limits)
     }
 
-    /// Everything that is absurd in the limits and the prices.
     fn faults(&self) -> Vec<String> {
         let of = |meter: &Arc<Meter>| match meter.limits.faults().as_slice() {
             [] => None,

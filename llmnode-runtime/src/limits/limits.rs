@@ -94,7 +94,6 @@ impl Limits {
         *self == Limits::new()
     }
 
-    /// Everything that makes the limits absurd.
     pub(super) fn faults(&self) -> Vec<String> {
         let zero = [
             (self.requests == Some(0), "requests"),

@@ -15,7 +15,6 @@ use crate::panics::lock;
 /// What an answer is taken to have, in tokens, while the scope has seen none and `max_tokens` is not set.
 const ANSWER: u64 = 256;
 
-/// The limits and the counters of one scope.
 pub(super) struct Meter {
     pub(super) scope: Scope,
     pub(super) limits: Limits,
@@ -54,7 +53,6 @@ pub(super) struct Hold {
     money: Money,
 }
 
-/// What a request turned out to spend.
 pub(super) enum Spent {
     /// It was never begun.
     Unsent,
@@ -99,7 +97,6 @@ impl Meter {
             .or_else(|| counters.unenforceable(tokens, self.money, intent))
     }
 
-    /// Reserves for a request that is begun now.
     pub(super) fn reserve(&self, now: Instant, intent: Intent<'_>) -> Hold {
         let mut counters = lock(&self.counters);
         counters.time.begin_request(now);
@@ -136,7 +133,6 @@ impl Meter {
         }
     }
 
-    /// Counts what earlier processes spent.
     pub(super) fn carry_over(&self, spent: &Spending) {
         let mut counters = lock(&self.counters);
         counters.time.carry_over(spent.time);

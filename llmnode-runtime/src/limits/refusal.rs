@@ -9,7 +9,6 @@ use super::money::Money;
 use crate::category::Category;
 use crate::text::{counted, one_line};
 
-/// Whose limit it is.
 pub(super) enum Scope {
     Call(Cow<'static, str>),
     Node(&'static str),

@@ -24,7 +24,6 @@ impl<'c> Reservation<'c> {
         Reservation { limits, holds, names, seen: None }
     }
 
-    /// Takes note of the usage so far.
     pub(crate) fn see(&mut self, usage: TokenUsage) {
         self.seen = Some(usage);
     }

@@ -8,7 +8,6 @@ use super::data::{self, Data};
 use super::error::AttachmentError;
 use super::{kind, label};
 
-/// The longest URL that is passed on, in bytes.
 const MAX_URL: usize = 16 * 1024;
 /// What an image of 1024 × 1024 pixels is counted at where each detail counts, and where it does not.
 const TOKENS: u64 = 765;

@@ -23,7 +23,6 @@ pub(super) fn media_type(given: &str) -> Result<String, AttachmentError> {
     }
 }
 
-/// The media type that the first bytes tell.
 pub(super) fn guess(bytes: &[u8]) -> Option<&'static str> {
     const KNOWN: &[(&[u8], &str)] = &[
         (b"\x89PNG\r\n\x1a\n", "image/png"),

@@ -104,7 +104,6 @@ impl Message {
         self
     }
 
-    /// Adds an attachment behind the text so far.
     pub(crate) fn push(&mut self, attachment: Attachment) {
         self.attachments.push(Placed { at: self.content.len(), attachment });
     }

@@ -119,7 +119,6 @@ impl ScriptedModel {
         assert!(unanswered == 0, "requests that found no reply in the script: {unanswered} of {asked}");
     }
 
-    /// The reply to this request, which is remembered.
     fn next(&self, request: &Request) -> Reply {
         let otherwise = {
             let mut script = lock(&self.script);

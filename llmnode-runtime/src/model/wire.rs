@@ -10,7 +10,6 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use super::message::{Message, Part, Role};
 use crate::media::{Attachment, AttachmentError, Audio, Detail, File, FileSource, Image};
 
-/// The content of a message.
 pub(super) struct Content<'a>(pub(super) &'a Message);
 
 impl Serialize for Content<'_> {

@@ -144,7 +144,6 @@ impl PrimitiveBuilder {
     }
 }
 
-/// The stacks of a primitive, where its builder says nothing.
 fn add_defaults(settings: &mut Settings) {
     let model = settings.fallback_model.clone().map(Recovery::Model);
     let stack = |steps: &[Recovery]| {

@@ -4,7 +4,6 @@ use serde_json::Value;
 
 use crate::output::{ends, target};
 
-/// What keeps a schema from being checked, each fault with its place.
 pub(super) fn faults(schema: &Value) -> Vec<String> {
     let mut faults = Vec::new();
     if !schema.is_object() {

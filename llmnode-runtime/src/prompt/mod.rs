@@ -158,7 +158,6 @@ impl fmt::Display for Joined<'_> {
 
 debug_shows!(Prompt: messages);
 
-/// Counts the bytes that would be written.
 struct Counter(usize);
 
 impl Write for Counter {

@@ -16,7 +16,6 @@ use crate::panics::caught;
 use crate::settings::Next;
 use crate::text::one_line;
 
-/// The model that is asked now, and what it is asked.
 pub(super) struct Asking<'r> {
     plan: &'r Plan<'r>,
     judge: &'r mut dyn Judge,

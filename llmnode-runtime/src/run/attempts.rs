@@ -21,7 +21,6 @@ pub(super) struct Plan<'r> {
     pub(super) settings: Resolved<'r>,
 }
 
-/// Why there is no output.
 pub(super) struct Ended {
     pub(super) error: NodeError,
     /// The node's fallback value may take its place.
@@ -34,7 +33,6 @@ impl From<NodeError> for Ended {
     }
 }
 
-/// One try, before it is begun.
 pub(super) struct Try {
     pub(super) kind: AttemptKind,
     /// The wait before it.
@@ -43,9 +41,7 @@ pub(super) struct Try {
     pub(super) attempt: Attempt,
 }
 
-/// What the loop tries.
 pub(super) trait Tried: Send {
-    /// Tries once.
     async fn once(&mut self, one: &Try) -> Result<(), Failure>;
 
     /// Writes down that it failed, and what comes of it.

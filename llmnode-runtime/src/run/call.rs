@@ -47,7 +47,6 @@ pub struct Call<'r, T> {
 
 type Start<'r, T> = Box<dyn FnOnce(Given) -> BoxFuture<'r, Outcome<T>> + Send + 'r>;
 
-/// What a call was given; most are given nothing.
 type Given = Option<Box<Settings>>;
 
 /// What a call is made in; nothing by default.
@@ -280,7 +279,6 @@ fn panicked(said: &str) -> NodeError {
     NodeError::new(Category::Panic, format!("the node, its output or its model panicked: {said}"))
 }
 
-/// The error of a call that ends with it.
 fn ended(scope: &CallScope<'_>, error: NodeError) -> NodeError {
     let record = scope.end(Some(error.category()));
     error.of_call_that_made(record, scope.made())
@@ -298,7 +296,6 @@ fn limits<'r>(
     CallLimits::begin(name, node, own, within.limits, &core.limits, &*core.clock)
 }
 
-/// Waits until it is kept that the call has begun.
 fn recorded<'a>(scope: &'a CallScope<'_>) -> BoxFuture<'a, Result<(), NodeError>> {
     Box::pin(async { scope.record_begin().await.map_err(|fault| Failure::unrecorded(fault).into_error()) })
 }

@@ -67,7 +67,6 @@ impl<'r, S: ?Sized> Cx<'r, S> {
         Map::of_stream(self.core, self.within(), self.state, nodes)
     }
 
-    /// The same call, with another state.
     pub(super) fn on<'c, T: ?Sized>(&'c self, state: &'c T) -> Cx<'c, T> {
         let Cx { core, scope, settings, limits, attempt, .. } = *self;
         Cx { core, state, scope, settings, limits, attempt }

@@ -9,10 +9,8 @@ use crate::validate::{Attempt, Verdict, Violation};
 
 /// Reads and checks answers: the part of a call that knows the node's types.
 pub(super) trait Judge: Send {
-    /// The schema that answers are read by.
     fn schema(&self) -> Option<&OutputSchema>;
 
-    /// Reads an answer, and keeps the value.
     fn read(&mut self, answer: &str, reader: Reader) -> Result<Answer<()>, Vec<Violation>>;
 
     /// Runs the validators of the value that was read. `wrapped`: the model wrote `{"value": ..}`.

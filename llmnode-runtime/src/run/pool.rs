@@ -78,7 +78,6 @@ impl<'r, T> Pool<'r, T> {
         Pool { slots: Vec::new(), free: Vec::new(), woken: Arc::default() }
     }
 
-    /// How many futures have not ended.
     pub(super) fn len(&self) -> usize {
         self.slots.len() - self.free.len()
     }

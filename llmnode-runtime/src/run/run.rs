@@ -256,7 +256,6 @@ impl<S> Run<S> {
         self.state
     }
 
-    /// What runs of different states share.
     pub(crate) fn core(&self) -> &RunCore {
         &self.core
     }

@@ -9,7 +9,6 @@ use crate::error::NodeError;
 use crate::model::{Dialect, Request};
 use crate::output::{Answers, Reader, StrictError};
 
-/// What holds for one call.
 pub(crate) struct Resolved<'p> {
     call: &'p Settings,
     run: &'p Settings,
@@ -75,7 +74,6 @@ impl<'p> Resolved<'p> {
         )
     }
 
-    /// How answers are read.
     pub(crate) fn reader(&self) -> Reader {
         Reader::new().coerce(self.coerce)
     }

@@ -3,7 +3,6 @@
 /// Beyond this many pairs of lines that differ the common ones among them are not looked for.
 const PAIRS: usize = 1_000_000;
 
-/// How many equal lines are shown around those that differ.
 const CONTEXT: usize = 3;
 
 #[derive(Clone, Copy, PartialEq)]

@@ -31,7 +31,6 @@ pub struct Violation {
     pub(crate) ask: Cow<'static, str>,
 }
 
-/// How many allowed values a violation lists at most.
 const LISTED: usize = 100;
 
 impl Violation {

@@ -19,7 +19,6 @@ pub(crate) struct AttemptSpan {
 }
 
 impl AttemptSpan {
-    /// No span yet.
     pub(crate) fn none() -> Self {
         AttemptSpan { span: Span::none(), content: false }
     }
@@ -68,7 +67,6 @@ impl AttemptSpan {
         AttemptSpan { span, content }
     }
 
-    /// The span, for the future of the attempt.
     pub(crate) fn span(&self) -> &Span {
         &self.span
     }
@@ -89,7 +87,6 @@ impl AttemptSpan {
         }
     }
 
-    /// Writes down what came of it.
     pub(crate) fn end(&self, record: &AttemptRecord) {
         if self.span.is_disabled() {
             return;
@@ -114,7 +111,6 @@ impl AttemptSpan {
         }
     }
 
-    /// Writes down what went wrong.
     pub(crate) fn failed(&self, category: Category) {
         self.span.record(ERROR_TYPE, category.as_str()).record(STATUS, "ERROR");
     }

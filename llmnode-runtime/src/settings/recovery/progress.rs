@@ -16,7 +16,6 @@ use crate::validate::Attempt;
 /// learns each refusal once; the bound holds even if it does not.
 const ADAPTIONS: u32 = 8;
 
-/// The steps that a call has taken.
 pub(crate) struct Progress<'p> {
     stacks: &'p Stacks<'p>,
     max_wait: Duration,
@@ -34,7 +33,6 @@ pub(crate) struct Progress<'p> {
 /// Takes one more try out of the endpoint's retry budget, or says why there is none.
 pub(crate) type Grant<'g> = dyn FnMut() -> Result<(), String> + Send + 'g;
 
-/// What is known of a failure.
 pub(crate) struct Failed<'l> {
     pub(crate) category: Category,
     /// The failure's own decision, where it differs from its category's.
@@ -247,7 +245,6 @@ impl<'p> Progress<'p> {
     }
 }
 
-/// How many requests the steps allow.
 fn tries(steps: &[Recovery]) -> u32 {
     steps.iter().fold(0, |sum: u32, step| match step {
         Recovery::Retry { times, .. } | Recovery::Repair { times } => sum.saturating_add(*times),
