@@ -1,12 +1,11 @@
 //! The one clock of a run: every wait and every limit of time goes through it.
 
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use tokio::sync::Notify;
 
 use crate::BoxFuture;
-use crate::panics::lock;
 
 /// Tells the time of a run, and waits.
 pub trait Clock: Send + Sync {
@@ -92,7 +91,7 @@ impl Default for TestClock {
 
 impl Shared {
     fn lock(&self) -> MutexGuard<'_, Times> {
-        lock(&self.times)
+        self.times.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Goes on to the end of a wait, or to the first time before it that is awaited; whether this is the end.

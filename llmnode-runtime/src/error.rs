@@ -88,23 +88,9 @@ impl NodeError {
         calls_of(self).next().is_some()
     }
 
-    /// Names the node, where no call was made of it that would.
-    pub(crate) fn of_node(mut self, name: &'static str) -> Self {
-        if self.0.node.is_empty() {
-            self.0.node = Cow::Borrowed(name);
-        }
-        self
-    }
-
     /// Says which item it was, of what is around those said so far.
     pub(crate) fn of_item(mut self, index: usize) -> Self {
         self.0.items.push(index);
-        self
-    }
-
-    /// Says at which step of a flow it ended. The outermost flow has the last word: it is the one that can go on there.
-    pub(crate) fn at(mut self, position: &Position) -> Self {
-        self.0.position = Some(position.clone());
         self
     }
 
@@ -196,6 +182,21 @@ impl NodeError {
     pub fn record(&self) -> Option<&Arc<CallRecord>> {
         self.0.record.as_ref()
     }
+}
+
+/// The error of a node that was not called, where it names none.
+pub fn error_of_node(mut error: NodeError, name: &'static str) -> NodeError {
+    if error.0.node.is_empty() {
+        error.0.node = Cow::Borrowed(name);
+    }
+    error
+}
+
+/// The error of the step at this position of a flow. The outermost flow has the last word: it is the one that can go on
+/// there.
+pub fn error_at(mut error: NodeError, position: &Position) -> NodeError {
+    error.0.position = Some(position.clone());
+    error
 }
 
 /// The errors of calls that failed, among an error and those that it came from.

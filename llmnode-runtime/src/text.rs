@@ -1,6 +1,7 @@
 //! Cutting text without breaking characters or lines.
 
 use std::borrow::Cow;
+use std::fmt::{self, Display};
 
 use serde_json::{Map, Value};
 
@@ -136,6 +137,12 @@ pub fn shortened(path: &[&str]) -> String {
         all if all <= 2 * SHOWN + 1 => join(path),
         all => format!("{} -> … -> {}", join(&path[..SHOWN]), join(&path[all - SHOWN..])),
     }
+}
+
+/// Things one after the other, with something between each two.
+pub(crate) fn write_joined<T: Display>(all: &[T], between: &str, to: &mut fmt::Formatter<'_>) -> fmt::Result {
+    let mut parts = all.iter().enumerate();
+    parts.try_for_each(|(index, one)| write!(to, "{}{one}", if index == 0 { "" } else { between }))
 }
 
 /// A number with what it counts, of which there may be several.

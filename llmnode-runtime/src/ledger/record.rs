@@ -150,10 +150,6 @@ impl AttemptRecord {
         }
     }
 
-    pub(crate) fn figures(&self) -> AttemptRecord {
-        AttemptRecord { message: String::new(), violations: Vec::new(), answer: None, ..self.clone() }
-    }
-
     /// Lets go of what the model wrote and of what was wrong with it; the message stays.
     pub(super) fn forget_content(&mut self) {
         self.answer = None;
@@ -231,10 +227,6 @@ pub struct CallRecord {
 }
 
 impl CallRecord {
-    pub(crate) fn without_attempts(&self) -> CallRecord {
-        CallRecord { attempts: Vec::new(), ..self.clone() }
-    }
-
     /// The usage of all attempts.
     pub fn usage(&self) -> Usage {
         let mut usage = Usage::default();
@@ -246,6 +238,16 @@ impl CallRecord {
     pub fn last_answer(&self) -> Option<&str> {
         self.attempts.iter().rev().find_map(|attempt| attempt.answer.as_deref())
     }
+}
+
+/// An attempt without content.
+pub fn figures(attempt: &AttemptRecord) -> AttemptRecord {
+    AttemptRecord { message: String::new(), violations: Vec::new(), answer: None, ..attempt.clone() }
+}
+
+/// A call without its attempts.
+pub fn without_attempts(call: &CallRecord) -> CallRecord {
+    CallRecord { attempts: Vec::new(), ..call.clone() }
 }
 
 #[cfg(test)]

@@ -9,6 +9,7 @@ use super::reader::{self, Effort, Json};
 use super::schema::OutputSchema;
 use super::spec::{Answer, LlmOutput, Read, read, read_by_schema};
 use crate::flag::Note;
+use crate::text::write_joined;
 use crate::validate::Violation;
 
 /// Reads JSON out of what a model wrote, as nodes do.
@@ -64,13 +65,7 @@ impl ReadError {
 
 impl fmt::Display for ReadError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (index, violation) in self.violations.iter().enumerate() {
-            if index > 0 {
-                f.write_str("\n")?;
-            }
-            write!(f, "{violation}")?;
-        }
-        Ok(())
+        write_joined(&self.violations, "\n", f)
     }
 }
 

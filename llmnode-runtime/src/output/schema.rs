@@ -23,6 +23,7 @@ use super::check::{may_read_again, states_bounds};
 use crate::validate::{MARK, Reach, Unreached, marks_of, schema_with_marks};
 
 pub use problem::{StrictError, StrictProblem};
+pub(crate) use tree::is_annotation;
 pub(super) use tree::{Node, children, percent_decoded};
 
 /// The one member of the object that carries an answer whose type is no object.

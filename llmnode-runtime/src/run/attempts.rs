@@ -22,9 +22,21 @@ pub(super) struct Plan<'r> {
 }
 
 pub(super) struct Ended {
-    pub(super) error: NodeError,
+    error: NodeError,
     /// The node's fallback value may take its place.
-    pub(super) falls_back: bool,
+    falls_back: bool,
+}
+
+impl Ended {
+    /// The error with the record so far, where a fallback value may take its place.
+    pub(super) fn before_fallback(self, call: &CallScope<'_>) -> Result<NodeError, NodeError> {
+        let error = self.error;
+        if !self.falls_back {
+            return Err(error);
+        }
+        let record = call.so_far(error.category());
+        Ok(error.of_call_that_made(record, call.made()))
+    }
 }
 
 impl From<NodeError> for Ended {

@@ -71,11 +71,7 @@ fn boxed<'a>(
         let plan = Plan { core: cx.core, call, limits: cx.limits, settings };
         let mut executing = Executing { call, node, failed: 0 };
         let Err(ended) = attempts::run(&plan, &mut executing).await else { return Ok(()) };
-        if !ended.falls_back {
-            return Err(ended.error);
-        }
-        let record = call.so_far(ended.error.category());
-        let error = ended.error.of_call_that_made(record, call.made());
+        let error = ended.before_fallback(call)?;
         fallen(call, executing.node.fall_back(error).await)
     })
 }

@@ -256,15 +256,6 @@ impl<S> Run<S> {
         self.state
     }
 
-    pub(crate) fn core(&self) -> &RunCore {
-        &self.core
-    }
-
-    /// What runs of different states share, and the state.
-    pub(crate) fn parts(&mut self) -> (&RunCore, &mut S) {
-        (&self.core, &mut self.state)
-    }
-
     /// A handle to the figures so far; readable while calls run.
     pub fn ledger(&self) -> Ledger {
         self.core.ledger.clone()
@@ -305,6 +296,16 @@ impl<S> Run<S> {
     {
         Map::of_stream(&self.core, Within::default(), &self.state, nodes)
     }
+}
+
+/// What runs of different states share.
+pub fn core<S>(run: &Run<S>) -> &RunCore {
+    &run.core
+}
+
+/// What runs of different states share, and the state.
+pub fn parts<S>(run: &mut Run<S>) -> (&RunCore, &mut S) {
+    (&run.core, &mut run.state)
 }
 
 debug_shows!(RunCore:);

@@ -70,11 +70,7 @@ async fn ask(asked: &mut dyn Asked<'_>, cx: &Cx<'_, ()>) -> Result<(), NodeError
     let plan = Plan { core: cx.core, call: cx.scope, limits: cx.limits, settings };
     let outcome = async { attempts::run(&plan, &mut Asking::new(&plan, request, asked)?).await };
     let Err(ended) = outcome.await else { return Ok(()) };
-    if !ended.falls_back {
-        return Err(ended.error);
-    }
-    let record = cx.scope.so_far(ended.error.category());
-    let error = ended.error.of_call_that_made(record, cx.scope.made());
+    let error = ended.before_fallback(cx.scope)?;
     match fall_back(cx.scope, &error, asked).await {
         Some(outcome) => outcome,
         None => Err(error.without_record()),
