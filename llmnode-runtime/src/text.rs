@@ -17,6 +17,19 @@ macro_rules! debug_shows {
 }
 pub(crate) use debug_shows;
 
+/// The setters that work in a constant, too.
+macro_rules! const_setters {
+    ($($(#[$about:meta])* $setting:ident: $type:ty,)*) => {$(
+        $(#[$about])*
+        #[must_use]
+        pub const fn $setting(mut self, $setting: $type) -> Self {
+            self.$setting = Some($setting);
+            self
+        }
+    )*};
+}
+pub(crate) use const_setters;
+
 /// The largest index up to `at` that does not split a character.
 pub fn floor_char_boundary(text: &str, at: usize) -> usize {
     if at >= text.len() {

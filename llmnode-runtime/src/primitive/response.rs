@@ -90,23 +90,18 @@ pub struct Metadata {
 
 impl From<Result<CallReport<Value>, NodeError>> for Response {
     fn from(outcome: Result<CallReport<Value>, NodeError>) -> Self {
-        match outcome {
-            Ok(report) => Response {
-                success: true,
-                data: Some(report.value),
-                reason: None,
-                error_type: None,
-                details: None,
-                metadata: Metadata::of(Some(&report.record)),
-            },
-            Err(error) => Response {
-                success: false,
-                data: None,
-                reason: Some(reason(&error)),
-                error_type: Some(error.category()),
-                details: Some(Details::of(&error)),
-                metadata: Metadata::of(error.record().map(|record| &**record)),
-            },
+        let (data, record, error) = match outcome {
+            Ok(CallReport { value, record }) => (Some(value), Some(record), None),
+            Err(error) => (None, error.record().cloned(), Some(error)),
+        };
+        let error = error.as_ref();
+        Response {
+            success: error.is_none(),
+            data,
+            reason: error.map(reason),
+            error_type: error.map(NodeError::category),
+            details: error.map(Details::of),
+            metadata: Metadata::of(record.as_deref()),
         }
     }
 }

@@ -11,6 +11,7 @@ use serde_json::Value;
 use super::recovery::{Backoff, Failures, Recovery};
 use crate::limits::Limits;
 use crate::model::Dialect;
+use crate::text::const_setters;
 
 /// How a model is asked, and what follows a failure. One type for all levels:
 ///
@@ -116,18 +117,6 @@ impl fmt::Debug for Settings {
             .field("extra", &self.extra.keys())
             .finish()
     }
-}
-
-/// The setters that work in a constant, too.
-macro_rules! const_setters {
-    ($($(#[$about:meta])* $setting:ident: $type:ty,)*) => {$(
-        $(#[$about])*
-        #[must_use]
-        pub const fn $setting(mut self, $setting: $type) -> Self {
-            self.$setting = Some($setting);
-            self
-        }
-    )*};
 }
 
 /// The setters of what holds settings, and lends them by `given`.

@@ -4,8 +4,9 @@ use std::borrow::Cow;
 use std::cmp::Ordering;
 use std::fmt;
 
-use crate::output::schema::Node;
 use serde_json::Value;
+
+use crate::output::schema::Node;
 
 /// Exponents beyond this are all the same: no digits that anyone writes bring them back.
 const FAR: i64 = 1_000_000_000_000;

@@ -241,7 +241,7 @@ fn wants_name(check: &Check<'_>, schema: &Value, lists: bool) -> bool {
 }
 
 /// Adds notes to those that are there, each kind once.
-fn merge(notes: &mut Vec<Note>, more: impl IntoIterator<Item = Note>) {
+pub(super) fn merge(notes: &mut Vec<Note>, more: impl IntoIterator<Item = Note>) {
     for note in more {
         match notes.iter_mut().find(|known| known.flag == note.flag) {
             Some(known) => known.times = known.times.saturating_add(note.times),
