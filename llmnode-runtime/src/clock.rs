@@ -91,7 +91,6 @@ impl Default for TestClock {
 
 impl Shared {
     fn lock(&self) -> MutexGuard<'_, Times> {
-        // Nothing panics while it holds the lock.
         self.times.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

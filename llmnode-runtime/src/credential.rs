@@ -1,6 +1,5 @@
 //! Which names carry a credential.
 
-/// Words that say it, in lower case.
 const WORDS: [&str; 19] = [
     "auth",
     "authentication",

@@ -10,7 +10,7 @@ use crate::category::{Category, Group};
 use crate::ledger::{AttemptKind, AttemptRecord, CallRecord, FailedTry, Made, Usage};
 use crate::media::AttachmentError;
 use crate::position::Position;
-use crate::text::{one_line, same_name};
+use crate::text::{counted, one_line, same_name};
 
 /// Why a call gave no output.
 ///
@@ -50,6 +50,11 @@ impl NodeError {
         }))
     }
 
+    /// All that is wrong with what the program asks for, as one error.
+    pub(crate) fn refuse(faults: Vec<String>) -> Result<(), Self> {
+        if faults.is_empty() { Ok(()) } else { Err(NodeError::new(Category::ConfigError, faults.join("; "))) }
+    }
+
     /// Sets the error beneath.
     #[must_use]
     pub fn with_source(mut self, source: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
@@ -83,23 +88,9 @@ impl NodeError {
         calls_of(self).next().is_some()
     }
 
-    /// Names the node, where no call was made of it that would.
-    pub(crate) fn of_node(mut self, name: &'static str) -> Self {
-        if self.0.node.is_empty() {
-            self.0.node = Cow::Borrowed(name);
-        }
-        self
-    }
-
     /// Says which item it was, of what is around those said so far.
     pub(crate) fn of_item(mut self, index: usize) -> Self {
         self.0.items.push(index);
-        self
-    }
-
-    /// Says at which step of a flow it ended. The outermost flow has the last word: it is the one that can go on there.
-    pub(crate) fn at(mut self, position: &Position) -> Self {
-        self.0.position = Some(position.clone());
         self
     }
 
@@ -117,7 +108,6 @@ impl NodeError {
         }
     }
 
-    /// The same error in other words.
     pub(crate) fn saying(mut self, message: String) -> Self {
         self.0.message = message;
         self
@@ -194,6 +184,21 @@ impl NodeError {
     }
 }
 
+/// The error of a node that was not called, where it names none.
+pub fn error_of_node(mut error: NodeError, name: &'static str) -> NodeError {
+    if error.0.node.is_empty() {
+        error.0.node = Cow::Borrowed(name);
+    }
+    error
+}
+
+/// The error of the step at this position of a flow. The outermost flow has the last word: it is the one that can go on
+/// there.
+pub fn error_at(mut error: NodeError, position: &Position) -> NodeError {
+    error.0.position = Some(position.clone());
+    error
+}
+
 /// The errors of calls that failed, among an error and those that it came from.
 fn calls_of<'e>(error: &'e (dyn Error + 'static)) -> impl Iterator<Item = &'e NodeError> {
     let chain = std::iter::successors(Some(error), |&error| error.source());
@@ -238,20 +243,16 @@ impl fmt::Display for NodeError {
         if matches!(attempts, []) || matches!(attempts, [only] if only.category == Some(*category)) {
             return write!(f, ": {}", one_line(message, 1000));
         }
-        let plural = if attempts.len() == 1 { "" } else { "s" };
-        write!(f, " after {} request{plural}: {}", attempts.len(), one_line(message, 1000))?;
+        let requests = counted(attempts.len() as u64, "request");
+        write!(f, " after {requests}: {}", one_line(message, 1000))?;
         write_attempts(attempts, f)?;
         let tokens = self.0.record.as_deref().map(CallRecord::usage).unwrap_or_default().total;
         match tokens.unreported_calls {
             0 => write!(f, "\n  in all: {} tokens", tokens.known)?,
             all if all == attempts.len() as u64 => write!(f, "\n  in all: no tokens were reported")?,
             some => {
-                let plural = if some == 1 { "" } else { "s" };
-                write!(
-                    f,
-                    "\n  in all: {} tokens and what {some} request{plural} did not report",
-                    tokens.known
-                )?;
+                let some = counted(some, "request");
+                write!(f, "\n  in all: {} tokens and what {some} did not report", tokens.known)?;
             }
         }
         let elapsed = self.0.record.as_deref().map(|record| record.elapsed).unwrap_or_default();

@@ -7,43 +7,23 @@
 //! | llmnode-stub | `is_credential` |
 
 pub use crate::credential::is_credential;
+pub use crate::error::{error_at, error_of_node};
 pub use crate::format::read as read_format;
 pub use crate::function::{Gives, GivesNow};
-pub use crate::ledger::{Event, Import, NodeKey, Recorder, Tally, milliseconds};
+pub use crate::ledger::{
+    Event, Import, NodeKey, Recorder, Tally, cut_short, figures, milliseconds, without_attempts,
+};
 pub use crate::limits::{Carried, RunLimits};
 pub use crate::panics::{caught, guarded};
 pub use crate::position::{Label, Position, Walk};
 pub use crate::run::{
-    Batch, Bounded, CONCURRENCY, Counter, Ended, MAX_NESTING, OnProgress, RunCore, Source, Within, known,
-    no_next_item,
+    Batch, Bounded, CONCURRENCY, Counter, Ended, MAX_NESTING, OnProgress, RunCore, Source, Within, core,
+    known, no_next_item, parts,
 };
 pub use crate::testing::guard::check as check_request;
 pub use crate::text::{floor_char_boundary, nearest, one_line, same_name, shortened};
 
-use std::borrow::Cow;
-use std::time::SystemTime;
-
-use crate::{Attachment, AttemptRecord, CallId, CallRecord, NodeError, Request, Run, StrictError, Usage};
-
-/// What runs of different states share.
-pub fn core<S>(run: &Run<S>) -> &RunCore {
-    run.core()
-}
-
-/// What runs of different states share, and the state.
-pub fn parts<S>(run: &mut Run<S>) -> (&RunCore, &mut S) {
-    run.parts()
-}
-
-/// The error of the step at this position of a flow.
-pub fn error_at(error: NodeError, position: &Position) -> NodeError {
-    error.at(position)
-}
-
-/// The error of a node that was not called, where it names none.
-pub fn error_of_node(error: NodeError, name: &'static str) -> NodeError {
-    error.of_node(name)
-}
+use crate::{Attachment, NodeError, Request, StrictError, Usage};
 
 /// The error of one of many items.
 pub fn error_of_item(error: NodeError, index: usize) -> NodeError {
@@ -53,26 +33,6 @@ pub fn error_of_item(error: NodeError, index: usize) -> NodeError {
 /// Adds usage to a sum.
 pub fn add_usage(sum: &mut Usage, usage: &Usage) {
     sum.merge(usage);
-}
-
-/// An attempt without content.
-pub fn figures(attempt: &AttemptRecord) -> AttemptRecord {
-    attempt.figures()
-}
-
-/// A call without its attempts.
-pub fn without_attempts(call: &CallRecord) -> CallRecord {
-    call.without_attempts()
-}
-
-/// The record of a call, with the one that made it, whose process ended before it did.
-pub fn cut_short(
-    call: (CallId, Option<CallId>),
-    node: Cow<'static, str>,
-    started: SystemTime,
-    attempts: Vec<AttemptRecord>,
-) -> CallRecord {
-    CallRecord::cut_short(call, node, started, attempts)
 }
 
 /// How many bytes an attachment adds to a request.

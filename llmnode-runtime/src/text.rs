@@ -1,8 +1,34 @@
 //! Cutting text without breaking characters or lines.
 
 use std::borrow::Cow;
+use std::fmt::{self, Display};
 
 use serde_json::{Map, Value};
+
+/// A `Debug` that shows these fields, and no others: they are content, or of no use to a reader.
+macro_rules! debug_shows {
+    ($([$($generics:tt)*])? $name:ident $(<$($arguments:tt),*>)?: $($field:ident),*) => {
+        impl<$($($generics)*)?> std::fmt::Debug for $name $(<$($arguments),*>)? {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.debug_struct(stringify!($name))$(.field(stringify!($field), &self.$field))*.finish_non_exhaustive()
+            }
+        }
+    };
+}
+pub(crate) use debug_shows;
+
+/// The setters that work in a constant, too.
+macro_rules! const_setters {
+    ($($(#[$about:meta])* $setting:ident: $type:ty,)*) => {$(
+        $(#[$about])*
+        #[must_use]
+        pub const fn $setting(mut self, $setting: $type) -> Self {
+            self.$setting = Some($setting);
+            self
+        }
+    )*};
+}
+pub(crate) use const_setters;
 
 /// The largest index up to `at` that does not split a character.
 pub fn floor_char_boundary(text: &str, at: usize) -> usize {
@@ -12,7 +38,6 @@ pub fn floor_char_boundary(text: &str, at: usize) -> usize {
     (0..=at).rev().find(|index| text.is_char_boundary(*index)).unwrap_or(0)
 }
 
-/// The text, cut at `cap` bytes.
 pub(crate) fn cut(mut text: String, cap: usize) -> String {
     if text.len() > cap {
         text.truncate(floor_char_boundary(&text, cap));
@@ -127,7 +152,18 @@ pub fn shortened(path: &[&str]) -> String {
     }
 }
 
-/// The names of an object's members.
+/// Things one after the other, with something between each two.
+pub(crate) fn write_joined<T: Display>(all: &[T], between: &str, to: &mut fmt::Formatter<'_>) -> fmt::Result {
+    let mut parts = all.iter().enumerate();
+    parts.try_for_each(|(index, one)| write!(to, "{}{one}", if index == 0 { "" } else { between }))
+}
+
+/// A number with what it counts, of which there may be several.
+pub(crate) fn counted(number: impl Into<u128>, what: &str) -> String {
+    let number = number.into();
+    format!("{number} {what}{}", if number == 1 { "" } else { "s" })
+}
+
 pub(crate) fn names(fields: &Map<String, Value>) -> Vec<&str> {
     fields.keys().map(String::as_str).collect()
 }

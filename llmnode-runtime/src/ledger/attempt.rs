@@ -16,7 +16,7 @@ use crate::model::{ChatModel, Completion, Request};
 /// One attempt under way. Dropped before its end, it is committed with what was known by then.
 pub(crate) struct OpenAttempt<'c> {
     call: &'c CallScope<'c>,
-    id: AttemptId,
+    pub(crate) id: AttemptId,
     started: Instant,
     span: AttemptSpan,
     /// Whether its begin is kept.
@@ -31,11 +31,6 @@ impl<'c> OpenAttempt<'c> {
         OpenAttempt { call, id: record.id, started, span, begun: false, record: Some(record) }
     }
 
-    pub(crate) fn id(&self) -> AttemptId {
-        self.id
-    }
-
-    /// The span of the attempt, for its future.
     pub(crate) fn span(&self) -> &Span {
         self.span.span()
     }
@@ -69,14 +64,12 @@ impl<'c> OpenAttempt<'c> {
         self.span.answered(completion);
     }
 
-    /// Writes down what is known.
     pub(crate) fn note(&mut self, note: impl FnOnce(&mut AttemptRecord)) {
         if let Some(record) = &mut self.record {
             note(record);
         }
     }
 
-    /// Commits the attempt.
     pub(crate) fn commit(mut self, category: Option<Category>) {
         self.close(category);
     }

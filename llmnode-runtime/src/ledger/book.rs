@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::fmt;
 use std::hash::{Hash, Hasher};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
@@ -15,6 +15,7 @@ use super::record::CallRecord;
 use super::report::LedgerReport;
 use super::usage::Usage;
 use crate::ids::{CallId, Ids};
+use crate::panics::lock;
 use crate::usage::TokenUsage;
 
 /// How many calls a ledger remembers with their attempts.
@@ -121,7 +122,6 @@ impl Default for Book {
 }
 
 impl Ledger {
-    /// The figures of the node's type with this path.
     pub(crate) fn of_path(&self, path: &str) -> Option<NodeStats> {
         let book = self.lock();
         // Nodes whose names are known only at run time are of one type under several names.
@@ -161,7 +161,7 @@ impl Ledger {
 
     /// Milliseconds spent by node name; two types of one name are told apart by their module.
     pub fn time_ms(&self) -> BTreeMap<String, u64> {
-        self.by_name(|stats| u64::try_from(stats.busy.as_millis()).unwrap_or(u64::MAX))
+        self.by_name(|stats| milliseconds::whole(stats.busy))
     }
 
     /// The whole book at this moment, to be written as JSON and read back.
@@ -223,8 +223,7 @@ impl Ledger {
     }
 
     pub(super) fn lock(&self) -> MutexGuard<'_, Book> {
-        // Nothing panics while it holds the lock.
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.0)
     }
 }
 

@@ -35,7 +35,6 @@ pub(crate) fn text_tokens(messages: &[Message]) -> u64 {
     quarter(messages.iter().map(|message| message.content.chars().count()).sum())
 }
 
-/// About how many tokens an answer has.
 pub(super) fn answer_tokens(answer: &str) -> u64 {
     quarter(answer.chars().count())
 }

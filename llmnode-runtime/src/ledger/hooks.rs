@@ -43,7 +43,6 @@ impl Hooks {
         self.call.push(Arc::new(hook));
     }
 
-    /// Sets who keeps what happens.
     pub(crate) fn record(&mut self, recorder: Arc<dyn Recorder>) {
         self.recorder = Some(recorder);
     }
@@ -54,7 +53,6 @@ impl Hooks {
         }
     }
 
-    /// Waits until what was noted is kept.
     pub(super) async fn recorded(&self) -> Result<(), BoxError> {
         match &self.recorder {
             Some(recorder) => recorder.write().await,

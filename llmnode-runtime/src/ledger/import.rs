@@ -70,25 +70,23 @@ impl Import for Ledger {
     }
 }
 
-impl CallRecord {
-    /// The record of a call whose process ended before it did: it took as long as its attempts tell.
-    pub(crate) fn cut_short(
-        (id, parent): (CallId, Option<CallId>),
-        node: Cow<'static, str>,
-        started: SystemTime,
-        attempts: Vec<AttemptRecord>,
-    ) -> CallRecord {
-        let times = attempts.iter().map(|attempt| attempt.wait.saturating_add(attempt.elapsed));
-        CallRecord {
-            id,
-            parent,
-            node,
-            started,
-            category: Some(Category::Cancelled),
-            degraded: None,
-            elapsed: times.fold(Duration::ZERO, Duration::saturating_add),
-            attempts,
-            failed_tries: Vec::new(),
-        }
+/// The record of a call, with the one that made it, whose process ended before it did: it took as long as its attempts tell.
+pub fn cut_short(
+    (id, parent): (CallId, Option<CallId>),
+    node: Cow<'static, str>,
+    started: SystemTime,
+    attempts: Vec<AttemptRecord>,
+) -> CallRecord {
+    let times = attempts.iter().map(|attempt| attempt.wait.saturating_add(attempt.elapsed));
+    CallRecord {
+        id,
+        parent,
+        node,
+        started,
+        category: Some(Category::Cancelled),
+        degraded: None,
+        elapsed: times.fold(Duration::ZERO, Duration::saturating_add),
+        attempts,
+        failed_tries: Vec::new(),
     }
 }

@@ -14,6 +14,11 @@ pub fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Duration, D::Er
     duration(f64::deserialize(from)?)
 }
 
+/// Whole milliseconds; what does not fit is the most there is.
+pub(crate) fn whole(duration: Duration) -> u64 {
+    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
+}
+
 fn milliseconds(duration: &Duration) -> f64 {
     duration.as_micros() as f64 / 1000.0
 }
@@ -51,7 +56,7 @@ pub(super) mod unix {
 
     pub(in crate::ledger) fn serialize<S: Serializer>(time: &SystemTime, to: S) -> Result<S::Ok, S::Error> {
         let since = time.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
-        u64::try_from(since.as_millis()).unwrap_or(u64::MAX).serialize(to)
+        whole(since).serialize(to)
     }
 
     pub(in crate::ledger) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<SystemTime, D::Error> {

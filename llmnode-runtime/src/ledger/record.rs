@@ -1,7 +1,6 @@
 //! What happened in one attempt and in one call.
 
 use std::borrow::Cow;
-use std::fmt;
 use std::time::{Duration, SystemTime};
 
 use serde::{Deserialize, Serialize};
@@ -13,7 +12,7 @@ use crate::category::Category;
 use crate::flag::Flag;
 use crate::ids::{AttemptId, CallId};
 use crate::model::Dialect;
-use crate::text::cut;
+use crate::text::{cut, debug_shows};
 use crate::usage::TokenUsage;
 use crate::validate::Violation;
 
@@ -151,24 +150,6 @@ impl AttemptRecord {
         }
     }
 
-    /// The same without content.
-    pub(crate) fn figures(&self) -> AttemptRecord {
-        AttemptRecord {
-            category: self.category,
-            flags: self.flags.clone(),
-            usage: self.usage,
-            estimate: self.estimate,
-            elapsed: self.elapsed,
-            retry_after: self.retry_after,
-            dialect: self.dialect,
-            refused: self.refused.clone(),
-            finish_reason: self.finish_reason.clone(),
-            status: self.status,
-            request_id: self.request_id.clone(),
-            ..AttemptRecord::new(self.id, self.kind, self.wait, self.model.clone())
-        }
-    }
-
     /// Lets go of what the model wrote and of what was wrong with it; the message stays.
     pub(super) fn forget_content(&mut self) {
         self.answer = None;
@@ -183,30 +164,16 @@ impl AttemptRecord {
         }
     }
 
-    /// Whether all tokens are known.
     pub(super) fn reported(&self) -> bool {
         self.usage.is_some_and(|usage| usage.total().is_some())
     }
 
-    /// Keeps what the model wrote, up to 64 KiB.
     pub(crate) fn keep_answer(&mut self, answer: String) {
         self.answer = Some(cut(answer, 64 * 1024));
     }
 }
 
-impl fmt::Debug for AttemptRecord {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("AttemptRecord")
-            .field("id", &self.id)
-            .field("kind", &self.kind)
-            .field("category", &self.category)
-            .field("usage", &self.usage)
-            .field("wait", &self.wait)
-            .field("elapsed", &self.elapsed)
-            .field("request_id", &self.request_id)
-            .finish_non_exhaustive()
-    }
-}
+debug_shows!(AttemptRecord: id, kind, category, usage, wait, elapsed, request_id);
 
 /// An execution that failed, of a node that asks no model itself. It is no request, and counts as none. Its `Debug`
 /// form shows no content.
@@ -228,16 +195,7 @@ pub struct FailedTry {
     pub elapsed: Duration,
 }
 
-impl fmt::Debug for FailedTry {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("FailedTry")
-            .field("number", &self.number)
-            .field("category", &self.category)
-            .field("wait", &self.wait)
-            .field("elapsed", &self.elapsed)
-            .finish_non_exhaustive()
-    }
-}
+debug_shows!(FailedTry: number, category, wait, elapsed);
 
 /// One call of a node: all its attempts, and how it ended. Its `Debug` form shows no content.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -269,21 +227,6 @@ pub struct CallRecord {
 }
 
 impl CallRecord {
-    /// The same without the attempts.
-    pub(crate) fn without_attempts(&self) -> CallRecord {
-        CallRecord {
-            id: self.id,
-            parent: self.parent,
-            node: self.node.clone(),
-            started: self.started,
-            category: self.category,
-            degraded: self.degraded,
-            attempts: Vec::new(),
-            failed_tries: self.failed_tries.clone(),
-            elapsed: self.elapsed,
-        }
-    }
-
     /// The usage of all attempts.
     pub fn usage(&self) -> Usage {
         let mut usage = Usage::default();
@@ -295,6 +238,16 @@ impl CallRecord {
     pub fn last_answer(&self) -> Option<&str> {
         self.attempts.iter().rev().find_map(|attempt| attempt.answer.as_deref())
     }
+}
+
+/// An attempt without content.
+pub fn figures(attempt: &AttemptRecord) -> AttemptRecord {
+    AttemptRecord { message: String::new(), violations: Vec::new(), answer: None, ..attempt.clone() }
+}
+
+/// A call without its attempts.
+pub fn without_attempts(call: &CallRecord) -> CallRecord {
+    CallRecord { attempts: Vec::new(), ..call.clone() }
 }
 
 #[cfg(test)]

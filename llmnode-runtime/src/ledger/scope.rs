@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 use std::collections::VecDeque;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant, SystemTime};
 
 use tracing::Span;
@@ -19,7 +19,7 @@ use crate::BoxError;
 use crate::category::Category;
 use crate::clock::Clock;
 use crate::ids::{AttemptId, CallId};
-use crate::panics::guarded;
+use crate::panics::{guarded, lock};
 use crate::text::one_line;
 
 /// How many of the newest attempts of a call keep the answer and its violations.
@@ -39,12 +39,13 @@ pub(crate) struct CallScope<'r> {
     span: CallSpan,
     node: NodeKey,
     slot: Slot,
-    id: CallId,
+    pub(crate) id: CallId,
     /// The call whose node makes it.
     parent: Option<&'r CallScope<'r>>,
     /// How many calls stand around it.
-    depth: usize,
-    tally: Option<&'r Tally>,
+    pub(crate) depth: usize,
+    /// What adds up its attempts, beside the book.
+    pub(crate) tally: Option<&'r Tally>,
     started: Instant,
     started_at: SystemTime,
     state: Mutex<State>,
@@ -110,7 +111,7 @@ impl<'r> CallScope<'r> {
     ) -> Self {
         let started = clock.now();
         let (id, slot) = ledger.begin_call(&node);
-        let span = CallSpan::begin(&node.name, id, parent.map(CallScope::id));
+        let span = CallSpan::begin(&node.name, id, parent.map(|parent| parent.id));
         let state = State {
             begun: 0,
             attempts: Vec::new(),
@@ -143,18 +144,8 @@ impl<'r> CallScope<'r> {
         guarded(|| self.clock.now()).unwrap_or(self.started)
     }
 
-    /// The span of the call, for its future.
     pub(crate) fn span(&self) -> &Span {
         self.span.span()
-    }
-
-    pub(crate) fn id(&self) -> CallId {
-        self.id
-    }
-
-    /// What adds up its attempts, beside the book.
-    pub(crate) fn tally(&self) -> Option<&'r Tally> {
-        self.tally
     }
 
     pub(crate) fn node(&self) -> &Cow<'static, str> {
@@ -168,7 +159,7 @@ impl<'r> CallScope<'r> {
         wait: Duration,
         model: Option<String>,
     ) -> OpenAttempt<'_> {
-        let id = self.id.attempt(self.lock().begin_attempt());
+        let id = self.id.attempt(lock(&self.state).begin_attempt());
         let record = AttemptRecord::new(id, kind, wait, model);
         OpenAttempt::new(self, record, self.now())
     }
@@ -201,7 +192,7 @@ impl<'r> CallScope<'r> {
         let now = self.now();
         let message = one_line(message, 1000);
         tracing::debug!(target: "llmnode::call", node = &*self.node.name, call = %self.id, number, category = category.as_str(), "a try failed");
-        let mut state = self.lock();
+        let mut state = lock(&self.state);
         let elapsed = now.saturating_duration_since(state.try_began);
         // However often a node is tried, its record stays small.
         if state.failed_tries.len() == FAILED_TRIES {
@@ -210,13 +201,11 @@ impl<'r> CallScope<'r> {
         state.failed_tries.push(FailedTry { number, category, message, wait, elapsed });
     }
 
-    /// Notes that the next execution begins.
     pub(crate) fn tries_again(&self) {
         let now = self.now();
-        self.lock().try_began = now;
+        lock(&self.state).try_began = now;
     }
 
-    /// Ends the call, and gives its record.
     pub(crate) fn end(&self, category: Option<Category>) -> Arc<CallRecord> {
         let record = self.book(category);
         self.span.end(&record);
@@ -228,7 +217,7 @@ impl<'r> CallScope<'r> {
 
     fn book(&self, category: Option<Category>) -> Arc<CallRecord> {
         let now = self.now();
-        let mut state = self.lock();
+        let mut state = lock(&self.state);
         state.ended = true;
         let attempts = std::mem::take(&mut state.attempts);
         let failed_tries = std::mem::take(&mut state.failed_tries);
@@ -238,18 +227,13 @@ impl<'r> CallScope<'r> {
         let made = state.made.clone();
         drop(state);
         if let Some(parent) = self.parent {
-            parent.lock().made.add(&record, made);
+            lock(&parent.state).made.add(&record, made);
         }
         record
     }
 
     fn parent_id(&self) -> Option<CallId> {
-        self.parent.map(CallScope::id)
-    }
-
-    /// How many calls stand around it.
-    pub(crate) fn depth(&self) -> usize {
-        self.depth
+        self.parent.map(|parent| parent.id)
     }
 
     /// The nodes of the calls around it and its own, from the outside in.
@@ -262,17 +246,17 @@ impl<'r> CallScope<'r> {
 
     /// The calls that the node made so far.
     pub(crate) fn made(&self) -> Made {
-        self.lock().made.clone()
+        lock(&self.state).made.clone()
     }
 
     /// Notes that what follows takes the place of the answer that was asked for first.
     pub(crate) fn degrade(&self, degraded: Degraded) {
-        self.lock().degraded = Some(degraded);
+        lock(&self.state).degraded = Some(degraded);
     }
 
     /// The record as it would be if the call ended now with this failure.
     pub(crate) fn so_far(&self, category: Category) -> Arc<CallRecord> {
-        let state = self.lock();
+        let state = lock(&self.state);
         let (attempts, failed_tries) = (state.attempts.clone(), state.failed_tries.clone());
         drop(state);
         Arc::new(self.record(Some(category), attempts, failed_tries, None, self.now()))
@@ -303,30 +287,25 @@ impl<'r> CallScope<'r> {
     /// Books an attempt that has ended. The lock is let go while hooks run: they may read the book.
     pub(super) fn commit(&self, record: AttemptRecord) {
         let now = self.now();
-        let busy = self.lock().book_until(now);
+        let busy = lock(&self.state).book_until(now);
         self.ledger.add_attempt(self.slot, record.usage.as_ref(), record.estimate, busy);
         self.hooks.note(Event::AttemptEnded(&record));
         if let Some(tally) = self.tally {
             tally.add(&record);
         }
         self.hooks.attempt_ended(&self.info(), &record);
-        let mut state = self.lock();
+        let mut state = lock(&self.state);
         state.attempts.push(record);
         // However often a call tries, its record stays small.
         if let Some(old) = state.attempts.len().checked_sub(ANSWERS + 1) {
             state.attempts[old].forget_content();
         }
     }
-
-    fn lock(&self) -> MutexGuard<'_, State> {
-        // Nothing panics while it holds the lock.
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
 }
 
 impl Drop for CallScope<'_> {
     fn drop(&mut self) {
-        if !self.lock().ended {
+        if !lock(&self.state).ended {
             self.end(Some(Category::Cancelled));
         }
     }

@@ -1,10 +1,11 @@
 //! What all requests beneath something took, whatever nodes made them.
 
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 use std::time::Duration;
 
 use super::record::AttemptRecord;
 use super::usage::Usage;
+use crate::panics::lock;
 
 /// Adds up the attempts of all calls that are made within it, those that nodes make through their
 /// [`Cx`](crate::Cx) included.
@@ -21,13 +22,13 @@ pub struct Tallied {
 
 impl Tally {
     pub(super) fn add(&self, attempt: &AttemptRecord) {
-        let mut sum = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut sum = lock(&self.0);
         sum.usage.add(attempt.usage.as_ref(), attempt.estimate);
         sum.asking = sum.asking.saturating_add(attempt.elapsed);
     }
 
     /// The sum, from which the next one begins at nothing.
     pub fn take(&self) -> Tallied {
-        std::mem::take(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
+        std::mem::take(&mut lock(&self.0))
     }
 }

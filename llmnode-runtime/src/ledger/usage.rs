@@ -21,7 +21,6 @@ impl Tokens {
         (self.unreported_calls == 0).then_some(self.known)
     }
 
-    /// Adds one request's figure.
     fn add(&mut self, tokens: Option<u64>) {
         match tokens {
             Some(tokens) => self.known = self.known.saturating_add(tokens),

@@ -16,6 +16,7 @@ use super::timer::Timer;
 use crate::category::Category;
 use crate::clock::Clock;
 use crate::error::NodeError;
+use crate::panics::lock;
 
 /// The meters that concern one call: its own, its node's, those of the calls around it, and the run's.
 pub(crate) struct CallLimits<'r> {
@@ -38,7 +39,7 @@ impl<'r> CallLimits<'r> {
         run: &'r RunLimits,
         clock: &'r dyn Clock,
     ) -> Result<Self, NodeError> {
-        if run.are_ignored() {
+        if run.ignored {
             return Ok(CallLimits { meters: Vec::new(), run, clock });
         }
         let own = (!own.is_empty())
@@ -51,22 +52,19 @@ impl<'r> CallLimits<'r> {
                     meters.push(Arc::clone(meter));
                 }
             }),
-            None => meters.extend(run.run()),
+            None => meters.extend(run.run.clone()),
         }
         let limits = CallLimits { meters, run, clock };
-        match limits.faults().as_slice() {
-            [] => Ok(limits),
-            faults => Err(NodeError::new(Category::ConfigError, faults.join("; "))),
-        }
+        NodeError::refuse(limits.faults())?;
+        Ok(limits)
     }
 
-    /// Everything that is absurd in the limits and the prices.
     fn faults(&self) -> Vec<String> {
         let of = |meter: &Arc<Meter>| match meter.limits.faults().as_slice() {
             [] => None,
             faults => Some(format!("of the limits for {}, {}", meter.scope, faults.join("; "))),
         };
-        let prices = self.run.prices().fault().map(|fault| format!("in the table of prices, {fault}"));
+        let prices = self.run.prices.fault().map(|fault| format!("in the table of prices, {fault}"));
         self.meters.iter().filter_map(of).chain(prices).collect()
     }
 
@@ -86,9 +84,9 @@ impl<'r> CallLimits<'r> {
             prompt,
             max_tokens,
             model: known().next(),
-            price: known().find_map(|name| self.run.prices().of(name)),
+            price: known().find_map(|name| self.run.prices.of(name)),
         };
-        let gate = self.run.gate();
+        let gate = lock(&self.run.gate);
         // Later than the gate, so that no time is before that of a request which went first.
         let now = self.clock.now();
         for meter in &self.meters {

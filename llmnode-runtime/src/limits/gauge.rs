@@ -18,7 +18,6 @@ impl Gauge {
         self.spent = self.spent.saturating_add(spent);
     }
 
-    /// Whether nothing is left.
     pub(super) fn is_full(&self, limit: u128) -> bool {
         self.spent.saturating_add(self.reserved) >= limit
     }

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use super::money::Money;
+use crate::text::const_setters;
 
 /// How much a call, a node or a run may spend: requests, tokens, money, time. What is not set has no bound.
 ///
@@ -52,32 +53,15 @@ impl Limits {
         Limits { requests: None, tokens: None, money: None, time: None }
     }
 
-    /// Limits the number of requests.
-    #[must_use]
-    pub const fn requests(mut self, requests: u64) -> Self {
-        self.requests = Some(requests);
-        self
-    }
-
-    /// Limits the tokens of prompts and answers.
-    #[must_use]
-    pub const fn tokens(mut self, tokens: u64) -> Self {
-        self.tokens = Some(tokens);
-        self
-    }
-
-    /// Limits the money, in the unit of the run's prices.
-    #[must_use]
-    pub const fn money(mut self, money: f64) -> Self {
-        self.money = Some(money);
-        self
-    }
-
-    /// Limits the time.
-    #[must_use]
-    pub const fn time(mut self, time: Duration) -> Self {
-        self.time = Some(time);
-        self
+    const_setters! {
+        /// Limits the number of requests.
+        requests: u64,
+        /// Limits the tokens of prompts and answers.
+        tokens: u64,
+        /// Limits the money, in the unit of the run's prices.
+        money: f64,
+        /// Limits the time.
+        time: Duration,
     }
 
     /// These limits; where they say nothing, the others.
@@ -94,7 +78,6 @@ impl Limits {
         *self == Limits::new()
     }
 
-    /// Everything that makes the limits absurd.
     pub(super) fn faults(&self) -> Vec<String> {
         let zero = [
             (self.requests == Some(0), "requests"),

@@ -1,6 +1,6 @@
 //! The counters of one scope.
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 use super::carried::Spending;
@@ -10,11 +10,11 @@ use super::money::Money;
 use super::prices::Price;
 use super::refusal::{Refusal, Scope, Unknown};
 use super::timer::Timer;
+use crate::panics::lock;
 
 /// What an answer is taken to have, in tokens, while the scope has seen none and `max_tokens` is not set.
 const ANSWER: u64 = 256;
 
-/// The limits and the counters of one scope.
 pub(super) struct Meter {
     pub(super) scope: Scope,
     pub(super) limits: Limits,
@@ -53,7 +53,6 @@ pub(super) struct Hold {
     money: Money,
 }
 
-/// What a request turned out to spend.
 pub(super) enum Spent {
     /// It was never begun.
     Unsent,
@@ -83,7 +82,7 @@ impl Meter {
     /// The time left; `None`: without bound.
     pub(super) fn left(&self, now: Instant) -> Option<Duration> {
         let limit = self.limits.time?;
-        Some(limit.saturating_sub(self.lock().time.passed(now)))
+        Some(limit.saturating_sub(lock(&self.counters).time.passed(now)))
     }
 
     /// Why a request may not be begun. What is certain comes before what is unknown.
@@ -91,16 +90,15 @@ impl Meter {
         if self.left(now) == Some(Duration::ZERO) {
             return self.limits.time.map(Refusal::Late);
         }
-        let counters = self.lock();
+        let counters = lock(&self.counters);
         let Limits { requests, tokens, .. } = self.limits;
         counters
             .spent(requests, tokens, self.money)
             .or_else(|| counters.unenforceable(tokens, self.money, intent))
     }
 
-    /// Reserves for a request that is begun now.
     pub(super) fn reserve(&self, now: Instant, intent: Intent<'_>) -> Hold {
-        let mut counters = self.lock();
+        let mut counters = lock(&self.counters);
         counters.time.begin_request(now);
         let mean = counters.answered.checked_div(counters.answers).unwrap_or(ANSWER);
         let output = intent.max_tokens.map_or(mean, u64::from);
@@ -125,7 +123,7 @@ impl Meter {
                 (1, tokens, money.as_ref().map_or(0, |money| money.0))
             }
         };
-        let mut counters = self.lock();
+        let mut counters = lock(&self.counters);
         counters.time.end_request(now);
         counters.requests.settle(1, requests);
         counters.tokens.settle(estimate, tokens);
@@ -135,19 +133,13 @@ impl Meter {
         }
     }
 
-    /// Counts what earlier processes spent.
     pub(super) fn carry_over(&self, spent: &Spending) {
-        let mut counters = self.lock();
+        let mut counters = lock(&self.counters);
         counters.time.carry_over(spent.time);
         counters.requests.settle(0, spent.requests);
         counters.tokens.settle(0, spent.tokens);
         counters.money.settle(0, spent.money.0);
         counters.learn(None, None, spent.unknown_money.as_ref());
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Counters> {
-        // Nothing panics while it holds the lock.
-        self.counters.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

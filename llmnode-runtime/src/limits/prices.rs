@@ -28,7 +28,6 @@ impl Price {
         self
     }
 
-    /// What this many tokens of prompt and answer cost.
     pub(super) fn of_tokens(&self, input: u64, output: u64) -> Money {
         token(self.input).times(input).plus(token(self.output).times(output))
     }
@@ -59,7 +58,6 @@ impl Price {
     }
 }
 
-/// The price of one token.
 fn token(per_million: f64) -> Money {
     Money::from_f64(per_million / 1e6).unwrap_or_default()
 }
@@ -103,7 +101,6 @@ impl Prices {
         self.of(model)?.of(usage).map(Money::to_f64)
     }
 
-    /// The price of a model.
     pub(super) fn of(&self, model: &str) -> Option<&Price> {
         // The prefixes of a name stand in the order of their length.
         let listed =
@@ -111,7 +108,6 @@ impl Prices {
         self.0.get(model).or_else(listed)
     }
 
-    /// What makes the table absurd.
     pub(super) fn fault(&self) -> Option<String> {
         let (name, price) =
             self.0.iter().find(|(name, price)| name.trim().is_empty() || !price.is_sound())?;

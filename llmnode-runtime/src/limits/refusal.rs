@@ -7,9 +7,8 @@ use std::time::Duration;
 use super::gauge::Gauge;
 use super::money::Money;
 use crate::category::Category;
-use crate::text::one_line;
+use crate::text::{counted, one_line};
 
-/// Whose limit it is.
 pub(super) enum Scope {
     Call(Cow<'static, str>),
     Node(&'static str),
@@ -111,11 +110,6 @@ impl Refusal {
             }
         }
     }
-}
-
-fn counted(number: impl Into<u128>, what: &str) -> String {
-    let number = number.into();
-    format!("{number} {what}{}", if number == 1 { "" } else { "s" })
 }
 
 fn estimated(reserved: impl fmt::Display, in_flight: u128) -> String {

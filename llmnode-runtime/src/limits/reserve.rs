@@ -24,7 +24,6 @@ impl<'c> Reservation<'c> {
         Reservation { limits, holds, names, seen: None }
     }
 
-    /// Takes note of the usage so far.
     pub(crate) fn see(&mut self, usage: TokenUsage) {
         self.seen = Some(usage);
     }
@@ -61,7 +60,7 @@ impl<'c> Reservation<'c> {
 
     fn money(&self, usage: TokenUsage, reported: Option<&str>) -> Result<Money, Unknown> {
         let names = || reported.into_iter().chain(self.names.into_iter().flatten());
-        match names().find_map(|name| self.limits.run.prices().of(name)) {
+        match names().find_map(|name| self.limits.run.prices.of(name)) {
             Some(price) => price.of(&usage).ok_or(Unknown::Usage),
             None => Err(names().next().map_or(Unknown::Model, Unknown::price)),
         }

@@ -1,7 +1,7 @@
 //! The meters that the calls of a run share.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use super::carried::{Carried, Spending};
 use super::limits::Limits;
@@ -9,22 +9,23 @@ use super::meter::Meter;
 use super::prices::Prices;
 use super::refusal::Scope;
 use super::timer::Timer;
+use crate::panics::lock;
 
 /// The limits of a run and of its nodes, with their counters. Clones share the counters; a limit that is set
 /// anew counts anew.
 #[derive(Clone, Default)]
 pub struct RunLimits {
-    run: Option<Arc<Meter>>,
+    pub(super) run: Option<Arc<Meter>>,
     nodes: HashMap<&'static str, Arc<Meter>>,
     /// Of the nodes of which only the attributes set limits: made as they are called.
     by_attributes: Arc<Mutex<HashMap<&'static str, Arc<Meter>>>>,
-    prices: Arc<Prices>,
+    pub(crate) prices: Arc<Prices>,
     /// What earlier processes spent on nodes, by the path of their type, for meters that are made as nodes are called.
     carried: Arc<Mutex<HashMap<String, Spending>>>,
     /// Held while a request reserves, so that it reserves with all its meters or with none.
-    gate: Arc<Mutex<()>>,
+    pub(super) gate: Arc<Mutex<()>>,
     /// Nothing is limited, whatever is set.
-    ignored: bool,
+    pub(crate) ignored: bool,
 }
 
 /// A node's type, with the limits that its attributes set.
@@ -43,22 +44,6 @@ impl RunLimits {
 
     pub(crate) fn set_node(&mut self, node: LimitedNode, limits: Limits) {
         self.nodes.insert(node.path, node_meter(node.name, limits.or(node.limits)));
-    }
-
-    pub(crate) fn set_prices(&mut self, prices: Prices) {
-        self.prices = Arc::new(prices);
-    }
-
-    pub(crate) fn ignore(&mut self) {
-        self.ignored = true;
-    }
-
-    pub(super) fn are_ignored(&self) -> bool {
-        self.ignored
-    }
-
-    pub(super) fn run(&self) -> Option<Arc<Meter>> {
-        self.run.clone()
     }
 
     pub(super) fn node(&self, LimitedNode { path, name, limits }: LimitedNode) -> Option<Arc<Meter>> {
@@ -99,21 +84,8 @@ impl RunLimits {
             *known = std::mem::take(known).and(spent);
         }
     }
-
-    pub(super) fn prices(&self) -> &Prices {
-        &self.prices
-    }
-
-    pub(super) fn gate(&self) -> MutexGuard<'_, ()> {
-        lock(&self.gate)
-    }
 }
 
 fn node_meter(name: &'static str, limits: Limits) -> Arc<Meter> {
     Arc::new(Meter::new(Scope::Node(name), limits, Timer::of_requests()))
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    // Nothing panics while it holds the lock.
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -1,6 +1,5 @@
 //! Sound.
 
-use std::fmt;
 use std::path::Path;
 
 use super::data::{self, Data};
@@ -13,7 +12,7 @@ pub(super) const TOKENS: u64 = 1000;
 /// A recording that a model listens to. Clones share the content.
 ///
 /// Providers take WAV and MP3, some a few more. Its tokens are estimated at 1000 where a provider reports none.
-#[derive(Clone, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Audio {
     data: Data,
 }
@@ -74,11 +73,5 @@ impl Audio {
     /// `[audio audio/wav, 3200 bytes, #1f3a9c02]`
     pub(super) fn label(&self) -> String {
         format!("[audio {}]", label::data(&self.data))
-    }
-}
-
-impl fmt::Debug for Audio {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Audio").field("data", &self.data).finish()
     }
 }

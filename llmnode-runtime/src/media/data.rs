@@ -67,7 +67,6 @@ impl std::fmt::Debug for Data {
     }
 }
 
-/// The media type and the bytes of a data URL.
 pub(super) fn decode(url: &str) -> Result<(&str, Vec<u8>), AttachmentError> {
     let scheme = url.get(..SCHEME.len()).filter(|scheme| scheme.eq_ignore_ascii_case(SCHEME));
     let (media_type, base64) =
@@ -84,7 +83,6 @@ pub(super) fn decode(url: &str) -> Result<(&str, Vec<u8>), AttachmentError> {
         .map_err(|_| AttachmentError::new("the base64 of the data URL is broken"))
 }
 
-/// Reads a file, up to what may be attached.
 pub(super) fn read(path: &Path) -> Result<Vec<u8>, AttachmentError> {
     let unreadable = |source| AttachmentError::unreadable(path, source);
     // Asked before it is opened: to open a pipe is to wait for its other end.

@@ -8,7 +8,6 @@ use super::data::{self, Data};
 use super::error::AttachmentError;
 use super::{kind, label};
 
-/// The longest name or id of a file, in bytes.
 const MAX_NAME: usize = 255;
 /// About a page of a PDF, as text and as an image.
 const TOKENS: u64 = 1500;

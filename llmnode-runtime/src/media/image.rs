@@ -8,7 +8,6 @@ use super::data::{self, Data};
 use super::error::AttachmentError;
 use super::{kind, label};
 
-/// The longest URL that is passed on, in bytes.
 const MAX_URL: usize = 16 * 1024;
 /// What an image of 1024 × 1024 pixels is counted at where each detail counts, and where it does not.
 const TOKENS: u64 = 765;
@@ -33,7 +32,7 @@ enum Source {
 }
 
 /// How closely a model looks at an image; what that means in pixels and tokens is the provider's.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]
 pub enum Detail {

@@ -1,6 +1,7 @@
 //! Media types: what is said of bytes, and what they show of themselves.
 
 use super::error::AttachmentError;
+use crate::text::one_line;
 
 /// Reads a media type such as `image/png`: in lower case, without parameters, by its usual name.
 pub(super) fn media_type(given: &str) -> Result<String, AttachmentError> {
@@ -17,12 +18,11 @@ pub(super) fn media_type(given: &str) -> Result<String, AttachmentError> {
         }),
         _ => Err(AttachmentError::new(format!(
             "{:?} is no media type; write one such as `image/png`",
-            shortened(given)
+            one_line(given, 100)
         ))),
     }
 }
 
-/// The media type that the first bytes tell.
 pub(super) fn guess(bytes: &[u8]) -> Option<&'static str> {
     const KNOWN: &[(&[u8], &str)] = &[
         (b"\x89PNG\r\n\x1a\n", "image/png"),
@@ -44,11 +44,6 @@ pub(super) fn guess(bytes: &[u8]) -> Option<&'static str> {
         _ => {}
     }
     KNOWN.iter().find(|(magic, _)| bytes.starts_with(magic)).map(|(_, found)| *found)
-}
-
-/// What a message quotes of words that were given.
-pub(super) fn shortened(given: &str) -> String {
-    crate::text::one_line(given, 100)
 }
 
 #[cfg(test)]

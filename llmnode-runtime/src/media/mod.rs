@@ -66,7 +66,6 @@ impl Attachment {
         }
     }
 
-    /// What it is, in a word.
     pub(crate) fn kind(&self) -> &'static str {
         match self {
             Attachment::Image(_) => "image",
@@ -75,7 +74,6 @@ impl Attachment {
         }
     }
 
-    /// How many bytes it adds to a request.
     pub(crate) fn sent_bytes(&self) -> usize {
         match self {
             Attachment::Image(image) => image.as_url().len(),

@@ -98,22 +98,11 @@ impl ModelError {
     /// Whether tokens may have been used of which nobody told. A request that never reached the server used none,
     /// and an error of the provider itself says nothing of tokens where it counted none.
     pub(crate) fn may_have_used_tokens(&self) -> bool {
-        use Category::{
-            ApiKeyError, BadRequest, ContentFilter, ContextLengthError, NotFound, QuotaError, RateLimitError,
-            Refusal, ServerError,
+        let whole = match self.category {
+            Category::TruncatedOutput | Category::BadResponse => false,
+            Category::RateLimitError | Category::ServerError => true,
+            category => category.group() == Group::Final,
         };
-        let whole = matches!(
-            self.category,
-            RateLimitError
-                | ServerError
-                | ApiKeyError
-                | QuotaError
-                | NotFound
-                | BadRequest
-                | ContextLengthError
-                | ContentFilter
-                | Refusal
-        );
         self.reached && !whole
     }
 

@@ -1,13 +1,13 @@
 //! A model that answers by a function, for tests.
 
 use std::fmt;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::chat_model::{ChatModel, Sink};
 use super::completion::Completion;
 use super::error::ModelError;
 use super::reply::Reply;
 use super::request::Request;
+use super::scripted::ScriptedModel;
 use crate::BoxFuture;
 
 /// A model whose replies a function makes out of the requests, and that remembers what it was asked.
@@ -26,43 +26,24 @@ use crate::BoxFuture;
 /// assert_eq!(model.requests().len(), 0);
 /// ```
 #[derive(Clone)]
-pub struct FnModel {
-    function: Arc<dyn Fn(&Request) -> Reply + Send + Sync>,
-    requests: Arc<Mutex<Vec<Request>>>,
-    name: Option<String>,
-}
+pub struct FnModel(ScriptedModel);
 
 impl FnModel {
     /// A model that answers with what the function says: a [`Reply`], or anything that is one, such as a text. A
     /// panic of the function is the call's error.
     pub fn new<R: Into<Reply>>(answer: impl Fn(&Request) -> R + Send + Sync + 'static) -> Self {
-        FnModel {
-            function: Arc::new(move |request| answer(request).into()),
-            requests: Arc::default(),
-            name: None,
-        }
+        FnModel(ScriptedModel::new().otherwise(answer))
     }
 
     /// Names the model that answers where a request names none: prices and spans go by it. Default: it has no name.
     #[must_use]
-    pub fn named(mut self, name: impl Into<String>) -> Self {
-        self.name = Some(name.into());
-        self
+    pub fn named(self, name: impl Into<String>) -> Self {
+        FnModel(self.0.named(name))
     }
 
     /// The requests so far, in order.
     pub fn requests(&self) -> Vec<Request> {
-        self.lock().clone()
-    }
-
-    /// What the function says to this request, which is not remembered.
-    pub(super) fn answer(&self, request: &Request) -> Reply {
-        (self.function)(request)
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Vec<Request>> {
-        // Nothing panics while it holds the lock.
-        self.requests.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.requests()
     }
 }
 
@@ -70,19 +51,18 @@ impl ChatModel for FnModel {
     fn complete<'a>(
         &'a self,
         request: &'a Request,
-        _: &'a mut dyn Sink,
+        sink: &'a mut dyn Sink,
     ) -> BoxFuture<'a, Result<Completion, ModelError>> {
-        self.lock().push(request.clone());
-        Box::pin(async move { self.answer(request).play().await })
+        self.0.complete(request, sink)
     }
 
     fn model(&self) -> Option<&str> {
-        self.name.as_deref()
+        self.0.model()
     }
 }
 
 impl fmt::Debug for FnModel {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "FnModel {{ requests: {} }}", self.lock().len())
+        write!(f, "FnModel {{ requests: {} }}", self.requests().len())
     }
 }

@@ -1,6 +1,5 @@
 //! Messages of a conversation: text, with attachments at places in it.
 
-use std::borrow::Cow;
 use std::fmt;
 
 use serde::ser::SerializeStruct;
@@ -105,7 +104,6 @@ impl Message {
         self
     }
 
-    /// Adds an attachment behind the text so far.
     pub(crate) fn push(&mut self, attachment: Attachment) {
         self.attachments.push(Placed { at: self.content.len(), attachment });
     }
@@ -118,35 +116,31 @@ impl Message {
     /// Text and attachments in order. Beside attachments, text of nothing but spaces and line breaks is no part: some
     /// providers refuse it.
     pub fn parts(&self) -> impl Iterator<Item = Part<'_>> {
-        let text = self.content.as_str();
         let plain = self.attachments.is_empty();
+        self.pieces().flat_map(move |(text, attachment)| {
+            let said = plain || !text.trim().is_empty();
+            [said.then_some(Part::Text(text)), attachment.map(Part::Attachment)].into_iter().flatten()
+        })
+    }
+
+    /// The text up to each attachment, and behind the last one.
+    fn pieces(&self) -> impl Iterator<Item = (&str, Option<&Attachment>)> {
+        let text = self.content.as_str();
         let mut from = 0;
         let places = self.attachments.iter().map(|placed| (placed.at, Some(&placed.attachment)));
-        places.chain([(text.len(), None)]).flat_map(move |(at, attachment)| {
+        places.chain([(text.len(), None)]).map(move |(at, attachment)| {
             // The text is public, and may have been changed since.
             let at = floor_char_boundary(text, at.max(from));
             let piece = &text[from..at];
             from = at;
-            let said = plain || !piece.trim().is_empty();
-            [said.then_some(Part::Text(piece)), attachment.map(Part::Attachment)].into_iter().flatten()
+            (piece, attachment)
         })
     }
 
     /// The text with each attachment in its short form, for people to read.
-    pub(crate) fn shown(&self) -> Cow<'_, str> {
-        if self.attachments.is_empty() {
-            return Cow::Borrowed(&self.content);
-        }
-        let mut shown = String::with_capacity(self.content.len() + 64 * self.attachments.len());
-        let mut from = 0;
-        for Placed { at, attachment } in &self.attachments {
-            let at = floor_char_boundary(&self.content, (*at).max(from));
-            shown.push_str(&self.content[from..at]);
-            shown.push_str(&attachment.label());
-            from = at;
-        }
-        shown.push_str(&self.content[from..]);
-        Cow::Owned(shown)
+    pub(crate) fn shown(&self) -> String {
+        let labels = |attachment: Option<&Attachment>| attachment.map(Attachment::label).unwrap_or_default();
+        self.pieces().map(|(text, attachment)| text.to_owned() + &labels(attachment)).collect()
     }
 }
 

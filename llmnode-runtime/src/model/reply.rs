@@ -102,7 +102,6 @@ impl Reply {
         self
     }
 
-    /// Gives the reply.
     pub(super) async fn play(self) -> Result<Completion, ModelError> {
         if self.delay > Duration::ZERO {
             tokio::time::sleep(self.delay).await;

@@ -68,7 +68,6 @@ impl RetryBudget {
         Some(u32::try_from(capacity / COST).unwrap_or(u32::MAX))
     }
 
-    /// Takes the tokens of one retry, if they are there.
     fn withdraw(&self) -> Option<Withdrawal> {
         if let Some(bucket) = &self.0 {
             let take = |tokens: u64| tokens.checked_sub(COST);

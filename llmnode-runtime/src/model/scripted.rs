@@ -2,17 +2,17 @@
 
 use std::collections::VecDeque;
 use std::fmt;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use super::chat_model::{ChatModel, Sink};
 use super::completion::Completion;
 use super::error::ModelError;
-use super::function::FnModel;
 use super::reply::Reply;
 use super::request::Request;
 use super::retry_budget::RetryBudget;
 use crate::BoxFuture;
 use crate::category::Category;
+use crate::panics::lock;
 
 /// A model that gives scripted replies in order, and remembers what it was asked.
 ///
@@ -35,10 +35,12 @@ pub struct ScriptedModel {
     retry_budget: Option<RetryBudget>,
 }
 
+type Answer = dyn Fn(&Request) -> Reply + Send + Sync;
+
 #[derive(Default)]
 struct Script {
     replies: VecDeque<Reply>,
-    otherwise: Option<FnModel>,
+    otherwise: Option<Arc<Answer>>,
     requests: Vec<Request>,
     /// How many requests found no reply.
     unanswered: usize,
@@ -67,7 +69,7 @@ impl ScriptedModel {
     /// Adds a reply.
     #[must_use]
     pub fn reply(self, reply: impl Into<Reply>) -> Self {
-        self.lock().replies.push_back(reply.into());
+        lock(&self.script).replies.push_back(reply.into());
         self
     }
 
@@ -81,7 +83,7 @@ impl ScriptedModel {
     /// ```
     #[must_use]
     pub fn otherwise<R: Into<Reply>>(self, answer: impl Fn(&Request) -> R + Send + Sync + 'static) -> Self {
-        self.lock().otherwise = Some(FnModel::new(answer));
+        lock(&self.script).otherwise = Some(Arc::new(move |request| answer(request).into()));
         self
     }
 
@@ -94,12 +96,12 @@ impl ScriptedModel {
 
     /// The requests so far, in order.
     pub fn requests(&self) -> Vec<Request> {
-        self.lock().requests.clone()
+        lock(&self.script).requests.clone()
     }
 
     /// How many scripted replies have not been given yet.
     pub fn remaining(&self) -> usize {
-        self.lock().replies.len()
+        lock(&self.script).replies.len()
     }
 
     /// Asserts that every scripted reply was given, and that every request had one.
@@ -110,22 +112,16 @@ impl ScriptedModel {
     pub fn assert_done(&self) {
         // The lock is given back before a panic, which would leave it poisoned.
         let (left, asked, unanswered) = {
-            let script = self.lock();
+            let script = lock(&self.script);
             (script.replies.len(), script.requests.len(), script.unanswered)
         };
         assert!(left == 0, "replies left in the script: {left}, after requests: {asked}");
         assert!(unanswered == 0, "requests that found no reply in the script: {unanswered} of {asked}");
     }
 
-    fn lock(&self) -> MutexGuard<'_, Script> {
-        // Nothing panics while it holds the lock.
-        self.script.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// The reply to this request, which is remembered.
     fn next(&self, request: &Request) -> Reply {
         let otherwise = {
-            let mut script = self.lock();
+            let mut script = lock(&self.script);
             script.requests.push(request.clone());
             if let Some(reply) = script.replies.pop_front() {
                 return reply;
@@ -134,7 +130,7 @@ impl ScriptedModel {
             script.otherwise.clone()
         };
         match otherwise {
-            Some(function) => function.answer(request),
+            Some(answer) => answer(request),
             None => {
                 let fault = "the script has ended: this request has no reply; add one with `reply(..)`, or \
                              `otherwise(..)` for all further ones";
@@ -164,7 +160,7 @@ impl ChatModel for ScriptedModel {
 
 impl fmt::Debug for ScriptedModel {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let script = self.lock();
+        let script = lock(&self.script);
         write!(
             f,
             "ScriptedModel {{ replies: {}, requests: {} }}",

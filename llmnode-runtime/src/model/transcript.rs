@@ -40,7 +40,6 @@ impl Request {
     }
 }
 
-/// The name of who speaks.
 pub(crate) fn speaker(role: Role) -> &'static str {
     match role {
         Role::System => "system",

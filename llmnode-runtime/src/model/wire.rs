@@ -1,5 +1,6 @@
 //! The content of a message as OpenAI's API takes it: a text, or a list of parts.
 
+use std::borrow::Cow;
 use std::fmt;
 
 use serde::de::{self, SeqAccess, Visitor};
@@ -9,7 +10,6 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use super::message::{Message, Part, Role};
 use crate::media::{Attachment, AttachmentError, Audio, Detail, File, FileSource, Image};
 
-/// The content of a message.
 pub(super) struct Content<'a>(pub(super) &'a Message);
 
 impl Serialize for Content<'_> {
@@ -25,54 +25,60 @@ impl Serialize for Content<'_> {
     }
 }
 
-#[derive(Serialize)]
-#[serde(tag = "type", rename_all = "snake_case")]
+#[derive(Serialize, Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case", deny_unknown_fields)]
 enum WirePart<'a> {
-    Text { text: &'a str },
-    ImageUrl { image_url: ImageUrl<'a> },
+    Text { text: Cow<'a, str> },
+    ImageUrl { image_url: WireImage<'a> },
     File { file: WireFile<'a> },
-    InputAudio { input_audio: InputAudio<'a> },
+    InputAudio { input_audio: WireAudio<'a> },
 }
 
-#[derive(Serialize)]
-struct ImageUrl<'a> {
-    url: &'a str,
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct WireImage<'a> {
+    url: Cow<'a, str>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    detail: Option<Detail>,
+}
+
+/// One that was uploaded has an id; another one a name and its data.
+#[derive(Default, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+struct WireFile<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
-    detail: Option<&'a str>,
+    file_id: Option<Cow<'a, str>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    filename: Option<Cow<'a, str>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    file_data: Option<Cow<'a, str>>,
 }
 
-#[derive(Serialize)]
-#[serde(untagged)]
-enum WireFile<'a> {
-    Uploaded { file_id: &'a str },
-    Sent { filename: &'a str, file_data: &'a str },
-}
-
-#[derive(Serialize)]
-struct InputAudio<'a> {
-    data: &'a str,
-    format: &'a str,
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct WireAudio<'a> {
+    data: Cow<'a, str>,
+    format: Cow<'a, str>,
 }
 
 fn wire(part: Part<'_>) -> WirePart<'_> {
     match part {
-        Part::Text(text) => WirePart::Text { text },
+        Part::Text(text) => WirePart::Text { text: text.into() },
         Part::Attachment(Attachment::Image(image)) => WirePart::ImageUrl {
-            image_url: ImageUrl {
-                url: image.as_url(),
-                detail: image.given_detail().map(|detail| detail.as_str()),
-            },
+            image_url: WireImage { url: image.as_url().into(), detail: image.given_detail() },
         },
         Part::Attachment(Attachment::File(file)) => WirePart::File {
             file: match file.source() {
-                FileSource::Id(file_id) => WireFile::Uploaded { file_id },
-                FileSource::Data { name, data } => {
-                    WireFile::Sent { filename: name, file_data: data.as_url() }
-                }
+                FileSource::Id(id) => WireFile { file_id: Some(id.into()), ..WireFile::default() },
+                FileSource::Data { name, data } => WireFile {
+                    file_id: None,
+                    filename: Some(name.into()),
+                    file_data: Some(data.as_url().into()),
+                },
             },
         },
         Part::Attachment(Attachment::Audio(audio)) => WirePart::InputAudio {
-            input_audio: InputAudio { data: audio.data().base64(), format: audio.format() },
+            input_audio: WireAudio { data: audio.data().base64().into(), format: audio.format().into() },
         },
     }
 }
@@ -105,68 +111,32 @@ impl<'de> Visitor<'de> for TextOrParts {
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Read, A::Error> {
         let mut message = Message::user("");
-        while let Some(part) = list.next_element::<ReadPart>()? {
+        while let Some(part) = list.next_element::<WirePart<'_>>()? {
             message = part.add_to(message).map_err(de::Error::custom)?;
         }
         Ok(Read(message))
     }
 }
 
-/// [`WirePart`], read.
-#[derive(Deserialize)]
-#[serde(tag = "type", rename_all = "snake_case", deny_unknown_fields)]
-enum ReadPart {
-    Text { text: String },
-    ImageUrl { image_url: ReadImage },
-    File { file: ReadFile },
-    InputAudio { input_audio: ReadAudio },
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct ReadImage {
-    url: String,
-    #[serde(default)]
-    detail: Option<Detail>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct ReadFile {
-    #[serde(default)]
-    file_id: Option<String>,
-    #[serde(default)]
-    filename: Option<String>,
-    #[serde(default)]
-    file_data: Option<String>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct ReadAudio {
-    data: String,
-    format: String,
-}
-
-impl ReadPart {
+impl WirePart<'_> {
     fn add_to(self, message: Message) -> Result<Message, AttachmentError> {
         let attachment: Attachment = match self {
-            ReadPart::Text { text } => return Ok(message.text(text)),
-            ReadPart::ImageUrl { image_url: ReadImage { url, detail } } => {
+            WirePart::Text { text } => return Ok(message.text(text)),
+            WirePart::ImageUrl { image_url: WireImage { url, detail } } => {
                 let image = Image::url(url)?;
                 match detail {
                     Some(detail) => image.detail(detail).into(),
                     None => image.into(),
                 }
             }
-            ReadPart::File { file } => match file {
-                ReadFile { file_id: Some(id), filename: None, file_data: None } => File::id(&id)?.into(),
-                ReadFile { file_id: None, filename: Some(name), file_data: Some(url) } => {
+            WirePart::File { file } => match file {
+                WireFile { file_id: Some(id), filename: None, file_data: None } => File::id(&id)?.into(),
+                WireFile { file_id: None, filename: Some(name), file_data: Some(url) } => {
                     File::data_url(&name, &url)?.into()
                 }
                 _ => return Err(File::neither_id_nor_data()),
             },
-            ReadPart::InputAudio { input_audio: ReadAudio { data, format } } => {
+            WirePart::InputAudio { input_audio: WireAudio { data, format } } => {
                 Audio::base64(&format, &data)?.into()
             }
         };

@@ -162,7 +162,7 @@ pub(crate) fn of_json(json: &str, schema: &OutputSchema, to: &mut dyn Slot) -> R
 
 /// Reads a text that is JSON of the type as it stands; gives the JSON itself.
 fn read_clean<'t>(text: &'t str, schema: &OutputSchema, to: &mut dyn Slot) -> Option<&'t str> {
-    if schema.may_read_again() || (schema.may_hide_nulls() && text.contains("null")) {
+    if schema.may_read_again || (schema.may_hide_nulls && text.contains("null")) {
         return None;
     }
     let text = find::trimmed(text);
@@ -208,7 +208,7 @@ fn judged(
     wrapped: bool,
 ) -> Result<(), Vec<Violation>> {
     match outcome {
-        Ok(()) if !schema.states_bounds() => Ok(()),
+        Ok(()) if !schema.states_bounds => Ok(()),
         Ok(()) => match objections(json, schema, wrapped, None) {
             none if none.is_empty() => Ok(()),
             objections => Err(objections),
@@ -253,7 +253,7 @@ type PathError = serde_path_to_error::Error<serde_json::Error>;
 
 /// Reads strict JSON, which stands at `place` in the answer.
 fn typed(json: &str, schema: &OutputSchema, place: &str, to: &mut dyn Slot) -> Result<(), Violation> {
-    if schema.may_read_again()
+    if schema.may_read_again
         && let Some(violation) = too_long(json, schema, place)
     {
         return Err(violation);
@@ -262,7 +262,7 @@ fn typed(json: &str, schema: &OutputSchema, place: &str, to: &mut dyn Slot) -> R
 }
 
 fn without_nulls(json: &str, schema: &OutputSchema, to: &mut dyn Slot) -> Result<(), PathError> {
-    if schema.adds_nulls() && json.contains("null") {
+    if schema.adds_nulls && json.contains("null") {
         let mut value = None::<Value>;
         with_path(json, &mut value)?;
         // Only then, since a `Value` forgets duplicate keys and rounds large numbers.

@@ -7,8 +7,9 @@ use serde_json::Value;
 use super::check;
 use super::reader::{self, Effort, Json};
 use super::schema::OutputSchema;
-use super::spec::{LlmOutput, read, read_by_schema};
+use super::spec::{Answer, LlmOutput, Read, read, read_by_schema};
 use crate::flag::Note;
+use crate::text::write_joined;
 use crate::validate::Violation;
 
 /// Reads JSON out of what a model wrote, as nodes do.
@@ -42,6 +43,13 @@ pub struct Reading<T> {
     pub notes: Vec<Note>,
 }
 
+impl<T> Reading<T> {
+    fn of(answer: Read<T>) -> Result<Self, ReadError> {
+        let read = |answer: Answer<T>| Reading { value: answer.value, notes: answer.notes };
+        answer.map(read).map_err(|violations| ReadError { violations })
+    }
+}
+
 /// Why a text was not read. Nothing of it counts then.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub struct ReadError {
@@ -57,13 +65,7 @@ impl ReadError {
 
 impl fmt::Display for ReadError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (index, violation) in self.violations.iter().enumerate() {
-            if index > 0 {
-                f.write_str("\n")?;
-            }
-            write!(f, "{violation}")?;
-        }
-        Ok(())
+        write_joined(&self.violations, "\n", f)
     }
 }
 
@@ -137,7 +139,7 @@ impl Reader {
     /// # Errors
     /// What is wrong with the text, each with its path in the JSON.
     pub fn read<T: LlmOutput>(&self, text: &str) -> Result<Reading<T>, ReadError> {
-        self.read_by(text, &OutputSchema::of::<T>())
+        Reading::of(read(text, &OutputSchema::of::<T>(), *self))
     }
 
     /// Reads JSON that conforms to a schema which is known at run time only. Of its keywords those are checked that
@@ -163,13 +165,6 @@ impl Reader {
     pub fn conforming(&self, text: &str, schema: &OutputSchema) -> Result<Reading<Value>, ReadError> {
         let objections =
             |value: &Json<'_>, wrapped: bool| check::objections_by_schema(schema, value, wrapped);
-        let answer =
-            read_by_schema(text, schema, *self, objections).map_err(|violations| ReadError { violations })?;
-        Ok(Reading { value: answer.value, notes: answer.notes })
-    }
-
-    fn read_by<T: LlmOutput>(&self, text: &str, schema: &OutputSchema) -> Result<Reading<T>, ReadError> {
-        let answer = read(text, schema, *self).map_err(|violations| ReadError { violations })?;
-        Ok(Reading { value: answer.value, notes: answer.notes })
+        Reading::of(read_by_schema(text, schema, *self, objections))
     }
 }

@@ -23,7 +23,8 @@ use super::check::{may_read_again, states_bounds};
 use crate::validate::{MARK, Reach, Unreached, marks_of, schema_with_marks};
 
 pub use problem::{StrictError, StrictProblem};
-pub(super) use tree::{children, percent_decoded};
+pub(crate) use tree::is_annotation;
+pub(super) use tree::{Node, children, percent_decoded};
 
 /// The one member of the object that carries an answer whose type is no object.
 pub(crate) const WRAPPER: &str = "value";
@@ -60,8 +61,8 @@ pub(crate) const WRAPPER: &str = "value";
 /// ```
 pub struct OutputSchema {
     name: String,
-    /// The plain dialect, from which everything else is derived.
-    tree: Value,
+    /// The plain dialect, from which everything else is derived, and references start.
+    pub(super) tree: Value,
     plain: Box<RawValue>,
     strict: OnceLock<Result<Box<RawValue>, StrictError>>,
     wrapped: bool,
@@ -69,12 +70,14 @@ pub struct OutputSchema {
     cut: bool,
     /// The values of every `x-llmnode-validated` keyword in the type's schema, in order, each once.
     marks: Vec<String>,
-    nulls: bool,
-    hidden_nulls: bool,
-    /// It states bounds of which serde knows nothing.
-    bounds: bool,
-    /// serde may read the same part of an answer many times.
-    again: bool,
+    /// Whether `drop_added_nulls` has anything to look for.
+    pub(super) adds_nulls: bool,
+    /// Whether it could change what serde makes of a value that it doesn't refuse.
+    pub(super) may_hide_nulls: bool,
+    /// Whether it states bounds that serde does not check: a range of numbers, a length.
+    pub(super) states_bounds: bool,
+    /// Whether serde may read the same part of an answer so often that it has to be known before.
+    pub(super) may_read_again: bool,
     /// What was found for each way to look, by the address of the function: where two are one, they do the same.
     unreached: Mutex<Vec<(usize, Option<Arc<Unreached>>)>>,
 }
@@ -95,7 +98,7 @@ impl OutputSchema {
         // Built outside the lock: the type's `JsonSchema` is foreign code. Two threads may both build; one wins.
         let (name, schema) = make();
         let schema = Self::from_value(&name, schema);
-        let built = Arc::new(OutputSchema { again: may_read_again(&schema.tree), ..schema });
+        let built = Arc::new(OutputSchema { may_read_again: may_read_again(&schema.tree), ..schema });
         let mut cache = cache.write().unwrap_or_else(PoisonError::into_inner);
         Arc::clone(cache.entry(id).or_insert(built))
     }
@@ -117,14 +120,14 @@ impl OutputSchema {
         let name = sanitised(name);
         let cut = depth::bound(&mut schema);
         let marks = marks_of(&schema);
-        let bounds = states_bounds(&schema);
+        let states_bounds = states_bounds(&schema);
         let normal = normal::normalise(schema, &name);
         OutputSchema {
             plain: raw(&normal.tree),
-            nulls: nulls::any(&normal.tree),
-            hidden_nulls: nulls::any(&normal.tree) && nulls::may_hide(&normal.tree),
-            bounds,
-            again: false,
+            adds_nulls: nulls::any(&normal.tree),
+            may_hide_nulls: nulls::any(&normal.tree) && nulls::may_hide(&normal.tree),
+            states_bounds,
+            may_read_again: false,
             strict: OnceLock::new(),
             unreached: Mutex::default(),
             cut: cut || normal.cut,
@@ -190,42 +193,17 @@ impl OutputSchema {
         self.wrapped
     }
 
-    /// Whether it states bounds that serde does not check: a range of numbers, a length.
-    pub(crate) fn states_bounds(&self) -> bool {
-        self.bounds
-    }
-
-    /// Whether serde may read the same part of an answer so often that it has to be known before.
-    pub(crate) fn may_read_again(&self) -> bool {
-        self.again
-    }
-
-    /// The plain dialect, from which references start.
-    pub(crate) fn root(&self) -> &Value {
-        &self.tree
-    }
-
     /// The schema of the type itself, which is not wrapped.
     pub(crate) fn own(&self) -> &Value {
         let wrapped = self.tree.get("properties").filter(|_| self.wrapped);
         wrapped.and_then(|all| all.get(WRAPPER)).unwrap_or(&self.tree)
     }
 
-    /// Whether `drop_added_nulls` has anything to look for.
-    pub(crate) fn adds_nulls(&self) -> bool {
-        self.nulls
-    }
-
-    /// Whether `drop_added_nulls` could change what serde makes of a value that it doesn't refuse.
-    pub(crate) fn may_hide_nulls(&self) -> bool {
-        self.hidden_nulls
-    }
-
     /// Removes the `null` members of `value` (the type's own JSON, not wrapped) that stand for an absent one:
     /// those of properties that may be absent but don't admit `null`, as a field with `#[serde(default)]`.
     /// Returns how many there were.
     pub(crate) fn drop_added_nulls(&self, value: &mut Value) -> usize {
-        if self.nulls { nulls::drop(&self.tree, self.wrapped, value) } else { 0 }
+        if self.adds_nulls { nulls::drop(&self.tree, self.wrapped, value) } else { 0 }
     }
 }
 

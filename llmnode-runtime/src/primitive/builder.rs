@@ -1,7 +1,6 @@
 //! How a primitive is set up.
 
 use std::borrow::Cow;
-use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -12,7 +11,8 @@ use crate::category::Category;
 use crate::error::NodeError;
 use crate::model::Dialect;
 use crate::output::{Answer, LlmOutput, OutputSchema, Reader, Untyped, read, read_by_schema, violations};
-use crate::settings::{Backoff, Failures, Recovery, Settings, faults};
+use crate::settings::{Backoff, Failures, Recovery, Settings, faults, setters};
+use crate::text::debug_shows;
 use crate::validate::{Unreached, Violation};
 
 /// Sets up a [`Primitive`]; [`build`](Self::build) checks everything together.
@@ -65,48 +65,25 @@ impl PrimitiveBuilder {
         self
     }
 
-    /// Sets the model: a name registered on the run, or else the provider's id. Default: the run's own.
-    pub fn model(mut self, model: impl Into<Cow<'static, str>>) -> Self {
-        self.settings.model = Some(model.into());
-        self
-    }
-
-    /// Sets the sampling temperature, 0 or more. Default: the provider's.
-    pub fn temperature(mut self, temperature: f64) -> Self {
-        self.settings.temperature = Some(temperature);
-        self
-    }
-
-    /// Sets the most tokens an answer may have, 1 or more. Default: the provider's.
-    pub fn max_tokens(mut self, max_tokens: u32) -> Self {
-        self.settings.max_tokens = Some(max_tokens);
-        self
-    }
-
-    /// Sets how the type of the answer is told. Default: as the model does by itself.
-    pub fn dialect(mut self, dialect: Dialect) -> Self {
-        self.settings.dialect = Some(dialect);
-        self
-    }
-
-    /// Sets whether JSON of another type is changed into what the schema asks for, where that loses nothing. Default: no.
-    pub fn coerce(mut self, coerce: bool) -> Self {
-        self.settings.coerce = Some(coerce);
-        self
-    }
-
-    /// Sets how many corrections follow bad answers, instead of the default stack: the same request once more, then
-    /// two corrections.
-    pub fn retries(mut self, retries: u32) -> Self {
-        self.settings.retries = Some(retries);
-        self
-    }
-
-    /// Sets how many more tries follow failures of the transport, instead of the defaults: three after
-    /// `rate_limit_error`, each after 2 s or what the server asks for on top, else two.
-    pub fn transport_retries(mut self, transport_retries: u32) -> Self {
-        self.settings.transport_retries = Some(transport_retries);
-        self
+    setters! {
+        /// Sets the model: a name registered on the run, or else the provider's id. Default: the run's own.
+        model: impl Into<Cow<'static, str>>,
+        /// Sets the sampling temperature, 0 or more. Default: the provider's.
+        temperature: f64,
+        /// Sets the most tokens an answer may have, 1 or more. Default: the provider's.
+        max_tokens: u32,
+        /// Sets how the type of the answer is told. Default: as the model does by itself.
+        dialect: Dialect,
+        /// Sets whether JSON of another type is changed into what the schema asks for, where that loses nothing. Default: no.
+        coerce: bool,
+        /// Sets how many corrections follow bad answers, instead of the default stack: the same request once more, then
+        /// two corrections.
+        retries: u32,
+        /// Sets how many more tries follow failures of the transport, instead of the defaults: three after
+        /// `rate_limit_error`, each after 2 s or what the server asks for on top, else two.
+        transport_retries: u32,
+        /// Sets the model to ask when the first one fails for good. It stands in the stacks that nobody stated.
+        fallback_model: impl Into<Cow<'static, str>>,
     }
 
     /// Sets the steps that follow failures of a category or group.
@@ -119,10 +96,8 @@ impl PrimitiveBuilder {
         self
     }
 
-    /// Sets the model to ask when the first one fails for good. It stands in the stacks that nobody stated.
-    pub fn fallback_model(mut self, model: impl Into<Cow<'static, str>>) -> Self {
-        self.settings.fallback_model = Some(model.into());
-        self
+    fn given(&mut self) -> &mut Settings {
+        &mut self.settings
     }
 
     /// Checks the settings and makes the primitive, which does not change any more.
@@ -169,7 +144,6 @@ impl PrimitiveBuilder {
     }
 }
 
-/// The stacks of a primitive, where its builder says nothing.
 fn add_defaults(settings: &mut Settings) {
     let model = settings.fallback_model.clone().map(Recovery::Model);
     let stack = |steps: &[Recovery]| {
@@ -199,11 +173,4 @@ fn by_schema(name: &str, schema: Value) -> Untyped {
     Untyped { schema: sent, check: Arc::new(check) }
 }
 
-impl fmt::Debug for PrimitiveBuilder {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("PrimitiveBuilder")
-            .field("name", &self.name)
-            .field("settings", &self.settings)
-            .finish_non_exhaustive()
-    }
-}
+debug_shows!(PrimitiveBuilder: name, settings);

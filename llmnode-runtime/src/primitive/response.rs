@@ -2,7 +2,6 @@
 
 use std::error::Error as _;
 use std::fmt;
-use std::time::Duration;
 
 use serde::Serialize;
 use serde_json::Value;
@@ -11,9 +10,9 @@ use super::payload::InvalidPayload;
 use crate::category::Category;
 use crate::error::NodeError;
 use crate::ids::CallId;
-use crate::ledger::{CallRecord, Usage};
+use crate::ledger::{CallRecord, Usage, milliseconds};
 use crate::run::CallReport;
-use crate::text::one_line;
+use crate::text::{debug_shows, one_line};
 
 /// The most bytes of a text in [`Details`], and the most items of a list.
 const TEXT: usize = 256;
@@ -91,23 +90,18 @@ pub struct Metadata {
 
 impl From<Result<CallReport<Value>, NodeError>> for Response {
     fn from(outcome: Result<CallReport<Value>, NodeError>) -> Self {
-        match outcome {
-            Ok(report) => Response {
-                success: true,
-                data: Some(report.value),
-                reason: None,
-                error_type: None,
-                details: None,
-                metadata: Metadata::of(Some(&report.record)),
-            },
-            Err(error) => Response {
-                success: false,
-                data: None,
-                reason: Some(reason(&error)),
-                error_type: Some(error.category()),
-                details: Some(Details::of(&error)),
-                metadata: Metadata::of(error.record().map(|record| &**record)),
-            },
+        let (data, record, error) = match outcome {
+            Ok(CallReport { value, record }) => (Some(value), Some(record), None),
+            Err(error) => (None, error.record().cloned(), Some(error)),
+        };
+        let error = error.as_ref();
+        Response {
+            success: error.is_none(),
+            data,
+            reason: error.map(reason),
+            error_type: error.map(NodeError::category),
+            details: error.map(Details::of),
+            metadata: Metadata::of(record.as_deref()),
         }
     }
 }
@@ -130,7 +124,7 @@ impl Details {
             message: one_line(error.message(), TEXT),
             violations: violations.iter().take(ITEMS).map(|one| one_line(one.to_string(), TEXT)).collect(),
             status: last.and_then(|attempt| attempt.status),
-            retry_after_ms: error.retry_after().map(whole_milliseconds),
+            retry_after_ms: error.retry_after().map(milliseconds::whole),
         }
     }
 }
@@ -150,17 +144,7 @@ impl Metadata {
     }
 }
 
-impl fmt::Debug for Response {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Response")
-            .field("success", &self.success)
-            .field("reason", &self.reason)
-            .field("error_type", &self.error_type)
-            .field("details", &self.details)
-            .field("metadata", &self.metadata)
-            .finish_non_exhaustive()
-    }
-}
+debug_shows!(Response: success, reason, error_type, details, metadata);
 
 impl fmt::Debug for Details {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -170,8 +154,4 @@ impl fmt::Debug for Details {
             .field("retry_after_ms", &self.retry_after_ms)
             .finish_non_exhaustive()
     }
-}
-
-fn whole_milliseconds(wait: Duration) -> u64 {
-    u64::try_from(wait.as_millis()).unwrap_or(u64::MAX)
 }

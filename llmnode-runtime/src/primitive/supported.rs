@@ -2,9 +2,8 @@
 
 use serde_json::Value;
 
-use crate::output::{ends, target};
+use crate::output::{ends, is_annotation, target};
 
-/// What keeps a schema from being checked, each fault with its place.
 pub(super) fn faults(schema: &Value) -> Vec<String> {
     let mut faults = Vec::new();
     if !schema.is_object() {
@@ -72,7 +71,9 @@ fn fault(root: &Value, keyword: &str, value: &Value) -> Option<String> {
             let leads = value.as_str().and_then(|reference| target(root, reference));
             (leads.is_some_and(is_schema), "a reference to a part of this schema, such as #/$defs/item")
         }
-        keyword if says_nothing(keyword) => (true, ""),
+        // They tell something, but allow and forbid nothing.
+        "title" | "format" | "$schema" | "$id" => (true, ""),
+        keyword if is_annotation(keyword) => (true, ""),
         _ => {
             return Some(
                 "cannot be checked here; leave it out, or use a type with `output::<T>()`".to_owned(),
@@ -85,24 +86,6 @@ fn fault(root: &Value, keyword: &str, value: &Value) -> Option<String> {
 fn is_type(value: &Value) -> bool {
     let known = ["string", "number", "integer", "boolean", "object", "array", "null"];
     value.as_str().is_some_and(|name| known.contains(&name))
-}
-
-/// Keywords that tell something but allow and forbid nothing.
-fn says_nothing(keyword: &str) -> bool {
-    let known = [
-        "title",
-        "description",
-        "default",
-        "examples",
-        "deprecated",
-        "readOnly",
-        "writeOnly",
-        "format",
-        "$comment",
-        "$schema",
-        "$id",
-    ];
-    known.contains(&keyword) || keyword.starts_with("x-")
 }
 
 #[cfg(test)]

@@ -34,7 +34,6 @@ impl<T: Display> PromptFence for T {
     }
 }
 
-/// The most backticks in a row.
 fn longest_run(text: &str) -> usize {
     text.split(|c| c != '`').map(str::len).max().unwrap_or_default()
 }

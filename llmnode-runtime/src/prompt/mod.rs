@@ -25,6 +25,7 @@ use std::fmt::{self, Write};
 
 use crate::media::{Attachment, MAX_TOTAL};
 use crate::model::{Message, Role};
+use crate::text::debug_shows;
 
 /// The messages that a node's prompt renders to, in the order in which they are written.
 #[derive(Default)]
@@ -107,11 +108,6 @@ impl Prompt {
         self.failed.get_or_insert_with(|| format!("{place}{fault}"));
     }
 
-    /// What a panic in the prompt is about, as it begins a message.
-    pub(crate) fn place(&self) -> impl fmt::Display {
-        self.place
-    }
-
     /// Makes room for messages, and for the prompt and a correction that follow, so that these move nothing.
     fn make_room(&mut self, messages: usize) {
         if self.messages.capacity() < self.messages.len() + messages {
@@ -160,13 +156,8 @@ impl fmt::Display for Joined<'_> {
     }
 }
 
-impl fmt::Debug for Prompt {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Prompt").field("messages", &self.messages).finish_non_exhaustive()
-    }
-}
+debug_shows!(Prompt: messages);
 
-/// Counts the bytes that would be written.
 struct Counter(usize);
 
 impl Write for Counter {

@@ -62,12 +62,10 @@ impl<'a> Segment<'a> {
         Segment(Piece::Attach(value))
     }
 
-    /// What is attached, if anything is.
     pub(super) fn as_attachment(&self) -> Option<&'a dyn PromptAttachment> {
         if let Piece::Attach(value) = self.0 { Some(value) } else { None }
     }
 
-    /// The literal text, if it is one.
     pub(super) fn as_text(&self) -> Option<&'static str> {
         if let Piece::Text(text) = self.0 { Some(text) } else { None }
     }

@@ -10,12 +10,12 @@ use super::run::Target;
 use crate::BoxError;
 use crate::category::Category;
 use crate::error::NodeError;
-use crate::ledger::{Degraded, OpenAttempt};
+use crate::ledger::{AttemptKind, Degraded, OpenAttempt};
 use crate::model::{Request, Retries};
+use crate::panics::caught;
 use crate::settings::Next;
 use crate::text::one_line;
 
-/// The model that is asked now, and what it is asked.
 pub(super) struct Asking<'r> {
     plan: &'r Plan<'r>,
     judge: &'r mut dyn Judge,
@@ -55,9 +55,13 @@ impl Tried for Asking<'_> {
     async fn once(&mut self, one: &Try) -> Result<(), Failure> {
         let Asking { plan, judge, request, target, retries, .. } = self;
         let open = self.open.insert(plan.call.attempt(one.kind, one.wait, target.name.clone()));
-        request.correlation = Some(open.id());
-        let outcome = attempt(target, request, open, &mut **judge, &one.attempt, plan).await;
-        if let Err(mut failure) = outcome {
+        request.correlation = Some(open.id);
+        // A panic is a failure as any other, so that an attempt which is dropped was cancelled, whatever panics around its
+        // call.
+        let outcome = caught(|| attempt(target, request, open, &mut **judge, &one.attempt, plan)).await;
+        let panicked =
+            |said| Failure::new(Category::Panic, format!("the output or the model panicked: {said}"));
+        if let Err(mut failure) = outcome.unwrap_or_else(|said| Err(panicked(said))) {
             retries.settle(failure.endpoint_answered());
             if failure.category == Category::NotFound {
                 failure.add(&plan.core.unregistered(target));
@@ -71,7 +75,7 @@ impl Tried for Asking<'_> {
 
     async fn failed(&mut self, _: &Try, failure: &mut Failure, next: &Next) -> Result<(), NodeError> {
         let Asking { plan, request, prompt, .. } = self;
-        if matches!(next, Next::Repair { .. }) {
+        if matches!(next, Next::Again { kind: AttemptKind::Correction, .. }) {
             let (answer, violations) = (failure.answer.clone(), &failure.violations);
             feedback::append(
                 &mut request.messages,

@@ -7,14 +7,13 @@ use tracing::Instrument;
 use super::attempts::Plan;
 use super::doubts::doubts;
 use super::failure::{Failure, listed};
-use super::judge::{Judge, Judgement, judge};
+use super::judge::{Judge, judge};
 use super::run::Target;
-use crate::category::Category;
+use crate::category::{Category, Group};
 use crate::flag::Flag;
 use crate::ledger::{AttemptRecord, OpenAttempt, prompt_tokens};
 use crate::limits::Reservation;
 use crate::model::{ChatModel, Completion, Dialect, FinishReason, ModelError, Request, Retry, Sink};
-use crate::panics::caught;
 use crate::settings::Resolved;
 use crate::text::{cut, one_line};
 use crate::usage::TokenUsage;
@@ -23,23 +22,7 @@ use crate::validate::{Attempt, Violation};
 /// The most that is kept of a provider's word, such as the model's name or a request's id, in bytes.
 const WORD: usize = 200;
 
-/// One request and the judgement on its answer. A panic of model or judge is a failure as any other, so that an
-/// attempt which is dropped was cancelled, whatever panics around its call.
 pub(super) async fn attempt(
-    target: &Target<'_>,
-    request: &Request,
-    open: &mut OpenAttempt<'_>,
-    asked: &mut dyn Judge,
-    attempt: &Attempt,
-    plan: &Plan<'_>,
-) -> Result<(), Failure> {
-    let outcome = caught(|| within_limits(target, request, open, asked, attempt, plan)).await;
-    outcome.unwrap_or_else(|said| {
-        Err(Failure::new(Category::Panic, format!("the output or the model panicked: {said}")))
-    })
-}
-
-async fn within_limits(
     target: &Target<'_>,
     request: &Request,
     open: &mut OpenAttempt<'_>,
@@ -95,18 +78,17 @@ async fn ask(
     // What was cut counts only if it is whole all the same.
     let reader = if cut { settings.reader().whole() } else { settings.reader() };
     match judge(asked, &text, reader, attempt).await {
-        Judgement::Accepted { flags, warnings } => {
+        Ok((flags, warnings)) => {
             open.note(|record| {
                 accepted(record, text, flags, warnings, cut);
                 record.flags.extend(doubts(request, record.usage));
             });
             Ok(())
         }
-        Judgement::Rejected { .. } if cut => Err(Failure { answer: Some(text), ..truncated(request) }),
-        Judgement::Rejected { category, violations } => {
-            Err(Failure { answer: Some(text), ..Failure::rejected(category, violations) })
+        Err(bad) if cut && bad.category.group() == Group::Answer => {
+            Err(Failure { answer: Some(text), ..truncated(request) })
         }
-        Judgement::Stopped(failure) => Err(Failure { answer: Some(text), ..failure }),
+        Err(failure) => Err(Failure { answer: Some(text), ..failure }),
     }
 }
 

@@ -21,11 +21,22 @@ pub(super) struct Plan<'r> {
     pub(super) settings: Resolved<'r>,
 }
 
-/// Why there is no output.
 pub(super) struct Ended {
-    pub(super) error: NodeError,
+    error: NodeError,
     /// The node's fallback value may take its place.
-    pub(super) falls_back: bool,
+    falls_back: bool,
+}
+
+impl Ended {
+    /// The error with the record so far, where a fallback value may take its place.
+    pub(super) fn before_fallback(self, call: &CallScope<'_>) -> Result<NodeError, NodeError> {
+        let error = self.error;
+        if !self.falls_back {
+            return Err(error);
+        }
+        let record = call.so_far(error.category());
+        Ok(error.of_call_that_made(record, call.made()))
+    }
 }
 
 impl From<NodeError> for Ended {
@@ -34,7 +45,6 @@ impl From<NodeError> for Ended {
     }
 }
 
-/// One try, before it is begun.
 pub(super) struct Try {
     pub(super) kind: AttemptKind,
     /// The wait before it.
@@ -43,9 +53,7 @@ pub(super) struct Try {
     pub(super) attempt: Attempt,
 }
 
-/// What the loop tries.
 pub(super) trait Tried: Send {
-    /// Tries once.
     async fn once(&mut self, one: &Try) -> Result<(), Failure>;
 
     /// Writes down that it failed, and what comes of it.
@@ -92,9 +100,7 @@ pub(super) async fn run(plan: &Plan<'_>, tried: &mut impl Tried) -> Result<(), E
         failure.add(&note);
         tried.failed(&one, &mut failure, &next).await?;
         (kind, wait) = match next {
-            Next::Retry { wait } => (AttemptKind::Retry, wait),
-            Next::Adapt { wait } => (AttemptKind::Adapted, wait),
-            Next::Repair { wait } => (AttemptKind::Correction, wait),
+            Next::Again { kind, wait } => (kind, wait),
             Next::Model(name) => {
                 tried.change_model(&name)?;
                 (AttemptKind::FallbackModel, Duration::ZERO)

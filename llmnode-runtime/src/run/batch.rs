@@ -67,14 +67,10 @@ impl<N> Batch<N> {
     }
 }
 
-impl<N: Node> Batch<N> {
-    const CALLED: &'static Name = &Name::list("Batch<", &[N::NAME], ">");
-}
-
 #[diagnostic::do_not_recommend]
 impl<N: Node> Node for Batch<N> {
     type Output = Vec<N::Output>;
-    const NAME: &'static str = Self::CALLED.as_str();
+    const NAME: &'static str = const { &Name::list("Batch<", &[N::NAME], ">") }.as_str();
     const DESCRIPTION: &'static str = N::DESCRIPTION;
     const IDEMPOTENT: bool = N::IDEMPOTENT;
 }

@@ -23,8 +23,8 @@ use crate::ledger::{CallRecord, CallScope, NodeKey, Tally};
 use crate::limits::{CallLimits, LimitedNode, Limits};
 use crate::model::Dialect;
 use crate::panics::guarded;
-use crate::settings::{Backoff, Failures, Recovery, SILENT, Settings};
-use crate::text::shortened;
+use crate::settings::{Backoff, Failures, Recovery, SILENT, Settings, setters};
+use crate::text::{debug_shows, shortened};
 use crate::validate::Attempt;
 
 /// How many calls may stand within each other; flows, too.
@@ -47,7 +47,6 @@ pub struct Call<'r, T> {
 
 type Start<'r, T> = Box<dyn FnOnce(Given) -> BoxFuture<'r, Outcome<T>> + Send + 'r>;
 
-/// What a call was given; most are given nothing.
 type Given = Option<Box<Settings>>;
 
 /// What a call is made in; nothing by default.
@@ -87,55 +86,36 @@ impl<'r, T> Call<'r, T> {
         Call { given: None, start: None, under_way: Some(start(core, within, state, node, None)) }
     }
 
-    /// Sets the model to ask: a name registered on the run, or else the provider's id.
-    pub fn model(mut self, model: impl Into<Cow<'static, str>>) -> Self {
-        self.given().model = Some(model.into());
-        self
-    }
-
-    /// Sets the sampling temperature, 0 or more.
-    pub fn temperature(mut self, temperature: f64) -> Self {
-        self.given().temperature = Some(temperature);
-        self
-    }
-
-    /// Sets the most tokens an answer may have, 1 or more.
-    pub fn max_tokens(mut self, max_tokens: u32) -> Self {
-        self.given().max_tokens = Some(max_tokens);
-        self
-    }
-
-    /// Sets how the type of the answer is told. Where the answer is raw text, this is a `config_error`.
-    pub fn dialect(mut self, dialect: Dialect) -> Self {
-        self.given().dialect = Some(dialect);
-        self
-    }
-
-    /// Sets whether JSON of another type is changed into what the output's schema asks for. On raw text, `true` is a
-    /// `config_error`.
-    pub fn coerce(mut self, coerce: bool) -> Self {
-        self.given().coerce = Some(coerce);
-        self
-    }
-
-    /// Sets how many more calls follow bad answers. On raw text, which nothing can find bad, more than 0 is a
-    /// `config_error`.
-    pub fn retries(mut self, retries: u32) -> Self {
-        self.given().retries = Some(retries);
-        self
-    }
-
-    /// Sets how many more tries follow failures of the transport.
-    pub fn transport_retries(mut self, transport_retries: u32) -> Self {
-        self.given().transport_retries = Some(transport_retries);
-        self
-    }
-
-    /// Sets how often a node that asks no model itself is executed in all, 1 or more. On a node that asks one it is a
-    /// `config_error`.
-    pub fn attempts(mut self, attempts: u32) -> Self {
-        self.given().attempts = Some(attempts);
-        self
+    setters! {
+        /// Sets the model to ask: a name registered on the run, or else the provider's id.
+        model: impl Into<Cow<'static, str>>,
+        /// Sets the sampling temperature, 0 or more.
+        temperature: f64,
+        /// Sets the most tokens an answer may have, 1 or more.
+        max_tokens: u32,
+        /// Sets how the type of the answer is told. Where the answer is raw text, this is a `config_error`.
+        dialect: Dialect,
+        /// Sets whether JSON of another type is changed into what the output's schema asks for. On raw text, `true` is a
+        /// `config_error`.
+        coerce: bool,
+        /// Sets how many more calls follow bad answers. On raw text, which nothing can find bad, more than 0 is a
+        /// `config_error`.
+        retries: u32,
+        /// Sets how many more tries follow failures of the transport.
+        transport_retries: u32,
+        /// Sets how often a node that asks no model itself is executed in all, 1 or more. On a node that asks one it is a
+        /// `config_error`.
+        attempts: u32,
+        /// Sets the model to ask when the first one fails for good: a name registered on the run, or else the
+        /// provider's id.
+        fallback_model: impl Into<Cow<'static, str>>,
+        /// Sets the wait before each try that follows a failure of the transport, and before each further execution of a
+        /// node that asks no model itself: a `Duration`, or a range of them from which it grows from try to try. What the
+        /// server asks for comes on top. A step of `recover` that states a wait keeps its own.
+        wait: impl Into<Backoff>,
+        /// Sets the longest wait before a further try that a server may ask for; a longer one fails at once. A wait that
+        /// is stated, by `wait` or a step of `recover`, is its own bound.
+        max_wait: Duration,
     }
 
     /// Sets the steps that follow failures of a category or group.
@@ -146,28 +126,6 @@ impl<'r, T> Call<'r, T> {
     ) -> Self {
         let settings = std::mem::take(self.given());
         *self.given() = settings.recover(failures, steps);
-        self
-    }
-
-    /// Sets the model to ask when the first one fails for good: a name registered on the run, or else the
-    /// provider's id.
-    pub fn fallback_model(mut self, model: impl Into<Cow<'static, str>>) -> Self {
-        self.given().fallback_model = Some(model.into());
-        self
-    }
-
-    /// Sets the wait before each try that follows a failure of the transport, and before each further execution of a
-    /// node that asks no model itself: a `Duration`, or a range of them from which it grows from try to try. What the
-    /// server asks for comes on top. A step of `recover` that states a wait keeps its own.
-    pub fn wait(mut self, wait: impl Into<Backoff>) -> Self {
-        self.given().wait = Some(wait.into());
-        self
-    }
-
-    /// Sets the longest wait before a further try that a server may ask for; a longer one fails at once. A wait that
-    /// is stated, by `wait` or a step of `recover`, is its own bound.
-    pub fn max_wait(mut self, max_wait: Duration) -> Self {
-        self.given().max_wait = Some(max_wait);
         self
     }
 
@@ -321,7 +279,6 @@ fn panicked(said: &str) -> NodeError {
     NodeError::new(Category::Panic, format!("the node, its output or its model panicked: {said}"))
 }
 
-/// The error of a call that ends with it.
 fn ended(scope: &CallScope<'_>, error: NodeError) -> NodeError {
     let record = scope.end(Some(error.category()));
     error.of_call_that_made(record, scope.made())
@@ -339,14 +296,13 @@ fn limits<'r>(
     CallLimits::begin(name, node, own, within.limits, &core.limits, &*core.clock)
 }
 
-/// Waits until it is kept that the call has begun.
 fn recorded<'a>(scope: &'a CallScope<'_>) -> BoxFuture<'a, Result<(), NodeError>> {
     Box::pin(async { scope.record_begin().await.map_err(|fault| Failure::unrecorded(fault).into_error()) })
 }
 
 /// A node that calls itself without an end is found before the stack is used up.
 fn check_depth(call: &CallScope<'_>) -> Result<(), NodeError> {
-    if call.depth() < MAX_NESTING {
+    if call.depth < MAX_NESTING {
         return Ok(());
     }
     let message = format!("calls are nested more than {MAX_NESTING} deep: {}", shortened(&call.path()));
@@ -369,8 +325,4 @@ impl<T> fmt::Debug for Report<'_, T> {
     }
 }
 
-impl<T> fmt::Debug for CallReport<T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("CallReport").field("record", &self.record).finish_non_exhaustive()
-    }
-}
+debug_shows!([T] CallReport<T>: record);

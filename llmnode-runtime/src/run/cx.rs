@@ -67,14 +67,13 @@ impl<'r, S: ?Sized> Cx<'r, S> {
         Map::of_stream(self.core, self.within(), self.state, nodes)
     }
 
-    /// The same call, with another state.
     pub(super) fn on<'c, T: ?Sized>(&'c self, state: &'c T) -> Cx<'c, T> {
         let Cx { core, scope, settings, limits, attempt, .. } = *self;
         Cx { core, state, scope, settings, limits, attempt }
     }
 
     fn within(&self) -> Within<'_> {
-        Within { call: Some(self.scope), limits: Some(self.limits), tally: self.scope.tally() }
+        Within { call: Some(self.scope), limits: Some(self.limits), tally: self.scope.tally }
     }
 
     /// What a node that only stands for others hands on to each of them, `attempts` included: it is not executed again

@@ -10,6 +10,7 @@ use crate::model::Message;
 use crate::node::Node;
 use crate::output::{OutputSchema, OutputSpec, Reader};
 use crate::prompt::{Place, Prompt};
+use crate::text::debug_shows;
 
 /// An example of a node: what it is asked, and what the model is to answer.
 pub struct Example<N: Node> {
@@ -166,11 +167,7 @@ impl Prompt {
     }
 }
 
-impl<N: Node> fmt::Debug for Example<N> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Example").finish_non_exhaustive()
-    }
-}
+debug_shows!([N: Node] Example<N>:);
 
 impl<N> fmt::Debug for Input<N> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

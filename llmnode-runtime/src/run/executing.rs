@@ -71,11 +71,7 @@ fn boxed<'a>(
         let plan = Plan { core: cx.core, call, limits: cx.limits, settings };
         let mut executing = Executing { call, node, failed: 0 };
         let Err(ended) = attempts::run(&plan, &mut executing).await else { return Ok(()) };
-        if !ended.falls_back {
-            return Err(ended.error);
-        }
-        let record = call.so_far(ended.error.category());
-        let error = ended.error.of_call_that_made(record, call.made());
+        let error = ended.before_fallback(call)?;
         fallen(call, executing.node.fall_back(error).await)
     })
 }
@@ -90,7 +86,7 @@ fn fallen(call: &CallScope<'_>, outcome: Result<(), BoxError>) -> Result<(), Nod
         Err(error) => NodeError::of_execution(error),
     };
     // The call's end brings the whole record.
-    let own = error.record().is_some_and(|record| record.id == call.id());
+    let own = error.record().is_some_and(|record| record.id == call.id);
     Err(if own { error.without_record() } else { error })
 }
 

@@ -10,7 +10,6 @@ use crate::model::Retry;
 use crate::text::one_line;
 use crate::validate::Violation;
 
-/// Why an attempt failed, and what that calls for.
 pub(super) struct Failure {
     pub(super) category: Category,
     pub(super) message: String,
@@ -40,7 +39,6 @@ impl Failure {
         }
     }
 
-    /// The execution of a node that asks no model failed.
     pub(super) fn executed(error: NodeError) -> Self {
         let mut failure = Failure::new(error.category(), error.message());
         failure.retry_after = error.retry_after();

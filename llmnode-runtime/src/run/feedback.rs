@@ -5,9 +5,7 @@ use std::fmt::Write;
 use crate::model::{Message, Role};
 use crate::validate::Violation;
 
-/// The most that one round of feedback says, in bytes.
 const CAP: usize = 2048;
-/// What stands for the absence of an answer.
 const NO_ANSWER: &str = "(no answer)";
 
 /// Appends a bad answer, verbatim, and what was wrong with it; keeps the newest `rounds` of such pairs.

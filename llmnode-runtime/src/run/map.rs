@@ -1,6 +1,5 @@
 //! Many calls side by side, with a bound.
 
-use std::fmt;
 use std::future::IntoFuture;
 use std::task::{Context, Poll};
 
@@ -15,6 +14,7 @@ use super::run::RunCore;
 use crate::BoxFuture;
 use crate::error::NodeError;
 use crate::settings::Settings;
+use crate::text::debug_shows;
 
 type Outcome<'r, T> = BoxFuture<'r, Result<T, NodeError>>;
 type Calls<'r, T> = Box<dyn FnMut(&mut Context<'_>, &Settings) -> Poll<Option<Outcome<'r, T>>> + Send + 'r>;
@@ -169,11 +169,4 @@ impl<'r, T: Send + 'r> IntoFuture for Map<'r, T> {
     }
 }
 
-impl<T> fmt::Debug for Map<'_, T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Map")
-            .field("total", &self.total)
-            .field("concurrency", &self.concurrency)
-            .finish_non_exhaustive()
-    }
-}
+debug_shows!([T] Map<'_, T>: total, concurrency);

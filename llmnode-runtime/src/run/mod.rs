@@ -39,5 +39,5 @@ pub use progress::BatchProgress;
 pub use progress::{Counter, OnProgress, known};
 pub use results::{AsCompleted, Results};
 pub use run::Run;
-pub use run::RunCore;
+pub use run::{RunCore, core, parts};
 pub use shell::exec;

@@ -10,14 +10,10 @@ use crate::node::Node;
 /// all of them read; the first error cancels the others.
 macro_rules! side_by_side {
     ($($N:ident $n:tt),+) => {
-        impl<$($N: Node),+> Called for ($($N,)+) {
-            const CALLED: &'static Name = &Name::list("(", &[$($N::NAME),+], ")");
-        }
-
         #[diagnostic::do_not_recommend]
         impl<$($N: Node),+> Node for ($($N,)+) {
             type Output = ($($N::Output,)+);
-            const NAME: &'static str = <Self as Called>::CALLED.as_str();
+            const NAME: &'static str = const { &Name::list("(", &[$($N::NAME),+], ")") }.as_str();
             const IDEMPOTENT: bool = true $(&& $N::IDEMPOTENT)+;
         }
 
@@ -30,11 +26,6 @@ macro_rules! side_by_side {
             }
         }
     };
-}
-
-/// A constant that the impl of a foreign trait cannot hold.
-trait Called {
-    const CALLED: &'static Name;
 }
 
 side_by_side!(A 0, B 1);

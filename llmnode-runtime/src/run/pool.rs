@@ -2,10 +2,11 @@
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll, Wake, Waker};
 
 use crate::BoxFuture;
+use crate::panics::lock;
 
 /// A set of futures with tags. Polling costs time for the woken ones, not for all.
 pub(super) struct Pool<'r, T> {
@@ -77,7 +78,6 @@ impl<'r, T> Pool<'r, T> {
         Pool { slots: Vec::new(), free: Vec::new(), woken: Arc::default() }
     }
 
-    /// How many futures have not ended.
     pub(super) fn len(&self) -> usize {
         self.slots.len() - self.free.len()
     }
@@ -121,11 +121,6 @@ impl<'r, T> Pool<'r, T> {
         self.free.push(index);
         Some((tag, value))
     }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    // Nothing panics while it holds the lock.
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[cfg(test)]

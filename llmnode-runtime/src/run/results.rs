@@ -10,6 +10,7 @@ use futures_core::Stream;
 
 use super::bounded::Bounded;
 use crate::error::NodeError;
+use crate::text::debug_shows;
 
 /// The results of a map in the order of its nodes: [`Map::stream`](crate::Map::stream). Also a
 /// [`Stream`](futures_core::Stream). Dropped, it cancels all calls under way.
@@ -66,11 +67,7 @@ impl<T> Stream for Results<'_, T> {
 
 impl<T> Unpin for Results<'_, T> {}
 
-impl<T> fmt::Debug for Results<'_, T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Results").field("taken", &self.taken).finish_non_exhaustive()
-    }
-}
+debug_shows!([T] Results<'_, T>: taken);
 
 /// The results of a map as its calls end: [`Map::as_completed`](crate::Map::as_completed). Also a
 /// [`Stream`](futures_core::Stream). Dropped, it cancels all calls under way.

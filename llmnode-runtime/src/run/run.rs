@@ -17,6 +17,7 @@ use crate::limits::{LimitedNode, Limits, Prices, RunLimits};
 use crate::model::{ChatModel, Request};
 use crate::node::Node;
 use crate::settings::{Resolved, Settings};
+use crate::text::debug_shows;
 
 /// A model to ask, a state to read, and a ledger of everything spent.
 ///
@@ -184,7 +185,7 @@ impl<S> Run<S> {
     /// Sets what models cost, for limits of money.
     #[must_use]
     pub fn with_prices(mut self, prices: Prices) -> Self {
-        Arc::make_mut(&mut self.core).limits.set_prices(prices);
+        Arc::make_mut(&mut self.core).limits.prices = Arc::new(prices);
         self
     }
 
@@ -236,7 +237,7 @@ impl<S> Run<S> {
 
     /// Ignores all limits, for who wants to see what is asked.
     pub(crate) fn without_limits(mut self) -> Self {
-        Arc::make_mut(&mut self.core).limits.ignore();
+        Arc::make_mut(&mut self.core).limits.ignored = true;
         self
     }
 
@@ -253,16 +254,6 @@ impl<S> Run<S> {
     /// The state, where the run is no longer needed.
     pub fn into_state(self) -> S {
         self.state
-    }
-
-    /// What runs of different states share.
-    pub(crate) fn core(&self) -> &RunCore {
-        &self.core
-    }
-
-    /// What runs of different states share, and the state.
-    pub(crate) fn parts(&mut self) -> (&RunCore, &mut S) {
-        (&self.core, &mut self.state)
     }
 
     /// A handle to the figures so far; readable while calls run.
@@ -307,11 +298,17 @@ impl<S> Run<S> {
     }
 }
 
-impl fmt::Debug for RunCore {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("RunCore").finish_non_exhaustive()
-    }
+/// What runs of different states share.
+pub fn core<S>(run: &Run<S>) -> &RunCore {
+    &run.core
 }
+
+/// What runs of different states share, and the state.
+pub fn parts<S>(run: &mut Run<S>) -> (&RunCore, &mut S) {
+    (&run.core, &mut run.state)
+}
+
+debug_shows!(RunCore:);
 
 impl<S> fmt::Debug for Run<S> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -70,11 +70,7 @@ async fn ask(asked: &mut dyn Asked<'_>, cx: &Cx<'_, ()>) -> Result<(), NodeError
     let plan = Plan { core: cx.core, call: cx.scope, limits: cx.limits, settings };
     let outcome = async { attempts::run(&plan, &mut Asking::new(&plan, request, asked)?).await };
     let Err(ended) = outcome.await else { return Ok(()) };
-    if !ended.falls_back {
-        return Err(ended.error);
-    }
-    let record = cx.scope.so_far(ended.error.category());
-    let error = ended.error.of_call_that_made(record, cx.scope.made());
+    let error = ended.before_fallback(cx.scope)?;
     match fall_back(cx.scope, &error, asked).await {
         Some(outcome) => outcome,
         None => Err(error.without_record()),
@@ -84,7 +80,7 @@ async fn ask(asked: &mut dyn Asked<'_>, cx: &Cx<'_, ()>) -> Result<(), NodeError
 fn render(asked: &dyn Asked<'_>) -> Result<Vec<Message>, NodeError> {
     let mut prompt = Prompt::new();
     guarded(|| asked.render(&mut prompt)).map_err(|said| {
-        let place = prompt.place();
+        let place = prompt.place;
         NodeError::new(Category::Panic, format!("{place}a value of the prompt panicked: {said}"))
     })?;
     prompt.finish().map_err(|fault| NodeError::new(Category::PrepError, fault))

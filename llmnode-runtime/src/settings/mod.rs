@@ -8,5 +8,5 @@ mod settings;
 pub use recovery::{Backoff, Failures, Recovery};
 pub(crate) use recovery::{Failed, Nature, Next, Progress, Stacks};
 pub(crate) use resolved::{Resolved, faults};
-pub(crate) use settings::SILENT;
 pub use settings::Settings;
+pub(crate) use settings::{SILENT, setters};

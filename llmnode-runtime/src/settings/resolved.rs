@@ -5,12 +5,10 @@ use std::time::Duration;
 
 use super::recovery::{Failures, Nature, Recovery, Stacks, check};
 use super::settings::{SILENT, Settings};
-use crate::category::Category;
 use crate::error::NodeError;
 use crate::model::{Dialect, Request};
 use crate::output::{Answers, Reader, StrictError};
 
-/// What holds for one call.
 pub(crate) struct Resolved<'p> {
     call: &'p Settings,
     run: &'p Settings,
@@ -43,7 +41,7 @@ impl<'p> Resolved<'p> {
             stop_on_repeat: levels.iter().find_map(|level| level.stop_on_repeat).unwrap_or(false),
             coerce: levels.iter().find_map(|level| level.coerce).unwrap_or(false),
         };
-        refuse(match nature.answers {
+        NodeError::refuse(match nature.answers {
             Some(answers) => resolved.faults(nature, answers),
             None => resolved.faults_of_executions(nature),
         })?;
@@ -66,7 +64,7 @@ impl<'p> Resolved<'p> {
         let extra = levels.iter().rev().flat_map(|level| &level.extra);
         request.extra = extra.map(|(field, value)| (field.clone(), value.clone())).collect();
         let absurd = absurd(request.model.as_deref(), request.temperature, request.max_tokens);
-        refuse(
+        NodeError::refuse(
             absurd
                 .chain(not_of_a_model(model))
                 .chain(request.own_fields_in_extra())
@@ -76,7 +74,6 @@ impl<'p> Resolved<'p> {
         )
     }
 
-    /// How answers are read.
     pub(crate) fn reader(&self) -> Reader {
         Reader::new().coerce(self.coerce)
     }
@@ -165,14 +162,6 @@ fn asks_again(call: &Settings) -> bool {
         || more(call.transport_retries)
         || call.fallback_model.is_some()
         || steps.any(Recovery::asks_again)
-}
-
-/// All faults as one error.
-fn refuse(faults: Vec<String>) -> Result<(), NodeError> {
-    match faults.as_slice() {
-        [] => Ok(()),
-        faults => Err(NodeError::new(Category::ConfigError, faults.join("; "))),
-    }
 }
 
 /// What is wrong with the recovery that a level states.
@@ -270,6 +259,7 @@ pub(crate) fn faults(own: &Settings) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::category::Category;
     use crate::limits::Limits;
     use serde_json::{Value, json};
 

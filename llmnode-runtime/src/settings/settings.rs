@@ -11,6 +11,7 @@ use serde_json::Value;
 use super::recovery::{Backoff, Failures, Recovery};
 use crate::limits::Limits;
 use crate::model::Dialect;
+use crate::text::const_setters;
 
 /// How a model is asked, and what follows a failure. One type for all levels:
 ///
@@ -118,6 +119,18 @@ impl fmt::Debug for Settings {
     }
 }
 
+/// The setters of what holds settings, and lends them by `given`.
+macro_rules! setters {
+    ($($(#[$about:meta])* $setting:ident: $type:ty,)*) => {$(
+        $(#[$about])*
+        pub fn $setting(mut self, $setting: $type) -> Self {
+            self.given().$setting = Some($setting.into());
+            self
+        }
+    )*};
+}
+pub(crate) use setters;
+
 impl Settings {
     /// What `max_wait` is, if nothing is said.
     pub(crate) const MAX_WAIT: Duration = Duration::from_secs(60);
@@ -152,46 +165,29 @@ impl Settings {
         self
     }
 
-    /// Sets the temperature.
-    #[must_use]
-    pub const fn temperature(mut self, temperature: f64) -> Self {
-        self.temperature = Some(temperature);
-        self
-    }
-
-    /// Sets the most tokens an answer may have.
-    #[must_use]
-    pub const fn max_tokens(mut self, max_tokens: u32) -> Self {
-        self.max_tokens = Some(max_tokens);
-        self
-    }
-
-    /// Sets how the type of an answer is told.
-    #[must_use]
-    pub const fn dialect(mut self, dialect: Dialect) -> Self {
-        self.dialect = Some(dialect);
-        self
-    }
-
-    /// Sets how many more calls follow bad answers.
-    #[must_use]
-    pub const fn retries(mut self, retries: u32) -> Self {
-        self.retries = Some(retries);
-        self
-    }
-
-    /// Sets how many more tries follow failures of the transport.
-    #[must_use]
-    pub const fn transport_retries(mut self, transport_retries: u32) -> Self {
-        self.transport_retries = Some(transport_retries);
-        self
-    }
-
-    /// Sets how often a node that asks no model itself is executed in all.
-    #[must_use]
-    pub const fn attempts(mut self, attempts: u32) -> Self {
-        self.attempts = Some(attempts);
-        self
+    const_setters! {
+        /// Sets the temperature.
+        temperature: f64,
+        /// Sets the most tokens an answer may have.
+        max_tokens: u32,
+        /// Sets how the type of an answer is told.
+        dialect: Dialect,
+        /// Sets how many more calls follow bad answers.
+        retries: u32,
+        /// Sets how many more tries follow failures of the transport.
+        transport_retries: u32,
+        /// Sets how often a node that asks no model itself is executed in all.
+        attempts: u32,
+        /// Sets the longest wait that a server may ask for.
+        max_wait: Duration,
+        /// Sets the longest answer, in bytes.
+        max_output_bytes: usize,
+        /// Sets how many of the newest bad answers the model is shown.
+        feedback_rounds: usize,
+        /// Sets whether the second identical bad answer in a row ends the call.
+        stop_on_repeat: bool,
+        /// Sets whether JSON of another type is changed into what the output's schema asks for.
+        coerce: bool,
     }
 
     /// Sets the steps that follow failures of a category or group, instead of those set for it so far.
@@ -226,41 +222,6 @@ impl Settings {
     #[must_use]
     pub fn wait(mut self, wait: impl Into<Backoff>) -> Self {
         self.wait = Some(wait.into());
-        self
-    }
-
-    /// Sets the longest wait that a server may ask for.
-    #[must_use]
-    pub const fn max_wait(mut self, max_wait: Duration) -> Self {
-        self.max_wait = Some(max_wait);
-        self
-    }
-
-    /// Sets the longest answer, in bytes.
-    #[must_use]
-    pub const fn max_output_bytes(mut self, bytes: usize) -> Self {
-        self.max_output_bytes = Some(bytes);
-        self
-    }
-
-    /// Sets how many of the newest bad answers the model is shown.
-    #[must_use]
-    pub const fn feedback_rounds(mut self, rounds: usize) -> Self {
-        self.feedback_rounds = Some(rounds);
-        self
-    }
-
-    /// Sets whether the second identical bad answer in a row ends the call.
-    #[must_use]
-    pub const fn stop_on_repeat(mut self, stop: bool) -> Self {
-        self.stop_on_repeat = Some(stop);
-        self
-    }
-
-    /// Sets whether JSON of another type is changed into what the output's schema asks for.
-    #[must_use]
-    pub const fn coerce(mut self, coerce: bool) -> Self {
-        self.coerce = Some(coerce);
         self
     }
 

@@ -4,6 +4,7 @@ use std::future::Future;
 use std::pin::pin;
 use std::task::{Context, Poll, Waker};
 
+use super::snapshot::fail;
 use crate::category::Category;
 use crate::model::{FnModel, ModelError, Request};
 use crate::run::Exec;
@@ -61,11 +62,5 @@ where
             "it waits for something before its first request; call it on a run".to_owned()
         }
     };
-    asks_nothing(&node.name(), &why)
-}
-
-#[track_caller]
-#[expect(clippy::panic, reason = "how a test fails")]
-fn asks_nothing(node: &str, why: &str) -> ! {
-    panic!("the node `{node}` asks nothing: {why}")
+    fail(&format!("the node `{}` asks nothing: {why}", node.name()))
 }

@@ -3,7 +3,6 @@
 /// Beyond this many pairs of lines that differ the common ones among them are not looked for.
 const PAIRS: usize = 1_000_000;
 
-/// How many equal lines are shown around those that differ.
 const CONTEXT: usize = 3;
 
 #[derive(Clone, Copy, PartialEq)]
@@ -63,7 +62,7 @@ fn compare<'t>(expected: &[&'t str], found: &[&'t str]) -> Vec<Line<'t>> {
     while i < e.len() || j < f.len() {
         let line = match (e.get(i), f.get(j)) {
             (Some(one), Some(other)) if one == other => Line::Both(one),
-            (Some(one), Some(_)) if longest.at(i + 1, j) >= longest.at(i, j + 1) => Line::Expected(one),
+            (Some(one), Some(_)) if longest(i + 1, j) >= longest(i, j + 1) => Line::Expected(one),
             (_, Some(other)) => Line::Found(other),
             (Some(one), None) => Line::Expected(one),
             (None, None) => break,
@@ -76,34 +75,23 @@ fn compare<'t>(expected: &[&'t str], found: &[&'t str]) -> Vec<Line<'t>> {
     lines
 }
 
-/// The lengths of the longest common subsequences of all pairs of ends of two texts.
-struct Lengths {
-    width: usize,
-    lengths: Vec<u32>,
-}
-
-impl Lengths {
-    fn at(&self, i: usize, j: usize) -> u32 {
-        self.lengths.get(i * self.width + j).copied().unwrap_or(0)
-    }
-}
-
-fn longest_common(expected: &[&str], found: &[&str]) -> Lengths {
-    let width = found.len() + 1;
-    if expected.len().saturating_mul(found.len()) > PAIRS {
-        return Lengths { width, lengths: Vec::new() };
-    }
-    let mut table = Lengths { width, lengths: vec![0; (expected.len() + 1) * width] };
-    for i in (0..expected.len()).rev() {
-        for j in (0..found.len()).rev() {
-            table.lengths[i * width + j] = if expected[i] == found[j] {
-                table.at(i + 1, j + 1) + 1
+/// The lengths of the longest common subsequences of all pairs of ends of two texts; all 0 where there are too many.
+fn longest_common(expected: &[&str], found: &[&str]) -> impl Fn(usize, usize) -> u32 {
+    let (rows, columns) = match expected.len().saturating_mul(found.len()) {
+        ..=PAIRS => (expected.len(), found.len()),
+        _ => (0, 0),
+    };
+    let mut lengths = vec![vec![0; columns + 1]; rows + 1];
+    for i in (0..rows).rev() {
+        for j in (0..columns).rev() {
+            lengths[i][j] = if expected[i] == found[j] {
+                lengths[i + 1][j + 1] + 1
             } else {
-                table.at(i + 1, j).max(table.at(i, j + 1))
+                lengths[i + 1][j].max(lengths[i][j + 1])
             };
         }
     }
-    table
+    move |i, j| lengths.get(i).and_then(|row| row.get(j)).copied().unwrap_or(0)
 }
 
 #[cfg(test)]

@@ -27,7 +27,6 @@ pub use crate::clock::TestClock;
 pub use crate::model::{FnModel, Reply, ScriptedModel};
 pub use crate::usage::TokenUsage;
 
-/// An environment variable that says something.
 fn variable(name: &str) -> Option<String> {
     let value = std::env::var_os(name)?.to_string_lossy().trim().to_ascii_lowercase();
     Some(value).filter(|value| !matches!(value.as_str(), "" | "0" | "false"))

@@ -69,7 +69,6 @@ impl Piece<'_> {
         }
     }
 
-    /// How many bytes of a text it begins with.
     fn shares(&self, text: &str) -> usize {
         let Piece::Part(Part::Text(other)) = self else { return 0 };
         let equal = text.chars().zip(other.chars()).take_while(|(a, b)| a == b);

@@ -82,7 +82,7 @@ pub fn assert_snapshot(text: &str, expected: impl Into<Expected>) {
 
 #[track_caller]
 #[expect(clippy::panic, reason = "how a test fails")]
-fn fail(fault: &str) -> ! {
+pub(super) fn fail(fault: &str) -> ! {
     panic!("{fault}")
 }
 

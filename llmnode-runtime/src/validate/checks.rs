@@ -22,7 +22,6 @@ impl Attempt {
         Attempt { index, maximum, others: false }
     }
 
-    /// Says whether another model or a fallback value follows.
     pub(crate) fn before_others(self, others: bool) -> Self {
         Attempt { others, ..self }
     }
@@ -75,7 +74,6 @@ impl<S: ?Sized> Default for Checks<'_, S> {
 }
 
 impl<'a, S: ?Sized> Checks<'a, S> {
-    /// Collects what stands at this path.
     pub(crate) fn at(path: &str) -> Self {
         Checks { path: path.to_owned(), ..Checks::default() }
     }

@@ -139,24 +139,6 @@ macro_rules! plain {
         }
     )*};
 }
-plain!(
-    (),
-    bool,
-    char,
-    String,
-    u8,
-    u16,
-    u32,
-    u64,
-    u128,
-    usize,
-    i8,
-    i16,
-    i32,
-    i64,
-    i128,
-    isize,
-    f32,
-    f64,
-    serde_json::Value
-);
+plain! {
+    (), bool, char, String, u8, u16, u32, u64, u128, usize, i8, i16, i32, i64, i128, isize, f32, f64, serde_json::Value
+}

@@ -6,7 +6,7 @@ use std::fmt::{self, Display};
 
 use serde::Serialize;
 
-use crate::text::{one_line, one_line_shortened};
+use crate::text::{one_line, one_line_shortened, write_joined};
 
 /// One thing that is wrong with an answer.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -31,7 +31,6 @@ pub struct Violation {
     pub(crate) ask: Cow<'static, str>,
 }
 
-/// How many allowed values a violation lists at most.
 const LISTED: usize = 100;
 
 impl Violation {
@@ -181,9 +180,7 @@ impl<E: Error + Send + Sync + 'static> From<E> for Invalid {
 impl Display for Invalid {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.0 {
-            Inner::Answer(violations) => violations.iter().enumerate().try_for_each(|(index, violation)| {
-                write!(f, "{}{violation}", if index == 0 { "" } else { "\n" })
-            }),
+            Inner::Answer(violations) => write_joined(violations, "\n", f),
             Inner::Abort(error) => write!(f, "aborted: {error}"),
         }
     }

@@ -21,7 +21,6 @@ pub(super) fn marks_in<T: JsonSchema + ?Sized>() -> Vec<String> {
     marks_of(&schema_with_marks::<T>())
 }
 
-/// The marks in a schema, in order, each once.
 pub(crate) fn marks_of(schema: &Value) -> Vec<String> {
     let mut marks = Vec::new();
     collect(schema, &mut marks);

@@ -6,7 +6,6 @@ use super::checks::{Attempt, Check, Checks, Collected, join};
 use super::invalid::{Invalid, Violation};
 use crate::panics::{caught, guarded};
 
-/// What all checks of an answer came to.
 pub(crate) enum Verdict {
     /// Every check ran; these are the complaints and warnings.
     Judged(Vec<Violation>),

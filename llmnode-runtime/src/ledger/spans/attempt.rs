@@ -6,7 +6,7 @@ use tracing::field::{self, Empty};
 use super::content;
 use super::names::*;
 use crate::category::Category;
-use crate::ledger::AttemptRecord;
+use crate::ledger::{AttemptRecord, milliseconds};
 use crate::model::{ChatModel, Completion, Request};
 use crate::text::floor_char_boundary;
 use crate::usage::TokenUsage;
@@ -19,7 +19,6 @@ pub(crate) struct AttemptSpan {
 }
 
 impl AttemptSpan {
-    /// No span yet.
     pub(crate) fn none() -> Self {
         AttemptSpan { span: Span::none(), content: false }
     }
@@ -50,7 +49,7 @@ impl AttemptSpan {
             { CALL_ID } = %record.id.call(),
             { ATTEMPT_ID } = %record.id,
             { ATTEMPT_KIND } = record.kind.as_str(),
-            { ATTEMPT_WAIT } = integer(u64::try_from(record.wait.as_millis()).unwrap_or(u64::MAX)),
+            { ATTEMPT_WAIT } = integer(milliseconds::whole(record.wait)),
             { INPUT_MESSAGES } = content.then(|| field::display(content::input(&request.messages))),
             { OUTPUT_MESSAGES } = Empty,
             { RESPONSE_ID } = Empty,
@@ -68,7 +67,6 @@ impl AttemptSpan {
         AttemptSpan { span, content }
     }
 
-    /// The span, for the future of the attempt.
     pub(crate) fn span(&self) -> &Span {
         &self.span
     }
@@ -89,7 +87,6 @@ impl AttemptSpan {
         }
     }
 
-    /// Writes down what came of it.
     pub(crate) fn end(&self, record: &AttemptRecord) {
         if self.span.is_disabled() {
             return;
@@ -114,7 +111,6 @@ impl AttemptSpan {
         }
     }
 
-    /// Writes down what went wrong.
     pub(crate) fn failed(&self, category: Category) {
         self.span.record(ERROR_TYPE, category.as_str()).record(STATUS, "ERROR");
     }

@@ -7,7 +7,6 @@ use super::names::*;
 use crate::ids::CallId;
 use crate::ledger::CallRecord;
 
-/// The span of a call, from its begin to its end.
 pub(crate) struct CallSpan(Span);
 
 impl CallSpan {
@@ -25,7 +24,6 @@ impl CallSpan {
         ))
     }
 
-    /// The span, for the future of the call.
     pub(crate) fn span(&self) -> &Span {
         &self.0
     }

@@ -38,21 +38,18 @@ impl<'a> Shown<'a> {
     }
 }
 
-/// The conversation that was sent.
 pub(super) fn input(messages: &[Message]) -> String {
     let parts = |message| Message::parts(message).map(Shown::part).collect();
     let spoken = messages.iter().map(|one| Spoken { role: one.role, parts: parts(one), finish_reason: None });
     json(&spoken.collect::<Vec<_>>())
 }
 
-/// What came back.
 pub(super) fn output(completion: &Completion) -> String {
     let text = completion.refusal.as_deref().unwrap_or(&completion.text);
     let finish = completion.finish.as_ref().map(FinishReason::as_str);
     json(&[Spoken { role: Role::Assistant, parts: vec![Shown::text(text)], finish_reason: finish }])
 }
 
-/// A list of one word.
 pub(super) fn list(word: &str) -> String {
     json(&[word])
 }

@@ -23,7 +23,7 @@ const NAMES: [Option<&str>; 3] = [Some("m"), None, None];
 fn of_run(limits: Limits) -> RunLimits {
     let mut run = RunLimits::default();
     run.set(limits);
-    run.set_prices(Prices::new().model("m", Price::per_million(1.0, 2.0)));
+    run.prices = std::sync::Arc::new(Prices::new().model("m", Price::per_million(1.0, 2.0)));
     run
 }
 
@@ -302,6 +302,6 @@ fn absurd_limits_and_prices_are_config_errors() {
     run.set(Limits::new().money(1.0));
     assert_eq!(fault(&run, Limits::new()), None);
     assert!(fault(&run, Limits::new().tokens(0)).unwrap().contains("the call of `plain`, tokens is 0"));
-    run.set_prices(Prices::new().model("m", Price::per_million(-1.0, 0.0)));
+    run.prices = std::sync::Arc::new(Prices::new().model("m", Price::per_million(-1.0, 0.0)));
     assert!(fault(&run, Limits::new()).unwrap().starts_with("in the table of prices, \"m\""));
 }

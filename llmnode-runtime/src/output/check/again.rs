@@ -1,7 +1,7 @@
 //! How often serde reads the parts of a value: it tries one form of an untagged enum after the other, and each form that
 //! has the same member reads all that is in there again, at every level on which the enum contains itself.
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use super::explain::doubled;
 use super::node::{list, member_schema, required, target};
@@ -10,7 +10,7 @@ use super::words::values;
 use super::{Check, Judge, number, unchecked};
 use crate::output::OutputSchema;
 use crate::output::reader::{Json, parse};
-use crate::output::schema::children;
+use crate::output::schema::{Node, children};
 use crate::validate::Violation;
 
 /// How many steps of serde's are too many; a step takes it some 100 ns, or 2 µs in a build that is not optimised.
@@ -51,7 +51,7 @@ fn leads_to(root: &Value, schema: &Value, forms: &[Value]) -> bool {
 /// Why serde should not be given JSON of such a type, which stands at `place`: it would not soon be done with it.
 pub(in crate::output) fn too_long(json: &str, schema: &OutputSchema, place: &str) -> Option<Violation> {
     let Some(tree) = parse(json) else { return Some(doubled(json).unwrap_or_else(unchecked)) };
-    let check = Check::new(schema.root(), Judge::Type, [&tree]);
+    let check = Check::new(&schema.tree, Judge::Type, [&tree]);
     check.work.set(STEPS.max(check.work.get()));
     check.reads(schema.own(), &tree, 0);
     let message = "is nested too deeply in forms that have members in common";
@@ -60,7 +60,7 @@ pub(in crate::output) fn too_long(json: &str, schema: &OutputSchema, place: &str
 }
 
 /// Whether a value is one of those that a schema lists, if it does.
-fn is_listed(node: &Map<String, Value>, value: &Json<'_>) -> bool {
+fn is_listed(node: &Node, value: &Json<'_>) -> bool {
     let listed = values(node);
     listed.is_empty() || listed.iter().any(|one| Json::from(one) == *value)
 }
@@ -96,7 +96,7 @@ impl Check<'_> {
         parts && self.reads_combined(node, value, depth)
     }
 
-    fn reads_combined(&self, node: &Map<String, Value>, value: &Json<'_>, depth: u32) -> bool {
+    fn reads_combined(&self, node: &Node, value: &Json<'_>, depth: u32) -> bool {
         let reads = |schema: &Value| self.reads(schema, value, depth + 1);
         let referred = node.get("$ref").and_then(Value::as_str).and_then(|to| target(self.root, to));
         let one_of = list(node, "oneOf");

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::super::schema::children;
+use super::super::schema::{Node, children};
 
 /// Bounds of numbers that are no type's own, and bounds of lengths, in the schema of a type as schemars gives it.
 pub(in crate::output) fn any(schema: &Value) -> bool {
@@ -52,7 +52,7 @@ fn type_s_own(format: &str, keyword: &str) -> Value {
 }
 
 /// A tuple has as many items as it lists, which serde checks.
-fn is_tuple(node: &serde_json::Map<String, Value>) -> bool {
+fn is_tuple(node: &Node) -> bool {
     let length = node.get("prefixItems").and_then(Value::as_array).map(|items| json!(items.len()));
     length.is_some() && node.get("minItems") == length.as_ref() && node.get("maxItems") == length.as_ref()
 }

@@ -14,7 +14,7 @@ pub(in crate::output) fn objections_by_schema(
     value: &Json<'_>,
     wrapped: bool,
 ) -> Vec<Violation> {
-    by_schema(schema.root(), schema.own(), value, wrapped)
+    by_schema(&schema.tree, schema.own(), value, wrapped)
 }
 
 /// What speaks against JSON of a type: all that is wrong, where serde refused it, else the bounds that it crosses.
@@ -95,7 +95,7 @@ fn faults(
     wrapped: bool,
     counts: impl Fn(bool) -> bool,
 ) -> Option<Vec<Violation>> {
-    let check = Check::new(schema.root(), Judge::Type, [value]);
+    let check = Check::new(&schema.tree, Judge::Type, [value]);
     let found = check.apply(schema.own(), value, &inside(wrapped), 0);
     let counted = found.into_iter().filter(|fault| counts(fault.bound)).collect();
     check.ends().then(|| tell(counted))

@@ -1,13 +1,14 @@
 //! One thing that is wrong with a value, and what of it can be told by the value and the schema at one place.
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use super::node::list;
 use super::number::Decimal;
-use super::words::{amount, expected, listed, shown, told, types};
+use super::words::{expected, listed, shown, told, types};
 use super::{Place, same};
 use crate::output::reader::Json;
-use crate::text::slip;
+use crate::output::schema::Node;
+use crate::text::{counted, slip};
 use crate::validate::Violation;
 
 /// How many allowed values a fault lists at most.
@@ -48,7 +49,7 @@ impl Fault {
     }
 
     /// A value of a type that the schema does not have.
-    pub(super) fn kind(node: &Map<String, Value>, value: &Json<'_>, place: &Place<'_>) -> Self {
+    pub(super) fn kind(node: &Node, value: &Json<'_>, place: &Place<'_>) -> Self {
         let mut message = format!("is {}, expected {}", told(value), expected(node));
         if let Json::Number(digits) = value
             && let Some(plain) = Decimal::parse(digits).and_then(|number| number.plain_integer())
@@ -128,11 +129,7 @@ impl Fault {
 }
 
 /// A value that is none of those that are allowed, by `const` and by `enum`.
-pub(super) fn unlisted(
-    node: &Map<String, Value>,
-    value: &Json<'_>,
-    place: &Place<'_>,
-) -> impl Iterator<Item = Fault> {
+pub(super) fn unlisted(node: &Node, value: &Json<'_>, place: &Place<'_>) -> impl Iterator<Item = Fault> {
     let only = node.get("const").map(std::slice::from_ref);
     let choices = node.get("enum").and_then(Value::as_array).map(Vec::as_slice);
     let misses = move |choices: &&[Value]| !choices.iter().any(|choice| same(&Json::from(choice), value));
@@ -164,7 +161,7 @@ pub(super) fn alone(name: &str, place: &Place<'_>) -> Fault {
 }
 
 pub(super) fn count_fault(
-    node: &Map<String, Value>,
+    node: &Node,
     least: &str,
     most: &str,
     count: u64,
@@ -178,11 +175,11 @@ pub(super) fn count_fault(
         (_, Some(most)) if count > most => format!("at most {most}"),
         _ => return None,
     };
-    Some(Fault::bound(place, format!("has {}, must have {words}", amount(count, what))))
+    Some(Fault::bound(place, format!("has {}, must have {words}", counted(count, what))))
 }
 
 /// Whether a value is the tag that a schema wants. (A list of one is one, too.)
-pub(super) fn only_value(schema: &Map<String, Value>) -> Option<&Value> {
+pub(super) fn only_value(schema: &Node) -> Option<&Value> {
     match (schema.get("const"), list(schema, "enum")) {
         (Some(only), _) | (None, [only]) => Some(only),
         _ => None,

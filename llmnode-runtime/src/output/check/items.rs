@@ -2,17 +2,18 @@
 
 use std::borrow::Cow;
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use super::fault::count_fault;
 use super::node::list;
 use super::{Check, Decimal, Fault, Judge, Place};
 use crate::output::reader::Json;
+use crate::output::schema::Node;
 
 impl Check<'_> {
     pub(super) fn array(
         &self,
-        node: &Map<String, Value>,
+        node: &Node,
         items: &[Json<'_>],
         place: &Place<'_>,
         depth: u32,

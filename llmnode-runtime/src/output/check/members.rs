@@ -2,13 +2,14 @@
 
 use std::borrow::Cow;
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use super::fault::count_fault;
 use super::node::{is_closed, member_schema, properties, required};
 use super::words::{several, shown};
 use super::{Check, Fault, Place};
 use crate::output::reader::Json;
+use crate::output::schema::Node;
 use crate::text::same_letters;
 
 /// How many unknown members are looked at for what lacks.
@@ -19,7 +20,7 @@ pub(super) type Members<'j> = [(Cow<'j, str>, Json<'j>)];
 impl Check<'_> {
     pub(super) fn object(
         &self,
-        node: &Map<String, Value>,
+        node: &Node,
         members: &Members<'_>,
         place: &Place<'_>,
         depth: u32,
@@ -61,7 +62,7 @@ impl Check<'_> {
     /// such, with the right one.
     fn lacking<'n>(
         &self,
-        node: &'n Map<String, Value>,
+        node: &'n Node,
         members: &'n Members<'_>,
         place: &Place<'_>,
         found: &mut Vec<Fault>,
@@ -108,15 +109,12 @@ impl Check<'_> {
 }
 
 /// The members of which the schema says nothing.
-fn unknown<'j>(node: &Map<String, Value>, members: &'j Members<'_>) -> impl Iterator<Item = &'j str> {
+fn unknown<'j>(node: &Node, members: &'j Members<'_>) -> impl Iterator<Item = &'j str> {
     members.iter().map(|(name, _)| &**name).filter(|name| member_schema(node, name).is_none())
 }
 
 /// The one member that is not known, and holds what the object itself should.
-fn within_one<'j, 't>(
-    node: &Map<String, Value>,
-    members: &'j Members<'t>,
-) -> Option<(&'j str, &'j Members<'t>)> {
+fn within_one<'j, 't>(node: &Node, members: &'j Members<'t>) -> Option<(&'j str, &'j Members<'t>)> {
     let [(name, Json::Object(inner))] = members else { return None };
     if member_schema(node, name).is_some() {
         return None;

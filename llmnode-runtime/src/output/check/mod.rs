@@ -21,10 +21,10 @@ pub(crate) mod words;
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use super::reader::Json;
-use super::schema::WRAPPER;
+use super::schema::{Node, WRAPPER};
 use crate::validate::Violation;
 
 pub(super) use self::again::{may_be as may_read_again, too_long};
@@ -236,7 +236,7 @@ impl<'s> Check<'s> {
     }
 
     /// A null in place of a member that may be absent: the reader takes it out.
-    pub(crate) fn stands_for_absent(&self, node: &Map<String, Value>, name: &str, value: &Json<'_>) -> bool {
+    pub(crate) fn stands_for_absent(&self, node: &Node, name: &str, value: &Json<'_>) -> bool {
         self.judge == Judge::Type
             && *value == Json::Null
             && properties(node).is_some_and(|named| named.contains_key(name))
@@ -244,14 +244,7 @@ impl<'s> Check<'s> {
     }
 
     /// References and combinations. To see whether they end, all of them are applied, also where one would decide.
-    fn combined(
-        &self,
-        node: &Map<String, Value>,
-        value: &Json<'_>,
-        place: &Place<'_>,
-        depth: u32,
-        found: &mut Vec<Fault>,
-    ) {
+    fn combined(&self, node: &Node, value: &Json<'_>, place: &Place<'_>, depth: u32, found: &mut Vec<Fault>) {
         let apply = |schema: &Value| self.apply(schema, value, place, depth + 1);
         if let Some(schema) = node.get("$ref").and_then(Value::as_str).and_then(|to| target(self.root, to)) {
             found.extend(apply(schema));
@@ -269,7 +262,7 @@ impl<'s> Check<'s> {
         }
     }
 
-    fn has_type(&self, node: &Map<String, Value>, value: &Json<'_>) -> bool {
+    fn has_type(&self, node: &Node, value: &Json<'_>) -> bool {
         let types = types(node);
         types.is_empty() || types.into_iter().any(|name| self.is_type(name, value))
     }

@@ -6,18 +6,19 @@ use serde_json::Value;
 use super::node::{list, member_schema, properties};
 use super::{Check, Judge};
 use crate::output::OutputSchema;
+use crate::output::schema::Node;
 use crate::text::same_letters;
 
 /// A path in the schema's own names. A name that the schema does not have becomes the one it has with the same letters, if
 /// there is only one. `wrapped`: the path begins with the member that wraps the value.
 pub(crate) fn in_json_names(path: String, schema: &OutputSchema, wrapped: bool) -> String {
-    let start = if wrapped { schema.root() } else { schema.own() };
+    let start = if wrapped { &schema.tree } else { schema.own() };
     // Most paths are one name, and right.
     let known = start.as_object().and_then(properties).is_some_and(|known| known.contains_key(&path));
     if known || path.is_empty() {
         return path;
     }
-    let check = Check::new(schema.root(), Judge::Schema, []);
+    let check = Check::new(&schema.tree, Judge::Schema, []);
     let mut at = vec![start];
     let (mut named, mut rest) = (String::with_capacity(path.len()), &*path);
     while !rest.is_empty() {
@@ -66,7 +67,7 @@ fn step_length(path: &str) -> usize {
 }
 
 /// The schema of an element.
-fn item_schema(node: &serde_json::Map<String, Value>, index: usize) -> Option<&Value> {
+fn item_schema(node: &Node, index: usize) -> Option<&Value> {
     list(node, "prefixItems").get(index).or_else(|| node.get("items"))
 }
 

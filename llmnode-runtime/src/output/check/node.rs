@@ -1,8 +1,8 @@
 //! What one object of a schema says.
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 
-use super::super::schema::percent_decoded;
+use super::super::schema::{Node, percent_decoded};
 
 /// The schema that a reference within the schema leads to.
 pub(crate) fn target<'s>(root: &'s Value, reference: &str) -> Option<&'s Value> {
@@ -10,21 +10,21 @@ pub(crate) fn target<'s>(root: &'s Value, reference: &str) -> Option<&'s Value> 
     root.pointer(pointer).or_else(|| root.pointer(&percent_decoded(pointer)?))
 }
 
-pub(crate) fn list<'s>(node: &'s Map<String, Value>, keyword: &str) -> &'s [Value] {
+pub(crate) fn list<'s>(node: &'s Node, keyword: &str) -> &'s [Value] {
     node.get(keyword).and_then(Value::as_array).map_or(&[], Vec::as_slice)
 }
 
 /// The members that have to be there.
-pub(super) fn required(node: &Map<String, Value>) -> impl Iterator<Item = &str> {
+pub(super) fn required(node: &Node) -> impl Iterator<Item = &str> {
     list(node, "required").iter().filter_map(Value::as_str)
 }
 
-pub(crate) fn properties(node: &Map<String, Value>) -> Option<&Map<String, Value>> {
+pub(crate) fn properties(node: &Node) -> Option<&Node> {
     node.get("properties")?.as_object()
 }
 
 /// The schema of a member; `None`: nothing is said of it.
-pub(crate) fn member_schema<'s>(node: &'s Map<String, Value>, name: &str) -> Option<&'s Value> {
+pub(crate) fn member_schema<'s>(node: &'s Node, name: &str) -> Option<&'s Value> {
     let named = properties(node).and_then(|named| named.get(name));
     let by_pattern = || {
         let patterns = node.get("patternProperties")?.as_object()?;
@@ -35,7 +35,7 @@ pub(crate) fn member_schema<'s>(node: &'s Map<String, Value>, name: &str) -> Opt
 }
 
 /// Whether members of which nothing is said are forbidden. Not so where they may be of a pattern, which is not matched.
-pub(super) fn is_closed(node: &Map<String, Value>) -> bool {
+pub(super) fn is_closed(node: &Node) -> bool {
     let patterns = node.get("patternProperties").and_then(Value::as_object);
     node.get("additionalProperties") == Some(&Value::Bool(false))
         && patterns.is_none_or(|patterns| patterns.keys().all(|pattern| is_known(pattern)))

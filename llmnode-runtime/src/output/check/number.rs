@@ -4,7 +4,9 @@ use std::borrow::Cow;
 use std::cmp::Ordering;
 use std::fmt;
 
-use serde_json::{Map, Value};
+use serde_json::Value;
+
+use crate::output::schema::Node;
 
 /// Exponents beyond this are all the same: no digits that anyone writes bring them back.
 const FAR: i64 = 1_000_000_000_000;
@@ -142,7 +144,7 @@ fn exponent(text: &str) -> Option<i64> {
 }
 
 /// A number that no program keeps as floating point, which serde refuses.
-pub(super) fn too_large(node: &Map<String, Value>, digits: &str) -> Option<String> {
+pub(super) fn too_large(node: &Node, digits: &str) -> Option<String> {
     let is_float = super::words::types(node).contains(&"number");
     let infinite = digits.parse::<f64>().is_ok_and(f64::is_infinite);
     let shown = super::words::shown(digits);
@@ -150,7 +152,7 @@ pub(super) fn too_large(node: &Map<String, Value>, digits: &str) -> Option<Strin
 }
 
 /// What is wrong with a number by the bounds in a schema.
-pub(super) fn number_faults(node: &Map<String, Value>, digits: &str) -> impl Iterator<Item = String> {
+pub(super) fn number_faults(node: &Node, digits: &str) -> impl Iterator<Item = String> {
     /// Whether a number fits to the one in the schema.
     type Fits = fn(&Decimal<'_>, &Decimal<'_>) -> bool;
     const BOUNDS: [(&str, Fits, &str); 5] = [

@@ -1,15 +1,15 @@
 //! What a schema asks for, in a few words.
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 
-use super::super::schema::{OutputSchema, WRAPPER};
+use super::super::schema::{Node, OutputSchema, WRAPPER};
 use super::variant::Variants;
 use super::words::{expected, known, several, types, values};
 use super::{list, target};
 
 /// What the answer is to be; `None` if the schema is none of the simple ones.
 pub(in super::super) fn shape(schema: &OutputSchema) -> Option<String> {
-    let own = of(schema.root(), schema.own())?;
+    let own = of(&schema.tree, schema.own())?;
     Some(if schema.is_wrapped() { format!("{{\"{WRAPPER}\": ..}} with {own}") } else { own })
 }
 
@@ -36,7 +36,7 @@ fn of(root: &Value, node: &Value) -> Option<String> {
 }
 
 /// The variants of an enum of which some have content.
-fn variants(node: &Map<String, Value>) -> Option<String> {
+fn variants(node: &Node) -> Option<String> {
     let forms = ["oneOf", "anyOf"].into_iter().flat_map(|union| list(node, union)).map(Value::as_object);
     Some(format!("one of {}", Variants::of(&forms.collect::<Option<Vec<_>>>()?)?.all()))
 }

@@ -1,6 +1,6 @@
 //! What is wrong with a value that is of none of the forms of a union: what the form lacks that was meant.
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use super::fault::only_value;
 use super::members::Members;
@@ -9,6 +9,7 @@ use super::variant::Variants;
 use super::words::{expected, kinds_of, listed, several, told};
 use super::{Check, Fault, Judge, KNOWN, Place};
 use crate::output::reader::Json;
+use crate::output::schema::Node;
 
 impl<'s> Check<'s> {
     pub(super) fn union(
@@ -70,7 +71,7 @@ impl<'s> Check<'s> {
         value: &Json<'_>,
         place: &Place<'_>,
     ) -> Vec<Fault> {
-        let leaves: Vec<&Map<String, Value>> = forms.iter().flat_map(|form| self.leaves(form)).collect();
+        let leaves: Vec<&Node> = forms.iter().flat_map(|form| self.leaves(form)).collect();
         if let Some(variants) = Variants::of(&leaves) {
             return match variants.fault(self, value, place) {
                 Some(fault) => vec![fault],
@@ -88,9 +89,7 @@ impl<'s> Check<'s> {
             if let Some(fault) = wrong_tag(&of_its_kind, members, place) {
                 return vec![fault];
             }
-            let knows = |node: &&Map<String, Value>| {
-                members.iter().any(|(name, _)| member_schema(node, name).is_some())
-            };
+            let knows = |node: &&Node| members.iter().any(|(name, _)| member_schema(node, name).is_some());
             if of_its_kind.len() > 1 && !of_its_kind.iter().any(knows) {
                 return vec![Fault::none_of(&of_its_kind, place)];
             }
@@ -143,7 +142,7 @@ impl<'s> Check<'s> {
     }
 
     /// The forms of a schema that are no unions themselves, each once.
-    pub(crate) fn leaves<'v>(&'v self, form: &'v Value) -> Vec<&'v Map<String, Value>> {
+    pub(crate) fn leaves<'v>(&'v self, form: &'v Value) -> Vec<&'v Node> {
         let (mut leaves, mut open, mut seen) = (Vec::new(), vec![form], Vec::new());
         while let Some(node) = open.pop() {
             let Some(node) = node.as_object() else { continue };
@@ -174,7 +173,7 @@ impl<'s> Check<'s> {
         leaves.len() > 1 && Variants::of(&leaves).is_some()
     }
 
-    pub(crate) fn is_kind(&self, node: &Map<String, Value>, value: &Json<'_>) -> bool {
+    pub(crate) fn is_kind(&self, node: &Node, value: &Json<'_>) -> bool {
         let kinds = kinds_of(node);
         let number = matches!(value, Json::Number(_)) && kinds.contains(&"integer");
         number || kinds.is_empty() || kinds.into_iter().any(|kind| self.is_type(kind, value))
@@ -182,13 +181,13 @@ impl<'s> Check<'s> {
 }
 
 impl Fault {
-    fn none_of(leaves: &[&Map<String, Value>], place: &Place<'_>) -> Fault {
+    fn none_of(leaves: &[&Node], place: &Place<'_>) -> Fault {
         Fault::at(place, format!("has none of the forms that it may have: {}", one_of(leaves, "; or ")))
     }
 }
 
 /// Each form in words, once.
-fn one_of(leaves: &[&Map<String, Value>], between: &str) -> String {
+fn one_of(leaves: &[&Node], between: &str) -> String {
     let mut forms: Vec<String> = Vec::new();
     for form in leaves.iter().map(|node| expected(node)) {
         if !forms.contains(&form) {
@@ -199,16 +198,16 @@ fn one_of(leaves: &[&Map<String, Value>], between: &str) -> String {
 }
 
 /// The one value that a member of a form may have, and that tells it from others.
-fn tag<'s>(node: &'s Map<String, Value>, name: &str) -> Option<&'s Value> {
+fn tag<'s>(node: &'s Node, name: &str) -> Option<&'s Value> {
     only_value(properties(node)?.get(name)?.as_object()?)
 }
 
-pub(super) fn has_another_tag(node: &Map<String, Value>, members: &Members<'_>) -> bool {
+pub(super) fn has_another_tag(node: &Node, members: &Members<'_>) -> bool {
     members.iter().any(|(name, value)| tag(node, name).is_some_and(|tag| Json::from(tag) != *value))
 }
 
 /// What is wrong with the member that says which form is meant: it names none, or is not there.
-fn wrong_tag(forms: &[&Map<String, Value>], members: &Members<'_>, place: &Place<'_>) -> Option<Fault> {
+fn wrong_tag(forms: &[&Node], members: &Members<'_>, place: &Place<'_>) -> Option<Fault> {
     let [first, _, ..] = forms else { return None };
     let given = |name: &str| members.iter().find(|(given, _)| given == name).map(|(_, value)| value);
     for name in properties(first)?.keys() {

@@ -1,7 +1,7 @@
 //! Enums as serde writes them by default: a variant without content is its name, one with content an object of one
 //! member, which has that name.
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use super::fault::alone;
 use super::members::Members;
@@ -9,6 +9,7 @@ use super::node::{is_closed, properties, required};
 use super::words::{kinds_of, several, shown, told, types, values};
 use super::{Check, Fault, Place};
 use crate::output::reader::Json;
+use crate::output::schema::Node;
 
 /// The variants of an enum.
 pub(super) struct Variants<'s> {
@@ -19,7 +20,7 @@ pub(super) struct Variants<'s> {
 
 impl<'s> Variants<'s> {
     /// The variants, if forms are those of an enum of which some variant has content. `null` beside them is no variant.
-    pub(super) fn of(forms: &[&'s Map<String, Value>]) -> Option<Variants<'s>> {
+    pub(super) fn of(forms: &[&'s Node]) -> Option<Variants<'s>> {
         let mut all = Variants { bare: Vec::new(), full: Vec::new() };
         for node in forms {
             if let Some(variant) = with_content(node) {
@@ -88,7 +89,7 @@ impl<'s> Variants<'s> {
 }
 
 /// The name and the content of a variant that has some: the object that serde wraps it in.
-fn with_content(node: &Map<String, Value>) -> Option<(&str, &Value)> {
+fn with_content(node: &Node) -> Option<(&str, &Value)> {
     let mut named = properties(node)?.iter();
     let (name, content) = named.next().filter(|_| named.next().is_none() && is_closed(node))?;
     required(node).any(|required| required == name).then_some((name, content))

@@ -4,7 +4,8 @@ use serde_json::{Map, Value};
 
 use super::super::reader::Json;
 use super::node::{is_closed, list, properties, required};
-use crate::text::one_line;
+use crate::output::schema::Node;
+use crate::text::{counted, one_line};
 
 /// How many bytes of a value are shown.
 const SHOWN: usize = 60;
@@ -28,13 +29,8 @@ pub(crate) fn shown(text: &str) -> String {
     one_line(text, SHOWN)
 }
 
-/// A count with its noun.
-pub(super) fn amount(count: u64, what: &str) -> String {
-    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
-}
-
 /// What a schema without references and unions expects: its types, each with its bounds, or the values that it lists.
-pub(super) fn expected(node: &Map<String, Value>) -> String {
+pub(super) fn expected(node: &Node) -> String {
     let values = values(node);
     if !values.is_empty() {
         return several(values.iter().map(Value::to_string), " or ");
@@ -45,7 +41,7 @@ pub(super) fn expected(node: &Map<String, Value>) -> String {
     }
 }
 
-fn of_type(node: &Map<String, Value>, kind: &str) -> String {
+fn of_type(node: &Node, kind: &str) -> String {
     let more = match kind {
         "integer" | "number" => range(node),
         "string" => lengths(node, "minLength", "maxLength", "character"),
@@ -56,7 +52,7 @@ fn of_type(node: &Map<String, Value>, kind: &str) -> String {
     format!("{kind}{more}")
 }
 
-fn range(node: &Map<String, Value>) -> String {
+fn range(node: &Node) -> String {
     let bound = |keyword: &str| node.get(keyword).filter(|bound| bound.is_number());
     let mut words = match (bound("minimum"), bound("maximum")) {
         (Some(least), Some(most)) => vec![format!("from {least} to {most}")],
@@ -71,19 +67,19 @@ fn range(node: &Map<String, Value>) -> String {
     words.into_iter().map(|words| format!(" {words}")).collect()
 }
 
-fn lengths(node: &Map<String, Value>, least: &str, most: &str, what: &str) -> String {
+fn lengths(node: &Node, least: &str, most: &str, what: &str) -> String {
     let bound = |keyword: &str| node.get(keyword).and_then(Value::as_u64);
     match (bound(least), bound(most)) {
-        (Some(least), Some(most)) if least == most => format!(" of {}", amount(most, what)),
-        (Some(least), Some(most)) => format!(" of {least} to {}", amount(most, what)),
-        (Some(least), None) if least > 0 => format!(" of at least {}", amount(least, what)),
-        (None, Some(most)) => format!(" of at most {}", amount(most, what)),
+        (Some(least), Some(most)) if least == most => format!(" of {}", counted(most, what)),
+        (Some(least), Some(most)) => format!(" of {least} to {}", counted(most, what)),
+        (Some(least), None) if least > 0 => format!(" of at least {}", counted(least, what)),
+        (None, Some(most)) => format!(" of at most {}", counted(most, what)),
         _ => String::new(),
     }
 }
 
 /// The members that tell an object from others: those that have to be there.
-fn members(node: &Map<String, Value>) -> String {
+fn members(node: &Node) -> String {
     let needed = several(required(node).map(quoted), ", ");
     if !needed.is_empty() {
         return format!(" with {needed}");
@@ -95,7 +91,7 @@ fn members(node: &Map<String, Value>) -> String {
 }
 
 /// The members that an object may have.
-pub(super) fn known(node: &Map<String, Value>) -> String {
+pub(super) fn known(node: &Node) -> String {
     let known = properties(node).into_iter().flat_map(Map::keys);
     several(known.map(|name| quoted(name)), ", ")
 }
@@ -115,12 +111,12 @@ pub(super) fn several(mut all: impl Iterator<Item = String>, between: &str) -> S
 }
 
 /// The values that a schema lists; none: it lists none.
-pub(crate) fn values(node: &Map<String, Value>) -> &[Value] {
+pub(crate) fn values(node: &Node) -> &[Value] {
     node.get("const").map(std::slice::from_ref).unwrap_or_else(|| list(node, "enum"))
 }
 
 /// The types of a schema.
-pub(crate) fn types(node: &Map<String, Value>) -> Vec<&str> {
+pub(crate) fn types(node: &Node) -> Vec<&str> {
     match node.get("type") {
         Some(Value::String(only)) => vec![only],
         Some(Value::Array(several)) => several.iter().filter_map(Value::as_str).collect(),
@@ -129,7 +125,7 @@ pub(crate) fn types(node: &Map<String, Value>) -> Vec<&str> {
 }
 
 /// The types that a form may have: those that it names, or those of the values that it lists.
-pub(crate) fn kinds_of(node: &Map<String, Value>) -> Vec<&str> {
+pub(crate) fn kinds_of(node: &Node) -> Vec<&str> {
     let named = types(node);
     if !named.is_empty() {
         return named;

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::collections::HashSet;
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use super::fit::two;
 use super::{Coerced, Misfit, coerce};
@@ -11,7 +11,7 @@ use crate::flag::{Coercion, Flag, Note};
 use crate::output::OutputSchema;
 use crate::output::check::{Check, Judge, Place, inside, list, member_schema};
 use crate::output::reader::{Effort, Found, Json, find_every, parse, without_thoughts};
-use crate::output::schema::WRAPPER;
+use crate::output::schema::{Node, WRAPPER};
 use crate::validate::Violation;
 
 /// What came of an answer.
@@ -38,7 +38,7 @@ pub(in crate::output) fn reread(
     let found = find_every(text, effort).map_err(|_| Misfit(None))?;
     let candidates: Option<Vec<Candidate<'_>>> = found.iter().map(|found| candidate(schema, found)).collect();
     let candidates = candidates.ok_or(Misfit(None))?;
-    let check = Check::new(schema.root(), judge, candidates.iter().map(|one| &one.json));
+    let check = Check::new(&schema.tree, judge, candidates.iter().map(|one| &one.json));
     let read = Rereading { schema, check };
     if candidates.is_empty() {
         return read.name(text);
@@ -166,9 +166,7 @@ impl Rereading<'_> {
         let mut forms = items.chain(leaves.iter().copied());
         match json {
             Json::Object(members) => {
-                let knows = |node: &Map<String, Value>| {
-                    members.iter().any(|(name, _)| member_schema(node, name).is_some())
-                };
+                let knows = |node: &Node| members.iter().any(|(name, _)| member_schema(node, name).is_some());
                 forms.any(knows)
             }
             Json::Array(items) => !items.is_empty() && leaves.iter().any(|node| check.is_kind(node, json)),
@@ -226,7 +224,7 @@ fn was_put_in_list(fit: &Coerced<'_>) -> bool {
 fn wants_name(check: &Check<'_>, schema: &Value, lists: bool) -> bool {
     let is_name = |value: &Value| value.is_string() || value.is_boolean() || value.is_null();
     let leaves = check.leaves(schema);
-    let wanted = |node: &&Map<String, Value>| {
+    let wanted = |node: &&Node| {
         let kind = node.get("type").and_then(Value::as_str);
         if let Some(only) = node.get("const") {
             return is_name(only);
@@ -243,7 +241,7 @@ fn wants_name(check: &Check<'_>, schema: &Value, lists: bool) -> bool {
 }
 
 /// Adds notes to those that are there, each kind once.
-fn merge(notes: &mut Vec<Note>, more: impl IntoIterator<Item = Note>) {
+pub(super) fn merge(notes: &mut Vec<Note>, more: impl IntoIterator<Item = Note>) {
     for note in more {
         match notes.iter_mut().find(|known| known.flag == note.flag) {
             Some(known) => known.times = known.times.saturating_add(note.times),
@@ -298,7 +296,7 @@ pub(in crate::output) fn unmended(
     let found = find_every(text, effort).ok()?;
     let [only] = found.as_slice() else { return None };
     let Candidate { json, wrapped, .. } = candidate(schema, only)?;
-    let check = || Check::new(schema.root(), judge, [&json]);
+    let check = || Check::new(&schema.tree, judge, [&json]);
     let all = check().violations(schema.own(), &json, wrapped)?;
     let work = check();
     let mends = |schema: &Value, value: &Json<'_>, place: &Place<'_>| {

@@ -1,25 +1,20 @@
 //! One of the values that a schema lists, as it was written or named.
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use super::super::check::{Place, same, words::values};
 use super::super::reader::Json;
 use super::fit::{At, Changed, Fit, Fitter, Tier, Tried, misfit, only, two};
 use super::mention::mentioned;
 use crate::flag::Coercion;
+use crate::output::schema::Node;
 
 /// Signs that cross a name out.
 const CROSSES: [char; 11] = ['✗', '✘', '✖', '✕', '❌', '❎', '🚫', '⛔', '≠', '☐', '×'];
 
 impl<'t> Fitter<'_, '_, 't> {
     /// A value for a schema that lists what it may be.
-    pub(super) fn choice(
-        &self,
-        node: &Map<String, Value>,
-        value: &Json<'t>,
-        place: &Place<'_>,
-        at: At,
-    ) -> Fit<'t> {
+    pub(super) fn choice(&self, node: &Node, value: &Json<'t>, place: &Place<'_>, at: At) -> Fit<'t> {
         let allowed = values(node);
         if let (Json::Array(items), true) = (value, at.tries(Tried::Shape)) {
             return self.single(node, items, place, at, |item, at| self.choice(node, item, place, at));

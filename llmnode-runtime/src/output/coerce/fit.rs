@@ -3,12 +3,13 @@
 use std::cell::RefCell;
 use std::collections::HashMap;
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use super::super::check::{Check, Place, list, target, words::told, words::types};
 use super::super::reader::Json;
 use super::{Change, Misfit};
 use crate::flag::Coercion;
+use crate::output::schema::Node;
 use crate::validate::Violation;
 
 /// How deep parts of a schema are applied within one another, and how much is put around one value or taken off it. A
@@ -171,7 +172,7 @@ impl<'c, 's, 't> Fitter<'c, 's, 't> {
     pub(super) fn kind(
         &self,
         kind: &str,
-        node: &Map<String, Value>,
+        node: &Node,
         value: &Json<'t>,
         place: &Place<'_>,
         at: At,

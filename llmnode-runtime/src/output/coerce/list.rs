@@ -1,21 +1,14 @@
 //! Lists, item by item; one value for a list, and a list of one for a value.
 
-use serde_json::{Map, Value};
-
 use super::super::check::{Place, list};
 use super::super::reader::Json;
 use super::fit::{At, Changed, Fit, Fitter, Tier, Tried, misfit, two};
 use super::{Change, Misfit};
 use crate::flag::Coercion;
+use crate::output::schema::Node;
 
 impl<'t> Fitter<'_, '_, 't> {
-    pub(super) fn array(
-        &self,
-        node: &Map<String, Value>,
-        items: &[Json<'t>],
-        place: &Place<'_>,
-        at: At,
-    ) -> Fit<'t> {
+    pub(super) fn array(&self, node: &Node, items: &[Json<'t>], place: &Place<'_>, at: At) -> Fit<'t> {
         let prefix = list(node, "prefixItems");
         let mut changes = Vec::new();
         let mut fitted = Vec::with_capacity(items.len());
@@ -47,7 +40,7 @@ impl<'t> Fitter<'_, '_, 't> {
     /// them.
     fn as_one_item(
         &self,
-        node: &Map<String, Value>,
+        node: &Node,
         items: &[Json<'t>],
         changes: &[Change],
         place: &Place<'_>,
@@ -67,13 +60,7 @@ impl<'t> Fitter<'_, '_, 't> {
     }
 
     /// One value where a list is wanted.
-    pub(super) fn one_for_list(
-        &self,
-        node: &Map<String, Value>,
-        value: &Json<'t>,
-        place: &Place<'_>,
-        at: At,
-    ) -> Fit<'t> {
+    pub(super) fn one_for_list(&self, node: &Node, value: &Json<'t>, place: &Place<'_>, at: At) -> Fit<'t> {
         let Some(schema) = node.get("items").filter(|_| list(node, "prefixItems").is_empty()) else {
             return misfit();
         };
@@ -92,7 +79,7 @@ impl<'t> Fitter<'_, '_, 't> {
     /// A list of one where its value is wanted; `fit` makes that fit.
     pub(super) fn single(
         &self,
-        node: &Map<String, Value>,
+        node: &Node,
         items: &[Json<'t>],
         place: &Place<'_>,
         at: At,

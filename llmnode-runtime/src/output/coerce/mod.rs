@@ -75,14 +75,9 @@ impl Change {
 
 /// Each kind of change once, with its first place.
 fn notes(changes: Vec<Change>) -> Vec<Note> {
-    let mut notes: Vec<Note> = Vec::new();
-    for Change { coercion, path } in changes {
-        let flag = Flag::Coerced(coercion);
-        match notes.iter_mut().find(|note| note.flag == flag) {
-            Some(note) => note.times = note.times.saturating_add(1),
-            None => notes.push(Note { flag, place: path, times: 1 }),
-        }
-    }
+    let note = |Change { coercion, path }| Note { flag: Flag::Coerced(coercion), place: path, times: 1 };
+    let mut notes = Vec::new();
+    answer::merge(&mut notes, changes.into_iter().map(note));
     notes
 }
 

@@ -2,24 +2,19 @@
 
 use std::borrow::Cow;
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use super::super::check::{Place, list, member_schema, properties};
 use super::super::reader::Json;
 use super::fit::{At, Changed, Fit, Fitter, Tier, misfit};
 use super::{Change, Misfit};
 use crate::flag::Coercion;
+use crate::output::schema::Node;
 
 type Members<'t> = [(Cow<'t, str>, Json<'t>)];
 
 impl<'t> Fitter<'_, '_, 't> {
-    pub(super) fn object(
-        &self,
-        node: &Map<String, Value>,
-        members: &Members<'t>,
-        place: &Place<'_>,
-        at: At,
-    ) -> Fit<'t> {
+    pub(super) fn object(&self, node: &Node, members: &Members<'t>, place: &Place<'_>, at: At) -> Fit<'t> {
         let mut changes = Vec::new();
         let mut fitted = Vec::with_capacity(members.len());
         let mut why = None;
@@ -58,13 +53,7 @@ impl<'t> Fitter<'_, '_, 't> {
     }
 
     /// A value that is not the object, but what its only member holds.
-    pub(super) fn bare_member(
-        &self,
-        node: &Map<String, Value>,
-        value: &Json<'t>,
-        place: &Place<'_>,
-        at: At,
-    ) -> Fit<'t> {
+    pub(super) fn bare_member(&self, node: &Node, value: &Json<'t>, place: &Place<'_>, at: At) -> Fit<'t> {
         let mut named = properties(node).into_iter().flatten();
         let (Some((name, schema)), None) = (named.next(), named.next()) else { return misfit() };
         let is_it = |value: &Json<'t>| matches!(value, Json::Object(members) if members.iter().any(|(key, _)| key == name));
@@ -92,10 +81,9 @@ impl<'t> Fitter<'_, '_, 't> {
     }
 
     /// The same for one of these forms.
-    pub(super) fn knows_all_in(&self, leaves: &[&Map<String, Value>], value: &Json<'_>) -> bool {
+    pub(super) fn knows_all_in(&self, leaves: &[&Node], value: &Json<'_>) -> bool {
         let Json::Object(members) = value else { return true };
-        let knows =
-            |node: &Map<String, Value>| members.iter().all(|(name, _)| member_schema(node, name).is_some());
+        let knows = |node: &Node| members.iter().all(|(name, _)| member_schema(node, name).is_some());
         // Items of a list, of which this may be the only one.
         let items =
             leaves.iter().filter_map(|node| node.get("items")).flat_map(|items| self.check.leaves(items));

@@ -1,11 +1,12 @@
 //! Unions: the form that fits as it is, or else the one that fits with a change.
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use super::super::check::{Place, words::kinds_of};
 use super::super::reader::Json;
 use super::Misfit;
 use super::fit::{At, Changed, Fit, Fitter, Tried, only};
+use crate::output::schema::Node;
 
 /// Of how many unions it is kept what came of them.
 const KNOWN: usize = 1024;
@@ -47,7 +48,7 @@ impl<'t> Fitter<'_, '_, 't> {
     pub(super) fn kinds(
         &self,
         kinds: &[&str],
-        node: &Map<String, Value>,
+        node: &Node,
         value: &Json<'t>,
         place: &Place<'_>,
         at: At,
@@ -72,7 +73,7 @@ impl<'t> Fitter<'_, '_, 't> {
 }
 
 /// Whether a form is of scalars. `null` is what stands for none.
-fn takes_scalars(node: &Map<String, Value>) -> bool {
+fn takes_scalars(node: &Node) -> bool {
     kinds_of(node).iter().any(|kind| matches!(*kind, "boolean" | "integer" | "number" | "string"))
 }
 

@@ -3,6 +3,7 @@
 use std::fmt;
 
 use super::repair::{Fault, What};
+use crate::text::one_line;
 
 /// Characters of the text shown around a syntax error.
 const EXCERPT: usize = 30;
@@ -142,7 +143,7 @@ pub(super) fn broken(text: &str, begin: usize, json: &str, error: &serde_json::E
 fn truncated(text: &str, begin: usize, end: usize) -> ReadError {
     let end = text[..boundary(text, end)].trim_end();
     let from = end.char_indices().rev().nth(EXCERPT - 1).map_or(0, |(at, _)| at).max(begin);
-    let excerpt = one_line(&end[boundary(end, from)..]).collect();
+    let excerpt = one_line(&end[boundary(end, from)..], usize::MAX);
     ReadError::Truncated { begin: place(text, begin), excerpt }
 }
 
@@ -151,12 +152,7 @@ pub(super) fn syntax(text: &str, at: usize, what: String) -> ReadError {
     let at = boundary(text, at);
     let from = boundary(text, at.saturating_sub(EXCERPT));
     let to = boundary(text, at + EXCERPT);
-    ReadError::Syntax { at: place(text, at), what, excerpt: one_line(&text[from..to]).collect() }
-}
-
-/// A problem is told in one line, also where the text has several.
-fn one_line(text: &str) -> impl Iterator<Item = char> {
-    text.chars().map(|c| if c.is_control() { ' ' } else { c })
+    ReadError::Syntax { at: place(text, at), what, excerpt: one_line(&text[from..to], usize::MAX) }
 }
 
 /// Where in `text` serde_json met the error: it counts lines from 1, and bytes in them.

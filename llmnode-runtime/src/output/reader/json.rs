@@ -100,33 +100,9 @@ fn separated<T>(list: &[T], to: &mut String, each: impl Fn(&T, &mut String)) {
     }
 }
 
-/// In quotes, with what JSON wants escaped.
+/// In quotes, with what JSON wants escaped. There is no text of which serde_json could not do that.
 fn write_string(text: &str, to: &mut String) {
-    to.push('"');
-    let mut plain = 0;
-    while let Some(found) = text.as_bytes()[plain..].iter().position(|byte| is_special(*byte)) {
-        let at = plain + found;
-        to.push_str(&text[plain..at]);
-        plain = at + 1;
-        match text.as_bytes()[at] {
-            b'"' => to.push_str("\\\""),
-            b'\\' => to.push_str("\\\\"),
-            b'\n' => to.push_str("\\n"),
-            b'\r' => to.push_str("\\r"),
-            b'\t' => to.push_str("\\t"),
-            control => {
-                let digit = |digit: u8| char::from(b"0123456789abcdef"[usize::from(digit)]);
-                to.push_str("\\u00");
-                to.extend([digit(control >> 4), digit(control & 15)]);
-            }
-        }
-    }
-    to.push_str(&text[plain..]);
-    to.push('"');
-}
-
-fn is_special(byte: u8) -> bool {
-    byte < 0x20 || byte == b'"' || byte == b'\\'
+    to.push_str(&serde_json::to_string(text).unwrap_or_default());
 }
 
 impl<'v> From<&'v serde_json::Value> for Json<'v> {

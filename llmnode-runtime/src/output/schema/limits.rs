@@ -21,22 +21,13 @@ const TEXT: usize = 120_000;
 /// Schemas within each other, references followed, beyond which nobody looks.
 const FRAMES: usize = 400;
 
-const DEEP: (&str, &str) = ("within more than 10 levels of objects", "flatten some of them");
-const WIDE: (&str, &str) = ("a schema of more than 5000 properties", "ask for less at once");
-const VALUES_FAULT: (&str, &str) =
-    ("a schema with more than 1000 values of enums", "use a String, and check it in a validator");
-const ENUM_FAULT: (&str, &str) = (
-    "an enum of more than 250 values that have more than 15000 characters",
-    "shorten them, or use a String, and check it in a validator",
-);
-const TEXT_FAULT: (&str, &str) =
-    ("a schema whose names and values have more than 120000 characters", "ask for less at once");
-
-const CUT: (&str, &str) = ("nested too deep for any reader of JSON", "flatten it");
-
 /// That a schema of this name was cut, since nobody would read it.
 pub(super) fn too_deep(name: &str) -> StrictProblem {
-    StrictProblem { path: name.to_owned(), what: CUT.0, mend: CUT.1 }
+    StrictProblem {
+        path: name.to_owned(),
+        what: "nested too deep for any reader of JSON",
+        mend: "flatten it",
+    }
 }
 
 /// What of a schema in the strict dialect is too large.
@@ -50,14 +41,26 @@ pub(super) fn problems(root: &Value, name: &str) -> Vec<StrictProblem> {
     }
     let mut levels = Levels { defs: super::nulls::definitions(root), known: HashMap::new(), frames: 0 };
     let faults = [
-        (levels.of(root) > LEVELS, DEEP),
-        (found.properties > PROPERTIES, WIDE),
-        (found.values > VALUES, VALUES_FAULT),
-        (found.long_enum, ENUM_FAULT),
-        (found.text > TEXT, TEXT_FAULT),
+        (levels.of(root) > LEVELS, "within more than 10 levels of objects", "flatten some of them"),
+        (found.properties > PROPERTIES, "a schema of more than 5000 properties", "ask for less at once"),
+        (
+            found.values > VALUES,
+            "a schema with more than 1000 values of enums",
+            "use a String, and check it in a validator",
+        ),
+        (
+            found.long_enum,
+            "an enum of more than 250 values that have more than 15000 characters",
+            "shorten them, or use a String, and check it in a validator",
+        ),
+        (
+            found.text > TEXT,
+            "a schema whose names and values have more than 120000 characters",
+            "ask for less at once",
+        ),
     ];
-    let faults = faults.into_iter().filter(|(is, _)| *is);
-    faults.map(|(_, (what, mend))| StrictProblem { path: name.to_owned(), what, mend }).collect()
+    let faults = faults.into_iter().filter(|(is, ..)| *is);
+    faults.map(|(_, what, mend)| StrictProblem { path: name.to_owned(), what, mend }).collect()
 }
 
 #[derive(Default)]

@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use crate::text::write_joined;
+
 /// Why a type has no schema in OpenAI's strict dialect: every place that can't be expressed there.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub struct StrictError {
@@ -37,10 +39,7 @@ impl fmt::Display for StrictError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "the schema of `{}` can't be expressed in OpenAI's strict dialect: ", self.name)?;
         // On one line, as errors and logs are.
-        self.problems
-            .iter()
-            .enumerate()
-            .try_for_each(|(index, problem)| write!(f, "{}{problem}", if index == 0 { "" } else { "; " }))
+        write_joined(&self.problems, "; ", f)
     }
 }
 

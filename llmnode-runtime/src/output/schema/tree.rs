@@ -121,7 +121,7 @@ pub(super) fn required(node: &Node) -> HashSet<&str> {
 }
 
 /// Keywords that tell something but allow and forbid nothing.
-pub(super) fn is_annotation(key: &str) -> bool {
+pub(crate) fn is_annotation(key: &str) -> bool {
     matches!(
         key,
         "description"

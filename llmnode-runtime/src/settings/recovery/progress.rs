@@ -7,6 +7,7 @@ use super::recovery::{Backoff, Failures, Recovery};
 use super::stacks::{NOT_REPEATED, Stacks, is_transport};
 use super::wait::{jitter, wait_before_retry};
 use crate::category::{Category, Group};
+use crate::ledger::AttemptKind;
 use crate::limits::TimeLeft;
 use crate::model::Retry;
 use crate::validate::Attempt;
@@ -15,7 +16,6 @@ use crate::validate::Attempt;
 /// learns each refusal once; the bound holds even if it does not.
 const ADAPTIONS: u32 = 8;
 
-/// The steps that a call has taken.
 pub(crate) struct Progress<'p> {
     stacks: &'p Stacks<'p>,
     max_wait: Duration,
@@ -33,7 +33,6 @@ pub(crate) struct Progress<'p> {
 /// Takes one more try out of the endpoint's retry budget, or says why there is none.
 pub(crate) type Grant<'g> = dyn FnMut() -> Result<(), String> + Send + 'g;
 
-/// What is known of a failure.
 pub(crate) struct Failed<'l> {
     pub(crate) category: Category,
     /// The failure's own decision, where it differs from its category's.
@@ -48,16 +47,9 @@ pub(crate) struct Failed<'l> {
 /// What follows a failure.
 #[derive(Debug, PartialEq)]
 pub(crate) enum Next {
-    /// The same request again.
-    Retry {
-        wait: Duration,
-    },
-    /// The same request again: the model's handle will ask differently.
-    Adapt {
-        wait: Duration,
-    },
-    /// The answer goes back with what is wrong with it.
-    Repair {
+    /// The same model is asked again, or the node executed.
+    Again {
+        kind: AttemptKind,
         wait: Duration,
     },
     /// The original prompt, to the model of this name.
@@ -131,14 +123,11 @@ impl<'p> Progress<'p> {
                     }
                 }
             }
-            match step {
-                Recovery::Model(name) if !self.has_asked(&name) => {
+            if let Some(next) = self.leads_on(step) {
+                if let Next::Model(_) = next {
                     steps.rev().for_each(|step| self.onward.push_front(step));
-                    return (self.change_model(name.into_owned()), note);
                 }
-                Recovery::Fallback => return (Next::Fallback, note),
-                Recovery::Bubble => return (Next::Bubble, note),
-                Recovery::Model(_) | Recovery::Retry { .. } | Recovery::Repair { .. } => {}
+                return (next, note);
             }
         }
         (self.onward(failed.category), note)
@@ -151,17 +140,22 @@ impl<'p> Progress<'p> {
             return Next::Bubble;
         }
         while let Some(step) = self.onward.pop_front() {
-            match step {
-                Recovery::Model(name) if !self.has_asked(&name) => {
-                    return self.change_model(name.into_owned());
-                }
-                Recovery::Fallback => return Next::Fallback,
-                Recovery::Bubble => return Next::Bubble,
-                // What may be repeated is for each model by its own failures.
-                Recovery::Model(_) | Recovery::Retry { .. } | Recovery::Repair { .. } => {}
+            // What may be repeated is for each model by its own failures.
+            if let Some(next) = self.leads_on(step) {
+                return next;
             }
         }
         Next::Bubble
+    }
+
+    /// Where a step leads that is no further try of what failed.
+    fn leads_on(&mut self, step: Recovery) -> Option<Next> {
+        match step {
+            Recovery::Model(name) if !self.has_asked(&name) => Some(self.change_model(name.into_owned())),
+            Recovery::Fallback => Some(Next::Fallback),
+            Recovery::Bubble => Some(Next::Bubble),
+            Recovery::Model(_) | Recovery::Retry { .. } | Recovery::Repair { .. } => None,
+        }
     }
 
     fn adapt(&mut self, failed: &Failed<'_>) -> Result<Next, String> {
@@ -170,7 +164,7 @@ impl<'p> Progress<'p> {
         }
         let wait = self.servers_wait(failed)?;
         self.adaptions += 1;
-        Ok(Next::Adapt { wait })
+        Ok(Next::Again { kind: AttemptKind::Adapted, wait })
     }
 
     /// One more try of a step, or why there is none; empty words where that goes without saying.
@@ -192,21 +186,15 @@ impl<'p> Progress<'p> {
         if failed.repeats {
             return Err("; the same answer came before, and stop_on_repeat is set".to_owned());
         }
-        let next = match step {
-            Recovery::Retry { wait, .. } => {
-                let wait = self.wait(*wait, key, taken, failed)?;
-                if is_transport(key) {
-                    grant()?;
-                }
-                Next::Retry { wait }
-            }
-            _ => {
-                let wait = self.servers_wait(failed)?;
-                Next::Repair { wait }
-            }
+        let (kind, wait) = match step {
+            Recovery::Retry { wait, .. } => (AttemptKind::Retry, self.wait(*wait, key, taken, failed)?),
+            _ => (AttemptKind::Correction, self.servers_wait(failed)?),
         };
+        if kind == AttemptKind::Retry && is_transport(key) {
+            grant()?;
+        }
         *self.counter(key) += 1;
-        Ok(next)
+        Ok(Next::Again { kind, wait })
     }
 
     /// The wait before a retry: the server's, and ours on top.
@@ -257,7 +245,6 @@ impl<'p> Progress<'p> {
     }
 }
 
-/// How many requests the steps allow.
 fn tries(steps: &[Recovery]) -> u32 {
     steps.iter().fold(0, |sum: u32, step| match step {
         Recovery::Retry { times, .. } | Recovery::Repair { times } => sum.saturating_add(*times),

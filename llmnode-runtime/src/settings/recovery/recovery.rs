@@ -86,7 +86,6 @@ impl Recovery {
         Recovery::Repair { times }
     }
 
-    /// Whether a further request follows from it.
     pub(crate) const fn asks_again(&self) -> bool {
         !matches!(self, Recovery::Fallback | Recovery::Bubble)
     }

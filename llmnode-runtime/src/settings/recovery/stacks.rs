@@ -22,7 +22,6 @@ pub(crate) struct Nature {
     pub(crate) answers: Option<Answers>,
 }
 
-/// All that call, run and node say about recovery.
 pub(crate) struct Stacks<'p> {
     /// The nearest first.
     levels: [&'p Settings; 3],
@@ -112,7 +111,6 @@ impl<'p> Stacks<'p> {
         steps
     }
 
-    /// Whether the node asks models.
     pub(super) fn asks(&self) -> bool {
         self.node.answers.is_some()
     }
@@ -126,7 +124,6 @@ impl<'p> Stacks<'p> {
         }
     }
 
-    /// What `attempts` is short for.
     fn of_executions(&self) -> Vec<Recovery> {
         let attempts = self.levels.iter().find_map(|level| level.attempts).unwrap_or(1);
         let wait = self.wait.unwrap_or(Backoff::fixed(Duration::ZERO));

@@ -35,7 +35,6 @@ pub(crate) fn wait_before_retry(
 }
 
 impl Backoff {
-    /// The wait after so many tries.
     pub(crate) fn wait(self, tries: u32) -> Duration {
         let doubled =
             self.from.saturating_mul(1_u32.checked_shl(tries.saturating_add(1)).unwrap_or(u32::MAX));

@@ -63,11 +63,11 @@ fn only_untagged_enums_of_several_forms_that_contain_themselves_are_looked_at() 
         Item(Item),
         Items(Vec<Item>),
     }
-    assert!(OutputSchema::of::<Tree>().may_read_again());
-    assert!(OutputSchema::of::<Vec<Option<Tree>>>().may_read_again());
-    assert!(!OutputSchema::of::<Tagged>().may_read_again());
-    assert!(!OutputSchema::of::<List>().may_read_again());
-    assert!(!OutputSchema::of::<Flat>().may_read_again());
+    assert!(OutputSchema::of::<Tree>().may_read_again);
+    assert!(OutputSchema::of::<Vec<Option<Tree>>>().may_read_again);
+    assert!(!OutputSchema::of::<Tagged>().may_read_again);
+    assert!(!OutputSchema::of::<List>().may_read_again);
+    assert!(!OutputSchema::of::<Flat>().may_read_again);
 }
 
 #[test]

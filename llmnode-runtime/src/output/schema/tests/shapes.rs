@@ -57,7 +57,7 @@ fn nested_structs_and_described_references() {
     }
     let schema = OutputSchema::of::<Outer>();
     assert_eq!(schema.marks, ["Inner"]);
-    assert!(!schema.is_wrapped() && !schema.adds_nulls());
+    assert!(!schema.is_wrapped() && !schema.adds_nulls);
     let u16 = json!({"type": "integer", "minimum": 0, "maximum": 65535});
     let time = object(json!({
         "secs": {"type": "integer", "minimum": 0},
@@ -127,7 +127,7 @@ fn what_may_be_absent_becomes_nullable() {
         f: Option<bool>,
     }
     let schema = OutputSchema::of::<Optional>();
-    assert!(schema.adds_nulls());
+    assert!(schema.adds_nulls);
     assert_eq!(
         strict(&schema),
         with_defs(
