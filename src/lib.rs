@@ -665,10 +665,6 @@ pub mod __private {
 /// From a node's fields to the messages that are sent.
 pub mod prompt {
     #[doc(inline)]
-    pub use llmnode_runtime::private::{
-        Example, ExampleInput, ExampleOutput, ExampleText, Input, IntoExample,
-    };
-    #[doc(inline)]
     pub use llmnode_runtime::prompt::*;
 }
 

@@ -7,7 +7,7 @@ use serde::ser::SerializeSeq;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::message::{Message, Part, Role};
-use crate::media::{Attachment, AttachmentError, Audio, Detail, File, FileSource, Image};
+use crate::media::{Attachment, AttachmentError, Audio, Detail, File, Image};
 
 /// The content of a message.
 pub(super) struct Content<'a>(pub(super) &'a Message);
@@ -64,11 +64,9 @@ fn wire(part: Part<'_>) -> WirePart<'_> {
             },
         },
         Part::Attachment(Attachment::File(file)) => WirePart::File {
-            file: match file.source() {
-                FileSource::Id(file_id) => WireFile::Uploaded { file_id },
-                FileSource::Data { name, data } => {
-                    WireFile::Sent { filename: name, file_data: data.as_url() }
-                }
+            file: match file.data() {
+                Some((name, data)) => WireFile::Sent { filename: name, file_data: data.as_url() },
+                None => WireFile::Uploaded { file_id: file.uploaded().unwrap_or_default() },
             },
         },
         Part::Attachment(Attachment::Audio(audio)) => WirePart::InputAudio {

@@ -11,6 +11,6 @@ pub(crate) use check::{ends, in_json_names, target, violations};
 pub(crate) use reader::Json;
 pub use reading::{ReadError, Reader, Reading};
 pub(crate) use schema::WRAPPER;
-pub use schema::{OutputSchema, StrictError, StrictProblem};
+pub use schema::{OutputSchema, StrictError};
 pub(crate) use spec::{Answer, Answers, Untyped, read, read_by_schema};
 pub use spec::{LlmOutput, OutputSpec};

@@ -15,7 +15,7 @@ use crate::error::NodeError;
 use crate::model::{Message, Request};
 use crate::output::{Answer, OutputSchema, OutputSpec, Reader, WRAPPER};
 use crate::panics::guarded;
-use crate::prompt::Prompt;
+use crate::prompt::generated::Prompt;
 use crate::settings::{Nature, Resolved, Settings};
 use crate::validate::{self, Attempt, Checks, Verdict, Violation};
 use crate::{BoxError, BoxFuture};

@@ -9,7 +9,7 @@ use llmnode_runtime::{BoxError, BoxFuture};
 
 use super::error::JournalError;
 use super::interface::Journal;
-use super::record::{AttemptBegan, CallBegan, CallEnded, Record};
+use super::record::{AttemptBegan, CallBegan, CallEnded, Entry, Record};
 use crate::flow::Position;
 
 /// Takes down what happens, and writes it to the journal, in order.
@@ -58,13 +58,13 @@ impl Recorder for Keeper {
     fn note(&self, event: Event<'_>) {
         let mut notes = self.lock();
         let record = match event {
-            Event::CallBegan { call, path } => Record::CallBegan(CallBegan {
+            Event::CallBegan { call, path } => Entry::CallBegan(CallBegan {
                 id: call.id,
                 node: call.node.to_owned(),
                 path: path.to_owned(),
                 at: notes.at.clone(),
             }),
-            Event::AttemptBegan { call, path, attempt } => Record::AttemptBegan(Box::new(AttemptBegan {
+            Event::AttemptBegan { call, path, attempt } => Entry::AttemptBegan(Box::new(AttemptBegan {
                 node: call.node.to_owned(),
                 path: path.to_owned(),
                 parent: call.parent,
@@ -72,14 +72,14 @@ impl Recorder for Keeper {
                 unix_ms: now(),
                 attempt: figures(attempt),
             })),
-            Event::AttemptEnded(attempt) => Record::AttemptEnded(Box::new(figures(attempt))),
-            Event::AttemptForgotten(id) => Record::AttemptForgotten(id),
+            Event::AttemptEnded(attempt) => Entry::AttemptEnded(Box::new(figures(attempt))),
+            Event::AttemptForgotten(id) => Entry::AttemptForgotten(id),
             Event::CallEnded { path, record } => {
                 let call = without_attempts(record);
-                Record::CallEnded(Box::new(CallEnded { path: path.to_owned(), call }))
+                Entry::CallEnded(Box::new(CallEnded { path: path.to_owned(), call }))
             }
         };
-        notes.waiting.push_back(record);
+        notes.waiting.push_back(record.into());
     }
 
     fn write(&self) -> BoxFuture<'_, Result<(), BoxError>> {
