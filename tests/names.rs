@@ -79,7 +79,8 @@ impl Exports {
             ("use", _) => self.names.extend(used(&rest)),
             ("mod", Some(TokenTree::Group(inner))) => self.items(inner.stream()),
             ("mod", _) => self.modules.push(rest[0].to_string()),
-            _ => self.names.extend([rest[0].to_string()]),
+            // Of a `const fn` the second word is no name either.
+            _ => self.names.extend([rest.iter().find(|token| !is(token, "fn")).unwrap().to_string()]),
         }
     }
 }
@@ -97,9 +98,9 @@ fn used(path: &[&TokenTree]) -> Vec<String> {
         let paths = inner.split(|token| token.to_string() == ",").filter(|path| !path.is_empty());
         return paths.flat_map(|path| used(&path.iter().collect::<Vec<_>>())).collect();
     }
-    let idents = path.iter().filter(|token| matches!(token, TokenTree::Ident(_)));
+    let mut idents = path.iter().filter(|token| matches!(token, TokenTree::Ident(_)));
     let glob = path.iter().any(|token| token.to_string() == "*");
-    idents.last().filter(|_| !glob).map(ToString::to_string).into_iter().collect()
+    idents.next_back().filter(|_| !glob).map(ToString::to_string).into_iter().collect()
 }
 
 fn public() -> Exports {

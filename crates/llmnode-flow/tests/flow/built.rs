@@ -218,6 +218,16 @@ fn a_flow_without_faults_is_shared_and_drawn() {
     assert_eq!(steps[1].edges[0], ("".into(), To::Step("decide".into())));
 }
 
+#[tokio::test]
+async fn an_edge_may_lead_nowhere_yet() {
+    let flow = Flow::builder("f").step::<Search>("search").then("search", To::Todo).build().unwrap();
+    let Outline::Flow(_, steps) = flow.outline() else { panic!("it is a flow") };
+    assert_eq!(steps[0].edges, [("".into(), To::Todo)]);
+    let error = run(&[]).flow(&flow).await.unwrap_err();
+    assert_eq!(error.category(), Category::ConfigError);
+    assert_eq!(error.message(), "the flow `f` goes nowhere yet from `search`: `todo!()` stands there");
+}
+
 #[test]
 fn every_fault_is_told_at_once() {
     let flow = Flow::builder("f")
