@@ -2,8 +2,8 @@
 
 pub use crate::output::OutputSpec;
 pub use crate::prompt::generated::{
-    Displayed, Prompt, PromptFence, PromptHistory, PromptJson, PromptOption, PromptValue, Segment, Shown,
-    prompt_at, prompt_file_at,
+    Column, Displayed, Line, Prompt, PromptAt, PromptFence, PromptHistory, PromptJson, PromptOption,
+    PromptText, PromptValue, Segment, Shown, prompt_at, prompt_file_at,
 };
 pub use crate::prompt::{PromptAttachment, PromptList};
 pub use crate::run::{

@@ -17,8 +17,8 @@ pub use values::PromptList;
 
 /// What only generated code names.
 pub(crate) mod generated {
-    pub use super::at::{prompt_at, prompt_file_at};
-    pub use super::displayed::{Displayed, ShowNothing, ShowValue, Shown};
+    pub use super::at::{Column, Line, PromptAt, prompt_at, prompt_file_at};
+    pub use super::displayed::{Displayed, PromptText, ShowNothing, ShowValue, Shown};
     pub use super::fence::PromptFence;
     pub use super::history::PromptHistory;
     pub use super::prompt::Prompt;
