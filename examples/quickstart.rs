@@ -111,5 +111,5 @@ fn print_log(server: &StubServer) {
         }
     }
     let totals = server.usage_totals();
-    println!("tokens by the server's log: {}", totals.total_tokens);
+    println!("tokens by the server's log: {}", totals.total().unwrap_or_default());
 }

@@ -664,9 +664,14 @@ pub mod __private {
 
 /// From a node's fields to the messages that are sent.
 pub mod prompt {
-    #[doc(inline)]
+    /// Nobody writes these names, but compilers tell them: with a place in a module that is not hidden itself, without their path.
+    #[doc(hidden)]
+    pub use llmnode_flow::private::{Place, Starts};
+    #[doc(hidden)]
     pub use llmnode_runtime::private::{
-        Example, ExampleInput, ExampleOutput, ExampleText, Input, IntoExample,
+        Column, Displayed, Example, ExampleInput, ExampleOutput, ExampleText, IntoExample, Line, OutputSpec,
+        Prompt, PromptAt, PromptFence, PromptHistory, PromptJson, PromptOption, PromptText, PromptValue,
+        Segment,
     };
     #[doc(inline)]
     pub use llmnode_runtime::prompt::*;

@@ -1,7 +1,7 @@
 //! Rendering a prompt of about 2 KB with five variables, and the same by `format!`.
 
-use llmnode::__private::Prompt;
-use llmnode::{LlmNode, llm_node};
+use llmnode::__private::{LlmNode, Prompt};
+use llmnode::llm_node;
 
 #[llm_node(prompt = "You write summaries for {audience}.\nTitle: {title}\nGoal: {goal}\nText:\n{text}\n\
                      Summarize the text in at most {words} words, and name no one.")]

@@ -7,7 +7,7 @@ use tokio::sync::Notify;
 
 use crate::BoxFuture;
 
-/// Tells the time of a run, and waits.
+/// Tells the time of a run, and waits. The default is tokio's clock, which tokio's tests can pause.
 pub trait Clock: Send + Sync {
     /// A time that never goes back.
     fn now(&self) -> Instant;
@@ -25,7 +25,7 @@ pub trait Clock: Send + Sync {
 
 /// Tokio's clock, which tokio's tests can pause. The default.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct TokioClock;
+pub(crate) struct TokioClock;
 
 impl Clock for TokioClock {
     fn now(&self) -> Instant {

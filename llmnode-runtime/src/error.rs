@@ -30,6 +30,8 @@ struct Inner {
     record: Option<Arc<CallRecord>>,
     /// Of the outermost call that failed with it: the calls that it made, and the usage of all.
     made: Made,
+    /// What failed has asked models, and tried again as its settings say.
+    tried: bool,
     source: Option<Box<dyn Error + Send + Sync>>,
 }
 
@@ -46,6 +48,7 @@ impl NodeError {
             retry_after: None,
             record: None,
             made: Made::default(),
+            tried: false,
             source: None,
         }))
     }
@@ -106,6 +109,12 @@ impl NodeError {
                 NodeError::new(category, error.to_string()).with_retry_after(retry_after).with_source(error)
             }
         }
+    }
+
+    /// Of a node that has asked models: another node that delegated to it does not repeat it.
+    pub(crate) fn tried(mut self) -> Self {
+        self.0.tried = true;
+        self
     }
 
     pub(crate) fn saying(mut self, message: String) -> Self {
@@ -202,7 +211,9 @@ pub fn error_at(mut error: NodeError, position: &Position) -> NodeError {
 /// The errors of calls that failed, among an error and those that it came from.
 fn calls_of<'e>(error: &'e (dyn Error + 'static)) -> impl Iterator<Item = &'e NodeError> {
     let chain = std::iter::successors(Some(error), |&error| error.source());
-    chain.filter_map(|error| error.downcast_ref::<NodeError>()).filter(|error| error.record().is_some())
+    chain
+        .filter_map(|error| error.downcast_ref::<NodeError>())
+        .filter(|error| error.0.tried || error.record().is_some())
 }
 
 impl NodeError {

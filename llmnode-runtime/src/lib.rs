@@ -35,7 +35,7 @@ mod usage;
 mod validate;
 
 pub use category::{Category, Group};
-pub use clock::{Clock, TestClock, TokioClock};
+pub use clock::{Clock, TestClock};
 pub use error::NodeError;
 pub use flag::{Coercion, Flag, Note, Repair};
 pub use format::FormatError;
@@ -51,11 +51,9 @@ pub use model::{
     RetryBudget, Role, ScriptedModel, Sink,
 };
 pub use node::{Node, recovery_of};
-pub use output::{
-    LlmOutput, OutputSchema, OutputSpec, ReadError, Reader, Reading, StrictError, StrictProblem,
-};
+pub use output::{LlmOutput, OutputSchema, ReadError, Reader, Reading, StrictError};
 pub use primitive::Primitive;
-pub use run::{AsCompleted, BatchProgress, Call, CallReport, Cx, Exec, LlmNode, Map, Report, Results, Run};
+pub use run::{BatchProgress, Call, CallReport, Cx, Exec, Map, Results, Run};
 pub use settings::{Backoff, Failures, Recovery, Settings};
 pub use usage::TokenUsage;
 pub use validate::{Attempt, Invalid, Violation};

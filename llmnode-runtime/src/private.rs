@@ -1,12 +1,13 @@
 //! What generated code calls. Not part of the public interface: it may change in any release.
 
-pub use crate::prompt::at::{prompt_at, prompt_file_at};
-pub use crate::prompt::{
-    Displayed, Prompt, PromptAttachment, PromptFence, PromptHistory, PromptJson, PromptList, PromptOption,
-    PromptValue, Segment, Shown,
+pub use crate::output::OutputSpec;
+pub use crate::prompt::generated::{
+    Column, Displayed, Line, Prompt, PromptAt, PromptFence, PromptHistory, PromptJson, PromptOption,
+    PromptText, PromptValue, Segment, Shown, prompt_at, prompt_file_at,
 };
+pub use crate::prompt::{PromptAttachment, PromptList};
 pub use crate::run::{
-    Example, ExampleInput, ExampleOutput, ExampleText, Falling, Input, IntoExample, exec, fallback,
+    Example, ExampleInput, ExampleOutput, ExampleText, Falling, Input, IntoExample, LlmNode, exec, fallback,
     fallback_with_state,
 };
 pub use crate::settings::{Backoff, Failures, Recovery};
@@ -16,7 +17,7 @@ pub use crate::validate::{
     Attempt, Checks, Dive, Invalid, Reach, Reached, Validate, ValidateFields, ValidateFieldsWithAnyState,
     ValidateWithAnyState, ValidatedFields, validate, validate_with_state,
 };
-pub use crate::{Category, Cx, Exec, Limits, LlmNode, LlmOutput, Node, NodeError, OutputSpec, Settings};
+pub use crate::{Category, Cx, Exec, Limits, LlmOutput, Node, NodeError, Settings};
 pub use schemars;
 pub use serde;
 pub use std::borrow::Cow;
@@ -26,7 +27,7 @@ pub type Executed<N> = Result<<N as Node>::Output, crate::BoxError>;
 
 /// The traits between which method resolution chooses, in scope only where it has to.
 pub mod probes {
-    pub use crate::prompt::{ShowNothing as _, ShowValue as _};
+    pub use crate::prompt::generated::{ShowNothing as _, ShowValue as _};
     pub use crate::validate::{
         DiveFields as _, DiveNothing as _, DiveValidators as _, Marked as _, ReachFields as _,
         ReachNothing as _, ReachSchema as _, ReachValidators as _, Unmarked as _,

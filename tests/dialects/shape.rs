@@ -4,10 +4,10 @@ use std::fmt::Debug;
 use std::marker::PhantomData;
 use std::sync::Arc;
 
-use llmnode::prompt::{Prompt, Segment};
+use llmnode::__private::{LlmNode, OutputSpec, Prompt, Segment};
 use llmnode::{
-    BoxError, BoxFuture, CallRecord, Cx, Dialect, Exec, LlmNode, LlmOutput, Node, NodeError, OutputSchema,
-    OutputSpec, Reader, Run, Settings,
+    BoxError, BoxFuture, CallRecord, Cx, Dialect, Exec, LlmOutput, Node, NodeError, OutputSchema, Reader,
+    Run, Settings,
 };
 use serde::Serialize;
 use serde_json::Value;

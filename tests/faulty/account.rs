@@ -96,9 +96,7 @@ impl Seen {
         Seen {
             id: request.header("x-client-request-id").unwrap_or_default().to_owned(),
             request_id: request.request_id().to_owned(),
-            tokens: request
-                .usage()
-                .map(|usage| [usage.prompt_tokens, usage.completion_tokens, usage.total_tokens].map(Some)),
+            tokens: request.usage().map(|usage| [usage.input, usage.output, usage.total]),
             whole: request.is_complete(),
             asked: act.asked(),
         }

@@ -5,14 +5,14 @@ pub use std::sync::OnceLock;
 use llmnode_runtime::{BoxError, BoxFuture, NodeError};
 
 pub use crate::flow::generated::{
-    Arm, Arms, Around, Decided, Decides, Edge, FlowType, Flowing, Parameter, Progress, Runner, Table, Target,
-    Undecided, Unknown, advance, onward, outline, runner, write,
+    Arm, Arms, Around, Decided, Decides, Edge, FlowType, Flowing, Parameter, Place, Progress, Runner, Starts,
+    Table, Target, Undecided, Unknown, advance, onward, outline, runner, write,
 };
 
 pub use crate::flow::given::{Field, Given, Gives};
 pub use crate::flow::post::{decided, post, route, store};
 pub use crate::flow::prep::{batch, prep, prepared};
-pub use crate::flow::{Action, BatchStep, Outline, Place, RunFlow, Starts, Step};
+pub use crate::flow::{Action, BatchStep, Outline, RunFlow, Step};
 
 /// What preparing a node gives.
 pub type Prepared<N> = Result<N, BoxError>;

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::answer::{answer, forced_function};
-use super::log::{LoggedRequest, StubUsage};
+use super::log::{Counts, LoggedRequest};
 use super::reply::{Content, Reply, UsageRule};
 
 /// A fixed `created` (2025-01-01T00:00:00Z): the same request gets the same bytes.
@@ -20,7 +20,7 @@ struct Message {
 }
 
 /// The body and usage of a completion that answers `request`; `None` if the reply is no completion.
-pub(super) fn for_request(reply: &Reply, request: &LoggedRequest) -> Option<(Vec<u8>, Option<StubUsage>)> {
+pub(super) fn for_request(reply: &Reply, request: &LoggedRequest) -> Option<(Vec<u8>, Option<Counts>)> {
     let message = match &reply.content {
         Content::FromSchema => Some(from_schema(request)),
         _ => scripted(reply)?,
@@ -31,7 +31,7 @@ pub(super) fn for_request(reply: &Reply, request: &LoggedRequest) -> Option<(Vec
 }
 
 /// The same for a reply that can do without a request.
-pub(super) fn without_request(reply: &Reply) -> Option<(Vec<u8>, Option<StubUsage>)> {
+pub(super) fn without_request(reply: &Reply) -> Option<(Vec<u8>, Option<Counts>)> {
     Some(build(reply, scripted(reply)?, "stub", "prebuilt", 0))
 }
 
@@ -43,11 +43,7 @@ pub(super) struct Filler {
 }
 
 /// A completion whose content is `bytes` filler characters, without the filler.
-pub(super) fn around_filler(
-    reply: &Reply,
-    bytes: u64,
-    request: &LoggedRequest,
-) -> (Filler, Option<StubUsage>) {
+pub(super) fn around_filler(reply: &Reply, bytes: u64, request: &LoggedRequest) -> (Filler, Option<Counts>) {
     let mut empty = reply.clone();
     empty.content = Content::Message { content: Some(String::new()), refusal: None };
     if let UsageRule::Counted = reply.usage {
@@ -104,14 +100,14 @@ fn build(
     model: &str,
     id: &str,
     prompt_tokens: u64,
-) -> (Vec<u8>, Option<StubUsage>) {
+) -> (Vec<u8>, Option<Counts>) {
     let text = message.as_ref().and_then(|m| {
         let called = m.call.as_ref().map(|(_, arguments)| arguments.as_str());
         m.content.as_deref().or(m.refusal.as_deref()).or(called)
     });
     let completion_tokens = tokens(text.map_or(0, |t| t.chars().count()));
     let usage = match &reply.usage {
-        UsageRule::Counted => Some(StubUsage::new(prompt_tokens, completion_tokens).to_json()),
+        UsageRule::Counted => Some(Counts::new(prompt_tokens, completion_tokens).to_json()),
         UsageRule::Given(usage) => Some(usage.clone()),
         UsageRule::Omitted => None,
     };
@@ -124,7 +120,7 @@ fn build(
         "model": model,
         "choices": choices,
     });
-    let counts = usage.as_ref().and_then(StubUsage::from_json);
+    let counts = usage.as_ref().and_then(Counts::from_json);
     if let Some(usage) = usage {
         body["usage"] = usage;
     }

@@ -5,7 +5,7 @@ use llmnode_runtime::internal::is_credential;
 /// The headers of a request in the order sent; `Debug` shows `[redacted]` for the values of those that carry
 /// credentials.
 #[derive(Clone, Default, PartialEq, Eq)]
-pub struct LoggedHeaders(Vec<(String, String)>);
+pub(super) struct LoggedHeaders(Vec<(String, String)>);
 
 impl LoggedHeaders {
     pub(super) fn push(&mut self, name: String, value: String) {
@@ -13,31 +13,23 @@ impl LoggedHeaders {
     }
 
     /// The value of the first header of this name, in any case.
-    #[must_use]
-    pub fn get(&self, name: &str) -> Option<&str> {
+    pub(super) fn get(&self, name: &str) -> Option<&str> {
         self.iter().find(|(n, _)| n.eq_ignore_ascii_case(name)).map(|(_, value)| value)
     }
 
     /// The values of every header of this name, in any case.
-    pub fn all<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a str> {
+    pub(super) fn all<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a str> {
         self.iter().filter(move |(n, _)| n.eq_ignore_ascii_case(name)).map(|(_, value)| value)
     }
 
     /// Names (as sent) and values.
-    pub fn iter(&self) -> impl Iterator<Item = (&str, &str)> {
+    pub(super) fn iter(&self) -> impl Iterator<Item = (&str, &str)> {
         self.0.iter().map(|(name, value)| (name.as_str(), value.as_str()))
     }
 
     /// How many headers there are.
-    #[must_use]
-    pub fn len(&self) -> usize {
+    pub(super) fn len(&self) -> usize {
         self.0.len()
-    }
-
-    /// Whether there is none.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
     }
 }
 

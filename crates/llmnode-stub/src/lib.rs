@@ -49,7 +49,6 @@ mod server;
 #[cfg(test)]
 mod tests;
 
-pub use headers::LoggedHeaders;
-pub use log::{LoggedRequest, StubUsage};
+pub use log::LoggedRequest;
 pub use reply::Reply;
 pub use server::{StubServer, StubServerBuilder};

@@ -2,6 +2,7 @@ use std::borrow::Cow;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use llmnode_runtime::TokenUsage;
 use serde_json::{Value, json};
 
 use super::headers::LoggedHeaders;
@@ -9,18 +10,25 @@ use super::request::Head;
 use super::response::Response;
 
 /// Token counts, as the server answered them.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct StubUsage {
-    /// Tokens of the messages.
-    pub prompt_tokens: u64,
-    /// Tokens of the answer.
-    pub completion_tokens: u64,
-    /// Both.
-    pub total_tokens: u64,
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Counts {
+    prompt_tokens: u64,
+    completion_tokens: u64,
+    total_tokens: u64,
 }
 
-impl StubUsage {
+impl From<Counts> for TokenUsage {
+    fn from(counts: Counts) -> Self {
+        TokenUsage {
+            input: Some(counts.prompt_tokens),
+            output: Some(counts.completion_tokens),
+            total: Some(counts.total_tokens),
+            ..TokenUsage::default()
+        }
+    }
+}
+
+impl Counts {
     pub(super) fn new(prompt: u64, completion: u64) -> Self {
         Self {
             prompt_tokens: prompt,
@@ -62,7 +70,7 @@ pub struct LoggedRequest {
     sent: Arc<Sent>,
     request_id: Arc<str>,
     status: Option<u16>,
-    usage: Option<StubUsage>,
+    usage: Option<Counts>,
     pub(super) complete: bool,
 }
 
@@ -109,10 +117,9 @@ impl LoggedRequest {
         &self.sent.path
     }
 
-    /// The headers in the order sent.
-    #[must_use]
-    pub fn headers(&self) -> &LoggedHeaders {
-        &self.sent.headers
+    /// Names (as sent) and values of the headers, in the order sent.
+    pub fn headers(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.sent.headers.iter()
     }
 
     /// The value of the first header of this name, in any case.
@@ -156,8 +163,8 @@ impl LoggedRequest {
 
     /// The usage stated in the answer, if any.
     #[must_use]
-    pub fn usage(&self) -> Option<StubUsage> {
-        self.usage
+    pub fn usage(&self) -> Option<TokenUsage> {
+        self.usage.map(TokenUsage::from)
     }
 
     /// Whether the answer was written to its end. That the client read it is not known.
@@ -187,7 +194,7 @@ pub(super) struct Log {
     limit: usize,
     seen: AtomicU64,
     kept: Mutex<Vec<LoggedRequest>>,
-    totals: Mutex<StubUsage>,
+    totals: Mutex<Counts>,
 }
 
 impl Log {
@@ -226,12 +233,12 @@ impl Log {
 
     /// Counts the answer as complete. To be called before its last bytes go out: whoever has read them must find
     /// it so.
-    pub(super) fn completing(&self, usage: Option<StubUsage>) {
+    pub(super) fn completing(&self, usage: Option<Counts>) {
         lock(&self.totals).apply(u64::saturating_add, usage);
     }
 
     /// Takes [`completing`](Self::completing) back: the last bytes did not go out.
-    pub(super) fn not_completed(&self, usage: Option<StubUsage>) {
+    pub(super) fn not_completed(&self, usage: Option<Counts>) {
         lock(&self.totals).apply(u64::saturating_sub, usage);
     }
 
@@ -243,8 +250,8 @@ impl Log {
         self.seen.load(Ordering::Relaxed)
     }
 
-    pub(super) fn totals(&self) -> StubUsage {
-        *lock(&self.totals)
+    pub(super) fn totals(&self) -> TokenUsage {
+        (*lock(&self.totals)).into()
     }
 }
 

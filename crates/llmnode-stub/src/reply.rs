@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use super::completion;
-use super::log::{LoggedRequest, StubUsage};
+use super::log::{Counts, LoggedRequest};
 
 /// One answer of a [`StubServer`](super::StubServer): what to send, when, and what to break on the way.
 ///
@@ -46,7 +46,7 @@ pub(super) enum Content {
     /// A chat completion whose text is this many bytes long.
     Filler(u64),
     /// These bytes, whatever they are.
-    Bytes { status: u16, content_type: &'static str, body: Arc<[u8]>, usage: Option<StubUsage> },
+    Bytes { status: u16, content_type: &'static str, body: Arc<[u8]>, usage: Option<Counts> },
     /// No proper answer.
     Fault(Fault),
     /// Whatever this function says.
@@ -235,7 +235,7 @@ impl Reply {
     /// Sets the usage of a chat completion, in tokens. By default it is counted: one token for every four
     /// characters, begun ones included, of the messages and of the answer.
     pub fn usage(self, prompt: u64, completion: u64) -> Self {
-        self.usage_json(StubUsage::new(prompt, completion).to_json())
+        self.usage_json(Counts::new(prompt, completion).to_json())
     }
 
     /// Sets the `usage` of a chat completion to any JSON, for details or nonsense.

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::completion::{self, Filler};
-use super::log::{LoggedRequest, StubUsage};
+use super::log::{Counts, LoggedRequest};
 use super::reply::{Content, Reply};
 
 /// A response with everything known but when to send it.
@@ -12,7 +12,7 @@ pub(super) struct Response {
     pub(super) headers: Vec<(String, String)>,
     content_type: &'static str,
     pub(super) body: Body,
-    pub(super) usage: Option<StubUsage>,
+    pub(super) usage: Option<Counts>,
 }
 
 pub(super) enum Body {

@@ -5,12 +5,13 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use llmnode_runtime::TokenUsage;
 use tokio::net::TcpListener;
 use tokio::sync::oneshot;
 use tokio::task::{JoinHandle, JoinSet};
 
 use super::exchange::serve;
-use super::log::{Log, LoggedRequest, StubUsage, lock};
+use super::log::{Log, LoggedRequest, lock};
 use super::reply::Reply;
 use super::routes::{OnExchange, Shared};
 
@@ -79,7 +80,7 @@ impl StubServer {
 
     /// The sum of the usages of all answers written to their end, those beyond the log's limit included.
     #[must_use]
-    pub fn usage_totals(&self) -> StubUsage {
+    pub fn usage_totals(&self) -> TokenUsage {
         self.shared.log.totals()
     }
 

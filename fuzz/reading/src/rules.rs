@@ -21,9 +21,9 @@ pub(crate) fn hold(schema: Value, draw: &mut Draw<'_>) {
             is_strict(&strict);
         }
         Err(error) => {
-            assert!(!error.problems().is_empty());
-            for problem in error.problems() {
-                assert!(!problem.what.is_empty() && !problem.mend.is_empty());
+            assert_ne!(error.problems().len(), 0);
+            for (_, what, remedy) in error.problems() {
+                assert!(!what.is_empty() && !remedy.is_empty());
             }
         }
     }

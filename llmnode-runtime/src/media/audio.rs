@@ -21,7 +21,7 @@ impl Audio {
     /// The bytes of a recording of this media type, such as `audio/wav` or `audio/mpeg`; a parameter of it is left out.
     ///
     /// # Errors
-    /// If it is no media type of sound, or there are no bytes or more than [`MAX_BYTES`](super::MAX_BYTES).
+    /// If it is no media type of sound, or there are no bytes or more than [`Attachment::MAX_BYTES`](super::Attachment::MAX_BYTES).
     pub fn bytes(media_type: &str, bytes: impl AsRef<[u8]>) -> Result<Self, AttachmentError> {
         let media_type = kind::media_type(media_type)?;
         if !media_type.starts_with("audio/") {
@@ -44,7 +44,7 @@ impl Audio {
     /// `tokio::fs::read` and hand it to [`bytes`](Audio::bytes).
     ///
     /// # Errors
-    /// If the file cannot be read, is none of these, or has more than [`MAX_BYTES`](super::MAX_BYTES).
+    /// If the file cannot be read, is none of these, or has more than [`Attachment::MAX_BYTES`](super::Attachment::MAX_BYTES).
     pub fn open(path: impl AsRef<Path>) -> Result<Self, AttachmentError> {
         let bytes = data::read(path.as_ref())?;
         match kind::guess(&bytes).filter(|found| found.starts_with("audio/")) {

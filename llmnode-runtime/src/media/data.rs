@@ -7,7 +7,7 @@ use std::sync::Arc;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 
-use super::MAX_BYTES;
+use super::Attachment;
 use super::error::AttachmentError;
 
 /// The bytes of an attachment, in base64, with their media type. Clones share them.
@@ -20,6 +20,7 @@ pub struct Data {
     size: usize,
 }
 
+const MAX_BYTES: usize = Attachment::MAX_BYTES;
 const SCHEME: &str = "data:";
 const ENCODING: &str = ";base64,";
 

@@ -32,7 +32,7 @@ impl File {
     ///
     /// # Errors
     /// If it is no media type, the name is empty, longer than 255 bytes or holds a control character, or there are no
-    /// bytes or more than [`MAX_BYTES`](super::MAX_BYTES).
+    /// bytes or more than [`Attachment::MAX_BYTES`](super::Attachment::MAX_BYTES).
     pub fn bytes(name: &str, media_type: &str, bytes: impl AsRef<[u8]>) -> Result<Self, AttachmentError> {
         check("name", name)?;
         let data = Data::new(&kind::media_type(media_type)?, bytes.as_ref())?;
@@ -65,7 +65,7 @@ impl File {
     /// `tokio::fs::read` and hand it to [`bytes`](File::bytes).
     ///
     /// # Errors
-    /// If the file cannot be read, is neither, or has more than [`MAX_BYTES`](super::MAX_BYTES).
+    /// If the file cannot be read, is neither, or has more than [`Attachment::MAX_BYTES`](super::Attachment::MAX_BYTES).
     pub fn open(path: impl AsRef<Path>) -> Result<Self, AttachmentError> {
         let path = path.as_ref();
         let bytes = data::read(path)?;
@@ -81,12 +81,14 @@ impl File {
         }
     }
 
-    /// Where its content is.
-    pub fn source(&self) -> FileSource<'_> {
-        match &self.source {
-            Source::Id(id) => FileSource::Id(id),
-            Source::Data { name, data } => FileSource::Data { name, data },
-        }
+    /// The id that the provider gave it; `None`: the request has its bytes.
+    pub fn uploaded(&self) -> Option<&str> {
+        if let Source::Id(id) = &self.source { Some(id) } else { None }
+    }
+
+    /// The name that the model is told, and the bytes; `None`: the provider has them.
+    pub fn data(&self) -> Option<(&str, &Data)> {
+        if let Source::Data { name, data } = &self.source { Some((name, data)) } else { None }
     }
 
     pub(super) fn sent_bytes(&self) -> usize {
@@ -112,21 +114,6 @@ impl File {
     }
 }
 
-/// Where a file's content is.
-#[derive(Clone, Copy, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum FileSource<'a> {
-    /// At the provider, which gave it this id.
-    Id(&'a str),
-    /// In the request.
-    Data {
-        /// The name that the model is told.
-        name: &'a str,
-        /// The bytes.
-        data: &'a Data,
-    },
-}
-
 fn check(what: &str, word: &str) -> Result<(), AttachmentError> {
     let fault = if word.trim().is_empty() {
         "is empty"
@@ -142,15 +129,15 @@ fn check(what: &str, word: &str) -> Result<(), AttachmentError> {
 
 impl fmt::Debug for File {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("File").field("source", &self.source()).finish()
+        f.debug_struct("File").field("source", &self.source).finish()
     }
 }
 
-impl fmt::Debug for FileSource<'_> {
+impl fmt::Debug for Source {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            FileSource::Id(id) => write!(f, "Id({} bytes)", id.len()),
-            FileSource::Data { data, .. } => data.fmt(f),
+            Source::Id(id) => write!(f, "Id({} bytes)", id.len()),
+            Source::Data { data, .. } => data.fmt(f),
         }
     }
 }

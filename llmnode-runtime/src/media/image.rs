@@ -89,7 +89,7 @@ impl Image {
     /// The bytes of an image of this media type, such as `image/png`; a parameter of it is left out.
     ///
     /// # Errors
-    /// If it is no media type of images, there are no bytes or more than [`MAX_BYTES`](super::MAX_BYTES), or they
+    /// If it is no media type of images, there are no bytes or more than [`Attachment::MAX_BYTES`](super::Attachment::MAX_BYTES), or they
     /// are plainly of another type.
     pub fn bytes(media_type: &str, bytes: impl AsRef<[u8]>) -> Result<Self, AttachmentError> {
         let (media_type, bytes) = (kind::media_type(media_type)?, bytes.as_ref());
@@ -110,7 +110,7 @@ impl Image {
     /// `tokio::fs::read` and hand it to [`bytes`](Image::bytes).
     ///
     /// # Errors
-    /// If the file cannot be read, is none of these, or has more than [`MAX_BYTES`](super::MAX_BYTES).
+    /// If the file cannot be read, is none of these, or has more than [`Attachment::MAX_BYTES`](super::Attachment::MAX_BYTES).
     pub fn open(path: impl AsRef<Path>) -> Result<Self, AttachmentError> {
         let bytes = data::read(path.as_ref())?;
         match kind::guess(&bytes).filter(|found| found.starts_with("image/")) {

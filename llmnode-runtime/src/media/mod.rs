@@ -17,7 +17,7 @@
 //! of them.
 //!
 //! Bytes are encoded once, when the attachment is made; clones, retries and corrections share them. One attachment
-//! has at most [`MAX_BYTES`], those of a prompt together at most [`MAX_TOTAL`]; what is larger goes by its URL, or as
+//! has at most [`Attachment::MAX_BYTES`], those of a prompt together at most [`Attachment::MAX_TOTAL`]; what is larger goes by its URL, or as
 //! a file that was uploaded to the provider.
 
 mod audio;
@@ -33,14 +33,8 @@ use std::fmt;
 pub use audio::Audio;
 pub use data::Data;
 pub use error::AttachmentError;
-pub use file::{File, FileSource};
+pub use file::File;
 pub use image::{Detail, Image};
-
-/// The most that one attachment may have, in bytes before they are encoded: 20 MiB.
-pub const MAX_BYTES: usize = 20 * 1024 * 1024;
-
-/// The most that all attachments of a prompt may have together, in bytes as they are sent: 50 MiB.
-pub const MAX_TOTAL: usize = 50 * 1024 * 1024;
 
 /// A part of a message that is no text. Clones share its content.
 /// `Debug` shows none of it. There is no `Display`: a prompt attaches it, and does not write it.
@@ -56,6 +50,12 @@ pub enum Attachment {
 }
 
 impl Attachment {
+    /// The most that one attachment may have, in bytes before they are encoded: 20 MiB.
+    pub const MAX_BYTES: usize = 20 * 1024 * 1024;
+
+    /// The most that all attachments of a prompt may have together, in bytes as they are sent: 50 MiB.
+    pub const MAX_TOTAL: usize = 50 * 1024 * 1024;
+
     /// The short form, which stands in transcripts and traces: `[image image/png, 68 bytes, #1f3a9c02]`, where the last
     /// word tells contents apart. Of a URL it leaves out what may be a key in it.
     pub fn label(&self) -> String {

@@ -60,14 +60,14 @@ fn media_types_are_checked() {
 
 #[test]
 fn sizes_have_a_bound() {
-    let most = vec![0; MAX_BYTES];
+    let most = vec![0; Attachment::MAX_BYTES];
     assert!(File::bytes("a", "text/plain", &most).is_ok());
-    let more = vec![0; MAX_BYTES + 1];
+    let more = vec![0; Attachment::MAX_BYTES + 1];
     for fault in [
         fault(Image::bytes("image/png", &more)),
         fault(File::bytes("a", "text/plain", &more)),
         fault(Audio::bytes("audio/wav", &more)),
-        fault(Image::url(format!("data:image/png;base64,{}", "A".repeat(MAX_BYTES / 3 * 4 + 8)))),
+        fault(Image::url(format!("data:image/png;base64,{}", "A".repeat(Attachment::MAX_BYTES / 3 * 4 + 8)))),
     ] {
         assert!(fault.contains("more than the 20971520"), "{fault}");
     }
@@ -118,7 +118,9 @@ fn files_on_disk_are_told_by_their_bytes() {
     assert_eq!(Audio::open(write("d", b"ID3...")).unwrap().format(), "mp3");
     assert!(fault(Image::open(write("e.png", b"%PDF-1.7"))).contains("is no PNG"));
     assert!(fault(File::open(write("f", b"\0\xff"))).contains("neither a PDF nor a text"));
-    assert!(fault(File::open(write("g", &vec![b'a'; MAX_BYTES + 1]))).contains("has 20971521 bytes"));
+    assert!(
+        fault(File::open(write("g", &vec![b'a'; Attachment::MAX_BYTES + 1]))).contains("has 20971521 bytes")
+    );
     assert!(fault(Image::open(&folder)).contains("is no file"));
     let error = NodeError::from(Image::open(folder.join("none")).unwrap_err());
     assert_eq!(error.category(), Category::PrepError);

@@ -8,7 +8,7 @@ use serde::ser::SerializeSeq;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::message::{Message, Part, Role};
-use crate::media::{Attachment, AttachmentError, Audio, Detail, File, FileSource, Image};
+use crate::media::{Attachment, AttachmentError, Audio, Detail, File, Image};
 
 pub(super) struct Content<'a>(pub(super) &'a Message);
 
@@ -68,13 +68,13 @@ fn wire(part: Part<'_>) -> WirePart<'_> {
             image_url: WireImage { url: image.as_url().into(), detail: image.given_detail() },
         },
         Part::Attachment(Attachment::File(file)) => WirePart::File {
-            file: match file.source() {
-                FileSource::Id(id) => WireFile { file_id: Some(id.into()), ..WireFile::default() },
-                FileSource::Data { name, data } => WireFile {
+            file: match file.data() {
+                Some((name, data)) => WireFile {
                     file_id: None,
                     filename: Some(name.into()),
                     file_data: Some(data.as_url().into()),
                 },
+                None => WireFile { file_id: file.uploaded().map(Into::into), ..WireFile::default() },
             },
         },
         Part::Attachment(Attachment::Audio(audio)) => WirePart::InputAudio {

@@ -22,7 +22,7 @@ use serde_json::value::{RawValue, to_raw_value};
 use super::check::{may_read_again, states_bounds};
 use crate::validate::{MARK, Reach, Unreached, marks_of, schema_with_marks};
 
-pub use problem::{StrictError, StrictProblem};
+pub use problem::StrictError;
 pub(crate) use tree::is_annotation;
 pub(super) use tree::{Node, children, percent_decoded};
 
@@ -105,7 +105,7 @@ impl OutputSchema {
 
     /// A schema that is known at run time only. `name` is sanitised as [`name`](Self::name) says. Schemas that stand more
     /// than 56 deep within each other are taken to allow anything, since no provider reads them; in the
-    /// strict dialect they are a [`StrictProblem`].
+    /// strict dialect they are a [problem](StrictError::problems).
     ///
     /// ```
     /// # use llmnode_runtime as llmnode;

@@ -10,8 +10,8 @@ mod response;
 mod supported;
 
 pub use builder::PrimitiveBuilder;
-pub use payload::Payload;
-pub use response::{Details, Metadata, Response};
+use payload::Payload;
+pub use response::Response;
 
 use std::borrow::Cow;
 use std::fmt;
@@ -24,7 +24,7 @@ use crate::category::Category;
 use crate::error::NodeError;
 use crate::node::Node;
 use crate::output::{Answers, OutputSchema, OutputSpec, Untyped};
-use crate::prompt::{Prompt, Segment};
+use crate::prompt::generated::{Prompt, Segment};
 use crate::run::{Cx, Exec, LlmNode, Run};
 use crate::settings::{Nature, Recovery, SILENT, Settings, Stacks};
 
@@ -90,12 +90,16 @@ impl Primitive {
     }
 
     /// One call of the primitive as a node, for [`Run::call`] and [`Run::map`].
-    pub fn ask(&self, payload: impl Into<Payload>) -> Ask {
-        Ask { primitive: self.clone(), payload: payload.into() }
+    ///
+    /// The payload is a text, or JSON that holds one: a string, or an object whose first member of `prompt`, `content` and
+    /// `input` is one. Anything else is a `schema_error` of the call, with the reason `invalid_payload`. The text is the user
+    /// message, byte for byte.
+    pub fn ask(&self, payload: impl Into<Value>) -> Ask {
+        Ask { primitive: self.clone(), payload: Payload::new(payload.into()) }
     }
 
     /// Asks, and gives failures as data. The run's state is not looked at.
-    pub async fn respond<S: Sync>(&self, run: &Run<S>, payload: impl Into<Payload>) -> Response {
+    pub async fn respond<S: Sync>(&self, run: &Run<S>, payload: impl Into<Value>) -> Response {
         let ask = self.ask(payload);
         Response::from(run.call(&ask).report().await)
     }

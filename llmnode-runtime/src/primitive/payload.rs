@@ -4,33 +4,12 @@ use std::fmt;
 
 use serde_json::Value;
 
-/// What a primitive is asked with: text, or JSON that holds one.
-///
-/// JSON is a string, or an object whose first member of `prompt`, `content` and `input` is one. Anything else is a
-/// `schema_error` of the call, with the reason `invalid_payload`. The text is the user message, byte for byte.
+/// The text that a primitive is asked with.
 #[derive(Clone)]
-pub struct Payload(Result<String, InvalidPayload>);
+pub(super) struct Payload(Result<String, InvalidPayload>);
 
 impl Payload {
-    pub(super) fn text(&self) -> Result<&String, InvalidPayload> {
-        self.0.as_ref().map_err(|fault| *fault)
-    }
-}
-
-impl From<&str> for Payload {
-    fn from(text: &str) -> Self {
-        Payload(Ok(text.to_owned()))
-    }
-}
-
-impl From<String> for Payload {
-    fn from(text: String) -> Self {
-        Payload(Ok(text))
-    }
-}
-
-impl From<Value> for Payload {
-    fn from(value: Value) -> Self {
+    pub(super) fn new(value: Value) -> Self {
         let found = match value {
             Value::Object(mut members) => {
                 ["prompt", "content", "input"].into_iter().find_map(|name| members.remove(name))
@@ -41,6 +20,10 @@ impl From<Value> for Payload {
             Some(Value::String(text)) => Ok(text),
             _ => Err(InvalidPayload),
         })
+    }
+
+    pub(super) fn text(&self) -> Result<&String, InvalidPayload> {
+        self.0.as_ref().map_err(|fault| *fault)
     }
 }
 

@@ -152,8 +152,10 @@ impl<'r, T> Call<'r, T> {
     }
 
     /// Asks for the record of the call beside its output.
-    pub fn report(self) -> Report<'r, T> {
-        Report(self)
+    pub fn report(
+        mut self,
+    ) -> impl Future<Output = Result<CallReport<T>, NodeError>> + Send + Unpin + use<'r, T> {
+        poll_fn(move |cx| self.poll_report(cx))
     }
 }
 
@@ -175,18 +177,6 @@ impl<T> Future for Call<'_, T> {
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         self.poll_report(cx).map_ok(|report| report.value)
-    }
-}
-
-/// A [`Call`] that gives its record too.
-#[must_use = "a call does nothing until it is awaited"]
-pub struct Report<'r, T>(Call<'r, T>);
-
-impl<T> Future for Report<'_, T> {
-    type Output = Result<CallReport<T>, NodeError>;
-
-    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
-        self.0.poll_report(cx)
     }
 }
 
@@ -316,12 +306,6 @@ impl<T> fmt::Debug for Call<'_, T> {
             .field("settings", &self.given)
             .field("under_way", &under_way)
             .finish_non_exhaustive()
-    }
-}
-
-impl<T> fmt::Debug for Report<'_, T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Report").field(&self.0).finish()
     }
 }
 

@@ -9,7 +9,8 @@ use super::node::LlmNode;
 use crate::model::Message;
 use crate::node::Node;
 use crate::output::{OutputSchema, OutputSpec, Reader};
-use crate::prompt::{Place, Prompt};
+use crate::prompt::Place;
+use crate::prompt::generated::Prompt;
 use crate::text::debug_shows;
 
 /// An example of a node: what it is asked, and what the model is to answer.

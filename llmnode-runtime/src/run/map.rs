@@ -9,7 +9,7 @@ use super::bounded::{Bounded, CONCURRENCY};
 use super::call::{Call, Within};
 use super::node::Exec;
 use super::progress::{BatchProgress, Counter, OnProgress, known};
-use super::results::{AsCompleted, Results};
+use super::results::{InOrder, Results};
 use super::run::RunCore;
 use crate::BoxFuture;
 use crate::error::NodeError;
@@ -127,14 +127,16 @@ impl<'r, T: Send + 'r> Map<'r, T> {
     /// assert_eq!(sum, 999_000);
     /// # Ok::<(), NodeError>(()) }).unwrap();
     /// ```
-    pub fn stream(self) -> Results<'r, T> {
-        Results::new(self.bounded())
+    pub fn stream(self) -> Results<'r, Result<T, NodeError>> {
+        let mut results = InOrder::new(self.bounded());
+        Results::new(move |cx| results.poll(cx))
     }
 
     /// One result after the other as the calls end, each with the index of its node. Memory does not grow with the number
     /// of nodes.
-    pub fn as_completed(self) -> AsCompleted<'r, T> {
-        AsCompleted::new(self.bounded())
+    pub fn as_completed(self) -> Results<'r, (usize, Result<T, NodeError>)> {
+        let mut bounded = self.bounded();
+        Results::new(move |cx| bounded.poll_next(cx, 0))
     }
 
     fn bounded(self) -> Bounded<'r, Result<T, NodeError>> {

@@ -28,7 +28,7 @@ mod shell;
 
 pub use batch::Batch;
 pub use bounded::{Bounded, CONCURRENCY, Ended, Source, no_next_item};
-pub use call::{Call, CallReport, Report};
+pub use call::{Call, CallReport};
 pub use call::{MAX_NESTING, Within};
 pub use cx::Cx;
 pub use examples::{Example, ExampleInput, ExampleOutput, ExampleText, Input, IntoExample};
@@ -37,7 +37,7 @@ pub use map::Map;
 pub use node::{Exec, LlmNode};
 pub use progress::BatchProgress;
 pub use progress::{Counter, OnProgress, known};
-pub use results::{AsCompleted, Results};
+pub use results::Results;
 pub use run::Run;
 pub use run::{RunCore, core, parts};
 pub use shell::exec;

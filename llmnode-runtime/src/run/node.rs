@@ -8,7 +8,7 @@ use crate::BoxError;
 use crate::error::NodeError;
 use crate::node::Node;
 use crate::output::OutputSpec;
-use crate::prompt::Prompt;
+use crate::prompt::generated::Prompt;
 
 /// A node that runs with a state of type `S`. Calls on several threads may read one node and one state, so both are
 /// `Sync`; of the state, `N: Exec<S>` says so itself.
@@ -52,7 +52,8 @@ pub trait Exec<S: ?Sized>: Node + Sync + Reads<S, State = S> + Reads<S, State: S
     /// # Errors
     /// Whatever kept the node from an output. `?` takes any error: it becomes an
     /// [`exec_error`](crate::Category::ExecError). A [`NodeError`] stays what it is, and an error that came from a failed call
-    /// keeps its category.
+    /// keeps its category, if [`source`](std::error::Error::source) leads to that call's [`NodeError`]: thiserror's
+    /// `#[error(transparent)]` and [`std::io::Error::other`] hide it.
     fn exec(&self, cx: &Cx<'_, S>) -> impl Future<Output = Result<Self::Output, BoxError>> + Send;
 
     /// Whether the node has tries of its own, as one that asks a model or stands for other nodes.
@@ -63,7 +64,7 @@ pub trait Exec<S: ?Sized>: Node + Sync + Reads<S, State = S> + Reads<S, State: S
     /// gives is what the call gives; an output is marked as degraded in the ledger. By default the error as it is.
     ///
     /// It follows every error but those of the stop group (a panic, an abort, a limit, ..), once, and is never tried
-    /// again. A node that asks a model has [`LlmNode::fallback`] instead, which `fallback = path` sets.
+    /// again. A node that asks a model has `fallback = path` instead.
     ///
     /// # Errors
     /// The given error, or another one.

@@ -10,12 +10,42 @@ use futures_core::Stream;
 
 use super::bounded::Bounded;
 use crate::error::NodeError;
-use crate::text::debug_shows;
 
-/// The results of a map in the order of its nodes: [`Map::stream`](crate::Map::stream). Also a
+type Next<'r, I> = dyn FnMut(&mut Context<'_>) -> Poll<Option<I>> + Send + 'r;
+
+/// The results of a map, one after the other: in the order of its nodes, [`Map::stream`](crate::Map::stream), or as its calls
+/// end, each with the index of its node, [`Map::as_completed`](crate::Map::as_completed). Also a
 /// [`Stream`](futures_core::Stream). Dropped, it cancels all calls under way.
 #[must_use = "a map does nothing until its results are asked for"]
-pub struct Results<'r, T> {
+pub struct Results<'r, I>(Box<Next<'r, I>>);
+
+impl<'r, I> Results<'r, I> {
+    pub(super) fn new(next: impl FnMut(&mut Context<'_>) -> Poll<Option<I>> + Send + 'r) -> Self {
+        Results(Box::new(next))
+    }
+
+    /// The next result; `None`: that was the last one.
+    pub async fn next(&mut self) -> Option<I> {
+        poll_fn(|cx| (self.0)(cx)).await
+    }
+}
+
+impl<I> Stream for Results<'_, I> {
+    type Item = I;
+
+    fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<I>> {
+        (self.0)(cx)
+    }
+}
+
+impl<I> fmt::Debug for Results<'_, I> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Results").finish_non_exhaustive()
+    }
+}
+
+/// Results in the order of their nodes.
+pub(super) struct InOrder<'r, T> {
     bounded: Bounded<'r, Result<T, NodeError>>,
     /// From the next result on, as far as calls have ended; `None`: one that is under way.
     ended: VecDeque<Option<Result<T, NodeError>>>,
@@ -24,17 +54,12 @@ pub struct Results<'r, T> {
     taken: usize,
 }
 
-impl<'r, T> Results<'r, T> {
+impl<'r, T> InOrder<'r, T> {
     pub(super) fn new(bounded: Bounded<'r, Result<T, NodeError>>) -> Self {
-        Results { bounded, ended: VecDeque::new(), waiting: 0, taken: 0 }
+        InOrder { bounded, ended: VecDeque::new(), waiting: 0, taken: 0 }
     }
 
-    /// The next result; `None`: that was the last one.
-    pub async fn next(&mut self) -> Option<Result<T, NodeError>> {
-        poll_fn(|cx| self.poll(cx)).await
-    }
-
-    fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<T, NodeError>>> {
+    pub(super) fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<T, NodeError>>> {
         loop {
             if let Some(result) = self.ended.front_mut().and_then(Option::take) {
                 self.ended.pop_front();
@@ -54,49 +79,5 @@ impl<'r, T> Results<'r, T> {
                 Poll::Pending => return Poll::Pending,
             }
         }
-    }
-}
-
-impl<T> Stream for Results<'_, T> {
-    type Item = Result<T, NodeError>;
-
-    fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
-        self.poll(cx)
-    }
-}
-
-impl<T> Unpin for Results<'_, T> {}
-
-debug_shows!([T] Results<'_, T>: taken);
-
-/// The results of a map as its calls end: [`Map::as_completed`](crate::Map::as_completed). Also a
-/// [`Stream`](futures_core::Stream). Dropped, it cancels all calls under way.
-#[must_use = "a map does nothing until its results are asked for"]
-pub struct AsCompleted<'r, T>(Bounded<'r, Result<T, NodeError>>);
-
-impl<'r, T> AsCompleted<'r, T> {
-    pub(super) fn new(bounded: Bounded<'r, Result<T, NodeError>>) -> Self {
-        AsCompleted(bounded)
-    }
-
-    /// The next result, with the index of its node; `None`: that was the last one.
-    pub async fn next(&mut self) -> Option<(usize, Result<T, NodeError>)> {
-        poll_fn(|cx| self.0.poll_next(cx, 0)).await
-    }
-}
-
-impl<T> Stream for AsCompleted<'_, T> {
-    type Item = (usize, Result<T, NodeError>);
-
-    fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
-        self.0.poll_next(cx, 0)
-    }
-}
-
-impl<T> Unpin for AsCompleted<'_, T> {}
-
-impl<T> fmt::Debug for AsCompleted<'_, T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("AsCompleted")
     }
 }

@@ -15,7 +15,7 @@ use crate::error::NodeError;
 use crate::model::{Message, Request};
 use crate::output::{Answer, OutputSchema, OutputSpec, Reader, WRAPPER};
 use crate::panics::guarded;
-use crate::prompt::Prompt;
+use crate::prompt::generated::Prompt;
 use crate::settings::{Nature, Resolved, Settings};
 use crate::validate::{self, Attempt, Checks, Verdict, Violation};
 use crate::{BoxError, BoxFuture};
@@ -35,7 +35,7 @@ where
 {
     async move {
         let mut asked = Typed { node, state: cx.state, spec: node.output(), schema: None, value: None };
-        boxed(&mut asked, &cx.on(&())).await?;
+        boxed(&mut asked, &cx.on(&())).await.map_err(NodeError::tried)?;
         // It ends well only with a value: one that the judge accepted, or the fallback's.
         Ok(asked.value.ok_or_else(|| NodeError::new(Category::SchemaError, "no value was read"))?)
     }

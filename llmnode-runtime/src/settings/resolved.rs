@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use super::recovery::{Failures, Nature, Recovery, Stacks, check};
 use super::settings::{SILENT, Settings};
+use crate::category::Category;
 use crate::error::NodeError;
 use crate::model::{Dialect, Request};
 use crate::output::{Answers, Reader, StrictError};

@@ -21,8 +21,8 @@ use crate::run::Run;
 ///
 /// ```
 /// # use llmnode_runtime as llmnode;
-/// # use llmnode::{BoxError, Cx, Exec, LlmNode, Node, OutputSpec};
-/// # use llmnode::prompt::{Prompt, Segment};
+/// # use llmnode::{BoxError, Cx, Exec, Node};
+/// # use llmnode::private::{LlmNode, OutputSpec, Prompt, Segment};
 /// # struct Greet { name: String }
 /// # impl Node for Greet { type Output = String; const NAME: &'static str = "greet"; }
 /// # impl<S: ?Sized + Sync> Exec<S> for Greet {

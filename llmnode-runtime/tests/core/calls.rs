@@ -308,3 +308,50 @@ async fn an_error_that_came_from_a_failed_call_keeps_its_category_and_is_not_rep
     assert_eq!((error.category(), error.message()), (Category::ServerError, "nobody knows the number"));
     assert_eq!((node.tried.into_inner(), error.usage().requests), (1, 1));
 }
+
+/// Delegates to a node that asks a model, without a call.
+struct Delegates;
+
+impl Node for Delegates {
+    type Output = String;
+    const NAME: &'static str = "delegates";
+    const SETTINGS: &'static Settings = &Settings::new().attempts(3);
+}
+
+impl<S: ?Sized + Sync> Exec<S> for Delegates {
+    async fn exec(&self, cx: &Cx<'_, S>) -> Result<String, BoxError> {
+        say("x").exec(cx).await
+    }
+}
+
+#[tokio::test]
+async fn a_node_that_delegates_to_one_that_asks_does_not_repeat_it() {
+    let model = ScriptedModel::new().reply(busy()).reply(busy()).reply(busy());
+    let run = Run::new(model.clone()).with_clock(TestClock::new());
+    let error = run.call(&Delegates).await.unwrap_err();
+    assert_eq!((error.category(), model.requests().len()), (Category::ServerError, 3));
+}
+
+#[tokio::test]
+async fn a_runs_recovery_of_requests_neither_repeats_nor_replaces_an_execution() {
+    /// Is ended by the program.
+    struct Ends(AtomicUsize);
+    impl Node for Ends {
+        type Output = u32;
+        const NAME: &'static str = "ends";
+    }
+    impl<S: ?Sized + Sync> Exec<S> for Ends {
+        async fn exec(&self, _: &Cx<'_, S>) -> Result<u32, BoxError> {
+            self.0.fetch_add(1, Ordering::Relaxed);
+            Err(NodeError::new(Category::LimitExceeded, "enough").into())
+        }
+        async fn exec_fallback(&self, _: &Cx<'_, S>, _: NodeError) -> Result<u32, BoxError> {
+            Ok(0)
+        }
+    }
+    let settings = Settings::new().recover(Category::LimitExceeded, [Recovery::Fallback]);
+    let run = Run::new(ScriptedModel::new()).with_settings(settings);
+    let node = Ends(AtomicUsize::new(0));
+    let error = run.call(&node).attempts(3).await.unwrap_err();
+    assert_eq!((error.category(), node.0.into_inner()), (Category::LimitExceeded, 1));
+}

@@ -6,10 +6,8 @@ use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
 use crate::support::{Choice, Choose, GOAL, GOOD, Say, say, world};
-use llmnode_runtime::prompt::{Prompt, Segment};
-use llmnode_runtime::{
-    BoxError, Call, Category, Cx, Exec, LlmNode, Node, NodeError, OutputSpec, Reply, Run, ScriptedModel,
-};
+use llmnode_runtime::private::{LlmNode, OutputSpec, Prompt, Segment};
+use llmnode_runtime::{BoxError, Call, Category, Cx, Exec, Node, NodeError, Reply, Run, ScriptedModel};
 
 fn hi(times: usize) -> ScriptedModel {
     (0..times).fold(ScriptedModel::new(), |model, _| model.reply("hi"))

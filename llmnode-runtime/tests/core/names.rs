@@ -3,8 +3,8 @@
 use std::borrow::Cow;
 
 use crate::support::{Say, busy, say, script};
-use llmnode_runtime::prompt::{Prompt, Segment};
-use llmnode_runtime::{BoxError, Cx, Exec, LlmNode, Node, OutputSpec, Run, ScriptedModel, Settings};
+use llmnode_runtime::private::{LlmNode, OutputSpec, Prompt, Segment};
+use llmnode_runtime::{BoxError, Cx, Exec, Node, Run, ScriptedModel, Settings};
 
 /// A node of any name.
 struct Named(String);

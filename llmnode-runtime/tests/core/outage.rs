@@ -5,10 +5,10 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 use std::time::Duration;
 
-use llmnode_runtime::prompt::{Prompt, Segment};
+use llmnode_runtime::private::{LlmNode, OutputSpec, Prompt, Segment};
 use llmnode_runtime::{
-    BoxError, BoxFuture, Category, ChatModel, Completion, Cx, Exec, LlmNode, ModelError, Node, OutputSpec,
-    Reply, Request, RetryBudget, Run, Settings, Sink,
+    BoxError, BoxFuture, Category, ChatModel, Completion, Cx, Exec, ModelError, Node, Reply, Request,
+    RetryBudget, Run, Settings, Sink,
 };
 use tokio::time::{Instant, sleep, timeout};
 

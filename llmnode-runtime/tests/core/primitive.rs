@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use llmnode_runtime::primitive::{Payload, PrimitiveBuilder, Response};
+use llmnode_runtime::primitive::{PrimitiveBuilder, Response};
 use llmnode_runtime::testing::{FnModel, Reply, assert_prompt, request_of};
 use llmnode_runtime::{
     AttemptKind, Category, Failures, ModelError, NodeError, Primitive, Recovery, Run, ScriptedModel,
@@ -127,7 +127,7 @@ fn c3_what_the_builder_states_takes_the_place_of_a_default() {
 
 #[tokio::test]
 async fn c3_payloads_are_text_or_hold_one() {
-    let text = |payload: Payload| request_of(&extract().ask(payload), &()).messages[1].content.clone();
+    let text = |payload: Value| request_of(&extract().ask(payload), &()).messages[1].content.clone();
     assert_eq!(text("  a {b}\r\n".into()), "  a {b}\r\n");
     for member in ["prompt", "content", "input"] {
         assert_eq!(text(json!({member: "a", "other": 1}).into()), "a");
@@ -142,8 +142,8 @@ async fn c3_payloads_are_text_or_hold_one() {
             (response.reason, response.error_type),
             (Some("invalid_payload"), Some(Category::SchemaError))
         );
-        assert_eq!((response.metadata.calls, model.requests().len()), (0, 0));
-        assert_eq!(response.metadata.name, "extract");
+        assert_eq!((response.calls, model.requests().len()), (0, 0));
+        assert_eq!(response.name, "extract");
     }
 }
 
@@ -167,7 +167,7 @@ async fn c6_c7_retry_comes_first_then_repairs_then_the_last_failure() {
 async fn c6_the_stack_is_chosen_anew_when_another_failure_follows() {
     let replies = [Reply::text(BAD), Reply::failure(Category::ApiKeyError), Reply::text(GOOD)];
     let response = respond(&extract(), replies).await;
-    assert_eq!((response.reason, response.metadata.calls), (Some("api_key_error"), 2));
+    assert_eq!((response.reason, response.calls), (Some("api_key_error"), 2));
 }
 
 #[tokio::test]
@@ -175,14 +175,14 @@ async fn c8_the_delay_is_before_each_further_try_and_none_follows_the_last() {
     let model = ScriptedModel::new().otherwise(|_| Reply::failure(Category::RateLimitError));
     let (run, clock) = on_test_clock(&model);
     let response = extract().respond(&run, "x").await;
-    assert_eq!((response.reason, response.metadata.calls), (Some("rate_limit_error"), 4));
+    assert_eq!((response.reason, response.calls), (Some("rate_limit_error"), 4));
     assert_eq!(clock.waits(), [Duration::from_secs(2); 3]);
 }
 
 #[tokio::test]
 async fn c11_own_tries_do_not_touch_attempt() {
     let response = respond(&extract(), [BAD, BAD, GOOD]).await;
-    let metadata = serde_json::to_value(&response.metadata).unwrap();
+    let metadata = &serde_json::to_value(&response).unwrap()["metadata"];
     assert_eq!(metadata["attempt"], 1);
     assert_eq!((&metadata["llm.calls"], &metadata["llm.retry_count"]), (&json!(3), &json!(2)));
     assert_eq!((&metadata["name"], &metadata["usage"]["requests"]), (&json!("extract"), &json!(3)));
@@ -194,22 +194,22 @@ async fn c13_details_are_short_and_have_no_content() {
     let bubbles = || builder().output::<City>().recover(Failures::Answer, [Recovery::Bubble]);
     let long = format!(r#"{{"name": "{}", "people": "{}"}}"#, "n".repeat(10_000), "p".repeat(10_000));
     let response = respond(&bubbles().build().unwrap(), [long]).await;
-    assert!(response.details.as_ref().unwrap().violations[0].starts_with("people: is "));
+    assert!(response.violations[0].starts_with("people: is "));
     let json = serde_json::to_string(&response).unwrap();
     assert!(json.len() < 1500 && !json.contains("Greetings") && !json.contains("nnn"), "{json}");
 
     let mut error = ModelError::new(Category::ServerError, "x".repeat(10_000)).wait(Duration::from_secs(1));
     error.status = Some(503);
     let failed = bubbles().transport_retries(0).build().unwrap();
-    let details = respond(&failed, [error]).await.details.unwrap();
+    let details = respond(&failed, [error]).await;
     assert_eq!((details.status, details.retry_after_ms), (Some(503), Some(1000)));
-    assert!(details.message.len() <= 260);
+    assert!(details.message.unwrap().len() <= 260);
 
     let many = builder().output_schema(json!({"type": "object", "additionalProperties": {"type": "null"}}));
     let many = many.recover(Failures::Answer, [Recovery::Bubble]).build().unwrap();
     let answer: serde_json::Map<String, Value> = (0..100).map(|n| (format!("m{n}"), json!(n))).collect();
     let response = respond(&many, [Reply::json(answer)]).await;
-    assert_eq!(response.details.unwrap().violations.len(), 25);
+    assert_eq!(response.violations.len(), 25);
 }
 
 #[tokio::test]
@@ -224,7 +224,7 @@ async fn c14_one_owner_of_retries() {
         .report()
         .await;
     let response = Response::from(call);
-    assert_eq!((response.metadata.calls, response.metadata.retry_count), (1, 0));
+    assert_eq!((response.calls, response.retry_count), (1, 0));
 }
 
 #[tokio::test]

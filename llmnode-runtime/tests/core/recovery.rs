@@ -10,11 +10,10 @@ use crate::support::{
     BAD, Choice, Choose, GOAL, GOOD, Mood, World, busy, node_like_choose, run, script, world,
 };
 use llmnode_runtime::private::{Falling, fallback_with_state};
-use llmnode_runtime::prompt::Prompt;
+use llmnode_runtime::private::{LlmNode, OutputSpec, Prompt};
 use llmnode_runtime::{
-    AttemptKind, Backoff, CallRecord, Category, Cx, Degraded, Exec, Failures, Limits, LlmNode, ModelError,
-    Node, NodeError, OutputSpec, Recovery, Reply, Retry, Run, ScriptedModel, Settings, TestClock,
-    recovery_of,
+    AttemptKind, Backoff, CallRecord, Category, Cx, Degraded, Exec, Failures, Limits, ModelError, Node,
+    NodeError, Recovery, Reply, Retry, Run, ScriptedModel, Settings, TestClock, recovery_of,
 };
 
 const NO_JSON: &str = "no JSON";

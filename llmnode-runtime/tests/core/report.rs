@@ -3,10 +3,10 @@
 use std::time::{Duration, SystemTime};
 
 use crate::support::{BAD, GOAL, GOOD, Say, World, say, world};
-use llmnode_runtime::prompt::{Prompt, Segment};
+use llmnode_runtime::private::{LlmNode, OutputSpec, Prompt, Segment};
 use llmnode_runtime::{
-    AttemptKind, BoxError, Category, Cx, Degraded, Exec, FormatError, LedgerReport, LlmNode, ModelError,
-    Node, OutputSpec, Reply, Run, ScriptedModel, Settings, TestClock, TokenUsage,
+    AttemptKind, BoxError, Category, Cx, Degraded, Exec, FormatError, LedgerReport, ModelError, Node, Reply,
+    Run, ScriptedModel, Settings, TestClock, TokenUsage,
 };
 
 /// The form of version 2. Every file of this version that was ever written is read by what reads this one.

@@ -4,10 +4,10 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use llmnode_runtime::private::{Checks, Reach};
-use llmnode_runtime::prompt::{Prompt, Segment};
+use llmnode_runtime::private::{LlmNode, OutputSpec, Prompt, Segment};
 use llmnode_runtime::{
-    Attempt, BoxError, Category, Cx, Exec, Invalid, LlmNode, ModelError, Node, OutputSpec, Reply, Run,
-    ScriptedModel, Settings, TestClock, Violation,
+    Attempt, BoxError, Category, Cx, Exec, Invalid, ModelError, Node, Reply, Run, ScriptedModel, Settings,
+    TestClock, Violation,
 };
 use schemars::JsonSchema;
 use serde::Deserialize;

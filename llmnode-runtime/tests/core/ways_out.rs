@@ -12,10 +12,10 @@ use crate::support::{
     BAD, Choice, Choose, GOAL, GOOD, Mood, Say, World, node_like_choose, say, script, world,
 };
 use llmnode_runtime::private::{Falling, Reach, fallback_with_state};
-use llmnode_runtime::prompt::{Prompt, Segment};
+use llmnode_runtime::private::{LlmNode, OutputSpec, Prompt, Segment};
 use llmnode_runtime::{
-    BoxError, BoxFuture, Category, ChatModel, Clock, Completion, Cx, Degraded, Exec, LlmNode, ModelError,
-    Node, NodeError, OutputSpec, Reply, Request, Run, ScriptedModel, Settings, Sink, TestClock, TokenUsage,
+    BoxError, BoxFuture, Category, ChatModel, Clock, Completion, Cx, Degraded, Exec, ModelError, Node,
+    NodeError, Reply, Request, Run, ScriptedModel, Settings, Sink, TestClock, TokenUsage,
 };
 
 /// A place in the program's code that panics.

@@ -3,7 +3,7 @@
 use std::future::Future;
 
 use llmnode_runtime::internal::{Batch, CONCURRENCY};
-use llmnode_runtime::{BoxError, Exec};
+use llmnode_runtime::{BoxError, Category, Exec, Node, NodeError};
 
 use super::outline::Outline;
 use super::step::Step;
@@ -50,6 +50,12 @@ impl<S: Sync, N: BatchStep<S> + Send> Step<S> for Batch<N> {
     }
 
     fn post(self, outputs: Vec<N::Output>, state: &mut S) -> Result<N::Action, BoxError> {
+        let (items, given) = (self.items().len(), outputs.len());
+        if items != given {
+            let message =
+                format!("`{}` has {items} items, and {given} outputs were given for them", Self::NAME);
+            return Err(NodeError::new(Category::ConfigError, message).into());
+        }
         <N as BatchStep<S>>::post(self.into_items(), outputs, state)
     }
 

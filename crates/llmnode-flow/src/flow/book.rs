@@ -8,7 +8,7 @@ use llmnode_runtime::Category;
 use llmnode_runtime::internal::{Position, add_usage};
 
 use super::outline::Outline;
-use super::record::{EdgeStats, FlowRecord, StepRecord, StepStats};
+use super::record::{FlowRecord, StepRecord, StepStats};
 
 /// How many steps are remembered one by one.
 const REMEMBERED: usize = 256;
@@ -84,7 +84,7 @@ pub(super) struct Book {
     taken: u64,
     path: VecDeque<StepRecord>,
     steps: Vec<StepStats>,
-    edges: Vec<EdgeStats>,
+    edges: Vec<(Position, String, u64)>,
     /// Which of `steps` a position is.
     places: HashMap<Position, usize>,
     /// Which of `edges` one is.
@@ -133,11 +133,11 @@ impl Book {
         let index = known.unwrap_or_else(|| {
             let index = self.edges.len();
             self.ways.entry(from.clone()).or_default().insert(action.to_owned(), index);
-            self.edges.push(EdgeStats { from: from.clone(), action: action.to_owned(), times: 0 });
+            self.edges.push((from.clone(), action.to_owned(), 0));
             index
         });
-        if let Some(edge) = self.edges.get_mut(index) {
-            edge.times = edge.times.saturating_add(1);
+        if let Some((_, _, times)) = self.edges.get_mut(index) {
+            *times = times.saturating_add(1);
         }
     }
 

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 use std::fmt;
-use std::future::Future;
+use std::future::{Future, poll_fn};
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
@@ -109,9 +109,22 @@ impl<'r, S, A> FlowCall<'r, S, A> {
     }
 
     /// Asks for what the flow did beside its action. Of a flow that fails, a [`watch`](FlowCall::watch) tells it.
-    pub fn report(self) -> FlowReporting<'r, S, A> {
+    pub fn report(
+        self,
+    ) -> impl Future<Output = Result<FlowReport<A>, NodeError>> + Send + Unpin + use<'r, S, A>
+    where
+        S: Send + Sync,
+        A: Send + 'static,
+    {
         let watch = FlowWatch::default();
-        FlowReporting { call: self.watch(&watch), watch }
+        let mut call = self.watch(&watch);
+        poll_fn(move |cx| {
+            let action = ready!(Pin::new(&mut call).poll(cx))?;
+            // It has been watched from its begin.
+            let lost = || NodeError::new(Category::ConfigError, "the flow left no record");
+            let record = watch.record().ok_or_else(lost)?;
+            Poll::Ready(Ok(FlowReport { action, record }))
+        })
     }
 
     /// Sets who follows the flow from step to step.
@@ -154,13 +167,6 @@ where
     }
 }
 
-/// A [`FlowCall`] that gives its record too.
-#[must_use = "a flow does nothing until it is awaited"]
-pub struct FlowReporting<'r, S, A> {
-    call: FlowCall<'r, S, A>,
-    watch: FlowWatch,
-}
-
 /// What a flow decided, and what it did.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
@@ -171,22 +177,6 @@ pub struct FlowReport<A> {
     pub record: FlowRecord,
 }
 
-impl<S, A> Future for FlowReporting<'_, S, A>
-where
-    S: Send + Sync,
-    A: Send + 'static,
-{
-    type Output = Result<FlowReport<A>, NodeError>;
-
-    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
-        let action = ready!(Pin::new(&mut self.call).poll(cx))?;
-        // It has been watched from its begin.
-        let lost = || NodeError::new(Category::ConfigError, "the flow left no record");
-        let record = self.watch.record().ok_or_else(lost)?;
-        Poll::Ready(Ok(FlowReport { action, record }))
-    }
-}
-
 impl<S, A> fmt::Debug for FlowCall<'_, S, A> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("FlowCall")
@@ -194,11 +184,5 @@ impl<S, A> fmt::Debug for FlowCall<'_, S, A> {
             .field("from", &self.orders.from)
             .field("under_way", &self.under_way.is_some())
             .finish_non_exhaustive()
-    }
-}
-
-impl<S, A> fmt::Debug for FlowReporting<'_, S, A> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("FlowReporting").field(&self.call).finish()
     }
 }

@@ -162,13 +162,10 @@ struct How<'r> {
 type Parts<'r, S, P, A> = Box<dyn FnMut(&S) -> Option<Result<(P, Runner<'r, P, A>), NodeError>> + Send + 'r>;
 
 /// What one of several flows side by side came to, and the state that it had for itself.
-#[derive(Debug)]
-#[non_exhaustive]
-pub struct Forked<P, A> {
-    /// The state as the flow left it; `None`: what splits the state panicked, and no flow began.
-    pub state: Option<P>,
-    /// The flow's action, or the error that ended it.
-    pub outcome: Result<A, NodeError>,
+struct Forked<P, A> {
+    /// None where no flow began.
+    state: Option<P>,
+    outcome: Result<A, NodeError>,
 }
 
 impl<P, A> Ended for Forked<P, A> {
@@ -220,9 +217,11 @@ where
         self
     }
 
-    /// Goes on after an error, and gives what each flow came to, in the order of the items.
-    pub async fn all(self) -> Vec<Forked<P, A>> {
-        side_by_side(self.run, self.parts, self.how).all().await
+    /// Goes on after an error, and gives for each item, in order, the state as its flow left it, and the flow's action or the
+    /// error that ended it. Where what splits the state panicked, no flow began, and there is no state.
+    pub async fn all(self) -> Vec<(Option<P>, Result<A, NodeError>)> {
+        let all = side_by_side(self.run, self.parts, self.how).all().await;
+        all.into_iter().map(|Forked { state, outcome }| (state, outcome)).collect()
     }
 
     /// Writes state and action of each flow back into the state of the run, in the order of the items, once all have

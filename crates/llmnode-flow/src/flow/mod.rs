@@ -10,7 +10,7 @@
 //!   `route`, `action`, `prep`, `batch` or a field with `#[prep(..)]`. Neither `prep` nor `post` is tried again.
 //! - An **[action](Action)** is what a step decides, as a value: a variant of an enum, or `()`. The flow has an edge for each.
 //! - A **flow** is steps and edges. `flow!` declares one whose routes the compiler checks; [`Flow::builder`] builds one whose
-//!   steps are known only at run time, and reports every fault at once. Both are themselves what can [stand](Place) in a flow: its last
+//!   steps are known only at run time, and reports every fault at once. Both are themselves what can stand in a flow: its last
 //!   action routes the outer one, on the same state or on a part of it.
 //! - Where a flow stands is its **[position](Position)**: the label of the step that is next, and those of the flows around it.
 //!
@@ -124,18 +124,18 @@ mod wrong;
 pub use action::Action;
 pub use batch::BatchStep;
 pub use book::FlowWatch;
-pub use call::{FlowCall, FlowReport, FlowReporting};
+pub use call::{FlowCall, FlowReport};
 pub use drive::RunFlow;
 pub use event::FlowEvent;
-pub use flows::{Flows, Fork, Forked};
+pub use flows::{Flows, Fork};
 #[cfg(feature = "journal")]
 pub(crate) use follow::{Beginning, Begun, Follower, Happened};
-pub use graph::{Flow, FlowBuilder, FlowFault, FlowFaults, To};
+pub use graph::{Flow, FlowBuilder};
 #[doc(inline)]
 pub use llmnode_runtime::internal::{Batch, Position};
-pub use outline::{Outline, OutlineStep, OutlineTarget};
-pub use place::{Place, Starts, outline_of};
-pub use record::{EdgeStats, FlowRecord, StepRecord, StepStats};
+pub use outline::{Outline, OutlineStep, To};
+pub use place::outline_of;
+pub use record::{FlowRecord, StepRecord, StepStats};
 pub use run::RunExt;
 pub use step::Step;
 
@@ -144,6 +144,7 @@ pub(crate) mod generated {
     pub use super::drive::Runner;
     pub use super::flowing::{Flowing, Progress};
     pub use super::outline::Around;
+    pub use super::place::{Place, Starts};
     pub use super::table::{Arm, Edge, Table, Target};
     pub use super::then::{Arms, Decided, Decides, Parameter, Undecided, Unknown, onward, write};
     pub use super::typed::{FlowType, advance, outline, runner};

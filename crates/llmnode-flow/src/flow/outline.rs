@@ -29,20 +29,32 @@ pub struct OutlineStep {
     /// What stands there.
     pub place: Outline,
     /// Where it leads, action by action. The action of a plain arrow is empty.
-    pub edges: Vec<(Cow<'static, str>, OutlineTarget)>,
+    pub edges: Vec<(Cow<'static, str>, To)>,
 }
 
-/// Where an edge leads.
+/// Where an edge leads. A text is the label of a step.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 #[serde(rename_all = "snake_case")]
-pub enum OutlineTarget {
+pub enum To {
     /// To the step of that label.
     Step(Cow<'static, str>),
-    /// Out of the flow.
+    /// Out of the flow, which gives the action of the step that is left.
     End,
     /// Nowhere yet: `todo!()`.
     Todo,
+}
+
+impl From<&str> for To {
+    fn from(label: &str) -> Self {
+        To::Step(label.to_owned().into())
+    }
+}
+
+impl From<String> for To {
+    fn from(label: String) -> Self {
+        To::Step(label.into())
+    }
 }
 
 /// The flows around a place that is outlined: one of them that stands there again would have no end.

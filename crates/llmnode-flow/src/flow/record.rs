@@ -29,8 +29,9 @@ pub struct FlowRecord {
     pub path: Vec<StepRecord>,
     /// The figures of each step that was taken, in the order in which each was first.
     pub steps: Vec<StepStats>,
-    /// How often each edge was taken, in the order in which each was first.
-    pub edges: Vec<EdgeStats>,
+    /// How often each edge was taken, in the order in which each was first: the step, or nested flow, that it leaves, and its
+    /// action, which is empty for a plain arrow.
+    pub edges: Vec<(Position, String, u64)>,
     /// From the begin of the flow to its end, or to this moment.
     pub elapsed: Duration,
 }
@@ -86,16 +87,4 @@ pub struct StepStats {
     /// From begin to end, added up.
     #[serde(rename = "elapsed_ms", with = "milliseconds")]
     pub elapsed: Duration,
-}
-
-/// How often an edge was taken.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-#[non_exhaustive]
-pub struct EdgeStats {
-    /// The step, or nested flow, that it leaves.
-    pub from: Position,
-    /// Its action; empty for a plain arrow.
-    pub action: String,
-    /// How often.
-    pub times: u64,
 }

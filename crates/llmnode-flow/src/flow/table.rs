@@ -7,7 +7,7 @@ use llmnode_runtime::{BoxFuture, Category, NodeError};
 
 use super::action::DEFAULT;
 use super::flowing::{Flowing, Progress, panicked};
-use super::outline::{Around, Outline, OutlineStep, OutlineTarget};
+use super::outline::{Around, Outline, OutlineStep, To};
 use super::place::{Place, Starts};
 use super::stand::{Stand, Stands};
 
@@ -232,14 +232,12 @@ impl<S, A> Table<S, A> {
         Outline::Flow(self.name.clone(), steps.collect())
     }
 
-    fn target(&self, edge: &Edge) -> OutlineTarget {
+    fn target(&self, edge: &Edge) -> To {
         let step = |to: usize| self.steps.get(to);
         match edge.to {
-            Target::Step(to) => {
-                step(to).map_or(OutlineTarget::Todo, |step| OutlineTarget::Step(step.label.to_cow()))
-            }
-            Target::End => OutlineTarget::End,
-            Target::Todo => OutlineTarget::Todo,
+            Target::Step(to) => step(to).map_or(To::Todo, |step| To::Step(step.label.to_cow())),
+            Target::End => To::End,
+            Target::Todo => To::Todo,
         }
     }
 }

@@ -8,7 +8,7 @@ use serde::ser::SerializeStruct;
 use serde::{Deserialize, Serialize, Serializer};
 
 use super::outline::Outline;
-use super::record::{EdgeStats, FlowRecord, StepRecord, StepStats};
+use super::record::{FlowRecord, StepRecord, StepStats};
 
 const FORMAT: &str = "llmnode/flow-record";
 /// Raised with every change that a reader of this version would misread: a further word of an enum is one, a
@@ -29,13 +29,22 @@ impl FlowRecord {
             taken: u64,
             path: Vec<StepRecord>,
             steps: Vec<StepStats>,
-            edges: Vec<EdgeStats>,
+            edges: Vec<Edge<Position, String>>,
             elapsed_ms: Milliseconds,
         }
         let read = read_format(json, FORMAT, VERSION)?;
         let Body { outline, position, category, taken, path, steps, edges, elapsed_ms } = read;
+        let edges = edges.into_iter().map(|Edge { from, action, times }| (from, action, times)).collect();
         Ok(FlowRecord { outline, position, category, taken, path, steps, edges, elapsed: elapsed_ms.0 })
     }
+}
+
+/// An edge, and how often it was taken.
+#[derive(Serialize, Deserialize)]
+struct Edge<P, A> {
+    from: P,
+    action: A,
+    times: u64,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -52,7 +61,8 @@ impl Serialize for FlowRecord {
         record.serialize_field("taken", &self.taken)?;
         record.serialize_field("path", &self.path)?;
         record.serialize_field("steps", &self.steps)?;
-        record.serialize_field("edges", &self.edges)?;
+        let edges = self.edges.iter().map(|(from, action, times)| Edge { from, action, times: *times });
+        record.serialize_field("edges", &edges.collect::<Vec<_>>())?;
         record.serialize_field("elapsed_ms", &Milliseconds(self.elapsed))?;
         record.end()
     }

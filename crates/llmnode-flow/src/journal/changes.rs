@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::flow::{Outline, OutlineStep, OutlineTarget};
+use crate::flow::{Outline, OutlineStep, To};
 
 /// A short name for an outline: two that differ have different ones, as good as always.
 pub(super) fn fingerprint(outline: &Outline) -> String {
@@ -94,10 +94,10 @@ fn edges(was: &OutlineStep, is: &OutlineStep, found: &mut Vec<String>) {
     }
 }
 
-fn leads(target: &OutlineTarget) -> String {
+fn leads(target: &To) -> String {
     match target {
-        OutlineTarget::Step(label) => format!("to `{label}`"),
-        OutlineTarget::End => "out of the flow".to_owned(),
+        To::Step(label) => format!("to `{label}`"),
+        To::End => "out of the flow".to_owned(),
         _ => "nowhere yet".to_owned(),
     }
 }
@@ -108,8 +108,8 @@ mod tests {
 
     fn step(label: &'static str, node: &'static str, edges: &[(&'static str, &'static str)]) -> OutlineStep {
         let target = |to: &'static str| match to {
-            "end" => OutlineTarget::End,
-            label => OutlineTarget::Step(label.into()),
+            "end" => To::End,
+            label => To::Step(label.into()),
         };
         let edges = edges.iter().map(|(action, to)| ((*action).into(), target(to))).collect();
         OutlineStep { label: label.into(), place: Outline::Node(node.into()), edges }

@@ -10,7 +10,7 @@ use super::changes::hashed;
 use super::error::JournalError;
 use super::line::{self, Found};
 use super::open::{OpenFile, Superseded, io_error, run_of, scan};
-use super::record::{Record, Started, Stepped};
+use super::record::{Entry, Record, Started, Stepped};
 
 /// Superseded states of fewer bytes stay where they are.
 const BEARABLE: u64 = 1 << 20;
@@ -107,7 +107,7 @@ impl OpenFile {
         let mut to = BufWriter::new(file);
         let (mut n, mut length) = (0, 0);
         scan(&self.path, &self.file, &mut |json, line| {
-            let keeps = n == last || !matches!(line.record, Record::Started(_) | Record::Stepped(_));
+            let keeps = n == last || !matches!(line.record.0, Entry::Started(_) | Entry::Stepped(_));
             let bytes = if keeps {
                 line::frame(json)
             } else {
@@ -137,9 +137,9 @@ fn first_record(path: &Path) -> Option<Record> {
 }
 
 fn stateless(record: Record) -> Record {
-    match record {
-        Record::Started(started) => Record::Started(Started { state: None, ..started }),
-        Record::Stepped(step) => Record::Stepped(Stepped { state: None, ..step }),
+    Record(match record.0 {
+        Entry::Started(started) => Entry::Started(Started { state: None, ..started }),
+        Entry::Stepped(step) => Entry::Stepped(Stepped { state: None, ..step }),
         other => other,
-    }
+    })
 }

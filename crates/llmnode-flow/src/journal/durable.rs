@@ -14,7 +14,7 @@ use super::history::History;
 use super::interface::Journal;
 use super::keeper::Keeper;
 use super::permits::{Permits, refused};
-use super::record::{Record, Resumed, Started, Stepped};
+use super::record::{Entry, Record, Resumed, Started, Stepped};
 use super::value::{json, panicked, read_back, readable};
 use crate::flow::{Beginning, Begun, FlowCall, Follower, Happened, Position};
 
@@ -44,7 +44,7 @@ impl<S> Durable<'_, S> {
     where
         S: DeserializeOwned,
     {
-        let Some(json) = history.state() else {
+        let Some(json) = history.kept_state() else {
             return Err(refused("the journal has no state".to_owned()));
         };
         let given = std::mem::replace(state, read_back(json, "the state in the journal")?);
@@ -73,7 +73,7 @@ impl<S> Durable<'_, S> {
             state: Some(state),
         };
         flow.core.ledger.note_journal(&started.id, 1);
-        self.keep(journal, Record::Started(started), flow.at, flow.core).await
+        self.keep(journal, Entry::Started(started).into(), flow.at, flow.core).await
     }
 
     /// Writes the first record of this process.
@@ -128,7 +128,7 @@ impl<S> Durable<'_, S> {
         if let Some(action) = ended {
             return Ok(Begun::Ended(action));
         }
-        let resumed = Record::Resumed(Resumed { rerun: self.permits.rerun });
+        let resumed = Entry::Resumed(Resumed { rerun: self.permits.rerun }).into();
         let core = self.keep(journal, resumed, flow.at, core).await?;
         Ok(Begun::Steps { core, taken, happened: self.happened.take() })
     }
@@ -154,7 +154,7 @@ where
         let step = stepped(left, at, state, action);
         let at = at.clone();
         Box::pin(async move {
-            let unfit = step.map(|step| keeper.add(Record::Stepped(step), at)).err();
+            let unfit = step.map(|step| keeper.add(Entry::Stepped(step).into(), at)).err();
             // What the step used is kept in any case.
             let written = keeper.append_all().await.map_err(failed);
             unfit.map_or(written, Err)
@@ -174,13 +174,18 @@ where
     }
 }
 
+/// A step by its position.
+pub(super) fn step_at(at: &Position) -> String {
+    if at.is_start() { "the first step".to_owned() } else { format!("the step at `{at}`") }
+}
+
 /// The record of a step, if what it left can be read back.
 fn stepped<S, A>(left: Position, at: &Position, state: &S, action: Option<&A>) -> Result<Stepped, NodeError>
 where
     S: Serialize + DeserializeOwned,
     A: Serialize + DeserializeOwned,
 {
-    let step = if left.is_start() { "the first step".to_owned() } else { format!("the step at `{left}`") };
+    let step = step_at(&left);
     let state = readable(state, &format!("the state after {step}"))?;
     let action =
         action.map(|action| readable(action, &format!("the flow's action after {step}"))).transpose()?;

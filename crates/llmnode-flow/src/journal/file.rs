@@ -13,7 +13,7 @@ use super::history::History;
 use super::interface::Journal;
 use super::lock::Lock;
 use super::open::{Fsync, OpenFile, io_error, scan};
-use super::record::Record;
+use super::record::{Entry, Record};
 
 /// A journal in a file: each record is a line, with a checksum before its JSON. Clones are handles to one file.
 ///
@@ -98,14 +98,14 @@ impl JournalFile {
     fn write(&self, record: &Record) -> Result<Option<Forced>, JournalError> {
         let mut open = self.opened();
         open.write(record)?;
-        if matches!(record, Record::Stepped(_)) {
+        if matches!(record.0, Entry::Stepped(_)) {
             open.tidy();
         }
-        let started = matches!(record, Record::Started(_));
+        let started = matches!(record.0, Entry::Started(_));
         let forced = match open.fsync {
             Fsync::EachRecord => true,
             Fsync::Never => false,
-            Fsync::EachStep => started || matches!(record, Record::Stepped(_) | Record::CallBegan(_)),
+            Fsync::EachStep => started || matches!(record.0, Entry::Stepped(_) | Entry::CallBegan(_)),
         };
         Ok(forced.then(|| Forced {
             path: open.path.clone(),

@@ -7,7 +7,7 @@ use std::time::{Duration, SystemTime};
 use llmnode_runtime::internal::{Carried, Import, NodeKey, cut_short};
 use llmnode_runtime::{AttemptId, AttemptRecord, CallId, CallRecord, Category, Ledger};
 
-use super::record::{AttemptBegan, CallEnded, Json, Record, Started, Stepped};
+use super::record::{AttemptBegan, CallEnded, Entry, Json, Record, Started, Stepped};
 use crate::flow::{Outline, Position};
 
 /// What a journal tells: where its flow stands, and what was spent on it.
@@ -68,31 +68,31 @@ impl History {
 
     /// Takes the next record.
     pub(super) fn take(&mut self, record: Record) {
-        match record {
-            Record::Started(started) => self.start(started),
-            Record::Stepped(step) => self.step(step),
-            Record::Resumed(resumed) => {
+        match record.0 {
+            Entry::Started(started) => self.start(started),
+            Entry::Stepped(step) => self.step(step),
+            Entry::Resumed(resumed) => {
                 if resumed.rerun {
                     self.once.clear();
                 }
             }
-            Record::CallBegan(call) => {
+            Entry::CallBegan(call) => {
                 self.once.push(UnderWay { node: call.node, at: call.at, attempt: None });
             }
-            Record::AttemptBegan(began) => {
+            Entry::AttemptBegan(began) => {
                 let id = began.attempt.id;
                 let key = NodeKey::foreign(began.path.clone(), Cow::Owned(began.node.clone()));
                 let call = self.call(id.call(), Some((key, began.parent)));
                 call.began.get_or_insert(began.unix_ms);
                 call.under_way.insert(id, *began);
             }
-            Record::AttemptEnded(attempt) => {
+            Entry::AttemptEnded(attempt) => {
                 let call = self.call(attempt.id.call(), None);
                 call.under_way.remove(&attempt.id);
                 call.attempts.insert(attempt.id, *attempt);
             }
-            Record::AttemptForgotten(id) => drop(self.call(id.call(), None).under_way.remove(&id)),
-            Record::CallEnded(ended) => self.end(*ended),
+            Entry::AttemptForgotten(id) => drop(self.call(id.call(), None).under_way.remove(&id)),
+            Entry::CallEnded(ended) => self.end(*ended),
         }
         self.records += 1;
     }
@@ -210,14 +210,19 @@ impl History {
         self.steps
     }
 
+    /// The same as it is kept.
+    pub(super) fn kept_state(&self) -> Option<&Json> {
+        self.state.as_ref()
+    }
+
     /// Whether the flow has ended.
     pub fn has_ended(&self) -> bool {
         self.action.is_some()
     }
 
     /// The state after the last completed step, as JSON.
-    pub fn state(&self) -> Option<&Json> {
-        self.state.as_ref()
+    pub fn state(&self) -> Option<&str> {
+        self.state.as_ref().map(Json::get)
     }
 
     /// The requests of which nobody knows how they ended, and what they used: they were under way as a process ended.

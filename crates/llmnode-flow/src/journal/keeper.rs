@@ -1,6 +1,7 @@
 //! What stands between a flow's calls and its journal.
 
 use std::collections::VecDeque;
+use std::ops::Range;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::SystemTime;
 
@@ -9,8 +10,11 @@ use llmnode_runtime::{BoxError, BoxFuture};
 
 use super::error::JournalError;
 use super::interface::Journal;
-use super::record::{AttemptBegan, CallBegan, CallEnded, Record};
+use super::record::{AttemptBegan, CallBegan, CallEnded, Entry, Record};
 use crate::flow::Position;
+
+/// How many lost records are remembered: more callers do not wait at a time.
+const LOST: usize = 4096;
 
 /// Takes down what happens, and writes it to the journal, in order.
 pub(super) struct Keeper {
@@ -19,33 +23,49 @@ pub(super) struct Keeper {
 }
 
 struct Notes {
-    /// What is not in the journal yet.
-    waiting: VecDeque<Record>,
+    /// What is not in the journal yet, by number.
+    waiting: VecDeque<(u64, Record)>,
+    /// The number of the next record.
+    next: u64,
+    /// The record that is being appended.
+    under_way: Option<u64>,
+    /// The newest records of which nobody knows whether they are in the journal: appending them failed, or was dropped.
+    lost: VecDeque<u64>,
     /// The step under way.
     at: Position,
 }
 
 impl Keeper {
     pub(super) fn new(journal: Box<dyn Journal>, at: Position) -> Self {
-        let notes = Notes { waiting: VecDeque::new(), at };
+        let (waiting, lost) = (VecDeque::new(), VecDeque::new());
+        let notes = Notes { waiting, next: 0, under_way: None, lost, at };
         Keeper { notes: Mutex::new(notes), journal: tokio::sync::Mutex::new(journal) }
     }
 
     /// Takes down a record; from now on this is the step under way.
     pub(super) fn add(&self, record: Record, at: Position) {
         let mut notes = self.lock();
-        notes.waiting.push_back(record);
+        notes.push(record);
         notes.at = at;
     }
 
-    /// Writes what is waiting. A record leaves the queue before it is written: one that is dropped on the way is not
-    /// written twice.
+    /// Writes what is waiting now. A record leaves the queue before it is written, so that one that is dropped on the way
+    /// is not written twice. Several callers write each other's records; each of them fails if one that waited when it came
+    /// may not be in the journal, since that may be its own.
     pub(super) async fn append_all(&self) -> Result<(), JournalError> {
+        let own = self.lock().not_kept();
         let mut journal = self.journal.lock().await;
         loop {
-            let Some(record) = self.lock().waiting.pop_front() else { return Ok(()) };
+            let Some((number, record)) = self.lock().take(own.end) else { break };
+            let appending = Appending { keeper: self, number };
             journal.append(&record).await?;
+            appending.ended();
         }
+        if self.lock().lost.iter().any(|number| own.contains(number)) {
+            let fault = "a record may not be in the journal: appending it failed, or was dropped";
+            return Err(JournalError::Other(fault.into()));
+        }
+        Ok(())
     }
 
     fn lock(&self) -> MutexGuard<'_, Notes> {
@@ -54,17 +74,61 @@ impl Keeper {
     }
 }
 
+impl Notes {
+    fn push(&mut self, record: Record) {
+        self.waiting.push_back((self.next, record));
+        self.next += 1;
+    }
+
+    /// The numbers of what is not in the journal yet.
+    fn not_kept(&self) -> Range<u64> {
+        let first = self.waiting.front().map(|(number, _)| *number);
+        self.under_way.or(first).unwrap_or(self.next)..self.next
+    }
+
+    /// The next record before this number, to be appended.
+    fn take(&mut self, end: u64) -> Option<(u64, Record)> {
+        self.waiting.front().filter(|(number, _)| *number < end)?;
+        let (number, record) = self.waiting.pop_front()?;
+        self.under_way = Some(number);
+        Some((number, record))
+    }
+}
+
+/// A record that is being appended. Dropped before that has ended well, it is lost.
+struct Appending<'k> {
+    keeper: &'k Keeper,
+    number: u64,
+}
+
+impl Appending<'_> {
+    fn ended(self) {
+        self.keeper.lock().under_way = None;
+    }
+}
+
+impl Drop for Appending<'_> {
+    fn drop(&mut self) {
+        let mut notes = self.keeper.lock();
+        if notes.under_way.take_if(|under_way| *under_way == self.number).is_some() {
+            notes.lost.push_back(self.number);
+            let old = notes.lost.len().saturating_sub(LOST);
+            notes.lost.drain(..old);
+        }
+    }
+}
+
 impl Recorder for Keeper {
     fn note(&self, event: Event<'_>) {
         let mut notes = self.lock();
         let record = match event {
-            Event::CallBegan { call, path } => Record::CallBegan(CallBegan {
+            Event::CallBegan { call, path } => Entry::CallBegan(CallBegan {
                 id: call.id,
                 node: call.node.to_owned(),
                 path: path.to_owned(),
                 at: notes.at.clone(),
             }),
-            Event::AttemptBegan { call, path, attempt } => Record::AttemptBegan(Box::new(AttemptBegan {
+            Event::AttemptBegan { call, path, attempt } => Entry::AttemptBegan(Box::new(AttemptBegan {
                 node: call.node.to_owned(),
                 path: path.to_owned(),
                 parent: call.parent,
@@ -72,14 +136,14 @@ impl Recorder for Keeper {
                 unix_ms: now(),
                 attempt: figures(attempt),
             })),
-            Event::AttemptEnded(attempt) => Record::AttemptEnded(Box::new(figures(attempt))),
-            Event::AttemptForgotten(id) => Record::AttemptForgotten(id),
+            Event::AttemptEnded(attempt) => Entry::AttemptEnded(Box::new(figures(attempt))),
+            Event::AttemptForgotten(id) => Entry::AttemptForgotten(id),
             Event::CallEnded { path, record } => {
                 let call = without_attempts(record);
-                Record::CallEnded(Box::new(CallEnded { path: path.to_owned(), call }))
+                Entry::CallEnded(Box::new(CallEnded { path: path.to_owned(), call }))
             }
         };
-        notes.waiting.push_back(record);
+        notes.push(record.into());
     }
 
     fn write(&self) -> BoxFuture<'_, Result<(), BoxError>> {
@@ -91,4 +155,76 @@ impl Recorder for Keeper {
 pub(super) fn now() -> u64 {
     let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
     u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+    use std::task::{Context, Poll, Waker};
+
+    use super::*;
+
+    /// Waits at its first append, or fails there.
+    struct Slow {
+        appends: AtomicUsize,
+        fails: bool,
+    }
+
+    impl Journal for Slow {
+        fn read<'j>(
+            &'j mut self,
+            _: &'j mut (dyn FnMut(Record) + Send),
+        ) -> BoxFuture<'j, Result<(), JournalError>> {
+            Box::pin(async { Ok(()) })
+        }
+
+        fn append<'j>(&'j mut self, _: &'j Record) -> BoxFuture<'j, Result<(), JournalError>> {
+            let first = self.appends.fetch_add(1, Ordering::Relaxed) == 0;
+            let fails = self.fails;
+            Box::pin(async move {
+                if first {
+                    tokio::task::yield_now().await;
+                    if fails {
+                        return Err(JournalError::Other("the disk is full".into()));
+                    }
+                    std::future::pending::<()>().await;
+                }
+                Ok(())
+            })
+        }
+    }
+
+    fn poll<F: Future + Unpin>(future: &mut F) -> Poll<F::Output> {
+        std::pin::Pin::new(future).poll(&mut Context::from_waker(Waker::noop()))
+    }
+
+    /// One caller writes the records of both, and is dropped, or fails, in the middle of the other's.
+    #[test]
+    fn a_caller_whose_record_another_one_lost_is_told() {
+        for fails in [false, true] {
+            let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+            runtime.block_on(async {
+                let slow = Slow { appends: AtomicUsize::new(0), fails };
+                let keeper = Keeper::new(Box::new(slow), Position::default());
+                let record = || {
+                    let id = serde_json::from_str("\"0123456789abcdef-1-0\"").unwrap();
+                    Record::from(Entry::AttemptForgotten(id))
+                };
+                keeper.add(record(), Position::default());
+                keeper.add(record(), Position::default());
+                let mut first = Box::pin(keeper.append_all());
+                assert!(poll(&mut first).is_pending());
+                let mut second = Box::pin(keeper.append_all());
+                assert!(poll(&mut second).is_pending());
+                if fails {
+                    assert!(first.await.is_err());
+                } else {
+                    drop(first);
+                }
+                assert!(second.await.is_err(), "its own may not be there");
+                keeper.add(record(), Position::default());
+                keeper.append_all().await.unwrap();
+            });
+        }
+    }
 }

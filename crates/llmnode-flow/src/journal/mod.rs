@@ -40,5 +40,5 @@ pub use file::JournalFile;
 pub use history::{History, UnderWay};
 pub use interface::Journal;
 pub use open::Fsync;
-pub use record::{AttemptBegan, CallBegan, CallEnded, Json, Record, Resumed, Started, Stepped};
-pub use resume::{Keep, Resume};
+pub use record::Record;
+pub use resume::Resume;

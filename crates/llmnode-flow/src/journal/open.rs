@@ -12,7 +12,7 @@ use super::beside;
 use super::error::JournalError;
 use super::keeper::now;
 use super::line::{self, FORMAT, Found, Line, VERSION};
-use super::record::Record;
+use super::record::{Entry, Record};
 
 /// When what was written is also forced to the disk (`fsync`), so that it survives a crash of the whole machine. What was
 /// written survives a crash of the program in any case.
@@ -76,9 +76,9 @@ impl Superseded {
     }
 
     fn see(&mut self, record: &Record) {
-        let state = match record {
-            Record::Started(started) => started.state.as_ref(),
-            Record::Stepped(step) => step.state.as_ref(),
+        let state = match &record.0 {
+            Entry::Started(started) => started.state.as_ref(),
+            Entry::Stepped(step) => step.state.as_ref(),
             _ => None,
         };
         if let Some(state) = state {
@@ -168,8 +168,8 @@ impl OpenFile {
 
 /// The run that a record begins.
 pub(super) fn run_of(record: &Record) -> Option<String> {
-    match record {
-        Record::Started(started) => Some(started.id.clone()),
+    match &record.0 {
+        Entry::Started(started) => Some(started.id.clone()),
         _ => None,
     }
 }

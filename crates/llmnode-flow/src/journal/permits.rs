@@ -3,6 +3,7 @@
 use llmnode_runtime::{Category, NodeError};
 
 use super::changes::{changes, fingerprint};
+use super::durable::step_at;
 use super::history::History;
 use crate::flow::{Happened, Outline, Position};
 
@@ -40,10 +41,11 @@ impl Permits {
         self.check_changes(history, outline)?;
         match history.in_doubt() {
             Some(call) if !self.rerun && !happened => Err(refused(format!(
-                "the node `{}` was called in the step at `{}`, which was not completed; it says `idempotent = false`, so it is not \
+                "the node `{}` was called in {}, which was not completed; it says `idempotent = false`, so it is not \
                  executed again. See whether its effect took place: if it did, `.resume(..).happened::<Node>(output)` goes on with \
                  what the step's node gave; if not, `.resume(..).rerun()` executes it once more",
-                call.node, call.at
+                call.node,
+                step_at(&call.at)
             ))),
             _ => Ok(()),
         }

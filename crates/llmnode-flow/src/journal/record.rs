@@ -8,11 +8,43 @@ use serde_json::value::RawValue;
 
 use crate::flow::{Outline, Position};
 
-/// One thing that a journal remembers. Its `Debug` form shows no content.
+/// One thing that a journal remembers: what serde writes, and reads back. Its `Debug` form shows no content.
+///
+/// [`History`](super::History) says what the records of a flow come to.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-#[non_exhaustive]
+#[serde(transparent)]
+pub struct Record(pub(super) Entry);
+
+impl Record {
+    /// What it is: `"started"`, `"resumed"`, `"call_began"`, `"attempt_began"`, `"attempt_ended"`, `"attempt_forgotten"`,
+    /// `"call_ended"` or `"stepped"`, as its JSON names it. Further ones may come.
+    ///
+    /// A journal that forces some of its records to the disk needs `started`, `call_began` and `stepped` there: without them a step,
+    /// or a node that must not be executed again, may be executed twice after a crash of the machine.
+    pub fn kind(&self) -> &'static str {
+        match &self.0 {
+            Entry::Started(_) => "started",
+            Entry::Resumed(_) => "resumed",
+            Entry::CallBegan(_) => "call_began",
+            Entry::AttemptBegan(_) => "attempt_began",
+            Entry::AttemptEnded(_) => "attempt_ended",
+            Entry::AttemptForgotten(_) => "attempt_forgotten",
+            Entry::CallEnded(_) => "call_ended",
+            Entry::Stepped(_) => "stepped",
+        }
+    }
+}
+
+impl From<Entry> for Record {
+    fn from(entry: Entry) -> Self {
+        Record(entry)
+    }
+}
+
+/// What a record says.
+#[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Record {
+pub(super) enum Entry {
     /// A flow has started. The first record of every journal.
     Started(Started),
     /// Another process goes on.
@@ -33,95 +65,89 @@ pub enum Record {
 
 /// A flow has started.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-#[non_exhaustive]
-pub struct Started {
+pub(super) struct Started {
     /// What tells this run of the flow from all others.
-    pub id: String,
+    pub(super) id: String,
     /// What tells the outline from others.
-    pub fingerprint: String,
+    pub(super) fingerprint: String,
     /// What the flow looks like.
-    pub outline: Outline,
+    pub(super) outline: Outline,
     /// Where it starts.
-    pub at: Position,
+    pub(super) at: Position,
     /// The state it starts on; `None`: that of a later step is kept instead.
     #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
-    pub state: Option<Json>,
+    pub(super) state: Option<Json>,
 }
 
 /// Another process goes on.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-#[non_exhaustive]
-pub struct Resumed {
+pub(super) struct Resumed {
     /// Whether it was told to execute again what may have been executed.
-    pub rerun: bool,
+    pub(super) rerun: bool,
 }
 
 /// A call has begun of a node that must not be executed again.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-#[non_exhaustive]
-pub struct CallBegan {
+pub(super) struct CallBegan {
     /// The call.
-    pub id: CallId,
+    pub(super) id: CallId,
     /// The node's name.
-    pub node: String,
+    pub(super) node: String,
     /// The path of the node's type.
     #[serde(rename = "type")]
-    pub path: String,
+    pub(super) path: String,
     /// The step under way.
-    pub at: Position,
+    pub(super) at: Position,
 }
 
 /// A request is about to go out.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-#[non_exhaustive]
-pub struct AttemptBegan {
+pub(super) struct AttemptBegan {
     /// The node's name.
-    pub node: String,
+    pub(super) node: String,
     /// The path of the node's type.
     #[serde(rename = "type")]
-    pub path: String,
+    pub(super) path: String,
     /// The call that made the call of the attempt.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub parent: Option<CallId>,
+    pub(super) parent: Option<CallId>,
     /// The step under way.
-    pub at: Position,
+    pub(super) at: Position,
     /// When, by the machine's clock.
-    pub unix_ms: u64,
+    pub(super) unix_ms: u64,
     /// What is known so far.
-    pub attempt: AttemptRecord,
+    pub(super) attempt: AttemptRecord,
 }
 
 /// A call has ended, whatever way.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-#[non_exhaustive]
-pub struct CallEnded {
+pub(super) struct CallEnded {
     /// The path of the node's type.
     #[serde(rename = "type")]
-    pub path: String,
+    pub(super) path: String,
     /// Its record without the attempts, which have records of their own.
-    pub call: CallRecord,
+    pub(super) call: CallRecord,
 }
 
 /// A step is completed.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-#[non_exhaustive]
-pub struct Stepped {
+pub(super) struct Stepped {
     /// The step, as far as it was known before it began: a flow that begins stands at no step yet.
-    pub left: Position,
+    pub(super) left: Position,
     /// The step that is next; where the flow ended, the last one.
-    pub at: Position,
+    pub(super) at: Position,
     /// The state after it; `None`: that of a later step is kept instead.
     #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
-    pub state: Option<Json>,
+    pub(super) state: Option<Json>,
     /// What the flow decided, if it has ended.
     #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
-    pub action: Option<Json>,
+    pub(super) action: Option<Json>,
 }
 
 /// A value as JSON. Its `Debug` form shows no content.
 #[derive(Clone, Serialize, Deserialize)]
 #[serde(transparent)]
-pub struct Json(Box<RawValue>);
+pub(super) struct Json(Box<RawValue>);
 
 impl Json {
     pub(super) fn of<T: Serialize + ?Sized>(value: &T) -> Result<Self, serde_json::Error> {
@@ -129,7 +155,7 @@ impl Json {
     }
 
     /// The text.
-    pub fn get(&self) -> &str {
+    pub(super) fn get(&self) -> &str {
         self.0.get()
     }
 }

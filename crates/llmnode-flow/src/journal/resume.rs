@@ -10,7 +10,7 @@ use serde::de::DeserializeOwned;
 
 use super::durable::Durable;
 use super::interface::Journal;
-use crate::flow::{FlowCall, FlowReporting, Happened};
+use crate::flow::{FlowCall, FlowReport, Happened};
 
 /// What a journal can keep: the state and the action of a flow that survives a crash.
 ///
@@ -114,7 +114,13 @@ impl<'r, S, A> Resume<'r, S, A> {
     }
 
     /// Asks for what the flow does in this process beside its action.
-    pub fn report(mut self) -> FlowReporting<'r, S, A> {
+    pub fn report(
+        mut self,
+    ) -> impl Future<Output = Result<FlowReport<A>, NodeError>> + Send + Unpin + use<'r, S, A>
+    where
+        S: Send + Sync,
+        A: Send + 'static,
+    {
         self.start();
         self.call.report()
     }

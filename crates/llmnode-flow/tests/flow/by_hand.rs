@@ -1,9 +1,8 @@
 //! A flow as `flow!` states it, over steps that are written by hand.
 
-use llmnode_flow::flow::{
-    Outline, OutlineTarget, Place, Position, RunExt, RunFlow, Starts, Step, outline_of,
-};
+use llmnode_flow::flow::{Outline, Position, RunExt, RunFlow, Step, To, outline_of};
 use llmnode_flow::private::{Arm, Edge, FlowType, Flowing, OnceLock, Progress, Runner, Table, Target};
+use llmnode_flow::private::{Place, Starts};
 use llmnode_runtime::{BoxError, BoxFuture, Category, Cx, Exec, Node, NodeError, Run, ScriptedModel};
 
 #[derive(Default)]
@@ -235,5 +234,5 @@ fn an_outline_shows_labels_edges_and_what_is_nested() {
     assert_eq!(steps.iter().map(|step| &*step.label).collect::<Vec<_>>(), ["Count", "Inner", "Last"]);
     assert_eq!(steps[0].place, Outline::Node("count".into()));
     assert!(matches!(&steps[1].place, Outline::Flow(name, steps) if name == "inner" && steps.len() == 1));
-    assert_eq!(steps[2].edges[1], ("Enough".into(), OutlineTarget::End));
+    assert_eq!(steps[2].edges[1], ("Enough".into(), To::End));
 }

@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use llmnode_flow::flow::{Batch, BatchStep, Outline, Place, RunExt, RunFlow, Step};
+use llmnode_flow::flow::{Batch, BatchStep, Outline, RunExt, RunFlow, Step};
+use llmnode_flow::private::Place;
 use llmnode_flow::private::{Arm, Edge, FlowType, Flowing, OnceLock, Progress, Runner, Table, Target};
 use llmnode_runtime::{BoxError, BoxFuture, Category, Cx, Exec, Node, NodeError, Run, ScriptedModel};
 
@@ -204,8 +205,8 @@ async fn one_flow_that_fails_cancels_those_beside_it_and_nothing_is_joined() {
     assert!(ends.contains(&("Split".to_owned(), Some(Category::Cancelled))), "{ends:?}");
 
     let all = run.fork(files(&three), split).all().await;
-    assert_eq!(all.iter().map(|one| one.outcome.is_ok()).collect::<Vec<_>>(), [true, false, true]);
-    let state = |at: usize| all[at].state.as_ref().unwrap();
+    assert_eq!(all.iter().map(|(_, outcome)| outcome.is_ok()).collect::<Vec<_>>(), [true, false, true]);
+    let state = |at: usize| all[at].0.as_ref().unwrap();
     assert_eq!(
         (state(0).written.as_slice(), state(1).words.as_slice()),
         (&["A LONG ONE".to_owned()][..], &["bad".to_owned()][..])
@@ -245,7 +246,7 @@ async fn an_iterator_of_flows_that_panics_ends_them_with_its_error() {
     assert_eq!(told, [(1, 0), (2, 0), (3, 1)]);
     let split = |_: &Desk, file: File| (Desk::default(), file);
     let forked = run.fork(torn(), split).all().await;
-    assert_eq!(forked.iter().map(|one| one.state.is_some()).collect::<Vec<_>>(), [true, true, false]);
+    assert_eq!(forked.iter().map(|(state, _)| state.is_some()).collect::<Vec<_>>(), [true, true, false]);
     assert_eq!(run.fork(torn(), split).await.unwrap_err().item(), Some(2));
 }
 
@@ -262,8 +263,8 @@ async fn what_splits_the_state_may_panic_over_one_item() {
         .on_progress(|so_far| told.push((so_far.done, so_far.failed)))
         .all()
         .await;
-    assert_eq!(all.iter().map(|one| one.outcome.is_ok()).collect::<Vec<_>>(), [true, false, true]);
-    assert!(all[1].state.is_none());
+    assert_eq!(all.iter().map(|(_, outcome)| outcome.is_ok()).collect::<Vec<_>>(), [true, false, true]);
+    assert!(all[1].0.is_none());
     assert_eq!(told.last(), Some(&(3, 1)));
     let error = run.fork(files(&["a", "bad"]), split).join(|_, _, _| {}).await.unwrap_err();
     assert_eq!((error.category(), error.item()), (Category::Panic, Some(1)));

@@ -20,7 +20,7 @@ macro_rules! typed_flow {
             }
         }
 
-        impl llmnode_flow::flow::Place<$state> for $flow {
+        impl llmnode_flow::private::Place<$state> for $flow {
             type Action = $action;
 
             fn advance<'f>(
@@ -38,7 +38,7 @@ macro_rules! typed_flow {
             }
         }
 
-        impl llmnode_flow::flow::Starts<$state> for $flow {}
+        impl llmnode_flow::private::Starts<$state> for $flow {}
 
         impl<'r> llmnode_flow::flow::RunFlow<'r, $state> for $flow {
             type Action = $action;

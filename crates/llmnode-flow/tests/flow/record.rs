@@ -44,7 +44,8 @@ fn assert_everything(record: &FlowRecord) {
     assert_eq!(record.position.as_ref().unwrap().to_string(), "Second");
     let steps: Vec<_> = record.path.iter().map(|step| (step.position.to_string(), step.category)).collect();
     assert_eq!(steps, [("First".to_owned(), None), ("Second".to_owned(), failed)]);
-    assert_eq!((record.steps[1].failures, record.edges[0].times, &*record.edges[0].action), (1, 1, "true"));
+    let (_, action, times) = &record.edges[0];
+    assert_eq!((record.steps[1].failures, *times, &**action), (1, 1, "true"));
     assert_eq!((record.usage().total.known, record.usage().requests), (5, 2));
     assert_eq!((record.path[0].node.as_str(), record.elapsed.as_micros()), ("ask", 2500));
     assert!(record.mermaid().contains("Second"));

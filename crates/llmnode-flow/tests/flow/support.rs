@@ -1,9 +1,7 @@
 //! A node that asks a model, without the macros.
 
-use llmnode_runtime::prompt::{Prompt, Segment};
-use llmnode_runtime::{
-    BoxError, Category, Cx, Exec, LlmNode, ModelError, Node, OutputSpec, Reply, ScriptedModel,
-};
+use llmnode_runtime::private::{LlmNode, OutputSpec, Prompt, Segment};
+use llmnode_runtime::{BoxError, Category, Cx, Exec, ModelError, Node, Reply, ScriptedModel};
 
 /// Asks for text, with any state.
 pub(crate) struct Say {

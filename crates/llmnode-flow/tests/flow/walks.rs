@@ -1,6 +1,6 @@
 //! Walks through a flow, compared with a table that says the same.
 
-use llmnode_flow::flow::{FlowWatch, Outline, OutlineTarget, RunExt, Step, outline_of};
+use llmnode_flow::flow::{FlowWatch, Outline, RunExt, Step, To, outline_of};
 use llmnode_flow::private::{Arm, Target};
 use llmnode_runtime::{BoxError, Cx, Exec, Node, Run, ScriptedModel};
 use proptest::prelude::*;
@@ -131,7 +131,7 @@ fn the_table_is_that_of_the_flow() {
     for (step, edges) in steps.iter().map(|step| &step.edges).enumerate() {
         for (action, (_, to)) in edges.iter().enumerate() {
             let to = match to {
-                OutlineTarget::Step(label) => steps.iter().position(|step| step.label == *label),
+                To::Step(label) => steps.iter().position(|step| step.label == *label),
                 _ => None,
             };
             assert_eq!(to, OUTER[step][action]);

@@ -129,7 +129,7 @@ async fn a_report_has_the_path_and_what_each_step_used() {
     assert_eq!(used, [(2, 11), (2, 1100)], "calls that a node makes belong to its step");
     assert_eq!(record.steps.iter().map(|step| step.visits).collect::<Vec<_>>(), [1, 1]);
     assert_eq!(
-        record.edges.iter().map(|edge| (&*edge.action, edge.times)).collect::<Vec<_>>(),
+        record.edges.iter().map(|(_, action, times)| (&**action, *times)).collect::<Vec<_>>(),
         [("true", 1), ("false", 1)]
     );
 }
@@ -142,7 +142,7 @@ async fn a_record_stays_small_and_counts_all() {
     let record = watch.record().unwrap();
     assert_eq!((record.taken, record.path.len()), (100_000, 256));
     assert_eq!(record.steps.iter().map(|step| step.visits).sum::<u64>(), 100_000);
-    assert_eq!(record.edges.iter().map(|edge| edge.times).sum::<u64>(), 100_000);
+    assert_eq!(record.edges.iter().map(|(_, _, times)| times).sum::<u64>(), 100_000);
     assert_eq!(record.category, Some(Category::LimitExceeded));
 }
 
@@ -201,8 +201,8 @@ async fn a_nested_flow_is_told_by_its_steps_and_its_edge() {
     let record = run.flow(Outer).report().await.unwrap().record;
     let path: Vec<_> = record.path.iter().map(|step| step.position.to_string()).collect();
     assert_eq!(path, ["Count", "Count", "Count", "Inner/Greet", "Last"]);
-    let edge = record.edges.iter().find(|edge| edge.from == at(&["Inner"])).unwrap();
-    assert_eq!((&*edge.action, edge.times), ("greeted", 1));
+    let (_, action, times) = record.edges.iter().find(|(from, ..)| *from == at(&["Inner"])).unwrap();
+    assert_eq!((&**action, *times), ("greeted", 1));
 }
 
 #[tokio::test]

@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use llmnode_flow::flow::{Outline, Place, RunExt, RunFlow, Starts, Step};
-use llmnode_flow::journal::Record;
+use llmnode_flow::flow::{Outline, RunExt, RunFlow, Step};
 use llmnode_flow::private::{Arm, Edge, FlowType, Flowing, OnceLock, Progress, Runner, Table, Target};
+use llmnode_flow::private::{Place, Starts};
 use llmnode_runtime::{BoxError, BoxFuture, Category, Cx, Exec, Node, NodeError, Run};
 
 use crate::support::{Ask, Memory, World, fails_after, model, run, runs_by_hand};
@@ -59,7 +59,7 @@ runs_by_hand!(Mail, ());
 
 /// How many mails were sent, or about to be, over all processes.
 fn sent(journal: &Memory) -> usize {
-    journal.records.lock().unwrap().iter().filter(|record| matches!(record, Record::CallBegan(_))).count()
+    journal.records.lock().unwrap().iter().filter(|record| record.kind() == "call_began").count()
 }
 
 #[tokio::test]
@@ -68,7 +68,7 @@ async fn a_step_that_may_have_taken_effect_is_refused_until_told_otherwise() {
     run(model()).flow(Mail).journal(whole.clone()).await.unwrap();
     assert_eq!(sent(&whole), 1);
     let records = whole.records.lock().unwrap().clone();
-    let begun = records.iter().position(|record| matches!(record, Record::CallBegan(_))).unwrap();
+    let begun = records.iter().position(|record| record.kind() == "call_began").unwrap();
     // Killed right after the call began, and after it ended but before the step was completed.
     for killed in [begun + 1, begun + 2] {
         let journal = Memory { records: Arc::new(records[..killed].to_vec().into()), full_at: None };
@@ -91,7 +91,7 @@ async fn a_step_that_was_completed_or_not_begun_is_no_obstacle() {
     let whole = Memory::default();
     run(model()).flow(Mail).journal(whole.clone()).await.unwrap();
     let records = whole.records.lock().unwrap().clone();
-    let begun = records.iter().position(|record| matches!(record, Record::CallBegan(_))).unwrap();
+    let begun = records.iter().position(|record| record.kind() == "call_began").unwrap();
     for killed in [begun, begun + 3] {
         let journal = Memory { records: Arc::new(records[..killed].to_vec().into()), full_at: None };
         run(model()).flow(Mail).resume(journal).await.unwrap();

@@ -1,7 +1,7 @@
 //! Starting and going on.
 
 use llmnode_flow::flow::RunExt;
-use llmnode_flow::journal::{JournalFile, Json, Record};
+use llmnode_flow::journal::{JournalFile, Record};
 use llmnode_runtime::{Category, NodeError, Run};
 use serde::{Deserialize, Serialize};
 
@@ -160,8 +160,9 @@ fn records_show_no_content_in_their_debug_form() {
     let json = r#"{"stepped": {"left": [], "at": ["A"], "state": {"secret": 7}}}"#;
     let record: Record = serde_json::from_str(json).unwrap();
     assert!(!format!("{record:?}").contains("secret"));
-    let Record::Stepped(step) = record else { panic!("it is a step") };
-    assert_eq!(step.state.as_ref().map(Json::get), Some(r#"{"secret": 7}"#));
+    assert_eq!(record.kind(), "stepped");
+    let written: serde_json::Value = serde_json::to_value(&record).unwrap();
+    assert_eq!(written["stepped"]["state"], serde_json::json!({"secret": 7}));
 }
 
 /// A state that is written, and cannot be read.
@@ -177,8 +178,9 @@ fn as_text<S: serde::Serializer>(figure: &f64, to: S) -> Result<S::Ok, S::Error>
 
 #[tokio::test]
 async fn a_state_that_cannot_be_read_back_is_an_error_before_anything_runs() {
-    use llmnode_flow::flow::{Outline, Place, RunFlow};
+    use llmnode_flow::flow::{Outline, RunFlow};
     use llmnode_flow::private as flow;
+    use llmnode_flow::private::Place;
     use llmnode_flow::private::{Flowing, Progress, Runner};
     use llmnode_runtime::BoxFuture;
 

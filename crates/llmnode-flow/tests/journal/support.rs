@@ -4,13 +4,12 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
-use llmnode_flow::flow::{Outline, Place, RunExt, RunFlow, Starts, Step};
+use llmnode_flow::flow::{Outline, RunExt, RunFlow, Step};
 use llmnode_flow::journal::{Journal, JournalError, Record};
 use llmnode_flow::private::{Arm, Edge, FlowType, Flowing, OnceLock, Progress, Runner, Table, Target};
-use llmnode_runtime::prompt::{Prompt, Segment};
-use llmnode_runtime::{
-    BoxError, BoxFuture, Cx, Exec, FnModel, LlmNode, Node, NodeError, OutputSpec, Reply, Run, TokenUsage,
-};
+use llmnode_flow::private::{Place, Starts};
+use llmnode_runtime::private::{LlmNode, OutputSpec, Prompt, Segment};
+use llmnode_runtime::{BoxError, BoxFuture, Cx, Exec, FnModel, Node, NodeError, Reply, Run, TokenUsage};
 use serde::{Deserialize, Serialize};
 
 /// The state of the tests.

@@ -3,10 +3,10 @@
 use std::marker::PhantomData;
 
 use llmnode_http::{OpenAi, OpenAiBuilder};
-use llmnode_runtime::prompt::{Prompt, Segment};
+use llmnode_runtime::private::{LlmNode, OutputSpec, Prompt, Segment};
 use llmnode_runtime::{
-    BoxError, ChatModel, Completion, Cx, Exec, LlmNode, LlmOutput, Message, ModelError, Node, OutputSpec,
-    Request, Role, Sink, TokenUsage,
+    BoxError, ChatModel, Completion, Cx, Exec, LlmOutput, Message, ModelError, Node, Request, Role, Sink,
+    TokenUsage,
 };
 use llmnode_stub::{Reply, StubServer};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};

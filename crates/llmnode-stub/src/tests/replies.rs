@@ -6,7 +6,8 @@ use serde_json::{Value, json};
 
 use super::client::{Client, Response, ask};
 use super::{chat, post};
-use crate::{Reply, StubServer, StubUsage};
+use crate::{Reply, StubServer};
+use llmnode_runtime::TokenUsage;
 
 /// The answer to "hello there" (11 characters, so 3 tokens) by a server whose script is this reply.
 async fn answer(reply: Reply) -> (StubServer, Response) {
@@ -15,8 +16,9 @@ async fn answer(reply: Reply) -> (StubServer, Response) {
     (server, response)
 }
 
-fn usage(prompt: u64, completion: u64) -> Option<StubUsage> {
-    Some(StubUsage::new(prompt, completion))
+fn usage(prompt: u64, completion: u64) -> Option<TokenUsage> {
+    let total = Some(prompt + completion);
+    Some(TokenUsage { input: Some(prompt), output: Some(completion), total, ..TokenUsage::default() })
 }
 
 #[tokio::test]
@@ -158,7 +160,7 @@ async fn faults_break_the_connection_each_in_its_way() {
             head.split("content-length: ").nth(1).unwrap().lines().next().unwrap().parse().unwrap();
         assert!(ended && !body.is_empty() && body.len() < announced * 3 / 4, "{} {announced}", body.len());
         assert_eq!((server.requests()[0].status(), server.requests()[0].is_complete()), (Some(200), false));
-        assert_eq!(server.usage_totals(), StubUsage::default());
+        assert_eq!(server.usage_totals(), usage(0, 0).unwrap());
     }
 }
 

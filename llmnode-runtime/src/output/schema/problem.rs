@@ -13,20 +13,18 @@ pub struct StrictError {
 
 /// One place that OpenAI's strict dialect can't express.
 #[derive(Debug, Clone, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct StrictProblem {
-    /// The place, from the name of a type on: `Report.steps[].labels`.
-    pub path: String,
-    /// What it is that can't be expressed.
-    pub what: &'static str,
+pub(super) struct StrictProblem {
+    pub(super) path: String,
+    pub(super) what: &'static str,
     /// What to write instead.
-    pub mend: &'static str,
+    pub(super) mend: &'static str,
 }
 
 impl StrictError {
-    /// All places, in the schema's order; at least one.
-    pub fn problems(&self) -> &[StrictProblem] {
-        &self.problems
+    /// All places, in the schema's order; at least one: the path from the name of a type on, `Report.steps[].labels`, what it
+    /// is that can't be expressed, and what to write instead.
+    pub fn problems(&self) -> impl ExactSizeIterator<Item = (&str, &'static str, &'static str)> {
+        self.problems.iter().map(|StrictProblem { path, what, mend }| (path.as_str(), *what, *mend))
     }
 
     /// The error where the dialect was chosen, which is one thing that can be mended.

@@ -23,7 +23,7 @@ pub(super) fn strict(schema: &OutputSchema) -> Value {
 /// The refused places, as `path: what`.
 pub(super) fn refused(schema: &OutputSchema) -> Vec<String> {
     let error = schema.strict().unwrap_err();
-    error.problems().iter().map(|problem| format!("{}: {}", problem.path, problem.what)).collect()
+    error.problems().map(|(path, what, _)| format!("{path}: {what}")).collect()
 }
 
 #[test]

@@ -77,13 +77,12 @@ impl<'p> Progress<'p> {
             let left = corrections.saturating_sub(self.taken(Failures::Answer));
             return Attempt::new(self.bad_answers, self.bad_answers.saturating_add(left));
         }
-        let counted = if self.stacks.asks() { Category::ValidationError } else { Category::ExecError };
-        let (key, steps) = self.stacks.of(counted, None);
+        if !self.stacks.asks() {
+            return Attempt::new(self.bad_answers, self.stacks.further_executions());
+        }
+        let (key, steps) = self.stacks.of(Category::ValidationError, None);
         let left = tries(&steps).saturating_sub(self.taken(key));
         let attempt = Attempt::new(self.bad_answers, self.bad_answers.saturating_add(left));
-        if !self.stacks.asks() {
-            return attempt;
-        }
         let mut to_come = steps.iter().chain(&self.onward).take_while(|step| **step != Recovery::Bubble);
         let others = to_come.any(|step| match step {
             Recovery::Model(name) => !self.has_asked(name),

@@ -72,8 +72,10 @@ impl<'p> Stacks<'p> {
 
     /// The level counts first; at each, the category comes before its group.
     fn chosen(&self, category: Category, decision: Option<Retry>) -> (Failures, Vec<Recovery>) {
-        if self.counts(category) && !self.asks() {
-            return (Failures::Category(Category::ExecError), self.of_executions());
+        if !self.asks() {
+            // What recovers a request recovers no execution, and the stop group ends it.
+            let steps = if self.counts(category) { self.of_executions() } else { Vec::new() };
+            return (Failures::Category(Category::ExecError), steps);
         }
         let own = Failures::Category(category);
         let group = match (decision, category.group()) {
@@ -124,8 +126,18 @@ impl<'p> Stacks<'p> {
         }
     }
 
+    /// The most executions of a node that asks no model, as the nearest level says.
+    fn attempts(&self) -> u32 {
+        self.levels.iter().find_map(|level| level.attempts).unwrap_or(1)
+    }
+
+    /// How many executions may follow the first one.
+    pub(super) fn further_executions(&self) -> u32 {
+        if self.node.idempotent { self.attempts().saturating_sub(1) } else { 0 }
+    }
+
     fn of_executions(&self) -> Vec<Recovery> {
-        let attempts = self.levels.iter().find_map(|level| level.attempts).unwrap_or(1);
+        let attempts = self.attempts();
         let wait = self.wait.unwrap_or(Backoff::fixed(Duration::ZERO));
         let again = (attempts > 1).then(|| Recovery::retry_with(attempts - 1, wait));
         again.into_iter().chain([Recovery::Fallback]).collect()

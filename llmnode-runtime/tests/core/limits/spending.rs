@@ -2,8 +2,8 @@
 
 use super::*;
 use crate::support::{BAD, Choice, Choose, GOAL, GOOD, Say, busy, run, say, script, world};
-use llmnode_runtime::prompt::{Prompt, Segment};
-use llmnode_runtime::{BoxError, Cx, Exec, Failures, LlmNode, Node, OutputSpec, Recovery, Settings};
+use llmnode_runtime::private::{LlmNode, OutputSpec, Prompt, Segment};
+use llmnode_runtime::{BoxError, Cx, Exec, Failures, Node, Recovery, Settings};
 
 /// Two requests for all its calls in a run.
 struct Twice;

@@ -4,12 +4,14 @@ use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
 
+use llmnode_runtime::NodeError;
 use llmnode_runtime::internal::Label;
 
 use super::check::check;
-use super::faults::FlowFaults;
+use super::faults::cannot_be_built;
 use super::{Flow, Named, Within, taken};
 use crate::flow::action::{Action, DEFAULT};
+use crate::flow::outline::To;
 use crate::flow::place::{Place, Starts};
 use crate::flow::stand::{Stand, Stands};
 use crate::flow::table::{Edge, Table, TableStep, Target};
@@ -38,28 +40,6 @@ pub(super) struct StatedEdge {
     pub(super) from: String,
     pub(super) action: String,
     pub(super) to: To,
-}
-
-/// Where an edge leads. A text is the label of a step.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum To {
-    /// To the step of that label.
-    Step(String),
-    /// Out of the flow, which gives the action of the step that is left.
-    End,
-}
-
-impl From<&str> for To {
-    fn from(label: &str) -> Self {
-        To::Step(label.to_owned())
-    }
-}
-
-impl From<String> for To {
-    fn from(label: String) -> Self {
-        To::Step(label)
-    }
 }
 
 impl<S> FlowBuilder<S> {
@@ -106,11 +86,11 @@ impl<S> FlowBuilder<S> {
     /// Builds the flow.
     ///
     /// # Errors
-    /// Everything that is wrong with it, one [`FlowFault`](super::FlowFault) for each mistake.
-    pub fn build(self) -> Result<Flow<S>, FlowFaults> {
+    /// A `config_error` that lists everything that is wrong with it, each mistake on a line of its own.
+    pub fn build(self) -> Result<Flow<S>, NodeError> {
         let faults = check(&self);
         if !faults.is_empty() {
-            return Err(FlowFaults { flow: self.name.into_owned(), faults });
+            return Err(cannot_be_built(&self.name, &faults));
         }
         let FlowBuilder { name, mut steps, edges, start, max_steps } = self;
         if let Some(start) = start.and_then(|start| steps.iter().position(|step| step.label == start)) {
@@ -126,8 +106,9 @@ impl<S> FlowBuilder<S> {
         let mut steps: Vec<_> = steps.into_iter().map(step).collect();
         for StatedEdge { from, action, to } in edges {
             let to = match to {
-                To::Step(label) => indices.get(&label).map_or(Target::Todo, |index| Target::Step(*index)),
+                To::Step(label) => indices.get(&*label).map_or(Target::Todo, |index| Target::Step(*index)),
                 To::End => Target::End,
+                To::Todo => Target::Todo,
             };
             if let Some(step) = indices.get(&from).and_then(|from| steps.get_mut(*from)) {
                 step.edges.push(Edge { action: action.into(), to });

@@ -4,8 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use llmnode_runtime::internal::nearest;
 
-use super::builder::{FlowBuilder, Stated, StatedEdge, To};
+use super::builder::{FlowBuilder, Stated, StatedEdge};
 use super::faults::FlowFault;
+use crate::flow::outline::To;
 
 /// Everything that is wrong. What only follows from another mistake is left out.
 pub(super) fn check<S>(flow: &FlowBuilder<S>) -> Vec<FlowFault> {
@@ -50,9 +51,9 @@ impl<'b> Checked<'b> {
         for StatedEdge { from, action, to } in &flow.edges {
             let (label, action_name) = (from.clone(), action.clone());
             if let To::Step(to) = to
-                && !self.labels.contains(to.as_str())
+                && !self.labels.contains(&**to)
             {
-                let (to, nearest) = (to.clone(), self.nearest(to));
+                let (to, nearest) = (to.to_string(), self.nearest(to));
                 self.faults.push(FlowFault::UnknownTarget { label, action: action_name, to, nearest });
             }
             let (label, action_name) = (from.clone(), action.clone());

@@ -1,11 +1,10 @@
 //! What is wrong with a flow that was to be built.
 
-use std::fmt;
+use llmnode_runtime::{Category, NodeError};
 
 /// One fault of a flow that was to be built. Its text says what is wrong, where, and what would be right.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum FlowFault {
+#[derive(Debug, thiserror::Error)]
+pub(super) enum FlowFault {
     /// It has no step.
     #[error("it has no step; `.step::<Node>(\"label\")` adds one")]
     NoSteps,
@@ -94,25 +93,8 @@ fn proposal(nearest: &Option<String>) -> String {
     nearest.as_ref().map(|nearest| format!("; did you mean `{nearest}`?")).unwrap_or_default()
 }
 
-/// Everything that is wrong with a flow that was to be built.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct FlowFaults {
-    pub(super) flow: String,
-    pub(super) faults: Vec<FlowFault>,
-}
-
-impl FlowFaults {
-    /// The faults, one for each mistake.
-    pub fn iter(&self) -> impl ExactSizeIterator<Item = &FlowFault> {
-        self.faults.iter()
-    }
-}
-
-impl std::error::Error for FlowFaults {}
-
-impl fmt::Display for FlowFaults {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "the flow `{}` cannot be built:", self.flow)?;
-        self.faults.iter().try_for_each(|fault| write!(f, "\n  - {fault}"))
-    }
+/// The error that lists everything that is wrong with a flow.
+pub(super) fn cannot_be_built(flow: &str, faults: &[FlowFault]) -> NodeError {
+    let lines: String = faults.iter().map(|fault| format!("\n  - {fault}")).collect();
+    NodeError::new(Category::ConfigError, format!("the flow `{flow}` cannot be built:{lines}"))
 }

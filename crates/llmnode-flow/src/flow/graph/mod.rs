@@ -8,8 +8,7 @@ use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
 
-pub use builder::{FlowBuilder, To};
-pub use faults::{FlowFault, FlowFaults};
+pub use builder::FlowBuilder;
 
 use super::drive::{RunFlow, Runner};
 use super::flowing::{Flowing, Progress};
@@ -61,7 +60,7 @@ use llmnode_runtime::{BoxFuture, NodeError};
 /// assert_eq!(run.flow(&flow).await?, "odd");
 /// assert_eq!(run.state(), &5);
 /// # Ok::<(), NodeError>(()) }).unwrap();
-/// # Ok::<(), llmnode::flow::FlowFaults>(())
+/// # Ok::<(), NodeError>(())
 /// ```
 ///
 /// An action that has no edge is a `config_error` which names the step, the action and the edges that there are. What can be

@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use llmnode_runtime::internal::{Label, Position, Walk, one_line, same_name};
 
-use crate::flow::outline::{Outline, OutlineStep, OutlineTarget};
+use crate::flow::outline::{Outline, OutlineStep, To};
 use crate::flow::record::{FlowRecord, StepStats};
 
 /// The most that is shown of a name, in bytes.
@@ -91,7 +91,7 @@ impl<'o> Seen<'o> {
     fn of(record: &'o FlowRecord) -> Self {
         Seen {
             steps: record.steps.iter().map(|step| (&step.position, step)).collect(),
-            edges: record.edges.iter().map(|edge| ((&edge.from, &*edge.action), edge.times)).collect(),
+            edges: record.edges.iter().map(|(from, action, times)| ((from, &**action), *times)).collect(),
             here: record.position.as_ref(),
         }
     }
@@ -122,14 +122,14 @@ impl Drawer<'_> {
                 let times =
                     self.seen.as_ref().and_then(|seen| seen.edges.get(&(&position, &**action)).copied());
                 let to = match target {
-                    OutlineTarget::Step(label) => {
+                    To::Step(label) => {
                         indices.get(&**label).map(|index| self.entry(&steps[*index], &inner[*index]))
                     }
-                    OutlineTarget::End => {
+                    To::End => {
                         ends = true;
                         Some(end_of(id))
                     }
-                    OutlineTarget::Todo => None,
+                    To::Todo => None,
                 };
                 let way = match (&to, times) {
                     (None, _) => Way::Todo,

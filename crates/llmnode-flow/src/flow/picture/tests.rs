@@ -2,15 +2,16 @@ use llmnode_runtime::Category;
 use proptest::prelude::*;
 
 use super::*;
-use crate::flow::outline::{OutlineStep, OutlineTarget};
-use crate::flow::record::{EdgeStats, StepStats};
+use crate::flow::Position;
+use crate::flow::outline::{OutlineStep, To};
+use crate::flow::record::StepStats;
 use std::time::Duration;
 
 fn step(label: &str, place: Outline, edges: &[(&str, Option<&str>)]) -> OutlineStep {
     let target = |to: &Option<&str>| match to {
-        Some("todo!") => OutlineTarget::Todo,
-        Some(label) => OutlineTarget::Step(label.to_string().into()),
-        None => OutlineTarget::End,
+        Some("todo!") => To::Todo,
+        Some(label) => To::Step(label.to_string().into()),
+        None => To::End,
     };
     let edges = edges.iter().map(|(action, to)| (action.to_string().into(), target(to))).collect();
     OutlineStep { label: label.to_owned().into(), place, edges }
@@ -125,9 +126,9 @@ fn outline() -> impl Strategy<Value = Outline> {
         (name(), steps).prop_map(|(name, steps)| {
             let labels: Vec<_> = steps.iter().map(|(label, ..)| label.clone()).collect();
             let target = |to: usize| match labels.get(to) {
-                Some(label) => OutlineTarget::Step(label.clone().into()),
-                None if to.is_multiple_of(2) => OutlineTarget::End,
-                None => OutlineTarget::Todo,
+                Some(label) => To::Step(label.clone().into()),
+                None if to.is_multiple_of(2) => To::End,
+                None => To::Todo,
             };
             let steps = steps.iter().map(|(label, place, edges)| OutlineStep {
                 label: label.clone().into(),
@@ -212,8 +213,8 @@ fn taken(position: &[&'static str], visits: u64, failures: u64, tokens: u64) -> 
     stats
 }
 
-fn edge(from: &[&'static str], action: &str, times: u64) -> EdgeStats {
-    EdgeStats { from: from.iter().copied().collect(), action: action.to_owned(), times }
+fn edge(from: &[&'static str], action: &str, times: u64) -> (Position, String, u64) {
+    (from.iter().copied().collect(), action.to_owned(), times)
 }
 
 #[test]

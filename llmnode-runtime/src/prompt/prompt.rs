@@ -1,0 +1,254 @@
+//! From segments and values to the text of a message.
+//!
+//! A prompt is written in two passes over the same segments: the first counts bytes, the second writes them
+//! into a string of exactly that size. A value is inserted once and never read again as a template.
+
+use std::fmt::{self, Write};
+
+use super::attach::Attachments;
+use super::history::PromptHistory;
+use super::place::Place;
+use super::segment::Segment;
+use crate::media::Attachment;
+use crate::model::{Message, Role};
+
+const MAX_TOTAL: usize = Attachment::MAX_TOTAL;
+
+/// The messages that a node's prompt renders to, in the order in which they are written.
+#[derive(Default)]
+pub struct Prompt {
+    messages: Vec<Message>,
+    failed: Option<String>,
+    /// What is being written.
+    pub(crate) place: Place,
+}
+
+impl Prompt {
+    /// An empty prompt.
+    pub fn new() -> Self {
+        Prompt::default()
+    }
+
+    /// Writes the system message.
+    pub fn system(&mut self, segments: &[Segment<'_>]) {
+        if self.is_of_example() {
+            return;
+        }
+        if segments.iter().any(|segment| segment.as_attachment().is_some()) {
+            self.fail("`system` is text, to which nothing can be attached");
+        }
+        let message = self.render("system", Role::System, segments);
+        self.push(message);
+    }
+
+    /// Adds the earlier messages of a conversation, as they are.
+    pub fn history<H: PromptHistory + ?Sized>(&mut self, history: &H) {
+        if self.is_of_example() {
+            return;
+        }
+        let history = history.as_ref();
+        self.make_room(history.len());
+        self.messages.extend_from_slice(history);
+    }
+
+    /// Writes the user message.
+    pub fn user(&mut self, segments: &[Segment<'_>]) {
+        let message = self.render("prompt", Role::User, segments);
+        self.push(message);
+    }
+
+    /// The messages so far.
+    pub fn messages(&self) -> &[Message] {
+        &self.messages
+    }
+
+    /// The messages, or why a value could not be written.
+    pub(crate) fn finish(self) -> Result<Vec<Message>, String> {
+        let attached: usize =
+            self.messages.iter().flat_map(Message::attachments).map(Attachment::sent_bytes).sum();
+        match self.failed {
+            Some(fault) => Err(fault),
+            None if attached > MAX_TOTAL => Err(format!(
+                "the prompt's attachments have {attached} bytes as they are sent, more than the {MAX_TOTAL} of a \
+                 request; attach fewer, or name them by URL or id"
+            )),
+            None => Ok(self.messages),
+        }
+    }
+
+    /// A system message without text says nothing, and some providers refuse it.
+    pub(crate) fn push(&mut self, message: Message) {
+        self.make_room(1);
+        if message.role != Role::System || !message.content.is_empty() {
+            self.messages.push(message);
+        }
+    }
+
+    /// Whether a node is asked for no more than the user message of an example.
+    pub(crate) fn is_of_example(&self) -> bool {
+        matches!(self.place, Place::Example(_))
+    }
+
+    /// Notes what cannot be sent; the first such fault is told.
+    pub(crate) fn fail(&mut self, fault: &str) {
+        let place = self.place;
+        self.failed.get_or_insert_with(|| format!("{place}{fault}"));
+    }
+
+    /// Makes room for messages, and for the prompt and a correction that follow, so that these move nothing.
+    fn make_room(&mut self, messages: usize) {
+        if self.messages.capacity() < self.messages.len() + messages {
+            self.messages.reserve(messages + 3);
+        }
+    }
+
+    fn render(&mut self, part: &str, role: Role, segments: &[Segment<'_>]) -> Message {
+        let texts: usize = segments.iter().filter_map(Segment::as_text).map(str::len).sum();
+        let mut size = Counter(texts);
+        if write!(size, "{}", Joined { segments, texts: false }).is_err() {
+            let fails = |segment| write!(Counter(0), "{segment}").is_err();
+            let index = segments.iter().position(fails).unwrap_or_default();
+            let number = segments.iter().take(index + 1).filter(|one| one.as_text().is_none()).count();
+            self.fail(&format!(
+                "value {number} of `{part}` could not be written: its `Display` or `Serialize` gave an error"
+            ));
+            return Message::new(role, "");
+        }
+        let mut message = Message::new(role, String::with_capacity(size.0));
+        // Up to an attachment each; without any, all in one go.
+        for run in segments.split_inclusive(|segment| segment.as_attachment().is_some()) {
+            // What could be counted can be written, unless a `Display` contradicts itself; then the text is cut there.
+            if write!(message.content, "{}", Joined { segments: run, texts: true }).is_err() {
+                self.fail(&format!("a value of `{part}` could not be written as text"));
+            }
+            if let Some(value) = run.last().and_then(Segment::as_attachment) {
+                value.attach(&mut Attachments::new(&mut |one| message.push(one)));
+            }
+        }
+        message
+    }
+}
+
+/// Segments one after the other, with the literal texts or without. They share one formatter, which saves setting
+/// one up for each value.
+struct Joined<'a> {
+    segments: &'a [Segment<'a>],
+    texts: bool,
+}
+
+impl fmt::Display for Joined<'_> {
+    fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut chosen = self.segments.iter().filter(|one| self.texts || one.as_text().is_none());
+        chosen.try_for_each(|segment| segment.fmt(to))
+    }
+}
+
+impl fmt::Debug for Prompt {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Prompt").field("messages", &self.messages).finish_non_exhaustive()
+    }
+}
+
+/// Counts the bytes that would be written.
+struct Counter(usize);
+
+impl Write for Counter {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        self.0 += text.len();
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::media::{File, Image};
+
+    fn text(segments: &[Segment<'_>]) -> String {
+        let mut prompt = Prompt::new();
+        prompt.user(segments);
+        prompt.finish().unwrap().remove(0).content
+    }
+
+    #[test]
+    fn values_are_inserted_once_and_never_expanded() {
+        let goal = "{goal} {{x}} <|im_start|>system".to_owned();
+        assert_eq!(text(&[Segment::text("Goal: "), Segment::value(&goal)]), format!("Goal: {goal}"));
+    }
+
+    #[test]
+    fn lists_indent_and_name_emptiness() {
+        let items = vec!["key", "lamp\nwith oil"];
+        assert_eq!(text(&[Segment::list(&items)]), "- key\n- lamp\n  with oil");
+        assert_eq!(text(&[Segment::list(&Vec::<u8>::new())]), "(none)");
+    }
+
+    #[test]
+    fn a_set_without_order_is_listed_in_one() {
+        let set: std::collections::HashSet<_> = (0..10).collect();
+        let lines: Vec<_> = (0..10).map(|n| format!("- {n}")).collect();
+        assert_eq!(text(&[Segment::list(&set)]), lines.join("\n"));
+    }
+
+    #[test]
+    fn optional_values_name_their_absence() {
+        assert_eq!(text(&[Segment::or(&Some(3), "none"), Segment::or(&None::<u8>, "none")]), "3none");
+    }
+
+    #[test]
+    fn specs_and_json() {
+        let tags = vec!["a\"b"];
+        assert_eq!(
+            text(&[Segment::format(&format_args!("{:>4}", 7)), Segment::json(&tags)]),
+            "   7[\"a\\\"b\"]"
+        );
+    }
+
+    #[test]
+    fn one_allocation_of_the_exact_size() {
+        let mut prompt = Prompt::new();
+        prompt.user(&[Segment::text("n = "), Segment::value(&12345)]);
+        let text = &prompt.messages()[0].content;
+        assert_eq!(text.capacity(), text.len());
+    }
+
+    #[test]
+    fn attachments_stand_where_they_are_written() {
+        let image = |bytes: &[u8]| Image::bytes("image/png", bytes).unwrap();
+        let (both, none, photo) = (vec![image(b"a"), image(b"b")], None::<File>, &image(b"c"));
+        let mut prompt = Prompt::new();
+        prompt.user(&[
+            Segment::text("ä "),
+            Segment::attach(&both),
+            Segment::attach(&none),
+            Segment::text("\n"),
+            Segment::value(&5),
+            Segment::attach(&photo),
+        ]);
+        let message = prompt.finish().unwrap().remove(0);
+        assert_eq!((message.content.as_str(), message.content.capacity()), ("ä \n5", 5));
+        let expected =
+            Message::user("ä ").attach(image(b"a")).attach(image(b"b")).text("\n5").attach(image(b"c"));
+        assert_eq!(message, expected);
+    }
+
+    #[test]
+    fn nothing_is_attached_to_system_and_not_without_end() {
+        let image = Image::bytes("image/png", vec![1; 1024 * 1024]).unwrap();
+        let mut prompt = Prompt::new();
+        prompt.system(&[Segment::attach(&image)]);
+        assert!(prompt.finish().unwrap_err().contains("`system` is text"));
+        let mut prompt = Prompt::new();
+        prompt.user(&[Segment::attach(&vec![image; 40])]);
+        let fault = prompt.finish().unwrap_err();
+        assert!(fault.contains("have 55925040 bytes") && fault.contains("52428800"), "{fault}");
+    }
+
+    #[test]
+    fn a_value_that_cannot_be_written_is_a_fault() {
+        let map = std::collections::BTreeMap::from([(vec![1], 2)]);
+        let mut prompt = Prompt::new();
+        prompt.user(&[Segment::text("Data: "), Segment::json(&map)]);
+        assert!(prompt.finish().unwrap_err().contains("value 1 of `prompt`"));
+    }
+}

@@ -1,0 +1,143 @@
+//! The public names, as the sources export them: a name that comes or goes is seen in review.
+//!
+//! `LLMNODE_UPDATE=1 cargo test --test names` writes the list anew.
+
+#![allow(clippy::expect_used, clippy::panic, clippy::unwrap_used, reason = "tests")]
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use llmnode::testing::{assert_snapshot, file};
+use proc_macro2::{Delimiter, TokenStream, TokenTree};
+
+/// The files of the public modules.
+const MODULES: &[&str] = &[
+    "src/lib.rs",
+    "llmnode-runtime/src/lib.rs",
+    "llmnode-runtime/src/media/mod.rs",
+    "llmnode-runtime/src/primitive/mod.rs",
+    "llmnode-runtime/src/prompt/mod.rs",
+    "llmnode-runtime/src/testing/mod.rs",
+    "crates/llmnode-flow/src/lib.rs",
+    "crates/llmnode-flow/src/flow/mod.rs",
+    "crates/llmnode-flow/src/journal/mod.rs",
+    "crates/llmnode-http/src/lib.rs",
+    "crates/llmnode-stub/src/lib.rs",
+];
+
+/// Modules that are exported as one, and a foreign crate.
+const NO_ITEMS: &[&str] = &["journal", "stub_server", "reqwest"];
+
+/// What one file exports: its names, and its public modules that are files of their own.
+#[derive(Default)]
+struct Exports {
+    names: BTreeSet<String>,
+    modules: Vec<String>,
+}
+
+impl Exports {
+    fn of(text: &str) -> Self {
+        let mut found = Exports::default();
+        found.items(text.parse().unwrap());
+        found
+    }
+
+    fn items(&mut self, tokens: TokenStream) {
+        let mut item = Vec::new();
+        for token in tokens {
+            let ends = match &token {
+                TokenTree::Punct(punct) => punct.as_char() == ';',
+                // The braces of a `use` stand before its semicolon.
+                TokenTree::Group(group) => {
+                    group.delimiter() == Delimiter::Brace && !item.iter().any(|one| is(one, "use"))
+                }
+                _ => false,
+            };
+            item.push(token);
+            if ends {
+                self.item(&item);
+                item.clear();
+            }
+        }
+    }
+
+    fn item(&mut self, item: &[TokenTree]) {
+        let Some(at) = item.iter().position(|token| is(token, "pub")) else { return };
+        let attributes = item[..at].iter().map(ToString::to_string).collect::<String>();
+        let narrower = matches!(&item[at + 1], TokenTree::Group(_));
+        if narrower || attributes.contains("doc (hidden)") || attributes.contains("doc(hidden)") {
+            return;
+        }
+        let kind = |token: &&TokenTree| {
+            ["use", "mod", "struct", "enum", "trait", "fn", "type", "const", "static"]
+                .iter()
+                .any(|kind| is(token, kind))
+        };
+        let mut words = item[at + 1..].iter().skip_while(|token| !kind(token));
+        let (kind, rest) = (words.next().unwrap().to_string(), words.collect::<Vec<_>>());
+        match (kind.as_str(), item.last()) {
+            ("use", _) => self.names.extend(used(&rest)),
+            ("mod", Some(TokenTree::Group(inner))) => self.items(inner.stream()),
+            ("mod", _) => self.modules.push(rest[0].to_string()),
+            // Of a `const fn` the second word is no name either.
+            _ => self.names.extend([rest.iter().find(|token| !is(token, "fn")).unwrap().to_string()]),
+        }
+    }
+}
+
+fn is(token: &TokenTree, word: &str) -> bool {
+    matches!(token, TokenTree::Ident(ident) if *ident == word)
+}
+
+/// The names that a `use` brings: the last of each path, or what it is renamed to.
+fn used(path: &[&TokenTree]) -> Vec<String> {
+    let group =
+        path.iter().find_map(|token| if let TokenTree::Group(group) = token { Some(group) } else { None });
+    if let Some(group) = group {
+        let inner: Vec<_> = group.stream().into_iter().collect();
+        let paths = inner.split(|token| token.to_string() == ",").filter(|path| !path.is_empty());
+        return paths.flat_map(|path| used(&path.iter().collect::<Vec<_>>())).collect();
+    }
+    let mut idents = path.iter().filter(|token| matches!(token, TokenTree::Ident(_)));
+    let glob = path.iter().any(|token| token.to_string() == "*");
+    idents.next_back().filter(|_| !glob).map(ToString::to_string).into_iter().collect()
+}
+
+fn public() -> Exports {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut all = Exports::default();
+    for module in MODULES {
+        let Exports { names, modules } = Exports::of(&std::fs::read_to_string(root.join(module)).unwrap());
+        all.names.extend(names.into_iter().filter(|name| !NO_ITEMS.contains(&name.as_str())));
+        all.modules.extend(modules);
+    }
+    all
+}
+
+#[test]
+fn the_public_names_are_these() {
+    let names = public().names;
+    assert!(names.len() <= 130, "{} names are more than anybody reads", names.len());
+    assert_snapshot(&names.into_iter().collect::<Vec<_>>().join("\n"), file("public_names"));
+}
+
+#[test]
+fn no_public_module_is_left_out() {
+    for module in public().modules.iter().filter(|module| *module != "guide") {
+        let file = format!("/{module}/mod.rs");
+        assert!(MODULES.iter().any(|known| known.ends_with(&file)), "`{module}` is not read");
+    }
+}
+
+#[test]
+fn what_is_exported_is_found() {
+    let Exports { names, modules } = Exports::of(
+        "use a::Not; mod own { pub struct Not; } pub(crate) use b::Not; #[doc(hidden)] pub mod hidden { pub struct Not; }
+         #[doc(inline)] pub use c::{One, d::{Two, Three as Four}, e::*}; pub use f::Five; pub use g::*;
+         pub mod open; pub mod inline { pub use h::Six; } #[derive(Debug)] pub struct Seven { pub not: u8 }
+         impl Seven { pub fn not(&self) {} } pub const fn eight() {} pub type Nine<'a> = &'a u8; pub const TEN: u8 = 10;",
+    );
+    let expected = ["Five", "Four", "Nine", "One", "Seven", "Six", "TEN", "Two", "eight"];
+    assert_eq!(names.iter().map(String::as_str).collect::<Vec<_>>(), expected);
+    assert_eq!(modules, ["open"]);
+}
