@@ -130,9 +130,9 @@ async fn c3_payloads_are_text_or_hold_one() {
     let text = |payload: Value| request_of(&extract().ask(payload), &()).messages[1].content.clone();
     assert_eq!(text("  a {b}\r\n".into()), "  a {b}\r\n");
     for member in ["prompt", "content", "input"] {
-        assert_eq!(text(json!({member: "a", "other": 1}).into()), "a");
+        assert_eq!(text(json!({member: "a", "other": 1})), "a");
     }
-    assert_eq!(text(json!({"input": "c", "prompt": "a"}).into()), "a");
+    assert_eq!(text(json!({"input": "c", "prompt": "a"})), "a");
 
     for payload in [json!(7), json!(null), json!(["a"]), json!({"text": "a"}), json!({"prompt": 7})] {
         let model = ScriptedModel::new();
