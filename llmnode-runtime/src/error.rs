@@ -217,6 +217,14 @@ fn calls_of<'e>(error: &'e (dyn Error + 'static)) -> impl Iterator<Item = &'e No
 }
 
 impl NodeError {
+    /// The message. What the program has to mend is shown whole; other messages may quote what came from outside.
+    fn shown(&self) -> Cow<'_, str> {
+        match self.0.category {
+            Category::ConfigError => Cow::Borrowed(&self.0.message),
+            _ => Cow::Owned(one_line(&self.0.message, 1000)),
+        }
+    }
+
     /// Where it happened, once: a step that bears the name of its node says both.
     fn write_place(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Inner { node, items, position, .. } = &*self.0;
@@ -252,7 +260,7 @@ impl fmt::Display for NodeError {
         }
         // One attempt that failed as the call did has nothing to add.
         if matches!(attempts, []) || matches!(attempts, [only] if only.category == Some(*category)) {
-            return write!(f, ": {}", one_line(message, 1000));
+            return write!(f, ": {}", self.shown());
         }
         let requests = counted(attempts.len() as u64, "request");
         write!(f, " after {requests}: {}", one_line(message, 1000))?;
@@ -333,7 +341,7 @@ impl From<AttachmentError> for NodeError {
 
 impl fmt::Debug for NodeError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Inner { category, message, .. } = &*self.0;
+        let category = &self.0.category;
         // What is wrong with an answer is said in its own words, a refusal is one, and the panic of a validator
         // may show what it looked at.
         let quotes_model =
@@ -341,7 +349,7 @@ impl fmt::Debug for NodeError {
         let message = if quotes_model {
             "may quote the model: see `Display`".to_owned()
         } else {
-            one_line(message, 1000)
+            self.shown().into_owned()
         };
         f.debug_struct("NodeError")
             .field("category", category)

@@ -7,7 +7,6 @@ use super::feedback;
 use super::judge::Judge;
 use super::repetition::Repetition;
 use super::run::Target;
-use crate::BoxError;
 use crate::category::Category;
 use crate::error::NodeError;
 use crate::ledger::{AttemptKind, Degraded, OpenAttempt};
@@ -16,6 +15,7 @@ use crate::panics::caught;
 use crate::settings::Next;
 use crate::text::one_line;
 
+/// The model that is asked now, and what it is asked.
 pub(super) struct Asking<'r> {
     plan: &'r Plan<'r>,
     judge: &'r mut dyn Judge,
@@ -86,7 +86,7 @@ impl Tried for Asking<'_> {
             );
         }
         self.open.take().into_iter().for_each(|open| close(open, failure));
-        plan.call.recorded().await.map_err(|fault: BoxError| Failure::unrecorded(fault).into_error())
+        plan.call.recorded().await.map_err(|fault| Failure::unrecorded(fault).into_error())
     }
 
     fn model(&self) -> Option<String> {

@@ -22,6 +22,7 @@ use crate::validate::{Attempt, Violation};
 /// The most that is kept of a provider's word, such as the model's name or a request's id, in bytes.
 const WORD: usize = 200;
 
+/// One request and the judgement on its answer.
 pub(super) async fn attempt(
     target: &Target<'_>,
     request: &Request,

@@ -21,6 +21,7 @@ pub(super) struct Plan<'r> {
     pub(super) settings: Resolved<'r>,
 }
 
+/// Why there is no output.
 pub(super) struct Ended {
     error: NodeError,
     /// The node's fallback value may take its place.
@@ -45,6 +46,7 @@ impl From<NodeError> for Ended {
     }
 }
 
+/// One try, before it begins.
 pub(super) struct Try {
     pub(super) kind: AttemptKind,
     /// The wait before it.
@@ -53,7 +55,9 @@ pub(super) struct Try {
     pub(super) attempt: Attempt,
 }
 
+/// What the loop tries.
 pub(super) trait Tried: Send {
+    /// Tries once.
     async fn once(&mut self, one: &Try) -> Result<(), Failure>;
 
     /// Writes down that it failed, and what comes of it.

@@ -10,6 +10,7 @@ use crate::model::Retry;
 use crate::text::one_line;
 use crate::validate::Violation;
 
+/// Why a try failed, and what that calls for.
 pub(super) struct Failure {
     pub(super) category: Category,
     pub(super) message: String,

@@ -68,8 +68,11 @@ async fn ask(asked: &mut dyn Asked<'_>, cx: &Cx<'_, ()>) -> Result<(), NodeError
     let schema = asked.schema().map_err(|fault| NodeError::new(Category::ConfigError, fault))?;
     let request = Request { output: schema, ..Request::new(render(asked)?) };
     let plan = Plan { core: cx.core, call: cx.scope, limits: cx.limits, settings };
-    let outcome = async { attempts::run(&plan, &mut Asking::new(&plan, request, asked)?).await };
-    let Err(ended) = outcome.await else { return Ok(()) };
+    let outcome = {
+        let mut asking = Asking::new(&plan, request, asked)?;
+        attempts::run(&plan, &mut asking).await
+    };
+    let Err(ended) = outcome else { return Ok(()) };
     let error = ended.before_fallback(cx.scope)?;
     match fall_back(cx.scope, &error, asked).await {
         Some(outcome) => outcome,

@@ -13,7 +13,7 @@ use super::error::JournalError;
 use super::history::History;
 use super::interface::Journal;
 use super::keeper::Keeper;
-use super::permits::{Permits, refused};
+use super::permits::{Permits, refused, step_at};
 use super::record::{Entry, Record, Resumed, Started, Stepped};
 use super::value::{json, panicked, read_back, readable};
 use crate::flow::{Beginning, Begun, FlowCall, Follower, Happened, Position};
@@ -172,11 +172,6 @@ where
             }
         })
     }
-}
-
-/// A step by its position.
-pub(super) fn step_at(at: &Position) -> String {
-    if at.is_start() { "the first step".to_owned() } else { format!("the step at `{at}`") }
 }
 
 /// The record of a step, if what it left can be read back.

@@ -13,9 +13,6 @@ use super::interface::Journal;
 use super::record::{AttemptBegan, CallBegan, CallEnded, Entry, Record};
 use crate::flow::Position;
 
-/// How many lost records are remembered: more callers do not wait at a time.
-const LOST: usize = 4096;
-
 /// Takes down what happens, and writes it to the journal, in order.
 pub(super) struct Keeper {
     notes: Mutex<Notes>,
@@ -29,16 +26,15 @@ struct Notes {
     next: u64,
     /// The record that is being appended.
     under_way: Option<u64>,
-    /// The newest records of which nobody knows whether they are in the journal: appending them failed, or was dropped.
-    lost: VecDeque<u64>,
+    /// The newest record of which nobody knows whether it is in the journal: appending it failed, or was dropped.
+    lost: Option<u64>,
     /// The step under way.
     at: Position,
 }
 
 impl Keeper {
     pub(super) fn new(journal: Box<dyn Journal>, at: Position) -> Self {
-        let (waiting, lost) = (VecDeque::new(), VecDeque::new());
-        let notes = Notes { waiting, next: 0, under_way: None, lost, at };
+        let notes = Notes { waiting: VecDeque::new(), next: 0, under_way: None, lost: None, at };
         Keeper { notes: Mutex::new(notes), journal: tokio::sync::Mutex::new(journal) }
     }
 
@@ -61,7 +57,8 @@ impl Keeper {
             journal.append(&record).await?;
             appending.ended();
         }
-        if self.lock().lost.iter().any(|number| own.contains(number)) {
+        // Who holds the journal came before those who wait, so nothing behind its own records is lost yet.
+        if self.lock().lost.is_some_and(|lost| lost >= own.start) {
             let fault = "a record may not be in the journal: appending it failed, or was dropped";
             return Err(JournalError::Other(fault.into()));
         }
@@ -110,10 +107,8 @@ impl Appending<'_> {
 impl Drop for Appending<'_> {
     fn drop(&mut self) {
         let mut notes = self.keeper.lock();
-        if notes.under_way.take_if(|under_way| *under_way == self.number).is_some() {
-            notes.lost.push_back(self.number);
-            let old = notes.lost.len().saturating_sub(LOST);
-            notes.lost.drain(..old);
+        if notes.under_way.take().is_some() {
+            notes.lost = Some(self.number);
         }
     }
 }

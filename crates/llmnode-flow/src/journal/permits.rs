@@ -3,7 +3,6 @@
 use llmnode_runtime::{Category, NodeError};
 
 use super::changes::{changes, fingerprint};
-use super::durable::step_at;
 use super::history::History;
 use crate::flow::{Happened, Outline, Position};
 
@@ -108,4 +107,9 @@ fn has_a_run(history: &History) -> NodeError {
 
 pub(super) fn refused(message: String) -> NodeError {
     NodeError::new(Category::ConfigError, message)
+}
+
+/// A step by its position.
+pub(super) fn step_at(at: &Position) -> String {
+    if at.is_start() { "the first step".to_owned() } else { format!("the step at `{at}`") }
 }

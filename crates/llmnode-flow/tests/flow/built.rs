@@ -101,6 +101,7 @@ fn faults(flow: llmnode_flow::flow::FlowBuilder<Tape>) -> Vec<String> {
     let error = flow.build().unwrap_err();
     let mut lines = error.message().split("\n  - ").map(str::to_owned);
     assert_eq!(lines.next().as_deref(), Some("the flow `f` cannot be built:"));
+    assert_eq!(error.to_string(), format!("config_error: {}", error.message()), "all of it is shown");
     lines.collect()
 }
 
