@@ -37,7 +37,7 @@ mod validate;
 pub use category::{Category, Group};
 pub use clock::{Clock, TestClock};
 pub use error::NodeError;
-pub use flag::{Coercion, Flag, Note, Repair};
+pub use flag::{Flag, Note};
 pub use format::FormatError;
 pub use ids::{AttemptId, CallId};
 pub use ledger::{

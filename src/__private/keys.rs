@@ -41,7 +41,7 @@ keys! {
         "`fallback = path`: `fn(&Self, &State, &NodeError) -> Output`, which gives a value when the models have failed, or a `Result` of it; it may be `async`." fallback
         "`temperature = 0.2`: the sampling temperature, 0 or more." temperature
         "`max_tokens = 200`: the most tokens an answer may have." max_tokens
-        "`coerce`: JSON of another type is changed into what `output` asks for, where that loses nothing." coerce
+        "`exact`: JSON is taken only as it stands: nothing is repaired, and nothing changed to fit `output`." exact
         "`name = \"…\"`: the name in ledgers and errors. Default: the struct's, in snake_case." name
         "`recover(rate_limit_error = [retry(5, 1s..60s), model(\"big\")], …)`: the steps that follow a failure." recover
         "`limits(requests = 5, tokens = 2_000, money = 0.05, time = 30s)`: the most that all calls of the node in one run may take." limits

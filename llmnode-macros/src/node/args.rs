@@ -49,7 +49,7 @@ const VALUES: [&str; 27] = [
 ];
 
 /// Keys without a value.
-const WORDS: [&str; 1] = ["coerce"];
+const WORDS: [&str; 1] = ["exact"];
 
 const LISTS: [(&str, &str); 3] = [
     ("with", with::EXAMPLE),
@@ -115,7 +115,7 @@ pub(crate) struct NodeArgs {
     pub(crate) temperature: Slot<f64>,
     pub(crate) max_tokens: Slot<u32>,
     pub(crate) name: Slot<LitStr>,
-    pub(crate) coerce: Slot<()>,
+    pub(crate) exact: Slot<()>,
     /// What makes it a step of flows.
     pub(crate) step: StepArgs,
     pub(crate) krate: Slot<Path>,
@@ -166,7 +166,7 @@ impl NodeArgs {
             "temperature" => fill(&mut self.temperature, key.clone(), number(input, &key)),
             "max_tokens" => fill(&mut self.max_tokens, key.clone(), whole(input, &key, 1)),
             "name" => fill(&mut self.name, key.clone(), filled(text(input, &key, ""), &key)),
-            "coerce" => fill(&mut self.coerce, key, Ok(())),
+            "exact" => fill(&mut self.exact, key, Ok(())),
             "crate" => crate_path::parse(input, key, &mut self.krate),
             _ => self.step.argument(key, input),
         }

@@ -70,7 +70,7 @@ fn settings(args: &NodeArgs) -> Settings<'_> {
         fallback_model: value(&args.fallback_model).map(syn::LitStr::value),
         recover: value(&args.recover).map_or(&[], Vec::as_slice),
         limits: value(&args.limits),
-        coerce: args.coerce.is_some(),
+        exact: args.exact.is_some(),
     }
 }
 
@@ -96,10 +96,10 @@ fn together(args: &NodeArgs, item: &ItemStruct, faults: &mut Faults) {
                        add `output = …` or `validate = path`, or drop `retries`";
         faults.push(Error::new(retries.key.span(), message));
     }
-    if let Some(coerce) = key(&args.coerce).filter(|_| answers != Answers::Read) {
-        let message = "`coerce` changes JSON into what `output` asks for, and this node's answer is raw text; \
-                       add `output = …`, or drop `coerce`";
-        faults.push(Error::new(coerce.span(), message));
+    if let Some(exact) = key(&args.exact).filter(|_| answers != Answers::Read) {
+        let message = "`exact` says how JSON is read, and this node's answer is raw text; \
+                       add `output = …`, or drop `exact`";
+        faults.push(Error::new(exact.span(), message));
     }
     if let Some(stacks) = value(&args.recover) {
         let around = Around {

@@ -147,7 +147,7 @@ fn stated(model: &NodeModel<'_>, private: &Ident) -> TokenStream {
     call("max_tokens", whole(settings.max_tokens));
     call("stated_recover", (!settings.recover.is_empty()).then(|| recover::emit(settings.recover, private)));
     call("stated_fallback_model", text(&settings.fallback_model));
-    call("coerce", settings.coerce.then(|| quote!(true)));
+    call("exact", settings.exact.then(|| quote!(true)));
     let here = Span::mixed_site();
     let settings = (!calls.is_empty()).then(|| {
         quote_spanned! {here=>

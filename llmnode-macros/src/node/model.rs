@@ -50,7 +50,7 @@ pub(crate) struct Settings<'a> {
     pub(crate) fallback_model: Option<String>,
     pub(crate) recover: &'a [Stack],
     pub(crate) limits: Option<&'a Limits>,
-    pub(crate) coerce: bool,
+    pub(crate) exact: bool,
 }
 
 /// A piece of a prompt.

@@ -1,16 +1,53 @@
 //! Outputs: their schema, how an answer is read, and how it is checked.
+//!
+//! A text is walked over for JSON (`find`, `repair`), what was found is made to fit the type (`fit`) and checked against its schema
+//! (`check`), and the type picks the answer (`read`).
 
 mod check;
-mod coerce;
+mod error;
+mod find;
+mod fit;
+mod json;
+mod read;
 mod reader;
-mod reading;
+mod repair;
 mod schema;
+mod serde_error;
 mod spec;
+mod watch;
 
 pub(crate) use check::{ends, in_json_names, target, violations};
-pub(crate) use reader::Json;
-pub use reading::{ReadError, Reader, Reading};
+pub use reader::{ReadError, Reader, Reading};
 pub use schema::{OutputSchema, StrictError};
 pub(crate) use schema::{WRAPPER, is_annotation};
-pub(crate) use spec::{Answer, Answers, Untyped, read, read_by_schema};
+pub(crate) use spec::{Answer, Answers, Untyped, read_by_schema, read_checked};
 pub use spec::{LlmOutput, OutputSpec};
+
+/// How often each step was made, for a test.
+#[cfg(test)]
+pub(super) mod counts {
+    use std::cell::Cell;
+
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    pub(crate) struct Counts {
+        pub(crate) walked: u32,
+        pub(crate) parsed: u32,
+        pub(crate) fitted: u32,
+        pub(crate) read: u32,
+    }
+
+    thread_local!(static COUNTS: Cell<Counts> = const { Cell::new(Counts { walked: 0, parsed: 0, fitted: 0, read: 0 }) });
+
+    pub(crate) fn add(count: impl FnOnce(&mut Counts)) {
+        let mut counts = COUNTS.get();
+        count(&mut counts);
+        COUNTS.set(counts);
+    }
+
+    /// What was counted while `work` ran.
+    pub(crate) fn of(work: impl FnOnce()) -> Counts {
+        COUNTS.set(Counts::default());
+        work();
+        COUNTS.get()
+    }
+}

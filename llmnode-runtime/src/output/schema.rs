@@ -19,7 +19,7 @@ use schemars::JsonSchema;
 use serde_json::Value;
 use serde_json::value::{RawValue, to_raw_value};
 
-use super::check::{may_read_again, states_bounds};
+use super::check::states_bounds;
 use crate::validate::{MARK, Reach, Unreached, marks_of, schema_with_marks};
 
 pub use problem::StrictError;
@@ -70,14 +70,8 @@ pub struct OutputSchema {
     cut: bool,
     /// The values of every `x-llmnode-validated` keyword in the type's schema, in order, each once.
     marks: Vec<String>,
-    /// Whether `drop_added_nulls` has anything to look for.
-    pub(super) adds_nulls: bool,
-    /// Whether it could change what serde makes of a value that it doesn't refuse.
-    pub(super) may_hide_nulls: bool,
     /// Whether it states bounds that serde does not check: a range of numbers, a length.
     pub(super) states_bounds: bool,
-    /// Whether serde may read the same part of an answer so often that it has to be known before.
-    pub(super) may_read_again: bool,
     /// What was found for each way to look, by the address of the function: where two are one, they do the same.
     unreached: Mutex<Vec<(usize, Option<Arc<Unreached>>)>>,
 }
@@ -97,8 +91,7 @@ impl OutputSchema {
         }
         // Built outside the lock: the type's `JsonSchema` is foreign code. Two threads may both build; one wins.
         let (name, schema) = make();
-        let schema = Self::from_value(&name, schema);
-        let built = Arc::new(OutputSchema { may_read_again: may_read_again(&schema.tree), ..schema });
+        let built = Arc::new(Self::from_value(&name, schema));
         let mut cache = cache.write().unwrap_or_else(PoisonError::into_inner);
         Arc::clone(cache.entry(id).or_insert(built))
     }
@@ -124,10 +117,7 @@ impl OutputSchema {
         let normal = normal::normalise(schema, &name);
         OutputSchema {
             plain: raw(&normal.tree),
-            adds_nulls: nulls::any(&normal.tree),
-            may_hide_nulls: nulls::any(&normal.tree) && nulls::may_hide(&normal.tree),
             states_bounds,
-            may_read_again: false,
             strict: OnceLock::new(),
             unreached: Mutex::default(),
             cut: cut || normal.cut,
@@ -197,13 +187,6 @@ impl OutputSchema {
     pub(crate) fn own(&self) -> &Value {
         let wrapped = self.tree.get("properties").filter(|_| self.wrapped);
         wrapped.and_then(|all| all.get(WRAPPER)).unwrap_or(&self.tree)
-    }
-
-    /// Removes the `null` members of `value` (the type's own JSON, not wrapped) that stand for an absent one:
-    /// those of properties that may be absent but don't admit `null`, as a field with `#[serde(default)]`.
-    /// Returns how many there were.
-    pub(crate) fn drop_added_nulls(&self, value: &mut Value) -> usize {
-        if self.adds_nulls { nulls::drop(&self.tree, self.wrapped, value) } else { 0 }
     }
 }
 

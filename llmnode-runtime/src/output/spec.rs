@@ -1,17 +1,19 @@
 //! How the answers of a node are read and checked.
 
 use std::fmt;
+use std::marker::PhantomData;
 use std::sync::Arc;
 
 use schemars::JsonSchema;
-use serde::de::DeserializeOwned;
+use serde::de::{DeserializeOwned, DeserializeSeed};
 use serde_json::Value;
 
 use super::check::Judge;
-use super::coerce::{Reread, reread, told, unmended};
-use super::reader::{self, Slot};
-use super::reading::Reader;
+use super::json::Json as Tree;
+use super::read::{self, Outcome, Slot, Target};
+use super::reader::Reader;
 use super::schema::OutputSchema;
+use super::watch::{Distinct, Watch};
 use crate::flag::Note;
 use crate::validate::{Checks, Reach, Unreached, Violation};
 
@@ -51,21 +53,17 @@ pub(crate) struct Answer<T> {
     pub(crate) notes: Vec<Note>,
     /// The model wrote `{"value": ..}`: it knows paths by that name.
     pub(crate) wrapped: bool,
-    /// The JSON that was read, not wrapped, where it is not the model's own.
-    pub(crate) coerced: Option<String>,
 }
 
 impl Answer<()> {
-    fn plain(read: reader::Read<()>) -> Self {
-        Answer { value: (), notes: read.notes, wrapped: read.unwrapped, coerced: None }
+    fn of(outcome: Outcome) -> Self {
+        Answer { value: (), notes: outcome.notes, wrapped: outcome.wrapped }
     }
 
     /// The same with the value, which is there where reading it went well.
     fn with<T>(self, value: Option<T>) -> Read<T> {
         match value {
-            Some(value) => {
-                Ok(Answer { value, notes: self.notes, wrapped: self.wrapped, coerced: self.coerced })
-            }
+            Some(value) => Ok(Answer { value, notes: self.notes, wrapped: self.wrapped }),
             None => Err(vec![Violation::new("", "no value was read")]),
         }
     }
@@ -89,9 +87,9 @@ type CheckJson = dyn Fn(&str, &OutputSchema, Reader) -> Read<Value> + Send + Syn
 
 impl Untyped {
     fn read(&self, answer: &str, reader: Reader, take: &mut dyn FnMut(Value)) -> Read<()> {
-        let Answer { value, notes, wrapped, coerced } = (self.check)(answer, &self.schema, reader)?;
+        let Answer { value, notes, wrapped } = (self.check)(answer, &self.schema, reader)?;
         take(value);
-        Ok(Answer { value: (), notes, wrapped, coerced })
+        Ok(Answer { value: (), notes, wrapped })
     }
 }
 
@@ -205,19 +203,34 @@ fn reached(schema: Arc<OutputSchema>, reach: fn(&mut Reach)) -> Result<Arc<Outpu
     }
 }
 
-pub(crate) fn read<T: LlmOutput>(answer: &str, schema: &OutputSchema, reader: Reader) -> Read<T> {
+pub(super) fn read<T: LlmOutput>(answer: &str, schema: &OutputSchema, reader: Reader) -> Read<T> {
     let mut value = None;
     read_into(answer, schema, reader, &mut value)?.with(value)
 }
 
 fn read_into(answer: &str, schema: &OutputSchema, reader: Reader, to: &mut dyn Slot) -> Read<()> {
-    let plain = match reader::read(answer, schema, reader.effort(), to) {
-        Ok(read) => return Ok(Answer::plain(read)),
-        Err(violations) => violations,
-    };
-    let Reread { json, notes, wrapped } = reread_by(answer, schema, Judge::Type, reader, plain)?;
-    reader::of_json(&json, schema, to)?;
-    Ok(Answer { value: (), notes, wrapped, coerced: Some(json) })
+    let target = Target { judge: Judge::Type, objections: &|_, _| Vec::new(), ..reader.target(Some(schema)) };
+    read::read(answer, &target, to).map(Answer::of)
+}
+
+/// Reads the JSON of a `T`, which is not kept itself.
+pub(crate) fn read_checked<T: LlmOutput>(answer: &str, schema: &OutputSchema, reader: Reader) -> Read<Value> {
+    let mut slot = Checked::<T> { json: None, of: PhantomData };
+    read_into(answer, schema, reader, &mut slot)?.with(slot.json)
+}
+
+/// JSON that a type takes.
+struct Checked<T> {
+    json: Option<Value>,
+    of: PhantomData<fn() -> T>,
+}
+
+impl<T: DeserializeOwned> Slot for Checked<T> {
+    fn fill(&mut self, json: &str, watch: &Watch) -> Result<(), serde_json::Error> {
+        None::<T>.fill(json, watch)?;
+        self.json = Some(serde_json::from_str(json)?);
+        Ok(())
+    }
 }
 
 /// Reads JSON that conforms to a schema; `objections` says what more speaks against a value.
@@ -225,35 +238,33 @@ pub(crate) fn read_by_schema(
     answer: &str,
     schema: &OutputSchema,
     reader: Reader,
-    objections: impl Fn(&crate::output::Json<'_>, bool) -> Vec<Violation>,
+    objections: &dyn Fn(&Tree<'_>, bool) -> Vec<Violation>,
 ) -> Read<Value> {
-    let judged = |answer: Answer<Value>| match objections(&(&answer.value).into(), answer.wrapped) {
-        none if none.is_empty() => Ok(answer),
-        objections => Err(objections),
-    };
-    let mut value = None;
-    let plain = reader::read(answer, schema, reader.effort(), &mut value).map(Answer::plain);
-    let plain = match plain.and_then(|answer| answer.with(value.take())).and_then(judged) {
-        Ok(answer) => return Ok(answer),
-        Err(violations) => violations,
-    };
-    let Reread { json, notes, wrapped } = reread_by(answer, schema, Judge::Schema, reader, plain)?;
-    reader::of_json(&json, schema, &mut value)?;
-    judged(Answer { value: (), notes, wrapped, coerced: Some(json) }.with(value)?)
+    let mut value = None::<Value>;
+    let target = Target { judge: Judge::Schema, objections, ..reader.target(Some(schema)) };
+    read::read(answer, &target, &mut value).map(Answer::of)?.with(value)
 }
 
-/// Reads an answer with coercion that was refused without; else what was wrong with it stands.
-fn reread_by(
-    answer: &str,
-    schema: &OutputSchema,
-    judge: Judge,
-    reader: Reader,
-    plain: Vec<Violation>,
-) -> Result<Reread, Vec<Violation>> {
-    if !reader.coerces() {
-        return Err(plain);
+/// Reads JSON of any kind.
+pub(super) fn read_any(answer: &str, reader: Reader) -> Read<Value> {
+    let mut slot = Any(None);
+    read::read(answer, &reader.target(None), &mut slot).map(Answer::of)?.with(slot.0)
+}
+
+/// Any JSON, in which no member stands twice, and no number is rounded.
+struct Any(Option<Value>);
+
+impl Slot for Any {
+    fn fill(&mut self, json: &str, watch: &Watch) -> Result<(), serde_json::Error> {
+        let value = if watch.strict {
+            let mut inner = serde_json::Deserializer::from_str(json);
+            let value = Distinct.deserialize(&mut inner)?;
+            inner.end()?;
+            value
+        } else {
+            serde_json::from_str(json)?
+        };
+        self.0 = Some(value);
+        Ok(())
     }
-    let effort = reader.effort();
-    reread(answer, schema, judge, effort)
-        .map_err(|misfit| told(plain, misfit, unmended(answer, schema, judge, effort)))
 }

@@ -10,10 +10,10 @@ use super::{Inner, Primitive, supported};
 use crate::category::Category;
 use crate::error::NodeError;
 use crate::model::Dialect;
-use crate::output::{Answer, LlmOutput, OutputSchema, Reader, Untyped, read, read_by_schema, violations};
+use crate::output::{LlmOutput, OutputSchema, Reader, Untyped, read_by_schema, read_checked, violations};
 use crate::settings::{Backoff, Failures, Recovery, Settings, faults, setters};
 use crate::text::debug_shows;
-use crate::validate::{Unreached, Violation};
+use crate::validate::Unreached;
 
 /// Sets up a [`Primitive`]; [`build`](Self::build) checks everything together.
 #[must_use = "a builder does nothing until `build`"]
@@ -43,15 +43,8 @@ impl PrimitiveBuilder {
     /// Answers are JSON that reads as a `T`. A type with validators is refused: they may need a state, which a
     /// primitive does not have.
     pub fn output<T: LlmOutput>(mut self) -> Self {
-        let check = |answer: &str, schema: &OutputSchema, reader| {
-            let typed: Answer<T> = read(answer, schema, reader)?;
-            let Some(json) = typed.coerced else { return read::<Value>(answer, schema, reader) };
-            let value =
-                serde_json::from_str(&json).map_err(|error| vec![Violation::new("", error.to_string())])?;
-            Ok(Answer { value, notes: typed.notes, wrapped: typed.wrapped, coerced: Some(json) })
-        };
         self.output =
-            Some(Output::Typed(Untyped { schema: OutputSchema::of::<T>(), check: Arc::new(check) }));
+            Some(Output::Typed(Untyped { schema: OutputSchema::of::<T>(), check: Arc::new(read_checked::<T>) }));
         self
     }
 
@@ -74,8 +67,9 @@ impl PrimitiveBuilder {
         max_tokens: u32,
         /// Sets how the type of the answer is told. Default: as the model does by itself.
         dialect: Dialect,
-        /// Sets whether JSON of another type is changed into what the schema asks for, where that loses nothing. Default: no.
-        coerce: bool,
+        /// Sets whether an answer is taken only as it stands: nothing is repaired, and nothing changed to fit the schema.
+        /// Default: no.
+        exact: bool,
         /// Sets how many corrections follow bad answers, instead of the default stack: the same request once more, then
         /// two corrections.
         retries: u32,
@@ -168,7 +162,7 @@ fn add_defaults(settings: &mut Settings) {
 fn by_schema(name: &str, schema: Value) -> Untyped {
     let sent = Arc::new(OutputSchema::from_value(name, schema.clone()));
     let check = move |answer: &str, sent: &OutputSchema, reader: Reader| {
-        read_by_schema(answer, sent, reader, |value, wrapped| violations(&schema, value, wrapped))
+        read_by_schema(answer, sent, reader, &|value, wrapped| violations(&schema, value, wrapped))
     };
     Untyped { schema: sent, check: Arc::new(check) }
 }

@@ -95,9 +95,9 @@ impl<'r, T> Call<'r, T> {
         max_tokens: u32,
         /// Sets how the type of the answer is told. Where the answer is raw text, this is a `config_error`.
         dialect: Dialect,
-        /// Sets whether JSON of another type is changed into what the output's schema asks for. On raw text, `true` is a
-        /// `config_error`.
-        coerce: bool,
+        /// Sets whether an answer is taken only as it stands: nothing is repaired, and nothing changed to fit the type. On raw
+        /// text, `true` is a `config_error`.
+        exact: bool,
         /// Sets how many more calls follow bad answers. On raw text, which nothing can find bad, more than 0 is a
         /// `config_error`.
         retries: u32,

@@ -50,7 +50,7 @@ fn flags(notes: &[Note]) -> Vec<Flag> {
     let mut flags: Vec<Flag> = Vec::with_capacity(notes.len());
     for note in notes {
         if !flags.contains(&note.flag) {
-            flags.push(note.flag);
+            flags.push(note.flag.clone());
         }
     }
     flags

@@ -21,7 +21,7 @@ pub(crate) struct Resolved<'p> {
     pub(crate) max_output_bytes: usize,
     pub(crate) feedback_rounds: usize,
     pub(crate) stop_on_repeat: bool,
-    coerce: bool,
+    exact: bool,
 }
 
 impl<'p> Resolved<'p> {
@@ -40,7 +40,7 @@ impl<'p> Resolved<'p> {
             max_output_bytes: levels.iter().find_map(|level| level.max_output_bytes).unwrap_or(usize::MAX),
             feedback_rounds: levels.iter().find_map(|level| level.feedback_rounds).unwrap_or(3),
             stop_on_repeat: levels.iter().find_map(|level| level.stop_on_repeat).unwrap_or(false),
-            coerce: levels.iter().find_map(|level| level.coerce).unwrap_or(false),
+            exact: levels.iter().find_map(|level| level.exact).unwrap_or(false),
         };
         NodeError::refuse(match nature.answers {
             Some(answers) => resolved.faults(nature, answers),
@@ -76,7 +76,7 @@ impl<'p> Resolved<'p> {
     }
 
     pub(crate) fn reader(&self) -> Reader {
-        Reader::new().coerce(self.coerce)
+        Reader::new().exact(self.exact)
     }
 
     /// Everything that is wrong with how often a node that asks no model is to be executed. The run's settings are for
@@ -124,8 +124,8 @@ impl<'p> Resolved<'p> {
                  answers, each one less than the attempts meant",
             ),
             (
-                answers != Answers::Read && call.coerce == Some(true),
-                "coerce changes JSON, but this node's answer is raw text; set an output type, or leave it out",
+                answers != Answers::Read && call.exact == Some(true),
+                "exact says how JSON is read, but this node's answer is raw text; set an output type, or leave it out",
             ),
             (
                 answers != Answers::Read && call.dialect.or(node.dialect).is_some(),
@@ -201,7 +201,7 @@ fn not_of_a_model(model: &Settings) -> impl Iterator<Item = String> {
         ("max_output_bytes", model.max_output_bytes.is_some()),
         ("feedback_rounds", model.feedback_rounds.is_some()),
         ("stop_on_repeat", model.stop_on_repeat.is_some()),
-        ("coerce", model.coerce.is_some()),
+        ("exact", model.exact.is_some()),
         ("limits", !model.limits.is_empty()),
     ];
     stated.into_iter().filter(|(_, is)| *is).map(|(name, _)| {

@@ -81,9 +81,9 @@ pub struct Settings {
     /// Whether the second identical bad answer in a row ends the call, whatever is left of `retries`.
     /// Default: no.
     pub stop_on_repeat: Option<bool>,
-    /// Whether JSON of another type is changed into what the output's schema asks for, where that loses nothing and only
-    /// one value can be meant: `"3"` for an integer. Each change is a flag of the attempt. Default: no.
-    pub coerce: Option<bool>,
+    /// Whether an answer is taken only as it stands. Default: no: what is nearly JSON is repaired, and what is nearly of the
+    /// type is changed to fit it (`"3"` for an integer), where that loses nothing. Each change is a flag of the attempt.
+    pub exact: Option<bool>,
     /// What each call may spend, by itself. What the call does not limit, the run's settings do. Default: no limits.
     pub limits: Limits,
     /// Further fields of the request, passed to the provider as they are. `messages`, `model`, `stream`, and a field
@@ -112,7 +112,7 @@ impl fmt::Debug for Settings {
             .field("max_output_bytes", &self.max_output_bytes)
             .field("feedback_rounds", &self.feedback_rounds)
             .field("stop_on_repeat", &self.stop_on_repeat)
-            .field("coerce", &self.coerce)
+            .field("exact", &self.exact)
             .field("limits", &self.limits)
             .field("extra", &self.extra.keys())
             .finish()
@@ -152,7 +152,7 @@ impl Settings {
             max_output_bytes: None,
             feedback_rounds: None,
             stop_on_repeat: None,
-            coerce: None,
+            exact: None,
             limits: Limits::new(),
             extra: BTreeMap::new(),
         }
@@ -186,8 +186,8 @@ impl Settings {
         feedback_rounds: usize,
         /// Sets whether the second identical bad answer in a row ends the call.
         stop_on_repeat: bool,
-        /// Sets whether JSON of another type is changed into what the output's schema asks for.
-        coerce: bool,
+        /// Sets whether an answer is taken only as it stands: nothing is repaired, and nothing changed to fit the type.
+        exact: bool,
     }
 
     /// Sets the steps that follow failures of a category or group, instead of those set for it so far.

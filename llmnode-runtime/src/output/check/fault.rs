@@ -6,7 +6,7 @@ use super::node::list;
 use super::number::Decimal;
 use super::words::{expected, listed, shown, told, types};
 use super::{Place, same};
-use crate::output::reader::Json;
+use crate::output::json::Json;
 use crate::output::schema::Node;
 use crate::text::{counted, slip};
 use crate::validate::Violation;
@@ -16,11 +16,21 @@ const LISTED: usize = 100;
 
 /// One thing that is wrong.
 #[derive(Debug, Clone)]
-pub(crate) struct Fault {
+pub(in crate::output) struct Fault {
     pub(super) violation: Violation,
-    /// Only a bound is crossed, of which serde knows nothing.
-    pub(super) bound: bool,
+    pub(in crate::output) weight: Weight,
     near: Near,
+}
+
+/// What is a fault.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::output) enum Weight {
+    /// What serde refuses as well, or else knows better: a member by an alias, say.
+    Type,
+    /// A bound that is crossed, of which serde knows nothing.
+    Bound,
+    /// What serde would take, and lose something.
+    Firm,
 }
 
 /// Of what it is looked for whether it is only misspelled. Not before the fault is told: most never are.
@@ -40,12 +50,22 @@ impl Fault {
         Fault::of(Violation::new(place.path(), message))
     }
 
-    pub(super) fn of(violation: Violation) -> Self {
-        Fault { violation, bound: false, near: Near::Nothing }
+    fn of(violation: Violation) -> Self {
+        Fault { violation, weight: Weight::Type, near: Near::Nothing }
+    }
+
+    /// What something else than the schema of the type has against a value.
+    pub(in crate::output) fn objection(violation: Violation) -> Self {
+        Fault { weight: Weight::Firm, ..Fault::of(violation) }
+    }
+
+    /// What serde would take all the same.
+    pub(super) fn firm(place: &Place<'_>, message: impl Into<String>) -> Self {
+        Fault { weight: Weight::Firm, ..Fault::at(place, message) }
     }
 
     pub(super) fn bound(place: &Place<'_>, message: impl Into<String>) -> Self {
-        Fault { bound: true, ..Fault::at(place, message) }
+        Fault { weight: Weight::Bound, ..Fault::at(place, message) }
     }
 
     /// A value of a type that the schema does not have.
@@ -65,7 +85,7 @@ impl Fault {
     pub(super) fn lacks(name: &str, unknown: &[&str], place: &Place<'_>) -> Self {
         let unknown = unknown.iter().map(|name| shown(name)).collect();
         let near = Near::Member(name.to_owned(), unknown);
-        Fault { near, ..Fault::at(place, format!("lacks the member `{name}`")) }
+        Fault { near, ..Fault::at(place, format!("missing property `{name}`")) }
     }
 
     pub(super) fn allowed(mut self, values: impl IntoIterator<Item = String>) -> Self {
@@ -98,7 +118,7 @@ impl Fault {
 }
 
 /// Faults as the model is told of them. A required member that is misspelled is one fault: what lacks, not what is unknown.
-pub(super) fn tell(faults: Vec<Fault>) -> Vec<Violation> {
+pub(in crate::output) fn tell(faults: Vec<Fault>) -> Vec<Violation> {
     let nearest: Vec<Option<String>> =
         faults.iter().map(|fault| fault.nearest().map(str::to_owned)).collect();
     let is_told = |fault: &Fault, meant: Option<&str>| {

@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::fault::count_fault;
 use super::node::list;
 use super::{Check, Decimal, Fault, Judge, Place};
-use crate::output::reader::Json;
+use crate::output::json::Json;
 use crate::output::schema::Node;
 
 impl Check<'_> {

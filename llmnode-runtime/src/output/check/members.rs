@@ -6,11 +6,11 @@ use serde_json::Value;
 
 use super::fault::count_fault;
 use super::node::{is_closed, member_schema, properties, required};
-use super::words::{several, shown};
-use super::{Check, Fault, Place};
-use crate::output::reader::Json;
+use super::words::{known, several, shown, types};
+use super::{Check, Fault, Judge, Place};
+use crate::output::json::Json;
 use crate::output::schema::Node;
-use crate::text::same_letters;
+use crate::text::{same_letters, slip};
 
 /// How many unknown members are looked at for what lacks.
 const UNKNOWN: usize = 16;
@@ -28,13 +28,10 @@ impl Check<'_> {
     ) {
         let count = members.len() as u64;
         found.extend(count_fault(node, "minProperties", "maxProperties", count, "member", place));
-        if let Some((name, inner)) = within_one(node, members).filter(|_| !self.brief.get()) {
-            let name = shown(name);
-            let message = format!(
-                "stands under the member `{name}`, which must not be there; its members belong one level up"
-            );
-            found.push(Fault::at(place, message));
-            return self.object(node, inner, place, depth + 1, found);
+        if self.judge == Judge::Type
+            && let Some(fault) = self.stranger(node, members, place)
+        {
+            return found.push(fault);
         }
         let respelled = self.lacking(node, members, place, found);
         for (name, value) in members.iter().take_while(|_| self.ends()) {
@@ -50,12 +47,56 @@ impl Check<'_> {
                 None if is_closed(node) && meant.is_none() => {
                     let known = properties(node).into_iter().flat_map(|named| named.keys().cloned());
                     let fault =
-                        Fault::at(place, format!("has the member `{}`, which is not allowed", shown(name)));
+                        Fault::at(place, format!("unknown property `{}`", shown(name)));
                     found.push(fault.allowed(known).stranger(name));
                 }
                 None => {}
             }
         }
+    }
+
+    /// Why an object is none of the type's, though serde would take it and lose what it holds.
+    fn stranger(&self, node: &Node, members: &Members<'_>, place: &Place<'_>) -> Option<Fault> {
+        let named = properties(node).filter(|named| !named.is_empty());
+        let is_free = node.get("additionalProperties").is_some_and(|other| *other != Value::Bool(false));
+        let fault = |message: String| Some(Fault::firm(place, message));
+        let is_own = |name: &str| named.is_some_and(|named| named.contains_key(name));
+        if let [(name, _)] = members
+            && is_error(name)
+            && !is_own(name)
+            && types(node).contains(&"object")
+        {
+            return fault("is an error, and no value of the type".to_owned());
+        }
+        let named = named.filter(|_| !is_free && !members.is_empty())?;
+        let given = |name: &str| members.iter().any(|(given, _)| given == name);
+        if given("type") && given("properties") && !is_own("type") && !is_own("properties") {
+            return fault("is a schema; write a value of it".to_owned());
+        }
+        let unknown: Vec<&str> = unknown(node, members).collect();
+        let nothing_required = required(node).next().is_none();
+        if nothing_required && unknown.len() * 2 > members.len() {
+            let none = if unknown.len() == members.len() { "none" } else { "less than half" };
+            return fault(format!("has {none} of its properties from those that are known: {}", known(node)));
+        }
+        let absent = named.keys().filter(|name| !given(name)).filter(|name| !required(node).any(|one| one == *name));
+        let absent: Vec<&str> = absent.map(String::as_str).collect();
+        for name in &unknown {
+            if let Some(meant) = slip(name, absent.iter().copied()) {
+                return fault(format!("unknown property `{}` (did you mean {meant:?}?)", shown(name)));
+            }
+        }
+        let within = members.iter().filter(|(name, _)| unknown.contains(&&**name)).find(|(_, value)| {
+            let known = |inner: &Members<'_>| inner.iter().any(|(name, _)| named.contains_key(&**name));
+            matches!(value, Json::Object(inner) if known(inner) && self.takes(node, value))
+        });
+        let (name, _) = within?;
+        fault(format!("has the whole value in `{}`; answer with that alone", shown(name)))
+    }
+
+    /// Whether an object of a schema takes a value.
+    fn takes(&self, node: &Node, value: &Json<'_>) -> bool {
+        self.fits(&Value::Object(node.clone()), value)
     }
 
     /// Adds the required members that are not there. Gives those that are there by another spelling, which is told as
@@ -74,9 +115,6 @@ impl Check<'_> {
                 break;
             }
             let schema = member_schema(node, name);
-            if self.mends.is_some() && schema.is_some_and(|schema| self.fits(schema, &Json::Null)) {
-                continue;
-            }
             if self.brief.get() {
                 found.push(Fault::at(place, String::new()));
                 break;
@@ -90,7 +128,7 @@ impl Check<'_> {
                 }
                 None if schema.is_some_and(|schema| self.holds(schema, &unknown)) => {
                     let belong = several(unknown.iter().map(|name| format!("`{}`", shown(name))), ", ");
-                    let message = format!("lacks the member `{name}`, within which {belong} must stand");
+                    let message = format!("missing property `{name}`, within which {belong} must stand");
                     found.push(Fault::at(place, message));
                 }
                 None => found.push(Fault::lacks(name, &unknown, place)),
@@ -113,15 +151,7 @@ fn unknown<'j>(node: &Node, members: &'j Members<'_>) -> impl Iterator<Item = &'
     members.iter().map(|(name, _)| &**name).filter(|name| member_schema(node, name).is_none())
 }
 
-/// The one member that is not known, and holds what the object itself should.
-fn within_one<'j, 't>(node: &Node, members: &'j Members<'t>) -> Option<(&'j str, &'j Members<'t>)> {
-    let [(name, Json::Object(inner))] = members else { return None };
-    if member_schema(node, name).is_some() {
-        return None;
-    }
-    let named = properties(node)?;
-    let known = inner.iter().filter(|(name, _)| named.contains_key(&**name)).count();
-    let required = required(node).count();
-    let speaks = if required == 0 { is_closed(node) } else { known * 2 >= required };
-    (known > 0 && speaks).then_some((name, inner))
+/// Whether it stands for an error: no type's wrapper has this name.
+fn is_error(name: &str) -> bool {
+    name == "error"
 }

@@ -3,9 +3,7 @@
 //! `pattern`, `format` and what else is not named here are not checked; a primitive does not let such rules in (its
 //! `supported`), so that none is silently passed over.
 
-mod again;
 mod bounds;
-mod explain;
 mod fault;
 mod items;
 mod members;
@@ -23,23 +21,23 @@ use std::collections::HashMap;
 
 use serde_json::Value;
 
-use super::reader::Json;
-use super::schema::{Node, WRAPPER};
+use super::json::Json;
+use super::schema::{Node, WRAPPER, is_annotation};
 use crate::validate::Violation;
 
-pub(super) use self::again::{may_be as may_read_again, too_long};
 pub(super) use self::bounds::any as states_bounds;
-pub(super) use self::explain::{objections, objections_by_schema};
-pub(crate) use self::fault::Fault;
-use self::fault::{count_fault, tell, unlisted};
+pub(super) use self::fault::{Fault, Weight, tell};
+use self::fault::{count_fault, unlisted};
 pub(crate) use self::items::same;
 pub(crate) use self::names::in_json_names;
-pub(crate) use self::node::{list, member_schema, properties, target};
+pub(crate) use self::node::target;
+pub(super) use self::node::{list, member_schema, properties, required};
 pub(crate) use self::number::Decimal;
 use self::number::number_faults;
-pub(crate) use self::place::Place;
+pub(super) use self::place::Place;
 pub(super) use self::shape::shape;
-use self::words::types;
+pub(super) use self::union::{has_another_tag, tag};
+pub(super) use self::words::{types, values};
 
 /// How many schemas are applied to parts of one answer at most, beside some for each part that it has, and how deep within
 /// one another. What needs more cannot be checked: unions nested in recursion would take for ever.
@@ -55,19 +53,25 @@ pub(crate) fn violations(root: &Value, value: &Json<'_>, wrapped: bool) -> Vec<V
 }
 
 /// The same for a part of `root`, from which references start.
-fn by_schema(root: &Value, schema: &Value, value: &Json<'_>, wrapped: bool) -> Vec<Violation> {
-    let check = Check::new(root, Judge::Schema, [value]);
-    check.violations(schema, value, wrapped).unwrap_or_else(|| vec![unchecked()])
+pub(super) fn by_schema(root: &Value, schema: &Value, value: &Json<'_>, wrapped: bool) -> Vec<Violation> {
+    tell(faults(root, schema, Judge::Schema, value, wrapped))
+}
+
+/// All that is wrong with a value; `wrapped` as in [`inside`].
+pub(super) fn faults(root: &Value, schema: &Value, judge: Judge, value: &Json<'_>, wrapped: bool) -> Vec<Fault> {
+    let check = Check::new(root, judge, [value]);
+    let found = check.apply(schema, value, &inside(wrapped), 0);
+    if check.ends() {
+        return found;
+    }
+    let message = "is nested too deeply, or is too long, to be checked against the schema";
+    vec![Fault::firm(&Place::WHOLE, message)]
 }
 
 /// Where a value stands in the answer. `wrapped`: as the member that wraps it, so that paths begin with that.
 pub(super) fn inside(wrapped: bool) -> Place<'static> {
     const WHOLE: &Place<'static> = &Place::WHOLE;
     if wrapped { WHOLE.member(WRAPPER) } else { Place::WHOLE }
-}
-
-fn unchecked() -> Violation {
-    Violation::new("", "is nested too deeply, or is too long, to be checked against the schema")
 }
 
 /// Whether this part of a schema can be applied at all: not if it refers to itself without going deeper.
@@ -98,8 +102,6 @@ pub(crate) struct Check<'s> {
     exhausted: Cell<bool>,
     /// Whether the first fault is enough.
     brief: Cell<bool>,
-    /// What is no fault, since something mends it.
-    mends: Option<&'s Mends<'s>>,
     known: RefCell<Known>,
 }
 
@@ -110,9 +112,6 @@ type Known = HashMap<(*const Value, *const (), bool), Vec<Fault>>;
 /// How much of it is kept.
 const KNOWN: usize = 4096;
 
-/// Whether something makes a value fit that does not; if not, what it has to say of it.
-pub(crate) type Mends<'m> = dyn Fn(&Value, &Json<'_>, &Place<'_>) -> Result<(), Option<Violation>> + 'm;
-
 impl<'s> Check<'s> {
     /// A check of these values together.
     pub(crate) fn new<'j, 't: 'j>(
@@ -120,7 +119,7 @@ impl<'s> Check<'s> {
         judge: Judge,
         values: impl IntoIterator<Item = &'j Json<'t>>,
     ) -> Self {
-        let parts = values.into_iter().map(parts).fold(0, u64::saturating_add);
+        let parts = values.into_iter().map(Json::parts).fold(0, u64::saturating_add);
         let work = Cell::new(WORK.saturating_add(parts.saturating_mul(WORK_OF_A_PART)));
         Check {
             root,
@@ -128,25 +127,13 @@ impl<'s> Check<'s> {
             work,
             exhausted: Cell::new(false),
             brief: Cell::new(false),
-            mends: None,
             known: RefCell::default(),
         }
     }
 
-    /// The same, which passes over what is mended.
-    pub(crate) fn mending(self, mends: &'s Mends<'s>) -> Self {
-        Check { mends: Some(mends), ..self }
-    }
-
-    /// All that is wrong with a value; `wrapped` as in [`inside`]. `None`: it would take too long.
-    pub(crate) fn violations(
-        &self,
-        schema: &Value,
-        value: &Json<'_>,
-        wrapped: bool,
-    ) -> Option<Vec<Violation>> {
-        let found = self.apply(schema, value, &inside(wrapped), 0);
-        self.ends().then(|| tell(found))
+    /// Whether some form of a schema has the type of this value.
+    pub(super) fn has_kind(&self, schema: &Value, value: &Json<'_>) -> bool {
+        self.leaves(schema).iter().any(|node| self.is_kind(node, value))
     }
 
     pub(crate) fn root(&self) -> &'s Value {
@@ -158,7 +145,7 @@ impl<'s> Check<'s> {
         let brief = self.brief.replace(true);
         let found = self.apply(schema, value, &Place::WHOLE, 0);
         self.brief.set(brief);
-        if !brief && self.mends.is_none() {
+        if !brief {
             // The value may be gone before the next one is looked at.
             self.known.borrow_mut().clear();
         }
@@ -196,19 +183,15 @@ impl<'s> Check<'s> {
         let node = match schema {
             Value::Object(node) => node,
             Value::Bool(false) => return vec![Fault::at(place, "must not be there")],
-            _ => return Vec::new(),
+            _ => return self.rounded(value, place),
         };
+        if self.judge == Judge::Type && node.keys().all(|key| is_annotation(key)) {
+            return self.rounded(value, place);
+        }
         let mut found = Vec::new();
         found.extend(unlisted(node, value, place));
         if found.is_empty() && !self.has_type(node, value) {
             found.push(Fault::kind(node, value, place));
-        }
-        if let Some(mends) = self.mends.filter(|_| !found.is_empty()) {
-            match mends(schema, value, place) {
-                Ok(()) => return Vec::new(),
-                Err(Some(violation)) => return vec![Fault::of(violation)],
-                Err(None) => {}
-            }
         }
         if self.is_enough(&found) {
             return found;
@@ -216,7 +199,7 @@ impl<'s> Check<'s> {
         match value {
             Json::Number(digits) => {
                 if self.judge == Judge::Type && self.has_type(node, value) {
-                    found.extend(number::too_large(node, digits).map(|fault| Fault::at(place, fault)));
+                    found.extend(number::not_held(node, digits).map(|fault| Fault::firm(place, fault)));
                 }
                 found.extend(number_faults(node, digits).map(|fault| Fault::bound(place, fault)));
             }
@@ -241,6 +224,25 @@ impl<'s> Check<'s> {
             && *value == Json::Null
             && properties(node).is_some_and(|named| named.contains_key(name))
             && !list(node, "required").iter().any(|required| required == name)
+    }
+
+    /// Whole numbers that a program does not hold exactly, in a value of any kind.
+    fn rounded(&self, value: &Json<'_>, place: &Place<'_>) -> Vec<Fault> {
+        match value {
+            _ if self.judge != Judge::Type => Vec::new(),
+            Json::Number(digits) => {
+                let fault = number::rounded(digits).map(|fault| Fault::firm(place, fault));
+                fault.into_iter().collect()
+            }
+            Json::Array(items) => {
+                let items = items.iter().enumerate();
+                items.flat_map(|(index, item)| self.rounded(item, &place.item(index))).collect()
+            }
+            Json::Object(members) => {
+                members.iter().flat_map(|(name, value)| self.rounded(value, &place.member(name))).collect()
+            }
+            _ => Vec::new(),
+        }
     }
 
     /// References and combinations. To see whether they end, all of them are applied, also where one would decide.
@@ -283,15 +285,6 @@ impl<'s> Check<'s> {
             | ("null", Json::Null) => true,
             _ => false,
         }
-    }
-}
-
-/// How many parts a value has.
-fn parts(value: &Json<'_>) -> u64 {
-    match value {
-        Json::Array(items) => items.iter().map(parts).fold(1, u64::saturating_add),
-        Json::Object(members) => members.iter().map(|(_, value)| parts(value)).fold(1, u64::saturating_add),
-        _ => 1,
     }
 }
 

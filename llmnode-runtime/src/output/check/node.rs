@@ -10,21 +10,21 @@ pub(crate) fn target<'s>(root: &'s Value, reference: &str) -> Option<&'s Value> 
     root.pointer(pointer).or_else(|| root.pointer(&percent_decoded(pointer)?))
 }
 
-pub(crate) fn list<'s>(node: &'s Node, keyword: &str) -> &'s [Value] {
+pub(in crate::output) fn list<'s>(node: &'s Node, keyword: &str) -> &'s [Value] {
     node.get(keyword).and_then(Value::as_array).map_or(&[], Vec::as_slice)
 }
 
 /// The members that have to be there.
-pub(super) fn required(node: &Node) -> impl Iterator<Item = &str> {
+pub(in crate::output) fn required(node: &Node) -> impl Iterator<Item = &str> {
     list(node, "required").iter().filter_map(Value::as_str)
 }
 
-pub(crate) fn properties(node: &Node) -> Option<&Node> {
+pub(in crate::output) fn properties(node: &Node) -> Option<&Node> {
     node.get("properties")?.as_object()
 }
 
 /// The schema of a member; `None`: nothing is said of it.
-pub(crate) fn member_schema<'s>(node: &'s Node, name: &str) -> Option<&'s Value> {
+pub(in crate::output) fn member_schema<'s>(node: &'s Node, name: &str) -> Option<&'s Value> {
     let named = properties(node).and_then(|named| named.get(name));
     let by_pattern = || {
         let patterns = node.get("patternProperties")?.as_object()?;

@@ -80,13 +80,6 @@ impl<'d> Decimal<'d> {
         Some(format!("{sign}{}{}", self.digits, "0".repeat(zeros)))
     }
 
-    /// Whether it is what a program makes of it that keeps numbers as `f64`: the shortest digits of that are these.
-    pub(crate) fn is_exact_float(&self, text: &str) -> bool {
-        let Ok(float) = text.parse::<f64>() else { return false };
-        let shortest = format!("{float:e}");
-        float.is_finite() && Decimal::parse(&shortest).is_some_and(|kept| kept == *self)
-    }
-
     /// As a whole number of units of `10^unit`.
     fn scaled(&self, unit: i64) -> Option<i128> {
         if self.digits.is_empty() {
@@ -143,12 +136,36 @@ fn exponent(text: &str) -> Option<i64> {
     Some(if text.starts_with('-') { -size } else { size })
 }
 
-/// A number that no program keeps as floating point, which serde refuses.
-pub(super) fn too_large(node: &Node, digits: &str) -> Option<String> {
-    let is_float = super::words::types(node).contains(&"number");
-    let infinite = digits.parse::<f64>().is_ok_and(f64::is_infinite);
+/// A number that its type does not hold: too large for floating point, or a whole one that this would round.
+pub(super) fn not_held(node: &Node, digits: &str) -> Option<String> {
+    if !super::words::types(node).contains(&"number") {
+        return None;
+    }
     let shown = super::words::shown(digits);
-    (is_float && infinite).then(|| format!("is {shown}, which is too large; must be within ±{:e}", f64::MAX))
+    if digits.parse::<f64>().is_ok_and(f64::is_infinite) {
+        return Some(format!("is {shown}, which is too large; must be within ±{:e}", f64::MAX));
+    }
+    let single = node.get("format").and_then(Value::as_str) == Some("float");
+    is_rounded(digits, single).then(|| format!("is {shown}, which this number would not hold exactly"))
+}
+
+/// A whole number that no program holds exactly that keeps any JSON.
+pub(super) fn rounded(digits: &str) -> Option<String> {
+    let held = digits.parse::<i64>().is_ok() || digits.parse::<u64>().is_ok() || !is_rounded(digits, false);
+    (!held).then(|| format!("is {}, which would not be held exactly; put it in quotes", super::words::shown(digits)))
+}
+
+fn is_rounded(digits: &str, single: bool) -> bool {
+    const FEW: usize = 7;
+    if digits.len() <= FEW {
+        return false;
+    }
+    let Some(number) = Decimal::parse(digits).filter(Decimal::is_integer) else { return false };
+    let kept = match single {
+        true => digits.parse::<f32>().map(|kept| format!("{:e}", f64::from(kept))),
+        false => digits.parse::<f64>().map(|kept| format!("{kept:.0}")),
+    };
+    !kept.is_ok_and(|kept| Decimal::parse(&kept).is_some_and(|kept| kept == number))
 }
 
 /// What is wrong with a number by the bounds in a schema.
@@ -239,15 +256,16 @@ mod tests {
             assert_eq!(of(text).plain_integer().as_deref(), integer, "{text}");
         }
         assert!(of("1e41").is_integer() && of("0").is_integer() && !of("1e-1").is_integer());
-        for (text, exact) in [
-            ("1.50", true),
-            ("0.1", true),
-            ("1e400", false),
-            ("9007199254740993", false),
-            ("1e-400", false),
-            ("0.0", true),
+        for (text, rounded) in [
+            ("150", false),
+            ("9007199254740992", false),
+            ("9007199254740993", true),
+            ("1e22", false),
+            ("100000000000000000000001", true),
+            ("0.1234567890123456789", false),
         ] {
-            assert_eq!(of(text).is_exact_float(text), exact, "{text}");
+            assert_eq!(is_rounded(text, false), rounded, "{text}");
         }
+        assert!(is_rounded("16777217", true) && !is_rounded("16777216", true));
     }
 }

@@ -28,6 +28,11 @@ impl<'p> Place<'p> {
         Place { up: Some(self), step: Step::Item(index) }
     }
 
+    /// Whether it is a place within the whole.
+    pub(crate) fn is_inner(&self) -> bool {
+        self.up.is_some()
+    }
+
     /// The path, such as `steps[2].item`; empty for the whole.
     pub(crate) fn path(&self) -> String {
         let mut steps = Vec::new();

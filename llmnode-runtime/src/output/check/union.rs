@@ -7,8 +7,8 @@ use super::members::Members;
 use super::node::{list, member_schema, properties, target};
 use super::variant::Variants;
 use super::words::{expected, kinds_of, listed, several, told};
-use super::{Check, Fault, Judge, KNOWN, Place};
-use crate::output::reader::Json;
+use super::{Check, Fault, Judge, KNOWN, Place, Weight};
+use crate::output::json::Json;
 use crate::output::schema::Node;
 
 impl<'s> Check<'s> {
@@ -109,7 +109,7 @@ impl<'s> Check<'s> {
             .iter()
             .zip(outcomes)
             .map(|(form, outcome)| {
-                let of_type = outcome.iter().filter(|fault| !fault.bound).count();
+                let of_type = outcome.iter().filter(|fault| fault.weight != Weight::Bound).count();
                 let distance = self.distance(form, value).saturating_add(of_type);
                 (distance, outcome.len(), form, outcome)
             })
@@ -167,12 +167,6 @@ impl<'s> Check<'s> {
         leaves
     }
 
-    /// Whether forms are the variants of an enum, of which some have content.
-    pub(crate) fn are_variants(&self, forms: &[&Value]) -> bool {
-        let leaves: Vec<_> = forms.iter().flat_map(|form| self.leaves(form)).collect();
-        leaves.len() > 1 && Variants::of(&leaves).is_some()
-    }
-
     pub(crate) fn is_kind(&self, node: &Node, value: &Json<'_>) -> bool {
         let kinds = kinds_of(node);
         let number = matches!(value, Json::Number(_)) && kinds.contains(&"integer");
@@ -198,11 +192,11 @@ fn one_of(leaves: &[&Node], between: &str) -> String {
 }
 
 /// The one value that a member of a form may have, and that tells it from others.
-fn tag<'s>(node: &'s Node, name: &str) -> Option<&'s Value> {
+pub(in crate::output) fn tag<'s>(node: &'s Node, name: &str) -> Option<&'s Value> {
     only_value(properties(node)?.get(name)?.as_object()?)
 }
 
-pub(super) fn has_another_tag(node: &Node, members: &Members<'_>) -> bool {
+pub(in crate::output) fn has_another_tag(node: &Node, members: &Members<'_>) -> bool {
     members.iter().any(|(name, value)| tag(node, name).is_some_and(|tag| Json::from(tag) != *value))
 }
 
@@ -216,7 +210,7 @@ fn wrong_tag(forms: &[&Node], members: &Members<'_>, place: &Place<'_>) -> Optio
         };
         let allowed = tags.iter().map(|tag| listed(tag));
         match given(name) {
-            None => return Some(Fault::at(place, format!("lacks the member `{name}`")).allowed(allowed)),
+            None => return Some(Fault::at(place, format!("missing property `{name}`")).allowed(allowed)),
             Some(value) if tags.iter().all(|tag| Json::from(*tag) != *value) => {
                 let message = format!("is {}, which is not allowed", told(value));
                 let fault = Fault::at(&place.member(name), message).allowed(allowed);

@@ -8,7 +8,7 @@ use super::members::Members;
 use super::node::{is_closed, properties, required};
 use super::words::{kinds_of, several, shown, told, types, values};
 use super::{Check, Fault, Place};
-use crate::output::reader::Json;
+use crate::output::json::Json;
 use crate::output::schema::Node;
 
 /// The variants of an enum.

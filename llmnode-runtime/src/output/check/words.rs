@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use super::super::reader::Json;
+use super::super::json::Json;
 use super::node::{is_closed, list, properties, required};
 use crate::output::schema::Node;
 use crate::text::{counted, one_line};

@@ -109,11 +109,6 @@ pub(super) fn has_type(node: &Node, kind: &str) -> bool {
     }
 }
 
-/// Whether the schema lists `name` under `required`.
-pub(super) fn requires(node: &Node, name: &str) -> bool {
-    node.get("required").and_then(Value::as_array).is_some_and(|names| names.iter().any(|n| n == name))
-}
-
 /// The names that the schema lists under `required`.
 pub(super) fn required(node: &Node) -> HashSet<&str> {
     let names = node.get("required").and_then(Value::as_array).into_iter().flatten();

@@ -1,0 +1,340 @@
+//! Where in a text the JSON is: one walk from left to right, in which what begins first owns all up to its end.
+
+mod fence;
+mod marks;
+
+use std::ops::Range;
+
+use self::fence::Fence;
+use super::json::Json;
+use super::repair::{self, Fault, Parsed, Repairs, is_quote, name_length, skip_blank};
+
+/// Where JSON stands in the text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Place {
+    /// It is the whole text, but for thoughts.
+    Whole,
+    /// It is a fence.
+    Fence,
+    /// It stands between other words, or is a part of a fence.
+    Prose,
+}
+
+/// A place of the text at which JSON stands, or is broken.
+#[derive(Debug)]
+pub(super) struct Spot<'t> {
+    pub(super) place: Place,
+    pub(super) part: Range<usize>,
+    pub(super) content: Content<'t>,
+}
+
+/// What stands at a spot.
+#[derive(Debug)]
+pub(super) enum Content<'t> {
+    /// A value.
+    Json(Json<'t>, Repairs),
+    /// Objects, one a line: a list of them, where one is wanted.
+    Lines(Vec<Json<'t>>, Repairs),
+    /// A text that is no JSON, which may name a value all the same: `Red`.
+    Text,
+    /// JSON that does not parse, or is a part of something larger.
+    Broken(Fault),
+}
+
+/// What a text has.
+#[derive(Debug, Default)]
+pub(super) struct Found<'t> {
+    pub(super) spots: Vec<Spot<'t>>,
+    /// Where thoughts began that were passed over.
+    pub(super) thoughts: Option<usize>,
+    /// Where thoughts begin that never end.
+    pub(super) endless: Option<usize>,
+}
+
+/// Walks over a text.
+pub(super) fn walk(text: &str, lenient: bool) -> Found<'_> {
+    #[cfg(test)]
+    super::counts::add(|counts| counts.walked += 1);
+    let mut walk = Walk { text, lenient, at: 0, start: 0, end: text.len(), found: Found::default() };
+    walk.run();
+    walk.found
+}
+
+struct Walk<'t> {
+    text: &'t str,
+    lenient: bool,
+    at: usize,
+    /// Where the text begins that is no thought.
+    start: usize,
+    /// Where what is looked at ends: that of the text, or of a fence.
+    end: usize,
+    found: Found<'t>,
+}
+
+impl<'t> Walk<'t> {
+    fn run(&mut self) {
+        if self.whole() {
+            return;
+        }
+        while let Some(found) =
+            self.text.as_bytes()[self.at..].iter().position(|byte| matches!(byte, b'{' | b'[' | b'`' | b'~' | b'<' | 0xe2))
+        {
+            self.at += found;
+            if let Some(tag) = marks::tag_at(self.text, self.at, self.start) {
+                if !self.thought(&tag) {
+                    return;
+                }
+            } else if let Some(fence) = Fence::at(self.text, self.at) {
+                self.fence(&fence);
+                self.at = fence.end;
+            } else if matches!(self.text.as_bytes()[self.at], b'{' | b'[') {
+                self.bracket();
+            } else {
+                self.at += 1;
+            }
+        }
+        self.only_words();
+    }
+
+    /// Passes over thoughts. What stands before a closing mark alone, of which a template wrote the opening one, is a thought.
+    fn thought(&mut self, tag: &marks::Tag) -> bool {
+        self.found.thoughts.get_or_insert(tag.at.start);
+        let end = if tag.opens {
+            marks::closing(self.text, tag)
+        } else {
+            self.found.spots.clear();
+            Some(tag.at.end)
+        };
+        let Some(end) = end else {
+            self.found.endless = Some(tag.at.start);
+            return false;
+        };
+        self.at = end;
+        if is_blank(&self.text[self.start..tag.at.start]) || !tag.opens {
+            self.start = end;
+        }
+        !self.whole()
+    }
+
+    /// Whether the text that is no thought is one value as a whole.
+    fn whole(&mut self) -> bool {
+        let text = trimmed(&self.text[self.start..]);
+        let begin = offset(self.text, text);
+        let part = begin..begin + text.len();
+        match self.value(part.clone()) {
+            Some(content) => {
+                self.push(Place::Whole, part, content);
+                true
+            }
+            None => false,
+        }
+    }
+
+    /// What the part holds, if it is one value, or nothing but objects on lines of their own.
+    fn value(&self, part: Range<usize>) -> Option<Content<'t>> {
+        let (text, begin) = (&self.text[..part.end], part.start);
+        let first = text[begin..].chars().next()?;
+        let is_literal = || matches!(&text[begin..], "true" | "false" | "null");
+        if !(matches!(first, '{' | '[' | '"' | '-' | '0'..='9') || is_literal()) {
+            return None;
+        }
+        let structured = matches!(first, '{' | '[');
+        if structured && let Some(json) = self.lenient.then(|| escaped(&text[begin..])).flatten() {
+            let mut repairs = Repairs::default();
+            repairs.add(repair::kind::QUOTED, begin);
+            return Some(Content::Json(json, repairs));
+        }
+        let parsed = repair::parse(text, begin, structured && self.lenient).ok()?;
+        let rest = if self.lenient { skip_blank(text, parsed.end) } else { parsed.end };
+        if rest == text.len() {
+            let mut repairs = parsed.repairs;
+            if !trimmed(&text[parsed.end..]).is_empty() {
+                repairs.add(repair::kind::COMMENT, parsed.end);
+            }
+            return Some(Content::Json(parsed.json, repairs));
+        }
+        lines(text, parsed, self.lenient)
+    }
+
+    fn fence(&mut self, fence: &Fence) {
+        let content = trimmed(&self.text[fence.content.clone()]);
+        let begin = offset(self.text, content);
+        let part = begin..begin + content.len();
+        if let Some(content) = self.value(part.clone()) {
+            return self.push(Place::Fence, part, content);
+        }
+        let before = self.found.spots.len();
+        let (at, start, end) = (self.at, self.start, self.end);
+        (self.at, self.start, self.end) = (part.start, part.start, part.end);
+        while let Some(found) = self.text.as_bytes()[self.at..part.end].iter().position(|byte| matches!(byte, b'{' | b'[')) {
+            self.at += found;
+            self.bracket();
+        }
+        (self.at, self.start, self.end) = (at, start, end);
+        if self.found.spots.len() == before && !part.is_empty() {
+            self.push(Place::Fence, part, Content::Text);
+        }
+    }
+
+    /// Looks at the bracket here, and goes on behind what it encloses.
+    fn bracket(&mut self) {
+        let (text, begin) = (&self.text[..self.end], self.at);
+        if !begins_json(text, begin) {
+            self.at += 1;
+            return;
+        }
+        match repair::parse(text, begin, self.lenient) {
+            Ok(Parsed { json, end, repairs }) => {
+                self.at = end;
+                let odd = !repairs.is_empty() && !self.is_plain(begin);
+                if !holds_members(&json) || odd {
+                    return;
+                }
+                let content = match glued(text, begin..end) {
+                    Some(fault) => Content::Broken(fault),
+                    None => Content::Json(json, repairs),
+                };
+                self.push(Place::Prose, begin..end, content);
+            }
+            Err(fault) => {
+                let end = balanced(text, begin);
+                let part = begin..end.unwrap_or(text.len()).max(fault.at.min(text.len()));
+                self.at = part.end;
+                let inner = &text[part.clone()];
+                let is_list_of_words = inner.starts_with('[') && !inner.contains(['{', '"']);
+                if !(is_list_of_words || (inner.starts_with('{') && !self.is_plain(begin))) {
+                    self.push(Place::Prose, part, Content::Broken(fault));
+                }
+            }
+        }
+    }
+
+    /// Whether the first key of what begins here is in quotes, or its bracket begins a line: else it may be no JSON at all.
+    fn is_plain(&self, begin: usize) -> bool {
+        let inner = self.text[begin..self.end].trim_start_matches(|c: char| matches!(c, '{' | '[') || c.is_whitespace());
+        let line = self.text[..begin].rsplit('\n').next().unwrap_or("");
+        inner.starts_with(is_quote) || is_blank(line)
+    }
+
+    fn push(&mut self, place: Place, part: Range<usize>, content: Content<'t>) {
+        self.found.spots.push(Spot { place, part, content });
+    }
+
+    /// A text without JSON may be the name of a value.
+    fn only_words(&mut self) {
+        let text = trimmed(&self.text[self.start..]);
+        if self.found.spots.is_empty() && !text.is_empty() {
+            let begin = offset(self.text, text);
+            self.push(Place::Whole, begin..begin + text.len(), Content::Text);
+        }
+    }
+}
+
+/// JSON that was escaped as a whole: `{\"a\": 1}`.
+fn escaped(text: &str) -> Option<Json<'static>> {
+    let inner = text.trim_start_matches(['{', '[', ' ', '\n', '\t', '\r']);
+    let inner = inner.trim_start_matches("\\n").trim_start_matches(' ');
+    if !inner.starts_with("\\\"") {
+        return None;
+    }
+    let text = text.replace('\n', "\\n").replace('\r', "\\r").replace('\t', "\\t");
+    let plain: String = serde_json::from_str(&format!("\"{text}\"")).ok()?;
+    repair::tree(&plain).map(Json::into_owned)
+}
+
+/// The objects of a text that has nothing but objects, one a line.
+fn lines<'t>(text: &'t str, first: Parsed<'t>, lenient: bool) -> Option<Content<'t>> {
+    let Parsed { json: Json::Object(_), .. } = first else { return None };
+    let (mut objects, mut repairs, mut end) = (vec![first.json], first.repairs, first.end);
+    while end < text.len() {
+        let next = end + text[end..].find(|c: char| !c.is_whitespace())?;
+        if !text[end..next].contains('\n') || !text[next..].starts_with('{') {
+            return None;
+        }
+        let parsed = repair::parse(text, next, lenient).ok()?;
+        parsed.repairs.iter().for_each(|one| repairs.add(one.kind, one.at));
+        objects.push(parsed.json);
+        end = parsed.end;
+    }
+    Some(Content::Lines(objects, repairs))
+}
+
+/// Whether what stands behind the bracket at `begin` is what begins JSON.
+fn begins_json(text: &str, begin: usize) -> bool {
+    let is_object = text[begin..].starts_with('{');
+    let inner = text[begin + 1..].trim_start();
+    let Some(first) = inner.chars().next() else { return false };
+    if is_quote(first) || inner.starts_with("//") || inner.starts_with("/*") {
+        return true;
+    }
+    if !is_object {
+        let digit = |text: &str| text.starts_with(|c: char| c.is_ascii_digit());
+        return matches!(first, '{' | '[' | ']') || digit(inner.trim_start_matches('-'));
+    }
+    let name = name_length(inner);
+    let behind = inner[name..].trim_start();
+    first == '}' || (name > 0 && behind.starts_with(':') && !behind.starts_with("::"))
+}
+
+/// Whether there is an object with members in it: a list of anything else in prose is a citation, and `{}` a mention.
+fn holds_members(json: &Json<'_>) -> bool {
+    match json {
+        Json::Object(members) => !members.is_empty(),
+        Json::Array(items) => items.iter().any(holds_members),
+        _ => false,
+    }
+}
+
+/// Why what is around the value makes it a part of more.
+fn glued(text: &str, part: Range<usize>) -> Option<Fault> {
+    let (before, behind) = (&text[..part.start], &text[part.end..]);
+    let is_glue = |c: char| c.is_alphanumeric() || c == '_' || is_quote(c) && c != '`' || "([{}])".contains(c);
+    let last = before.chars().next_back();
+    let is_member = before.trim_end().strip_suffix(':').is_some_and(|key| key.trim_end().ends_with(is_quote));
+    if last.is_some_and(is_glue) || is_member {
+        let what = "the JSON seems to be a part of more; answer with one complete JSON value only";
+        return Some(Fault { at: part.start, what: Some(what.into()) });
+    }
+    let next = behind.chars().next();
+    let closes = behind.trim_start().starts_with(['}', ']']);
+    if next.is_some_and(|c| is_glue(c) || matches!(c, ',' | ':')) || closes {
+        let what = "the text goes on as if the JSON did; answer with one complete JSON value only";
+        return Some(Fault { at: part.end, what: Some(what.into()) });
+    }
+    None
+}
+
+/// Where the brackets that begin at `begin` are closed.
+fn balanced(text: &str, begin: usize) -> Option<usize> {
+    let (mut depth, mut quoted, mut escaped) = (0_usize, false, false);
+    for (at, byte) in text.as_bytes()[begin..].iter().enumerate() {
+        match byte {
+            _ if escaped => escaped = false,
+            b'\\' => escaped = quoted,
+            b'"' => quoted = !quoted,
+            b'{' | b'[' if !quoted => depth += 1,
+            b'}' | b']' if !quoted => {
+                depth -= 1;
+                if depth == 0 {
+                    return Some(begin + at + 1);
+                }
+            }
+            _ => {}
+        }
+    }
+    None
+}
+
+/// The text without white space, byte order marks and zero-width characters around it.
+pub(super) fn trimmed(text: &str) -> &str {
+    text.trim_matches(repair::is_space)
+}
+
+fn is_blank(text: &str) -> bool {
+    trimmed(text).is_empty()
+}
+
+/// Where `part`, a slice of `text`, begins in it.
+pub(super) fn offset(text: &str, part: &str) -> usize {
+    part.as_ptr().addr().saturating_sub(text.as_ptr().addr())
+}

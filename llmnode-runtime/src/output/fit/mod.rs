@@ -1,0 +1,259 @@
+//! Makes JSON of another kind what its type takes, where nothing is lost and nothing guessed. Each change is noted.
+
+mod scalar;
+mod union;
+
+use std::borrow::Cow;
+
+use serde_json::Value;
+
+use super::check::{Check, Judge, Place, list, member_schema, properties, required, target, types, values};
+use super::json::Json;
+use super::schema::Node;
+use crate::flag::{Flag, Note};
+use crate::text::same_letters;
+
+/// What kind of change was made.
+mod kind {
+    pub(super) const CHOICE: &str = "choice";
+    pub(super) const NUMBER: &str = "number_from_text";
+    pub(super) const INTEGER: &str = "integer";
+    pub(super) const BOOLEAN: &str = "boolean";
+    pub(super) const NULL: &str = "null";
+    pub(super) const LIST: &str = "list";
+    pub(super) const SINGLE: &str = "single";
+    pub(super) const NAME: &str = "name";
+}
+
+/// A value, made to fit.
+pub(super) struct Fitted<'j> {
+    pub(super) json: Json<'j>,
+    pub(super) notes: Vec<Note>,
+    /// Whether it is another one than it was; `null` for what may be absent is taken out without a note.
+    pub(super) changed: bool,
+}
+
+/// What may be done to a value.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Allow {
+    /// Anything but to take out a `null` that stands for what may be absent.
+    pub(super) changes: bool,
+    /// To put a list around the whole, or to take it off.
+    pub(super) lists: bool,
+}
+
+/// Makes a value fit to a schema, as far as that loses nothing.
+pub(super) fn fit<'j>(root: &Value, schema: &Value, judge: Judge, json: Json<'j>, allow: Allow) -> Fitted<'j> {
+    #[cfg(test)]
+    super::counts::add(|counts| counts.fitted += 1);
+    let check = Check::new(root, judge, [&json]);
+    let mut fit = Fit { check, notes: Vec::new(), changed: false, allow, bare: false };
+    let mut json = json;
+    fit.value(schema, &mut json, &Place::WHOLE, 0);
+    Fitted { json, notes: fit.notes, changed: fit.changed }
+}
+
+/// What a text that is no JSON names, if the schema knows it: `Red`, `True`, `7`.
+pub(super) fn named<'j>(root: &Value, schema: &Value, words: &'j str) -> Option<Fitted<'j>> {
+    let mut json = Json::String(Cow::Borrowed(without_markup(words)));
+    let check = Check::new(root, Judge::Type, [&json]);
+    let allow = Allow { changes: true, lists: false };
+    let mut fit = Fit { check, notes: Vec::new(), changed: false, allow, bare: true };
+    fit.value(schema, &mut json, &Place::WHOLE, 0);
+    let taken = fit.changed || matches!(&json, Json::String(text) if fit.is_listed(schema, text));
+    let fits = taken && fit.check.fits(schema, &json);
+    fits.then(|| Fitted { json, notes: fit.notes, changed: true })
+}
+
+/// A name without what Markdown and sentences put around it.
+fn without_markup(words: &str) -> &str {
+    let begin = words.trim_start_matches(|c: char| c.is_whitespace() || "*_`\"'#>-“‘(".contains(c));
+    begin.trim_end_matches(|c: char| c.is_whitespace() || "*_`\"'.!”’),;:".contains(c))
+}
+
+struct Fit<'s> {
+    check: Check<'s>,
+    notes: Vec<Note>,
+    changed: bool,
+    allow: Allow,
+    /// What is fitted is no JSON, but a text that may name a value.
+    bare: bool,
+}
+
+impl<'s> Fit<'s> {
+    fn note(&mut self, kind: &'static str, place: &Place<'_>) {
+        self.changed = true;
+        let flag = Flag::Fitted(Cow::Borrowed(kind));
+        match self.notes.iter_mut().find(|note| note.flag == flag) {
+            Some(note) => note.times = note.times.saturating_add(1),
+            None => self.notes.push(Note { flag, place: place.path(), times: 1 }),
+        }
+    }
+
+    fn value(&mut self, schema: &Value, json: &mut Json<'_>, place: &Place<'_>, depth: u32) {
+        let Some(node) = schema.as_object().filter(|_| self.check.spend(1, depth)) else { return };
+        if let Some(to) = node.get("$ref").and_then(Value::as_str) {
+            if let Some(schema) = target(self.check.root(), to) {
+                self.value(schema, json, place, depth + 1);
+            }
+            return;
+        }
+        if ["anyOf", "oneOf"].iter().any(|keyword| !list(node, keyword).is_empty()) {
+            return self.union(schema, json, place, depth);
+        }
+        if !self.allow.changes {
+        } else if !values(node).is_empty() {
+            self.listed(node, json, place);
+        } else if !types(node).is_empty() && !types(node).iter().any(|name| self.check.is_type(name, json)) {
+            self.kind(node, json, place, depth);
+        }
+        match json {
+            Json::Object(members) => self.members(node, members, place, depth),
+            Json::Array(items) => {
+                let prefix = list(node, "prefixItems");
+                for (index, item) in items.iter_mut().enumerate() {
+                    if let Some(schema) = prefix.get(index).or_else(|| node.get("items")) {
+                        self.value(schema, item, &place.item(index), depth + 1);
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// A value of another kind than the schema has.
+    fn kind(&mut self, node: &Node, json: &mut Json<'_>, place: &Place<'_>, depth: u32) {
+        let types = types(node);
+        if let Some((changed, kind)) = scalar::changed(&types, json) {
+            *json = changed;
+            return self.note(kind, place);
+        }
+        let may_be_list = self.allow.lists || place.is_inner();
+        if !may_be_list || self.bare {
+            return;
+        }
+        if types.contains(&"array") && !matches!(json, Json::Null) {
+            let Some(items) = node.get("items").filter(|_| list(node, "prefixItems").is_empty()) else { return };
+            self.wrapped(items, json, place, depth);
+        } else if let Json::Array(items) = json
+            && let [_] = items[..]
+            && let Some(mut only) = items.pop()
+        {
+            let schema = Value::Object(node.clone());
+            let (notes, changed) = (self.notes.len(), self.changed);
+            self.value(&schema, &mut only, place, depth + 1);
+            if self.check.fits(&schema, &only) {
+                *json = only;
+                return self.note(kind::SINGLE, place);
+            }
+            self.notes.truncate(notes);
+            self.changed = changed;
+            items.push(only);
+        }
+    }
+
+    /// One value where a list is wanted. A text is not put into a list of texts: it may be all of them.
+    fn wrapped(&mut self, items: &Value, json: &mut Json<'_>, place: &Place<'_>, depth: u32) {
+        let mut item = json.clone();
+        let (notes, changed) = (self.notes.len(), self.changed);
+        self.value(items, &mut item, place, depth + 1);
+        let is_free = matches!(&item, Json::String(text) if !self.is_listed(items, text));
+        if !is_free && !matches!(item, Json::Null) && self.check.fits(items, &item) {
+            *json = Json::Array(vec![std::mem::replace(&mut item, Json::Null)]);
+            return self.note(kind::LIST, place);
+        }
+        self.notes.truncate(notes);
+        self.changed = changed;
+    }
+
+    /// Whether a schema lists a text among its values.
+    fn is_listed(&self, schema: &Value, text: &str) -> bool {
+        let leaves = self.check.leaves(schema);
+        leaves.iter().any(|node| values(node).iter().any(|value| value.as_str() == Some(text)))
+    }
+
+    /// A name in another case, or with other separators, of a value that the schema lists.
+    fn listed(&mut self, node: &Node, json: &mut Json<'_>, place: &Place<'_>) {
+        let allowed = values(node);
+        let is_one = allowed.iter().any(|one| Json::from(one) == *json);
+        if is_one {
+            return;
+        }
+        let text = match json {
+            Json::String(text) => text.clone(),
+            Json::Array(items) if items.len() == 1 && (self.allow.lists || place.is_inner()) => match items.first() {
+                Some(Json::String(text)) => text.clone(),
+                _ => return,
+            },
+            _ => return,
+        };
+        let names = allowed.iter().filter_map(Value::as_str);
+        let meant = match names.clone().find(|name| *name == text) {
+            Some(name) => Some(name),
+            None => only(names.filter(|name| scalar::is_same_name(name, &text))),
+        };
+        if let Some(name) = meant {
+            let kind = if matches!(json, Json::Array(_)) { kind::SINGLE } else { kind::CHOICE };
+            *json = Json::String(Cow::Owned(name.to_owned()));
+            self.note(kind, place);
+        }
+    }
+
+    fn members(&mut self, node: &Node, members: &mut Vec<(Cow<'_, str>, Json<'_>)>, place: &Place<'_>, depth: u32) {
+        let Some(named) = properties(node) else {
+            for (name, value) in members {
+                if let Some(schema) = member_schema(node, name) {
+                    self.value(schema, value, &place.member(name), depth + 1);
+                }
+            }
+            return;
+        };
+        if self.allow.changes {
+            self.rename(node, named, members, place);
+        }
+        let before = members.len();
+        members.retain(|(name, value)| {
+            *value != Json::Null
+                || !self.check.stands_for_absent(node, name, value)
+                || named.get(&**name).is_some_and(|schema| self.check.fits(schema, value))
+        });
+        self.changed |= members.len() < before;
+        for (name, value) in members.iter_mut() {
+            if let Some(schema) = member_schema(node, name) {
+                self.value(schema, value, &place.member(name), depth + 1);
+            }
+        }
+    }
+
+    /// Members by another case or other separators: `firstName`, `First Name`.
+    fn rename(&mut self, node: &Node, named: &Node, members: &mut [(Cow<'_, str>, Json<'_>)], place: &Place<'_>) {
+        let is_unknown = |name: &str| member_schema(node, name).is_none();
+        if !members.iter().any(|(name, _)| is_unknown(name)) {
+            return;
+        }
+        let absent: Vec<&String> =
+            named.keys().filter(|name| !members.iter().any(|(given, _)| given == *name)).collect();
+        for name in absent {
+            let is_meant = |given: &str| is_unknown(given) && same_letters(given, name);
+            let mut meant = (0..members.len()).filter(|at| is_meant(&members[*at].0));
+            let (Some(at), None) = (meant.next(), meant.next()) else { continue };
+            let rival = |other: &&String| *other != name && same_letters(other, name);
+            if named.keys().any(|other| rival(&other)) {
+                continue;
+            }
+            members[at].0 = Cow::Owned(name.clone());
+            self.note(kind::NAME, place);
+        }
+    }
+}
+
+/// The only one of several that are the same.
+fn only<'a>(mut all: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+    let first = all.next()?;
+    all.all(|other| other == first).then_some(first)
+}
+
+/// Whether an object has all members that a form needs, as they are or by another spelling.
+fn has_required(node: &Node, members: &[(Cow<'_, str>, Json<'_>)]) -> bool {
+    required(node).all(|name| members.iter().any(|(given, _)| given == name || same_letters(given, name)))
+}

@@ -1,0 +1,52 @@
+//! Numbers, Booleans and `null` that were written as texts.
+
+use std::borrow::Cow;
+
+use super::super::check::Decimal;
+use super::super::json::Json;
+use super::kind;
+
+/// A value of one of these types that is the same as this one, and the kind of the change.
+pub(super) fn changed<'j>(types: &[&str], json: &Json<'j>) -> Option<(Json<'j>, &'static str)> {
+    let is = |name: &str| types.contains(&name);
+    match json {
+        Json::Number(digits) if is("integer") => {
+            let plain = Decimal::parse(digits)?.plain_integer()?;
+            Some((Json::Number(Cow::Owned(plain)), kind::INTEGER))
+        }
+        Json::String(text) if !is("string") => {
+            let text = text.trim();
+            if is("null") && (text.is_empty() || ["null", "n/a"].iter().any(|word| text.eq_ignore_ascii_case(word))) {
+                return Some((Json::Null, kind::NULL));
+            }
+            if is("boolean") && ["true", "false"].iter().any(|word| text.eq_ignore_ascii_case(word)) {
+                return Some((Json::Bool(text.eq_ignore_ascii_case("true")), kind::BOOLEAN));
+            }
+            let number = (is("number") && is_plain_number(text)) || (is("integer") && is_integer(text));
+            number.then(|| (Json::Number(Cow::Owned(text.to_owned())), kind::NUMBER))
+        }
+        _ => None,
+    }
+}
+
+fn is_integer(text: &str) -> bool {
+    Decimal::parse(text).is_some() && !text.contains(['.', 'e', 'E']) && text != "-0"
+}
+
+/// Three digits behind one point may be thousands.
+fn is_plain_number(text: &str) -> bool {
+    let thousands = text.split_once('.').is_some_and(|(whole, behind)| {
+        let digits = whole.trim_start_matches('-');
+        behind.len() == 3 && (1..=3).contains(&digits.len()) && digits != "0"
+    });
+    Decimal::parse(text).is_some() && !thousands
+}
+
+/// Whether two names differ in nothing but case and what separates words.
+pub(super) fn is_same_name(one: &str, other: &str) -> bool {
+    let letters = |name: &str| -> String {
+        let kept = name.chars().filter(|c| !c.is_whitespace() && !matches!(c, '_' | '-'));
+        kept.flat_map(char::to_lowercase).collect()
+    };
+    letters(one) == letters(other)
+}

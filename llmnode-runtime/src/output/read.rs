@@ -1,0 +1,430 @@
+//! From a model's text to the value: the type picks from what JSON the text has.
+//!
+//! What is JSON of the type as it stands is read by serde at once. Everything else is walked over once; each candidate is
+//! parsed, made to fit, and read by serde. Two that the type takes and that differ are refused, as is one beside what is broken.
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+use super::check::{Check, Fault, Judge, Weight, faults, shape, tell};
+use super::error;
+use super::find::{self, Content, Place, Spot, trimmed};
+use super::fit::{Allow, Fitted, fit, named};
+use super::json::{Json, canonical};
+use super::repair::{self, Repairs};
+use super::schema::{OutputSchema, WRAPPER};
+use super::watch::{Watch, Watched};
+use crate::flag::{Flag, Note};
+use crate::validate::Violation;
+
+/// The longest text in which JSON is looked for, in bytes. What is JSON as it stands may be longer.
+const LONGEST: usize = 16 << 20;
+
+/// What JSON is read into. The type stands behind it, so that all that looks for the JSON is compiled once.
+pub(crate) trait Slot {
+    /// Keeps what serde makes of strict JSON.
+    fn fill(&mut self, json: &str, watch: &Watch) -> Result<(), serde_json::Error>;
+}
+
+impl<T: DeserializeOwned> Slot for Option<T> {
+    fn fill(&mut self, json: &str, watch: &Watch) -> Result<(), serde_json::Error> {
+        let mut inner = serde_json::Deserializer::from_str(json);
+        let value = T::deserialize(Watched { inner: &mut inner, watch })?;
+        inner.end()?;
+        *self = Some(value);
+        Ok(())
+    }
+}
+
+/// How an answer is read.
+pub(super) struct Target<'a> {
+    /// `None`: any JSON.
+    pub(super) schema: Option<&'a OutputSchema>,
+    pub(super) judge: Judge,
+    /// Nothing is repaired or made to fit.
+    pub(super) exact: bool,
+    /// The text has to be JSON as a whole.
+    pub(super) whole: bool,
+    /// What else speaks against a value; `true`: it came as `{"value": ..}`.
+    pub(super) objections: &'a dyn Fn(&Json<'_>, bool) -> Vec<Violation>,
+}
+
+/// What was done to read a value.
+#[derive(Debug, Default)]
+pub(super) struct Outcome {
+    pub(super) notes: Vec<Note>,
+    /// Whether it came as `{"value": ..}`, so that its paths begin with `value` for the model.
+    pub(super) wrapped: bool,
+}
+
+type Refused = Vec<Violation>;
+
+/// Reads the value of an answer into `slot`.
+///
+/// # Errors
+/// All that is wrong.
+pub(super) fn read(text: &str, target: &Target<'_>, slot: &mut dyn Slot) -> Result<Outcome, Refused> {
+    if target.read_at_once(trimmed(text), slot).is_ok() {
+        return Ok(Outcome { wrapped: target.is_wrapped(), ..Outcome::default() });
+    }
+    if text.len() > LONGEST {
+        return Err(vec![error::too_long()]);
+    }
+    let found = find::walk(text, !target.exact && !target.whole);
+    if target.whole && !matches!(found.spots[..], [Spot { place: Place::Whole, content: Content::Json(..), .. }]) {
+        return Err(vec![error::not_whole()]);
+    }
+    let thoughts = found.thoughts.map(|at| Note { flag: Flag::AfterThinking, place: error::place(text, at), times: 1 });
+    let taken = Picker { text, target, slot }.pick(found.spots, found.endless)?;
+    let mut notes: Vec<Note> = thoughts.into_iter().collect();
+    notes.extend(taken.notes);
+    Ok(Outcome { notes, wrapped: taken.wrapped })
+}
+
+impl Target<'_> {
+    fn is_wrapped(&self) -> bool {
+        self.schema.is_some_and(OutputSchema::is_wrapped)
+    }
+
+    /// The schema of all, and that of the type itself.
+    fn schemas(&self) -> (&Value, &Value) {
+        const ANY: &Value = &Value::Bool(true);
+        self.schema.map_or((ANY, ANY), |schema| (&schema.tree, schema.own()))
+    }
+
+    /// Reads a text that is JSON of the type as it stands; else tells what serde saw of it.
+    fn read_at_once(&self, text: &str, slot: &mut dyn Slot) -> Result<(), Watch> {
+        let watch = Watch::strict();
+        if self.judge == Judge::Schema || self.schema.is_some_and(|schema| schema.states_bounds) {
+            watch.unsure.set(true);
+            return Err(watch);
+        }
+        let json = if self.is_wrapped() { wrapped_value(text) } else { Some(text) };
+        let read = json.is_some_and(|json| !has_control_escape(json) && slot.fill(json, &watch).is_ok());
+        if read && watch.is_clean() { Ok(()) } else { Err(watch) }
+    }
+
+    fn shape(&self) -> Option<String> {
+        self.schema.and_then(shape)
+    }
+}
+
+/// What stands between `{"value":` and `}`, if the text begins and ends so: JSON, unless there is more in it.
+fn wrapped_value(text: &str) -> Option<&str> {
+    let key = text.strip_prefix('{')?.trim_ascii_start().strip_prefix('"')?.strip_prefix(WRAPPER)?;
+    let value = key.strip_prefix('"')?.trim_ascii_start().strip_prefix(':')?.trim_ascii_start();
+    Some(value.strip_suffix('}')?.trim_ascii_end())
+}
+
+/// Whether a string may hold a backspace or a form feed, which no text has: `"\frac"`.
+fn has_control_escape(json: &str) -> bool {
+    let mut rest = json.as_bytes();
+    while let Some(at) = rest.iter().position(|byte| *byte == b'\\') {
+        match rest.get(at + 1) {
+            Some(b'b' | b'f') => return true,
+            _ => rest = rest.get(at + 2..).unwrap_or(&[]),
+        }
+    }
+    false
+}
+
+/// A candidate that the type takes.
+struct Taken<'t> {
+    place: Place,
+    begin: usize,
+    /// What serde reads.
+    json: Cow<'t, str>,
+    /// The same for all that the type reads alike.
+    same: String,
+    notes: Vec<Note>,
+    wrapped: bool,
+}
+
+/// What became of a spot.
+enum Judged<'t> {
+    Taken(Box<Taken<'t>>),
+    Refused(Refused),
+    Broken(Violation),
+}
+
+struct Picker<'p, 't> {
+    text: &'t str,
+    target: &'p Target<'p>,
+    slot: &'p mut dyn Slot,
+}
+
+impl<'t> Picker<'_, 't> {
+    fn pick(mut self, spots: Vec<Spot<'t>>, endless: Option<usize>) -> Result<Taken<'t>, Refused> {
+        let alone = spots.len() == 1;
+        let is_words = |spot: &Spot<'_>| matches!(spot.content, Content::Text);
+        let only_words = spots.iter().all(is_words);
+        let mut judged = Vec::with_capacity(spots.len());
+        for spot in self.listed(spots) {
+            judged.push(((spot.place, spot.part.clone()), self.judge(spot)));
+        }
+        if let Some(begin) = endless {
+            return Err(vec![error::endless(self.text, begin)]);
+        }
+        let chosen = choose(self.text, &judged)?;
+        match chosen {
+            Some(chosen) => {
+                let Some((_, Judged::Taken(taken))) = judged.into_iter().nth(chosen) else {
+                    return Err(vec![error::nothing(self.text, self.target.shape())]);
+                };
+                // The slot holds what was read last.
+                if !alone {
+                    self.fill(&taken.json)?;
+                }
+                Ok(*taken)
+            }
+            None if only_words => Err(vec![error::nothing(self.text, self.target.shape())]),
+            None => Err(self.least_wrong(judged)),
+        }
+    }
+
+    /// Objects one a line are a list where one is wanted, else each by itself.
+    fn listed(&self, spots: Vec<Spot<'t>>) -> Vec<Spot<'t>> {
+        let (root, own) = self.target.schemas();
+        let wants_list = Check::new(root, Judge::Type, []).has_kind(own, &Json::Array(Vec::new()));
+        let mut all = Vec::with_capacity(spots.len());
+        for Spot { place, part, content } in spots {
+            match content {
+                Content::Lines(objects, repairs) if wants_list && self.target.schema.is_some() => {
+                    all.push(Spot { place, part, content: Content::Json(Json::Array(objects), repairs) });
+                }
+                Content::Lines(objects, repairs) => all.extend(objects.into_iter().map(|object| {
+                    let content = Content::Json(object, repairs.clone());
+                    Spot { place: Place::Prose, part: part.clone(), content }
+                })),
+                content => all.push(Spot { place, part, content }),
+            }
+        }
+        all
+    }
+
+    /// What is wrong with the candidate of which the least is wrong, the last of equals.
+    fn least_wrong(&self, judged: Vec<((Place, Range<usize>), Judged<'t>)>) -> Refused {
+        let mut broken = None;
+        let mut least: Option<Refused> = None;
+        for (_, one) in judged {
+            match one {
+                Judged::Refused(found) if least.as_ref().is_none_or(|least| found.len() <= least.len()) => {
+                    least = Some(found);
+                }
+                Judged::Broken(violation) => drop(broken.get_or_insert(violation)),
+                _ => {}
+            }
+        }
+        least
+            .or_else(|| broken.map(|broken| vec![broken]))
+            .unwrap_or_else(|| vec![error::nothing(self.text, self.target.shape())])
+    }
+
+    fn judge(&mut self, spot: Spot<'t>) -> Judged<'t> {
+        let Spot { place, part, content } = spot;
+        let outcome = match content {
+            Content::Broken(fault) => return Judged::Broken(error::broken(self.text, part.start, &fault)),
+            Content::Text | Content::Lines(..) => self.words(place, part),
+            Content::Json(json, repairs) => self.json(place, part, json, &repairs),
+        };
+        match outcome {
+            Ok(taken) => Judged::Taken(Box::new(taken)),
+            Err(violations) => Judged::Refused(violations),
+        }
+    }
+
+    /// A text that is no JSON, but names a value that the schema lists.
+    fn words(&mut self, place: Place, part: Range<usize>) -> Result<Taken<'t>, Refused> {
+        let (root, own) = self.target.schemas();
+        let text = self.text;
+        let words = &text[part.clone()];
+        let fitted = (!self.target.exact && self.target.schema.is_some()).then(|| named(root, own, words)).flatten();
+        let Some(fitted) = fitted else {
+            return Err(vec![error::nothing(text, self.target.shape())]);
+        };
+        self.take(place, part, fitted, false, Vec::new(), None)
+    }
+
+    fn json(
+        &mut self,
+        place: Place,
+        part: Range<usize>,
+        json: Json<'t>,
+        repairs: &Repairs,
+    ) -> Result<Taken<'t>, Refused> {
+        let notes = noted(self.text, place, part.start, repairs);
+        let plain = repairs.is_empty().then(|| &self.text[part.clone()]);
+        let (json, wrapped) = match json {
+            Json::Object(members) if self.target.is_wrapped() => unwrapped(members),
+            json => (json, false),
+        };
+        let plain = plain.and_then(|plain| if wrapped { wrapped_value(plain) } else { Some(plain) });
+        let inner = self.inner(&json, place, wrapped);
+        let refused = match self.fitted(place, json, wrapped) {
+            Ok(fitted) => return self.take(place, part, fitted, wrapped, notes, plain),
+            Err((_, found)) if self.target.exact => return self.by_serde(found, plain, place, part, wrapped, notes),
+            Err((changed, found)) => (changed, found),
+        };
+        for (within, kind) in inner {
+            if let Ok(mut fitted) = self.fitted(place, within, false) {
+                let note = Note { flag: Flag::Fitted(Cow::Borrowed(kind)), place: String::new(), times: 1 };
+                fitted.notes.insert(0, note);
+                fitted.changed = true;
+                return self.take(place, part, fitted, false, notes, None);
+            }
+        }
+        let (changed, found) = refused;
+        let text = match changed {
+            Some(json) => Some(Cow::Owned(json.to_string())),
+            None => plain.map(Cow::Borrowed),
+        };
+        match text {
+            Some(Cow::Borrowed(text)) => self.by_serde(found, Some(text), place, part, wrapped, notes),
+            _ => Err(tell(found)),
+        }
+    }
+
+    /// What a value may hold as a whole: in one member of any name, or in a string.
+    fn inner(&self, json: &Json<'t>, place: Place, wrapped: bool) -> Vec<(Json<'t>, &'static str)> {
+        if self.target.exact || self.target.schema.is_none() || wrapped {
+            return Vec::new();
+        }
+        match json {
+            Json::Object(members) => match &members[..] {
+                [(name, inner)] if name != "error" => vec![(inner.clone(), "wrapper")],
+                _ => Vec::new(),
+            },
+            Json::String(text) if place != Place::Prose => {
+                let inner = trimmed(text);
+                let tree = inner.starts_with(['{', '[']).then(|| repair::tree(inner)).flatten();
+                tree.map(|tree| (tree.into_owned(), "quoted")).into_iter().collect()
+            }
+            _ => Vec::new(),
+        }
+    }
+
+    /// Makes a value fit, and says what is wrong with it all the same; then with the value, if it was changed.
+    #[expect(clippy::type_complexity, reason = "one use")]
+    fn fitted(
+        &self,
+        place: Place,
+        json: Json<'t>,
+        wrapped: bool,
+    ) -> Result<Fitted<'t>, (Option<Json<'t>>, Vec<Fault>)> {
+        let (root, own) = self.target.schemas();
+        let allow = Allow { changes: !self.target.exact, lists: place != Place::Prose };
+        let fitted = fit(root, own, self.target.judge, json, allow);
+        let mut found = match self.target.judge {
+            Judge::Schema => Vec::new(),
+            judge => faults(root, own, judge, &fitted.json, wrapped),
+        };
+        let objections = (self.target.objections)(&fitted.json, wrapped);
+        found.extend(objections.into_iter().map(Fault::objection));
+        if found.is_empty() { Ok(fitted) } else { Err((fitted.changed.then_some(fitted.json), found)) }
+    }
+
+    /// What the schema refuses may be what the type takes: a member by an alias.
+    fn by_serde(
+        &mut self,
+        found: Vec<Fault>,
+        plain: Option<&'t str>,
+        place: Place,
+        part: Range<usize>,
+        wrapped: bool,
+        notes: Vec<Note>,
+    ) -> Result<Taken<'t>, Refused> {
+        let serde_knows = found.iter().all(|fault| fault.weight == Weight::Type);
+        match plain {
+            Some(json) if serde_knows && self.target.judge == Judge::Type && self.fill(json).is_ok() => {
+                let same = repair::tree(json).map(canonical).unwrap_or_default();
+                Ok(Taken { place, begin: part.start, json: Cow::Borrowed(json), same, notes, wrapped })
+            }
+            _ => Err(tell(found)),
+        }
+    }
+
+    /// Reads what fits by serde, which has the last word.
+    fn take(
+        &mut self,
+        place: Place,
+        part: Range<usize>,
+        fitted: Fitted<'t>,
+        wrapped: bool,
+        mut notes: Vec<Note>,
+        plain: Option<&'t str>,
+    ) -> Result<Taken<'t>, Refused> {
+        let json = match plain {
+            Some(plain) if !fitted.changed => Cow::Borrowed(plain),
+            _ => Cow::Owned(fitted.json.to_string()),
+        };
+        self.fill(&json)?;
+        notes.extend(fitted.notes);
+        Ok(Taken { place, begin: part.start, json, same: canonical(fitted.json), notes, wrapped })
+    }
+
+    fn fill(&mut self, json: &str) -> Result<(), Refused> {
+        #[cfg(test)]
+        super::counts::add(|counts| counts.read += 1);
+        self.slot.fill(json, &Watch::default()).map_err(|error| vec![super::serde_error::violation(json, &error)])
+    }
+}
+
+/// Which of the spots is the answer; `None`: the type takes none of them.
+fn choose(text: &str, judged: &[((Place, Range<usize>), Judged<'_>)]) -> Result<Option<usize>, Refused> {
+    let taken = || {
+        judged.iter().enumerate().filter_map(|(at, (_, one))| match one {
+            Judged::Taken(taken) => Some((at, taken)),
+            _ => None,
+        })
+    };
+    let Some((first, one)) = taken().next() else { return Ok(None) };
+    let broken = judged.iter().position(|(_, one)| matches!(one, Judged::Broken(_)));
+    let other = taken().find(|(_, other)| other.same != one.same);
+    if broken.is_none() && other.is_none() {
+        return Ok(Some(first));
+    }
+    // The only fence that the type takes wins over all that stands before it.
+    let mut fences = taken().filter(|(_, taken)| taken.place == Place::Fence);
+    if let (Some((fence, _)), None) = (fences.next(), fences.next()) {
+        let behind = judged[fence + 1..].iter();
+        if behind.into_iter().all(|(_, one)| matches!(one, Judged::Refused(_))) {
+            return Ok(Some(fence));
+        }
+    }
+    match (other, broken.map(|at| &judged[at].1)) {
+        (Some((_, other)), _) => Err(vec![error::two(text, one.begin, other.begin)]),
+        (None, Some(Judged::Broken(violation))) => Err(vec![violation.clone()]),
+        (None, _) => Ok(Some(first)),
+    }
+}
+
+/// What `{"value": ..}` wraps.
+fn unwrapped<'t>(mut members: Vec<(Cow<'t, str>, Json<'t>)>) -> (Json<'t>, bool) {
+    if let [(name, _)] = &members[..]
+        && name == WRAPPER
+        && let Some((_, value)) = members.pop()
+    {
+        return (value, true);
+    }
+    (Json::Object(members), false)
+}
+
+/// Where the JSON stood, and how it was repaired.
+fn noted(text: &str, place: Place, begin: usize, repairs: &Repairs) -> Vec<Note> {
+    let at = |at| error::place(text, at);
+    let stood = match place {
+        Place::Whole => None,
+        Place::Fence => Some(Flag::Fenced),
+        Place::Prose => Some(Flag::InProse),
+    };
+    let stood = stood.map(|flag| Note { flag, place: at(begin), times: 1 });
+    let repairs = repairs.iter().map(|one| Note {
+        flag: Flag::Repaired(Cow::Borrowed(one.kind)),
+        place: at(one.at),
+        times: one.times,
+    });
+    stood.into_iter().chain(repairs).collect()
+}

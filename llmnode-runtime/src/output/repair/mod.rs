@@ -1,0 +1,272 @@
+//! One parser for JSON and for what is nearly JSON, in one pass. Where it repairs nothing, the text was JSON.
+//!
+//! A repair is made only where one reading is left; everything else is a fault at its place.
+
+mod notes;
+mod space;
+mod string;
+mod word;
+
+use std::borrow::Cow;
+
+pub(super) use self::notes::Repairs;
+pub(super) use self::space::{is_space, skip_blank};
+pub(super) use self::string::is_quote;
+pub(super) use self::word::name_length;
+use super::json::Json;
+
+/// Lists and objects within each other, at most; as in serde_json.
+const DEPTH: usize = 127;
+
+/// A value that was read, and where it ends in the text.
+#[derive(Debug)]
+pub(super) struct Parsed<'t> {
+    pub(super) json: Json<'t>,
+    pub(super) end: usize,
+    pub(super) repairs: Repairs,
+}
+
+/// Where the parser stopped, and why.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Fault {
+    pub(super) at: usize,
+    /// What is wrong; `None`: the text ends within the value.
+    pub(super) what: Option<Cow<'static, str>>,
+}
+
+/// What kind of repair was made.
+pub(super) mod kind {
+    pub(in crate::output) const COMMENT: &str = "comment";
+    pub(in crate::output) const COMMA: &str = "comma";
+    pub(in crate::output) const QUOTES: &str = "quotes";
+    pub(in crate::output) const LITERAL: &str = "literal";
+    pub(in crate::output) const BARE_KEY: &str = "bare_key";
+    pub(in crate::output) const BARE_STRING: &str = "bare_string";
+    pub(in crate::output) const CONTROL_CHARACTER: &str = "control_character";
+    pub(in crate::output) const ESCAPE: &str = "escape";
+    pub(in crate::output) const SPACE: &str = "space";
+    pub(in crate::output) const CLOSER: &str = "closer";
+    pub(in crate::output) const DUPLICATE_KEY: &str = "duplicate_key";
+    pub(in crate::output) const QUOTED: &str = "quoted";
+}
+
+/// Reads the value that begins at `begin`. Without `lenient`, it must be JSON as it stands.
+///
+/// # Errors
+/// The first place that is not JSON, or that cannot be repaired without loss.
+pub(super) fn parse(text: &str, begin: usize, lenient: bool) -> Result<Parsed<'_>, Fault> {
+    #[cfg(test)]
+    super::counts::add(|counts| counts.parsed += 1);
+    let mut parser = Parser::new(text, begin, lenient);
+    let json = parser.value(Role::Item, 0)?;
+    Ok(Parsed { json, end: parser.at, repairs: parser.repairs })
+}
+
+/// The tree of a text that is JSON as a whole; `None` if it isn't, or has a key twice with different values.
+pub(super) fn tree(text: &str) -> Option<Json<'_>> {
+    let text = text.trim_matches([' ', '\n', '\t', '\r']);
+    let mut parser = Parser::new(text, 0, false);
+    let json = parser.value(Role::Item, 0).ok()?;
+    (parser.at == text.len()).then_some(json)
+}
+
+/// What a value is for, which says what may be read as one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Role {
+    Key,
+    /// The value of a member.
+    Member,
+    /// An item of a list, or the whole.
+    Item,
+}
+
+struct Parser<'t> {
+    text: &'t str,
+    /// Always where a character begins, or the end.
+    at: usize,
+    lenient: bool,
+    repairs: Repairs,
+    /// How many lists are open: of what breaks off within one, items may be missing.
+    lists: usize,
+    /// Whether the last value ended without a sign that it is complete: `12`, `tru`.
+    loose: bool,
+    /// Whether a comment was passed over last, which may have swallowed what closes the JSON.
+    commented: bool,
+}
+
+type Read<T> = Result<T, Fault>;
+
+impl<'t> Parser<'t> {
+    fn new(text: &'t str, at: usize, lenient: bool) -> Self {
+        let repairs = Repairs::default();
+        Parser { text, at, lenient, repairs, lists: 0, loose: false, commented: false }
+    }
+
+    fn byte(&self) -> Option<u8> {
+        self.text.as_bytes().get(self.at).copied()
+    }
+
+    fn char(&self) -> Option<char> {
+        self.text[self.at..].chars().next()
+    }
+
+    fn wrong<T>(&self, at: usize, what: impl Into<Cow<'static, str>>) -> Read<T> {
+        Err(Fault { at, what: Some(what.into()) })
+    }
+
+    fn truncated<T>(&self) -> Read<T> {
+        Err(Fault { at: self.text.len(), what: None })
+    }
+
+    /// Notes a repair, or refuses it where nothing is repaired.
+    fn repair(&mut self, kind: &'static str, at: usize, what: &'static str) -> Read<()> {
+        if !self.lenient {
+            return self.wrong(at, what);
+        }
+        self.repairs.add(kind, at);
+        Ok(())
+    }
+
+    fn value(&mut self, role: Role, depth: usize) -> Read<Json<'t>> {
+        self.loose = false;
+        match self.byte() {
+            Some(b'{' | b'[') if depth >= DEPTH => self.wrong(self.at, "JSON may be nested 127 times"),
+            Some(b'{') => self.object(depth),
+            Some(b'[') => self.list(depth),
+            Some(b'"') => self.string(role).map(Json::String),
+            Some(b'-' | b'0'..=b'9') => self.number(),
+            Some(b',' | b'}' | b']') => self.wrong(self.at, "a value is missing"),
+            None => self.truncated(),
+            Some(_) if self.char().is_some_and(is_quote) => self.string(role).map(Json::String),
+            Some(_) => self.word(role),
+        }
+    }
+
+    fn object(&mut self, depth: usize) -> Read<Json<'t>> {
+        let begin = self.at;
+        self.at += 1;
+        let mut members = Vec::new();
+        while self.has_next(false, members.is_empty(), Self::is_key)? {
+            let key = self.key()?;
+            let value = self.value(Role::Member, depth + 1)?;
+            members.push((key, value));
+        }
+        self.once_each(begin, members)
+    }
+
+    /// Whether a key seems to begin here.
+    fn is_key(&self) -> bool {
+        self.char().is_some_and(|c| is_quote(c) || c.is_alphabetic() || c == '_')
+    }
+
+    fn key(&mut self) -> Read<Cow<'t, str>> {
+        let quoted = self.char().is_some_and(is_quote);
+        let key = if quoted { self.string(Role::Key)? } else { self.bare_key()? };
+        self.space()?;
+        match self.byte() {
+            Some(b':') => self.at += 1,
+            None => return self.truncated(),
+            Some(_) => return self.wrong(self.at, "expected a colon after the key"),
+        }
+        self.space()?;
+        Ok(key)
+    }
+
+    fn list(&mut self, depth: usize) -> Read<Json<'t>> {
+        self.at += 1;
+        self.lists += 1;
+        let (mut items, words) = (Vec::new(), self.repairs.times(kind::BARE_STRING));
+        // Two strings on two lines may be one, and a number may be the rest of one.
+        let is_next = |items: &[Json<'t>], parser: &Self| {
+            matches!(
+                (items.last(), parser.byte()),
+                (Some(Json::Object(_)), Some(b'{')) | (Some(Json::Array(_)), Some(b'['))
+            )
+        };
+        while self.has_next(true, items.is_empty(), |parser| is_next(&items, parser))? {
+            items.push(self.value(Role::Item, depth + 1)?);
+        }
+        self.lists -= 1;
+        if matches!(items[..], [Json::String(_)]) && self.repairs.times(kind::BARE_STRING) > words {
+            return self.wrong(self.at - 1, "a word in brackets is not taken for a list");
+        }
+        Ok(Json::Array(items))
+    }
+
+    /// Passes over what stands before an item or a member, or over what closes the list or object.
+    fn has_next(&mut self, list: bool, first: bool, is_next: impl Fn(&Self) -> bool) -> Read<bool> {
+        let end = self.at;
+        self.space()?;
+        let (comma, mut commas) = (self.at, 0_usize);
+        while self.byte() == Some(b',') {
+            self.at += 1;
+            commas += 1;
+            self.commented = false;
+            self.space()?;
+        }
+        let closes = matches!(self.byte(), Some(b'}' | b']'));
+        if (list && commas > 1) || (first && closes && commas > 0) {
+            return self.wrong(comma, "nothing stands at this comma");
+        }
+        if commas > usize::from(!first && !closes) {
+            self.repair(kind::COMMA, comma, "a comma too many")?;
+        }
+        match self.byte() {
+            Some(b'}') if !list => self.close(),
+            Some(b']') if list => self.close(),
+            Some(b'}' | b']') => self.wrong(self.at, "a bracket of the wrong kind"),
+            None => self.break_off(first || commas > 0),
+            Some(_) if first || commas > 0 => Ok(true),
+            Some(_) if self.text[end..self.at].contains('\n') && is_next(self) => {
+                self.repair(kind::COMMA, end, "a comma is missing").map(|()| true)
+            }
+            Some(_) => self.wrong(self.at, "expected a comma or the end of the list or object"),
+        }
+    }
+
+    fn close(&mut self) -> Read<bool> {
+        self.at += 1;
+        self.loose = false;
+        self.commented = false;
+        Ok(false)
+    }
+
+    /// At the end of the text, an object of which the last member is whole lacks nothing but its bracket. A list may lack
+    /// items, a number digits, and a comment may have swallowed anything.
+    fn break_off(&mut self, unfinished: bool) -> Read<bool> {
+        if !self.lenient || unfinished || self.lists > 0 || self.loose || self.commented {
+            return self.truncated();
+        }
+        self.repair(kind::CLOSER, self.at, "a closing bracket is missing").map(|()| false)
+    }
+
+    /// The object with one member of each key.
+    fn once_each(&mut self, begin: usize, mut members: Vec<(Cow<'t, str>, Json<'t>)>) -> Read<Json<'t>> {
+        let twice = twice(&members);
+        if twice.is_empty() {
+            return Ok(Json::Object(members));
+        }
+        if let Some((first, _)) = twice.iter().find(|(one, other)| members[*one].1 != members[*other].1) {
+            let key = crate::text::one_line(&*members[*first].0, 60);
+            return self.wrong(begin, format!("the key {key:?} stands twice in one object, with different values"));
+        }
+        self.repairs.add(kind::DUPLICATE_KEY, begin);
+        let mut dropped = vec![false; members.len()];
+        twice.into_iter().for_each(|(_, second)| dropped[second] = true);
+        let mut dropped = dropped.into_iter();
+        members.retain(|_| !dropped.next().unwrap_or(false));
+        Ok(Json::Object(members))
+    }
+}
+
+/// The pairs of members that have the same key.
+fn twice<T>(members: &[(Cow<'_, str>, T)]) -> Vec<(usize, usize)> {
+    let same = |a: usize, b: usize| members[a].0 == members[b].0;
+    // Most objects are small, and to compare them needs no memory.
+    if members.len() <= 12 && !(1..members.len()).any(|b| (0..b).any(|a| same(a, b))) {
+        return Vec::new();
+    }
+    let mut order: Vec<usize> = (0..members.len()).collect();
+    order.sort_by(|a, b| members[*a].0.cmp(&members[*b].0));
+    order.windows(2).map(|pair| (pair[0], pair[1])).filter(|(a, b)| same(*a, *b)).collect()
+}

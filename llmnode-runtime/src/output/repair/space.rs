@@ -1,0 +1,83 @@
+//! White space and comments.
+
+use super::{Parser, Read, kind};
+
+impl Parser<'_> {
+    /// Passes over white space and comments.
+    pub(super) fn space(&mut self) -> Read<()> {
+        while let Some(b' ' | b'\n' | b'\t' | b'\r') = self.byte() {
+            self.at += 1;
+        }
+        if !matches!(self.byte(), Some(b'/' | b'#' | 0x0b | 0x0c | 0x80..)) {
+            return Ok(());
+        }
+        let (text, from) = (self.text, self.at);
+        self.at = skip_blank(text, from);
+        let mut at = from;
+        while at < self.at {
+            let end = unit(text, at);
+            match text.as_bytes()[at] {
+                b' ' | b'\n' | b'\t' | b'\r' => {}
+                b'/' | b'#' => {
+                    self.repair(kind::COMMENT, at, "JSON has no comments")?;
+                    if let Some(fault) = doubtful(&text[at..end]) {
+                        return self.wrong(at, fault);
+                    }
+                    self.commented = true;
+                }
+                _ => self.repair(kind::SPACE, at, "JSON has no such white space")?,
+            }
+            at = end;
+        }
+        Ok(())
+    }
+}
+
+/// Why a comment may be more than one.
+fn doubtful(comment: &str) -> Option<&'static str> {
+    if comment.contains("...") || comment.contains('…') {
+        return Some("an ellipsis in a comment stands for what was left out; write all of it");
+    }
+    if comment.starts_with("/*") && !comment.ends_with("*/") {
+        return Some("a comment without an end");
+    }
+    // The line may hold the next member too.
+    let hides = |quote: char| {
+        let mut parts = comment.split(quote).skip(1);
+        parts.any(|part| part.trim_start().starts_with(':'))
+    };
+    let line = !comment.starts_with("/*");
+    (line && (hides('"') || hides('\''))).then_some("a comment in which a member seems to stand; leave it out")
+}
+
+/// Where white space and comments that begin at `at` end.
+pub(in super::super) fn skip_blank(text: &str, mut at: usize) -> usize {
+    loop {
+        let end = unit(text, at);
+        if end == at {
+            return at;
+        }
+        at = end;
+    }
+}
+
+/// Where the white space or the comment at `at` ends; `at` if there is none.
+fn unit(text: &str, at: usize) -> usize {
+    let bytes = text.as_bytes();
+    let line_end = || text[at..].find('\n').map_or(text.len(), |found| at + found);
+    match bytes.get(at..).unwrap_or(&[]) {
+        [b' ' | b'\n' | b'\t' | b'\r' | 0x0b | 0x0c, ..] => at + 1,
+        [b'/', b'/', ..] | [b'#', ..] => line_end(),
+        [b'/', b'*', ..] => text[at + 2..].find("*/").map_or(text.len(), |found| at + 2 + found + 2),
+        [first, ..] if !first.is_ascii() => match text[at..].chars().next().filter(|c| is_space(*c)) {
+            Some(c) => at + c.len_utf8(),
+            None => at,
+        },
+        _ => at,
+    }
+}
+
+/// White space, also of no width.
+pub(in super::super) fn is_space(c: char) -> bool {
+    c.is_whitespace() || matches!(c, '\u{180e}' | '\u{200b}'..='\u{200d}' | '\u{2060}' | '\u{feff}')
+}

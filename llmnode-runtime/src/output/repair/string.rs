@@ -1,0 +1,173 @@
+//! Strings in quotes of all kinds: where they end, and what they hold.
+
+use std::borrow::Cow;
+
+use super::{Parser, Read, Role, kind};
+
+/// Whether a string may begin with it.
+pub(in super::super) fn is_quote(c: char) -> bool {
+    matches!(c, '"' | '\'' | '`' | '´' | '“' | '”' | '„' | '‘' | '’' | '‚' | '«' | '»')
+}
+
+/// Whether `c` ends a string that `quote` began.
+fn ends(quote: char, c: char) -> bool {
+    match quote {
+        '“' | '”' | '„' => matches!(c, '“' | '”'),
+        '‘' | '’' | '‚' => matches!(c, '‘' | '’'),
+        '`' | '´' => matches!(c, '`' | '´'),
+        '«' => c == '»',
+        '»' => c == '«',
+        other => other == c,
+    }
+}
+
+/// What a string has in it that is not itself.
+#[derive(Default)]
+struct Escapes {
+    /// Escapes of JSON that stand for a character of another kind: `\n`, `\u00e9`.
+    letters: bool,
+    /// Backslashes before what is no escape of JSON: where the first one is.
+    odd: Option<usize>,
+}
+
+impl<'t> Parser<'t> {
+    /// The string that begins with the quotation mark here.
+    pub(super) fn string(&mut self, role: Role) -> Read<Cow<'t, str>> {
+        let open = self.at;
+        let quote = self.char().unwrap_or('"');
+        if quote != '"' {
+            self.repair(kind::QUOTES, open, "strings and keys must stand in double quotes")?;
+        }
+        for triple in ["\"\"\"", "'''"] {
+            if role != Role::Key && self.text[open..].starts_with(triple) {
+                return self.triple(open, triple);
+            }
+        }
+        let start = open + quote.len_utf8();
+        let (end, escaped) = self.end_of(start, quote)?;
+        let content = self.content(start, end, escaped, role, quote)?;
+        self.at = end + self.text[end..].chars().next().map_or(0, char::len_utf8);
+        Ok(content)
+    }
+
+    /// Where the mark is that ends the string from `start` on, and whether there are backslashes before it.
+    fn end_of(&self, start: usize, quote: char) -> Read<(usize, bool)> {
+        let (mut at, mut escaped) = (start, false);
+        loop {
+            let rest = &self.text.as_bytes()[at..];
+            let found = match quote {
+                '"' | '\'' => rest.iter().position(|byte| *byte == quote as u8 || *byte == b'\\'),
+                _ => self.text[at..].find(|c| c == '\\' || ends(quote, c)),
+            };
+            match found {
+                None => return self.truncated(),
+                Some(found) if rest[found] == b'\\' => {
+                    escaped = true;
+                    let behind = self.text[at + found + 1..].chars().next();
+                    at += found + 1 + behind.map_or(0, char::len_utf8);
+                }
+                Some(found) => return Ok((at + found, escaped)),
+            }
+        }
+    }
+
+    /// A string in three quotation marks on each side, in which single ones say nothing.
+    fn triple(&mut self, open: usize, marks: &str) -> Read<Cow<'t, str>> {
+        self.repair(kind::QUOTES, open, "strings must stand in double quotes")?;
+        let start = open + 3;
+        let Some(end) = self.text[start..].find(marks).map(|found| start + found) else {
+            return self.truncated();
+        };
+        if self.text[end + 3..].starts_with(&marks[..1]) {
+            return self.wrong(end, "more than three quotation marks");
+        }
+        self.at = end + 3;
+        let escaped = self.text[start..end].contains('\\');
+        self.content(start, end, escaped, Role::Member, '"')
+    }
+
+    /// What stands between two quotation marks.
+    fn content(&mut self, start: usize, end: usize, escaped: bool, role: Role, quote: char) -> Read<Cow<'t, str>> {
+        let raw = &self.text[start..end];
+        if quote == '`' && raw.contains("${") {
+            return self.wrong(start, "a string with a place for a value in it; write the value");
+        }
+        if let Some(control) = raw.bytes().position(|byte| byte < 0x20) {
+            let what = "a control character or line end in a string; write it as `\\n` or `\\u0000`";
+            self.repair(kind::CONTROL_CHARACTER, start + control, what)?;
+        }
+        if escaped { self.unescaped(start, end, role, quote).map(Cow::Owned) } else { Ok(Cow::Borrowed(raw)) }
+    }
+
+    fn unescaped(&mut self, start: usize, end: usize, role: Role, quote: char) -> Read<String> {
+        let (mut text, mut at, mut escapes) = (String::with_capacity(end - start), start, Escapes::default());
+        while let Some(found) = self.text[at..end].find('\\') {
+            text.push_str(&self.text[at..at + found]);
+            let escape = at + found;
+            let Some(c) = self.text[escape + 1..end].chars().next() else {
+                return self.wrong(escape, "a backslash with nothing behind it");
+            };
+            at = escape + 1 + c.len_utf8();
+            escapes.letters |= matches!(c, 'b' | 'f' | 'n' | 'r' | 't' | 'u');
+            match c {
+                '"' | '\\' | '/' => text.push(c),
+                'b' | 'f' => {
+                    return self.wrong(
+                        escape,
+                        "a backspace or form feed, which is more likely a backslash that was not escaped; write `\\\\`",
+                    );
+                }
+                'n' => text.push('\n'),
+                'r' => text.push('\r'),
+                't' => text.push('\t'),
+                'u' => text.push(self.code_point(escape, &mut at, end)?),
+                c if c == '\'' || c == quote => {
+                    self.repair(kind::ESCAPE, escape, "JSON has no such escape")?;
+                    text.push(c);
+                }
+                c => {
+                    if role == Role::Key || c.is_whitespace() {
+                        return self.wrong(escape, "JSON has no such escape; write a backslash as `\\\\`");
+                    }
+                    self.repair(kind::ESCAPE, escape, "JSON has no such escape; write a backslash as `\\\\`")?;
+                    escapes.odd.get_or_insert(escape);
+                    text.push('\\');
+                    text.push(c);
+                }
+            }
+        }
+        text.push_str(&self.text[at..end]);
+        match escapes.odd {
+            // `\\` at the beginning may be the two of a network path.
+            Some(odd) if escapes.letters || self.text[start..].starts_with("\\\\") => self.wrong(
+                odd,
+                "JSON has no such escape, and the others of the string may be no escapes either; write each backslash as `\\\\`",
+            ),
+            _ => Ok(text),
+        }
+    }
+
+    /// What `\u0000` stands for, or two of them.
+    fn code_point(&self, escape: usize, at: &mut usize, end: usize) -> Read<char> {
+        let unit = |at: usize| {
+            let digits = self.text.get(at..at + 4).filter(|_| at + 4 <= end)?;
+            let hex = digits.bytes().all(|byte| byte.is_ascii_hexdigit());
+            hex.then(|| u16::from_str_radix(digits, 16).ok()).flatten()
+        };
+        let Some(first) = unit(*at) else {
+            return self.wrong(escape, "four hexadecimal digits must follow `\\u`");
+        };
+        *at += 4;
+        let mut units = vec![first];
+        if (0xd800..0xdc00).contains(&first) && self.text[*at..end].starts_with("\\u") {
+            units.extend(unit(*at + 2));
+        }
+        match char::decode_utf16(units.iter().copied()).next() {
+            Some(Ok(c)) => {
+                *at += if c.len_utf16() == 2 { 6 } else { 0 };
+                Ok(c)
+            }
+            _ => self.wrong(escape, "half a surrogate pair, which stands for no character"),
+        }
+    }
+}

@@ -1,0 +1,146 @@
+//! What stands without quotes: numbers, literals, keys and strings.
+
+use std::borrow::Cow;
+
+use super::space::is_space;
+use super::string::is_quote;
+use super::{Json, Parser, Read, Role, kind};
+
+/// Names of types, which a repeated schema has in place of values: `{"name": string}`.
+const TYPES: [&str; 9] =
+    ["string", "number", "integer", "int", "float", "boolean", "bool", "object", "array"];
+
+impl<'t> Parser<'t> {
+    /// A number, with the digits that were written.
+    pub(super) fn number(&mut self) -> Read<Json<'t>> {
+        let start = self.at;
+        let is_part = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'-' | b'.' | b'_');
+        self.at += self.text.as_bytes()[start..].iter().take_while(|byte| is_part(byte)).count();
+        self.loose = true;
+        let digits = &self.text[start..self.at];
+        if is_number(digits) {
+            return Ok(Json::Number(Cow::Borrowed(digits)));
+        }
+        if self.at == self.text.len() {
+            return self.truncated();
+        }
+        if is_number(digits.trim_start_matches(['-', '0'])) {
+            return self.wrong(start, "a number may not begin with 0; put a string in quotes");
+        }
+        self.wrong(start, "this is no number of JSON; put a string in quotes")
+    }
+
+    /// A literal, or a string without quotes.
+    pub(super) fn word(&mut self, role: Role) -> Read<Json<'t>> {
+        let start = self.at;
+        if self.text[start..].starts_with(['…', '.']) {
+            return self.wrong(start, "an ellipsis stands for what was left out; write all of it");
+        }
+        if !self.char().is_some_and(|c| c.is_alphabetic() || c == '_') {
+            return self.wrong(start, "expected a value");
+        }
+        let length = self.text[start..].find(|c| matches!(c, ',' | ']' | '}' | '\n' | '\r') || is_comment(c));
+        let Some(length) = length else { return self.truncated() };
+        let words = self.text[start..start + length].trim_end_matches(is_space);
+        self.at = start + words.len();
+        self.loose = true;
+        let literal = match words {
+            "null" => return Ok(Json::Null),
+            "true" => return Ok(Json::Bool(true)),
+            "false" => return Ok(Json::Bool(false)),
+            "None" => Json::Null,
+            "True" => Json::Bool(true),
+            "False" => Json::Bool(false),
+            _ => return self.bare_string(role, start, words),
+        };
+        self.repair(kind::LITERAL, start, "JSON writes `null`, `true` and `false` in lower case")?;
+        Ok(literal)
+    }
+
+    fn bare_string(&mut self, role: Role, start: usize, words: &'t str) -> Read<Json<'t>> {
+        let literals = ["null", "true", "false", "none", "nil", "nan", "inf", "infinity", "undefined"];
+        if literals.iter().any(|literal| words.eq_ignore_ascii_case(literal)) {
+            return self.wrong(start, "write `null`, `true` or `false`, or put a string in quotes");
+        }
+        if TYPES.iter().any(|name| words.eq_ignore_ascii_case(name)) || words.bytes().all(|byte| byte == b'_') {
+            return self.wrong(start, "a name that stands for a value; write the value");
+        }
+        let is_odd = |c: char| {
+            is_quote(c) && c != '\'' && c != '’' || c.is_control() || "{[()\\=;<>|:/+#&*@$%^~".contains(c)
+        };
+        let several = role == Role::Item && words.contains(char::is_whitespace);
+        if several || words.contains(is_odd) || words.contains("...") || words.contains('…') || is_quoted(words) {
+            return self.wrong(start, "a string must stand in quotes");
+        }
+        self.repair(kind::BARE_STRING, start, "a string must stand in quotes")?;
+        Ok(Json::String(Cow::Borrowed(words)))
+    }
+
+    /// A key without quotes.
+    pub(super) fn bare_key(&mut self) -> Read<Cow<'t, str>> {
+        let start = self.at;
+        let end = start + name_length(&self.text[start..]);
+        if end == start {
+            let what = match self.byte() {
+                Some(b':') => "the key is missing",
+                _ if self.text[start..].starts_with(['…', '.']) => {
+                    "an ellipsis stands for what was left out; write all of it"
+                }
+                _ => "expected a key in quotes",
+            };
+            return self.wrong(start, what);
+        }
+        self.at = end;
+        self.repair(kind::BARE_KEY, start, "a key must stand in quotes")?;
+        Ok(Cow::Borrowed(&self.text[start..end]))
+    }
+}
+
+/// How long the name is that the text begins with.
+pub(in super::super) fn name_length(text: &str) -> usize {
+    if !text.starts_with(|c: char| c.is_alphanumeric() || c == '_' || c == '$') {
+        return 0;
+    }
+    text.find(|c: char| !c.is_alphanumeric() && !matches!(c, '_' | '$' | '-')).unwrap_or(text.len())
+}
+
+/// Whether it has a quotation mark that is no apostrophe: `it's`.
+fn is_quoted(words: &str) -> bool {
+    let mut before = ' ';
+    let mut chars = words.chars().peekable();
+    while let Some(c) = chars.next() {
+        if is_quote(c) && !(before.is_alphanumeric() && chars.peek().is_some_and(|next| next.is_alphanumeric())) {
+            return true;
+        }
+        before = c;
+    }
+    false
+}
+
+fn is_comment(c: char) -> bool {
+    matches!(c, '/' | '#')
+}
+
+/// Whether it is a number of JSON.
+pub(super) fn is_number(text: &str) -> bool {
+    let digits = text.strip_prefix('-').unwrap_or(text);
+    let count = |text: &str| text.bytes().take_while(u8::is_ascii_digit).count();
+    let integer = count(digits);
+    if integer == 0 || (integer > 1 && digits.starts_with('0')) {
+        return false;
+    }
+    let mut rest = &digits[integer..];
+    if let Some(fraction) = rest.strip_prefix('.') {
+        let length = count(fraction);
+        if length == 0 {
+            return false;
+        }
+        rest = &fraction[length..];
+    }
+    if let Some(exponent) = rest.strip_prefix(['e', 'E']) {
+        let exponent = exponent.strip_prefix(['+', '-']).unwrap_or(exponent);
+        let length = count(exponent);
+        return length > 0 && length == exponent.len();
+    }
+    rest.is_empty()
+}

@@ -1,0 +1,351 @@
+//! Reads strict JSON by serde, and watches what serde does with it.
+//!
+//! What derived code reads as a struct says of every member whether it is known: those that are not are ignored. Where a
+//! type asks for whatever there is (an untagged enum, a map, a flattened struct), nothing can be seen of that, so it is not read at once.
+
+use std::cell::Cell;
+use std::fmt;
+
+use serde::de::{
+    DeserializeSeed, Deserializer, EnumAccess, Error, MapAccess, SeqAccess, VariantAccess, Visitor,
+};
+use serde_json::{Map, Value};
+
+/// Whole numbers beyond this one are not all held by an `f64`.
+const WHOLE: f64 = 9_007_199_254_740_992.0;
+
+/// What was seen.
+#[derive(Debug, Default)]
+pub(super) struct Watch {
+    /// Only what can be seen is read.
+    pub(super) strict: bool,
+    /// How many members the type did not know.
+    pub(super) ignored: Cell<u64>,
+    /// A number was read that may have been rounded, or a struct from a list.
+    pub(super) unsure: Cell<bool>,
+}
+
+impl Watch {
+    pub(super) fn strict() -> Watch {
+        Watch { strict: true, ..Watch::default() }
+    }
+
+    /// Whether nothing has to be looked at again.
+    pub(super) fn is_clean(&self) -> bool {
+        self.ignored.get() == 0 && !self.unsure.get()
+    }
+
+    fn see<E: Error>(&self) -> Result<(), E> {
+        if self.strict { Err(E::custom("not read at once")) } else { Ok(()) }
+    }
+}
+
+/// Whatever reads, watched.
+#[derive(Clone, Copy)]
+pub(super) struct Watched<'w, D> {
+    pub(super) inner: D,
+    pub(super) watch: &'w Watch,
+}
+
+macro_rules! forward {
+    ($($method:ident($($argument:ident: $kind:ty),*))*) => {$(
+        fn $method<V: Visitor<'de>>(self, $($argument: $kind,)* visitor: V) -> Result<V::Value, D::Error> {
+            self.inner.$method($($argument,)* visitor)
+        }
+    )*};
+}
+
+macro_rules! watch {
+    ($($method:ident($($argument:ident: $kind:ty),*))*) => {$(
+        fn $method<V: Visitor<'de>>(self, $($argument: $kind,)* visitor: V) -> Result<V::Value, D::Error> {
+            self.inner.$method($($argument,)* Watched { inner: visitor, watch: self.watch })
+        }
+    )*};
+}
+
+impl<'de, D: Deserializer<'de>> Deserializer<'de> for Watched<'_, D> {
+    type Error = D::Error;
+
+    forward! {
+        deserialize_bool() deserialize_i8() deserialize_i16() deserialize_i32() deserialize_i64() deserialize_i128()
+        deserialize_u8() deserialize_u16() deserialize_u32() deserialize_u64() deserialize_u128() deserialize_char()
+        deserialize_str() deserialize_string() deserialize_bytes() deserialize_byte_buf() deserialize_unit()
+        deserialize_unit_struct(name: &'static str) deserialize_identifier()
+    }
+    watch! {
+        deserialize_option() deserialize_newtype_struct(name: &'static str) deserialize_seq() deserialize_tuple(len: usize)
+        deserialize_tuple_struct(name: &'static str, len: usize)
+        deserialize_enum(name: &'static str, variants: &'static [&'static str])
+    }
+
+    fn deserialize_f32<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, D::Error> {
+        self.inner.deserialize_f32(Float { inner: visitor, watch: self.watch, whole: 16_777_216.0 })
+    }
+
+    fn deserialize_f64<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, D::Error> {
+        self.inner.deserialize_f64(Float { inner: visitor, watch: self.watch, whole: WHOLE })
+    }
+
+    fn deserialize_struct<V: Visitor<'de>>(
+        self,
+        name: &'static str,
+        fields: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value, D::Error> {
+        self.inner.deserialize_struct(name, fields, Struct { inner: visitor, watch: self.watch })
+    }
+
+    fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, D::Error> {
+        self.watch.see()?;
+        self.inner.deserialize_any(visitor)
+    }
+
+    fn deserialize_map<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, D::Error> {
+        self.watch.see()?;
+        self.inner.deserialize_map(visitor)
+    }
+
+    fn deserialize_ignored_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, D::Error> {
+        self.watch.ignored.set(self.watch.ignored.get().saturating_add(1));
+        self.inner.deserialize_ignored_any(visitor)
+    }
+
+    fn is_human_readable(&self) -> bool {
+        self.inner.is_human_readable()
+    }
+}
+
+impl<'de, V: Visitor<'de>> Visitor<'de> for Watched<'_, V> {
+    type Value = V::Value;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.inner.expecting(f)
+    }
+
+    fn visit_none<E: Error>(self) -> Result<V::Value, E> {
+        self.inner.visit_none()
+    }
+
+    fn visit_unit<E: Error>(self) -> Result<V::Value, E> {
+        self.inner.visit_unit()
+    }
+
+    fn visit_some<D: Deserializer<'de>>(self, inner: D) -> Result<V::Value, D::Error> {
+        self.inner.visit_some(Watched { inner, watch: self.watch })
+    }
+
+    fn visit_newtype_struct<D: Deserializer<'de>>(self, inner: D) -> Result<V::Value, D::Error> {
+        self.inner.visit_newtype_struct(Watched { inner, watch: self.watch })
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, inner: A) -> Result<V::Value, A::Error> {
+        self.inner.visit_seq(Watched { inner, watch: self.watch })
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, inner: A) -> Result<V::Value, A::Error> {
+        self.inner.visit_map(Watched { inner, watch: self.watch })
+    }
+
+    fn visit_enum<A: EnumAccess<'de>>(self, inner: A) -> Result<V::Value, A::Error> {
+        self.inner.visit_enum(Watched { inner, watch: self.watch })
+    }
+}
+
+impl<'de, S: DeserializeSeed<'de>> DeserializeSeed<'de> for Watched<'_, S> {
+    type Value = S::Value;
+
+    fn deserialize<D: Deserializer<'de>>(self, inner: D) -> Result<S::Value, D::Error> {
+        self.inner.deserialize(Watched { inner, watch: self.watch })
+    }
+}
+
+impl<'de, A: SeqAccess<'de>> SeqAccess<'de> for Watched<'_, A> {
+    type Error = A::Error;
+
+    fn next_element_seed<T: DeserializeSeed<'de>>(&mut self, seed: T) -> Result<Option<T::Value>, A::Error> {
+        self.inner.next_element_seed(Watched { inner: seed, watch: self.watch })
+    }
+
+    fn size_hint(&self) -> Option<usize> {
+        self.inner.size_hint()
+    }
+}
+
+impl<'de, A: MapAccess<'de>> MapAccess<'de> for Watched<'_, A> {
+    type Error = A::Error;
+
+    fn next_key_seed<K: DeserializeSeed<'de>>(&mut self, seed: K) -> Result<Option<K::Value>, A::Error> {
+        self.inner.next_key_seed(seed)
+    }
+
+    fn next_value_seed<T: DeserializeSeed<'de>>(&mut self, seed: T) -> Result<T::Value, A::Error> {
+        self.inner.next_value_seed(Watched { inner: seed, watch: self.watch })
+    }
+
+    fn size_hint(&self) -> Option<usize> {
+        self.inner.size_hint()
+    }
+}
+
+impl<'de, 'w, A: EnumAccess<'de>> EnumAccess<'de> for Watched<'w, A> {
+    type Error = A::Error;
+    type Variant = Watched<'w, A::Variant>;
+
+    fn variant_seed<T: DeserializeSeed<'de>>(self, seed: T) -> Result<(T::Value, Self::Variant), A::Error> {
+        let (name, inner) = self.inner.variant_seed(seed)?;
+        Ok((name, Watched { inner, watch: self.watch }))
+    }
+}
+
+impl<'de, A: VariantAccess<'de>> VariantAccess<'de> for Watched<'_, A> {
+    type Error = A::Error;
+
+    fn unit_variant(self) -> Result<(), A::Error> {
+        self.inner.unit_variant()
+    }
+
+    fn newtype_variant_seed<T: DeserializeSeed<'de>>(self, seed: T) -> Result<T::Value, A::Error> {
+        self.inner.newtype_variant_seed(Watched { inner: seed, watch: self.watch })
+    }
+
+    fn tuple_variant<V: Visitor<'de>>(self, len: usize, visitor: V) -> Result<V::Value, A::Error> {
+        self.inner.tuple_variant(len, Watched { inner: visitor, watch: self.watch })
+    }
+
+    fn struct_variant<V: Visitor<'de>>(
+        self,
+        fields: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value, A::Error> {
+        self.inner.struct_variant(fields, Watched { inner: visitor, watch: self.watch })
+    }
+}
+
+/// Takes a struct, which may be read from a list as well, though no schema says so.
+struct Struct<'w, V> {
+    inner: V,
+    watch: &'w Watch,
+}
+
+impl<'de, V: Visitor<'de>> Visitor<'de> for Struct<'_, V> {
+    type Value = V::Value;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.inner.expecting(f)
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, inner: A) -> Result<V::Value, A::Error> {
+        self.inner.visit_map(Watched { inner, watch: self.watch })
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, inner: A) -> Result<V::Value, A::Error> {
+        self.watch.unsure.set(true);
+        self.inner.visit_seq(inner)
+    }
+}
+
+/// Takes a floating-point number, and sees whether it is a whole one beyond those that are held exactly.
+struct Float<'w, V> {
+    inner: V,
+    watch: &'w Watch,
+    whole: f64,
+}
+
+impl<V> Float<'_, V> {
+    fn see(&self, number: f64) {
+        if number.abs() > self.whole {
+            self.watch.unsure.set(true);
+        }
+    }
+}
+
+impl<'de, V: Visitor<'de>> Visitor<'de> for Float<'_, V> {
+    type Value = V::Value;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.inner.expecting(f)
+    }
+
+    fn visit_f64<E: Error>(self, number: f64) -> Result<V::Value, E> {
+        self.see(number);
+        self.inner.visit_f64(number)
+    }
+
+    fn visit_u64<E: Error>(self, number: u64) -> Result<V::Value, E> {
+        self.see(number as f64);
+        self.inner.visit_u64(number)
+    }
+
+    fn visit_i64<E: Error>(self, number: i64) -> Result<V::Value, E> {
+        self.see(number as f64);
+        self.inner.visit_i64(number)
+    }
+}
+
+/// Any JSON, in which no member stands twice, and no number may be rounded.
+pub(super) struct Distinct;
+
+impl<'de> DeserializeSeed<'de> for Distinct {
+    type Value = Value;
+
+    fn deserialize<D: Deserializer<'de>>(self, from: D) -> Result<Value, D::Error> {
+        from.deserialize_any(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Distinct {
+    type Value = Value;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("any JSON")
+    }
+
+    fn visit_unit<E: Error>(self) -> Result<Value, E> {
+        Ok(Value::Null)
+    }
+
+    fn visit_bool<E: Error>(self, value: bool) -> Result<Value, E> {
+        Ok(Value::Bool(value))
+    }
+
+    fn visit_i64<E: Error>(self, number: i64) -> Result<Value, E> {
+        Ok(number.into())
+    }
+
+    fn visit_u64<E: Error>(self, number: u64) -> Result<Value, E> {
+        Ok(number.into())
+    }
+
+    fn visit_f64<E: Error>(self, number: f64) -> Result<Value, E> {
+        if number.abs() > WHOLE {
+            return Err(E::custom("a number that may be rounded"));
+        }
+        Ok(number.into())
+    }
+
+    fn visit_str<E: Error>(self, text: &str) -> Result<Value, E> {
+        Ok(Value::String(text.to_owned()))
+    }
+
+    fn visit_string<E: Error>(self, text: String) -> Result<Value, E> {
+        Ok(Value::String(text))
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut from: A) -> Result<Value, A::Error> {
+        let mut items = Vec::new();
+        while let Some(item) = from.next_element_seed(Distinct)? {
+            items.push(item);
+        }
+        Ok(Value::Array(items))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut from: A) -> Result<Value, A::Error> {
+        let mut members = Map::new();
+        while let Some(name) = from.next_key::<String>()? {
+            if members.insert(name, from.next_value_seed(Distinct)?).is_some() {
+                return Err(A::Error::custom("a member twice"));
+            }
+        }
+        Ok(Value::Object(members))
+    }
+}
