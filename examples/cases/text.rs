@@ -9,10 +9,10 @@ use crate::typed;
 pub(crate) fn answer(row: &Value) -> Option<Value> {
     let text = row["input"].as_str()?;
     let id = &row["id"];
-    let repair = row["mode"] != "strict";
+    let exact = row["mode"] == "strict";
     let read = match row["target"].as_str() {
         Some(target) => typed::answer(text, target, &row["types"]),
-        None => match Reader::new().repair(repair).value(text) {
+        None => match Reader::new().exact(exact).value(text) {
             Ok(reading) => Ok((reading.value, reading.notes.iter().map(|note| json!(note.flag)).collect())),
             Err(error) => Err(error.to_string()),
         },

@@ -1,4 +1,4 @@
-//! Rows with a `target`: a type in BAML's words, as which the text is read with coercion.
+//! Rows with a `target`: a type in BAML's words, as which the text is read as a node reads its output.
 
 use llmnode::{OutputSchema, Reader};
 use serde_json::{Value, json};
@@ -20,7 +20,7 @@ pub(crate) fn answer(text: &str, target: &str, types: &Value) -> Result<(Value, 
         return Ok((text, vec![json!("raw_text")]));
     }
     let schema = OutputSchema::from_value("target", types.schema(&target));
-    let reading = Reader::new().coerce(true).conforming(text, &schema).map_err(|error| error.to_string())?;
+    let reading = Reader::new().conforming(text, &schema).map_err(|error| error.to_string())?;
     let value = project::value(&types, &target, &reading.value)?;
     Ok((value, reading.notes.iter().map(|note| json!(note.flag)).collect()))
 }

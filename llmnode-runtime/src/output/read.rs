@@ -143,6 +143,12 @@ struct Taken<'t> {
     wrapped: bool,
 }
 
+/// A value that does not fit the type, changed as far as it could be, and why.
+struct Misfit<'t> {
+    fitted: Fitted<'t>,
+    found: Vec<Fault>,
+}
+
 /// What became of a spot.
 enum Judged<'t> {
     Taken(Box<Taken<'t>>),
@@ -193,6 +199,8 @@ impl<'t> Picker<'_, 't> {
         for Spot { place, part, content } in spots {
             match content {
                 Content::Lines(objects, repairs) if wants_list && self.target.schema.is_some() => {
+                    let mut repairs = repairs;
+                    repairs.add(repair::kind::LINES, part.start);
                     all.push(Spot { place, part, content: Content::Json(Json::Array(objects), repairs) });
                 }
                 Content::Lines(objects, repairs) => all.extend(objects.into_iter().map(|object| {
@@ -265,8 +273,7 @@ impl<'t> Picker<'_, 't> {
         let inner = self.inner(&json, place, wrapped);
         let refused = match self.fitted(place, json, wrapped) {
             Ok(fitted) => return self.take(place, part, fitted, wrapped, notes, plain),
-            Err((_, found)) if self.target.exact => return self.by_serde(found, plain, place, part, wrapped, notes),
-            Err((changed, found)) => (changed, found),
+            Err(misfit) => misfit,
         };
         for (within, kind) in inner {
             if let Ok(mut fitted) = self.fitted(place, within, false) {
@@ -276,15 +283,7 @@ impl<'t> Picker<'_, 't> {
                 return self.take(place, part, fitted, false, notes, None);
             }
         }
-        let (changed, found) = refused;
-        let text = match changed {
-            Some(json) => Some(Cow::Owned(json.to_string())),
-            None => plain.map(Cow::Borrowed),
-        };
-        match text {
-            Some(Cow::Borrowed(text)) => self.by_serde(found, Some(text), place, part, wrapped, notes),
-            _ => Err(tell(found)),
-        }
+        self.by_serde(refused, plain, Taken { place, begin: part.start, json: Cow::Borrowed(""), same: String::new(), notes, wrapped })
     }
 
     /// What a value may hold as a whole: in one member of any name, or in a string.
@@ -306,44 +305,38 @@ impl<'t> Picker<'_, 't> {
         }
     }
 
-    /// Makes a value fit, and says what is wrong with it all the same; then with the value, if it was changed.
-    #[expect(clippy::type_complexity, reason = "one use")]
-    fn fitted(
-        &self,
-        place: Place,
-        json: Json<'t>,
-        wrapped: bool,
-    ) -> Result<Fitted<'t>, (Option<Json<'t>>, Vec<Fault>)> {
+    /// Makes a value fit, and says what is wrong with it all the same.
+    fn fitted(&self, place: Place, json: Json<'t>, wrapped: bool) -> Result<Fitted<'t>, Misfit<'t>> {
         let (root, own) = self.target.schemas();
         let allow = Allow { changes: !self.target.exact, lists: place != Place::Prose };
         let fitted = fit(root, own, self.target.judge, json, allow);
-        let mut found = match self.target.judge {
-            Judge::Schema => Vec::new(),
-            judge => faults(root, own, judge, &fitted.json, wrapped),
-        };
+        let mut found = faults(root, own, Judge::Type, &fitted.json, wrapped);
+        if self.target.judge == Judge::Schema {
+            found.retain(|fault| fault.weight == Weight::Firm);
+        }
         let objections = (self.target.objections)(&fitted.json, wrapped);
         found.extend(objections.into_iter().map(Fault::objection));
-        if found.is_empty() { Ok(fitted) } else { Err((fitted.changed.then_some(fitted.json), found)) }
+        if found.is_empty() { Ok(fitted) } else { Err(Misfit { fitted, found }) }
     }
 
     /// What the schema refuses may be what the type takes: a member by an alias.
     fn by_serde(
         &mut self,
-        found: Vec<Fault>,
+        misfit: Misfit<'t>,
         plain: Option<&'t str>,
-        place: Place,
-        part: Range<usize>,
-        wrapped: bool,
-        notes: Vec<Note>,
+        mut taken: Taken<'t>,
     ) -> Result<Taken<'t>, Refused> {
+        let Misfit { fitted, found } = misfit;
         let serde_knows = found.iter().all(|fault| fault.weight == Weight::Type);
-        match plain {
-            Some(json) if serde_knows && self.target.judge == Judge::Type && self.fill(json).is_ok() => {
-                let same = repair::tree(json).map(canonical).unwrap_or_default();
-                Ok(Taken { place, begin: part.start, json: Cow::Borrowed(json), same, notes, wrapped })
-            }
-            _ => Err(tell(found)),
+        let json = match plain {
+            Some(plain) if !fitted.changed => Cow::Borrowed(plain),
+            _ => Cow::Owned(fitted.json.to_string()),
+        };
+        if !serde_knows || self.fill(&json).is_err() {
+            return Err(tell(found));
         }
+        taken.notes.extend(fitted.notes);
+        Ok(Taken { json, same: canonical(fitted.json), ..taken })
     }
 
     /// Reads what fits by serde, which has the last word.

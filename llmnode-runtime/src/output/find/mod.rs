@@ -160,7 +160,7 @@ impl<'t> Walk<'t> {
         let content = trimmed(&self.text[fence.content.clone()]);
         let begin = offset(self.text, content);
         let part = begin..begin + content.len();
-        if let Some(content) = self.value(part.clone()) {
+        if let Some(content) = self.value(part.clone()).or_else(|| self.assigned(part.clone())) {
             return self.push(Place::Fence, part, content);
         }
         let before = self.found.spots.len();
@@ -168,11 +168,43 @@ impl<'t> Walk<'t> {
         (self.at, self.start, self.end) = (part.start, part.start, part.end);
         while let Some(found) = self.text.as_bytes()[self.at..part.end].iter().position(|byte| matches!(byte, b'{' | b'[')) {
             self.at += found;
-            self.bracket();
+            let line = self.text[part.start..self.at].rsplit('\n').next().unwrap_or("");
+            if is_blank(line) || !begins_json(&self.text[..part.end], self.at) {
+                self.bracket();
+                continue;
+            }
+            // JSON within code is a part of that.
+            let what = "the JSON stands within code; answer with the JSON alone";
+            let fault = Fault { at: self.at, what: Some(what.into()) };
+            let end = balanced(&self.text[..part.end], self.at).unwrap_or(part.end);
+            if self.text[self.at..end].contains(['{', '"']) {
+                self.push(Place::Prose, self.at..end, Content::Broken(fault));
+            }
+            self.at = end;
         }
         (self.at, self.start, self.end) = (at, start, end);
         if self.found.spots.len() == before && !part.is_empty() {
             self.push(Place::Fence, part, Content::Text);
+        }
+    }
+
+    /// What a fence assigns to a name, where that is all that stands in it: `const filter = {..};`
+    fn assigned(&self, part: Range<usize>) -> Option<Content<'t>> {
+        let text = self.text[..part.end].trim_end_matches(';');
+        let line = text[part.start..].lines().next()?;
+        let name = line.find('=').filter(|_| self.lenient)?;
+        let is_name = |c: char| c.is_alphanumeric() || matches!(c, '_' | ' ' | '.' | ':' | '<' | '>' | ',');
+        let begin = part.start + name + 1;
+        let value = text[begin..].trim_start();
+        if name == 0 || !line[..name].chars().all(is_name) || !value.starts_with(['{', '[']) {
+            return None;
+        }
+        match self.value(text.len() - value.len()..text.len())? {
+            Content::Json(json, mut repairs) => {
+                repairs.add(repair::kind::ASSIGNMENT, part.start);
+                Some(Content::Json(json, repairs))
+            }
+            _ => None,
         }
     }
 

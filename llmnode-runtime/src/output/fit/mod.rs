@@ -17,6 +17,7 @@ use crate::text::same_letters;
 mod kind {
     pub(super) const CHOICE: &str = "choice";
     pub(super) const NUMBER: &str = "number_from_text";
+    pub(super) const TEXT: &str = "text_from_number";
     pub(super) const INTEGER: &str = "integer";
     pub(super) const BOOLEAN: &str = "boolean";
     pub(super) const NULL: &str = "null";

@@ -10,6 +10,9 @@ use super::kind;
 pub(super) fn changed<'j>(types: &[&str], json: &Json<'j>) -> Option<(Json<'j>, &'static str)> {
     let is = |name: &str| types.contains(&name);
     match json {
+        Json::Number(digits) if is("string") && !is("integer") && !is("number") => {
+            Some((Json::String(digits.clone()), kind::TEXT))
+        }
         Json::Number(digits) if is("integer") => {
             let plain = Decimal::parse(digits)?.plain_integer()?;
             Some((Json::Number(Cow::Owned(plain)), kind::INTEGER))

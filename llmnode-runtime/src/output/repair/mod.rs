@@ -48,6 +48,8 @@ pub(super) mod kind {
     pub(in crate::output) const CLOSER: &str = "closer";
     pub(in crate::output) const DUPLICATE_KEY: &str = "duplicate_key";
     pub(in crate::output) const QUOTED: &str = "quoted";
+    pub(in crate::output) const LINES: &str = "lines";
+    pub(in crate::output) const ASSIGNMENT: &str = "assignment";
 }
 
 /// Reads the value that begins at `begin`. Without `lenient`, it must be JSON as it stands.
