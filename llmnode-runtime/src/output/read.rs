@@ -23,6 +23,9 @@ use crate::validate::Violation;
 /// The longest text in which JSON is looked for, in bytes. What is JSON as it stands may be longer.
 const LONGEST: usize = 16 << 20;
 
+/// What stands for a text in the form of a type that was not filled in.
+const PLACEHOLDER: &str = "\"string\"";
+
 /// What JSON is read into. The type stands behind it, so that all that looks for the JSON is compiled once.
 pub(crate) trait Slot {
     /// Keeps what serde makes of strict JSON.
@@ -103,7 +106,7 @@ impl Target<'_> {
             return Err(watch);
         }
         let json = if self.is_wrapped() { wrapped_value(text) } else { Some(text) };
-        let read = json.is_some_and(|json| !has_control_escape(json) && slot.fill(json, &watch).is_ok());
+        let read = json.is_some_and(|json| !has_control_escape(json) && !json.contains(PLACEHOLDER) && slot.fill(json, &watch).is_ok());
         if read && watch.is_clean() { Ok(()) } else { Err(watch) }
     }
 
@@ -124,7 +127,7 @@ fn has_control_escape(json: &str) -> bool {
     let mut rest = json.as_bytes();
     while let Some(at) = rest.iter().position(|byte| *byte == b'\\') {
         match rest.get(at + 1) {
-            Some(b'b' | b'f') => return true,
+            Some(b'b' | b'f') if rest.get(at + 2).is_some_and(u8::is_ascii_alphabetic) => return true,
             _ => rest = rest.get(at + 2..).unwrap_or(&[]),
         }
     }

@@ -73,6 +73,10 @@ impl Check<'_> {
         if given("type") && given("properties") && !is_own("type") && !is_own("properties") {
             return fault("is a schema; write a value of it".to_owned());
         }
+        let texts = || members.iter().filter(|(_, value)| matches!(value, Json::String(_)));
+        if texts().count() > 1 && texts().all(|(_, value)| *value == Json::String(Cow::Borrowed("string"))) {
+            return fault("is the form of the type; fill it in".to_owned());
+        }
         let unknown: Vec<&str> = unknown(node, members).collect();
         let nothing_required = required(node).next().is_none();
         if nothing_required && unknown.len() * 2 > members.len() {

@@ -121,12 +121,27 @@ impl<'t> Walk<'t> {
         let text = trimmed(&self.text[self.start..]);
         let begin = offset(self.text, text);
         let part = begin..begin + text.len();
-        match self.value(part.clone()) {
+        match self.value(part.clone()).or_else(|| self.behind_comments(part.clone())) {
             Some(content) => {
                 self.push(Place::Whole, part, content);
                 true
             }
             None => false,
+        }
+    }
+
+    /// The same behind comments.
+    fn behind_comments(&self, part: Range<usize>) -> Option<Content<'t>> {
+        let begin = skip_blank(&self.text[..part.end], part.start);
+        if begin == part.start || !self.lenient {
+            return None;
+        }
+        match self.value(begin..part.end)? {
+            Content::Json(json, mut repairs) => {
+                repairs.add(repair::kind::COMMENT, part.start);
+                Some(Content::Json(json, repairs))
+            }
+            _ => None,
         }
     }
 
@@ -145,10 +160,16 @@ impl<'t> Walk<'t> {
             return Some(Content::Json(json, repairs));
         }
         let parsed = repair::parse(text, begin, structured && self.lenient).ok()?;
+        let mut repairs = parsed.repairs.clone();
+        if let Some(comma) = text[parsed.end..].trim_end().strip_prefix(',').filter(|_| structured && self.lenient) {
+            if comma.is_empty() {
+                repairs.add(repair::kind::COMMA, parsed.end);
+                return Some(Content::Json(parsed.json, repairs));
+            }
+        }
         let rest = if self.lenient { skip_blank(text, parsed.end) } else { parsed.end };
         if rest == text.len() {
-            let mut repairs = parsed.repairs;
-            if !trimmed(&text[parsed.end..]).is_empty() {
+            if parsed.end < rest {
                 repairs.add(repair::kind::COMMENT, parsed.end);
             }
             return Some(Content::Json(parsed.json, repairs));
@@ -234,7 +255,8 @@ impl<'t> Walk<'t> {
                 self.at = part.end;
                 let inner = &text[part.clone()];
                 let is_list_of_words = inner.starts_with('[') && !inner.contains(['{', '"']);
-                if !(is_list_of_words || (inner.starts_with('{') && !self.is_plain(begin))) {
+                let is_template = end.is_some() && inner.starts_with("{{") && !inner.contains(['"', '\'', ':']);
+                if !(is_list_of_words || is_template || (inner.starts_with('{') && !inner.starts_with("{{") && !self.is_plain(begin))) {
                     self.push(Place::Prose, part, Content::Broken(fault));
                 }
             }
@@ -296,6 +318,9 @@ fn begins_json(text: &str, begin: usize) -> bool {
     let is_object = text[begin..].starts_with('{');
     let inner = text[begin + 1..].trim_start();
     let Some(first) = inner.chars().next() else { return false };
+    if inner.starts_with("```") {
+        return false;
+    }
     if is_quote(first) || inner.starts_with("//") || inner.starts_with("/*") {
         return true;
     }
@@ -305,7 +330,7 @@ fn begins_json(text: &str, begin: usize) -> bool {
     }
     let name = name_length(inner);
     let behind = inner[name..].trim_start();
-    first == '}' || (name > 0 && behind.starts_with(':') && !behind.starts_with("::"))
+    matches!(first, '}' | '{') || (name > 0 && behind.starts_with(':') && !behind.starts_with("::"))
 }
 
 /// Whether there is an object with members in it: a list of anything else in prose is a citation, and `{}` a mention.

@@ -189,7 +189,7 @@ impl<'t> Parser<'t> {
             items.push(self.value(Role::Item, depth + 1)?);
         }
         self.lists -= 1;
-        if matches!(items[..], [Json::String(_)]) && self.repairs.times(kind::BARE_STRING) > words {
+        if matches!(&items[..], [Json::String(word)] if !word.contains("://")) && self.repairs.times(kind::BARE_STRING) > words {
             return self.wrong(self.at - 1, "a word in brackets is not taken for a list");
         }
         Ok(Json::Array(items))

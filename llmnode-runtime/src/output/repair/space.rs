@@ -23,7 +23,7 @@ impl Parser<'_> {
                     if let Some(fault) = doubtful(&text[at..end]) {
                         return self.wrong(at, fault);
                     }
-                    self.commented = true;
+                    self.commented = !self.text[at..end].starts_with("/*");
                 }
                 _ => self.repair(kind::SPACE, at, "JSON has no such white space")?,
             }
@@ -38,7 +38,7 @@ fn doubtful(comment: &str) -> Option<&'static str> {
     if comment.contains("...") || comment.contains('…') {
         return Some("an ellipsis in a comment stands for what was left out; write all of it");
     }
-    if comment.starts_with("/*") && !comment.ends_with("*/") {
+    if comment.starts_with("/*") && !comment.ends_with("*/") && comment.contains(['"', '\'', '{', '}', '[', ']']) {
         return Some("a comment without an end");
     }
     // The line may hold the next member too.

@@ -92,6 +92,11 @@ impl<'t> Parser<'t> {
         if quote == '`' && raw.contains("${") {
             return self.wrong(start, "a string with a place for a value in it; write the value");
         }
+        // Of a text of several lines, it is the end of the last one.
+        if raw.ends_with(['\n', '\r']) && !raw.trim_end().contains('\n') {
+            let what = "a line end before the quotation mark, which may be layout or a part of the string; write it as `\\n`";
+            return self.wrong(end, what);
+        }
         if let Some(control) = raw.bytes().position(|byte| byte < 0x20) {
             let what = "a control character or line end in a string; write it as `\\n` or `\\u0000`";
             self.repair(kind::CONTROL_CHARACTER, start + control, what)?;
@@ -111,12 +116,14 @@ impl<'t> Parser<'t> {
             escapes.letters |= matches!(c, 'b' | 'f' | 'n' | 'r' | 't' | 'u');
             match c {
                 '"' | '\\' | '/' => text.push(c),
-                'b' | 'f' => {
+                'b' | 'f' if self.text[at..end].starts_with(|next: char| next.is_ascii_alphabetic()) => {
                     return self.wrong(
                         escape,
                         "a backspace or form feed, which is more likely a backslash that was not escaped; write `\\\\`",
                     );
                 }
+                'b' => text.push('\u{8}'),
+                'f' => text.push('\u{c}'),
                 'n' => text.push('\n'),
                 'r' => text.push('\r'),
                 't' => text.push('\t'),

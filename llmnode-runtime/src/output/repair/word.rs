@@ -39,9 +39,14 @@ impl<'t> Parser<'t> {
         if !self.char().is_some_and(|c| c.is_alphabetic() || c == '_') {
             return self.wrong(start, "expected a value");
         }
-        let length = self.text[start..].find(|c| matches!(c, ',' | ']' | '}' | '\n' | '\r') || is_comment(c));
-        let Some(length) = length else { return self.truncated() };
-        let words = self.text[start..start + length].trim_end_matches(is_space);
+        let rest = &self.text[start..];
+        let end = rest.find([',', ']', '}', '\n', '\r']);
+        let line = &rest[..end.unwrap_or(rest.len())];
+        let comment = [" /", " #", "\t/", "\t#"].iter().filter_map(|mark| line.find(mark)).min();
+        let words = line[..comment.unwrap_or(line.len())].trim_end_matches(is_space);
+        if end.is_none() && !matches!(words, "null" | "true" | "false") {
+            return self.truncated();
+        }
         self.at = start + words.len();
         self.loose = true;
         let literal = match words {
@@ -65,8 +70,10 @@ impl<'t> Parser<'t> {
         if TYPES.iter().any(|name| words.eq_ignore_ascii_case(name)) || words.bytes().all(|byte| byte == b'_') {
             return self.wrong(start, "a name that stands for a value; write the value");
         }
+        let is_address = !words.contains(char::is_whitespace) && words.contains("://");
         let is_odd = |c: char| {
-            is_quote(c) && c != '\'' && c != '’' || c.is_control() || "{[()\\=;<>|:/+#&*@$%^~".contains(c)
+            let mark = is_quote(c) && c != '\'' && c != '’';
+            mark || c.is_control() || (!is_address && "{[()\\=;<>|:/+#&*@$%^~".contains(c))
         };
         let several = role == Role::Item && words.contains(char::is_whitespace);
         if several || words.contains(is_odd) || words.contains("...") || words.contains('…') || is_quoted(words) {
@@ -101,7 +108,7 @@ pub(in super::super) fn name_length(text: &str) -> usize {
     if !text.starts_with(|c: char| c.is_alphanumeric() || c == '_' || c == '$') {
         return 0;
     }
-    text.find(|c: char| !c.is_alphanumeric() && !matches!(c, '_' | '$' | '-')).unwrap_or(text.len())
+    text.find(|c: char| !c.is_alphanumeric() && !matches!(c, '_' | '$' | '-' | '.')).unwrap_or(text.len())
 }
 
 /// Whether it has a quotation mark that is no apostrophe: `it's`.
@@ -115,10 +122,6 @@ fn is_quoted(words: &str) -> bool {
         before = c;
     }
     false
-}
-
-fn is_comment(c: char) -> bool {
-    matches!(c, '/' | '#')
 }
 
 /// Whether it is a number of JSON.
