@@ -8,6 +8,7 @@ use super::error::ModelError;
 use super::request::Request;
 use super::retry_budget::RetryBudget;
 use crate::BoxFuture;
+use crate::flag::Flag;
 use crate::usage::TokenUsage;
 
 /// A language model behind some provider.
@@ -66,6 +67,11 @@ pub trait Sink: Send {
     /// [`AttemptRecord::refused`](crate::AttemptRecord::refused). Default: nobody is interested.
     fn refused(&mut self, part: &str) {
         let _ = part;
+    }
+
+    /// Something about the response that is worth knowing. Default: nobody is interested.
+    fn flag(&mut self, flag: Flag) {
+        let _ = flag;
     }
 }
 

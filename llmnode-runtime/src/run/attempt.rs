@@ -57,7 +57,12 @@ async fn ask(
     attempt: &Attempt,
     settings: &Resolved<'_>,
 ) -> Result<(), Failure> {
-    let outcome = model.complete(request, &mut Watch { open, reserved: &mut reserved }).await;
+    let mut outcome = model.complete(request, &mut Watch { open, reserved: &mut reserved }).await;
+    let usage = outcome.as_mut().map_or_else(|error| &mut error.usage, |completion| &mut completion.usage);
+    if let Some(usage) = usage.as_mut().filter(|usage| usage.possible() != **usage) {
+        *usage = usage.possible();
+        open.note(|record| record.flags.push(Flag::TotalMismatch));
+    }
     reserved.settle(&outcome);
     let completion = match outcome {
         Ok(completion) => completion,
@@ -95,7 +100,7 @@ async fn ask(
 
 fn accepted(record: &mut AttemptRecord, text: String, flags: Vec<Flag>, warnings: Vec<Violation>, cut: bool) {
     record.keep_answer(text);
-    record.flags = flags;
+    record.flags.extend(flags);
     if cut {
         record.flags.push(Flag::LengthStop);
     }
@@ -209,6 +214,7 @@ impl Sink for Watch<'_, '_, '_> {
     }
 
     fn usage(&mut self, usage: TokenUsage) {
+        let usage = usage.possible();
         self.open.note(|record| record.usage = Some(usage));
         self.reserved.see(usage);
     }
@@ -219,5 +225,9 @@ impl Sink for Watch<'_, '_, '_> {
 
     fn refused(&mut self, part: &str) {
         self.open.note(|record| record.refused.push(one_line(part, WORD)));
+    }
+
+    fn flag(&mut self, flag: Flag) {
+        self.open.note(|record| record.flags.push(flag));
     }
 }

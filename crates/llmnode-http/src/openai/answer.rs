@@ -19,8 +19,9 @@ pub(super) enum NoAnswer {
     Failure(Box<ModelError>),
 }
 
-/// Reads the body of a successful response. `function` is the one that the model was forced to call.
-pub(super) fn read(body: &[u8], function: Option<&str>) -> Result<Completion, NoAnswer> {
+/// Reads the body of a successful response, and says whether its usage holds a figure that cannot be. `function` is the
+/// one that the model was forced to call.
+pub(super) fn read(body: &[u8], function: Option<&str>) -> Result<(Completion, bool), NoAnswer> {
     let body = body.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(body).trim_ascii_start();
     match body.first() {
         None => return Err(failure("the response is empty", Retry::Transport)),
@@ -31,7 +32,7 @@ pub(super) fn read(body: &[u8], function: Option<&str>) -> Result<Completion, No
     let response: Response<'_> = serde_json::from_slice(body).map_err(|error| {
         failure(format!("the response cannot be read as JSON: {error}"), Retry::Transport)
     })?;
-    let usage = response.usage();
+    let (usage, impossible) = response.usage();
     let choice = match response.choices {
         Choices::First(choice) => choice,
         _ if error_body::is_error(body) => return Err(NoAnswer::ErrorObject),
@@ -61,7 +62,7 @@ pub(super) fn read(body: &[u8], function: Option<&str>) -> Result<Completion, No
     completion.usage = usage;
     completion.model = response.model.map(Cow::into_owned);
     completion.response_id = response.id.map(Cow::into_owned).filter(|id| !id.is_empty());
-    Ok(completion)
+    Ok((completion, impossible))
 }
 
 /// What the model wrote: the arguments of the function that it was forced to call, or else its text.
@@ -102,7 +103,7 @@ mod tests {
 
     fn ok(body: &str) -> Completion {
         match read(body.as_bytes(), None) {
-            Ok(completion) => completion,
+            Ok((completion, _)) => completion,
             Err(NoAnswer::Failure(error)) => panic!("{error}"),
             Err(_) => panic!("an error object or a page"),
         }
@@ -112,7 +113,7 @@ mod tests {
         match read(body, None) {
             Err(NoAnswer::Failure(error)) => *error,
             Err(_) => panic!("an error object or a page"),
-            Ok(completion) => panic!("{completion:?}"),
+            Ok((completion, _)) => panic!("{completion:?}"),
         }
     }
 
@@ -165,7 +166,7 @@ mod tests {
             (r#"[{"function":{"name":"Choice","arguments":""}},7,{}]"#.to_owned(), "null", ""),
             (r#"[{"function":{"name":"Choice","arguments":null}}]"#.to_owned(), "null", ""),
         ] {
-            let Ok(completion) = calls(&calls_made, content) else { panic!("{calls_made}") };
+            let Ok((completion, _)) = calls(&calls_made, content) else { panic!("{calls_made}") };
             assert_eq!(completion.text, text, "{calls_made}");
             assert_eq!(completion.finish, Some(FinishReason::Stop));
         }
@@ -174,7 +175,7 @@ mod tests {
         assert!(error.message.contains("search") && error.message.contains("Choice"), "{error}");
         // How calls were told before there were several; and a stop at the length limit stays one.
         let older = br#"{"choices":[{"message":{"function_call":{"name":"Choice","arguments":"{}"}},"finish_reason":"length"}]}"#;
-        let Ok(completion) = read(older, Some("Choice")) else { panic!("no answer") };
+        let Ok((completion, _)) = read(older, Some("Choice")) else { panic!("no answer") };
         assert_eq!((completion.text.as_str(), completion.finish), ("{}", Some(FinishReason::Length)));
     }
 
@@ -205,6 +206,16 @@ mod tests {
             ("7", None),
         ] {
             assert_eq!(usage(json), expected, "{json}");
+        }
+        for (json, impossible) in [
+            (r#"{"prompt_tokens":10,"completion_tokens":-5}"#, true),
+            (r#"{"prompt_tokens":10.5}"#, true),
+            (r#"{"prompt_tokens_details":{"cached_tokens":-1}}"#, true),
+            (r#"{"prompt_tokens":"10","completion_tokens":null}"#, false),
+            (r#"{"prompt_tokens":10}"#, false),
+        ] {
+            let body = format!(r#"{{"choices":[{{}}],"usage":{json}}}"#);
+            assert_eq!(read(body.as_bytes(), None).ok().unwrap().1, impossible, "{json}");
         }
         let details = r#"{"prompt_tokens":10,"prompt_tokens_details":{"cached_tokens":8},"completion_tokens_details":{"reasoning_tokens":3}}"#;
         let usage = usage(details).unwrap();

@@ -11,11 +11,10 @@ mod config;
 mod dialects;
 mod endpoint;
 mod error_body;
+mod events;
 mod learned;
 mod lenient;
 mod moved;
-#[cfg(test)]
-mod properties;
 mod proxy;
 mod refusal;
 mod refused;
@@ -25,6 +24,8 @@ mod retry_after;
 mod rules;
 mod secret;
 mod service;
+#[cfg(test)]
+mod tests;
 mod tls;
 mod wait_hint;
 
@@ -36,8 +37,8 @@ use std::time::{Duration, SystemTime};
 
 use llmnode_runtime::internal::{check_request, one_line, own_fields_in_extra, with_remedy};
 use llmnode_runtime::{
-    BoxFuture, Category, ChatModel, Completion, Dialect, FinishReason, ModelError, NodeError, Request, Retry,
-    RetryBudget, Sink,
+    BoxFuture, Category, ChatModel, Completion, Dialect, FinishReason, Flag, ModelError, NodeError, Request,
+    Retry, RetryBudget, Sink,
 };
 use reqwest::{Response, StatusCode, Url};
 
@@ -258,15 +259,24 @@ impl Inner {
             sink.request_id(id);
         }
         let body = self.service.read(response, asked.deadline).await;
+        let body = match body {
+            Ok(body) => events::joined(&body).unwrap_or(Ok(body)),
+            failed => failed,
+        };
         if !head.status.is_success() {
             // The status says enough where the body cannot be had.
-            return Err(self.refusal(&head, &body.unwrap_or_default(), asked));
+            return Err(self.refusal(&head, &body.unwrap_or_default(), asked, sink));
         }
         let outcome = match body {
             Ok(body) => match answer::read(&body, asked.function()) {
-                Ok(completion) => Ok(completion),
+                Ok((completion, impossible)) => {
+                    if impossible {
+                        sink.flag(Flag::TotalMismatch);
+                    }
+                    Ok(completion)
+                }
                 Err(_) if head.encoded => Err(self.encoded(&body)),
-                Err(NoAnswer::ErrorObject) => return Err(self.refusal(&head, &body, asked)),
+                Err(NoAnswer::ErrorObject) => return Err(self.refusal(&head, &body, asked, sink)),
                 Err(NoAnswer::WebPage) => Err(self.web_page(&body)),
                 Err(NoAnswer::Failure(failure)) => Err(*failure),
             },
