@@ -39,6 +39,12 @@ pub trait ChatModel: Send + Sync {
         "custom"
     }
 
+    /// An answer to this request that ended by itself was not JSON of its schema. Default: nobody is interested.
+    #[doc(hidden)]
+    fn unenforced(&self, request: &Request) {
+        let _ = request;
+    }
+
     /// The retries that all calls of the endpoint share. Default: there is no such bound.
     fn retry_budget(&self) -> Option<&RetryBudget> {
         None
@@ -92,6 +98,10 @@ macro_rules! forward {
 
             fn provider(&self) -> &str {
                 (**self).provider()
+            }
+
+            fn unenforced(&self, request: &Request) {
+                (**self).unenforced(request);
             }
 
             fn retry_budget(&self) -> Option<&RetryBudget> {

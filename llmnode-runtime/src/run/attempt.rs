@@ -69,11 +69,11 @@ async fn ask(
         Err(error) => return Err(failed(error, open)),
     };
     open.answered(&completion);
-    let Completion { text, refusal, finish, usage, model, request_id, .. } = completion;
+    let Completion { text, refusal, finish, usage, model: answered_by, request_id, .. } = completion;
     open.note(|record| {
         record.usage = usage.or(record.usage);
         record.finish_reason = finish.as_ref().map(|finish| one_line(finish.as_str(), WORD));
-        replace(&mut record.model, model);
+        replace(&mut record.model, answered_by);
         record.estimate_answer(&text);
         replace(&mut record.request_id, request_id);
     });
@@ -83,7 +83,11 @@ async fn ask(
     }
     // What was cut counts only if it is whole all the same.
     let reader = if cut { settings.reader().whole() } else { settings.reader() };
-    match judge(asked, &text, reader, attempt).await {
+    let judged = judge(asked, &text, reader, attempt).await;
+    if !cut && request.output.is_some() && is_other_than_asked(&judged) {
+        model.unenforced(request);
+    }
+    match judged {
         Ok((flags, warnings)) => {
             open.note(|record| {
                 accepted(record, text, flags, warnings, cut);
@@ -95,6 +99,15 @@ async fn ask(
             Err(Failure { answer: Some(text), ..truncated(request) })
         }
         Err(failure) => Err(Failure { answer: Some(text), ..failure }),
+    }
+}
+
+/// Whether an answer was not plainly JSON of the schema, so that nothing bound the model to it.
+fn is_other_than_asked(judged: &Result<(Vec<Flag>, Vec<Violation>), Failure>) -> bool {
+    match judged {
+        // Thoughts before the answer are outside of what a response format binds.
+        Ok((flags, _)) => flags.iter().any(|flag| *flag != Flag::AfterThinking),
+        Err(failure) => failure.category == Category::SchemaError,
     }
 }
 
