@@ -59,9 +59,8 @@ async fn ask(
 ) -> Result<(), Failure> {
     let mut outcome = model.complete(request, &mut Watch { open, reserved: &mut reserved }).await;
     let usage = outcome.as_mut().map_or_else(|error| &mut error.usage, |completion| &mut completion.usage);
-    if let Some(usage) = usage.as_mut().filter(|usage| usage.possible() != **usage) {
-        *usage = usage.possible();
-        open.note(|record| record.flags.push(Flag::TotalMismatch));
+    if let Some(usage) = usage {
+        drop_impossible(usage, open);
     }
     reserved.settle(&outcome);
     let completion = match outcome {
@@ -100,6 +99,23 @@ async fn ask(
         }
         Err(failure) => Err(Failure { answer: Some(text), ..failure }),
     }
+}
+
+/// What cannot be is unknown.
+fn drop_impossible(usage: &mut TokenUsage, open: &mut OpenAttempt<'_>) {
+    let possible = usage.possible();
+    if *usage != possible {
+        *usage = possible;
+        flag(open, Flag::TotalMismatch);
+    }
+}
+
+fn flag(open: &mut OpenAttempt<'_>, flag: Flag) {
+    open.note(|record| {
+        if !record.flags.contains(&flag) {
+            record.flags.push(flag);
+        }
+    });
 }
 
 /// Whether an answer was not plainly JSON of the schema, so that nothing bound the model to it.
@@ -194,13 +210,16 @@ fn failed(error: ModelError, open: &mut OpenAttempt<'_>) -> Failure {
         replace(&mut record.request_id, error.request_id);
     });
     // A model that gave no choice at all can still be told that an answer is required.
-    let violations = vec![Violation::new("", "there was no answer; an answer is required")];
+    let fault =
+        if error.answer.is_some() { &error.message } else { "there was no answer; an answer is required" };
+    let violations = vec![Violation::new("", fault)];
     let retry = error.retry;
     let feedback = retry.unwrap_or(Retry::by_default(error.category)) == Retry::Feedback;
     Failure {
         retry,
         retry_after: error.retry_after,
         violations: if feedback { violations } else { Vec::new() },
+        answer: error.answer,
         sent: error.sent,
         source: error.source,
         ..Failure::new(error.category, error.message)
@@ -226,8 +245,8 @@ impl Sink for Watch<'_, '_, '_> {
         self.open.note(|record| record.request_id = Some(one_line(id, WORD)));
     }
 
-    fn usage(&mut self, usage: TokenUsage) {
-        let usage = usage.possible();
+    fn usage(&mut self, mut usage: TokenUsage) {
+        drop_impossible(&mut usage, self.open);
         self.open.note(|record| record.usage = Some(usage));
         self.reserved.see(usage);
     }
@@ -241,6 +260,6 @@ impl Sink for Watch<'_, '_, '_> {
     }
 
     fn flag(&mut self, flag: Flag) {
-        self.open.note(|record| record.flags.push(flag));
+        self::flag(self.open, flag);
     }
 }

@@ -30,7 +30,8 @@ pub(super) fn read(body: &[u8], function: Option<&str>) -> Result<(Completion, b
         Some(_) => {}
     }
     let response: Response<'_> = serde_json::from_slice(body).map_err(|error| {
-        failure(format!("the response cannot be read as JSON: {error}"), Retry::Transport)
+        let failed = || failure(format!("the response cannot be read as JSON: {error}"), Retry::Transport);
+        broken_text(body, function).unwrap_or_else(failed)
     })?;
     let (usage, impossible) = response.usage();
     let choice = match response.choices {
@@ -78,6 +79,49 @@ fn text(message: Message<'_>, function: Option<&str>) -> Result<String, Box<Mode
         }
         Called::Other(_) | Called::Not => Ok(said),
     }
+}
+
+/// The failure of a response that could be read but for bytes that are no characters, all of which the model wrote.
+fn broken_text(body: &[u8], function: Option<&str>) -> Option<NoAnswer> {
+    let text = whole_characters(&String::from_utf8_lossy(body));
+    let broken = |text: &str| text.matches(char::REPLACEMENT_CHARACTER).count();
+    if text.as_bytes() == body {
+        return None;
+    }
+    let (completion, _) = read(text.as_bytes(), function).ok()?;
+    let message = format!(
+        "the answer holds an invalid byte, or half of a surrogate pair, which is no character: shown here as {:?}",
+        char::REPLACEMENT_CHARACTER
+    );
+    let mut failure = ModelError::new(Category::SchemaError, message).retry(Retry::Feedback);
+    failure.usage = completion.usage;
+    let is_the_answers = broken(&completion.text) == broken(&text);
+    failure.answer = Some(completion.text);
+    is_the_answers.then(|| NoAnswer::Failure(Box::new(failure)))
+}
+
+/// JSON in which each escape of half a surrogate pair is replaced.
+fn whole_characters(json: &str) -> String {
+    let half = |at: usize, of: std::ops::Range<u16>| {
+        let digits = json.get(at..at + 6).and_then(|escape| escape.strip_prefix("\\u"));
+        digits.and_then(|digits| u16::from_str_radix(digits, 16).ok()).is_some_and(|unit| of.contains(&unit))
+    };
+    let (mut whole, mut at) = (String::with_capacity(json.len()), 0);
+    while let Some(c) = json[at..].chars().next() {
+        let is_pair = half(at, 0xD800..0xDC00) && half(at + 6, 0xDC00..0xE000);
+        let length = match c {
+            '\\' if is_pair => 12,
+            '\\' if half(at, 0xD800..0xE000) => 6,
+            '\\' => 1 + json[at + 1..].chars().next().map_or(0, char::len_utf8),
+            c => c.len_utf8(),
+        };
+        match &json[at..at + length] {
+            half if length == 6 && half.starts_with('\\') => whole.push(char::REPLACEMENT_CHARACTER),
+            rest => whole.push_str(rest),
+        }
+        at += length;
+    }
+    whole
 }
 
 /// The words that servers use for the same few reasons.
@@ -238,6 +282,32 @@ mod tests {
         for (word, finish) in [("\"length\"", Some(FinishReason::Length)), ("null", None), ("\"\"", None)] {
             assert_eq!(ok(&format!(r#"{{"choices":[{{"finish_reason":{word}}}]}}"#)).finish, finish);
         }
+    }
+
+    #[test]
+    fn what_the_model_wrote_is_its_to_mend() {
+        let answer = |content: &[u8]| {
+            let (head, tail) = (
+                &br#"{"usage":{"prompt_tokens":3},"choices":[{"message":{"content":""#[..],
+                &br#""}}]}"#[..],
+            );
+            fails(&[head, content, tail].concat())
+        };
+        for (content, text) in [
+            (&br"a \ud83d b"[..], "a \u{fffd} b"),
+            (br"\ude00\\ \ud83d\ude00", "\u{fffd}\\ \u{1f600}"),
+            (b"a\xFFb", "a\u{fffd}b"),
+        ] {
+            let error = answer(content);
+            assert_eq!((error.category, error.retry), (Category::SchemaError, Some(Retry::Feedback)));
+            assert_eq!((error.answer.as_deref(), error.usage.unwrap().input), (Some(text), Some(3)));
+        }
+        let beside = fails(br#"{"id":"\ud83d","choices":[{"message":{"content":"a\ud83d"}}]}"#);
+        assert_eq!((beside.category, beside.retry), (Category::BadResponse, Some(Retry::Transport)));
+        assert_eq!(
+            whole_characters(r#""\\ud83d \u0041 \ud83d\u0041 \"#),
+            "\"\\\\ud83d \\u0041 \u{fffd}\\u0041 \\"
+        );
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! Everything that can go wrong on the way, each with its category, its decision and a message for a person.
 
+use std::marker::PhantomData;
 use std::time::{Duration, Instant};
 
 use llmnode_runtime::{Category, Retry, Run, TestClock};
@@ -9,7 +10,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpListener;
 use tokio::sync::oneshot;
 
-use crate::support::{Greet, ask, builder, error_of, model, nowhere, raw_server, sends, server};
+use crate::support::{Ask, Greet, ask, builder, error_of, model, nowhere, raw_server, sends, server};
 use crate::tls::AUTHORITY;
 
 #[tokio::test]
@@ -276,6 +277,18 @@ async fn events_in_answer_to_a_plain_request_are_read() {
     assert_eq!(ask(&model).await.unwrap_err().category, Category::RateLimitError);
     let error = ask(&model).await.unwrap_err();
     assert_eq!((error.category, error.retry), (Category::Network, None));
+}
+
+#[tokio::test]
+async fn an_answer_of_half_a_character_is_corrected() {
+    let body = r#"{"choices":[{"message":{"content":"a \ud83d"},"finish_reason":"stop"}]}"#;
+    let server = server([Reply::raw(200, body), Reply::text("7")]).await;
+    let run = Run::new(model(&server.base_url()));
+    let report = run.call(&Ask::<u8>(PhantomData)).retries(1).report().await.unwrap();
+    assert_eq!((report.value, report.record.attempts.len()), (7, 2));
+    let messages = server.requests()[1].json().unwrap()["messages"].clone();
+    assert_eq!(messages[1]["content"], "a \u{fffd}");
+    assert!(messages[2]["content"].as_str().unwrap().contains("half of a surrogate pair"), "{messages}");
 }
 
 #[tokio::test]
