@@ -102,26 +102,20 @@ fn broken_text(body: &[u8], function: Option<&str>) -> Option<NoAnswer> {
 
 /// JSON in which each escape of half a surrogate pair is replaced.
 fn whole_characters(json: &str) -> String {
-    let half = |at: usize, of: std::ops::Range<u16>| {
-        let digits = json.get(at..at + 6).and_then(|escape| escape.strip_prefix("\\u"));
-        digits.and_then(|digits| u16::from_str_radix(digits, 16).ok()).is_some_and(|unit| of.contains(&unit))
-    };
-    let (mut whole, mut at) = (String::with_capacity(json.len()), 0);
-    while let Some(c) = json[at..].chars().next() {
-        let is_pair = half(at, 0xD800..0xDC00) && half(at + 6, 0xDC00..0xE000);
-        let length = match c {
-            '\\' if is_pair => 12,
-            '\\' if half(at, 0xD800..0xE000) => 6,
-            '\\' => 1 + json[at + 1..].chars().next().map_or(0, char::len_utf8),
-            c => c.len_utf8(),
+    let (mut whole, mut rest) = (String::with_capacity(json.len()), json);
+    while let Some((before, escape)) = rest.find('\\').map(|at| rest.split_at(at)) {
+        let unit = |at| u16::from_str_radix(escape.get(at..at + 6)?.strip_prefix("\\u")?, 16).ok();
+        let (length, kept) = match (unit(0), unit(6)) {
+            (Some(0xD800..0xDC00), Some(0xDC00..0xE000)) => (12, true),
+            (Some(0xD800..0xE000), _) => (6, false),
+            _ => (escape.char_indices().nth(2).map_or(escape.len(), |(end, _)| end), true),
         };
-        match &json[at..at + length] {
-            half if length == 6 && half.starts_with('\\') => whole.push(char::REPLACEMENT_CHARACTER),
-            rest => whole.push_str(rest),
-        }
-        at += length;
+        let (escape, behind) = escape.split_at(length);
+        whole += before;
+        whole += if kept { escape } else { "\u{FFFD}" };
+        rest = behind;
     }
-    whole
+    whole + rest
 }
 
 /// The words that servers use for the same few reasons.

@@ -65,7 +65,8 @@ impl ErrorBody {
                     if looks_like_html(body) { without_tags(&text) } else { text.trim().to_owned() };
             }
         }
-        cut(&mut error.message, TEXT_CAP);
+        let boundary = |end: &usize| error.message.is_char_boundary(*end);
+        error.message.truncate((0..=TEXT_CAP).rev().find(boundary).unwrap_or(0));
         error
     }
 
@@ -258,14 +259,6 @@ fn describe(value: &Value) -> String {
 fn without_tags(page: &str) -> String {
     let text = page.split('<').filter_map(|piece| piece.split_once('>')).map(|(_, text)| text.trim());
     text.filter(|text| !text.is_empty()).collect::<Vec<_>>().join(" ")
-}
-
-/// Cuts at a character's boundary.
-fn cut(text: &mut String, cap: usize) {
-    if text.len() > cap {
-        let end = (0..=cap).rev().find(|end| text.is_char_boundary(*end)).unwrap_or(0);
-        text.truncate(end);
-    }
 }
 
 #[cfg(test)]

@@ -108,12 +108,6 @@ pub(super) struct Figure {
     pub(super) impossible: bool,
 }
 
-impl Figure {
-    pub(super) fn is_reported(self) -> bool {
-        self.impossible || self.tokens.is_some()
-    }
-}
-
 struct Tokens;
 
 impl Shape<'_> for Tokens {

@@ -112,7 +112,9 @@ impl Usage {
     /// Zeros throughout are what servers send that do not count.
     fn figures(&self) -> (Option<TokenUsage>, bool) {
         let cached = self.prompt_tokens_details.as_ref().map(|details| details.cached_tokens);
-        let cached = cached.filter(|cached| cached.is_reported()).unwrap_or(self.prompt_cache_hit_tokens);
+        let cached = cached
+            .filter(|own| own.impossible || own.tokens.is_some())
+            .unwrap_or(self.prompt_cache_hit_tokens);
         let reasoning = self.completion_tokens_details.as_ref().map(|details| details.reasoning_tokens);
         let figures = [
             self.prompt_tokens,
