@@ -7,9 +7,9 @@ use super::rules::{RULES, Rule, Sign, by_class};
 
 /// The category of a response with this status, whose body says this.
 pub(super) fn classify(status: u16, body: &ErrorBody) -> Category {
-    // A gateway may wrap what happened behind it into a success or a failure of its own.
+    // A gateway may wrap what happened behind it into a success, a failure of its own, or a bad request.
     let status = match body.status {
-        Some(inner) if status < 300 || (status >= 500 && inner < 500) => inner,
+        Some(inner) if status < 300 || (inner < 500 && matches!(status, 400 | 500..)) => inner,
         _ => status,
     };
     let text = body.message.to_lowercase();
@@ -172,6 +172,8 @@ mod tests {
         assert_eq!(of(524, r#"{"error":"Internal Server Error"}"#), Timeout);
         assert_eq!(of(200, r#"{"status":"Too Many Requests","message":"no"}"#), RateLimitError);
         assert_eq!(of(500, r#"{"reason":"insufficientQuota"}"#), QuotaError);
+        assert_eq!(of(400, r#"{"error":{"type":"BadRequestError","code":"404"}}"#), NotFound);
+        assert_eq!(of(400, r#"{"error":{"code":500}}"#), BadRequest);
     }
 
     #[test]

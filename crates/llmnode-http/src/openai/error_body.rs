@@ -56,6 +56,8 @@ impl ErrorBody {
         match serde_json::from_slice::<Value>(body) {
             Ok(value) => {
                 error.add(&value, DEPTH);
+                error.status =
+                    error.status.or_else(|| error.fields.iter().find_map(|name| status_named(name)));
                 let usage = value.get("usage").or_else(|| value.pointer("/error/usage"));
                 error.usage = usage.map(usage_of).unwrap_or_default();
             }
@@ -111,10 +113,6 @@ impl ErrorBody {
             self.message = format!("{outer}: {}", self.message);
         }
         self.add_field(error, "");
-        for detail in error.get("details").and_then(Value::as_array).into_iter().flatten() {
-            let delay = detail.get("retryDelay").and_then(Value::as_str).and_then(protobuf_duration);
-            self.retry_after = self.retry_after.or(delay);
-        }
         self.add_wait(error);
         let param = error.get("param").and_then(Value::as_str).map(str::to_owned);
         self.param = self.param.take().or(param);
@@ -153,13 +151,12 @@ impl ErrorBody {
         }
     }
 
-    /// What a field says. The number or the name of a status is one.
+    /// What a field says. The number of a status is one.
     fn add_word(&mut self, text: &str) {
         let word = word(text);
-        let status = word.parse().ok().filter(|status| (400..600).contains(status));
-        self.status = self.status.or(status).or_else(|| status_named(&word));
-        if status.is_none() {
-            self.fields.push(word);
+        match word.parse().ok().filter(|status| (400..600).contains(status)) {
+            Some(status) => self.status = self.status.or(Some(status)),
+            None => self.fields.push(word),
         }
     }
 
@@ -175,6 +172,10 @@ impl ErrorBody {
     }
 
     fn add_wait(&mut self, error: &Value) {
+        for detail in error.get("details").and_then(Value::as_array).into_iter().flatten() {
+            let delay = detail.get("retryDelay").and_then(Value::as_str).and_then(protobuf_duration);
+            self.retry_after = self.retry_after.or(delay);
+        }
         let wait = WAITS.iter().find_map(|field| number_of_seconds(error.get(field)?));
         self.retry_after = self.retry_after.or(wait);
     }

@@ -33,7 +33,7 @@ pub(super) fn joined(body: &[u8]) -> Option<Result<Vec<u8>, ModelError>> {
         if event.lines().any(|line| matches!(line, "event: error" | "event:error")) {
             part = json!({"error": part});
         }
-        let is_error = !matches!(part.get("error"), None | Some(Value::Null));
+        let is_error = !matches!(part.get("error"), None | Some(Value::Null | Value::Bool(false)));
         join(&mut whole, part, "");
         if is_error {
             whole["choices"] = Value::Null;

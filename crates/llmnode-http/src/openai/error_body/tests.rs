@@ -59,6 +59,7 @@ fn fields_are_found_wherever_they_stand() {
         (r#"{"statusCode":"Too Many Requests"}"#, 429),
         (r#"{"error":"Unauthorized"}"#, 401),
         (r#"{"error":{"type":"NotFoundError"}}"#, 404),
+        (r#"{"error":{"type":"NotFoundError","code":401}}"#, 401),
     ] {
         assert_eq!(ErrorBody::read(body.as_bytes()).status, Some(status), "{body}");
     }
