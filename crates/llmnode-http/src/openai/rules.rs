@@ -139,6 +139,7 @@ pub(super) const RULES: &[Rule] = &[
             "exceeds the maximum number of tokens allowed", // Gemini, Vertex
             "unable to submit request because the input token count", // Vertex
             "input is too long",      // Bedrock
+            "too many total text bytes", // Bedrock
             "too many input tokens",  // Bedrock: Titan
             "input tokens exceed",    // Bedrock: Nova
             "malformed input request: expected maxlength", // Bedrock
