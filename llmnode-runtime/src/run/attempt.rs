@@ -76,6 +76,9 @@ async fn ask(
         record.estimate_answer(&text);
         replace(&mut record.request_id, request_id);
     });
+    if finish.is_none() {
+        flag(open, Flag::NoFinishReason);
+    }
     let cut = finish == Some(FinishReason::Length);
     if let Some(failure) = unusable(&text, refusal, finish, usage, request, settings) {
         return Err(Failure { answer: Some(text), ..failure });
@@ -106,7 +109,7 @@ fn drop_impossible(usage: &mut TokenUsage, open: &mut OpenAttempt<'_>) {
     let possible = usage.possible();
     if *usage != possible {
         *usage = possible;
-        flag(open, Flag::TotalMismatch);
+        flag(open, Flag::ImpossibleUsage);
     }
 }
 

@@ -285,7 +285,7 @@ impl Inner {
             Ok(body) => match answer::read(&body, asked.function()) {
                 Ok((completion, impossible)) => {
                     if impossible {
-                        sink.flag(Flag::TotalMismatch);
+                        sink.flag(Flag::ImpossibleUsage);
                     }
                     Ok(completion)
                 }

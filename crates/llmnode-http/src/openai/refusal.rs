@@ -42,7 +42,7 @@ impl Inner {
         failure.retry_after = head.retry_after.max(error.retry_after).or_else(hint);
         failure.usage = error.usage.0;
         if error.usage.1 {
-            sink.flag(Flag::TotalMismatch);
+            sink.flag(Flag::ImpossibleUsage);
         }
         failure.retry = if self.learns(status, &error, asked) {
             Some(Retry::Adapted)
