@@ -1,15 +1,17 @@
 //! One row of faults: a server that behaves just so, a call to it, and what came of the call.
 
 use std::error::Error;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use llmnode::prelude::*;
-use llmnode::{Category, OpenAiBuilder, TestClock};
+use llmnode::{Category, OpenAiBuilder};
 use serde_json::{Value, json};
 
 use crate::outcome::Outcome;
 use crate::server::{Response, Server, stays_here};
 use crate::sinks::{self, Log};
+use crate::time::CallClock;
 
 /// The key of every row that brings none of its own; the rows' servers echo it.
 const CANARY: &str = "sk-test-SECRET-0123456789";
@@ -49,14 +51,31 @@ pub(crate) async fn answer(row: &Value, log: &Log) -> Result<Value, Box<dyn Erro
     let server = Server::start(responses).await?;
     let base_url = client["base_url"].as_str().map_or_else(|| server.base_url(), str::to_owned);
     log.clear();
-    let clock = TestClock::new();
+    let milliseconds = |field: &str| client[field].as_u64().map(Duration::from_millis);
+    let clock = CallClock::new(milliseconds("deadline_ms"));
     let (outcome, ledger) = match builder(client, &server, &base_url).build() {
         Ok(_) if !server.is_never_asked() && !stays_here(&base_url) => {
             return Err("the base URL leads to another machine, which is never asked".into());
         }
         Ok(model) => {
-            let run = Run::new(model).with_clock(clock.clone()).with_settings(settings(client));
-            let outcome = call(&run, client).await;
+            let ended = Arc::new(Mutex::new(None));
+            let keep = Arc::clone(&ended);
+            let run = Run::new(model).with_clock(clock.clone()).with_settings(settings(client)).on_call(
+                move |record| *keep.lock().unwrap_or_else(PoisonError::into_inner) = Some(record.clone()),
+            );
+            let cancel = milliseconds("cancel_after_ms").unwrap_or(Duration::from_secs(3600));
+            let dropped_as = tokio::select! {
+                outcome = call(&run, client) => Err(outcome),
+                () = clock.deadline() => Ok(Category::Timeout),
+                () = tokio::time::sleep(cancel) => Ok(Category::Cancelled),
+            };
+            let outcome = dropped_as.map_or_else(
+                |outcome| outcome,
+                |category| {
+                    let record = ended.lock().unwrap_or_else(PoisonError::into_inner).take();
+                    Outcome::dropped(record, category)
+                },
+            );
             (outcome, run.ledger().to_json().to_string())
         }
         Err(error) => (Outcome::failed(&error), String::new()),
@@ -87,8 +106,8 @@ pub(crate) async fn answer(row: &Value, log: &Log) -> Result<Value, Box<dyn Erro
 
 fn builder(client: &Value, server: &Server, base_url: &str) -> OpenAiBuilder {
     let milliseconds = |field: &str| client[field].as_u64().map(Duration::from_millis);
-    // One timer covers every phase of an attempt, so that the shortest of a row's is the one that counts.
-    let timeouts = ["timeout_ms", "deadline_ms", "idle_timeout_ms"].into_iter().filter_map(milliseconds);
+    // One timer covers every phase of an attempt, so that the shorter of a row's is the one that counts.
+    let timeouts = ["timeout_ms", "idle_timeout_ms"].into_iter().filter_map(milliseconds);
     let mut builder = OpenAi::builder()
         .base_url(base_url)
         .model("m")

@@ -23,6 +23,7 @@ mod outcome;
 mod server;
 mod sinks;
 mod text;
+mod time;
 mod typed;
 
 #[tokio::main]

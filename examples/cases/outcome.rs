@@ -33,6 +33,19 @@ impl Outcome {
         }
     }
 
+    /// A call that was dropped: its deadline passed, or it was cancelled.
+    pub(crate) fn dropped(record: Option<CallRecord>, category: Category) -> Outcome {
+        let mut outcome = record.map_or_else(
+            || Outcome { category: None, record: None, texts: Vec::new() },
+            |record| Outcome::of(&record, None),
+        );
+        outcome.category = Some(category);
+        let attempts = outcome.record.iter_mut().flat_map(|record| &mut record.attempts);
+        let under_way = attempts.filter(|attempt| attempt.category == Some(Category::Cancelled));
+        under_way.for_each(|attempt| attempt.category = Some(category));
+        outcome
+    }
+
     pub(crate) fn attempts(&self) -> &[AttemptRecord] {
         self.record.as_ref().map_or(&[], |record| &record.attempts)
     }

@@ -36,11 +36,15 @@ impl Response {
     }
 
     fn read(server: &Value) -> Result<Response, String> {
-        let headers = server["headers"].as_object().into_iter().flatten();
         let text = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+        let headers = server["headers"].as_object().into_iter().flatten().flat_map(|(name, value)| {
+            // A header whose value is a list is sent as often.
+            let values = value.as_array().map_or_else(|| std::slice::from_ref(value), Vec::as_slice);
+            values.iter().map(|value| (name.clone(), text(value)))
+        });
         Ok(Response {
             status: server["status"].as_u64().unwrap_or(200),
-            headers: headers.map(|(name, value)| (name.clone(), text(value))).collect(),
+            headers: headers.collect(),
             body: Body::read(server)?,
             connection: Connection::named(server["connection"].as_str().unwrap_or("normal"))?,
             delay: Duration::from_millis(server["delay_before_headers_ms"].as_u64().unwrap_or(0)),

@@ -40,6 +40,11 @@ pub enum Flag {
     ShortPrompt,
     /// The provider's total of tokens is not the sum of its parts. All are kept as reported.
     TotalMismatch,
+    /// The provider reported a figure of tokens that cannot be: a negative one, a fraction, or a total below one of its
+    /// parts. It is unknown.
+    ImpossibleUsage,
+    /// The provider did not say why the answer ended.
+    NoFinishReason,
 }
 
 /// One kind of change that was made to read an answer, and how often.

@@ -3,7 +3,7 @@
 //! | user | items |
 //! |---|---|
 //! | llmnode-flow | `add_usage`, `Batch`, `Bounded`, `Carried`, `caught`, `CONCURRENCY`, `core`, `Counter`, `cut_short`, `Ended`, `error_at`, `error_of_item`, `error_of_node`, `Event`, `figures`, `Gives`, `GivesNow`, `guarded`, `Import`, `known`, `Label`, `MAX_NESTING`, `milliseconds`, `nearest`, `no_next_item`, `NodeKey`, `one_line`, `OnProgress`, `parts`, `Position`, `read_format`, `Recorder`, `RunCore`, `same_name`, `shortened`, `Tally`, `Walk`, `Within`, `without_attempts` |
-//! | llmnode-http | `check_request`, `floor_char_boundary`, `is_credential`, `one_line`, `own_fields_in_extra`, `sent_bytes`, `with_remedy` |
+//! | llmnode-http | `check_request`, `is_credential`, `one_line`, `own_fields_in_extra`, `sent_bytes`, `with_remedy` |
 //! | llmnode-stub | `is_credential` |
 
 pub use crate::credential::is_credential;
@@ -21,7 +21,7 @@ pub use crate::run::{
     known, no_next_item, parts,
 };
 pub use crate::testing::guard::check as check_request;
-pub use crate::text::{floor_char_boundary, nearest, one_line, same_name, shortened};
+pub use crate::text::{nearest, one_line, same_name, shortened};
 
 use crate::{Attachment, NodeError, Request, StrictError, Usage};
 

@@ -31,7 +31,7 @@ macro_rules! const_setters {
 pub(crate) use const_setters;
 
 /// The largest index up to `at` that does not split a character.
-pub fn floor_char_boundary(text: &str, at: usize) -> usize {
+pub(crate) fn floor_char_boundary(text: &str, at: usize) -> usize {
     if at >= text.len() {
         return text.len();
     }

@@ -27,6 +27,12 @@ impl TokenUsage {
     pub fn total(&self) -> Option<u64> {
         self.total.or_else(|| Some(self.input?.saturating_add(self.output?)))
     }
+
+    /// The same without a total below one of its parts, which cannot be and so is unknown.
+    pub(crate) fn possible(self) -> TokenUsage {
+        let most = self.input.max(self.output);
+        TokenUsage { total: self.total.filter(|total| Some(*total) >= most), ..self }
+    }
 }
 
 #[cfg(test)]
@@ -39,5 +45,14 @@ mod tests {
         assert_eq!(usage.total(), Some(21));
         assert_eq!(TokenUsage { total: None, ..usage }.total(), Some(15));
         assert_eq!(TokenUsage { total: None, output: None, ..usage }.total(), None);
+    }
+
+    #[test]
+    fn a_total_below_a_part_is_unknown() {
+        let usage = TokenUsage { input: Some(10), output: Some(5), ..TokenUsage::default() };
+        let possible = |total| TokenUsage { total: Some(total), ..usage }.possible();
+        assert_eq!(possible(9), usage);
+        assert_eq!(possible(10).total, Some(10), "no sum, but possible");
+        assert_eq!(TokenUsage { total: Some(0), ..TokenUsage::default() }.possible().total, Some(0));
     }
 }

@@ -8,6 +8,7 @@ use super::error::ModelError;
 use super::request::Request;
 use super::retry_budget::RetryBudget;
 use crate::BoxFuture;
+use crate::flag::Flag;
 use crate::usage::TokenUsage;
 
 /// A language model behind some provider.
@@ -36,6 +37,12 @@ pub trait ChatModel: Send + Sync {
     /// Who serves it, as OpenTelemetry's `gen_ai.provider.name` has it, such as `"openai"`. Default: `"custom"`.
     fn provider(&self) -> &str {
         "custom"
+    }
+
+    /// An answer to this request that ended by itself was not JSON of its schema. Default: nobody is interested.
+    #[doc(hidden)]
+    fn unenforced(&self, request: &Request) {
+        let _ = request;
     }
 
     /// The retries that all calls of the endpoint share. Default: there is no such bound.
@@ -67,6 +74,11 @@ pub trait Sink: Send {
     fn refused(&mut self, part: &str) {
         let _ = part;
     }
+
+    /// Something about the response that is worth knowing. Default: nobody is interested.
+    fn flag(&mut self, flag: Flag) {
+        let _ = flag;
+    }
 }
 
 macro_rules! forward {
@@ -86,6 +98,10 @@ macro_rules! forward {
 
             fn provider(&self) -> &str {
                 (**self).provider()
+            }
+
+            fn unenforced(&self, request: &Request) {
+                (**self).unenforced(request);
             }
 
             fn retry_budget(&self) -> Option<&RetryBudget> {

@@ -66,6 +66,9 @@ pub struct ModelError {
     pub reached: bool,
     /// The error beneath.
     pub source: Option<Box<dyn Error + Send + Sync>>,
+    /// The answer, where it is the answer that is at fault: the model is shown it, and the message.
+    #[doc(hidden)]
+    pub answer: Option<String>,
 }
 
 impl ModelError {
@@ -82,6 +85,7 @@ impl ModelError {
             sent: true,
             reached: true,
             source: None,
+            answer: None,
         }
     }
 

@@ -57,28 +57,39 @@ async fn ask(
     attempt: &Attempt,
     settings: &Resolved<'_>,
 ) -> Result<(), Failure> {
-    let outcome = model.complete(request, &mut Watch { open, reserved: &mut reserved }).await;
+    let mut outcome = model.complete(request, &mut Watch { open, reserved: &mut reserved }).await;
+    let usage = outcome.as_mut().map_or_else(|error| &mut error.usage, |completion| &mut completion.usage);
+    if let Some(usage) = usage {
+        drop_impossible(usage, open);
+    }
     reserved.settle(&outcome);
     let completion = match outcome {
         Ok(completion) => completion,
         Err(error) => return Err(failed(error, open)),
     };
     open.answered(&completion);
-    let Completion { text, refusal, finish, usage, model, request_id, .. } = completion;
+    let Completion { text, refusal, finish, usage, model: answered_by, request_id, .. } = completion;
     open.note(|record| {
         record.usage = usage.or(record.usage);
         record.finish_reason = finish.as_ref().map(|finish| one_line(finish.as_str(), WORD));
-        replace(&mut record.model, model);
+        replace(&mut record.model, answered_by);
         record.estimate_answer(&text);
         replace(&mut record.request_id, request_id);
     });
+    if finish.is_none() {
+        flag(open, Flag::NoFinishReason);
+    }
     let cut = finish == Some(FinishReason::Length);
     if let Some(failure) = unusable(&text, refusal, finish, usage, request, settings) {
         return Err(Failure { answer: Some(text), ..failure });
     }
     // What was cut counts only if it is whole all the same.
     let reader = if cut { settings.reader().whole() } else { settings.reader() };
-    match judge(asked, &text, reader, attempt).await {
+    let judged = judge(asked, &text, reader, attempt).await;
+    if !cut && request.output.is_some() && is_other_than_asked(&judged) {
+        model.unenforced(request);
+    }
+    match judged {
         Ok((flags, warnings)) => {
             open.note(|record| {
                 accepted(record, text, flags, warnings, cut);
@@ -93,9 +104,35 @@ async fn ask(
     }
 }
 
+/// What cannot be is unknown.
+fn drop_impossible(usage: &mut TokenUsage, open: &mut OpenAttempt<'_>) {
+    let possible = usage.possible();
+    if *usage != possible {
+        *usage = possible;
+        flag(open, Flag::ImpossibleUsage);
+    }
+}
+
+fn flag(open: &mut OpenAttempt<'_>, flag: Flag) {
+    open.note(|record| {
+        if !record.flags.contains(&flag) {
+            record.flags.push(flag);
+        }
+    });
+}
+
+/// Whether an answer was not plainly JSON of the schema, so that nothing bound the model to it.
+fn is_other_than_asked(judged: &Result<(Vec<Flag>, Vec<Violation>), Failure>) -> bool {
+    match judged {
+        // Thoughts before the answer are outside of what a response format binds.
+        Ok((flags, _)) => flags.iter().any(|flag| *flag != Flag::AfterThinking),
+        Err(failure) => failure.category == Category::SchemaError,
+    }
+}
+
 fn accepted(record: &mut AttemptRecord, text: String, flags: Vec<Flag>, warnings: Vec<Violation>, cut: bool) {
     record.keep_answer(text);
-    record.flags = flags;
+    record.flags.extend(flags);
     if cut {
         record.flags.push(Flag::LengthStop);
     }
@@ -176,13 +213,16 @@ fn failed(error: ModelError, open: &mut OpenAttempt<'_>) -> Failure {
         replace(&mut record.request_id, error.request_id);
     });
     // A model that gave no choice at all can still be told that an answer is required.
-    let violations = vec![Violation::new("", "there was no answer; an answer is required")];
+    let fault =
+        if error.answer.is_some() { &error.message } else { "there was no answer; an answer is required" };
+    let violations = vec![Violation::new("", fault)];
     let retry = error.retry;
     let feedback = retry.unwrap_or(Retry::by_default(error.category)) == Retry::Feedback;
     Failure {
         retry,
         retry_after: error.retry_after,
         violations: if feedback { violations } else { Vec::new() },
+        answer: error.answer,
         sent: error.sent,
         source: error.source,
         ..Failure::new(error.category, error.message)
@@ -208,7 +248,8 @@ impl Sink for Watch<'_, '_, '_> {
         self.open.note(|record| record.request_id = Some(one_line(id, WORD)));
     }
 
-    fn usage(&mut self, usage: TokenUsage) {
+    fn usage(&mut self, mut usage: TokenUsage) {
+        drop_impossible(&mut usage, self.open);
         self.open.note(|record| record.usage = Some(usage));
         self.reserved.see(usage);
     }
@@ -219,5 +260,9 @@ impl Sink for Watch<'_, '_, '_> {
 
     fn refused(&mut self, part: &str) {
         self.open.note(|record| record.refused.push(one_line(part, WORD)));
+    }
+
+    fn flag(&mut self, flag: Flag) {
+        self::flag(self.open, flag);
     }
 }

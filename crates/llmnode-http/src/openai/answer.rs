@@ -19,8 +19,9 @@ pub(super) enum NoAnswer {
     Failure(Box<ModelError>),
 }
 
-/// Reads the body of a successful response. `function` is the one that the model was forced to call.
-pub(super) fn read(body: &[u8], function: Option<&str>) -> Result<Completion, NoAnswer> {
+/// Reads the body of a successful response, and says whether its usage holds a figure that cannot be. `function` is the
+/// one that the model was forced to call.
+pub(super) fn read(body: &[u8], function: Option<&str>) -> Result<(Completion, bool), NoAnswer> {
     let body = body.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(body).trim_ascii_start();
     match body.first() {
         None => return Err(failure("the response is empty", Retry::Transport)),
@@ -29,9 +30,10 @@ pub(super) fn read(body: &[u8], function: Option<&str>) -> Result<Completion, No
         Some(_) => {}
     }
     let response: Response<'_> = serde_json::from_slice(body).map_err(|error| {
-        failure(format!("the response cannot be read as JSON: {error}"), Retry::Transport)
+        let failed = || failure(format!("the response cannot be read as JSON: {error}"), Retry::Transport);
+        broken_text(body, function).unwrap_or_else(failed)
     })?;
-    let usage = response.usage();
+    let (usage, impossible) = response.usage();
     let choice = match response.choices {
         Choices::First(choice) => choice,
         _ if error_body::is_error(body) => return Err(NoAnswer::ErrorObject),
@@ -61,7 +63,7 @@ pub(super) fn read(body: &[u8], function: Option<&str>) -> Result<Completion, No
     completion.usage = usage;
     completion.model = response.model.map(Cow::into_owned);
     completion.response_id = response.id.map(Cow::into_owned).filter(|id| !id.is_empty());
-    Ok(completion)
+    Ok((completion, impossible))
 }
 
 /// What the model wrote: the arguments of the function that it was forced to call, or else its text.
@@ -77,6 +79,43 @@ fn text(message: Message<'_>, function: Option<&str>) -> Result<String, Box<Mode
         }
         Called::Other(_) | Called::Not => Ok(said),
     }
+}
+
+/// The failure of a response that could be read but for bytes that are no characters, all of which the model wrote.
+fn broken_text(body: &[u8], function: Option<&str>) -> Option<NoAnswer> {
+    let text = whole_characters(&String::from_utf8_lossy(body));
+    let broken = |text: &str| text.matches(char::REPLACEMENT_CHARACTER).count();
+    if text.as_bytes() == body {
+        return None;
+    }
+    let (completion, _) = read(text.as_bytes(), function).ok()?;
+    let message = format!(
+        "the answer holds an invalid byte, or half of a surrogate pair, which is no character: shown here as {:?}",
+        char::REPLACEMENT_CHARACTER
+    );
+    let mut failure = ModelError::new(Category::SchemaError, message).retry(Retry::Feedback);
+    failure.usage = completion.usage;
+    let is_the_answers = broken(&completion.text) == broken(&text);
+    failure.answer = Some(completion.text);
+    is_the_answers.then(|| NoAnswer::Failure(Box::new(failure)))
+}
+
+/// JSON in which each escape of half a surrogate pair is replaced.
+fn whole_characters(json: &str) -> String {
+    let (mut whole, mut rest) = (String::with_capacity(json.len()), json);
+    while let Some((before, escape)) = rest.find('\\').map(|at| rest.split_at(at)) {
+        let unit = |at| u16::from_str_radix(escape.get(at..at + 6)?.strip_prefix("\\u")?, 16).ok();
+        let (length, kept) = match (unit(0), unit(6)) {
+            (Some(0xD800..0xDC00), Some(0xDC00..0xE000)) => (12, true),
+            (Some(0xD800..0xE000), _) => (6, false),
+            _ => (escape.char_indices().nth(2).map_or(escape.len(), |(end, _)| end), true),
+        };
+        let (escape, behind) = escape.split_at(length);
+        whole += before;
+        whole += if kept { escape } else { "\u{FFFD}" };
+        rest = behind;
+    }
+    whole + rest
 }
 
 /// The words that servers use for the same few reasons.
@@ -102,7 +141,7 @@ mod tests {
 
     fn ok(body: &str) -> Completion {
         match read(body.as_bytes(), None) {
-            Ok(completion) => completion,
+            Ok((completion, _)) => completion,
             Err(NoAnswer::Failure(error)) => panic!("{error}"),
             Err(_) => panic!("an error object or a page"),
         }
@@ -112,7 +151,7 @@ mod tests {
         match read(body, None) {
             Err(NoAnswer::Failure(error)) => *error,
             Err(_) => panic!("an error object or a page"),
-            Ok(completion) => panic!("{completion:?}"),
+            Ok((completion, _)) => panic!("{completion:?}"),
         }
     }
 
@@ -165,7 +204,7 @@ mod tests {
             (r#"[{"function":{"name":"Choice","arguments":""}},7,{}]"#.to_owned(), "null", ""),
             (r#"[{"function":{"name":"Choice","arguments":null}}]"#.to_owned(), "null", ""),
         ] {
-            let Ok(completion) = calls(&calls_made, content) else { panic!("{calls_made}") };
+            let Ok((completion, _)) = calls(&calls_made, content) else { panic!("{calls_made}") };
             assert_eq!(completion.text, text, "{calls_made}");
             assert_eq!(completion.finish, Some(FinishReason::Stop));
         }
@@ -174,7 +213,7 @@ mod tests {
         assert!(error.message.contains("search") && error.message.contains("Choice"), "{error}");
         // How calls were told before there were several; and a stop at the length limit stays one.
         let older = br#"{"choices":[{"message":{"function_call":{"name":"Choice","arguments":"{}"}},"finish_reason":"length"}]}"#;
-        let Ok(completion) = read(older, Some("Choice")) else { panic!("no answer") };
+        let Ok((completion, _)) = read(older, Some("Choice")) else { panic!("no answer") };
         assert_eq!((completion.text.as_str(), completion.finish), ("{}", Some(FinishReason::Length)));
     }
 
@@ -206,6 +245,16 @@ mod tests {
         ] {
             assert_eq!(usage(json), expected, "{json}");
         }
+        for (json, impossible) in [
+            (r#"{"prompt_tokens":10,"completion_tokens":-5}"#, true),
+            (r#"{"prompt_tokens":10.5}"#, true),
+            (r#"{"prompt_tokens_details":{"cached_tokens":-1}}"#, true),
+            (r#"{"prompt_tokens":"10","completion_tokens":null}"#, false),
+            (r#"{"prompt_tokens":10}"#, false),
+        ] {
+            let body = format!(r#"{{"choices":[{{}}],"usage":{json}}}"#);
+            assert_eq!(read(body.as_bytes(), None).ok().unwrap().1, impossible, "{json}");
+        }
         let details = r#"{"prompt_tokens":10,"prompt_tokens_details":{"cached_tokens":8},"completion_tokens_details":{"reasoning_tokens":3}}"#;
         let usage = usage(details).unwrap();
         assert_eq!((usage.cached, usage.reasoning), (Some(8), Some(3)));
@@ -227,6 +276,32 @@ mod tests {
         for (word, finish) in [("\"length\"", Some(FinishReason::Length)), ("null", None), ("\"\"", None)] {
             assert_eq!(ok(&format!(r#"{{"choices":[{{"finish_reason":{word}}}]}}"#)).finish, finish);
         }
+    }
+
+    #[test]
+    fn what_the_model_wrote_is_its_to_mend() {
+        let answer = |content: &[u8]| {
+            let (head, tail) = (
+                &br#"{"usage":{"prompt_tokens":3},"choices":[{"message":{"content":""#[..],
+                &br#""}}]}"#[..],
+            );
+            fails(&[head, content, tail].concat())
+        };
+        for (content, text) in [
+            (&br"a \ud83d b"[..], "a \u{fffd} b"),
+            (br"\ude00\\ \ud83d\ude00", "\u{fffd}\\ \u{1f600}"),
+            (b"a\xFFb", "a\u{fffd}b"),
+        ] {
+            let error = answer(content);
+            assert_eq!((error.category, error.retry), (Category::SchemaError, Some(Retry::Feedback)));
+            assert_eq!((error.answer.as_deref(), error.usage.unwrap().input), (Some(text), Some(3)));
+        }
+        let beside = fails(br#"{"id":"\ud83d","choices":[{"message":{"content":"a\ud83d"}}]}"#);
+        assert_eq!((beside.category, beside.retry), (Category::BadResponse, Some(Retry::Transport)));
+        assert_eq!(
+            whole_characters(r#""\\ud83d \u0041 \ud83d\u0041 \"#),
+            "\"\\\\ud83d \\u0041 \u{fffd}\\u0041 \\"
+        );
     }
 
     #[test]

@@ -1,19 +1,15 @@
 //! The category of an error response.
 
 use llmnode_runtime::Category;
-use llmnode_runtime::internal::floor_char_boundary;
 
 use super::error_body::ErrorBody;
 use super::rules::{RULES, Rule, Sign, by_class};
 
-/// The most bytes that a star in a phrase stands for.
-const GAP: usize = 80;
-
 /// The category of a response with this status, whose body says this.
 pub(super) fn classify(status: u16, body: &ErrorBody) -> Category {
-    // A gateway may wrap what happened behind it into a success or a failure of its own.
+    // A gateway may wrap what happened behind it into a success, a failure of its own, or a bad request.
     let status = match body.status {
-        Some(inner) if !(400..500).contains(&status) => inner,
+        Some(inner) if status < 300 || (inner < 500 && matches!(status, 400 | 500..)) => inner,
         _ => status,
     };
     let text = body.message.to_lowercase();
@@ -26,31 +22,18 @@ fn holds(rule: &Rule, status: u16, body: &ErrorBody, text: &str) -> bool {
     (rule.status.is_empty() || rule.status.iter().any(named))
         && match &rule.sign {
             Sign::None => true,
-            Sign::Mark(words) => words.split(' ').any(|word| body.marks.iter().any(|mark| is(mark, word))),
+            Sign::Field(words) => {
+                words.split(' ').any(|word| body.fields.iter().any(|field| is(field, word)))
+            }
             Sign::Param(param) => body.param.as_deref() == Some(param),
-            Sign::Phrase(phrases) => phrases.split('|').any(|phrase| says(text, phrase.trim())),
+            Sign::Phrase(phrases) => phrases.iter().any(|phrase| text.contains(phrase)),
         }
 }
 
-/// Whether a mark is this word, of which a star may stand for the begin and the end.
-fn is(mark: &str, word: &str) -> bool {
-    match (word.strip_prefix('*'), word.strip_suffix('*')) {
-        (None, None) => mark == word,
-        (Some(end), None) => mark.ends_with(end),
-        (None, Some(begin)) => mark.starts_with(begin),
-        (Some(_), Some(_)) => mark.contains(word.trim_matches('*')),
-    }
-}
-
-/// Whether a text contains a phrase, of which a star stands for a few words of one sentence.
-fn says(text: &str, phrase: &str) -> bool {
-    let Some((begin, rest)) = phrase.split_once('*') else { return text.contains(phrase) };
-    text.match_indices(begin).any(|(at, _)| {
-        let after = &text[at + begin.len()..];
-        let near = &after[..floor_char_boundary(after, GAP + rest.len())];
-        let sentence = near.split(['\n', '\r']).next().unwrap_or_default();
-        sentence.split(". ").next().unwrap_or_default().contains(rest)
-    })
+/// Whether a field is this word, or contains it where it stands between stars.
+fn is(field: &str, word: &str) -> bool {
+    let part = word.strip_prefix('*').and_then(|word| word.strip_suffix('*'));
+    part.map_or(field == word, |part| field.contains(part))
 }
 
 #[cfg(test)]
@@ -130,18 +113,23 @@ mod tests {
         assert_eq!(of(401, r#"{"error":{"message":"Invalid API Key","type":"t","code":500}}"#), ApiKeyError);
     }
 
-    /// A gateway that replaces codes and types leaves the class of the error only in its text.
+    /// LiteLLM replaces codes and types, and leaves the class of the error in its text.
     #[test]
-    fn phrases_for_gateways_that_erase_marks() {
+    fn litellm() {
         for (status, kind, message, category) in [
-            (401, "authentication_error", "gateway.AuthenticationError: no", ApiKeyError),
-            (429, "throttling_error", "gateway.RateLimitError: slow down", RateLimitError),
-            (429, "throttling_error", "gateway: You exceeded your current quota, please check", QuotaError),
-            (400, "invalid_request_error", "gateway.ContextWindowExceededError: x", ContextLengthError),
-            (400, "invalid_request_error", "gateway.ContentPolicyViolationError: x", ContentFilter),
+            (401, "authentication_error", "litellm.AuthenticationError: no", ApiKeyError),
+            (429, "throttling_error", "litellm.RateLimitError: slow down", RateLimitError),
+            (
+                429,
+                "throttling_error",
+                "litellm.RateLimitError: You exceeded your current quota, please check",
+                QuotaError,
+            ),
+            (400, "invalid_request_error", "litellm.ContextWindowExceededError: x", ContextLengthError),
+            (400, "invalid_request_error", "litellm.ContentPolicyViolationError: x", ContentFilter),
             (400, "invalid_request_error", "Invalid model name passed in model=nope", NotFound),
             (400, "no_db_connection", "No connected db.", ApiKeyError),
-            (500, "internal_server_error", "gateway.InternalServerError", ServerError),
+            (500, "internal_server_error", "litellm.InternalServerError", ServerError),
         ] {
             assert_eq!(of(status, &error(message, kind, &status.to_string())), category, "{message}");
         }
@@ -155,20 +143,37 @@ mod tests {
             let body = row["body"].as_str().map_or_else(|| row["body"].to_string(), str::to_owned);
             let status = row["status"].as_u64().unwrap() as u16;
             assert_eq!(of(status, &body).as_str(), row["category"], "{line}");
+            let is_of_somebody = !matches!(row["who"].as_str(), Some("plain text" | "empty"));
+            assert_eq!(row["source"].is_string(), is_of_somebody, "{line}");
             // An error object is told from an answer also where the status is a success.
             assert!(status != 200 || crate::openai::error_body::is_error(body.as_bytes()), "{line}");
         }
     }
 
     #[test]
-    fn a_star_is_a_few_words_of_one_sentence() {
-        assert!(says("the model `a.b-1` does not exist", "model*does not exist"));
-        assert!(says("model; no. the model x does not exist", "model*does not exist"));
-        assert!(!says("this model is old. the field x does not exist", "model*does not exist"));
-        let within = |bytes| says(&format!("model{}not found", "x".repeat(bytes)), "model*not found");
-        assert!(within(80) && !within(81));
-        let far = format!("model {} not found", "ü".repeat(GAP));
-        assert!(!says(&far, "model*not found"));
+    fn fields_come_before_phrases() {
+        for (status, kind, message, category) in [
+            (
+                429,
+                "rate_limit_exceeded",
+                "the maximum context length of your tier is 5 a minute",
+                RateLimitError,
+            ),
+            (401, "invalid_request_error", "input is too long", ApiKeyError),
+            (403, "permission_error", "Your credit balance is too low", ApiKeyError),
+            (404, "invalid_request_error", "prompt is too long", NotFound),
+            (400, "authentication_error", "prompt is too long", ApiKeyError),
+            (400, "invalid_request_error", "prompt is too long", ContextLengthError),
+            (500, "server_error", "prompt is too long", ContextLengthError),
+        ] {
+            assert_eq!(of(status, &error(message, kind, kind)), category, "{status} {kind} {message}");
+        }
+        // Of a server's own failure, what it wraps says more; of a refusal, its own status does.
+        assert_eq!(of(524, r#"{"error":"Internal Server Error"}"#), Timeout);
+        assert_eq!(of(200, r#"{"status":"Too Many Requests","message":"no"}"#), RateLimitError);
+        assert_eq!(of(500, r#"{"reason":"insufficientQuota"}"#), QuotaError);
+        assert_eq!(of(400, r#"{"error":{"type":"BadRequestError","code":"404"}}"#), NotFound);
+        assert_eq!(of(400, r#"{"error":{"code":500}}"#), BadRequest);
     }
 
     #[test]

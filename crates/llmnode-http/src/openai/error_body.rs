@@ -2,8 +2,11 @@
 
 use std::time::Duration;
 
+use llmnode_runtime::TokenUsage;
+use reqwest::StatusCode;
 use serde_json::Value;
 
+use super::response::usage_of;
 use super::retry_after::{number_of_seconds, protobuf_duration};
 
 /// Longer texts are cut before anything looks at them.
@@ -14,14 +17,16 @@ const TEXT_CAP: usize = 16 * 1024;
 pub(super) struct ErrorBody {
     /// The text for people; empty if there is none.
     pub(super) message: String,
-    /// Codes, types, states and reasons, in lower case.
-    pub(super) marks: Vec<String>,
-    /// The HTTP status in a numeric code.
+    /// Codes, types, statuses and reasons, in the form of [`word`].
+    pub(super) fields: Vec<String>,
+    /// The HTTP status that a field names, by its number or its name.
     pub(super) status: Option<u16>,
     /// The request's field that is at fault.
     pub(super) param: Option<String>,
     /// The wait that the body asks for.
     pub(super) retry_after: Option<Duration>,
+    /// What was used all the same, and whether one of the figures cannot be.
+    pub(super) usage: (Option<TokenUsage>, bool),
 }
 
 /// Members that hold the error itself, within an envelope.
@@ -31,20 +36,12 @@ const ENVELOPES: [&str; 4] = ["error", "errors", "detail", "base_resp"];
 const TEXTS: [&str; 7] =
     ["message", "detail", "msg", "error_description", "description", "status_msg", "title"];
 
-/// Members with a code, a type, a state or a reason.
-const MARKS: [&str; 11] = [
-    "/code",
-    "/type",
-    "/status",
-    "/innererror/code",
-    "/inner_error/code",
-    "/error_code",
-    "/error_type",
-    "/__type",
-    "/metadata/error_type",
-    "/metadata/provider_code",
-    "/statusCode",
-];
+/// Members with a code, a type, a status or a reason, by [`plain`] names.
+const FIELDS: [&str; 8] =
+    ["code", "type", "status", "reason", "errorcode", "errortype", "statuscode", "quotaid"];
+
+/// Members that hold more of these.
+const WITHIN: [&str; 4] = ["innererror", "metadata", "details", "violations"];
 
 /// Members with a wait in seconds: Cloudflare's, and that of Hugging Face while it loads a model.
 const WAITS: [&str; 2] = ["retry_after", "estimated_time"];
@@ -57,20 +54,27 @@ impl ErrorBody {
     pub(super) fn read(body: &[u8]) -> ErrorBody {
         let mut error = ErrorBody::default();
         match serde_json::from_slice::<Value>(body) {
-            Ok(value) => error.add(&value, DEPTH),
+            Ok(value) => {
+                error.add(&value, DEPTH);
+                error.status =
+                    error.status.or_else(|| error.fields.iter().find_map(|name| status_named(name)));
+                let usage = value.get("usage").or_else(|| value.pointer("/error/usage"));
+                error.usage = usage.map(usage_of).unwrap_or_default();
+            }
             Err(_) => {
                 let text = String::from_utf8_lossy(&body[..body.len().min(TEXT_CAP)]);
                 error.message =
                     if looks_like_html(body) { without_tags(&text) } else { text.trim().to_owned() };
             }
         }
-        cut(&mut error.message, TEXT_CAP);
+        let boundary = |end: &usize| error.message.is_char_boundary(*end);
+        error.message.truncate((0..=TEXT_CAP).rev().find(boundary).unwrap_or(0));
         error
     }
 
-    /// Whether one of the marks is `mark`.
-    pub(super) fn is_marked(&self, mark: &str) -> bool {
-        self.marks.iter().any(|own| own == mark)
+    /// Whether one of the fields is this word.
+    pub(super) fn has(&self, field: &str) -> bool {
+        self.fields.contains(&word(field))
     }
 
     fn add(&mut self, value: &Value, depth: usize) {
@@ -83,13 +87,13 @@ impl ErrorBody {
                     ENVELOPES.iter().filter_map(|name| outer.get(*name)).find(|inner| is_envelope(inner));
                 if let Some(inner) = inner {
                     self.add(inner, depth - 1);
-                    self.add_marks(value);
+                    self.add_field(value, "");
                     return self.add_wait(value);
                 }
                 if let Some(Value::String(text)) = outer.get("error") {
                     self.message.clone_from(text);
-                    // One word is a code rather than a text.
-                    self.add_mark(outer.get("error").filter(|_| !text.contains(' ')));
+                    // A name of a status, or a code, rather than a text.
+                    self.add_word(text);
                 }
                 self.add_fields(value, depth);
             }
@@ -108,15 +112,7 @@ impl ErrorBody {
             self.add_text(&describe(raw), depth);
             self.message = format!("{outer}: {}", self.message);
         }
-        self.add_marks(error);
-        for detail in error.get("details").and_then(Value::as_array).into_iter().flatten() {
-            self.add_mark(detail.get("reason"));
-            for violation in detail.get("violations").and_then(Value::as_array).into_iter().flatten() {
-                self.add_mark(violation.get("quotaId"));
-            }
-            let delay = detail.get("retryDelay").and_then(Value::as_str).and_then(protobuf_duration);
-            self.retry_after = self.retry_after.or(delay);
-        }
+        self.add_field(error, "");
         self.add_wait(error);
         let param = error.get("param").and_then(Value::as_str).map(str::to_owned);
         self.param = self.param.take().or(param);
@@ -127,40 +123,83 @@ impl ErrorBody {
         let inner = || serde_json::from_str::<Value>(text).ok().filter(is_envelope);
         match inner().filter(|_| depth > 0 && text.trim_start().starts_with(['{', '['])) {
             Some(inner) => self.add(&inner, depth - 1),
-            None => text.clone_into(&mut self.message),
+            None => {
+                self.add_litellm(text);
+                text.clone_into(&mut self.message);
+            }
         }
         if self.message.is_empty() {
             text.clone_into(&mut self.message);
         }
     }
 
-    fn add_marks(&mut self, error: &Value) {
-        MARKS.iter().for_each(|field| self.add_mark(error.pointer(field)));
-        if error.pointer("/metadata/flagged_input").is_some() {
-            self.marks.push("flagged_input".to_owned());
+    /// The fields of an error, of its details, and of a list of these.
+    fn add_field(&mut self, value: &Value, name: &str) {
+        let tells = FIELDS.contains(&name);
+        match value {
+            Value::Object(members) if name.is_empty() || WITHIN.contains(&name) => {
+                members.iter().for_each(|(name, value)| self.add_field(value, &plain(name)));
+            }
+            Value::Array(values) if WITHIN.contains(&name) => {
+                values.iter().for_each(|value| self.add_field(value, name));
+            }
+            Value::Number(number) if tells => self.add_word(&number.to_string()),
+            Value::String(text) if tells => self.add_word(text),
+            // OpenRouter: what a moderation found is quoted, whatever it is.
+            _ if name == "flaggedinput" => self.fields.push(name.to_owned()),
+            _ => {}
+        }
+    }
+
+    /// What a field says. The number of a status is one.
+    fn add_word(&mut self, text: &str) {
+        let word = word(text);
+        match word.parse().ok().filter(|status| (400..600).contains(status)) {
+            Some(status) => self.status = self.status.or(Some(status)),
+            None => self.fields.push(word),
+        }
+    }
+
+    /// LiteLLM names classes of errors in front of the text, and may hand on the provider's own body behind it.
+    fn add_litellm(&mut self, text: &str) {
+        let classes = text.split(": ").map_while(|part| part.strip_prefix("litellm."));
+        classes.for_each(|class| self.add_word(class));
+        if let Some(at) = text.find('{').filter(|_| text.starts_with("litellm."))
+            && let Ok(inner) = serde_json::from_str::<Value>(&text[at..])
+        {
+            self.add_field(inner.get("error").unwrap_or(&inner), "");
         }
     }
 
     fn add_wait(&mut self, error: &Value) {
+        for detail in error.get("details").and_then(Value::as_array).into_iter().flatten() {
+            let delay = detail.get("retryDelay").and_then(Value::as_str).and_then(protobuf_duration);
+            self.retry_after = self.retry_after.or(delay);
+        }
         let wait = WAITS.iter().find_map(|field| number_of_seconds(error.get(field)?));
         self.retry_after = self.retry_after.or(wait);
     }
+}
 
-    /// A numeric mark is a status; as a word it would say nothing.
-    fn add_mark(&mut self, mark: Option<&Value>) {
-        let status = match mark {
-            Some(Value::Number(number)) => number.as_u64().and_then(|number| u16::try_from(number).ok()),
-            Some(Value::String(word)) => match word.parse() {
-                Ok(status) => Some(status),
-                Err(_) => {
-                    self.marks.push(word.to_ascii_lowercase());
-                    None
-                }
-            },
-            _ => None,
-        };
-        self.status = self.status.or(status.filter(|status| (400..600).contains(status)));
-    }
+/// A field's word as it is compared: letters and digits in lower case, without a namespace, `Error` or `Exception`.
+pub(super) fn word(text: &str) -> String {
+    let plain = plain(text.rsplit('#').next().unwrap_or_default());
+    let ends = ["error", "exception"].into_iter().find_map(|end| plain.strip_suffix(end));
+    ends.filter(|begin| !begin.is_empty()).map_or(plain.clone(), str::to_owned)
+}
+
+/// The letters and digits of a name, in lower case.
+fn plain(name: &str) -> String {
+    name.chars().filter(char::is_ascii_alphanumeric).map(|c| c.to_ascii_lowercase()).collect()
+}
+
+/// The status of this name, such as `toomanyrequests`.
+fn status_named(name: &str) -> Option<u16> {
+    let is = |status: &u16| {
+        let status = StatusCode::from_u16(*status).ok();
+        status.and_then(|status| status.canonical_reason()).is_some_and(|reason| word(reason) == name)
+    };
+    (400..600).find(is)
 }
 
 /// Whether a value has members that can be looked at: a list of faults, as FastAPI writes them, is a text.
@@ -221,14 +260,6 @@ fn describe(value: &Value) -> String {
 fn without_tags(page: &str) -> String {
     let text = page.split('<').filter_map(|piece| piece.split_once('>')).map(|(_, text)| text.trim());
     text.filter(|text| !text.is_empty()).collect::<Vec<_>>().join(" ")
-}
-
-/// Cuts at a character's boundary.
-fn cut(text: &mut String, cap: usize) {
-    if text.len() > cap {
-        let end = (0..=cap).rev().find(|end| text.is_char_boundary(*end)).unwrap_or(0);
-        text.truncate(end);
-    }
 }
 
 #[cfg(test)]

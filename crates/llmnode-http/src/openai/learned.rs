@@ -1,9 +1,9 @@
-//! What a model at this base URL refuses: learned from the refusal once, and remembered.
+//! What a model at this base URL refuses or ignores: learned once, and remembered.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use llmnode_runtime::Dialect;
+use llmnode_runtime::{CallId, Dialect};
 
 use super::dialects::{Dialects, ruled_out};
 use super::refused::Refused;
@@ -23,6 +23,9 @@ pub(super) struct Habits {
     pub(super) no_temperature: bool,
     /// The dialects that schemas are not sent in.
     pub(super) refused: Dialects,
+    /// The first call that was answered with something other than JSON of the schema that was sent: the model has to read
+    /// the schema as well.
+    pub(super) unenforced: Option<CallId>,
 }
 
 /// How a request was asked, as far as it can be refused.
@@ -67,10 +70,7 @@ impl Learned {
             return false;
         }
         let mut all = self.lock();
-        if all.len() >= CAPACITY && !all.contains_key(model) {
-            all.clear();
-        }
-        let known = all.entry(model.to_owned()).or_default();
+        let known = entry(&mut all, model);
         match (refused, asked.schema) {
             (Refused::MaxTokens, _) => known.habits.max_completion_tokens = true,
             (Refused::Temperature, _) => known.habits.no_temperature = true,
@@ -80,10 +80,22 @@ impl Learned {
         true
     }
 
+    /// Remembers that nothing bound the answer to the schema, as this call found.
+    pub(super) fn unenforced(&self, model: &str, call: CallId) {
+        entry(&mut self.lock(), model).habits.unenforced.get_or_insert(call);
+    }
+
     fn lock(&self) -> MutexGuard<'_, HashMap<String, Known>> {
         // Nothing panics while it holds the lock.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+fn entry<'a>(all: &'a mut HashMap<String, Known>, model: &str) -> &'a mut Known {
+    if all.len() >= CAPACITY && !all.contains_key(model) {
+        all.clear();
+    }
+    all.entry(model.to_owned()).or_default()
 }
 
 impl Known {

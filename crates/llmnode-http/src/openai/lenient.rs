@@ -100,22 +100,30 @@ impl<'de> Shape<'de> for Text {
     }
 }
 
-/// A whole number of tokens; negative, fractional or huge figures are unknown.
+/// A figure of tokens.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Figure {
+    pub(super) tokens: Option<u64>,
+    /// It was a number that no count can be: negative, fractional or huge.
+    pub(super) impossible: bool,
+}
+
 struct Tokens;
 
 impl Shape<'_> for Tokens {
-    type Value = Option<u64>;
+    type Value = Figure;
 
     fn number(self, number: Number) -> Self::Value {
         // Beyond 2^53 a float no longer says which whole number it stands for.
         const EXACT: f64 = 9_007_199_254_740_992.0;
-        match number {
+        let tokens = match number {
             Number::Natural(number) => Some(number),
             Number::Float(float) if (0.0..=EXACT).contains(&float) && float.fract() == 0.0 => {
                 Some(float as u64)
             }
             _ => None,
-        }
+        };
+        Figure { tokens, impossible: tokens.is_none() }
     }
 }
 
@@ -135,8 +143,8 @@ pub(super) fn text<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Cow<'de,
     Any(Text).deserialize(from)
 }
 
-/// A whole number of tokens; else `None`.
-pub(super) fn tokens<'de, D: Deserializer<'de>>(from: D) -> Result<Option<u64>, D::Error> {
+/// A whole number of tokens; anything else is unknown.
+pub(super) fn tokens<'de, D: Deserializer<'de>>(from: D) -> Result<Figure, D::Error> {
     Any(Tokens).deserialize(from)
 }
 

@@ -11,11 +11,10 @@ mod config;
 mod dialects;
 mod endpoint;
 mod error_body;
+mod events;
 mod learned;
 mod lenient;
 mod moved;
-#[cfg(test)]
-mod properties;
 mod proxy;
 mod refusal;
 mod refused;
@@ -25,6 +24,8 @@ mod retry_after;
 mod rules;
 mod secret;
 mod service;
+#[cfg(test)]
+mod tests;
 mod tls;
 mod wait_hint;
 
@@ -36,8 +37,8 @@ use std::time::{Duration, SystemTime};
 
 use llmnode_runtime::internal::{check_request, one_line, own_fields_in_extra, with_remedy};
 use llmnode_runtime::{
-    BoxFuture, Category, ChatModel, Completion, Dialect, FinishReason, ModelError, NodeError, Request, Retry,
-    RetryBudget, Sink,
+    BoxFuture, Category, ChatModel, Completion, Dialect, FinishReason, Flag, ModelError, NodeError, Request,
+    Retry, RetryBudget, Sink,
 };
 use reqwest::{Response, StatusCode, Url};
 
@@ -52,7 +53,8 @@ use self::service::{Deadline, Service};
 ///
 /// What a model refuses as such (`max_tokens` instead of `max_completion_tokens`, a `temperature`, a dialect of
 /// schemas) is learned from the refusal once, and that model is asked differently from then on. A model that takes
-/// no schema at all is told it in the system message.
+/// no schema at all is shown it in the system message, and so is one that answers with something else than JSON of the
+/// schema that was sent: its server ignores the schema.
 ///
 /// ```no_run
 /// # mod llmnode { pub use llmnode_runtime::*; pub use llmnode_http::*; }
@@ -116,6 +118,15 @@ impl ChatModel for OpenAi {
 
     fn provider(&self) -> &str {
         "openai"
+    }
+
+    fn unenforced(&self, request: &Request) {
+        if let (Some(model), Some(attempt)) = (self.0.model_of(request), request.correlation)
+            && let Ok(Way { schema: Some((Dialect::Strict | Dialect::Schema, _)), .. }) =
+                self.0.way(request, model)
+        {
+            self.0.learned.unenforced(model, attempt.call());
+        }
     }
 
     fn retry_budget(&self) -> Option<&RetryBudget> {
@@ -201,7 +212,7 @@ impl Inner {
     /// Settles how to ask, or says what is missing.
     fn prepare<'a>(&'a self, request: &'a Request) -> Result<Asked<'a>, String> {
         check_request(self.service.stays_here, || self.service.endpoint.host())?;
-        let model = request.model.as_deref().or(self.model.as_deref()).ok_or(
+        let model = self.model_of(request).ok_or(
             "no model is named: set OPENAI_MODEL, `model` on the builder, or `model` on the node or call",
         )?;
         if let Some(fault) = own_fields_in_extra(request).next() {
@@ -209,6 +220,10 @@ impl Inner {
         }
         let way = self.way(request, model)?;
         Ok(Asked { request, model, way, deadline: self.service.deadline() })
+    }
+
+    fn model_of<'a>(&'a self, request: &'a Request) -> Option<&'a str> {
+        request.model.as_deref().or(self.model.as_deref())
     }
 
     /// How this model is asked for what the request wants.
@@ -258,15 +273,24 @@ impl Inner {
             sink.request_id(id);
         }
         let body = self.service.read(response, asked.deadline).await;
+        let body = match body {
+            Ok(body) => events::joined(&body).unwrap_or(Ok(body)),
+            failed => failed,
+        };
         if !head.status.is_success() {
             // The status says enough where the body cannot be had.
-            return Err(self.refusal(&head, &body.unwrap_or_default(), asked));
+            return Err(self.refusal(&head, &body.unwrap_or_default(), asked, sink));
         }
         let outcome = match body {
             Ok(body) => match answer::read(&body, asked.function()) {
-                Ok(completion) => Ok(completion),
+                Ok((completion, impossible)) => {
+                    if impossible {
+                        sink.flag(Flag::ImpossibleUsage);
+                    }
+                    Ok(completion)
+                }
                 Err(_) if head.encoded => Err(self.encoded(&body)),
-                Err(NoAnswer::ErrorObject) => return Err(self.refusal(&head, &body, asked)),
+                Err(NoAnswer::ErrorObject) => return Err(self.refusal(&head, &body, asked, sink)),
                 Err(NoAnswer::WebPage) => Err(self.web_page(&body)),
                 Err(NoAnswer::Failure(failure)) => Err(*failure),
             },

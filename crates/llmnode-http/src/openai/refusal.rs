@@ -1,7 +1,7 @@
 //! What becomes of a response that holds no answer: the category, the decision, and a message for a person.
 
 use llmnode_runtime::internal::one_line;
-use llmnode_runtime::{Category, Group, ModelError, Retry};
+use llmnode_runtime::{Category, Flag, Group, ModelError, Retry, Sink};
 
 use super::error_body::ErrorBody;
 use super::refused::{Refused, refused};
@@ -13,7 +13,13 @@ pub(super) const PROXY_CREDENTIALS: &str = "; the proxy asks for a user name and
 
 impl Inner {
     /// The provider's own error.
-    pub(super) fn refusal(&self, head: &Head, body: &[u8], asked: &Asked<'_>) -> ModelError {
+    pub(super) fn refusal(
+        &self,
+        head: &Head,
+        body: &[u8],
+        asked: &Asked<'_>,
+        sink: &mut dyn Sink,
+    ) -> ModelError {
         let status = head.status.as_u16();
         let is_readable = !head.encoded || std::str::from_utf8(body).is_ok();
         let error = ErrorBody::read(if is_readable { body } else { b"" });
@@ -33,7 +39,11 @@ impl Inner {
         failure.request_id.clone_from(&head.request_id);
         // A field says the wait, or the text of an error that goes away by waiting: a refused prompt may be quoted.
         let hint = || wait_hint::wait_hint(&error.message).filter(|_| category.group() == Group::Transport);
-        failure.retry_after = head.retry_after.or(error.retry_after).or_else(hint);
+        failure.retry_after = head.retry_after.max(error.retry_after).or_else(hint);
+        failure.usage = error.usage.0;
+        if error.usage.1 {
+            sink.flag(Flag::ImpossibleUsage);
+        }
         failure.retry = if self.learns(status, &error, asked) {
             Some(Retry::Adapted)
         } else {

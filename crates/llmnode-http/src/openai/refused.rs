@@ -111,7 +111,7 @@ pub(super) fn refused(status: u16, error: &ErrorBody) -> Option<Refused> {
         return of_types(offer);
     }
     let refuses =
-        MARKS.iter().any(|mark| error.is_marked(mark)) || PHRASES.iter().any(|phrase| text.contains(phrase));
+        MARKS.iter().any(|mark| error.has(mark)) || PHRASES.iter().any(|phrase| text.contains(phrase));
     match part {
         _ if !refuses => None,
         Refused::Format if text.contains("json_schema") => Some(Refused::JsonSchema),

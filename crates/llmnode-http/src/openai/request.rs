@@ -98,6 +98,12 @@ pub(super) fn encode(request: &Request, model: &str, way: Way<'_>) -> Result<Vec
             Some((Dialect::JsonObject | Dialect::Prompt, schema)) => {
                 Messages::WithInstruction(with_instruction(&request.messages, schema))
             }
+            // The server ignores the schema. The call that found out has sent its system message.
+            Some((Dialect::Strict | Dialect::Schema, schema)) if habits.unenforced.is_some() => {
+                let found_out = request.correlation.map(|attempt| attempt.call()) == habits.unenforced;
+                let with = if found_out { at_the_end } else { with_instruction };
+                Messages::WithInstruction(with(&request.messages, schema))
+            }
             _ => Messages::AsTheyAre(&request.messages),
         },
         temperature: temperature(request).filter(|_| !habits.no_temperature),
@@ -148,12 +154,16 @@ fn strict_if_possible(schema: &OutputSchema) -> (&RawValue, bool) {
     schema.strict().map_or_else(|_| (schema.plain(), false), |strict| (strict, true))
 }
 
-/// The messages, with the schema told in the system message: a model that takes no schema has to be told.
-fn with_instruction<'a>(messages: &'a [Message], schema: &OutputSchema) -> Vec<Cow<'a, Message>> {
-    let instruction = format!(
+fn instruction(schema: &OutputSchema) -> String {
+    format!(
         "Answer with one JSON value that conforms to this JSON Schema, and with nothing else:\n{}",
         schema.plain().get()
-    );
+    )
+}
+
+/// The messages, with the schema in the system message: a model that takes no schema has to read it.
+fn with_instruction<'a>(messages: &'a [Message], schema: &OutputSchema) -> Vec<Cow<'a, Message>> {
+    let instruction = instruction(schema);
     let (system, rest) = match messages.split_first() {
         Some((first, rest)) if first.role == Role::System => {
             (first.clone().text("\n\n").text(instruction), rest)
@@ -161,4 +171,13 @@ fn with_instruction<'a>(messages: &'a [Message], schema: &OutputSchema) -> Vec<C
         _ => (Message::system(instruction), messages),
     };
     std::iter::once(Cow::Owned(system)).chain(rest.iter().map(Cow::Borrowed)).collect()
+}
+
+/// The messages, with the schema in the last one, which is a correction.
+fn at_the_end<'a>(messages: &'a [Message], schema: &OutputSchema) -> Vec<Cow<'a, Message>> {
+    let mut messages: Vec<_> = messages.iter().map(Cow::Borrowed).collect();
+    if let Some(last) = messages.last_mut() {
+        *last = Cow::Owned(last.as_ref().clone().text("\n\n").text(instruction(schema)));
+    }
+    messages
 }

@@ -11,9 +11,10 @@ use llmnode_runtime::TokenUsage;
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{DeserializeSeed, IgnoredAny, MapAccess, SeqAccess};
 use serde::{Deserialize, Deserializer};
+use serde_json::Value;
 
 use super::calls::{FunctionCall, ToolCall, tool_calls};
-use super::lenient::{Any, Object, Shape, object, text, tokens};
+use super::lenient::{Any, Figure, Object, Shape, object, text, tokens};
 
 /// A chat completion, or an error object that came with status 200.
 #[derive(Debug, Default, Deserialize)]
@@ -66,48 +67,66 @@ pub(super) struct Message<'a> {
 #[serde(default)]
 struct Usage {
     #[serde(deserialize_with = "tokens")]
-    prompt_tokens: Option<u64>,
+    prompt_tokens: Figure,
     #[serde(deserialize_with = "tokens")]
-    completion_tokens: Option<u64>,
+    completion_tokens: Figure,
     #[serde(deserialize_with = "tokens")]
-    total_tokens: Option<u64>,
+    total_tokens: Figure,
     #[serde(deserialize_with = "object")]
     prompt_tokens_details: Option<PromptDetails>,
     #[serde(deserialize_with = "object")]
     completion_tokens_details: Option<CompletionDetails>,
     /// DeepSeek's word for cached tokens.
     #[serde(deserialize_with = "tokens")]
-    prompt_cache_hit_tokens: Option<u64>,
+    prompt_cache_hit_tokens: Figure,
 }
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 struct PromptDetails {
     #[serde(deserialize_with = "tokens")]
-    cached_tokens: Option<u64>,
+    cached_tokens: Figure,
 }
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 struct CompletionDetails {
     #[serde(deserialize_with = "tokens")]
-    reasoning_tokens: Option<u64>,
+    reasoning_tokens: Figure,
 }
 
 impl Response<'_> {
-    /// The usage, if the server reports any figure. Zeros throughout are what servers send that do not count.
-    pub(super) fn usage(&self) -> Option<TokenUsage> {
-        let usage = self.usage.as_ref()?;
-        let cached = usage.prompt_tokens_details.as_ref().and_then(|details| details.cached_tokens);
-        let usage = TokenUsage {
-            input: usage.prompt_tokens,
-            output: usage.completion_tokens,
-            total: usage.total_tokens,
-            cached: cached.or(usage.prompt_cache_hit_tokens),
-            reasoning: usage.completion_tokens_details.as_ref().and_then(|details| details.reasoning_tokens),
-        };
-        let figures = [usage.input, usage.output, usage.total, usage.cached, usage.reasoning];
-        figures.iter().flatten().any(|tokens| *tokens > 0).then_some(usage)
+    /// The usage, if the server reports any figure, and whether it reports one that cannot be.
+    pub(super) fn usage(&self) -> (Option<TokenUsage>, bool) {
+        self.usage.as_ref().map(Usage::figures).unwrap_or_default()
+    }
+}
+
+/// The usage in an error's body.
+pub(super) fn usage_of(value: &Value) -> (Option<TokenUsage>, bool) {
+    let usage = object::<_, Usage>(value).ok().flatten();
+    usage.as_ref().map(Usage::figures).unwrap_or_default()
+}
+
+impl Usage {
+    /// Zeros throughout are what servers send that do not count.
+    fn figures(&self) -> (Option<TokenUsage>, bool) {
+        let cached = self.prompt_tokens_details.as_ref().map(|details| details.cached_tokens);
+        let cached = cached
+            .filter(|own| own.impossible || own.tokens.is_some())
+            .unwrap_or(self.prompt_cache_hit_tokens);
+        let reasoning = self.completion_tokens_details.as_ref().map(|details| details.reasoning_tokens);
+        let figures = [
+            self.prompt_tokens,
+            self.completion_tokens,
+            self.total_tokens,
+            cached,
+            reasoning.unwrap_or_default(),
+        ];
+        let [input, output, total, cached, reasoning] = figures.map(|figure| figure.tokens);
+        let known = figures.iter().any(|figure| figure.tokens.is_some_and(|tokens| tokens > 0));
+        let usage = TokenUsage { input, output, total, cached, reasoning };
+        (known.then_some(usage), figures.iter().any(|figure| figure.impossible))
     }
 }
 

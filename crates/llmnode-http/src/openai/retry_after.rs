@@ -8,19 +8,18 @@ use serde_json::Value;
 /// What headers begin with: LiteLLM renames those of the provider behind it.
 const PREFIXES: [&str; 2] = ["", "llm_provider-"];
 
-/// The wait that the headers ask for. Zero, negative, past and unreadable values ask for nothing; what no
+/// The wait that the headers ask for, the longest where one is repeated. Zero, negative, past and unreadable values ask for nothing; what no
 /// [`Duration`] can hold is the longest there is. `x-ratelimit-reset-*` is not read: it says when a limit is
 /// back at its full height, not when the next request may come.
 pub(super) fn retry_after(headers: &HeaderMap, now: SystemTime) -> Option<Duration> {
+    let date = |value: &str| http_date(value)?.duration_since(now).ok().filter(|wait| !wait.is_zero());
     PREFIXES.iter().find_map(|prefix| {
-        let header = |name: &str| headers.get(format!("{prefix}{name}"))?.to_str().ok();
-        let milliseconds = || seconds(header("retry-after-ms")?, 1e-3);
-        let seconds_or_date = || {
-            let value = header("retry-after")?;
-            seconds(value, 1.0)
-                .or_else(|| http_date(value)?.duration_since(now).ok().filter(|wait| !wait.is_zero()))
+        let longest = |name: &str, wait: &dyn Fn(&str) -> Option<Duration>| {
+            let values = headers.get_all(format!("{prefix}{name}"));
+            values.iter().filter_map(|value| wait(value.to_str().ok()?)).max()
         };
-        milliseconds().or_else(seconds_or_date)
+        let milliseconds = longest("retry-after-ms", &|value| seconds(value, 1e-3));
+        milliseconds.or_else(|| longest("retry-after", &|value| seconds(value, 1.0).or_else(|| date(value))))
     })
 }
 
@@ -123,6 +122,9 @@ mod tests {
             (&[("retry-after", "Sun Nov  6 08:49:42 1994")], ms(5000)),
             (&[("retry-after", "Tue, 06 Dec 1994 08:49:37 GMT")], ms(30 * 86_400_000)),
             (&[("retry-after", "86400")], ms(86_400_000)),
+            (&[("retry-after", "5"), ("retry-after", "30"), ("retry-after", "soon")], ms(30_000)),
+            (&[("retry-after", "1"), ("retry-after", "Sun, 06 Nov 1994 08:49:42 GMT")], ms(5000)),
+            (&[("retry-after-ms", "70"), ("retry-after-ms", "644")], ms(644)),
             (&[("retry-after", "1e300")], Some(Duration::MAX)),
             (&[("retry-after", "18446744073709551616")], Some(Duration::MAX)),
         ] {

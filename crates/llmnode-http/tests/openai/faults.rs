@@ -1,14 +1,16 @@
 //! Everything that can go wrong on the way, each with its category, its decision and a message for a person.
 
+use std::marker::PhantomData;
 use std::time::{Duration, Instant};
 
 use llmnode_runtime::{Category, Retry, Run, TestClock};
 use llmnode_stub::Reply;
+use serde_json::json;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpListener;
 use tokio::sync::oneshot;
 
-use crate::support::{Greet, ask, builder, error_of, model, nowhere, raw_server, sends, server};
+use crate::support::{Ask, Greet, ask, builder, error_of, model, nowhere, raw_server, sends, server};
 use crate::tls::AUTHORITY;
 
 #[tokio::test]
@@ -230,6 +232,63 @@ async fn waits_are_those_of_the_server() {
     assert_eq!(run.call(&Greet).await.unwrap(), "hello");
     assert!(clock.waits()[0] >= Duration::from_secs(3));
     assert_eq!(server.requests_seen(), 2);
+}
+
+#[tokio::test]
+async fn the_longest_of_repeated_waits_counts() {
+    let waits = "retry-after: 5\r\nretry-after: 30\r\nretry-after: 7";
+    let answer = |body: &str| {
+        let length = body.len();
+        format!("HTTP/1.1 429 Slow\r\n{waits}\r\ncontent-length: {length}\r\n\r\n{body}")
+    };
+    for (body, seconds) in [("{}", 30), (r#"{"retry_after":60}"#, 60), (r#"{"retry_after":1}"#, 30)] {
+        let error = ask(&model(&sends(answer(body)).await)).await.unwrap_err();
+        assert_eq!(error.retry_after, Some(Duration::from_secs(seconds)), "{body}");
+    }
+}
+
+#[tokio::test]
+async fn usage_in_an_error_counts() {
+    let usage = json!({"prompt_tokens": 10, "completion_tokens": -5, "total_tokens": 12});
+    let error = json!({"error": {"message": "no", "code": "content_filter"}, "usage": usage});
+    let server = server([Reply::raw(400, error.to_string())]).await;
+    let run = Run::new(model(&server.base_url()));
+    let error = run.call(&Greet).await.unwrap_err();
+    let attempt = &error.attempts()[0];
+    assert_eq!((error.category(), attempt.usage.unwrap().input), (Category::ContentFilter, Some(10)));
+    assert_eq!(attempt.flags.len(), 1, "the negative figure is unknown, and flagged");
+    assert_eq!(run.ledger().total().total.total(), Some(12));
+}
+
+#[tokio::test]
+async fn events_in_answer_to_a_plain_request_are_read() {
+    let sse = |events: &[&str]| {
+        let body: String = events.iter().map(|event| format!("data: {event}\n\n")).collect();
+        Reply::raw(200, body).header("content-type", "text/event-stream")
+    };
+    let begin = r#"{"id":"r","choices":[{"delta":{"content":"Hel"}}]}"#;
+    let end =
+        r#"{"choices":[{"delta":{"content":"lo"},"finish_reason":"stop"}],"usage":{"prompt_tokens":3}}"#;
+    let failed = r#"{"error":{"code":429,"message":"slow down"}}"#;
+    let server = server([sse(&[begin, end, "[DONE]"]), sse(&[begin, failed]), sse(&[begin, "[DONE]"])]).await;
+    let model = model(&server.base_url());
+    let completion = ask(&model).await.unwrap();
+    assert_eq!((completion.text.as_str(), completion.usage.unwrap().input), ("Hello", Some(3)));
+    assert_eq!(ask(&model).await.unwrap_err().category, Category::RateLimitError);
+    let error = ask(&model).await.unwrap_err();
+    assert_eq!((error.category, error.retry), (Category::Network, None));
+}
+
+#[tokio::test]
+async fn an_answer_of_half_a_character_is_corrected() {
+    let body = r#"{"choices":[{"message":{"content":"a \ud83d"},"finish_reason":"stop"}]}"#;
+    let server = server([Reply::raw(200, body), Reply::text("7")]).await;
+    let run = Run::new(model(&server.base_url()));
+    let report = run.call(&Ask::<u8>(PhantomData)).retries(1).report().await.unwrap();
+    assert_eq!((report.value, report.record.attempts.len()), (7, 2));
+    let messages = server.requests()[1].json().unwrap()["messages"].clone();
+    assert_eq!(messages[1]["content"], "a \u{fffd}");
+    assert!(messages[2]["content"].as_str().unwrap().contains("half of a surrogate pair"), "{messages}");
 }
 
 #[tokio::test]

@@ -1,11 +1,13 @@
 //! What a model refuses is learned once.
 
+use std::marker::PhantomData;
+
 use llmnode_http::OpenAi;
 use llmnode_runtime::{AttemptKind, Category, ChatModel, ModelError, OutputSchema, Request, Retry, Run};
 use llmnode_stub::{LoggedRequest, Reply};
 use serde_json::Value;
 
-use crate::support::{Greet, Seen, model, request, server};
+use crate::support::{Ask, Greet, Seen, model, request, server};
 
 /// A server that answers 400 to requests with this member, and else with text.
 fn refuses(field: &'static str, message: &'static str) -> Reply {
@@ -163,4 +165,60 @@ async fn a_server_without_response_formats_is_told_the_schema_at_once() {
     request.output = Some(OutputSchema::of::<u8>());
     assert_eq!(complete(&model, &request).await.unwrap_err().retry, Some(Retry::Adapted));
     assert_eq!(complete(&model, &request).await.unwrap(), "7");
+}
+
+#[derive(Debug, PartialEq, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
+struct Choice {
+    item: String,
+}
+
+/// What the messages of a request say, by role, and whether it has a response format.
+fn asked(request: &LoggedRequest) -> (Vec<(String, String)>, bool) {
+    let body = request.json().unwrap();
+    let messages = body["messages"].as_array().unwrap().iter();
+    let text = |value: &Value| value.as_str().unwrap().to_owned();
+    let messages = messages.map(|message| (text(&message["role"]), text(&message["content"])));
+    (messages.collect(), body.get("response_format").is_some())
+}
+
+#[tokio::test]
+async fn a_server_that_ignores_the_schema_is_shown_it() {
+    let good = || Reply::text(r#"{"item": "key"}"#);
+    let answers = [good(), Reply::text("I would take the key."), good(), good()];
+    let server = server(answers).await;
+    let run = Run::new(model(&server.base_url()));
+    let ask = || run.call(&Ask::<Choice>(PhantomData)).retries(1);
+    for _ in 0..3 {
+        assert_eq!(ask().await.unwrap().item, "key");
+    }
+    let asked: Vec<_> = server.requests().iter().map(asked).collect();
+    assert!(asked.iter().all(|(_, has_format)| *has_format), "it is asked by as before");
+    let schema = OutputSchema::of::<Choice>();
+    let ends_with_it = |(_, text): &(String, String)| text.ends_with(schema.plain().get());
+    // What obeys teaches nothing.
+    let (prompt, _) = &asked[0];
+    assert_eq!((prompt.len(), &asked[1].0), (1, prompt));
+    // The call's own correction holds the schema, and its prompt stays.
+    let (corrected, _) = &asked[2];
+    assert_eq!((corrected.len(), &corrected[0]), (3, &prompt[0]));
+    assert!(corrected[2].1.contains("not accepted") && ends_with_it(&corrected[2]), "{corrected:?}");
+    // The system message of later calls does.
+    let (later, _) = &asked[3];
+    assert_eq!((later.len(), later[0].0.as_str(), &later[1]), (2, "system", &prompt[0]));
+    assert!(ends_with_it(&later[0]), "{later:?}");
+}
+
+#[tokio::test]
+async fn what_had_to_be_repaired_was_not_enforced_either() {
+    let fenced = "Here it is:\n```json\n{\"item\": \"key\"}\n```";
+    let thought = "<think>a key?</think>{\"item\": \"key\"}";
+    for (first, is_shown) in [(fenced, true), (thought, false)] {
+        let server = server([Reply::text(first), Reply::text(r#"{"item": "key"}"#)]).await;
+        let run = Run::new(model(&server.base_url()));
+        for _ in 0..2 {
+            run.call(&Ask::<Choice>(PhantomData)).await.unwrap();
+        }
+        let (later, _) = asked(&server.requests()[1]);
+        assert_eq!(later[0].0 == "system", is_shown, "{first}");
+    }
 }

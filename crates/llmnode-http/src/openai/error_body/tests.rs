@@ -30,12 +30,52 @@ fn every_shape_gives_its_message() {
 fn numbers_are_states_and_words_are_marks() {
     let read = |body: &str| ErrorBody::read(body.as_bytes());
     let error = read(r#"{"error":{"message":"Invalid API Key","type":"authentication_error","code":401}}"#);
-    assert_eq!((error.status, error.is_marked("authentication_error")), (Some(401), true));
+    assert_eq!((error.status, error.has("authentication_error")), (Some(401), true));
     assert_eq!(read(r#"{"error":{"code":"429"}}"#).status, Some(429));
     assert_eq!(read(r#"{"error":{"code":1301}}"#).status, None);
     assert_eq!(read(r#"{"error":{"code":-1e300}}"#).status, None);
     let azure = read(r#"{"error":{"code":null,"innererror":{"code":"ResponsibleAIPolicyViolation"}}}"#);
-    assert!(azure.is_marked("responsibleaipolicyviolation"));
+    assert!(azure.has("responsibleaipolicyviolation"));
+}
+
+#[test]
+fn fields_are_found_wherever_they_stand() {
+    for body in [
+        r#"{"error":{"code":"rate_limit_exceeded"}}"#,
+        r#"{"code":"RateLimitExceeded","message":"no"}"#,
+        r#"{"error":"no","error_code":"RATE_LIMIT_EXCEEDED"}"#,
+        r#"{"errorType":"RateLimitExceededException"}"#,
+        r#"{"__type":"com.amazon.coral#RateLimitExceeded"}"#,
+        r#"{"error":{"details":[{"reason":"rateLimitExceeded"}]}}"#,
+        r#"{"error":{"metadata":{"error_type":"rate_limit_exceeded"}}}"#,
+        r#"{"error":{"message":"no","status":"rate-limit-exceeded"},"request_id":"1"}"#,
+        r#"{"error":"Rate limit exceeded"}"#,
+    ] {
+        assert!(ErrorBody::read(body.as_bytes()).has("rate_limit_exceeded"), "{body}");
+    }
+    for (body, status) in [
+        (r#"{"error":{"code":"429"}}"#, 429),
+        (r#"{"status":429}"#, 429),
+        (r#"{"statusCode":"Too Many Requests"}"#, 429),
+        (r#"{"error":"Unauthorized"}"#, 401),
+        (r#"{"error":{"type":"NotFoundError"}}"#, 404),
+        (r#"{"error":{"type":"NotFoundError","code":401}}"#, 401),
+    ] {
+        assert_eq!(ErrorBody::read(body.as_bytes()).status, Some(status), "{body}");
+    }
+    // What the request held, and a server quotes, is no field.
+    let quoted = r#"{"detail":[{"loc":["body"],"msg":"bad","input":{"code":"insufficient_quota"}}]}"#;
+    assert!(!ErrorBody::read(quoted.as_bytes()).has("insufficient_quota"));
+}
+
+#[test]
+fn usage_in_an_error_is_read() {
+    let usage = |body: &str| ErrorBody::read(body.as_bytes()).usage;
+    let (known, impossible) =
+        usage(r#"{"error":{"message":"no"},"usage":{"prompt_tokens":10,"completion_tokens":-1}}"#);
+    assert_eq!((known.unwrap().input, known.unwrap().output, impossible), (Some(10), None, true));
+    assert_eq!(usage(r#"{"error":{"usage":{"total_tokens":7}}}"#).0.unwrap().total, Some(7));
+    assert_eq!(usage(r#"{"error":{"message":"no"}}"#), (None, false));
 }
 
 #[test]
@@ -43,7 +83,7 @@ fn google_details() {
     let error = ErrorBody::read(
         br#"{"error":{"code":429,"status":"RESOURCE_EXHAUSTED","details":[{"violations":[{"quotaId":"RequestsPerDay"}]},{"retryDelay":"14s"}]}}"#,
     );
-    assert_eq!(error.marks, ["resource_exhausted", "requestsperday"]);
+    assert!(error.has("RESOURCE_EXHAUSTED") && error.has("RequestsPerDay"));
     assert_eq!(error.retry_after, Some(Duration::from_secs(14)));
 }
 
@@ -79,9 +119,9 @@ fn hostile_bodies_are_cut() {
 #[test]
 fn lists_of_errors_and_details_are_opened() {
     let error = ErrorBody::read(br#"{"errors":[{"message":"slow down","code":"throttling_error"}]}"#);
-    assert_eq!((error.message.as_str(), error.is_marked("throttling_error")), ("slow down", true));
+    assert_eq!((error.message.as_str(), error.has("throttling_error")), ("slow down", true));
     let error = ErrorBody::read(br#"{"detail":{"msg":"slow down","code":"throttling_error"}}"#);
-    assert_eq!((error.message.as_str(), error.is_marked("throttling_error")), ("slow down", true));
+    assert_eq!((error.message.as_str(), error.has("throttling_error")), ("slow down", true));
 }
 
 /// An error within so many envelopes.
