@@ -127,16 +127,23 @@ pub fn nearest<'k>(name: &str, known: impl IntoIterator<Item = &'k str>) -> Opti
     near.min_by_key(|(distance, _)| *distance).map(|(_, known)| known)
 }
 
-/// How many letters have to be put in, left out or changed (Levenshtein).
+/// How many letters have to be put in, left out, changed or swapped with the next one.
 fn distance(one: &[char], other: &[char]) -> usize {
+    let mut above: Vec<usize> = Vec::new();
     let mut row: Vec<usize> = (0..=other.len()).collect();
     for (index, letter) in one.iter().enumerate() {
-        let mut diagonal = std::mem::replace(&mut row[0], index + 1);
+        let mut next = vec![index + 1];
         for (column, candidate) in other.iter().enumerate() {
-            let changed = diagonal + usize::from(letter != candidate);
-            diagonal = row[column + 1];
-            row[column + 1] = changed.min(row[column] + 1).min(diagonal + 1);
+            let changed = row[column] + usize::from(letter != candidate);
+            let mut least = changed.min(row[column + 1] + 1).min(next[column] + 1);
+            let is_swapped =
+                index > 0 && column > 0 && one[index - 1] == *candidate && other[column - 1] == *letter;
+            if is_swapped {
+                least = least.min(above[column - 1] + 1);
+            }
+            next.push(least);
         }
+        above = std::mem::replace(&mut row, next);
     }
     row[other.len()]
 }
@@ -191,6 +198,7 @@ mod tests {
             assert_eq!(nearest(name, known), meant, "{name}");
         }
         assert_eq!(distance(&['a', 'b', 'c'], &['a', 'c']), 1);
+        assert_eq!(distance(&['a', 'b', 'c'], &['b', 'a', 'c']), 1);
         assert!(same_name("ReadFile", "read_file") && !same_name("Read", "read_file"));
     }
 

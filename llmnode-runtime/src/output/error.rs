@@ -18,12 +18,11 @@ pub(super) fn place(text: &str, at: usize) -> String {
 pub(super) fn broken(text: &str, begin: usize, fault: &Fault) -> Violation {
     let Some(what) = &fault.what else {
         let end = text.trim_end();
-        let from = end.char_indices().rev().nth(EXCERPT - 1).map_or(0, |(at, _)| at).max(begin.min(end.len()));
+        let from =
+            end.char_indices().rev().nth(EXCERPT - 1).map_or(0, |(at, _)| at).max(begin.min(end.len()));
         let excerpt = one_line(&end[floor_char_boundary(end, from)..], usize::MAX);
-        let message = format!(
-            "the JSON that begins at {} is not complete; it ends in `{excerpt}`",
-            place(text, begin)
-        );
+        let message =
+            format!("the JSON that begins at {} is not complete; it ends in `{excerpt}`", place(text, begin));
         return Violation::new("", message);
     };
     let from = floor_char_boundary(text, fault.at.saturating_sub(EXCERPT));
@@ -34,13 +33,15 @@ pub(super) fn broken(text: &str, begin: usize, fault: &Fault) -> Violation {
 
 /// Two values that differ.
 pub(super) fn two(text: &str, first: usize, second: usize) -> Violation {
-    let message = format!("two different JSON values, at {} and at {}", place(text, first), place(text, second));
+    let message =
+        format!("two different JSON values, at {} and at {}", place(text, first), place(text, second));
     asked(message, "answer with one JSON value only")
 }
 
 /// Thoughts that never end.
 pub(super) fn endless(text: &str, begin: usize) -> Violation {
-    let message = format!("the thinking that begins at {} never ends, so there is no answer", place(text, begin));
+    let message =
+        format!("the thinking that begins at {} never ends, so there is no answer", place(text, begin));
     asked(message, "close it, and answer with one JSON value")
 }
 

@@ -73,9 +73,9 @@ impl Json<'_> {
             Json::Number(digits) => Json::Number(owned(digits)),
             Json::String(text) => Json::String(owned(text)),
             Json::Array(items) => Json::Array(items.into_iter().map(Json::into_owned).collect()),
-            Json::Object(members) => {
-                Json::Object(members.into_iter().map(|(key, value)| (owned(key), value.into_owned())).collect())
-            }
+            Json::Object(members) => Json::Object(
+                members.into_iter().map(|(key, value)| (owned(key), value.into_owned())).collect(),
+            ),
         }
     }
 

@@ -9,15 +9,16 @@ use std::ops::Range;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use super::check::{Check, Fault, Judge, Weight, faults, shape, tell};
+use super::check::{Check, Fault, Judge, Weight, faults, properties, shape, tell};
 use super::error;
 use super::find::{self, Content, Place, Spot, trimmed};
 use super::fit::{Allow, Fitted, fit, named};
 use super::json::{Json, canonical};
 use super::repair::{self, Repairs};
-use super::schema::{OutputSchema, WRAPPER};
+use super::schema::{Node, OutputSchema, WRAPPER};
 use super::watch::{Watch, Watched};
 use crate::flag::{Flag, Note};
+use crate::text::same_letters;
 use crate::validate::Violation;
 
 /// The longest text in which JSON is looked for, in bytes. What is JSON as it stands may be longer.
@@ -77,10 +78,13 @@ pub(super) fn read(text: &str, target: &Target<'_>, slot: &mut dyn Slot) -> Resu
         return Err(vec![error::too_long()]);
     }
     let found = find::walk(text, !target.exact && !target.whole);
-    if target.whole && !matches!(found.spots[..], [Spot { place: Place::Whole, content: Content::Json(..), .. }]) {
+    if target.whole
+        && !matches!(found.spots[..], [Spot { place: Place::Whole, content: Content::Json(..), .. }])
+    {
         return Err(vec![error::not_whole()]);
     }
-    let thoughts = found.thoughts.map(|at| Note { flag: Flag::AfterThinking, place: error::place(text, at), times: 1 });
+    let thoughts =
+        found.thoughts.map(|at| Note { flag: Flag::AfterThinking, place: error::place(text, at), times: 1 });
     let taken = Picker { text, target, slot }.pick(found.spots, found.endless)?;
     let mut notes: Vec<Note> = thoughts.into_iter().collect();
     notes.extend(taken.notes);
@@ -106,7 +110,9 @@ impl Target<'_> {
             return Err(watch);
         }
         let json = if self.is_wrapped() { wrapped_value(text) } else { Some(text) };
-        let read = json.is_some_and(|json| !has_control_escape(json) && !json.contains(PLACEHOLDER) && slot.fill(json, &watch).is_ok());
+        let read = json.is_some_and(|json| {
+            !has_control_escape(json) && !json.contains(PLACEHOLDER) && slot.fill(json, &watch).is_ok()
+        });
         if read && watch.is_clean() { Ok(()) } else { Err(watch) }
     }
 
@@ -252,7 +258,8 @@ impl<'t> Picker<'_, 't> {
         let (root, own) = self.target.schemas();
         let text = self.text;
         let words = &text[part.clone()];
-        let fitted = (!self.target.exact && self.target.schema.is_some()).then(|| named(root, own, words)).flatten();
+        let fitted =
+            (!self.target.exact && self.target.schema.is_some()).then(|| named(root, own, words)).flatten();
         let Some(fitted) = fitted else {
             return Err(vec![error::nothing(text, self.target.shape())]);
         };
@@ -286,7 +293,11 @@ impl<'t> Picker<'_, 't> {
                 return self.take(place, part, fitted, false, notes, None);
             }
         }
-        self.by_serde(refused, plain, Taken { place, begin: part.start, json: Cow::Borrowed(""), same: String::new(), notes, wrapped })
+        self.by_serde(
+            refused,
+            plain,
+            Taken { place, begin: part.start, json: Cow::Borrowed(""), same: String::new(), notes, wrapped },
+        )
     }
 
     /// What a value may hold as a whole: in one member of any name, or in a string.
@@ -296,7 +307,9 @@ impl<'t> Picker<'_, 't> {
         }
         match json {
             Json::Object(members) => match &members[..] {
-                [(name, inner)] if name != "error" => vec![(inner.clone(), "wrapper")],
+                [(name, inner)] if name != "error" && !self.is_known(name) => {
+                    vec![(inner.clone(), "wrapper")]
+                }
                 _ => Vec::new(),
             },
             Json::String(text) if place != Place::Prose => {
@@ -306,6 +319,16 @@ impl<'t> Picker<'_, 't> {
             }
             _ => Vec::new(),
         }
+    }
+
+    /// Whether some form of the type has such a member.
+    fn is_known(&self, name: &str) -> bool {
+        let (root, own) = self.target.schemas();
+        let check = Check::new(root, Judge::Type, []);
+        let has = |node: &&Node| {
+            properties(node).is_some_and(|named| named.keys().any(|known| same_letters(known, name)))
+        };
+        check.leaves(own).iter().any(has)
     }
 
     /// Makes a value fit, and says what is wrong with it all the same.
@@ -364,7 +387,9 @@ impl<'t> Picker<'_, 't> {
     fn fill(&mut self, json: &str) -> Result<(), Refused> {
         #[cfg(test)]
         super::counts::add(|counts| counts.read += 1);
-        self.slot.fill(json, &Watch::default()).map_err(|error| vec![super::serde_error::violation(json, &error)])
+        self.slot
+            .fill(json, &Watch::default())
+            .map_err(|error| vec![super::serde_error::violation(json, &error)])
     }
 }
 

@@ -57,7 +57,8 @@ fn path_at(json: &str, at: usize) -> String {
             }
             b'"' => {
                 let length = string_length(&bytes[position..]);
-                if let Some(Json::String(text)) = json.get(position..position + length).and_then(repair::tree) {
+                if let Some(Json::String(text)) = json.get(position..position + length).and_then(repair::tree)
+                {
                     key = Some(text.into_owned());
                 }
                 position += length.saturating_sub(1);
@@ -101,9 +102,15 @@ mod tests {
     fn the_path_is_that_of_the_value_that_serde_refused() {
         use std::collections::BTreeMap;
         type Map = BTreeMap<String, Vec<u8>>;
-        assert_eq!(said::<Map>(r#"{"a": [1], "b\"": [1, 2, "x"]}"#), r#"b"[2]: invalid type: string "x", expected u8"#);
+        assert_eq!(
+            said::<Map>(r#"{"a": [1], "b\"": [1, 2, "x"]}"#),
+            r#"b"[2]: invalid type: string "x", expected u8"#
+        );
         assert_eq!(said::<Map>(r#"{"a": 7}"#), "a: invalid type: integer `7`, expected a sequence");
-        assert_eq!(said::<Vec<(u8, u8)>>("[[1, 2], [3]]"), "[1][0]: invalid length 1, expected a tuple of size 2");
+        assert_eq!(
+            said::<Vec<(u8, u8)>>("[[1, 2], [3]]"),
+            "[1][0]: invalid length 1, expected a tuple of size 2"
+        );
         assert_eq!(said::<u8>("\"x\""), "invalid type: string \"x\", expected u8");
     }
 }

@@ -43,8 +43,10 @@ impl PrimitiveBuilder {
     /// Answers are JSON that reads as a `T`. A type with validators is refused: they may need a state, which a
     /// primitive does not have.
     pub fn output<T: LlmOutput>(mut self) -> Self {
-        self.output =
-            Some(Output::Typed(Untyped { schema: OutputSchema::of::<T>(), check: Arc::new(read_checked::<T>) }));
+        self.output = Some(Output::Typed(Untyped {
+            schema: OutputSchema::of::<T>(),
+            check: Arc::new(read_checked::<T>),
+        }));
         self
     }
 

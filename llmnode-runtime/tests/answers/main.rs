@@ -3,6 +3,7 @@
 //!
 //! `cargo test -p llmnode-runtime --test answers -- --nocapture` prints the rows that were not read or not refused.
 
+#[allow(dead_code, unreachable_pub, reason = "as a user would write them")]
 #[path = "types.rs"]
 mod types;
 

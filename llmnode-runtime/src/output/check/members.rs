@@ -46,8 +46,7 @@ impl Check<'_> {
                 Some(schema) => found.extend(self.apply(schema, value, &place.member(name), depth + 1)),
                 None if is_closed(node) && meant.is_none() => {
                     let known = properties(node).into_iter().flat_map(|named| named.keys().cloned());
-                    let fault =
-                        Fault::at(place, format!("unknown property `{}`", shown(name)));
+                    let fault = Fault::at(place, format!("unknown property `{}`", shown(name)));
                     found.push(fault.allowed(known).stranger(name));
                 }
                 None => {}
@@ -83,7 +82,8 @@ impl Check<'_> {
             let none = if unknown.len() == members.len() { "none" } else { "less than half" };
             return fault(format!("has {none} of its properties from those that are known: {}", known(node)));
         }
-        let absent = named.keys().filter(|name| !given(name)).filter(|name| !required(node).any(|one| one == *name));
+        let absent =
+            named.keys().filter(|name| !given(name)).filter(|name| !required(node).any(|one| one == *name));
         let absent: Vec<&str> = absent.map(String::as_str).collect();
         for name in &unknown {
             if let Some(meant) = slip(name, absent.iter().copied()) {

@@ -58,7 +58,13 @@ pub(super) fn by_schema(root: &Value, schema: &Value, value: &Json<'_>, wrapped:
 }
 
 /// All that is wrong with a value; `wrapped` as in [`inside`].
-pub(super) fn faults(root: &Value, schema: &Value, judge: Judge, value: &Json<'_>, wrapped: bool) -> Vec<Fault> {
+pub(super) fn faults(
+    root: &Value,
+    schema: &Value,
+    judge: Judge,
+    value: &Json<'_>,
+    wrapped: bool,
+) -> Vec<Fault> {
     let check = Check::new(root, judge, [value]);
     let found = check.apply(schema, value, &inside(wrapped), 0);
     if check.ends() {

@@ -152,7 +152,9 @@ pub(super) fn not_held(node: &Node, digits: &str) -> Option<String> {
 /// A whole number that no program holds exactly that keeps any JSON.
 pub(super) fn rounded(digits: &str) -> Option<String> {
     let held = digits.parse::<i64>().is_ok() || digits.parse::<u64>().is_ok() || !is_rounded(digits, false);
-    (!held).then(|| format!("is {}, which would not be held exactly; put it in quotes", super::words::shown(digits)))
+    (!held).then(|| {
+        format!("is {}, which would not be held exactly; put it in quotes", super::words::shown(digits))
+    })
 }
 
 fn is_rounded(digits: &str, single: bool) -> bool {

@@ -76,8 +76,9 @@ impl<'t> Walk<'t> {
         if self.whole() {
             return;
         }
-        while let Some(found) =
-            self.text.as_bytes()[self.at..].iter().position(|byte| matches!(byte, b'{' | b'[' | b'`' | b'~' | b'<' | 0xe2))
+        while let Some(found) = self.text.as_bytes()[self.at..]
+            .iter()
+            .position(|byte| matches!(byte, b'{' | b'[' | b'`' | b'~' | b'<' | 0xe2))
         {
             self.at += found;
             if let Some(tag) = marks::tag_at(self.text, self.at, self.start) {
@@ -161,7 +162,9 @@ impl<'t> Walk<'t> {
         }
         let parsed = repair::parse(text, begin, structured && self.lenient).ok()?;
         let mut repairs = parsed.repairs.clone();
-        if let Some(comma) = text[parsed.end..].trim_end().strip_prefix(',').filter(|_| structured && self.lenient) {
+        if let Some(comma) =
+            text[parsed.end..].trim_end().strip_prefix(',').filter(|_| structured && self.lenient)
+        {
             if comma.is_empty() {
                 repairs.add(repair::kind::COMMA, parsed.end);
                 return Some(Content::Json(parsed.json, repairs));
@@ -187,7 +190,9 @@ impl<'t> Walk<'t> {
         let before = self.found.spots.len();
         let (at, start, end) = (self.at, self.start, self.end);
         (self.at, self.start, self.end) = (part.start, part.start, part.end);
-        while let Some(found) = self.text.as_bytes()[self.at..part.end].iter().position(|byte| matches!(byte, b'{' | b'[')) {
+        while let Some(found) =
+            self.text.as_bytes()[self.at..part.end].iter().position(|byte| matches!(byte, b'{' | b'['))
+        {
             self.at += found;
             let line = self.text[part.start..self.at].rsplit('\n').next().unwrap_or("");
             if is_blank(line) || !begins_json(&self.text[..part.end], self.at) {
@@ -255,8 +260,12 @@ impl<'t> Walk<'t> {
                 self.at = part.end;
                 let inner = &text[part.clone()];
                 let is_list_of_words = inner.starts_with('[') && !inner.contains(['{', '"']);
-                let is_template = end.is_some() && inner.starts_with("{{") && !inner.contains(['"', '\'', ':']);
-                if !(is_list_of_words || is_template || (inner.starts_with('{') && !inner.starts_with("{{") && !self.is_plain(begin))) {
+                let is_template =
+                    end.is_some() && inner.starts_with("{{") && !inner.contains(['"', '\'', ':']);
+                if !(is_list_of_words
+                    || is_template
+                    || (inner.starts_with('{') && !inner.starts_with("{{") && !self.is_plain(begin)))
+                {
                     self.push(Place::Prose, part, Content::Broken(fault));
                 }
             }
@@ -265,7 +274,8 @@ impl<'t> Walk<'t> {
 
     /// Whether the first key of what begins here is in quotes, or its bracket begins a line: else it may be no JSON at all.
     fn is_plain(&self, begin: usize) -> bool {
-        let inner = self.text[begin..self.end].trim_start_matches(|c: char| matches!(c, '{' | '[') || c.is_whitespace());
+        let inner = self.text[begin..self.end]
+            .trim_start_matches(|c: char| matches!(c, '{' | '[') || c.is_whitespace());
         let line = self.text[..begin].rsplit('\n').next().unwrap_or("");
         inner.starts_with(is_quote) || is_blank(line)
     }
@@ -345,7 +355,8 @@ fn holds_members(json: &Json<'_>) -> bool {
 /// Why what is around the value makes it a part of more.
 fn glued(text: &str, part: Range<usize>) -> Option<Fault> {
     let (before, behind) = (&text[..part.start], &text[part.end..]);
-    let is_glue = |c: char| c.is_alphanumeric() || c == '_' || is_quote(c) && c != '`' || "([{}])".contains(c);
+    let is_glue =
+        |c: char| c.is_alphanumeric() || c == '_' || is_quote(c) && c != '`' || "([{}])".contains(c);
     let last = before.chars().next_back();
     let is_member = before.trim_end().strip_suffix(':').is_some_and(|key| key.trim_end().ends_with(is_quote));
     if last.is_some_and(is_glue) || is_member {

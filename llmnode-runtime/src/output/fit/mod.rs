@@ -44,7 +44,13 @@ pub(super) struct Allow {
 }
 
 /// Makes a value fit to a schema, as far as that loses nothing.
-pub(super) fn fit<'j>(root: &Value, schema: &Value, judge: Judge, json: Json<'j>, allow: Allow) -> Fitted<'j> {
+pub(super) fn fit<'j>(
+    root: &Value,
+    schema: &Value,
+    judge: Judge,
+    json: Json<'j>,
+    allow: Allow,
+) -> Fitted<'j> {
     #[cfg(test)]
     super::counts::add(|counts| counts.fitted += 1);
     let check = Check::new(root, judge, [&json]);
@@ -134,7 +140,9 @@ impl<'s> Fit<'s> {
             return;
         }
         if types.contains(&"array") && !matches!(json, Json::Null) {
-            let Some(items) = node.get("items").filter(|_| list(node, "prefixItems").is_empty()) else { return };
+            let Some(items) = node.get("items").filter(|_| list(node, "prefixItems").is_empty()) else {
+                return;
+            };
             self.wrapped(items, json, place, depth);
         } else if let Json::Array(items) = json
             && let [_] = items[..]
@@ -182,10 +190,12 @@ impl<'s> Fit<'s> {
         }
         let text = match json {
             Json::String(text) => text.clone(),
-            Json::Array(items) if items.len() == 1 && (self.allow.lists || place.is_inner()) => match items.first() {
-                Some(Json::String(text)) => text.clone(),
-                _ => return,
-            },
+            Json::Array(items) if items.len() == 1 && (self.allow.lists || place.is_inner()) => {
+                match items.first() {
+                    Some(Json::String(text)) => text.clone(),
+                    _ => return,
+                }
+            }
             _ => return,
         };
         let names = allowed.iter().filter_map(Value::as_str);
@@ -200,7 +210,13 @@ impl<'s> Fit<'s> {
         }
     }
 
-    fn members(&mut self, node: &Node, members: &mut Vec<(Cow<'_, str>, Json<'_>)>, place: &Place<'_>, depth: u32) {
+    fn members(
+        &mut self,
+        node: &Node,
+        members: &mut Vec<(Cow<'_, str>, Json<'_>)>,
+        place: &Place<'_>,
+        depth: u32,
+    ) {
         let Some(named) = properties(node) else {
             for (name, value) in members {
                 if let Some(schema) = member_schema(node, name) {
@@ -227,7 +243,13 @@ impl<'s> Fit<'s> {
     }
 
     /// Members by another case or other separators: `firstName`, `First Name`.
-    fn rename(&mut self, node: &Node, named: &Node, members: &mut [(Cow<'_, str>, Json<'_>)], place: &Place<'_>) {
+    fn rename(
+        &mut self,
+        node: &Node,
+        named: &Node,
+        members: &mut [(Cow<'_, str>, Json<'_>)],
+        place: &Place<'_>,
+    ) {
         let is_unknown = |name: &str| member_schema(node, name).is_none();
         if !members.iter().any(|(name, _)| is_unknown(name)) {
             return;

@@ -19,7 +19,9 @@ pub(super) fn changed<'j>(types: &[&str], json: &Json<'j>) -> Option<(Json<'j>, 
         }
         Json::String(text) if !is("string") => {
             let text = text.trim();
-            if is("null") && (text.is_empty() || ["null", "n/a"].iter().any(|word| text.eq_ignore_ascii_case(word))) {
+            if is("null")
+                && (text.is_empty() || ["null", "n/a"].iter().any(|word| text.eq_ignore_ascii_case(word)))
+            {
                 return Some((Json::Null, kind::NULL));
             }
             if is("boolean") && ["true", "false"].iter().any(|word| text.eq_ignore_ascii_case(word)) {

@@ -57,14 +57,18 @@ impl Fit<'_> {
             Json::Object(members) => {
                 let kind = self.check.is_kind(node, json) || types(node).contains(&"array");
                 let tags = properties(node).into_iter().flat_map(|named| named.keys());
-                let other = |name: &String| match (tag(node, name), members.iter().find(|(given, _)| given == name)) {
+                let other = |name: &String| match (
+                    tag(node, name),
+                    members.iter().find(|(given, _)| given == name),
+                ) {
                     (Some(Value::String(tag)), Some((_, Json::String(text)))) => {
                         tag != text && !scalar::is_same_name(tag, text)
                     }
                     (Some(_), Some(_)) => has_another_tag(node, members),
                     _ => false,
                 };
-                kind && !tags.into_iter().any(other) && (has_required(node, members) || !self.check.is_kind(node, json))
+                kind && !tags.into_iter().any(other)
+                    && (has_required(node, members) || !self.check.is_kind(node, json))
             }
             Json::String(text) if !values(node).is_empty() => {
                 let names = values(node).iter().filter_map(Value::as_str);
@@ -74,4 +78,3 @@ impl Fit<'_> {
         }
     }
 }
-

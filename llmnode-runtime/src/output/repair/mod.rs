@@ -189,7 +189,9 @@ impl<'t> Parser<'t> {
             items.push(self.value(Role::Item, depth + 1)?);
         }
         self.lists -= 1;
-        if matches!(&items[..], [Json::String(word)] if !word.contains("://")) && self.repairs.times(kind::BARE_STRING) > words {
+        if matches!(&items[..], [Json::String(word)] if !word.contains("://"))
+            && self.repairs.times(kind::BARE_STRING) > words
+        {
             return self.wrong(self.at - 1, "a word in brackets is not taken for a list");
         }
         Ok(Json::Array(items))
@@ -250,7 +252,8 @@ impl<'t> Parser<'t> {
         }
         if let Some((first, _)) = twice.iter().find(|(one, other)| members[*one].1 != members[*other].1) {
             let key = crate::text::one_line(&*members[*first].0, 60);
-            return self.wrong(begin, format!("the key {key:?} stands twice in one object, with different values"));
+            return self
+                .wrong(begin, format!("the key {key:?} stands twice in one object, with different values"));
         }
         self.repairs.add(kind::DUPLICATE_KEY, begin);
         let mut dropped = vec![false; members.len()];

@@ -38,7 +38,10 @@ fn doubtful(comment: &str) -> Option<&'static str> {
     if comment.contains("...") || comment.contains('…') {
         return Some("an ellipsis in a comment stands for what was left out; write all of it");
     }
-    if comment.starts_with("/*") && !comment.ends_with("*/") && comment.contains(['"', '\'', '{', '}', '[', ']']) {
+    if comment.starts_with("/*")
+        && !comment.ends_with("*/")
+        && comment.contains(['"', '\'', '{', '}', '[', ']'])
+    {
         return Some("a comment without an end");
     }
     // The line may hold the next member too.
@@ -47,7 +50,8 @@ fn doubtful(comment: &str) -> Option<&'static str> {
         parts.any(|part| part.trim_start().starts_with(':'))
     };
     let line = !comment.starts_with("/*");
-    (line && (hides('"') || hides('\''))).then_some("a comment in which a member seems to stand; leave it out")
+    (line && (hides('"') || hides('\'')))
+        .then_some("a comment in which a member seems to stand; leave it out")
 }
 
 /// Where white space and comments that begin at `at` end.

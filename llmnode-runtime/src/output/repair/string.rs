@@ -87,7 +87,14 @@ impl<'t> Parser<'t> {
     }
 
     /// What stands between two quotation marks.
-    fn content(&mut self, start: usize, end: usize, escaped: bool, role: Role, quote: char) -> Read<Cow<'t, str>> {
+    fn content(
+        &mut self,
+        start: usize,
+        end: usize,
+        escaped: bool,
+        role: Role,
+        quote: char,
+    ) -> Read<Cow<'t, str>> {
         let raw = &self.text[start..end];
         if quote == '`' && raw.contains("${") {
             return self.wrong(start, "a string with a place for a value in it; write the value");
@@ -136,7 +143,11 @@ impl<'t> Parser<'t> {
                     if role == Role::Key || c.is_whitespace() {
                         return self.wrong(escape, "JSON has no such escape; write a backslash as `\\\\`");
                     }
-                    self.repair(kind::ESCAPE, escape, "JSON has no such escape; write a backslash as `\\\\`")?;
+                    self.repair(
+                        kind::ESCAPE,
+                        escape,
+                        "JSON has no such escape; write a backslash as `\\\\`",
+                    )?;
                     escapes.odd.get_or_insert(escape);
                     text.push('\\');
                     text.push(c);

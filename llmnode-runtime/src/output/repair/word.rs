@@ -67,7 +67,8 @@ impl<'t> Parser<'t> {
         if literals.iter().any(|literal| words.eq_ignore_ascii_case(literal)) {
             return self.wrong(start, "write `null`, `true` or `false`, or put a string in quotes");
         }
-        if TYPES.iter().any(|name| words.eq_ignore_ascii_case(name)) || words.bytes().all(|byte| byte == b'_') {
+        if TYPES.iter().any(|name| words.eq_ignore_ascii_case(name)) || words.bytes().all(|byte| byte == b'_')
+        {
             return self.wrong(start, "a name that stands for a value; write the value");
         }
         let is_address = !words.contains(char::is_whitespace) && words.contains("://");
@@ -76,7 +77,12 @@ impl<'t> Parser<'t> {
             mark || c.is_control() || (!is_address && "{[()\\=;<>|:/+#&*@$%^~".contains(c))
         };
         let several = role == Role::Item && words.contains(char::is_whitespace);
-        if several || words.contains(is_odd) || words.contains("...") || words.contains('…') || is_quoted(words) {
+        if several
+            || words.contains(is_odd)
+            || words.contains("...")
+            || words.contains('…')
+            || is_quoted(words)
+        {
             return self.wrong(start, "a string must stand in quotes");
         }
         self.repair(kind::BARE_STRING, start, "a string must stand in quotes")?;
@@ -116,7 +122,9 @@ fn is_quoted(words: &str) -> bool {
     let mut before = ' ';
     let mut chars = words.chars().peekable();
     while let Some(c) = chars.next() {
-        if is_quote(c) && !(before.is_alphanumeric() && chars.peek().is_some_and(|next| next.is_alphanumeric())) {
+        if is_quote(c)
+            && !(before.is_alphanumeric() && chars.peek().is_some_and(|next| next.is_alphanumeric()))
+        {
             return true;
         }
         before = c;
