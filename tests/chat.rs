@@ -307,7 +307,7 @@ async fn faults_tell_the_number_of_the_example() {
     for ((category, told), (expected, said)) in [
         (
             told(AskLopsided).await,
-            (Category::PrepError, "example 1: the node could not read its output: lacks the member `b`"),
+            (Category::PrepError, "example 1: the node could not read its output: missing property `b`"),
         ),
         (
             told(AskUnwritable { a: 1 }).await,

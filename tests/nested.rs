@@ -2,7 +2,7 @@
 #![allow(clippy::unwrap_used, reason = "tests")]
 #![allow(dead_code, reason = "the types are only read")]
 
-use llmnode::{Coercion, Flag, Reader, llm_output};
+use llmnode::{Flag, Reader, llm_output};
 
 #[llm_output]
 #[derive(Debug)]
@@ -21,8 +21,8 @@ fn deep(levels: usize, inmost: &str) -> String {
 #[test]
 fn unions_within_unions_are_looked_at_once_a_place() {
     let place = "[0]".repeat(12);
-    for coerce in [false, true] {
-        let error = Reader::new().coerce(coerce).read::<Nest>(&deep(12, "\"x\"")).unwrap_err();
+    for exact in [false, true] {
+        let error = Reader::new().exact(exact).read::<Nest>(&deep(12, "\"x\"")).unwrap_err();
         assert_eq!(
             error.to_string(),
             format!(
@@ -30,7 +30,10 @@ fn unions_within_unions_are_looked_at_once_a_place() {
             )
         );
     }
-    let read = Reader::new().coerce(true).read::<Nest>(&deep(12, "\"7\"")).unwrap();
+    let read = Reader::new().read::<Nest>(&deep(12, "\"7\"")).unwrap();
     let [note] = read.notes.as_slice() else { panic!("{:?}", read.notes) };
-    assert_eq!((note.flag, note.place.as_str()), (Flag::Coerced(Coercion::NumberFromString), place.as_str()));
+    assert_eq!(
+        (note.flag.clone(), note.place.as_str()),
+        (Flag::Fitted("number_from_text".into()), place.as_str())
+    );
 }

@@ -14,6 +14,8 @@ mod repair;
 mod schema;
 mod serde_error;
 mod spec;
+#[cfg(test)]
+mod tests;
 mod watch;
 
 pub(crate) use check::{ends, in_json_names, target, violations};

@@ -24,6 +24,9 @@ use crate::validate::Violation;
 /// The longest text in which JSON is looked for, in bytes. What is JSON as it stands may be longer.
 const LONGEST: usize = 16 << 20;
 
+/// How deep JSON may be of which serde may read each level several times: an untagged enum that contains itself.
+const DEEPEST: usize = 12;
+
 /// What stands for a text in the form of a type that was not filled in.
 const PLACEHOLDER: &str = "\"string\"";
 
@@ -207,14 +210,13 @@ impl<'t> Picker<'_, 't> {
         let mut all = Vec::with_capacity(spots.len());
         for Spot { place, part, content } in spots {
             match content {
-                Content::Lines(objects, repairs) if wants_list && self.target.schema.is_some() => {
-                    let mut repairs = repairs;
+                Content::Lines(objects, mut repairs) if wants_list && self.target.schema.is_some() => {
                     repairs.add(repair::kind::LINES, part.start);
+                    let objects = objects.into_iter().map(|(_, object)| object).collect();
                     all.push(Spot { place, part, content: Content::Json(Json::Array(objects), repairs) });
                 }
-                Content::Lines(objects, repairs) => all.extend(objects.into_iter().map(|object| {
-                    let content = Content::Json(object, repairs.clone());
-                    Spot { place: Place::Prose, part: part.clone(), content }
+                Content::Lines(objects, repairs) => all.extend(objects.into_iter().map(|(part, object)| {
+                    Spot { place: Place::Prose, part, content: Content::Json(object, repairs.clone()) }
                 })),
                 content => all.push(Spot { place, part, content }),
             }
@@ -285,12 +287,17 @@ impl<'t> Picker<'_, 't> {
             Ok(fitted) => return self.take(place, part, fitted, wrapped, notes, plain),
             Err(misfit) => misfit,
         };
-        for (within, kind) in inner {
-            if let Ok(mut fitted) = self.fitted(place, within, false) {
-                let note = Note { flag: Flag::Fitted(Cow::Borrowed(kind)), place: String::new(), times: 1 };
-                fitted.notes.insert(0, note);
-                fitted.changed = true;
-                return self.take(place, part, fitted, false, notes, None);
+        if let Some((within, kind)) = inner {
+            match self.fitted(place, within, false) {
+                Ok(mut fitted) => {
+                    let note =
+                        Note { flag: Flag::Fitted(Cow::Borrowed(kind)), place: String::new(), times: 1 };
+                    fitted.notes.insert(0, note);
+                    fitted.changed = true;
+                    return self.take(place, part, fitted, false, notes, None);
+                }
+                Err(within) if self.is_value(&within.fitted.json) => return Err(tell(within.found)),
+                Err(_) => {}
             }
         }
         self.by_serde(
@@ -301,24 +308,29 @@ impl<'t> Picker<'_, 't> {
     }
 
     /// What a value may hold as a whole: in one member of any name, or in a string.
-    fn inner(&self, json: &Json<'t>, place: Place, wrapped: bool) -> Vec<(Json<'t>, &'static str)> {
+    fn inner(&self, json: &Json<'t>, place: Place, wrapped: bool) -> Option<(Json<'t>, &'static str)> {
         if self.target.exact || self.target.schema.is_none() || wrapped {
-            return Vec::new();
+            return None;
         }
         match json {
             Json::Object(members) => match &members[..] {
                 [(name, inner)] if name != "error" && !self.is_known(name) => {
-                    vec![(inner.clone(), "wrapper")]
+                    Some((inner.clone(), "wrapper"))
                 }
-                _ => Vec::new(),
+                _ => None,
             },
             Json::String(text) if place != Place::Prose => {
                 let inner = trimmed(text);
                 let tree = inner.starts_with(['{', '[']).then(|| repair::tree(inner)).flatten();
-                tree.map(|tree| (tree.into_owned(), "quoted")).into_iter().collect()
+                tree.map(|tree| (tree.into_owned(), "quoted"))
             }
-            _ => Vec::new(),
+            _ => None,
         }
+    }
+
+    /// Whether an object has a member that some form of the type has.
+    fn is_value(&self, json: &Json<'_>) -> bool {
+        matches!(json, Json::Object(members) if members.iter().any(|(name, _)| self.is_known(name)))
     }
 
     /// Whether some form of the type has such a member.
@@ -353,13 +365,27 @@ impl<'t> Picker<'_, 't> {
         mut taken: Taken<'t>,
     ) -> Result<Taken<'t>, Refused> {
         let Misfit { fitted, found } = misfit;
-        let serde_knows = found.iter().all(|fault| fault.weight == Weight::Type);
         let json = match plain {
             Some(plain) if !fitted.changed => Cow::Borrowed(plain),
             _ => Cow::Owned(fitted.json.to_string()),
         };
-        if !serde_knows || self.fill(&json).is_err() {
+        if self.target.judge == Judge::Schema || found.iter().any(|fault| fault.weight == Weight::Endless) {
             return Err(tell(found));
+        }
+        match self.fill(&json) {
+            Ok(()) if found.iter().all(|fault| fault.weight == Weight::Type) => {}
+            Ok(()) => return Err(tell(found)),
+            Err(more) => {
+                let mut found = tell(found);
+                let is_told = |one: &Violation| {
+                    found
+                        .iter()
+                        .any(|told| is_within(&told.path, &one.path) || is_within(&one.path, &told.path))
+                };
+                let more: Vec<_> = more.into_iter().filter(|one| !is_told(one)).collect();
+                found.extend(more);
+                return Err(found);
+            }
         }
         taken.notes.extend(fitted.notes);
         Ok(Taken { json, same: canonical(fitted.json), ..taken })
@@ -387,10 +413,36 @@ impl<'t> Picker<'_, 't> {
     fn fill(&mut self, json: &str) -> Result<(), Refused> {
         #[cfg(test)]
         super::counts::add(|counts| counts.read += 1);
+        if self.target.schema.is_some_and(|schema| schema.may_read_again) && depth(json) > DEEPEST {
+            let message = "is nested too deeply in forms that have members in common";
+            return Err(vec![Violation {
+                ask: "write it with fewer levels".into(),
+                ..Violation::new("", message)
+            }]);
+        }
         self.slot
             .fill(json, &Watch::default())
             .map_err(|error| vec![super::serde_error::violation(json, &error)])
     }
+}
+
+/// How deep lists and objects stand within each other.
+fn depth(json: &str) -> usize {
+    let (mut depth, mut most, mut quoted, mut escaped) = (0_usize, 0, false, false);
+    for byte in json.bytes() {
+        match byte {
+            _ if escaped => escaped = false,
+            b'\\' => escaped = quoted,
+            b'"' => quoted = !quoted,
+            b'{' | b'[' if !quoted => {
+                depth += 1;
+                most = most.max(depth);
+            }
+            b'}' | b']' if !quoted => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+    }
+    most
 }
 
 /// Which of the spots is the answer; `None`: the type takes none of them.
@@ -420,6 +472,12 @@ fn choose(text: &str, judged: &[((Place, Range<usize>), Judged<'_>)]) -> Result<
         (None, Some(Judged::Broken(violation))) => Err(vec![violation.clone()]),
         (None, _) => Ok(Some(first)),
     }
+}
+
+/// Whether one path leads to a place in or at that of the other.
+fn is_within(inner: &str, outer: &str) -> bool {
+    let rest = inner.strip_prefix(outer);
+    rest.is_some_and(|rest| outer.is_empty() || rest.is_empty() || rest.starts_with(['.', '[']))
 }
 
 /// What `{"value": ..}` wraps.

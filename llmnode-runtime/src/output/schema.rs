@@ -19,7 +19,7 @@ use schemars::JsonSchema;
 use serde_json::Value;
 use serde_json::value::{RawValue, to_raw_value};
 
-use super::check::states_bounds;
+use super::check::{may_read_again, states_bounds};
 use crate::validate::{MARK, Reach, Unreached, marks_of, schema_with_marks};
 
 pub use problem::StrictError;
@@ -72,6 +72,8 @@ pub struct OutputSchema {
     marks: Vec<String>,
     /// Whether it states bounds that serde does not check: a range of numbers, a length.
     pub(super) states_bounds: bool,
+    /// Whether serde may read the same part of an answer again and again.
+    pub(super) may_read_again: bool,
     /// What was found for each way to look, by the address of the function: where two are one, they do the same.
     unreached: Mutex<Vec<(usize, Option<Arc<Unreached>>)>>,
 }
@@ -118,6 +120,7 @@ impl OutputSchema {
         OutputSchema {
             plain: raw(&normal.tree),
             states_bounds,
+            may_read_again: may_read_again(&normal.tree),
             strict: OnceLock::new(),
             unreached: Mutex::default(),
             cut: cut || normal.cut,

@@ -25,6 +25,17 @@ fn reworded(message: &str) -> Option<String> {
     if let Some(name) = message.strip_prefix("missing field ") {
         return Some(format!("missing property {name}"));
     }
+    if message.contains(", expected unit variant ") {
+        return Some("must not be there".to_owned());
+    }
+    let (least, most): (i128, i128) = match message.rsplit_once(", expected ") {
+        Some((_, "i64" | "isize")) => (i64::MIN.into(), i64::MAX.into()),
+        Some((_, "u64" | "usize")) => (0, u64::MAX.into()),
+        _ => (0, 0),
+    };
+    if most > 0 {
+        return Some(format!("must be an integer from {least} to {most}"));
+    }
     let untagged = message.starts_with("data did not match any variant of untagged enum ");
     untagged.then(|| "is of none of the forms that it may have".to_owned())
 }

@@ -17,7 +17,7 @@ const LISTED: usize = 100;
 /// One thing that is wrong.
 #[derive(Debug, Clone)]
 pub(in crate::output) struct Fault {
-    pub(super) violation: Violation,
+    pub(in crate::output) violation: Violation,
     pub(in crate::output) weight: Weight,
     near: Near,
 }
@@ -31,6 +31,8 @@ pub(in crate::output) enum Weight {
     Bound,
     /// What serde would take, and lose something.
     Firm,
+    /// It would take too long to see what is wrong, and to read the value.
+    Endless,
 }
 
 /// Of what it is looked for whether it is only misspelled. Not before the fault is told: most never are.
@@ -52,6 +54,10 @@ impl Fault {
 
     fn of(violation: Violation) -> Self {
         Fault { violation, weight: Weight::Type, near: Near::Nothing }
+    }
+
+    pub(super) fn endless(message: &str) -> Self {
+        Fault { weight: Weight::Endless, ..Fault::at(&Place::WHOLE, message) }
     }
 
     /// What something else than the schema of the type has against a value.

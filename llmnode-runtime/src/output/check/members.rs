@@ -85,7 +85,7 @@ impl Check<'_> {
         let absent =
             named.keys().filter(|name| !given(name)).filter(|name| !required(node).any(|one| one == *name));
         let absent: Vec<&str> = absent.map(String::as_str).collect();
-        for name in &unknown {
+        for name in unknown.iter().filter(|_| !is_closed(node)) {
             if let Some(meant) = slip(name, absent.iter().copied()) {
                 return fault(format!("unknown property `{}` (did you mean {meant:?}?)", shown(name)));
             }

@@ -3,6 +3,7 @@
 //! `pattern`, `format` and what else is not named here are not checked; a primitive does not let such rules in (its
 //! `supported`), so that none is silently passed over.
 
+mod again;
 mod bounds;
 mod fault;
 mod items;
@@ -25,6 +26,7 @@ use super::json::Json;
 use super::schema::{Node, WRAPPER, is_annotation};
 use crate::validate::Violation;
 
+pub(super) use self::again::may_be as may_read_again;
 pub(super) use self::bounds::any as states_bounds;
 pub(super) use self::fault::{Fault, Weight, tell};
 use self::fault::{count_fault, unlisted};
@@ -71,7 +73,7 @@ pub(super) fn faults(
         return found;
     }
     let message = "is nested too deeply, or is too long, to be checked against the schema";
-    vec![Fault::firm(&Place::WHOLE, message)]
+    vec![Fault::endless(message)]
 }
 
 /// Where a value stands in the answer. `wrapped`: as the member that wraps it, so that paths begin with that.

@@ -29,7 +29,7 @@ fn every_keyword_accepts_and_rejects() {
             json!(2),
             r#"is 2, which is not allowed; allowed: "1""#,
         ),
-        (json!({"required": ["a"]}), json!({"a": null}), json!({}), "lacks the member `a`"),
+        (json!({"required": ["a"]}), json!({"a": null}), json!({}), "missing property `a`"),
         (
             json!({"properties": {"a": {"type": "null"}}}),
             json!({"b": 1}),
@@ -40,7 +40,7 @@ fn every_keyword_accepts_and_rejects() {
             json!({"properties": {"a": {}}, "additionalProperties": false}),
             json!({"a": 1}),
             json!({"b": 1}),
-            r#"has the member `b`, which is not allowed; allowed: "a""#,
+            r#"unknown property `b`; allowed: "a""#,
         ),
         (
             json!({"additionalProperties": {"type": "string"}}),
@@ -100,7 +100,7 @@ fn all_that_is_wrong_is_said_with_its_path() {
         said(&schema, &value),
         [
             "items[0].n: is -1, must be at least 0",
-            "items[1]: lacks the member `n`",
+            "items[1]: missing property `n`",
             "items[2]: is 7, expected object with `n`",
             "name: is null, expected string",
         ]
@@ -114,7 +114,7 @@ fn recursion_into_the_value_ends_and_recursion_on_the_spot_is_known() {
     assert!(ends(&tree, &tree));
     assert_eq!(
         said(&tree, &json!({"child": {"child": {"x": 1}}})),
-        [r#"child.child: has the member `x`, which is not allowed; allowed: "child""#]
+        [r#"child.child: unknown property `x`; allowed: "child""#]
     );
     for endless in [json!({"$ref": "#"}), json!({"type": "object", "anyOf": [{}, {"not": {"$ref": "#"}}]})] {
         assert!(!ends(&endless, &endless));

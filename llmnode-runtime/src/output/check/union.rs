@@ -6,7 +6,7 @@ use super::fault::only_value;
 use super::members::Members;
 use super::node::{list, member_schema, properties, target};
 use super::variant::Variants;
-use super::words::{expected, kinds_of, listed, several, told};
+use super::words::{expected, kinds_of, listed, several, shown, told};
 use super::{Check, Fault, Judge, KNOWN, Place, Weight};
 use crate::output::json::Json;
 use crate::output::schema::Node;
@@ -49,7 +49,7 @@ impl<'s> Check<'s> {
             let outcome = self.apply(form, value, place, depth + 1);
             // serde takes the first form that fits.
             if outcome.is_empty() && !alone && self.judge != Judge::Ends {
-                return outcome;
+                return self.dropped(forms, form, value, place).into_iter().collect();
             }
             outcomes.push(outcome);
         }
@@ -61,6 +61,23 @@ impl<'s> Check<'s> {
             }
             _ => Vec::new(),
         }
+    }
+
+    /// A member that serde would drop with the form that it takes, though another one knows it.
+    fn dropped(&self, forms: &[Value], taken: &Value, value: &Json<'_>, place: &Place<'_>) -> Option<Fault> {
+        let Json::Object(members) = value else { return None };
+        if self.judge != Judge::Type {
+            return None;
+        }
+        let knows = |form: &Value, name: &str| {
+            let has = |node: &&Node| properties(node).is_some_and(|named| named.contains_key(name));
+            self.leaves(form).iter().any(has)
+        };
+        let is_free = |name: &str| self.leaves(taken).iter().any(|node| member_schema(node, name).is_some());
+        let lost = |name: &str| !is_free(name) && forms.iter().any(|form| knows(form, name));
+        let (name, _) = members.iter().find(|(name, _)| lost(name))?;
+        let message = format!("has `{}`, which belongs to another form than the rest", shown(name));
+        Some(Fault::firm(place, message))
     }
 
     /// What keeps a value from the form that it was meant to have, as far as that can be told.

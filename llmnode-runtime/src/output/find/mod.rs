@@ -34,7 +34,7 @@ pub(super) enum Content<'t> {
     /// A value.
     Json(Json<'t>, Repairs),
     /// Objects, one a line: a list of them, where one is wanted.
-    Lines(Vec<Json<'t>>, Repairs),
+    Lines(Vec<(Range<usize>, Json<'t>)>, Repairs),
     /// A text that is no JSON, which may name a value all the same: `Red`.
     Text,
     /// JSON that does not parse, or is a part of something larger.
@@ -177,7 +177,7 @@ impl<'t> Walk<'t> {
             }
             return Some(Content::Json(parsed.json, repairs));
         }
-        lines(text, parsed, self.lenient)
+        lines(text, begin, parsed, self.lenient)
     }
 
     fn fence(&mut self, fence: &Fence) {
@@ -258,14 +258,13 @@ impl<'t> Walk<'t> {
                 let end = balanced(text, begin);
                 let part = begin..end.unwrap_or(text.len()).max(fault.at.min(text.len()));
                 self.at = part.end;
+                let is_all = is_blank(&text[self.start..begin]) && is_blank(&text[part.end..]);
                 let inner = &text[part.clone()];
-                let is_list_of_words = inner.starts_with('[') && !inner.contains(['{', '"']);
+                let is_list = inner.starts_with('[') && !inner.contains(['{', '"']);
                 let is_template =
                     end.is_some() && inner.starts_with("{{") && !inner.contains(['"', '\'', ':']);
-                if !(is_list_of_words
-                    || is_template
-                    || (inner.starts_with('{') && !inner.starts_with("{{") && !self.is_plain(begin)))
-                {
+                let is_odd = inner.starts_with('{') && !inner.starts_with("{{") && !self.is_plain(begin);
+                if is_all || !(is_list || is_template || is_odd) {
                     self.push(Place::Prose, part, Content::Broken(fault));
                 }
             }
@@ -307,9 +306,10 @@ fn escaped(text: &str) -> Option<Json<'static>> {
 }
 
 /// The objects of a text that has nothing but objects, one a line.
-fn lines<'t>(text: &'t str, first: Parsed<'t>, lenient: bool) -> Option<Content<'t>> {
+fn lines<'t>(text: &'t str, begin: usize, first: Parsed<'t>, lenient: bool) -> Option<Content<'t>> {
     let Parsed { json: Json::Object(_), .. } = first else { return None };
-    let (mut objects, mut repairs, mut end) = (vec![first.json], first.repairs, first.end);
+    let (mut objects, mut repairs, mut end) =
+        (vec![(begin..first.end, first.json)], first.repairs, first.end);
     while end < text.len() {
         let next = end + text[end..].find(|c: char| !c.is_whitespace())?;
         if !text[end..next].contains('\n') || !text[next..].starts_with('{') {
@@ -317,7 +317,7 @@ fn lines<'t>(text: &'t str, first: Parsed<'t>, lenient: bool) -> Option<Content<
         }
         let parsed = repair::parse(text, next, lenient).ok()?;
         parsed.repairs.iter().for_each(|one| repairs.add(one.kind, one.at));
-        objects.push(parsed.json);
+        objects.push((next..parsed.end, parsed.json));
         end = parsed.end;
     }
     Some(Content::Lines(objects, repairs))

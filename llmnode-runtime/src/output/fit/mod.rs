@@ -54,7 +54,7 @@ pub(super) fn fit<'j>(
     #[cfg(test)]
     super::counts::add(|counts| counts.fitted += 1);
     let check = Check::new(root, judge, [&json]);
-    let mut fit = Fit { check, notes: Vec::new(), changed: false, allow, bare: false };
+    let mut fit = Fit { check, notes: Vec::new(), changed: false, allow, bare: false, as_one: false };
     let mut json = json;
     fit.value(schema, &mut json, &Place::WHOLE, 0);
     Fitted { json, notes: fit.notes, changed: fit.changed }
@@ -65,7 +65,7 @@ pub(super) fn named<'j>(root: &Value, schema: &Value, words: &'j str) -> Option<
     let mut json = Json::String(Cow::Borrowed(without_markup(words)));
     let check = Check::new(root, Judge::Type, [&json]);
     let allow = Allow { changes: true, lists: false };
-    let mut fit = Fit { check, notes: Vec::new(), changed: false, allow, bare: true };
+    let mut fit = Fit { check, notes: Vec::new(), changed: false, allow, bare: true, as_one: false };
     fit.value(schema, &mut json, &Place::WHOLE, 0);
     let taken = fit.changed || matches!(&json, Json::String(text) if fit.is_listed(schema, text));
     let fits = taken && fit.check.fits(schema, &json);
@@ -85,6 +85,8 @@ struct Fit<'s> {
     allow: Allow,
     /// What is fitted is no JSON, but a text that may name a value.
     bare: bool,
+    /// No list is put around a value, or taken off it.
+    as_one: bool,
 }
 
 impl<'s> Fit<'s> {
@@ -136,7 +138,7 @@ impl<'s> Fit<'s> {
             return self.note(kind, place);
         }
         let may_be_list = self.allow.lists || place.is_inner();
-        if !may_be_list || self.bare {
+        if !may_be_list || self.bare || self.as_one {
             return;
         }
         if types.contains(&"array") && !matches!(json, Json::Null) {

@@ -6,6 +6,7 @@ use super::super::check::{Place, has_another_tag, member_schema, properties, tag
 use super::super::json::Json;
 use super::super::schema::Node;
 use super::{Fit, has_required, scalar};
+use crate::flag::Note;
 
 impl Fit<'_> {
     /// The form that takes the value unchanged; else the only one that takes it changed.
@@ -17,6 +18,11 @@ impl Fit<'_> {
             .filter(|node| self.may_be(node, json))
             .map(|node| Value::Object(node.clone()))
             .collect();
+        let same_kind = |form: &Value| form.as_object().is_some_and(|node| self.check.is_kind(node, json));
+        let leaves = match leaves.iter().any(same_kind) && matches!(json, Json::Array(_) | Json::Object(_)) {
+            true => leaves.into_iter().filter(same_kind).collect(),
+            false => leaves,
+        };
         if let [form] = &leaves[..] {
             return self.value(form, json, place, depth + 1);
         }
@@ -29,9 +35,34 @@ impl Fit<'_> {
         if leaves.iter().any(|form| knows_all(form) && self.check.fits(form, json)) {
             return;
         }
+        // A form that takes the value itself is nearer than one that takes a list of it.
+        let as_one = std::mem::replace(&mut self.as_one, true);
+        let mut taken = self.only_taken(&leaves, json, place, depth);
+        self.as_one = as_one;
+        if !as_one && matches!(taken, Ok(None)) {
+            taken = self.only_taken(&leaves, json, place, depth);
+        }
+        if let Ok(Some((tried, notes))) = taken {
+            self.changed |= *json != tried;
+            *json = tried;
+            self.notes = notes;
+        }
+    }
+
+    /// What the only form makes of the value that takes it.
+    ///
+    /// # Errors
+    /// Several take it, and make different values of it.
+    fn only_taken<'j>(
+        &mut self,
+        leaves: &[Value],
+        json: &Json<'j>,
+        place: &Place<'_>,
+        depth: u32,
+    ) -> Result<Option<(Json<'j>, Vec<Note>)>, ()> {
         let (notes, changed) = (self.notes.clone(), self.changed);
-        let mut taken: Option<(Json<'_>, Vec<crate::flag::Note>)> = None;
-        for form in &leaves {
+        let mut taken: Option<(Json<'j>, Vec<Note>)> = None;
+        for form in leaves {
             let mut tried = json.clone();
             self.value(form, &mut tried, place, depth + 1);
             let found = std::mem::replace(&mut self.notes, notes.clone());
@@ -40,15 +71,11 @@ impl Fit<'_> {
                 continue;
             }
             match &taken {
-                Some((other, _)) if *other != tried => return,
+                Some((other, _)) if *other != tried => return Err(()),
                 _ => taken = Some((tried, found)),
             }
         }
-        if let Some((tried, found)) = taken {
-            self.changed |= *json != tried;
-            *json = tried;
-            self.notes = found;
-        }
+        Ok(taken)
     }
 
     /// Whether a value may be meant as this form: its kind, its tag and its required members fit, or could be made to.

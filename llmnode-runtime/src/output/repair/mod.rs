@@ -255,7 +255,7 @@ impl<'t> Parser<'t> {
             return self
                 .wrong(begin, format!("the key {key:?} stands twice in one object, with different values"));
         }
-        self.repairs.add(kind::DUPLICATE_KEY, begin);
+        self.repair(kind::DUPLICATE_KEY, begin, "a key stands twice in one object")?;
         let mut dropped = vec![false; members.len()];
         twice.into_iter().for_each(|(_, second)| dropped[second] = true);
         let mut dropped = dropped.into_iter();

@@ -1,0 +1,263 @@
+//! What is read of which text. The page on reading has more of it, each row of which is run; `tests/answers` has whole answers.
+#![allow(dead_code, reason = "the types are only read")]
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::counts::{self, Counts};
+use super::{LlmOutput, Reader};
+
+#[derive(Debug, PartialEq, Deserialize, JsonSchema)]
+struct Item {
+    name: String,
+    count: u8,
+}
+
+#[derive(Debug, PartialEq, Deserialize, JsonSchema)]
+struct Filter {
+    brand: Option<String>,
+    max_price: Option<f64>,
+    #[serde(alias = "kind")]
+    category: Option<String>,
+    colors: Option<Vec<Color>>,
+}
+
+#[derive(Debug, PartialEq, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+enum Color {
+    Red,
+    DarkBlue,
+}
+
+/// What is read of a text without a type, or the message.
+fn value(text: &str) -> Result<Value, String> {
+    Reader::new().value(text).map(|reading| reading.value).map_err(|error| error.to_string())
+}
+
+fn typed<T: LlmOutput>(text: &str) -> Result<T, String> {
+    Reader::new().read(text).map(|reading| reading.value).map_err(|error| error.to_string())
+}
+
+fn flags(text: &str) -> Vec<String> {
+    Reader::new().value(text).unwrap().notes.iter().map(|note| note.flag.to_string()).collect()
+}
+
+#[test]
+fn what_begins_first_owns_what_is_in_it() {
+    let one = json!({"a": 1});
+    for text in [
+        "{\"a\": 1}",
+        "\u{feff} {\"a\": 1}\n",
+        "Here: {\"a\": 1}.",
+        "```json\n{\"a\": 1}\n```",
+        "```json {\"a\": 1} ```",
+        "~~~\n{\"a\": 1}\n~~~",
+        "Draft {\"a\": 2}\n```\n{\"a\": 1}\n```\nDone.",
+        "As [3] and [12:30] say, {name} and {{name}} are {\"a\": 1} (see list[0], [docs](x)).",
+        "<answer>{\"a\": 1}</answer>",
+        "{\"a\": 1}\n{\"a\": 1}",
+        "<think>{\"a\": 2}</think>{\"a\": 1}",
+        "so {\"a\": 2}?</think>\n{\"a\": 1}",
+        "<|channel|>analysis<|message|>{\"a\": 2}<|end|><|start|>assistant<|channel|>final<|message|>{\"a\": 1}<|return|>",
+        "```js\nconst a = {\n  a: 1,\n};\n```",
+    ] {
+        assert_eq!(value(text).as_ref(), Ok(&one), "{text}");
+    }
+    let code = json!({"code": "```rust\nlet x = {\"a\": 2};\n```"});
+    assert_eq!(value(&format!("See {code}")), Ok(code));
+    for (text, message) in [
+        ("", "the answer is empty"),
+        ("Sorry, [3] is all.", "no JSON in the answer"),
+        ("Use {} here", "no JSON in the answer"),
+        ("{\"a\": 1} or {\"a\": 2}", "two different JSON values, at line 1 column 1 and at line 1 column 13"),
+        ("```\n{\"a\": 1}\n```\n```\n{\"a\": 2}\n```", "two different"),
+        ("```\n{\"a\": 1}\n```\nNo: {\"a\": 2}", "two different"),
+        ("{\"a\": 1} and {\"a\": ", "not complete"),
+        ("{\"b\": {\"a\": 1}", "Ok"),
+        ("x: [{\"a\": 1}, {\"b\": ", "not complete"),
+        ("f({\"a\": 1})", "a part of more"),
+        ("\"x\": {\"a\": 1}, \"y\": 2}", "a part of more"),
+        ("{\"a\": 1}, \"b\": 2}", "as if the JSON did"),
+        ("```python\nimport json\nx = {\"a\": 1}\n```", "within code"),
+        ("<think>so {\"a\": 1}", "never ends"),
+    ] {
+        let read = value(text).map_or_else(|error| error, |_| "Ok".to_owned());
+        assert!(read.contains(message), "{text}: {read}");
+    }
+}
+
+#[test]
+fn repairs_lose_nothing_and_are_flagged() {
+    for (text, read, flag) in [
+        ("{'a': 'b',}", json!({"a": "b"}), "repaired: quotes, repaired: comma"),
+        (
+            "{a: hello you, b: None}",
+            json!({"a": "hello you", "b": null}),
+            "repaired: bare_key, repaired: bare_string, repaired: literal",
+        ),
+        ("{\"a\": 1 // one\n}", json!({"a": 1}), "repaired: comment"),
+        ("{\"a\": 1\n\"b\": 2}", json!({"a": 1, "b": 2}), "repaired: comma"),
+        ("{\"a\": \"b\nc\"}", json!({"a": "b\nc"}), "repaired: control_character"),
+        (r#"{"a": "\gamma \\delta"}"#, json!({"a": "\\gamma \\delta"}), "repaired: escape"),
+        ("{\"a\": {\"b\": \"c\"", json!({"a": {"b": "c"}}), "repaired: closer"),
+        (r#"{\"a\": \"b\"}"#, json!({"a": "b"}), "repaired: quoted"),
+        ("{\"a\":\u{a0}1}", json!({"a": 1}), "repaired: space"),
+        ("{'a': 1, 'a': 1}", json!({"a": 1}), "repaired: quotes, repaired: duplicate_key"),
+    ] {
+        assert_eq!(value(text), Ok(read), "{text}");
+        assert_eq!(flags(text).join(", "), flag, "{text}");
+        assert!(Reader::new().exact(true).value(text).is_err(), "{text}");
+    }
+    for (text, message) in [
+        (r#"{"a": "\gamma + \tau"}"#, "the others of the string"),
+        (r#"{"a": "E:\maps\base"}"#, "backslash"),
+        (r#"{"a": "\\srv\Share"}"#, "the others of the string"),
+        (r#"{"a": "\frac12"}"#, "form feed"),
+        (r#"{"a": "\ud800"}"#, "half a surrogate pair"),
+        ("{\"a\": 1, \"a\": 2}", "stands twice"),
+        ("{\"a\": 12345678901234567890123}", "would not be held exactly"),
+        ("{\"a\": [1, 2", "not complete"),
+        ("{\"a\": 12", "not complete"),
+        ("{\"a\": 1 // {\"b\": 2}", "a comment in which a member seems to stand"),
+        ("{\"a\": [1, /* ... */ 2]}", "an ellipsis"),
+        ("{\"a\": string}", "a name that stands for a value"),
+        ("{\"a\": \"say \"so\" twice\"}", "expected a comma"),
+        ("[1,,2]", "nothing stands at this comma"),
+        ("{\"a\": 012}", "may not begin with 0"),
+        ("{\"a\": }", "a value is missing"),
+        (&format!("{}{}", "[".repeat(200), "]".repeat(200)), "127"),
+    ] {
+        let read = value(text).map_or_else(|error| error, |value| value.to_string());
+        assert!(read.contains(message), "{text}: {read}");
+    }
+}
+
+#[test]
+fn the_type_takes_what_it_loses_nothing_of() {
+    let item = || Ok(Item { name: "nail".into(), count: 3 });
+    for text in [
+        r#"{"name": "nail", "count": "3"}"#,
+        r#"{"Name": "nail", "COUNT": 3.0}"#,
+        r#"{"item": {"name": "nail", "count": 3}}"#,
+        r#"[{"name": "nail", "count": 3}]"#,
+        r#"{"name": ["nail"], "count": [3], "why": "because"}"#,
+        r#""{\"name\": \"nail\", \"count\": 3}""#,
+        r#"{"other": 1} {"name": "nail", "count": 3} {"name": 7}"#,
+    ] {
+        assert_eq!(typed::<Item>(text), item(), "{text}");
+    }
+    assert_eq!(
+        typed::<Vec<Item>>(
+            "```\n{\"name\": \"nail\", \"count\": 3}\n{\"name\": \"nail\", \"count\": 3}\n```"
+        )
+        .unwrap()
+        .len(),
+        2
+    );
+    for text in
+        ["dark_blue", "**Dark Blue**.", "\"DarkBlue\"", "{\"color\": \"dark-blue\"}", "```\ndark-blue\n```"]
+    {
+        assert_eq!(typed::<Color>(text), Ok(Color::DarkBlue), "{text}");
+    }
+    assert_eq!(typed::<bool>("True."), Ok(true));
+    assert_eq!(typed::<Option<u8>>("\"N/A\""), Ok(None));
+    assert_eq!(typed::<Option<String>>("\"N/A\""), Ok(Some("N/A".into())));
+    assert_eq!(typed::<Vec<Color>>("{\"value\": \"red\"}"), Ok(vec![Color::Red]));
+    for text in [
+        r#"{"name": "nail", "count": "1,000"}"#,
+        r#"{"name": "nail", "count": "3 pieces"}"#,
+        r#"{"name": "nail", "count": 300}"#,
+        r#"{"error": {"name": "nail", "count": 3}}"#,
+        r#"{"name": "buy", "arguments": {"name": "nail", "count": 3}}"#,
+        r#"{"name": "string", "text": "string", "count": 3}"#,
+        "nail",
+    ] {
+        assert!(typed::<Item>(text).is_err(), "{text}");
+    }
+    assert!(typed::<f64>("\"1.234\"").is_err() && typed::<f64>("\"0.234\"").is_ok());
+    assert!(typed::<Vec<String>>("\"a, b\"").is_err());
+    assert!(typed::<Color>("It is red.").is_err());
+    assert!(typed::<std::collections::BTreeMap<String, f64>>("{\"error\": 429}").is_err());
+}
+
+#[test]
+fn a_type_whose_members_may_all_be_absent_takes_no_stranger() {
+    for text in [
+        r#"{"error": "overloaded"}"#,
+        r#"{"message": "I cannot do that", "code": 3}"#,
+        r#"{"brnad": "IKEA"}"#,
+        r#"{"brand": "IKEA", "colours": ["red"]}"#,
+        r#"{"type": "object", "properties": {"brand": {"type": "string"}}}"#,
+        r#"{"name": "search", "arguments": {"brand": "IKEA"}}"#,
+        r#"{"brand": "IKEA", "filter": {"brand": "IKEA", "max_price": 3}}"#,
+        r#"{"status": "error", "category": "invalid", "message": "bad"}"#,
+    ] {
+        assert!(typed::<Filter>(text).is_err(), "{text}: {:?}", typed::<Filter>(text));
+    }
+    let chair = typed::<Filter>(r#"{"kind": "chair"}"#).unwrap();
+    assert_eq!(chair.category.as_deref(), Some("chair"), "serde knows an alias, the schema does not");
+    assert!(typed::<Filter>("{}").is_ok());
+    let read =
+        typed::<Filter>(r#"{"Brand": "IKEA", "maxPrice": "80", "colors": "dark blue", "why": "x"}"#).unwrap();
+    assert_eq!((read.max_price, read.colors), (Some(80.0), Some(vec![Color::DarkBlue])));
+}
+
+#[test]
+fn a_flattened_or_tagged_type_is_as_safe() {
+    #[derive(Debug, Deserialize, JsonSchema)]
+    struct Outer {
+        #[serde(flatten)]
+        filter: Filter,
+        page: Option<u8>,
+    }
+    assert!(typed::<Outer>(r#"{"error": "overloaded"}"#).is_err());
+    assert_eq!(
+        typed::<Outer>(r#"{"brand": "IKEA", "page": 2}"#).unwrap().filter.brand.as_deref(),
+        Some("IKEA")
+    );
+
+    #[derive(Debug, PartialEq, Deserialize, JsonSchema)]
+    #[serde(untagged)]
+    enum Either {
+        Short { a: Option<u8> },
+        Long { a: Option<u8>, b: Option<u8> },
+    }
+    assert_eq!(typed::<Either>(r#"{"a": 1}"#), Ok(Either::Short { a: Some(1) }));
+    assert!(
+        typed::<Either>(r#"{"a": 1, "b": 2}"#).is_err(),
+        "serde would drop a member that another form knows"
+    );
+}
+
+#[test]
+fn unions_in_recursion_end() {
+    #[derive(Debug, Deserialize, JsonSchema)]
+    #[serde(untagged)]
+    enum Tree {
+        Not { of: Box<Tree> },
+        And { of: Box<Tree>, with: Option<Box<Tree>> },
+        Or { of: Box<Tree>, or: Option<Box<Tree>> },
+        Leaf(u8),
+    }
+    let deep =
+        |levels: usize, leaf: &str| format!("{}{leaf}{}", "{\"of\":".repeat(levels), "}".repeat(levels));
+    assert!(typed::<Tree>(&deep(3, "1")).is_ok());
+    for leaf in ["1", "\"x\""] {
+        let _ = typed::<Tree>(&deep(60, leaf));
+    }
+    assert!(typed::<Tree>(&deep(60, "\"x\"")).is_err());
+}
+
+#[test]
+fn each_step_is_made_once() {
+    let of = |text: &str| counts::of(|| drop(typed::<Item>(text)));
+    let once = Counts { walked: 1, parsed: 1, fitted: 1, read: 1 };
+    let clean = r#"{"name": "nail", "count": 3}"#;
+    assert_eq!(of(clean), Counts::default(), "serde reads it at once");
+    assert_eq!(of(r#"{"name": "nail", "count": 3, "more": 1}"#), once);
+    assert_eq!(of(r#"{'name': 'nail', 'count': 3}"#), once);
+    assert_eq!(of(r#"{"name": "nail", "count": "3"}"#), once);
+    assert_eq!(of(&format!("Here: {clean}!")), once);
+    assert_eq!(of(&format!("{{\"other\": 1}} and {clean}")).walked, 1);
+}
