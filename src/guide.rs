@@ -7,14 +7,12 @@
 macro_rules! links {
     () => {
         "[../README.md#categories]: crate#categories
-[coercion.md]: self::coercion
-[coercion.md#beside-baml]: self::coercion#beside-baml
 [durability.md]: self::durability
 [errors.md]: self::errors
 [observability.md]: self::observability
 [performance.md#flows]: self::performance#flows
 [mutants.md]: self::mutants
-[reading.md#beside-other-readers]: self::reading#beside-other-readers
+[reading.md]: self::reading
 [reading.md#what-is-refused]: self::reading#what-is-refused
 [reliability.md]: self::reliability\n\n"
     };
@@ -29,7 +27,6 @@ macro_rules! page {
     };
 }
 
-page!(coercion, doctest);
 page!(decisions, any());
 page!(durability, feature = "journal");
 page!(errors, any());

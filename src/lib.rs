@@ -1,5 +1,4 @@
 // Where the README's links lead here; its own definitions, below, lead to files. The first of a name counts.
-//! [docs/coercion.md]: guide::coercion
 //! [docs/decisions.md]: guide::decisions
 //! [docs/durability.md]: guide::durability
 //! [docs/errors.md]: guide::errors

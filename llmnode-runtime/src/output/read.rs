@@ -210,7 +210,7 @@ impl<'t> Picker<'_, 't> {
         let mut all = Vec::with_capacity(spots.len());
         for Spot { place, part, content } in spots {
             match content {
-                Content::Lines(objects, mut repairs) if wants_list && self.target.schema.is_some() => {
+                Content::Lines(objects, mut repairs) if wants_list && !self.target.exact && self.target.schema.is_some() => {
                     repairs.add(repair::kind::LINES, part.start);
                     let objects = objects.into_iter().map(|(_, object)| object).collect();
                     all.push(Spot { place, part, content: Content::Json(Json::Array(objects), repairs) });

@@ -23,7 +23,7 @@ struct City {
 }
 
 const GOOD: &str = r#"{"name": "Oslo", "people": 700000}"#;
-const BAD: &str = r#"{"name": 7}"#;
+const BAD: &str = r#"{"name": true}"#;
 
 fn builder() -> PrimitiveBuilder {
     Primitive::builder("extract").system_prompt("Extract the city.")

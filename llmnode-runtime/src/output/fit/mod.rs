@@ -69,6 +69,9 @@ pub(super) fn named<'j>(root: &Value, schema: &Value, words: &'j str) -> Option<
     fit.value(schema, &mut json, &Place::WHOLE, 0);
     let taken = fit.changed || matches!(&json, Json::String(text) if fit.is_listed(schema, text));
     let fits = taken && fit.check.fits(schema, &json);
+    if fit.notes.is_empty() {
+        fit.note(kind::CHOICE, &Place::WHOLE);
+    }
     fits.then(|| Fitted { json, notes: fit.notes, changed: true })
 }
 
