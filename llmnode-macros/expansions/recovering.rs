@@ -45,7 +45,7 @@ const _: () = {
                 ]
             })
             .stated_fallback_model("big")
-            .coerce(true);
+            .exact(true);
         const LIMITS: __llmnode::Limits = __llmnode::Limits::new()
             .requests(5)
             .tokens(2000)

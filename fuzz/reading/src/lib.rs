@@ -66,6 +66,8 @@ pub fn mangled(bytes: &[u8]) {
     if let Some(poisoned) = mangle::poisoned(&text) {
         untyped::is_refused(&poisoned);
     }
+    // A call around JSON is no JSON.
+    untyped::is_refused(&format!("callback({value});"));
     reader(&text);
     mangle::cut(&mut text, &mut draw);
     untyped::is_begun_or_refused(&text, &value);

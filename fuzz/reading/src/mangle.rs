@@ -16,7 +16,7 @@ pub(crate) fn text(value: &Value, draw: &mut Draw<'_>) -> String {
         2 => format!("Sure!\n\n```\n{json}\n```\nAnything else?"),
         3 => format!("<think>\nA {{draft}}: {{\"a\": 1}}\n</think>\n{json}"),
         4 => format!("\u{feff}{json}\n"),
-        5 if value.is_object() => format!("callback({json});"),
+        5 => format!("```js\nconst answer = {json};\n```"),
         _ => json,
     }
 }

@@ -1,8 +1,8 @@
-// Cause: `coerce` takes no value.
-// Mend: write `coerce` alone, or drop it.
+// Cause: `exact` takes no value.
+// Mend: write `exact` alone, or drop it.
 use llmnode::prelude::*;
 
-#[llm_node(prompt = "How many {things}?", output = u32, coerce = true)]
+#[llm_node(prompt = "How many {things}?", output = u32, exact = true)]
 struct Count {
     things: String,
 }
