@@ -57,7 +57,8 @@ pub(crate) fn is_harmless(note: &Note) -> bool {
 
 /// Whether a refusal is one of what serde_json takes and loses something of, or of what no model meant.
 fn is_refused_on_purpose(error: &ReadError) -> bool {
-    const REASONS: [&str; 3] = ["stands twice in one object", "a backspace or form feed", "cannot be held exactly"];
+    const REASONS: [&str; 3] =
+        ["stands twice in one object", "a backspace or form feed", "would not be held exactly"];
     error.violations().iter().all(|violation| {
         let message = violation.to_string();
         REASONS.iter().any(|reason| message.contains(reason))
@@ -77,7 +78,8 @@ fn is_found(text: &str, reading: &Reading<Value>) {
 
 /// Nothing was repaired, and nothing made to fit.
 pub(crate) fn is_exact(notes: &[Note]) {
-    let changed = |note: &&Note| matches!(note.flag, Flag::Repaired(_) | Flag::Fitted(_)) && !is_harmless(note);
+    let changed =
+        |note: &&Note| matches!(note.flag, Flag::Repaired(_) | Flag::Fitted(_)) && !is_harmless(note);
     assert_eq!(notes.iter().find(changed), None, "read exactly");
 }
 

@@ -207,7 +207,7 @@ fn broken() -> Vec<Row> {
         written("raw line ends in strings", Style { raw_line_ends: true, ..style() }),
         written("all of these", all),
         repair("in a fence, commas too many", fenced),
-        coercion(),
+        fitting(),
     ]
 }
 
@@ -225,17 +225,14 @@ fn repair(name: &'static str, write: impl Fn(&Report) -> String) -> Row {
 }
 
 /// What only the type can mend: repairers of text have nothing to say here.
-fn coercion() -> Row {
+fn fitting() -> Row {
     let cell = |(_, bytes)| {
-        let (report, written) = untyped(&Report::of_bytes(bytes));
-        let text: Rc<str> = Style::default().write(&written).into();
-        let read = |text: &str| {
-            let read = Reader::new().coerce(true).read::<Report>(text);
-            read.ok().map(|reading| reading.value)
-        };
+        let report = Report::of_bytes(bytes);
+        let text: Rc<str> = Style::default().write(&untyped(&report)).into();
+        let read = |text: &str| Reader::new().read::<Report>(text).ok().map(|reading| reading.value);
         Cell { bytes: text.len(), ways: vec![way(&text, &report, read)] }
     };
-    let name = "coercion: `\"3\"`, `\"true\"`, `\" red \"`, one for a list";
+    let name = "made to fit: `\"3\"`, `\"true\"`, `\" red \"`, `inStock`";
     Row { name, target: 0.0, cells: SIZES.map(cell).into() }
 }
 

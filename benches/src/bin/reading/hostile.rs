@@ -79,9 +79,9 @@ type Way = fn(&str);
 const WAYS: [(&str, Way); 5] = [
     ("any value", |text| drop(black_box(Reader::new().value(text)))),
     ("a struct", |text| drop(black_box(Reader::new().read::<Report>(text)))),
-    ("a struct, coerced", |text| drop(black_box(Reader::new().coerce(true).read::<Report>(text)))),
-    ("a list, coerced", |text| drop(black_box(Reader::new().coerce(true).read::<Vec<Line>>(text)))),
-    ("a Boolean, coerced", |text| drop(black_box(Reader::new().coerce(true).read::<bool>(text)))),
+    ("a struct, exactly", |text| drop(black_box(Reader::new().exact(true).read::<Report>(text)))),
+    ("a list", |text| drop(black_box(Reader::new().read::<Vec<Line>>(text)))),
+    ("a Boolean", |text| drop(black_box(Reader::new().read::<bool>(text)))),
 ];
 
 fn text(family: usize, bytes: usize) -> String {

@@ -98,19 +98,20 @@ pub fn sparse(report: &Report, shelf: Value) -> Value {
     value
 }
 
-/// The report as a model writes it that minds no types: numbers and Booleans as strings, one tag without its list.
-pub fn untyped(report: &Report) -> (Report, Value) {
-    let mut report = report.clone();
-    report.lines.iter_mut().for_each(|line| line.tags.truncate(1));
+/// The report as models write it that mix up types: numbers and Booleans as strings, colors in lower case, other spellings of
+/// members.
+pub fn untyped(report: &Report) -> Value {
     let mut value = report.value();
     for line in value["lines"].as_array_mut().unwrap() {
         line["quantity"] = json!(line["quantity"].to_string());
         line["price"] = json!(line["price"].to_string());
         line["in_stock"] = json!(line["in_stock"].to_string());
         line["color"] = json!(format!(" {} ", line["color"].as_str().unwrap().to_lowercase()));
-        line["tags"] = line["tags"][0].clone();
+        let members = line.as_object_mut().unwrap();
+        let in_stock = members.remove("in_stock").unwrap();
+        members.insert("inStock".to_owned(), in_stock);
     }
-    (report, value)
+    value
 }
 
 /// A way of writing that is nearly JSON.
