@@ -162,13 +162,9 @@ impl<'t> Walk<'t> {
         }
         let parsed = repair::parse(text, begin, structured && self.lenient).ok()?;
         let mut repairs = parsed.repairs.clone();
-        if let Some(comma) =
-            text[parsed.end..].trim_end().strip_prefix(',').filter(|_| structured && self.lenient)
-        {
-            if comma.is_empty() {
-                repairs.add(repair::kind::COMMA, parsed.end);
-                return Some(Content::Json(parsed.json, repairs));
-            }
+        if structured && self.lenient && text[parsed.end..].trim_end() == "," {
+            repairs.add(repair::kind::COMMA, parsed.end);
+            return Some(Content::Json(parsed.json, repairs));
         }
         let rest = if self.lenient { skip_blank(text, parsed.end) } else { parsed.end };
         if rest == text.len() {

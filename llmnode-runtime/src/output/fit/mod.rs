@@ -72,7 +72,7 @@ pub(super) fn named<'j>(root: &Value, schema: &Value, words: &'j str) -> Option<
     if fit.notes.is_empty() {
         fit.note(kind::CHOICE, &Place::WHOLE);
     }
-    fits.then(|| Fitted { json, notes: fit.notes, changed: true })
+    fits.then_some(Fitted { json, notes: fit.notes, changed: true })
 }
 
 /// A name without what Markdown and sentences put around it.
