@@ -1,4 +1,5 @@
 //! What `docs/reading.md` says of texts is so.
+#![allow(clippy::panic, clippy::unwrap_used, reason = "tests")]
 
 use llmnode::{Flag, Note, OutputSchema, Reader};
 use serde_json::{Value, json};

@@ -56,7 +56,7 @@ fn read_as(of: &str, answer: &str) -> Result<Value, String> {
         "Vec<String>" => read::<Vec<String>>(answer),
         "f64" => read::<f64>(answer),
         "bool" => read::<bool>(answer),
-        other => panic!("no such type: {other}"),
+        other => Err(format!("no such type: {other}")),
     }
 }
 
