@@ -9,7 +9,7 @@ use std::ops::Range;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use super::check::{Check, Fault, Judge, Weight, faults, properties, shape, tell};
+use super::check::{Check, Fault, Judge, Weight, faults, properties, shape, tell, types};
 use super::error;
 use super::find::{self, Content, Place, Spot, trimmed};
 use super::fit::{Allow, Fitted, fit, named};
@@ -80,6 +80,12 @@ pub(super) fn read(text: &str, target: &Target<'_>, slot: &mut dyn Slot) -> Resu
     if text.len() > LONGEST {
         return Err(vec![error::too_long()]);
     }
+    if let Some(part) = find::only_fence(text).filter(|_| !target.whole)
+        && target.read_at_once(&text[part.clone()], slot).is_ok()
+    {
+        let notes = Stood { place: Place::Fence, begin: part.start, repairs: Repairs::default() }.noted(text);
+        return Ok(Outcome { notes, wrapped: target.is_wrapped() });
+    }
     let found = find::walk(text, !target.exact && !target.whole);
     if target.whole
         && !matches!(found.spots[..], [Spot { place: Place::Whole, content: Content::Json(..), .. }])
@@ -88,8 +94,10 @@ pub(super) fn read(text: &str, target: &Target<'_>, slot: &mut dyn Slot) -> Resu
     }
     let thoughts =
         found.thoughts.map(|at| Note { flag: Flag::AfterThinking, place: error::place(text, at), times: 1 });
-    let taken = Picker { text, target, slot }.pick(found.spots, found.endless)?;
+    let behind = found.thoughts.is_some();
+    let taken = Picker { alone: false, behind, text, target, slot }.pick(found.spots, found.endless)?;
     let mut notes: Vec<Note> = thoughts.into_iter().collect();
+    notes.extend(taken.stood.noted(text));
     notes.extend(taken.notes);
     Ok(Outcome { notes, wrapped: taken.wrapped })
 }
@@ -134,6 +142,9 @@ fn wrapped_value(text: &str) -> Option<&str> {
 /// Whether a string may hold a backspace or a form feed, which no text has: `"\frac"`.
 fn has_control_escape(json: &str) -> bool {
     let mut rest = json.as_bytes();
+    if !rest.contains(&b'\\') {
+        return false;
+    }
     while let Some(at) = rest.iter().position(|byte| *byte == b'\\') {
         match rest.get(at + 1) {
             Some(b'b' | b'f') if rest.get(at + 2).is_some_and(u8::is_ascii_alphabetic) => return true,
@@ -145,8 +156,7 @@ fn has_control_escape(json: &str) -> bool {
 
 /// A candidate that the type takes.
 struct Taken<'t> {
-    place: Place,
-    begin: usize,
+    stood: Stood,
     /// What serde reads.
     json: Cow<'t, str>,
     /// The same for all that the type reads alike.
@@ -161,6 +171,13 @@ struct Misfit<'t> {
     found: Vec<Fault>,
 }
 
+/// Where the JSON stood, and how it was repaired.
+struct Stood {
+    place: Place,
+    begin: usize,
+    repairs: Repairs,
+}
+
 /// What became of a spot.
 enum Judged<'t> {
     Taken(Box<Taken<'t>>),
@@ -169,6 +186,10 @@ enum Judged<'t> {
 }
 
 struct Picker<'p, 't> {
+    /// Nothing stands beside the only candidate.
+    alone: bool,
+    /// Thoughts were passed over.
+    behind: bool,
     text: &'t str,
     target: &'p Target<'p>,
     slot: &'p mut dyn Slot,
@@ -176,11 +197,12 @@ struct Picker<'p, 't> {
 
 impl<'t> Picker<'_, 't> {
     fn pick(mut self, spots: Vec<Spot<'t>>, endless: Option<usize>) -> Result<Taken<'t>, Refused> {
-        let alone = spots.len() == 1;
         let is_words = |spot: &Spot<'_>| matches!(spot.content, Content::Text);
         let only_words = spots.iter().all(is_words);
         let mut judged = Vec::with_capacity(spots.len());
-        for spot in self.listed(spots) {
+        let spots = self.listed(spots);
+        self.alone = spots.len() == 1;
+        for spot in spots {
             judged.push(((spot.place, spot.part.clone()), self.judge(spot)));
         }
         if let Some(begin) = endless {
@@ -193,7 +215,7 @@ impl<'t> Picker<'_, 't> {
                     return Err(vec![error::nothing(self.text, self.target.shape())]);
                 };
                 // The slot holds what was read last.
-                if !alone {
+                if !self.alone {
                     self.fill(&taken.json)?;
                 }
                 Ok(*taken)
@@ -206,11 +228,14 @@ impl<'t> Picker<'_, 't> {
     /// Objects one a line are a list where one is wanted, else each by itself.
     fn listed(&self, spots: Vec<Spot<'t>>) -> Vec<Spot<'t>> {
         let (root, own) = self.target.schemas();
-        let wants_list = Check::new(root, Judge::Type, []).has_kind(own, &Json::Array(Vec::new()));
+        let check = Check::new(root, Judge::Type, []);
+        let wants_list = check.leaves(own).iter().any(|node| types(node).contains(&"array"));
         let mut all = Vec::with_capacity(spots.len());
         for Spot { place, part, content } in spots {
             match content {
-                Content::Lines(objects, mut repairs) if wants_list && !self.target.exact && self.target.schema.is_some() => {
+                Content::Lines(objects, mut repairs)
+                    if wants_list && !self.target.exact && self.target.schema.is_some() =>
+                {
                     repairs.add(repair::kind::LINES, part.start);
                     let objects = objects.into_iter().map(|(_, object)| object).collect();
                     all.push(Spot { place, part, content: Content::Json(Json::Array(objects), repairs) });
@@ -265,7 +290,8 @@ impl<'t> Picker<'_, 't> {
         let Some(fitted) = fitted else {
             return Err(vec![error::nothing(text, self.target.shape())]);
         };
-        self.take(place, part, fitted, false, Vec::new(), None)
+        let stood = Stood { place, begin: part.start, repairs: Repairs::default() };
+        self.take(stood, fitted, false, None)
     }
 
     fn json(
@@ -275,16 +301,22 @@ impl<'t> Picker<'_, 't> {
         json: Json<'t>,
         repairs: &Repairs,
     ) -> Result<Taken<'t>, Refused> {
-        let notes = noted(self.text, place, part.start, repairs);
+        let stood = Stood { place, begin: part.start, repairs: repairs.clone() };
         let plain = repairs.is_empty().then(|| &self.text[part.clone()]);
         let (json, wrapped) = match json {
             Json::Object(members) if self.target.is_wrapped() => unwrapped(members),
             json => (json, false),
         };
         let plain = plain.and_then(|plain| if wrapped { wrapped_value(plain) } else { Some(plain) });
+        if let Some(plain) = plain.filter(|_| self.alone && (self.behind || place != Place::Whole))
+            && self.target.read_at_once(plain, self.slot).is_ok()
+        {
+            let json = Cow::Borrowed(plain);
+            return Ok(Taken { stood, json, same: String::new(), notes: Vec::new(), wrapped });
+        }
         let inner = self.inner(&json, place, wrapped);
         let refused = match self.fitted(place, json, wrapped) {
-            Ok(fitted) => return self.take(place, part, fitted, wrapped, notes, plain),
+            Ok(fitted) => return self.take(stood, fitted, wrapped, plain),
             Err(misfit) => misfit,
         };
         if let Some((within, kind)) = inner {
@@ -294,7 +326,7 @@ impl<'t> Picker<'_, 't> {
                         Note { flag: Flag::Fitted(Cow::Borrowed(kind)), place: String::new(), times: 1 };
                     fitted.notes.insert(0, note);
                     fitted.changed = true;
-                    return self.take(place, part, fitted, false, notes, None);
+                    return self.take(stood, fitted, false, None);
                 }
                 Err(within) if self.is_value(&within.fitted.json) => return Err(tell(within.found)),
                 Err(_) => {}
@@ -303,7 +335,7 @@ impl<'t> Picker<'_, 't> {
         self.by_serde(
             refused,
             plain,
-            Taken { place, begin: part.start, json: Cow::Borrowed(""), same: String::new(), notes, wrapped },
+            Taken { stood, json: Cow::Borrowed(""), same: String::new(), notes: Vec::new(), wrapped },
         )
     }
 
@@ -314,6 +346,7 @@ impl<'t> Picker<'_, 't> {
         }
         match json {
             Json::Object(members) => match &members[..] {
+                [(_, Json::Object(inner))] if inner.is_empty() => None,
                 [(name, inner)] if name != "error" && !self.is_known(name) => {
                     Some((inner.clone(), "wrapper"))
                 }
@@ -338,7 +371,9 @@ impl<'t> Picker<'_, 't> {
         let (root, own) = self.target.schemas();
         let check = Check::new(root, Judge::Type, []);
         let has = |node: &&Node| {
-            properties(node).is_some_and(|named| named.keys().any(|known| same_letters(known, name)))
+            let is_map = node.get("additionalProperties").is_some_and(|of| *of != Value::Bool(false));
+            is_map
+                || properties(node).is_some_and(|named| named.keys().any(|known| same_letters(known, name)))
         };
         check.leaves(own).iter().any(has)
     }
@@ -394,11 +429,9 @@ impl<'t> Picker<'_, 't> {
     /// Reads what fits by serde, which has the last word.
     fn take(
         &mut self,
-        place: Place,
-        part: Range<usize>,
+        stood: Stood,
         fitted: Fitted<'t>,
         wrapped: bool,
-        mut notes: Vec<Note>,
         plain: Option<&'t str>,
     ) -> Result<Taken<'t>, Refused> {
         let json = match plain {
@@ -406,8 +439,8 @@ impl<'t> Picker<'_, 't> {
             _ => Cow::Owned(fitted.json.to_string()),
         };
         self.fill(&json)?;
-        notes.extend(fitted.notes);
-        Ok(Taken { place, begin: part.start, json, same: canonical(fitted.json), notes, wrapped })
+        let same = if self.alone { String::new() } else { canonical(fitted.json) };
+        Ok(Taken { stood, json, same, notes: fitted.notes, wrapped })
     }
 
     fn fill(&mut self, json: &str) -> Result<(), Refused> {
@@ -420,9 +453,12 @@ impl<'t> Picker<'_, 't> {
                 ..Violation::new("", message)
             }]);
         }
-        self.slot
-            .fill(json, &Watch::default())
-            .map_err(|error| vec![super::serde_error::violation(json, &error)])
+        let watch = Watch::default();
+        self.slot.fill(json, &watch).map_err(|error| vec![super::serde_error::violation(json, &error)])?;
+        if watch.rounded.get() {
+            return Err(vec![Violation::new("", "has a whole number that its type would not hold exactly")]);
+        }
+        Ok(())
     }
 }
 
@@ -460,7 +496,8 @@ fn choose(text: &str, judged: &[((Place, Range<usize>), Judged<'_>)]) -> Result<
         return Ok(Some(first));
     }
     // The only fence that the type takes wins over all that stands before it.
-    let mut fences = taken().filter(|(_, taken)| taken.place == Place::Fence);
+    let mut fences =
+        taken().filter(|(_, taken)| taken.stood.place == Place::Fence && taken.json.starts_with(['{', '[']));
     if let (Some((fence, _)), None) = (fences.next(), fences.next()) {
         let behind = judged[fence + 1..].iter();
         if behind.into_iter().all(|(_, one)| matches!(one, Judged::Refused(_))) {
@@ -468,7 +505,7 @@ fn choose(text: &str, judged: &[((Place, Range<usize>), Judged<'_>)]) -> Result<
         }
     }
     match (other, broken.map(|at| &judged[at].1)) {
-        (Some((_, other)), _) => Err(vec![error::two(text, one.begin, other.begin)]),
+        (Some((_, other)), _) => Err(vec![error::two(text, one.stood.begin, other.stood.begin)]),
         (None, Some(Judged::Broken(violation))) => Err(vec![violation.clone()]),
         (None, _) => Ok(Some(first)),
     }
@@ -491,19 +528,20 @@ fn unwrapped<'t>(mut members: Vec<(Cow<'t, str>, Json<'t>)>) -> (Json<'t>, bool)
     (Json::Object(members), false)
 }
 
-/// Where the JSON stood, and how it was repaired.
-fn noted(text: &str, place: Place, begin: usize, repairs: &Repairs) -> Vec<Note> {
-    let at = |at| error::place(text, at);
-    let stood = match place {
-        Place::Whole => None,
-        Place::Fence => Some(Flag::Fenced),
-        Place::Prose => Some(Flag::InProse),
-    };
-    let stood = stood.map(|flag| Note { flag, place: at(begin), times: 1 });
-    let repairs = repairs.iter().map(|one| Note {
-        flag: Flag::Repaired(Cow::Borrowed(one.kind)),
-        place: at(one.at),
-        times: one.times,
-    });
-    stood.into_iter().chain(repairs).collect()
+impl Stood {
+    fn noted(&self, text: &str) -> Vec<Note> {
+        let at = |at| error::place(text, at);
+        let stood = match self.place {
+            Place::Whole => None,
+            Place::Fence => Some(Flag::Fenced),
+            Place::Prose => Some(Flag::InProse),
+        };
+        let stood = stood.map(|flag| Note { flag, place: at(self.begin), times: 1 });
+        let repairs = self.repairs.iter().map(|one| Note {
+            flag: Flag::Repaired(Cow::Borrowed(one.kind)),
+            place: at(one.at),
+            times: one.times,
+        });
+        stood.into_iter().chain(repairs).collect()
+    }
 }

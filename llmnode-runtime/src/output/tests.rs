@@ -77,6 +77,11 @@ fn what_begins_first_owns_what_is_in_it() {
         ("{\"b\": {\"a\": 1}", "Ok"),
         ("x: [{\"a\": 1}, {\"b\": ", "not complete"),
         ("f({\"a\": 1})", "a part of more"),
+        ("[null, {\"a\": 1}", "not complete"),
+        ("[x, {\"a\": 1}", "not complete"),
+        ("{\"a\": 1} // or {\"a\": 2}", "two different"),
+        ("x {\"a\": [1 2]}, \"```\": 1, \"```\"} y", "invalid JSON"),
+        ("```;", "no JSON"),
         ("\"x\": {\"a\": 1}, \"y\": 2}", "a part of more"),
         ("{\"a\": 1}, \"b\": 2}", "as if the JSON did"),
         ("```python\nimport json\nx = {\"a\": 1}\n```", "within code"),
@@ -176,7 +181,11 @@ fn the_type_takes_what_it_loses_nothing_of() {
         assert!(typed::<Item>(text).is_err(), "{text}");
     }
     assert!(typed::<f64>("\"1.234\"").is_err() && typed::<f64>("\"0.234\"").is_ok());
-    assert!(typed::<Vec<String>>("\"a, b\"").is_err());
+    assert!(typed::<Vec<String>>("\"a, b\"").is_err() && typed::<Vec<Vec<u8>>>("[1, 2]").is_err());
+    assert_eq!((typed::<i32>("**-3**"), typed::<f32>("16777216")), (Ok(-3), Ok(16_777_216.0)));
+    assert!(typed::<f32>("16777217").is_err() && typed::<i32>("- 3").is_err());
+    assert!(typed::<std::collections::BTreeMap<String, u8>>("{\"Oslo\": {\"x\": 1}}").is_err());
+    assert!(typed::<Item>(r#"{"name": "nail", "count": 3, "Count": 4}"#).is_err());
     assert!(typed::<Color>("It is red.").is_err());
     assert!(typed::<std::collections::BTreeMap<String, f64>>("{\"error\": 429}").is_err());
 }
@@ -185,6 +194,7 @@ fn the_type_takes_what_it_loses_nothing_of() {
 fn a_type_whose_members_may_all_be_absent_takes_no_stranger() {
     for text in [
         r#"{"error": "overloaded"}"#,
+        r#"{"result": {}}"#,
         r#"{"message": "I cannot do that", "code": 3}"#,
         r#"{"brnad": "IKEA"}"#,
         r#"{"brand": "IKEA", "colours": ["red"]}"#,
@@ -258,6 +268,7 @@ fn each_step_is_made_once() {
     assert_eq!(of(r#"{"name": "nail", "count": 3, "more": 1}"#), once);
     assert_eq!(of(r#"{'name': 'nail', 'count': 3}"#), once);
     assert_eq!(of(r#"{"name": "nail", "count": "3"}"#), once);
-    assert_eq!(of(&format!("Here: {clean}!")), once);
+    let at_once = Counts { walked: 1, parsed: 1, fitted: 0, read: 0 };
+    assert_eq!(of(&format!("Here: {clean}!")), at_once);
     assert_eq!(of(&format!("{{\"other\": 1}} and {clean}")).walked, 1);
 }

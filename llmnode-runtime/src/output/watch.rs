@@ -23,6 +23,8 @@ pub(super) struct Watch {
     pub(super) ignored: Cell<u64>,
     /// A number was read that may have been rounded, or a struct from a list.
     pub(super) unsure: Cell<bool>,
+    /// A whole number was read that an `f32` does not hold.
+    pub(super) rounded: Cell<bool>,
 }
 
 impl Watch {
@@ -255,6 +257,8 @@ impl<V> Float<'_, V> {
     fn see(&self, number: f64) {
         if number.abs() > self.whole {
             self.watch.unsure.set(true);
+            let is_kept = self.whole == WHOLE || f64::from(number as f32) == number;
+            self.watch.rounded.set(self.watch.rounded.get() || !is_kept);
         }
     }
 }

@@ -77,6 +77,13 @@ impl Check<'_> {
             return fault("is the form of the type; fill it in".to_owned());
         }
         let unknown: Vec<&str> = unknown(node, members).collect();
+        for name in &unknown {
+            let value = |of: &str| members.iter().find(|(given, _)| given == of).map(|(_, value)| value);
+            let rival = named.keys().find(|known| same_letters(known, name) && value(known).is_some());
+            if let Some(known) = rival.filter(|known| value(known) != value(name)) {
+                return fault(format!("has `{}` beside `{known}`, with different values", shown(name)));
+            }
+        }
         let nothing_required = required(node).next().is_none();
         if nothing_required && unknown.len() * 2 > members.len() {
             let none = if unknown.len() == members.len() { "none" } else { "less than half" };
@@ -92,15 +99,10 @@ impl Check<'_> {
         }
         let within = members.iter().filter(|(name, _)| unknown.contains(&&**name)).find(|(_, value)| {
             let known = |inner: &Members<'_>| inner.iter().any(|(name, _)| named.contains_key(&**name));
-            matches!(value, Json::Object(inner) if known(inner) && self.takes(node, value))
+            matches!(value, Json::Object(inner) if known(inner) && self.fits_node(node, value))
         });
         let (name, _) = within?;
         fault(format!("has the whole value in `{}`; answer with that alone", shown(name)))
-    }
-
-    /// Whether an object of a schema takes a value.
-    fn takes(&self, node: &Node, value: &Json<'_>) -> bool {
-        self.fits(&Value::Object(node.clone()), value)
     }
 
     /// Adds the required members that are not there. Gives those that are there by another spelling, which is told as

@@ -139,19 +139,23 @@ impl<'s> Check<'s> {
         }
     }
 
-    /// Whether some form of a schema has the type of this value.
-    pub(super) fn has_kind(&self, schema: &Value, value: &Json<'_>) -> bool {
-        self.leaves(schema).iter().any(|node| self.is_kind(node, value))
-    }
-
     pub(crate) fn root(&self) -> &'s Value {
         self.root
     }
 
     /// Whether a value is what this part of the schema says.
     pub(crate) fn fits(&self, schema: &Value, value: &Json<'_>) -> bool {
+        self.found_none(|check| check.apply(schema, value, &Place::WHOLE, 0))
+    }
+
+    /// The same for a schema that is no union and no reference.
+    pub(super) fn fits_node(&self, node: &Node, value: &Json<'_>) -> bool {
+        self.found_none(|check| check.apply_node(node, value, &Place::WHOLE, 0))
+    }
+
+    fn found_none(&self, apply: impl Fn(&Self) -> Vec<Fault>) -> bool {
         let brief = self.brief.replace(true);
-        let found = self.apply(schema, value, &Place::WHOLE, 0);
+        let found = apply(self);
         self.brief.set(brief);
         if !brief {
             // The value may be gone before the next one is looked at.
@@ -193,6 +197,10 @@ impl<'s> Check<'s> {
             Value::Bool(false) => return vec![Fault::at(place, "must not be there")],
             _ => return self.rounded(value, place),
         };
+        self.apply_node(node, value, place, depth)
+    }
+
+    fn apply_node(&self, node: &Node, value: &Json<'_>, place: &Place<'_>, depth: u32) -> Vec<Fault> {
         if self.judge == Judge::Type && node.keys().all(|key| is_annotation(key)) {
             return self.rounded(value, place);
         }

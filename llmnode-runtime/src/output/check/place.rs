@@ -33,6 +33,11 @@ impl<'p> Place<'p> {
         self.up.is_some()
     }
 
+    /// Whether it is that of a member.
+    pub(crate) fn is_member(&self) -> bool {
+        matches!(self.step, Step::Member(_))
+    }
+
     /// The path, such as `steps[2].item`; empty for the whole.
     pub(crate) fn path(&self) -> String {
         let mut steps = Vec::new();

@@ -159,7 +159,10 @@ impl<'s> Check<'s> {
     }
 
     /// The forms of a schema that are no unions themselves, each once.
-    pub(crate) fn leaves<'v>(&'v self, form: &'v Value) -> Vec<&'v Node> {
+    pub(crate) fn leaves<'v>(&self, form: &'v Value) -> Vec<&'v Node>
+    where
+        's: 'v,
+    {
         let (mut leaves, mut open, mut seen) = (Vec::new(), vec![form], Vec::new());
         while let Some(node) = open.pop() {
             let Some(node) = node.as_object() else { continue };

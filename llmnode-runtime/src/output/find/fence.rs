@@ -14,8 +14,10 @@ impl Fence {
         let mark = text.as_bytes()[at];
         let is_mark = |byte: &u8| *byte == mark;
         let length = text.as_bytes()[at..].iter().take_while(|byte| is_mark(byte)).count();
-        let begins_line = text[..at].rsplit('\n').next().is_some_and(|line| line.trim().is_empty());
-        if length < 3 || !(mark == b'`' || (mark == b'~' && begins_line)) {
+        let is_fence = length >= 3 && (mark == b'`' || (mark == b'~' && super::begins_line(&text[..at])));
+        // Beside a quotation mark it is a part of a string.
+        let is_text = |c: char| c == '"' || c == '\'';
+        if !is_fence || text[..at].ends_with(is_text) || text[at + length..].starts_with(is_text) {
             return None;
         }
         let marks = &text[at..at + length];

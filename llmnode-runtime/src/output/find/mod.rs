@@ -60,6 +60,22 @@ pub(super) fn walk(text: &str, lenient: bool) -> Found<'_> {
     walk.found
 }
 
+/// What the only fence of a text holds, if there is nothing else in it that may be JSON or a thought.
+pub(super) fn only_fence(text: &str) -> Option<Range<usize>> {
+    let at = text.find("```")?;
+    let fence = Fence::at(text, at)?;
+    let may_be_more = |around: &str| around.contains(['{', '[', '<', '◁', '`', '~']);
+    if may_be_more(&text[..at]) || may_be_more(&text[fence.end..]) {
+        return None;
+    }
+    let content = trimmed(&text[fence.content]);
+    let begin = offset(text, content);
+    Some(begin..begin + content.len())
+}
+
+/// What JSON has and words have not.
+const MARKS: [char; 5] = ['{', '[', '"', '\'', '`'];
+
 struct Walk<'t> {
     text: &'t str,
     lenient: bool,
@@ -134,7 +150,7 @@ impl<'t> Walk<'t> {
     /// The same behind comments.
     fn behind_comments(&self, part: Range<usize>) -> Option<Content<'t>> {
         let begin = skip_blank(&self.text[..part.end], part.start);
-        if begin == part.start || !self.lenient {
+        if begin == part.start || !self.lenient || self.text[part.start..begin].contains(MARKS) {
             return None;
         }
         match self.value(begin..part.end)? {
@@ -167,7 +183,8 @@ impl<'t> Walk<'t> {
             return Some(Content::Json(parsed.json, repairs));
         }
         let rest = if self.lenient { skip_blank(text, parsed.end) } else { parsed.end };
-        if rest == text.len() {
+        // A comment may hold another version.
+        if rest == text.len() && !text[parsed.end..].contains(MARKS) {
             if parsed.end < rest {
                 repairs.add(repair::kind::COMMENT, parsed.end);
             }
@@ -190,8 +207,7 @@ impl<'t> Walk<'t> {
             self.text.as_bytes()[self.at..part.end].iter().position(|byte| matches!(byte, b'{' | b'['))
         {
             self.at += found;
-            let line = self.text[part.start..self.at].rsplit('\n').next().unwrap_or("");
-            if is_blank(line) || !begins_json(&self.text[..part.end], self.at) {
+            if begins_line(&self.text[part.start..self.at]) || !begins_json(&self.text[..part.end], self.at) {
                 self.bracket();
                 continue;
             }
@@ -213,7 +229,7 @@ impl<'t> Walk<'t> {
     /// What a fence assigns to a name, where that is all that stands in it: `const filter = {..};`
     fn assigned(&self, part: Range<usize>) -> Option<Content<'t>> {
         let text = self.text[..part.end].trim_end_matches(';');
-        let line = text[part.start..].lines().next()?;
+        let line = text.get(part.start..)?.lines().next()?;
         let name = line.find('=').filter(|_| self.lenient)?;
         let is_name = |c: char| c.is_alphanumeric() || matches!(c, '_' | ' ' | '.' | ':' | '<' | '>' | ',');
         let begin = part.start + name + 1;
@@ -271,8 +287,7 @@ impl<'t> Walk<'t> {
     fn is_plain(&self, begin: usize) -> bool {
         let inner = self.text[begin..self.end]
             .trim_start_matches(|c: char| matches!(c, '{' | '[') || c.is_whitespace());
-        let line = self.text[..begin].rsplit('\n').next().unwrap_or("");
-        inner.starts_with(is_quote) || is_blank(line)
+        inner.starts_with(is_quote) || begins_line(&self.text[..begin])
     }
 
     fn push(&mut self, place: Place, part: Range<usize>, content: Content<'t>) {
@@ -332,7 +347,12 @@ fn begins_json(text: &str, begin: usize) -> bool {
     }
     if !is_object {
         let digit = |text: &str| text.starts_with(|c: char| c.is_ascii_digit());
-        return matches!(first, '{' | '[' | ']') || digit(inner.trim_start_matches('-'));
+        let name = name_length(inner);
+        let is_item = name > 0 && inner[name..].trim_start().starts_with(',');
+        return matches!(first, '{' | '[' | ']')
+            || digit(inner.trim_start_matches('-'))
+            || is_item
+            || inner.starts_with("# ");
     }
     let name = name_length(inner);
     let behind = inner[name..].trim_start();
@@ -392,6 +412,12 @@ fn balanced(text: &str, begin: usize) -> Option<usize> {
 /// The text without white space, byte order marks and zero-width characters around it.
 pub(super) fn trimmed(text: &str) -> &str {
     text.trim_matches(repair::is_space)
+}
+
+/// Whether nothing but white space stands before it on its line.
+fn begins_line(before: &str) -> bool {
+    let mut before = before.chars().rev().skip_while(|c| *c != '\n' && c.is_whitespace());
+    before.next().is_none_or(|c| c == '\n')
 }
 
 fn is_blank(text: &str) -> bool {

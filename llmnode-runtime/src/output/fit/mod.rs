@@ -77,7 +77,7 @@ pub(super) fn named<'j>(root: &Value, schema: &Value, words: &'j str) -> Option<
 
 /// A name without what Markdown and sentences put around it.
 fn without_markup(words: &str) -> &str {
-    let begin = words.trim_start_matches(|c: char| c.is_whitespace() || "*_`\"'#>-“‘(".contains(c));
+    let begin = words.trim_start_matches(|c: char| c.is_whitespace() || "*_`\"'#>“‘(".contains(c));
     begin.trim_end_matches(|c: char| c.is_whitespace() || "*_`\"'.!”’),;:".contains(c))
 }
 
@@ -113,6 +113,11 @@ impl<'s> Fit<'s> {
         if ["anyOf", "oneOf"].iter().any(|keyword| !list(node, keyword).is_empty()) {
             return self.union(schema, json, place, depth);
         }
+        self.node(node, json, place, depth);
+    }
+
+    /// By a schema that is no union and no reference.
+    fn node(&mut self, node: &Node, json: &mut Json<'_>, place: &Place<'_>, depth: u32) {
         if !self.allow.changes {
         } else if !values(node).is_empty() {
             self.listed(node, json, place);
@@ -140,7 +145,7 @@ impl<'s> Fit<'s> {
             *json = changed;
             return self.note(kind, place);
         }
-        let may_be_list = self.allow.lists || place.is_inner();
+        let may_be_list = place.is_member() || (self.allow.lists && !place.is_inner());
         if !may_be_list || self.bare || self.as_one {
             return;
         }
@@ -153,10 +158,9 @@ impl<'s> Fit<'s> {
             && let [_] = items[..]
             && let Some(mut only) = items.pop()
         {
-            let schema = Value::Object(node.clone());
             let (notes, changed) = (self.notes.len(), self.changed);
-            self.value(&schema, &mut only, place, depth + 1);
-            if self.check.fits(&schema, &only) {
+            self.node(node, &mut only, place, depth + 1);
+            if self.check.fits_node(node, &only) {
                 *json = only;
                 return self.note(kind::SINGLE, place);
             }
@@ -195,7 +199,9 @@ impl<'s> Fit<'s> {
         }
         let text = match json {
             Json::String(text) => text.clone(),
-            Json::Array(items) if items.len() == 1 && (self.allow.lists || place.is_inner()) => {
+            Json::Array(items)
+                if items.len() == 1 && (place.is_member() || (self.allow.lists && !place.is_inner())) =>
+            {
                 match items.first() {
                     Some(Json::String(text)) => text.clone(),
                     _ => return,

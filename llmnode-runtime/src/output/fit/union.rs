@@ -11,28 +11,20 @@ use crate::flag::Note;
 impl Fit<'_> {
     /// The form that takes the value unchanged; else the only one that takes it changed.
     pub(super) fn union(&mut self, schema: &Value, json: &mut Json<'_>, place: &Place<'_>, depth: u32) {
-        let leaves: Vec<Value> = self
-            .check
-            .leaves(schema)
-            .into_iter()
-            .filter(|node| self.may_be(node, json))
-            .map(|node| Value::Object(node.clone()))
-            .collect();
-        let same_kind = |form: &Value| form.as_object().is_some_and(|node| self.check.is_kind(node, json));
-        let leaves = match leaves.iter().any(same_kind) && matches!(json, Json::Array(_) | Json::Object(_)) {
-            true => leaves.into_iter().filter(same_kind).collect(),
-            false => leaves,
-        };
-        if let [form] = &leaves[..] {
-            return self.value(form, json, place, depth + 1);
+        let mut leaves = self.check.leaves(schema);
+        leaves.retain(|node| self.may_be(node, json));
+        let same_kind = |node: &Node| self.check.is_kind(node, json);
+        if matches!(json, Json::Array(_) | Json::Object(_)) && leaves.iter().any(|node| same_kind(node)) {
+            leaves.retain(|node| same_kind(node));
         }
-        let knows_all = |form: &Value| match (form.as_object(), &*json) {
-            (Some(node), Json::Object(members)) => {
-                members.iter().all(|(name, _)| member_schema(node, name).is_some())
-            }
+        if let [form] = &leaves[..] {
+            return self.node(form, json, place, depth + 1);
+        }
+        let knows_all = |node: &Node| match &*json {
+            Json::Object(members) => members.iter().all(|(name, _)| member_schema(node, name).is_some()),
             _ => true,
         };
-        if leaves.iter().any(|form| knows_all(form) && self.check.fits(form, json)) {
+        if leaves.iter().any(|form| knows_all(form) && self.check.fits_node(form, json)) {
             return;
         }
         // A form that takes the value itself is nearer than one that takes a list of it.
@@ -55,7 +47,7 @@ impl Fit<'_> {
     /// Several take it, and make different values of it.
     fn only_taken<'j>(
         &mut self,
-        leaves: &[Value],
+        leaves: &[&Node],
         json: &Json<'j>,
         place: &Place<'_>,
         depth: u32,
@@ -64,10 +56,10 @@ impl Fit<'_> {
         let mut taken: Option<(Json<'j>, Vec<Note>)> = None;
         for form in leaves {
             let mut tried = json.clone();
-            self.value(form, &mut tried, place, depth + 1);
+            self.node(form, &mut tried, place, depth + 1);
             let found = std::mem::replace(&mut self.notes, notes.clone());
             self.changed = changed;
-            if !self.check.fits(form, &tried) {
+            if !self.check.fits_node(form, &tried) {
                 continue;
             }
             match &taken {
