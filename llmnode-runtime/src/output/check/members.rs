@@ -76,11 +76,15 @@ impl Check<'_> {
         if texts().count() > 1 && texts().all(|(_, value)| *value == Json::String(Cow::Borrowed("string"))) {
             return fault("is the form of the type; fill it in".to_owned());
         }
-        let unknown: Vec<&str> = unknown(node, members).collect();
-        for name in &unknown {
-            let value = |of: &str| members.iter().find(|(given, _)| given == of).map(|(_, value)| value);
-            let rival = named.keys().find(|known| same_letters(known, name) && value(known).is_some());
-            if let Some(known) = rival.filter(|known| value(known) != value(name)) {
+        let is_unknown = |name: &str| member_schema(node, name).is_none();
+        let unknown: Vec<_> = members.iter().filter(|(name, _)| is_unknown(name)).collect();
+        if unknown.is_empty() {
+            return None;
+        }
+        for (name, value) in &unknown {
+            let known = named.keys().find(|known| same_letters(known, name));
+            let rival = known.and_then(|known| members.iter().find(|(given, _)| given == known));
+            if let Some((known, _)) = rival.filter(|(_, other)| other != value) {
                 return fault(format!("has `{}` beside `{known}`, with different values", shown(name)));
             }
         }
@@ -92,16 +96,15 @@ impl Check<'_> {
         let absent =
             named.keys().filter(|name| !given(name)).filter(|name| !required(node).any(|one| one == *name));
         let absent: Vec<&str> = absent.map(String::as_str).collect();
-        for name in unknown.iter().filter(|_| !is_closed(node)) {
+        for (name, _) in unknown.iter().filter(|_| !is_closed(node)) {
             if let Some(meant) = slip(name, absent.iter().copied()) {
                 return fault(format!("unknown property `{}` (did you mean {meant:?}?)", shown(name)));
             }
         }
-        let within = members.iter().filter(|(name, _)| unknown.contains(&&**name)).find(|(_, value)| {
+        let (name, _) = unknown.into_iter().find(|(_, value)| {
             let known = |inner: &Members<'_>| inner.iter().any(|(name, _)| named.contains_key(&**name));
             matches!(value, Json::Object(inner) if known(inner) && self.fits_node(node, value))
-        });
-        let (name, _) = within?;
+        })?;
         fault(format!("has the whole value in `{}`; answer with that alone", shown(name)))
     }
 

@@ -23,7 +23,7 @@ use std::collections::HashMap;
 use serde_json::Value;
 
 use super::json::Json;
-use super::schema::{Node, WRAPPER, is_annotation};
+use super::schema::{Node, WRAPPER};
 use crate::validate::Violation;
 
 pub(super) use self::again::may_be as may_read_again;
@@ -33,7 +33,7 @@ use self::fault::{count_fault, unlisted};
 pub(crate) use self::items::same;
 pub(crate) use self::names::in_json_names;
 pub(crate) use self::node::target;
-pub(super) use self::node::{list, member_schema, properties, required};
+pub(super) use self::node::{Said, list, member_schema, properties, required};
 pub(crate) use self::number::Decimal;
 use self::number::number_faults;
 pub(super) use self::place::Place;
@@ -201,12 +201,16 @@ impl<'s> Check<'s> {
     }
 
     fn apply_node(&self, node: &Node, value: &Json<'_>, place: &Place<'_>, depth: u32) -> Vec<Fault> {
-        if self.judge == Judge::Type && node.keys().all(|key| is_annotation(key)) {
+        let said = Said::of(node);
+        if self.judge == Judge::Type && !said.anything {
             return self.rounded(value, place);
         }
         let mut found = Vec::new();
-        found.extend(unlisted(node, value, place));
-        if found.is_empty() && !self.has_type(node, value) {
+        if said.lists {
+            found.extend(unlisted(node, value, place));
+        }
+        let has_type = said.is_type(|name| self.is_type(name, value));
+        if found.is_empty() && !has_type {
             found.push(Fault::kind(node, value, place));
         }
         if self.is_enough(&found) {
@@ -214,20 +218,22 @@ impl<'s> Check<'s> {
         }
         match value {
             Json::Number(digits) => {
-                if self.judge == Judge::Type && self.has_type(node, value) {
+                if self.judge == Judge::Type && has_type {
                     found.extend(number::not_held(node, digits).map(|fault| Fault::firm(place, fault)));
                 }
-                found.extend(number_faults(node, digits).map(|fault| Fault::bound(place, fault)));
+                if said.bounds {
+                    found.extend(number_faults(node, digits).map(|fault| Fault::bound(place, fault)));
+                }
             }
-            Json::String(text) => {
+            Json::String(text) if said.bounds => {
                 let length = text.chars().count() as u64;
                 found.extend(count_fault(node, "minLength", "maxLength", length, "character", place));
             }
             Json::Array(items) => self.array(node, items, place, depth, &mut found),
             Json::Object(members) => self.object(node, members, place, depth, &mut found),
-            Json::Null | Json::Bool(_) => {}
+            Json::String(_) | Json::Null | Json::Bool(_) => {}
         }
-        if !self.is_enough(&found) {
+        if said.combines && !self.is_enough(&found) {
             self.combined(node, value, place, depth, &mut found);
         }
         found.truncate(MOST);
@@ -278,11 +284,6 @@ impl<'s> Check<'s> {
         if node.get("not").is_some_and(|schema| apply(schema).is_empty()) {
             found.push(Fault::at(place, "is of a form that is excluded"));
         }
-    }
-
-    fn has_type(&self, node: &Node, value: &Json<'_>) -> bool {
-        let types = types(node);
-        types.is_empty() || types.into_iter().any(|name| self.is_type(name, value))
     }
 
     pub(crate) fn is_type(&self, name: &str, value: &Json<'_>) -> bool {

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::super::schema::{Node, percent_decoded};
+use super::super::schema::{Node, is_annotation, percent_decoded};
 
 /// The schema that a reference within the schema leads to.
 pub(crate) fn target<'s>(root: &'s Value, reference: &str) -> Option<&'s Value> {
@@ -12,6 +12,48 @@ pub(crate) fn target<'s>(root: &'s Value, reference: &str) -> Option<&'s Value> 
 
 pub(in crate::output) fn list<'s>(node: &'s Node, keyword: &str) -> &'s [Value] {
     node.get(keyword).and_then(Value::as_array).map_or(&[], Vec::as_slice)
+}
+
+/// What a schema says, found in one look at its keywords: most say no more than a type.
+#[derive(Clone, Copy, Debug, Default)]
+pub(in crate::output) struct Said<'s> {
+    pub(in crate::output) types: Option<&'s Value>,
+    /// `const` or `enum`.
+    pub(in crate::output) lists: bool,
+    /// A reference, a union or another combination.
+    pub(in crate::output) combines: bool,
+    /// A bound of numbers or lengths.
+    pub(in crate::output) bounds: bool,
+    /// Anything at all that is no annotation.
+    pub(in crate::output) anything: bool,
+}
+
+impl<'s> Said<'s> {
+    pub(in crate::output) fn of(node: &'s Node) -> Self {
+        let mut said = Said::default();
+        for (key, value) in node {
+            match key.as_str() {
+                "type" => said.types = Some(value),
+                "const" | "enum" => said.lists = true,
+                "$ref" | "allOf" | "anyOf" | "oneOf" | "not" => said.combines = true,
+                "properties" | "required" | "items" | "prefixItems" | "additionalProperties" => {}
+                key if is_annotation(key) => continue,
+                _ => said.bounds = true,
+            }
+            said.anything = true;
+        }
+        said
+    }
+
+    /// Whether one of its types is one; without any, each is.
+    pub(in crate::output) fn is_type(&self, is_one: impl Fn(&str) -> bool) -> bool {
+        match self.types {
+            None => true,
+            Some(Value::String(only)) => is_one(only),
+            Some(Value::Array(several)) => several.iter().filter_map(Value::as_str).any(is_one),
+            Some(_) => false,
+        }
+    }
 }
 
 /// The members that have to be there.

@@ -7,7 +7,9 @@ use std::borrow::Cow;
 
 use serde_json::Value;
 
-use super::check::{Check, Judge, Place, list, member_schema, properties, required, target, types, values};
+use super::check::{
+    Check, Judge, Place, Said, list, member_schema, properties, required, target, types, values,
+};
 use super::json::Json;
 use super::schema::Node;
 use crate::flag::{Flag, Note};
@@ -104,24 +106,27 @@ impl<'s> Fit<'s> {
 
     fn value(&mut self, schema: &Value, json: &mut Json<'_>, place: &Place<'_>, depth: u32) {
         let Some(node) = schema.as_object().filter(|_| self.check.spend(1, depth)) else { return };
-        if let Some(to) = node.get("$ref").and_then(Value::as_str) {
-            if let Some(schema) = target(self.check.root(), to) {
-                self.value(schema, json, place, depth + 1);
+        let said = Said::of(node);
+        if said.combines {
+            if let Some(to) = node.get("$ref").and_then(Value::as_str) {
+                if let Some(schema) = target(self.check.root(), to) {
+                    self.value(schema, json, place, depth + 1);
+                }
+                return;
             }
-            return;
+            if ["anyOf", "oneOf"].iter().any(|keyword| !list(node, keyword).is_empty()) {
+                return self.union(schema, json, place, depth);
+            }
         }
-        if ["anyOf", "oneOf"].iter().any(|keyword| !list(node, keyword).is_empty()) {
-            return self.union(schema, json, place, depth);
-        }
-        self.node(node, json, place, depth);
+        self.node(node, said, json, place, depth);
     }
 
     /// By a schema that is no union and no reference.
-    fn node(&mut self, node: &Node, json: &mut Json<'_>, place: &Place<'_>, depth: u32) {
+    fn node(&mut self, node: &Node, said: Said<'_>, json: &mut Json<'_>, place: &Place<'_>, depth: u32) {
         if !self.allow.changes {
-        } else if !values(node).is_empty() {
+        } else if said.lists {
             self.listed(node, json, place);
-        } else if !types(node).is_empty() && !types(node).iter().any(|name| self.check.is_type(name, json)) {
+        } else if !said.is_type(|name| self.check.is_type(name, json)) {
             self.kind(node, json, place, depth);
         }
         match json {
@@ -159,7 +164,7 @@ impl<'s> Fit<'s> {
             && let Some(mut only) = items.pop()
         {
             let (notes, changed) = (self.notes.len(), self.changed);
-            self.node(node, &mut only, place, depth + 1);
+            self.node(node, Said::of(node), &mut only, place, depth + 1);
             if self.check.fits_node(node, &only) {
                 *json = only;
                 return self.note(kind::SINGLE, place);

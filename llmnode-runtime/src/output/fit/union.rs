@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::super::check::{Place, has_another_tag, member_schema, properties, tag, types, values};
+use super::super::check::{Place, Said, has_another_tag, member_schema, properties, tag, types, values};
 use super::super::json::Json;
 use super::super::schema::Node;
 use super::{Fit, has_required, scalar};
@@ -18,7 +18,7 @@ impl Fit<'_> {
             leaves.retain(|node| same_kind(node));
         }
         if let [form] = &leaves[..] {
-            return self.node(form, json, place, depth + 1);
+            return self.node(form, Said::of(form), json, place, depth + 1);
         }
         let knows_all = |node: &Node| match &*json {
             Json::Object(members) => members.iter().all(|(name, _)| member_schema(node, name).is_some()),
@@ -56,7 +56,7 @@ impl Fit<'_> {
         let mut taken: Option<(Json<'j>, Vec<Note>)> = None;
         for form in leaves {
             let mut tried = json.clone();
-            self.node(form, &mut tried, place, depth + 1);
+            self.node(form, Said::of(form), &mut tried, place, depth + 1);
             let found = std::mem::replace(&mut self.notes, notes.clone());
             self.changed = changed;
             if !self.check.fits_node(form, &tried) {
