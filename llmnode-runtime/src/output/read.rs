@@ -122,7 +122,7 @@ impl Target<'_> {
         }
         let json = if self.is_wrapped() { wrapped_value(text) } else { Some(text) };
         let read = json.is_some_and(|json| {
-            !has_control_escape(json) && !json.contains(PLACEHOLDER) && slot.fill(json, &watch).is_ok()
+            !has_control_escape(json) && !is_form(json) && slot.fill(json, &watch).is_ok()
         });
         if read && watch.is_clean() { Ok(()) } else { Err(watch) }
     }
@@ -137,6 +137,12 @@ fn wrapped_value(text: &str) -> Option<&str> {
     let key = text.strip_prefix('{')?.trim_ascii_start().strip_prefix('"')?.strip_prefix(WRAPPER)?;
     let value = key.strip_prefix('"')?.trim_ascii_start().strip_prefix(':')?.trim_ascii_start();
     Some(value.strip_suffix('}')?.trim_ascii_end())
+}
+
+/// Whether it may be the form of a type that was not filled in, which is short.
+fn is_form(json: &str) -> bool {
+    const SHORT: usize = 512;
+    json.len() < SHORT && json.contains(PLACEHOLDER)
 }
 
 /// Whether a string may hold a backspace or a form feed, which no text has: `"\frac"`.
