@@ -188,7 +188,7 @@ struct Stood {
 enum Judged<'t> {
     Taken(Box<Taken<'t>>),
     Refused(Refused),
-    Broken(Violation),
+    Broken(usize, repair::Fault),
 }
 
 struct Picker<'p, 't> {
@@ -264,19 +264,19 @@ impl<'t> Picker<'_, 't> {
                 Judged::Refused(found) if least.as_ref().is_none_or(|least| found.len() <= least.len()) => {
                     least = Some(found);
                 }
-                Judged::Broken(violation) => drop(broken.get_or_insert(violation)),
+                Judged::Broken(begin, fault) => drop(broken.get_or_insert((begin, fault))),
                 _ => {}
             }
         }
         least
-            .or_else(|| broken.map(|broken| vec![broken]))
+            .or_else(|| broken.map(|(begin, fault)| vec![error::broken(self.text, begin, &fault)]))
             .unwrap_or_else(|| vec![error::nothing(self.text, self.target.shape())])
     }
 
     fn judge(&mut self, spot: Spot<'t>) -> Judged<'t> {
         let Spot { place, part, content } = spot;
         let outcome = match content {
-            Content::Broken(fault) => return Judged::Broken(error::broken(self.text, part.start, &fault)),
+            Content::Broken(fault) => return Judged::Broken(part.start, fault),
             Content::Text | Content::Lines(..) => self.words(place, part),
             Content::Json(json, repairs) => self.json(place, part, json, &repairs),
         };
@@ -496,7 +496,7 @@ fn choose(text: &str, judged: &[((Place, Range<usize>), Judged<'_>)]) -> Result<
         })
     };
     let Some((first, one)) = taken().next() else { return Ok(None) };
-    let broken = judged.iter().position(|(_, one)| matches!(one, Judged::Broken(_)));
+    let broken = judged.iter().position(|(_, one)| matches!(one, Judged::Broken(..)));
     let other = taken().find(|(_, other)| other.same != one.same);
     if broken.is_none() && other.is_none() {
         return Ok(Some(first));
@@ -512,7 +512,7 @@ fn choose(text: &str, judged: &[((Place, Range<usize>), Judged<'_>)]) -> Result<
     }
     match (other, broken.map(|at| &judged[at].1)) {
         (Some((_, other)), _) => Err(vec![error::two(text, one.stood.begin, other.stood.begin)]),
-        (None, Some(Judged::Broken(violation))) => Err(vec![violation.clone()]),
+        (None, Some(Judged::Broken(begin, fault))) => Err(vec![error::broken(text, *begin, fault)]),
         (None, _) => Ok(Some(first)),
     }
 }

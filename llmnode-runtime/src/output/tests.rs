@@ -77,6 +77,8 @@ fn what_begins_first_owns_what_is_in_it() {
         ("{\"b\": {\"a\": 1}", "Ok"),
         ("x: [{\"a\": 1}, {\"b\": ", "not complete"),
         ("f({\"a\": 1})", "a part of more"),
+        ("{\"a\": 1}\n, \"b\": 2}", "as if the JSON did"),
+        ("{\"a\": 1}\n\"b\": 2}", "as if the JSON did"),
         ("[null, {\"a\": 1}", "not complete"),
         ("[x, {\"a\": 1}", "not complete"),
         ("{\"a\": 1} // or {\"a\": 2}", "two different"),
@@ -126,6 +128,7 @@ fn repairs_lose_nothing_and_are_flagged() {
         ("{\"a\": 12", "not complete"),
         ("{\"a\": 1 // {\"b\": 2}", "a comment in which a member seems to stand"),
         ("{\"a\": [1, /* ... */ 2]}", "an ellipsis"),
+        ("[\"a\", // \"b\", \"c\"\n]", "a comment in which an item seems to stand"),
         ("{\"a\": string}", "a name that stands for a value"),
         ("{\"a\": \"say \"so\" twice\"}", "expected a comma"),
         ("[1,,2]", "nothing stands at this comma"),
@@ -167,6 +170,7 @@ fn the_type_takes_what_it_loses_nothing_of() {
     }
     assert_eq!(typed::<bool>("True."), Ok(true));
     assert_eq!(typed::<Option<u8>>("\"N/A\""), Ok(None));
+    assert!(typed::<Option<u8>>("...").is_err() && typed::<Option<u8>>("\"").is_err());
     assert_eq!(typed::<Option<String>>("\"N/A\""), Ok(Some("N/A".into())));
     assert_eq!(typed::<Vec<Color>>("{\"value\": \"red\"}"), Ok(vec![Color::Red]));
     for text in [
@@ -238,6 +242,18 @@ fn a_flattened_or_tagged_type_is_as_safe() {
         typed::<Either>(r#"{"a": 1, "b": 2}"#).is_err(),
         "serde would drop a member that another form knows"
     );
+
+    #[derive(Debug, PartialEq, Deserialize, JsonSchema)]
+    #[serde(untagged)]
+    enum Outcome {
+        Good { text: Option<String> },
+        Bad { code: u8 },
+    }
+    assert!(
+        typed::<Outcome>(r#"{"code": 3}"#).is_err(),
+        "serde would take the first form, without its member"
+    );
+    assert_eq!(typed::<Outcome>(r#"{"text": "x"}"#), Ok(Outcome::Good { text: Some("x".into()) }));
 }
 
 #[test]

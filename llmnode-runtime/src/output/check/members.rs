@@ -29,6 +29,7 @@ impl Check<'_> {
         let count = members.len() as u64;
         found.extend(count_fault(node, "minProperties", "maxProperties", count, "member", place));
         if self.judge == Judge::Type
+            && !self.lax.get()
             && let Some(fault) = self.stranger(node, members, place)
         {
             return found.push(fault);

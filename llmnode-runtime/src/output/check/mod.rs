@@ -110,12 +110,14 @@ pub(crate) struct Check<'s> {
     exhausted: Cell<bool>,
     /// Whether the first fault is enough.
     brief: Cell<bool>,
+    /// Whether only what serde refuses as well is a fault.
+    lax: Cell<bool>,
     known: RefCell<Known>,
 }
 
 /// What was found of unions, by the places in memory of forms and value, and whether the first fault was enough. Where
 /// unions nest, each form of one asks the same of the next.
-type Known = HashMap<(*const Value, *const (), bool), Vec<Fault>>;
+type Known = HashMap<(*const Value, *const (), bool, bool), Vec<Fault>>;
 
 /// How much of it is kept.
 const KNOWN: usize = 4096;
@@ -135,6 +137,7 @@ impl<'s> Check<'s> {
             work,
             exhausted: Cell::new(false),
             brief: Cell::new(false),
+            lax: Cell::new(false),
             known: RefCell::default(),
         }
     }
@@ -171,7 +174,8 @@ impl<'s> Check<'s> {
 
     /// Whether no more faults are looked for.
     fn is_enough(&self, found: &[Fault]) -> bool {
-        found.len() > MOST || (self.brief.get() && !found.is_empty())
+        found.len() > MOST
+            || (self.brief.get() && found.iter().any(|fault| !self.lax.get() || fault.weight == Weight::Type))
     }
 
     pub(crate) fn spend(&self, work: u64, depth: u32) -> bool {
@@ -236,8 +240,20 @@ impl<'s> Check<'s> {
         if said.combines && !self.is_enough(&found) {
             self.combined(node, value, place, depth, &mut found);
         }
+        if self.lax.get() {
+            found.retain(|fault| fault.weight == Weight::Type);
+        }
         found.truncate(MOST);
         found
+    }
+
+    /// Whether serde takes a value as this form, whatever it loses.
+    fn is_taken(&self, form: &Value, value: &Json<'_>, depth: u32) -> bool {
+        let (brief, lax) = (self.brief.replace(true), self.lax.replace(true));
+        let found = self.apply(form, value, &Place::WHOLE, depth + 1);
+        self.brief.set(brief);
+        self.lax.set(lax);
+        found.is_empty()
     }
 
     /// A null in place of a member that may be absent: the reader takes it out.

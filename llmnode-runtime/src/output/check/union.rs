@@ -23,7 +23,7 @@ impl<'s> Check<'s> {
         if self.judge == Judge::Ends || *value == Json::Null {
             return self.forms(forms, alone, value, place, depth);
         }
-        let key = (forms.as_ptr(), std::ptr::from_ref(value).cast(), self.brief.get());
+        let key = (forms.as_ptr(), std::ptr::from_ref(value).cast(), self.brief.get(), self.lax.get());
         if let Some(known) = self.known.borrow().get(&key) {
             return known.clone();
         }
@@ -45,10 +45,14 @@ impl<'s> Check<'s> {
         depth: u32,
     ) -> Vec<Fault> {
         let mut outcomes = Vec::with_capacity(forms.len());
-        for form in forms {
+        for (index, form) in forms.iter().enumerate() {
             let outcome = self.apply(form, value, place, depth + 1);
             // serde takes the first form that fits.
             if outcome.is_empty() && !alone && self.judge != Judge::Ends {
+                let is_first = |one: &Value| self.is_taken(one, value, depth);
+                if self.judge == Judge::Type && !self.lax.get() && forms[..index].iter().any(is_first) {
+                    return vec![Fault::firm(place, "would be read as another form, and lose something")];
+                }
                 return self.dropped(forms, form, value, place).into_iter().collect();
             }
             outcomes.push(outcome);
@@ -66,7 +70,7 @@ impl<'s> Check<'s> {
     /// A member that serde would drop with the form that it takes, though another one knows it.
     fn dropped(&self, forms: &[Value], taken: &Value, value: &Json<'_>, place: &Place<'_>) -> Option<Fault> {
         let Json::Object(members) = value else { return None };
-        if self.judge != Judge::Type {
+        if self.judge != Judge::Type || self.lax.get() {
             return None;
         }
         let knows = |form: &Value, name: &str| {

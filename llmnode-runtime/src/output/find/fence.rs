@@ -12,6 +12,9 @@ impl Fence {
     /// The fence that begins with the mark at `at`.
     pub(super) fn at(text: &str, at: usize) -> Option<Fence> {
         let mark = text.as_bytes()[at];
+        if !matches!(mark, b'`' | b'~') {
+            return None;
+        }
         let is_mark = |byte: &u8| *byte == mark;
         let length = text.as_bytes()[at..].iter().take_while(|byte| is_mark(byte)).count();
         let is_fence = length >= 3 && (mark == b'`' || (mark == b'~' && super::begins_line(&text[..at])));

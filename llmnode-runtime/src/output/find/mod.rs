@@ -107,7 +107,10 @@ impl<'t> Walk<'t> {
             } else if matches!(self.text.as_bytes()[self.at], b'{' | b'[') {
                 self.bracket();
             } else {
-                self.at += 1;
+                // A run of marks is looked at once.
+                let byte = self.text.as_bytes()[self.at];
+                let run = self.text.as_bytes()[self.at..].iter().take_while(|one| **one == byte).count();
+                self.at += if matches!(byte, b'`' | b'~') { run } else { 1 };
             }
         }
         self.only_words();
@@ -127,9 +130,10 @@ impl<'t> Walk<'t> {
             return false;
         };
         self.at = end;
-        if is_blank(&self.text[self.start..tag.at.start]) || !tag.opens {
-            self.start = end;
+        if tag.opens && !is_blank(&self.text[self.start..tag.at.start]) {
+            return true;
         }
+        self.start = end;
         !self.whole()
     }
 
@@ -380,7 +384,13 @@ fn glued(text: &str, part: Range<usize>) -> Option<Fault> {
         return Some(Fault { at: part.start, what: Some(what.into()) });
     }
     let next = behind.chars().next();
-    let closes = behind.trim_start().starts_with(['}', ']']);
+    let rest = behind.trim_start();
+    let near = &rest[..crate::text::floor_char_boundary(rest, 100)];
+    let is_key = near
+        .strip_prefix('"')
+        .and_then(|rest| rest.split_once('"'))
+        .is_some_and(|(key, rest)| !key.contains('\n') && rest.trim_start().starts_with(':'));
+    let closes = rest.starts_with(['}', ']', ',']) || is_key;
     if next.is_some_and(|c| is_glue(c) || matches!(c, ',' | ':')) || closes {
         let what = "the text goes on as if the JSON did; answer with one complete JSON value only";
         return Some(Fault { at: part.end, what: Some(what.into()) });

@@ -64,7 +64,11 @@ pub(super) fn fit<'j>(
 
 /// What a text that is no JSON names, if the schema knows it: `Red`, `True`, `7`.
 pub(super) fn named<'j>(root: &Value, schema: &Value, words: &'j str) -> Option<Fitted<'j>> {
-    let mut json = Json::String(Cow::Borrowed(without_markup(words)));
+    let words = without_markup(words);
+    if !words.contains(char::is_alphanumeric) {
+        return None;
+    }
+    let mut json = Json::String(Cow::Borrowed(words));
     let check = Check::new(root, Judge::Type, [&json]);
     let allow = Allow { changes: true, lists: false };
     let mut fit = Fit { check, notes: Vec::new(), changed: false, allow, bare: true, as_one: false };
@@ -79,7 +83,12 @@ pub(super) fn named<'j>(root: &Value, schema: &Value, words: &'j str) -> Option<
 
 /// A name without what Markdown and sentences put around it.
 fn without_markup(words: &str) -> &str {
-    let begin = words.trim_start_matches(|c: char| c.is_whitespace() || "*_`\"'#>“‘(".contains(c));
+    let is_markup = |c: char| c.is_whitespace() || "*_`\"'“‘".contains(c);
+    let line = words.trim_start_matches(is_markup);
+    // A mark and a space begin a line; a sign stands before its number.
+    let behind = line.trim_start_matches(['#', '>']);
+    let begin =
+        if behind.starts_with(char::is_whitespace) { behind.trim_start_matches(is_markup) } else { line };
     begin.trim_end_matches(|c: char| c.is_whitespace() || "*_`\"'.!”’),;:".contains(c))
 }
 

@@ -53,5 +53,7 @@ pub(super) fn is_same_name(one: &str, other: &str) -> bool {
         let kept = name.chars().filter(|c| !c.is_whitespace() && !matches!(c, '_' | '-'));
         kept.flat_map(char::to_lowercase).collect()
     };
-    letters(one) == letters(other)
+    // `A-` is no `A`, and `-1` no `1`.
+    let edges = |name: &str| (name.trim().starts_with('-'), name.trim().ends_with('-'));
+    edges(one) == edges(other) && letters(one) == letters(other)
 }

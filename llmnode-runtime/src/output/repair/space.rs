@@ -23,6 +23,9 @@ impl Parser<'_> {
                     if let Some(fault) = doubtful(&text[at..end]) {
                         return self.wrong(at, fault);
                     }
+                    if self.lists > 0 && text[at..end].contains('"') {
+                        return self.wrong(at, "a comment in which an item seems to stand; leave it out");
+                    }
                     self.commented = !self.text[at..end].starts_with("/*");
                 }
                 _ => self.repair(kind::SPACE, at, "JSON has no such white space")?,
