@@ -19,7 +19,7 @@ use schemars::JsonSchema;
 use serde_json::Value;
 use serde_json::value::{RawValue, to_raw_value};
 
-use super::check::{may_read_again, states_bounds};
+use super::check::{may_read_again, states_bounds, violations};
 use crate::validate::{MARK, Reach, Unreached, marks_of, schema_with_marks};
 
 pub use problem::StrictError;
@@ -184,6 +184,11 @@ impl OutputSchema {
     /// Whether both dialects ask for `{"value": ..}`, because the type itself is no JSON object.
     pub fn is_wrapped(&self) -> bool {
         self.wrapped
+    }
+
+    /// Whether a text is JSON of the schema as it is sent, whatever the type makes of it.
+    pub(crate) fn is_met_by(&self, text: &str) -> bool {
+        super::repair::tree(text).is_some_and(|json| violations(&self.tree, &json, false).is_empty())
     }
 
     /// The schema of the type itself, which is not wrapped.

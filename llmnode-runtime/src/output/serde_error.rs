@@ -29,7 +29,13 @@ fn reworded(message: &str) -> Option<String> {
         return Some("must not be there".to_owned());
     }
     let (least, most): (i128, i128) = match message.rsplit_once(", expected ") {
+        Some((_, "i8")) => (i8::MIN.into(), i8::MAX.into()),
+        Some((_, "i16")) => (i16::MIN.into(), i16::MAX.into()),
+        Some((_, "i32")) => (i32::MIN.into(), i32::MAX.into()),
         Some((_, "i64" | "isize")) => (i64::MIN.into(), i64::MAX.into()),
+        Some((_, "u8")) => (0, u8::MAX.into()),
+        Some((_, "u16")) => (0, u16::MAX.into()),
+        Some((_, "u32")) => (0, u32::MAX.into()),
         Some((_, "u64" | "usize")) => (0, u64::MAX.into()),
         _ => (0, 0),
     };
@@ -115,13 +121,13 @@ mod tests {
         type Map = BTreeMap<String, Vec<u8>>;
         assert_eq!(
             said::<Map>(r#"{"a": [1], "b\"": [1, 2, "x"]}"#),
-            r#"b"[2]: invalid type: string "x", expected u8"#
+            r#"b"[2]: must be an integer from 0 to 255"#
         );
         assert_eq!(said::<Map>(r#"{"a": 7}"#), "a: invalid type: integer `7`, expected a sequence");
         assert_eq!(
             said::<Vec<(u8, u8)>>("[[1, 2], [3]]"),
             "[1][0]: invalid length 1, expected a tuple of size 2"
         );
-        assert_eq!(said::<u8>("\"x\""), "invalid type: string \"x\", expected u8");
+        assert_eq!(said::<u8>("\"x\""), "must be an integer from 0 to 255");
     }
 }

@@ -86,7 +86,10 @@ async fn ask(
     // What was cut counts only if it is whole all the same.
     let reader = if cut { settings.reader().whole() } else { settings.reader() };
     let judged = judge(asked, &text, reader, attempt).await;
-    if !cut && request.output.is_some() && is_other_than_asked(&judged) {
+    if !cut
+        && let Some(schema) = request.output.as_ref().filter(|_| is_other_than_asked(&judged))
+        && !schema.is_met_by(&text)
+    {
         model.unenforced(request);
     }
     match judged {
