@@ -225,7 +225,7 @@ fn forms_of_other_unions_are_told_by_their_members() {
     for (text, message) in [
         (r#"{"t": "Key"}"#, "missing property `c`"),
         (r#"{"t": "Click", "x": 1, "y": 2}"#, "missing property `c`, within which `x`, `y` must stand"),
-        (r#"{"t": "Quit", "c": 3}"#, "has `c`, which belongs to another form than the rest"),
+        (r#"{"t": "Quit", "c": 3}"#, "has `c`, which belongs to a different form than the other properties"),
         (r#"{"t": "Key", "c": "ab"}"#, "c: has 2 characters, must have exactly 1"),
     ] {
         assert_eq!(said::<Event>(text), [message], "{text}");

@@ -82,10 +82,13 @@ pub fn same_name(one: &str, other: &str) -> bool {
 
 /// Whether two names differ in nothing but case and what stands between words: `unitPrice`, `Unit price`.
 pub(crate) fn same_letters(one: &str, other: &str) -> bool {
-    let letters = |name: &'_ str| -> Vec<char> {
-        name.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
+    let letters = |name: &str| -> Vec<char> {
+        let kept = name.chars().filter(|c| !c.is_whitespace() && !matches!(c, '_' | '-'));
+        kept.flat_map(char::to_lowercase).collect()
     };
-    letters(one) == letters(other)
+    // `A-` is not `A`, and `-1` is not `1`.
+    let edges = |name: &str| (name.trim().starts_with('-'), name.trim().ends_with('-'));
+    edges(one) == edges(other) && letters(one) == letters(other)
 }
 
 /// The one known name of which this one is a misspelling: it has the same letters, or differs by a slip of the pen in one
@@ -199,6 +202,9 @@ mod tests {
         }
         assert_eq!(distance(&['a', 'b', 'c'], &['a', 'c']), 1);
         assert_eq!(distance(&['a', 'b', 'c'], &['b', 'a', 'c']), 1);
+        assert!(
+            same_letters("unitPrice", "Unit price") && !same_letters("c++", "c") && !same_letters("A-", "a")
+        );
         assert!(same_name("ReadFile", "read_file") && !same_name("Read", "read_file"));
     }
 

@@ -1,19 +1,21 @@
 //! Outputs: their schema, how an answer is read, and how it is checked.
 //!
 //! A text is walked over for JSON (`find`, `repair`), what was found is made to fit the type (`fit`) and checked against its schema
-//! (`check`), and the type picks the answer (`read`).
+//! (`check`), and the type picks the answer (`read`, `pick`).
 
 mod check;
 mod error;
 mod find;
 mod fit;
 mod json;
+mod pick;
 mod read;
 mod reader;
 mod repair;
 mod schema;
 mod serde_error;
 mod spec;
+mod target;
 #[cfg(test)]
 mod tests;
 mod watch;

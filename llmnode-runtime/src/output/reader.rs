@@ -6,17 +6,18 @@ use serde_json::Value;
 
 use super::check::{Judge, by_schema};
 use super::json::Json;
-use super::read::Target;
 use super::schema::OutputSchema;
 use super::spec::{Answer, LlmOutput, Read, read, read_any, read_by_schema};
+use super::target::Target;
 use crate::flag::Note;
 use crate::text::write_joined;
 use crate::validate::Violation;
 
 /// Reads JSON out of what a model wrote, as nodes do.
 ///
-/// The whole text is read strictly first, so that clean JSON is exactly what serde_json makes of it. Else the
-/// JSON is looked for: after what the model thought, in a code fence, between other words.
+/// JSON of the type as it stands is what serde_json makes of it, unless that would lose something: a member that stands
+/// twice, or a number that would be rounded. Otherwise the reader looks for the JSON behind thoughts, in code fences and
+/// between other words, repairs it, and makes it fit the type, where nothing is lost.
 ///
 /// ```
 /// # use llmnode_runtime as llmnode;

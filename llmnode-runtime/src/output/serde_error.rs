@@ -28,18 +28,20 @@ fn reworded(message: &str) -> Option<String> {
     if message.contains(", expected unit variant ") {
         return Some("must not be there".to_owned());
     }
-    let (least, most): (i128, i128) = match message.rsplit_once(", expected ") {
-        Some((_, "i8")) => (i8::MIN.into(), i8::MAX.into()),
-        Some((_, "i16")) => (i16::MIN.into(), i16::MAX.into()),
-        Some((_, "i32")) => (i32::MIN.into(), i32::MAX.into()),
-        Some((_, "i64" | "isize")) => (i64::MIN.into(), i64::MAX.into()),
-        Some((_, "u8")) => (0, u8::MAX.into()),
-        Some((_, "u16")) => (0, u16::MAX.into()),
-        Some((_, "u32")) => (0, u32::MAX.into()),
-        Some((_, "u64" | "usize")) => (0, u64::MAX.into()),
-        _ => (0, 0),
-    };
-    if most > 0 {
+    let bounds: Option<(i128, i128)> = message.rsplit_once(", expected ").and_then(|(_, kind)| {
+        Some(match kind {
+            "i8" => (i8::MIN.into(), i8::MAX.into()),
+            "i16" => (i16::MIN.into(), i16::MAX.into()),
+            "i32" => (i32::MIN.into(), i32::MAX.into()),
+            "i64" | "isize" => (i64::MIN.into(), i64::MAX.into()),
+            "u8" => (0, u8::MAX.into()),
+            "u16" => (0, u16::MAX.into()),
+            "u32" => (0, u32::MAX.into()),
+            "u64" | "usize" => (0, u64::MAX.into()),
+            _ => return None,
+        })
+    });
+    if let Some((least, most)) = bounds {
         return Some(format!("must be an integer from {least} to {most}"));
     }
     let untagged = message.starts_with("data did not match any variant of untagged enum ");

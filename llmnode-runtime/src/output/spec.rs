@@ -10,9 +10,10 @@ use serde_json::Value;
 
 use super::check::Judge;
 use super::json::Json as Tree;
-use super::read::{self, Outcome, Slot, Target};
+use super::read::{self, Outcome};
 use super::reader::Reader;
 use super::schema::OutputSchema;
+use super::target::{Slot, Target};
 use super::watch::{Distinct, Watch};
 use crate::flag::Note;
 use crate::validate::{Checks, Reach, Unreached, Violation};

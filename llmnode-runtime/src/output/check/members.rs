@@ -66,16 +66,16 @@ impl Check<'_> {
             && !is_own(name)
             && types(node).contains(&"object")
         {
-            return fault("is an error, and no value of the type".to_owned());
+            return fault("is an error, not a value of the type".to_owned());
         }
         let named = named.filter(|_| !is_free && !members.is_empty())?;
         let given = |name: &str| members.iter().any(|(given, _)| given == name);
         if given("type") && given("properties") && !is_own("type") && !is_own("properties") {
-            return fault("is a schema; write a value of it".to_owned());
+            return fault("is a schema; write a value that conforms to it".to_owned());
         }
         let texts = || members.iter().filter(|(_, value)| matches!(value, Json::String(_)));
         if texts().count() > 1 && texts().all(|(_, value)| *value == Json::String(Cow::Borrowed("string"))) {
-            return fault("is the form of the type; fill it in".to_owned());
+            return fault("has placeholders for its texts; write the real values".to_owned());
         }
         let is_unknown = |name: &str| member_schema(node, name).is_none();
         let unknown: Vec<_> = members.iter().filter(|(name, _)| is_unknown(name)).collect();
@@ -91,8 +91,8 @@ impl Check<'_> {
         }
         let nothing_required = required(node).next().is_none();
         if nothing_required && unknown.len() * 2 > members.len() {
-            let none = if unknown.len() == members.len() { "none" } else { "less than half" };
-            return fault(format!("has {none} of its properties from those that are known: {}", known(node)));
+            let most = if unknown.len() == members.len() { "no property" } else { "few properties" };
+            return fault(format!("has {most} of the type, which are {}", known(node)));
         }
         let absent =
             named.keys().filter(|name| !given(name)).filter(|name| !required(node).any(|one| one == *name));
@@ -106,7 +106,7 @@ impl Check<'_> {
             let known = |inner: &Members<'_>| inner.iter().any(|(name, _)| named.contains_key(&**name));
             matches!(value, Json::Object(inner) if known(inner) && self.fits_node(node, value))
         })?;
-        fault(format!("has the whole value in `{}`; answer with that alone", shown(name)))
+        fault(format!("the value stands inside `{}`; answer with that value alone", shown(name)))
     }
 
     /// Adds the required members that are not there. Gives those that are there by another spelling, which is told as

@@ -146,14 +146,14 @@ pub(super) fn not_held(node: &Node, digits: &str) -> Option<String> {
         return Some(format!("is {shown}, which is too large; must be within ±{:e}", f64::MAX));
     }
     let single = node.get("format").and_then(Value::as_str) == Some("float");
-    is_rounded(digits, single).then(|| format!("is {shown}, which this number would not hold exactly"))
+    is_rounded(digits, single).then(|| format!("is {shown}, which the number type cannot hold exactly"))
 }
 
 /// A whole number that no program holds exactly that keeps any JSON.
 pub(super) fn rounded(digits: &str) -> Option<String> {
     let held = digits.parse::<i64>().is_ok() || digits.parse::<u64>().is_ok() || !is_rounded(digits, false);
     (!held).then(|| {
-        format!("is {}, which would not be held exactly; put it in quotes", super::words::shown(digits))
+        format!("is {}, which cannot be held exactly; put it in quotes", super::words::shown(digits))
     })
 }
 

@@ -51,7 +51,10 @@ impl<'s> Check<'s> {
             if outcome.is_empty() && !alone && self.judge != Judge::Ends {
                 let is_first = |one: &Value| self.is_taken(one, value, depth);
                 if self.judge == Judge::Type && !self.lax.get() && forms[..index].iter().any(is_first) {
-                    return vec![Fault::firm(place, "would be read as another form, and lose something")];
+                    return vec![Fault::firm(
+                        place,
+                        "matches several forms, and the first of them would drop properties; name the form that is meant",
+                    )];
                 }
                 return self.dropped(forms, form, value, place).into_iter().collect();
             }
@@ -80,7 +83,8 @@ impl<'s> Check<'s> {
         let is_free = |name: &str| self.leaves(taken).iter().any(|node| member_schema(node, name).is_some());
         let lost = |name: &str| !is_free(name) && forms.iter().any(|form| knows(form, name));
         let (name, _) = members.iter().find(|(name, _)| lost(name))?;
-        let message = format!("has `{}`, which belongs to another form than the rest", shown(name));
+        let message =
+            format!("has `{}`, which belongs to a different form than the other properties", shown(name));
         Some(Fault::firm(place, message))
     }
 

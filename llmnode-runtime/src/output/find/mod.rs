@@ -1,13 +1,16 @@
 //! Where in a text the JSON is: one walk from left to right, in which what begins first owns all up to its end.
 
+mod around;
 mod fence;
 mod marks;
 
 use std::ops::Range;
 
+pub(super) use self::around::brackets;
+use self::around::{balanced, begins_json, begins_line, glued, holds_members};
 use self::fence::Fence;
 use super::json::Json;
-use super::repair::{self, Fault, Parsed, Repairs, is_quote, name_length, skip_blank};
+use super::repair::{self, Fault, Parsed, Repairs, is_quote, skip_blank};
 
 /// Where JSON stands in the text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -216,7 +219,7 @@ impl<'t> Walk<'t> {
                 continue;
             }
             // JSON within code is a part of that.
-            let what = "the JSON stands within code; answer with the JSON alone";
+            let what = "the JSON is part of code; answer with the JSON alone";
             let fault = Fault { at: self.at, what: Some(what.into()) };
             let end = balanced(&self.text[..part.end], self.at).unwrap_or(part.end);
             if self.text[self.at..end].contains(['{', '"']) {
@@ -338,96 +341,9 @@ fn lines<'t>(text: &'t str, begin: usize, first: Parsed<'t>, lenient: bool) -> O
     Some(Content::Lines(objects, repairs))
 }
 
-/// Whether what stands behind the bracket at `begin` is what begins JSON.
-fn begins_json(text: &str, begin: usize) -> bool {
-    let is_object = text[begin..].starts_with('{');
-    let inner = text[begin + 1..].trim_start();
-    let Some(first) = inner.chars().next() else { return false };
-    if inner.starts_with("```") {
-        return false;
-    }
-    if is_quote(first) || inner.starts_with("//") || inner.starts_with("/*") {
-        return true;
-    }
-    if !is_object {
-        let digit = |text: &str| text.starts_with(|c: char| c.is_ascii_digit());
-        let name = name_length(inner);
-        let is_item = name > 0 && inner[name..].trim_start().starts_with(',');
-        return matches!(first, '{' | '[' | ']')
-            || digit(inner.trim_start_matches('-'))
-            || is_item
-            || inner.starts_with("# ");
-    }
-    let name = name_length(inner);
-    let behind = inner[name..].trim_start();
-    matches!(first, '}' | '{') || (name > 0 && behind.starts_with(':') && !behind.starts_with("::"))
-}
-
-/// Whether there is an object with members in it: a list of anything else in prose is a citation, and `{}` a mention.
-fn holds_members(json: &Json<'_>) -> bool {
-    match json {
-        Json::Object(members) => !members.is_empty(),
-        Json::Array(items) => items.iter().any(holds_members),
-        _ => false,
-    }
-}
-
-/// Why what is around the value makes it a part of more.
-fn glued(text: &str, part: Range<usize>) -> Option<Fault> {
-    let (before, behind) = (&text[..part.start], &text[part.end..]);
-    let is_glue =
-        |c: char| c.is_alphanumeric() || c == '_' || is_quote(c) && c != '`' || "([{}])".contains(c);
-    let last = before.chars().next_back();
-    let is_member = before.trim_end().strip_suffix(':').is_some_and(|key| key.trim_end().ends_with(is_quote));
-    if last.is_some_and(is_glue) || is_member {
-        let what = "the JSON seems to be a part of more; answer with one complete JSON value only";
-        return Some(Fault { at: part.start, what: Some(what.into()) });
-    }
-    let next = behind.chars().next();
-    let rest = behind.trim_start();
-    let near = &rest[..crate::text::floor_char_boundary(rest, 100)];
-    let is_key = near
-        .strip_prefix('"')
-        .and_then(|rest| rest.split_once('"'))
-        .is_some_and(|(key, rest)| !key.contains('\n') && rest.trim_start().starts_with(':'));
-    let closes = rest.starts_with(['}', ']', ',']) || is_key;
-    if next.is_some_and(|c| is_glue(c) || matches!(c, ',' | ':')) || closes {
-        let what = "the text goes on as if the JSON did; answer with one complete JSON value only";
-        return Some(Fault { at: part.end, what: Some(what.into()) });
-    }
-    None
-}
-
-/// Where the brackets that begin at `begin` are closed.
-fn balanced(text: &str, begin: usize) -> Option<usize> {
-    let (mut depth, mut quoted, mut escaped) = (0_usize, false, false);
-    for (at, byte) in text.as_bytes()[begin..].iter().enumerate() {
-        match byte {
-            _ if escaped => escaped = false,
-            b'\\' => escaped = quoted,
-            b'"' => quoted = !quoted,
-            b'{' | b'[' if !quoted => depth += 1,
-            b'}' | b']' if !quoted => {
-                depth -= 1;
-                if depth == 0 {
-                    return Some(begin + at + 1);
-                }
-            }
-            _ => {}
-        }
-    }
-    None
-}
-
 /// The text without white space, byte order marks and zero-width characters around it.
 pub(super) fn trimmed(text: &str) -> &str {
     text.trim_matches(repair::is_space)
-}
-
-/// Whether nothing but white space stands before it on its line.
-fn begins_line(before: &str) -> bool {
-    let mut before = before.chars().rev().skip_while(|c| *c != '\n' && c.is_whitespace());
-    before.next().is_none_or(|c| c == '\n')
 }
 
 fn is_blank(text: &str) -> bool {

@@ -132,11 +132,12 @@ impl<'s> Fit<'s> {
 
     /// By a schema that is no union and no reference.
     fn node(&mut self, node: &Node, said: Said<'_>, json: &mut Json<'_>, place: &Place<'_>, depth: u32) {
-        if !self.allow.changes {
-        } else if said.lists {
-            self.listed(node, json, place);
-        } else if !said.is_type(|name| self.check.is_type(name, json)) {
-            self.kind(node, json, place, depth);
+        if self.allow.changes {
+            if said.lists {
+                self.listed(node, json, place);
+            } else if !said.is_type(|name| self.check.is_type(name, json)) {
+                self.kind(node, json, place, depth);
+            }
         }
         match json {
             Json::Object(members) => self.members(node, members, place, depth),
@@ -159,8 +160,7 @@ impl<'s> Fit<'s> {
             *json = changed;
             return self.note(kind, place);
         }
-        let may_be_list = place.is_member() || (self.allow.lists && !place.is_inner());
-        if !may_be_list || self.bare || self.as_one {
+        if !self.may_be_list(place) || self.bare || self.as_one {
             return;
         }
         if types.contains(&"array") && !matches!(json, Json::Null) {
@@ -182,6 +182,11 @@ impl<'s> Fit<'s> {
             self.changed = changed;
             items.push(only);
         }
+    }
+
+    /// Whether a list may be put around the value at this place, or taken off it: not around an item of a list.
+    fn may_be_list(&self, place: &Place<'_>) -> bool {
+        place.is_member() || (self.allow.lists && !place.is_inner())
     }
 
     /// One value where a list is wanted. A text is not put into a list of texts: it may be all of them.
@@ -213,20 +218,16 @@ impl<'s> Fit<'s> {
         }
         let text = match json {
             Json::String(text) => text.clone(),
-            Json::Array(items)
-                if items.len() == 1 && (place.is_member() || (self.allow.lists && !place.is_inner())) =>
-            {
-                match items.first() {
-                    Some(Json::String(text)) => text.clone(),
-                    _ => return,
-                }
-            }
+            Json::Array(items) if items.len() == 1 && self.may_be_list(place) => match items.first() {
+                Some(Json::String(text)) => text.clone(),
+                _ => return,
+            },
             _ => return,
         };
         let names = allowed.iter().filter_map(Value::as_str);
         let meant = match names.clone().find(|name| *name == text) {
             Some(name) => Some(name),
-            None => only(names.filter(|name| scalar::is_same_name(name, &text))),
+            None => only(names.filter(|name| same_letters(name, &text))),
         };
         if let Some(name) = meant {
             let kind = if matches!(json, Json::Array(_)) { kind::SINGLE } else { kind::CHOICE };

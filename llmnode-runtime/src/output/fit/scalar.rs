@@ -46,14 +46,3 @@ fn is_plain_number(text: &str) -> bool {
     });
     Decimal::parse(text).is_some() && !thousands
 }
-
-/// Whether two names differ in nothing but case and what separates words.
-pub(super) fn is_same_name(one: &str, other: &str) -> bool {
-    let letters = |name: &str| -> String {
-        let kept = name.chars().filter(|c| !c.is_whitespace() && !matches!(c, '_' | '-'));
-        kept.flat_map(char::to_lowercase).collect()
-    };
-    // `A-` is no `A`, and `-1` no `1`.
-    let edges = |name: &str| (name.trim().starts_with('-'), name.trim().ends_with('-'));
-    edges(one) == edges(other) && letters(one) == letters(other)
-}

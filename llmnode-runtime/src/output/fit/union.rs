@@ -5,8 +5,9 @@ use serde_json::Value;
 use super::super::check::{Place, Said, has_another_tag, member_schema, properties, tag, types, values};
 use super::super::json::Json;
 use super::super::schema::Node;
-use super::{Fit, has_required, scalar};
+use super::{Fit, has_required};
 use crate::flag::Note;
+use crate::text::same_letters;
 
 impl Fit<'_> {
     /// The form that takes the value unchanged; else the only one that takes it changed.
@@ -81,7 +82,7 @@ impl Fit<'_> {
                     members.iter().find(|(given, _)| given == name),
                 ) {
                     (Some(Value::String(tag)), Some((_, Json::String(text)))) => {
-                        tag != text && !scalar::is_same_name(tag, text)
+                        tag != text && !same_letters(tag, text)
                     }
                     (Some(_), Some(_)) => has_another_tag(node, members),
                     _ => false,
@@ -91,7 +92,7 @@ impl Fit<'_> {
             }
             Json::String(text) if !values(node).is_empty() => {
                 let names = values(node).iter().filter_map(Value::as_str);
-                names.into_iter().any(|name| scalar::is_same_name(name, text))
+                names.into_iter().any(|name| same_letters(name, text))
             }
             _ => true,
         }

@@ -210,7 +210,7 @@ impl<'t> Parser<'t> {
         }
         let closes = matches!(self.byte(), Some(b'}' | b']'));
         if (list && commas > 1) || (first && closes && commas > 0) {
-            return self.wrong(comma, "nothing stands at this comma");
+            return self.wrong(comma, "a value is missing at this comma");
         }
         if commas > usize::from(!first && !closes) {
             self.repair(kind::COMMA, comma, "a comma too many")?;

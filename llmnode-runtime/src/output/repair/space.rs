@@ -24,7 +24,8 @@ impl Parser<'_> {
                         return self.wrong(at, fault);
                     }
                     if self.lists > 0 && text[at..end].contains('"') {
-                        return self.wrong(at, "a comment in which an item seems to stand; leave it out");
+                        return self
+                            .wrong(at, "a comment that seems to contain an item; leave the comment out");
                     }
                     self.commented = !self.text[at..end].starts_with("/*");
                 }
@@ -39,7 +40,7 @@ impl Parser<'_> {
 /// Why a comment may be more than one.
 fn doubtful(comment: &str) -> Option<&'static str> {
     if comment.contains("...") || comment.contains('…') {
-        return Some("an ellipsis in a comment stands for what was left out; write all of it");
+        return Some("an ellipsis in a comment, which means that something was left out; write all of it");
     }
     if comment.starts_with("/*")
         && !comment.ends_with("*/")
@@ -54,7 +55,7 @@ fn doubtful(comment: &str) -> Option<&'static str> {
     };
     let line = !comment.starts_with("/*");
     (line && (hides('"') || hides('\'')))
-        .then_some("a comment in which a member seems to stand; leave it out")
+        .then_some("a comment that seems to contain a property; leave the comment out")
 }
 
 /// Where white space and comments that begin at `at` end.

@@ -126,7 +126,7 @@ impl<'t> Parser<'t> {
                 'b' | 'f' if self.text[at..end].starts_with(|next: char| next.is_ascii_alphabetic()) => {
                     return self.wrong(
                         escape,
-                        "a backspace or form feed, which is more likely a backslash that was not escaped; write `\\\\`",
+                        "`\\b` and `\\f` are a backspace and a form feed in JSON; write a backslash as `\\\\`",
                     );
                 }
                 'b' => text.push('\u{8}'),
@@ -159,7 +159,7 @@ impl<'t> Parser<'t> {
             // `\\` at the beginning may be the two of a network path.
             Some(odd) if escapes.letters || self.text[start..].starts_with("\\\\") => self.wrong(
                 odd,
-                "JSON has no such escape, and the others of the string may be no escapes either; write each backslash as `\\\\`",
+                "JSON has no such escape, so the other escapes of this string may be unintended too; write each backslash as `\\\\`",
             ),
             _ => Ok(text),
         }

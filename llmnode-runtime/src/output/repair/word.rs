@@ -34,7 +34,8 @@ impl<'t> Parser<'t> {
     pub(super) fn word(&mut self, role: Role) -> Read<Json<'t>> {
         let start = self.at;
         if self.text[start..].starts_with(['…', '.']) {
-            return self.wrong(start, "an ellipsis stands for what was left out; write all of it");
+            return self
+                .wrong(start, "an ellipsis, which means that something was left out; write all of it");
         }
         if !self.char().is_some_and(|c| c.is_alphabetic() || c == '_') {
             return self.wrong(start, "expected a value");
@@ -69,7 +70,7 @@ impl<'t> Parser<'t> {
         }
         if TYPES.iter().any(|name| words.eq_ignore_ascii_case(name)) || words.bytes().all(|byte| byte == b'_')
         {
-            return self.wrong(start, "a name that stands for a value; write the value");
+            return self.wrong(start, "a type's name in place of a value; write the value");
         }
         let is_address = !words.contains(char::is_whitespace) && words.contains("://");
         let is_odd = |c: char| {
@@ -97,7 +98,7 @@ impl<'t> Parser<'t> {
             let what = match self.byte() {
                 Some(b':') => "the key is missing",
                 _ if self.text[start..].starts_with(['…', '.']) => {
-                    "an ellipsis stands for what was left out; write all of it"
+                    "an ellipsis, which means that something was left out; write all of it"
                 }
                 _ => "expected a key in quotes",
             };

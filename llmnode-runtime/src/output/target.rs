@@ -1,0 +1,98 @@
+//! What an answer is read as, and how JSON of the type as it stands is read at once.
+
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+use super::check::{Judge, shape};
+use super::json::Json;
+use super::schema::{OutputSchema, WRAPPER};
+use super::watch::{Watch, Watched};
+use crate::validate::Violation;
+
+/// What stands for a text in the form of a type that was not filled in.
+const PLACEHOLDER: &str = "\"string\"";
+
+/// What JSON is read into. The type stands behind it, so that all that looks for the JSON is compiled once.
+pub(crate) trait Slot {
+    /// Keeps what serde makes of strict JSON.
+    fn fill(&mut self, json: &str, watch: &Watch) -> Result<(), serde_json::Error>;
+}
+
+impl<T: DeserializeOwned> Slot for Option<T> {
+    fn fill(&mut self, json: &str, watch: &Watch) -> Result<(), serde_json::Error> {
+        let mut inner = serde_json::Deserializer::from_str(json);
+        let value = T::deserialize(Watched { inner: &mut inner, watch })?;
+        inner.end()?;
+        *self = Some(value);
+        Ok(())
+    }
+}
+
+/// How an answer is read.
+pub(super) struct Target<'a> {
+    /// `None`: any JSON.
+    pub(super) schema: Option<&'a OutputSchema>,
+    pub(super) judge: Judge,
+    /// Nothing is repaired or made to fit.
+    pub(super) exact: bool,
+    /// The text has to be JSON as a whole.
+    pub(super) whole: bool,
+    /// What else speaks against a value; `true`: it came as `{"value": ..}`.
+    pub(super) objections: &'a dyn Fn(&Json<'_>, bool) -> Vec<Violation>,
+}
+
+impl Target<'_> {
+    pub(super) fn is_wrapped(&self) -> bool {
+        self.schema.is_some_and(OutputSchema::is_wrapped)
+    }
+
+    /// The schema of all, and that of the type itself.
+    pub(super) fn schemas(&self) -> (&Value, &Value) {
+        const ANY: &Value = &Value::Bool(true);
+        self.schema.map_or((ANY, ANY), |schema| (&schema.tree, schema.own()))
+    }
+
+    /// Reads a text that is JSON of the type as it stands; whether it was.
+    pub(super) fn read_at_once(&self, text: &str, slot: &mut dyn Slot) -> bool {
+        if self.judge == Judge::Schema || self.schema.is_some_and(|schema| schema.states_bounds) {
+            return false;
+        }
+        let json = if self.is_wrapped() { wrapped_value(text) } else { Some(text) };
+        let watch = Watch::strict();
+        json.is_some_and(|json| {
+            !has_control_escape(json) && !is_form(json) && slot.fill(json, &watch).is_ok() && watch.is_clean()
+        })
+    }
+
+    pub(super) fn shape(&self) -> Option<String> {
+        self.schema.and_then(shape)
+    }
+}
+
+/// What stands between `{"value":` and `}`, if the text begins and ends so: JSON, unless there is more in it.
+pub(super) fn wrapped_value(text: &str) -> Option<&str> {
+    let key = text.strip_prefix('{')?.trim_ascii_start().strip_prefix('"')?.strip_prefix(WRAPPER)?;
+    let value = key.strip_prefix('"')?.trim_ascii_start().strip_prefix(':')?.trim_ascii_start();
+    Some(value.strip_suffix('}')?.trim_ascii_end())
+}
+
+/// Whether it may be the form of a type that was not filled in, which is short.
+fn is_form(json: &str) -> bool {
+    const SHORT: usize = 512;
+    json.len() < SHORT && json.contains(PLACEHOLDER)
+}
+
+/// Whether a string may hold a backspace or a form feed, which no text has: `"\frac"`.
+fn has_control_escape(json: &str) -> bool {
+    let mut rest = json.as_bytes();
+    if !rest.contains(&b'\\') {
+        return false;
+    }
+    while let Some(at) = rest.iter().position(|byte| *byte == b'\\') {
+        match rest.get(at + 1) {
+            Some(b'b' | b'f') if rest.get(at + 2).is_some_and(u8::is_ascii_alphabetic) => return true,
+            _ => rest = rest.get(at + 2..).unwrap_or(&[]),
+        }
+    }
+    false
+}
