@@ -59,6 +59,11 @@ impl<'c> OpenAttempt<'c> {
         self.call.recorded().await
     }
 
+    /// Whether its request went out, or was about to.
+    pub(crate) fn has_begun(&self) -> bool {
+        self.begun
+    }
+
     /// Writes down what came back, as far as only a trace shows it.
     pub(crate) fn answered(&self, completion: &Completion) {
         self.span.answered(completion);

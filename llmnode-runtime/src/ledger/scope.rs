@@ -144,6 +144,10 @@ impl<'r> CallScope<'r> {
         guarded(|| self.clock.now()).unwrap_or(self.started)
     }
 
+    pub(crate) fn started(&self) -> Instant {
+        self.started
+    }
+
     pub(crate) fn span(&self) -> &Span {
         self.span.span()
     }

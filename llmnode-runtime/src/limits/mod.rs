@@ -5,6 +5,7 @@
 
 mod call;
 mod carried;
+mod deadline;
 mod gauge;
 #[expect(clippy::module_inception, reason = "the file holds `Limits`")]
 mod limits;
@@ -16,10 +17,10 @@ mod reserve;
 mod run;
 #[cfg(test)]
 mod tests;
-mod timer;
 
-pub(crate) use call::{CallLimits, TimeLeft};
+pub(crate) use call::CallLimits;
 pub use carried::Carried;
+pub(crate) use deadline::{Deadline, TimeLeft};
 pub use limits::Limits;
 pub use prices::{Price, Prices};
 pub(crate) use reserve::Reservation;

@@ -20,7 +20,7 @@ use crate::BoxFuture;
 use crate::category::Category;
 use crate::error::NodeError;
 use crate::ledger::{CallRecord, CallScope, NodeKey, Tally};
-use crate::limits::{CallLimits, LimitedNode, Limits};
+use crate::limits::{CallLimits, Deadline, LimitedNode, Limits};
 use crate::model::Dialect;
 use crate::panics::guarded;
 use crate::settings::{Backoff, Failures, Recovery, SILENT, Settings, setters};
@@ -56,6 +56,8 @@ pub struct Within<'r> {
     pub(super) call: Option<&'r CallScope<'r>>,
     /// The limits of that call.
     pub(super) limits: Option<&'r CallLimits<'r>>,
+    /// When that call, or one around it, has to end.
+    pub(super) deadline: Option<&'r Deadline>,
     /// What adds up its attempts.
     pub(super) tally: Option<&'r Tally>,
 }
@@ -113,6 +115,12 @@ impl<'r, T> Call<'r, T> {
         /// node that asks no model itself: a `Duration`, or a range of them from which it grows from try to try. What the
         /// server asks for comes on top. A step of `recover` that states a wait keeps its own.
         wait: impl Into<Backoff>,
+        /// Sets the longest time of the call: all its attempts and waits, and the calls that its node makes. When it has
+        /// passed, what is under way is dropped, and the call fails with `timeout` or gives the node's fallback value.
+        deadline: Duration,
+        /// Sets the longest time of one attempt. What takes longer is a `timeout`, which is tried again as
+        /// `transport_retries` says.
+        attempt_timeout: Duration,
         /// Sets the longest wait before a further try that a server may ask for; a longer one fails at once. A wait that
         /// is stated, by `wait` or a step of `recover`, is its own bound.
         max_wait: Duration,
@@ -247,7 +255,8 @@ where
     if !N::IDEMPOTENT {
         recorded(scope).await?;
     }
-    let cx = Cx { core, state, scope, settings, limits: &limits, attempt: Attempt::new(0, 0) };
+    let (limits, deadline) = (&limits, within.deadline.cloned());
+    let cx = Cx { core, state, scope, settings, limits, deadline, attempt: Attempt::new(0, 0) };
     if N::TRIES_ITSELF {
         return node.exec(&cx).await.map_err(NodeError::of_execution);
     }
