@@ -13,7 +13,7 @@ use crate::category::Category;
 use crate::ids::AttemptId;
 use crate::model::{ChatModel, Completion, Request};
 
-/// One attempt under way. Dropped before its end, it is committed with what was known by then.
+/// One attempt under way. Dropped before its end, it is committed with what was known by then, if its request has begun.
 pub(crate) struct OpenAttempt<'c> {
     call: &'c CallScope<'c>,
     pub(crate) id: AttemptId,
@@ -119,6 +119,8 @@ impl<'c> OpenAttempt<'c> {
 
 impl Drop for OpenAttempt<'_> {
     fn drop(&mut self) {
-        self.close(Some(Category::Cancelled));
+        if self.begun {
+            self.close(Some(Category::Cancelled));
+        }
     }
 }

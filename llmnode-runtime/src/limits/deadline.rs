@@ -23,7 +23,8 @@ impl Deadline {
     /// Awaits what the call does. `Err`: the deadline passed first, in words.
     pub(crate) async fn limit<F: Future>(&self, clock: &dyn Clock, work: F) -> Result<F::Output, String> {
         let outcome = before(clock, self.end, work).await;
-        outcome.ok_or_else(|| format!("the deadline of {:?} for the call of `{}` passed", self.given, self.call))
+        outcome
+            .ok_or_else(|| format!("the deadline of {:?} for the call of `{}` passed", self.given, self.call))
     }
 
     pub(crate) fn end(&self) -> Instant {
@@ -46,6 +47,7 @@ impl TimeLeft {
     /// What is wrong with a wait that leaves no time for a request.
     pub(crate) fn outlasted_by(&self, wait: Duration) -> Option<String> {
         let TimeLeft { left, scope } = self;
-        (wait >= *left).then(|| format!("the wait of {wait:.1?} would outlast the {left:.1?} left for {scope}"))
+        (wait >= *left)
+            .then(|| format!("the wait of {wait:.1?} would outlast the {left:.1?} left for {scope}"))
     }
 }

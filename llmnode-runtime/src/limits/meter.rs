@@ -136,8 +136,8 @@ impl Meter {
 
     /// Wakes the first in line, unless it would find no room; if nobody is there yet, whoever comes next.
     fn wake(&self, counters: &Counters) {
-        let full = counters.spent(self.limits, self.money).is_none()
-            && counters.is_full(self.limits, self.money);
+        let full =
+            counters.spent(self.limits, self.money).is_none() && counters.is_full(self.limits, self.money);
         if !full {
             self.room.notify_one();
         }

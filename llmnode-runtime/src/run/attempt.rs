@@ -59,7 +59,8 @@ async fn in_attempt_timeout(
     let end = timeout.and_then(|timeout| clock.now().checked_add(timeout));
     let (Some(timeout), Some(end)) = (timeout, end) else { return attempt.await };
     before(clock, end, attempt).await.unwrap_or_else(|| {
-        let message = format!("no answer within {timeout:?} (attempt_timeout; the request may have been processed)");
+        let message =
+            format!("no answer within {timeout:?} (attempt_timeout; the request may have been processed)");
         Err(Failure::new(Category::Timeout, message))
     })
 }

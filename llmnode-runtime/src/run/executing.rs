@@ -31,8 +31,7 @@ where
 /// A node without its types: the box proves once that the future is `Send`, and not for every node.
 trait Executed: Send {
     /// Executes it, and keeps the output.
-    fn execute(&mut self, attempt: Attempt, ends: Option<&Deadline>)
-    -> BoxFuture<'_, Result<(), BoxError>>;
+    fn execute(&mut self, attempt: Attempt, ends: Option<&Deadline>) -> BoxFuture<'_, Result<(), BoxError>>;
 
     /// Keeps what takes the place of the output.
     fn fall_back(&mut self, error: NodeError) -> BoxFuture<'_, Result<(), BoxError>>;
@@ -45,11 +44,7 @@ struct Own<'r, N: Exec<S>, S: ?Sized> {
 }
 
 impl<N: Exec<S>, S: ?Sized> Executed for Own<'_, N, S> {
-    fn execute(
-        &mut self,
-        attempt: Attempt,
-        ends: Option<&Deadline>,
-    ) -> BoxFuture<'_, Result<(), BoxError>> {
+    fn execute(&mut self, attempt: Attempt, ends: Option<&Deadline>) -> BoxFuture<'_, Result<(), BoxError>> {
         self.cx.attempt = attempt;
         self.cx.deadline = ends.cloned();
         Box::pin(async {

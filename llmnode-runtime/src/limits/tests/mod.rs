@@ -288,7 +288,9 @@ fn requests_wait_in_order_of_arrival_and_fail_once_too_much_is_spent() {
     assert!(waits(&call), "who comes now does not overtake");
     assert!(poll(&mut third).is_pending(), "it is not its turn");
     drop(second);
-    let Poll::Ready(Ok(third)) = poll(&mut third) else { panic!("its turn came with the place of the second") };
+    let Poll::Ready(Ok(third)) = poll(&mut third) else {
+        panic!("its turn came with the place of the second")
+    };
     let Poll::Ready(Ok(mut fourth)) = poll(&mut fourth) else { panic!("40 of 70 are reserved") };
     let mut fifth = wait(30);
     assert!(poll(&mut fifth).is_pending());
@@ -357,7 +359,10 @@ fn absurd_limits_and_prices_are_config_errors() {
     assert_eq!(fault(&run, Limits::new()), None);
     assert!(fault(&run, Limits::new().tokens(0)).unwrap().contains("the call of `plain`, tokens is 0"));
     let said = fault(&run, Limits::new().time(Duration::from_secs(1))).unwrap();
-    assert_eq!(said, "of the limits for the call of `plain`, time limits only a run; set `deadline` for a call instead");
+    assert_eq!(
+        said,
+        "of the limits for the call of `plain`, time limits only a run; set `deadline` for a call instead"
+    );
     run.prices = std::sync::Arc::new(Prices::new().model("m", Price::per_million(-1.0, 0.0)));
     assert!(fault(&run, Limits::new()).unwrap().starts_with("in the table of prices, \"m\""));
 }

@@ -153,7 +153,9 @@ impl<'p> Progress<'p> {
     /// Where a step leads that is no further try of what failed.
     fn leads_on(&mut self, step: Recovery, failed: &Failed) -> Option<Next> {
         match step {
-            Recovery::Model(name) if !failed.too_late && !self.has_asked(&name) => Some(self.change_model(name.into_owned())),
+            Recovery::Model(name) if !failed.too_late && !self.has_asked(&name) => {
+                Some(self.change_model(name.into_owned()))
+            }
             Recovery::Fallback => Some(Next::Fallback),
             Recovery::Bubble => Some(Next::Bubble),
             Recovery::Model(_) | Recovery::Retry { .. } | Recovery::Repair { .. } => None,
