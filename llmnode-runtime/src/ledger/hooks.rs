@@ -1,5 +1,6 @@
 //! The program's own functions, called as attempts and calls end.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::record::{AttemptRecord, CallRecord};
@@ -18,6 +19,8 @@ pub struct CallInfo<'c> {
     pub parent: Option<CallId>,
     /// The node's name.
     pub node: &'c str,
+    /// Its labels, those of the calls around it and of the run included.
+    pub labels: &'c BTreeMap<String, String>,
 }
 
 type OnAttempt = dyn Fn(&CallInfo<'_>, &AttemptRecord) + Send + Sync;

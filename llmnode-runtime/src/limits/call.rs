@@ -23,6 +23,16 @@ pub(crate) struct CallLimits<'r> {
     pub(super) clock: &'r dyn Clock,
 }
 
+/// The limits of a map, with their counters.
+#[derive(Clone)]
+pub(crate) struct MapLimits(Arc<Meter>);
+
+impl MapLimits {
+    pub(crate) fn new(limits: Limits) -> Option<Self> {
+        (!limits.is_empty()).then(|| MapLimits(Arc::new(Meter::new(Scope::Map, limits))))
+    }
+}
+
 impl<'r> CallLimits<'r> {
     /// Begins a call of this name with limits of its own, within the call `around` it.
     ///
@@ -53,6 +63,19 @@ impl<'r> CallLimits<'r> {
         let limits = CallLimits { meters, run, clock };
         NodeError::refuse(limits.faults())?;
         Ok(limits)
+    }
+
+    /// What stands around each call of a map.
+    pub(crate) fn around(
+        MapLimits(own): &MapLimits,
+        around: Option<&CallLimits<'_>>,
+        run: &'r RunLimits,
+        clock: &'r dyn Clock,
+    ) -> Self {
+        let (ignored, own) = (run.ignored, [Arc::clone(own)]);
+        let others = around.map_or_else(|| run.run.as_slice(), |around| &around.meters);
+        let meters = own.into_iter().chain(others.iter().cloned()).filter(|_| !ignored).collect();
+        CallLimits { meters, run, clock }
     }
 
     fn faults(&self) -> Vec<String> {

@@ -3,10 +3,10 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use super::money::Money;
-use super::prices::Prices;
 use super::refusal::Unknown;
 use crate::ledger::AttemptRecord;
+use crate::money::Money;
+use crate::prices::Prices;
 
 /// What earlier processes spent, in all and by the path of the node's type.
 #[derive(Default)]
@@ -36,7 +36,7 @@ impl Carried {
         let estimate = attempt.estimate.unwrap_or_default();
         let price = attempt.model.as_deref().and_then(|model| self.prices.of(model));
         let estimated =
-            |price: &super::prices::Price| price.of_tokens(estimate.input, estimate.output.unwrap_or(0));
+            |price: &crate::prices::Price| price.of_tokens(estimate.input, estimate.output.unwrap_or(0));
         let one = Spending {
             requests: 1,
             tokens: usage.total().unwrap_or(estimate.total()).into(),

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::money::Money;
+use crate::money::Money;
 use crate::text::const_setters;
 
 /// How much a call, a node or a run may spend: requests, tokens, money, and the time of a run. What is not set has no
@@ -14,6 +14,7 @@ use crate::text::const_setters;
 /// - [`Run::with_limits`](crate::Run::with_limits): all calls of a run together;
 /// - [`Run::with_node_limits`](crate::Run::with_node_limits), [`Node::LIMITS`](crate::Node::LIMITS):
 ///   all calls of a node's type in a run together;
+/// - [`Map::limits`](crate::Map::limits): all calls of a map together;
 /// - [`Call::limits`](crate::Call::limits), [`Settings::limits`](crate::Settings::limits): each call by itself.
 ///
 /// A call that a node makes through its [context](crate::Cx::call) counts for the calls and nodes around it, too.

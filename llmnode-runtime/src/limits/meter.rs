@@ -8,10 +8,10 @@ use tokio::sync::Notify;
 use super::carried::Spending;
 use super::gauge::Gauge;
 use super::limits::Limits;
-use super::money::Money;
-use super::prices::Price;
 use super::refusal::{Refusal, Scope, Unknown};
+use crate::money::Money;
 use crate::panics::lock;
+use crate::prices::Price;
 
 /// What an answer is taken to have, in tokens, while the scope has seen none and `max_tokens` is not set.
 const ANSWER: u64 = 256;

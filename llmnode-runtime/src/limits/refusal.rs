@@ -5,13 +5,14 @@ use std::fmt;
 use std::time::Duration;
 
 use super::gauge::Gauge;
-use super::money::Money;
 use crate::category::Category;
+use crate::money::Money;
 use crate::text::{counted, one_line};
 
 pub(super) enum Scope {
     Call(Cow<'static, str>),
     Node(&'static str),
+    Map,
     Run,
 }
 
@@ -21,6 +22,7 @@ impl Scope {
         match self {
             Scope::Call(_) => "`Call::limits` or `Settings::limits`",
             Scope::Node(_) => "`limits(..)` of the node or `Run::with_node_limits`",
+            Scope::Map => "`Map::limits`",
             Scope::Run => "`Run::with_limits`",
         }
     }
@@ -31,6 +33,7 @@ impl fmt::Display for Scope {
         match self {
             Scope::Call(node) => write!(f, "the call of `{node}`"),
             Scope::Node(node) => write!(f, "all calls of `{node}`"),
+            Scope::Map => f.write_str("the map"),
             Scope::Run => f.write_str("the run"),
         }
     }

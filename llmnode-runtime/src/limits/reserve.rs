@@ -2,9 +2,9 @@
 
 use super::call::CallLimits;
 use super::meter::{Hold, Spent};
-use super::money::Money;
 use super::refusal::Unknown;
 use crate::model::{Completion, ModelError};
+use crate::money::Money;
 use crate::usage::TokenUsage;
 
 /// What one request has reserved. Dropped before it is settled, its estimates count as spent, or what usage was told.

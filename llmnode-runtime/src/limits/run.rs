@@ -6,9 +6,9 @@ use std::sync::{Arc, Mutex};
 use super::carried::{Carried, Spending};
 use super::limits::Limits;
 use super::meter::Meter;
-use super::prices::Prices;
 use super::refusal::Scope;
 use crate::panics::lock;
+use crate::prices::Prices;
 
 /// The limits of a run and of its nodes, with their counters. Clones share the counters; a limit that is set
 /// anew counts anew.

@@ -39,7 +39,8 @@ pub(super) async fn attempt(
             Ok(reserved) => reserved,
             Err((category, why)) => return Err(Failure { sent: false, ..Failure::new(category, why) }),
         };
-        open.asks(target.model, request, prompt, core.content_in_traces);
+        let price = target.names(request).iter().flatten().find_map(|name| core.limits.prices.of(name));
+        open.asks(target.model, request, prompt, price.copied(), core.content_in_traces);
         if let Err(fault) = open.record_begin().await {
             reserved.release();
             return Err(Failure::unrecorded(fault));

@@ -19,7 +19,7 @@ use super::run::RunCore;
 use crate::BoxFuture;
 use crate::category::Category;
 use crate::error::NodeError;
-use crate::ledger::{CallRecord, CallScope, NodeKey, Tally};
+use crate::ledger::{Around, Books, CallRecord, CallScope, NodeKey, Tally};
 use crate::limits::{CallLimits, Deadline, LimitedNode, Limits};
 use crate::model::Dialect;
 use crate::panics::guarded;
@@ -143,6 +143,29 @@ impl<'r, T> Call<'r, T> {
         self
     }
 
+    /// Adds a label, such as `("tenant", "x")`, which the records, spans and hooks of this call and of the calls within it
+    /// carry.
+    ///
+    /// ```
+    /// # use llmnode_runtime as llmnode;
+    /// # use llmnode::{BoxError, Cx, Exec, Node, Run, ScriptedModel};
+    /// # struct Double(u64);
+    /// # impl Node for Double { type Output = u64; const NAME: &'static str = "double"; }
+    /// # impl<S: ?Sized + Sync> Exec<S> for Double {
+    /// #     async fn exec(&self, _: &Cx<'_, S>) -> Result<u64, BoxError> { Ok(self.0 * 2) }
+    /// # }
+    /// # let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+    /// # runtime.block_on(async {
+    /// let run = Run::new(ScriptedModel::new());
+    /// let report = run.call(&Double(4)).label("tenant", "x").report().await?;
+    /// assert_eq!(report.record.labels["tenant"], "x");
+    /// # Ok::<(), llmnode::NodeError>(()) }).unwrap();
+    /// ```
+    pub fn label(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
+        self.given().labels.insert(name.into(), value.into());
+        self
+    }
+
     /// Adds a further field to the request, such as `("seed", 7)`.
     pub fn extra(mut self, field: impl Into<String>, value: impl Into<Value>) -> Self {
         self.given().extra.insert(field.into(), value.into());
@@ -220,7 +243,7 @@ where
     }
     Box::pin(async move {
         let settings = given.as_deref().unwrap_or(SILENT);
-        let scope = begin(core, within, &mut || NodeKey::of(node))?;
+        let scope = begin(core, within, settings, &mut || NodeKey::of(node))?;
         let outcome = {
             let tried = tried(core, within, &scope, settings, state, node);
             let mut tried = pin!(tried.instrument(scope.span().clone()));
@@ -266,10 +289,16 @@ where
 fn begin<'r>(
     core: &'r RunCore,
     within: Within<'r>,
+    settings: &Settings,
     key: &mut dyn FnMut() -> NodeKey,
 ) -> Result<CallScope<'r>, NodeError> {
-    let (ledger, clock, hooks) = (&core.ledger, &*core.clock, &core.hooks);
-    guarded(|| CallScope::begin(key(), ledger, clock, hooks, within.call, within.tally)).map_err(|said| {
+    let RunCore { ledger, clock, hooks, .. } = core;
+    let books = Books { ledger, clock: &**clock, hooks, prices: &core.limits.prices };
+    let around = Around { parent: within.call, tally: within.tally };
+    // Those of a call around it have the run's among them.
+    let mut labels = within.call.map_or(&core.settings.labels, CallScope::labels).clone();
+    labels.extend(settings.labels.clone());
+    guarded(|| CallScope::begin(key(), labels, books, around)).map_err(|said| {
         NodeError::new(Category::Panic, format!("the node's name or the run's clock panicked: {said}"))
     })
 }

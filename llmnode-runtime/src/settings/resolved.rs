@@ -209,6 +209,7 @@ fn not_of_a_model(model: &Settings) -> impl Iterator<Item = String> {
         ("stop_on_repeat", model.stop_on_repeat.is_some()),
         ("exact", model.exact.is_some()),
         ("limits", !model.limits.is_empty()),
+        ("label", !model.labels.is_empty()),
     ];
     stated.into_iter().filter(|(_, is)| *is).map(|(name, _)| {
         format!("{name} is set for a registered model, which only says how it is asked; set it on the run, the node or the call")

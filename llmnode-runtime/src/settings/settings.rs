@@ -95,6 +95,9 @@ pub struct Settings {
     pub exact: Option<bool>,
     /// What each call may spend, by itself. What the call does not limit, the run's settings do. Default: no limits.
     pub limits: Limits,
+    /// What the records, spans and hooks of calls say beside their figures: a tenant, a job. The labels of a call are its
+    /// own, those of the run, and those of the calls around it; of two of one name the nearest wins. Default: none.
+    pub labels: BTreeMap<String, String>,
     /// Further fields of the request, passed to the provider as they are. `messages`, `model`, `stream`, and a field
     /// of which there is a setting that is set, are a `config_error` of the call.
     pub extra: BTreeMap<String, Value>,
@@ -125,6 +128,7 @@ impl fmt::Debug for Settings {
             .field("stop_on_repeat", &self.stop_on_repeat)
             .field("exact", &self.exact)
             .field("limits", &self.limits)
+            .field("labels", &self.labels)
             .field("extra", &self.extra.keys())
             .finish()
     }
@@ -167,6 +171,7 @@ impl Settings {
             stop_on_repeat: None,
             exact: None,
             limits: Limits::new(),
+            labels: BTreeMap::new(),
             extra: BTreeMap::new(),
         }
     }
@@ -246,6 +251,13 @@ impl Settings {
     #[must_use]
     pub const fn limits(mut self, limits: Limits) -> Self {
         self.limits = limits;
+        self
+    }
+
+    /// Adds a label, such as `("tenant", "x")`.
+    #[must_use]
+    pub fn label(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
+        self.labels.insert(name.into(), value.into());
         self
     }
 

@@ -8,10 +8,11 @@ use std::pin::{Pin, pin};
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
-use super::{CallLimits, Deadline, LimitedNode, Limits, Price, Prices, Reservation, RunLimits};
+use super::{CallLimits, Deadline, LimitedNode, Limits, Reservation, RunLimits};
 use crate::category::Category;
 use crate::clock::{Clock, TestClock};
 use crate::model::{Completion, ModelError};
+use crate::prices::{Price, Prices};
 use crate::usage::TokenUsage;
 
 const PLAIN: LimitedNode = LimitedNode { path: "tests::Plain", name: "plain", limits: Limits::new() };
