@@ -21,6 +21,8 @@ pub(crate) struct OpenAttempt<'c> {
     pub(crate) id: AttemptId,
     started: Instant,
     span: AttemptSpan,
+    /// The name of the request, where answers are kept.
+    pub(crate) request: Option<String>,
     /// Of the model, by the names that it has before it answers.
     price: Option<Price>,
     /// Whether its begin is kept.
@@ -32,7 +34,16 @@ pub(crate) struct OpenAttempt<'c> {
 impl<'c> OpenAttempt<'c> {
     pub(super) fn new(call: &'c CallScope<'c>, record: AttemptRecord, started: Instant) -> Self {
         let span = AttemptSpan::none();
-        OpenAttempt { call, id: record.id, started, span, price: None, begun: false, record: Some(record) }
+        OpenAttempt {
+            call,
+            id: record.id,
+            started,
+            span,
+            request: None,
+            price: None,
+            begun: false,
+            record: Some(record),
+        }
     }
 
     pub(crate) fn span(&self) -> &Span {
@@ -68,6 +79,13 @@ impl<'c> OpenAttempt<'c> {
     /// Whether its request went out, or was about to.
     pub(crate) fn has_begun(&self) -> bool {
         self.begun
+    }
+
+    /// Keeps the answer, which was accepted, under the name of its request.
+    pub(crate) fn keeps(&self, answer: &str) {
+        if let Some(request) = &self.request {
+            self.call.answered(request, answer);
+        }
     }
 
     /// Writes down what came back, as far as only a trace shows it.

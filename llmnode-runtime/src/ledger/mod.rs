@@ -24,7 +24,7 @@ pub(crate) use hooks::Hooks;
 pub use import::{Import, cut_short};
 pub(crate) use record::Labels;
 pub use record::{AttemptKind, AttemptRecord, CallRecord, Degraded, FailedTry, figures, without_attempts};
-pub use recorder::{Event, Recorder};
+pub use recorder::{Event, Recorder, Replay};
 pub use report::LedgerReport;
 pub(crate) use scope::{Around, Books, CallScope, Made};
 pub use tally::Tally;

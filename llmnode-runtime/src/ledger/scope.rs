@@ -11,7 +11,7 @@ use super::attempt::OpenAttempt;
 use super::book::{Ledger, NodeKey, Slot};
 use super::hooks::{CallInfo, Hooks};
 use super::record::{AttemptKind, AttemptRecord, CallRecord, Degraded, FailedTry, Labels};
-use super::recorder::Event;
+use super::recorder::{Event, Replay};
 use super::spans::CallSpan;
 use super::tally::Tally;
 use super::usage::Usage;
@@ -19,6 +19,7 @@ use crate::BoxError;
 use crate::category::Category;
 use crate::clock::Clock;
 use crate::ids::{AttemptId, CallId};
+use crate::model::Request;
 use crate::panics::{guarded, lock};
 use crate::prices::Prices;
 use crate::text::one_line;
@@ -195,6 +196,15 @@ impl<'r> CallScope<'r> {
     /// Waits until what happened so far is kept where a crash does not reach it, if the run keeps it at all.
     pub(crate) async fn recorded(&self) -> Result<(), BoxError> {
         self.hooks.recorded().await
+    }
+
+    /// Where answers are kept: what tells this request from others, and the answer that it was given before.
+    pub(crate) fn replay(&self, request: &Request, model: Option<&str>) -> Option<Replay> {
+        self.hooks.replay(request, model)
+    }
+
+    pub(super) fn answered(&self, request: &str, answer: &str) {
+        self.hooks.note(Event::Answered { request, answer });
     }
 
     pub(super) fn attempt_begins(&self, attempt: &AttemptRecord) {

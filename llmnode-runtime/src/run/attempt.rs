@@ -112,6 +112,7 @@ async fn ask(
     }
     match judged {
         Ok((flags, warnings)) => {
+            open.keeps(&text);
             open.note(|record| {
                 accepted(record, text, flags, warnings, cut);
                 record.flags.extend(doubts(request, record.usage));

@@ -2,7 +2,7 @@
 
 use std::future::IntoFuture;
 use std::sync::Arc;
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, ready};
 
 use futures_core::Stream;
 
@@ -14,6 +14,7 @@ use super::results::{InOrder, Results};
 use super::run::RunCore;
 use crate::BoxFuture;
 use crate::error::NodeError;
+use crate::ledger::Recorder;
 use crate::limits::{CallLimits, Limits, MapLimits};
 use crate::settings::Settings;
 use crate::text::debug_shows;
@@ -25,6 +26,8 @@ type Calls<'r, T> = Box<dyn FnMut(&mut Context<'_>, &Shared) -> Poll<Option<Outc
 struct Shared {
     settings: Settings,
     limits: Option<MapLimits>,
+    /// Instead of the run's.
+    core: Option<Arc<RunCore>>,
 }
 
 /// Calls of many nodes that start when the map is awaited: of so many at a time, each in a place that another one left.
@@ -192,7 +195,7 @@ impl<'r, T: Send + 'r> Map<'r, T> {
     fn bounded(self) -> Bounded<'r, Result<CallReport<T>, NodeError>> {
         let Map { core, mut calls, total, concurrency, settings, limits, on_progress } = self;
         let counter = Counter::new(on_progress, total, &*core.clock);
-        let shared = Shared { settings, limits: MapLimits::new(limits) };
+        let shared = Shared { settings, limits: MapLimits::new(limits), core: None };
         Bounded::new(Box::new(move |cx| calls(cx, &shared)), concurrency, counter)
     }
 }
@@ -209,14 +212,50 @@ where
     S: ?Sized,
     N: Exec<S> + Send + 'r,
 {
-    let Shared { settings, limits } = shared;
-    let (settings, limits) = (settings.clone(), limits.clone());
+    let Shared { settings, limits, core: other } = shared;
+    let (settings, limits, other) = (settings.clone(), limits.clone(), other.clone());
     Box::pin(async move {
+        let core = other.as_deref().unwrap_or(core);
         let around =
             limits.map(|limits| CallLimits::around(&limits, within.limits, &core.limits, &*core.clock));
         let within = Within { limits: around.as_ref().or(within.limits), ..within };
         Call::new(core, within, state, &node).settings(settings).report().await
     })
+}
+
+/// The map with its calls taken down by this recorder, once it is there. Where it fails, its error is the only result.
+pub fn recorded_by<'r, T: Send + 'r>(
+    map: Map<'r, T>,
+    recorder: impl Future<Output = Result<Arc<dyn Recorder>, NodeError>> + Send + 'r,
+) -> Map<'r, T> {
+    let Map { core, mut calls, total, concurrency, settings, limits, on_progress } = map;
+    let mut recorder = Some(Box::pin(recorder));
+    let mut own = None;
+    let calls = Box::new(move |cx: &mut Context<'_>, shared: &Shared| {
+        if let Some(coming) = &mut recorder {
+            let outcome = ready!(coming.as_mut().poll(cx));
+            recorder = None;
+            match outcome {
+                Ok(recorder) => own = Some(Arc::new(core.recorded_by(recorder))),
+                Err(error) => return Poll::Ready(Some(failed(error))),
+            }
+        }
+        let Some(own) = &own else { return Poll::Ready(None) };
+        let Shared { settings, limits, .. } = shared;
+        let shared =
+            Shared { settings: settings.clone(), limits: limits.clone(), core: Some(Arc::clone(own)) };
+        calls(cx, &shared)
+    });
+    Map { core, calls, total, concurrency, settings, limits, on_progress }
+}
+
+/// Whether something else takes down the calls of a map.
+pub fn is_recorded<T>(map: &Map<'_, T>) -> bool {
+    map.core.hooks.is_recorded()
+}
+
+fn failed<'r, T: Send + 'r>(error: NodeError) -> Outcome<'r, T> {
+    Box::pin(std::future::ready(Err(error)))
 }
 
 fn value<T>(outcome: Result<CallReport<T>, NodeError>) -> Result<T, NodeError> {
