@@ -1,24 +1,23 @@
-//! The pages of the documentation, each about one matter across all items.
-//!
-//! Each item says of itself what it does; these pages say what holds for several of them, with programs and figures. Their snippets
-//! are run with the tests.
+//! The guides. Their snippets run with the tests.
 
-/// Where the pages' links to each other lead here. In the repository, where they lead to files, each page has its own below.
+/// Where the pages' links lead in rustdoc. In the repository they lead to files, by the definitions at the end of each page.
 macro_rules! links {
     () => {
         "[../README.md#categories]: crate#categories
 [durability.md]: self::durability
 [errors.md]: self::errors
+[flows.md]: self::flows
 [observability.md]: self::observability
 [performance.md#flows]: self::performance#flows
-[mutants.md]: self::mutants
 [reading.md]: self::reading
 [reading.md#what-is-refused]: self::reading#what-is-refused
-[reliability.md]: self::reliability\n\n"
+[reliability.md]: self::reliability
+[reliability.md#limits-and-cost]: self::reliability#limits-and-cost
+[verification.md]: self::verification\n\n"
     };
 }
 
-/// A page. Its snippets are run `if` their features are there.
+/// A page. Its snippets run if their features are on.
 macro_rules! page {
     ($name:ident, $run:meta) => {
         #[cfg_attr(any(not(doctest), $run), doc = links!())]
@@ -27,15 +26,18 @@ macro_rules! page {
     };
 }
 
+page!(calls, doctest);
 page!(decisions, any());
 page!(durability, feature = "journal");
 page!(errors, any());
-page!(mutants, any());
+page!(flows, doctest);
 page!(observability, doctest);
 page!(performance, any());
 page!(pocketflow, doctest);
 page!(prompts, doctest);
 page!(reading, doctest);
-page!(reliability, any());
+page!(reliability, doctest);
 page!(schemas, feature = "openai");
+page!(service, doctest);
 page!(testing, any());
+page!(verification, any());

@@ -1,18 +1,18 @@
-// Where the README's links lead here; its own definitions, below, lead to files. The first of a name counts.
+// Where the README's links lead in rustdoc. Its own definitions lead to files; the first definition of a name counts.
+//! [docs/calls.md]: guide::calls
 //! [docs/decisions.md]: guide::decisions
 //! [docs/durability.md]: guide::durability
 //! [docs/errors.md]: guide::errors
+//! [docs/flows.md]: guide::flows
 //! [docs/observability.md]: guide::observability
 //! [docs/performance.md]: guide::performance
-//! [docs/pocketflow.md]: guide::pocketflow
 //! [docs/prompts.md]: guide::prompts
-//! [docs/prompts.md#images-files-and-sound]: guide::prompts#images-files-and-sound
 //! [docs/reading.md]: guide::reading
 //! [docs/reliability.md]: guide::reliability
-//! [docs/reliability.md#outages]: guide::reliability#outages
 //! [docs/schemas.md]: guide::schemas
+//! [docs/service.md]: guide::service
 //! [docs/testing.md]: guide::testing
-//! [docs/testing.md#what-the-macros-wrote]: guide::testing#what-the-macros-wrote
+//! [docs/verification.md]: guide::verification
 //!
 #![cfg_attr(feature = "openai", doc = include_str!("../README.md"))]
 #![cfg_attr(not(feature = "openai"), doc = "Annotate a struct, get an LLM call that the compiler checks.")]
