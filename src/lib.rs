@@ -17,46 +17,96 @@
 #![cfg_attr(feature = "openai", doc = include_str!("../README.md"))]
 #![cfg_attr(not(feature = "openai"), doc = "Annotate a struct, get an LLM call that the compiler checks.")]
 
+/// Makes a struct a node: a typed call to a language model, whose prompt names the struct's fields.
+///
+/// ```
+/// use llmnode::prelude::*;
+///
+/// struct Library {
+///     shelves: Vec<String>,
+/// }
+///
+/// /// Finds the shelf for a book.
+/// #[llm_node(
+///     prompt = "On which of these shelves belongs {title:?} ({year:or(undated)})?\n{state.shelves:list}",
+///     state = Library,
+///     temperature = 0.0
+/// )]
+/// struct Shelve<'a> {
+///     title: &'a str,
+///     year: Option<u16>,
+///     #[node(skip)]
+///     isbn: &'a str,
+/// }
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), llmnode::NodeError> {
+/// let model = ScriptedModel::new().reply("Travel");
+/// let run = Run::new(model.clone()).with_state(Library { shelves: vec!["Travel".into(), "Cooking".into()] });
+/// let node = Shelve { title: "The Worst Journey in the World", year: None, isbn: "9780140095654" };
+/// assert_eq!(run.call(&node).await?, "Travel");
+/// assert_eq!(
+///     model.requests()[0].messages[0].content,
+///     "On which of these shelves belongs \"The Worst Journey in the World\" (undated)?\n- Travel\n- Cooking"
+/// );
+/// # Ok(())
+/// # }
+/// ```
+///
 /// # Arguments
+///
+/// Each argument may also be set on a [run](Run::with_settings) or a [call](Call), if it is a field of [`Settings`]; these win.
 ///
 /// | argument | default | |
 /// |---|---|---|
-/// | `prompt = "…"` | required | the user message |
-/// | `system = "…"` | none | the system message, in the same grammar |
-/// | `examples = [(input, output), …]` | none | what inputs are answered with, see below; or the path of a function that gives them |
-/// | `output = Type` | raw text, `String` | the type of the answer: any [`LlmOutput`] |
-/// | `state = Type` | runs with any state | the state that prompt and validators read |
-/// | `validate = path` | none | the function that checks the answer, or a list of them in brackets, see [below](#functions-that-are-named-by-their-path) |
-/// | `retries = 2` | 0 | more calls after a bad answer |
-/// | `transport_retries = 2` | 2 | more tries of the same request after a failure of the transport |
-/// | `model = "…"` | the model's own | a name registered by [`Run::model`], or else the provider's id |
-/// | `temperature = 0.2` | the provider's | sampling temperature, 0 or more |
-/// | `max_tokens = 200` | the provider's | the most tokens an answer may have |
-/// | `recover(…)` | by [category](Category) | the steps that follow a failure, see below |
-/// | `fallback_model = "…"` | none | a further model, asked from the original prompt when the tries with the first are used up |
-/// | `fallback = path` | none | the function that gives a value when the models have failed, see below |
-/// | `limits(requests = 5, …)` | none | the most that all calls of the node in one run may take together: see [`Limits`] |
-/// | `name = "…"` | the struct's in snake_case | the name in ledgers and errors |
-/// | `prep = path` | fields marked `#[prep(…)]` | the function that makes the node from the state, see below |
-/// | `store = path.to.field` | nothing is stored | where in the state the output goes |
-/// | `action = Type` | `()` | what the node decides in a flow |
-/// | `route = path` | `From<&Output>` | the function that decides it |
-/// | `post = path` | none | the function that does all that follows the output |
-/// | `batch = path` | one node | the function that makes many of these nodes, which are one step |
-/// | `concurrency = 4` | 8 | how many nodes of a batch are under way at most |
-/// | `idempotent = false` | `true` | a call executes the node once at most |
-/// | `crate = ::path` | `::llmnode` | the path to this crate where it is renamed |
+/// | `prompt = "Sort {letter}."` | required | the user message, a literal or several in a `concat!` |
+/// | `prompt_file = "sort.md"` | | the user message from a file, relative to the source file |
+/// | `system = "You are brief."` | none | the system message, with the same grammar |
+/// | `system_file = "system.md"` | | the system message from a file |
+/// | `with(n = state.files.len())` | none | variables of the prompts by expressions, which see `self` and `state` |
+/// | `examples = [("Hello", "greeting")]` | none | inputs and their answers, shown to the model; or the path of a function that returns them |
+/// | `output = Ticket` | raw text, `String` | the type of the answer: any [`LlmOutput`], an enum, a `Vec`, a number |
+/// | `state = World` | any state | the state that the prompts and the validators read |
+/// | `validate = path` | none | a function that checks the answer, or `[a, b]` |
+/// | `exact` | off | the answer is taken only as it stands: nothing is repaired or changed to fit the type |
+/// | `retries = 2` | 0 | further requests after a bad answer |
+/// | `transport_retries = 3` | 2 | further requests after a failure of the transport, each after a wait |
+/// | `wait = 10s`, `wait = 1s..60s` | 0.5 s, doubling to 8 s | the wait before each of these, on top of what the server asks for; a random part of it, unless it is fixed |
+/// | `max_wait = 120s` | 60 s | the longest wait that a server may ask for; for a longer one the model is not asked again |
+/// | `deadline = 20s` | none | the longest time of the call, with all attempts and waits |
+/// | `model = "small"` | the run's model | a name registered with [`Run::model`], or the provider's id |
+/// | `temperature = 0.2` | the provider's | the sampling temperature, 0 or more |
+/// | `max_tokens = 200` | the provider's | the most tokens of an answer, 1 or more |
+/// | `fallback_model = "big"` | none | another model, asked from the original prompt when the first one failed |
+/// | `fallback = path` | none | a function that returns a value when all models failed |
+/// | `recover(schema_error = [repair(1), fallback])` | by [category](Category) | the steps that follow a failure, see [below](#recovery) |
+/// | `limits(requests = 5, tokens = 2_000, money = 0.05)` | none | the most that all calls of the node in a run may take together: see [`Limits`] |
+/// | `name = "sort"` | the struct's name in snake_case | the name in ledgers and errors |
+/// | `crate = ::path` | `::llmnode` | the path to this crate, if it is renamed |
 ///
-/// The doc comment becomes the node's [`DESCRIPTION`](Node::DESCRIPTION). The struct may have lifetimes and
-/// generics; a unit struct is a node without variables. Each error that the macros report is in `docs/errors.md` of
-/// the repository, with cause and mend.
+/// These make the node a [step of a flow](#as-a-step-of-a-flow):
+///
+/// | argument | default | |
+/// |---|---|---|
+/// | `prep = path` | `#[prep(..)]` on each field | a function that makes the node from the state |
+/// | `store = path.to.field` | none | the field of the state that takes the output |
+/// | `action = Type` | `()` | what the step decides |
+/// | `route = path` | `From<&Output>` | a function that decides it |
+/// | `post = path` | none | a function that does both: writes to the state, and decides |
+/// | `batch = path` | none | a function that makes many of these nodes, which are one step |
+/// | `concurrency = 4` | 8 | how many nodes of the batch run at once |
+/// | `idempotent = false` | `true` | the node is executed at most once in a call: no retries, no other model |
+///
+/// The doc comment is the node's [`DESCRIPTION`](Node::DESCRIPTION). The struct may have lifetimes and generics. The page
+/// [errors](guide::errors) lists the errors that the macro reports.
 ///
 /// # The prompt
 ///
-/// `{field}`, `{field:spec}` with any of Rust's format specifications, `{state.path.to.it}`, and the filters
-/// `:list`, `:json`, `:fence`, `:or(words)` and, for [images and files](media), `:attach`; `{{` and `}}` are literal
-/// braces. Every variable is checked by the compiler, and so is every field: one that no prompt uses is an error, unless it has `#[node(skip)]`. A field with
-/// `#[node(history)]` holds the earlier messages of a conversation, which stand before the user message:
+/// `{field}`, `{field:spec}` with any of Rust's format specifications, `{state.path.to.it}`, and the filters `:list`, `:json`,
+/// `:fence`, `:or(words)` and, for [images and files](media), `:attach`. `{{` and `}}` are literal braces. The compiler checks
+/// every variable. A field that no prompt uses is an error, unless it has `#[node(skip)]`. [Prompts](guide::prompts) is the guide.
+///
+/// A field with `#[node(history)]` holds the earlier messages of a conversation. They stand before the user message:
 ///
 /// ```
 /// use llmnode::prelude::*;
@@ -84,15 +134,12 @@
 ///
 /// # Examples for the model
 ///
-/// `examples = [(input, output), …]` shows the model what is expected: each becomes a user message and the answer to it, between
-/// the system message and the history. An input is a value of the node, `Self { .. }`, whose own prompt is rendered with the
-/// state of the call, or a text, which is the user message as it is. An output is a value of the node's output, written as
-/// JSON in the form that the model is asked for (it needs `serde::Serialize`, which [`llm_output`](macro@llm_output) derives), or a text
-/// where the node answers with text. `examples = path` names a function that gives them, `fn() -> Vec<(Self, Output)>` or any
-/// other `IntoIterator` of pairs; it is called for each call of the node.
+/// `examples = [(input, output), …]` shows the model what is expected. Each pair becomes a user message and its answer, between
+/// the system message and the history. An input is a value of the node, `Self { .. }`, whose own prompt is rendered, or a text.
+/// An output is a value of the node's output, which must implement `serde::Serialize`, or a text if the node answers with text.
+/// `examples = path` names a function `fn() -> Vec<(Self, Output)>`, which runs for each call.
 ///
-/// An output that the node could not read as an answer is a [`Category::PrepError`]. Validators do not run on examples, since a state
-/// that fits them may not be that of the call.
+/// An output that the node could not read as an answer is a [`Category::PrepError`]. Validators do not run on examples.
 ///
 /// ```
 /// use llmnode::prelude::*;
@@ -125,27 +172,23 @@
 ///
 /// # Recovery
 ///
-/// `recover(category = [step, …], …)` states what follows a failure, in order. Its keys are the categories of the
-/// groups answer, transport and final, and `answer` and `transport` for those of a group that have no key of their
-/// own; whatever has none follows the default of its [`Category`]. Of the group stop there is `limit_exceeded`, with
-/// `fallback` and `bubble` alone, as a limit that is reached forbids further requests: with a [`Call::limits`] of time
-/// it is a deadline with a default value. The steps:
+/// `recover(category = [step, …], …)` states the steps that follow a failure, in order. Its keys are the categories of the groups
+/// answer, transport and final, the names of these groups for all categories without a key of their own, and `limit_exceeded`
+/// with `fallback` and `bubble` alone. A category without steps has the default of its [`Category`], in which the fallbacks come
+/// last.
 ///
 /// | step | |
 /// |---|---|
-/// | `retry(2)` | the same request again, twice at most: in the transport group after a wait that grows, else at once |
-/// | `retry(2, 10s)`, `retry(5, 1s..60s)` | after a wait of 10 s, or a random one that grows from 1 s to 60 s; the server's own wait comes on top |
-/// | `repair(2)` | the answer goes back with what is wrong with it, twice at most |
-/// | `model("big")` | another model from the original prompt: a name registered by [`Run::model`], or else the provider's id |
-/// | `fallback` | the value of the function that `fallback = path` names, which no validator sees |
-/// | `bubble` | the failure is returned, as it is when the steps have ended |
+/// | `retry(2)` | the same request again, up to twice: in the group transport after a wait, otherwise at once |
+/// | `retry(2, 10s)`, `retry(5, 1s..60s)` | after 10 s, or after a random wait that grows from 1 s to 60 s; the server's wait is added |
+/// | `repair(2)` | the answer goes back with what is wrong with it, up to twice |
+/// | `model("big")` | another model, from the original prompt |
+/// | `fallback` | the value of the `fallback` function |
+/// | `bubble` | the error is returned, as it is after the last step |
 ///
-/// Stacks that make no sense, such as a `repair` of a `rate_limit_error`, do not compile. [`recovery_of`] reads
-/// them.
-///
-/// `fallback = path` names a function of the [form](#functions-that-are-named-by-their-path) `fn(&Self, &State, &NodeError) -> Output`.
-/// It has the last word in every stack of the groups answer and transport that `recover` does not state; in a stack that it states,
-/// where the step `fallback` stands. A value that came from it is noted in [`CallRecord::degraded`](CallRecord#structfield.degraded).
+/// Steps that make no sense, such as a `repair` of a `rate_limit_error`, do not compile. [`recovery_of`] returns the steps of a
+/// node. A value from the fallback is recorded in [`CallRecord::degraded`](CallRecord#structfield.degraded), and no validator
+/// sees it. [Reliability](guide::reliability) is the guide.
 ///
 /// ```
 /// use llmnode::prelude::*;
@@ -183,47 +226,36 @@
 /// # }
 /// ```
 ///
-/// # Functions that are named by their path
+/// # Functions named by their path
 ///
-/// Each of these arguments takes the path of a function, and the function has one signature. A node without `state` leaves that
-/// argument out. Raw text is lent as `&str`.
+/// Each of these arguments takes the path of a function with one signature. A node without `state` leaves that argument out. Raw
+/// text is passed as `&str`.
 ///
 /// | argument | function | may also |
 /// |---|---|---|
 /// | `validate` | `fn(&Output, &State, &Attempt) -> Result<(), Invalid>` | be `async` |
-/// | `fallback` | `fn(&Self, &State, &NodeError) -> Output` | return a `Result` of it, be `async` |
-/// | `prep` | `fn(&State) -> Self` | return a `Result` of it, be `async` |
-/// | `batch` | `fn(&State) -> Vec<Self>` | return a `Result` of it, be `async` |
-/// | `route` | `fn(&Output, &State) -> Action` | return a `Result` of it |
-/// | `post` | `fn(Self, Output, &mut State) -> Action` | return a `Result` of it |
+/// | `fallback` | `fn(&Self, &State, &NodeError) -> Output` | return a `Result`, be `async` |
+/// | `prep` | `fn(&State) -> Self` | return a `Result`, be `async` |
+/// | `batch` | `fn(&State) -> Vec<Self>` | return a `Result`, be `async` |
+/// | `route` | `fn(&Output, &State) -> Action` | return a `Result` |
+/// | `post` | `fn(Self, Output, &mut State) -> Action` | return a `Result` |
 ///
-/// The error of a `Result` is any error that is `Send` and `Sync`, or a text. With `batch`, `route` and `post` take the outputs of
-/// all nodes, a `Vec<Output>`, and `post` takes the nodes, a `Vec<Self>`. A list is lent as `&Vec<T>`; where clippy proposes a slice
-/// for it (`ptr_arg`), allow that lint at the function.
+/// The error of a `Result` is any error that is `Send` and `Sync`, or a text. With `batch`, `route` and `post` take a `Vec` of all
+/// outputs, and `post` a `Vec` of the nodes. A list is passed as `&Vec<T>`; allow clippy's `ptr_arg` at such a function.
 ///
 /// # As a step of a flow
 ///
-/// A node with any of `prep`, `store`, `action`, `route`, `post`, `batch`, `idempotent` or a field with `#[prep(…)]` is a step of
-/// [flows](mod@flow) over its `state`: it is made from the state, executes, and writes back. It stays a node that can be called. As it
-/// is made anew each time, it cannot borrow.
+/// A node with one of the arguments above, or a field with `#[prep(…)]`, is a step of [flows](mod@flow) over its `state`. It is made
+/// from the state, runs, and writes back. It can still be called. It cannot borrow.
 ///
-/// - **prep.** Each field has `#[prep(expression)]`, which sees `state: &State` and gives the field's value, an `Option` or a
-///   `Result` of it. `None` and `Err` are a [`Category::PrepError`] that names the field. Or `prep = path` names a function
-///   `fn(&State) -> Self`.
-/// - **exec** is the call, with its tries and its fallback.
-/// - **post.** `action = Type` is what the step decides: by `From<&Output>`, or by `route = path`, a function
-///   `fn(&Output, &State) -> Action`. It sees the state as it was. Then
-///   `store = path.to.field` writes the output there, by [`Into`]. Or `post = path` names a function
-///   `fn(Self, Output, &mut State) -> Action` that does both. The functions do not wait, so that a flow that is dropped leaves no half step.
+/// - **prep**: `#[prep(expression)]` on each field sees `state: &State` and gives the field's value, or an `Option` or a `Result` of
+///   it. `None` and `Err` are a [`Category::PrepError`] that names the field.
+/// - **exec**: the call, with its retries and its fallback.
+/// - **route and store**: `route` sees the output and the state as it was, then `store` writes the output by [`Into`]. `post` does
+///   both in their place.
 ///
-/// Neither prep nor post is tried again. An error of `route` and `post` is [`Category::Aborted`], with the error as its source;
-/// a [`NodeError`] that any of these functions returns stays what it is.
-///
-/// `batch = path` names a function `fn(&State) -> Vec<Self>` that makes many of these nodes. In a flow they stand as [`Batch<Node>`](flow::Batch); `store`, `route` and `post` then take the outputs of
-/// all, a `Vec<Output>` in the order of the nodes, and `post` also the nodes, a `Vec<Self>`.
-///
-/// `idempotent = false` says that the node must not be executed a second time: nothing is tried again and no other model is
-/// asked, whatever the run says. A call that sets either is a [`Category::ConfigError`].
+/// Only exec is tried again. An error of `route` and `post` is [`Category::Aborted`]. A [`NodeError`] that one of these functions
+/// returns keeps its category. A dropped flow leaves no half step. [Flows](guide::flows) is the guide.
 ///
 /// ```
 /// use llmnode::prelude::*;
@@ -290,55 +322,23 @@
 /// # Ok(())
 /// # }
 /// ```
-///
-/// # Example
-///
-/// ```
-/// use llmnode::prelude::*;
-///
-/// struct Library {
-///     shelves: Vec<String>,
-/// }
-///
-/// /// Finds the shelf for a book.
-/// #[llm_node(
-///     prompt = "On which of these shelves belongs {title:?} ({year:or(undated)})?\n{state.shelves:list}",
-///     state = Library,
-///     temperature = 0.0
-/// )]
-/// struct Shelve<'a> {
-///     title: &'a str,
-///     year: Option<u16>,
-///     #[node(skip)]
-///     isbn: &'a str,
-/// }
-///
-/// # #[tokio::main(flavor = "current_thread")]
-/// # async fn main() -> Result<(), llmnode::NodeError> {
-/// let model = ScriptedModel::new().reply("Travel");
-/// let run = Run::new(model.clone()).with_state(Library { shelves: vec!["Travel".into(), "Cooking".into()] });
-/// let node = Shelve { title: "The Worst Journey in the World", year: None, isbn: "9780140095654" };
-/// assert_eq!(run.call(&node).await?, "Travel");
-/// assert_eq!(
-///     model.requests()[0].messages[0].content,
-///     "On which of these shelves belongs \"The Worst Journey in the World\" (undated)?\n- Travel\n- Cooking"
-/// );
-/// # Ok(())
-/// # }
-/// ```
 #[doc(inline)]
 pub use llmnode_macros::llm_node;
 
-/// Adds those of the derives `Serialize`, `Deserialize` and `JsonSchema` that do not stand below it, through this crate's own `serde` and `schemars`, so that a
-/// program needs neither in its `Cargo.toml`. Attributes of both (`#[serde(rename_all = "…")]`,
-/// `#[schemars(range(min = 1))]`) work as usual. Doc comments become the descriptions that the model reads.
+/// Makes a struct or an enum the output of nodes: derives `Serialize`, `Deserialize` and `JsonSchema`, and runs the validators of
+/// its fields.
 ///
-/// `#[llm_output(state = World)]` is for a type whose *fields* have validators that take a state; `crate = ::path`
-/// is for a renamed dependency.
+/// Derives that already stand below the attribute are not added. The derives come from this crate, so the program needs neither
+/// serde nor schemars in its `Cargo.toml`. Attributes of both (`#[serde(rename_all = "…")]`, `#[schemars(range(min = 1))]`) work as
+/// usual. Doc comments become the descriptions that the model reads.
 ///
-/// A field of type `Arc` or `Rc` needs serde's feature `rc`, which is off unless the program's `Cargo.toml` asks for it:
-/// `serde = { version = "1", features = ["rc"] }`. Below `#![no_implicit_prelude]` the derive of `JsonSchema` needs
-/// `use std::convert::{From as _, Into as _};`; what llmnode generates needs no name in scope.
+/// | argument | default | |
+/// |---|---|---|
+/// | `state = World` | none | the state that validators of the *fields* take |
+/// | `crate = ::path` | `::llmnode` | the path to this crate, if it is renamed |
+///
+/// A field of type `Arc` or `Rc` needs `serde = { version = "1", features = ["rc"] }` in the program's `Cargo.toml`. Under
+/// `#![no_implicit_prelude]` the derive of `JsonSchema` needs `use std::convert::{From as _, Into as _};`.
 ///
 /// ```
 /// use llmnode::prelude::*;
@@ -379,21 +379,34 @@ pub use llmnode_macros::llm_node;
 #[doc(inline)]
 pub use llmnode_macros::llm_output;
 
+/// Makes every method of an `impl` block a validator of its type.
+///
+/// | argument | default | |
+/// |---|---|---|
+/// | `state` (on an `impl` block) | none | says that a method takes the state; an error if none does |
+/// | `state = World` (on a definition) | none | the state that validators of the fields take |
+/// | `crate = ::path` | `::llmnode` | the path to this crate, if it is renamed |
+///
 /// # On an impl block
 ///
-/// Every method takes `&self`, optionally the state (any reference) and an [`&Attempt`](Attempt), in any order, and
-/// returns `Result<(), Invalid>`; it may be `async`. Which is which, the parameters' names `state` and `attempt` decide,
-/// a leading `_` aside; under any other name a parameter whose type is called `Attempt` is the attempt, and every other
-/// is the state. `#[validate(state)]` also says that one of them takes the state, which is an error if none does. The
-/// type's definition needs `#[llm_output]`, or `#[llmnode::validate]` above its own derives. Inside a container that
-/// llmnode does not know, validators are not skipped: the first call is a `config_error` that names the field and what
-/// to write. Helpers that are no validators belong into another impl block.
+/// Each method takes `&self`, optionally a reference to the state and an [`&Attempt`](Attempt), in any order, and returns
+/// `Result<(), Invalid>`. It may be `async`. The names `state` and `attempt` tell the parameters apart, a leading `_` aside. Under
+/// another name, a parameter of type `Attempt` is the attempt and any other is the state. All validators of a type are in one
+/// block. Methods that are no validators go into another one.
+///
+/// | the method returns | |
+/// |---|---|
+/// | `Err(Invalid::at("item", "is not available"))`, `Err(Invalid::new("…"))` | the answer goes back to the model, if `retries` are left |
+/// | `Err(Invalid::warn("…"))` | the answer is accepted, and its record flagged |
+/// | `?` on any error, `Err(Invalid::abort(error))` | a mistake of the program: the call ends at once, and the model sees nothing of it |
+///
+/// Every validator runs, also those of nested types, with the path of their value (`steps[2].item`). If a type is held in a
+/// container that llmnode does not know, the first call is a `config_error` that names the field.
 ///
 /// # On a definition
 ///
-/// `#[llmnode::validate]`, or `#[llmnode::validate(state = World)]` where fields' validators take a state, above the
-/// type's own derives of `Deserialize` and `JsonSchema`. The validators of its fields then run with it. It is written
-/// by its path here, because the derive of `JsonSchema` knows an attribute of its own by the name `validate`.
+/// `#[llmnode::validate]` stands above a type with its own derives of `Deserialize` and `JsonSchema`, in place of `#[llm_output]`.
+/// Write it by its path: the derive of `JsonSchema` has an attribute named `validate`.
 ///
 /// ```
 /// use llmnode::prelude::*;
@@ -442,11 +455,11 @@ pub use llmnode_macros::llm_output;
 #[doc(inline)]
 pub use llmnode_macros::validate;
 
-/// Makes an enum what a step decides: its variants have the names that pictures, records and graphs known only at run time
-/// go by, and an action is made [`From`] a reference to one, so that the output of a node can be its action.
+/// Makes an enum the action of a step: what it decides.
 ///
-/// A name is the variant's own; `#[action(name = "look up")]` on the variant gives another. What a variant holds has to be
-/// [`Clone`]. `#[action(crate = ::path)]` on the enum is for a renamed dependency.
+/// The names of its variants appear in pictures, records and flows that are built at run time. `#[action(name = "look up")]` on a
+/// variant changes its name, `#[action(crate = ::path)]` on the enum names a renamed dependency. The derive also implements
+/// [`From`] for a reference to the enum, so that the output of a node can be its action; what a variant holds must be [`Clone`].
 ///
 /// ```
 /// use llmnode::prelude::*;
@@ -464,24 +477,29 @@ pub use llmnode_macros::validate;
 #[doc(inline)]
 pub use llmnode_macros::Action;
 
-/// A step that is written by hand, since it asks no model or does more than that, in one impl: `type Output`, `exec` and what else is of
-/// [`Node`] and [`Exec`] stands beside what is of [`Step`](flow::Step) or [`BatchStep`](flow::BatchStep), and goes to its trait.
+/// Makes one `impl` of [`Step`](flow::Step) or [`BatchStep`](flow::BatchStep) a whole step that is written by hand.
 ///
-/// | | default | is of |
+/// The items of [`Node`], [`Exec`] and the step stand in one `impl`. The macro moves each to its trait.
+///
+/// | item | default | |
 /// |---|---|---|
-/// | `type Output` | | [`Node`]: what `exec` gives |
-/// | `const NAME` | the type's in snake_case | [`Node`] |
-/// | `const DESCRIPTION`, `SETTINGS`, `LIMITS`, `IDEMPOTENT` | none | [`Node`]: [`SETTINGS`](Settings) says how often it is executed, and after which wait |
-/// | `async fn prep(state: &S)` | `Default` | the step: makes it from the state |
-/// | `async fn exec(&self, cx: &Cx<'_, S>)` | nothing: the output is `()` | [`Exec`]: what it does |
-/// | `async fn exec_fallback(&self, cx: &Cx<'_, S>, error: NodeError)` | the error | [`Exec`]: what takes the place of the output after the last execution |
-/// | `fn post(self, output, state: &mut S)` | nothing: the action is `()` | the step: writes to the state, and decides |
-/// | `type Action` | `()` | the step: what it decides |
+/// | `type Output` | `()` | what `exec` returns |
+/// | `type Action` | `()` | what the step decides |
+/// | `const NAME` | the type's name in snake_case | the name in ledgers and errors |
+/// | `const DESCRIPTION`, `SETTINGS`, `LIMITS`, `IDEMPOTENT` | none | as in [`Node`]; `attempts` and `backoff` of [`Settings`] repeat `exec` |
+/// | `async fn prep(state: &S)` | `Default` | makes the node |
+/// | `async fn exec(&self, cx: &Cx<'_, S>)` | nothing | runs |
+/// | `async fn exec_fallback(&self, cx: &Cx<'_, S>, error: NodeError)` | returns the error | gives a value after the last execution failed |
+/// | `fn post(self, output, state: &mut S)` | nothing | writes to the state, and decides |
 ///
-/// All of them return a `Result` with any error, so `?` works as in any program. In `exec` the error is an
-/// [`exec_error`](Category::ExecError): `exec` is called again as often as `attempts` says, then `exec_fallback`. In `prep` it is a
-/// [`prep_error`](Category::PrepError), in `post` [`aborted`](Category::Aborted); neither is tried again or replaced. A
-/// [`NodeError`] stays what it is.
+/// `#[llmnode::step(crate = ::path)]` names a renamed dependency.
+///
+/// # Errors
+///
+/// All of these functions return a `Result` with any error, so `?` works. In `exec` the error is an
+/// [`exec_error`](Category::ExecError): `exec` runs again as often as `attempts` says, then `exec_fallback`. In `prep` it is a
+/// [`prep_error`](Category::PrepError), in `post` [`aborted`](Category::Aborted); neither is tried again. A [`NodeError`] keeps
+/// its category.
 ///
 /// ```
 /// use std::time::Duration;
@@ -540,12 +558,12 @@ pub use llmnode_macros::Action;
 /// # Ok(())
 /// # }
 /// ```
-///
-/// `#[llmnode::step(crate = ::path)]` is for a renamed dependency.
 #[doc(inline)]
 pub use llmnode_macros::step;
 
-/// Declares a flow: the steps that it has, and where it goes on from each.
+/// Declares a flow: its steps, and which one follows each.
+///
+/// [Flows](guide::flows) is the guide.
 ///
 /// ```
 /// use llmnode::flow::Step;
@@ -601,31 +619,31 @@ pub use llmnode_macros::step;
 ///
 /// # The head
 ///
-/// `pub Name(State) -> Action { parameters }, options:`, of which name, state and the colon are always there. Docs and attributes stand
-/// above it, as on the struct that it becomes: `run.flow(Quiz)`.
+/// `pub Name(State) -> Action { parameters }, options:`. Only the name, the state and the colon are required. Docs and attributes
+/// stand above it. The macro makes a struct of that name, for `run.flow(Quiz)`.
 ///
-/// | | default | |
+/// | part | default | |
 /// |---|---|---|
-/// | `-> Action` | `()` | the type of what the flow decides: of `end(action)`, and of `run.flow(..).await?`; by it the outer flow goes on |
-/// | `{ file: PathBuf => state.current, goal: String }` | none | parameters: fields of the struct, written into the state as the flow begins (by `Into`), without `=>` into the field of that name |
-/// | `steps = 50` | 1000 | how many steps one run of it may take, those of nested flows included; it counts for the flow that is run: where this one stands in another, that one's `steps` counts |
-/// | `name = "…"` | the struct's in snake_case | in errors, records and pictures |
-/// | `crate = ::path` | `::llmnode` | the path to this crate where it is renamed |
+/// | `-> Action` | `()` | the type of `end(action)` and of `run.flow(..).await?`; an outer flow routes by it |
+/// | `{ file: PathBuf => state.current, goal: String }` | none | parameters: fields of the struct, written to the state when the flow begins, by default to the field of the same name |
+/// | `steps = 50` | 1000 | the most steps of one run, those of nested flows included; the outermost flow's counts |
+/// | `name = "quiz"` | the struct's name in snake_case | the name in errors, records and pictures |
+/// | `crate = ::path` | `::llmnode` | the path to this crate, if it is renamed |
 ///
 /// # The steps
 ///
-/// The first is where the flow begins. Each is a type, and where it leads:
+/// The flow begins at the first step.
 ///
 /// | | |
 /// |---|---|
 /// | `Search => Decide,` | a step that decides nothing: its action is `()` |
-/// | `Decide => match { Next::Answer => Answer, Next::Stop => end },` | a step with actions: an arm for each. One that is missing does not compile, and so `_` is refused, but beside literals (`"yes" => …, _ => …`) |
-/// | `Search as Again => …` | the label that arrows and [positions](flow::Position) name; without `as` it is the last name of the type |
-/// | `Inner => …` | another flow over the same state; `Inner in state.part => …`: a flow or a node over a part of it |
-/// | `Inner { file: state.next.clone() } => …` | a flow with parameters, or a node that this flow prepares instead of its own `prep`; the expressions see `state` |
+/// | `Decide => match { Next::Answer => Answer, Next::Stop => end },` | a step with actions, an arm for each. A missing arm does not compile; `_` is allowed only beside literals |
+/// | `Search as Again => …` | a label for arrows and [positions](flow::Position); the default is the last name of the type |
+/// | `Inner => …`, `Inner in state.part => …` | another flow, or a flow or node over a part of the state |
+/// | `Inner { file: state.next.clone() } => …` | a flow with parameters, or a node that this flow prepares; the expressions see `state` |
 /// | `(Weather, News) as Gather => …` | two to eight steps without actions, side by side |
 ///
-/// An arrow leads to a label, to `end`, to `end(action)`, or to `todo!()`: a [`Category::ConfigError`] when the flow comes there.
+/// An arrow leads to a label, to `end`, to `end(action)`, or to `todo!()`, a [`Category::ConfigError`] when the flow arrives there.
 /// `#[cfg(…)]` may stand on steps, arms and parameters.
 #[doc(inline)]
 pub use llmnode_macros::flow;
@@ -652,7 +670,7 @@ pub use llmnode_stub as stub_server;
 #[doc(inline)]
 pub use llmnode_stub::StubServer;
 
-/// What generated code names, of all crates.
+/// What generated code uses, from all crates.
 #[doc(hidden)]
 pub mod __private {
     pub mod keys;
@@ -661,9 +679,9 @@ pub mod __private {
     pub use llmnode_runtime::private::*;
 }
 
-/// From a node's fields to the messages that are sent.
+/// Prompts: from the fields of a node to the messages of a request.
 pub mod prompt {
-    /// Nobody writes these names, but compilers tell them: with a place in a module that is not hidden itself, without their path.
+    /// Programs do not write these names, but compile errors show them. In a module that is not hidden, they appear without a path.
     #[doc(hidden)]
     pub use llmnode_flow::private::{Place, Starts};
     #[doc(hidden)]

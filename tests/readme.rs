@@ -95,6 +95,25 @@ fn each_argument_of_the_table_exists() {
     }
 }
 
+/// The macro's documentation lists each argument, with its default and an example.
+#[test]
+fn the_documentation_of_a_node_lists_every_argument() {
+    let (_, keys) = include_str!("../src/__private/keys.rs").split_once("    llm_node {").unwrap();
+    let (keys, _) = keys.split_once("    }").unwrap();
+    let names: Vec<_> =
+        keys.lines().filter_map(|line| line.rsplit_once("\" ").map(|(_, name)| name)).collect();
+    assert!(names.len() >= 30, "{names:?}");
+    let docs = include_str!("../src/lib.rs");
+    let rows: Vec<_> = docs.lines().filter(|line| line.starts_with("/// | `")).collect();
+    let documented = |name: &str| {
+        let forms = [format!("`{name} ="), format!("`{name}("), format!("`{name}`")];
+        rows.iter()
+            .any(|row| forms.iter().any(|form| row.split(" | ").take(2).any(|cell| cell.contains(form))))
+    };
+    let missing: Vec<_> = names.into_iter().filter(|name| !documented(name)).collect();
+    assert_eq!(missing, Vec::<&str>::new());
+}
+
 #[test]
 fn what_the_readme_says_to_run_is_there_and_ci_runs_it() {
     let (_, tests) = README.split_once("## Tests").unwrap();

@@ -26,40 +26,54 @@ mod values;
 use proc_macro::TokenStream;
 use proc_macro2::TokenStream as Tokens;
 
-/// Makes a struct a node: its fields fill the variables of a prompt.
+/// Makes a struct a node: a typed call to a language model, whose prompt names the struct's fields.
+///
+/// Arguments: `prompt` or `prompt_file`, `system` or `system_file`, `with(..)`, `examples`, `output`, `state`, `validate`, `exact`,
+/// `retries`, `transport_retries`, `wait`, `max_wait`, `deadline`, `model`, `temperature`, `max_tokens`, `fallback_model`, `fallback`,
+/// `recover(..)`, `limits(..)`, `name`, `crate`; for steps of flows `prep`, `store`, `action`, `route`, `post`, `batch`,
+/// `concurrency`, `idempotent`. The crate `llmnode` documents each.
 #[proc_macro_attribute]
 pub fn llm_node(arguments: TokenStream, item: TokenStream) -> TokenStream {
     expanded("llm_node", node::expand, arguments, item)
 }
 
-/// Makes a type one that a model answers with: derives what that needs, and dives into its fields' validators.
+/// Makes a struct or an enum the output of nodes: derives `Serialize`, `Deserialize` and `JsonSchema`, and runs the validators of
+/// its fields.
+///
+/// Arguments: `state = World` for validators of fields that take a state, `crate = ::path`.
 #[proc_macro_attribute]
 pub fn llm_output(arguments: TokenStream, item: TokenStream) -> TokenStream {
     expanded("llm_output", output::expand, arguments, item)
 }
 
-/// On an impl block: each method is a validator. On a definition with its own derives, by the path
-/// `#[llmnode::validate]`: dives into its fields' validators.
+/// Makes every method of an `impl` block a validator of its type.
+///
+/// On a definition with its own derives, written as `#[llmnode::validate]`, it runs the validators of the fields. Arguments:
+/// `state`, `crate = ::path`.
 #[proc_macro_attribute]
 pub fn validate(arguments: TokenStream, item: TokenStream) -> TokenStream {
     expanded("validate", validate::expand, arguments, item)
 }
 
-/// On the one impl of a step that is written by hand: its parts go to `Node`, `Exec` and `Step`.
+/// Makes one `impl` of `Step` or `BatchStep` a whole step that is written by hand.
+///
+/// The items of `Node`, `Exec` and the step stand in one `impl`. Argument: `crate = ::path`.
 #[proc_macro_attribute]
 pub fn step(arguments: TokenStream, item: TokenStream) -> TokenStream {
     let (arguments, item) = (Tokens::from(arguments), Tokens::from(item));
     show::shown("#[step]", show::named(item.clone()), by_hand::expand(arguments, item)).into()
 }
 
-/// Declares a flow: its steps, and what follows from what each decides.
+/// Declares a flow: its steps, and which one follows each.
+///
+/// `flow! { pub Name(State) -> Action { parameters }, steps = 50: First => Second, Second => end }`
 #[proc_macro]
 pub fn flow(tokens: TokenStream) -> TokenStream {
     let tokens = Tokens::from(tokens);
     show::shown("flow!", flow::named(&tokens), flow::expand(tokens)).into()
 }
 
-/// Makes an enum what a step decides: its variants have names, and one is made of a reference to it.
+/// Makes an enum the action of a step: what it decides.
 #[proc_macro_derive(Action, attributes(action))]
 pub fn action(item: TokenStream) -> TokenStream {
     let item = Tokens::from(item);
