@@ -4,7 +4,7 @@ use std::fmt;
 
 macro_rules! categories {
     ($($group:ident { $($(#[$about:meta])* $category:ident = $name:literal,)* })*) => {
-        /// The category of a failure: its name is stable, and the loop's decisions hang on it.
+        /// The category of a failure. Its name is stable, and it selects what follows.
         ///
         /// ```
         /// # use llmnode_runtime as llmnode;
@@ -20,17 +20,17 @@ macro_rules! categories {
         }
 
         impl Category {
-            /// Every category, in the order of the documentation.
+            /// All categories, by group.
             pub const ALL: &'static [Category] = &[$($(Category::$category,)*)*];
 
-            /// The stable name, such as `"rate_limit_error"`.
+            /// Returns the stable name, such as `"rate_limit_error"`.
             pub const fn as_str(self) -> &'static str {
                 match self {
                     $($(Category::$category => $name,)*)*
                 }
             }
 
-            /// What the category calls for.
+            /// Returns the group of the category.
             pub const fn group(self) -> Group {
                 match self {
                     $($(Category::$category => Group::$group,)*)*
@@ -42,21 +42,21 @@ macro_rules! categories {
 
 categories! {
     Answer {
-        /// The answer could not be read as the output type.
+        /// The answer is not of the output type.
         SchemaError = "schema_error",
-        /// The answer was read, and a validator rejected it.
+        /// A validator rejected the answer.
         ValidationError = "validation_error",
-        /// The model answered with nothing.
+        /// The answer is empty.
         EmptyResponse = "empty_response",
     }
     Transport {
-        /// The provider asks to slow down.
+        /// The provider asks for fewer requests.
         RateLimitError = "rate_limit_error",
         /// The provider failed, or is overloaded.
         ServerError = "server_error",
         /// The connection failed or broke.
         Network = "network",
-        /// No answer in time.
+        /// No answer came in time: the deadline or the timeout of an attempt passed, or a server says so.
         Timeout = "timeout",
     }
     Final {
@@ -76,49 +76,49 @@ categories! {
         Refusal = "refusal",
         /// The answer stopped at a length limit.
         TruncatedOutput = "truncated_output",
-        /// What came back is no answer of a model at all.
+        /// The response is no answer of a model at all, such as a web page.
         BadResponse = "bad_response",
     }
     Node {
-        /// A node that asks no model itself failed with an error of its own.
+        /// A node without a model failed with an error of its own.
         ExecError = "exec_error",
     }
     Stop {
-        /// A limit set by the program would be crossed.
+        /// A limit of the program leaves no room for the request.
         LimitExceeded = "limit_exceeded",
-        /// A limit cannot be checked, since usage is unknown.
+        /// A limit cannot be checked, since usage or price is unknown.
         LimitUnenforceable = "limit_unenforceable",
         /// The call was dropped before it ended.
         Cancelled = "cancelled",
-        /// Code of the program panicked; the panic was caught.
+        /// Code of the program panicked. The panic was caught.
         Panic = "panic",
         /// A validator, or a step's `post`, failed with an error of the program.
         Aborted = "aborted",
-        /// The node could not be prepared, or its prompt.
+        /// The node or its prompt could not be made.
         PrepError = "prep_error",
-        /// The program asked for something impossible.
+        /// The program asked for something impossible. The message says what to change.
         ConfigError = "config_error",
     }
 }
 
-/// What a category calls for.
+/// A group of categories, by what can follow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Group {
-    /// The model's answer is bad: it can be asked to correct it.
+    /// The model's answer is bad. The model can correct it.
     Answer,
-    /// The way to the model failed: the same request may succeed later.
+    /// The way to the model failed. The same request may succeed later.
     Transport,
-    /// The same request would fail again.
+    /// The same request would fail again. Only fallbacks help.
     Final,
-    /// The execution of a node that asks no model itself failed: it is executed again as often as `attempts` says.
+    /// The execution of a node without a model failed. It is repeated as `attempts` says.
     Node,
     /// The program itself ended the call.
     Stop,
 }
 
 impl Category {
-    /// The category of that stable name, if there is one.
+    /// Returns the category with this name.
     pub fn from_name(name: &str) -> Option<Category> {
         Category::ALL.iter().copied().find(|category| category.as_str() == name)
     }

@@ -10,17 +10,17 @@ use tokio::sync::Notify;
 
 use crate::BoxFuture;
 
-/// Tells the time of a run, and waits. The default is tokio's clock, which tokio's tests can pause.
+/// The time of a run, and its waits. The default is tokio's clock, which tokio's tests can pause.
 pub trait Clock: Send + Sync {
-    /// A time that never goes back.
+    /// Returns the time, which never goes back.
     fn now(&self) -> Instant;
 
     /// Waits. Dropping the future ends the wait.
     fn sleep(&self, wait: Duration) -> BoxFuture<'_, ()>;
 
-    /// Ends once it is this time: what limits the time of a request. By default a [`sleep`](Clock::sleep) until then. A
-    /// clock whose waits cost no time ends it only when other waits have brought the time about, or every request with a
-    /// limit of time would end at once.
+    /// Waits until a time. Deadlines use it. The default sleeps until then. A clock whose `sleep` takes no time must
+    /// implement it, and end it only when other waits have reached that time. Otherwise every request with a deadline
+    /// would end at once.
     fn until(&self, time: Instant) -> BoxFuture<'_, ()> {
         self.sleep(time.saturating_duration_since(self.now()))
     }
@@ -53,7 +53,8 @@ impl Clock for TokioClock {
     }
 }
 
-/// A clock whose waits cost no time, for tests over real sockets. Only waits move it; it remembers each. Clones share it.
+/// A clock whose waits take no time, for tests over real sockets. Only waits move it, and it records them. Clones
+/// share it.
 ///
 /// ```
 /// use std::time::Duration;
@@ -87,13 +88,13 @@ struct Times {
 }
 
 impl TestClock {
-    /// A clock that stands still between waits.
+    /// Creates a clock that stands still between waits.
     pub fn new() -> Self {
         let times = Times { now: Instant::now(), waits: Vec::new(), awaited: Vec::new() };
         TestClock(Arc::new(Shared { times: Mutex::new(times), moved: Notify::new() }))
     }
 
-    /// Every wait so far.
+    /// Returns every wait so far.
     pub fn waits(&self) -> Vec<Duration> {
         self.0.lock().waits.clone()
     }

@@ -12,11 +12,10 @@ use crate::media::AttachmentError;
 use crate::position::Position;
 use crate::text::{counted, one_line, same_name};
 
-/// Why a call gave no output.
+/// Why a call has no output.
 ///
-/// `Display` tells a person in a few lines what happened over all attempts: categories, paths and
-/// violations, never the raw answer. `Debug`, which `main` and `unwrap` print, tells what went wrong last unless
-/// that quotes the model.
+/// `Display` writes a few lines about all attempts: categories, paths and violations, never the raw answer. `Debug`,
+/// which `main` and `unwrap` print, has the last message unless that quotes the model.
 pub struct NodeError(Box<Inner>);
 
 struct Inner {
@@ -36,7 +35,7 @@ struct Inner {
 }
 
 impl NodeError {
-    /// An error of a node that is written by hand.
+    /// Creates an error, for nodes that are written by hand.
     pub fn new(category: Category, message: impl Into<String>) -> Self {
         let message = message.into();
         NodeError(Box::new(Inner {
@@ -58,7 +57,7 @@ impl NodeError {
         if faults.is_empty() { Ok(()) } else { Err(NodeError::new(Category::ConfigError, faults.join("; "))) }
     }
 
-    /// Sets the error beneath.
+    /// Sets the source of the error.
     #[must_use]
     pub fn with_source(mut self, source: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
         self.0.source = Some(source.into());
@@ -128,66 +127,66 @@ impl NodeError {
         self
     }
 
-    /// What went wrong last.
+    /// Returns the category of the last failure.
     pub fn category(&self) -> Category {
         self.0.category
     }
 
-    /// What went wrong last, in words, without the attempts before it.
+    /// Returns the message of the last failure, without the attempts before it.
     pub fn message(&self) -> &str {
         &self.0.message
     }
 
-    /// Which item of a map, a batch or a batch of flows it was that failed, the first being 0; of one within another, the
-    /// outermost. `None`: it was none.
+    /// Returns which item of a map, a batch or a batch of flows failed, from 0; if they are nested, the outermost.
+    /// `None`: it was none.
     pub fn item(&self) -> Option<usize> {
         self.0.items.last().copied()
     }
 
-    /// The same of one within another, the innermost first.
+    /// Returns the same for nested batches, the innermost first.
     pub fn items(&self) -> &[usize] {
         &self.0.items
     }
 
-    /// The step of the flow that it ended, from which the flow can go on
-    /// (`FlowCall::from`); `None`: no flow was under way.
+    /// Returns the step at which the flow ended, from which it can continue (`FlowCall::from`). `None`: there was no
+    /// flow.
     pub fn position(&self) -> Option<&Position> {
         self.0.position.as_ref()
     }
 
-    /// The attempts of the call that failed, in order. Those of the calls that were made besides are in
-    /// [`calls`](NodeError::calls).
+    /// Returns the attempts of the failed call, in order. Those of other calls are in [`calls`](NodeError::calls).
     pub fn attempts(&self) -> &[AttemptRecord] {
         self.0.record.as_deref().map_or(&[], |record| &record.attempts)
     }
 
-    /// The executions that failed, in order, of a node that asks no model itself: the newest 64.
+    /// Returns the failed executions of a node without a model, in order: the newest 64.
     pub fn failed_tries(&self) -> &[FailedTry] {
         self.0.record.as_deref().map_or(&[], |record| &record.failed_tries)
     }
 
-    /// The calls that the outermost failed call made through its [`Cx`](crate::Cx), and those that these made, in the order
-    /// in which they ended: the newest 64, those that ended well included. Empty where a node asked a model itself.
+    /// Returns the calls that the outermost failed call made through its [`Cx`](crate::Cx), with those that they
+    /// made, in the order in which they ended: the newest 64, with those that succeeded. Empty if the node asked a
+    /// model itself.
     pub fn calls(&self) -> impl ExactSizeIterator<Item = &Arc<CallRecord>> {
         self.0.made.calls.iter()
     }
 
-    /// The usage of all attempts, those of all calls within included.
+    /// Returns the usage of all attempts, with those of all calls within.
     pub fn usage(&self) -> Usage {
         self.0.made.usage
     }
 
-    /// What the model wrote last, if it wrote anything, cut at 64 KiB.
+    /// Returns the last text of the model, if there is one, cut at 64 KiB.
     pub fn last_answer(&self) -> Option<&str> {
         self.0.record.as_deref().and_then(CallRecord::last_answer)
     }
 
-    /// The wait that the server asked for with the last failure, if it did.
+    /// Returns the wait that the server asked for with the last failure.
     pub fn retry_after(&self) -> Option<Duration> {
         self.0.retry_after
     }
 
-    /// The record of the call, once it has ended.
+    /// Returns the record of the call, once it has ended.
     pub fn record(&self) -> Option<&Arc<CallRecord>> {
         self.0.record.as_ref()
     }

@@ -20,28 +20,28 @@ use serde::{Deserialize, Serialize};
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Flag {
-    /// The JSON stood in a fence.
+    /// The JSON was in a code fence.
     Fenced,
-    /// The JSON stood between other text.
+    /// The JSON was between other text.
     InProse,
-    /// The JSON followed what the model wrote while it thought (`<think>`), which was passed over.
+    /// The JSON followed the model's thoughts (`<think>`), which were skipped.
     AfterThinking,
-    /// The text was no JSON as it stood, and became it by a repair of this kind, which loses nothing: `comma`.
+    /// The text became JSON by a repair of this kind, such as `comma`. Nothing was lost.
     Repaired(Cow<'static, str>),
-    /// The JSON was not of the type as it stood, and became it by a change of this kind, which loses nothing: `choice`.
+    /// The JSON came to fit the type by a change of this kind, such as `choice`. Nothing was lost.
     #[serde(alias = "coerced")]
     Fitted(Cow<'static, str>),
-    /// The answer stopped at a length limit, and is complete all the same, or is raw text.
+    /// The answer stopped at a length limit. It is complete anyway, or raw text.
     LengthStop,
-    /// A validator kept the answer with a warning.
+    /// A validator accepted the answer with a warning.
     Warned,
-    /// The provider counted less than half of the tokens that the prompt must have had (by its characters, a
-    /// quarter of a token each): it may have cut the prompt without a word.
+    /// The provider counted less than half of the tokens that the prompt must have by its characters. It may have cut
+    /// the prompt.
     ShortPrompt,
     /// The provider's total of tokens is not the sum of its parts. All are kept as reported.
     TotalMismatch,
-    /// The provider reported a figure of tokens that cannot be: a negative one, a fraction, or a total below one of its
-    /// parts. It is unknown.
+    /// The provider reported an impossible number of tokens: a negative one, a fraction, or a total below a part. It
+    /// counts as unknown.
     ImpossibleUsage,
     /// The provider did not say why the answer ended.
     NoFinishReason,
@@ -51,11 +51,11 @@ pub enum Flag {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Note {
-    /// What was done.
+    /// The change.
     pub flag: Flag,
-    /// Where it was done first: `line 2 column 5`, or for a change of the value its path in the JSON, `steps[2].item`.
+    /// The first place: `line 2 column 5`, or for a change of the value its path in the JSON, `steps[2].item`.
     pub place: String,
-    /// How often it was done, 1 or more.
+    /// How often it was made, 1 or more.
     pub times: u32,
 }
 

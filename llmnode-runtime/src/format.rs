@@ -5,16 +5,16 @@ use std::num::NonZeroU64;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
-/// Why something serialised could not be read.
+/// Why a file could not be read.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum FormatError {
-    /// It is something else.
+    /// The JSON is of another format.
     #[error("not a {expected}: its format is {found:?}")]
     Foreign {
         /// The format to be read.
         expected: &'static str,
-        /// The format it says it has.
+        /// The format that it names.
         found: String,
     },
     /// A newer llmnode wrote it.
@@ -29,12 +29,12 @@ pub enum FormatError {
         /// The newest version that can be read.
         newest: u64,
     },
-    /// It is torn, no JSON, or not of that format's form: a word that is not known is one such fault.
+    /// The JSON is torn or malformed, or has an unknown word.
     #[error("malformed {format}: {source}")]
     Malformed {
         /// The format to be read.
         format: &'static str,
-        /// Where it differs.
+        /// The error of serde.
         source: serde_json::Error,
     },
 }

@@ -17,8 +17,8 @@ pub struct CallId {
 /// The id of an attempt, such as `9f86d081884c7d65-12-0`: that of its call, and how many attempts the call began
 /// before it.
 ///
-/// It goes out with the request ([`Request::correlation`](crate::Request::correlation)), so that a request whose
-/// response never came can be named to the provider.
+/// It is sent with the request ([`Request::correlation`](crate::Request::correlation)), so that a provider can find a
+/// request whose response was lost.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct AttemptId {
     call: CallId,
@@ -63,12 +63,12 @@ impl CallId {
 }
 
 impl AttemptId {
-    /// The call that made the attempt.
+    /// Returns the call of the attempt.
     pub fn call(&self) -> CallId {
         self.call
     }
 
-    /// How many attempts the call began before.
+    /// Returns how many attempts the call began before.
     pub fn index(&self) -> u32 {
         self.index
     }

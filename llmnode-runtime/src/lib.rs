@@ -1,7 +1,7 @@
 //! The runtime of llmnode; use it through the `llmnode` crate, whose macros generate code for it.
 //!
-//! The core knows nodes, prompts, outputs, validators, the attempt loop, the ledger and the trait of a model.
-//! It knows no HTTP and no flows: they stand above it, in crates of their own.
+//! The core knows nodes, prompts, outputs, validators, the attempt loop, the ledger and the trait of a model. HTTP
+//! and flows are crates above it.
 
 #![warn(clippy::print_stderr, clippy::print_stdout)]
 

@@ -8,44 +8,44 @@ use crate::limits::{LimitedNode, Limits};
 use crate::output::Answers;
 use crate::settings::{Nature, Recovery, SILENT, Settings, Stacks};
 
-/// The facts about a node that do not depend on a state.
+/// What a node is, apart from a state.
 ///
-/// `#[llm_node]` states them; a node without a model states them by hand.
+/// `#[llm_node]` implements it. A node without a model implements it by hand.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a node",
     label = "not a node",
     note = "put `#[llm_node(prompt = \"...\")]` on the struct, or implement `Node` and `Exec` by hand"
 )]
 pub trait Node {
-    /// What the node answers.
+    /// The output of the node.
     type Output: Send + Sync;
-    /// The name that ledgers, errors and logs use.
+    /// The name in ledgers, errors and logs.
     const NAME: &'static str;
     /// What the node does, in words for people and models.
     const DESCRIPTION: &'static str = "";
-    /// The settings that every call of the node starts from. Run and call beat them.
+    /// The settings of every call of the node. The run and the call override them.
     const SETTINGS: &'static Settings = &Settings::new();
-    /// What all calls of the node in one run may spend together. [`Run::with_node_limits`](crate::Run::with_node_limits)
-    /// beats it.
+    /// What all calls of the node in one run may spend together.
+    /// [`Run::with_node_limits`](crate::Run::with_node_limits) overrides it.
     const LIMITS: Limits = Limits::new();
-    /// Whether it does no harm to execute the node once more. `false`: nothing is tried again, no other model is asked, a
-    /// call that says otherwise is a `config_error`, and after a crash a durable flow does not repeat the step by itself.
+    /// Whether the node may be executed again. `false`: nothing is retried, no other model is asked, a call that asks
+    /// for it is a `config_error`, and after a crash a flow with a journal does not repeat the step by itself.
     const IDEMPOTENT: bool = true;
     /// Whether a node that asks a model has a fallback value.
     const FALLBACK: bool = false;
 
-    /// The name of this very node, where it is known only at run time; [`NAME`](Node::NAME), if not.
+    /// Returns the name of this node, if it is known only at run time. Default: [`NAME`](Node::NAME).
     fn name(&self) -> Cow<'static, str> {
         Cow::Borrowed(Self::NAME)
     }
 
-    /// The settings of this very node, where they are known only at run time; [`SETTINGS`](Node::SETTINGS), if not.
+    /// Returns the settings of this node, if they are known only at run time. Default: [`SETTINGS`](Node::SETTINGS).
     fn settings(&self) -> &Settings {
         Self::SETTINGS
     }
 }
 
-/// A reference is the node it points to, in ledgers too, so that a program keeps the nodes that it maps.
+/// A reference is the node that it points to, in ledgers too. So `run.map(&nodes)` leaves the nodes to the program.
 #[diagnostic::do_not_recommend]
 impl<N: Node + ?Sized> Node for &N {
     type Output = N::Output;
@@ -77,7 +77,7 @@ impl NodeKey {
 }
 
 impl Ledger {
-    /// The figures of a node's type; `None`: it was never called.
+    /// Returns the figures of a node's type. `None`: it was never called.
     pub fn of<N: Node>(&self) -> Option<NodeStats> {
         self.of_path(path::<N>())
     }
@@ -96,9 +96,9 @@ impl LimitedNode {
     }
 }
 
-/// The steps that follow a failure of this category, in order, by what the node's attributes say.
+/// Returns the steps that follow a failure of this category, in order, by the node's attributes.
 ///
-/// The last is always [`Recovery::Bubble`]. Readable without a call, a run or a state. A call's or run's settings may change the steps.
+/// The last step is always [`Recovery::Bubble`]. The settings of a call or a run may change the steps.
 ///
 /// ```
 /// # use llmnode_runtime as llmnode;

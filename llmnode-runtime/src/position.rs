@@ -7,10 +7,10 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// Where a flow stands: the label of the step that is next, and below it that of the flow nested there, and so on.
+/// The position of a flow: the label of the next step, then that of the flow nested there, and so on.
 ///
-/// Labels rather than numbers, so that a position that was stored survives a flow to which steps are added. The empty
-/// position is the start. In JSON it is the list of its labels.
+/// It has labels rather than numbers, so that a stored position survives new steps. The empty position is the start.
+/// In JSON it is the list of its labels.
 ///
 /// ```
 /// # mod llmnode { pub mod flow { pub use llmnode_runtime::internal::Position; } }
@@ -40,12 +40,12 @@ struct Level {
 }
 
 impl Position {
-    /// The labels, the outermost first.
+    /// Returns the labels, the outermost first.
     pub fn labels(&self) -> impl ExactSizeIterator<Item = &str> {
         self.0.iter().map(|level| level.label.as_str())
     }
 
-    /// Whether it is the start.
+    /// Returns whether it is the start.
     pub fn is_start(&self) -> bool {
         self.0.is_empty()
     }

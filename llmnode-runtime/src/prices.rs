@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use crate::money::Money;
 use crate::usage::TokenUsage;
 
-/// What the tokens of a model cost, in any unit: the same one for all prices and limits of a run.
+/// The price of a model's tokens, in any unit that is the same for all prices and limits of a run.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Price {
     input: f64,
@@ -14,14 +14,14 @@ pub struct Price {
 }
 
 impl Price {
-    /// The price of a million tokens of the prompt and of a million tokens of the answer, reasoning included.
-    /// Both are finite and 0 or more; anything else is a `config_error` of all calls of a run with this price.
+    /// Creates the price of a million tokens of the prompt and of a million tokens of the answer, reasoning included.
+    /// Both are finite and 0 or more. Anything else is a `config_error` of all calls of the run.
     pub const fn per_million(input: f64, output: f64) -> Self {
         Price { input, output, cached: None }
     }
 
-    /// Sets the price of a million tokens of the prompt that come from the provider's cache. Default: that of
-    /// all others.
+    /// Sets the price of a million tokens of the prompt that come from the provider's cache. Default: the price of
+    /// the prompt.
     #[must_use]
     pub const fn cached(mut self, cached: f64) -> Self {
         self.cached = Some(cached);
@@ -62,12 +62,12 @@ fn token(per_million: f64) -> Money {
     Money::from_f64(per_million / 1e6).unwrap_or_default()
 }
 
-/// What each model costs.
+/// The prices of models.
 ///
-/// A model is looked up by the name that its provider reports; else by the name that it was asked for by, which
-/// may be a registered one; else by [`ChatModel::model`](crate::ChatModel::model). A listed name also stands for
-/// its snapshots, such as `gpt-x-2025-01-31`, `gpt-x-0613`, `gpt-x@20250131` and `gpt-x-latest`, unless they are
-/// listed themselves; never for another model whose name only begins alike, such as `gpt-x-mini`.
+/// A model is looked up by the name that its provider reports, then by the name in the request, which may be a
+/// registered one, then by [`ChatModel::model`](crate::ChatModel::model). A listed name also stands for its
+/// snapshots, such as `gpt-x-2025-01-31`, `gpt-x-0613`, `gpt-x@20250131` and `gpt-x-latest`, unless they are listed
+/// themselves. It never stands for another model whose name begins with it, such as `gpt-x-mini`.
 ///
 /// ```
 /// # use llmnode_runtime as llmnode;
@@ -84,7 +84,7 @@ fn token(per_million: f64) -> Money {
 pub struct Prices(BTreeMap<String, Price>);
 
 impl Prices {
-    /// An empty table.
+    /// Creates an empty table.
     pub fn new() -> Self {
         Prices::default()
     }
@@ -96,7 +96,7 @@ impl Prices {
         self
     }
 
-    /// What a response of a model cost; `None`: the model has no price, or the usage does not tell.
+    /// Returns the cost of a response. `None`: the model has no price, or the usage is unknown.
     pub fn cost(&self, model: &str, usage: &TokenUsage) -> Option<f64> {
         self.of(model)?.of(usage).map(Money::to_f64)
     }

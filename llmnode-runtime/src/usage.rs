@@ -11,19 +11,19 @@ pub struct TokenUsage {
     /// Tokens of the answer.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub output: Option<u64>,
-    /// All tokens, where the provider says so itself.
+    /// All tokens, if the provider reports a total.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub total: Option<u64>,
     /// The part of `input` that came from a cache.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cached: Option<u64>,
-    /// The part of `output` that was spent on reasoning.
+    /// The part of `output` that was reasoning.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reasoning: Option<u64>,
 }
 
 impl TokenUsage {
-    /// All tokens: the provider's own total, else input plus output if both are known.
+    /// Returns all tokens: the provider's total, or input plus output if both are known.
     pub fn total(&self) -> Option<u64> {
         self.total.or_else(|| Some(self.input?.saturating_add(self.output?)))
     }

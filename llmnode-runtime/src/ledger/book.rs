@@ -22,18 +22,18 @@ const REMEMBERED: usize = 256;
 /// How many names have figures of their own, as far as they are known only at run time.
 const NAMES: usize = 1000;
 
-/// The figures of one node, over all its calls.
+/// The figures of one node over all its calls.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct NodeStats {
     /// Tokens and requests of all attempts.
     pub usage: Usage,
-    /// Time spent in the node's calls, waits included. Calls that run side by side add up.
+    /// The time spent in the node's calls, with waits. The times of concurrent calls add up.
     #[serde(rename = "busy_ms", with = "milliseconds")]
     pub busy: Duration,
-    /// How often it was called.
+    /// How often the node was called.
     pub visits: u64,
-    /// How many of its outputs are fallbacks.
+    /// How many outputs came from a fallback.
     pub degraded: u64,
 }
 
@@ -47,11 +47,11 @@ impl NodeStats {
     }
 }
 
-/// A handle to a run's book. Clones read the same book, also while calls run.
+/// A handle to the ledger of a run. Clones read the same ledger, also while calls run.
 ///
-/// Attempts are committed one by one as they end: on success, failure, panic and drop alike. The book grows
-/// with the number of node types, not with the number of calls: once there are 1000 names, further ones that are known
-/// only at run time count under the name of their type.
+/// Each attempt is committed as it ends: on success, failure, panic and drop. The ledger grows with the number of
+/// node types, not with the number of calls. After 1000 names, new names that are known only at run time count under
+/// the name of their type.
 #[derive(Clone, Default)]
 pub struct Ledger(Arc<Mutex<Book>>);
 
@@ -127,27 +127,27 @@ impl Ledger {
         named.map(|(_, stats)| *stats).reduce(NodeStats::and)
     }
 
-    /// The figures of all nodes together.
+    /// Returns the figures of all nodes together.
     pub fn total(&self) -> Usage {
         let mut total = Usage::default();
         self.lock().stats.iter().for_each(|(_, stats)| total.merge(&stats.usage));
         total
     }
 
-    /// The last calls that have ended, oldest first: 256, if [`remember`](Ledger::remember) says nothing else.
+    /// Returns the last calls that have ended, oldest first: 256 by default, see [`remember`](Ledger::remember).
     pub fn calls(&self) -> Vec<Arc<CallRecord>> {
         self.lock().calls.iter().cloned().collect()
     }
 
-    /// Sets how many calls are remembered with their attempts.
+    /// Sets how many calls the ledger keeps with their attempts.
     pub fn remember(&self, calls: usize) {
         let mut book = self.lock();
         book.remembered = calls;
         book.trim();
     }
 
-    /// Known tokens by node name; a node of which no request reported any is left out, since unknown is not zero.
-    /// Two types of one name are told apart by their module.
+    /// Returns the known tokens by node name. A node none of whose requests reported any is left out, since unknown
+    /// is not zero. Two types with the same name are told apart by their module.
     pub fn tokens_used(&self) -> BTreeMap<String, u64> {
         let known = |stats: &NodeStats| {
             let total = stats.usage.total;
@@ -157,19 +157,19 @@ impl Ledger {
         by_name.filter_map(|(name, tokens)| Some((name, tokens?))).collect()
     }
 
-    /// Milliseconds spent by node name; two types of one name are told apart by their module.
+    /// Returns the milliseconds spent by node name. Two types with the same name are told apart by their module.
     pub fn time_ms(&self) -> BTreeMap<String, u64> {
         self.by_name(|stats| milliseconds::whole(stats.busy))
     }
 
-    /// The whole book at this moment, to be written as JSON and read back.
+    /// Returns the ledger at this moment, which can be written as JSON and read back.
     pub fn report(&self) -> LedgerReport {
         let calls = self.calls();
         // One look at the figures, so that the total is the sum of the nodes also while calls run.
         LedgerReport::new(self.by_name(|stats| *stats), calls)
     }
 
-    /// The whole book as JSON, without prompts, answers and violations: [`report`](Ledger::report), written.
+    /// Returns the ledger as JSON, without prompts, answers and violations: [`report`](Ledger::report), written.
     pub fn to_json(&self) -> serde_json::Value {
         // Maps whose keys are text, and numbers that are finite: nothing that JSON has no word for.
         serde_json::to_value(self.report()).unwrap_or_default()

@@ -5,20 +5,21 @@ use serde::{Deserialize, Serialize};
 use crate::media::Attachment;
 use crate::model::Message;
 
-/// What an attempt may have used, by its characters, a quarter of a token each: made where the provider reported no
-/// total, and kept apart from what is known. An attachment counts a flat figure, which its type tells.
+/// What an attempt may have used, estimated from its characters, a quarter of a token each. It is made if the
+/// provider reported no total, and is kept apart from what is known. An attachment counts a flat figure that depends
+/// on its type.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Estimate {
     /// Tokens of the prompt.
     pub input: u64,
-    /// Tokens of the answer; `None`: no answer was read.
+    /// Tokens of the answer. `None`: no answer was read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub output: Option<u64>,
 }
 
 impl Estimate {
-    /// Prompt and answer together; of an answer that was not read, nothing.
+    /// Returns the tokens of prompt and answer together. An answer that was not read counts nothing.
     pub fn total(&self) -> u64 {
         self.input.saturating_add(self.output.unwrap_or(0))
     }

@@ -16,11 +16,11 @@ use crate::panics::guarded;
 pub struct CallInfo<'c> {
     /// Its id.
     pub id: CallId,
-    /// The call that made it, through its [`Cx`](crate::Cx).
+    /// The call that made this one through its [`Cx`](crate::Cx).
     pub parent: Option<CallId>,
     /// The node's name.
     pub node: &'c str,
-    /// Its labels, those of the calls around it and of the run included.
+    /// Its labels, with those of the calls around it and of the run.
     pub labels: &'c BTreeMap<String, String>,
 }
 

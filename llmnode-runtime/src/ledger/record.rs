@@ -22,20 +22,20 @@ use crate::validate::Violation;
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum AttemptKind {
-    /// The first of the call.
+    /// The first attempt of the call.
     First,
-    /// The model was told what was wrong with its last answer.
+    /// A correction: the model got what was wrong with its last answer.
     Correction,
     /// The same request again, after a failure of the transport.
     Retry,
     /// The same request again, without what the provider refused.
     Adapted,
-    /// The original prompt, to another model: those before failed for good.
+    /// The original prompt to another model, after the models before failed.
     FallbackModel,
 }
 
 impl AttemptKind {
-    /// The word for it, such as `"correction"`.
+    /// Returns its name, such as `"correction"`.
     pub const fn as_str(self) -> &'static str {
         match self {
             AttemptKind::First => "first",
@@ -47,7 +47,7 @@ impl AttemptKind {
     }
 }
 
-/// What took the place of the answer that was asked for first.
+/// What replaced the answer of the first model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -59,7 +59,7 @@ pub enum Degraded {
 }
 
 impl Degraded {
-    /// The word for it, such as `"fallback_model"`.
+    /// Returns its name, such as `"fallback_model"`.
     pub const fn as_str(self) -> &'static str {
         match self {
             Degraded::FallbackModel => "fallback_model",
@@ -68,7 +68,7 @@ impl Degraded {
     }
 }
 
-/// One attempt: one request that was begun. Its `Debug` form shows no content.
+/// One attempt: a request that was begun. Its `Debug` form shows no content.
 #[derive(Clone, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct AttemptRecord {
@@ -76,48 +76,48 @@ pub struct AttemptRecord {
     pub id: AttemptId,
     /// Why it was made.
     pub kind: AttemptKind,
-    /// What went wrong; `None`: the answer was accepted.
+    /// What went wrong. `None`: the answer was accepted.
     pub category: Option<Category>,
-    /// What went wrong in words, without the raw answer; of very long words the begin.
+    /// The message of the failure, without the raw answer. A very long message is cut.
     #[serde(skip)]
     pub message: String,
-    /// What was wrong with the answer, warnings included: each as short as the model was shown it, and the
-    /// first 256 at most. Kept for the newest 8 attempts of a call.
+    /// What was wrong with the answer, with warnings: as short as the model got it, and at most 256. Kept for the
+    /// newest 8 attempts of a call.
     #[serde(skip)]
     pub violations: Vec<Violation>,
-    /// What is worth knowing about an accepted answer.
+    /// Flags of an accepted answer, such as repairs.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub flags: Vec<Flag>,
-    /// Tokens, as the provider reports them; `None`: unknown.
+    /// The tokens, as the provider reports them. `None`: unknown.
     pub usage: Option<TokenUsage>,
-    /// What it cost, in the unit of the run's [prices](crate::Run::with_prices); `None`: the model has no price, or the
+    /// The cost, in the unit of the run's [prices](crate::Run::with_prices). `None`: the model has no price, or the
     /// usage is unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cost: Option<f64>,
-    /// What it may have used, where the provider reported no total.
+    /// An estimate of the usage, if the provider reported no total.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub estimate: Option<Estimate>,
     /// The wait before the request.
     #[serde(rename = "wait_ms", with = "milliseconds")]
     pub wait: Duration,
-    /// From the begin of the request to the end of validation.
+    /// The time from the start of the request to the end of validation.
     #[serde(rename = "elapsed_ms", with = "milliseconds")]
     pub elapsed: Duration,
     /// The wait that the server asked for.
     #[serde(rename = "retry_after_ms", with = "milliseconds::optional", default)]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub retry_after: Option<Duration>,
-    /// The model, as the provider names it, or else as it was asked for.
+    /// The model as the provider names it, or else as the request named it.
     pub model: Option<String>,
-    /// How the model was told the type of the answer; `None`: it was asked for text, or does not say.
+    /// How the model was asked for the type of the answer. `None`: it was asked for text, or does not report it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub dialect: Option<Dialect>,
-    /// What was not sent as it was asked for, because the model refused it before, in this call or in an earlier one:
-    /// `temperature` is left out, `max_tokens` goes by its newer name `max_completion_tokens`, and a dialect such as
-    /// `strict` gives way to the next one.
+    /// What was not sent as set, because the model refused it in this call or an earlier one: `temperature` is left
+    /// out, `max_tokens` is renamed to `max_completion_tokens`, a dialect such as `strict` is replaced by the next
+    /// one.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub refused: Vec<String>,
-    /// Why the answer ended, as the provider says it.
+    /// Why the answer ended, in the provider's words.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub finish_reason: Option<String>,
     /// The HTTP status of a failure.
@@ -125,8 +125,7 @@ pub struct AttemptRecord {
     pub status: Option<u16>,
     /// The provider's id of the request.
     pub request_id: Option<String>,
-    /// What the model wrote, cut at 64 KiB; `None` if it wrote nothing that was read. Kept for the newest 8
-    /// attempts of a call.
+    /// The text of the answer, cut at 64 KiB. `None`: no text was read. Kept for the newest 8 attempts of a call.
     #[serde(skip)]
     pub answer: Option<String>,
 }
@@ -181,22 +180,22 @@ impl AttemptRecord {
 
 debug_shows!(AttemptRecord: id, kind, category, usage, wait, elapsed, request_id);
 
-/// An execution that failed, of a node that asks no model itself. It is no request, and counts as none. Its `Debug`
-/// form shows no content.
+/// A failed execution of a node without a model. It is not a request and does not count as one. Its `Debug` form
+/// shows no content.
 #[derive(Clone, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct FailedTry {
-    /// Which execution of the call it was; the first is 1.
+    /// The number of the execution in its call, from 1.
     pub number: u32,
     /// What went wrong.
     pub category: Category,
-    /// What went wrong in words; of very long words the begin.
+    /// The message of the failure. A very long one is cut.
     #[serde(skip)]
     pub message: String,
     /// The wait before it.
     #[serde(rename = "wait_ms", with = "milliseconds")]
     pub wait: Duration,
-    /// How long it took.
+    /// The time that it took.
     #[serde(rename = "elapsed_ms", with = "milliseconds")]
     pub elapsed: Duration,
 }
@@ -212,34 +211,34 @@ pub(crate) type Labels = BTreeMap<String, String>;
 pub struct CallRecord {
     /// Its id.
     pub id: CallId,
-    /// The call that made it, through its [`Cx`](crate::Cx).
+    /// The call that made this one through its [`Cx`](crate::Cx).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub parent: Option<CallId>,
     /// The node's name.
     pub node: Cow<'static, str>,
-    /// Its [labels](crate::Call::label), those of the calls around it and of the run included.
+    /// Its [labels](crate::Call::label), with those of the calls around it and of the run.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub labels: BTreeMap<String, String>,
-    /// When it began, by the machine's clock.
+    /// When the call began, by the machine's clock.
     #[serde(rename = "started_unix_ms", with = "milliseconds::unix")]
     pub started: SystemTime,
-    /// How the call ended; `None`: with an output.
+    /// The category of the call's error. `None`: it has an output.
     pub category: Option<Category>,
-    /// Whether the output is a fallback. Its attempts say what failed before.
+    /// Whether the output came from a fallback. The attempts have what failed before.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub degraded: Option<Degraded>,
-    /// Its attempts, in order. Empty for a node without a model.
+    /// The attempts, in order. Empty for a node without a model.
     pub attempts: Vec<AttemptRecord>,
-    /// The executions that failed, in order, of a node that asks no model itself: the newest 64.
+    /// The failed executions of a node without a model, in order: the newest 64.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub failed_tries: Vec<FailedTry>,
-    /// From the begin to the end, waits included.
+    /// The time from the start to the end, with waits.
     #[serde(rename = "elapsed_ms", with = "milliseconds")]
     pub elapsed: Duration,
 }
 
 impl CallRecord {
-    /// The usage of all attempts.
+    /// Returns the usage of all attempts.
     pub fn usage(&self) -> Usage {
         let mut usage = Usage::default();
         self.attempts.iter().for_each(|attempt| usage.add(attempt));
@@ -253,7 +252,7 @@ impl CallRecord {
         asked.or(executed).map(|(category, message)| format!("{category}: {message}"))
     }
 
-    /// What the model wrote last, if it wrote anything.
+    /// Returns the last text of the model, if there is one.
     pub fn last_answer(&self) -> Option<&str> {
         self.attempts.iter().rev().find_map(|attempt| attempt.answer.as_deref())
     }

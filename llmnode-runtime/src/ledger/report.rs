@@ -16,11 +16,11 @@ const FORMAT: &str = "llmnode/ledger";
 /// further field is not.
 const VERSION: u64 = 2;
 
-/// What a ledger held at one moment, for files and other programs.
+/// A ledger at one moment, for files and other programs.
 ///
-/// As JSON it begins with `"format": "llmnode/ledger", "version": 2`, and has no prompts, answers or violations;
-/// times are in milliseconds. Figures are as in the book: unknown is never zero, estimates stand apart. Version 1 did not
-/// say which requests reported no cached and reasoning tokens: read from it, as many as can be count as such.
+/// As JSON it begins with `"format": "llmnode/ledger", "version": 2`. It contains no prompts, answers or violations.
+/// Times are in milliseconds. Unknown is never zero, and estimates are separate. Version 1 did not count the requests
+/// without cached and reasoning tokens; when it is read, as many as possible count as such.
 ///
 /// ```
 /// # use llmnode_runtime as llmnode;
@@ -36,9 +36,9 @@ const VERSION: u64 = 2;
 pub struct LedgerReport {
     /// The figures of all nodes together.
     pub total: Usage,
-    /// The figures of each node, by name; two types of one name are told apart by their module.
+    /// The figures of each node, by name. Two types with the same name are told apart by their module.
     pub nodes: BTreeMap<String, NodeStats>,
-    /// The calls that the ledger remembered, oldest first. Read from JSON, they have no content.
+    /// The calls that the ledger kept, oldest first. Read from JSON, they have no content.
     pub calls: Vec<Arc<CallRecord>>,
 }
 
@@ -49,10 +49,10 @@ impl LedgerReport {
         LedgerReport { total, nodes, calls }
     }
 
-    /// Reads what was written, by this version of llmnode or an older one.
+    /// Reads a report that this version of llmnode or an older one wrote.
     ///
     /// # Errors
-    /// [`FormatError`]: it is something else, newer than this llmnode, or malformed.
+    /// A [`FormatError`]: the JSON is something else, newer than this llmnode, or malformed.
     pub fn from_json(json: &str) -> Result<Self, FormatError> {
         #[derive(Deserialize)]
         struct Body {

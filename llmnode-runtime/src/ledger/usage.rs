@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::record::AttemptRecord;
 use crate::money::Money;
 
-/// A sum of figures of which some may be unknown.
+/// A sum of figures, some of which may be unknown.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Tokens {
@@ -16,7 +16,7 @@ pub struct Tokens {
 }
 
 impl Tokens {
-    /// The sum, if every request reported its figure.
+    /// Returns the sum if every request reported its figure.
     pub fn total(&self) -> Option<u64> {
         (self.unreported_calls == 0).then_some(self.known)
     }
@@ -34,7 +34,7 @@ impl Tokens {
     }
 }
 
-/// A sum of what requests cost, of which some may be unknown, in the unit of the run's prices.
+/// The sum of what requests cost, in the unit of the run's prices. Some costs may be unknown.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Cost {
@@ -44,12 +44,12 @@ pub struct Cost {
 }
 
 impl Cost {
-    /// The sum of the known costs.
+    /// Returns the sum of the known costs.
     pub fn known(&self) -> f64 {
         self.known.to_f64()
     }
 
-    /// The sum, if the cost of every request is known.
+    /// Returns the sum if the cost of every request is known.
     pub fn total(&self) -> Option<f64> {
         (self.unknown_calls == 0).then(|| self.known())
     }
@@ -78,15 +78,15 @@ pub struct Usage {
     pub input: Tokens,
     /// Tokens of the answers.
     pub output: Tokens,
-    /// All tokens: the provider's totals where given, else input plus output.
+    /// All tokens: the provider's totals, or else input plus output.
     pub total: Tokens,
     /// Prompt tokens that came from a cache, a part of `input`.
     pub cached: Tokens,
     /// Answer tokens that were spent on reasoning, a part of `output`.
     pub reasoning: Tokens,
-    /// What they cost, as far as the models have [prices](crate::Run::with_prices).
+    /// The cost, for models with [prices](crate::Run::with_prices).
     pub cost: Cost,
-    /// What the requests that reported no total may have used, by their characters; in none of the sums above.
+    /// An estimate for the requests that reported no total, from their characters. It is in none of the sums above.
     pub estimated: u64,
 }
 

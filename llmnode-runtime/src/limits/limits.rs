@@ -5,11 +5,11 @@ use std::time::Duration;
 use crate::money::Money;
 use crate::text::const_setters;
 
-/// How much a call, a node or a run may spend: requests, tokens, money, and the time of a run. What is not set has no
-/// bound.
+/// What a call, a node, a map or a run may spend: requests, tokens, money, and the time of a run. What is not set has
+/// no limit.
 ///
 /// Limits are checked before each request, so no answer is thrown away: a valid answer that crosses a limit is
-/// returned, and the next request fails with `limit_exceeded`. Where they hold:
+/// returned, and the next request fails with `limit_exceeded`. They apply to:
 ///
 /// - [`Run::with_limits`](crate::Run::with_limits): all calls of a run together;
 /// - [`Run::with_node_limits`](crate::Run::with_node_limits), [`Node::LIMITS`](crate::Node::LIMITS):
@@ -17,14 +17,16 @@ use crate::text::const_setters;
 /// - [`Map::limits`](crate::Map::limits): all calls of a map together;
 /// - [`Call::limits`](crate::Call::limits), [`Settings::limits`](crate::Settings::limits): each call by itself.
 ///
-/// A call that a node makes through its [context](crate::Cx::call) counts for the calls and nodes around it, too.
+/// A call that a node makes through its [context](crate::Cx::call) also counts for the calls and nodes around it.
 ///
-/// Requests are exact under any concurrency. Tokens and money are known only after the answer, so each request
-/// reserves an estimate until then: a quarter of a token for each character of its messages, plus `max_tokens`, or
-/// where that is not set the mean answer so far, at first 256 tokens. A request that fits but for what others have
-/// reserved waits until they settle, in order of arrival. So with `max_tokens` set a limit is exceeded by one request
-/// at most; without it, also by what the estimates of the requests in flight fell short of. A limit that is zero or no
-/// number is a `config_error` of the call, before any request.
+/// The number of requests is exact under any concurrency. Tokens and money are known only after the answer, so each
+/// request reserves an estimate: a quarter of a token for each character of its messages, plus `max_tokens`, or if
+/// that is not set the mean answer so far, at first 256 tokens. A request that fits but for what others have reserved
+/// waits until they settle, in order of arrival.
+///
+/// With `max_tokens` set, a limit is exceeded by one request at most. Without it, it is also exceeded by what the
+/// estimates of the requests in flight fell short of. A limit of zero, or one that is no number, is a `config_error`
+/// of the call before any request.
 ///
 /// ```
 /// # use llmnode_runtime as llmnode;
@@ -37,16 +39,16 @@ use crate::text::const_setters;
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct Limits {
-    /// The most requests to models, 1 or more. Every try is one.
+    /// The most requests to models, 1 or more. Each attempt is one.
     pub requests: Option<u64>,
-    /// The most tokens of prompts and answers, 1 or more, as providers report them. An answer without usage makes
-    /// this limit `limit_unenforceable`.
+    /// The most tokens of prompts and answers, 1 or more, as providers report them. After an answer without usage,
+    /// this limit is `limit_unenforceable`.
     pub tokens: Option<u64>,
-    /// The most money, above 0, in the unit of the run's [prices](crate::Run::with_prices). A model without a
-    /// price and an answer without usage make this limit `limit_unenforceable`.
+    /// The most money, above 0, in the unit of the run's [prices](crate::Run::with_prices). For a model without a
+    /// price, and after an answer without usage, this limit is `limit_unenforceable`.
     pub money: Option<f64>,
-    /// The longest time of a run by its clock, since its first request, above 0. A request under way is cut when the
-    /// time is up. Of a node or a call this is a `config_error`: a call has a
+    /// The longest time of a run by its clock, from its first request, above 0. When it has passed, a request under
+    /// way is cut. On a node or a call this is a `config_error`: a call has a
     /// [`deadline`](crate::Settings::deadline).
     pub time: Option<Duration>,
 }

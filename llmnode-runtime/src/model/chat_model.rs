@@ -11,71 +11,70 @@ use crate::BoxFuture;
 use crate::flag::Flag;
 use crate::usage::TokenUsage;
 
-/// A language model behind some provider.
+/// A language model of any provider.
 ///
-/// One call of [`complete`](ChatModel::complete) makes one request: retries, feedback and accounting belong to
-/// the attempt loop. Dropping the future cancels the request.
+/// A call of [`complete`](ChatModel::complete) makes one request. Retries, corrections and accounting belong to the
+/// attempt loop. Dropping the future cancels the request.
 pub trait ChatModel: Send + Sync {
     /// Makes one request and reads its response.
     ///
-    /// What is known before the end goes to `sink` at once, so that a call which is dropped keeps it.
+    /// What is known before the end goes to `sink` at once, so that it is kept if the call is dropped.
     ///
     /// # Errors
-    /// A [`ModelError`] with the category of what went wrong; see [`ModelError::unsent`] for the faults that
-    /// keep a request from being made.
+    /// A [`ModelError`] with a category. See [`ModelError::unsent`] for errors that prevent the request.
     fn complete<'a>(
         &'a self,
         request: &'a Request,
         sink: &'a mut dyn Sink,
     ) -> BoxFuture<'a, Result<Completion, ModelError>>;
 
-    /// The id of the model that is asked where a request names none, if it is known. Default: unknown.
+    /// Returns the id of the model for requests that name none. Default: unknown.
     fn model(&self) -> Option<&str> {
         None
     }
 
-    /// Who serves it, as OpenTelemetry's `gen_ai.provider.name` has it, such as `"openai"`. Default: `"custom"`.
+    /// Returns the provider as in OpenTelemetry's `gen_ai.provider.name`, such as `"openai"`. Default: `"custom"`.
     fn provider(&self) -> &str {
         "custom"
     }
 
-    /// An answer to this request that ended by itself was not JSON of its schema. Default: nobody is interested.
+    /// Reports that a complete answer to this request was not JSON of its schema. Default: does nothing.
     #[doc(hidden)]
     fn unenforced(&self, request: &Request) {
         let _ = request;
     }
 
-    /// The retries that all calls of the endpoint share. Default: there is no such bound.
+    /// Returns the retries that all calls of the endpoint share. Default: no such limit.
     fn retry_budget(&self) -> Option<&RetryBudget> {
         None
     }
 
-    /// Host and port of the server that is asked, if it is one. Default: unknown.
+    /// Returns the host and port of the server. Default: unknown.
     fn server(&self) -> Option<(&str, u16)> {
         None
     }
 }
 
-/// Takes what is known of an attempt before it has ended.
+/// Receives what is known of an attempt before it has ended.
 pub trait Sink: Send {
     /// The provider's id of the request.
     fn request_id(&mut self, id: &str);
 
-    /// The usage so far; the last one counts.
+    /// The usage so far. The last one counts.
     fn usage(&mut self, usage: TokenUsage);
 
-    /// How the type of the answer is told. Default: nobody is interested.
+    /// How the model is asked for the type of the answer. Default: does nothing.
     fn dialect(&mut self, dialect: Dialect) {
         let _ = dialect;
     }
 
-    /// A part of the request that is not sent as it was asked for, because the model is known to refuse it: see
-    /// [`AttemptRecord::refused`](crate::AttemptRecord::refused). Default: nobody is interested.
+    /// A part of the request that is not sent, because the model is known to refuse it: see
+    /// [`AttemptRecord::refused`](crate::AttemptRecord::refused). Default: does nothing.
     fn refused(&mut self, part: &str) {
         let _ = part;
     }
 
-    /// Something about the response that is worth knowing. Default: nobody is interested.
+    /// A flag of the response. Default: does nothing.
     fn flag(&mut self, flag: Flag) {
         let _ = flag;
     }

@@ -4,7 +4,7 @@ use std::fmt;
 
 use crate::usage::TokenUsage;
 
-/// Why an answer ended. Providers invent their own words, so an unknown one is kept, and the content decides.
+/// Why an answer ended. An unknown word of a provider is kept, and the content decides.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum FinishReason {
@@ -16,12 +16,12 @@ pub enum FinishReason {
     ContentFilter,
     /// The provider failed while it answered.
     Error,
-    /// Anything else, as the provider says it.
+    /// Anything else, in the provider's words.
     Other(String),
 }
 
 impl FinishReason {
-    /// The word that OpenAI's API uses, or the provider's own.
+    /// Returns the word of OpenAI's API, or the provider's own.
     pub fn as_str(&self) -> &str {
         match self {
             FinishReason::Stop => "stop",
@@ -37,13 +37,13 @@ impl FinishReason {
 #[derive(Clone, Default)]
 #[non_exhaustive]
 pub struct Completion {
-    /// What the model wrote; empty if nothing.
+    /// The text of the answer. May be empty.
     pub text: String,
-    /// What the model said instead, where it declined to answer.
+    /// The model's refusal, if it declined to answer.
     pub refusal: Option<String>,
-    /// Why the answer ended; `None` if the provider did not say.
+    /// Why the answer ended. `None`: the provider did not say.
     pub finish: Option<FinishReason>,
-    /// Tokens, as the provider reports them; `None` if it does not.
+    /// The tokens, as the provider reports them. `None`: it does not.
     pub usage: Option<TokenUsage>,
     /// The model that answered, as the provider names it.
     pub model: Option<String>,
@@ -54,7 +54,7 @@ pub struct Completion {
 }
 
 impl Completion {
-    /// An answer that ended by itself.
+    /// Creates a complete answer.
     pub fn new(text: impl Into<String>) -> Self {
         Completion { text: text.into(), finish: Some(FinishReason::Stop), ..Completion::default() }
     }

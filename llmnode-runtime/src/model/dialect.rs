@@ -4,12 +4,12 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// How a model is asked for an answer of a type. Left alone, llmnode begins with [`Strict`](Dialect::Strict), or with
-/// [`Schema`](Dialect::Schema) where the strict dialect cannot say what the type is.
+/// How a model is asked for the type of an answer. By default llmnode begins with [`Strict`](Dialect::Strict), or
+/// with [`Schema`](Dialect::Schema) if the strict dialect cannot express the type.
 ///
-/// Whichever is asked by first: where an endpoint refuses it, the model is asked by the next one that is not known to
-/// be refused, and so from then on: `Tool`, `Strict`, `Schema`, `JsonObject`, `Prompt`. The record of an attempt says
-/// which one it was ([`AttemptRecord::dialect`](crate::AttemptRecord::dialect)).
+/// If an endpoint refuses a dialect, the same call asks with the next one, and later calls begin with that: `Tool`,
+/// `Strict`, `Schema`, `JsonObject`, `Prompt`. The record of an attempt has the dialect
+/// ([`AttemptRecord::dialect`](crate::AttemptRecord::dialect)).
 ///
 /// ```
 /// # use llmnode_runtime as llmnode;
@@ -24,23 +24,22 @@ use serde::{Deserialize, Serialize};
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Dialect {
-    /// A response format with a schema in OpenAI's strict subset, which binds the model. Of a type that the subset
-    /// cannot express (a map, a tuple of mixed types, ..) it is a `config_error` before the request, which names each
-    /// place and its mend.
+    /// A response format with a schema in OpenAI's strict subset, which binds the model. A type that the subset
+    /// cannot express (a map, a tuple of mixed types, ..) is a `config_error` before the request, which names each
+    /// place and what to write instead.
     Strict,
-    /// A response format with plain JSON Schema (2020-12). What it does is the endpoint's affair: some enforce it.
+    /// A response format with plain JSON Schema (2020-12). Some endpoints enforce it.
     Schema,
     /// A response format that asks for any JSON object ("JSON mode"); the schema ends the system message.
     JsonObject,
-    /// No response format: the schema ends the system message, and nothing else is said.
+    /// No response format. The schema ends the system message.
     Prompt,
-    /// A call of one function, which the model is forced to make, and whose parameters are the schema (the strict one
-    /// where the type has one). Its arguments are the answer.
+    /// A forced call of one function, whose parameters are the schema. Its arguments are the answer.
     Tool,
 }
 
 impl Dialect {
-    /// The word for it, such as `"json_object"`.
+    /// Returns its name, such as `"json_object"`.
     pub const fn as_str(self) -> &'static str {
         match self {
             Dialect::Strict => "strict",

@@ -1,4 +1,4 @@
-//! Why a model gave no answer.
+//! Why a model returned no answer.
 
 use std::error::Error;
 use std::fmt;
@@ -7,23 +7,23 @@ use std::time::Duration;
 use crate::category::{Category, Group};
 use crate::usage::TokenUsage;
 
-/// Whether and how a failed attempt is followed by another.
+/// What follows a failed attempt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Retry {
-    /// It is not.
+    /// Nothing.
     No,
-    /// The same request again, after a wait; counts against `transport_retries`.
+    /// The same request, after a wait. It counts against `transport_retries`.
     Transport,
-    /// The model is told what was wrong; counts against `retries`.
+    /// A correction. It counts against `retries`.
     Feedback,
-    /// The model's handle learned from the refusal and will ask differently: again at once, counted against
-    /// nothing. The loop allows it a few times a call.
+    /// An adapted request, at once, since the model's handle learned from the refusal. It counts against nothing, and
+    /// is allowed a few times a call.
     Adapted,
 }
 
 impl Retry {
-    /// What a category calls for, where the failure itself does not say otherwise.
+    /// Returns what follows a category by default.
     pub fn by_default(category: Category) -> Retry {
         match category.group() {
             Group::Answer => Retry::Feedback,
@@ -33,7 +33,7 @@ impl Retry {
     }
 }
 
-/// Why a model gave no answer.
+/// Why a model returned no answer.
 ///
 /// ```
 /// use std::time::Duration;
@@ -45,11 +45,11 @@ impl Retry {
 /// ```
 #[non_exhaustive]
 pub struct ModelError {
-    /// What went wrong.
+    /// The category.
     pub category: Category,
-    /// What happened, where, and what to do; never a key, never the raw answer.
+    /// What happened and what to do. It never contains a key or the raw answer.
     pub message: String,
-    /// What this failure calls for, where it differs from its category's default.
+    /// What follows this failure, if not its category's default.
     pub retry: Option<Retry>,
     /// The wait that the server asks for.
     pub retry_after: Option<Duration>,
@@ -57,22 +57,21 @@ pub struct ModelError {
     pub status: Option<u16>,
     /// The provider's id of the request.
     pub request_id: Option<String>,
-    /// Tokens that were used all the same, as the provider reports them.
+    /// The tokens that were used anyway, as the provider reports them.
     pub usage: Option<TokenUsage>,
-    /// Whether a request was begun. Only then has the ledger an entry.
+    /// Whether a request was begun. Only then the ledger has an entry.
     pub sent: bool,
-    /// Whether the request may have reached the server; `false` if no connection came about, so that nothing can
-    /// have been used.
+    /// Whether the request may have reached the server. `false`: no connection was made, so nothing was used.
     pub reached: bool,
-    /// The error beneath.
+    /// The source of the error.
     pub source: Option<Box<dyn Error + Send + Sync>>,
-    /// The answer, where it is the answer that is at fault: the model is shown it, and the message.
+    /// The bad answer, for a correction that shows it to the model.
     #[doc(hidden)]
     pub answer: Option<String>,
 }
 
 impl ModelError {
-    /// A failure of a request that was begun.
+    /// Creates a failure of a request that was begun.
     pub fn new(category: Category, message: impl Into<String>) -> Self {
         ModelError {
             category,
@@ -89,12 +88,12 @@ impl ModelError {
         }
     }
 
-    /// A fault that kept the request from being made, such as a missing key.
+    /// Creates a failure that prevented the request, such as a missing key.
     pub fn unsent(category: Category, message: impl Into<String>) -> Self {
         ModelError { sent: false, ..ModelError::unreached(category, message) }
     }
 
-    /// A failure of a request that was begun, and never reached the server.
+    /// Creates a failure of a request that never reached the server.
     pub fn unreached(category: Category, message: impl Into<String>) -> Self {
         ModelError { reached: false, ..ModelError::new(category, message) }
     }
@@ -110,14 +109,14 @@ impl ModelError {
         self.reached && !whole
     }
 
-    /// Says what this failure calls for.
+    /// Sets what follows this failure.
     #[must_use]
     pub fn retry(mut self, retry: Retry) -> Self {
         self.retry = Some(retry);
         self
     }
 
-    /// Says how long the server asks to wait.
+    /// Sets the wait that the server asks for.
     #[must_use]
     pub fn wait(mut self, wait: Duration) -> Self {
         self.retry_after = Some(wait);

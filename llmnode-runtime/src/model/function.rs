@@ -10,10 +10,10 @@ use super::request::Request;
 use super::scripted::ScriptedModel;
 use crate::BoxFuture;
 
-/// A model whose replies a function makes out of the requests, and that remembers what it was asked.
+/// A model that answers by a function, for tests. It records its requests.
 ///
-/// For tests whose requests come in no fixed order, such as those of [`Run::map`](crate::Run::map), and for
-/// replies that depend on the prompt. Clones share function and memory.
+/// It is for requests in no fixed order, such as those of [`Run::map`](crate::Run::map), and for replies that depend
+/// on the prompt. Clones share the function and the record.
 ///
 /// ```
 /// # use llmnode_runtime as llmnode;
@@ -29,19 +29,19 @@ use crate::BoxFuture;
 pub struct FnModel(ScriptedModel);
 
 impl FnModel {
-    /// A model that answers with what the function says: a [`Reply`], or anything that is one, such as a text. A
-    /// panic of the function is the call's error.
+    /// Creates a model that answers with what the function returns: a [`Reply`], or anything that converts to one,
+    /// such as a text. A panic of the function is the call's error.
     pub fn new<R: Into<Reply>>(answer: impl Fn(&Request) -> R + Send + Sync + 'static) -> Self {
         FnModel(ScriptedModel::new().otherwise(answer))
     }
 
-    /// Names the model that answers where a request names none: prices and spans go by it. Default: it has no name.
+    /// Sets the name of the model, for prices and spans. Default: none.
     #[must_use]
     pub fn named(self, name: impl Into<String>) -> Self {
         FnModel(self.0.named(name))
     }
 
-    /// The requests so far, in order.
+    /// Returns the requests so far, in order.
     pub fn requests(&self) -> Vec<Request> {
         self.0.requests()
     }

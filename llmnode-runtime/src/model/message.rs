@@ -9,7 +9,7 @@ use super::wire::{Content, Read};
 use crate::media::Attachment;
 use crate::text::floor_char_boundary;
 
-/// Who speaks. It serializes as its name in lower case, such as `"user"`, and is read back from it.
+/// The role of a message. It serializes as its name in lower case, such as `"user"`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]
@@ -24,8 +24,8 @@ pub enum Role {
 
 /// One message of a conversation. Its `Debug` form shows no content.
 ///
-/// It serializes as OpenAI's API takes it: `{"role": "user", "content": "…"}`, where the content is a list of parts,
-/// attachments in full, if there are any. It is read back from the same form:
+/// It serializes as OpenAI's API expects it: `{"role": "user", "content": "…"}`, where the content is a list of parts
+/// if there are attachments. It is read back from the same form:
 ///
 /// ```
 /// # use llmnode_runtime as llmnode;
@@ -39,15 +39,14 @@ pub enum Role {
 /// # }
 /// ```
 ///
-/// An attachment is checked as its constructor does, and comes back with its bytes, URL or id. What the form does not
-/// hold is gone: blank text beside attachments, and of sound the spelling of the media type (`audio/x-wav` comes back
-/// as `audio/wav`). What a message has no place for, such as the role `tool` or the field `tool_calls`, is an error.
+/// An attachment is checked as by its constructor. Blank text beside attachments is lost, and so is the spelling of
+/// an audio type (`audio/x-wav` comes back as `audio/wav`). The role `tool` and the field `tool_calls` are an error.
 #[derive(Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Message {
-    /// Who speaks.
+    /// The role.
     pub role: Role,
-    /// What is said: the text of all parts. Nothing stands in it for an attachment.
+    /// The text of all parts, without the attachments.
     pub content: String,
     attachments: Vec<Placed>,
 }
@@ -65,39 +64,39 @@ struct Placed {
 pub enum Part<'a> {
     /// Text.
     Text(&'a str),
-    /// An image, a file or sound.
+    /// An image, a file or audio.
     Attachment(&'a Attachment),
 }
 
 impl Message {
-    /// A message of text.
+    /// Creates a message of text.
     pub fn new(role: Role, content: impl Into<String>) -> Self {
         Message { role, content: content.into(), attachments: Vec::new() }
     }
 
-    /// A message of the program's standing instruction.
+    /// Creates a system message.
     pub fn system(content: impl Into<String>) -> Self {
         Message::new(Role::System, content)
     }
 
-    /// A message of the program, or of the person that it speaks for.
+    /// Creates a user message.
     pub fn user(content: impl Into<String>) -> Self {
         Message::new(Role::User, content)
     }
 
-    /// A message of the model.
+    /// Creates an assistant message.
     pub fn assistant(content: impl Into<String>) -> Self {
         Message::new(Role::Assistant, content)
     }
 
-    /// Adds an attachment behind the text so far.
+    /// Adds an attachment after the text so far.
     #[must_use]
     pub fn attach(mut self, attachment: impl Into<Attachment>) -> Self {
         self.push(attachment.into());
         self
     }
 
-    /// Goes on with text, behind what was attached.
+    /// Adds text after the attachments so far.
     #[must_use]
     pub fn text(mut self, text: impl AsRef<str>) -> Self {
         self.content.push_str(text.as_ref());
@@ -108,13 +107,13 @@ impl Message {
         self.attachments.push(Placed { at: self.content.len(), attachment });
     }
 
-    /// The attachments, in order.
+    /// Returns the attachments, in order.
     pub fn attachments(&self) -> impl Iterator<Item = &Attachment> {
         self.attachments.iter().map(|placed| &placed.attachment)
     }
 
-    /// Text and attachments in order. Beside attachments, text of nothing but spaces and line breaks is no part: some
-    /// providers refuse it.
+    /// Returns text and attachments in order. Blank text beside attachments is left out, since some providers refuse
+    /// it.
     pub fn parts(&self) -> impl Iterator<Item = Part<'_>> {
         let plain = self.attachments.is_empty();
         self.pieces().flat_map(move |(text, attachment)| {

@@ -1,4 +1,4 @@
-//! The seam to a language model: one object-safe trait, a request, and what comes back.
+//! The interface to a language model: one object-safe trait, its request and its response.
 
 mod chat_model;
 mod completion;

@@ -9,9 +9,9 @@ use super::error::ModelError;
 use crate::category::Category;
 use crate::usage::TokenUsage;
 
-/// One reply of a [`ScriptedModel`](crate::ScriptedModel) or an [`FnModel`](crate::FnModel).
+/// A reply of a [`ScriptedModel`](crate::ScriptedModel) or an [`FnModel`](crate::FnModel).
 ///
-/// Texts, completions and errors are replies as they are: `model.reply("Hello!")`.
+/// Texts, completions and errors convert to replies: `model.reply("Hello!")`.
 ///
 /// ```
 /// use std::time::Duration;
@@ -37,7 +37,8 @@ enum Outcome {
 }
 
 impl Reply {
-    /// The model writes this text, and uses 10 tokens for the prompt and one for each four characters of the text.
+    /// Creates an answer with this text. It uses 10 tokens for the prompt and one for each four characters of the
+    /// text.
     pub fn text(text: impl Into<String>) -> Self {
         let mut completion = Completion::new(text);
         let output = completion.text.chars().count().div_ceil(4) as u64;
@@ -46,7 +47,7 @@ impl Reply {
         Reply::from(completion)
     }
 
-    /// The model writes this value as JSON. A value that cannot be JSON is a `config_error` of the request.
+    /// Creates an answer with this value as JSON. A value that cannot be JSON is a `config_error` of the request.
     pub fn json(value: impl Serialize) -> Self {
         match serde_json::to_string(&value) {
             Ok(text) => Reply::text(text),
@@ -57,38 +58,38 @@ impl Reply {
         }
     }
 
-    /// The request fails with this category, and is retried as that calls for.
+    /// Creates a failure of this category.
     pub fn failure(category: Category) -> Self {
         Reply::error(ModelError::new(category, "a failure of the test's script"))
     }
 
-    /// The request fails with this error.
+    /// Creates a failure with this error.
     pub fn error(error: ModelError) -> Self {
         Reply::from_outcome(Outcome::Error(error))
     }
 
-    /// No answer ever comes.
+    /// Creates a reply that never comes.
     pub fn never() -> Self {
         Reply::from_outcome(Outcome::Never)
     }
 
-    /// Sets why the answer ended. Of no effect on a failure.
+    /// Sets why the answer ended. It has no effect on a failure.
     pub fn finish(self, finish: FinishReason) -> Self {
         self.edit(|completion| completion.finish = Some(finish))
     }
 
-    /// Sets the usage; `None`: the provider reports none. Of no effect on a failure, which has
-    /// [`ModelError::usage`].
+    /// Sets the usage. `None`: the provider reports none. It has no effect on a failure; set [`ModelError::usage`]
+    /// there.
     pub fn usage(self, usage: impl Into<Option<TokenUsage>>) -> Self {
         self.edit(|completion| completion.usage = usage.into())
     }
 
-    /// The model declines to answer. Of no effect on a failure.
+    /// Makes the model decline to answer. It has no effect on a failure.
     pub fn refusal(self, refusal: impl Into<String>) -> Self {
         self.edit(|completion| completion.refusal = Some(refusal.into()))
     }
 
-    /// Sets the wait that the server asks for. Of no effect on an answer.
+    /// Sets the wait that the server asks for. It has no effect on an answer.
     pub fn retry_after(mut self, wait: Duration) -> Self {
         if let Outcome::Error(error) = &mut self.outcome {
             error.retry_after = Some(wait);
@@ -96,7 +97,7 @@ impl Reply {
         self
     }
 
-    /// The reply comes after a while, by tokio's clock.
+    /// Delays the reply, by tokio's clock.
     pub fn after(mut self, delay: Duration) -> Self {
         self.delay = delay;
         self

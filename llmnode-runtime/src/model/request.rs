@@ -12,36 +12,36 @@ use crate::ids::AttemptId;
 use crate::output::OutputSchema;
 use crate::text::names;
 
-/// One request to a model. The attempt loop builds it once per call, and lends it for every attempt.
+/// A request to a model. The attempt loop builds it once per call and lends it to every attempt.
 ///
-/// Its `Debug` form shows no content, and of the further fields the names.
+/// Its `Debug` form shows no content, and only the names of the extra fields.
 #[derive(Clone)]
 #[non_exhaustive]
 pub struct Request {
     /// The conversation so far.
     pub messages: Vec<Message>,
-    /// The provider's id of the model; `None`: the model's own default.
+    /// The provider's id of the model. `None`: the model's default.
     pub model: Option<String>,
-    /// The schema of the answer; `None`: text.
+    /// The schema of the answer. `None`: text.
     pub output: Option<Arc<OutputSchema>>,
-    /// How the schema is to be told; `None`: as the model does by itself. Without a schema it says nothing.
+    /// How the model is asked for the schema. `None`: the model decides. Without a schema it has no effect.
     pub dialect: Option<Dialect>,
-    /// Sampling temperature.
+    /// The sampling temperature.
     pub temperature: Option<f64>,
-    /// The most tokens the answer may have.
+    /// The most tokens of the answer.
     pub max_tokens: Option<u32>,
-    /// The longest time of the attempt; `None`: the model's own. The loop ends an attempt that takes longer; a model with
-    /// a timeout of its own lets this one hold instead.
+    /// The longest time of the attempt. `None`: the model's own. The loop ends an attempt that takes longer. It
+    /// replaces a timeout of the model itself.
     pub attempt_timeout: Option<Duration>,
-    /// Further fields, passed to the provider as they are.
+    /// Fields that are passed to the provider as they are.
     pub extra: Map<String, Value>,
-    /// The id of the attempt, for the provider's logs and one's own: `OpenAi` sends it as the header
-    /// `x-client-request-id`. `None` outside of a call.
+    /// The id of the attempt, for the provider's logs. `OpenAi` sends it as the header `x-client-request-id`. `None`
+    /// outside of a call.
     pub correlation: Option<AttemptId>,
 }
 
 impl Request {
-    /// A request for text, with nothing else set.
+    /// Creates a request for text, with nothing else set.
     pub fn new(messages: Vec<Message>) -> Self {
         Request {
             messages,

@@ -16,17 +16,16 @@ const CAPACITY: u32 = 100;
 const COST: u64 = 5;
 const REWARD: u64 = 1;
 
-/// The retries that all calls of an endpoint share: a bucket of tokens, which starts full.
+/// The retries that all calls of an endpoint share, as a bucket of tokens that starts full.
 ///
-/// A further try of the same request after a failure of the transport takes one retry out. It comes back
-/// unless that try fails the same way; five requests that succeed at the first try add one. So single
-/// faults cost nothing, and once an endpoint is down its calls fail after one request each instead of three:
-/// with the category they have anyway, and a message that says why there was no retry.
+/// A retry after a failure of the transport takes one token out. It returns the token unless it fails the same way.
+/// Five requests that succeed at the first try add one. So single faults cost nothing. When an endpoint is down, its
+/// calls fail after one request each in place of three, with the same category and a message that says why there was
+/// no retry.
 ///
-/// Clones share the bucket. `OpenAi` has one of its own, which its clones share; hand in another with
-/// `OpenAiBuilder::retry_budget`. The default has room for 100 retries. A program with
-/// more calls than that in flight needs more: a limit of rate may send all of them into their retry at once.
-/// Corrections of bad answers, and tries that adapt to what a provider refuses, are not counted.
+/// Clones share the bucket. Each `OpenAi` has its own, which its clones share; `OpenAiBuilder::retry_budget` sets
+/// another. The default has room for 100 retries. A program with more calls in flight needs more, since a rate limit
+/// may send all of them into their retry at once. Corrections and adapted requests are not counted.
 ///
 /// ```
 /// # use llmnode_runtime as llmnode;
@@ -45,24 +44,24 @@ struct Bucket {
 }
 
 impl RetryBudget {
-    /// A full bucket with room for so many retries; with 0, nothing is ever retried.
+    /// Creates a full bucket with room for this many retries. With 0, nothing is ever retried.
     pub fn new(retries: u32) -> Self {
         let capacity = u64::from(retries) * COST;
         RetryBudget(Some(Arc::new(Bucket { capacity, tokens: AtomicU64::new(capacity) })))
     }
 
-    /// A budget that grants every retry.
+    /// Creates a budget that grants every retry.
     pub fn unlimited() -> Self {
         RetryBudget(None)
     }
 
-    /// How many retries it would grant now; `None`: any number.
+    /// Returns how many retries it would grant now. `None`: any number.
     pub fn available(&self) -> Option<u32> {
         let tokens = self.0.as_ref()?.tokens.load(Ordering::Relaxed);
         Some(u32::try_from(tokens / COST).unwrap_or(u32::MAX))
     }
 
-    /// How many retries it has room for; `None`: any number.
+    /// Returns how many retries it has room for. `None`: any number.
     pub fn capacity(&self) -> Option<u32> {
         let capacity = self.0.as_ref()?.capacity;
         Some(u32::try_from(capacity / COST).unwrap_or(u32::MAX))

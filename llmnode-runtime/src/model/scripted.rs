@@ -14,11 +14,11 @@ use crate::BoxFuture;
 use crate::category::Category;
 use crate::panics::lock;
 
-/// A model that gives scripted replies in order, and remembers what it was asked.
+/// A model with scripted replies, for tests. It records its requests.
 ///
-/// It runs the whole path of a real model: reading, validation, feedback, accounting. When the script has
-/// ended, every further request is a `config_error` that says so, unless [`otherwise`](Self::otherwise) answers
-/// it. Clones share script and memory.
+/// Reading, validation, corrections and accounting work as with a real model. After the end of the script, every
+/// request is a `config_error`, unless [`otherwise`](Self::otherwise) answers it. Clones share the script and the
+/// record.
 ///
 /// ```
 /// # use llmnode_runtime as llmnode;
@@ -47,12 +47,12 @@ struct Script {
 }
 
 impl ScriptedModel {
-    /// A model without replies.
+    /// Creates a model without replies.
     pub fn new() -> Self {
         ScriptedModel::default()
     }
 
-    /// Names the model that answers where a request names none: prices and spans go by it. Default: it has no name.
+    /// Sets the name of the model, for prices and spans. Default: none.
     ///
     /// ```
     /// # use llmnode_runtime as llmnode;
@@ -73,7 +73,7 @@ impl ScriptedModel {
         self
     }
 
-    /// Answers every request after the script's end.
+    /// Answers every request after the end of the script.
     ///
     /// ```
     /// # use llmnode_runtime as llmnode;
@@ -87,19 +87,19 @@ impl ScriptedModel {
         self
     }
 
-    /// Counts retries against this budget. Default: none bounds them.
+    /// Counts retries against this budget. Default: unlimited.
     #[must_use]
     pub fn with_retry_budget(mut self, budget: RetryBudget) -> Self {
         self.retry_budget = Some(budget);
         self
     }
 
-    /// The requests so far, in order.
+    /// Returns the requests so far, in order.
     pub fn requests(&self) -> Vec<Request> {
         lock(&self.script).requests.clone()
     }
 
-    /// How many scripted replies have not been given yet.
+    /// Returns how many scripted replies are left.
     pub fn remaining(&self) -> usize {
         lock(&self.script).replies.len()
     }
@@ -107,7 +107,7 @@ impl ScriptedModel {
     /// Asserts that every scripted reply was given, and that every request had one.
     ///
     /// # Panics
-    /// If that is not so; the message has the numbers.
+    /// If that is not so. The message has the numbers.
     #[track_caller]
     pub fn assert_done(&self) {
         // The lock is given back before a panic, which would leave it poisoned.

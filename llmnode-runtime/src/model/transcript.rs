@@ -6,11 +6,11 @@ use super::message::Role;
 use super::request::Request;
 
 impl Request {
-    /// The whole request as text: a line for each setting that is set, then each message below the name of who
-    /// speaks. Of the schema the name; its text is [`OutputSchema::plain`](crate::OutputSchema::plain).
-    /// An attachment stands in its short form, such as `[image image/png, 68 bytes, #1f3a9c02]`.
+    /// Returns the whole request as text: a line for each setting, then each message below its role. A schema appears
+    /// by its name; its text is [`OutputSchema::plain`](crate::OutputSchema::plain). An attachment appears in its
+    /// short form, such as `[image image/png, 68 bytes, #1f3a9c02]`.
     ///
-    /// The form stays as it is, so that it can be kept in a file and compared:
+    /// The form is stable, so that it can be kept in a file and compared:
     ///
     /// ```
     /// # use llmnode_runtime as llmnode;

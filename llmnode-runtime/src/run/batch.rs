@@ -7,11 +7,12 @@ use super::node::Exec;
 use crate::BoxError;
 use crate::node::Node;
 
-/// A node whose items are nodes: it executes them side by side, with a bound, and gives their outputs in order.
+/// A node over many items: it executes them concurrently, with a bound, and returns their outputs in order.
 ///
-/// Each item is a call of its own, with its own tries, fallback and record; what the call of the batch sets
-/// (`run.call(&batch).temperature(0.0)`) holds for each item; its limits and its deadline for all together. The first item that fails for good ends the batch: the
-/// others are cancelled, and the error says [which one](crate::NodeError::item) it was. None is an empty list.
+/// Each item is a call with its own retries, fallback and record. Settings of the batch's call
+/// (`run.call(&batch).temperature(0.0)`) apply to each item, its limits and its deadline to all together. The first
+/// item that fails ends the batch: the others are cancelled, and the error says [which one](crate::NodeError::item)
+/// failed. A batch without items returns an empty list.
 ///
 /// ```
 /// # mod llmnode { pub mod flow { pub use llmnode_runtime::internal::Batch; } pub use llmnode_runtime::*; }
@@ -36,7 +37,7 @@ use crate::node::Node;
 /// # Ok::<(), NodeError>(()) }).unwrap();
 /// ```
 ///
-/// In a flow it is a step, if its items are a `BatchStep`.
+/// In a flow it is a step if its items implement `BatchStep`.
 #[derive(Clone, Debug)]
 pub struct Batch<N> {
     items: Vec<N>,
@@ -44,12 +45,12 @@ pub struct Batch<N> {
 }
 
 impl<N> Batch<N> {
-    /// A batch of these items, of which eight are under way at most.
+    /// A batch of these items. Eight run at once.
     pub fn new(items: impl IntoIterator<Item = N>) -> Self {
         Batch { items: items.into_iter().collect(), concurrency: CONCURRENCY }
     }
 
-    /// How many items are under way at most. Default 8; 0 counts as 1.
+    /// Sets how many items run at once. Default 8; 0 counts as 1.
     #[must_use]
     pub fn concurrency(mut self, items: usize) -> Self {
         self.concurrency = items;

@@ -32,11 +32,11 @@ pub const MAX_NESTING: usize = 100;
 
 type Outcome<T> = Result<CallReport<T>, NodeError>;
 
-/// A call that starts when it is awaited, or polled for the first time.
+/// One call of a node. It starts when it is first polled.
 ///
-/// What it sets beats the run's settings, which beat the node's attributes. It is a future itself, so `join!`, `select!`,
-/// `timeout` and whatever else takes futures take it as it is, with the node in a variable of its own. What is set once it
-/// has started is of no effect. A panic of the node, its output or its model is caught, and is the call's error.
+/// Its settings override those of the run, which override the node's attributes. A call is a future, so `join!`,
+/// `select!` and `timeout` take it; dropping it cancels the call. Settings written after the first poll have no
+/// effect. A panic of the node, its output or its model is caught, and is the call's error.
 #[must_use = "a call does nothing until it is awaited"]
 pub struct Call<'r, T> {
     given: Given,
@@ -95,34 +95,36 @@ impl<'r, T> Call<'r, T> {
         temperature: f64,
         /// Sets the most tokens an answer may have, 1 or more.
         max_tokens: u32,
-        /// Sets how the type of the answer is told. Where the answer is raw text, this is a `config_error`.
+        /// Sets how the model is asked for the type of the answer. If the answer is raw text, this is a
+        /// `config_error`.
         dialect: Dialect,
-        /// Sets whether an answer is taken only as it stands: nothing is repaired, and nothing changed to fit the type. On raw
+        /// Sets whether an answer is taken only as it stands: nothing is repaired or changed to fit the type. For raw
         /// text, `true` is a `config_error`.
         exact: bool,
-        /// Sets how many more calls follow bad answers. On raw text, which nothing can find bad, more than 0 is a
+        /// Sets how many further requests follow bad answers. For raw text, which is never bad, more than 0 is a
         /// `config_error`.
         retries: u32,
-        /// Sets how many more tries follow failures of the transport.
+        /// Sets how many further requests follow failures of the transport.
         transport_retries: u32,
-        /// Sets how often a node that asks no model itself is executed in all, 1 or more. On a node that asks one it is a
-        /// `config_error`.
+        /// Sets how often a node without a model is executed in all, 1 or more. For a node that asks a model, this is
+        /// a `config_error`.
         attempts: u32,
-        /// Sets the model to ask when the first one fails for good: a name registered on the run, or else the
-        /// provider's id.
+        /// Sets the model to ask when the first one has failed: a name registered on the run, or else the provider's
+        /// id.
         fallback_model: impl Into<Cow<'static, str>>,
-        /// Sets the wait before each try that follows a failure of the transport, and before each further execution of a
-        /// node that asks no model itself: a `Duration`, or a range of them from which it grows from try to try. What the
-        /// server asks for comes on top. A step of `recover` that states a wait keeps its own.
+        /// Sets the wait before each retry: a `Duration`, or a range from which it grows. It applies to failures of
+        /// the transport and to executions of a node without a model. The wait that the server asks for is added. A
+        /// step of `recover` with its own wait keeps it.
         wait: impl Into<Backoff>,
-        /// Sets the longest time of the call: all its attempts and waits, and the calls that its node makes. When it has
-        /// passed, what is under way is dropped, and the call fails with `timeout` or gives the node's fallback value.
+        /// Sets the longest time of the call: all its attempts and waits, and the calls that its node makes. When it
+        /// passes, what is under way is dropped, and the call returns the node's fallback value or fails with
+        /// `timeout`.
         deadline: Duration,
-        /// Sets the longest time of one attempt. What takes longer is a `timeout`, which is tried again as
+        /// Sets the longest time of one attempt. An attempt that takes longer is a `timeout`, which is retried as
         /// `transport_retries` says.
         attempt_timeout: Duration,
-        /// Sets the longest wait before a further try that a server may ask for; a longer one fails at once. A wait that
-        /// is stated, by `wait` or a step of `recover`, is its own bound.
+        /// Sets the longest wait that a server may ask for. If it asks for more, there is no retry. A wait set with
+        /// `wait` or by a step of `recover` may be longer.
         max_wait: Duration,
     }
 
@@ -137,14 +139,14 @@ impl<'r, T> Call<'r, T> {
         self
     }
 
-    /// Sets what this call may spend, the calls that its node makes included.
+    /// Sets what this call may spend, including the calls that its node makes.
     pub fn limits(mut self, limits: Limits) -> Self {
         self.given().limits = limits;
         self
     }
 
-    /// Adds a label, such as `("tenant", "x")`, which the records, spans and hooks of this call and of the calls within it
-    /// carry.
+    /// Adds a label, such as `("tenant", "x")`. The records, spans and hooks of this call and of the calls within it
+    /// have it.
     ///
     /// ```
     /// # use llmnode_runtime as llmnode;
@@ -166,13 +168,13 @@ impl<'r, T> Call<'r, T> {
         self
     }
 
-    /// Adds a further field to the request, such as `("seed", 7)`.
+    /// Adds a field to the request, such as `("seed", 7)`.
     pub fn extra(mut self, field: impl Into<String>, value: impl Into<Value>) -> Self {
         self.given().extra.insert(field.into(), value.into());
         self
     }
 
-    /// Sets all settings at once, instead of those set so far.
+    /// Sets all settings at once, and drops those set so far.
     pub fn settings(mut self, settings: Settings) -> Self {
         self.given = Some(Box::new(settings));
         self
@@ -182,7 +184,7 @@ impl<'r, T> Call<'r, T> {
         self.given.get_or_insert_default()
     }
 
-    /// Asks for the record of the call beside its output.
+    /// Returns the record of the call beside its output.
     pub fn report(
         mut self,
     ) -> impl Future<Output = Result<CallReport<T>, NodeError>> + Send + Unpin + use<'r, T> {
@@ -211,7 +213,7 @@ impl<T> Future for Call<'_, T> {
     }
 }
 
-/// What a call gave, and what it took.
+/// The output of a call, and its record.
 #[non_exhaustive]
 pub struct CallReport<T> {
     /// The node's output.

@@ -17,7 +17,7 @@ use crate::limits::{CallLimits, Deadline, Limits};
 use crate::settings::Settings;
 use crate::validate::Attempt;
 
-/// The context of one call: the state to read, and a way to call other nodes, accounted.
+/// The context of one execution: the state to read, and a way to call other nodes.
 pub struct Cx<'r, S: ?Sized> {
     pub(super) core: &'r RunCore,
     pub(super) state: &'r S,
@@ -35,20 +35,20 @@ impl<'r, S: ?Sized> Cx<'r, S> {
         self.state
     }
 
-    /// What this call sets for itself: `run.call(&node).temperature(0.0)`. A node that asks models through others
-    /// hands it on, if that is meant: `cx.call(&other).settings(cx.settings().clone())`.
+    /// The settings of this call, such as those of `run.call(&node).temperature(0.0)`. A node that asks models
+    /// through other nodes may hand them on: `cx.call(&other).settings(cx.settings().clone())`.
     pub fn settings(&self) -> &'r Settings {
         self.settings
     }
 
-    /// Which execution of the node this is, of how many at most (`attempts`): the first has the index 0. After the last
-    /// follows [`exec_fallback`](Exec::exec_fallback).
+    /// Which execution of the node this is, counted from 0, and how many there are at most (`attempts`).
+    /// [`exec_fallback`](Exec::exec_fallback) follows the last one.
     pub fn attempt(&self) -> Attempt {
         self.attempt
     }
 
-    /// Calls another node on the same run and state; it has its own record and figures, and what it spends counts
-    /// for the limits of this call and its node, too.
+    /// Calls another node on the same run and state. The call has its own record. What it spends also counts for the
+    /// limits of this call and its node.
     pub fn call<'c, N, T>(&'c self, node: &'c N) -> Call<'c, T>
     where
         N: Exec<S, Output = T>,
@@ -56,8 +56,7 @@ impl<'r, S: ?Sized> Cx<'r, S> {
         Call::new(self.core, self.within(), self.state, node)
     }
 
-    /// Calls many nodes on the same run and state, side by side with a bound, as [`Run::map`](crate::Run::map) does;
-    /// each is a call as [`call`](Cx::call) makes it.
+    /// Calls many nodes on the same run and state, as [`Run::map`](crate::Run::map) does.
     pub fn map<'c, N>(&'c self, nodes: impl IntoIterator<Item = N, IntoIter: Send + 'c>) -> Map<'c, N::Output>
     where
         N: Exec<S> + Send + 'c,

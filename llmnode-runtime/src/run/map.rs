@@ -30,8 +30,8 @@ struct Shared {
     core: Option<Arc<RunCore>>,
 }
 
-/// Calls of many nodes that start when the map is awaited: of so many at a time, each in a place that another one left.
-/// The nodes are asked for one by one, as places become free.
+/// Concurrent calls of many nodes, with a bound. They start when the map is awaited. The next node is taken from the
+/// iterator only when there is room for its call.
 ///
 /// | | |
 /// |---|---|
@@ -40,9 +40,9 @@ struct Shared {
 /// | [`stream`](Map::stream) | one result after the other in that order, in constant memory |
 /// | [`as_completed`](Map::as_completed) | one result after the other as they come, in constant memory |
 ///
-/// To stop a map gracefully, let its iterator end: what is under way ends well, and no further call begins
-/// (`nodes.take_while(|_| !stop.load(Ordering::Relaxed))`). Where the iterator or stream panics, the next result is a `panic` error, and it is not asked for further nodes. Dropped,
-/// a map cancels all calls under way.
+/// To stop a map gracefully, end its iterator (`nodes.take_while(|_| !stop.load(Ordering::Relaxed))`): calls under
+/// way end well, and no further call begins. Dropping the map cancels all calls under way. If the iterator panics,
+/// the next result is a `panic` error, and no further nodes are taken.
 #[must_use = "a map does nothing until it is awaited"]
 pub struct Map<'r, T> {
     core: &'r RunCore,
@@ -95,20 +95,20 @@ impl<'r, T: Send + 'r> Map<'r, T> {
         Map { core, calls, total, concurrency: CONCURRENCY, settings, limits, on_progress: None }
     }
 
-    /// How many calls are under way at most. Default 8; 0 counts as 1.
+    /// Sets how many calls run at once. Default 8; 0 counts as 1.
     pub fn concurrency(mut self, calls: usize) -> Self {
         self.concurrency = calls.max(1);
         self
     }
 
-    /// Sets what all calls of the map may spend together: requests, tokens and money. The [limits of its
-    /// settings](Settings::limits) are those of each call.
+    /// Sets what all calls of the map may spend together. The limits of its [settings](Settings::limits) apply to
+    /// each call.
     pub fn limits(mut self, limits: Limits) -> Self {
         self.limits = limits;
         self
     }
 
-    /// Asks for the record of each call beside its output.
+    /// Returns the record of each call beside its output.
     ///
     /// ```
     /// # use llmnode_runtime as llmnode;
@@ -135,30 +135,30 @@ impl<'r, T: Send + 'r> Map<'r, T> {
         Map { core, calls, total, concurrency, settings, limits, on_progress }
     }
 
-    /// Settings of every call.
+    /// Sets the settings of each call.
     pub fn settings(mut self, settings: Settings) -> Self {
         self.settings = settings;
         self
     }
 
-    /// Calls this function as each call ends, in the order in which they do: for a progress bar. It should be quick. Its
-    /// panic is logged under `llmnode::hook`, and of no effect.
+    /// Calls this function as each call ends, for a progress bar. It should be quick. A panic in it is logged under
+    /// `llmnode::hook` and changes nothing.
     pub fn on_progress(mut self, tell: impl FnMut(&BatchProgress) + Send + 'r) -> Self {
         self.on_progress = Some(Box::new(tell));
         self
     }
 
-    /// All outputs, or the first error, with which [`NodeError::item`] says where it happened. The calls under way
-    /// are cancelled then, and no further one begins.
+    /// Returns all outputs, or the first error. [`NodeError::item`] says which node failed. The other calls are
+    /// cancelled.
     ///
     /// # Errors
-    /// That of the call that failed first, in time.
+    /// The error of the call that failed first.
     pub async fn try_all(self) -> Result<Vec<T>, NodeError> {
         Ok(self.bounded().try_all().await?.into_iter().map(|report| report.value).collect())
     }
 
-    /// One result after the other, in the order of the nodes. Memory does not grow with their number: a result that waits
-    /// for one before it keeps its place.
+    /// Returns one result at a time, in the order of the nodes. Memory does not grow with their number. A result that
+    /// waits for an earlier one keeps its place.
     ///
     /// ```
     /// # use llmnode_runtime as llmnode;
@@ -184,8 +184,8 @@ impl<'r, T: Send + 'r> Map<'r, T> {
         Results::new(move |cx| results.poll(cx).map(|next| next.map(value)))
     }
 
-    /// One result after the other as the calls end, each with the index of its node. Memory does not grow with the number
-    /// of nodes.
+    /// Returns one result at a time as the calls end, with the index of its node. Memory does not grow with the
+    /// number of nodes.
     pub fn as_completed(self) -> Results<'r, (usize, Result<T, NodeError>)> {
         let mut bounded = self.bounded();
         let value = |(index, outcome)| (index, value(outcome));

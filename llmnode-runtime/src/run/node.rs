@@ -44,27 +44,26 @@ use crate::prompt::generated::Prompt;
             a node without `state` runs with any"
 )]
 pub trait Exec<S: ?Sized>: Node + Sync + Reads<S, State = S> + Reads<S, State: Sync> {
-    /// Runs the node once. Called by [`Run::call`](crate::Run::call), which accounts for it, and calls it again after
-    /// an error as often as `attempts` says ([`Settings::attempts`](crate::Settings), [`Call::attempts`](crate::Call::attempts)): never,
-    /// by default. A panic, and any other error of the stop group, ends the call at once. A call within that failed is not
+    /// Runs the node once. [`Run::call`](crate::Run::call) calls it, and calls it again after an error as often as
+    /// `attempts` says ([`Settings::attempts`](crate::Settings), [`Call::attempts`](crate::Call::attempts)); by
+    /// default, never. A panic or another error of the group stop ends the call at once. A failed call within is not
     /// repeated: its own settings say how often it was tried.
     ///
     /// # Errors
-    /// Whatever kept the node from an output. `?` takes any error: it becomes an
-    /// [`exec_error`](crate::Category::ExecError). A [`NodeError`] stays what it is, and an error that came from a failed call
-    /// keeps its category, if [`source`](std::error::Error::source) leads to that call's [`NodeError`]: thiserror's
-    /// `#[error(transparent)]` and [`std::io::Error::other`] hide it.
+    /// Any error. It becomes an [`exec_error`](crate::Category::ExecError). A [`NodeError`] keeps its category, and
+    /// so does an error whose [`source`](std::error::Error::source)s lead to the [`NodeError`] of a failed call.
+    /// thiserror's `#[error(transparent)]` and [`std::io::Error::other`] hide theirs.
     fn exec(&self, cx: &Cx<'_, S>) -> impl Future<Output = Result<Self::Output, BoxError>> + Send;
 
     /// Whether the node has tries of its own, as one that asks a model or stands for other nodes.
     #[doc(hidden)]
     const TRIES_ITSELF: bool = false;
 
-    /// What takes the place of an output when the last execution of a node that asks no model itself has failed. What it
-    /// gives is what the call gives; an output is marked as degraded in the ledger. By default the error as it is.
+    /// Returns a value in place of the output when the last execution of a node without a model has failed. The
+    /// ledger marks it as degraded. The default returns the error.
     ///
-    /// It follows every error but those of the stop group (a panic, an abort, a limit, ..), once, and is never tried
-    /// again. A node that asks a model has `fallback = path` instead.
+    /// It runs once, after every error but those of the group stop (a panic, an abort, a limit, ..). A node that asks
+    /// a model has `fallback = path` instead.
     ///
     /// # Errors
     /// The given error, or another one.

@@ -6,17 +6,17 @@ use std::time::{Duration, Instant};
 use crate::clock::Clock;
 use crate::panics::guarded;
 
-/// How far a map, or a batch of flows, is.
+/// The progress of a map or of a batch of flows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct BatchProgress {
-    /// How many items have ended, those that failed included.
+    /// How many items have ended, with those that failed.
     pub done: usize,
     /// How many of them failed.
     pub failed: usize,
-    /// How many items there are; `None`, where the iterator or stream that they come from does not know.
+    /// How many items there are. `None` if the iterator or stream does not know.
     pub total: Option<usize>,
-    /// The time since the first item was asked for, by the run's clock.
+    /// The time since the first item was taken, by the run's clock.
     pub elapsed: Duration,
 }
 

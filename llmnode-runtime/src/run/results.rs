@@ -13,9 +13,9 @@ use crate::error::NodeError;
 
 type Next<'r, I> = dyn FnMut(&mut Context<'_>) -> Poll<Option<I>> + Send + 'r;
 
-/// The results of a map, one after the other: in the order of its nodes, [`Map::stream`](crate::Map::stream), or as its calls
-/// end, each with the index of its node, [`Map::as_completed`](crate::Map::as_completed). Also a
-/// [`Stream`](futures_core::Stream). Dropped, it cancels all calls under way.
+/// The results of a map, one at a time: in the order of its nodes ([`Map::stream`](crate::Map::stream)), or as its
+/// calls end, with the index of each node ([`Map::as_completed`](crate::Map::as_completed)). It is also a
+/// [`Stream`](futures_core::Stream). Dropping it cancels all calls under way.
 #[must_use = "a map does nothing until its results are asked for"]
 pub struct Results<'r, I>(Box<Next<'r, I>>);
 
@@ -24,7 +24,7 @@ impl<'r, I> Results<'r, I> {
         Results(Box::new(next))
     }
 
-    /// The next result; `None`: that was the last one.
+    /// Returns the next result, or `None` after the last one.
     pub async fn next(&mut self) -> Option<I> {
         poll_fn(|cx| (self.0)(cx)).await
     }

@@ -20,10 +20,12 @@ use crate::prices::Prices;
 use crate::settings::{Resolved, Settings};
 use crate::text::debug_shows;
 
-/// A model to ask, a state to read, and a ledger of everything spent.
+/// Models to ask, a state to read, and a ledger of everything spent.
 ///
-/// Cheap to clone: clones, and runs made by [`with_state`](Run::with_state), share model and ledger. Runs on
-/// tokio.
+/// A run is cheap to clone. Clones share models, limits and ledger, and so do runs made by
+/// [`with_state`](Run::with_state). It needs tokio.
+///
+/// Put it into an `Arc` to share the state as well: `Arc<Run<World>>` serves a whole process.
 #[derive(Clone)]
 pub struct Run<S = ()> {
     core: Arc<RunCore>,
@@ -119,7 +121,7 @@ impl Target<'_> {
 }
 
 impl Run {
-    /// A run on a model, without state.
+    /// Creates a run on a model, without state.
     pub fn new(model: impl ChatModel + 'static) -> Run {
         let core = RunCore {
             model: Arc::new(model),
@@ -136,18 +138,18 @@ impl Run {
 }
 
 impl<S> Run<S> {
-    /// A run on the same model and ledger with another state.
+    /// Returns a run with another state, which shares the models, limits and ledger of this one.
     pub fn with_state<T>(&self, state: T) -> Run<T> {
         Run { core: Arc::clone(&self.core), state }
     }
 
-    /// Registers a further model under a name that attributes, calls and recoveries may use.
+    /// Registers another model under a name that attributes, calls and recoveries may use.
     #[must_use]
     pub fn model(self, name: impl Into<String>, model: impl ChatModel + 'static) -> Self {
         self.model_with(name, model, Settings::new())
     }
 
-    /// Registers a further model with settings of its own: an id, a temperature, fields of the request that other
+    /// Registers another model with settings of its own: an id, a temperature, fields of the request that other
     /// models do not know.
     #[must_use]
     pub fn model_with(
@@ -160,48 +162,49 @@ impl<S> Run<S> {
         self
     }
 
-    /// Sets what holds for every call that does not say otherwise itself.
+    /// Sets the settings of all calls that do not override them.
     #[must_use]
     pub fn with_settings(mut self, settings: Settings) -> Self {
         Arc::make_mut(&mut self.core).settings = settings;
         self
     }
 
-    /// Limits what all calls of the run may spend together, those of its clones and of runs made by
-    /// [`with_state`](Run::with_state) included: counted from now on.
+    /// Limits what all calls of the run may spend together, with those of its clones and of runs made by
+    /// [`with_state`](Run::with_state). It counts from now on.
     #[must_use]
     pub fn with_limits(mut self, limits: Limits) -> Self {
         Arc::make_mut(&mut self.core).limits.set(limits);
         self
     }
 
-    /// Limits what all calls of a node's type may spend together in the run: counted from now on. What is not set
-    /// here, the node's attributes limit.
+    /// Limits what all calls of a node's type may spend together in the run. It counts from now on. The node's
+    /// attributes limit what is not set here.
     #[must_use]
     pub fn with_node_limits<N: Node>(mut self, limits: Limits) -> Self {
         Arc::make_mut(&mut self.core).limits.set_node(LimitedNode::of::<N>(), limits);
         self
     }
 
-    /// Sets what models cost, for limits of money.
+    /// Sets what models cost. Records and the ledger then have the cost of each attempt, and limits of money can be
+    /// checked.
     #[must_use]
     pub fn with_prices(mut self, prices: Prices) -> Self {
         Arc::make_mut(&mut self.core).limits.prices = Arc::new(prices);
         self
     }
 
-    /// Sets the clock that all waits go through; tokio's, if not set.
+    /// Sets the clock for all waits and deadlines. Default: tokio's.
     #[must_use]
     pub fn with_clock(mut self, clock: impl Clock + 'static) -> Self {
         Arc::make_mut(&mut self.core).clock = Arc::new(clock);
         self
     }
 
-    /// Calls this function as each attempt ends, whatever way: with an answer, a failure, a panic, or dropped. For
-    /// metrics of one's own. Functions that are set earlier run first; clones of the run keep those that were set.
+    /// Calls this function when an attempt ends in any way: with an answer, a failure, a panic, or dropped. It is for
+    /// metrics. Functions that were set earlier run first. Clones made afterwards have them too.
     ///
-    /// It runs on the call's way, so it should be quick. It may read the ledger, which has the attempt already. Its
-    /// panic is logged under `llmnode::hook`, and of no effect.
+    /// It runs within the call, so it should be quick. The ledger already has the attempt. A panic in it is logged
+    /// under `llmnode::hook` and changes nothing.
     ///
     /// ```
     /// # use llmnode_runtime as llmnode;
@@ -221,15 +224,15 @@ impl<S> Run<S> {
         self
     }
 
-    /// Calls this function as each call ends, with its record; otherwise like [`on_attempt`](Run::on_attempt).
+    /// Calls this function when a call ends, with its record. See [`on_attempt`](Run::on_attempt).
     #[must_use]
     pub fn on_call(mut self, hook: impl Fn(&CallRecord) + Send + Sync + 'static) -> Self {
         Arc::make_mut(&mut self.core).hooks.on_call(hook);
         self
     }
 
-    /// Sets whether spans carry prompts and answers (`gen_ai.input.messages`, `gen_ai.output.messages`), of each text
-    /// up to 64 KiB. Default: no; then no span, log or ledger that is written has any.
+    /// Sets whether spans contain prompts and answers (`gen_ai.input.messages`, `gen_ai.output.messages`, up to 64
+    /// KiB each). Default: no. Then no span, log or ledger has any.
     #[must_use]
     pub fn with_content_in_traces(mut self, content: bool) -> Self {
         Arc::make_mut(&mut self.core).content_in_traces = content;
@@ -242,27 +245,63 @@ impl<S> Run<S> {
         self
     }
 
-    /// The state.
+    /// Returns the state.
     pub fn state(&self) -> &S {
         &self.state
     }
 
-    /// The state, to change between calls.
+    /// Returns the state, to change it between calls.
     pub fn state_mut(&mut self) -> &mut S {
         &mut self.state
     }
 
-    /// The state, where the run is no longer needed.
+    /// Returns the state and drops the run.
     pub fn into_state(self) -> S {
         self.state
     }
 
-    /// A handle to the figures so far; readable while calls run.
+    /// Returns a handle to the figures so far. It can be read while calls run.
     pub fn ledger(&self) -> Ledger {
         self.core.ledger.clone()
     }
 
-    /// Calls a node. The state is only read.
+    /// Calls a node. The call reads the state and never writes it.
+    ///
+    /// ```
+    /// # use llmnode_runtime as llmnode;
+    /// # use llmnode::{BoxError, Cx, Exec, Node, NodeError};
+    /// use std::time::Duration;
+    ///
+    /// use llmnode::{Run, ScriptedModel};
+    ///
+    /// # struct Double { number: u64 }
+    /// # impl Node for Double { type Output = u64; const NAME: &'static str = "double"; }
+    /// # impl<S: ?Sized + Sync> Exec<S> for Double {
+    /// #     async fn exec(&self, _: &Cx<'_, S>) -> Result<u64, BoxError> { Ok(self.number * 2) }
+    /// # }
+    /// # let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
+    /// # runtime.block_on(async {
+    /// let run = Run::new(ScriptedModel::new());
+    /// let output = run.call(&Double { number: 4 }).await?;
+    /// assert_eq!(output, 8);
+    ///
+    /// // Settings of this call, and its record.
+    /// let report = run.call(&Double { number: 4 }).deadline(Duration::from_secs(5)).report().await?;
+    /// assert_eq!((report.value, report.record.attempts.len()), (8, 0));
+    /// # Ok::<(), NodeError>(()) }).unwrap();
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// A [`NodeError`] when the recovery of the last failure has ended without an output. Its [category](crate::Category) says
+    /// what went wrong, and it has the record of the call:
+    ///
+    /// - the answers stay bad (`schema_error`, `validation_error`, `empty_response`);
+    /// - the provider or the way to it fails (`rate_limit_error`, `timeout`, `quota_error`, ..), or the deadline passes (`timeout`);
+    /// - a limit is reached (`limit_exceeded`) or cannot be checked (`limit_unenforceable`);
+    /// - the program is at fault: `config_error`, `prep_error`, `aborted`, `panic`.
+    ///
+    /// A node without a model fails with `exec_error`.
     // The output is a parameter of its own: named as `N::Output`, what is no node would be two errors.
     pub fn call<'r, N, T>(&'r self, node: &'r N) -> Call<'r, T>
     where
@@ -280,8 +319,8 @@ impl<S> Run<S> {
         Call::new(&self.core, Within::default(), state, node)
     }
 
-    /// Calls many nodes, eight at a time if [`concurrency`](Map::concurrency) says nothing else. Results come
-    /// in the order of the nodes; one failure does not disturb the others.
+    /// Calls many nodes, eight at a time by default ([`concurrency`](Map::concurrency)). The results are in the order
+    /// of the nodes. A failure does not disturb the other calls.
     pub fn map<'r, N>(&'r self, nodes: impl IntoIterator<Item = N, IntoIter: Send + 'r>) -> Map<'r, N::Output>
     where
         N: Exec<S> + Send + 'r,
@@ -289,8 +328,8 @@ impl<S> Run<S> {
         Map::new(&self.core, Within::default(), &self.state, nodes.into_iter())
     }
 
-    /// Calls many nodes that come from an async stream; otherwise like [`map`](Run::map). The stream is asked for the
-    /// next node only when there is room for its call.
+    /// Calls many nodes that come from an async stream. See [`map`](Run::map). The next node is taken only when there
+    /// is room for its call.
     pub fn map_stream<'r, N>(&'r self, nodes: impl Stream<Item = N> + Send + 'r) -> Map<'r, N::Output>
     where
         N: Exec<S> + Send + 'r,

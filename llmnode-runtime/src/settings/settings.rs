@@ -13,7 +13,7 @@ use crate::limits::Limits;
 use crate::model::Dialect;
 use crate::text::const_setters;
 
-/// How a model is asked, and what follows a failure. One type for all levels:
+/// How a model is asked, and what follows a failure. All levels have this one type:
 ///
 /// | level | stated by |
 /// |---|---|
@@ -22,9 +22,9 @@ use crate::text::const_setters;
 /// | a run | [`Run::with_settings`](crate::Run::with_settings) |
 /// | a node | the attribute of the node, [`Node::SETTINGS`](crate::Node::SETTINGS) |
 ///
-/// The nearest level wins, field by field: the call, then the model, the run, the node, and at last the model's handle.
-/// A registered model states only how it is asked: its id as `model`, `temperature`, `max_tokens`, `attempt_timeout`,
-/// `dialect`, `extra`. A value that cannot be is a `config_error` of the call, before any request.
+/// The nearest level wins, field by field: the call, then the registered model, the run, the node, and last the
+/// model's handle. A registered model sets only how it is asked: its id as `model`, `temperature`, `max_tokens`,
+/// `attempt_timeout`, `dialect`, `extra`. An impossible value is a `config_error` of the call, before any request.
 ///
 /// ```
 /// # use llmnode_runtime as llmnode;
@@ -36,70 +36,70 @@ use crate::text::const_setters;
 #[derive(Clone, Default)]
 #[non_exhaustive]
 pub struct Settings {
-    /// The model to ask: a name registered on the run, or else the provider's id. Of a registered model: its id. Default:
-    /// the model's own.
+    /// The model to ask: a name registered on the run, or else the provider's id. For a registered model, its id.
+    /// Default: the model's own.
     pub model: Option<Cow<'static, str>>,
-    /// Sampling temperature, finite and 0 or more. Default: the provider's.
+    /// The sampling temperature, finite and 0 or more. Default: the provider's.
     pub temperature: Option<f64>,
     /// The most tokens an answer may have, 1 or more. Default: the provider's.
     pub max_tokens: Option<u32>,
-    /// How the type of an answer is told. Default: as the model does by itself. A run's `dialect` does not concern nodes
-    /// whose answer is raw text; the call's own is an error there. So is, whatever the model,
-    /// [`Strict`](Dialect::Strict) for a type that it cannot say.
+    /// How the model is asked for the type of an answer. Default: the model decides. A run's `dialect` does not apply
+    /// to nodes whose answer is raw text; a call's is an error there. So is [`Strict`](Dialect::Strict) for a type
+    /// that it cannot express.
     pub dialect: Option<Dialect>,
-    /// More calls after a bad answer: short for `recover` of the answer group with as many `repair` steps, the fallback
-    /// model and the fallback value. Default 0. On a node whose answer is raw text the run's `retries` hold for empty
-    /// answers alone; the call's own are an error there.
+    /// Further requests after a bad answer. It is short for `recover` of the group answer with as many `repair`
+    /// steps, then the fallbacks. Default 0. For a node whose answer is raw text, a run's `retries` apply to empty
+    /// answers only; a call's are an error there.
     pub retries: Option<u32>,
-    /// More tries of the same request after a failure of the transport: short for `recover` of the transport group with as
-    /// many `retry` steps, the fallback model and the fallback value. Default 2.
+    /// Further requests after a failure of the transport. It is short for `recover` of the group transport with as
+    /// many `retry` steps, then the fallbacks. Default 2.
     pub transport_retries: Option<u32>,
-    /// How often a node that asks no model itself is executed in all, 1 or more: again after each error, but not after one
-    /// of the stop group. A run's `attempts` do not concern nodes that ask a model; the call's own are an error there.
-    /// Default 1.
+    /// How often a node without a model is executed in all, 1 or more. It is executed again after every error but
+    /// those of the group stop. A run's `attempts` do not apply to nodes that ask a model; a call's are an error
+    /// there. Default 1.
     pub attempts: Option<u32>,
-    /// The steps that follow failures of a category or group, set by [`recover`](Settings::recover). A nearer level replaces
-    /// a farther one's for a category; at one level a category's stack beats its group's. Default: by
-    /// [category](crate::Category).
+    /// The steps that follow failures of a category or group, set by [`recover`](Settings::recover). A nearer level
+    /// replaces the steps of a farther one for a category. On one level, a category comes before its group. Default:
+    /// by [category](crate::Category).
     pub recover: Cow<'static, [(Failures, Cow<'static, [Recovery]>)]>,
-    /// The model to ask when all further tries with the first one failed: a name registered on the run, or else
-    /// the provider's id. Default: none.
+    /// The model to ask when the first one has failed: a name registered on the run, or else the provider's id.
+    /// Default: none.
     pub fallback_model: Option<Cow<'static, str>>,
-    /// The wait before each try that follows a failure of the transport, and before each further execution of a node
-    /// that asks no model itself: always the same, or growing from try to try. What the server asks for comes on top. A
-    /// step of `recover` that states a wait keeps its own. Default: a random part of 0.5 s, 1 s, 2 s, .. 8 s for the
-    /// transport, and none for executions.
+    /// The wait before each retry after a failure of the transport, and before each further execution of a node
+    /// without a model. It is fixed, or grows from try to try. The wait that the server asks for is added. A step of
+    /// `recover` with its own wait keeps it. Default: a random part of 0.5 s, 1 s, 2 s, .. 8 s for the transport, and
+    /// none for executions.
     pub wait: Option<Backoff>,
-    /// The longest time of a call, above 0: all its attempts and waits, and the calls that its node makes. When it has
-    /// passed, what is under way is dropped, nothing is tried again, no other model is asked, and the call fails with
-    /// `timeout`; a fallback value takes its place, whose function is not timed. Each call of a map has this time for
-    /// itself. Default: none.
+    /// The longest time of a call, above 0: all its attempts and waits, and the calls that its node makes. When it
+    /// passes, what is under way is dropped, nothing is retried, and no other model is asked. The call returns the
+    /// node's fallback value, whose function is not timed, or fails with `timeout`. Each call of a map has this time
+    /// for itself. Default: none.
     pub deadline: Option<Duration>,
-    /// The longest time of one attempt, above 0: its wait for room under a limit, its request, and the validators. What
-    /// takes longer is a `timeout`, which is tried again as `transport_retries` says. Default: the model's own, of
-    /// `OpenAi` 600 s.
+    /// The longest time of one attempt, above 0: its wait for room under a limit, its request, and its validators. An
+    /// attempt that takes longer is a `timeout`, which is retried as `transport_retries` says. Default: the model's
+    /// own, 600 s for `OpenAi`.
     pub attempt_timeout: Option<Duration>,
-    /// The longest wait before a further try that a server may ask for; a longer one fails at once. The random part
-    /// on top is cut to it, too; a wait that is stated, here or in a step of `recover`, may be longer. Default 60 s.
+    /// The longest wait that a server may ask for. If it asks for more, there is no retry. The random part on top is
+    /// cut to it too. A wait set here or in a step of `recover` may be longer. Default 60 s.
     pub max_wait: Option<Duration>,
-    /// The longest answer, in bytes, 1 or more; a longer one is a `truncated_output`. Default: no bound but the
+    /// The longest answer in bytes, 1 or more. A longer one is a `truncated_output`. Default: no limit but the
     /// provider's.
     pub max_output_bytes: Option<usize>,
-    /// How many of the newest bad answers the model is shown, each with what was wrong: 1 or more. Default 3.
+    /// How many of the newest bad answers a correction contains, each with what was wrong: 1 or more. Default 3.
     pub feedback_rounds: Option<usize>,
-    /// Whether the second identical bad answer in a row ends the call, whatever is left of `retries`.
-    /// Default: no.
+    /// Whether the second identical bad answer in a row ends the corrections. Default: no.
     pub stop_on_repeat: Option<bool>,
-    /// Whether an answer is taken only as it stands. Default: no: what is nearly JSON is repaired, and what is nearly of the
-    /// type is changed to fit it (`"3"` for an integer), where that loses nothing. Each change is a flag of the attempt.
+    /// Whether an answer is taken only as it stands. Default: no. What is nearly JSON is then repaired, and what is
+    /// nearly of the type is changed to fit it (`"3"` for an integer), if nothing is lost. Each change is a flag of
+    /// the attempt.
     pub exact: Option<bool>,
-    /// What each call may spend, by itself. What the call does not limit, the run's settings do. Default: no limits.
+    /// What each call may spend by itself. The run's settings limit what the call's do not. Default: no limits.
     pub limits: Limits,
-    /// What the records, spans and hooks of calls say beside their figures: a tenant, a job. The labels of a call are its
-    /// own, those of the run, and those of the calls around it; of two of one name the nearest wins. Default: none.
+    /// Labels for the records, spans and hooks of calls, such as a tenant or a job. A call has its own labels, the
+    /// run's, and those of the calls around it. The nearest wins. Default: none.
     pub labels: BTreeMap<String, String>,
-    /// Further fields of the request, passed to the provider as they are. `messages`, `model`, `stream`, and a field
-    /// of which there is a setting that is set, are a `config_error` of the call.
+    /// Fields of the request that are passed to the provider as they are. `messages`, `model`, `stream`, and a field
+    /// that a setting sets, are a `config_error` of the call.
     pub extra: BTreeMap<String, Value>,
 }
 
@@ -150,7 +150,7 @@ impl Settings {
     /// What `max_wait` is, if nothing is said.
     pub(crate) const MAX_WAIT: Duration = Duration::from_secs(60);
 
-    /// Nothing set.
+    /// Creates settings that set nothing.
     pub const fn new() -> Self {
         Settings {
             model: None,
@@ -188,13 +188,13 @@ impl Settings {
         temperature: f64,
         /// Sets the most tokens an answer may have.
         max_tokens: u32,
-        /// Sets how the type of an answer is told.
+        /// Sets how the model is asked for the type of an answer.
         dialect: Dialect,
-        /// Sets how many more calls follow bad answers.
+        /// Sets how many further requests follow a bad answer.
         retries: u32,
-        /// Sets how many more tries follow failures of the transport.
+        /// Sets how many further requests follow a failure of the transport.
         transport_retries: u32,
-        /// Sets how often a node that asks no model itself is executed in all.
+        /// Sets how often a node without a model is executed in all.
         attempts: u32,
         /// Sets the longest time of a call.
         deadline: Duration,
@@ -204,15 +204,15 @@ impl Settings {
         max_wait: Duration,
         /// Sets the longest answer, in bytes.
         max_output_bytes: usize,
-        /// Sets how many of the newest bad answers the model is shown.
+        /// Sets how many of the newest bad answers a correction contains.
         feedback_rounds: usize,
-        /// Sets whether the second identical bad answer in a row ends the call.
+        /// Sets whether the second identical bad answer in a row ends the corrections.
         stop_on_repeat: bool,
-        /// Sets whether an answer is taken only as it stands: nothing is repaired, and nothing changed to fit the type.
+        /// Sets whether an answer is taken only as it stands: nothing is repaired or changed to fit the type.
         exact: bool,
     }
 
-    /// Sets the steps that follow failures of a category or group, instead of those set for it so far.
+    /// Sets the steps that follow failures of a category or group, and replaces those set for it so far.
     #[must_use]
     pub fn recover(
         mut self,
@@ -226,28 +226,28 @@ impl Settings {
         self
     }
 
-    /// Sets the model to ask when the first one fails for good.
+    /// Sets the model to ask when the first one has failed.
     #[must_use]
     pub fn fallback_model(mut self, model: impl Into<Cow<'static, str>>) -> Self {
         self.fallback_model = Some(model.into());
         self
     }
 
-    /// Sets the wait before each further try, in a constant.
+    /// Sets the wait before each retry, in a constant.
     #[must_use]
     pub const fn backoff(mut self, wait: Backoff) -> Self {
         self.wait = Some(wait);
         self
     }
 
-    /// Sets the wait before each further try: a `Duration`, or a range of them.
+    /// Sets the wait before each retry: a `Duration`, or a range of them.
     #[must_use]
     pub fn wait(mut self, wait: impl Into<Backoff>) -> Self {
         self.wait = Some(wait.into());
         self
     }
 
-    /// Sets what each call may spend, by itself.
+    /// Sets what each call may spend by itself.
     #[must_use]
     pub const fn limits(mut self, limits: Limits) -> Self {
         self.limits = limits;
@@ -261,7 +261,7 @@ impl Settings {
         self
     }
 
-    /// Adds a further field to the request, such as `("seed", 7)`.
+    /// Adds a field to the request, such as `("seed", 7)`.
     #[must_use]
     pub fn extra(mut self, field: impl Into<String>, value: impl Into<Value>) -> Self {
         self.extra.insert(field.into(), value.into());

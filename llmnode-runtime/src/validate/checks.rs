@@ -6,8 +6,7 @@ use std::future::Future;
 use super::invalid::Invalid;
 use crate::BoxFuture;
 
-/// Which answer of a call a validator looks at, or which execution of a node that asks no model
-/// [it is](crate::Cx::attempt).
+/// Which answer of a call a validator sees, or which execution of a node without a model [it is](crate::Cx::attempt).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Attempt {
     index: u32,
@@ -17,7 +16,7 @@ pub struct Attempt {
 }
 
 impl Attempt {
-    /// The answer number `index` of a call that corrects at most `maximum` times.
+    /// Creates the attempt number `index`, from 0, of a call with at most `maximum` corrections.
     pub fn new(index: u32, maximum: u32) -> Self {
         Attempt { index, maximum, others: false }
     }
@@ -26,18 +25,17 @@ impl Attempt {
         Attempt { others, ..self }
     }
 
-    /// How many bad answers of this model came before, or executions that failed: 0 for the first one.
+    /// Returns how many bad answers of this model, or failed executions, came before: 0 for the first attempt.
     pub fn index(&self) -> u32 {
         self.index
     }
 
-    /// The largest index there can be: by default the call's `retries`; of executions, `attempts` less one.
+    /// Returns the largest possible index: by default the call's `retries`; for executions, `attempts` less one.
     pub fn maximum(&self) -> u32 {
         self.maximum
     }
 
-    /// Whether a bad answer now ends the call: no correction is left, and neither another model nor a fallback value
-    /// follows.
+    /// Returns whether nothing follows a bad answer: no correction, no other model, no fallback value.
     pub fn is_last(&self) -> bool {
         self.index >= self.maximum && !self.others
     }

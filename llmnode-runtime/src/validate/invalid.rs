@@ -1,4 +1,4 @@
-//! What a validator may say about an answer.
+//! What a validator returns about a bad answer.
 
 use std::borrow::Cow;
 use std::error::Error;
@@ -12,15 +12,15 @@ use crate::text::{one_line, one_line_shortened, write_joined};
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Violation {
-    /// Where, in the JSON's own names, such as `steps[2].item`; empty for the whole answer.
+    /// The path in the JSON's own names, such as `steps[2].item`. Empty for the whole answer.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub path: String,
     /// What is wrong.
     pub message: String,
-    /// What would be right, where that is a list of values.
+    /// The allowed values, if there is a list of them.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub allowed: Vec<String>,
-    /// The answer is kept in spite of it.
+    /// Whether the answer is accepted anyway.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub warning: bool,
     /// More is allowed than `allowed` lists.
@@ -34,7 +34,7 @@ pub struct Violation {
 const LISTED: usize = 100;
 
 impl Violation {
-    /// A violation at a path; an empty path is the whole answer.
+    /// Creates a violation at a path. An empty path is the whole answer.
     pub fn new(path: impl Into<String>, message: impl Into<String>) -> Self {
         let (path, message) = (path.into(), message.into());
         Violation { path, message, allowed: Vec::new(), warning: false, more: false, ask: Cow::Borrowed("") }
@@ -74,11 +74,11 @@ impl Display for Violation {
     }
 }
 
-/// Why a validator does not accept an answer.
+/// Why a validator rejects an answer.
 ///
-/// `Invalid` is deliberately no [`Error`]: so `?` on an error *of the program*, such as a failed database
-/// query inside a validator, converts to [`Invalid::abort`] and ends the call at once, while a fault of the
-/// *model* has to be spelled out.
+/// `Invalid` does not implement [`Error`]. `?` on an error *of the program*, such as a failed database query inside a
+/// validator, therefore converts to [`Invalid::abort`] and ends the call at once. A mistake of the *model* has to be
+/// written out.
 ///
 /// ```
 /// # use llmnode_runtime as llmnode;
@@ -102,19 +102,18 @@ enum Inner {
 }
 
 impl Invalid {
-    /// The answer as a whole is wrong; the model is told so.
+    /// Rejects the whole answer. The message goes to the model.
     pub fn new(message: impl Into<String>) -> Self {
         Invalid::at("", message)
     }
 
-    /// The value at a path is wrong; the model is told so. The path starts at the validated type, such as
-    /// `"item"` or `"steps[2].item"`: first one of its fields, by its JSON name or its Rust name, then JSON
-    /// names.
+    /// Rejects the value at a path. The message goes to the model. The path starts at the validated type, such as
+    /// `"item"` or `"steps[2].item"`: first one of its fields, by its JSON name or its Rust name, then JSON names.
     pub fn at(path: impl Into<String>, message: impl Into<String>) -> Self {
         Invalid(Inner::Answer(vec![Violation::new(path, message)]))
     }
 
-    /// The answer is doubtful, but kept; the record shows the warning, the model never sees it.
+    /// Accepts the answer with a warning. The record has it, and the model never sees it.
     pub fn warn(message: impl Into<String>) -> Self {
         Invalid::warn_at("", message)
     }
@@ -125,12 +124,12 @@ impl Invalid {
         Invalid(Inner::Answer(vec![warning]))
     }
 
-    /// The program failed: the call ends at once with this error, and the model never sees it.
+    /// Ends the call at once with this error of the program. The model never sees it.
     pub fn abort(error: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
         Invalid(Inner::Abort(error.into()))
     }
 
-    /// Lists the values that would be right, for the violation named last; of many, the first hundred.
+    /// Lists the allowed values for the violation added last: the first hundred of them.
     #[must_use]
     pub fn allowed(mut self, values: impl IntoIterator<Item = impl Display>) -> Self {
         if let Inner::Answer(violations) = &mut self.0
@@ -143,7 +142,7 @@ impl Invalid {
         self
     }
 
-    /// Adds what another check found. An abort wins over everything.
+    /// Adds what another check found. An abort wins.
     #[must_use]
     pub fn and(self, other: Invalid) -> Self {
         match (self.0, other.0) {
@@ -155,7 +154,7 @@ impl Invalid {
         }
     }
 
-    /// What is wrong with the answer, warnings included; empty for an error of the program.
+    /// Returns what is wrong with the answer, with warnings. Empty for an error of the program.
     pub fn violations(&self) -> &[Violation] {
         match &self.0 {
             Inner::Answer(violations) => violations,

@@ -7,18 +7,18 @@ use std::time::Duration;
 
 use crate::category::Category;
 
-/// Which failures a stack of steps is for.
+/// The failures that a stack of steps is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Failures {
-    /// Those of one category: any of the answer, transport and final groups, or `limit_exceeded`, which takes only
+    /// Failures of one category of the groups answer, transport and final, or `limit_exceeded`, which takes only
     /// [`Recovery::Fallback`] and [`Recovery::Bubble`].
     Category(Category),
-    /// All of the answer group that have no stack of their own.
+    /// Failures of the group answer whose category has no stack.
     Answer,
-    /// All of the transport group that have no stack of their own.
+    /// Failures of the group transport whose category has no stack.
     Transport,
-    /// All of the final group that have no stack of their own.
+    /// Failures of the group final whose category has no stack.
     Final,
 }
 
@@ -55,8 +55,8 @@ pub enum Recovery {
     Retry {
         /// How often, 1 or more.
         times: u32,
-        /// The wait before each; `None`: in the transport group `wait` of the settings, by default 0.5 s · 2ⁿ up to 8 s, at random; elsewhere none.
-        /// The server's own wait comes on top.
+        /// The wait before each. `None`: in the group transport the `wait` of the settings, elsewhere none. The
+        /// server's wait is added.
         wait: Option<Backoff>,
     },
     /// The answer goes back to the model with what is wrong with it.
@@ -64,27 +64,27 @@ pub enum Recovery {
         /// How often, 1 or more.
         times: u32,
     },
-    /// Another model is asked, from the original prompt: a name registered on the run, or else an id for the
-    /// run's own model. It has all steps before it for itself. A call asks no model twice.
+    /// Another model is asked, from the original prompt: a name registered on the run, or else an id for the run's
+    /// own model. It has all steps before this one for itself. A call asks no model twice.
     Model(Cow<'static, str>),
-    /// The node's own fallback value takes the place of an answer.
+    /// The node's fallback value becomes the output.
     Fallback,
-    /// The failure is the call's error.
+    /// The failure is returned as the call's error.
     Bubble,
 }
 
 impl Recovery {
-    /// The same request again, so often.
+    /// The same request again, up to `times` times.
     pub const fn retry(times: u32) -> Self {
         Recovery::Retry { times, wait: None }
     }
 
-    /// The same request again, so often, each after a wait.
+    /// The same request again, up to `times` times, each after a wait.
     pub const fn retry_with(times: u32, wait: Backoff) -> Self {
         Recovery::Retry { times, wait: Some(wait) }
     }
 
-    /// A correction, so often.
+    /// A correction, up to `times` times.
     pub const fn repair(times: u32) -> Self {
         Recovery::Repair { times }
     }
@@ -112,23 +112,23 @@ impl fmt::Display for Recovery {
     }
 }
 
-/// How long to wait before a further try, beyond what the server asks for.
+/// The wait before a retry, which is added to what the server asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Backoff {
     /// The shortest wait.
     pub from: Duration,
-    /// The longest wait; the same as `from` for a wait that is always the same. Before it is reached, the longest
-    /// is twice `from` at the first try, and doubles with each.
+    /// The longest wait. If it equals `from`, the wait is fixed. Otherwise the wait is random, with a bound that
+    /// starts at twice `from` and doubles with each try up to `to`.
     pub to: Duration,
 }
 
 impl Backoff {
-    /// Always the same wait.
+    /// A fixed wait.
     pub const fn fixed(wait: Duration) -> Self {
         Backoff { from: wait, to: wait }
     }
 
-    /// A random wait, whose bound grows from try to try.
+    /// A random wait whose bound grows from try to try.
     pub const fn growing(from: Duration, to: Duration) -> Self {
         Backoff { from, to }
     }
