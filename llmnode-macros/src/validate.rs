@@ -2,9 +2,9 @@
 
 pub(crate) mod args;
 pub(crate) mod definition;
-mod fields;
+pub(crate) mod fields;
 mod methods;
-mod serde_names;
+pub(crate) mod serde_names;
 mod signature;
 
 use proc_macro2::TokenStream;
