@@ -65,10 +65,15 @@ pub(crate) fn visible(tokens: TokenStream) -> TokenStream {
 
 /// Where an expression first names the program's state.
 pub(crate) fn state(tokens: TokenStream) -> Option<Span> {
-    let state = names(tokens)
+    states(tokens).next().map(|state| state.span())
+}
+
+/// Each `state` that is the program's, as far as the tokens tell.
+pub(crate) fn states(tokens: TokenStream) -> impl Iterator<Item = Ident> {
+    names(tokens)
         .into_iter()
-        .find(|name| name.ident == "state" && name.before != Some('.') && !name.is_part);
-    state.map(|name| name.ident.span())
+        .filter(|name| name.ident == "state" && name.before != Some('.') && !name.is_part)
+        .map(|name| name.ident)
 }
 
 /// A name in an expression.

@@ -40,8 +40,8 @@ use crate::prompt::generated::Prompt;
     message = "`{Self}` is not a node that runs with the state `{S}`",
     label = "not a node of this state",
     note = "`#[llm_node(prompt = \"...\")]` makes a struct a node",
-    note = "`state = T` on the node and the state of the run, `Run::new(model).with_state(state)`, must be the same type; \
-            a node without `state` runs with any"
+    note = "`state = T` on the node and the state of the run, `Run::new(model).with_state(state)`, must be the same type, and \
+            `Arc<T>` is another one than `T`: give the run the `T`, and share the run; a node without `state` runs with any"
 )]
 pub trait Exec<S: ?Sized>: Node + Sync + Reads<S, State = S> + Reads<S, State: Sync> {
     /// Runs the node once. Called by [`Run::call`](crate::Run::call), which accounts for it, and calls it again after

@@ -113,9 +113,13 @@ fn prep(made: &Made<'_>, shape: &Shape, state: &Type, private: &Ident) -> TokenS
                 fields.iter().any(|(_, written)| expression::state(written.to_token_stream()).is_some());
             let forms = (!fields.is_empty()).then(|| quote_spanned!(here=> use #private::forms::*;));
             let fields = fields.iter().map(|(field, written)| self::field(field, written, private));
+            let (state, lent) = match reads {
+                true => (quote_spanned!(here=> state), quote_spanned!(here=> state)),
+                false => (quote_spanned!(here=> &()), quote_spanned!(here=> _)),
+            };
             let node = quote_spanned! {here=>
                 #forms
-                #private::prepared(move || ::core::result::Result::Ok(Self { #(#fields),* }))
+                #private::prepared(#state, |#lent| ::core::result::Result::Ok(Self { #(#fields),* }))
             };
             (reads, node)
         }
@@ -143,12 +147,18 @@ fn field(field: &Field, written: &Expr, private: &Ident) -> Option<TokenStream> 
     let mut near = private.clone();
     near.set_span(first);
     let near = quote_spanned!(last=> #near::Field::<#ty>::given);
-    let written = expression::visible(written.to_token_stream());
-    Some(quote_spanned! {Span::mixed_site()=>
-        #ident: match (#written,) {
+    let here = Span::mixed_site();
+    let value = quote_spanned! {here=>
+        match (#written,) {
             __given => #near(#name, #given, |__it| (&&&__it).form())?,
         }
-    })
+    };
+    // The state gets the name as the expression writes it. With the macro's own, rustc would not propose to clone what
+    // the expression moves out of it.
+    let states = expression::states(written.to_token_stream());
+    let lent = quote_spanned!(here=> state);
+    let named = states.map(|state| quote_spanned!(here=> #[allow(unused_variables)] let #state = #lent;));
+    Some(quote_spanned!(here=> #ident: { #(#named)* #value }))
 }
 
 fn post(step: &StepModel<'_>, shape: &Shape, state: &Type, private: &Ident) -> TokenStream {
