@@ -48,13 +48,18 @@ pub(crate) fn names_self(tokens: TokenStream) -> Option<Span> {
 
 /// `self` and `state` as the generated function names them, also where other macros hand them on.
 pub(crate) fn visible(tokens: TokenStream) -> TokenStream {
+    visible_to(tokens, Span::mixed_site())
+}
+
+/// The same, where the function's own names are resolved at `at`.
+pub(crate) fn visible_to(tokens: TokenStream, at: Span) -> TokenStream {
     let token = |token| match token {
         TokenTree::Ident(mut ident) if ident == "self" || ident == "state" => {
-            ident.set_span(ident.span().resolved_at(Span::mixed_site()));
+            ident.set_span(ident.span().resolved_at(at));
             TokenTree::Ident(ident)
         }
         TokenTree::Group(group) => {
-            let mut seen = Group::new(group.delimiter(), visible(group.stream()));
+            let mut seen = Group::new(group.delimiter(), visible_to(group.stream(), at));
             seen.set_span(group.span());
             TokenTree::Group(seen)
         }
@@ -65,15 +70,10 @@ pub(crate) fn visible(tokens: TokenStream) -> TokenStream {
 
 /// Where an expression first names the program's state.
 pub(crate) fn state(tokens: TokenStream) -> Option<Span> {
-    states(tokens).next().map(|state| state.span())
-}
-
-/// Each `state` that is the program's, as far as the tokens tell.
-pub(crate) fn states(tokens: TokenStream) -> impl Iterator<Item = Ident> {
-    names(tokens)
+    let state = names(tokens)
         .into_iter()
-        .filter(|name| name.ident == "state" && name.before != Some('.') && !name.is_part)
-        .map(|name| name.ident)
+        .find(|name| name.ident == "state" && name.before != Some('.') && !name.is_part);
+    state.map(|name| name.ident.span())
 }
 
 /// A name in an expression.

@@ -58,14 +58,15 @@ fn strays(tokens: TokenStream) -> (TokenStream, Vec<Ident>) {
 }
 
 fn stray(step: &str) -> String {
-    let example = match step {
-        "retry" => "transport = [retry(2)]",
-        "repair" => "answer = [repair(2)]",
-        "model" => "answer = [repair(2), model(\"small\")]",
-        "bubble" => "answer = [repair(2), bubble]",
-        _ => "answer = [repair(2), fallback]",
+    let (key, written) = match step {
+        "retry" => ("transport", "retry(2)"),
+        "repair" => ("answer", "repair(2)"),
+        "model" => ("answer", "model(\"small\")"),
+        alone => ("answer", alone),
     };
-    format!("`{step}` is a step, and steps stand in the brackets of a category or group; write `{example}`")
+    format!(
+        "`{step}` is a step, and steps stand in the brackets of a category or group; write `{key} = [{written}]`"
+    )
 }
 
 /// Why a name that is known is no key.
