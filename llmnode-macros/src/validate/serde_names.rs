@@ -5,8 +5,9 @@ use syn::ext::IdentExt;
 use syn::meta::ParseNestedMeta;
 use syn::{Attribute, Ident, LitStr, Token};
 
-/// What hands reading over.
-const OWN_WAY: [&str; 6] = ["with", "deserialize_with", "schema_with", "from", "try_from", "remote"];
+/// What says that a value is read in another way, or on purpose so.
+const OWN_WAY: [&str; 7] =
+    ["borrow", "with", "deserialize_with", "schema_with", "from", "try_from", "remote"];
 
 /// What serde's attributes say about a container, a variant or a field.
 #[derive(Default, Clone)]
@@ -18,7 +19,7 @@ pub(crate) struct SerdeAttributes {
     pub(crate) transparent: bool,
     pub(crate) flatten: bool,
     pub(crate) skip: bool,
-    /// Another type or a function says how it is read.
+    /// It is read in a way of its own: by another type, by a function, or borrowed on purpose.
     pub(crate) own_way: bool,
 }
 

@@ -135,7 +135,7 @@ async fn calls_side_by_side_reserve_tokens() {
     let model = FnModel::new(|_| Reply::from(hi(None)).after(SECOND));
     let run = Run::new(model.clone()).with_limits(Limits::new().tokens(600));
     let nodes: Vec<_> = (0..9).map(|_| say(&"x".repeat(40))).collect();
-    let results = run.map(&nodes).settings(Settings::new().max_tokens(190)).concurrency(9).await;
+    let results = run.map(&nodes).max_tokens(190).concurrency(9).await;
     assert_eq!(results.iter().filter(|result| result.is_ok()).count(), 3);
     let refused = results.into_iter().filter_map(Result::err).next().unwrap();
     assert!(refused.message().contains("0 spent, about 600 reserved by 3 requests in flight"));
