@@ -8,7 +8,6 @@ macro_rules! links {
     () => {
         "[../README.md#categories]: crate#categories
 [durability.md]: self::durability
-[errors.md]: self::errors
 [observability.md]: self::observability
 [performance.md#flows]: self::performance#flows
 [mutants.md]: self::mutants

@@ -48,8 +48,8 @@
 /// | `crate = ::path` | `::llmnode` | the path to this crate where it is renamed |
 ///
 /// The doc comment becomes the node's [`DESCRIPTION`](Node::DESCRIPTION). The struct may have lifetimes and
-/// generics; a unit struct is a node without variables. Each error that the macros report is in `docs/errors.md` of
-/// the repository, with cause and mend.
+/// generics; a unit struct is a node without variables. The mistakes that people make first stand in
+/// `docs/errors.md` of the repository, each with its message and the remedy.
 ///
 /// # The prompt
 ///
