@@ -1,7 +1,7 @@
 //! `#[llm_output]`: the derives that an answer's type needs, and the dive into its fields.
 
+mod borrowed;
 mod serde_keys;
-mod unanswerable;
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
@@ -36,7 +36,7 @@ pub(crate) fn expand(arguments: TokenStream, item: TokenStream) -> TokenStream {
         }
     };
     serde_keys::check(&mut input, &mut errors);
-    let borrows = unanswerable::check(&mut input, &mut errors);
+    let borrows = borrowed::check(&mut input, &mut errors);
     let definition = definition::expand(&input, &krate, value(&args.state), &mut errors);
     // A derive comes before the attributes that help it, its own derives included.
     let mut missing = missing_derives(&input.attrs);

@@ -2,10 +2,11 @@
 
 pub(crate) mod args;
 pub(crate) mod definition;
-pub(crate) mod fields;
+mod fields;
 mod methods;
 pub(crate) mod serde_names;
 mod signature;
+pub(crate) mod tagged;
 
 use proc_macro2::TokenStream;
 use quote::quote;

@@ -1,37 +1,26 @@
-//! Fields that no answer fills: those that borrow, and bare values beside a tag. Only what the tokens say for sure is
-//! refused.
+//! Fields of an answer that borrow. Only what the tokens say for sure is refused.
 
 use proc_macro2::{TokenStream, TokenTree};
 use quote::{ToTokens, format_ident};
-use syn::{
-    Data, DeriveInput, Error, Field, Fields, GenericArgument, GenericParam, Lifetime, PathArguments, Type,
-    Variant,
-};
+use syn::{Data, DeriveInput, Error, Fields, GenericArgument, GenericParam, Lifetime, PathArguments, Type};
 
 use crate::diagnostics::Errors;
-use crate::generics::{bare, last_name};
-use crate::validate::fields::is_plain;
+use crate::generics::bare;
 use crate::validate::serde_names::SerdeAttributes;
+use crate::validate::tagged::bare_beside;
 
-/// Reports such fields. Whether one borrows: the type then owns its lifetimes, and it cannot be read.
+/// Reports fields that borrow, and tells whether there are any. The type then owns its lifetimes, and cannot be read.
 pub(crate) fn check(input: &mut DeriveInput, errors: &mut Errors) -> bool {
     let container = SerdeAttributes::read(&input.attrs);
-    if container.own_way {
-        return false;
-    }
     let mut borrows = false;
     match &mut input.data {
+        _ if container.own_way => {}
         Data::Struct(data) => borrows = lent(&mut data.fields, errors),
         Data::Enum(data) => {
             for variant in &mut data.variants {
                 let attributes = SerdeAttributes::read(&variant.attrs);
-                if attributes.skip || attributes.own_way {
-                    continue;
-                }
-                let tag = container.tag.as_ref().filter(|_| container.content.is_none());
-                match tag.filter(|_| !container.untagged && !attributes.untagged) {
-                    Some(tag) if is_bare(variant) => errors.push(beside(tag, variant)),
-                    _ => borrows |= lent(&mut variant.fields, errors),
+                if !attributes.skip && !attributes.own_way && bare_beside(&container, variant).is_none() {
+                    borrows |= lent(&mut variant.fields, errors);
                 }
             }
         }
@@ -43,61 +32,12 @@ pub(crate) fn check(input: &mut DeriveInput, errors: &mut Errors) -> bool {
     borrows
 }
 
-/// Whether the variant is a value in parentheses that is no object, so that it has no place for a tag.
-fn is_bare(variant: &Variant) -> bool {
-    match &variant.fields {
-        Fields::Unnamed(fields) if fields.unnamed.len() == 1 => {
-            let field = &fields.unnamed[0];
-            is_read(field) && is_no_object(&field.ty)
-        }
-        _ => false,
-    }
-}
-
-fn is_read(field: &Field) -> bool {
-    let attributes = SerdeAttributes::read(&field.attrs);
-    !attributes.skip && !attributes.own_way
-}
-
-fn is_no_object(ty: &Type) -> bool {
-    let list = last_name(ty)
-        .is_some_and(|name| ["Vec", "VecDeque", "HashSet", "BTreeSet"].contains(&&*name.to_string()));
-    let held = |ty: &Type| inner(ty).is_some_and(|types| types.into_iter().all(is_no_object));
-    match bare(ty) {
-        Type::Array(_) | Type::Slice(_) => true,
-        Type::Tuple(tuple) => !tuple.elems.is_empty(),
-        Type::Reference(reference) => is_no_object(&reference.elem),
-        ty => list || held(ty) || (inner(ty).is_none() && is_plain(ty)),
-    }
-}
-
-/// What an `Option` or a `Box` holds.
-fn inner(ty: &Type) -> Option<Vec<&Type>> {
-    let Type::Path(path) = bare(ty) else { return None };
-    let last = path.path.segments.last().filter(|last| last.ident == "Option" || last.ident == "Box")?;
-    let PathArguments::AngleBracketed(arguments) = &last.arguments else { return None };
-    let types = arguments.args.iter().filter_map(|argument| match argument {
-        GenericArgument::Type(ty) => Some(ty),
-        _ => None,
-    });
-    Some(types.collect())
-}
-
-fn beside(tag: &str, variant: &Variant) -> Error {
-    let ty = variant.fields.iter().next().map(|field| field.ty.to_token_stream()).unwrap_or_default();
-    let name = &variant.ident;
-    let message = format!(
-        "the tag `{tag}` is a member of an object, and this value is no object, so no answer fits `{name}`; write \
-         `{name} {{ value: … }}`, or put `content = \"value\"` beside the tag"
-    );
-    Error::new_spanned(ty, message)
-}
-
 /// Reports the references of fields, which live as long as the program from then on.
 fn lent(fields: &mut Fields, errors: &mut Errors) -> bool {
     let mut any = false;
-    for field in fields.iter_mut().filter(|field| is_read(field)) {
-        any |= owned(&mut field.ty, errors);
+    for field in fields.iter_mut() {
+        let attributes = SerdeAttributes::read(&field.attrs);
+        any |= !attributes.skip && !attributes.own_way && owned(&mut field.ty, errors);
     }
     any
 }
