@@ -686,6 +686,8 @@ pub mod prelude {
     };
     #[doc(inline)]
     pub use llmnode_flow::flow::RunExt;
+    #[cfg(feature = "journal")]
+    pub use llmnode_flow::journal::MapExt;
     /// The macro alone: the module of that name stays `llmnode::flow`.
     pub use llmnode_macros::flow;
 }

@@ -19,6 +19,8 @@ const CORE: &[&str] = &[
     "category",
     "ids",
     "usage",
+    "money",
+    "prices",
     "position",
     "format",
     "flag",

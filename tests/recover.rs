@@ -128,7 +128,8 @@ fn middle(_: &EveryKey, _: &NodeError) -> u8 {
         bad_response = [retry(1)],
         limit_exceeded = [fallback, bubble],
     ),
-    limits(requests = 5, tokens = 2_000, money = 0.05, time = 1.5s),
+    limits(requests = 5, tokens = 2_000, money = 0.05),
+    deadline = 1.5s,
 )]
 struct EveryKey;
 
@@ -172,8 +173,9 @@ fn each_stack_is_what_is_written() {
         assert_eq!(recovery_of::<EveryKey>(category), steps, "{category}");
     }
     const { assert!(EveryKey::FALLBACK) };
-    let limits = Limits::new().requests(5).tokens(2000).money(0.05).time(second * 3 / 2);
+    let limits = Limits::new().requests(5).tokens(2000).money(0.05);
     assert_eq!(EveryKey::LIMITS, limits);
+    assert_eq!(EveryKey::SETTINGS.deadline, Some(second * 3 / 2));
 }
 
 #[tokio::test]
@@ -272,7 +274,7 @@ async fn a_fallback_returns_a_value_a_result_or_a_future_of_either() {
 
 #[tokio::test]
 async fn a_fallback_stands_for_whatever_recover_gives_it() {
-    #[llm_node(prompt = "Greet.", recover(quota_error = [fallback]), fallback = Self::hello)]
+    #[llm_node(prompt = "Greet.", recover(final = [bubble], quota_error = [fallback]), fallback = Self::hello)]
     struct Greet;
     impl Greet {
         fn hello(&self, error: &NodeError) -> String {
@@ -291,6 +293,7 @@ async fn a_fallback_stands_for_whatever_recover_gives_it() {
 async fn a_deadline_has_a_default_value() {
     #[llm_node(
         prompt = "Greet.",
+        deadline = 20ms,
         limits(requests = 2),
         recover(limit_exceeded = [fallback]),
         fallback = Self::hello
@@ -304,10 +307,9 @@ async fn a_deadline_has_a_default_value() {
     let late = || Reply::text("late").after(Duration::from_secs(600));
     let run = Run::new(ScriptedModel::new().reply(late()).reply(late()));
     // The third call finds the node's requests used up, and begins none.
-    for requests in [1, 1, 0] {
-        let call = run.call(&Greet).limits(Limits::new().time(Duration::from_millis(20)));
-        let report = call.report().await.unwrap();
-        assert_eq!((report.value.as_str(), report.record.attempts.len()), ("limit_exceeded", requests));
+    for (requests, category) in [(1, "timeout"), (1, "timeout"), (0, "limit_exceeded")] {
+        let report = run.call(&Greet).report().await.unwrap();
+        assert_eq!((report.value.as_str(), report.record.attempts.len()), (category, requests));
         assert_eq!(report.record.degraded, Some(Degraded::FallbackValue));
     }
 }

@@ -182,7 +182,7 @@ struct Greet {
     name: &'static str,
 }
 
-#[llm_node(prompt = "Greet everybody.", limits(time = 30s))]
+#[llm_node(prompt = "Greet everybody.", deadline = 30s)]
 struct GreetAll;
 
 fn prices() -> Prices {
@@ -217,7 +217,7 @@ async fn everybody_may_be_greeted_at_a_price() {
 async fn half_a_minute_is_enough() {
     let run = Run::new(ScriptedModel::new().reply(Reply::never()));
     let error = run.call(&GreetAll).await.unwrap_err();
-    assert_eq!(error.category(), Category::LimitExceeded);
+    assert_eq!(error.category(), Category::Timeout);
 }
 
 #[tokio::test]

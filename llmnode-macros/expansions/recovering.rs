@@ -8,6 +8,7 @@ const _: () = {
         type Output = u8;
         const NAME: &'static ::core::primitive::str = "rate";
         const SETTINGS: &'static __llmnode::Settings = &__llmnode::Settings::new()
+            .deadline(::core::time::Duration::from_millis(1500))
             .stated_recover(const {
                 &[
                     (
@@ -49,8 +50,7 @@ const _: () = {
         const LIMITS: __llmnode::Limits = __llmnode::Limits::new()
             .requests(5)
             .tokens(2000)
-            .money(0.05)
-            .time(::core::time::Duration::from_millis(1500));
+            .money(0.05);
         const FALLBACK: ::core::primitive::bool = true;
     }
     #[automatically_derived]

@@ -99,7 +99,7 @@ fn a_node_that_recovers() {
         ),
         fallback_model = "big",
         fallback = self::middle,
-        limits(requests = 5, tokens = 2_000, money = 0.05, time = 1.5s), exact
+        limits(requests = 5, tokens = 2_000, money = 0.05), deadline = 1.5s, exact
     };
     node("recovering", arguments, quote! { struct Rate { topic: String } });
 }

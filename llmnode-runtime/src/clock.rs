@@ -1,6 +1,9 @@
 //! The one clock of a run: every wait and every limit of time goes through it.
 
+use std::future::poll_fn;
+use std::pin::pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::Poll;
 use std::time::{Duration, Instant};
 
 use tokio::sync::Notify;
@@ -21,6 +24,19 @@ pub trait Clock: Send + Sync {
     fn until(&self, time: Instant) -> BoxFuture<'_, ()> {
         self.sleep(time.saturating_duration_since(self.now()))
     }
+}
+
+/// Awaits work until this time; `None`: the time came first. Work that would begin later does not.
+pub(crate) async fn before<F: Future>(clock: &dyn Clock, end: Instant, work: F) -> Option<F::Output> {
+    if clock.now() >= end {
+        return None;
+    }
+    let (mut work, mut late) = (pin!(work), clock.until(end));
+    poll_fn(|cx| match work.as_mut().poll(cx) {
+        Poll::Ready(outcome) => Poll::Ready(Some(outcome)),
+        Poll::Pending => late.as_mut().poll(cx).map(|()| None),
+    })
+    .await
 }
 
 /// Tokio's clock, which tokio's tests can pause. The default.

@@ -2,7 +2,7 @@
 //!
 //! | user | items |
 //! |---|---|
-//! | llmnode-flow | `add_usage`, `Batch`, `Bounded`, `Carried`, `caught`, `CONCURRENCY`, `core`, `Counter`, `cut_short`, `Ended`, `error_at`, `error_of_item`, `error_of_node`, `Event`, `figures`, `Gives`, `GivesNow`, `guarded`, `Import`, `known`, `Label`, `MAX_NESTING`, `milliseconds`, `nearest`, `no_next_item`, `NodeKey`, `one_line`, `OnProgress`, `parts`, `Position`, `read_format`, `Recorder`, `RunCore`, `same_name`, `shortened`, `Tally`, `Walk`, `Within`, `without_attempts` |
+//! | llmnode-flow | `add_usage`, `Batch`, `Bounded`, `Carried`, `caught`, `CONCURRENCY`, `core`, `Counter`, `cut_short`, `Ended`, `error_at`, `error_of_item`, `error_of_node`, `Event`, `figures`, `Gives`, `GivesNow`, `guarded`, `Import`, `is_recorded`, `known`, `Label`, `MAX_NESTING`, `milliseconds`, `nearest`, `no_next_item`, `NodeKey`, `one_line`, `OnProgress`, `parts`, `Position`, `read_format`, `recorded_by`, `Recorder`, `Replay`, `RunCore`, `same_name`, `shortened`, `Tally`, `Walk`, `Within`, `without_attempts` |
 //! | llmnode-http | `check_request`, `is_credential`, `one_line`, `own_fields_in_extra`, `sent_bytes`, `with_remedy` |
 //! | llmnode-stub | `is_credential` |
 
@@ -11,14 +11,14 @@ pub use crate::error::{error_at, error_of_node};
 pub use crate::format::read as read_format;
 pub use crate::function::{Gives, GivesNow};
 pub use crate::ledger::{
-    Event, Import, NodeKey, Recorder, Tally, cut_short, figures, milliseconds, without_attempts,
+    Event, Import, NodeKey, Recorder, Replay, Tally, cut_short, figures, milliseconds, without_attempts,
 };
 pub use crate::limits::{Carried, RunLimits};
 pub use crate::panics::{caught, guarded};
 pub use crate::position::{Label, Position, Walk};
 pub use crate::run::{
     Batch, Bounded, CONCURRENCY, Counter, Ended, MAX_NESTING, OnProgress, RunCore, Source, Within, core,
-    known, no_next_item, parts,
+    is_recorded, known, no_next_item, parts, recorded_by,
 };
 pub use crate::testing::guard::check as check_request;
 pub use crate::text::{nearest, one_line, same_name, shortened};

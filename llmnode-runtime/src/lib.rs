@@ -19,10 +19,12 @@ mod ledger;
 mod limits;
 pub mod media;
 mod model;
+mod money;
 mod node;
 mod output;
 mod panics;
 mod position;
+mod prices;
 pub mod primitive;
 #[doc(hidden)]
 pub mod private;
@@ -41,10 +43,10 @@ pub use flag::{Flag, Note};
 pub use format::FormatError;
 pub use ids::{AttemptId, CallId};
 pub use ledger::{
-    AttemptKind, AttemptRecord, CallInfo, CallRecord, Degraded, Estimate, FailedTry, Ledger, LedgerReport,
-    NodeStats, Tokens, Usage,
+    AttemptKind, AttemptRecord, CallInfo, CallRecord, Cost, Degraded, Estimate, FailedTry, Ledger,
+    LedgerReport, NodeStats, Tokens, Usage,
 };
-pub use limits::{Limits, Price, Prices};
+pub use limits::Limits;
 pub use media::{Attachment, Audio, File, Image};
 pub use model::{
     ChatModel, Completion, Dialect, FinishReason, FnModel, Message, ModelError, Part, Reply, Request, Retry,
@@ -52,6 +54,7 @@ pub use model::{
 };
 pub use node::{Node, recovery_of};
 pub use output::{LlmOutput, OutputSchema, ReadError, Reader, Reading, StrictError};
+pub use prices::{Price, Prices};
 pub use primitive::Primitive;
 pub use run::{BatchProgress, Call, CallReport, Cx, Exec, Map, Results, Run};
 pub use settings::{Backoff, Failures, Recovery, Settings};

@@ -115,7 +115,7 @@ impl LimitedNode {
 /// // #[llm_node(prompt = "Summarize: {text}", fallback_model = "small")] struct Summarize { .. }
 /// let steps = recovery_of::<Summarize>(Category::RateLimitError);
 /// assert_eq!(steps, [Recovery::retry(2), Recovery::model("small"), Recovery::Bubble]);
-/// assert_eq!(recovery_of::<Summarize>(Category::ApiKeyError), [Recovery::Bubble]);
+/// assert_eq!(recovery_of::<Summarize>(Category::Panic), [Recovery::Bubble]);
 /// ```
 pub fn recovery_of<N: Node>(category: Category) -> Vec<Recovery> {
     let answers = (category != Category::ExecError).then_some(Answers::Read);

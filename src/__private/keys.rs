@@ -36,6 +36,7 @@ keys! {
         "`transport_retries = 2`: more tries of the same request after a failure of the transport. Default 2." transport_retries
         "`wait = 10s`, `wait = 1s..60s`: the pause before each of these tries, on top of what the server asks for." wait
         "`max_wait = 120s`: the longest pause that a server may ask for. Default 60s." max_wait
+        "`deadline = 20s`: the longest time of a call, all its attempts and waits together. Default: none." deadline
         "`model = \"…\"`: a name registered by `Run::model`, or else the provider's id." model
         "`fallback_model = \"…\"`: a further model, asked from the original prompt." fallback_model
         "`fallback = path`: `fn(&Self, &State, &NodeError) -> Output`, which gives a value when the models have failed, or a `Result` of it; it may be `async`." fallback
@@ -44,7 +45,7 @@ keys! {
         "`exact`: JSON is taken only as it stands: nothing is repaired, and nothing changed to fit `output`." exact
         "`name = \"…\"`: the name in ledgers and errors. Default: the struct's, in snake_case." name
         "`recover(rate_limit_error = [retry(5, 1s..60s), model(\"big\")], …)`: the steps that follow a failure." recover
-        "`limits(requests = 5, tokens = 2_000, money = 0.05, time = 30s)`: the most that all calls of the node in one run may take." limits
+        "`limits(requests = 5, tokens = 2_000, money = 0.05)`: the most that all calls of the node in one run may take." limits
         "`prep = path`: `fn(&State) -> Self`, which makes this step of a flow from the state, or a `Result` of it; it may be `async`." prep
         "`store = path.to.field`: where in the state this step of a flow writes the output, by `into()`." store
         "`action = Type`: what this step of a flow decides, by `From<&Output>` or by `route`. Default `()`." action
@@ -62,7 +63,6 @@ keys! {
         "`requests = 5`: the most requests." requests
         "`tokens = 2_000`: the most tokens, of prompts and answers." tokens
         "`money = 0.05`: the most money, where prices are given." money
-        "`time = 30s`: the most time that requests take, added up." time
     }
     recover {
         "Bad answers: the categories of the group that have no key of their own." answer

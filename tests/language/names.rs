@@ -174,7 +174,7 @@ mod shadowed {
         model = "m",
         fallback = fall,
         recover(transport = [retry(1, 1s..2s), fallback]),
-        limits(requests = 3, time = 1s),
+        limits(requests = 3), deadline = 1s,
     )]
     pub(super) struct Ask {
         pub(super) a: Text,

@@ -6,6 +6,6 @@
         limit_exceeded = [fallback, bubble],
     ),
     fallback = self::middle,
-    limits(requests = 5, tokens = 2_000, money = 0.05, time = 1.5s)
+    limits(requests = 5, tokens = 2_000, money = 0.05), deadline = 1.5s
 )]
 struct Rate { topic: String }

@@ -18,7 +18,7 @@ use crate::keyed::{Grammar, Keyed, Slot, fill, parse_arguments};
 use crate::prompt::source::Source;
 use crate::values::{fill_type, filled, function, number, text, whole};
 
-const VALUES: [&str; 27] = [
+const VALUES: [&str; 28] = [
     "prompt",
     "prompt_file",
     "system",
@@ -31,6 +31,7 @@ const VALUES: [&str; 27] = [
     "transport_retries",
     "wait",
     "max_wait",
+    "deadline",
     "model",
     "fallback_model",
     "fallback",
@@ -54,7 +55,7 @@ const WORDS: [&str; 1] = ["exact"];
 const LISTS: [(&str, &str); 3] = [
     ("with", with::EXAMPLE),
     ("recover", "recover(schema_error = [repair(2), bubble])"),
-    ("limits", "limits(requests = 5, tokens = 2_000, money = 0.05, time = 30s)"),
+    ("limits", "limits(requests = 5, tokens = 2_000, money = 0.05)"),
 ];
 
 /// All keys.
@@ -69,14 +70,14 @@ fn refused(name: &str) -> Option<String> {
         "extra" => "`Settings::extra` or `Call::extra`".to_owned(),
         "dialect" => "`Call::dialect`, `Settings::dialect` or `OpenAiBuilder::dialect`".to_owned(),
         "stop_on_repeat" | "feedback_rounds" | "max_output_bytes" => format!("`Settings::{name}`"),
-        "attempt_timeout" | "connect_timeout" => format!("`OpenAiBuilder::{name}`"),
+        "attempt_timeout" => "`Settings::attempt_timeout` or `Call::attempt_timeout`".to_owned(),
+        "connect_timeout" => format!("`OpenAiBuilder::{name}`"),
         "backoff" | "delay" => {
             return Some(format!("`{name}` is no argument of a node; write `wait = 1s..60s`"));
         }
         "timeout" | "time" => {
             return Some(format!(
-                "`{name}` is no argument of a node; write `limits(time = 10s)`, for all its calls in a run together, \
-                 or set `Call::limits` for one call"
+                "`{name}` is no argument of a node; write `deadline = 10s` for the longest time of a call"
             ));
         }
         "max_retries" | "max_attempts" => {
@@ -107,6 +108,7 @@ pub(crate) struct NodeArgs {
     pub(crate) transport_retries: Slot<u32>,
     pub(crate) wait: Slot<Wait>,
     pub(crate) max_wait: Slot<Time>,
+    pub(crate) deadline: Slot<Time>,
     pub(crate) model: Slot<LitStr>,
     pub(crate) fallback_model: Slot<LitStr>,
     pub(crate) fallback: Slot<ExprPath>,
@@ -147,6 +149,10 @@ impl NodeArgs {
             "transport_retries" => fill(&mut self.transport_retries, key.clone(), whole(input, &key, 0)),
             "wait" => fill(&mut self.wait, key, Wait::parse(input)),
             "max_wait" => fill(&mut self.max_wait, key, Time::parse_alone(input)),
+            "deadline" => {
+                let deadline = Time::parse_above_zero(input, &key);
+                fill(&mut self.deadline, key, deadline)
+            }
             "model" => fill(&mut self.model, key.clone(), filled(text(input, &key, ""), &key)),
             "fallback_model" => {
                 fill(&mut self.fallback_model, key.clone(), filled(text(input, &key, ""), &key))

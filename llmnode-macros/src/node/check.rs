@@ -64,6 +64,7 @@ fn settings(args: &NodeArgs) -> Settings<'_> {
         transport_retries: value(&args.transport_retries).copied(),
         wait: value(&args.wait).copied(),
         max_wait: value(&args.max_wait).copied(),
+        deadline: value(&args.deadline).copied(),
         model: value(&args.model).map(syn::LitStr::value),
         temperature: value(&args.temperature).copied(),
         max_tokens: value(&args.max_tokens).copied(),

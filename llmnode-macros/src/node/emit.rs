@@ -142,6 +142,7 @@ fn stated(model: &NodeModel<'_>, private: &Ident) -> TokenStream {
     call("transport_retries", whole(settings.transport_retries));
     call("backoff", settings.wait.map(|wait| wait.emit(private)));
     call("max_wait", settings.max_wait.map(Time::emit));
+    call("deadline", settings.deadline.map(Time::emit));
     call("stated_model", text(&settings.model));
     call("temperature", settings.temperature.map(|t| Literal::f64_unsuffixed(t).to_token_stream()));
     call("max_tokens", whole(settings.max_tokens));

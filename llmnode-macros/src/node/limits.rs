@@ -1,11 +1,10 @@
-//! `limits(requests = 5, tokens = 2_000, money = 0.05, time = 30s)`.
+//! `limits(requests = 5, tokens = 2_000, money = 0.05)`.
 
 use proc_macro2::{Ident, Literal, Span, TokenStream};
 use quote::{quote, quote_spanned};
 use syn::parse::ParseStream;
 use syn::{Error, Token};
 
-use super::time::Time;
 use crate::diagnostics::Errors;
 use crate::keyed::{Grammar, Slot, fill, parse_arguments, value};
 use crate::values::{number, other_than, whole};
@@ -16,7 +15,6 @@ pub(crate) struct Limits {
     pub(crate) requests: Slot<u32>,
     pub(crate) tokens: Slot<u32>,
     pub(crate) money: Slot<f64>,
-    pub(crate) time: Slot<Time>,
 }
 
 impl Limits {
@@ -24,7 +22,7 @@ impl Limits {
     pub(crate) fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
         let tokens: TokenStream = input.parse()?;
         let (mut limits, mut errors) = (Self::default(), Errors::default());
-        let grammar = Grammar::of_values("limits", &["requests", "tokens", "money", "time"]);
+        let grammar = Grammar { refused, ..Grammar::of_values("limits", &["requests", "tokens", "money"]) };
         parse_arguments(tokens, &grammar, &mut errors, |key, input| limits.limit(key, input));
         errors.into_result().map(|()| limits)
     }
@@ -37,14 +35,9 @@ impl Limits {
         match key.to_string().as_str() {
             "requests" => fill(&mut self.requests, key.clone(), whole(input, &key, 1)),
             "tokens" => fill(&mut self.tokens, key.clone(), whole(input, &key, 1)),
-            "money" => {
+            _ => {
                 let money = number(input, &key).and_then(|money| above_zero(money, money > 0.0, &key, at));
                 fill(&mut self.money, key, money)
-            }
-            _ => {
-                let time =
-                    Time::parse_alone(input).and_then(|time| above_zero(time, !time.is_zero(), &key, at));
-                fill(&mut self.time, key, time)
             }
         }
     }
@@ -58,15 +51,18 @@ impl Limits {
             let money = Literal::f64_unsuffixed(*money);
             quote!(.money(#money))
         });
-        let time = value(&self.time).map(|time| {
-            let time = time.emit();
-            quote!(.time(#time))
-        });
-        quote_spanned!(Span::mixed_site()=> #private::Limits::new()#requests #tokens #money #time)
+        quote_spanned!(Span::mixed_site()=> #private::Limits::new()#requests #tokens #money)
     }
 }
 
-fn above_zero<T>(limit: T, is_above: bool, key: &Ident, at: Span) -> syn::Result<T> {
+/// Where to say what is no limit of a node.
+fn refused(name: &str) -> Option<String> {
+    matches!(name, "time" | "timeout" | "deadline").then(|| {
+        format!("`{name}` is no limit of a node; write `deadline = 10s` beside `limits`, for the longest time of a call")
+    })
+}
+
+fn above_zero(limit: f64, is_above: bool, key: &Ident, at: Span) -> syn::Result<f64> {
     if is_above { Ok(limit) } else { Err(Error::new(at, above(key))) }
 }
 

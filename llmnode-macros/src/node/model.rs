@@ -44,6 +44,7 @@ pub(crate) struct Settings<'a> {
     pub(crate) transport_retries: Option<u32>,
     pub(crate) wait: Option<Wait>,
     pub(crate) max_wait: Option<Time>,
+    pub(crate) deadline: Option<Time>,
     pub(crate) model: Option<String>,
     pub(crate) temperature: Option<f64>,
     pub(crate) max_tokens: Option<u32>,

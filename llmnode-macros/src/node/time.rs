@@ -30,6 +30,16 @@ impl Time {
         Ok(time)
     }
 
+    /// A time that leaves time for something.
+    pub(crate) fn parse_above_zero(input: ParseStream<'_>, key: &Ident) -> syn::Result<Self> {
+        let at = input.span();
+        let time = Self::parse_alone(input)?;
+        if time.0 == 0 {
+            return Err(Error::new(at, format!("`{key}` is more than 0")));
+        }
+        Ok(time)
+    }
+
     fn read(literal: &Lit) -> Result<Self, String> {
         let (digits, unit) = match literal {
             Lit::Int(number) => (number.base10_digits(), number.suffix()),

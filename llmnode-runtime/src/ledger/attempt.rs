@@ -12,13 +12,19 @@ use crate::BoxError;
 use crate::category::Category;
 use crate::ids::AttemptId;
 use crate::model::{ChatModel, Completion, Request};
+use crate::money::Money;
+use crate::prices::Price;
 
-/// One attempt under way. Dropped before its end, it is committed with what was known by then.
+/// One attempt under way. Dropped before its end, it is committed with what was known by then, if its request has begun.
 pub(crate) struct OpenAttempt<'c> {
     call: &'c CallScope<'c>,
     pub(crate) id: AttemptId,
     started: Instant,
     span: AttemptSpan,
+    /// The name of the request, where answers are kept.
+    pub(crate) request: Option<String>,
+    /// Of the model, by the names that it has before it answers.
+    price: Option<Price>,
     /// Whether its begin is kept.
     begun: bool,
     /// `None`: it is committed, or forgotten.
@@ -28,21 +34,32 @@ pub(crate) struct OpenAttempt<'c> {
 impl<'c> OpenAttempt<'c> {
     pub(super) fn new(call: &'c CallScope<'c>, record: AttemptRecord, started: Instant) -> Self {
         let span = AttemptSpan::none();
-        OpenAttempt { call, id: record.id, started, span, begun: false, record: Some(record) }
+        OpenAttempt {
+            call,
+            id: record.id,
+            started,
+            span,
+            request: None,
+            price: None,
+            begun: false,
+            record: Some(record),
+        }
     }
 
     pub(crate) fn span(&self) -> &Span {
         self.span.span()
     }
 
-    /// Writes down what is asked, and of whom; `prompt` is about how many tokens that is.
+    /// Writes down what is asked, and of whom, at that price; `prompt` is about how many tokens that is.
     pub(crate) fn asks(
         &mut self,
         model: &dyn ChatModel,
         request: &Request,
         prompt: u64,
+        price: Option<Price>,
         content_in_traces: bool,
     ) {
+        self.price = price;
         if let Some(record) = &mut self.record {
             record.estimate = Some(Estimate { input: prompt, output: None });
             record.model = record.model.take().or_else(|| model.model().map(str::to_owned));
@@ -57,6 +74,18 @@ impl<'c> OpenAttempt<'c> {
             self.call.attempt_begins(record);
         }
         self.call.recorded().await
+    }
+
+    /// Whether its request went out, or was about to.
+    pub(crate) fn has_begun(&self) -> bool {
+        self.begun
+    }
+
+    /// Keeps the answer, which was accepted, under the name of its request.
+    pub(crate) fn keeps(&self, answer: &str) {
+        if let Some(request) = &self.request {
+            self.call.answered(request, answer);
+        }
     }
 
     /// Writes down what came back, as far as only a trace shows it.
@@ -86,6 +115,7 @@ impl<'c> OpenAttempt<'c> {
     fn close(&mut self, category: Option<Category>) {
         let Some(mut record) = self.record.take() else { return };
         record.category = category;
+        record.cost = self.cost(&record);
         if record.reported() {
             record.estimate = None;
         }
@@ -95,6 +125,13 @@ impl<'c> OpenAttempt<'c> {
             self.tell(&record);
             self.call.commit(record);
         });
+    }
+
+    /// What it cost: at the price of the name that the provider reports, or else of one that it was asked by.
+    fn cost(&self, record: &AttemptRecord) -> Option<f64> {
+        let reported = record.model.as_deref().and_then(|model| self.call.prices.of(model));
+        let price = reported.or(self.price.as_ref())?;
+        price.of(&record.usage?).map(Money::to_f64)
     }
 
     fn tell(&self, record: &AttemptRecord) {
@@ -114,6 +151,8 @@ impl<'c> OpenAttempt<'c> {
 
 impl Drop for OpenAttempt<'_> {
     fn drop(&mut self) {
-        self.close(Some(Category::Cancelled));
+        if self.begun {
+            self.close(Some(Category::Cancelled));
+        }
     }
 }

@@ -9,14 +9,12 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use super::estimate::Estimate;
 use super::milliseconds;
-use super::record::CallRecord;
+use super::record::{AttemptRecord, CallRecord};
 use super::report::LedgerReport;
 use super::usage::Usage;
 use crate::ids::{CallId, Ids};
 use crate::panics::lock;
-use crate::usage::TokenUsage;
 
 /// How many calls a ledger remembers with their attempts.
 const REMEMBERED: usize = 256;
@@ -184,16 +182,10 @@ impl Ledger {
         (book.ids.next(), slot)
     }
 
-    pub(super) fn add_attempt(
-        &self,
-        slot: Slot,
-        usage: Option<&TokenUsage>,
-        estimate: Option<Estimate>,
-        busy: Duration,
-    ) {
+    pub(super) fn add_attempt(&self, slot: Slot, attempt: &AttemptRecord, busy: Duration) {
         let mut book = self.lock();
         let stats = book.stats(slot);
-        stats.usage.add(usage, estimate);
+        stats.usage.add(attempt);
         stats.busy = stats.busy.saturating_add(busy);
     }
 

@@ -1,11 +1,13 @@
 //! The program's own functions, called as attempts and calls end.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::record::{AttemptRecord, CallRecord};
-use super::recorder::{Event, Recorder};
+use super::recorder::{Event, Recorder, Replay};
 use crate::BoxError;
 use crate::ids::CallId;
+use crate::model::Request;
 use crate::panics::guarded;
 
 /// The call that an attempt belongs to.
@@ -18,6 +20,8 @@ pub struct CallInfo<'c> {
     pub parent: Option<CallId>,
     /// The node's name.
     pub node: &'c str,
+    /// Its labels, those of the calls around it and of the run included.
+    pub labels: &'c BTreeMap<String, String>,
 }
 
 type OnAttempt = dyn Fn(&CallInfo<'_>, &AttemptRecord) + Send + Sync;
@@ -45,6 +49,14 @@ impl Hooks {
 
     pub(crate) fn record(&mut self, recorder: Arc<dyn Recorder>) {
         self.recorder = Some(recorder);
+    }
+
+    pub(crate) fn is_recorded(&self) -> bool {
+        self.recorder.is_some()
+    }
+
+    pub(super) fn replay(&self, request: &Request, model: Option<&str>) -> Option<Replay> {
+        self.recorder.as_ref()?.replay(request, model)
     }
 
     pub(super) fn note(&self, event: Event<'_>) {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use super::book::{Ledger, NodeKey, NodeStats};
-use super::record::{AttemptRecord, CallRecord};
+use super::record::{AttemptRecord, CallRecord, Labels};
 use crate::category::Category;
 use crate::ids::CallId;
 
@@ -82,6 +82,7 @@ pub fn cut_short(
         id,
         parent,
         node,
+        labels: Labels::new(),
         started,
         category: Some(Category::Cancelled),
         degraded: None,

@@ -1,6 +1,7 @@
 //! What happened in one attempt and in one call.
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::time::{Duration, SystemTime};
 
 use serde::{Deserialize, Serialize};
@@ -89,6 +90,10 @@ pub struct AttemptRecord {
     pub flags: Vec<Flag>,
     /// Tokens, as the provider reports them; `None`: unknown.
     pub usage: Option<TokenUsage>,
+    /// What it cost, in the unit of the run's [prices](crate::Run::with_prices); `None`: the model has no price, or the
+    /// usage is unknown.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cost: Option<f64>,
     /// What it may have used, where the provider reported no total.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub estimate: Option<Estimate>,
@@ -136,6 +141,7 @@ impl AttemptRecord {
             violations: Vec::new(),
             flags: Vec::new(),
             usage: None,
+            cost: None,
             estimate: None,
             wait,
             elapsed: Duration::ZERO,
@@ -197,6 +203,9 @@ pub struct FailedTry {
 
 debug_shows!(FailedTry: number, category, wait, elapsed);
 
+/// What the program wrote on a call, by name.
+pub(crate) type Labels = BTreeMap<String, String>;
+
 /// One call of a node: all its attempts, and how it ended. Its `Debug` form shows no content.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[non_exhaustive]
@@ -208,6 +217,9 @@ pub struct CallRecord {
     pub parent: Option<CallId>,
     /// The node's name.
     pub node: Cow<'static, str>,
+    /// Its [labels](crate::Call::label), those of the calls around it and of the run included.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub labels: BTreeMap<String, String>,
     /// When it began, by the machine's clock.
     #[serde(rename = "started_unix_ms", with = "milliseconds::unix")]
     pub started: SystemTime,
@@ -230,8 +242,15 @@ impl CallRecord {
     /// The usage of all attempts.
     pub fn usage(&self) -> Usage {
         let mut usage = Usage::default();
-        self.attempts.iter().for_each(|attempt| usage.add(attempt.usage.as_ref(), attempt.estimate));
+        self.attempts.iter().for_each(|attempt| usage.add(attempt));
         usage
+    }
+
+    /// What went wrong first, such as `rate_limit_error: slow down`.
+    pub(super) fn first_failure(&self) -> Option<String> {
+        let asked = self.attempts.iter().find_map(|attempt| Some((attempt.category?, &attempt.message)));
+        let executed = self.failed_tries.iter().map(|one| (one.category, &one.message)).next();
+        asked.or(executed).map(|(category, message)| format!("{category}: {message}"))
     }
 
     /// What the model wrote last, if it wrote anything.

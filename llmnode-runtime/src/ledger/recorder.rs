@@ -3,6 +3,7 @@
 use super::hooks::CallInfo;
 use super::record::{AttemptRecord, CallRecord};
 use crate::ids::AttemptId;
+use crate::model::Request;
 use crate::{BoxError, BoxFuture};
 
 /// Takes down attempts and calls as they begin and end.
@@ -10,8 +11,23 @@ pub trait Recorder: Send + Sync {
     /// Takes an event down, without a wait: also guards come here, as they are dropped.
     fn note(&self, event: Event<'_>);
 
+    /// What tells a request from others, and the answer to it that an earlier process was given. `None`: this keeps no
+    /// answers.
+    fn replay(&self, request: &Request, model: Option<&str>) -> Option<Replay> {
+        let _ = (request, model);
+        None
+    }
+
     /// Writes what was taken down to where it stays.
     fn write(&self) -> BoxFuture<'_, Result<(), BoxError>>;
+}
+
+/// A request whose answer is kept.
+pub struct Replay {
+    /// What tells it from others.
+    pub request: String,
+    /// An answer that was kept, and not given to another such request yet.
+    pub answer: Option<String>,
 }
 
 /// What happens to a call. `path` tells the node's type.
@@ -25,6 +41,8 @@ pub enum Event<'e> {
     AttemptEnded(&'e AttemptRecord),
     /// The request did not go out after all.
     AttemptForgotten(AttemptId),
+    /// An answer to the request of that name was accepted.
+    Answered { request: &'e str, answer: &'e str },
     /// The call has ended, whatever way.
     CallEnded { path: &'e str, record: &'e CallRecord },
 }

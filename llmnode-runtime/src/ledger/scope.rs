@@ -10,8 +10,8 @@ use tracing::Span;
 use super::attempt::OpenAttempt;
 use super::book::{Ledger, NodeKey, Slot};
 use super::hooks::{CallInfo, Hooks};
-use super::record::{AttemptKind, AttemptRecord, CallRecord, Degraded, FailedTry};
-use super::recorder::Event;
+use super::record::{AttemptKind, AttemptRecord, CallRecord, Degraded, FailedTry, Labels};
+use super::recorder::{Event, Replay};
 use super::spans::CallSpan;
 use super::tally::Tally;
 use super::usage::Usage;
@@ -19,7 +19,9 @@ use crate::BoxError;
 use crate::category::Category;
 use crate::clock::Clock;
 use crate::ids::{AttemptId, CallId};
+use crate::model::Request;
 use crate::panics::{guarded, lock};
+use crate::prices::Prices;
 use crate::text::one_line;
 
 /// How many of the newest attempts of a call keep the answer and its violations.
@@ -36,6 +38,8 @@ pub(crate) struct CallScope<'r> {
     ledger: &'r Ledger,
     clock: &'r dyn Clock,
     hooks: &'r Hooks,
+    pub(super) prices: &'r Prices,
+    labels: Labels,
     span: CallSpan,
     node: NodeKey,
     slot: Slot,
@@ -100,18 +104,27 @@ impl State {
     }
 }
 
+/// Where a call is written down.
+pub(crate) struct Books<'r> {
+    pub(crate) ledger: &'r Ledger,
+    pub(crate) clock: &'r dyn Clock,
+    pub(crate) hooks: &'r Hooks,
+    pub(crate) prices: &'r Prices,
+}
+
+/// What a call is made in.
+pub(crate) struct Around<'r> {
+    pub(crate) parent: Option<&'r CallScope<'r>>,
+    pub(crate) tally: Option<&'r Tally>,
+}
+
 impl<'r> CallScope<'r> {
-    pub(crate) fn begin(
-        node: NodeKey,
-        ledger: &'r Ledger,
-        clock: &'r dyn Clock,
-        hooks: &'r Hooks,
-        parent: Option<&'r CallScope<'r>>,
-        tally: Option<&'r Tally>,
-    ) -> Self {
+    pub(crate) fn begin(node: NodeKey, labels: Labels, books: Books<'r>, within: Around<'r>) -> Self {
+        let Books { ledger, clock, hooks, prices } = books;
+        let Around { parent, tally } = within;
         let started = clock.now();
         let (id, slot) = ledger.begin_call(&node);
-        let span = CallSpan::begin(&node.name, id, parent.map(|parent| parent.id));
+        let span = CallSpan::begin(&node.name, id, parent.map(|parent| parent.id), &labels);
         let state = State {
             begun: 0,
             attempts: Vec::new(),
@@ -126,6 +139,8 @@ impl<'r> CallScope<'r> {
             ledger,
             clock,
             hooks,
+            prices,
+            labels,
             span,
             node,
             slot,
@@ -142,6 +157,14 @@ impl<'r> CallScope<'r> {
     /// A clock that panics stands still: guards ask it too, and a panic of theirs may end the program.
     pub(super) fn now(&self) -> Instant {
         guarded(|| self.clock.now()).unwrap_or(self.started)
+    }
+
+    pub(crate) fn labels(&self) -> &Labels {
+        &self.labels
+    }
+
+    pub(crate) fn started(&self) -> Instant {
+        self.started
     }
 
     pub(crate) fn span(&self) -> &Span {
@@ -175,6 +198,15 @@ impl<'r> CallScope<'r> {
         self.hooks.recorded().await
     }
 
+    /// Where answers are kept: what tells this request from others, and the answer that it was given before.
+    pub(crate) fn replay(&self, request: &Request, model: Option<&str>) -> Option<Replay> {
+        self.hooks.replay(request, model)
+    }
+
+    pub(super) fn answered(&self, request: &str, answer: &str) {
+        self.hooks.note(Event::Answered { request, answer });
+    }
+
     pub(super) fn attempt_begins(&self, attempt: &AttemptRecord) {
         self.hooks.note(Event::AttemptBegan { call: self.info(), path: &self.node.path, attempt });
     }
@@ -184,7 +216,7 @@ impl<'r> CallScope<'r> {
     }
 
     fn info(&self) -> CallInfo<'_> {
-        CallInfo { id: self.id, parent: self.parent_id(), node: &self.node.name }
+        CallInfo { id: self.id, parent: self.parent_id(), node: &self.node.name, labels: &self.labels }
     }
 
     /// Writes down that an execution failed, the number of which counts from 1.
@@ -274,6 +306,7 @@ impl<'r> CallScope<'r> {
             id: self.id,
             parent: self.parent_id(),
             node: self.node.name.clone(),
+            labels: self.labels.clone(),
             started: self.started_at,
             category,
             // A call that failed all the same has no output.
@@ -288,7 +321,7 @@ impl<'r> CallScope<'r> {
     pub(super) fn commit(&self, record: AttemptRecord) {
         let now = self.now();
         let busy = lock(&self.state).book_until(now);
-        self.ledger.add_attempt(self.slot, record.usage.as_ref(), record.estimate, busy);
+        self.ledger.add_attempt(self.slot, &record, busy);
         self.hooks.note(Event::AttemptEnded(&record));
         if let Some(tally) = self.tally {
             tally.add(&record);

@@ -23,7 +23,7 @@ pub struct Tallied {
 impl Tally {
     pub(super) fn add(&self, attempt: &AttemptRecord) {
         let mut sum = lock(&self.0);
-        sum.usage.add(attempt.usage.as_ref(), attempt.estimate);
+        sum.usage.add(attempt);
         sum.asking = sum.asking.saturating_add(attempt.elapsed);
     }
 

@@ -1,9 +1,9 @@
-//! Token figures, each known or unknown. Unknown is never zero, and does not spoil the sums.
+//! Figures of tokens and money, each known or unknown. Unknown is never zero, and does not spoil the sums.
 
 use serde::{Deserialize, Serialize};
 
-use super::estimate::Estimate;
-use crate::usage::TokenUsage;
+use super::record::AttemptRecord;
+use crate::money::Money;
 
 /// A sum of figures of which some may be unknown.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -34,6 +34,39 @@ impl Tokens {
     }
 }
 
+/// A sum of what requests cost, of which some may be unknown, in the unit of the run's prices.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct Cost {
+    known: Money,
+    /// How many requests have no known cost: their model has no price, or they did not report their usage.
+    pub unknown_calls: u64,
+}
+
+impl Cost {
+    /// The sum of the known costs.
+    pub fn known(&self) -> f64 {
+        self.known.to_f64()
+    }
+
+    /// The sum, if the cost of every request is known.
+    pub fn total(&self) -> Option<f64> {
+        (self.unknown_calls == 0).then(|| self.known())
+    }
+
+    fn add(&mut self, cost: Option<f64>) {
+        match cost.and_then(Money::from_f64) {
+            Some(cost) => self.known = self.known.plus(cost),
+            None => self.unknown_calls = self.unknown_calls.saturating_add(1),
+        }
+    }
+
+    fn merge(&mut self, other: Cost) {
+        self.known = self.known.plus(other.known);
+        self.unknown_calls = self.unknown_calls.saturating_add(other.unknown_calls);
+    }
+}
+
 /// The usage of several requests.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(from = "Written")]
@@ -51,21 +84,24 @@ pub struct Usage {
     pub cached: Tokens,
     /// Answer tokens that were spent on reasoning, a part of `output`.
     pub reasoning: Tokens,
+    /// What they cost, as far as the models have [prices](crate::Run::with_prices).
+    pub cost: Cost,
     /// What the requests that reported no total may have used, by their characters; in none of the sums above.
     pub estimated: u64,
 }
 
 impl Usage {
-    /// Adds one request; `None`: its usage is unknown.
-    pub(super) fn add(&mut self, usage: Option<&TokenUsage>, estimate: Option<Estimate>) {
-        let usage = usage.copied().unwrap_or_default();
+    /// Adds one request.
+    pub(super) fn add(&mut self, request: &AttemptRecord) {
+        let usage = request.usage.unwrap_or_default();
         self.requests = self.requests.saturating_add(1);
         self.input.add(usage.input);
         self.output.add(usage.output);
         self.total.add(usage.total());
         self.cached.add(usage.cached);
         self.reasoning.add(usage.reasoning);
-        self.estimated = self.estimated.saturating_add(estimate.unwrap_or_default().total());
+        self.cost.add(request.cost);
+        self.estimated = self.estimated.saturating_add(request.estimate.unwrap_or_default().total());
     }
 
     pub(crate) fn merge(&mut self, other: &Usage) {
@@ -75,6 +111,7 @@ impl Usage {
         self.total.merge(other.total);
         self.cached.merge(other.cached);
         self.reasoning.merge(other.reasoning);
+        self.cost.merge(other.cost);
         self.estimated = self.estimated.saturating_add(other.estimated);
     }
 }
@@ -88,6 +125,7 @@ struct Written {
     total: Tokens,
     cached: Figure,
     reasoning: Figure,
+    cost: Option<Cost>,
     estimated: u64,
 }
 
@@ -113,21 +151,34 @@ impl Figure {
 
 impl From<Written> for Usage {
     fn from(written: Written) -> Self {
-        let Written { requests, input, output, total, cached, reasoning, estimated } = written;
+        let Written { requests, input, output, total, cached, reasoning, cost, estimated } = written;
         let (cached, reasoning) = (cached.of(requests), reasoning.of(requests));
-        Usage { requests, input, output, total, cached, reasoning, estimated }
+        let cost = cost.unwrap_or(Cost { known: Money::default(), unknown_calls: requests });
+        Usage { requests, input, output, total, cached, reasoning, cost, estimated }
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use super::*;
+    use crate::ids::Ids;
+    use crate::ledger::{AttemptKind, Estimate};
+    use crate::usage::TokenUsage;
+
+    fn request(usage: Option<TokenUsage>, estimate: Option<Estimate>) -> AttemptRecord {
+        let id = Ids::default().next().attempt(0);
+        let record = AttemptRecord::new(id, AttemptKind::First, Duration::ZERO, None);
+        AttemptRecord { usage, estimate, ..record }
+    }
 
     #[test]
     fn unknown_is_counted_not_zero() {
         let mut usage = Usage::default();
-        usage.add(Some(&TokenUsage { input: Some(10), output: Some(5), ..TokenUsage::default() }), None);
-        usage.add(None, Some(Estimate { input: 4, output: None }));
+        let reported = TokenUsage { input: Some(10), output: Some(5), ..TokenUsage::default() };
+        usage.add(&request(Some(reported), None));
+        usage.add(&request(None, Some(Estimate { input: 4, output: None })));
         assert_eq!((usage.requests, usage.total.known, usage.total.unreported_calls), (2, 15, 1));
         assert_eq!((usage.total.total(), usage.estimated), (None, 4));
     }
@@ -141,10 +192,10 @@ mod tests {
             "no request, no token"
         );
         let reported = TokenUsage { cached: Some(0), reasoning: Some(3), ..TokenUsage::default() };
-        usage.add(Some(&reported), None);
+        usage.add(&request(Some(reported), None));
         assert_eq!((usage.cached.total(), usage.reasoning.total()), (Some(0), Some(3)));
         let mut sum = usage;
-        sum.add(Some(&TokenUsage { cached: Some(5), ..TokenUsage::default() }), None);
+        sum.add(&request(Some(TokenUsage { cached: Some(5), ..TokenUsage::default() }), None));
         sum.merge(&usage);
         assert_eq!((sum.cached.total(), sum.reasoning.total()), (Some(5), None));
         assert_eq!((sum.reasoning.known, sum.reasoning.unreported_calls), (6, 1));
@@ -157,6 +208,24 @@ mod tests {
         assert_eq!(tokens.total(), Some(40));
         tokens.add(None);
         assert_eq!((tokens.known, tokens.unreported_calls, tokens.total()), (40, 1, None));
+    }
+
+    #[test]
+    fn money_adds_up_and_is_read_from_what_had_none() {
+        let mut usage = Usage::default();
+        assert_eq!(usage.cost.total(), Some(0.0));
+        for cost in [0.1, 0.2] {
+            usage.add(&AttemptRecord { cost: Some(cost), ..request(None, None) });
+        }
+        assert_eq!(usage.cost.total(), Some(0.3), "sums are exact");
+        usage.add(&request(None, None));
+        usage.merge(&usage.clone());
+        assert_eq!((usage.cost.known(), usage.cost.unknown_calls, usage.cost.total()), (0.6, 2, None));
+        let mut written = serde_json::to_value(usage).unwrap();
+        assert_eq!(written["cost"], serde_json::json!({"known": 0.6, "unknown_calls": 2}));
+        assert_eq!(serde_json::from_value::<Usage>(written.clone()).unwrap(), usage);
+        written.as_object_mut().unwrap().remove("cost");
+        assert_eq!(serde_json::from_value::<Usage>(written).unwrap().cost.unknown_calls, 6);
     }
 
     #[test]

@@ -1,20 +1,17 @@
 //! The limits that concern one call.
 
 use std::borrow::Cow;
-use std::future::poll_fn;
-use std::pin::Pin;
 use std::sync::Arc;
-use std::task::Poll;
 use std::time::Duration;
 
+use super::deadline::{Deadline, TimeLeft};
 use super::limits::Limits;
-use super::meter::{Intent, Meter};
+use super::meter::{Hold, Intent, Meter, Place, Room};
 use super::refusal::{Refusal, Scope};
 use super::reserve::Reservation;
 use super::run::{LimitedNode, RunLimits};
-use super::timer::Timer;
 use crate::category::Category;
-use crate::clock::Clock;
+use crate::clock::{Clock, before};
 use crate::error::NodeError;
 use crate::panics::lock;
 
@@ -24,6 +21,16 @@ pub(crate) struct CallLimits<'r> {
     pub(super) meters: Vec<Arc<Meter>>,
     pub(super) run: &'r RunLimits,
     pub(super) clock: &'r dyn Clock,
+}
+
+/// The limits of a map, with their counters.
+#[derive(Clone)]
+pub(crate) struct MapLimits(Arc<Meter>);
+
+impl MapLimits {
+    pub(crate) fn new(limits: Limits) -> Option<Self> {
+        (!limits.is_empty()).then(|| MapLimits(Arc::new(Meter::new(Scope::Map, limits))))
+    }
 }
 
 impl<'r> CallLimits<'r> {
@@ -42,8 +49,7 @@ impl<'r> CallLimits<'r> {
         if run.ignored {
             return Ok(CallLimits { meters: Vec::new(), run, clock });
         }
-        let own = (!own.is_empty())
-            .then(|| Arc::new(Meter::new(Scope::Call(name), own, Timer::Clock(Some(clock.now())))));
+        let own = (!own.is_empty()).then(|| Arc::new(Meter::new(Scope::Call(name), own)));
         let mut meters: Vec<_> = own.into_iter().chain(run.node(node)).collect();
         match around {
             // A node may call nodes of its own type: each meter counts a request once.
@@ -59,8 +65,21 @@ impl<'r> CallLimits<'r> {
         Ok(limits)
     }
 
+    /// What stands around each call of a map.
+    pub(crate) fn around(
+        MapLimits(own): &MapLimits,
+        around: Option<&CallLimits<'_>>,
+        run: &'r RunLimits,
+        clock: &'r dyn Clock,
+    ) -> Self {
+        let (ignored, own) = (run.ignored, [Arc::clone(own)]);
+        let others = around.map_or_else(|| run.run.as_slice(), |around| &around.meters);
+        let meters = own.into_iter().chain(others.iter().cloned()).filter(|_| !ignored).collect();
+        CallLimits { meters, run, clock }
+    }
+
     fn faults(&self) -> Vec<String> {
-        let of = |meter: &Arc<Meter>| match meter.limits.faults().as_slice() {
+        let of = |meter: &Arc<Meter>| match meter.faults().as_slice() {
             [] => None,
             faults => Some(format!("of the limits for {}, {}", meter.scope, faults.join("; "))),
         };
@@ -68,9 +87,9 @@ impl<'r> CallLimits<'r> {
         self.meters.iter().filter_map(of).chain(prices).collect()
     }
 
-    /// Reserves for one request with every meter, or says why the request may not be begun. `prompt` is the estimate
-    /// of its tokens; `names` are those of the model, the surest first.
-    pub(crate) fn reserve<'c>(
+    /// Reserves for one request with every meter, after those that came before it, or says why the request may not be
+    /// begun. `prompt` is the estimate of its tokens; `names` are those of the model, the surest first.
+    pub(crate) async fn reserve<'c>(
         &'c self,
         prompt: u64,
         max_tokens: Option<u32>,
@@ -86,61 +105,62 @@ impl<'r> CallLimits<'r> {
             model: known().next(),
             price: known().find_map(|name| self.run.prices.of(name)),
         };
-        let gate = lock(&self.run.gate);
+        let mut place: Option<Place<'_>> = None;
+        loop {
+            let outcome = self.holds(intent, place.as_ref());
+            let kept = match &outcome {
+                Err((full, Room::Later)) => place.take_if(|place| place.is_at(full)),
+                _ => None,
+            };
+            if let Some(left) = place.take() {
+                left.leave();
+            }
+            place = match outcome {
+                Ok(holds) => return Ok(Reservation::new(self, holds, names)),
+                Err((meter, Room::Never(refusal))) => {
+                    return Err((refusal.category(), refusal.message(&meter.scope)));
+                }
+                Err((full, _)) => Some(kept.unwrap_or_else(|| full.line_up())),
+            };
+            if let Some(place) = &place {
+                place.come_up().await;
+            }
+        }
+    }
+
+    /// Reserves with every meter, or with none because of one that has no room.
+    fn holds(&self, intent: Intent<'_>, place: Option<&Place<'_>>) -> Result<Vec<Hold>, (&Meter, Room)> {
+        let _gate = lock(&self.run.gate);
         // Later than the gate, so that no time is before that of a request which went first.
         let now = self.clock.now();
         for meter in &self.meters {
-            if let Some(refusal) = meter.refusal(now, intent) {
-                return Err((refusal.category(), refusal.message(&meter.scope)));
+            let in_line = place.is_some_and(|place| place.is_at(meter));
+            match meter.room(now, intent, in_line) {
+                Room::Free => {}
+                room => return Err((meter, room)),
             }
         }
-        let holds = self.meters.iter().map(|meter| meter.reserve(now, intent)).collect();
-        drop(gate);
-        Ok(Reservation::new(self, holds, names))
+        Ok(self.meters.iter().map(|meter| meter.reserve(now, intent)).collect())
     }
 
-    /// Awaits an attempt as long as time is left; `Err`: it was cut, and why.
-    pub(crate) async fn in_time<F: Future>(&self, mut attempt: Pin<&mut F>) -> Result<F::Output, String> {
-        let Some(TimeLeft { left, meter }) = self.time_left() else { return Ok(attempt.await) };
+    /// Awaits an attempt as long as the run has time left; `Err`: it was cut, and why.
+    pub(crate) async fn in_time<F: Future>(&self, attempt: F) -> Result<F::Output, String> {
+        let Some((left, meter)) = self.run_time() else { return Ok(attempt.await) };
         // A time that the clock cannot count to is none.
         let Some(end) = self.clock.now().checked_add(left) else { return Ok(attempt.await) };
-        let mut late = self.clock.until(end);
-        poll_fn(|cx| match attempt.as_mut().poll(cx) {
-            Poll::Ready(outcome) => Poll::Ready(Ok(outcome)),
-            Poll::Pending => late
-                .as_mut()
-                .poll(cx)
-                .map(|()| Err(Refusal::Late(meter.limits.time.unwrap_or_default()).message(&meter.scope))),
-        })
-        .await
+        let late = || Refusal::Late(meter.limits.time.unwrap_or_default()).message(&meter.scope);
+        before(self.clock, end, attempt).await.ok_or_else(late)
     }
 
-    /// The time left, by the limit that leaves the least; `None`: without bound.
-    pub(crate) fn time_left(&self) -> Option<TimeLeft<'_>> {
-        if self.meters.is_empty() {
-            return None;
-        }
-        let now = self.clock.now();
-        let timed = self.meters.iter().filter_map(|meter| Some(TimeLeft { left: meter.left(now)?, meter }));
-        timed.min_by_key(|time| time.left)
+    /// The time left for the run, or for a call with this deadline; `None`: without bound.
+    pub(crate) fn time_left(&self, deadline: Option<&Deadline>) -> Option<TimeLeft> {
+        let run = self.run_time().map(|(left, _)| TimeLeft { left, scope: Scope::Run });
+        let call = deadline.map(|deadline| deadline.left(self.clock.now()));
+        run.into_iter().chain(call).min_by_key(|time| time.left)
     }
-}
 
-/// The time left for a call.
-#[derive(Clone, Copy)]
-pub(crate) struct TimeLeft<'m> {
-    left: Duration,
-    meter: &'m Meter,
-}
-
-impl TimeLeft<'_> {
-    /// What is wrong with a wait that leaves no time for a request.
-    pub(crate) fn outlasted_by(&self, wait: Duration) -> Option<String> {
-        (wait >= self.left).then(|| {
-            format!(
-                "the wait of {wait:.1?} would outlast the {:.1?} left for {}",
-                self.left, self.meter.scope
-            )
-        })
+    fn run_time(&self) -> Option<(Duration, &Meter)> {
+        let meter = self.meters.iter().find(|meter| meter.limits.time.is_some())?;
+        Some((meter.left(self.clock.now())?, meter))
     }
 }

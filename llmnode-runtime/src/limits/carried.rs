@@ -2,12 +2,11 @@
 
 use std::collections::HashMap;
 use std::sync::Arc;
-use std::time::Duration;
 
-use super::money::Money;
-use super::prices::Prices;
 use super::refusal::Unknown;
 use crate::ledger::AttemptRecord;
+use crate::money::Money;
+use crate::prices::Prices;
 
 /// What earlier processes spent, in all and by the path of the node's type.
 #[derive(Default)]
@@ -23,8 +22,6 @@ pub(super) struct Spending {
     pub(super) requests: u128,
     pub(super) tokens: u128,
     pub(super) money: Money,
-    /// What the requests took, added up.
-    pub(super) time: Duration,
     pub(super) unknown_money: Option<Unknown>,
 }
 
@@ -39,14 +36,13 @@ impl Carried {
         let estimate = attempt.estimate.unwrap_or_default();
         let price = attempt.model.as_deref().and_then(|model| self.prices.of(model));
         let estimated =
-            |price: &super::prices::Price| price.of_tokens(estimate.input, estimate.output.unwrap_or(0));
+            |price: &crate::prices::Price| price.of_tokens(estimate.input, estimate.output.unwrap_or(0));
         let one = Spending {
             requests: 1,
             tokens: usage.total().unwrap_or(estimate.total()).into(),
             money: price
                 .map(|price| price.of(&usage).unwrap_or_else(|| estimated(price)))
                 .unwrap_or_default(),
-            time: attempt.elapsed,
             unknown_money: match (&attempt.model, price) {
                 (Some(model), None) => Some(Unknown::price(model)),
                 _ => None,
@@ -65,7 +61,6 @@ impl Spending {
         self.requests = self.requests.saturating_add(other.requests);
         self.tokens = self.tokens.saturating_add(other.tokens);
         self.money = self.money.plus(other.money);
-        self.time = self.time.saturating_add(other.time);
         self.unknown_money = self.unknown_money.take().or_else(|| other.unknown_money.clone());
     }
 

@@ -2,24 +2,28 @@
 
 use std::time::Duration;
 
-use super::money::Money;
+use crate::money::Money;
 use crate::text::const_setters;
 
-/// How much a call, a node or a run may spend: requests, tokens, money, time. What is not set has no bound.
+/// How much a call, a node or a run may spend: requests, tokens, money, and the time of a run. What is not set has no
+/// bound.
 ///
-/// Limits are checked before each request, so that an answer is never thrown away: the one that crosses a limit
-/// is returned if it is valid, and the next request fails with `limit_exceeded`. Where they hold:
+/// Limits are checked before each request, so no answer is thrown away: a valid answer that crosses a limit is
+/// returned, and the next request fails with `limit_exceeded`. Where they hold:
 ///
 /// - [`Run::with_limits`](crate::Run::with_limits): all calls of a run together;
 /// - [`Run::with_node_limits`](crate::Run::with_node_limits), [`Node::LIMITS`](crate::Node::LIMITS):
 ///   all calls of a node's type in a run together;
+/// - [`Map::limits`](crate::Map::limits): all calls of a map together;
 /// - [`Call::limits`](crate::Call::limits), [`Settings::limits`](crate::Settings::limits): each call by itself.
 ///
 /// A call that a node makes through its [context](crate::Cx::call) counts for the calls and nodes around it, too.
 ///
-/// Requests are exact under any concurrency. Tokens and money are known only after the answer, so that each
-/// request reserves an estimate until then: a quarter of a token for each character of its messages, plus
-/// `max_tokens`, or where that is not set the mean answer so far, at first 256 tokens. A limit that is zero or no
+/// Requests are exact under any concurrency. Tokens and money are known only after the answer, so each request
+/// reserves an estimate until then: a quarter of a token for each character of its messages, plus `max_tokens`, or
+/// where that is not set the mean answer so far, at first 256 tokens. A request that fits but for what others have
+/// reserved waits until they settle, in order of arrival. So with `max_tokens` set a limit is exceeded by one request
+/// at most; without it, also by what the estimates of the requests in flight fell short of. A limit that is zero or no
 /// number is a `config_error` of the call, before any request.
 ///
 /// ```
@@ -27,7 +31,7 @@ use crate::text::const_setters;
 /// use std::time::Duration;
 /// use llmnode::Limits;
 ///
-/// const LIMITS: Limits = Limits::new().requests(10).tokens(5_000).money(0.05).time(Duration::from_secs(30));
+/// const LIMITS: Limits = Limits::new().requests(10).tokens(5_000).money(0.05).time(Duration::from_secs(3600));
 /// assert_eq!(LIMITS.requests, Some(10));
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -41,9 +45,9 @@ pub struct Limits {
     /// The most money, above 0, in the unit of the run's [prices](crate::Run::with_prices). A model without a
     /// price and an answer without usage make this limit `limit_unenforceable`.
     pub money: Option<f64>,
-    /// The longest time by the run's clock, above 0. Of a call: since it began, waits included; of a run:
-    /// since its first request; of a node: what its requests take, added up. A request under way is cut when the time
-    /// is up.
+    /// The longest time of a run by its clock, since its first request, above 0. A request under way is cut when the
+    /// time is up. Of a node or a call this is a `config_error`: a call has a
+    /// [`deadline`](crate::Settings::deadline).
     pub time: Option<Duration>,
 }
 
@@ -60,7 +64,7 @@ impl Limits {
         tokens: u64,
         /// Limits the money, in the unit of the run's prices.
         money: f64,
-        /// Limits the time.
+        /// Limits the time of a run.
         time: Duration,
     }
 

@@ -3,14 +3,15 @@
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
+use tokio::sync::Notify;
+
 use super::carried::Spending;
 use super::gauge::Gauge;
 use super::limits::Limits;
-use super::money::Money;
-use super::prices::Price;
 use super::refusal::{Refusal, Scope, Unknown};
-use super::timer::Timer;
+use crate::money::Money;
 use crate::panics::lock;
+use crate::prices::Price;
 
 /// What an answer is taken to have, in tokens, while the scope has seen none and `max_tokens` is not set.
 const ANSWER: u64 = 256;
@@ -21,10 +22,13 @@ pub(super) struct Meter {
     /// The limit of money in whole numbers.
     money: Option<Money>,
     counters: Mutex<Counters>,
+    /// Wakes the first in line.
+    room: Notify,
 }
 
 struct Counters {
-    time: Timer,
+    /// When the first request began.
+    began: Option<Instant>,
     requests: Gauge,
     tokens: Gauge,
     money: Gauge,
@@ -33,6 +37,16 @@ struct Counters {
     answered: u64,
     unknown_tokens: Option<Unknown>,
     unknown_money: Option<Unknown>,
+    /// How many requests wait for room.
+    in_line: usize,
+}
+
+/// Whether a request may be begun.
+pub(super) enum Room {
+    Free,
+    /// Not before requests in flight have settled.
+    Later,
+    Never(Refusal),
 }
 
 /// A request about to be begun, as far as its spending is known.
@@ -65,9 +79,9 @@ pub(super) enum Spent {
 }
 
 impl Meter {
-    pub(super) fn new(scope: Scope, limits: Limits, time: Timer) -> Self {
+    pub(super) fn new(scope: Scope, limits: Limits) -> Self {
         let counters = Counters {
-            time,
+            began: None,
             requests: Gauge::default(),
             tokens: Gauge::default(),
             money: Gauge::default(),
@@ -75,31 +89,63 @@ impl Meter {
             answered: 0,
             unknown_tokens: None,
             unknown_money: None,
+            in_line: 0,
         };
-        Meter { scope, limits, money: limits.money.and_then(Money::from_f64), counters: Mutex::new(counters) }
+        let money = limits.money.and_then(Money::from_f64);
+        Meter { scope, limits, money, counters: Mutex::new(counters), room: Notify::new() }
+    }
+
+    pub(super) fn faults(&self) -> Vec<String> {
+        let mut faults = self.limits.faults();
+        if self.limits.time.is_some() && !matches!(self.scope, Scope::Run) {
+            faults.push("time limits only a run; set `deadline` for a call instead".to_owned());
+        }
+        faults
     }
 
     /// The time left; `None`: without bound.
     pub(super) fn left(&self, now: Instant) -> Option<Duration> {
         let limit = self.limits.time?;
-        Some(limit.saturating_sub(lock(&self.counters).time.passed(now)))
+        let began = lock(&self.counters).began;
+        Some(began.map_or(limit, |began| limit.saturating_sub(now.saturating_duration_since(began))))
     }
 
-    /// Why a request may not be begun. What is certain comes before what is unknown.
-    pub(super) fn refusal(&self, now: Instant, intent: Intent<'_>) -> Option<Refusal> {
+    /// Whether a request may be begun. What is certain comes before what is unknown, and that before what a wait may change.
+    /// Who is not `in_line` yet does not overtake who is.
+    pub(super) fn room(&self, now: Instant, intent: Intent<'_>, in_line: bool) -> Room {
         if self.left(now) == Some(Duration::ZERO) {
-            return self.limits.time.map(Refusal::Late);
+            return Room::Never(Refusal::Late(self.limits.time.unwrap_or_default()));
         }
         let counters = lock(&self.counters);
-        let Limits { requests, tokens, .. } = self.limits;
-        counters
-            .spent(requests, tokens, self.money)
-            .or_else(|| counters.unenforceable(tokens, self.money, intent))
+        let never = counters
+            .spent(self.limits, self.money)
+            .or_else(|| counters.unenforceable(self.limits.tokens, self.money, intent));
+        match never {
+            Some(refusal) => Room::Never(refusal),
+            None if counters.is_full(self.limits, self.money) => Room::Later,
+            None if !in_line && counters.in_line > 0 => Room::Later,
+            None => Room::Free,
+        }
+    }
+
+    /// A place at the end of the line.
+    pub(super) fn line_up(&self) -> Place<'_> {
+        lock(&self.counters).in_line += 1;
+        Place(self)
+    }
+
+    /// Wakes the first in line, unless it would find no room; if nobody is there yet, whoever comes next.
+    fn wake(&self, counters: &Counters) {
+        let full =
+            counters.spent(self.limits, self.money).is_none() && counters.is_full(self.limits, self.money);
+        if !full {
+            self.room.notify_one();
+        }
     }
 
     pub(super) fn reserve(&self, now: Instant, intent: Intent<'_>) -> Hold {
         let mut counters = lock(&self.counters);
-        counters.time.begin_request(now);
+        counters.began.get_or_insert(now);
         let mean = counters.answered.checked_div(counters.answers).unwrap_or(ANSWER);
         let output = intent.max_tokens.map_or(mean, u64::from);
         let money = intent.price.map(|price| price.of_tokens(intent.prompt, output)).unwrap_or_default();
@@ -111,7 +157,7 @@ impl Meter {
     }
 
     /// Puts what was spent in the place of what was reserved.
-    pub(super) fn settle(&self, now: Option<Instant>, hold: Hold, spent: &Spent) {
+    pub(super) fn settle(&self, hold: Hold, spent: &Spent) {
         let (estimate, price) = (u128::from(hold.tokens), hold.money.0);
         let (requests, tokens, money) = match spent {
             Spent::Unsent => (0, 0, 0),
@@ -124,18 +170,17 @@ impl Meter {
             }
         };
         let mut counters = lock(&self.counters);
-        counters.time.end_request(now);
         counters.requests.settle(1, requests);
         counters.tokens.settle(estimate, tokens);
         counters.money.settle(price, money);
         if let Spent::Read { tokens, output, money } = spent {
             counters.learn(*output, tokens.as_ref().err(), money.as_ref().err());
         }
+        self.wake(&counters);
     }
 
     pub(super) fn carry_over(&self, spent: &Spending) {
         let mut counters = lock(&self.counters);
-        counters.time.carry_over(spent.time);
         counters.requests.settle(0, spent.requests);
         counters.tokens.settle(0, spent.tokens);
         counters.money.settle(0, spent.money.0);
@@ -143,22 +188,54 @@ impl Meter {
     }
 }
 
+/// A place in the line for a meter's room.
+pub(super) struct Place<'m>(&'m Meter);
+
+impl<'m> Place<'m> {
+    pub(super) fn is_at(&self, meter: &Meter) -> bool {
+        std::ptr::eq(self.0, meter)
+    }
+
+    /// Waits until this is the first in line, and there may be room.
+    pub(super) async fn come_up(&self) {
+        self.0.room.notified().await;
+    }
+
+    /// Leaves the line after its turn: it is that of the next one.
+    pub(super) fn leave(self) {
+        let meter = self.0;
+        drop(self);
+        meter.wake(&lock(&meter.counters));
+    }
+}
+
+/// Of one that is cancelled in its turn, `Notify` hands the turn on.
+impl Drop for Place<'_> {
+    fn drop(&mut self) {
+        lock(&self.0.counters).in_line -= 1;
+    }
+}
+
 impl Counters {
-    /// Which limit is reached.
-    fn spent(&self, requests: Option<u64>, tokens: Option<u64>, money: Option<Money>) -> Option<Refusal> {
-        let in_flight = self.requests.reserved;
-        match (requests, tokens, money) {
-            (Some(limit), ..) if self.requests.is_full(limit.into()) => {
+    /// Which limit is reached by what is spent.
+    fn spent(&self, limits: Limits, money: Option<Money>) -> Option<Refusal> {
+        match (limits.requests, limits.tokens, money) {
+            (Some(limit), ..) if self.requests.spent >= limit.into() => {
                 Some(Refusal::requests(limit, self.requests))
             }
-            (_, Some(limit), _) if self.tokens.is_full(limit.into()) => {
-                Some(Refusal::tokens(limit, self.tokens, in_flight))
+            (_, Some(limit), _) if self.tokens.spent >= limit.into() => {
+                Some(Refusal::tokens(limit, self.tokens))
             }
-            (.., Some(limit)) if self.money.is_full(limit.0) => {
-                Some(Refusal::money(limit, self.money, in_flight))
-            }
+            (.., Some(limit)) if self.money.spent >= limit.0 => Some(Refusal::money(limit, self.money)),
             _ => None,
         }
+    }
+
+    /// Whether requests in flight have reserved what is left.
+    fn is_full(&self, limits: Limits, money: Option<Money>) -> bool {
+        limits.requests.is_some_and(|limit| self.requests.is_full(limit.into()))
+            || limits.tokens.is_some_and(|limit| self.tokens.is_full(limit.into()))
+            || money.is_some_and(|limit| self.money.is_full(limit.0))
     }
 
     /// Which limit cannot be checked.

@@ -5,23 +5,21 @@
 
 mod call;
 mod carried;
+mod deadline;
 mod gauge;
 #[expect(clippy::module_inception, reason = "the file holds `Limits`")]
 mod limits;
 mod meter;
-mod money;
-mod prices;
 mod refusal;
 mod reserve;
 mod run;
 #[cfg(test)]
 mod tests;
-mod timer;
 
-pub(crate) use call::{CallLimits, TimeLeft};
+pub(crate) use call::{CallLimits, MapLimits};
 pub use carried::Carried;
+pub(crate) use deadline::{Deadline, TimeLeft};
 pub use limits::Limits;
-pub use prices::{Price, Prices};
 pub(crate) use reserve::Reservation;
 pub(crate) use run::LimitedNode;
 pub use run::RunLimits;

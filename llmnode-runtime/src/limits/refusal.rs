@@ -5,13 +5,14 @@ use std::fmt;
 use std::time::Duration;
 
 use super::gauge::Gauge;
-use super::money::Money;
 use crate::category::Category;
+use crate::money::Money;
 use crate::text::{counted, one_line};
 
 pub(super) enum Scope {
     Call(Cow<'static, str>),
     Node(&'static str),
+    Map,
     Run,
 }
 
@@ -21,6 +22,7 @@ impl Scope {
         match self {
             Scope::Call(_) => "`Call::limits` or `Settings::limits`",
             Scope::Node(_) => "`limits(..)` of the node or `Run::with_node_limits`",
+            Scope::Map => "`Map::limits`",
             Scope::Run => "`Run::with_limits`",
         }
     }
@@ -31,6 +33,7 @@ impl fmt::Display for Scope {
         match self {
             Scope::Call(node) => write!(f, "the call of `{node}`"),
             Scope::Node(node) => write!(f, "all calls of `{node}`"),
+            Scope::Map => f.write_str("the map"),
             Scope::Run => f.write_str("the run"),
         }
     }
@@ -56,8 +59,8 @@ impl Unknown {
 /// Why a limit keeps a request from being begun.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Refusal {
-    /// The limit is reached: what it is, what is spent, and what requests in flight have reserved.
-    Spent { limit: String, spent: String, reserved: String },
+    /// The limit is reached: what it is, and what is spent.
+    Spent { limit: String, spent: String },
     /// The time is up.
     Late(Duration),
     /// The limit cannot be checked.
@@ -66,18 +69,15 @@ pub(super) enum Refusal {
 
 impl Refusal {
     pub(super) fn requests(limit: u64, gauge: Gauge) -> Self {
-        let (spent, reserved) = (gauge.spent.to_string(), format!("{} in flight", gauge.reserved));
-        Refusal::Spent { limit: counted(limit, "request"), spent, reserved }
+        Refusal::Spent { limit: counted(limit, "request"), spent: gauge.spent.to_string() }
     }
 
-    pub(super) fn tokens(limit: u64, gauge: Gauge, in_flight: u128) -> Self {
-        let reserved = estimated(gauge.reserved, in_flight);
-        Refusal::Spent { limit: counted(limit, "token"), spent: gauge.spent.to_string(), reserved }
+    pub(super) fn tokens(limit: u64, gauge: Gauge) -> Self {
+        Refusal::Spent { limit: counted(limit, "token"), spent: gauge.spent.to_string() }
     }
 
-    pub(super) fn money(limit: Money, gauge: Gauge, in_flight: u128) -> Self {
-        let reserved = estimated(Money(gauge.reserved), in_flight);
-        Refusal::Spent { limit: in_money(limit), spent: Money(gauge.spent).to_string(), reserved }
+    pub(super) fn money(limit: Money, gauge: Gauge) -> Self {
+        Refusal::Spent { limit: in_money(limit), spent: Money(gauge.spent).to_string() }
     }
 
     pub(super) fn unknown_tokens(limit: u64, unknown: Unknown) -> Self {
@@ -99,9 +99,9 @@ impl Refusal {
     pub(super) fn message(&self, scope: &Scope) -> String {
         let setter = scope.setter();
         match self {
-            Refusal::Spent { limit, spent, reserved } => format!(
-                "the limit of {limit} for {scope} is reached: {spent} spent, {reserved}; it is set by {setter}"
-            ),
+            Refusal::Spent { limit, spent } => {
+                format!("the limit of {limit} for {scope} is reached: {spent} spent; it is set by {setter}")
+            }
             Refusal::Late(limit) => {
                 format!("the time limit of {limit:?} for {scope} is reached; it is set by {setter}")
             }
@@ -110,10 +110,6 @@ impl Refusal {
             }
         }
     }
-}
-
-fn estimated(reserved: impl fmt::Display, in_flight: u128) -> String {
-    format!("about {reserved} reserved by {} in flight", counted(in_flight, "request"))
 }
 
 fn in_money(limit: Money) -> String {

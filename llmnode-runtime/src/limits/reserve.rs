@@ -2,10 +2,9 @@
 
 use super::call::CallLimits;
 use super::meter::{Hold, Spent};
-use super::money::Money;
 use super::refusal::Unknown;
 use crate::model::{Completion, ModelError};
-use crate::panics::guarded;
+use crate::money::Money;
 use crate::usage::TokenUsage;
 
 /// What one request has reserved. Dropped before it is settled, its estimates count as spent, or what usage was told.
@@ -70,10 +69,8 @@ impl<'c> Reservation<'c> {
         if self.holds.is_empty() {
             return;
         }
-        // A reservation is closed on drop, too, where a second panic would end the program.
-        let now = guarded(|| self.limits.clock.now()).ok();
         for (meter, hold) in self.limits.meters.iter().zip(self.holds.drain(..)) {
-            meter.settle(now, hold, spent);
+            meter.settle(hold, spent);
         }
     }
 }

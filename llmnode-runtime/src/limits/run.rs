@@ -6,10 +6,9 @@ use std::sync::{Arc, Mutex};
 use super::carried::{Carried, Spending};
 use super::limits::Limits;
 use super::meter::Meter;
-use super::prices::Prices;
 use super::refusal::Scope;
-use super::timer::Timer;
 use crate::panics::lock;
+use crate::prices::Prices;
 
 /// The limits of a run and of its nodes, with their counters. Clones share the counters; a limit that is set
 /// anew counts anew.
@@ -39,7 +38,7 @@ pub(crate) struct LimitedNode {
 
 impl RunLimits {
     pub(crate) fn set(&mut self, limits: Limits) {
-        self.run = Some(Arc::new(Meter::new(Scope::Run, limits, Timer::Clock(None))));
+        self.run = Some(Arc::new(Meter::new(Scope::Run, limits)));
     }
 
     pub(crate) fn set_node(&mut self, node: LimitedNode, limits: Limits) {
@@ -87,5 +86,5 @@ impl RunLimits {
 }
 
 fn node_meter(name: &'static str, limits: Limits) -> Arc<Meter> {
-    Arc::new(Meter::new(Scope::Node(name), limits, Timer::of_requests()))
+    Arc::new(Meter::new(Scope::Node(name), limits))
 }

@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::sync::Arc;
+use std::time::Duration;
 
 use serde_json::{Map, Value};
 
@@ -29,6 +30,9 @@ pub struct Request {
     pub temperature: Option<f64>,
     /// The most tokens the answer may have.
     pub max_tokens: Option<u32>,
+    /// The longest time of the attempt; `None`: the model's own. The loop ends an attempt that takes longer; a model with
+    /// a timeout of its own lets this one hold instead.
+    pub attempt_timeout: Option<Duration>,
     /// Further fields, passed to the provider as they are.
     pub extra: Map<String, Value>,
     /// The id of the attempt, for the provider's logs and one's own: `OpenAi` sends it as the header
@@ -46,6 +50,7 @@ impl Request {
             dialect: None,
             temperature: None,
             max_tokens: None,
+            attempt_timeout: None,
             extra: Map::new(),
             correlation: None,
         }

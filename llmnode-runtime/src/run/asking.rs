@@ -4,16 +4,17 @@ use super::attempt::attempt;
 use super::attempts::{Plan, Tried, Try};
 use super::failure::Failure;
 use super::feedback;
-use super::judge::Judge;
+use super::judge::{Judge, judge};
 use super::repetition::Repetition;
 use super::run::Target;
-use crate::category::Category;
+use crate::category::{Category, Group};
 use crate::error::NodeError;
-use crate::ledger::{AttemptKind, Degraded, OpenAttempt};
+use crate::ledger::{AttemptKind, Degraded, OpenAttempt, Replay};
 use crate::model::{Request, Retries};
 use crate::panics::caught;
 use crate::settings::Next;
 use crate::text::one_line;
+use crate::validate::Attempt;
 
 /// The model that is asked now, and what it is asked.
 pub(super) struct Asking<'r> {
@@ -25,6 +26,8 @@ pub(super) struct Asking<'r> {
     target: Target<'r>,
     retries: Retries<'r>,
     answers: Repetition,
+    /// Where answers are kept: the request, and the answer that an earlier process was given.
+    replay: Option<Replay>,
     /// The attempt that was begun last, until it is written down.
     open: Option<OpenAttempt<'r>>,
 }
@@ -37,6 +40,7 @@ impl<'r> Asking<'r> {
     ) -> Result<Self, NodeError> {
         let target = plan.core.target(plan.settings.model);
         target.tell(&mut request, &plan.settings)?;
+        let replay = plan.call.replay(&request, target.model.model());
         let (prompt, retries) = (request.messages.len(), Retries::of(target.model));
         Ok(Asking {
             plan,
@@ -46,15 +50,34 @@ impl<'r> Asking<'r> {
             target,
             retries,
             answers: Repetition::default(),
+            replay,
             open: None,
         })
     }
 }
 
+impl Asking<'_> {
+    /// Takes the answer that an earlier process was given, where it is still good; no request is made for it.
+    async fn replayed(&mut self, attempt: &Attempt) -> Result<bool, Failure> {
+        let Some(answer) = self.replay.as_mut().and_then(|replay| replay.answer.take()) else {
+            return Ok(false);
+        };
+        match judge(&mut *self.judge, &answer, self.plan.settings.reader(), attempt).await {
+            Ok(_) => Ok(true),
+            Err(failure) if failure.category.group() == Group::Answer => Ok(false),
+            Err(failure) => Err(Failure { sent: false, ..failure }),
+        }
+    }
+}
+
 impl Tried for Asking<'_> {
     async fn once(&mut self, one: &Try) -> Result<(), Failure> {
+        if self.replayed(&one.attempt).await? {
+            return Ok(());
+        }
         let Asking { plan, judge, request, target, retries, .. } = self;
         let open = self.open.insert(plan.call.attempt(one.kind, one.wait, target.name.clone()));
+        open.request = self.replay.as_ref().map(|replay| replay.request.clone());
         request.correlation = Some(open.id);
         // A panic is a failure as any other, so that an attempt which is dropped was cancelled, whatever panics around its
         // call.
@@ -113,7 +136,7 @@ impl Tried for Asking<'_> {
 
 /// Writes down a failed attempt, unless no request was begun. What only the record needs goes there.
 fn close(mut open: OpenAttempt<'_>, failure: &mut Failure) {
-    if !failure.sent {
+    if !failure.sent || !open.has_begun() {
         return open.forget(failure.category);
     }
     open.note(|record| {

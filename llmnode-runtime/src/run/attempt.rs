@@ -1,6 +1,6 @@
 //! One attempt: a request, its answer, and the judgement on it.
 
-use std::pin::pin;
+use std::time::Duration;
 
 use tracing::Instrument;
 
@@ -10,6 +10,7 @@ use super::failure::{Failure, listed};
 use super::judge::{Judge, judge};
 use super::run::Target;
 use crate::category::{Category, Group};
+use crate::clock::{Clock, before};
 use crate::flag::Flag;
 use crate::ledger::{AttemptRecord, OpenAttempt, prompt_tokens};
 use crate::limits::Reservation;
@@ -33,19 +34,36 @@ pub(super) async fn attempt(
 ) -> Result<(), Failure> {
     let Plan { core, limits, settings, .. } = plan;
     let prompt = prompt_tokens(&request.messages);
-    let mut reserved = match limits.reserve(prompt, request.max_tokens, target.names(request)) {
-        Ok(reserved) => reserved,
-        Err((category, why)) => return Err(Failure { sent: false, ..Failure::new(category, why) }),
+    let asking = async {
+        let mut reserved = match limits.reserve(prompt, request.max_tokens, target.names(request)).await {
+            Ok(reserved) => reserved,
+            Err((category, why)) => return Err(Failure { sent: false, ..Failure::new(category, why) }),
+        };
+        let price = target.names(request).iter().flatten().find_map(|name| core.limits.prices.of(name));
+        open.asks(target.model, request, prompt, price.copied(), core.content_in_traces);
+        if let Err(fault) = open.record_begin().await {
+            reserved.release();
+            return Err(Failure::unrecorded(fault));
+        }
+        let span = open.span().clone();
+        ask(target.model, request, open, reserved, asked, attempt, settings).instrument(span).await
     };
-    open.asks(target.model, request, prompt, core.content_in_traces);
-    if let Err(fault) = open.record_begin().await {
-        reserved.release();
-        return Err(Failure::unrecorded(fault));
-    }
-    let span = open.span().clone();
-    let asking = pin!(ask(target.model, request, open, reserved, asked, attempt, settings).instrument(span));
-    let outcome = limits.in_time(asking).await;
+    let outcome = limits.in_time(in_attempt_timeout(&*core.clock, request.attempt_timeout, asking)).await;
     outcome.unwrap_or_else(|late| Err(Failure::new(Category::LimitExceeded, late)))
+}
+
+async fn in_attempt_timeout(
+    clock: &dyn Clock,
+    timeout: Option<Duration>,
+    attempt: impl Future<Output = Result<(), Failure>>,
+) -> Result<(), Failure> {
+    let end = timeout.and_then(|timeout| clock.now().checked_add(timeout));
+    let (Some(timeout), Some(end)) = (timeout, end) else { return attempt.await };
+    before(clock, end, attempt).await.unwrap_or_else(|| {
+        let message =
+            format!("no answer within {timeout:?} (attempt_timeout; the request may have been processed)");
+        Err(Failure::new(Category::Timeout, message))
+    })
 }
 
 async fn ask(
@@ -94,6 +112,7 @@ async fn ask(
     }
     match judged {
         Ok((flags, warnings)) => {
+            open.keeps(&text);
             open.note(|record| {
                 accepted(record, text, flags, warnings, cut);
                 record.flags.extend(doubts(request, record.usage));

@@ -5,11 +5,12 @@
 
 use std::time::Duration;
 
+use super::cx::Cx;
 use super::failure::Failure;
 use super::run::RunCore;
 use crate::error::NodeError;
 use crate::ledger::{AttemptKind, CallScope};
-use crate::limits::CallLimits;
+use crate::limits::{CallLimits, Deadline};
 use crate::settings::{Failed, Next, Progress, Resolved};
 use crate::validate::Attempt;
 
@@ -19,6 +20,43 @@ pub(super) struct Plan<'r> {
     pub(super) call: &'r CallScope<'r>,
     pub(super) limits: &'r CallLimits<'r>,
     pub(super) settings: Resolved<'r>,
+    /// The call's own deadline.
+    deadline: Option<Deadline>,
+    /// This, or that of a call around it: whichever comes first.
+    pub(super) ends: Option<Deadline>,
+}
+
+impl<'r> Plan<'r> {
+    pub(super) fn new<S: ?Sized>(cx: &Cx<'r, S>, settings: Resolved<'r>) -> Self {
+        let Cx { core, scope: call, limits, .. } = *cx;
+        let deadline = settings.deadline.and_then(|given| deadline(call, given));
+        let ends = deadline.iter().chain(&cx.deadline).min_by_key(|deadline| deadline.end()).cloned();
+        Plan { core, call, limits, settings, deadline, ends }
+    }
+
+    /// Tries once, after the wait before it, as long as the call has time.
+    async fn once(&self, one: &Try, tried: &mut impl Tried) -> Result<(), Failure> {
+        let clock = &*self.core.clock;
+        let once = async {
+            if one.wait > Duration::ZERO {
+                clock.sleep(one.wait).await;
+            }
+            // What answers at once leaves other tasks a turn now and then.
+            tokio::task::consume_budget().await;
+            tried.once(one).await
+        };
+        match &self.deadline {
+            None => once.await,
+            Some(deadline) => {
+                deadline.limit(clock, once).await.unwrap_or_else(|late| Err(Failure::too_late(late)))
+            }
+        }
+    }
+}
+
+/// The deadline of a call which has that time.
+pub(super) fn deadline(call: &CallScope<'_>, given: Duration) -> Option<Deadline> {
+    Deadline::new(call.node().clone(), call.started(), given)
 }
 
 /// Why there is no output.
@@ -86,20 +124,16 @@ pub(super) trait Tried: Send {
 
 /// Tries until there is an output or the recovery ends.
 pub(super) async fn run(plan: &Plan<'_>, tried: &mut impl Tried) -> Result<(), Ended> {
-    let Plan { core, limits, settings, .. } = plan;
+    let Plan { limits, settings, ends, .. } = plan;
     let mut progress = Progress::new(&settings.stacks, settings.max_wait, tried.model());
     let (mut kind, mut wait) = (AttemptKind::First, Duration::ZERO);
     loop {
-        if wait > Duration::ZERO {
-            core.clock.sleep(wait).await;
-        }
-        // What answers at once leaves other tasks a turn now and then.
-        tokio::task::consume_budget().await;
         let one = Try { kind, wait, attempt: progress.attempt() };
-        let Err(mut failure) = tried.once(&one).await else { return Ok(()) };
-        let Failure { category, retry: decision, retry_after, .. } = failure;
+        let Err(mut failure) = plan.once(&one, tried).await else { return Ok(()) };
+        let Failure { category, retry: decision, retry_after, too_late, .. } = failure;
         let repeats = tried.repeats(&failure) && settings.stop_on_repeat;
-        let failed = Failed { category, decision, retry_after, repeats, time_left: limits.time_left() };
+        let time_left = limits.time_left(ends.as_ref());
+        let failed = Failed { category, decision, retry_after, repeats, time_left, too_late };
         let (next, note) = progress.after(&failed, &mut || tried.grant());
         failure.add(&note);
         tried.failed(&one, &mut failure, &next).await?;

@@ -10,7 +10,7 @@ use crate::node::Node;
 /// A node whose items are nodes: it executes them side by side, with a bound, and gives their outputs in order.
 ///
 /// Each item is a call of its own, with its own tries, fallback and record; what the call of the batch sets
-/// (`run.call(&batch).temperature(0.0)`) holds for each item. The first item that fails for good ends the batch: the
+/// (`run.call(&batch).temperature(0.0)`) holds for each item; its limits and its deadline for all together. The first item that fails for good ends the batch: the
 /// others are cancelled, and the error says [which one](crate::NodeError::item) it was. None is an empty list.
 ///
 /// ```
@@ -80,6 +80,7 @@ impl<S: ?Sized, N: Exec<S>> Exec<S> for Batch<N> {
     const TRIES_ITSELF: bool = true;
 
     async fn exec(&self, cx: &Cx<'_, S>) -> Result<Vec<N::Output>, BoxError> {
-        Ok(cx.map(&self.items).concurrency(self.concurrency).settings(cx.handed_on()).try_all().await?)
+        let items = cx.map(&self.items).concurrency(self.concurrency).settings(cx.handed_on());
+        cx.hands_on(items.try_all()).await
     }
 }

@@ -19,8 +19,8 @@ use super::run::RunCore;
 use crate::BoxFuture;
 use crate::category::Category;
 use crate::error::NodeError;
-use crate::ledger::{CallRecord, CallScope, NodeKey, Tally};
-use crate::limits::{CallLimits, LimitedNode, Limits};
+use crate::ledger::{Around, Books, CallRecord, CallScope, NodeKey, Tally};
+use crate::limits::{CallLimits, Deadline, LimitedNode, Limits};
 use crate::model::Dialect;
 use crate::panics::guarded;
 use crate::settings::{Backoff, Failures, Recovery, SILENT, Settings, setters};
@@ -56,6 +56,8 @@ pub struct Within<'r> {
     pub(super) call: Option<&'r CallScope<'r>>,
     /// The limits of that call.
     pub(super) limits: Option<&'r CallLimits<'r>>,
+    /// When that call, or one around it, has to end.
+    pub(super) deadline: Option<&'r Deadline>,
     /// What adds up its attempts.
     pub(super) tally: Option<&'r Tally>,
 }
@@ -113,6 +115,12 @@ impl<'r, T> Call<'r, T> {
         /// node that asks no model itself: a `Duration`, or a range of them from which it grows from try to try. What the
         /// server asks for comes on top. A step of `recover` that states a wait keeps its own.
         wait: impl Into<Backoff>,
+        /// Sets the longest time of the call: all its attempts and waits, and the calls that its node makes. When it has
+        /// passed, what is under way is dropped, and the call fails with `timeout` or gives the node's fallback value.
+        deadline: Duration,
+        /// Sets the longest time of one attempt. What takes longer is a `timeout`, which is tried again as
+        /// `transport_retries` says.
+        attempt_timeout: Duration,
         /// Sets the longest wait before a further try that a server may ask for; a longer one fails at once. A wait that
         /// is stated, by `wait` or a step of `recover`, is its own bound.
         max_wait: Duration,
@@ -132,6 +140,29 @@ impl<'r, T> Call<'r, T> {
     /// Sets what this call may spend, the calls that its node makes included.
     pub fn limits(mut self, limits: Limits) -> Self {
         self.given().limits = limits;
+        self
+    }
+
+    /// Adds a label, such as `("tenant", "x")`, which the records, spans and hooks of this call and of the calls within it
+    /// carry.
+    ///
+    /// ```
+    /// # use llmnode_runtime as llmnode;
+    /// # use llmnode::{BoxError, Cx, Exec, Node, Run, ScriptedModel};
+    /// # struct Double(u64);
+    /// # impl Node for Double { type Output = u64; const NAME: &'static str = "double"; }
+    /// # impl<S: ?Sized + Sync> Exec<S> for Double {
+    /// #     async fn exec(&self, _: &Cx<'_, S>) -> Result<u64, BoxError> { Ok(self.0 * 2) }
+    /// # }
+    /// # let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+    /// # runtime.block_on(async {
+    /// let run = Run::new(ScriptedModel::new());
+    /// let report = run.call(&Double(4)).label("tenant", "x").report().await?;
+    /// assert_eq!(report.record.labels["tenant"], "x");
+    /// # Ok::<(), llmnode::NodeError>(()) }).unwrap();
+    /// ```
+    pub fn label(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
+        self.given().labels.insert(name.into(), value.into());
         self
     }
 
@@ -212,7 +243,7 @@ where
     }
     Box::pin(async move {
         let settings = given.as_deref().unwrap_or(SILENT);
-        let scope = begin(core, within, &mut || NodeKey::of(node))?;
+        let scope = begin(core, within, settings, &mut || NodeKey::of(node))?;
         let outcome = {
             let tried = tried(core, within, &scope, settings, state, node);
             let mut tried = pin!(tried.instrument(scope.span().clone()));
@@ -247,7 +278,8 @@ where
     if !N::IDEMPOTENT {
         recorded(scope).await?;
     }
-    let cx = Cx { core, state, scope, settings, limits: &limits, attempt: Attempt::new(0, 0) };
+    let (limits, deadline) = (&limits, within.deadline.cloned());
+    let cx = Cx { core, state, scope, settings, limits, deadline, attempt: Attempt::new(0, 0) };
     if N::TRIES_ITSELF {
         return node.exec(&cx).await.map_err(NodeError::of_execution);
     }
@@ -257,10 +289,16 @@ where
 fn begin<'r>(
     core: &'r RunCore,
     within: Within<'r>,
+    settings: &Settings,
     key: &mut dyn FnMut() -> NodeKey,
 ) -> Result<CallScope<'r>, NodeError> {
-    let (ledger, clock, hooks) = (&core.ledger, &*core.clock, &core.hooks);
-    guarded(|| CallScope::begin(key(), ledger, clock, hooks, within.call, within.tally)).map_err(|said| {
+    let RunCore { ledger, clock, hooks, .. } = core;
+    let books = Books { ledger, clock: &**clock, hooks, prices: &core.limits.prices };
+    let around = Around { parent: within.call, tally: within.tally };
+    // Those of a call around it have the run's among them.
+    let mut labels = within.call.map_or(&core.settings.labels, CallScope::labels).clone();
+    labels.extend(settings.labels.clone());
+    guarded(|| CallScope::begin(key(), labels, books, around)).map_err(|said| {
         NodeError::new(Category::Panic, format!("the node's name or the run's clock panicked: {said}"))
     })
 }

@@ -4,12 +4,16 @@ use std::fmt;
 
 use futures_core::Stream;
 
+use super::attempts::deadline;
 use super::call::{Call, Within};
 use super::map::Map;
 use super::node::Exec;
 use super::run::RunCore;
+use crate::BoxError;
+use crate::category::Category;
+use crate::error::NodeError;
 use crate::ledger::CallScope;
-use crate::limits::{CallLimits, Limits};
+use crate::limits::{CallLimits, Deadline, Limits};
 use crate::settings::Settings;
 use crate::validate::Attempt;
 
@@ -20,6 +24,8 @@ pub struct Cx<'r, S: ?Sized> {
     pub(super) scope: &'r CallScope<'r>,
     pub(super) settings: &'r Settings,
     pub(super) limits: &'r CallLimits<'r>,
+    /// When this call, or one around it, has to end.
+    pub(super) deadline: Option<Deadline>,
     pub(super) attempt: Attempt,
 }
 
@@ -69,17 +75,31 @@ impl<'r, S: ?Sized> Cx<'r, S> {
 
     pub(super) fn on<'c, T: ?Sized>(&'c self, state: &'c T) -> Cx<'c, T> {
         let Cx { core, scope, settings, limits, attempt, .. } = *self;
-        Cx { core, state, scope, settings, limits, attempt }
+        Cx { core, state, scope, settings, limits, deadline: self.deadline.clone(), attempt }
     }
 
     fn within(&self) -> Within<'_> {
-        Within { call: Some(self.scope), limits: Some(self.limits), tally: self.scope.tally }
+        let Cx { scope, limits, deadline, .. } = self;
+        let (limits, deadline) = (Some(*limits), deadline.as_ref());
+        Within { call: Some(*scope), limits, deadline, tally: scope.tally }
     }
 
     /// What a node that only stands for others hands on to each of them, `attempts` included: it is not executed again
-    /// as a whole. The limits hold for all together.
+    /// as a whole. The limits and the deadline hold for all together.
     pub(crate) fn handed_on(&self) -> Settings {
-        Settings { limits: Limits::new(), ..self.settings.clone() }
+        Settings { limits: Limits::new(), deadline: None, ..self.settings.clone() }
+    }
+
+    /// What such a node does with them, as long as the deadline that this call sets leaves time. That of a run or a
+    /// node is for each of them.
+    pub(crate) async fn hands_on<T>(
+        &self,
+        calls: impl Future<Output = Result<T, NodeError>>,
+    ) -> Result<T, BoxError> {
+        let deadline = self.settings.deadline.and_then(|given| deadline(self.scope, given));
+        let Some(deadline) = deadline else { return Ok(calls.await?) };
+        let outcome = deadline.limit(&*self.core.clock, calls).await;
+        Ok(outcome.unwrap_or_else(|late| Err(NodeError::new(Category::Timeout, late)))?)
     }
 }
 

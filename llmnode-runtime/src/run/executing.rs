@@ -10,6 +10,7 @@ use super::node::Exec;
 use crate::category::Category;
 use crate::error::NodeError;
 use crate::ledger::{CallScope, Degraded};
+use crate::limits::Deadline;
 use crate::settings::{Nature, Next, Resolved, Settings};
 use crate::validate::Attempt;
 use crate::{BoxError, BoxFuture};
@@ -30,7 +31,7 @@ where
 /// A node without its types: the box proves once that the future is `Send`, and not for every node.
 trait Executed: Send {
     /// Executes it, and keeps the output.
-    fn execute(&mut self, attempt: Attempt) -> BoxFuture<'_, Result<(), BoxError>>;
+    fn execute(&mut self, attempt: Attempt, ends: Option<&Deadline>) -> BoxFuture<'_, Result<(), BoxError>>;
 
     /// Keeps what takes the place of the output.
     fn fall_back(&mut self, error: NodeError) -> BoxFuture<'_, Result<(), BoxError>>;
@@ -43,8 +44,9 @@ struct Own<'r, N: Exec<S>, S: ?Sized> {
 }
 
 impl<N: Exec<S>, S: ?Sized> Executed for Own<'_, N, S> {
-    fn execute(&mut self, attempt: Attempt) -> BoxFuture<'_, Result<(), BoxError>> {
+    fn execute(&mut self, attempt: Attempt, ends: Option<&Deadline>) -> BoxFuture<'_, Result<(), BoxError>> {
         self.cx.attempt = attempt;
+        self.cx.deadline = ends.cloned();
         Box::pin(async {
             self.value = Some(self.node.exec(&self.cx).await?);
             Ok(())
@@ -68,8 +70,8 @@ fn boxed<'a>(
     Box::pin(async move {
         let call = cx.scope;
         let settings = Resolved::new([cx.settings, &cx.core.settings, settings], nature)?;
-        let plan = Plan { core: cx.core, call, limits: cx.limits, settings };
-        let mut executing = Executing { call, node, failed: 0 };
+        let plan = Plan::new(cx, settings);
+        let mut executing = Executing { call, node, failed: 0, ends: plan.ends.as_ref() };
         let Err(ended) = attempts::run(&plan, &mut executing).await else { return Ok(()) };
         let error = ended.before_fallback(call)?;
         fallen(call, executing.node.fall_back(error).await)
@@ -95,6 +97,7 @@ struct Executing<'r> {
     node: &'r mut dyn Executed,
     /// How many tries have failed.
     failed: u32,
+    ends: Option<&'r Deadline>,
 }
 
 impl Tried for Executing<'_> {
@@ -102,7 +105,7 @@ impl Tried for Executing<'_> {
         if self.failed > 0 {
             self.call.tries_again();
         }
-        let Err(error) = self.node.execute(one.attempt).await else { return Ok(()) };
+        let Err(error) = self.node.execute(one.attempt, self.ends).await else { return Ok(()) };
         Err(Failure::executed(NodeError::of_execution(error)))
     }
 

@@ -20,6 +20,8 @@ pub(super) struct Failure {
     pub(super) violations: Vec<Violation>,
     pub(super) answer: Option<String>,
     pub(super) sent: bool,
+    /// The call's deadline passed.
+    pub(super) too_late: bool,
     pub(super) source: Option<BoxError>,
     /// The error of an execution, which stays what it is but for the message.
     pub(super) error: Option<NodeError>,
@@ -35,6 +37,7 @@ impl Failure {
             violations: Vec::new(),
             answer: None,
             sent: true,
+            too_late: false,
             source: None,
             error: None,
         }
@@ -47,6 +50,10 @@ impl Failure {
         failure.retry = error.is_of_a_call().then_some(Retry::No);
         failure.error = Some(error);
         failure
+    }
+
+    pub(super) fn too_late(message: String) -> Self {
+        Failure { too_late: true, ..Failure::new(Category::Timeout, message) }
     }
 
     /// What is about to happen could not be kept, so it does not happen.

@@ -2,23 +2,35 @@
 
 use std::borrow::Cow;
 use std::future::IntoFuture;
-use std::task::{Context, Poll};
+use std::sync::Arc;
+use std::task::{Context, Poll, ready};
+use std::time::Duration;
 
 use futures_core::Stream;
 
 use super::bounded::{Bounded, CONCURRENCY};
-use super::call::{Call, Within};
+use super::call::{Call, CallReport, Within};
 use super::node::Exec;
 use super::progress::{BatchProgress, Counter, OnProgress, known};
 use super::results::{InOrder, Results};
 use super::run::RunCore;
 use crate::BoxFuture;
 use crate::error::NodeError;
+use crate::ledger::Recorder;
+use crate::limits::{CallLimits, Limits, MapLimits};
 use crate::settings::{Settings, setters};
 use crate::text::debug_shows;
 
-type Outcome<'r, T> = BoxFuture<'r, Result<T, NodeError>>;
-type Calls<'r, T> = Box<dyn FnMut(&mut Context<'_>, &Settings) -> Poll<Option<Outcome<'r, T>>> + Send + 'r>;
+type Outcome<'r, T> = BoxFuture<'r, Result<CallReport<T>, NodeError>>;
+type Calls<'r, T> = Box<dyn FnMut(&mut Context<'_>, &Shared) -> Poll<Option<Outcome<'r, T>>> + Send + 'r>;
+
+/// What all calls of a map have in common.
+struct Shared {
+    settings: Settings,
+    limits: Option<MapLimits>,
+    /// Instead of the run's.
+    core: Option<Arc<RunCore>>,
+}
 
 /// Calls of many nodes that start when the map is awaited: of so many at a time, each in a place that another one left.
 /// The nodes are asked for one by one, as places become free.
@@ -30,7 +42,8 @@ type Calls<'r, T> = Box<dyn FnMut(&mut Context<'_>, &Settings) -> Poll<Option<Ou
 /// | [`stream`](Map::stream) | one result after the other in that order, in constant memory |
 /// | [`as_completed`](Map::as_completed) | one result after the other as they come, in constant memory |
 ///
-/// Where the iterator or stream panics, the next result is a `panic` error, and it is not asked for further nodes. Dropped,
+/// To stop a map gracefully, let its iterator end: what is under way ends well, and no further call begins
+/// (`nodes.take_while(|_| !stop.load(Ordering::Relaxed))`). Where the iterator or stream panics, the next result is a `panic` error, and it is not asked for further nodes. Dropped,
 /// a map cancels all calls under way.
 #[must_use = "a map does nothing until it is awaited"]
 pub struct Map<'r, T> {
@@ -39,6 +52,7 @@ pub struct Map<'r, T> {
     total: Option<usize>,
     concurrency: usize,
     settings: Settings,
+    limits: Limits,
     on_progress: Option<OnProgress<'r>>,
 }
 
@@ -54,10 +68,10 @@ impl<'r, T: Send + 'r> Map<'r, T> {
         N: Exec<S, Output = T> + Send + 'r,
     {
         let total = known(|| nodes.size_hint());
-        let calls = Box::new(move |_: &mut Context<'_>, settings: &Settings| {
-            Poll::Ready(nodes.next().map(|node| call(core, within, state, node, settings)))
+        let calls = Box::new(move |_: &mut Context<'_>, shared: &Shared| {
+            Poll::Ready(nodes.next().map(|node| call(core, within, state, node, shared)))
         });
-        Map { core, calls, total, concurrency: CONCURRENCY, settings: Settings::new(), on_progress: None }
+        Map::of_calls(core, calls, total)
     }
 
     pub(super) fn of_stream<S, N>(
@@ -72,16 +86,55 @@ impl<'r, T: Send + 'r> Map<'r, T> {
     {
         let total = known(|| nodes.size_hint());
         let mut nodes = Box::pin(nodes);
-        let calls = Box::new(move |cx: &mut Context<'_>, settings: &Settings| {
-            nodes.as_mut().poll_next(cx).map(|node| Some(call(core, within, state, node?, settings)))
+        let calls = Box::new(move |cx: &mut Context<'_>, shared: &Shared| {
+            nodes.as_mut().poll_next(cx).map(|node| Some(call(core, within, state, node?, shared)))
         });
-        Map { core, calls, total, concurrency: CONCURRENCY, settings: Settings::new(), on_progress: None }
+        Map::of_calls(core, calls, total)
+    }
+
+    fn of_calls(core: &'r RunCore, calls: Calls<'r, T>, total: Option<usize>) -> Self {
+        let (settings, limits) = (Settings::new(), Limits::new());
+        Map { core, calls, total, concurrency: CONCURRENCY, settings, limits, on_progress: None }
     }
 
     /// How many calls are under way at most. Default 8; 0 counts as 1.
     pub fn concurrency(mut self, calls: usize) -> Self {
         self.concurrency = calls.max(1);
         self
+    }
+
+    /// Sets what all calls of the map may spend together: requests, tokens and money. The [limits of its
+    /// settings](Settings::limits) are those of each call.
+    pub fn limits(mut self, limits: Limits) -> Self {
+        self.limits = limits;
+        self
+    }
+
+    /// Asks for the record of each call beside its output.
+    ///
+    /// ```
+    /// # use llmnode_runtime as llmnode;
+    /// # use llmnode::{BoxError, Cx, Exec, Node, NodeError, Run, ScriptedModel};
+    /// # struct Double(u64);
+    /// # impl Node for Double { type Output = u64; const NAME: &'static str = "double"; }
+    /// # impl<S: ?Sized + Sync> Exec<S> for Double {
+    /// #     async fn exec(&self, _: &Cx<'_, S>) -> Result<u64, BoxError> { Ok(self.0 * 2) }
+    /// # }
+    /// # let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+    /// # runtime.block_on(async {
+    /// let run = Run::new(ScriptedModel::new());
+    /// for report in run.map([Double(1), Double(2)]).report().await {
+    ///     let report = report?;
+    ///     println!("{}: {:?}, {:?}", report.value, report.record.elapsed, report.record.usage().cost.total());
+    /// }
+    /// # Ok::<(), NodeError>(()) }).unwrap();
+    /// ```
+    pub fn report(self) -> Map<'r, CallReport<T>> {
+        let Map { core, mut calls, total, concurrency, settings, limits, on_progress } = self;
+        let calls = Box::new(move |cx: &mut Context<'_>, shared: &Shared| {
+            calls(cx, shared).map(|call| Some(reported(call?)))
+        });
+        Map { core, calls, total, concurrency, settings, limits, on_progress }
     }
 
     setters! {
@@ -91,6 +144,8 @@ impl<'r, T: Send + 'r> Map<'r, T> {
         temperature: f64,
         /// Sets the most tokens an answer may have, 1 or more.
         max_tokens: u32,
+        /// Sets how long each call may take, with its waits.
+        deadline: Duration,
         /// Sets how many more requests of each call follow bad answers.
         retries: u32,
         /// Sets how many more tries of each call follow failures of the transport.
@@ -120,7 +175,7 @@ impl<'r, T: Send + 'r> Map<'r, T> {
     /// # Errors
     /// That of the call that failed first, in time.
     pub async fn try_all(self) -> Result<Vec<T>, NodeError> {
-        self.bounded().try_all().await
+        Ok(self.bounded().try_all().await?.into_iter().map(|report| report.value).collect())
     }
 
     /// One result after the other, in the order of the nodes. Memory does not grow with their number: a result that waits
@@ -147,20 +202,22 @@ impl<'r, T: Send + 'r> Map<'r, T> {
     /// ```
     pub fn stream(self) -> Results<'r, Result<T, NodeError>> {
         let mut results = InOrder::new(self.bounded());
-        Results::new(move |cx| results.poll(cx))
+        Results::new(move |cx| results.poll(cx).map(|next| next.map(value)))
     }
 
     /// One result after the other as the calls end, each with the index of its node. Memory does not grow with the number
     /// of nodes.
     pub fn as_completed(self) -> Results<'r, (usize, Result<T, NodeError>)> {
         let mut bounded = self.bounded();
-        Results::new(move |cx| bounded.poll_next(cx, 0))
+        let value = |(index, outcome)| (index, value(outcome));
+        Results::new(move |cx| bounded.poll_next(cx, 0).map(|next| next.map(value)))
     }
 
-    fn bounded(self) -> Bounded<'r, Result<T, NodeError>> {
-        let Map { core, mut calls, total, concurrency, settings, on_progress } = self;
+    fn bounded(self) -> Bounded<'r, Result<CallReport<T>, NodeError>> {
+        let Map { core, mut calls, total, concurrency, settings, limits, on_progress } = self;
         let counter = Counter::new(on_progress, total, &*core.clock);
-        Bounded::new(Box::new(move |cx| calls(cx, &settings)), concurrency, counter)
+        let shared = Shared { settings, limits: MapLimits::new(limits), core: None };
+        Bounded::new(Box::new(move |cx| calls(cx, &shared)), concurrency, counter)
     }
 }
 
@@ -170,14 +227,68 @@ fn call<'r, S, N>(
     within: Within<'r>,
     state: &'r S,
     node: N,
-    settings: &Settings,
+    shared: &Shared,
 ) -> Outcome<'r, N::Output>
 where
     S: ?Sized,
     N: Exec<S> + Send + 'r,
 {
-    let settings = settings.clone();
-    Box::pin(async move { Call::new(core, within, state, &node).settings(settings).await })
+    let Shared { settings, limits, core: other } = shared;
+    let (settings, limits, other) = (settings.clone(), limits.clone(), other.clone());
+    Box::pin(async move {
+        let core = other.as_deref().unwrap_or(core);
+        let around =
+            limits.map(|limits| CallLimits::around(&limits, within.limits, &core.limits, &*core.clock));
+        let within = Within { limits: around.as_ref().or(within.limits), ..within };
+        Call::new(core, within, state, &node).settings(settings).report().await
+    })
+}
+
+/// The map with its calls taken down by this recorder, once it is there. Where it fails, its error is the only result.
+pub fn recorded_by<'r, T: Send + 'r>(
+    map: Map<'r, T>,
+    recorder: impl Future<Output = Result<Arc<dyn Recorder>, NodeError>> + Send + 'r,
+) -> Map<'r, T> {
+    let Map { core, mut calls, total, concurrency, settings, limits, on_progress } = map;
+    let mut recorder = Some(Box::pin(recorder));
+    let mut own = None;
+    let calls = Box::new(move |cx: &mut Context<'_>, shared: &Shared| {
+        if let Some(coming) = &mut recorder {
+            let outcome = ready!(coming.as_mut().poll(cx));
+            recorder = None;
+            match outcome {
+                Ok(recorder) => own = Some(Arc::new(core.recorded_by(recorder))),
+                Err(error) => return Poll::Ready(Some(failed(error))),
+            }
+        }
+        let Some(own) = &own else { return Poll::Ready(None) };
+        let Shared { settings, limits, .. } = shared;
+        let shared =
+            Shared { settings: settings.clone(), limits: limits.clone(), core: Some(Arc::clone(own)) };
+        calls(cx, &shared)
+    });
+    Map { core, calls, total, concurrency, settings, limits, on_progress }
+}
+
+/// Whether something else takes down the calls of a map.
+pub fn is_recorded<T>(map: &Map<'_, T>) -> bool {
+    map.core.hooks.is_recorded()
+}
+
+fn failed<'r, T: Send + 'r>(error: NodeError) -> Outcome<'r, T> {
+    Box::pin(std::future::ready(Err(error)))
+}
+
+fn value<T>(outcome: Result<CallReport<T>, NodeError>) -> Result<T, NodeError> {
+    outcome.map(|report| report.value)
+}
+
+/// The report as the value.
+fn reported<'r, T: Send + 'r>(call: Outcome<'r, T>) -> Outcome<'r, CallReport<T>> {
+    Box::pin(async move {
+        let report = call.await?;
+        Ok(CallReport { record: Arc::clone(&report.record), value: report })
+    })
 }
 
 impl<'r, T: Send + 'r> IntoFuture for Map<'r, T> {
@@ -185,7 +296,7 @@ impl<'r, T: Send + 'r> IntoFuture for Map<'r, T> {
     type IntoFuture = BoxFuture<'r, Self::Output>;
 
     fn into_future(self) -> Self::IntoFuture {
-        Box::pin(self.bounded().all())
+        Box::pin(async { self.bounded().all().await.into_iter().map(value).collect() })
     }
 }
 

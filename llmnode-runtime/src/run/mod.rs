@@ -33,7 +33,7 @@ pub use call::{MAX_NESTING, Within};
 pub use cx::Cx;
 pub use examples::{Example, ExampleInput, ExampleOutput, ExampleText, Input, IntoExample};
 pub use fallback::{Falling, fallback, fallback_with_state};
-pub use map::Map;
+pub use map::{Map, is_recorded, recorded_by};
 pub use node::{Exec, LlmNode};
 pub use progress::BatchProgress;
 pub use progress::{Counter, OnProgress, known};

@@ -22,7 +22,7 @@ macro_rules! side_by_side {
             const TRIES_ITSELF: bool = true;
 
             async fn exec(&self, cx: &Cx<'_, S>) -> Result<Self::Output, BoxError> {
-                Ok(tokio::try_join!($(cx.call(&self.$n).settings(cx.handed_on())),+)?)
+                cx.hands_on(async { tokio::try_join!($(cx.call(&self.$n).settings(cx.handed_on())),+) }).await
             }
         }
     };

@@ -13,9 +13,10 @@ use crate::clock::{Clock, TokioClock};
 use crate::error::NodeError;
 use crate::ledger::Recorder;
 use crate::ledger::{AttemptRecord, CallInfo, CallRecord, Hooks, Ledger};
-use crate::limits::{LimitedNode, Limits, Prices, RunLimits};
+use crate::limits::{LimitedNode, Limits, RunLimits};
 use crate::model::{ChatModel, Request};
 use crate::node::Node;
+use crate::prices::Prices;
 use crate::settings::{Resolved, Settings};
 use crate::text::debug_shows;
 

@@ -67,7 +67,7 @@ async fn ask(asked: &mut dyn Asked<'_>, cx: &Cx<'_, ()>) -> Result<(), NodeError
     let settings = Resolved::new(levels, asked.nature())?;
     let schema = asked.schema().map_err(|fault| NodeError::new(Category::ConfigError, fault))?;
     let request = Request { output: schema, ..Request::new(render(asked)?) };
-    let plan = Plan { core: cx.core, call: cx.scope, limits: cx.limits, settings };
+    let plan = Plan::new(cx, settings);
     let outcome = {
         let mut asking = Asking::new(&plan, request, asked)?;
         attempts::run(&plan, &mut asking).await

@@ -17,6 +17,7 @@ pub(crate) struct Resolved<'p> {
     /// The model's name, by whoever says it first.
     pub(crate) model: Option<&'p str>,
     pub(crate) stacks: Stacks<'p>,
+    pub(crate) deadline: Option<Duration>,
     pub(crate) max_wait: Duration,
     pub(crate) max_output_bytes: usize,
     pub(crate) feedback_rounds: usize,
@@ -36,16 +37,18 @@ impl<'p> Resolved<'p> {
             node,
             model: levels.iter().find_map(|level| level.model.as_deref()),
             stacks: Stacks::new(levels, nature),
+            deadline: levels.iter().find_map(|level| level.deadline),
             max_wait: levels.iter().find_map(|level| level.max_wait).unwrap_or(Settings::MAX_WAIT),
             max_output_bytes: levels.iter().find_map(|level| level.max_output_bytes).unwrap_or(usize::MAX),
             feedback_rounds: levels.iter().find_map(|level| level.feedback_rounds).unwrap_or(3),
             stop_on_repeat: levels.iter().find_map(|level| level.stop_on_repeat).unwrap_or(false),
             exact: levels.iter().find_map(|level| level.exact).unwrap_or(false),
         };
-        NodeError::refuse(match nature.answers {
+        let faults = match nature.answers {
             Some(answers) => resolved.faults(nature, answers),
             None => resolved.faults_of_executions(nature),
-        })?;
+        };
+        NodeError::refuse(faults.into_iter().chain(no_time("deadline", resolved.deadline)).collect())?;
         Ok(resolved)
     }
 
@@ -61,12 +64,14 @@ impl<'p> Resolved<'p> {
         request.model = model.model.as_deref().map(str::to_owned).or(id);
         request.temperature = levels.iter().find_map(|level| level.temperature);
         request.max_tokens = levels.iter().find_map(|level| level.max_tokens);
+        request.attempt_timeout = levels.iter().find_map(|level| level.attempt_timeout);
         request.dialect = levels.iter().find_map(|level| level.dialect);
         let extra = levels.iter().rev().flat_map(|level| &level.extra);
         request.extra = extra.map(|(field, value)| (field.clone(), value.clone())).collect();
         let absurd = absurd(request.model.as_deref(), request.temperature, request.max_tokens);
         NodeError::refuse(
             absurd
+                .chain(no_time("attempt_timeout", request.attempt_timeout))
                 .chain(not_of_a_model(model))
                 .chain(request.own_fields_in_extra())
                 .chain(said_twice(request))
@@ -179,7 +184,7 @@ fn stated(level: &Settings, fallback: bool, answers: Answers) -> Vec<String> {
         let (name, step) = match failures {
             Failures::Answer => ("retries", Recovery::repair(level.retries?)),
             Failures::Transport => ("transport_retries", Recovery::retry(level.transport_retries?)),
-            Failures::Category(_) => return None,
+            Failures::Final | Failures::Category(_) => return None,
         };
         Some(format!(
             "{name} is short for recover({failures} = [{step}]), and both are set; keep one of them"
@@ -197,12 +202,14 @@ fn not_of_a_model(model: &Settings) -> impl Iterator<Item = String> {
         ("recover", !model.recover.is_empty()),
         ("fallback_model", model.fallback_model.is_some()),
         ("wait", model.wait.is_some()),
+        ("deadline", model.deadline.is_some()),
         ("max_wait", model.max_wait.is_some()),
         ("max_output_bytes", model.max_output_bytes.is_some()),
         ("feedback_rounds", model.feedback_rounds.is_some()),
         ("stop_on_repeat", model.stop_on_repeat.is_some()),
         ("exact", model.exact.is_some()),
         ("limits", !model.limits.is_empty()),
+        ("label", !model.labels.is_empty()),
     ];
     stated.into_iter().filter(|(_, is)| *is).map(|(name, _)| {
         format!("{name} is set for a registered model, which only says how it is asked; set it on the run, the node or the call")
@@ -246,6 +253,10 @@ fn absurd(
     let max_tokens = max_tokens.map(|_| "max_tokens is 0; an answer needs at least one token".to_owned());
     let model = model.filter(|name| name.trim().is_empty()).map(|_| "the model's name is empty".to_owned());
     [temperature, max_tokens, model].into_iter().flatten()
+}
+
+fn no_time(name: &str, time: Option<Duration>) -> Option<String> {
+    (time? == Duration::ZERO).then(|| format!("{name} is 0; nothing could be asked"))
 }
 
 /// Everything that is wrong with what a node with a typed answer states at run time.

@@ -23,8 +23,8 @@ use crate::text::const_setters;
 /// | a node | the attribute of the node, [`Node::SETTINGS`](crate::Node::SETTINGS) |
 ///
 /// The nearest level wins, field by field: the call, then the model, the run, the node, and at last the model's handle.
-/// A registered model states only how it is asked: its id as `model`, `temperature`, `max_tokens`, `dialect`, `extra`. A
-/// value that cannot be is a `config_error` of the call, before any request.
+/// A registered model states only how it is asked: its id as `model`, `temperature`, `max_tokens`, `attempt_timeout`,
+/// `dialect`, `extra`. A value that cannot be is a `config_error` of the call, before any request.
 ///
 /// ```
 /// # use llmnode_runtime as llmnode;
@@ -70,6 +70,15 @@ pub struct Settings {
     /// step of `recover` that states a wait keeps its own. Default: a random part of 0.5 s, 1 s, 2 s, .. 8 s for the
     /// transport, and none for executions.
     pub wait: Option<Backoff>,
+    /// The longest time of a call, above 0: all its attempts and waits, and the calls that its node makes. When it has
+    /// passed, what is under way is dropped, nothing is tried again, no other model is asked, and the call fails with
+    /// `timeout`; a fallback value takes its place, whose function is not timed. Each call of a map has this time for
+    /// itself. Default: none.
+    pub deadline: Option<Duration>,
+    /// The longest time of one attempt, above 0: its wait for room under a limit, its request, and the validators. What
+    /// takes longer is a `timeout`, which is tried again as `transport_retries` says. Default: the model's own, of
+    /// `OpenAi` 600 s.
+    pub attempt_timeout: Option<Duration>,
     /// The longest wait before a further try that a server may ask for; a longer one fails at once. The random part
     /// on top is cut to it, too; a wait that is stated, here or in a step of `recover`, may be longer. Default 60 s.
     pub max_wait: Option<Duration>,
@@ -86,6 +95,9 @@ pub struct Settings {
     pub exact: Option<bool>,
     /// What each call may spend, by itself. What the call does not limit, the run's settings do. Default: no limits.
     pub limits: Limits,
+    /// What the records, spans and hooks of calls say beside their figures: a tenant, a job. The labels of a call are its
+    /// own, those of the run, and those of the calls around it; of two of one name the nearest wins. Default: none.
+    pub labels: BTreeMap<String, String>,
     /// Further fields of the request, passed to the provider as they are. `messages`, `model`, `stream`, and a field
     /// of which there is a setting that is set, are a `config_error` of the call.
     pub extra: BTreeMap<String, Value>,
@@ -108,12 +120,15 @@ impl fmt::Debug for Settings {
             .field("recover", &self.recover)
             .field("fallback_model", &self.fallback_model)
             .field("wait", &self.wait)
+            .field("deadline", &self.deadline)
+            .field("attempt_timeout", &self.attempt_timeout)
             .field("max_wait", &self.max_wait)
             .field("max_output_bytes", &self.max_output_bytes)
             .field("feedback_rounds", &self.feedback_rounds)
             .field("stop_on_repeat", &self.stop_on_repeat)
             .field("exact", &self.exact)
             .field("limits", &self.limits)
+            .field("labels", &self.labels)
             .field("extra", &self.extra.keys())
             .finish()
     }
@@ -148,12 +163,15 @@ impl Settings {
             recover: Cow::Borrowed(&[]),
             fallback_model: None,
             wait: None,
+            deadline: None,
+            attempt_timeout: None,
             max_wait: None,
             max_output_bytes: None,
             feedback_rounds: None,
             stop_on_repeat: None,
             exact: None,
             limits: Limits::new(),
+            labels: BTreeMap::new(),
             extra: BTreeMap::new(),
         }
     }
@@ -178,6 +196,10 @@ impl Settings {
         transport_retries: u32,
         /// Sets how often a node that asks no model itself is executed in all.
         attempts: u32,
+        /// Sets the longest time of a call.
+        deadline: Duration,
+        /// Sets the longest time of one attempt.
+        attempt_timeout: Duration,
         /// Sets the longest wait that a server may ask for.
         max_wait: Duration,
         /// Sets the longest answer, in bytes.
@@ -229,6 +251,13 @@ impl Settings {
     #[must_use]
     pub const fn limits(mut self, limits: Limits) -> Self {
         self.limits = limits;
+        self
+    }
+
+    /// Adds a label, such as `("tenant", "x")`.
+    #[must_use]
+    pub fn label(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
+        self.labels.insert(name.into(), value.into());
         self
     }
 

@@ -6,6 +6,7 @@ use std::task::{Context, Poll, Waker};
 
 use super::snapshot::fail;
 use crate::category::Category;
+use crate::clock::TestClock;
 use crate::model::{FnModel, ModelError, Request};
 use crate::run::Exec;
 use crate::run::Run;
@@ -47,8 +48,8 @@ where
 {
     // Nothing recovers from a `config_error`, so the node ends with the first request.
     let model = FnModel::new(|_| ModelError::unsent(Category::ConfigError, "only the request is wanted"));
-    // A limit may need prices, and one of time a runtime.
-    let run = Run::new(model.clone()).without_limits();
+    // A limit may need prices, and a deadline on tokio's clock a runtime.
+    let run = Run::new(model.clone()).without_limits().with_clock(TestClock::new());
     // Rendering never waits, and this model answers at once: one poll goes as far as the first request.
     let polled = {
         let call = pin!(run.call_on(state, node));

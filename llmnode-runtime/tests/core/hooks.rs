@@ -6,7 +6,7 @@ use std::time::Duration;
 use crate::recorder::Recorder;
 use crate::support::{BAD, GOAL, GOOD, Mood, World, say, script, world};
 use llmnode_runtime::{
-    AttemptId, BoxError, CallId, Category, Cx, Exec, Ledger, Node, Reply, Run, ScriptedModel,
+    AttemptId, BoxError, CallId, Category, Cx, Exec, Ledger, Node, Reply, Run, ScriptedModel, Settings,
 };
 
 type Seen<T> = Arc<Mutex<Vec<T>>>;
@@ -125,4 +125,43 @@ async fn a_hook_that_panics_while_a_call_is_dropped_by_a_panic_ends_nothing() {
     assert!(task.await.unwrap_err().is_panic());
     assert_eq!(run.ledger().calls()[0].category, Some(Category::Cancelled));
     assert_eq!(run.ledger().total().requests, 1);
+}
+
+/// Asks through another node.
+struct Asks;
+
+impl Node for Asks {
+    type Output = String;
+    const NAME: &'static str = "asks";
+}
+
+impl<S: ?Sized + Sync> Exec<S> for Asks {
+    async fn exec(&self, cx: &Cx<'_, S>) -> Result<String, BoxError> {
+        Ok(cx.call(&say("")).label("step", "2").await?)
+    }
+}
+
+#[tokio::test]
+async fn labels_stand_in_records_hooks_and_spans_of_a_call_and_of_those_within_it() {
+    let (seen, _guard) = Recorder::start();
+    let hooked = Seen::default();
+    let to = Arc::clone(&hooked);
+    let run = Run::new(script(["hi"; 3]))
+        .with_settings(Settings::new().label("tenant", "a").label("job", "nightly"))
+        .on_attempt(move |call, _| to.lock().unwrap().push(call.labels.clone()));
+    let report = run.call(&Asks).label("tenant", "b").label("step", "1").report().await.unwrap();
+    let labels = |step: &str| {
+        let labels = [("job", "nightly"), ("step", step), ("tenant", "b")];
+        labels.map(|(name, value)| (name.to_owned(), value.to_owned())).into()
+    };
+    assert_eq!(report.record.labels, labels("1"));
+    assert_eq!(run.ledger().calls()[0].labels, labels("2"), "the call within has its own, too");
+    assert_eq!(*hooked.lock().unwrap(), [labels("2")]);
+    assert_eq!(run.ledger().to_json()["calls"][1]["labels"]["tenant"], "b");
+    let spans = seen.spans("llmnode::call");
+    assert_eq!(spans[0].fields["llmnode.call.labels"], r#"{"job":"nightly","step":"1","tenant":"b"}"#);
+
+    let plain = Run::new(script(["hi"]));
+    assert!(plain.call(&say("")).report().await.unwrap().record.labels.is_empty());
+    assert!(plain.ledger().to_json()["calls"][0].get("labels").is_none());
 }

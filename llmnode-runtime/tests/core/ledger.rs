@@ -2,9 +2,10 @@
 
 use std::time::Duration;
 
-use crate::support::{BAD, Choose, GOAL, GOOD, Mood, Say, World, say, world};
+use crate::support::{BAD, Choose, GOAL, GOOD, Mood, Say, World, say, script, world};
 use llmnode_runtime::{
-    BoxError, Category, Cx, Exec, ModelError, Node, Reply, Run, ScriptedModel, TokenUsage,
+    BoxError, Category, Completion, Cx, Exec, FnModel, LedgerReport, ModelError, Node, Price, Prices, Reply,
+    Run, ScriptedModel, TokenUsage,
 };
 
 #[tokio::test]
@@ -193,4 +194,41 @@ async fn a_call_of_very_many_attempts_keeps_the_newest_answers() {
     assert_eq!((error.attempts().len(), kept), (50, 8));
     assert!(error.attempts()[0].violations.is_empty() && !error.attempts()[0].message.is_empty());
     assert_eq!(error.last_answer(), Some("no JSON, try 49"));
+}
+
+#[tokio::test]
+async fn cost_stands_in_records_and_sums_wherever_a_price_is_known() {
+    let reply = |model: &str| {
+        let mut answer = Completion::new("hi");
+        answer.usage = Some(TokenUsage { input: Some(10), output: Some(1), ..TokenUsage::default() });
+        answer.model = Some(model.to_owned());
+        Reply::from(answer)
+    };
+    let dear = Price::per_million(1_000.0, 2_000.0);
+    let prices = Prices::new().model("m", dear).model("alias", dear);
+    let silent = Reply::text("hi").usage(None);
+    let model = script([reply("m-2025-01-31"), reply("another"), silent]);
+    let run = Run::new(model).with_prices(prices);
+    let run = run.model("alias", script([reply("served by somebody")]));
+    for (asked, cost) in [("m", Some(0.012)), ("unpriced", None), ("m", None), ("alias", Some(0.012))] {
+        let report = run.call(&say("")).model(asked).report().await.unwrap();
+        assert_eq!(report.record.attempts[0].cost, cost, "{asked}");
+        assert_eq!(report.record.usage().cost.total(), cost, "{asked}");
+    }
+    let total = run.ledger().total().cost;
+    assert_eq!((total.known(), total.unknown_calls, total.total()), (0.024, 2, None));
+    let json = run.ledger().to_json();
+    assert_eq!(json["total"]["cost"], serde_json::json!({"known": 0.024, "unknown_calls": 2}));
+    assert_eq!(json["calls"][0]["attempts"][0]["cost"], 0.012);
+    assert_eq!(LedgerReport::from_json(&json.to_string()).unwrap().total.cost, total);
+}
+
+#[tokio::test(start_paused = true)]
+async fn usage_that_was_told_before_a_drop_has_its_cost() {
+    let model = FnModel::new(|_| Reply::never());
+    let prices = Prices::new().model("m", Price::per_million(1_000.0, 1_000.0));
+    let run = Run::new(model).with_prices(prices);
+    let error = run.call(&say("")).model("m").deadline(Duration::from_secs(1)).await.unwrap_err();
+    assert_eq!(error.attempts()[0].cost, None, "nobody told the usage");
+    assert_eq!(run.ledger().total().cost.unknown_calls, 1);
 }

@@ -4,6 +4,7 @@
 
 mod attempts;
 mod calls;
+mod deadline;
 mod errors;
 mod forms;
 mod hooks;

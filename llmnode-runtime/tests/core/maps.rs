@@ -10,9 +10,12 @@ use std::time::Duration;
 use futures_core::Stream;
 use llmnode_runtime::internal::Batch;
 use llmnode_runtime::{
-    BatchProgress, BoxError, Category, Cx, Exec, Node, NodeError, Run, ScriptedModel, Settings, TestClock,
+    BatchProgress, BoxError, Category, Cx, Exec, FnModel, Limits, Node, NodeError, Reply, Run, ScriptedModel,
+    Settings, TestClock,
 };
 use proptest::prelude::*;
+
+use crate::support::say;
 
 /// Waits, fails so often, and gives its number.
 #[derive(Debug, Default)]
@@ -381,4 +384,43 @@ async fn a_stream_that_panics_is_the_error_of_an_item_and_the_last_one() {
         ends.push((index, result.map_err(|error| error.category())));
     }
     assert_eq!(ends, [(2, Err(Category::Panic)), (0, Ok(1)), (1, Ok(0))]);
+}
+
+#[tokio::test]
+async fn each_item_has_its_report_and_an_error_has_its_own() {
+    let model = ScriptedModel::new().reply("one").reply(Reply::failure(Category::BadRequest)).reply("three");
+    let run = Run::new(model);
+    let nodes = || (0..3).map(|_| say(""));
+    let reports = run.map(nodes()).concurrency(1).report().await;
+    let answers: Vec<_> = reports.iter().flatten().map(|report| report.value.as_str()).collect();
+    assert_eq!(answers, ["one", "three"]);
+    assert!(reports.iter().flatten().all(|report| report.record.attempts.len() == 1));
+    let error = reports[1].as_ref().err().unwrap();
+    assert_eq!((error.item(), error.attempts().len()), (Some(1), 1));
+
+    let run = Run::new(FnModel::new(|_| "hi"));
+    let all = run.map(nodes()).report().try_all().await.unwrap();
+    assert_eq!(all.iter().map(|report| report.record.usage().requests).sum::<u64>(), 3);
+    let mut stream = run.map(nodes()).report().stream();
+    assert_eq!(stream.next().await.unwrap().unwrap().record.node, "say");
+}
+
+#[tokio::test]
+async fn the_calls_of_a_map_spend_together_beside_the_limits_around_it() {
+    let run = Run::new(FnModel::new(|_| "hi"));
+    let nodes = || (0..5).map(|_| say(""));
+    let good =
+        |results: Vec<Result<String, NodeError>>| results.iter().filter(|result| result.is_ok()).count();
+    let limits = Limits::new().requests(3);
+    let results = run.map(nodes()).limits(limits).await;
+    let refused = results.iter().find_map(|result| result.as_ref().err()).unwrap();
+    let message = "the limit of 3 requests for the map is reached: 3 spent; it is set by `Map::limits`";
+    assert_eq!(refused.message(), message);
+    assert_eq!(good(results), 3);
+    assert_eq!(good(run.map(nodes()).limits(limits).await), 3, "each map counts for itself");
+    let limited = run.with_limits(Limits::new().requests(4));
+    assert_eq!(good(limited.map(nodes()).limits(limits).await), 3);
+    assert_eq!(good(limited.map(nodes()).limits(limits).await), 1, "and counts for the run");
+    let error = limited.map(nodes()).limits(Limits::new().requests(0)).try_all().await.unwrap_err();
+    assert_eq!(error.category(), Category::ConfigError);
 }

@@ -135,15 +135,35 @@ async fn every_error_of_every_model_is_listed_and_none_is_asked_twice() {
 }
 
 #[tokio::test]
-async fn a_final_failure_falls_back_only_if_the_recovery_says_so() {
+async fn a_final_failure_is_followed_by_the_declared_fallbacks_unless_a_stack_says_otherwise() {
     let refusal = || Reply::text("").refusal("no");
-    let second = script([GOOD, GOOD]);
-    let run = run(&script([refusal(), refusal()])).model("small", second.clone());
-    let error = run.call(&GOAL).fallback_model("small").await.unwrap_err();
-    assert_eq!((error.category(), second.requests().len()), (Category::Refusal, 0));
-    let steps = [Recovery::model("small")];
-    run.call(&GOAL).recover(Category::Refusal, steps).await.unwrap();
-    assert_eq!(second.requests().len(), 1);
+    let second = script([GOOD; 3]);
+    let run = run(&script((0..5).map(|_| refusal()))).model("small", second.clone());
+    let refused = |error: NodeError| assert_eq!(error.category(), Category::Refusal);
+    refused(run.call(&GOAL).await.unwrap_err());
+    run.call(&GOAL).fallback_model("small").await.unwrap();
+    let steps = || [Recovery::model("small")];
+    run.call(&GOAL).recover(Category::Refusal, steps()).await.unwrap();
+    run.call(&GOAL).recover(Failures::Final, steps()).await.unwrap();
+    assert_eq!(second.requests().len(), 3);
+    refused(
+        run.call(&GOAL)
+            .fallback_model("small")
+            .recover(Failures::Final, [Recovery::Bubble])
+            .await
+            .unwrap_err(),
+    );
+    assert_eq!(second.requests().len(), 3);
+}
+
+#[tokio::test]
+async fn a_fallback_value_stands_for_whatever_the_provider_did() {
+    for failure in [Category::QuotaError, Category::ApiKeyError, Category::NotFound, Category::BadRequest] {
+        let run = run(&script([ModelError::new(failure, "no")]));
+        let report = run.call(&Guess).report().await.unwrap();
+        assert_eq!(report.record.degraded, Some(Degraded::FallbackValue), "{failure}");
+        assert_eq!(report.record.attempts[0].category, Some(failure));
+    }
 }
 
 /// Asks `small` after one failure of the transport, and falls back on the node's value.
@@ -330,7 +350,7 @@ async fn waits_are_the_servers_and_the_stacks_on_top() {
 }
 
 /// Falls back on what its state has first, unless that is nothing.
-struct Guess;
+pub(crate) struct Guess;
 
 impl Node for Guess {
     type Output = Choice;
@@ -411,15 +431,15 @@ async fn what_the_program_ends_itself_nothing_recovers() {
 #[tokio::test(start_paused = true)]
 async fn a_value_may_stand_for_an_answer_that_the_limits_did_not_let_come() {
     let second = Duration::from_secs(1);
-    let on_tokios_clock = |model: &ScriptedModel| Run::new(model.clone()).with_state(world());
     for (limits, limit, item) in [
         (Limits::new().time(10 * second), "the time limit of 10s", "key after 2 and no JSON"),
         (Limits::new().requests(1), "the limit of 1 request", "key after 1 and no JSON"),
     ] {
+        let run = |model: &ScriptedModel| Run::new(model.clone()).with_state(world()).with_limits(limits);
         let model = script([Reply::from(NO_JSON), Reply::text(GOOD).after(3600 * second)]);
         let begin = tokio::time::Instant::now();
-        let call = on_tokios_clock(&model);
-        let call = call.call(&Guess).limits(limits).recover(Category::LimitExceeded, [Recovery::Fallback]);
+        let run_with_value = run(&model);
+        let call = run_with_value.call(&Guess).recover(Category::LimitExceeded, [Recovery::Fallback]);
         let report = call.report().await.unwrap();
         assert_eq!((report.value.item.as_str(), report.record.category), (item, None), "{limit}");
         assert_eq!(report.record.degraded, Some(Degraded::FallbackValue));
@@ -427,7 +447,7 @@ async fn a_value_may_stand_for_an_answer_that_the_limits_did_not_let_come() {
 
         // Without it nothing follows, whatever the other stacks say.
         let model = script([Reply::from(NO_JSON), Reply::text(GOOD).after(3600 * second)]);
-        let error = on_tokios_clock(&model).call(&Guess).limits(limits).await.unwrap_err();
+        let error = run(&model).call(&Guess).await.unwrap_err();
         assert_eq!(error.category(), Category::LimitExceeded);
         assert!(error.message().starts_with(limit), "{error}");
     }

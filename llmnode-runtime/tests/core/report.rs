@@ -5,8 +5,8 @@ use std::time::{Duration, SystemTime};
 use crate::support::{BAD, GOAL, GOOD, Say, World, say, world};
 use llmnode_runtime::private::{LlmNode, OutputSpec, Prompt, Segment};
 use llmnode_runtime::{
-    AttemptKind, BoxError, Category, Cx, Degraded, Exec, FormatError, LedgerReport, ModelError, Node, Reply,
-    Run, ScriptedModel, Settings, TestClock, TokenUsage,
+    AttemptKind, BoxError, Category, Cx, Degraded, Exec, FormatError, LedgerReport, ModelError, Node, Price,
+    Prices, Reply, Run, ScriptedModel, Settings, TestClock, TokenUsage,
 };
 
 /// The form of version 2. Every file of this version that was ever written is read by what reads this one.
@@ -74,11 +74,12 @@ async fn everything() -> String {
         .reply(ModelError::new(Category::ApiKeyError, "HTTP 401: no such key"))
         .reply(ModelError::new(Category::ServerError, "HTTP 503: overloaded"))
         .reply("hi");
-    let run = Run::new(model).with_clock(TestClock::new()).with_state(world());
+    let prices = Prices::new().model("small", Price::per_million(2.0, 8.0));
+    let run = Run::new(model).with_clock(TestClock::new()).with_prices(prices).with_state(world());
     // The server's wait is the longest one allowed, so that nothing random is added.
     run.call(&GOAL).max_wait(Duration::from_secs(2)).model("small").await.unwrap();
     run.call(&Outer).await.unwrap();
-    run.call(&say("x")).await.unwrap_err();
+    run.call(&say("x")).label("tenant", "x").await.unwrap_err();
     run.call(&Steady).await.unwrap();
 
     let json = serde_json::to_string_pretty(&run.ledger().report()).unwrap() + "\n";
@@ -104,6 +105,8 @@ fn version_2_is_read() {
     let usage = report.total;
     assert_eq!((usage.cached.known, usage.cached.unreported_calls, usage.reasoning.total()), (16, 7, None));
     assert_eq!(report.nodes["outer"].usage.cached.total(), Some(0), "it made no request");
+    assert_eq!((usage.cost.known(), usage.cost.unknown_calls), (0.000_216, 6));
+    assert_eq!(report.calls[3].labels["tenant"], "x");
 }
 
 #[test]
@@ -117,6 +120,7 @@ fn version_1_is_read() {
         (2, 0, None),
         "a 0 that nobody reported"
     );
+    assert_eq!(usage.cost.unknown_calls, usage.requests, "it had no costs");
     let again = LedgerReport::from_json(&serde_json::to_string(&report).unwrap()).unwrap();
     assert_eq!(again.total, report.total);
 }

@@ -116,6 +116,11 @@ impl<S> Durable<'_, S> {
         if history.is_empty() {
             return Ok(Begun::Steps { core: self.start(journal, flow).await?, taken: 0, happened: None });
         }
+        if history.outline().is_none() {
+            return Err(refused(
+                "the journal is that of a map; give the flow a journal of its own".to_owned(),
+            ));
+        }
         self.permits.check(&history, &flow.outline, flow.at, self.happened.is_some())?;
         let ended =
             history.action().map(|action| read_back(action, "the action in the journal")).transpose()?;
@@ -188,7 +193,7 @@ where
 }
 
 /// What is wrong with a journal itself is no fault of the moment.
-fn failed(error: JournalError) -> NodeError {
+pub(super) fn failed(error: JournalError) -> NodeError {
     let category = match error {
         JournalError::Format(_)
         | JournalError::Foreign { .. }

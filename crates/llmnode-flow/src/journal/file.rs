@@ -105,7 +105,9 @@ impl JournalFile {
         let forced = match open.fsync {
             Fsync::EachRecord => true,
             Fsync::Never => false,
-            Fsync::EachStep => started || matches!(record.0, Entry::Stepped(_) | Entry::CallBegan(_)),
+            Fsync::EachStep => {
+                started || matches!(record.0, Entry::Stepped(_) | Entry::CallBegan(_) | Entry::Answered(_))
+            }
         };
         Ok(forced.then(|| Forced {
             path: open.path.clone(),

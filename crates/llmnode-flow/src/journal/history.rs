@@ -93,6 +93,8 @@ impl History {
             }
             Entry::AttemptForgotten(id) => drop(self.call(id.call(), None).under_way.remove(&id)),
             Entry::CallEnded(ended) => self.end(*ended),
+            // Of a map, which has no steps.
+            Entry::Answered(_) => {}
         }
         self.records += 1;
     }

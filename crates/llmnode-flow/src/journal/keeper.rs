@@ -133,6 +133,8 @@ impl Recorder for Keeper {
             })),
             Event::AttemptEnded(attempt) => Entry::AttemptEnded(Box::new(figures(attempt))),
             Event::AttemptForgotten(id) => Entry::AttemptForgotten(id),
+            // It is asked to replay none.
+            Event::Answered { .. } => return,
             Event::CallEnded { path, record } => {
                 let call = without_attempts(record);
                 Entry::CallEnded(Box::new(CallEnded { path: path.to_owned(), call }))

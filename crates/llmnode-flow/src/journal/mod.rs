@@ -17,6 +17,7 @@
 //! }
 //! ```
 
+mod answers;
 mod beside;
 mod changes;
 mod compact;
@@ -35,6 +36,7 @@ mod record;
 mod resume;
 mod value;
 
+pub use answers::MapExt;
 pub use error::JournalError;
 pub use file::JournalFile;
 pub use history::{History, UnderWay};

@@ -16,13 +16,15 @@ use crate::flow::{Outline, Position};
 pub struct Record(pub(super) Entry);
 
 impl Record {
-    /// What it is: `"started"`, `"resumed"`, `"call_began"`, `"attempt_began"`, `"attempt_ended"`, `"attempt_forgotten"`,
+    /// What it is: `"answered"`, `"started"`, `"resumed"`, `"call_began"`, `"attempt_began"`, `"attempt_ended"`, `"attempt_forgotten"`,
     /// `"call_ended"` or `"stepped"`, as its JSON names it. Further ones may come.
     ///
     /// A journal that forces some of its records to the disk needs `started`, `call_began` and `stepped` there: without them a step,
-    /// or a node that must not be executed again, may be executed twice after a crash of the machine.
+    /// or a node that must not be executed again, may be executed twice after a crash of the machine. Without `answered`, a
+    /// map may ask for an answer that was paid for already.
     pub fn kind(&self) -> &'static str {
         match &self.0 {
+            Entry::Answered(_) => "answered",
             Entry::Started(_) => "started",
             Entry::Resumed(_) => "resumed",
             Entry::CallBegan(_) => "call_began",
@@ -45,7 +47,9 @@ impl From<Entry> for Record {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Entry {
-    /// A flow has started. The first record of every journal.
+    /// An answer of a map was accepted. The journal of a map has nothing else.
+    Answered(Answered),
+    /// A flow has started. The first record of its journal.
     Started(Started),
     /// Another process goes on.
     Resumed(Resumed),
@@ -61,6 +65,21 @@ pub(super) enum Entry {
     CallEnded(Box<CallEnded>),
     /// A step is completed.
     Stepped(Stepped),
+}
+
+/// An answer of a map was accepted. Its `Debug` form shows no content.
+#[derive(Clone, Serialize, Deserialize)]
+pub(super) struct Answered {
+    /// What tells the request from others.
+    pub(super) request: String,
+    /// What the model wrote.
+    pub(super) answer: String,
+}
+
+impl fmt::Debug for Answered {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Answered {{ request: {:?}, answer: {} bytes }}", self.request, self.answer.len())
+    }
 }
 
 /// A flow has started.

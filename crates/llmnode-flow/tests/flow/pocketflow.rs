@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use llmnode_flow::flow::{Batch, BatchStep, RunExt, Step};
 use llmnode_runtime::{
-    BoxError, Category, Cx, Degraded, Exec, Limits, Node, NodeError, Run, ScriptedModel, Settings, TestClock,
+    BoxError, Category, Cx, Degraded, Exec, Node, NodeError, Run, ScriptedModel, Settings, TestClock,
 };
 
 const SECOND: Duration = Duration::from_secs(1);
@@ -330,7 +330,7 @@ async fn a_wait_that_outlasts_the_time_ends_the_tries_and_the_fallback_follows()
     let run = Run::new(ScriptedModel::new()).with_clock(clock.clone());
     let run = run.with_state(World { falls: true, ..World::default() });
     let work = Work::failing(9);
-    let call = run.call(&work).attempts(9).wait(SECOND * 4).limits(Limits::new().time(SECOND * 10));
+    let call = run.call(&work).attempts(9).wait(SECOND * 4).deadline(SECOND * 10);
     assert_eq!(call.await.unwrap(), 700);
     assert_eq!(clock.waits().len(), 2);
 }

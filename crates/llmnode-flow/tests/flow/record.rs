@@ -28,7 +28,14 @@ fn version_2_is_read() {
     assert_everything(&record);
     let usage = record.usage();
     assert_eq!((usage.cached.known, usage.cached.unreported_calls), (4, 1));
-    assert_eq!(serde_json::to_string_pretty(&record).unwrap() + "\n", GOLDEN);
+    assert_eq!(usage.cost.unknown_calls, 2, "it had no costs");
+    let mut written = serde_json::to_value(&record).unwrap();
+    for part in ["path", "steps"] {
+        for step in written[part].as_array_mut().unwrap() {
+            step["usage"].as_object_mut().unwrap().remove("cost");
+        }
+    }
+    assert_eq!(written, serde_json::from_str::<serde_json::Value>(GOLDEN).unwrap());
 }
 
 #[test]

@@ -11,6 +11,7 @@ mod files;
 mod golden;
 mod happened;
 mod kills;
+mod maps;
 mod once;
 mod posts;
 mod replay;

@@ -219,7 +219,7 @@ impl Inner {
             return Err(fault);
         }
         let way = self.way(request, model)?;
-        Ok(Asked { request, model, way, deadline: self.service.deadline() })
+        Ok(Asked { request, model, way, deadline: self.service.deadline(request.attempt_timeout) })
     }
 
     fn model_of<'a>(&'a self, request: &'a Request) -> Option<&'a str> {

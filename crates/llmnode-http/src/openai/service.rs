@@ -30,15 +30,19 @@ pub(super) struct Service {
 
 /// When an attempt has to be over, whatever phase it is in.
 #[derive(Clone, Copy)]
-pub(super) struct Deadline(Instant);
+pub(super) struct Deadline {
+    end: Instant,
+    timeout: Duration,
+}
 
 impl Service {
-    /// The deadline of an attempt that begins now.
-    pub(super) fn deadline(&self) -> Deadline {
+    /// The deadline of an attempt that begins now, with the timeout that the call sets.
+    pub(super) fn deadline(&self, timeout: Option<Duration>) -> Deadline {
         // A timeout beyond what the clock can count is none: as good as a century.
         const CENTURY: Duration = Duration::from_secs(100 * 365 * 86_400);
         let now = Instant::now();
-        Deadline(now.checked_add(self.attempt_timeout.min(CENTURY)).unwrap_or(now))
+        let timeout = timeout.unwrap_or(self.attempt_timeout);
+        Deadline { end: now.checked_add(timeout.min(CENTURY)).unwrap_or(now), timeout }
     }
 
     /// Sends the body and waits for the head of the response.
@@ -58,10 +62,10 @@ impl Service {
             request.headers_mut().entry("x-client-request-id").or_insert(id);
         }
         *request.body_mut() = Some(body.into());
-        match timeout_at(deadline.0, self.client.execute(request)).await {
+        match timeout_at(deadline.end, self.client.execute(request)).await {
             Ok(Ok(response)) => Ok(response),
             Ok(Err(error)) => Err(self.send_failure(&error.without_url())),
-            Err(_) => Err(self.timed_out("no response began")),
+            Err(_) => Err(self.timed_out("no response began", deadline)),
         }
     }
 
@@ -78,14 +82,17 @@ impl Service {
         // What a server announces is not what it sends: room for more is made as it comes.
         let mut body = Vec::with_capacity(expected.map_or(0, |length| length.min(64 * 1024) as usize));
         loop {
-            match timeout_at(deadline.0, response.chunk()).await {
+            match timeout_at(deadline.end, response.chunk()).await {
                 Ok(Ok(Some(chunk))) if body.len() + chunk.len() > self.body_cap => {
                     return Err(self.over_cap());
                 }
                 Ok(Ok(Some(chunk))) => body.extend_from_slice(&chunk),
                 Ok(Ok(None)) => return Ok(body),
                 Ok(Err(error)) => return Err(self.read_failure(&error.without_url(), body.len(), expected)),
-                Err(_) => return Err(self.timed_out(&format!("the response stood at {} bytes", body.len()))),
+                Err(_) => {
+                    let state = format!("the response stood at {} bytes", body.len());
+                    return Err(self.timed_out(&state, deadline));
+                }
             }
         }
     }
@@ -125,11 +132,10 @@ impl Service {
         ModelError::new(Category::BadRequest, message)
     }
 
-    fn timed_out(&self, state: &str) -> ModelError {
-        let Service { endpoint, attempt_timeout, .. } = self;
+    fn timed_out(&self, state: &str, Deadline { timeout, .. }: Deadline) -> ModelError {
+        let shown = &self.endpoint.shown;
         let message = format!(
-            "{}: {state} within {attempt_timeout:?} (attempt timeout; the request may have been processed)",
-            endpoint.shown
+            "{shown}: {state} within {timeout:?} (attempt timeout; the request may have been processed)"
         );
         ModelError::new(Category::Timeout, message)
     }

@@ -3,14 +3,16 @@
 use std::marker::PhantomData;
 use std::time::{Duration, Instant};
 
-use llmnode_runtime::{Category, Retry, Run, TestClock};
+use llmnode_runtime::{Category, ChatModel, Retry, Run, TestClock};
 use llmnode_stub::Reply;
 use serde_json::json;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpListener;
 use tokio::sync::oneshot;
 
-use crate::support::{Ask, Greet, ask, builder, error_of, model, nowhere, raw_server, sends, server};
+use crate::support::{
+    Ask, Greet, Seen, ask, builder, error_of, model, nowhere, raw_server, request, sends, server,
+};
 use crate::tls::AUTHORITY;
 
 #[tokio::test]
@@ -133,6 +135,18 @@ async fn the_attempt_timeout_covers_every_phase() {
         assert!(error.message.contains(state) && error.message.contains("attempt timeout"), "{error}");
         assert!((TIMEOUT..Duration::from_secs(20)).contains(&start.elapsed()), "{:?}", start.elapsed());
     }
+}
+
+#[tokio::test]
+async fn an_attempt_timeout_of_the_request_holds_instead_of_the_builders() {
+    let server = server([Reply::text("hello").after(Duration::from_millis(300)), Reply::stall()]).await;
+    let model = builder(&server.base_url()).attempt_timeout(Duration::from_millis(50)).build().unwrap();
+    let mut request = request();
+    request.attempt_timeout = Some(Duration::from_secs(60));
+    assert_eq!(model.complete(&request, &mut Seen::default()).await.unwrap().text, "hello");
+    request.attempt_timeout = Some(Duration::from_millis(70));
+    let error = model.complete(&request, &mut Seen::default()).await.unwrap_err();
+    assert!(error.message.contains("no response began within 70ms"), "{error}");
 }
 
 #[tokio::test]

@@ -92,7 +92,7 @@ fn steps(stack: &Stack, steps: &[Step], around: &Around<'_>, errors: &mut Errors
 }
 
 fn futile_retry(stack: &Stack) -> Option<String> {
-    LASTING.iter().any(|lasting| stack.key == lasting).then(|| {
+    (stack.key == "final" || LASTING.iter().any(|lasting| stack.key == lasting)).then(|| {
         format!("the same request meets `{}` again; use `model(\"…\")`, `fallback` or `bubble`", stack.key)
     })
 }
@@ -125,15 +125,15 @@ fn counts(stacks: &[Stack], around: &Around<'_>, errors: &mut Errors) {
     }
 }
 
-/// The default stacks of the groups `answer` and `transport` have a place for both kinds of fallback. Where both
-/// are replaced, another stack has to have one.
+/// The default stacks of the groups have a place for both kinds of fallback. Where all three are replaced, another stack
+/// has to have one.
 fn unreachable(stacks: &[Stack], around: &Around<'_>, errors: &mut Errors) {
     let replaced = |group: &str| stacks.iter().any(|stack| stack.key == group);
-    if !replaced("answer") || !replaced("transport") {
+    if !["answer", "transport", "final"].into_iter().all(replaced) {
         return;
     }
     if let Some(key) = around.fallback_model {
-        let message = "`recover` replaces both stacks that would ask the fallback model; \
+        let message = "`recover` replaces all stacks that would ask the fallback model; \
                        write `model(\"…\")` in one of them instead";
         errors.push(Error::new(key.span(), message));
     }

@@ -18,7 +18,7 @@ pub(crate) fn emit(stacks: &[Stack], private: &Ident) -> TokenStream {
 fn failures(key: &str, private: &Ident) -> TokenStream {
     let variant = Ident::new(&camel_case(key), Span::mixed_site());
     match key {
-        "answer" | "transport" => quote!(#private::Failures::#variant),
+        "answer" | "transport" | "final" => quote!(#private::Failures::#variant),
         _ => quote!(#private::Failures::Category(#private::Category::#variant)),
     }
 }

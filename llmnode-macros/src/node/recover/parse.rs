@@ -20,7 +20,7 @@ pub(crate) fn parse(input: ParseStream<'_>) -> (Vec<Stack>, syn::Result<()>) {
         Ok(tokens) => tokens,
         Err(error) => return (vec![], Err(error)),
     };
-    let keys: Vec<_> = ["answer", "transport"].into_iter().chain(recoverable()).collect();
+    let keys: Vec<_> = ["answer", "transport", "final"].into_iter().chain(recoverable()).collect();
     let grammar = Grammar { noun: "category", example, refused, ..Grammar::of_values("recover", &keys) };
     let (mut errors, mut stacks) = (Errors::default(), vec![]);
     let (tokens, strays) = strays(tokens);
@@ -72,12 +72,6 @@ fn stray(step: &str) -> String {
 /// Why a name that is known is no key.
 fn refused(name: &str) -> Option<String> {
     let of = |group: Group| CATEGORIES.iter().filter(move |one| one.1 == group).map(|(name, _)| *name);
-    if name == "final" {
-        let categories = list(of(Group::Final));
-        return Some(format!(
-            "failures of the group `final` differ; name those that are meant: {categories}"
-        ));
-    }
     if name == "stop" {
         return Some(format!(
             "of the group `stop` only `{LIMIT}` can be recovered; name that one, or drop it"
@@ -104,6 +98,7 @@ fn group(name: &str) -> Group {
     match name {
         "answer" => Group::Answer,
         "transport" => Group::Transport,
+        "final" => Group::Final,
         _ => {
             CATEGORIES.iter().find(|(category, _)| *category == name).map_or(Group::Stop, |(_, group)| *group)
         }

@@ -3,7 +3,7 @@
 // Errors: 3
 use llmnode::llm_node;
 
-#[llm_node(prompt = "{topic}", limits(request = 5, tokens = -1, time = soon))]
+#[llm_node(prompt = "{topic}", limits(request = 5, tokens = -1, money = soon))]
 struct Rate {
     topic: String,
 }

@@ -1,8 +1,8 @@
-// Cause: both stacks that would end with the fallback are written anew in `recover`.
+// Cause: all stacks that would end with the fallback are written anew in `recover`.
 // Mend: write the step `fallback` where the function should be called.
 use llmnode::llm_node;
 
-#[llm_node(prompt = "{topic}", output = u8, fallback = middle, recover(answer = [bubble], transport = [bubble]))]
+#[llm_node(prompt = "{topic}", output = u8, fallback = middle, recover(answer = [bubble], transport = [bubble], final = [bubble]))]
 struct Rate {
     topic: String,
 }

@@ -4,7 +4,7 @@ use llmnode::llm_node;
 
 #[llm_node(
     prompt = "{topic}",
-    limits(time = 10s),
+    limits(requests = 1),
     recover(limit_exceeded = [model("big"), fallback]),
     fallback = Rate::hello,
 )]

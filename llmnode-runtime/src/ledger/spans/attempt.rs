@@ -59,6 +59,7 @@ impl AttemptSpan {
             { OUTPUT_TOKENS } = Empty,
             { CACHED_TOKENS } = Empty,
             { REASONING_TOKENS } = Empty,
+            { ATTEMPT_COST } = Empty,
             { REQUEST_ID } = Empty,
             { HTTP_STATUS } = Empty,
             { ERROR_TYPE } = Empty,
@@ -101,6 +102,9 @@ impl AttemptSpan {
             if let Some(tokens) = tokens {
                 self.span.record(name, integer(tokens));
             }
+        }
+        if let Some(cost) = record.cost {
+            self.span.record(ATTEMPT_COST, cost);
         }
         self.word(REQUEST_ID, record.request_id.as_deref());
         if let Some(status) = record.status {

@@ -5,12 +5,12 @@ use tracing::field::{self, Empty};
 
 use super::names::*;
 use crate::ids::CallId;
-use crate::ledger::CallRecord;
+use crate::ledger::{CallRecord, Labels};
 
 pub(crate) struct CallSpan(Span);
 
 impl CallSpan {
-    pub(crate) fn begin(node: &str, id: CallId, parent: Option<CallId>) -> Self {
+    pub(crate) fn begin(node: &str, id: CallId, parent: Option<CallId>, labels: &Labels) -> Self {
         CallSpan(tracing::info_span!(
             target: "llmnode::call",
             "call",
@@ -18,6 +18,8 @@ impl CallSpan {
             { NODE } = node,
             { CALL_ID } = %id,
             { CALL_PARENT } = parent.map(field::display),
+            // `tracing` has no maps: the JSON of one.
+            { CALL_LABELS } = (!labels.is_empty()).then(|| field::display(serde_json::json!(labels))),
             { CALL_DEGRADED } = Empty,
             { ERROR_TYPE } = Empty,
             { STATUS } = Empty,
@@ -40,6 +42,7 @@ impl CallSpan {
                 node = &*record.node,
                 call = %record.id,
                 degraded = degraded.as_str(),
+                first_failure = record.first_failure(),
                 attempts = record.attempts.len(),
                 "a fallback took the place of an answer",
             );

@@ -4,12 +4,15 @@
 
 mod concurrency;
 
+use std::pin::{Pin, pin};
+use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
-use super::{CallLimits, LimitedNode, Limits, Price, Prices, Reservation, RunLimits};
+use super::{CallLimits, Deadline, LimitedNode, Limits, Reservation, RunLimits};
 use crate::category::Category;
 use crate::clock::{Clock, TestClock};
 use crate::model::{Completion, ModelError};
+use crate::prices::{Price, Prices};
 use crate::usage::TokenUsage;
 
 const PLAIN: LimitedNode = LimitedNode { path: "tests::Plain", name: "plain", limits: Limits::new() };
@@ -48,12 +51,33 @@ fn begin<'r>(run: &'r RunLimits, clock: &'r TestClock) -> CallLimits<'r> {
     CallLimits::begin(PLAIN.name.into(), PLAIN, Limits::new(), None, run, clock).unwrap()
 }
 
+/// Reserves at once; `None`: only once others have settled.
+fn at_once<'c>(
+    call: &'c CallLimits<'_>,
+    prompt: u64,
+    max_tokens: Option<u32>,
+    names: [Option<&'c str>; 3],
+) -> Option<Result<Reservation<'c>, (Category, String)>> {
+    match pin!(call.reserve(prompt, max_tokens, names)).poll(&mut Context::from_waker(Waker::noop())) {
+        Poll::Ready(outcome) => Some(outcome),
+        Poll::Pending => None,
+    }
+}
+
+fn reserved<'c>(call: &'c CallLimits<'_>, prompt: u64, max_tokens: Option<u32>) -> Reservation<'c> {
+    at_once(call, prompt, max_tokens, NAMES).unwrap().unwrap()
+}
+
+fn waits(call: &CallLimits<'_>) -> bool {
+    at_once(call, 10, None, NAMES).is_none()
+}
+
 fn refused(call: &CallLimits<'_>, names: [Option<&str>; 3]) -> (Category, String) {
-    call.reserve(10, None, names).err().unwrap()
+    at_once(call, 10, None, names).unwrap().err().unwrap()
 }
 
 fn settled(call: &CallLimits<'_>, outcome: Result<Completion, ModelError>) {
-    call.reserve(10, None, NAMES).unwrap().settle(&outcome);
+    reserved(call, 10, None).settle(&outcome);
 }
 
 #[test]
@@ -61,15 +85,14 @@ fn each_request_reserves_an_estimate_until_it_is_settled() {
     let clock = TestClock::new();
     let run = of_run(Limits::new().tokens(300));
     let call = begin(&run, &clock);
-    let first = call.reserve(40, None, NAMES).unwrap();
-    let mut second = call.reserve(10, Some(90), NAMES).unwrap();
-    let spent = "the limit of 300 tokens for the run is reached: 0 spent, \
-                 about 396 reserved by 2 requests in flight; it is set by `Run::with_limits`";
-    assert_eq!(refused(&call, NAMES), (Category::LimitExceeded, spent.to_owned()));
+    let first = reserved(&call, 40, None);
+    let mut second = reserved(&call, 10, Some(90));
+    assert!(waits(&call), "396 are reserved");
     second.settle(&answer(12, 8));
-    assert!(refused(&call, NAMES).1.contains("20 spent, about 296 reserved by 1 request"));
+    assert!(waits(&call), "20 are spent, and 296 reserved");
     drop(first);
-    assert!(refused(&call, NAMES).1.contains("316 spent, about 0 reserved by 0"), "the estimate stands");
+    let spent = "the limit of 300 tokens for the run is reached: 316 spent; it is set by `Run::with_limits`";
+    assert_eq!(refused(&call, NAMES), (Category::LimitExceeded, spent.to_owned()), "the estimate stands");
 }
 
 #[test]
@@ -77,11 +100,11 @@ fn money_is_reserved_and_an_estimate_of_it_stands_too() {
     let clock = TestClock::new();
     let run = of_run(Limits::new().money(0.000_3));
     let call = begin(&run, &clock);
-    let first = call.reserve(100, Some(50), NAMES).unwrap();
-    let second = call.reserve(100, Some(50), NAMES).unwrap();
-    assert!(refused(&call, NAMES).1.contains("0 spent, about 0.0004 reserved by 2 requests in flight"));
+    let first = reserved(&call, 100, Some(50));
+    let second = reserved(&call, 100, Some(50));
+    assert!(waits(&call), "0.0004 is reserved");
     drop((first, second));
-    assert!(refused(&call, NAMES).1.contains("0.0004 spent, about 0 reserved by 0 requests"));
+    assert!(refused(&call, NAMES).1.contains("0.0004 spent;"));
 }
 
 #[test]
@@ -91,8 +114,10 @@ fn the_mean_answer_takes_the_place_of_the_first_estimate() {
     let call = begin(&run, &clock);
     settled(&call, answer(10, 20));
     settled(&call, answer(10, 40));
-    let _open: Vec<_> = (0..23).map(|_| call.reserve(10, None, NAMES).unwrap()).collect();
-    assert!(refused(&call, NAMES).1.contains("80 spent, about 920 reserved by 23"), "10 + 30 each");
+    // 80 are spent, and each of these reserves 10 + 30.
+    let mut open: Vec<_> = (0..22).map(|_| reserved(&call, 10, None)).collect();
+    open.push(reserved(&call, 10, None));
+    assert!(waits(&call));
 }
 
 #[test]
@@ -116,13 +141,13 @@ fn what_came_back_decides_what_was_spent() {
         let run = of_run(Limits::new().tokens(1_000));
         let call = begin(&run, &clock);
         settled(&call, outcome());
-        let _open = call.reserve(1_000, Some(0), NAMES).unwrap();
-        assert!(refused(&call, NAMES).1.contains(&format!("{tokens} spent")));
+        reserved(&call, 0, None).settle(&answer(1_000, 0));
+        assert!(refused(&call, NAMES).1.contains(&format!("{} spent", tokens + 1_000)));
 
         let run = of_run(Limits::new().requests(1));
         let call = begin(&run, &clock);
         settled(&call, outcome());
-        assert_eq!(call.reserve(1, None, NAMES).is_err(), requests == 1);
+        assert_eq!(at_once(&call, 1, None, NAMES).unwrap().is_err(), requests == 1);
     }
 }
 
@@ -138,7 +163,7 @@ fn usage_told_before_the_end_counts() {
         let clock = TestClock::new();
         let run = of_run(Limits::new().tokens(100));
         let call = begin(&run, &clock);
-        let mut open = call.reserve(10, None, NAMES).unwrap();
+        let mut open = reserved(&call, 10, None);
         open.see(TokenUsage { output: None, ..seen });
         open.see(seen);
         end(open);
@@ -151,7 +176,7 @@ fn a_part_of_the_usage_of_a_dropped_request_says_nothing() {
     let clock = TestClock::new();
     let run = of_run(Limits::new().tokens(200));
     let call = begin(&run, &clock);
-    let mut open = call.reserve(10, Some(190), NAMES).unwrap();
+    let mut open = reserved(&call, 10, Some(190));
     open.see(TokenUsage { input: Some(10), ..TokenUsage::default() });
     drop(open);
     let (category, message) = refused(&call, NAMES);
@@ -188,15 +213,16 @@ fn a_model_without_a_price_makes_money_unenforceable() {
     assert!(message.ends_with(r#"the model "dear" has no price; add it to the table of `Run::with_prices`"#));
 
     // An alias is priced by what it stands for, or by itself.
-    assert!(call.reserve(1, None, [None, Some("small"), Some("m")]).is_ok());
+    assert!(at_once(&call, 1, None, [None, Some("small"), Some("m")]).unwrap().is_ok());
     let reported =
         |model: &str| answer(1, 1).map(|answer| Completion { model: Some(model.into()), ..answer });
     settled(&call, reported("m-2025-01-31"));
     settled(&call, reported("served by somebody"));
 
     // Whose name nobody knows is begun once.
-    call.reserve(1, None, [None; 3]).unwrap().settle(&reported("m"));
-    call.reserve(1, None, [None; 3]).unwrap().settle(&answer(1, 1));
+    for answered in [reported("m"), answer(1, 1)] {
+        at_once(&call, 1, None, [None; 3]).unwrap().unwrap().settle(&answered);
+    }
     assert!(refused(&call, NAMES).1.contains("nobody named the model"));
 }
 
@@ -214,35 +240,66 @@ fn money_is_exact() {
 }
 
 #[test]
-fn time_runs_from_the_first_request_and_for_a_call_from_its_begin() {
+fn the_time_of_a_run_runs_from_its_first_request_and_that_of_a_call_from_its_begin() {
     let clock = TestClock::new();
-    let limits = Limits::new().time(Duration::from_secs(5));
-    let run = of_run(limits);
+    let seconds = Duration::from_secs;
+    let run = of_run(Limits::new().time(seconds(5)));
     let pass = |seconds| pass(&clock, seconds);
     let call = begin(&run, &clock);
     pass(60);
     settled(&call, answer(1, 1));
     pass(4);
-    let left = call.time_left().unwrap();
+    let left = call.time_left(None).unwrap();
     assert_eq!(left.outlasted_by(Duration::from_millis(999)), None);
-    assert!(left.outlasted_by(Duration::from_secs(1)).is_some(), "nothing would be left");
-    let too_long = left.outlasted_by(Duration::from_secs(3)).unwrap();
+    assert!(left.outlasted_by(seconds(1)).is_some(), "nothing would be left");
+    let too_long = left.outlasted_by(seconds(3)).unwrap();
     assert_eq!(too_long, "the wait of 3.0s would outlast the 1.0s left for the run");
+
+    let least = |given| {
+        let deadline = Deadline::new("plain".into(), clock.now(), seconds(given));
+        call.time_left(deadline.as_ref()).and_then(|left| left.outlasted_by(seconds(9))).unwrap()
+    };
+    assert!(least(3).contains("the 1.0s left for the run"), "what leaves the least counts");
     pass(1);
     assert!(refused(&call, NAMES).1.starts_with("the time limit of 5s for the run is reached"));
+    let run = of_run(Limits::new());
+    let call = begin(&run, &clock);
+    let deadline = Deadline::new("plain".into(), clock.now(), seconds(3));
+    let left = call.time_left(deadline.as_ref()).and_then(|left| left.outlasted_by(seconds(9)));
+    assert!(left.unwrap().contains("the 3.0s left for the call of `plain`"));
+    assert!(call.time_left(None).is_none());
+}
 
-    let hour = Limits::new().time(Duration::from_secs(3600));
-    for (own, runs) in [(limits, hour), (hour, limits)] {
-        let run = of_run(runs);
-        let call = CallLimits::begin(PLAIN.name.into(), PLAIN, own, None, &run, &clock).unwrap();
-        let least = call.time_left().and_then(|left| left.outlasted_by(Duration::from_secs(9)));
-        assert!(least.unwrap().contains("the 5.0s left"), "the limit that leaves the least counts");
+fn poll<F: Future>(waiting: &mut Pin<Box<F>>) -> Poll<F::Output> {
+    waiting.as_mut().poll(&mut Context::from_waker(Waker::noop()))
+}
+
+#[test]
+fn requests_wait_in_order_of_arrival_and_fail_once_too_much_is_spent() {
+    let clock = TestClock::new();
+    let run = of_run(Limits::new().tokens(100));
+    let call = begin(&run, &clock);
+    let mut first = reserved(&call, 50, Some(50));
+    let wait = |max_tokens| Box::pin(call.reserve(10, Some(max_tokens), NAMES));
+    let (mut second, mut third, mut fourth) = (wait(30), wait(30), wait(30));
+    for one in [&mut second, &mut third, &mut fourth] {
+        assert!(poll(one).is_pending());
     }
-
-    let none = RunLimits::default();
-    let call = CallLimits::begin(PLAIN.name.into(), PLAIN, limits, None, &none, &clock).unwrap();
-    pass(5);
-    assert!(refused(&call, NAMES).1.starts_with("the time limit of 5s for the call of `plain` is reached"));
+    first.settle(&answer(20, 10));
+    assert!(waits(&call), "who comes now does not overtake");
+    assert!(poll(&mut third).is_pending(), "it is not its turn");
+    drop(second);
+    let Poll::Ready(Ok(third)) = poll(&mut third) else {
+        panic!("its turn came with the place of the second")
+    };
+    let Poll::Ready(Ok(mut fourth)) = poll(&mut fourth) else { panic!("40 of 70 are reserved") };
+    let mut fifth = wait(30);
+    assert!(poll(&mut fifth).is_pending());
+    fourth.settle(&answer(60, 10));
+    drop(third);
+    let Poll::Ready(Err((category, message))) = poll(&mut fifth) else { panic!("140 are spent") };
+    assert_eq!(category, Category::LimitExceeded);
+    assert!(message.contains("140 spent"), "{message}");
 }
 
 fn pass(clock: &TestClock, seconds: u64) {
@@ -299,9 +356,14 @@ fn absurd_limits_and_prices_are_config_errors() {
     let mut run = of_run(Limits::new().requests(0));
     let said = fault(&run, Limits::new()).unwrap();
     assert_eq!(said, "of the limits for the run, requests is 0; nothing could be asked");
-    run.set(Limits::new().money(1.0));
+    run.set(Limits::new().money(1.0).time(Duration::from_secs(1)));
     assert_eq!(fault(&run, Limits::new()), None);
     assert!(fault(&run, Limits::new().tokens(0)).unwrap().contains("the call of `plain`, tokens is 0"));
+    let said = fault(&run, Limits::new().time(Duration::from_secs(1))).unwrap();
+    assert_eq!(
+        said,
+        "of the limits for the call of `plain`, time limits only a run; set `deadline` for a call instead"
+    );
     run.prices = std::sync::Arc::new(Prices::new().model("m", Price::per_million(-1.0, 0.0)));
     assert!(fault(&run, Limits::new()).unwrap().starts_with("in the table of prices, \"m\""));
 }

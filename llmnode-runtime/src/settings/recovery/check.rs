@@ -93,7 +93,7 @@ fn is_limit(failures: Failures) -> bool {
 fn is_answer(failures: Failures) -> bool {
     match failures {
         Failures::Answer => true,
-        Failures::Transport => false,
+        Failures::Transport | Failures::Final => false,
         Failures::Category(category) => category.group() == Group::Answer,
     }
 }
@@ -101,7 +101,10 @@ fn is_answer(failures: Failures) -> bool {
 fn fails_again(failures: Failures) -> bool {
     use Category::{ApiKeyError, BadRequest, ContextLengthError, NotFound, QuotaError};
     let never = [ApiKeyError, QuotaError, NotFound, BadRequest, ContextLengthError];
-    matches!(failures, Failures::Category(category) if never.contains(&category))
+    match failures {
+        Failures::Final => true,
+        failures => matches!(failures, Failures::Category(category) if never.contains(&category)),
+    }
 }
 
 #[cfg(test)]

@@ -33,15 +33,17 @@ pub(crate) struct Progress<'p> {
 /// Takes one more try out of the endpoint's retry budget, or says why there is none.
 pub(crate) type Grant<'g> = dyn FnMut() -> Result<(), String> + Send + 'g;
 
-pub(crate) struct Failed<'l> {
+pub(crate) struct Failed {
     pub(crate) category: Category,
     /// The failure's own decision, where it differs from its category's.
     pub(crate) decision: Option<Retry>,
     pub(crate) retry_after: Option<Duration>,
     /// The same bad answer came before, and that is to end the call.
     pub(crate) repeats: bool,
-    /// The time that the limits leave, if there are such.
-    pub(crate) time_left: Option<TimeLeft<'l>>,
+    /// The time that is left, where it has a bound.
+    pub(crate) time_left: Option<TimeLeft>,
+    /// The call's deadline passed: there is no time to ask again.
+    pub(crate) too_late: bool,
 }
 
 /// What follows a failure.
@@ -92,7 +94,7 @@ impl<'p> Progress<'p> {
     }
 
     /// Takes the next step, and says in words of its own what it could not take.
-    pub(crate) fn after(&mut self, failed: &Failed<'_>, grant: &mut Grant<'_>) -> (Next, String) {
+    pub(crate) fn after(&mut self, failed: &Failed, grant: &mut Grant<'_>) -> (Next, String) {
         let mut note = String::new();
         if failed.decision == Some(Retry::Adapted) {
             match self.adapt(failed) {
@@ -113,7 +115,7 @@ impl<'p> Progress<'p> {
             let tries = tries(std::slice::from_ref(&step));
             let taken = self.taken(key).saturating_sub(passed);
             passed = passed.saturating_add(tries);
-            if taken < tries {
+            if taken < tries && !failed.too_late {
                 match self.again(&step, key, taken, failed, grant) {
                     Ok(next) => return (next, note),
                     Err(why) => {
@@ -122,25 +124,26 @@ impl<'p> Progress<'p> {
                     }
                 }
             }
-            if let Some(next) = self.leads_on(step) {
+            if let Some(next) = self.leads_on(step, failed) {
                 if let Next::Model(_) = next {
                     steps.rev().for_each(|step| self.onward.push_front(step));
                 }
                 return (next, note);
             }
         }
-        (self.onward(failed.category), note)
+        (self.onward(failed), note)
     }
 
     /// The step after a failure whose own stack has no more: of the stack that led to the model.
-    fn onward(&mut self, category: Category) -> Next {
+    fn onward(&mut self, failed: &Failed) -> Next {
+        let category = failed.category;
         // That a fallback model has no price is no reason to do without those after it.
         if category.group() == Group::Stop && category != Category::LimitUnenforceable {
             return Next::Bubble;
         }
         while let Some(step) = self.onward.pop_front() {
             // What may be repeated is for each model by its own failures.
-            if let Some(next) = self.leads_on(step) {
+            if let Some(next) = self.leads_on(step, failed) {
                 return next;
             }
         }
@@ -148,16 +151,18 @@ impl<'p> Progress<'p> {
     }
 
     /// Where a step leads that is no further try of what failed.
-    fn leads_on(&mut self, step: Recovery) -> Option<Next> {
+    fn leads_on(&mut self, step: Recovery, failed: &Failed) -> Option<Next> {
         match step {
-            Recovery::Model(name) if !self.has_asked(&name) => Some(self.change_model(name.into_owned())),
+            Recovery::Model(name) if !failed.too_late && !self.has_asked(&name) => {
+                Some(self.change_model(name.into_owned()))
+            }
             Recovery::Fallback => Some(Next::Fallback),
             Recovery::Bubble => Some(Next::Bubble),
             Recovery::Model(_) | Recovery::Retry { .. } | Recovery::Repair { .. } => None,
         }
     }
 
-    fn adapt(&mut self, failed: &Failed<'_>) -> Result<Next, String> {
+    fn adapt(&mut self, failed: &Failed) -> Result<Next, String> {
         if self.adaptions == ADAPTIONS {
             return Err(String::new());
         }
@@ -172,7 +177,7 @@ impl<'p> Progress<'p> {
         step: &Recovery,
         key: Failures,
         taken: u32,
-        failed: &Failed<'_>,
+        failed: &Failed,
         grant: &mut Grant<'_>,
     ) -> Result<Next, String> {
         if failed.decision == Some(Retry::No) && !self.stacks.asks() {
@@ -202,18 +207,18 @@ impl<'p> Progress<'p> {
         own: Option<Backoff>,
         key: Failures,
         taken: u32,
-        failed: &Failed<'_>,
+        failed: &Failed,
     ) -> Result<Duration, String> {
         let (own, longest) = match own {
             Some(backoff) => (backoff.wait(taken), self.max_wait.max(backoff.to)),
             None if is_transport(key) => (jitter(taken), self.max_wait),
             None => (Duration::ZERO, self.max_wait),
         };
-        wait_before_retry(own, longest, failed.retry_after, self.max_wait, failed.time_left)
+        wait_before_retry(own, longest, failed.retry_after, self.max_wait, failed.time_left.as_ref())
     }
 
     /// The wait before a request that is sent at once, unless the server asks for one.
-    fn servers_wait(&self, failed: &Failed<'_>) -> Result<Duration, String> {
+    fn servers_wait(&self, failed: &Failed) -> Result<Duration, String> {
         match failed.retry_after {
             None => Ok(Duration::ZERO),
             Some(_) => self.wait(Some(Backoff::fixed(Duration::ZERO)), Failures::Answer, 0, failed),

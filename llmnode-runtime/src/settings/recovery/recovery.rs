@@ -11,13 +11,15 @@ use crate::category::Category;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Failures {
-    /// Those of one category; of the answer, transport and final groups, and `limit_exceeded`, which only
-    /// [`Recovery::Fallback`] and [`Recovery::Bubble`] follow.
+    /// Those of one category: any of the answer, transport and final groups, or `limit_exceeded`, which takes only
+    /// [`Recovery::Fallback`] and [`Recovery::Bubble`].
     Category(Category),
     /// All of the answer group that have no stack of their own.
     Answer,
     /// All of the transport group that have no stack of their own.
     Transport,
+    /// All of the final group that have no stack of their own.
+    Final,
 }
 
 impl From<Category> for Failures {
@@ -32,6 +34,7 @@ impl fmt::Display for Failures {
             Failures::Category(category) => category.fmt(f),
             Failures::Answer => f.pad("answer"),
             Failures::Transport => f.pad("transport"),
+            Failures::Final => f.pad("final"),
         }
     }
 }

@@ -82,7 +82,8 @@ impl<'p> Stacks<'p> {
             (Some(Retry::Transport), _) => Some(Failures::Transport),
             (Some(Retry::Feedback), _) | (_, Group::Answer) => Some(Failures::Answer),
             (_, Group::Transport) => Some(Failures::Transport),
-            (_, Group::Final | Group::Node | Group::Stop) => None,
+            (_, Group::Final) => Some(Failures::Final),
+            (_, Group::Node | Group::Stop) => None,
         };
         for level in self.levels {
             for key in [Some(own), group].into_iter().flatten() {
@@ -100,7 +101,7 @@ impl<'p> Stacks<'p> {
         }
     }
 
-    /// What `retries` and `transport_retries` are short for.
+    /// The stack of a group that is not stated: what `retries` and `transport_retries` are short for.
     fn of_group(&self, group: Failures, times: u32) -> Vec<Recovery> {
         let mut steps = Vec::with_capacity(3);
         let again = match group {
@@ -167,19 +168,20 @@ impl<'p> Stacks<'p> {
 fn times(level: &Settings, group: Failures) -> Option<u32> {
     match group {
         Failures::Answer => level.retries,
-        _ => level.transport_retries,
+        Failures::Transport => level.transport_retries,
+        Failures::Final | Failures::Category(_) => None,
     }
 }
 
 fn default_times(group: Failures) -> u32 {
-    if group == Failures::Answer { 0 } else { 2 }
+    if group == Failures::Transport { 2 } else { 0 }
 }
 
 /// Whether a stack is one for failures of the transport: what waits, and costs the endpoint.
 pub(super) fn is_transport(key: Failures) -> bool {
     match key {
         Failures::Transport => true,
-        Failures::Answer => false,
+        Failures::Answer | Failures::Final => false,
         Failures::Category(category) => Retry::by_default(category) == Retry::Transport,
     }
 }
@@ -216,7 +218,7 @@ mod tests {
             (&group, &both, Category::SchemaError, "repair(7)"),
             (&both, &group, Category::SchemaError, "repair(8)"),
             (&silent, &group, Category::Timeout, "retry(1) model(\"b\") fallback"),
-            (&silent, &silent, Category::Refusal, ""),
+            (&silent, &silent, Category::Refusal, "fallback"),
             (&silent, &silent, Category::Panic, ""),
         ] {
             assert_eq!(of([call, run, &node], WITH_FALLBACK, category), steps, "{category}");

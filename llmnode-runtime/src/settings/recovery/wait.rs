@@ -19,7 +19,7 @@ pub(crate) fn wait_before_retry(
     longest: Duration,
     server: Option<Duration>,
     max_wait: Duration,
-    time_left: Option<TimeLeft<'_>>,
+    time_left: Option<&TimeLeft>,
 ) -> Result<Duration, String> {
     let server = server.unwrap_or_default();
     if server > max_wait {

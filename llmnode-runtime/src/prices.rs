@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::money::Money;
+use crate::money::Money;
 use crate::usage::TokenUsage;
 
 /// What the tokens of a model cost, in any unit: the same one for all prices and limits of a run.
@@ -28,14 +28,14 @@ impl Price {
         self
     }
 
-    pub(super) fn of_tokens(&self, input: u64, output: u64) -> Money {
+    pub(crate) fn of_tokens(&self, input: u64, output: u64) -> Money {
         token(self.input).times(input).plus(token(self.output).times(output))
     }
 
     /// What a response cost; `None`: its usage does not tell.
     ///
     /// Where the total is more than prompt and answer together, the rest is reasoning, and costs as the answer.
-    pub(super) fn of(&self, usage: &TokenUsage) -> Option<Money> {
+    pub(crate) fn of(&self, usage: &TokenUsage) -> Option<Money> {
         let cached = usage.cached.unwrap_or(0);
         // Some providers count what came from a cache beside the rest, not within it.
         let fresh = |input: u64| input.checked_sub(cached).unwrap_or(input);
@@ -101,14 +101,14 @@ impl Prices {
         self.of(model)?.of(usage).map(Money::to_f64)
     }
 
-    pub(super) fn of(&self, model: &str) -> Option<&Price> {
+    pub(crate) fn of(&self, model: &str) -> Option<&Price> {
         // The prefixes of a name stand in the order of their length.
         let listed =
             || self.0.iter().rev().find(|(name, _)| is_snapshot(model, name)).map(|(_, price)| price);
         self.0.get(model).or_else(listed)
     }
 
-    pub(super) fn fault(&self) -> Option<String> {
+    pub(crate) fn fault(&self) -> Option<String> {
         let (name, price) =
             self.0.iter().find(|(name, price)| name.trim().is_empty() || !price.is_sound())?;
         if name.trim().is_empty() {

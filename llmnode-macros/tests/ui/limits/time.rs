@@ -1,8 +1,8 @@
-// Cause: `final` is a group of failures that have nothing in common.
-// Mend: name the categories one by one.
+// Cause: a limit of time is that of a whole run.
+// Mend: write `deadline = 30s` beside `limits`, for the longest time of a call.
 use llmnode::llm_node;
 
-#[llm_node(prompt = "{topic}", recover(final = [bubble]))]
+#[llm_node(prompt = "{topic}", limits(time = 30s))]
 struct Rate {
     topic: String,
 }

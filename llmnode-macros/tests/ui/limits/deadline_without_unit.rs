@@ -2,7 +2,7 @@
 // Mend: add the unit, `30s`.
 use llmnode::llm_node;
 
-#[llm_node(prompt = "{topic}", limits(time = 30))]
+#[llm_node(prompt = "{topic}", deadline = 30)]
 struct Rate {
     topic: String,
 }

@@ -2,30 +2,47 @@
 
 use std::fmt;
 
+use serde::de::{Error, Unexpected};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
 /// An amount, in 10⁻¹⁵ of the unit of the prices: the price of one token, where that of a million is given to
 /// nine places, is a whole number of these.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Money(pub(super) u128);
+pub(crate) struct Money(pub(crate) u128);
 
 const UNIT: f64 = 1e15;
 
 impl Money {
     /// `None`: no number, infinite, or less than 0.
-    pub(super) fn from_f64(amount: f64) -> Option<Money> {
+    pub(crate) fn from_f64(amount: f64) -> Option<Money> {
         // The cast of a number too large gives the largest.
         (amount.is_finite() && amount >= 0.0).then(|| Money((amount * UNIT).round() as u128))
     }
 
-    pub(super) fn to_f64(self) -> f64 {
+    pub(crate) fn to_f64(self) -> f64 {
         self.0 as f64 / UNIT
     }
 
-    pub(super) fn times(self, tokens: u64) -> Money {
+    pub(crate) fn times(self, tokens: u64) -> Money {
         Money(self.0.saturating_mul(tokens.into()))
     }
 
-    pub(super) fn plus(self, other: Money) -> Money {
+    pub(crate) fn plus(self, other: Money) -> Money {
         Money(self.0.saturating_add(other.0))
+    }
+}
+
+impl Serialize for Money {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        to.serialize_f64(self.to_f64())
+    }
+}
+
+impl<'de> Deserialize<'de> for Money {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        let amount = f64::deserialize(from)?;
+        let no_amount = || D::Error::invalid_value(Unexpected::Float(amount), &"a number, 0 or more");
+        Money::from_f64(amount).ok_or_else(no_amount)
     }
 }
 

@@ -1,8 +1,8 @@
-// Cause: no request ends in no time.
+// Cause: nothing can be asked in no time.
 // Mend: write more than 0.
 use llmnode::llm_node;
 
-#[llm_node(prompt = "{topic}", limits(time = 0s))]
+#[llm_node(prompt = "{topic}", deadline = 0s)]
 struct Rate {
     topic: String,
 }

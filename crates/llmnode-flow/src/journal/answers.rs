@@ -1,0 +1,125 @@
+//! A map that goes on where another process stopped: a journal keeps its answers.
+
+use std::collections::{HashMap, VecDeque};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use llmnode_runtime::internal::{Event, Recorder, Replay, is_recorded, recorded_by};
+use llmnode_runtime::{BoxError, BoxFuture, Map, NodeError, Request};
+use serde_json::json;
+
+use super::durable::failed;
+use super::interface::Journal;
+use super::keeper::Keeper;
+use super::permits::refused;
+use super::record::{Answered, Entry};
+use crate::flow::Position;
+
+/// Maps whose answers survive a crash. In the prelude, with the feature `journal`.
+pub trait MapExt: Sized {
+    /// Keeps each accepted answer in a journal, and asks only for those that are not there yet: begun anew with the same
+    /// nodes, in this process or another one, the map gives what was answered before.
+    ///
+    /// A request is known by its content: messages, model, settings and schema. Of equal requests each has an answer of
+    /// its own. An answer from the journal is read and validated again, makes no request, counts for no limit, and has no
+    /// attempt in the records; one that is no longer good is asked for anew, as is what failed or fell back on a value.
+    /// Answers stand in the journal in clear. Each is forced to the disk before its result is given, unless
+    /// [`Fsync::Never`](super::Fsync::Never) is set.
+    ///
+    /// Where the journal cannot be read, or is that of a flow, the error is the map's only result. Within a flow that has
+    /// a journal this is a `config_error`: that journal keeps its steps.
+    ///
+    /// ```no_run
+    /// # mod llmnode { pub use llmnode_runtime::*; pub use llmnode_flow::*; }
+    /// use llmnode::journal::{JournalFile, MapExt};
+    /// # use llmnode::{Exec, Node, NodeError, Run};
+    ///
+    /// async fn rate_all<N>(run: &Run, nodes: Vec<N>) -> Result<Vec<N::Output>, Box<dyn std::error::Error>>
+    /// where
+    ///     N: Exec<()> + Send + Sync,
+    /// {
+    ///     let journal = JournalFile::open("ratings.journal")?;
+    ///     Ok(run.map(nodes).concurrency(16).resume(journal).try_all().await?)
+    /// }
+    /// ```
+    #[must_use = "a map does nothing until it is awaited"]
+    fn resume(self, journal: impl Journal + 'static) -> Self;
+}
+
+impl<'r, T: Send + 'r> MapExt for Map<'r, T> {
+    fn resume(self, journal: impl Journal + 'static) -> Self {
+        let recorded = is_recorded(&self);
+        recorded_by(self, async move {
+            if recorded {
+                let message =
+                    "a map within a flow with a journal keeps no answers of its own; leave out `resume`";
+                return Err(refused(message.to_owned()));
+            }
+            let answers: Arc<dyn Recorder> = Arc::new(Answers::read(Box::new(journal)).await?);
+            Ok(answers)
+        })
+    }
+}
+
+/// The answers of a map.
+struct Answers {
+    /// Those that an earlier process was given, by request, oldest first.
+    kept: Mutex<HashMap<String, VecDeque<String>>>,
+    keeper: Keeper,
+}
+
+impl Answers {
+    async fn read(mut journal: Box<dyn Journal>) -> Result<Self, NodeError> {
+        let mut kept: HashMap<String, VecDeque<String>> = HashMap::new();
+        let mut is_of_a_flow = false;
+        let mut take = |record: super::Record| match record.0 {
+            Entry::Answered(Answered { request, answer }) => {
+                kept.entry(request).or_default().push_back(answer)
+            }
+            _ => is_of_a_flow = true,
+        };
+        journal.read(&mut take).await.map_err(failed)?;
+        if is_of_a_flow {
+            return Err(refused(
+                "the journal is that of a flow; give the map a journal of its own".to_owned(),
+            ));
+        }
+        Ok(Answers { kept: Mutex::new(kept), keeper: Keeper::new(journal, Position::default()) })
+    }
+}
+
+impl Recorder for Answers {
+    fn note(&self, event: Event<'_>) {
+        if let Event::Answered { request, answer } = event {
+            let answered = Answered { request: request.to_owned(), answer: answer.to_owned() };
+            self.keeper.add(Entry::Answered(answered).into(), Position::default());
+        }
+    }
+
+    fn replay(&self, request: &Request, model: Option<&str>) -> Option<Replay> {
+        let request = name(request, model);
+        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        let answer = kept.get_mut(&request).and_then(VecDeque::pop_front);
+        Some(Replay { request, answer })
+    }
+
+    fn write(&self) -> BoxFuture<'_, Result<(), BoxError>> {
+        self.keeper.write()
+    }
+}
+
+/// What tells a request from others: whatever of it changes what a model answers.
+fn name(request: &Request, model: Option<&str>) -> String {
+    let Request { messages, output, dialect, temperature, max_tokens, extra, .. } = request;
+    let schema = output.as_ref().map(|schema| (schema.name(), schema.plain()));
+    let model = request.model.as_deref().or(model);
+    let whole = json!([messages, schema, dialect, temperature, max_tokens, extra, model]);
+    hashed(whole.to_string().as_bytes())
+}
+
+/// FNV-1a, as for outlines, but wide enough for any number of requests.
+fn hashed(bytes: &[u8]) -> String {
+    let hash = bytes.iter().fold(0x6c62_272e_07bb_0142_62b8_2175_6295_c58d_u128, |hash, byte| {
+        (hash ^ u128::from(*byte)).wrapping_mul(0x0100_0000_0000_0000_0000_013b)
+    });
+    format!("{hash:032x}")
+}

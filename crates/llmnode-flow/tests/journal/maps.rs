@@ -1,0 +1,225 @@
+//! Maps that keep their answers.
+
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use llmnode_flow::flow::RunExt;
+use llmnode_flow::journal::{Fsync, JournalFile, MapExt};
+use llmnode_runtime::private::{Checks, LlmNode, OutputSpec, Prompt, Reach, Segment};
+use llmnode_runtime::{
+    BoxError, Category, Cx, Exec, FnModel, Invalid, Limits, Node, NodeError, Reply, Run, Settings,
+};
+
+use crate::support::{Memory, Research, model, path, run};
+
+/// Rates a topic; the state is the highest rating there is.
+struct Rate(String);
+
+impl Node for Rate {
+    type Output = u32;
+    const NAME: &'static str = "rate";
+    const SETTINGS: &'static Settings = &Settings::new().retries(1);
+}
+
+impl Exec<u32> for Rate {
+    const TRIES_ITSELF: bool = true;
+    async fn exec(&self, cx: &Cx<'_, u32>) -> Result<u32, BoxError> {
+        llmnode_runtime::private::exec(self, cx).await
+    }
+}
+
+impl LlmNode<u32> for Rate {
+    fn render(&self, _: &u32, to: &mut Prompt) {
+        to.user(&[Segment::text("Rate "), Segment::value(&self.0)]);
+    }
+
+    fn output(&self) -> OutputSpec<u32, u32> {
+        fn collect<'a>(rating: &'a u32, to: &mut Checks<'a, u32>) {
+            to.sync(
+                "is_a_rating",
+                move |most: &u32, _| {
+                    if rating <= most { Ok(()) } else { Err(Invalid::new("too high")) }
+                },
+            );
+        }
+        OutputSpec::json(|_: &mut Reach| {}, collect)
+    }
+}
+
+fn topics(topics: &[&str]) -> Vec<Rate> {
+    topics.iter().map(|topic| Rate((*topic).to_owned())).collect()
+}
+
+/// Rates each request one higher than the last, and refuses what is asked from `upto` on.
+fn rater(upto: usize) -> FnModel {
+    let asked = AtomicUsize::new(0);
+    FnModel::new(move |_| match asked.fetch_add(1, Ordering::Relaxed) {
+        number if number < upto => Reply::text(number.to_string()),
+        _ => Reply::failure(Category::Refusal),
+    })
+    .named("rater")
+}
+
+fn good(results: &[Result<u32, NodeError>]) -> Vec<Option<u32>> {
+    results.iter().map(|result| result.as_ref().ok().copied()).collect()
+}
+
+#[tokio::test]
+async fn a_map_goes_on_with_the_answers_that_it_has_and_asks_for_the_rest() {
+    let path = path("map");
+    let file = || JournalFile::open(&path).unwrap();
+    // Three of them are equal: each has an answer of its own.
+    let nodes = || topics(&["rain", "sun", "rain", "snow", "rain", "fog"]);
+    let first = rater(3);
+    let run = Run::new(first.clone()).with_state(9);
+    let results = run.map(nodes()).concurrency(1).resume(file()).await;
+    assert_eq!(good(&results), [Some(0), Some(1), Some(2), None, None, None]);
+    assert_eq!(first.requests().len(), 6, "what fails is not kept");
+
+    let second = rater(9);
+    let run = Run::new(second.clone()).with_state(9).with_limits(Limits::new().requests(3));
+    let reports = run.map(nodes()).concurrency(1).resume(file()).report().try_all().await.unwrap();
+    let values: Vec<_> = reports.iter().map(|report| report.value).collect();
+    assert_eq!(values, [0, 1, 2, 0, 1, 2], "the rest is asked once");
+    let attempts: Vec<_> = reports.iter().map(|report| report.record.attempts.len()).collect();
+    assert_eq!(attempts, [0, 0, 0, 1, 1, 1]);
+    let asked: Vec<_> = second.requests().iter().map(|request| request.messages[0].content.clone()).collect();
+    assert_eq!(asked, ["Rate snow", "Rate rain", "Rate fog"]);
+
+    let third = rater(0);
+    let results = Run::new(third.clone()).with_state(9).map(nodes()).resume(file()).await;
+    assert_eq!(good(&results), [0, 1, 2, 0, 1, 2].map(Some));
+    assert_eq!(third.requests().len(), 0);
+}
+
+#[tokio::test]
+async fn a_correction_is_kept_as_the_answer_to_the_first_request() {
+    let journal = Memory::default();
+    let replies = ["no rating", "7"];
+    let asked = AtomicUsize::new(0);
+    let model = FnModel::new(move |_| replies[asked.fetch_add(1, Ordering::Relaxed)]).named("rater");
+    let results = Run::new(model.clone()).with_state(9).map(topics(&["rain"])).resume(journal.clone()).await;
+    assert_eq!((good(&results), model.requests().len()), (vec![Some(7)], 2));
+    let again = Run::new(rater(0)).with_state(9).map(topics(&["rain"])).resume(journal).await;
+    assert_eq!(good(&again), [Some(7)]);
+}
+
+#[tokio::test]
+async fn an_answer_is_asked_for_anew_where_it_is_not_good_any_more_or_something_else_is_asked() {
+    let journal = Memory::default();
+    let rate = async |model: FnModel, most: u32, settings: Settings| {
+        let run = Run::new(model.clone()).with_state(most);
+        let results =
+            run.map(topics(&["rain", "sun"])).settings(settings).concurrency(1).resume(journal.clone()).await;
+        (good(&results), model.requests().len())
+    };
+    let plain = Settings::new;
+    assert_eq!(rate(rater(9), 9, plain()).await, (vec![Some(0), Some(1)], 2));
+    // 1 is too high now, and the model says 0.
+    assert_eq!(rate(rater(9), 0, plain()).await, (vec![Some(0), Some(0)], 1));
+    for settings in
+        [plain().temperature(0.5), plain().max_tokens(5), plain().model("other"), plain().extra("seed", 1)]
+    {
+        assert_eq!(rate(rater(9), 9, settings).await.1, 2, "another request");
+    }
+    assert_eq!(rate(rater(9).named("newer"), 9, plain()).await.1, 2, "another model");
+    assert_eq!(rate(rater(9), 9, plain().retries(7)).await.1, 0, "the same request");
+}
+
+#[tokio::test]
+async fn each_journal_is_that_of_a_map_or_of_a_flow() {
+    let flows = path("map-of-flow");
+    run(model()).flow(Research).journal(JournalFile::open(&flows).unwrap()).await.unwrap();
+    let rate = |journal: JournalFile| async {
+        Run::new(rater(9)).with_state(9).map(topics(&["rain", "sun"])).resume(journal).await
+    };
+    let results = rate(JournalFile::open(&flows).unwrap()).await;
+    let [Err(error)] = &results[..] else { panic!("its error is the only result") };
+    assert_eq!(error.category(), Category::ConfigError);
+    assert_eq!(error.message(), "the journal is that of a flow; give the map a journal of its own");
+
+    let maps = path("flow-of-map");
+    assert!(rate(JournalFile::open(&maps).unwrap()).await.iter().all(Result::is_ok));
+    let error = run(model()).flow(Research).resume(JournalFile::open(&maps).unwrap()).await.unwrap_err();
+    assert_eq!(error.message(), "the journal is that of a map; give the flow a journal of its own");
+}
+
+#[tokio::test]
+async fn an_answer_that_cannot_be_kept_ends_its_call() {
+    let journal = Memory { full_at: Some(1), ..Memory::default() };
+    let results =
+        Run::new(rater(9)).with_state(9).map(topics(&["rain", "sun"])).concurrency(1).resume(journal).await;
+    assert_eq!(good(&results), [Some(0), None]);
+    assert_eq!(results[1].as_ref().unwrap_err().category(), Category::Aborted);
+}
+
+const ITEMS: usize = 120;
+
+/// The process that is killed: this test program, started anew.
+#[tokio::test]
+async fn child() {
+    let Some(journal) = std::env::var_os("JOURNAL_OF_MAP").map(PathBuf::from) else { return };
+    let asked =
+        std::fs::OpenOptions::new().append(true).create(true).open(journal.with_extension("asked")).unwrap();
+    let model = FnModel::new(move |request| {
+        let number = request.messages[0].content.rsplit(' ').next().unwrap();
+        std::io::Write::write_all(&mut &asked, format!("{number}\n").as_bytes()).unwrap();
+        Reply::text(number).after(Duration::from_millis(number.parse::<u64>().unwrap() % 7))
+    });
+    let nodes = (0..ITEMS).map(|number| Rate(number.to_string()));
+    let file = JournalFile::open(&journal).unwrap().fsync(Fsync::Never);
+    let run = Run::new(model.named("rater")).with_state(u32::MAX);
+    let ratings = run.map(nodes).concurrency(8).resume(file).try_all().await.unwrap();
+    assert!(ratings.into_iter().eq(0..ITEMS as u32));
+    std::fs::write(journal.with_extension("ended"), "").unwrap();
+}
+
+/// The answers in the journal, by what was rated.
+fn kept(journal: &Path) -> Vec<String> {
+    let text = std::fs::read_to_string(journal).unwrap_or_default();
+    // A torn line is none.
+    let lines = text.split_inclusive('\n').filter(|line| line.ends_with('\n'));
+    let answer = |line: &str| {
+        let json: serde_json::Value = serde_json::from_str(&line[18..]).unwrap();
+        json["record"]["answered"]["answer"].as_str().unwrap().to_owned()
+    };
+    lines.map(answer).collect()
+}
+
+/// As many as `MAP_KILLS` says, or 10.
+#[test]
+fn killed_at_any_moment_a_map_asks_for_no_answer_that_it_has() {
+    let kills = std::env::var("MAP_KILLS").map_or(10, |kills| kills.parse().unwrap());
+    let (mut killed, mut random, mut repeated) = (0, 0x9e37_79b9_u64, 0);
+    for map in 0.. {
+        if killed >= kills {
+            break;
+        }
+        let journal = path(&format!("map-kills-{map}"));
+        for file in ["asked", "ended"] {
+            let _ = std::fs::remove_file(journal.with_extension(file));
+        }
+        let lines = |file: &str| std::fs::read_to_string(journal.with_extension(file)).unwrap_or_default();
+        while !journal.with_extension("ended").exists() {
+            let (had, asked) = (kept(&journal), lines("asked").lines().count());
+            let mut command = std::process::Command::new(std::env::current_exe().unwrap());
+            command.args(["--exact", "maps::child"]).env("JOURNAL_OF_MAP", &journal);
+            command.stdout(std::process::Stdio::null()).stderr(std::process::Stdio::null());
+            let mut child = command.spawn().unwrap();
+            random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            std::thread::sleep(Duration::from_micros((random >> 33) % 60_000));
+            // It may have ended by then.
+            let _ = child.kill();
+            killed += u32::from(!child.wait().unwrap().success());
+            let again = lines("asked");
+            for number in again.lines().skip(asked) {
+                assert!(!had.iter().any(|kept| kept == number), "{number} was kept");
+            }
+        }
+        let asked = lines("asked").lines().count();
+        assert_eq!(kept(&journal).len(), ITEMS);
+        repeated += asked - ITEMS;
+    }
+    println!("{killed} processes were killed; {repeated} requests that were under way then were made again");
+}

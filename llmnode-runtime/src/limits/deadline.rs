@@ -1,0 +1,53 @@
+//! The time by which a call has to end.
+
+use std::borrow::Cow;
+use std::time::{Duration, Instant};
+
+use super::refusal::Scope;
+use crate::clock::{Clock, before};
+
+/// The time by which a call has to end.
+#[derive(Clone, Debug)]
+pub(crate) struct Deadline {
+    end: Instant,
+    given: Duration,
+    call: Cow<'static, str>,
+}
+
+impl Deadline {
+    /// The deadline of a call of this name that began then; `None`: later than the clock can count.
+    pub(crate) fn new(call: Cow<'static, str>, began: Instant, given: Duration) -> Option<Self> {
+        Some(Deadline { end: began.checked_add(given)?, given, call })
+    }
+
+    /// Awaits what the call does. `Err`: the deadline passed first, in words.
+    pub(crate) async fn limit<F: Future>(&self, clock: &dyn Clock, work: F) -> Result<F::Output, String> {
+        let outcome = before(clock, self.end, work).await;
+        outcome
+            .ok_or_else(|| format!("the deadline of {:?} for the call of `{}` passed", self.given, self.call))
+    }
+
+    pub(crate) fn end(&self) -> Instant {
+        self.end
+    }
+
+    pub(super) fn left(&self, now: Instant) -> TimeLeft {
+        let left = self.end.saturating_duration_since(now);
+        TimeLeft { left, scope: Scope::Call(self.call.clone()) }
+    }
+}
+
+/// The time left for a call.
+pub(crate) struct TimeLeft {
+    pub(super) left: Duration,
+    pub(super) scope: Scope,
+}
+
+impl TimeLeft {
+    /// What is wrong with a wait that leaves no time for a request.
+    pub(crate) fn outlasted_by(&self, wait: Duration) -> Option<String> {
+        let TimeLeft { left, scope } = self;
+        (wait >= *left)
+            .then(|| format!("the wait of {wait:.1?} would outlast the {left:.1?} left for {scope}"))
+    }
+}
