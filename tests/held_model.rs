@@ -1,7 +1,5 @@
 //! A node that holds its own model, in a field with `#[node(model)]`.
 
-#![expect(clippy::unwrap_used, reason = "a test")]
-
 use std::sync::Arc;
 
 use llmnode::testing::request_of;
