@@ -1,6 +1,8 @@
 // Where the README's links lead here; its own definitions, below, lead to files. The first of a name counts.
 //! [docs/decisions.md]: guide::decisions
 //! [docs/durability.md]: guide::durability
+//! [docs/endpoints.md]: guide::endpoints
+//! [docs/endpoints.md#a-configuration-of-async-openais]: guide::endpoints#a-configuration-of-async-openais
 //! [docs/errors.md]: guide::errors
 //! [docs/observability.md]: guide::observability
 //! [docs/performance.md]: guide::performance
@@ -81,6 +83,8 @@
 /// # Ok(())
 /// # }
 /// ```
+///
+/// A field with `#[node(model)]` holds the model that the node asks in place of the run's: see [endpoints](guide::endpoints#a-node-with-its-own-model).
 ///
 /// # Examples for the model
 ///

@@ -6,6 +6,7 @@ use super::cx::Cx;
 use super::fallback::Falling;
 use crate::BoxError;
 use crate::error::NodeError;
+use crate::model::ChatModel;
 use crate::node::Node;
 use crate::output::OutputSpec;
 use crate::prompt::generated::Prompt;
@@ -110,6 +111,11 @@ impl<S: ?Sized, N: Exec<S> + ?Sized> Exec<S> for &N {
 pub trait LlmNode<S: ?Sized>: Node {
     /// Writes the prompt.
     fn render(&self, state: &S, to: &mut Prompt);
+
+    /// The model that the node holds, which is asked in place of the run's.
+    fn model(&self) -> Option<&dyn ChatModel> {
+        None
+    }
 
     /// How an answer is read and checked.
     fn output(&self) -> OutputSpec<Self::Output, S>;
