@@ -227,7 +227,7 @@ struct Checked<T> {
 }
 
 impl<T: DeserializeOwned> Slot for Checked<T> {
-    fn fill(&mut self, json: &str, watch: &Watch) -> Result<(), serde_json::Error> {
+    fn fill(&mut self, json: &str, watch: &Watch<'_>) -> Result<(), serde_json::Error> {
         None::<T>.fill(json, watch)?;
         self.json = Some(serde_json::from_str(json)?);
         Ok(())
@@ -256,7 +256,7 @@ pub(super) fn read_any(answer: &str, reader: Reader) -> Read<Value> {
 struct Any(Option<Value>);
 
 impl Slot for Any {
-    fn fill(&mut self, json: &str, watch: &Watch) -> Result<(), serde_json::Error> {
+    fn fill(&mut self, json: &str, watch: &Watch<'_>) -> Result<(), serde_json::Error> {
         let value = if watch.strict {
             let mut inner = serde_json::Deserializer::from_str(json);
             let value = Distinct.deserialize(&mut inner)?;

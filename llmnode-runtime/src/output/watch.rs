@@ -6,19 +6,25 @@
 use std::cell::Cell;
 use std::fmt;
 
+use serde::de::value::BorrowedStrDeserializer;
 use serde::de::{
     DeserializeSeed, Deserializer, EnumAccess, Error, MapAccess, SeqAccess, VariantAccess, Visitor,
 };
 use serde_json::{Map, Value};
+
+use super::find::offset;
 
 /// Whole numbers beyond this one are not all held by an `f64`.
 const WHOLE: f64 = 9_007_199_254_740_992.0;
 
 /// What was seen.
 #[derive(Debug, Default)]
-pub(super) struct Watch {
+pub(super) struct Watch<'n> {
     /// Only what can be seen is read.
     pub(super) strict: bool,
+    /// The JSON that is read, and its members that are passed over where they are `null`.
+    json: &'n str,
+    absent_as_null: &'n [String],
     /// How many members the type did not know.
     pub(super) ignored: Cell<u64>,
     /// A number was read that may have been rounded, or a struct from a list.
@@ -27,9 +33,16 @@ pub(super) struct Watch {
     pub(super) rounded: Cell<bool>,
 }
 
-impl Watch {
-    pub(super) fn strict() -> Watch {
-        Watch { strict: true, ..Watch::default() }
+impl<'n> Watch<'n> {
+    pub(super) fn strict(json: &'n str, absent_as_null: &'n [String]) -> Self {
+        Watch { strict: true, json, absent_as_null, ..Watch::default() }
+    }
+
+    /// Whether `null` is the value of the member whose name this part of the JSON is.
+    fn is_null(&self, name: &str) -> bool {
+        let behind = self.json.get(offset(self.json, name) + name.len()..);
+        let value = behind.and_then(|behind| behind.strip_prefix('"')?.trim_ascii_start().strip_prefix(':'));
+        value.is_some_and(|value| value.trim_ascii_start().starts_with("null"))
     }
 
     /// Whether nothing has to be looked at again.
@@ -46,7 +59,7 @@ impl Watch {
 #[derive(Clone, Copy)]
 pub(super) struct Watched<'w, D> {
     pub(super) inner: D,
-    pub(super) watch: &'w Watch,
+    pub(super) watch: &'w Watch<'w>,
 }
 
 macro_rules! forward {
@@ -145,7 +158,7 @@ impl<'de, V: Visitor<'de>> Visitor<'de> for Watched<'_, V> {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, inner: A) -> Result<V::Value, A::Error> {
-        self.inner.visit_map(Watched { inner, watch: self.watch })
+        self.inner.visit_map(Members { inner, watch: self.watch, given: 0 })
     }
 
     fn visit_enum<A: EnumAccess<'de>>(self, inner: A) -> Result<V::Value, A::Error> {
@@ -173,11 +186,34 @@ impl<'de, A: SeqAccess<'de>> SeqAccess<'de> for Watched<'_, A> {
     }
 }
 
-impl<'de, A: MapAccess<'de>> MapAccess<'de> for Watched<'_, A> {
+/// The members of an object.
+struct Members<'w, A> {
+    inner: A,
+    watch: &'w Watch<'w>,
+    /// Those of `absent_as_null` that were there, a bit each.
+    given: u64,
+}
+
+impl<'de, A: MapAccess<'de>> MapAccess<'de> for Members<'_, A> {
     type Error = A::Error;
 
     fn next_key_seed<K: DeserializeSeed<'de>>(&mut self, seed: K) -> Result<Option<K::Value>, A::Error> {
-        self.inner.next_key_seed(seed)
+        let absent = self.watch.absent_as_null;
+        if absent.is_empty() {
+            return self.inner.next_key_seed(seed);
+        }
+        while let Some(name) = self.inner.next_key::<&'de str>()? {
+            let bit = absent.iter().take(64).position(|one| one == name).map_or(0, |at| 1 << at);
+            if self.given & bit != 0 {
+                return Err(A::Error::custom("a member twice"));
+            }
+            self.given |= bit;
+            if bit == 0 || !self.watch.is_null(name) {
+                return seed.deserialize(BorrowedStrDeserializer::new(name)).map(Some);
+            }
+            self.inner.next_value::<()>()?;
+        }
+        Ok(None)
     }
 
     fn next_value_seed<T: DeserializeSeed<'de>>(&mut self, seed: T) -> Result<T::Value, A::Error> {
@@ -226,7 +262,7 @@ impl<'de, A: VariantAccess<'de>> VariantAccess<'de> for Watched<'_, A> {
 /// Takes a struct, which may be read from a list as well, though no schema says so.
 struct Struct<'w, V> {
     inner: V,
-    watch: &'w Watch,
+    watch: &'w Watch<'w>,
 }
 
 impl<'de, V: Visitor<'de>> Visitor<'de> for Struct<'_, V> {
@@ -237,7 +273,7 @@ impl<'de, V: Visitor<'de>> Visitor<'de> for Struct<'_, V> {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, inner: A) -> Result<V::Value, A::Error> {
-        self.inner.visit_map(Watched { inner, watch: self.watch })
+        self.inner.visit_map(Members { inner, watch: self.watch, given: 0 })
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, inner: A) -> Result<V::Value, A::Error> {
@@ -249,7 +285,7 @@ impl<'de, V: Visitor<'de>> Visitor<'de> for Struct<'_, V> {
 /// Takes a floating-point number, and sees whether it is a whole one beyond those that are held exactly.
 struct Float<'w, V> {
     inner: V,
-    watch: &'w Watch,
+    watch: &'w Watch<'w>,
     whole: f64,
 }
 

@@ -4,9 +4,7 @@ use std::borrow::Cow;
 use std::cmp::Ordering;
 use std::fmt;
 
-use serde_json::Value;
-
-use crate::output::schema::Node;
+use super::Rule;
 
 /// Exponents beyond this are all the same: no digits that anyone writes bring them back.
 const FAR: i64 = 1_000_000_000_000;
@@ -137,16 +135,16 @@ fn exponent(text: &str) -> Option<i64> {
 }
 
 /// A number that its type does not hold: too large for floating point, or a whole one that this would round.
-pub(super) fn not_held(node: &Node, digits: &str) -> Option<String> {
-    if !super::words::types(node).contains(&"number") {
+pub(super) fn not_held(rule: &Rule, digits: &str) -> Option<String> {
+    if !rule.has_type("number") {
         return None;
     }
     let shown = super::words::shown(digits);
     if digits.parse::<f64>().is_ok_and(f64::is_infinite) {
         return Some(format!("is {shown}, which is too large; must be within ±{:e}", f64::MAX));
     }
-    let single = node.get("format").and_then(Value::as_str) == Some("float");
-    is_rounded(digits, single).then(|| format!("is {shown}, which the number type cannot hold exactly"))
+    is_rounded(digits, rule.is_single)
+        .then(|| format!("is {shown}, which the number type cannot hold exactly"))
 }
 
 /// A whole number that no program holds exactly that keeps any JSON.
@@ -171,7 +169,7 @@ fn is_rounded(digits: &str, single: bool) -> bool {
 }
 
 /// What is wrong with a number by the bounds in a schema.
-pub(super) fn number_faults(node: &Node, digits: &str) -> impl Iterator<Item = String> {
+pub(super) fn number_faults(rule: &Rule, digits: &str) -> impl Iterator<Item = String> {
     /// Whether a number fits to the one in the schema.
     type Fits = fn(&Decimal<'_>, &Decimal<'_>) -> bool;
     const BOUNDS: [(&str, Fits, &str); 5] = [
@@ -182,9 +180,8 @@ pub(super) fn number_faults(node: &Node, digits: &str) -> impl Iterator<Item = S
         ("multipleOf", is_multiple, "a multiple of"),
     ];
     BOUNDS.into_iter().filter_map(move |(keyword, fits, words)| {
-        let Value::Number(bound) = node.get(keyword)? else { return None };
-        let told = bound.to_string();
-        let fitting = fits(&Decimal::parse(digits)?, &Decimal::parse(&told)?);
+        let bound = rule.bound(keyword)?;
+        let fitting = fits(&Decimal::parse(digits)?, &Decimal::parse(bound)?);
         (!fitting).then(|| format!("is {}, must be {words} {bound}", super::words::shown(digits)))
     })
 }
