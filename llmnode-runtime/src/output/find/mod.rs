@@ -58,7 +58,8 @@ pub(super) struct Found<'t> {
 pub(super) fn walk(text: &str, lenient: bool) -> Found<'_> {
     #[cfg(test)]
     super::counts::add(|counts| counts.walked += 1);
-    let mut walk = Walk { text, lenient, at: 0, start: 0, end: text.len(), found: Found::default() };
+    let mut walk =
+        Walk { text, lenient, at: 0, start: 0, end: text.len(), looks: 0, found: Found::default() };
     walk.run();
     walk.found
 }
@@ -78,6 +79,8 @@ pub(super) fn only_fence(text: &str) -> Option<Range<usize>> {
 
 /// What JSON has and words have not.
 const MARKS: [char; 5] = ['{', '[', '"', '\'', '`'];
+/// How often what stands behind thoughts is looked at as a whole: each look may go over all of it.
+const LOOKS: u32 = 32;
 
 struct Walk<'t> {
     text: &'t str,
@@ -87,6 +90,7 @@ struct Walk<'t> {
     start: usize,
     /// Where what is looked at ends: that of the text, or of a fence.
     end: usize,
+    looks: u32,
     found: Found<'t>,
 }
 
@@ -137,14 +141,15 @@ impl<'t> Walk<'t> {
             return true;
         }
         self.start = end;
-        !self.whole()
+        self.looks += 1;
+        self.looks > LOOKS || !self.whole()
     }
 
     /// Whether the text that is no thought is one value as a whole.
     fn whole(&mut self) -> bool {
         let text = trimmed(&self.text[self.start..]);
-        let begin = offset(self.text, text);
-        let part = begin..begin + text.len();
+        self.start = offset(self.text, text);
+        let part = self.start..self.start + text.len();
         match self.value(part.clone()).or_else(|| self.behind_comments(part.clone())) {
             Some(content) => {
                 self.push(Place::Whole, part, content);
@@ -347,7 +352,7 @@ pub(super) fn trimmed(text: &str) -> &str {
 }
 
 fn is_blank(text: &str) -> bool {
-    trimmed(text).is_empty()
+    text.chars().all(repair::is_space)
 }
 
 /// Where `part`, a slice of `text`, begins in it.
