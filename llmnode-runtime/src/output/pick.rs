@@ -210,7 +210,7 @@ impl<'t> Picker<'_, 't> {
         match json {
             Json::Object(members) => match &members[..] {
                 [(_, Json::Object(inner))] if inner.is_empty() => None,
-                [(name, inner)] if name != "error" && !self.is_known(name) => {
+                [(name, inner)] if !is_error(name) && !self.is_known(name) => {
                     Some((inner.clone(), "wrapper"))
                 }
                 _ => None,
@@ -366,6 +366,11 @@ fn written<'t>(fitted: &Fitted<'_>, plain: Option<&'t str>) -> Cow<'t, str> {
 fn is_within(inner: &str, outer: &str) -> bool {
     let rest = inner.strip_prefix(outer);
     rest.is_some_and(|rest| outer.is_empty() || rest.is_empty() || rest.starts_with(['.', '[']))
+}
+
+/// Whether a member of this name says why there is no value.
+fn is_error(name: &str) -> bool {
+    ["error", "errors", "refusal"].iter().any(|one| name.eq_ignore_ascii_case(one))
 }
 
 /// What `{"value": ..}` wraps.

@@ -210,8 +210,7 @@ pub(super) fn read<T: LlmOutput>(answer: &str, schema: &OutputSchema, reader: Re
 }
 
 fn read_into(answer: &str, schema: &OutputSchema, reader: Reader, to: &mut dyn Slot) -> Read<()> {
-    let target = Target { judge: Judge::Type, objections: &|_, _| Vec::new(), ..reader.target(Some(schema)) };
-    read::read(answer, &target, to).map(Answer::of)
+    read::read(answer, &reader.target(Some(schema)), to).map(Answer::of)
 }
 
 /// Reads the JSON of a `T`, which is not kept itself.

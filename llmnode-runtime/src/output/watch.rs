@@ -27,7 +27,7 @@ pub(super) struct Watch<'n> {
     absent_as_null: &'n [String],
     /// How many members the type did not know.
     pub(super) ignored: Cell<u64>,
-    /// A number was read that may have been rounded, or a struct from a list.
+    /// A number was read that may have been rounded.
     pub(super) unsure: Cell<bool>,
     /// A whole number was read that an `f32` does not hold.
     pub(super) rounded: Cell<bool>,
@@ -101,13 +101,14 @@ impl<'de, D: Deserializer<'de>> Deserializer<'de> for Watched<'_, D> {
         self.inner.deserialize_f64(Float { inner: visitor, watch: self.watch, whole: WHOLE })
     }
 
+    /// serde would read a struct from a list as well, though no schema says so.
     fn deserialize_struct<V: Visitor<'de>>(
         self,
-        name: &'static str,
-        fields: &'static [&'static str],
+        _name: &'static str,
+        _fields: &'static [&'static str],
         visitor: V,
     ) -> Result<V::Value, D::Error> {
-        self.inner.deserialize_struct(name, fields, Struct { inner: visitor, watch: self.watch })
+        self.inner.deserialize_map(Watched { inner: visitor, watch: self.watch })
     }
 
     fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, D::Error> {
@@ -259,29 +260,6 @@ impl<'de, A: VariantAccess<'de>> VariantAccess<'de> for Watched<'_, A> {
     }
 }
 
-/// Takes a struct, which may be read from a list as well, though no schema says so.
-struct Struct<'w, V> {
-    inner: V,
-    watch: &'w Watch<'w>,
-}
-
-impl<'de, V: Visitor<'de>> Visitor<'de> for Struct<'_, V> {
-    type Value = V::Value;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.inner.expecting(f)
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, inner: A) -> Result<V::Value, A::Error> {
-        self.inner.visit_map(Members { inner, watch: self.watch, given: 0 })
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, inner: A) -> Result<V::Value, A::Error> {
-        self.watch.unsure.set(true);
-        self.inner.visit_seq(inner)
-    }
-}
-
 /// Takes a floating-point number, and sees whether it is a whole one beyond those that are held exactly.
 struct Float<'w, V> {
     inner: V,
@@ -299,6 +277,15 @@ impl<V> Float<'_, V> {
     }
 }
 
+macro_rules! see {
+    ($($method:ident($kind:ty))*) => {$(
+        fn $method<E: Error>(self, number: $kind) -> Result<V::Value, E> {
+            self.see(number as f64);
+            self.inner.$method(number)
+        }
+    )*};
+}
+
 impl<'de, V: Visitor<'de>> Visitor<'de> for Float<'_, V> {
     type Value = V::Value;
 
@@ -306,24 +293,19 @@ impl<'de, V: Visitor<'de>> Visitor<'de> for Float<'_, V> {
         self.inner.expecting(f)
     }
 
-    fn visit_f64<E: Error>(self, number: f64) -> Result<V::Value, E> {
-        self.see(number);
-        self.inner.visit_f64(number)
-    }
-
-    fn visit_u64<E: Error>(self, number: u64) -> Result<V::Value, E> {
-        self.see(number as f64);
-        self.inner.visit_u64(number)
-    }
-
-    fn visit_i64<E: Error>(self, number: i64) -> Result<V::Value, E> {
-        self.see(number as f64);
-        self.inner.visit_i64(number)
-    }
+    see! { visit_f64(f64) visit_u64(u64) visit_i64(i64) }
 }
 
 /// Any JSON, in which no member stands twice, and no number may be rounded.
 pub(super) struct Distinct;
+
+macro_rules! take {
+    ($($method:ident($kind:ty))*) => {$(
+        fn $method<E: Error>(self, value: $kind) -> Result<Value, E> {
+            Ok(value.into())
+        }
+    )*};
+}
 
 impl<'de> DeserializeSeed<'de> for Distinct {
     type Value = Value;
@@ -340,20 +322,10 @@ impl<'de> Visitor<'de> for Distinct {
         f.write_str("any JSON")
     }
 
+    take! { visit_bool(bool) visit_i64(i64) visit_u64(u64) visit_str(&str) visit_string(String) }
+
     fn visit_unit<E: Error>(self) -> Result<Value, E> {
         Ok(Value::Null)
-    }
-
-    fn visit_bool<E: Error>(self, value: bool) -> Result<Value, E> {
-        Ok(Value::Bool(value))
-    }
-
-    fn visit_i64<E: Error>(self, number: i64) -> Result<Value, E> {
-        Ok(number.into())
-    }
-
-    fn visit_u64<E: Error>(self, number: u64) -> Result<Value, E> {
-        Ok(number.into())
     }
 
     fn visit_f64<E: Error>(self, number: f64) -> Result<Value, E> {
@@ -361,14 +333,6 @@ impl<'de> Visitor<'de> for Distinct {
             return Err(E::custom("a number that may be rounded"));
         }
         Ok(number.into())
-    }
-
-    fn visit_str<E: Error>(self, text: &str) -> Result<Value, E> {
-        Ok(Value::String(text.to_owned()))
-    }
-
-    fn visit_string<E: Error>(self, text: String) -> Result<Value, E> {
-        Ok(Value::String(text))
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut from: A) -> Result<Value, A::Error> {

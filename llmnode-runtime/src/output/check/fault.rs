@@ -181,18 +181,18 @@ pub(super) fn alone(name: &str, place: &Place<'_>) -> Fault {
     Fault::at(place, format!("is an object with `{name}`; write the string {name:?} in its place"))
 }
 
+/// Of a bound of lengths that is crossed; `bounds`: the keywords of the least and the most.
 pub(super) fn count_fault(
     rule: &Rule,
-    least: &str,
-    most: &str,
+    bounds: [&str; 2],
     count: u64,
     what: &str,
     place: &Place<'_>,
 ) -> Option<Fault> {
-    let words = match (rule.count(least), rule.count(most)) {
-        (Some(least), Some(most)) if least == most && count != most => format!("exactly {least}"),
-        (Some(least), _) if count < least => format!("at least {least}"),
-        (_, Some(most)) if count > most => format!("at most {most}"),
+    let words = match bounds.map(|keyword| rule.count(keyword)) {
+        [Some(least), Some(most)] if least == most && count != most => format!("exactly {least}"),
+        [Some(least), _] if count < least => format!("at least {least}"),
+        [_, Some(most)] if count > most => format!("at most {most}"),
         _ => return None,
     };
     Some(Fault::bound(place, format!("has {}, must have {words}", counted(count, what))))

@@ -15,7 +15,7 @@ impl<'s> Check<'s> {
         depth: u32,
         found: &mut Vec<Fault>,
     ) {
-        found.extend(count_fault(rule, "minItems", "maxItems", items.len() as u64, "item", place));
+        found.extend(count_fault(rule, ["minItems", "maxItems"], items.len() as u64, "item", place));
         for (index, item) in items.iter().enumerate().take_while(|_| self.ends()) {
             if self.is_enough(found) {
                 break;

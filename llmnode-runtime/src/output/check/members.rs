@@ -24,7 +24,7 @@ impl<'s> Check<'s> {
         found: &mut Vec<Fault>,
     ) {
         let count = members.len() as u64;
-        found.extend(count_fault(rule, "minProperties", "maxProperties", count, "member", place));
+        found.extend(count_fault(rule, ["minProperties", "maxProperties"], count, "member", place));
         if self.judge == Judge::Type
             && !self.lax.get()
             && let Some(fault) = self.stranger(rule, members, place)

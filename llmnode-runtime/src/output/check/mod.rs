@@ -4,6 +4,7 @@
 //! `supported`), so that none is silently passed over.
 
 mod bounds;
+mod compile;
 mod fault;
 mod items;
 mod members;
@@ -24,6 +25,7 @@ use super::schema::WRAPPER;
 use crate::validate::Violation;
 
 pub(super) use self::bounds::any as states_bounds;
+pub(crate) use self::compile::target;
 pub(super) use self::fault::{Fault, Weight, tell};
 use self::fault::{count_fault, unlisted};
 pub(crate) use self::items::same;
@@ -31,8 +33,8 @@ pub(crate) use self::names::in_json_names;
 pub(crate) use self::number::Decimal;
 use self::number::number_faults;
 pub(super) use self::place::Place;
+pub(crate) use self::rules::Rules;
 pub(super) use self::rules::{Named, Rule};
-pub(crate) use self::rules::{Rules, target};
 pub(super) use self::shape::shape;
 
 /// How many schemas are applied to parts of one answer at most, beside some for each part that it has, and how deep within
@@ -185,13 +187,13 @@ impl<'s> Check<'s> {
             }
             Json::String(text) if !rule.bounds.is_empty() => {
                 let length = text.chars().count() as u64;
-                found.extend(count_fault(rule, "minLength", "maxLength", length, "character", place));
+                found.extend(count_fault(rule, ["minLength", "maxLength"], length, "character", place));
             }
             Json::Array(items) => self.array(rule, items, place, depth, &mut found),
             Json::Object(members) => self.object(rule, members, place, depth, &mut found),
             Json::String(_) | Json::Null | Json::Bool(_) => {}
         }
-        if rule.combines && !self.is_enough(&found) {
+        if !self.is_enough(&found) {
             self.combined(rule, value, place, depth, &mut found);
         }
         if self.lax.get() {

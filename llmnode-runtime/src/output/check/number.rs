@@ -5,6 +5,7 @@ use std::cmp::Ordering;
 use std::fmt;
 
 use super::Rule;
+use crate::output::repair::is_number;
 
 /// Exponents beyond this are all the same: no digits that anyone writes bring them back.
 const FAR: i64 = 1_000_000_000_000;
@@ -21,22 +22,15 @@ pub(crate) struct Decimal<'d> {
 impl<'d> Decimal<'d> {
     /// The number that this text is in JSON's grammar.
     pub(crate) fn parse(text: &'d str) -> Option<Self> {
-        let (negative, rest) = match text.strip_prefix('-') {
-            Some(rest) => (true, rest),
-            None => (false, text),
-        };
-        let (mantissa, power) = match rest.split_once(['e', 'E']) {
-            Some((mantissa, power)) => (mantissa, exponent(power)?),
-            None => (rest, 0),
-        };
-        let (whole, fraction) = match mantissa.split_once('.') {
-            Some((whole, fraction)) if is_digits(fraction) => (whole, fraction),
-            Some(_) => return None,
-            None => (mantissa, ""),
-        };
-        if !is_digits(whole) || (whole.len() > 1 && whole.starts_with('0')) {
+        if !is_number(text) {
             return None;
         }
+        let (mantissa, power) = text.split_once(['e', 'E']).unwrap_or((text, "0"));
+        let far = if power.starts_with('-') { -FAR } else { FAR };
+        let power = power.parse().unwrap_or(far).clamp(-FAR, FAR);
+        let negative = text.starts_with('-');
+        let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
+        let whole = whole.trim_start_matches('-');
         let (digits, point) = if fraction.is_empty() {
             (Cow::Borrowed(whole), whole.len())
         } else {
@@ -119,19 +113,6 @@ impl PartialOrd for Decimal<'_> {
     fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
         Some(self.cmp(other))
     }
-}
-
-fn is_digits(text: &str) -> bool {
-    !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
-}
-
-fn exponent(text: &str) -> Option<i64> {
-    let digits = text.strip_prefix(['+', '-']).unwrap_or(text);
-    if !is_digits(digits) {
-        return None;
-    }
-    let size = digits.parse::<i64>().map_or(FAR, |size| size.min(FAR));
-    Some(if text.starts_with('-') { -size } else { size })
 }
 
 /// A number that its type does not hold: too large for floating point, or a whole one that this would round.

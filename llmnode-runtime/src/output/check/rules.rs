@@ -1,14 +1,13 @@
 //! A schema as answers are judged by it: its keywords are looked up and its references followed once, not at each value.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
 use serde_json::Value;
 
+use super::compile::compiled;
 use super::members::Members;
-use super::{Check, Judge};
 use crate::output::json::Json;
-use crate::output::schema::{Node, is_annotation, percent_decoded};
 
 /// A schema, and all that it has in it or refers to.
 #[derive(Debug)]
@@ -24,13 +23,11 @@ pub(crate) struct Rule {
     pub(super) word: Option<bool>,
     /// It has a keyword that is no annotation.
     pub(super) says_anything: bool,
-    types: Option<Vec<String>>,
+    pub(super) types: Option<Vec<String>>,
     /// It has `const` or `enum`.
     pub(in crate::output) lists: bool,
     pub(super) only: Option<Json<'static>>,
     pub(super) choices: Option<Vec<Json<'static>>>,
-    /// It has a reference, a union or another combination.
-    pub(in crate::output) combines: bool,
     pub(in crate::output) refers: Option<usize>,
     pub(super) all_of: Vec<usize>,
     pub(in crate::output) any_of: Vec<usize>,
@@ -41,12 +38,12 @@ pub(crate) struct Rule {
     /// A number of its type is held as an `f32`.
     pub(super) is_single: bool,
     pub(super) has_properties: bool,
-    named: Vec<Named>,
-    /// The places of `named` in the order of the names.
-    sorted: Vec<usize>,
+    pub(super) named: Vec<Named>,
+    /// Where each stands in `named`.
+    pub(super) places: BTreeMap<String, usize>,
     pub(in crate::output) required: Vec<String>,
     /// Members whose names are numbers: whether these may be negative.
-    numbered: Vec<(bool, usize)>,
+    pub(super) numbered: Vec<(bool, usize)>,
     pub(in crate::output) others: Option<usize>,
     /// Members of which nothing is said are forbidden. Not so where they may be of a pattern, which is not matched.
     pub(super) is_closed: bool,
@@ -58,7 +55,7 @@ pub(crate) struct Rule {
 /// A member that a schema names.
 #[derive(Debug)]
 pub(in crate::output) struct Named {
-    name: String,
+    pub(super) name: String,
     pub(in crate::output) rule: usize,
     pub(super) is_required: bool,
 }
@@ -66,14 +63,7 @@ pub(in crate::output) struct Named {
 impl Rules {
     /// `own`: the part of `root` that is applied.
     pub(crate) fn of(root: &Value, own: &Value) -> Self {
-        let mut compiler = Compiler { root, known: HashMap::new(), found: Vec::new() };
-        compiler.number(root);
-        let own = compiler.number(own);
-        let mut all = Vec::new();
-        while let Some(&schema) = compiler.found.get(all.len()) {
-            let rule = compiler.rule(schema);
-            all.push(rule);
-        }
+        let (all, own) = compiled(root, own);
         Rules { all, own }
     }
 
@@ -130,11 +120,14 @@ impl Rules {
 
     /// Members that may be absent, and are wherever they are `null`, by their names.
     pub(in crate::output) fn absent_as_null(&self) -> Vec<String> {
+        let takes_null = |rule: &&Rule| {
+            let lists_it = rule.values().is_empty() || rule.values().contains(&Json::Null);
+            rule.is_type(|name| name == "null") && lists_it || !rule.all_of.is_empty() || rule.not.is_some()
+        };
         let mut names = BTreeMap::new();
         for named in self.all.iter().flat_map(|rule| &rule.named) {
-            let check = Check::new(self, Judge::Type, 0);
-            let is_absent =
-                !named.is_required && !check.fits(self.at(named.rule), &Json::Null) && check.ends();
+            let leaves = self.leaves(self.at(named.rule));
+            let is_absent = !named.is_required && !leaves.is_empty() && !leaves.iter().any(takes_null);
             *names.entry(&named.name).or_insert(true) &= is_absent;
         }
         names.into_iter().filter(|(_, always)| *always).map(|(name, _)| name.clone()).collect()
@@ -213,8 +206,7 @@ impl Rule {
     }
 
     pub(in crate::output) fn named(&self, name: &str) -> Option<&Named> {
-        let at = self.sorted.binary_search_by(|at| self.named[*at].name.as_str().cmp(name)).ok()?;
-        Some(&self.named[self.sorted[at]])
+        Some(&self.named[*self.places.get(name)?])
     }
 
     /// The schema of a member; `None`: nothing is said of it.
@@ -241,98 +233,4 @@ impl Rule {
 fn is_number(signed: bool, name: &str) -> bool {
     let digits = if signed { name.strip_prefix('-').unwrap_or(name) } else { name };
     !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit())
-}
-
-/// The schema that a reference within the schema leads to.
-pub(crate) fn target<'s>(root: &'s Value, reference: &str) -> Option<&'s Value> {
-    let pointer = reference.strip_prefix('#')?;
-    root.pointer(pointer).or_else(|| root.pointer(&percent_decoded(pointer)?))
-}
-
-struct Compiler<'v> {
-    root: &'v Value,
-    known: HashMap<*const Value, usize>,
-    /// In the order of their numbers.
-    found: Vec<&'v Value>,
-}
-
-impl<'v> Compiler<'v> {
-    fn number(&mut self, schema: &'v Value) -> usize {
-        *self.known.entry(std::ptr::from_ref(schema)).or_insert_with(|| {
-            self.found.push(schema);
-            self.found.len() - 1
-        })
-    }
-
-    fn numbers(&mut self, schemas: &'v Value) -> Vec<usize> {
-        schemas.as_array().into_iter().flatten().map(|schema| self.number(schema)).collect()
-    }
-
-    fn rule(&mut self, schema: &'v Value) -> Rule {
-        let Some(node) = schema.as_object() else {
-            return Rule { word: Some(*schema != Value::Bool(false)), ..Rule::default() };
-        };
-        let mut rule = Rule::default();
-        for (keyword, value) in node.iter().filter(|(keyword, _)| !is_annotation(keyword)) {
-            rule.says_anything = true;
-            match keyword.as_str() {
-                "type" => rule.types = Some(texts(value)),
-                "const" => rule.only = Some(Json::from(value).into_owned()),
-                "enum" => {
-                    let owned = |choice| Json::from(choice).into_owned();
-                    rule.choices = value.as_array().map(|choices| choices.iter().map(owned).collect());
-                }
-                "$ref" => {
-                    let to = value.as_str().and_then(|reference| target(self.root, reference));
-                    rule.refers = to.map(|schema| self.number(schema));
-                }
-                "allOf" => rule.all_of = self.numbers(value),
-                "anyOf" => rule.any_of = self.numbers(value),
-                "oneOf" => rule.one_of = self.numbers(value),
-                "not" => rule.not = Some(self.number(value)),
-                "format" => rule.is_single = value == "float",
-                "required" if value.is_array() => rule.required = texts(value),
-                "additionalProperties" if *value != Value::Bool(false) => {
-                    rule.others = Some(self.number(value))
-                }
-                "prefixItems" => rule.prefix = self.numbers(value),
-                "items" => rule.items = Some(self.number(value)),
-                "uniqueItems" => rule.is_set = *value == Value::Bool(true),
-                _ if value.is_number() => rule.bounds.push((keyword.clone(), value.to_string())),
-                _ => {}
-            }
-            rule.lists |= matches!(keyword.as_str(), "const" | "enum");
-            rule.combines |= matches!(keyword.as_str(), "$ref" | "allOf" | "anyOf" | "oneOf" | "not");
-        }
-        self.members(node, &mut rule);
-        rule
-    }
-
-    fn members(&mut self, node: &'v Node, rule: &mut Rule) {
-        let named = node.get("properties").and_then(Value::as_object);
-        rule.has_properties = named.is_some();
-        for (name, schema) in named.into_iter().flatten() {
-            let is_required = rule.required.contains(name);
-            rule.named.push(Named { name: name.clone(), rule: self.number(schema), is_required });
-        }
-        rule.sorted = (0..rule.named.len()).collect();
-        rule.sorted.sort_by(|one, other| rule.named[*one].name.cmp(&rule.named[*other].name));
-        rule.is_closed = node.get("additionalProperties") == Some(&Value::Bool(false));
-        for (pattern, schema) in
-            node.get("patternProperties").and_then(Value::as_object).into_iter().flatten()
-        {
-            // Those that schemars writes for the keys of maps that are numbers.
-            match pattern.as_str() {
-                r"^\d+$" => rule.numbered.push((false, self.number(schema))),
-                r"^-?\d+$" => rule.numbered.push((true, self.number(schema))),
-                _ => rule.is_closed = false,
-            }
-        }
-    }
-}
-
-/// The text, or the texts of a list.
-fn texts(value: &Value) -> Vec<String> {
-    let all = value.as_array().map_or(std::slice::from_ref(value), Vec::as_slice);
-    all.iter().filter_map(Value::as_str).map(str::to_owned).collect()
 }

@@ -49,18 +49,15 @@ fn of_type(rule: &Rule, kind: &str) -> String {
 }
 
 fn range(rule: &Rule) -> String {
-    let bound = |keyword: &str| rule.bound(keyword);
-    let mut words = match (bound("minimum"), bound("maximum")) {
-        (Some(least), Some(most)) => vec![format!("from {least} to {most}")],
-        (least, most) => {
-            let least = least.map(|least| format!("of at least {least}"));
-            least.into_iter().chain(most.map(|most| format!("of at most {most}"))).collect()
-        }
+    let bound = |keyword: &str, words: &str| {
+        rule.bound(keyword).map(|bound| format!(" {words} {bound}")).unwrap_or_default()
     };
-    words.extend(bound("exclusiveMinimum").map(|bound| format!("of more than {bound}")));
-    words.extend(bound("exclusiveMaximum").map(|bound| format!("of less than {bound}")));
-    words.extend(bound("multipleOf").map(|bound| format!("that is a multiple of {bound}")));
-    words.into_iter().map(|words| format!(" {words}")).collect()
+    let range = match (rule.bound("minimum"), rule.bound("maximum")) {
+        (Some(least), Some(most)) => format!(" from {least} to {most}"),
+        _ => bound("minimum", "of at least") + &bound("maximum", "of at most"),
+    };
+    let open = bound("exclusiveMinimum", "of more than") + &bound("exclusiveMaximum", "of less than");
+    range + &open + &bound("multipleOf", "that is a multiple of")
 }
 
 fn lengths(rule: &Rule, least: &str, most: &str, what: &str) -> String {

@@ -44,6 +44,15 @@ pub(super) enum Content<'t> {
     Broken(Fault),
 }
 
+impl Content<'_> {
+    /// The same with one more repair, if it is a value.
+    fn repaired(mut self, kind: &'static str, at: usize) -> Option<Self> {
+        let Content::Json(_, repairs) = &mut self else { return None };
+        repairs.add(kind, at);
+        Some(self)
+    }
+}
+
 /// What a text has.
 #[derive(Debug, Default)]
 pub(super) struct Found<'t> {
@@ -165,13 +174,7 @@ impl<'t> Walk<'t> {
         if begin == part.start || !self.lenient || self.text[part.start..begin].contains(MARKS) {
             return None;
         }
-        match self.value(begin..part.end)? {
-            Content::Json(json, mut repairs) => {
-                repairs.add(repair::kind::COMMENT, part.start);
-                Some(Content::Json(json, repairs))
-            }
-            _ => None,
-        }
+        self.value(begin..part.end)?.repaired(repair::kind::COMMENT, part.start)
     }
 
     /// What the part holds, if it is one value, or nothing but objects on lines of their own.
@@ -249,13 +252,8 @@ impl<'t> Walk<'t> {
         if name == 0 || !line[..name].chars().all(is_name) || !value.starts_with(['{', '[']) {
             return None;
         }
-        match self.value(text.len() - value.len()..text.len())? {
-            Content::Json(json, mut repairs) => {
-                repairs.add(repair::kind::ASSIGNMENT, part.start);
-                Some(Content::Json(json, repairs))
-            }
-            _ => None,
-        }
+        let value = self.value(text.len() - value.len()..text.len())?;
+        value.repaired(repair::kind::ASSIGNMENT, part.start)
     }
 
     /// Looks at the bracket here, and goes on behind what it encloses.

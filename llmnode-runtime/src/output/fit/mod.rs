@@ -207,10 +207,8 @@ impl<'s> Fit<'s> {
             },
             _ => return,
         };
-        let meant = match rule.texts().find(|name| *name == text) {
-            Some(name) => Some(name),
-            None => only(rule.texts().filter(|name| same_letters(name, &text))),
-        };
+        let by_letters = || only(rule.texts().filter(|name| same_letters(name, &text)));
+        let meant = rule.texts().find(|name| *name == text).or_else(by_letters);
         if let Some(name) = meant {
             let kind = if matches!(json, Json::Array(_)) { kind::SINGLE } else { kind::CHOICE };
             *json = Json::String(Cow::Owned(name.to_owned()));
@@ -252,10 +250,10 @@ impl<'s> Fit<'s> {
             members.iter().filter(|(name, _)| rule.knows(name)).map(|(name, _)| name.clone()).collect();
         for name in rule.names().filter(|name| !given.contains(*name)) {
             let mut meant = unknown.iter().filter(|at| same_letters(&members[**at].0, name));
-            let (Some(&at), None) = (meant.next(), meant.next()) else { continue };
-            if rule.names().any(|other| other != name && same_letters(other, name)) {
+            let is_rival = |other: &str| other != name && same_letters(other, name);
+            let (Some(&at), None, false) = (meant.next(), meant.next(), rule.names().any(is_rival)) else {
                 continue;
-            }
+            };
             members[at].0 = Cow::Owned(name.to_owned());
             unknown.retain(|one| *one != at);
             self.note(kind::NAME, place);
