@@ -272,7 +272,10 @@ impl<'t> Picker<'_, 't> {
                         .iter()
                         .any(|told| is_within(&told.path, &one.path) || is_within(&one.path, &told.path))
                 };
-                let more: Vec<_> = more.into_iter().filter(|one| !is_told(one)).collect();
+                // serde says of a list where a struct is wanted that it stands in the value before.
+                let is_list =
+                    |one: &Violation| one.message.starts_with("invalid type: sequence, expected struct");
+                let more: Vec<_> = more.into_iter().filter(|one| !is_told(one) && !is_list(one)).collect();
                 found.extend(more);
                 return Err(found);
             }

@@ -30,7 +30,6 @@ pub(crate) fn target<'s>(root: &'s Value, reference: &str) -> Option<&'s Value> 
 struct Compiler<'v> {
     root: &'v Value,
     known: HashMap<*const Value, usize>,
-    /// In the order of their numbers.
     found: Vec<&'v Value>,
 }
 

@@ -45,12 +45,12 @@ const DEPTH: u32 = 320;
 /// How many violations are told of one answer at most.
 const MOST: usize = 50;
 
-/// What is wrong with a value by a schema, of which every rule counts; `wrapped` as in [`inside`].
+/// What is wrong with a value by a schema, of which every rule counts; `wrapped` as in [`faults`].
 pub(crate) fn violations(rules: &Rules, value: &Json<'_>, wrapped: bool) -> Vec<Violation> {
     tell(faults(rules, rules.own(), Judge::Schema, value, wrapped))
 }
 
-/// All that is wrong with a value; `wrapped` as in [`inside`].
+/// All that is wrong with a value. `wrapped`: as the member that wraps it, so that paths begin with that.
 pub(super) fn faults(
     rules: &Rules,
     rule: &Rule,
@@ -58,19 +58,15 @@ pub(super) fn faults(
     value: &Json<'_>,
     wrapped: bool,
 ) -> Vec<Fault> {
+    const WHOLE: &Place<'static> = &Place::WHOLE;
     let check = Check::new(rules, judge, value.parts());
-    let found = check.apply(rule, value, &inside(wrapped), 0);
+    let place = if wrapped { WHOLE.member(WRAPPER) } else { *WHOLE };
+    let found = check.apply(rule, value, &place, 0);
     if check.ends() {
         return found;
     }
     let message = "is nested too deeply, or is too long, to be checked against the schema";
     vec![Fault::endless(message)]
-}
-
-/// Where a value stands in the answer. `wrapped`: as the member that wraps it, so that paths begin with that.
-pub(super) fn inside(wrapped: bool) -> Place<'static> {
-    const WHOLE: &Place<'static> = &Place::WHOLE;
-    if wrapped { WHOLE.member(WRAPPER) } else { Place::WHOLE }
 }
 
 /// By what a value is judged.

@@ -24,7 +24,6 @@ pub(crate) struct Rule {
     /// It has a keyword that is no annotation.
     pub(super) says_anything: bool,
     pub(super) types: Option<Vec<String>>,
-    /// It has `const` or `enum`.
     pub(in crate::output) lists: bool,
     pub(super) only: Option<Json<'static>>,
     pub(super) choices: Option<Vec<Json<'static>>>,
@@ -33,7 +32,6 @@ pub(crate) struct Rule {
     pub(in crate::output) any_of: Vec<usize>,
     pub(in crate::output) one_of: Vec<usize>,
     pub(super) not: Option<usize>,
-    /// Bounds of numbers and lengths.
     pub(super) bounds: Vec<(String, String)>,
     /// A number of its type is held as an `f32`.
     pub(super) is_single: bool,
@@ -52,7 +50,6 @@ pub(crate) struct Rule {
     pub(super) is_set: bool,
 }
 
-/// A member that a schema names.
 #[derive(Debug)]
 pub(in crate::output) struct Named {
     pub(super) name: String,
@@ -158,7 +155,6 @@ impl Rules {
 }
 
 impl Rule {
-    /// The types that it names.
     pub(in crate::output) fn types(&self) -> &[String] {
         self.types.as_deref().unwrap_or_default()
     }
@@ -177,7 +173,6 @@ impl Rule {
         self.only.as_ref().map_or(self.choices.as_deref().unwrap_or_default(), std::slice::from_ref)
     }
 
-    /// The texts among them.
     pub(in crate::output) fn texts(&self) -> impl Iterator<Item = &str> + Clone {
         self.values().iter().filter_map(Json::as_text)
     }
@@ -196,7 +191,6 @@ impl Rule {
         self.bound(keyword)?.parse().ok()
     }
 
-    /// The members that it names.
     pub(in crate::output) fn names(&self) -> impl Iterator<Item = &str> {
         self.named.iter().map(|named| named.name.as_str())
     }

@@ -15,9 +15,6 @@ impl<'s> Check<'s> {
         place: &Place<'_>,
         depth: u32,
     ) -> Vec<Fault> {
-        if *value == Json::Null {
-            return self.forms(forms, alone, value, place, depth);
-        }
         let key = (forms.as_ptr(), std::ptr::from_ref(value).cast(), self.brief.get(), self.lax.get());
         if let Some(known) = self.known.borrow().get(&key) {
             return known.clone();

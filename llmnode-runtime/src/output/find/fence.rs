@@ -57,7 +57,7 @@ fn marks_from(text: &str, mut at: usize, marks: &str) -> Option<usize> {
 /// a bracket.
 fn closed(text: &str, content: usize, marks: &str) -> Fence {
     /// How many lines with marks are looked at for a better end than one that is glued.
-    const LINES: u32 = 32;
+    const LINES: u32 = 8;
     let (mut at, mut glued, mut lines) = (content, None, 0);
     while lines < LINES
         && let Some(found) = marks_from(text, at, marks)
