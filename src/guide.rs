@@ -4,7 +4,9 @@
 macro_rules! links {
     () => {
         "[../README.md#categories]: crate#categories
+[decisions.md]: self::decisions
 [durability.md]: self::durability
+[endpoints.md]: self::endpoints
 [errors.md]: self::errors
 [flows.md]: self::flows
 [observability.md]: self::observability
@@ -13,7 +15,9 @@ macro_rules! links {
 [reading.md#what-is-refused]: self::reading#what-is-refused
 [reliability.md]: self::reliability
 [reliability.md#limits-and-cost]: self::reliability#limits-and-cost
-[verification.md]: self::verification\n\n"
+[schemas.md#who-takes-which]: self::schemas#who-takes-which
+[verification.md]: self::verification
+[verification.md#servers-that-misbehave]: self::verification#servers-that-misbehave\n\n"
     };
 }
 
@@ -29,6 +33,7 @@ macro_rules! page {
 page!(calls, doctest);
 page!(decisions, any());
 page!(durability, feature = "journal");
+page!(endpoints, feature = "openai");
 page!(errors, any());
 page!(flows, doctest);
 page!(observability, doctest);

@@ -2,6 +2,7 @@
 //! [docs/calls.md]: guide::calls
 //! [docs/decisions.md]: guide::decisions
 //! [docs/durability.md]: guide::durability
+//! [docs/endpoints.md]: guide::endpoints
 //! [docs/errors.md]: guide::errors
 //! [docs/flows.md]: guide::flows
 //! [docs/observability.md]: guide::observability
@@ -98,7 +99,7 @@
 /// | `idempotent = false` | `true` | the node is executed at most once in a call: no retries, no other model |
 ///
 /// The doc comment is the node's [`DESCRIPTION`](Node::DESCRIPTION). The struct may have lifetimes and generics. The page
-/// [errors](guide::errors) lists the errors that the macro reports.
+/// [errors](guide::errors) has the mistakes that people make first, with their messages.
 ///
 /// # The prompt
 ///
@@ -131,6 +132,9 @@
 /// # Ok(())
 /// # }
 /// ```
+///
+/// A field with `#[node(model)]` holds the model that the node asks in place of the run's: see
+/// [endpoints](guide::endpoints#a-node-with-its-own-model).
 ///
 /// # Examples for the model
 ///

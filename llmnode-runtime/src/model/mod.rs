@@ -1,5 +1,7 @@
 //! The interface to a language model: one object-safe trait, its request and its response.
 
+#[cfg(feature = "async-openai")]
+mod async_openai;
 mod chat_model;
 mod completion;
 mod dialect;
