@@ -13,12 +13,12 @@ const MAX_URL: usize = 16 * 1024;
 const TOKENS: u64 = 765;
 const TOKENS_LOW: u64 = 85;
 
-/// An image that a model looks at: its bytes, or a URL that the provider reads. Clones share the content.
+/// An image: its bytes, or a URL that the provider reads. Clones share the content.
 ///
-/// Most providers take PNG, JPEG, GIF and WebP. A model that sees no images answers with an error of its provider,
-/// most often a `bad_request`.
+/// Most providers accept PNG, JPEG, GIF and WebP. A model without vision answers with an error of its provider, most
+/// often a `bad_request`.
 ///
-/// Its tokens are estimated at 765, or 85 with [`Detail::Low`], where a provider reports none.
+/// If a provider reports no usage, it is estimated at 765 tokens, or 85 with [`Detail::Low`].
 #[derive(Clone, PartialEq, Eq)]
 pub struct Image {
     source: Source,
@@ -56,10 +56,10 @@ impl Detail {
 }
 
 impl Image {
-    /// An image at an `http` or `https` URL, which the *provider* reads; llmnode never does. A `data:` URL in base64
-    /// is read as [`bytes`](Image::bytes) are.
+    /// Creates an image at an `http` or `https` URL, which the *provider* reads; llmnode never does. A `data:` URL in
+    /// base64 is read like [`bytes`](Image::bytes).
     ///
-    /// A server in one's own network may reach what its users may not: check the URLs that they give.
+    /// A model server in your network may reach what your users may not. Check URLs that come from them.
     ///
     /// # Errors
     /// If it is no such URL, or is longer than 16 KiB.
@@ -86,7 +86,7 @@ impl Image {
         Err(AttachmentError::new(format!("the URL of the image {fault}")))
     }
 
-    /// The bytes of an image of this media type, such as `image/png`; a parameter of it is left out.
+    /// Creates an image from bytes of this media type, such as `image/png`. A parameter of the type is dropped.
     ///
     /// # Errors
     /// If it is no media type of images, there are no bytes or more than [`Attachment::MAX_BYTES`](super::Attachment::MAX_BYTES), or they
@@ -104,10 +104,10 @@ impl Image {
         Ok(Image { source: Source::Data(Data::new(&media_type, bytes)?), detail: None })
     }
 
-    /// Reads an image from disk. Its type is told by its first bytes: PNG, JPEG, GIF, WebP or BMP.
+    /// Reads an image from disk. Its first bytes determine the type: PNG, JPEG, GIF, WebP or BMP.
     ///
-    /// It blocks the thread while it reads. Where other tasks wait for the thread, read the file by
-    /// `tokio::fs::read` and hand it to [`bytes`](Image::bytes).
+    /// It blocks the thread. In async code, read the file with `tokio::fs::read` and pass it to
+    /// [`bytes`](Image::bytes).
     ///
     /// # Errors
     /// If the file cannot be read, is none of these, or has more than [`Attachment::MAX_BYTES`](super::Attachment::MAX_BYTES).

@@ -1,4 +1,4 @@
-//! Images, files and sound as parts of a message.
+//! Images, files and audio as parts of a message.
 //!
 //! ```
 //! # use llmnode_runtime as llmnode;
@@ -13,12 +13,12 @@
 //! # }
 //! ```
 //!
-//! In a node's prompt it is `{photo:attach}`, for a field of one of these types, or an `Option`, a `Vec` or an array
-//! of them.
+//! In a prompt, write `{photo:attach}` for a field of one of these types, or an `Option`, a `Vec` or an array of
+//! them.
 //!
 //! Bytes are encoded once, when the attachment is made; clones, retries and corrections share them. One attachment
-//! has at most [`Attachment::MAX_BYTES`], those of a prompt together at most [`Attachment::MAX_TOTAL`]; what is larger goes by its URL, or as
-//! a file that was uploaded to the provider.
+//! has at most [`Attachment::MAX_BYTES`], those of a prompt together at most [`Attachment::MAX_TOTAL`]. Pass larger
+//! ones by URL, or as a file that was uploaded to the provider.
 
 mod audio;
 mod data;
@@ -36,8 +36,8 @@ pub use error::AttachmentError;
 pub use file::File;
 pub use image::{Detail, Image};
 
-/// A part of a message that is no text. Clones share its content.
-/// `Debug` shows none of it. There is no `Display`: a prompt attaches it, and does not write it.
+/// A part of a message that is not text. Clones share its content. `Debug` shows none of it. There is no `Display`,
+/// so that a prompt cannot write it as text.
 #[derive(Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Attachment {
@@ -50,14 +50,14 @@ pub enum Attachment {
 }
 
 impl Attachment {
-    /// The most that one attachment may have, in bytes before they are encoded: 20 MiB.
+    /// The most bytes of one attachment, before they are encoded: 20 MiB.
     pub const MAX_BYTES: usize = 20 * 1024 * 1024;
 
-    /// The most that all attachments of a prompt may have together, in bytes as they are sent: 50 MiB.
+    /// The most bytes of all attachments of a prompt, as they are sent: 50 MiB.
     pub const MAX_TOTAL: usize = 50 * 1024 * 1024;
 
-    /// The short form, which stands in transcripts and traces: `[image image/png, 68 bytes, #1f3a9c02]`, where the last
-    /// word tells contents apart. Of a URL it leaves out what may be a key in it.
+    /// Returns the short form for transcripts and traces: `[image image/png, 68 bytes, #1f3a9c02]`. Its last word
+    /// differs for different contents. Of a URL it leaves out what may be a key.
     pub fn label(&self) -> String {
         match self {
             Attachment::Image(image) => image.label(),

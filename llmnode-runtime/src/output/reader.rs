@@ -13,11 +13,11 @@ use crate::flag::Note;
 use crate::text::write_joined;
 use crate::validate::Violation;
 
-/// Reads JSON out of what a model wrote, as nodes do.
+/// Reads JSON out of the text of a model, as nodes do.
 ///
-/// JSON of the type as it stands is what serde_json makes of it, unless that would lose something: a member that stands
-/// twice, or a number that would be rounded. Otherwise the reader looks for the JSON behind thoughts, in code fences and
-/// between other words, repairs it, and makes it fit the type, where nothing is lost.
+/// serde_json reads clean JSON of the type, unless that would lose something: a repeated property, or a number that
+/// would be rounded. Otherwise the reader looks for the JSON after thoughts, in code fences and between other text,
+/// repairs it, and makes it fit the type, if nothing is lost.
 ///
 /// ```
 /// # use llmnode_runtime as llmnode;
@@ -34,13 +34,13 @@ pub struct Reader {
     whole: bool,
 }
 
-/// A value that was read, and what was done to read it.
+/// A value that was read, and what was changed to read it.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Reading<T> {
     /// The value.
     pub value: T,
-    /// What was done to read it, each kind once, in the order of the first of each; empty for clean JSON.
+    /// What was changed to read it, each kind once. Empty for clean JSON.
     pub notes: Vec<Note>,
 }
 
@@ -51,14 +51,14 @@ impl<T> Reading<T> {
     }
 }
 
-/// Why a text was not read. Nothing of it counts then.
+/// Why a text was not read.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub struct ReadError {
     violations: Vec<Violation>,
 }
 
 impl ReadError {
-    /// Everything that is wrong, in the order of the text; at least one.
+    /// Returns everything that is wrong, in the order of the text; at least one violation.
     pub fn violations(&self) -> &[Violation] {
         &self.violations
     }
@@ -77,13 +77,13 @@ impl Default for Reader {
 }
 
 impl Reader {
-    /// A reader as nodes have it: it repairs what is nearly JSON, and takes what is nearly of the type, where nothing is lost.
+    /// Creates a reader with repair and typed reading, as nodes have it.
     pub const fn new() -> Self {
         Reader { exact: false, whole: false }
     }
 
-    /// Sets whether JSON is taken only as it stands: nothing is repaired, and nothing changed to fit a type. It is still
-    /// looked for in fences and between words. Default: no.
+    /// Sets whether JSON is taken only as it stands: nothing is repaired or changed to fit a type. It is still found
+    /// in fences and between text. Default: no.
     ///
     /// ```
     /// # use llmnode_runtime as llmnode;
@@ -133,9 +133,9 @@ impl Reader {
         Reading::of(read(text, &OutputSchema::of::<T>(), *self))
     }
 
-    /// Reads JSON that conforms to a schema which is known at run time only. Of its keywords those are checked that
-    /// [`PrimitiveBuilder::output_schema`](crate::primitive::PrimitiveBuilder::output_schema) names; others are for the model alone. Where the
-    /// schema is no object's, a value that came as `{"value": ..}` is unwrapped.
+    /// Reads JSON that conforms to a schema that is known only at run time. The keywords that
+    /// [`PrimitiveBuilder::output_schema`](crate::primitive::PrimitiveBuilder::output_schema) names are checked. If
+    /// the schema is not an object's, a `{"value": ..}` is unwrapped.
     ///
     /// ```
     /// # use llmnode_runtime as llmnode;

@@ -29,18 +29,18 @@ pub(super) use tree::{Node, children, percent_decoded};
 /// The one member of the object that carries an answer whose type is no object.
 pub(crate) const WRAPPER: &str = "value";
 
-/// The JSON schema of an output type in the dialects that providers accept, built once per type.
+/// The JSON schema of an output type, in the dialects that providers accept. It is built once per type.
 ///
-/// Two dialects are kept, each serialised once:
+/// It has two dialects:
 ///
 /// - [`plain`](Self::plain): JSON Schema 2020-12 as schemars gives it, without titles and `$schema`, and
 ///   with what some readers of schemas overlook made explicit: `allOf`, constraints beside a `$ref` and
 ///   properties beside a union are merged into one object each, 32-bit integers carry their bounds, enums
 ///   of documented unit variants are one `enum` whose description lists the variants.
-/// - [`strict`](Self::strict): OpenAI's strict subset of it, where that can say what the type is.
+/// - [`strict`](Self::strict): OpenAI's strict subset of it, if that can express the type.
 ///
-/// A type that is no JSON object (a list, a scalar, an enum, an `Option`) is asked for as
-/// `{"value": ..}` in both dialects, since providers want an object; see [`is_wrapped`](Self::is_wrapped).
+/// A type that is no JSON object (a list, a scalar, an enum, an `Option`) becomes `{"value": ..}` in both dialects,
+/// since providers require an object; see [`is_wrapped`](Self::is_wrapped).
 ///
 /// ```
 /// # use llmnode_runtime as llmnode;
@@ -83,7 +83,7 @@ pub struct OutputSchema {
 }
 
 impl OutputSchema {
-    /// The schema of `T`, from a cache of the process that holds one entry per type.
+    /// Returns the schema of `T`, from a cache of the process.
     pub fn of<T: JsonSchema + 'static>() -> Arc<OutputSchema> {
         Self::cached(TypeId::of::<T>(), || (T::schema_name(), schema_with_marks::<T>()))
     }
@@ -102,9 +102,9 @@ impl OutputSchema {
         Arc::clone(cache.entry(id).or_insert(built))
     }
 
-    /// A schema that is known at run time only. `name` is sanitised as [`name`](Self::name) says. Schemas that stand more
-    /// than 56 deep within each other are taken to allow anything, since no provider reads them; in the
-    /// strict dialect they are a [problem](StrictError::problems).
+    /// Creates a schema that is known only at run time. `name` is cleaned as in [`name`](Self::name). What is nested
+    /// more than 56 levels deep allows anything, since no provider reads it; in the strict dialect it is a
+    /// [problem](StrictError::problems).
     ///
     /// ```
     /// # use llmnode_runtime as llmnode;
@@ -140,7 +140,7 @@ impl OutputSchema {
         }
     }
 
-    /// The type's name as OpenAI accepts it: 1 to 64 characters of `a-z A-Z 0-9 _ -`, others replaced by `_`.
+    /// Returns the type's name as OpenAI accepts it: 1 to 64 characters of `a-z A-Z 0-9 _ -`, others replaced by `_`.
     pub fn name(&self) -> &str {
         &self.name
     }
@@ -164,21 +164,20 @@ impl OutputSchema {
         found
     }
 
-    /// The schema as plain JSON Schema (2020-12).
+    /// Returns the schema as plain JSON Schema (2020-12).
     pub fn plain(&self) -> &RawValue {
         &self.plain
     }
 
-    /// The schema in OpenAI's strict dialect, made at the first call.
+    /// Returns the schema in OpenAI's strict dialect.
     ///
-    /// Every object lists all its properties as required and allows no others; a property that the type lets
-    /// an answer leave out becomes nullable instead, and such a `null` in an answer is read as its
-    /// absence. Limits that strict mode has no keyword for (`minLength`, `uniqueItems`, ..) and defaults are
-    /// told in the description.
+    /// Every object requires all its properties and allows no others. An optional property becomes nullable, and a
+    /// `null` in an answer is read as its absence. Constraints without a keyword in strict mode (`minLength`,
+    /// `uniqueItems`, ..) and defaults go into the description.
     ///
     /// # Errors
-    /// All places that strict mode can't express (maps, tuples of mixed types, free-form values), each with
-    /// its remedy. The plain dialect is then the one to send. A `tracing` event says it, too, once for each schema.
+    /// All places that strict mode cannot express (maps, tuples of mixed types, free-form values), each with its
+    /// remedy. Send the plain dialect then. A `tracing` event says so too, once for each schema.
     pub fn strict(&self) -> Result<&RawValue, &StrictError> {
         let write = || {
             let strict = strict::strict(&self.tree, &self.name, self.cut).map(|tree| raw(&tree));
@@ -190,7 +189,7 @@ impl OutputSchema {
         self.strict.get_or_init(write).as_ref().map(|raw| &**raw)
     }
 
-    /// Whether both dialects ask for `{"value": ..}`, because the type itself is no JSON object.
+    /// Returns whether both dialects have `{"value": ..}`, because the type is no JSON object.
     pub fn is_wrapped(&self) -> bool {
         self.wrapped
     }

@@ -17,7 +17,7 @@ use crate::settings::{Backoff, Failures, Recovery, Settings, faults, setters};
 use crate::text::debug_shows;
 use crate::validate::Unreached;
 
-/// Sets up a [`Primitive`]; [`build`](Self::build) checks everything together.
+/// Builds a [`Primitive`]. [`build`](Self::build) checks everything together.
 #[must_use = "a builder does nothing until `build`"]
 pub struct PrimitiveBuilder {
     name: Cow<'static, str>,
@@ -36,14 +36,13 @@ impl PrimitiveBuilder {
         PrimitiveBuilder { name, system_prompt: String::new(), output: None, settings: Settings::new() }
     }
 
-    /// Sets the system message. Default: none. A model that takes no schema is told it here, too.
+    /// Sets the system message. Default: none. For a model that takes no schema, the schema is added to it.
     pub fn system_prompt(mut self, text: impl Into<String>) -> Self {
         self.system_prompt = text.into();
         self
     }
 
-    /// Answers are JSON that reads as a `T`. A type with validators is refused: they may need a state, which a
-    /// primitive does not have.
+    /// Sets the type of the answer. A type with validators is refused, since they may need a state.
     pub fn output<T: LlmOutput>(mut self) -> Self {
         self.output = Some(Output::Typed(Untyped {
             schema: OutputSchema::of::<T>(),
@@ -52,11 +51,11 @@ impl PrimitiveBuilder {
         self
     }
 
-    /// Answers are JSON that conforms to this JSON Schema, of which these keywords are checked: `type`, `enum`, `const`,
-    /// `properties`, `required`, `additionalProperties`, `minProperties`, `maxProperties`, `items`, `prefixItems`,
-    /// `minItems`, `maxItems`, `uniqueItems`, `minLength`, `maxLength`, `minimum`, `maximum`, `exclusiveMinimum`,
+    /// Sets the JSON Schema of the answer. These keywords are checked: `type`, `enum`, `const`, `properties`,
+    /// `required`, `additionalProperties`, `minProperties`, `maxProperties`, `items`, `prefixItems`, `minItems`,
+    /// `maxItems`, `uniqueItems`, `minLength`, `maxLength`, `minimum`, `maximum`, `exclusiveMinimum`,
     /// `exclusiveMaximum`, `multipleOf`, `allOf`, `anyOf`, `oneOf`, `not` and `$ref` within the schema. `format` and
-    /// what describes are for the model alone; any other keyword is a fault.
+    /// annotations are for the model alone. Any other keyword is an error.
     pub fn output_schema(mut self, schema: impl Into<Value>) -> Self {
         self.output = Some(Output::Schema(schema.into()));
         self
@@ -69,18 +68,17 @@ impl PrimitiveBuilder {
         temperature: f64,
         /// Sets the most tokens an answer may have, 1 or more. Default: the provider's.
         max_tokens: u32,
-        /// Sets how the type of the answer is told. Default: as the model does by itself.
+        /// Sets how the model is asked for the type of the answer. Default: the model decides.
         dialect: Dialect,
-        /// Sets whether an answer is taken only as it stands: nothing is repaired, and nothing changed to fit the schema.
+        /// Sets whether an answer is taken only as it stands: nothing is repaired or changed to fit the schema.
         /// Default: no.
         exact: bool,
-        /// Sets how many corrections follow bad answers, instead of the default stack: the same request once more, then
-        /// two corrections.
+        /// Sets how many corrections follow a bad answer. Default: the same request once more, then two corrections.
         retries: u32,
-        /// Sets how many more tries follow failures of the transport, instead of the defaults: three after
-        /// `rate_limit_error`, each after 2 s or what the server asks for on top, else two.
+        /// Sets how many further requests follow a failure of the transport. Default: three after `rate_limit_error`,
+        /// each after 2 s on top of what the server asks for, otherwise two.
         transport_retries: u32,
-        /// Sets the model to ask when the first one fails for good. It stands in the stacks that nobody stated.
+        /// Sets the model to ask when the first one has failed. It is part of the default steps only.
         fallback_model: impl Into<Cow<'static, str>>,
     }
 
@@ -98,11 +96,11 @@ impl PrimitiveBuilder {
         &mut self.settings
     }
 
-    /// Checks the settings and makes the primitive, which does not change any more.
+    /// Checks the settings and returns the primitive.
     ///
     /// # Errors
-    /// A `config_error` that lists everything that cannot be: an empty name, no output, a schema that cannot be
-    /// checked, settings and stacks that make no sense.
+    /// A `config_error` that lists every fault: an empty name, no output, a schema that cannot be checked, settings
+    /// and steps that make no sense.
     pub fn build(self) -> Result<Primitive, NodeError> {
         let PrimitiveBuilder { name, system_prompt, output, mut settings } = self;
         let mut found = Vec::new();

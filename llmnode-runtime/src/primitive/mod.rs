@@ -1,8 +1,9 @@
-//! A stateless call of a model, set up at run time by arguments: text in, JSON of a schema out, failures as data.
+//! Primitives: stateless calls of a model that are set up at run time. Text in, JSON of a schema out, failures as
+//! data.
 //!
-//! Where the prompt is known when the program is written, `#[llm_node]` checks more of it, and earlier. A primitive is
-//! for programs that get name, instruction and schema from somewhere else. It runs on the same attempt loop, with the
-//! same recovery, limits and ledger.
+//! If the prompt is known at compile time, `#[llm_node]` checks more of it. A primitive is for programs that get the
+//! name, the instruction and the schema from somewhere else. It has the same attempt loop, recovery, limits and
+//! ledger.
 
 mod builder;
 mod payload;
@@ -28,8 +29,8 @@ use crate::prompt::generated::{Prompt, Segment};
 use crate::run::{Cx, Exec, LlmNode, Run};
 use crate::settings::{Nature, Recovery, SILENT, Settings, Stacks};
 
-/// A stateless call of a model, set up at run time: an instruction, a schema for the answer, settings. It does not
-/// change once it is built; clones share it.
+/// A stateless call of a model, set up at run time: an instruction, a schema for the answer, settings. It is
+/// immutable, and clones share it.
 ///
 /// ```
 /// # use llmnode_runtime as llmnode;
@@ -67,38 +68,37 @@ struct Inner {
 }
 
 impl Primitive {
-    /// Begins to set up a primitive of this name, by which ledgers and errors call it.
+    /// Returns a builder for a primitive with this name, which appears in ledgers and errors.
     pub fn builder(name: impl Into<Cow<'static, str>>) -> PrimitiveBuilder {
         PrimitiveBuilder::new(name.into())
     }
 
-    /// The name.
+    /// Returns the name.
     pub fn name(&self) -> &str {
         &self.0.name
     }
 
-    /// The schema that answers conform to, as it is sent.
+    /// Returns the schema of the answers, as it is sent.
     pub fn schema(&self) -> &OutputSchema {
         &self.0.output.schema
     }
 
-    /// The steps that follow a failure of this category, in order. They are the same for every call that does not say
-    /// otherwise.
+    /// Returns the steps that follow a failure of this category, in order. A call may override them.
     pub fn policy_stack(&self, category: Category) -> Vec<Recovery> {
         Stacks::new([SILENT, SILENT, &self.0.settings], Nature::of::<Ask>(Some(Answers::Read)))
             .listed(category)
     }
 
-    /// One call of the primitive as a node, for [`Run::call`] and [`Run::map`].
+    /// Returns a call of the primitive as a node, for [`Run::call`] and [`Run::map`].
     ///
-    /// The payload is a text, or JSON that holds one: a string, or an object whose first member of `prompt`, `content` and
-    /// `input` is one. Anything else is a `schema_error` of the call, with the reason `invalid_payload`. The text is the user
-    /// message, byte for byte.
+    /// The payload is a text, or JSON that contains one: a string, or an object with a string as its first property
+    /// of `prompt`, `content` and `input`. Anything else is a `schema_error` of the call, with the reason
+    /// `invalid_payload`. The text is the user message, byte for byte.
     pub fn ask(&self, payload: impl Into<Value>) -> Ask {
         Ask { primitive: self.clone(), payload: Payload::new(payload.into()) }
     }
 
-    /// Asks, and gives failures as data. The run's state is not looked at.
+    /// Calls the primitive, and returns failures as data. The run's state is not used.
     pub async fn respond<S: Sync>(&self, run: &Run<S>, payload: impl Into<Value>) -> Response {
         let ask = self.ask(payload);
         Response::from(run.call(&ask).report().await)
@@ -115,8 +115,8 @@ impl fmt::Debug for Primitive {
     }
 }
 
-/// One call of a [`Primitive`]: a node like any other, with the primitive's name. Its output is the answer's JSON, which
-/// conforms to the schema.
+/// A call of a [`Primitive`]: a node with the primitive's name. Its output is the JSON of the answer, which conforms
+/// to the schema.
 #[derive(Clone, Debug)]
 pub struct Ask {
     primitive: Primitive,

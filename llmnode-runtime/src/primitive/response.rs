@@ -18,16 +18,16 @@ use crate::text::one_line;
 const TEXT: usize = 256;
 const ITEMS: usize = 25;
 
-/// Data, or why there is none, in a form that crosses the border of a process.
+/// Data, or why there is none, in a form that can be sent to another process.
 ///
-/// In JSON, what went wrong in words stands in `details`, and what the call took in `metadata`: see [the fields](#fields). What is
-/// `None`, and a list without items, is left out.
+/// In JSON, messages are in `details` and figures in `metadata`: see [the fields](#fields). `None` and empty lists
+/// are left out.
 ///
-/// Texts of what went wrong are no longer than 256 bytes and lists no longer than 25 items; never is a key, the prompt or the raw
-/// answer in them. A violation may quote the value that it is about.
+/// Messages have at most 256 bytes and lists at most 25 items. They never contain a key, the prompt or the raw
+/// answer. A violation may quote the value that it is about.
 ///
-/// It is made by [`Primitive::respond`](super::Primitive::respond), and out of the report of any call of a primitive:
-/// `Response::from(run.call(&ask).retries(0).report().await)`. Its `Debug` form shows no content.
+/// [`Primitive::respond`](super::Primitive::respond) returns it. It can also be made from the report of any call of a
+/// primitive: `Response::from(run.call(&ask).retries(0).report().await)`. Its `Debug` form shows no content.
 #[derive(Clone)]
 #[non_exhaustive]
 pub struct Response {
@@ -37,9 +37,9 @@ pub struct Response {
     pub data: Option<Value>,
     /// A stable label: the category's name, or `invalid_payload`, or `internal_error` for a panic.
     pub reason: Option<&'static str>,
-    /// What went wrong: what the recovery was chosen by.
+    /// The category of the failure, which selected the recovery.
     pub error_type: Option<Category>,
-    /// What went wrong last, in words; in JSON `details.message`.
+    /// The message of the last failure; in JSON `details.message`.
     pub message: Option<String>,
     /// What was wrong with the last answer; in JSON `details.violations`.
     pub violations: Vec<String>,
@@ -51,14 +51,14 @@ pub struct Response {
     pub id: Option<CallId>,
     /// The primitive's name; in JSON `metadata.name`.
     pub name: String,
-    /// Which try of the block this is, from 1, for a caller that repeats the block and counts here; in JSON `metadata.attempt`. What
-    /// llmnode repeats itself is in [`retry_count`](Self::retry_count).
+    /// Which try of the primitive this is, from 1, for a caller that repeats it; in JSON `metadata.attempt`.
+    /// [`retry_count`](Self::retry_count) has what llmnode repeated.
     pub attempt: u32,
     /// How many requests were made; in JSON `llm.calls` of `metadata`.
     pub calls: u64,
-    /// How many of them were further tries; in JSON `llm.retry_count` of `metadata`.
+    /// How many of them were retries; in JSON `llm.retry_count` of `metadata`.
     pub retry_count: u64,
-    /// From the begin of the call to its end, waits included, in milliseconds with microseconds behind the point; in JSON
+    /// The time of the call, with waits, in milliseconds with microseconds after the point; in JSON
     /// `metadata.duration_ms`.
     pub duration_ms: f64,
     /// The tokens of all requests; in JSON `metadata.usage`.

@@ -11,14 +11,14 @@ use crate::model::{FnModel, ModelError, Request};
 use crate::run::Exec;
 use crate::run::Run;
 
-/// The first request of a node with this state, exactly as a run would send it, without asking any model.
+/// Returns the first request of a node with this state, exactly as a run would send it.
 ///
-/// It has the settings of the node's attributes; limits do not matter, since nothing is spent. What a run or a call sets beside them, and corrections, are in the
-/// requests that a [`ScriptedModel`](crate::ScriptedModel) remembers.
+/// It has the settings of the node's attributes. Limits have no effect. What a run or a call sets, and corrections,
+/// are in the requests that a [`ScriptedModel`](crate::ScriptedModel) records.
 ///
 /// # Panics
-/// If the node asks nothing: with the call's error, such as a `prep_error`, or because the node answers by
-/// itself or waits for something else first.
+/// If the node sends no request: with the call's error, such as a `prep_error`, or because it asks no model or waits
+/// for something else first.
 ///
 /// ```
 /// # use llmnode_runtime as llmnode;

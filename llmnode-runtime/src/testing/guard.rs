@@ -1,4 +1,4 @@
-//! Tests that ask a real model cost money and fail by chance; this forbids it.
+//! A guard for tests: requests to real models cost money and fail by chance.
 
 use std::panic::Location;
 use std::sync::OnceLock;
@@ -12,14 +12,14 @@ static REAL: OnceLock<String> = OnceLock::new();
 /// Who forbids all requests.
 static ALL: OnceLock<String> = OnceLock::new();
 
-/// Forbids every request of an `OpenAi` that leaves this machine, in the whole process and until its end: it is a
-/// `config_error` before anything is sent, and nothing is looked up or connected. Servers on loopback, such as a
-/// `StubServer`, stay allowed.
+/// Forbids every request of `OpenAi` that leaves this machine, in the whole process and until its end. Such a request
+/// is a `config_error` before anything is connected or sent. Servers on loopback, such as a `StubServer`, stay
+/// allowed.
 ///
-/// Tests of one process run side by side; so nothing takes this back, and calling it again changes nothing. Where no
-/// test must be forgotten, set `LLMNODE_FORBID_REQUESTS=1` for the run of the tests.
+/// Tests of one process run concurrently, so nothing takes this back. To cover all tests, set
+/// `LLMNODE_FORBID_REQUESTS=1` when they run.
 ///
-/// Models of one's own, and the proxies of an HTTP client of one's own, are not seen by it.
+/// It does not see models that are not `OpenAi`, nor the proxies of a custom HTTP client.
 ///
 /// ```
 /// # use llmnode_runtime as llmnode;
@@ -31,7 +31,7 @@ pub fn forbid_requests() {
     REAL.get_or_init(|| called("forbid_requests", caller));
 }
 
-/// As [`forbid_requests`], but servers on loopback are forbidden, too.
+/// Like [`forbid_requests`], but forbids servers on loopback too.
 #[track_caller]
 pub fn forbid_all_requests() {
     let caller = Location::caller();

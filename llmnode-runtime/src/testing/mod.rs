@@ -1,7 +1,7 @@
-//! What tests of nodes use: models that answer by a script or a function, what a node asks as text to compare, a
-//! clock whose waits cost no time, and a guard against real requests.
+//! What tests of nodes use: models that answer by a script or a function, requests as text to compare, a clock whose
+//! waits take no time, and a guard against real requests.
 //!
-//! Everything is here under one roof: `use llmnode::testing::*;`. The page `docs/testing.md` shows how it is used.
+//! `use llmnode::testing::*;` imports everything. The page `docs/testing.md` is the guide.
 //!
 //! | variable | |
 //! |---|---|
@@ -10,7 +10,7 @@
 //! | `LLMNODE_FORBID_REQUESTS=all` | as [`forbid_all_requests`], for the whole process |
 //! | `CI` | where it is set, no snapshot is ever written |
 //!
-//! A variable that is empty, `0` or `false` is not set.
+//! A variable that is empty, `0` or `false` counts as not set.
 
 mod ask;
 mod diff;

@@ -2,12 +2,12 @@
 
 use crate::model::{Part, Request, Role, speaker};
 
-/// What requests have in common from their beginning: the schema of the answer, then the messages up to the first character
-/// that differs, as in a [`transcript`](Request::transcript).
+/// Returns what requests have in common from their beginning: the schema of the answer, then the messages up to the
+/// first character that differs, as in a [`transcript`](Request::transcript).
 ///
-/// Providers cache the longest beginning of a prompt that they have seen before, OpenAI from 1,024 tokens, which are
-/// about 4,000 bytes. Two requests of a node with other fields and another state tell how far what it always sends
-/// reaches, and a test keeps that from shrinking. Settings are no part of it.
+/// Providers cache the longest beginning of a prompt that they have seen before; OpenAI from 1,024 tokens, about
+/// 4,000 bytes. Two requests of a node with different fields and states show how long the shared part is, and a test
+/// can keep it from shrinking. Settings are no part of it.
 ///
 /// ```
 /// # use llmnode_runtime as llmnode;

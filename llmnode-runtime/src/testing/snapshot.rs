@@ -8,10 +8,10 @@ use crate::model::Request;
 
 const UPDATE: &str = "LLMNODE_UPDATE";
 
-/// The text that a test expects: written in the test, or [`file()`].
+/// The text that a test expects, written in the test or in a [`file()`].
 ///
-/// A text in the test that begins with a line break may be indented with the code around it: that first break, the
-/// indentation that all lines share, and a last line of blanks don't count.
+/// A text in the test that begins with a line break may be indented: that line break, the common indentation, and a
+/// last blank line do not count.
 #[derive(Clone, Debug)]
 pub struct Expected(Place);
 
@@ -27,19 +27,19 @@ impl From<&str> for Expected {
     }
 }
 
-/// The text in `tests/snapshots/NAME.txt` of the package under test. The name has letters, digits, `_`, `-` and `.`;
-/// each test has its own.
+/// Expects the text in `tests/snapshots/NAME.txt` of the package under test. The name has letters, digits, `_`, `-`
+/// and `.`; each test has its own.
 ///
-/// `LLMNODE_UPDATE=1 cargo test` writes the file as it is found; without it a missing file fails the test, as every
-/// other difference does. Where the variable `CI` is set nothing is ever written.
+/// `LLMNODE_UPDATE=1 cargo test` writes the file. Without it a missing file fails the test, and so does a difference.
+/// If the variable `CI` is set, nothing is written.
 pub fn file(name: impl Into<String>) -> Expected {
     Expected(Place::File(name.into()))
 }
 
-/// Asserts that a request is the expected one, as its [`transcript`](Request::transcript).
+/// Asserts that the [`transcript`](Request::transcript) of a request is the expected text.
 ///
-/// What a node asks is [`request_of`](super::request_of); the n-th request of a test, corrections included,
-/// is `model.requests()[n]`.
+/// [`request_of`](super::request_of) returns the first request of a node; `model.requests()[n]` is the n-th request
+/// of a test, with corrections.
 ///
 /// ```
 /// # use llmnode_runtime as llmnode;
@@ -62,7 +62,7 @@ pub fn assert_prompt(request: &Request, expected: impl Into<Expected>) {
     assert_snapshot(&request.transcript(), expected);
 }
 
-/// Asserts that a text is the expected one, such as a schema, a feedback or the `Display` of an error.
+/// Asserts that a text is the expected one, such as a schema or the `Display` of an error.
 ///
 /// # Panics
 /// If they differ, with the difference; or if the file cannot be read or written.

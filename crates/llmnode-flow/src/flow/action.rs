@@ -2,15 +2,15 @@
 
 use std::borrow::Cow;
 
-/// What a step decides, by a name: graphs that are known only at run time route by it.
+/// What a step decides. Flows that are built at run time route by its name.
 ///
-/// Derived by `#[derive(Action)]` for enums. `()`, the action of a step that has nothing to decide, is called
+/// `#[derive(Action)]` implements it for enums. `()`, the action of a step that decides nothing, is named
 /// `"default"`, and so is an empty text.
 pub trait Action: Send + 'static {
     /// All names that there are; `None`: any text may be one.
     const NAMES: Option<&'static [&'static str]>;
 
-    /// The name of this very action.
+    /// Returns the name of this action.
     fn name(&self) -> Cow<'static, str>;
 }
 

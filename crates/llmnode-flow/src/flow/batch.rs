@@ -29,15 +29,14 @@ pub trait BatchStep<S>: Exec<S> + Sized {
     /// Makes the items from the state. There may be none.
     ///
     /// # Errors
-    /// What the state lacks, as [`Step::prep`].
+    /// Any error, as in [`Step::prep`].
     fn prep(state: &S) -> impl Future<Output = Result<Vec<Self>, BoxError>> + Send;
 
-    /// Writes the outputs back, which are as many as the items and in their order, and decides. It cannot wait, so
-    /// that no flow that is dropped leaves half a step. What it wrote before it fails or panics stays: whatever can fail
-    /// stands before what writes.
+    /// Writes the outputs back, one for each item in their order, and decides. It is not async, so that a dropped
+    /// flow leaves no half step. What it wrote before it fails or panics stays: check first, then write.
     ///
     /// # Errors
-    /// Whatever ends the flow, as [`Step::post`].
+    /// Any error, as in [`Step::post`].
     fn post(items: Vec<Self>, outputs: Vec<Self::Output>, state: &mut S) -> Result<Self::Action, BoxError>;
 }
 

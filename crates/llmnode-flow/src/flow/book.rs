@@ -13,9 +13,9 @@ use super::record::{FlowRecord, StepRecord, StepStats};
 /// How many steps are remembered one by one.
 const REMEMBERED: usize = 256;
 
-/// Watches a flow from outside, also when it has failed or was dropped.
+/// Watches a flow from outside, also after it failed or was dropped.
 ///
-/// Clones watch the same flow. A further flow that is watched takes the place of the one before.
+/// Clones watch the same flow. Another flow that is watched replaces it.
 ///
 /// ```
 /// # mod llmnode { pub use llmnode_runtime::*; pub use llmnode_flow::*; }
@@ -49,12 +49,13 @@ const REMEMBERED: usize = 256;
 pub struct FlowWatch(Arc<Mutex<Option<Book>>>);
 
 impl FlowWatch {
-    /// What the flow has done so far; `None`: none has begun.
+    /// Returns what the flow has done so far. `None`: none has begun.
     pub fn record(&self) -> Option<FlowRecord> {
         self.lock().as_ref().map(Book::record)
     }
 
-    /// Where the flow stands: the step that is under way or next; `None`: none has begun, or it has ended with an action.
+    /// Returns the position: the step that runs or is next. `None`: no flow has begun, or it has ended with an
+    /// action.
     pub fn position(&self) -> Option<Position> {
         self.lock().as_ref().and_then(|book| book.position.clone())
     }

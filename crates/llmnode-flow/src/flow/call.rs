@@ -24,11 +24,10 @@ use super::record::FlowRecord;
 use super::spans::StepSpan;
 use super::step::Step;
 
-/// A flow that starts when it is awaited, or polled for the first time.
+/// One run of a flow. It starts when it is first polled.
 ///
-/// It is a future itself, so `select!`, `timeout` and whatever else takes futures take it as it is. What is set once it has
-/// started is of no effect. Dropping it ends the flow between two steps: what a step that was under way would have written
-/// is not written, and nothing works on it afterwards.
+/// It is a future, so `select!` and `timeout` take it. Settings written after the first poll have no effect. Dropping
+/// it ends the flow between two steps: what a running step would have written is not written.
 #[must_use = "a flow does nothing until it is awaited"]
 pub struct FlowCall<'r, S, A> {
     name: Cow<'static, str>,
@@ -79,36 +78,37 @@ impl<'r, S, A> FlowCall<'r, S, A> {
         self
     }
 
-    /// How many steps it may take, those of nested flows included. Default: what the flow says, or 1000. One that would
-    /// take more is a [`Category::LimitExceeded`].
+    /// Sets how many steps it may take, with those of nested flows. Default: the flow's own number, or 1000. One step
+    /// more is a [`Category::LimitExceeded`].
     pub fn max_steps(mut self, steps: u64) -> Self {
         self.orders.max_steps = Some(steps);
         self
     }
 
-    /// Starts at this step instead of the first, such as the one where an earlier run of the flow
-    /// [ended](NodeError::position). The parameters of flows that this is within are not written again.
+    /// Starts at this step, such as the one where an earlier run of the flow [ended](NodeError::position). The
+    /// parameters of flows around it are not written again.
     pub fn from(mut self, position: Position) -> Self {
         self.orders.from = position;
         self
     }
 
-    /// Calls this function as each step begins and ends, and as the flow ends, whatever way. Functions that are set
+    /// Calls this function when a step begins or ends, and when the flow ends in any way. Functions that were set
     /// earlier run first.
     ///
-    /// It runs on the flow's way, so it should be quick. Its panic is logged under `llmnode::hook`, and of no effect.
+    /// It runs within the flow, so it should be quick. A panic in it is logged under `llmnode::hook` and changes
+    /// nothing.
     pub fn on_step(mut self, hook: impl FnMut(&FlowEvent<'_>) + Send + 'r) -> Self {
         self.orders.watchers.hooks.push(Box::new(hook));
         self
     }
 
-    /// Lets a watch look on. It knows what the flow did while it runs, and also when it has failed or was dropped.
+    /// Lets a watch follow the flow, while it runs, and after it failed or was dropped.
     pub fn watch(mut self, watch: &FlowWatch) -> Self {
         self.orders.watchers.watches.push(watch.clone());
         self
     }
 
-    /// Asks for what the flow did beside its action. Of a flow that fails, a [`watch`](FlowCall::watch) tells it.
+    /// Returns the record of the flow beside its action. If the flow fails, a [`watch`](FlowCall::watch) has it.
     pub fn report(
         self,
     ) -> impl Future<Output = Result<FlowReport<A>, NodeError>> + Send + Unpin + use<'r, S, A>
@@ -139,7 +139,7 @@ impl<'r, S, A> FlowCall<'r, S, A> {
         self.orders.follower.is_some()
     }
 
-    /// What the flow looks like.
+    /// Returns the outline of the flow.
     pub fn outline(&self) -> Outline {
         (self.outline)()
     }
@@ -167,13 +167,13 @@ where
     }
 }
 
-/// What a flow decided, and what it did.
+/// The action of a flow, and its record.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct FlowReport<A> {
     /// The flow's action.
     pub action: A,
-    /// The path that it took, and what each step took.
+    /// The path, with what each step took.
     pub record: FlowRecord,
 }
 

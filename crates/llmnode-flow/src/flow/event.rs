@@ -7,11 +7,11 @@ use llmnode_runtime::internal::Position;
 
 use super::record::StepRecord;
 
-/// What a flow tells while it runs: see [`FlowCall::on_step`](super::FlowCall::on_step).
+/// An event of a running flow: see [`FlowCall::on_step`](super::FlowCall::on_step).
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub enum FlowEvent<'e> {
-    /// A step begins; its prep is next.
+    /// A step begins. Its prep is next.
     #[non_exhaustive]
     StepBegins {
         /// Which step.
@@ -24,17 +24,17 @@ pub enum FlowEvent<'e> {
     StepEnded {
         /// What it did, and what it took.
         step: &'e StepRecord,
-        /// Where the flow stands now; `None`: at its end.
+        /// The position of the flow now. `None`: it is at its end.
         next: Option<&'e Position>,
     },
-    /// The flow has ended, whatever way.
+    /// The flow has ended in any way.
     #[non_exhaustive]
     FlowEnded {
         /// How many steps it took.
         steps: u64,
-        /// From its begin to its end.
+        /// The time from its start to its end.
         elapsed: Duration,
-        /// What ended it; `None`: it ended with an action.
+        /// What ended it. `None`: it ended with an action.
         category: Option<Category>,
     },
 }

@@ -14,9 +14,9 @@ use super::call::FlowCall;
 use super::drive::{RunFlow, Runner};
 use super::flowing::panicked;
 
-/// Runs of flows on one state, one after the other, that start when this is awaited: it gives their actions, or the first
-/// error, after which no further flow begins. [`NodeError::item`] says which flow it was. A panic of the iterator that
-/// gives the flows is such an error, and ends the flows.
+/// Runs of flows on one state, one after the other. They start when this is awaited. It returns their actions, or the
+/// first error, after which no further flow begins. [`NodeError::item`] says which flow failed. A panic of the
+/// iterator is such an error.
 #[must_use = "flows do nothing until they are awaited"]
 pub struct Flows<'r, S, A> {
     run: &'r mut Run<S>,
@@ -69,14 +69,14 @@ where
         self
     }
 
-    /// Calls this function as each flow ends: for a progress bar. It should be quick. Its panic is logged under
-    /// `llmnode::hook`, and of no effect.
+    /// Calls this function as each flow ends, for a progress bar. It should be quick. A panic in it is logged under
+    /// `llmnode::hook` and changes nothing.
     pub fn on_progress(mut self, tell: impl FnMut(&BatchProgress) + Send + 'r) -> Self {
         self.on_progress = Some(Box::new(tell));
         self
     }
 
-    /// Goes on after an error, and gives what each flow came to. What a flow that failed did to the state stays.
+    /// Continues after an error, and returns the result of each flow. What a failed flow did to the state stays.
     pub async fn all(self) -> Vec<Result<A, NodeError>> {
         let mut outcomes = Vec::new();
         self.each(|outcome| {
@@ -134,7 +134,7 @@ where
     }
 }
 
-/// Runs of flows side by side, each on a state of its own, that start when this is awaited.
+/// Concurrent runs of flows, each on a state of its own. They start when this is awaited.
 ///
 /// | | |
 /// |---|---|
@@ -142,8 +142,9 @@ where
 /// | [`join`](Fork::join) | writes them back in that order, after the last flow has ended; nothing, if one failed |
 /// | [`all`](Fork::all) | what each flow came to, and its state, also of those that failed |
 ///
-/// The first error cancels the flows under way; [`NodeError::item`] says which one it was. A panic of what splits the
-/// state is the error of its item; one of the iterator is that of the item that it was asked for, and ends the items.
+/// The first error cancels the other flows, and [`NodeError::item`] says which one failed. A panic of the function
+/// that splits the state is the error of its item. A panic of the iterator is the error of the next item, and ends
+/// the items.
 #[must_use = "flows do nothing until they are awaited"]
 pub struct Fork<'r, S, P, A> {
     run: &'r mut Run<S>,
@@ -198,7 +199,7 @@ where
     P: Send + Sync + 'r,
     A: Send + 'static,
 {
-    /// How many flows are under way at most. Default 8; 0 counts as 1.
+    /// Sets how many flows run at once. Default 8; 0 counts as 1.
     pub fn concurrency(mut self, flows: usize) -> Self {
         self.how.concurrency = flows;
         self
@@ -210,26 +211,26 @@ where
         self
     }
 
-    /// Calls this function as each flow ends, in the order in which they do: for a progress bar. It should be quick. Its
-    /// panic is logged under `llmnode::hook`, and of no effect.
+    /// Calls this function as each flow ends, for a progress bar. It should be quick. A panic in it is logged under
+    /// `llmnode::hook` and changes nothing.
     pub fn on_progress(mut self, tell: impl FnMut(&BatchProgress) + Send + 'r) -> Self {
         self.how.on_progress = Some(Box::new(tell));
         self
     }
 
-    /// Goes on after an error, and gives for each item, in order, the state as its flow left it, and the flow's action or the
-    /// error that ended it. Where what splits the state panicked, no flow began, and there is no state.
+    /// Continues after an error. Returns for each item, in order, the state as its flow left it, and the flow's
+    /// action or error. There is no state if the function that splits it panicked.
     pub async fn all(self) -> Vec<(Option<P>, Result<A, NodeError>)> {
         let all = side_by_side(self.run, self.parts, self.how).all().await;
         all.into_iter().map(|Forked { state, outcome }| (state, outcome)).collect()
     }
 
-    /// Writes state and action of each flow back into the state of the run, in the order of the items, once all have
-    /// ended well.
+    /// Writes the state and the action of each flow back into the state of the run, in the order of the items, after
+    /// all have succeeded.
     ///
     /// # Errors
-    /// That of the flow that failed first; nothing is written then. A panic of `join` is the error of its item; what was
-    /// written before it stays.
+    /// The error of the flow that failed first; nothing is written then. A panic of `join` is the error of its item;
+    /// what was written before it stays.
     pub async fn join(self, mut join: impl FnMut(&mut S, P, A) + Send) -> Result<(), NodeError> {
         let Fork { run, parts, how } = self;
         let parts = side_by_side(run, parts, how).try_all().await?;

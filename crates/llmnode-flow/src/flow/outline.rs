@@ -5,18 +5,18 @@ use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
 
-/// What stands at a place of a flow.
+/// What a step of a flow is.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 #[serde(rename_all = "snake_case")]
 pub enum Outline {
     /// A node, by its name.
     Node(Cow<'static, str>),
-    /// A node that executes once for each item of a batch, by its name.
+    /// A node that runs once for each item of a batch, by its name.
     Batch(Cow<'static, str>),
-    /// A flow, by its name, and its steps, of which the first is where it starts. Without steps where it stands within itself.
+    /// A flow, by its name, with its steps, the first of which is the start. A flow within itself has no steps here.
     Flow(Cow<'static, str>, Vec<OutlineStep>),
-    /// Places whose nodes execute side by side.
+    /// Nodes that run side by side.
     Parallel(Vec<Outline>),
 }
 
@@ -24,22 +24,22 @@ pub enum Outline {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct OutlineStep {
-    /// What the flow calls it.
+    /// Its label in the flow.
     pub label: Cow<'static, str>,
-    /// What stands there.
+    /// What it is.
     pub place: Outline,
-    /// Where it leads, action by action. The action of a plain arrow is empty.
+    /// Where it leads, by action. The action of a plain arrow is empty.
     pub edges: Vec<(Cow<'static, str>, To)>,
 }
 
-/// Where an edge leads. A text is the label of a step.
+/// The target of an edge. A text converts to the label of a step.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 #[serde(rename_all = "snake_case")]
 pub enum To {
-    /// To the step of that label.
+    /// The step with this label.
     Step(Cow<'static, str>),
-    /// Out of the flow, which gives the action of the step that is left.
+    /// The end of the flow, with the action of the step that is left.
     End,
     /// Nowhere yet: `todo!()`.
     Todo,

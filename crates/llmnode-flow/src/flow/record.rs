@@ -8,36 +8,36 @@ use serde::{Deserialize, Serialize};
 
 use super::outline::Outline;
 
-/// What a flow did up to some moment, however many steps it took: the newest of them, and figures for all.
+/// What a flow did up to some moment: its newest steps, and figures for all of them.
 ///
 /// [`mermaid`](FlowRecord::mermaid) and [`dot`](FlowRecord::dot) draw it.
 ///
-/// As JSON it begins with `"format": "llmnode/flow-record", "version": 2`, and has no prompts and answers; times are in
-/// milliseconds. [`from_json`](FlowRecord::from_json) reads it back.
+/// As JSON it begins with `"format": "llmnode/flow-record", "version": 2`. It contains no prompts and answers. Times
+/// are in milliseconds. [`from_json`](FlowRecord::from_json) reads it back.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct FlowRecord {
-    /// What the flow looks like.
+    /// The outline of the flow.
     pub outline: Outline,
-    /// Where it stands; `None`: it has ended with an action.
+    /// The position of the flow. `None`: it has ended with an action.
     pub position: Option<Position>,
     /// What ended it, if it has ended without an action.
     pub category: Option<Category>,
-    /// How many steps it took, one that failed included.
+    /// How many steps it took, with one that failed.
     pub taken: u64,
-    /// The newest 256 of these, oldest first.
+    /// The newest 256 steps, oldest first.
     pub path: Vec<StepRecord>,
-    /// The figures of each step that was taken, in the order in which each was first.
+    /// The figures of each step that was taken, in the order of their first visits.
     pub steps: Vec<StepStats>,
-    /// How often each edge was taken, in the order in which each was first: the step, or nested flow, that it leaves, and its
-    /// action, which is empty for a plain arrow.
+    /// How often each edge was taken, in the order of their first use: the step or nested flow that it leaves, and
+    /// its action, which is empty for a plain arrow.
     pub edges: Vec<(Position, String, u64)>,
-    /// From the begin of the flow to its end, or to this moment.
+    /// The time from the start of the flow to its end, or to this moment.
     pub elapsed: Duration,
 }
 
 impl FlowRecord {
-    /// What all steps used together.
+    /// Returns what all steps used together.
     pub fn usage(&self) -> Usage {
         let mut usage = Usage::default();
         self.steps.iter().for_each(|step| add_usage(&mut usage, &step.usage));
@@ -45,21 +45,22 @@ impl FlowRecord {
     }
 }
 
-/// One step that was taken: a node from its prep to its post.
+/// One step that was taken, from its prep to its post.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct StepRecord {
-    /// Which step.
+    /// The position of the step.
     pub position: Position,
-    /// The name of the node that stands there.
+    /// The name of its node.
     pub node: String,
-    /// The edge that it took, by its action; empty for a plain arrow, and if it took none.
+    /// The action of the edge that it took. Empty for a plain arrow, and if it took none.
     pub action: String,
     /// What went wrong; `None`: it ended with an action.
     pub category: Option<Category>,
-    /// What the requests beneath it used, those of nodes that its node called included.
+    /// What its requests used, with those of nodes that its node called.
     pub usage: Usage,
-    /// What these requests took, from the begin of each to the judgement on its answer. Side by side they add up.
+    /// The time of these requests, from the start of each to the end of its validation. The times of concurrent
+    /// requests add up.
     #[serde(rename = "asking_ms", with = "milliseconds")]
     pub asking: Duration,
     /// From its begin to its end.
@@ -71,9 +72,9 @@ pub struct StepRecord {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct StepStats {
-    /// Which step.
+    /// The position of the step.
     pub position: Position,
-    /// The name of the node that stands there.
+    /// The name of its node.
     pub node: String,
     /// How often it was taken.
     pub visits: u64,

@@ -9,25 +9,26 @@ use super::drive::RunFlow;
 use super::flows::{Flows, Fork};
 use super::step::Step;
 
-/// What flows add to a [`Run`]. It is in the prelude.
+/// The methods for flows of a [`Run`]. It is in the prelude.
 pub trait RunExt<S>: Sized {
-    /// Runs a flow on the state, from its first step to its end, and gives its action.
+    /// Runs a flow on the state, from its first step to its end, and returns its action.
     ///
     /// # Errors
-    /// That of the step which ended it; [`NodeError::position`] says which. What the steps before did to the state stays.
+    /// The error of the step that ended it; [`NodeError::position`] says which. What the steps before did to the
+    /// state stays.
     fn flow<'r, F: RunFlow<'r, S>>(&'r mut self, flow: F) -> FlowCall<'r, S, F::Action>;
 
-    /// Runs one step on the state: prep, exec with its tries and fallback, post. Gives its action.
+    /// Runs one step on the state: prep, exec with its retries and fallback, post. Returns its action.
     ///
     /// # Errors
-    /// Those of prep and post, and whatever kept the node from an output.
+    /// The errors of prep and post, and those of the call.
     fn step<N>(&mut self) -> impl Future<Output = Result<N::Action, NodeError>> + Send
     where
         N: Step<S> + Send + 'static,
         S: Send + Sync;
 
-    /// Runs flows one after the other on the state, as they come: mostly one flow with other parameters each time. A flow
-    /// is asked for when the one before it has ended.
+    /// Runs flows one after the other on the state, such as one flow with different parameters. The next flow is
+    /// taken from the iterator when the one before it has ended.
     ///
     /// ```text
     /// run.flows(files.into_iter().map(|file| Translate { file })).await?;
@@ -40,9 +41,9 @@ pub trait RunExt<S>: Sized {
         F: RunFlow<'r, S> + 'r,
         S: 'r;
 
-    /// Runs flows side by side, each on a state of its own: `split` makes both from an item and the state of this run.
-    /// Eight are under way at a time, if [`concurrency`](Fork::concurrency) says nothing else; an item is asked for when
-    /// there is room for its flow. Model, limits and ledger are those of this run.
+    /// Runs flows concurrently, each on a state of its own. `split` makes both from an item and the state of this
+    /// run. Eight run at a time by default ([`concurrency`](Fork::concurrency)). They share the models, limits and
+    /// ledger of this run.
     ///
     /// ```text
     /// run.fork(languages, |book, language| (Page { text: book.text.clone(), .. }, Translate { language }))

@@ -25,19 +25,19 @@ pub trait Step<S>: Exec<S> + Sized {
     /// Makes the node from the state.
     ///
     /// # Errors
-    /// What the state lacks. Any error ends the flow as a [`prep_error`](llmnode_runtime::Category::PrepError); a
-    /// [`NodeError`](llmnode_runtime::NodeError) stays what it is.
+    /// Any error ends the flow as a [`prep_error`](llmnode_runtime::Category::PrepError). A
+    /// [`NodeError`](llmnode_runtime::NodeError) keeps its category.
     fn prep(state: &S) -> impl Future<Output = Result<Self, BoxError>> + Send;
 
-    /// Writes the output back, and decides. It cannot wait, so that no flow that is dropped leaves half a step. What it
-    /// wrote before it fails or panics stays: whatever can fail stands before what writes.
+    /// Writes the output back, and decides. It is not async, so that a dropped flow leaves no half step. What it
+    /// wrote before it fails or panics stays: check first, then write.
     ///
     /// # Errors
-    /// Any error ends the flow as [`aborted`](llmnode_runtime::Category::Aborted); a
-    /// [`NodeError`](llmnode_runtime::NodeError) stays what it is.
+    /// Any error ends the flow as [`aborted`](llmnode_runtime::Category::Aborted). A
+    /// [`NodeError`](llmnode_runtime::NodeError) keeps its category.
     fn post(self, output: Self::Output, state: &mut S) -> Result<Self::Action, BoxError>;
 
-    /// What it looks like in a picture, where it is more than one node.
+    /// How pictures show it, if it is more than one node.
     #[doc(hidden)]
     fn step_outline() -> Outline {
         Outline::Node(Self::NAME.into())

@@ -16,17 +16,17 @@ use crate::flow::Position;
 
 /// Maps whose answers survive a crash. In the prelude, with the feature `journal`.
 pub trait MapExt: Sized {
-    /// Keeps each accepted answer in a journal, and asks only for those that are not there yet: begun anew with the same
-    /// nodes, in this process or another one, the map gives what was answered before.
+    /// Keeps each accepted answer in a journal. Started again with the same nodes, in this process or another one,
+    /// the map returns what was answered before, and asks only for the rest.
     ///
-    /// A request is known by its content: messages, model, settings and schema. Of equal requests each has an answer of
-    /// its own. An answer from the journal is read and validated again, makes no request, counts for no limit, and has no
-    /// attempt in the records; one that is no longer good is asked for anew, as is what failed or fell back on a value.
-    /// Answers stand in the journal in clear. Each is forced to the disk before its result is given, unless
-    /// [`Fsync::Never`](super::Fsync::Never) is set.
+    /// A request is known by its content: messages, model, settings and schema. Of equal requests each has its own
+    /// answer. An answer from the journal is read and validated again. It makes no request, counts for no limit, and
+    /// has no attempt in the record. An answer that is no longer good is asked for anew, and so is one that failed or
+    /// came from a fallback value. Answers are in the journal in clear. Each is forced to the disk before its result
+    /// is returned, unless [`Fsync::Never`](super::Fsync::Never) is set.
     ///
-    /// Where the journal cannot be read, or is that of a flow, the error is the map's only result. Within a flow that has
-    /// a journal this is a `config_error`: that journal keeps its steps.
+    /// If the journal cannot be read, or is that of a flow, the error is the map's only result. Within a flow that
+    /// has a journal this is a `config_error`, since that journal keeps the flow's steps.
     ///
     /// ```no_run
     /// # mod llmnode { pub use llmnode_runtime::*; pub use llmnode_flow::*; }

@@ -1,4 +1,4 @@
-//! Flows that survive a crash: a journal keeps their steps, and another process goes on where the last one stopped.
+//! Flows and maps that survive a crash: a journal keeps their steps and answers, and another process resumes from it.
 //!
 //! ```
 //! # mod llmnode { pub use llmnode_runtime::*; pub use llmnode_flow::*; }
