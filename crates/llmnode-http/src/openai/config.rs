@@ -14,7 +14,7 @@ pub(super) const KEY: &str = "OPENAI_API_KEY";
 const BASE_URL: &str = "OPENAI_BASE_URL";
 const MODEL: &str = "OPENAI_MODEL";
 
-/// Sets up an [`OpenAi`]. Every setting has a default; [`build`](OpenAiBuilder::build) checks them together.
+/// Builds an [`OpenAi`]. Every setting has a default. [`build`](OpenAiBuilder::build) checks them together.
 ///
 /// ```
 /// use std::time::Duration;
@@ -111,12 +111,11 @@ impl Default for OpenAiBuilder {
 }
 
 impl OpenAiBuilder {
-    /// Takes `OPENAI_API_KEY`, `OPENAI_BASE_URL` and `OPENAI_MODEL` from the environment; an empty variable is
-    /// an absent one. What is set on the builder afterwards replaces them.
+    /// Reads `OPENAI_API_KEY`, `OPENAI_BASE_URL` and `OPENAI_MODEL` from the environment. An empty variable counts as
+    /// absent. Settings on the builder afterwards replace them.
     ///
     /// # Errors
-    /// `api_key_error` that names both variables, if there is neither key nor base URL; `config_error` for a
-    /// variable that is not Unicode.
+    /// `api_key_error` if there is neither key nor base URL; `config_error` for a variable that is not Unicode.
     pub fn from_env() -> Result<Self, NodeError> {
         Self::from_variables(of_environment)
     }
@@ -160,14 +159,14 @@ impl OpenAiBuilder {
         self
     }
 
-    /// Sets the key. Default: of a known server ([`OpenAi::groq`], ..) that of its variable, else none; loopback servers need
-    /// none.
+    /// Sets the key. Default: for a known server ([`OpenAi::groq`], ..) that of its variable, otherwise none.
+    /// Loopback servers need none.
     pub fn api_key(mut self, key: impl Into<String>) -> Self {
         self.key = Some(Given { value: Secret::new(key), source: "`api_key`" });
         self
     }
 
-    /// Sends no key, to a server elsewhere that asks for none.
+    /// Sends no key, for a server on another machine that asks for none.
     pub fn without_key(mut self) -> Self {
         self.key = None;
         self.without_key = true;
@@ -180,9 +179,9 @@ impl OpenAiBuilder {
         self
     }
 
-    /// Sets how the types of answers are asked for, by calls that do not say it. Default: [`Dialect::Strict`], or
-    /// [`Dialect::Schema`] where it cannot say what the type is. Where the endpoint refuses a dialect, the next one
-    /// is learned, and remembered by this model's handle and its clones.
+    /// Sets how the model is asked for the type of an answer, unless a call sets it. Default: [`Dialect::Strict`], or
+    /// [`Dialect::Schema`] if that cannot express the type. If the endpoint refuses a dialect, the next one is used,
+    /// and remembered by this model's handle and its clones.
     pub fn dialect(mut self, dialect: Dialect) -> Self {
         self.dialect = Some(dialect);
         self
@@ -198,7 +197,7 @@ impl OpenAiBuilder {
         self.header("openai-project", id)
     }
 
-    /// Adds a header to every request; a second value for a name replaces the first. No `Debug` form shows its value.
+    /// Adds a header to every request. A second value for a name replaces the first. No `Debug` form shows its value.
     ///
     /// A value is a secret, which is removed from every message and record, if the header's name is that of a
     /// credential or the value begins with `Bearer` or `Basic`. A name is that of a credential if it has one of these
@@ -212,27 +211,27 @@ impl OpenAiBuilder {
         self
     }
 
-    /// Sends no `x-client-request-id`. By default each request of a call carries the id of its attempt
-    /// ([`AttemptId`](llmnode_runtime::AttemptId)) in that header, so that one whose response never came can be named to the
-    /// provider.
+    /// Sends no `x-client-request-id`. By default each request has the id of its attempt
+    /// ([`AttemptId`](llmnode_runtime::AttemptId)) in that header, so that a provider can find a request whose
+    /// response was lost.
     pub fn without_client_request_id(mut self) -> Self {
         self.client_request_id = false;
         self
     }
 
-    /// Sets how long connecting may take, name resolution and TLS included. Default 5 s.
+    /// Sets the longest time to connect, with name resolution and TLS. Default 5 s.
     pub fn connect_timeout(mut self, timeout: Duration) -> Self {
         self.connect_timeout = timeout;
         self
     }
 
-    /// Sets how long one attempt may take, from connecting to the last byte of the answer. Default 600 s.
+    /// Sets the longest time of one attempt, from connecting to the last byte of the answer. Default 600 s.
     pub fn attempt_timeout(mut self, timeout: Duration) -> Self {
         self.attempt_timeout = timeout;
         self
     }
 
-    /// Sets the most bytes that a response body may have; a longer one is a `bad_response`. Default 8 MiB.
+    /// Sets the most bytes of a response body. A longer one is a `bad_response`. Default 8 MiB.
     pub fn max_body_bytes(mut self, bytes: usize) -> Self {
         self.body_cap = bytes;
         self
@@ -242,28 +241,28 @@ impl OpenAiBuilder {
     /// it are sent to the proxy. By default the environment's `HTTPS_PROXY`, `HTTP_PROXY`, `ALL_PROXY` and `NO_PROXY`
     /// hold, except for loopback servers, which are asked without a proxy.
     ///
-    /// A proxy reads what plain http sends. A key for a loopback server is refused where the proxy is on another
-    /// machine, unless [`allow_plain_http`](OpenAiBuilder::allow_plain_http) is set.
+    /// A proxy can read plain http. A key for a loopback server is refused if the proxy is on another machine, unless
+    /// [`allow_plain_http`](OpenAiBuilder::allow_plain_http) is set.
     pub fn proxy(mut self, url: impl Into<String>) -> Self {
         self.proxy = Some(Secret::new(url));
         self
     }
 
-    /// Trusts the certificates of this PEM text, beside those that the system trusts.
+    /// Trusts the certificates of this PEM text, besides those that the system trusts.
     pub fn root_certificates(mut self, pem: impl Into<Vec<u8>>) -> Self {
         self.root_certificates.push(pem.into());
         self
     }
 
-    /// Allows to send a key over plain http to another machine, where anyone on the way can read it. Without it, a key
-    /// is sent over plain http only to a loopback server, and there only without a proxy or through one on loopback.
+    /// Allows a key over plain http to another machine, where anyone on the way can read it. Without it, a key is
+    /// sent over plain http only to a loopback server, and there only without a proxy or through one on loopback.
     pub fn allow_plain_http(mut self) -> Self {
         self.allow_plain_http = true;
         self
     }
 
-    /// Sets the retries that all calls of this model and its clones share. Default: a budget of their own, with
-    /// room for 100. Models of one endpoint share one if each is given a clone.
+    /// Sets the retries that all calls of this model and its clones share. Default: a budget with room for 100. To
+    /// share one among models of an endpoint, give each a clone.
     pub fn retry_budget(mut self, budget: RetryBudget) -> Self {
         self.retry_budget = budget;
         self
@@ -281,11 +280,11 @@ impl OpenAiBuilder {
         self
     }
 
-    /// Checks the settings and makes the model. Connections are made by the first requests.
+    /// Checks the settings and returns the model. The first requests make the connections.
     ///
     /// # Errors
-    /// `api_key_error` for a key that is missing or malformed, named by where it comes from and never shown;
-    /// `config_error` for any other setting that cannot be.
+    /// `api_key_error` for a key that is missing or malformed; it names where the key comes from and never shows it.
+    /// `config_error` for any other impossible setting.
     pub fn build(self) -> Result<OpenAi, NodeError> {
         self.assemble()
     }

@@ -1,7 +1,7 @@
-//! Models behind OpenAI's API, and behind the many servers that speak it (feature `openai`).
+//! Models of OpenAI's API, and of the many servers that implement it (feature `openai`).
 //!
-//! One call is one request: retries belong to the attempt loop above. Every failure gets its category from the raw
-//! response (status, headers, body), and what a server says in a shape of its own is read as far as it goes.
+//! One call is one request. Retries belong to the attempt loop. Every failure gets its category from the raw response
+//! (status, headers, body).
 
 mod answer;
 mod assemble;
