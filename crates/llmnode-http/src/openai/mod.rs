@@ -33,13 +33,13 @@ pub use config::OpenAiBuilder;
 
 use std::fmt;
 use std::sync::Arc;
-use std::time::{Duration, SystemTime};
 
 use llmnode_runtime::internal::{check_request, one_line, own_fields_in_extra, with_remedy};
 use llmnode_runtime::{
     BoxFuture, Category, ChatModel, Completion, Dialect, FinishReason, Flag, ModelError, NodeError, Request,
     Retry, RetryBudget, Sink,
 };
+use reqwest::header::HeaderMap;
 use reqwest::{Response, StatusCode, Url};
 
 use self::answer::NoAnswer;
@@ -142,23 +142,22 @@ impl ChatModel for OpenAi {
 struct Head {
     status: StatusCode,
     request_id: Option<String>,
-    retry_after: Option<Duration>,
-    should_retry: Option<bool>,
     /// The body is compressed, which was not asked for.
     encoded: bool,
+    /// All headers: those about the next try are read only of a failure.
+    headers: HeaderMap,
 }
 
 impl Head {
-    fn of(response: &Response) -> Head {
-        let headers = response.headers();
+    fn of(response: &mut Response) -> Head {
+        let headers = std::mem::take(response.headers_mut());
         let text = |name| headers.get(name).and_then(|value| value.to_str().ok());
         let id = ["x-request-id", "request-id", "apim-request-id"].into_iter().find_map(text);
         Head {
             status: response.status(),
             request_id: id.filter(|id| !id.is_empty()).map(|id| one_line(id, 200)),
-            retry_after: retry_after::retry_after(headers, SystemTime::now()),
-            should_retry: retry_after::should_retry(headers),
             encoded: text("content-encoding").is_some_and(|encoding| encoding != "identity"),
+            headers,
         }
     }
 }
@@ -263,11 +262,11 @@ impl Inner {
 
     async fn receive(
         &self,
-        response: Response,
+        mut response: Response,
         asked: &Asked<'_>,
         sink: &mut dyn Sink,
     ) -> Result<Completion, ModelError> {
-        let mut head = Head::of(&response);
+        let mut head = Head::of(&mut response);
         head.request_id = self.clean(head.request_id);
         if let Some(id) = &head.request_id {
             sink.request_id(id);
