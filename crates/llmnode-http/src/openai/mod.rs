@@ -187,11 +187,11 @@ impl Inner {
         let body = request::encode(request, asked.model, asked.way)
             .map_err(|error| unsent(format!("the request cannot be written as JSON: {error}")))?;
         let url = self.moved.place(&self.service.endpoint.url);
-        let response = self.service.send(url.clone(), body, request.correlation, asked.deadline).await?;
-        match self.service.redirect(&response) {
-            Some(target) => Err(self.redirected(&url, &target?, response.status())),
-            None => self.receive(response, &asked, sink).await,
+        let mut response = self.service.send(url.clone(), body, request.correlation, asked.deadline).await?;
+        if let Some(target) = self.service.redirect(&response) {
+            return Err(self.redirected(&url, &target?, response.status()));
         }
+        self.receive(&mut response, &asked, sink).await
     }
 
     /// A redirect on the same server: the next request goes there.
@@ -262,11 +262,11 @@ impl Inner {
 
     async fn receive(
         &self,
-        mut response: Response,
+        response: &mut Response,
         asked: &Asked<'_>,
         sink: &mut dyn Sink,
     ) -> Result<Completion, ModelError> {
-        let mut head = Head::of(&mut response);
+        let mut head = Head::of(response);
         head.request_id = self.clean(head.request_id);
         if let Some(id) = &head.request_id {
             sink.request_id(id);
