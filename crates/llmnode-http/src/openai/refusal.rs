@@ -50,7 +50,8 @@ impl Inner {
         failure.retry = if self.learns(status, &error, asked) {
             Some(Retry::Adapted)
         } else {
-            retry_after::should_retry(&head.headers).map(|again| if again { Retry::Transport } else { Retry::No })
+            retry_after::should_retry(&head.headers)
+                .map(|again| if again { Retry::Transport } else { Retry::No })
         };
         failure
     }
