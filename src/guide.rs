@@ -7,14 +7,16 @@
 macro_rules! links {
     () => {
         "[../README.md#categories]: crate#categories
+[decisions.md]: self::decisions
 [durability.md]: self::durability
-[errors.md]: self::errors
+[endpoints.md]: self::endpoints
 [observability.md]: self::observability
 [performance.md#flows]: self::performance#flows
 [mutants.md]: self::mutants
 [reading.md]: self::reading
 [reading.md#what-is-refused]: self::reading#what-is-refused
-[reliability.md]: self::reliability\n\n"
+[reliability.md]: self::reliability
+[schemas.md#who-takes-which]: self::schemas#who-takes-which\n\n"
     };
 }
 
@@ -29,6 +31,7 @@ macro_rules! page {
 
 page!(decisions, any());
 page!(durability, feature = "journal");
+page!(endpoints, feature = "openai");
 page!(errors, any());
 page!(mutants, any());
 page!(observability, doctest);

@@ -1,6 +1,8 @@
 // Where the README's links lead here; its own definitions, below, lead to files. The first of a name counts.
 //! [docs/decisions.md]: guide::decisions
 //! [docs/durability.md]: guide::durability
+//! [docs/endpoints.md]: guide::endpoints
+//! [docs/endpoints.md#a-configuration-of-async-openais]: guide::endpoints#a-configuration-of-async-openais
 //! [docs/errors.md]: guide::errors
 //! [docs/observability.md]: guide::observability
 //! [docs/performance.md]: guide::performance
@@ -48,8 +50,8 @@
 /// | `crate = ::path` | `::llmnode` | the path to this crate where it is renamed |
 ///
 /// The doc comment becomes the node's [`DESCRIPTION`](Node::DESCRIPTION). The struct may have lifetimes and
-/// generics; a unit struct is a node without variables. Each error that the macros report is in `docs/errors.md` of
-/// the repository, with cause and mend.
+/// generics; a unit struct is a node without variables. The mistakes that people make first stand in
+/// `docs/errors.md` of the repository, each with its message and the remedy.
 ///
 /// # The prompt
 ///
@@ -81,6 +83,8 @@
 /// # Ok(())
 /// # }
 /// ```
+///
+/// A field with `#[node(model)]` holds the model that the node asks in place of the run's: see [endpoints](guide::endpoints#a-node-with-its-own-model).
 ///
 /// # Examples for the model
 ///

@@ -107,7 +107,7 @@ async fn the_answer_comes_back_as_a_choice() {
 
 #[tokio::test]
 async fn a_wrong_item_is_corrected() {
-    let model = ScriptedModel::new().reply(Reply::json(choice("axe"))).reply(Reply::json(choice("lamp")));
+    let model = ScriptedModel::new().reply(choice("axe")).reply(choice("lamp"));
     let run = Run::new(model.clone()).with_state(world());
     assert_eq!(run.call(&node()).await.unwrap(), choice("lamp"));
     assert_prompt(&model.requests()[1], file("choose_item.correction"));
@@ -144,8 +144,7 @@ async fn one_bad_goal_leaves_the_others_alone() {
 #[tokio::test]
 async fn the_servers_wait_is_kept() {
     let busy = Reply::failure(Category::RateLimitError).retry_after(Duration::from_secs(20));
-    let (model, clock) =
-        (ScriptedModel::new().reply(busy).reply(Reply::json(choice("key"))), TestClock::new());
+    let (model, clock) = (ScriptedModel::new().reply(busy).reply(choice("key")), TestClock::new());
     let run = Run::new(model).with_clock(clock.clone()).with_state(world());
     let report = run.call(&node()).report().await.unwrap();
     assert_eq!(clock.waits().len(), 1);

@@ -53,22 +53,25 @@ const _: () = {
             Output = __llmnode::Prepared<Self>,
         > + ::core::marker::Send {
             use __llmnode::forms::*;
-            __llmnode::prepared(move || ::core::result::Result::Ok(Self {
-                title: match (state.title.clone(),) {
-                    __given => {
-                        __llmnode::Field::<
-                            String,
-                        >::given("title", __given.0, |__it| (&&&__it).form())?
-                    }
-                },
-                text: match (state.files.get(&state.current).cloned(),) {
-                    __given => {
-                        __llmnode::Field::<
-                            String,
-                        >::given("text", __given.0, |__it| (&&&__it).form())?
-                    }
-                },
-            }))
+            __llmnode::prepared(
+                state,
+                |state| ::core::result::Result::Ok(Self {
+                    title: match (state.title.clone(),) {
+                        __given => {
+                            __llmnode::Field::<
+                                String,
+                            >::given("title", __given.0, |__it| (&&&__it).form())?
+                        }
+                    },
+                    text: match (state.files.get(&state.current).cloned(),) {
+                        __given => {
+                            __llmnode::Field::<
+                                String,
+                            >::given("text", __given.0, |__it| (&&&__it).form())?
+                        }
+                    },
+                }),
+            )
         }
         fn post(
             self,

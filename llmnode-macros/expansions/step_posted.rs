@@ -36,7 +36,7 @@ const _: () = {
         ) -> impl ::core::future::Future<
             Output = __llmnode::Prepared<Self>,
         > + ::core::marker::Send {
-            __llmnode::prepared(move || ::core::result::Result::Ok(Self {}))
+            __llmnode::prepared(&(), |_| ::core::result::Result::Ok(Self {}))
         }
         fn post(
             self,

@@ -1,7 +1,10 @@
 //! `#[llm_output]`: the derives that an answer's type needs, and the dive into its fields.
 
+mod borrowed;
+mod serde_keys;
+
 use proc_macro2::{Ident, Span, TokenStream};
-use quote::{ToTokens, quote};
+use quote::{ToTokens, quote, quote_spanned};
 use syn::{Attribute, DeriveInput, Item, Path, parse_quote};
 
 use crate::diagnostics::Errors;
@@ -32,32 +35,62 @@ pub(crate) fn expand(arguments: TokenStream, item: TokenStream) -> TokenStream {
             return quote!(#other #errors);
         }
     };
+    serde_keys::check(&mut input, &mut errors);
+    let borrows = borrowed::check(&mut input, &mut errors);
     let definition = definition::expand(&input, &krate, value(&args.state), &mut errors);
     // A derive comes before the attributes that help it, its own derives included.
-    let derive = missing_derives(&input.attrs, &krate);
-    input.attrs.splice(0..0, derive);
+    let mut missing = missing_derives(&input.attrs);
+    let unread = borrows && missing.contains(&DESERIALIZE);
+    missing.retain(|derive| !unread || *derive != DESERIALIZE);
+    let unread = unread.then(|| unread_impl(&input, &krate));
+    input.attrs.splice(0..0, derive(&missing, &krate));
     input.attrs.extend(crates(&krate));
     input.attrs.push(definition::mark(&input, &krate));
     let errors = errors.into_tokens();
-    quote!(#input #definition #errors)
+    quote!(#input #definition #unread #errors)
 }
 
-/// The derives that an answer's type needs, and the crates they are of.
-const NEEDED: [(&str, &str); 3] =
-    [("serde", "Serialize"), ("serde", "Deserialize"), ("schemars", "JsonSchema")];
+/// The crate and the name of a derive.
+type Derive = (&'static str, &'static str);
+
+const DESERIALIZE: Derive = ("serde", "Deserialize");
+
+/// The derives that an answer's type needs.
+const NEEDED: [Derive; 3] = [("serde", "Serialize"), DESERIALIZE, ("schemars", "JsonSchema")];
 
 /// The derives that an answer's type needs, without those that the user wrote.
-fn missing_derives(attributes: &[Attribute], krate: &Path) -> Option<Attribute> {
-    let private = quote!(#krate::__private);
+fn missing_derives(attributes: &[Attribute]) -> Vec<Derive> {
     let own: Vec<_> = definition::derives(attributes).collect();
-    let missing = NEEDED.iter().filter(|(_, name)| !own.iter().any(|own| own == name));
-    let missing: Vec<_> = missing
+    NEEDED.into_iter().filter(|(_, name)| !own.iter().any(|own| own == name)).collect()
+}
+
+fn derive(derives: &[Derive], krate: &Path) -> Option<Attribute> {
+    let private = quote!(#krate::__private);
+    let derives: Vec<_> = derives
+        .iter()
         .map(|(krate, name)| {
             let [krate, name] = [krate, name].map(|name| Ident::new(name, Span::call_site()));
             quote!(#private::#krate::#name)
         })
         .collect();
-    (!missing.is_empty()).then(|| parse_quote!(#[derive(#(#missing),*)]))
+    (!derives.is_empty()).then(|| parse_quote!(#[derive(#(#derives),*)]))
+}
+
+/// What stands in for the derived impl of a type that cannot be read.
+fn unread_impl(input: &DeriveInput, krate: &Path) -> TokenStream {
+    let (ident, (_, ty_generics, where_clause)) = (&input.ident, input.generics.split_for_impl());
+    let mut generics = input.generics.clone();
+    generics.params.insert(0, parse_quote!('de));
+    let impl_generics = generics.split_for_impl().0;
+    let serde = quote!(#krate::__private::serde);
+    quote_spanned! {Span::mixed_site()=>
+        #[automatically_derived]
+        impl #impl_generics #serde::Deserialize<'de> for #ident #ty_generics #where_clause {
+            fn deserialize<__D: #serde::Deserializer<'de>>(_: __D) -> ::core::result::Result<Self, __D::Error> {
+                ::core::unreachable!()
+            }
+        }
+    }
 }
 
 /// Tells the derives to look for their crates behind llmnode.

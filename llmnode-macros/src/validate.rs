@@ -4,8 +4,9 @@ pub(crate) mod args;
 pub(crate) mod definition;
 mod fields;
 mod methods;
-mod serde_names;
+pub(crate) mod serde_names;
 mod signature;
+pub(crate) mod tagged;
 
 use proc_macro2::TokenStream;
 use quote::quote;

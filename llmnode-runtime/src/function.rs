@@ -9,8 +9,9 @@ use crate::BoxFuture;
 #[diagnostic::on_unimplemented(
     message = "this function has to return `{T}`, but returns `{Self}`",
     label = "returns something else",
-    note = "`route` and `post` may also return a `Result` of it, with any error that is `Send` and `Sync`, or with a text; they \
-            are never `async`"
+    note = "`route` and `post` may also return a `Result` of it, with any error that is `Send` and `Sync`, or with a text",
+    note = "`route` and `post` are never `async`, since nothing waits between the output and the next step; remove `async`, and wait \
+            in a node of its own"
 )]
 pub trait GivesNow<T, E, Kind> {
     /// As a result.

@@ -3,7 +3,7 @@
 //! | user | items |
 //! |---|---|
 //! | llmnode-flow | `add_usage`, `Batch`, `Bounded`, `Carried`, `caught`, `CONCURRENCY`, `core`, `Counter`, `cut_short`, `Ended`, `error_at`, `error_of_item`, `error_of_node`, `Event`, `figures`, `Gives`, `GivesNow`, `guarded`, `Import`, `is_recorded`, `known`, `Label`, `MAX_NESTING`, `milliseconds`, `nearest`, `no_next_item`, `NodeKey`, `one_line`, `OnProgress`, `parts`, `Position`, `read_format`, `recorded_by`, `Recorder`, `Replay`, `RunCore`, `same_name`, `shortened`, `Tally`, `Walk`, `Within`, `without_attempts` |
-//! | llmnode-http | `check_request`, `is_credential`, `one_line`, `own_fields_in_extra`, `sent_bytes`, `with_remedy` |
+//! | llmnode-http | `check_request`, `guarded`, `is_credential`, `one_line`, `own_fields_in_extra`, `sent_bytes`, `with_remedy` |
 //! | llmnode-stub | `is_credential` |
 
 pub use crate::credential::is_credential;

@@ -14,7 +14,8 @@ use crate::settings::{Nature, Recovery, SILENT, Settings, Stacks};
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a node",
     label = "not a node",
-    note = "put `#[llm_node(prompt = \"...\")]` on the struct, or implement `Node` and `Exec` by hand"
+    note = "put `#[llm_node(prompt = \"...\")]` on the struct, or implement `Node` and `Exec` by hand; an `impl Step` that has all of \
+            it stands below `#[llmnode::step]`"
 )]
 pub trait Node {
     /// What the node answers.

@@ -17,7 +17,7 @@ pub use crate::validate::{
     Attempt, Checks, Dive, Invalid, Reach, Reached, Validate, ValidateFields, ValidateFieldsWithAnyState,
     ValidateWithAnyState, ValidatedFields, validate, validate_with_state,
 };
-pub use crate::{Category, Cx, Exec, Limits, LlmOutput, Node, NodeError, Settings};
+pub use crate::{Category, ChatModel, Cx, Exec, Limits, LlmOutput, Node, NodeError, Settings};
 pub use schemars;
 pub use serde;
 pub use std::borrow::Cow;

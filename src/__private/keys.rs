@@ -58,6 +58,7 @@ keys! {
     field {
         "`#[node(skip)]`: no prompt uses the field." skip
         "`#[node(history)]`: the field holds the earlier messages of a conversation." history
+        "`#[node(model)]`: the field holds the model that the node asks in place of the run's." model
     }
     limits {
         "`requests = 5`: the most requests." requests

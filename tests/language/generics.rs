@@ -215,7 +215,7 @@ async fn validators_for_any_state() {
     assert_eq!(paths(world(), &AskListed, answer).await, ["item", "inner.item"]);
 }
 
-/// Borrowed text: it can be read by hand, if not be an answer.
+/// Text that is borrowed on purpose, by `#[serde(borrow)]`: it can be read by hand, if not be an answer.
 #[llm_output]
 #[derive(Debug, PartialEq)]
 struct Lent<'a> {

@@ -318,3 +318,43 @@ struct OnePlace {
     seen: Choice,
     unseen: Foreign<Choice>,
 }
+
+type Words = String;
+
+/// Values beside a tag that the macro leaves alone: objects, none at all, what is read in a way of its own, and what it
+/// cannot judge.
+#[llm_output]
+#[serde(tag = "kind")]
+#[derive(Debug, PartialEq)]
+enum Tagged {
+    Nothing(()),
+    Object(Count),
+    #[serde(skip)]
+    #[expect(dead_code, reason = "it is neither read nor made")]
+    Skipped(String),
+    Behind(Words),
+    #[serde(untagged)]
+    Bare(u8),
+}
+
+#[llm_output]
+#[derive(Debug, PartialEq)]
+struct Count {
+    count: u8,
+}
+
+#[llm_node(prompt = "x", output = Tagged)]
+struct AskTagged;
+
+#[tokio::test]
+async fn values_beside_a_tag() {
+    for (answer, value) in [
+        (r#"{"kind": "Nothing"}"#, Tagged::Nothing(())),
+        (r#"{"kind": "Object", "count": 1}"#, Tagged::Object(Count { count: 1 })),
+        ("7", Tagged::Bare(7)),
+    ] {
+        let run = Run::new(ScriptedModel::new().reply(answer));
+        let read = run.call(&AskTagged).await.map_err(|error| error.to_string());
+        assert_eq!(read, Ok(value));
+    }
+}

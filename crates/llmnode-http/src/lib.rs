@@ -4,6 +4,9 @@
 
 mod openai;
 
+/// The version of async-openai whose configuration [`OpenAiBuilder::config`] takes.
+#[cfg(feature = "async-openai")]
+pub use async_openai;
 pub use openai::{OpenAi, OpenAiBuilder};
 /// The version of reqwest whose client [`OpenAiBuilder::http_client`] takes.
 #[cfg(feature = "http-client")]

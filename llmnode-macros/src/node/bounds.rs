@@ -70,7 +70,8 @@ fn prompt_bounds(model: &NodeModel<'_>) -> Vec<WherePredicate> {
         _ => None,
     };
     let of_history = model.history.iter().filter_map(|field| bound(field, of_llmnode("PromptHistory")));
-    model.system.iter().chain(&model.prompt).filter_map(of_part).chain(of_history).collect()
+    let of_model = model.held_model.iter().filter_map(|field| bound(field, of_llmnode("ChatModel")));
+    model.system.iter().chain(&model.prompt).filter_map(of_part).chain(of_history).chain(of_model).collect()
 }
 
 fn of_llmnode(name: &str) -> TokenStream {

@@ -46,6 +46,7 @@ pub(crate) fn check<'a>(
         system: system.unwrap_or_default(),
         examples: value(&args.examples),
         history: history.cloned(),
+        held_model: field::held_model(item, marks).cloned(),
         prompt,
         files,
         with: value(&args.with).map_or(&[], Vec::as_slice),

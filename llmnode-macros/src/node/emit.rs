@@ -5,7 +5,7 @@ use quote::{ToTokens, quote, quote_spanned};
 use syn::ext::IdentExt;
 use syn::{Generics, Type};
 
-use super::bounds::{of_node, with_state};
+use super::bounds::{field_type, of_node, with_state};
 use super::description::description;
 use super::model::{NodeModel, Part};
 use super::recover;
@@ -84,6 +84,7 @@ fn ways(model: &NodeModel<'_>, generics: Generics, private: &Ident) -> TokenStre
     let (state, stated) = with_state(model, generics.clone());
     let spec = spec(model, &state, private);
     let fallback = fallback(model, &state, private);
+    let held_model = held_model(model, private);
     let step = model.step.as_ref().map(|step| step::emit(model, step, &state, &stated, private));
     let ty_generics = generics.split_for_impl().1;
     let (impl_generics, _, where_clause) = stated.split_for_impl();
@@ -108,6 +109,7 @@ fn ways(model: &NodeModel<'_>, generics: Generics, private: &Ident) -> TokenStre
             fn render(&self, #lent: &#state, __to: &mut #private::Prompt) {
                 #messages
             }
+            #held_model
             #[inline]
             fn output(&self) -> #private::OutputSpec<Self::Output, #state> {
                 #spec
@@ -197,6 +199,17 @@ fn spec(model: &NodeModel<'_>, state: &Type, private: &Ident) -> TokenStream {
             |__value, __to| #collect,
         )
     }
+}
+
+/// Lends the model that a field holds; at the field's type, where one that is no model is reported.
+fn held_model(model: &NodeModel<'_>, private: &Ident) -> Option<TokenStream> {
+    let field = model.held_model.as_ref()?;
+    let at = Span::mixed_site().located_at(ends(field_type(model, field)?).0);
+    Some(quote_spanned! {at=>
+        fn model(&self) -> ::core::option::Option<&dyn #private::ChatModel> {
+            ::core::option::Option::Some(&self.#field)
+        }
+    })
 }
 
 /// The call of the function that gives the fallback value, at its path, where another signature is reported.

@@ -48,13 +48,18 @@ pub(crate) fn names_self(tokens: TokenStream) -> Option<Span> {
 
 /// `self` and `state` as the generated function names them, also where other macros hand them on.
 pub(crate) fn visible(tokens: TokenStream) -> TokenStream {
+    visible_to(tokens, Span::mixed_site())
+}
+
+/// The same, where the function's own names are resolved at `at`.
+pub(crate) fn visible_to(tokens: TokenStream, at: Span) -> TokenStream {
     let token = |token| match token {
         TokenTree::Ident(mut ident) if ident == "self" || ident == "state" => {
-            ident.set_span(ident.span().resolved_at(Span::mixed_site()));
+            ident.set_span(ident.span().resolved_at(at));
             TokenTree::Ident(ident)
         }
         TokenTree::Group(group) => {
-            let mut seen = Group::new(group.delimiter(), visible(group.stream()));
+            let mut seen = Group::new(group.delimiter(), visible_to(group.stream(), at));
             seen.set_span(group.span());
             TokenTree::Group(seen)
         }

@@ -1,4 +1,4 @@
-//! The helper attributes of a node's fields: `#[node(skip)]` and `#[node(history)]`.
+//! The helper attributes of a node's fields: `#[node(skip)]`, `#[node(history)]` and `#[node(model)]`.
 
 use proc_macro2::Span;
 use syn::spanned::Spanned;
@@ -7,8 +7,9 @@ use syn::{Attribute, Error, Field, Ident, ItemStruct, Meta, Token};
 use super::Faults;
 use crate::diagnostics::suggest;
 
-const USAGE: &str = "a field takes `#[node(skip)]`, for one that no prompt uses, or `#[node(history)]`, for the earlier \
-                     messages of a conversation";
+const USAGE: &str = "a field takes `#[node(skip)]`, for one that no prompt uses, `#[node(history)]`, for the earlier \
+                     messages of a conversation, or `#[node(model)]`, for the model that the node asks";
+const NAMES: [&str; 3] = ["skip", "history", "model"];
 
 /// What a field is marked as.
 #[derive(Clone, Copy)]
@@ -18,6 +19,8 @@ pub(crate) enum Mark {
     Skip(Span),
     /// It holds the earlier messages of the conversation.
     History(Span),
+    /// It holds the model that the node asks.
+    Model(Span),
     /// Its attribute has a fault. Whatever was meant, the field was not forgotten.
     Unread,
 }
@@ -29,22 +32,44 @@ pub(crate) fn take_attributes(item: &mut ItemStruct, faults: &mut Faults) -> Vec
         faults.push(Error::new_spanned(&attribute, message));
     }
     let mut marks: Vec<_> = item.fields.iter_mut().map(|field| take_mark(field, faults)).collect();
-    let histories = marks.iter_mut().filter(|mark| matches!(mark, Mark::History(_)));
-    for further in histories.skip(1) {
-        if let Mark::History(at) = *further {
-            let message =
-                "a node has one history, and another field is marked as it; join their messages in one field";
-            faults.push(Error::new(at, message));
+    once(&mut marks, faults, |mark| match mark {
+        Mark::History(at) => Some((
+            at,
+            "a node has one history, and another field is marked as it; join their messages in one field",
+        )),
+        _ => None,
+    });
+    once(&mut marks, faults, |mark| match mark {
+        Mark::Model(at) => {
+            Some((at, "a node holds one model, and another field is marked as it; drop one of them"))
         }
-        *further = Mark::Unread;
-    }
+        _ => None,
+    });
     marks
+}
+
+/// Reports the fields behind the first one of a mark.
+fn once(marks: &mut [Mark], faults: &mut Faults, of: fn(Mark) -> Option<(Span, &'static str)>) {
+    let marked = marks.iter_mut().filter_map(|mark| of(*mark).map(|further| (mark, further)));
+    for (mark, (at, message)) in marked.skip(1) {
+        faults.push(Error::new(at, message));
+        *mark = Mark::Unread;
+    }
 }
 
 /// The field that holds the history.
 pub(crate) fn history<'a>(item: &'a ItemStruct, marks: &[Mark]) -> Option<&'a Ident> {
+    marked(item, marks, |mark| matches!(mark, Mark::History(_)))
+}
+
+/// The field that holds the model.
+pub(crate) fn held_model<'a>(item: &'a ItemStruct, marks: &[Mark]) -> Option<&'a Ident> {
+    marked(item, marks, |mark| matches!(mark, Mark::Model(_)))
+}
+
+fn marked<'a>(item: &'a ItemStruct, marks: &[Mark], is: fn(&Mark) -> bool) -> Option<&'a Ident> {
     let mut fields = item.fields.iter().zip(marks);
-    fields.find(|(_, mark)| matches!(mark, Mark::History(_))).and_then(|(field, _)| field.ident.as_ref())
+    fields.find(|(_, mark)| is(mark)).and_then(|(field, _)| field.ident.as_ref())
 }
 
 fn take_mark(field: &mut Field, faults: &mut Faults) -> Mark {
@@ -79,10 +104,11 @@ fn read(attribute: &Attribute, mark: &mut Mark) -> syn::Result<()> {
         let name = meta.path.get_ident().map(ToString::to_string).unwrap_or_default();
         let at = meta.path.span();
         let new = match name.as_str() {
-            "skip" | "history" if meta.input.peek(Token![=]) => Err(USAGE.to_owned()),
+            "skip" | "history" | "model" if meta.input.peek(Token![=]) => Err(USAGE.to_owned()),
             "skip" => Ok(Mark::Skip(at)),
             "history" => Ok(Mark::History(at)),
-            _ => Err(match suggest(&name, ["skip", "history"]) {
+            "model" => Ok(Mark::Model(at)),
+            _ => Err(match suggest(&name, NAMES) {
                 Some(near) => format!("unknown argument `{name}`; did you mean `{near}`?"),
                 None => USAGE.to_owned(),
             }),
@@ -108,6 +134,12 @@ fn join(old: Mark, new: Mark) -> syn::Result<Mark> {
         (Mark::Skip(at), Mark::History(_)) | (Mark::History(_), Mark::Skip(at)) => Err(Error::new(
             at,
             "the history is sent with every request, so it cannot be skipped; drop `skip`",
+        )),
+        (Mark::Model(_), Mark::Model(at)) => Err(Error::new(at, "`model` given more than once")),
+        (Mark::Model(at), Mark::Skip(_) | Mark::History(_))
+        | (Mark::Skip(_) | Mark::History(_), Mark::Model(at)) => Err(Error::new(
+            at,
+            "the model is no part of a prompt; leave the field with `#[node(model)]` alone",
         )),
         (Mark::Unread, _) => Ok(Mark::Unread),
         (_, new) => Ok(new),

@@ -21,6 +21,8 @@ pub(crate) struct NodeModel<'a> {
     pub(crate) examples: Option<&'a Examples>,
     /// The field whose messages stand before the user message.
     pub(crate) history: Option<Ident>,
+    /// The field whose model is asked in place of the run's.
+    pub(crate) held_model: Option<Ident>,
     pub(crate) prompt: Vec<Part>,
     /// The variables that are expressions.
     pub(crate) with: &'a [With],

@@ -9,6 +9,7 @@ use syn::spanned::Spanned;
 use syn::{Attribute, DeriveInput, Error, Generics, Index, Lifetime, Path, Token, Type, parse_quote};
 
 use super::fields::{FieldModel, Model, Shape, Step, is_plain, read};
+use super::tagged;
 use crate::crate_path;
 use crate::diagnostics::{Errors, attribute};
 use crate::generics::{bare, fresh, fresh_lifetime, mentions_parameter, named_state};
@@ -20,6 +21,7 @@ pub(crate) fn expand(
     state: Option<&Type>,
     errors: &mut Errors,
 ) -> TokenStream {
+    tagged::check(input, errors);
     let model = read(input);
     let state = match state {
         Some(Type::Reference(reference)) => {

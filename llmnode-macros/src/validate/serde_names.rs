@@ -5,6 +5,10 @@ use syn::ext::IdentExt;
 use syn::meta::ParseNestedMeta;
 use syn::{Attribute, Ident, LitStr, Token};
 
+/// What says that a value is read in another way, or on purpose so.
+const OWN_WAY: [&str; 7] =
+    ["borrow", "with", "deserialize_with", "schema_with", "from", "try_from", "remote"];
+
 /// What serde's attributes say about a container, a variant or a field.
 #[derive(Default, Clone)]
 pub(crate) struct SerdeAttributes {
@@ -15,6 +19,8 @@ pub(crate) struct SerdeAttributes {
     pub(crate) transparent: bool,
     pub(crate) flatten: bool,
     pub(crate) skip: bool,
+    /// It is read in a way of its own: by another type, by a function, or borrowed on purpose.
+    pub(crate) own_way: bool,
 }
 
 impl SerdeAttributes {
@@ -41,7 +47,10 @@ impl SerdeAttributes {
             "flatten" => self.flatten = true,
             // What only the schema leaves out is read all the same.
             "skip" | "skip_deserializing" => self.skip |= of_serde,
-            _ => skip_value(meta)?,
+            _ => {
+                self.own_way |= OWN_WAY.contains(&&*name);
+                skip_value(meta)?;
+            }
         }
         Ok(())
     }

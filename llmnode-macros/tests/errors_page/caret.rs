@@ -63,13 +63,6 @@ impl Case {
         })
     }
 
-    /// What the first error marks in the prompt, or else underlines in the program.
-    pub(crate) fn underlined(&self) -> Option<String> {
-        let error = self.printed.first()?;
-        let (code, under) = marks(excerpt(error)).into_iter().chain(marks(own_place(error))).next()?;
-        Some(underlined(code, &under))
-    }
-
     /// How an underline of the first error touches what has to change, if any does. A mark is better than words.
     fn touch(&self) -> Option<Touch> {
         let error = self.printed.first()?;

@@ -1,157 +1,109 @@
-//! The page: an index, the mistakes of a first day, and an entry for each message in the order of the sections.
+//! The page: the mistakes of a first day, a section each matter, and for each what the compiler says and what to write.
 
 use crate::case::Case;
-use crate::entry::{Entry, anchor, entries};
-use crate::newcomer;
 
-/// A section: its title, the folders below `tests/ui` it is made of, and what precedes its entries.
-struct Section {
-    title: &'static str,
-    folders: &'static [&'static str],
-    about: &'static str,
-}
-
-const SECTIONS: &[Section] = &[
-    Section {
-        title: "The prompt",
-        folders: &["readme", "prompt"],
-        about: "`prompt` and `system` name the node's fields in single braces. A position such as 2:11 counts lines and \
-                characters of the text itself, from 1.",
-    },
-    Section {
-        title: "Prompt files",
-        folders: &["file"],
-        about: "`prompt_file` and `system_file` name a file beside the source file. A position such as choose.md:2:11 counts \
-                its lines and characters, from 1.",
-    },
-    Section {
-        title: "Expressions in prompts",
-        folders: &["with"],
-        about: "`with(n = state.files.len())` declares prompt variables by Rust expressions.",
-    },
-    Section {
-        title: "The arguments of `#[llm_node]`",
-        folders: &["args"],
-        about: "An argument is `name = value`, or `name(…)` for `limits` and `recover`; commas stand between.",
-    },
-    Section {
-        title: "The struct",
-        folders: &["item", "doubled", "cfg"],
-        about: "A node is a struct with named fields, or with none, and each field is a variable of its prompts. `#[cfg]` and \
-                `#[cfg_attr]` count as in this build.",
-    },
-    Section {
-        title: "The conversation: history and examples",
-        folders: &["history", "examples"],
-        about: "`examples = [(input, output)]` and the messages of a field with `#[node(history)]` stand between system and user \
-                message.",
-    },
-    Section {
-        title: "The output and the state",
-        folders: &["output"],
-        about: "The type of the answer is read from JSON and described to the model by its schema; `#[llm_output]` derives both.",
-    },
-    Section {
-        title: "Validators",
-        folders: &["validate", "validate_path"],
-        about: "Each method of a `#[validate]` block is a validator: \
-                `fn(&self, state: &State, attempt: &Attempt) -> Result<(), Invalid>`, async or not, with either parameter or none. \
-                `validate = path` names a `fn(&Output, &State, &Attempt) -> Result<(), Invalid>`, async or not. A node without \
-                `state` leaves that argument out, and raw text is lent as `&str`.",
-    },
-    Section {
-        title: "Limits",
-        folders: &["limits"],
-        about: "`limits(requests = 5, tokens = 2_000, money = 0.05, time = 30s)` has them all.",
-    },
-    Section {
-        title: "After a failure: `recover` and the fallbacks",
-        folders: &["recover"],
-        about: "`recover(category = [step, step], …)` says what follows a failure; the steps are `retry(n)`, `retry(n, wait)`, \
-                `repair(n)`, `model(\"name\")`, `fallback` and `bubble`. `fallback = path` names a \
-                `fn(&Self, &State, &NodeError) -> Output`, which may return a `Result` of it, and may be `async`. A node without \
-                `state` leaves that argument out.",
-    },
-    Section {
-        title: "Nodes as steps of a flow",
-        folders: &["step"],
-        about: "`#[prep(expression)]` on a field, or `prep = path`, makes a step from the state; `store = field`, `action = Type`, \
-                `route = path` and `post = path` say what follows its output. `prep` is a `fn(&State) -> Self` and `batch` a \
-                `fn(&State) -> Vec<Self>`, both `async` or not; `route` is a `fn(&Output, &State) -> Action` and `post` a \
-                `fn(Self, Output, &mut State) -> Action`. Each may return a `Result` instead. Raw text is lent as `&str`.",
-    },
-    Section {
-        title: "Flows",
-        folders: &["flow", "action"],
-        about: "`flow! { Name(State): Step => Other, Other => match { Decision::Again => Step, Decision::Done => end } }` declares a flow; \
-                `#[derive(Action)]` stands on the enum of what a step decides.",
-    },
-    Section {
-        title: "Other messages",
-        folders: &newcomer::FOLDERS,
-        about: "Most of these rustc has for any program; what they mean about a node.",
-    },
+/// The sections, with the cases that they show.
+const SECTIONS: &[(&str, &[&str])] = &[
+    (
+        "The prompt",
+        &[
+            "prompt/unknown_variable",
+            "newcomer/state_path_misspelt",
+            "newcomer/double_braces",
+            "newcomer/optional_field",
+            "newcomer/list_field_without_filter",
+            "newcomer/field_not_used",
+            "newcomer_second/method_in_braces",
+            "habits/prompt_by_format",
+        ],
+    ),
+    (
+        "The answer's type",
+        &[
+            "newcomer/output_without_llm_output",
+            "newcomer/nested_type_without_llm_output",
+            "newcomer/derives_above",
+            "output/borrows",
+            "output/value_beside_a_tag",
+        ],
+    ),
+    (
+        "State and validators",
+        &[
+            "newcomer/state_not_named",
+            "newcomer/run_without_state",
+            "newcomer/helper_in_the_block",
+            "newcomer/validator_returns_text",
+        ],
+    ),
+    (
+        "Calls and failures",
+        &[
+            "newcomer/node_by_value",
+            "newcomer_second/await_left_out",
+            "newcomer/max_retries",
+            "newcomer_second/wait_without_unit",
+            "recover/step_outside_a_stack",
+        ],
+    ),
+    ("Steps and flows", &["step/prep_moves", "step/route_async", "flow/variant_missing"]),
 ];
 
 const HEAD: &str = "\
-# Errors you may meet
+# Errors of a first day
 
-What the compiler says about a node that it cannot build, why, and what to write instead. Words in backticks are those of your program: search \
-this page for the words around them. What a node can fail with when it runs is a [category][../README.md#categories], and its message says \
-what to do; [reliability][reliability.md] has the rest.
+What the compiler says about the mistakes that people make first, and what to write instead. Names are those of the examples; places and \
+notes are left out, and `Line<3>, Column<8>` in a type's name is a place in the prompt. A [category][../README.md#categories] tells what a node fails with when it runs.
 
-Outputs are shortened: places are left out, and `…` stands for what rustc tells of its reasoning. The page is made of the cases in \
-`llmnode-macros/tests/ui`, each of which is compiled by the tests and compared with its output. Do not edit it; \
-`UPDATE=1 cargo test -p llmnode-macros --test errors_page` writes it anew.
+This page is made of cases in `llmnode-macros/tests/ui`, which has all messages. Do not edit it: \
+`UPDATE=1 cargo test -p llmnode-macros --test errors_page` writes it.
 
 [../README.md#categories]: ../README.md#categories
-[reliability.md]: reliability.md
 ";
 
-/// The page of these cases; an error names a folder that no section has.
+/// The page; an error names a case that is missing.
 pub(crate) fn page(cases: &[Case]) -> Result<String, String> {
-    let folders: Vec<&str> = SECTIONS.iter().flat_map(|section| section.folders).copied().collect();
-    if let Some(case) = cases.iter().find(|case| !folders.contains(&&*case.topic)) {
-        return Err(format!("no section of page.rs has the folder of {}; add it to SECTIONS", case.name));
+    let mut page = HEAD.to_owned();
+    for (section, names) in SECTIONS {
+        page += &format!("\n## {section}\n");
+        for name in *names {
+            let case = cases.iter().find(|case| case.name == *name);
+            page += &entry(case.ok_or_else(|| format!("page.rs shows {name}, and there is no such case"))?)?;
+        }
     }
-    let entries = entries(cases, &folders);
-    let title = newcomer::TITLE;
-    let mut index = format!(
-        "\n[{title}](#{}), and all messages by topic; one that several topics have stands with the first of them:\n",
-        anchor(title)
-    );
-    let mut body = newcomer::section(cases, &entries);
-    for section in SECTIONS {
-        let own: Vec<_> = entries.iter().filter(|entry| section.has(entry.home())).collect();
-        index += &section.index(&entries);
-        let Section { title, about, .. } = section;
-        body += &format!("\n## {title}\n\n{about}\n");
-        body.extend(own.iter().map(|entry| entry.text()));
-    }
-    Ok(format!("{HEAD}{index}{body}"))
+    Ok(page)
 }
 
-impl Section {
-    fn has(&self, folder: &str) -> bool {
-        self.folders.contains(&folder)
-    }
+/// What the person did, what the compiler says, and what to write.
+fn entry(case: &Case) -> Result<String, String> {
+    let error = case.printed.first().ok_or_else(|| format!("{} has no error", case.name))?;
+    let [cause, mend] = [&case.cause, &case.mend].map(|sentence| capital(sentence));
+    let cause = cause.trim_end_matches('.');
+    Ok(format!("\n### {cause}\n\n```text\n{}\n```\n{mend}\n", shown(error)))
+}
 
-    /// The links to all messages that cases of the section have, folded. Those of mistakes are in their table.
-    fn index(&self, entries: &[Entry<'_>]) -> String {
-        let newcomers = self.has(newcomer::FOLDERS[0]);
-        let met = |entry: &&Entry<'_>| match newcomers {
-            true => self.has(entry.home()),
-            false => entry.folders.iter().any(|folder| self.has(folder)),
-        };
-        let mut links: Vec<_> = entries.iter().filter(met).collect();
-        links.sort_by_key(|entry| entry.title.trim_start_matches('`').to_lowercase());
-        let lines: String =
-            links.iter().map(|entry| format!("- [{}](#{})\n", entry.title, entry.anchor)).collect();
-        let title = anchor(self.title);
-        let name = self.title.replace("`", "");
-        format!(
-            "\n<details><summary><a href=\"#{title}\">{name}</a>: {} messages</summary>\n\n{lines}\n</details>\n",
-            links.len()
-        )
-    }
+/// The error proper: its message, and the line of the prompt if the message shows it, or else that of the program.
+fn shown(error: &str) -> String {
+    let begins =
+        |line: &str| ["note: ", "help: ", "= "].iter().any(|word| line.trim_start().starts_with(word));
+    let lines: Vec<_> = error.lines().take_while(|line| !begins(line)).collect();
+    let place = lines.iter().position(|line| is_place(line)).unwrap_or(lines.len());
+    let lines = if place > 1 { &lines[..place] } else { &lines[..] };
+    let lines: Vec<_> = lines.iter().filter(|line| !is_place(line) && !is_empty(line)).copied().collect();
+    lines.join("\n")
+}
+
+fn is_place(line: &str) -> bool {
+    line.trim_start().starts_with("--> ")
+}
+
+/// A line that only goes on with the gutter.
+fn is_empty(line: &str) -> bool {
+    matches!(line.trim(), "" | "|")
+}
+
+/// The sentence with a capital letter.
+fn capital(sentence: &str) -> String {
+    let mut letters = sentence.chars();
+    letters.next().into_iter().flat_map(char::to_uppercase).chain(letters).collect()
 }

@@ -15,6 +15,11 @@ use crate::usage::TokenUsage;
 ///
 /// One call of [`complete`](ChatModel::complete) makes one request: retries, feedback and accounting belong to
 /// the attempt loop. Dropping the future cancels the request.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a model",
+    label = "not a model",
+    note = "`OpenAi`, `ScriptedModel` and an `Arc<dyn ChatModel>` are models; the name of a model goes into `model = \"…\"` of the node, or `.model(\"…\")` of the call"
+)]
 pub trait ChatModel: Send + Sync {
     /// Makes one request and reads its response.
     ///

@@ -1,5 +1,7 @@
 //! The seam to a language model: one object-safe trait, a request, and what comes back.
 
+#[cfg(feature = "async-openai")]
+mod async_openai;
 mod chat_model;
 mod completion;
 mod dialect;

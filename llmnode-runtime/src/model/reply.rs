@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use serde::Serialize;
+use serde_json::Value;
 
 use super::completion::{Completion, FinishReason};
 use super::error::ModelError;
@@ -11,16 +12,19 @@ use crate::usage::TokenUsage;
 
 /// One reply of a [`ScriptedModel`](crate::ScriptedModel) or an [`FnModel`](crate::FnModel).
 ///
-/// Texts, completions and errors are replies as they are: `model.reply("Hello!")`.
+/// Texts, completions and errors are replies as they are: `model.reply("Hello!")`. So is any other value with `Serialize`, such
+/// as one of the node's output: the model writes its JSON.
 ///
 /// ```
 /// use std::time::Duration;
 /// # use llmnode_runtime as llmnode;
-/// use llmnode::{Category, FinishReason, Reply};
+/// use llmnode::{Category, FinishReason, Reply, ScriptedModel};
+/// use serde_json::json;
 ///
 /// let cut = Reply::text(r#"{"item": "k"#).finish(FinishReason::Length);
 /// let busy = Reply::failure(Category::RateLimitError).retry_after(Duration::from_secs(20));
-/// # let _ = (cut, busy);
+/// let model = ScriptedModel::new().reply(busy).reply(cut).reply(json!({"item": "key"}));
+/// assert_eq!(model.remaining(), 3);
 /// ```
 #[derive(Debug)]
 #[must_use = "a reply is given by the model it is handed to"]
@@ -131,15 +135,13 @@ impl From<Completion> for Reply {
     }
 }
 
-impl From<&str> for Reply {
-    fn from(text: &str) -> Self {
-        Reply::text(text)
-    }
-}
-
-impl From<String> for Reply {
-    fn from(text: String) -> Self {
-        Reply::text(text)
+/// A text is written as it is, any other value as its JSON.
+impl<T: Serialize> From<T> for Reply {
+    fn from(value: T) -> Self {
+        match serde_json::to_value(&value) {
+            Ok(Value::String(text)) => Reply::text(text),
+            _ => Reply::json(value),
+        }
     }
 }
 

@@ -66,7 +66,7 @@ impl ScriptedModel {
         self
     }
 
-    /// Adds a reply.
+    /// Adds a reply: a text, or a value that the model writes as JSON; a [`Reply`] has the rest.
     #[must_use]
     pub fn reply(self, reply: impl Into<Reply>) -> Self {
         lock(&self.script).replies.push_back(reply.into());

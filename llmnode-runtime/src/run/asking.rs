@@ -10,7 +10,7 @@ use super::run::Target;
 use crate::category::{Category, Group};
 use crate::error::NodeError;
 use crate::ledger::{AttemptKind, Degraded, OpenAttempt, Replay};
-use crate::model::{Request, Retries};
+use crate::model::{ChatModel, Request, Retries};
 use crate::panics::caught;
 use crate::settings::Next;
 use crate::text::one_line;
@@ -19,6 +19,8 @@ use crate::validate::Attempt;
 /// The model that is asked now, and what it is asked.
 pub(super) struct Asking<'r> {
     plan: &'r Plan<'r>,
+    /// The model to ask where no registered one is named: the node's own, or else the run's.
+    model: &'r dyn ChatModel,
     judge: &'r mut dyn Judge,
     request: Request,
     /// How many messages are the prompt; those behind it are feedback.
@@ -35,15 +37,18 @@ pub(super) struct Asking<'r> {
 impl<'r> Asking<'r> {
     pub(super) fn new(
         plan: &'r Plan<'r>,
+        held: Option<&'r dyn ChatModel>,
         mut request: Request,
         judge: &'r mut dyn Judge,
     ) -> Result<Self, NodeError> {
-        let target = plan.core.target(plan.settings.model);
+        let model = held.unwrap_or(&*plan.core.model);
+        let target = plan.core.target(plan.settings.model, model);
         target.tell(&mut request, &plan.settings)?;
         let replay = plan.call.replay(&request, target.model.model());
         let (prompt, retries) = (request.messages.len(), Retries::of(target.model));
         Ok(Asking {
             plan,
+            model,
             judge,
             request,
             prompt,
@@ -113,12 +118,12 @@ impl Tried for Asking<'_> {
     }
 
     fn model(&self) -> Option<String> {
-        self.plan.core.known_as(&self.target)
+        self.plan.core.known_as(&self.target, self.model)
     }
 
     fn change_model(&mut self, name: &str) -> Result<(), NodeError> {
         self.plan.call.degrade(Degraded::FallbackModel);
-        self.target = self.plan.core.target(Some(name));
+        self.target = self.plan.core.target(Some(name), self.model);
         self.retries = Retries::of(self.target.model);
         self.answers = Repetition::default();
         self.request.messages.truncate(self.prompt);

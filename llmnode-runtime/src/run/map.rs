@@ -1,8 +1,10 @@
 //! Many calls side by side, with a bound.
 
+use std::borrow::Cow;
 use std::future::IntoFuture;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
+use std::time::Duration;
 
 use futures_core::Stream;
 
@@ -16,7 +18,7 @@ use crate::BoxFuture;
 use crate::error::NodeError;
 use crate::ledger::Recorder;
 use crate::limits::{CallLimits, Limits, MapLimits};
-use crate::settings::Settings;
+use crate::settings::{Settings, setters};
 use crate::text::debug_shows;
 
 type Outcome<'r, T> = BoxFuture<'r, Result<CallReport<T>, NodeError>>;
@@ -135,7 +137,26 @@ impl<'r, T: Send + 'r> Map<'r, T> {
         Map { core, calls, total, concurrency, settings, limits, on_progress }
     }
 
-    /// Settings of every call.
+    setters! {
+        /// Sets the model that every call asks: a name registered on the run, or else the provider's id.
+        model: impl Into<Cow<'static, str>>,
+        /// Sets the sampling temperature of every call, 0 or more.
+        temperature: f64,
+        /// Sets the most tokens an answer may have, 1 or more.
+        max_tokens: u32,
+        /// Sets how long each call may take, with its waits.
+        deadline: Duration,
+        /// Sets how many more requests of each call follow bad answers.
+        retries: u32,
+        /// Sets how many more tries of each call follow failures of the transport.
+        transport_retries: u32,
+    }
+
+    fn given(&mut self) -> &mut Settings {
+        &mut self.settings
+    }
+
+    /// Sets all settings of every call at once, instead of those set so far.
     pub fn settings(mut self, settings: Settings) -> Self {
         self.settings = settings;
         self

@@ -6,6 +6,7 @@ use super::cx::Cx;
 use super::fallback::Falling;
 use crate::BoxError;
 use crate::error::NodeError;
+use crate::model::ChatModel;
 use crate::node::Node;
 use crate::output::OutputSpec;
 use crate::prompt::generated::Prompt;
@@ -40,8 +41,8 @@ use crate::prompt::generated::Prompt;
     message = "`{Self}` is not a node that runs with the state `{S}`",
     label = "not a node of this state",
     note = "`#[llm_node(prompt = \"...\")]` makes a struct a node",
-    note = "`state = T` on the node and the state of the run, `Run::new(model).with_state(state)`, must be the same type; \
-            a node without `state` runs with any"
+    note = "`state = T` on the node and the state of the run, `Run::new(model).with_state(state)`, must be the same type, and \
+            `Arc<T>` is another one than `T`: give the run the `T`, and share the run; a node without `state` runs with any"
 )]
 pub trait Exec<S: ?Sized>: Node + Sync + Reads<S, State = S> + Reads<S, State: Sync> {
     /// Runs the node once. Called by [`Run::call`](crate::Run::call), which accounts for it, and calls it again after
@@ -110,6 +111,11 @@ impl<S: ?Sized, N: Exec<S> + ?Sized> Exec<S> for &N {
 pub trait LlmNode<S: ?Sized>: Node {
     /// Writes the prompt.
     fn render(&self, state: &S, to: &mut Prompt);
+
+    /// The model that the node holds, which is asked in place of the run's.
+    fn model(&self) -> Option<&dyn ChatModel> {
+        None
+    }
 
     /// How an answer is read and checked.
     fn output(&self) -> OutputSpec<Self::Output, S>;

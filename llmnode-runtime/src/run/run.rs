@@ -49,18 +49,18 @@ pub struct RunCore {
 /// A model to ask, by the name under which it was asked for.
 pub(super) struct Target<'r> {
     pub(super) model: &'r dyn ChatModel,
-    /// A name registered on the run, or else an id; `None`: the run's own model as it is.
+    /// A name registered on the run, or else an id; `None`: the node's or the run's own model as it is.
     pub(super) name: Option<String>,
     /// Its own settings, where the name is registered.
     settings: Option<&'r Settings>,
 }
 
 impl RunCore {
-    /// A registered name picks the model behind it; any other is an id for the run's own model.
-    pub(super) fn target(&self, name: Option<&str>) -> Target<'_> {
+    /// A registered name picks the model behind it; any other is an id for `own`, the node's model or the run's.
+    pub(super) fn target<'r>(&'r self, name: Option<&str>, own: &'r dyn ChatModel) -> Target<'r> {
         let registered = name.and_then(|name| self.models.get(name));
         Target {
-            model: registered.map_or(&*self.model, |(model, _)| &**model),
+            model: registered.map_or(own, |(model, _)| &**model),
             name: name.map(str::to_owned),
             settings: registered.map(|(_, settings)| settings),
         }
@@ -82,9 +82,14 @@ impl RunCore {
         core
     }
 
-    /// The name by which the same model would be asked once more; of the run's own, its id.
-    pub(super) fn known_as(&self, target: &Target<'_>) -> Option<String> {
-        let own = || self.model.model().filter(|id| !self.models.contains_key(*id)).map(str::to_owned);
+    /// The model that a node holds, unless the run only shows what would be asked.
+    pub(super) fn asked_in_place<'r>(&self, held: Option<&'r dyn ChatModel>) -> Option<&'r dyn ChatModel> {
+        held.filter(|_| !self.limits.ignored)
+    }
+
+    /// The name by which the same model would be asked once more; of `own`, its id.
+    pub(super) fn known_as(&self, target: &Target<'_>, own: &dyn ChatModel) -> Option<String> {
+        let own = || own.model().filter(|id| !self.models.contains_key(*id)).map(str::to_owned);
         target.name.clone().or_else(own)
     }
 
@@ -236,7 +241,7 @@ impl<S> Run<S> {
         self
     }
 
-    /// Ignores all limits, for who wants to see what is asked.
+    /// Ignores all limits and the models that nodes hold, for who wants to see what is asked.
     pub(crate) fn without_limits(mut self) -> Self {
         Arc::make_mut(&mut self.core).limits.ignored = true;
         self

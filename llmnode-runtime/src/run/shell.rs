@@ -12,7 +12,7 @@ use super::judge::Judge;
 use super::node::{Exec, LlmNode};
 use crate::category::Category;
 use crate::error::NodeError;
-use crate::model::{Message, Request};
+use crate::model::{ChatModel, Message, Request};
 use crate::output::{Answer, OutputSchema, OutputSpec, Reader, WRAPPER};
 use crate::panics::guarded;
 use crate::prompt::generated::Prompt;
@@ -46,6 +46,9 @@ pub(super) trait Asked<'r>: Judge {
     fn settings(&self) -> &'r Settings;
     fn nature(&self) -> Nature;
 
+    /// The model that the node holds.
+    fn model(&self) -> Option<&'r dyn ChatModel>;
+
     /// The schema to send, which the judge then reads by.
     fn schema(&mut self) -> Result<Option<Arc<OutputSchema>>, String>;
 
@@ -64,12 +67,16 @@ fn boxed<'a>(asked: &'a mut dyn Asked<'_>, cx: &'a Cx<'a, ()>) -> BoxFuture<'a, 
 
 async fn ask(asked: &mut dyn Asked<'_>, cx: &Cx<'_, ()>) -> Result<(), NodeError> {
     let levels = [cx.settings, &cx.core.settings, asked.settings()];
-    let settings = Resolved::new(levels, asked.nature())?;
+    let mut settings = Resolved::new(levels, asked.nature())?;
+    let own = cx.core.asked_in_place(asked.model());
+    if own.is_some() {
+        settings.of_own_model();
+    }
     let schema = asked.schema().map_err(|fault| NodeError::new(Category::ConfigError, fault))?;
     let request = Request { output: schema, ..Request::new(render(asked)?) };
     let plan = Plan::new(cx, settings);
     let outcome = {
-        let mut asking = Asking::new(&plan, request, asked)?;
+        let mut asking = Asking::new(&plan, own, request, asked)?;
         attempts::run(&plan, &mut asking).await
     };
     let Err(ended) = outcome else { return Ok(()) };
@@ -105,6 +112,10 @@ impl<'r, N: LlmNode<S> + Exec<S>, S: ?Sized> Asked<'r> for Typed<'r, N, S> {
 
     fn nature(&self) -> Nature {
         Nature::of::<N>(Some(self.spec.answers()))
+    }
+
+    fn model(&self) -> Option<&'r dyn ChatModel> {
+        self.node.model()
     }
 
     fn schema(&mut self) -> Result<Option<Arc<OutputSchema>>, String> {

@@ -52,6 +52,11 @@ impl<'p> Resolved<'p> {
         Ok(resolved)
     }
 
+    /// Leaves out the run's model: it says which one to ask in place of the run's, and the node has one of its own.
+    pub(crate) fn of_own_model(&mut self) {
+        self.model = [self.call, self.node].into_iter().find_map(|level| level.model.as_deref());
+    }
+
     /// Says in a request what holds when this model is asked: the run's own, or a registered one with its settings.
     pub(crate) fn tell(
         &self,

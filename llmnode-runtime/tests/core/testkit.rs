@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use llmnode_runtime::testing::{FnModel, Reply, ScriptedModel, assert_prompt, request_of};
 use llmnode_runtime::{BoxError, Category, Cx, Exec, FinishReason, Message, Node, Request, Role, Run};
+use serde_json::json;
 
 use crate::support::{BAD, GOAL, GOOD, say, script, world};
 
@@ -86,6 +87,20 @@ async fn a_value_that_is_no_json_is_no_request() {
     let error = Run::new(ScriptedModel::new().reply(Reply::json(map))).call(&say("x")).await.unwrap_err();
     assert_eq!((error.category(), error.attempts().len()), (Category::ConfigError, 0));
     assert!(error.message().contains("cannot be written as JSON"));
+}
+
+#[tokio::test]
+async fn a_value_is_written_as_json_and_a_text_as_it_is() {
+    let model =
+        ScriptedModel::new().reply(json!({"item": "key"})).reply("plain").reply(json!("plain")).reply(5);
+    let run = Run::new(model.clone());
+    let nodes = [(); 4].map(|()| say("x"));
+    let answers = run.map(&nodes).concurrency(1).model("small").temperature(0.5).try_all().await.unwrap();
+    assert_eq!(answers, [r#"{"item":"key"}"#, "plain", "plain", "5"]);
+    // What the map sets holds for each of its calls.
+    for request in model.requests() {
+        assert_eq!((request.model.as_deref(), request.temperature), (Some("small"), Some(0.5)));
+    }
 }
 
 #[tokio::test]

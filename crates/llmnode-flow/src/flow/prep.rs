@@ -12,10 +12,12 @@ use super::wrong::wrong;
     clippy::manual_async_fn,
     reason = "of an `async fn` the compiler asks again for every node whether it is `Send`"
 )]
-pub fn prepared<N>(
-    make: impl FnOnce() -> Result<N, BoxError> + Send,
+pub fn prepared<'a, N, S: ?Sized + Sync>(
+    state: &'a S,
+    make: impl FnOnce(&'a S) -> Result<N, BoxError> + Send,
 ) -> impl Future<Output = Result<N, BoxError>> + Send {
-    async move { make() }
+    // The state is handed on, not moved into the closure: in a `move` closure rustc does not propose to clone.
+    async move { make(state) }
 }
 
 /// What generated code makes of `prep = path`. That the function is called here, and not there, lets the compiler say at

@@ -3,14 +3,13 @@
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::sync::Arc;
 
-use llmnode_runtime::internal::is_credential;
 use llmnode_runtime::{Category, NodeError};
 use reqwest::Url;
-use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 use rustls::pki_types::CertificateDer;
 
-use super::config::{Given, KEY, OpenAiBuilder};
+use super::config::OpenAiBuilder;
 use super::endpoint::{Endpoint, is_loopback};
+use super::headers::Headers;
 use super::learned::Learned;
 use super::moved::Moved;
 use super::secret::Secret;
@@ -22,53 +21,43 @@ const LOOPBACK: [SocketAddr; 2] = [
     SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 0),
     SocketAddr::new(IpAddr::V6(Ipv6Addr::LOCALHOST), 0),
 ];
-/// Headers that say where a request goes, and how it stands on the connection.
-const FRAMING: [&str; 10] = [
-    "connection",
-    "content-length",
-    "expect",
-    "host",
-    "keep-alive",
-    "proxy-connection",
-    "te",
-    "trailer",
-    "transfer-encoding",
-    "upgrade",
-];
 const DEFAULT_BASE_URL: &str = "https://api.openai.com/v1";
 
 impl OpenAiBuilder {
     /// See [`build`](OpenAiBuilder::build).
     pub(super) fn assemble(self) -> Result<OpenAi, NodeError> {
-        let endpoint = match &self.base_url {
-            Some(base) => Endpoint::new(&base.value, base.source)?,
-            None => Endpoint::new(DEFAULT_BASE_URL, "the default")?,
-        };
-        let headers = self.request_headers()?;
-        self.check_key(&endpoint, &headers)?;
+        let endpoint = self.endpoint()?;
+        let key = self.found_key()?;
+        let exposed = self.exposed(&endpoint);
+        let headers = Headers::new(&self, key.as_ref(), self.other_secrets(&endpoint), exposed.clone())?;
+        let has_key = headers.have_key() || endpoint.credentials().next().is_some();
+        self.check_key(&endpoint, has_key, exposed)?;
         self.check_limits()?;
         let (client, connect_timeout) = match &self.http_client {
             Some(client) => (client.clone(), None),
             None => (self.client(&endpoint)?, Some(self.connect_timeout)),
         };
-        let secrets = self.secrets(&endpoint);
         let service = Service {
             client,
             stays_here: self.stays_here(&endpoint),
             endpoint,
             client_request_id: self.client_request_id,
-            headers,
             connect_timeout,
             attempt_timeout: self.attempt_timeout,
             body_cap: self.body_cap,
         };
-        let key_source = self.key.as_ref().map_or(KEY, |key| key.source);
+        let key_hint = match (&key, &self.per_request) {
+            (Some(key), _) => format!("; check the key in {}", key.source),
+            (None, Some(_)) => "; check the key that `config` gives".to_owned(),
+            (None, None) if has_key => "; check the key in the header or the base URL".to_owned(),
+            (None, None) => format!("; no key was sent: {}", self.key_from.remedy()),
+        };
         Ok(OpenAi(Arc::new(Inner {
             service,
             model: self.model,
             dialect: self.dialect,
-            key_source,
-            secrets,
+            key_hint,
+            headers,
             learned: Learned::default(),
             moved: Moved::default(),
             retry_budget: self.retry_budget,
@@ -81,70 +70,51 @@ impl OpenAiBuilder {
         endpoint.is_loopback() && self.proxy.as_ref().is_none_or(proxied)
     }
 
-    /// Everything that no message may show.
-    fn secrets(&self, endpoint: &Endpoint) -> Vec<Secret> {
+    fn endpoint(&self) -> Result<Endpoint, NodeError> {
+        match (&self.base_url, &self.per_request) {
+            (Some(base), _) => Endpoint::new(&base.value, base.source),
+            (None, Some(config)) => Endpoint::of_config(&**config),
+            (None, None) => Endpoint::new(DEFAULT_BASE_URL, "the default"),
+        }
+    }
+
+    /// What no message may show beside key and headers.
+    fn other_secrets(&self, endpoint: &Endpoint) -> Vec<Secret> {
         let proxies = match &self.proxy {
             Some(url) => proxy::secrets(url.reveal()),
             None if endpoint.is_loopback() && self.http_client.is_none() => Vec::new(),
             None => proxy::secrets_of_environment(),
         };
-        let key = self.key.iter().map(|key| key.value.clone());
-        let credentials = self.headers.iter().filter(|(name, value)| is_secret(name, value));
-        let values = credentials.flat_map(|(_, value)| {
-            // `Bearer …` and `Basic …`: a server may quote what follows the scheme alone.
-            let parts = value.reveal().split_once(' ');
-            std::iter::once(value.clone()).chain(parts.map(|(_, credential)| Secret::new(credential)))
-        });
-        key.chain(values).chain(proxies).chain(endpoint.credentials()).collect()
+        proxies.into_iter().chain(endpoint.credentials()).collect()
     }
 
-    fn request_headers(&self) -> Result<HeaderMap, NodeError> {
-        let mut headers = HeaderMap::new();
-        headers.insert("content-type", HeaderValue::from_static("application/json"));
-        headers.insert("accept", HeaderValue::from_static("application/json"));
-        // Without it, a server may compress as it likes.
-        headers.insert("accept-encoding", HeaderValue::from_static("identity"));
-        headers
-            .insert("user-agent", HeaderValue::from_static(concat!("llmnode/", env!("CARGO_PKG_VERSION"))));
-        if let Some(key) = &self.key {
-            headers.insert("authorization", bearer(key)?);
+    fn check_key(
+        &self,
+        endpoint: &Endpoint,
+        has_key: bool,
+        exposed: Option<String>,
+    ) -> Result<(), NodeError> {
+        if has_key {
+            return exposed.map_or(Ok(()), |why| Err(NodeError::new(Category::ConfigError, why)));
         }
-        for (name, given) in &self.headers {
-            let fault = |part| {
-                let message =
-                    format!("the {part} of the header {name:?} holds a character that headers cannot have");
-                NodeError::new(Category::ConfigError, message)
-            };
-            let header = HeaderName::from_bytes(name.as_bytes()).map_err(|_| fault("name"))?;
-            if FRAMING.contains(&header.as_str()) {
-                let message =
-                    format!("the header {name:?} is set by the HTTP client for each request; leave it out");
-                return Err(NodeError::new(Category::ConfigError, message));
-            }
-            let mut value = HeaderValue::from_str(given.reveal()).map_err(|_| fault("value"))?;
-            value.set_sensitive(is_secret(name, given));
-            headers.insert(header, value);
+        // What a configuration gives is seen by each request.
+        if endpoint.is_loopback() || self.without_key || self.per_request.is_some() {
+            return Ok(());
         }
-        Ok(headers)
+        let message = format!(
+            "{} needs a key: {}; or say `.without_key()` if the server asks for none",
+            endpoint.host(),
+            self.key_from.remedy()
+        );
+        Err(NodeError::new(Category::ApiKeyError, message))
     }
 
-    fn check_key(&self, endpoint: &Endpoint, headers: &HeaderMap) -> Result<(), NodeError> {
-        let in_query = endpoint.credentials().next().is_some();
-        let has_key = in_query || headers.values().any(HeaderValue::is_sensitive);
-        if !has_key {
-            if endpoint.is_loopback() || self.without_key {
-                return Ok(());
-            }
-            let message = format!(
-                "{} needs a key: set {KEY}, or say `without_key()` if the server asks for none",
-                endpoint.host()
-            );
-            return Err(NodeError::new(Category::ApiKeyError, message));
-        }
+    /// Why no key may be sent to the endpoint.
+    fn exposed(&self, endpoint: &Endpoint) -> Option<String> {
         // The proxies of a client of one's own are not known here.
         let stays_here = self.stays_here(endpoint) && self.http_client.is_none();
         if endpoint.is_https() || self.allow_plain_http || stays_here {
-            return Ok(());
+            return None;
         }
         let (way, mend) = if endpoint.is_loopback() && self.http_client.is_some() {
             (
@@ -156,11 +126,10 @@ impl OpenAiBuilder {
         } else {
             ("is plain http on another machine", "use https")
         };
-        let message = format!(
+        Some(format!(
             "{} {way}, where anyone on the way can read the key: {mend}, or say `allow_plain_http()`",
             endpoint.shown
-        );
-        Err(NodeError::new(Category::ConfigError, message))
+        ))
     }
 
     fn check_limits(&self) -> Result<(), NodeError> {
@@ -237,32 +206,6 @@ impl OpenAiBuilder {
             ))
         })
     }
-}
-
-/// Whether a header is a credential, by its name or by the scheme of its value.
-fn is_secret(name: &str, value: &Secret) -> bool {
-    let scheme = value.reveal().split_once(' ').map_or("", |(scheme, _)| scheme);
-    let schemes = ["basic", "bearer"];
-    is_credential(name) || schemes.iter().any(|known| scheme.eq_ignore_ascii_case(known))
-}
-
-fn bearer(key: &Given<Secret>) -> Result<HeaderValue, NodeError> {
-    let value = key.value.reveal();
-    // Quotation marks and `\n` come from files whose reader did not take them away.
-    let fits = |byte: u8| byte.is_ascii_graphic() && !matches!(byte, b'"' | b'\'' | b'\\');
-    if value.is_empty() || !value.bytes().all(fits) {
-        let message = format!(
-            "the key in {} is empty, or holds a space, a line break, a quotation mark, a backslash or another \
-             character that no key has",
-            key.source
-        );
-        return Err(NodeError::new(Category::ApiKeyError, message));
-    }
-    let mut header = HeaderValue::from_str(&format!("Bearer {value}")).map_err(|_| {
-        NodeError::new(Category::ApiKeyError, format!("the key in {} cannot be sent", key.source))
-    })?;
-    header.set_sensitive(true);
-    Ok(header)
 }
 
 #[cfg(test)]

@@ -1,11 +1,13 @@
 //! How an [`OpenAi`] is set up.
 
 use std::fmt;
+use std::sync::Arc;
 use std::time::Duration;
 
 use llmnode_runtime::{Category, Dialect, NodeError, RetryBudget};
 
 use super::OpenAi;
+use super::headers::{PerRequest, is_secret};
 use super::secret::Secret;
 
 pub(super) const KEY: &str = "OPENAI_API_KEY";
@@ -31,7 +33,13 @@ const MODEL: &str = "OPENAI_MODEL";
 pub struct OpenAiBuilder {
     pub(super) base_url: Option<Given<String>>,
     pub(super) key: Option<Given<Secret>>,
+    /// Where a key is looked for that is not given.
+    pub(super) key_from: KeyFrom,
+    /// The header that the key is sent in.
+    pub(super) key_header: &'static str,
     pub(super) without_key: bool,
+    /// What gives further headers for each request.
+    pub(super) per_request: Option<Arc<dyn PerRequest>>,
     pub(super) model: Option<String>,
     pub(super) dialect: Option<Dialect>,
     pub(super) headers: Vec<(String, Secret)>,
@@ -53,11 +61,38 @@ pub(super) struct Given<T> {
     pub(super) source: &'static str,
 }
 
+/// Where the key of a builder comes from that is given none.
+#[derive(Clone, Copy)]
+pub(super) enum KeyFrom {
+    /// Only the program can give it.
+    Program,
+    /// `from_env` has looked for it.
+    Environment,
+    /// `build` reads this variable.
+    Variable(&'static str),
+}
+
+impl KeyFrom {
+    /// What to do about a key that is missing.
+    pub(super) fn remedy(self) -> String {
+        match self {
+            KeyFrom::Program => format!(
+                "set it with `.api_key(..)`, or make the model with `OpenAi::from_env()`, which reads {KEY}"
+            ),
+            KeyFrom::Environment => format!("set {KEY}, or `.api_key(..)`"),
+            KeyFrom::Variable(variable) => format!("set {variable}, or `.api_key(..)`"),
+        }
+    }
+}
+
 impl Default for OpenAiBuilder {
     fn default() -> Self {
         OpenAiBuilder {
             base_url: None,
             key: None,
+            key_from: KeyFrom::Program,
+            key_header: "authorization",
+            per_request: None,
             without_key: false,
             model: None,
             dialect: None,
@@ -83,19 +118,14 @@ impl OpenAiBuilder {
     /// `api_key_error` that names both variables, if there is neither key nor base URL; `config_error` for a
     /// variable that is not Unicode.
     pub fn from_env() -> Result<Self, NodeError> {
-        Self::from_variables(|name| std::env::var_os(name).map(|value| value.into_string().map_err(|_| ())))
+        Self::from_variables(of_environment)
     }
 
     /// [`from_env`](Self::from_env) with any source of variables.
     fn from_variables(variable: impl Fn(&str) -> Option<Result<String, ()>>) -> Result<Self, NodeError> {
-        let read = |name| match variable(name) {
-            Some(Err(())) => {
-                Err(NodeError::new(Category::ConfigError, format!("{name} is not Unicode text")))
-            }
-            Some(Ok(value)) => Ok(Some(value).filter(|value| !value.is_empty())),
-            None => Ok(None),
-        };
-        let mut builder = OpenAiBuilder { model: read(MODEL)?, ..OpenAiBuilder::default() };
+        let read = |name| read(name, &variable);
+        let mut builder = OpenAiBuilder { key_from: KeyFrom::Environment, ..OpenAiBuilder::default() };
+        builder.model = read(MODEL)?;
         builder.base_url = read(BASE_URL)?.map(|value| Given { value, source: BASE_URL });
         builder.key = read(KEY)?.map(|value| Given { value: Secret::new(value), source: KEY });
         if builder.key.is_none() && builder.base_url.is_none() {
@@ -108,13 +138,30 @@ impl OpenAiBuilder {
         Ok(builder)
     }
 
+    /// Whether a header that the program sets is a credential.
+    fn has_credential(&self) -> bool {
+        self.headers.iter().any(|(name, value)| is_secret(name, value))
+    }
+
+    /// The key that is given, or else that of the variable which is read for it.
+    pub(super) fn found_key(&self) -> Result<Option<Given<Secret>>, NodeError> {
+        match (&self.key, self.key_from) {
+            (None, KeyFrom::Variable(name)) if !self.without_key && !self.has_credential() => {
+                let value = read(name, of_environment)?;
+                Ok(value.map(|value| Given { value: Secret::new(value), source: name }))
+            }
+            (key, _) => Ok(key.clone()),
+        }
+    }
+
     /// Sets the base URL, such as `http://127.0.0.1:8080/v1`. Default `https://api.openai.com/v1`.
     pub fn base_url(mut self, url: impl Into<String>) -> Self {
         self.base_url = Some(Given { value: url.into(), source: "`base_url`" });
         self
     }
 
-    /// Sets the key. Loopback servers need none.
+    /// Sets the key. Default: of a known server ([`OpenAi::groq`], ..) that of its variable, else none; loopback servers need
+    /// none.
     pub fn api_key(mut self, key: impl Into<String>) -> Self {
         self.key = Some(Given { value: Secret::new(key), source: "`api_key`" });
         self
@@ -242,6 +289,21 @@ impl OpenAiBuilder {
     pub fn build(self) -> Result<OpenAi, NodeError> {
         self.assemble()
     }
+}
+
+/// The value of a variable; an empty one is absent.
+fn read(
+    name: &str,
+    variable: impl Fn(&str) -> Option<Result<String, ()>>,
+) -> Result<Option<String>, NodeError> {
+    match variable(name).transpose() {
+        Ok(value) => Ok(value.filter(|value| !value.is_empty())),
+        Err(()) => Err(NodeError::new(Category::ConfigError, format!("{name} is not Unicode text"))),
+    }
+}
+
+fn of_environment(name: &str) -> Option<Result<String, ()>> {
+    std::env::var_os(name).map(|value| value.into_string().map_err(|_| ()))
 }
 
 impl fmt::Debug for OpenAiBuilder {

@@ -4,6 +4,7 @@ use llmnode_runtime::internal::is_credential;
 use llmnode_runtime::{Category, NodeError};
 use reqwest::Url;
 
+use super::headers::PerRequest;
 use super::secret::Secret;
 
 const PATH: &str = "/chat/completions";
@@ -23,16 +24,19 @@ impl Endpoint {
             let example = "write it like https://api.openai.com/v1";
             NodeError::new(Category::ConfigError, format!("the base URL in {source} {fault}; {example}"))
         };
-        let mut url = Url::parse(base.trim()).map_err(|error| fault(&format!("cannot be read ({error})")))?;
-        if !matches!(url.scheme(), "http" | "https") {
-            return Err(fault("begins with neither http:// nor https://"));
-        }
-        if !url.username().is_empty() || url.password().is_some() {
-            return Err(fault("holds a user name or a password; hand them in as a header"));
-        }
-        url.set_fragment(None);
+        let mut url = read(base).map_err(|why| fault(&why))?;
         let path = url.path().trim_end_matches('/').trim_end_matches(PATH).to_owned();
         url.set_path(&(path + PATH));
+        Ok(Endpoint { shown: shown(&url), url })
+    }
+
+    /// The URL that a configuration gives for chat completions, as it is.
+    pub(super) fn of_config(config: &dyn PerRequest) -> Result<Endpoint, NodeError> {
+        let url = config.url(PATH).and_then(|url| read(&url)).map_err(|why| {
+            let message =
+                format!("the URL of `config` for {PATH} {why}; its base is like https://api.openai.com/v1");
+            NodeError::new(Category::ConfigError, message)
+        })?;
         Ok(Endpoint { shown: shown(&url), url })
     }
 
@@ -73,6 +77,19 @@ impl Endpoint {
             _ => "",
         }
     }
+}
+
+/// Reads a URL that requests may go to.
+fn read(url: &str) -> Result<Url, String> {
+    let mut url = Url::parse(url.trim()).map_err(|error| format!("cannot be read ({error})"))?;
+    if !matches!(url.scheme(), "http" | "https") {
+        return Err("begins with neither http:// nor https://".to_owned());
+    }
+    if !url.username().is_empty() || url.password().is_some() {
+        return Err("holds a user name or a password; hand them in as a header".to_owned());
+    }
+    url.set_fragment(None);
+    Ok(url)
 }
 
 /// Whether the URL's host is this machine.

@@ -5,6 +5,8 @@
 
 mod answer;
 mod assemble;
+#[cfg(feature = "async-openai")]
+mod async_openai;
 mod calls;
 mod classify;
 mod config;
@@ -12,6 +14,8 @@ mod dialects;
 mod endpoint;
 mod error_body;
 mod events;
+mod headers;
+mod known;
 mod learned;
 mod lenient;
 mod moved;
@@ -31,6 +35,7 @@ mod wait_hint;
 
 pub use config::OpenAiBuilder;
 
+use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
@@ -40,9 +45,11 @@ use llmnode_runtime::{
     BoxFuture, Category, ChatModel, Completion, Dialect, FinishReason, Flag, ModelError, NodeError, Request,
     Retry, RetryBudget, Sink,
 };
+use reqwest::header::HeaderMap;
 use reqwest::{Response, StatusCode, Url};
 
 use self::answer::NoAnswer;
+use self::headers::{Headers, Sent};
 use self::learned::{Learned, Way};
 use self::moved::Moved;
 use self::secret::Secret;
@@ -72,10 +79,9 @@ pub struct OpenAi(Arc<Inner>);
 struct Inner {
     service: Service,
     model: Option<String>,
-    /// Where the key comes from, or should come from.
-    key_source: &'static str,
-    /// What no message may show.
-    secrets: Vec<Secret>,
+    headers: Headers,
+    /// What to look at where a key is refused.
+    key_hint: String,
     /// How types are asked for, where a request does not say it.
     dialect: Option<Dialect>,
     learned: Learned,
@@ -94,7 +100,10 @@ impl OpenAi {
         OpenAiBuilder::from_env()?.build()
     }
 
-    /// A model set up by the program, without the environment.
+    /// A model set up by the program, without the environment: by default OpenAI's, with the key of
+    /// [`api_key`](OpenAiBuilder::api_key). Other known servers have a constructor of their own, such as
+    /// [`azure`](OpenAi::azure) and [`ollama`](OpenAi::ollama); any further one is a
+    /// [`base_url`](OpenAiBuilder::base_url).
     pub fn builder() -> OpenAiBuilder {
         OpenAiBuilder::default()
     }
@@ -106,10 +115,7 @@ impl ChatModel for OpenAi {
         request: &'a Request,
         sink: &'a mut dyn Sink,
     ) -> BoxFuture<'a, Result<Completion, ModelError>> {
-        Box::pin(async move {
-            let result = self.0.complete(request, sink).await;
-            result.map_err(|error| self.0.without_secrets(error))
-        })
+        Box::pin(self.0.complete(request, sink))
     }
 
     fn model(&self) -> Option<&str> {
@@ -169,6 +175,8 @@ struct Asked<'a> {
     model: &'a str,
     way: Way<'a>,
     deadline: Deadline,
+    /// What no message about it may show.
+    secrets: Cow<'a, [Secret]>,
 }
 
 impl Asked<'_> {
@@ -176,22 +184,47 @@ impl Asked<'_> {
     fn function(&self) -> Option<&str> {
         self.way.schema.filter(|(dialect, _)| *dialect == Dialect::Tool).map(|(_, name)| name)
     }
+
+    /// A server's word for the ledger. No shapes of keys: a model may well be called `pplx-7b`.
+    fn clean(&self, word: Option<String>) -> Option<String> {
+        word.map(|word| secret::without(word, &self.secrets))
+    }
+
+    fn clean_finish(&self, finish: FinishReason) -> FinishReason {
+        match finish {
+            FinishReason::Other(word) => FinishReason::Other(secret::without(word, &self.secrets)),
+            known => known,
+        }
+    }
 }
 
 impl Inner {
     async fn complete(&self, request: &Request, sink: &mut dyn Sink) -> Result<Completion, ModelError> {
-        let asked = self.prepare(request).map_err(unsent)?;
+        let prepared = self.prepare(request);
+        let (asked, headers) =
+            prepared.map_err(|fault| without_secrets(unsent(fault), self.headers.secrets()))?;
+        let outcome = self.ask(&asked, headers, sink).await;
+        outcome.map_err(|error| without_secrets(error, &asked.secrets))
+    }
+
+    async fn ask(
+        &self,
+        asked: &Asked<'_>,
+        headers: HeaderMap,
+        sink: &mut dyn Sink,
+    ) -> Result<Completion, ModelError> {
         if let Some((dialect, _)) = asked.way.schema {
             sink.dialect(dialect);
         }
-        self.refused(&asked).for_each(|part| sink.refused(part));
-        let body = request::encode(request, asked.model, asked.way)
+        self.refused(asked).for_each(|part| sink.refused(part));
+        let body = request::encode(asked.request, asked.model, asked.way)
             .map_err(|error| unsent(format!("the request cannot be written as JSON: {error}")))?;
         let url = self.moved.place(&self.service.endpoint.url);
-        let response = self.service.send(url.clone(), body, request.correlation, asked.deadline).await?;
+        let response =
+            self.service.send(url.clone(), headers, body, asked.request.correlation, asked.deadline).await?;
         match self.service.redirect(&response) {
             Some(target) => Err(self.redirected(&url, &target?, response.status())),
-            None => self.receive(response, &asked, sink).await,
+            None => self.receive(response, asked, sink).await,
         }
     }
 
@@ -210,7 +243,7 @@ impl Inner {
     }
 
     /// Settles how to ask, or says what is missing.
-    fn prepare<'a>(&'a self, request: &'a Request) -> Result<Asked<'a>, String> {
+    fn prepare<'a>(&'a self, request: &'a Request) -> Result<(Asked<'a>, HeaderMap), String> {
         check_request(self.service.stays_here, || self.service.endpoint.host())?;
         let model = self.model_of(request).ok_or(
             "no model is named: set OPENAI_MODEL, `model` on the builder, or `model` on the node or call",
@@ -219,7 +252,9 @@ impl Inner {
             return Err(fault);
         }
         let way = self.way(request, model)?;
-        Ok(Asked { request, model, way, deadline: self.service.deadline(request.attempt_timeout) })
+        let Sent { headers, secrets } = self.headers.of_request()?;
+        let deadline = self.service.deadline(request.attempt_timeout);
+        Ok((Asked { request, model, way, deadline, secrets }, headers))
     }
 
     fn model_of<'a>(&'a self, request: &'a Request) -> Option<&'a str> {
@@ -268,7 +303,7 @@ impl Inner {
         sink: &mut dyn Sink,
     ) -> Result<Completion, ModelError> {
         let mut head = Head::of(&response);
-        head.request_id = self.clean(head.request_id);
+        head.request_id = asked.clean(head.request_id);
         if let Some(id) = &head.request_id {
             sink.request_id(id);
         }
@@ -291,17 +326,17 @@ impl Inner {
                 }
                 Err(_) if head.encoded => Err(self.encoded(&body)),
                 Err(NoAnswer::ErrorObject) => return Err(self.refusal(&head, &body, asked, sink)),
-                Err(NoAnswer::WebPage) => Err(self.web_page(&body)),
+                Err(NoAnswer::WebPage) => Err(self.web_page(&body, asked)),
                 Err(NoAnswer::Failure(failure)) => Err(*failure),
             },
             Err(failure) => Err(failure),
         };
         match outcome {
             Ok(mut completion) => {
-                completion.refusal = self.clean(completion.refusal);
-                completion.finish = completion.finish.map(|finish| self.clean_finish(finish));
-                completion.model = self.clean(completion.model);
-                completion.response_id = self.clean(completion.response_id);
+                completion.refusal = asked.clean(completion.refusal);
+                completion.finish = completion.finish.map(|finish| asked.clean_finish(finish));
+                completion.model = asked.clean(completion.model);
+                completion.response_id = asked.clean(completion.response_id);
                 // Without an id of the request, that of the answer is the one to name.
                 completion.request_id = head.request_id.or_else(|| completion.response_id.clone());
                 Ok(completion)
@@ -313,23 +348,11 @@ impl Inner {
             }
         }
     }
+}
 
-    /// A server's word for the ledger. No shapes of keys: a model may well be called `pplx-7b`.
-    fn clean(&self, word: Option<String>) -> Option<String> {
-        word.map(|word| secret::without(word, &self.secrets))
-    }
-
-    fn clean_finish(&self, finish: FinishReason) -> FinishReason {
-        match finish {
-            FinishReason::Other(word) => FinishReason::Other(secret::without(word, &self.secrets)),
-            known => known,
-        }
-    }
-
-    fn without_secrets(&self, mut error: ModelError) -> ModelError {
-        error.message = secret::redact(&error.message, &self.secrets);
-        error
-    }
+fn without_secrets(mut error: ModelError, secrets: &[Secret]) -> ModelError {
+    error.message = secret::redact(&error.message, secrets);
+    error
 }
 
 fn unsent(message: impl Into<String>) -> ModelError {

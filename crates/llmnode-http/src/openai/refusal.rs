@@ -28,7 +28,7 @@ impl Inner {
             self.moved.forget();
         }
         // Redacted before it is cut: half a key is no longer recognised.
-        let said = match secret::redact(&error.message, &self.secrets) {
+        let said = match secret::redact(&error.message, &asked.secrets) {
             said if said.is_empty() => "nothing more".to_owned(),
             said => one_line(&said, 500),
         };
@@ -66,13 +66,13 @@ impl Inner {
         ModelError::new(Category::BadResponse, message).retry(Retry::No)
     }
 
-    pub(super) fn web_page(&self, body: &[u8]) -> ModelError {
+    pub(super) fn web_page(&self, body: &[u8], asked: &Asked<'_>) -> ModelError {
         let begin = String::from_utf8_lossy(&body[..body.len().min(4096)]);
         let message = format!(
             "{} answered with a web page, not JSON: a wrong base URL (most end with /v1), or a proxy's page. It \
              begins: {}",
             self.service.endpoint.shown,
-            one_line(secret::redact(&begin, &self.secrets).trim(), 200),
+            one_line(secret::redact(&begin, &asked.secrets).trim(), 200),
         );
         ModelError::new(Category::BadResponse, message).retry(Retry::No)
     }
@@ -96,10 +96,7 @@ impl Inner {
     /// What a person can do about it.
     fn hint(&self, category: Category, model: &str) -> String {
         match category {
-            Category::ApiKeyError if self.service.headers.contains_key("authorization") => {
-                format!("; check the key in {}", self.key_source)
-            }
-            Category::ApiKeyError => format!("; no key was sent: set {}", self.key_source),
+            Category::ApiKeyError => self.key_hint.clone(),
             Category::NotFound => format!("; asked for the model {model:?}{}", self.service.endpoint.hint()),
             Category::ConfigError => PROXY_CREDENTIALS.to_owned(),
             Category::QuotaError => "; waiting will not help".to_owned(),

@@ -17,8 +17,6 @@ pub(super) struct Service {
     pub(super) endpoint: Endpoint,
     /// Neither the endpoint nor the proxy is another machine.
     pub(super) stays_here: bool,
-    /// Sent with every request; the key is among them.
-    pub(super) headers: HeaderMap,
     /// Whether requests carry the ids of their attempts.
     pub(super) client_request_id: bool,
     /// `None`: the client's own.
@@ -49,12 +47,13 @@ impl Service {
     pub(super) async fn send(
         &self,
         url: Url,
+        headers: HeaderMap,
         body: Vec<u8>,
         id: Option<AttemptId>,
         deadline: Deadline,
     ) -> Result<Response, ModelError> {
         let mut request = reqwest::Request::new(Method::POST, url);
-        *request.headers_mut() = self.headers.clone();
+        *request.headers_mut() = headers;
         if let Some(id) = id.filter(|_| self.client_request_id)
             && let Ok(id) = HeaderValue::try_from(id.to_string())
         {

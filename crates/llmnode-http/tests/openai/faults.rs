@@ -213,7 +213,10 @@ async fn errors_of_the_provider() {
         assert!(error.request_id.is_some());
     }
     let error = error_of(Reply::error(401, "authentication_error", 401, "Invalid API Key")).await;
-    assert!(error.message.contains("Invalid API Key; no key was sent: set OPENAI_API_KEY"), "{error}");
+    assert!(
+        error.message.contains("Invalid API Key; no key was sent: set it with `.api_key(..)`"),
+        "{error}"
+    );
     let long = error_of(Reply::error(400, "x", (), &"very ".repeat(10_000))).await;
     assert!(long.message.len() < 700);
 }

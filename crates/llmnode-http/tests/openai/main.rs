@@ -3,6 +3,8 @@
 #![allow(clippy::panic, clippy::unwrap_used, reason = "tests")]
 
 mod answers;
+#[cfg(feature = "async-openai")]
+mod config;
 mod dialects;
 mod faults;
 mod learning;

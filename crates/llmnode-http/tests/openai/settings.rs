@@ -26,7 +26,11 @@ fn keys_are_needed_and_kept_off_plain_http() {
     assert!(builder("http://127.0.0.1:1/v1").api_key(CANARY).build().is_ok());
     let (category, message) = fault(https());
     assert_eq!(category, Category::ApiKeyError);
-    assert!(message.contains("models.example") && message.contains("OPENAI_API_KEY"), "{message}");
+    assert_eq!(
+        message,
+        "models.example needs a key: set it with `.api_key(..)`, or make the model with `OpenAi::from_env()`, which \
+         reads OPENAI_API_KEY; or say `.without_key()` if the server asks for none"
+    );
     assert!(https().without_key().build().is_ok());
     assert!(https().header("api-key", CANARY).build().is_ok());
     assert!(https().base_url("https://models.example/v1?api_key=x").build().is_ok());
@@ -231,8 +235,13 @@ fn a_client_of_ones_own_gets_no_key_over_plain_http() {
 
 /// Runs a test of this file in a process of its own, since a variable of the environment is everyone's.
 async fn passes_with(test: &str, variables: &[(&str, &str)]) {
+    passes_alone(&format!("settings::{test}"), variables).await;
+}
+
+/// Runs a test in a process of its own, in which logs are its own, too.
+pub(crate) async fn passes_alone(test: &str, variables: &[(&str, &str)]) {
     let mut child = std::process::Command::new(std::env::current_exe().unwrap());
-    child.args(["--exact", &format!("settings::{test}"), "--ignored"]);
+    child.args(["--exact", test, "--ignored"]);
     for name in ["HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY"] {
         child.env_remove(name).env_remove(name.to_lowercase());
     }
@@ -256,6 +265,56 @@ async fn the_environments_proxy_is_not_asked_for_loopback_servers() {
 async fn asks_the_server_of_the_environment() {
     let Ok(base_url) = std::env::var("LLMNODE_TEST_SERVER") else { return };
     ask(&builder(&base_url).api_key(CANARY).build().unwrap()).await.unwrap();
+}
+
+#[tokio::test]
+async fn the_key_of_a_known_server_is_that_of_its_variable() {
+    let asked = server([]).await;
+    let base_url = asked.base_url();
+    let variables =
+        [("GROQ_API_KEY", CANARY), ("AZURE_OPENAI_API_KEY", CANARY), ("LLMNODE_TEST_SERVER", &base_url)];
+    passes_with("asks_known_servers", &variables).await;
+    let sent = |at: usize, name: &str| asked.requests()[at].header(name).map(str::to_owned);
+    let bearer = format!("Bearer {CANARY}");
+    assert_eq!((sent(0, "authorization"), sent(0, "api-key")), (Some(bearer), None));
+    assert_eq!((sent(1, "authorization"), sent(1, "api-key")), (None, Some(CANARY.to_owned())));
+    // What the program gives takes its place.
+    assert_eq!(sent(2, "authorization").as_deref(), Some("Bearer other"));
+    assert_eq!((sent(3, "authorization").as_deref(), sent(3, "api-key")), (Some("Bearer token"), None));
+    assert_eq!(sent(4, "authorization"), None);
+    assert_eq!(asked.requests_seen(), 5);
+}
+
+#[tokio::test]
+#[ignore = "a part of the test above"]
+async fn asks_known_servers() {
+    let Ok(base_url) = std::env::var("LLMNODE_TEST_SERVER") else { return };
+    let azure = || OpenAi::azure(base_url.trim_end_matches("/v1"), "m", "1").base_url(&base_url);
+    for builder in [
+        OpenAi::groq().base_url(&base_url),
+        azure(),
+        OpenAi::groq().base_url(&base_url).api_key("other"),
+        azure().header("authorization", "Bearer token"),
+        OpenAi::groq().base_url(&base_url).without_key(),
+    ] {
+        ask(&builder.model("m").build().unwrap()).await.unwrap();
+    }
+}
+
+#[test]
+fn a_known_server_without_its_key_names_the_variable() {
+    for (builder, variable) in [
+        (OpenAi::anthropic(), "ANTHROPIC_API_KEY"),
+        (OpenAi::azure("https://a.example", "m", "1"), "AZURE_OPENAI_API_KEY"),
+    ] {
+        if std::env::var_os(variable).is_some() {
+            continue;
+        }
+        let (category, message) = fault(builder.root_certificates(AUTHORITY));
+        assert_eq!(category, Category::ApiKeyError);
+        assert!(message.contains(&format!("set {variable}, or `.api_key(..)`")), "{message}");
+    }
+    assert!(OpenAi::ollama().build().is_ok());
 }
 
 #[tokio::test]

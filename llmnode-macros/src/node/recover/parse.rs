@@ -1,6 +1,6 @@
 //! The grammar of `recover(…)`.
 
-use proc_macro2::{Ident, TokenStream};
+use proc_macro2::{Ident, TokenStream, TokenTree};
 use syn::ext::IdentExt;
 use syn::parse::ParseStream;
 use syn::{Error, Token, token};
@@ -23,12 +23,50 @@ pub(crate) fn parse(input: ParseStream<'_>) -> (Vec<Stack>, syn::Result<()>) {
     let keys: Vec<_> = ["answer", "transport", "final"].into_iter().chain(recoverable()).collect();
     let grammar = Grammar { noun: "category", example, refused, ..Grammar::of_values("recover", &keys) };
     let (mut errors, mut stacks) = (Errors::default(), vec![]);
+    let (tokens, strays) = strays(tokens);
+    if let Some(first) = strays.first() {
+        errors.push(Error::new(first.span(), stray(&first.to_string())));
+    }
+    stacks.extend(strays.into_iter().map(|key| Stack {
+        at: key.span(),
+        key,
+        group: Group::Stop,
+        steps: None,
+    }));
     parse_arguments(tokens, &grammar, &mut errors, |key, input| {
         let (stack, result) = stack(key, input)?;
         stacks.push(stack);
         result
     });
     (stacks, errors.into_result())
+}
+
+/// Takes out the arguments that begin with a step, as if it were a category.
+fn strays(tokens: TokenStream) -> (TokenStream, Vec<Ident>) {
+    let (mut kept, mut strays, mut begins, mut drops) = (TokenStream::new(), vec![], true, false);
+    for token in tokens {
+        if let TokenTree::Ident(name) = &token
+            && begins
+        {
+            drops = STEPS.iter().any(|step| name == step);
+            strays.extend(drops.then(|| name.clone()));
+        }
+        begins = matches!(&token, TokenTree::Punct(punct) if punct.as_char() == ',');
+        kept.extend((!drops).then_some(token));
+    }
+    (kept, strays)
+}
+
+fn stray(step: &str) -> String {
+    let (key, written) = match step {
+        "retry" => ("transport", "retry(2)"),
+        "repair" => ("answer", "repair(2)"),
+        "model" => ("answer", "model(\"small\")"),
+        alone => ("answer", alone),
+    };
+    format!(
+        "`{step}` is a step, and steps stand in the brackets of a category or group; write `{key} = [{written}]`"
+    )
 }
 
 /// Why a name that is known is no key.

@@ -109,15 +109,21 @@ fn prep(made: &Made<'_>, shape: &Shape, state: &Type, private: &Ident) -> TokenS
         Made::Function(path) => (true, called("prep", path, quote_spanned!(here=> state), private)),
         Made::Batch(path, _) => (true, called("batch", path, quote_spanned!(here=> state), private)),
         Made::Fields(fields) => {
-            let reads =
-                fields.iter().any(|(_, written)| expression::state(written.to_token_stream()).is_some());
+            // The state is called what the expressions call it. With a name of the macro's own, rustc would not propose
+            // to clone what one moves out of it.
+            let named = fields.iter().find_map(|(_, written)| expression::state(written.to_token_stream()));
+            let (state, lent) = match named {
+                Some(at) => (quote_spanned!(here=> state), quote_spanned!(here.resolved_at(at)=> state)),
+                None => (quote_spanned!(here=> &()), quote_spanned!(here=> _)),
+            };
             let forms = (!fields.is_empty()).then(|| quote_spanned!(here=> use #private::forms::*;));
-            let fields = fields.iter().map(|(field, written)| self::field(field, written, private));
+            let at = named.unwrap_or(here);
+            let fields = fields.iter().map(|(field, written)| self::field(field, written, at, private));
             let node = quote_spanned! {here=>
                 #forms
-                #private::prepared(move || ::core::result::Result::Ok(Self { #(#fields),* }))
+                #private::prepared(#state, |#lent| ::core::result::Result::Ok(Self { #(#fields),* }))
             };
-            (reads, node)
+            (named.is_some(), node)
         }
     };
     let lent = if lent { quote_spanned!(here=> state) } else { quote_spanned!(here=> _) };
@@ -132,8 +138,8 @@ fn prep(made: &Made<'_>, shape: &Shape, state: &Type, private: &Ident) -> TokenS
 }
 
 /// One field by its expression. What that gave is named again with the places of its first and last token, so that all of
-/// the expression is underlined where it gives another type.
-fn field(field: &Field, written: &Expr, private: &Ident) -> Option<TokenStream> {
+/// the expression is underlined where it gives another type. The name of the state is resolved at `at`.
+fn field(field: &Field, written: &Expr, at: Span, private: &Ident) -> Option<TokenStream> {
     let (ident, ty) = (field.ident.as_ref()?, &field.ty);
     let name = ident.unraw().to_string();
     let (first, last) = ends(written);
@@ -143,7 +149,7 @@ fn field(field: &Field, written: &Expr, private: &Ident) -> Option<TokenStream> 
     let mut near = private.clone();
     near.set_span(first);
     let near = quote_spanned!(last=> #near::Field::<#ty>::given);
-    let written = expression::visible(written.to_token_stream());
+    let written = expression::visible_to(written.to_token_stream(), at);
     Some(quote_spanned! {Span::mixed_site()=>
         #ident: match (#written,) {
             __given => #near(#name, #given, |__it| (&&&__it).form())?,

@@ -139,7 +139,7 @@ async fn calls_side_by_side_reserve_tokens_and_wait_for_room() {
     let run = Run::new(model.clone()).with_limits(Limits::new().tokens(600));
     let nodes: Vec<_> = (0..9).map(|_| say(&"x".repeat(40))).collect();
     let begin = tokio::time::Instant::now();
-    let results = run.map(&nodes).settings(Settings::new().max_tokens(190)).concurrency(9).await;
+    let results = run.map(&nodes).max_tokens(190).concurrency(9).await;
     assert!(results.iter().all(Result::is_ok));
     assert_eq!((begin.elapsed().as_secs(), run.ledger().total().total.known), (3, 99));
 }

@@ -1,0 +1,71 @@
+//! A configuration of async-openai's as the source of URL and headers (feature `async-openai`).
+
+use std::sync::Arc;
+
+use async_openai::config::Config;
+use reqwest::Url;
+use reqwest::header::HeaderMap;
+use secrecy::ExposeSecret;
+
+use super::config::{KeyFrom, OpenAiBuilder};
+use super::headers::PerRequest;
+use super::secret::Secret;
+
+impl OpenAiBuilder {
+    /// Takes URL, query, key and headers from a configuration of async-openai's (feature `async-openai`): its own
+    /// `OpenAIConfig` and `AzureConfig`, or any other [`Config`]. The URL and its query are read by
+    /// [`build`](OpenAiBuilder::build), the headers for each request, so that a configuration may give a new token each
+    /// time; it should not block. No client of async-openai's is made: categories, waits, ledger and redaction stay as
+    /// they are. Default: none.
+    ///
+    /// It replaces the base URL and the key that were set so far. A [`base_url`](OpenAiBuilder::base_url), an
+    /// [`api_key`](OpenAiBuilder::api_key) or a [`header`](OpenAiBuilder::header) that is set afterwards replaces the
+    /// configuration's. What it gives as `api_key`, and each header of a credential, is a secret as ours are. A call fails
+    /// with a `config_error`, and sends nothing, if the configuration gives a key for plain http on another machine, or
+    /// panics, as `OpenAIConfig` does over a key with a line break.
+    ///
+    /// ```
+    /// # mod llmnode { pub use llmnode_runtime::*; pub use llmnode_http::*; }
+    /// use llmnode::OpenAi;
+    /// use llmnode::async_openai::config::AzureConfig;
+    ///
+    /// let azure = AzureConfig::new()
+    ///     .with_api_base("https://my-resource.openai.azure.com")
+    ///     .with_deployment_id("my-gpt")
+    ///     .with_api_version("2024-10-21")
+    ///     .with_api_key("…");
+    /// let builder = OpenAi::builder().config(azure).model("my-gpt");
+    /// # let _ = builder;
+    /// ```
+    pub fn config(mut self, config: impl Config + 'static) -> Self {
+        self.base_url = None;
+        self.key = None;
+        self.key_from = KeyFrom::Program;
+        self.key_header = "authorization";
+        self.per_request = Some(Arc::new(OfConfig(config)));
+        self
+    }
+}
+
+/// Asks a configuration.
+struct OfConfig<C>(C);
+
+impl<C: Config> PerRequest for OfConfig<C> {
+    fn url(&self, path: &str) -> Result<String, String> {
+        let (url, query) = (self.0.url(path), self.0.query());
+        if query.is_empty() {
+            return Ok(url);
+        }
+        let mut url = Url::parse(url.trim()).map_err(|error| format!("cannot be read ({error})"))?;
+        url.query_pairs_mut().extend_pairs(query);
+        Ok(url.into())
+    }
+
+    fn headers(&self) -> HeaderMap {
+        self.0.headers()
+    }
+
+    fn key(&self) -> Secret {
+        Secret::new(self.0.api_key().expose_secret())
+    }
+}

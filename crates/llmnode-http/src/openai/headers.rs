@@ -1,0 +1,214 @@
+//! The headers of requests: those that stay the same, and those that a configuration gives anew for each request.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use llmnode_runtime::internal::{guarded, is_credential};
+use llmnode_runtime::{Category, NodeError};
+use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
+
+use super::config::{Given, OpenAiBuilder};
+use super::secret::Secret;
+
+/// Headers that say where a request goes, and how it stands on the connection.
+const FRAMING: [&str; 10] = [
+    "connection",
+    "content-length",
+    "expect",
+    "host",
+    "keep-alive",
+    "proxy-connection",
+    "te",
+    "trailer",
+    "transfer-encoding",
+    "upgrade",
+];
+
+/// A configuration: where requests go, asked once, and their headers, asked for each.
+pub(super) trait PerRequest: Send + Sync {
+    /// The URL for a path such as `/chat/completions`, with its query.
+    fn url(&self, path: &str) -> Result<String, String>;
+
+    /// The headers of one request.
+    fn headers(&self) -> HeaderMap;
+
+    /// The key that is in them, in whatever form.
+    fn key(&self) -> Secret;
+}
+
+/// What requests are sent with.
+pub(super) struct Headers {
+    /// Those that any other of the same name replaces.
+    defaults: HeaderMap,
+    /// Those of the program, the key among them.
+    own: HeaderMap,
+    /// What no message may show of these, of the URL and of the proxy.
+    secrets: Vec<Secret>,
+    per_request: Option<Arc<dyn PerRequest>>,
+    /// Why no key may be sent to the endpoint.
+    exposed: Option<String>,
+}
+
+/// The headers of one request.
+pub(super) struct Sent<'a> {
+    pub(super) headers: HeaderMap,
+    /// What no message about the request may show.
+    pub(super) secrets: Cow<'a, [Secret]>,
+}
+
+impl Headers {
+    /// The headers of a builder, where the key is known; `secrets` are those beside headers and key.
+    pub(super) fn new(
+        builder: &OpenAiBuilder,
+        key: Option<&Given<Secret>>,
+        secrets: Vec<Secret>,
+        exposed: Option<String>,
+    ) -> Result<Headers, NodeError> {
+        let mut own = HeaderMap::new();
+        if let Some(key) = key {
+            own.insert(builder.key_header, key_header(key, builder.key_header)?);
+        }
+        for (name, given) in &builder.headers {
+            let (name, value) = program_header(name, given)?;
+            own.insert(name, value);
+        }
+        let key = key.map(|key| key.value.clone());
+        let given = builder.headers.iter().filter(|(name, value)| is_secret(name, value));
+        let given = given.flat_map(|(_, value)| with_credential(value.reveal()));
+        let secrets = key.into_iter().chain(given).chain(secrets).collect();
+        let per_request = builder.per_request.clone();
+        let mut headers = Headers { defaults: defaults(), own, secrets, per_request, exposed };
+        if headers.per_request.is_none() {
+            // Nothing comes in between.
+            let own = std::mem::take(&mut headers.own);
+            put(&mut headers.defaults, &own);
+        }
+        Ok(headers)
+    }
+
+    /// Whether a key is among those that stay the same.
+    pub(super) fn have_key(&self) -> bool {
+        self.own.values().chain(self.defaults.values()).any(HeaderValue::is_sensitive)
+    }
+
+    /// What no message may show, whatever the request.
+    pub(super) fn secrets(&self) -> &[Secret] {
+        &self.secrets
+    }
+
+    /// The headers of the next request, or why there are none.
+    pub(super) fn of_request(&self) -> Result<Sent<'_>, String> {
+        let mut headers = self.defaults.clone();
+        let Some(source) = &self.per_request else {
+            return Ok(Sent { headers, secrets: Cow::Borrowed(&self.secrets) });
+        };
+        let (given, key) = guarded(|| (source.headers(), source.key())).map_err(|said| {
+            format!(
+                "`config` panicked as it made the headers of the request ({said}); most often the key holds a line \
+                 break or another character that headers cannot have"
+            )
+        })?;
+        let mut secrets = self.secrets.clone();
+        secrets.push(key);
+        let given = marked(given, &mut secrets)?;
+        if let Some(why) = self.exposed.as_ref().filter(|_| given.values().any(HeaderValue::is_sensitive)) {
+            return Err(why.clone());
+        }
+        put(&mut headers, &given);
+        put(&mut headers, &self.own);
+        Ok(Sent { headers, secrets: Cow::Owned(secrets) })
+    }
+}
+
+/// What every request is sent with that nobody says otherwise.
+fn defaults() -> HeaderMap {
+    let agent = concat!("llmnode/", env!("CARGO_PKG_VERSION"));
+    let headers = [
+        ("content-type", "application/json"),
+        ("accept", "application/json"),
+        // Without it, a server may compress as it likes.
+        ("accept-encoding", "identity"),
+        ("user-agent", agent),
+    ];
+    headers
+        .into_iter()
+        .map(|(name, value)| (HeaderName::from_static(name), HeaderValue::from_static(value)))
+        .collect()
+}
+
+/// Puts headers in the place of those of the same names.
+fn put(headers: &mut HeaderMap, new: &HeaderMap) {
+    for name in new.keys() {
+        headers.remove(name);
+        for value in new.get_all(name) {
+            headers.append(name, value.clone());
+        }
+    }
+}
+
+/// The headers with each credential marked as one, and kept among the secrets.
+fn marked(mut headers: HeaderMap, secrets: &mut Vec<Secret>) -> Result<HeaderMap, String> {
+    for (name, value) in headers.iter_mut() {
+        if FRAMING.contains(&name.as_str()) {
+            return Err(framing(name.as_str()));
+        }
+        let text = Secret::new(String::from_utf8_lossy(value.as_bytes()));
+        if value.is_sensitive() || is_secret(name.as_str(), &text) {
+            value.set_sensitive(true);
+            secrets.extend(with_credential(text.reveal()));
+        }
+    }
+    Ok(headers)
+}
+
+/// A header that the program sets.
+fn program_header(name: &str, given: &Secret) -> Result<(HeaderName, HeaderValue), NodeError> {
+    let fault = |part| {
+        let message = format!("the {part} of the header {name:?} holds a character that headers cannot have");
+        NodeError::new(Category::ConfigError, message)
+    };
+    let header = HeaderName::from_bytes(name.as_bytes()).map_err(|_| fault("name"))?;
+    if FRAMING.contains(&header.as_str()) {
+        return Err(NodeError::new(Category::ConfigError, framing(name)));
+    }
+    let mut value = HeaderValue::from_str(given.reveal()).map_err(|_| fault("value"))?;
+    value.set_sensitive(is_secret(name, given));
+    Ok((header, value))
+}
+
+fn framing(name: &str) -> String {
+    format!("the header {name:?} is set by the HTTP client for each request; leave it out")
+}
+
+/// Whether a header is a credential, by its name or by the scheme of its value.
+pub(super) fn is_secret(name: &str, value: &Secret) -> bool {
+    let scheme = value.reveal().split_once(' ').map_or("", |(scheme, _)| scheme);
+    let schemes = ["basic", "bearer"];
+    is_credential(name) || schemes.iter().any(|known| scheme.eq_ignore_ascii_case(known))
+}
+
+/// A credential as it is sent, and without its scheme: of `Bearer …` a server may quote what follows alone.
+fn with_credential(value: &str) -> Vec<Secret> {
+    let credential = value.split_once(' ').map(|(_, credential)| credential);
+    std::iter::once(value).chain(credential).map(Secret::new).collect()
+}
+
+fn key_header(key: &Given<Secret>, header: &str) -> Result<HeaderValue, NodeError> {
+    let value = key.value.reveal();
+    // Quotation marks and `\n` come from files whose reader did not take them away.
+    let fits = |byte: u8| byte.is_ascii_graphic() && !matches!(byte, b'"' | b'\'' | b'\\');
+    if value.is_empty() || !value.bytes().all(fits) {
+        let message = format!(
+            "the key in {} is empty, or holds a space, a line break, a quotation mark, a backslash or another \
+             character that no key has",
+            key.source
+        );
+        return Err(NodeError::new(Category::ApiKeyError, message));
+    }
+    let scheme = if header == "authorization" { "Bearer " } else { "" };
+    let mut header = HeaderValue::from_str(&format!("{scheme}{value}")).map_err(|_| {
+        NodeError::new(Category::ApiKeyError, format!("the key in {} cannot be sent", key.source))
+    })?;
+    header.set_sensitive(true);
+    Ok(header)
+}

@@ -1,0 +1,119 @@
+//! Fields of an answer that borrow. Only what the tokens say for sure is refused.
+
+use proc_macro2::{TokenStream, TokenTree};
+use quote::{ToTokens, format_ident};
+use syn::{Data, DeriveInput, Error, Fields, GenericArgument, GenericParam, Lifetime, PathArguments, Type};
+
+use crate::diagnostics::Errors;
+use crate::generics::bare;
+use crate::validate::serde_names::SerdeAttributes;
+use crate::validate::tagged::bare_beside;
+
+/// Reports fields that borrow, and tells whether there are any. The type then owns its lifetimes, and cannot be read.
+pub(crate) fn check(input: &mut DeriveInput, errors: &mut Errors) -> bool {
+    let container = SerdeAttributes::read(&input.attrs);
+    let mut borrows = false;
+    match &mut input.data {
+        _ if container.own_way => {}
+        Data::Struct(data) => borrows = lent(&mut data.fields, errors),
+        Data::Enum(data) => {
+            for variant in &mut data.variants {
+                let attributes = SerdeAttributes::read(&variant.attrs);
+                if !attributes.skip && !attributes.own_way && bare_beside(&container, variant).is_none() {
+                    borrows |= lent(&mut variant.fields, errors);
+                }
+            }
+        }
+        Data::Union(_) => {}
+    }
+    if borrows {
+        without_lifetimes(input);
+    }
+    borrows
+}
+
+/// Reports the references of fields, which live as long as the program from then on.
+fn lent(fields: &mut Fields, errors: &mut Errors) -> bool {
+    let mut any = false;
+    for field in fields.iter_mut() {
+        let attributes = SerdeAttributes::read(&field.attrs);
+        any |= !attributes.skip && !attributes.own_way && owned(&mut field.ty, errors);
+    }
+    any
+}
+
+fn owned(ty: &mut Type, errors: &mut Errors) -> bool {
+    match ty {
+        Type::Reference(reference) => {
+            let own = match bare(&reference.elem) {
+                Type::Path(path) if path.path.is_ident("str") => "`String`",
+                Type::Slice(_) => "a `Vec`",
+                _ => "the type without `&`",
+            };
+            let message = format!("an answer owns its values, and this field borrows; write {own}");
+            errors.push(Error::new_spanned(&*reference, message));
+            reference.lifetime = Some(lasting());
+            true
+        }
+        Type::Group(group) => owned(&mut group.elem, errors),
+        Type::Paren(paren) => owned(&mut paren.elem, errors),
+        Type::Array(array) => owned(&mut array.elem, errors),
+        Type::Tuple(tuple) => tuple.elems.iter_mut().fold(false, |any, ty| owned(ty, errors) | any),
+        Type::Path(path) => {
+            let Some(last) = path.path.segments.last_mut() else { return false };
+            let known = ["Option", "Vec", "Box"].iter().any(|known| last.ident == known);
+            match &mut last.arguments {
+                PathArguments::AngleBracketed(arguments) if known => {
+                    arguments.args.iter_mut().fold(false, |any, argument| match argument {
+                        GenericArgument::Type(ty) => owned(ty, errors) | any,
+                        _ => any,
+                    })
+                }
+                _ => false,
+            }
+        }
+        _ => false,
+    }
+}
+
+fn lasting() -> Lifetime {
+    Lifetime::new("'static", proc_macro2::Span::mixed_site())
+}
+
+/// Leaves out the type's lifetimes, so that whoever names it without them gets no error of its own.
+fn without_lifetimes(input: &mut DeriveInput) {
+    let names: Vec<_> = input.generics.lifetimes().map(|param| param.lifetime.ident.to_string()).collect();
+    if names.is_empty() {
+        return;
+    }
+    let params = std::mem::take(&mut input.generics.params);
+    input.generics.params =
+        params.into_iter().filter(|param| !matches!(param, GenericParam::Lifetime(_))).collect();
+    let lasting = lasted(input.to_token_stream(), &names);
+    if let Ok(lasting) = syn::parse2(lasting) {
+        *input = lasting;
+    }
+}
+
+/// The tokens with `'static` in the place of these lifetimes.
+fn lasted(tokens: TokenStream, names: &[String]) -> TokenStream {
+    let mut quoted = false;
+    let token = |token| {
+        let behind = std::mem::replace(
+            &mut quoted,
+            matches!(&token, TokenTree::Punct(punct) if punct.as_char() == '\''),
+        );
+        match token {
+            TokenTree::Ident(name) if behind && names.iter().any(|lifetime| name == lifetime) => {
+                TokenTree::Ident(format_ident!("static", span = name.span()))
+            }
+            TokenTree::Group(group) => {
+                let mut lasting = proc_macro2::Group::new(group.delimiter(), lasted(group.stream(), names));
+                lasting.set_span(group.span());
+                TokenTree::Group(lasting)
+            }
+            other => other,
+        }
+    };
+    tokens.into_iter().map(token).collect()
+}

@@ -1,0 +1,101 @@
+//! Values beside a tag: what a variant of an enum with `tag` and without `content` holds is an object, or no answer fits.
+//! Only what the tokens say for sure is refused.
+
+use quote::ToTokens;
+use syn::{Data, DeriveInput, Error, Fields, GenericArgument, PathArguments, Type, Variant};
+
+use super::fields::is_plain;
+use super::serde_names::SerdeAttributes;
+use crate::diagnostics::Errors;
+use crate::generics::{bare, last_name};
+
+/// Reports values beside a tag that are no objects.
+pub(crate) fn check(input: &DeriveInput, errors: &mut Errors) {
+    let container = SerdeAttributes::read(&input.attrs);
+    if let Data::Enum(data) = &input.data {
+        let bare =
+            data.variants.iter().filter_map(|variant| Some((bare_beside(&container, variant)?, variant)));
+        bare.for_each(|(tag, variant)| errors.push(beside(tag, variant)));
+    }
+}
+
+/// The tag beside which the variant has a value that is no object.
+pub(crate) fn bare_beside<'a>(container: &'a SerdeAttributes, variant: &Variant) -> Option<&'a str> {
+    let attributes = SerdeAttributes::read(&variant.attrs);
+    let tagged = !container.untagged && container.content.is_none() && !attributes.untagged;
+    let judged = !container.own_way && !attributes.own_way && !attributes.skip;
+    container.tag.as_deref().filter(|_| tagged && judged && is_bare(variant))
+}
+
+/// Whether the variant is a value in parentheses that is no object, so that it has no place for a tag.
+fn is_bare(variant: &Variant) -> bool {
+    match &variant.fields {
+        Fields::Unnamed(fields) if fields.unnamed.len() == 1 => {
+            let field = &fields.unnamed[0];
+            let attributes = SerdeAttributes::read(&field.attrs);
+            !attributes.skip && !attributes.own_way && is_no_object(&field.ty)
+        }
+        _ => false,
+    }
+}
+
+fn is_no_object(ty: &Type) -> bool {
+    let list = last_name(ty)
+        .is_some_and(|name| ["Vec", "VecDeque", "HashSet", "BTreeSet"].contains(&&*name.to_string()));
+    let held = |ty: &Type| inner(ty).is_some_and(|types| types.into_iter().all(is_no_object));
+    match bare(ty) {
+        Type::Array(_) | Type::Slice(_) => true,
+        Type::Tuple(tuple) => !tuple.elems.is_empty(),
+        Type::Reference(reference) => is_no_object(&reference.elem),
+        ty => list || held(ty) || (inner(ty).is_none() && is_plain(ty)),
+    }
+}
+
+/// What an `Option` or a `Box` holds.
+fn inner(ty: &Type) -> Option<Vec<&Type>> {
+    let Type::Path(path) = bare(ty) else { return None };
+    let last = path.path.segments.last().filter(|last| last.ident == "Option" || last.ident == "Box")?;
+    let PathArguments::AngleBracketed(arguments) = &last.arguments else { return None };
+    let types = arguments.args.iter().filter_map(|argument| match argument {
+        GenericArgument::Type(ty) => Some(ty),
+        _ => None,
+    });
+    Some(types.collect())
+}
+
+fn beside(tag: &str, variant: &Variant) -> Error {
+    let ty = variant.fields.iter().next().map(|field| field.ty.to_token_stream()).unwrap_or_default();
+    let name = &variant.ident;
+    let message = format!(
+        "the tag `{tag}` is a member of an object, and this value is no object, so no answer fits `{name}`; write \
+         `{name} {{ value: … }}`, or put `content = \"value\"` beside the tag"
+    );
+    Error::new_spanned(ty, message)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_no_object;
+
+    #[test]
+    fn only_what_is_sure_is_refused() {
+        for (ty, refused) in [
+            ("String", true),
+            ("&'a str", true),
+            ("f64", true),
+            ("Vec<Step>", true),
+            ("Option<Vec<Step>>", true),
+            ("Box<Option<u8>>", true),
+            ("(Step, Step)", true),
+            ("[Step; 2]", true),
+            ("()", false),
+            ("Option<()>", false),
+            ("Step", false),
+            ("Option<Step>", false),
+            ("HashMap<String, u8>", false),
+            ("T", false),
+        ] {
+            assert_eq!(is_no_object(&syn::parse_str(ty).unwrap()), refused, "{ty}");
+        }
+    }
+}
