@@ -112,6 +112,18 @@ async fn generic_nodes() {
     assert_eq!(messages((), &node).await[0].content, "3 \"x\" - 1\n- 2 \"y\"");
 }
 
+#[llm_node(prompt = "{shared:list} {boxed:list}")]
+struct Pointed {
+    shared: Arc<[&'static str]>,
+    boxed: Box<[u8]>,
+}
+
+#[tokio::test]
+async fn a_list_may_stand_behind_a_pointer() {
+    let node = Pointed { shared: ["x", "y"].into(), boxed: [].into() };
+    assert_eq!(messages((), &node).await[0].content, "- x\n- y (none)");
+}
+
 struct Borrowed<'a> {
     name: &'a str,
 }
