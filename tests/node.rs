@@ -4,6 +4,7 @@
 
 use std::fmt::Display;
 use std::marker::PhantomData;
+use std::sync::Arc;
 
 use llmnode::{Exec, Message, Node, Role, Run, ScriptedModel, llm_node};
 

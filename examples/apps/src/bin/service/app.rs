@@ -1,7 +1,7 @@
 //! The routes.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use axum::extract::{Path, State};
@@ -37,19 +37,22 @@ pub fn settings() -> Settings {
     Settings::new().attempt_timeout(Duration::from_secs(5))
 }
 
-/// What each tenant's calls cost, failed ones included, as far as it is known.
+/// What each tenant's calls cost, failed ones included.
 #[derive(Clone, Default)]
-pub struct Bill(Arc<Mutex<BTreeMap<String, f64>>>);
+pub struct Bill(Arc<Mutex<BTreeMap<String, Cost>>>);
 
 impl Bill {
     fn add(&self, record: &CallRecord) {
         let tenant = record.labels.get("tenant").cloned().unwrap_or_default();
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner).entry(tenant).or_default() +=
-            record.usage().cost.known();
+        *self.lock().entry(tenant).or_default() += record.usage().cost;
     }
 
-    pub fn costs(&self) -> BTreeMap<String, f64> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    pub fn costs(&self) -> BTreeMap<String, Cost> {
+        self.lock().clone()
+    }
+
+    fn lock(&self) -> MutexGuard<'_, BTreeMap<String, Cost>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -101,6 +104,6 @@ async fn set_teams(
     app.desk.set_teams(&tenant, teams).ok_or(Problem::UnknownTenant)
 }
 
-async fn costs(State(app): State<App>) -> Json<BTreeMap<String, f64>> {
+async fn costs(State(app): State<App>) -> Json<BTreeMap<String, Cost>> {
     Json(app.bill.costs())
 }

@@ -6,7 +6,7 @@ use axum::Router;
 use axum::body::{Body, to_bytes};
 use axum::http::{Request, StatusCode};
 use llmnode::stub_server::Reply;
-use llmnode::{Clock, OpenAi, StubServer, TestClock};
+use llmnode::{Category, Clock, OpenAi, Run, StubServer, TestClock};
 use serde_json::{Value, json};
 use tower::ServiceExt;
 
@@ -24,7 +24,7 @@ struct Service {
     router: Router,
     server: StubServer,
     clock: TestClock,
-    bill: Bill,
+    run: Run,
 }
 
 impl Service {
@@ -40,8 +40,8 @@ impl Service {
         let run = run(model, bill.clone())
             .with_settings(settings().wait(Duration::from_secs(1)))
             .with_clock(clock.clone());
-        let router = App { run, desk: Desk::with_acme(), bill: bill.clone() }.router();
-        Service { router, server, clock, bill }
+        let router = App { run: run.clone(), desk: Desk::with_acme(), bill }.router();
+        Service { router, server, clock, run }
     }
 
     async fn send(&self, method: &str, path: &str, body: &str) -> Answered {
@@ -88,10 +88,10 @@ async fn a_wrong_team_is_corrected_and_both_requests_are_paid_by_the_tenant() {
     assert_eq!(answered.status, StatusCode::OK, "{}", answered.body);
     let sorted = json!({"team": "billing", "urgency": "High", "summary": "A customer was charged twice."});
     let cost = json!({"known": 0.0024, "unknown_calls": 0});
-    assert_eq!(answered.json(), json!({"result": sorted, "degraded": null, "cost": cost}));
+    assert_eq!(answered.json(), json!({"result": sorted, "degraded": null, "cost": &cost}));
     let corrected = service.server.requests()[1].messages();
     assert!(corrected[3].1.contains(r#"allowed: "billing", "defects", "inbox""#), "{corrected:?}");
-    assert_eq!(service.send("GET", "/costs", "").await.json(), json!({"acme": 0.0024}));
+    assert_eq!(service.send("GET", "/costs", "").await.json(), json!({"acme": cost}));
 }
 
 #[tokio::test]
@@ -108,4 +108,20 @@ async fn a_tenant_that_does_not_exist_costs_nothing() {
     let service = Service::new(Reply::for_request(good_answer)).await;
     let answered = service.send("POST", "/tenants/nobody/triage", "Hello?").await;
     assert_eq!((answered.status, service.server.requests_seen()), (StatusCode::NOT_FOUND, 0));
+}
+
+#[tokio::test]
+async fn a_client_that_goes_away_takes_its_call_along() {
+    let (tell, mut told) = tokio::sync::mpsc::unbounded_channel();
+    let reply = Reply::for_request(move |_| {
+        tell.send(()).unwrap();
+        Reply::stall()
+    });
+    let service = Service::new(reply).await;
+    tokio::select! {
+        answered = service.ticket("triage") => panic!("{}", answered.body),
+        _ = told.recv() => {}
+    }
+    let calls = service.run.ledger().calls();
+    assert_eq!((calls[0].category, &*calls[0].labels["tenant"]), (Some(Category::Cancelled), "acme"));
 }
