@@ -64,6 +64,25 @@ impl Json<'_> {
         }
     }
 
+    pub(super) fn as_text(&self) -> Option<&str> {
+        match self {
+            Json::String(text) => Some(text),
+            _ => None,
+        }
+    }
+
+    /// The name of its type.
+    pub(super) fn kind(&self) -> &'static str {
+        match self {
+            Json::Null => "null",
+            Json::Bool(_) => "boolean",
+            Json::Number(_) => "number",
+            Json::String(_) => "string",
+            Json::Array(_) => "array",
+            Json::Object(_) => "object",
+        }
+    }
+
     /// The same, which borrows nothing.
     pub(super) fn into_owned(self) -> Json<'static> {
         let owned = |text: Cow<'_, str>| Cow::Owned(text.into_owned());

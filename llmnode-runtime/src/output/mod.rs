@@ -20,7 +20,7 @@ mod target;
 mod tests;
 mod watch;
 
-pub(crate) use check::{ends, in_json_names, target, violations};
+pub(crate) use check::{Rules, in_json_names, target, violations};
 pub use reader::{ReadError, Reader, Reading};
 pub use schema::{OutputSchema, StrictError};
 pub(crate) use schema::{WRAPPER, is_annotation};

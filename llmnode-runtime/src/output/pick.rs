@@ -3,16 +3,13 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use serde_json::Value;
-
-use super::check::{Check, Fault, Judge, Weight, faults, properties, tell, types};
+use super::check::{Fault, Judge, Rule, Weight, faults, tell};
 use super::error;
 use super::find::{self, Content, Place, Spot, trimmed};
 use super::fit::{Allow, Fitted, fit, named};
 use super::json::{Json, canonical};
-
 use super::repair::{self, Repairs};
-use super::schema::{Node, WRAPPER};
+use super::schema::WRAPPER;
 use super::serde_error;
 use super::target::{Slot, Target, wrapped_value};
 use super::watch::Watch;
@@ -95,9 +92,8 @@ impl<'t> Picker<'_, 't> {
 
     /// Objects one a line are a list where one is wanted, else each by itself.
     fn listed(&self, spots: Vec<Spot<'t>>) -> Vec<Spot<'t>> {
-        let (root, own) = self.target.schemas();
-        let check = Check::new(root, Judge::Type, []);
-        let wants_list = check.leaves(own).iter().any(|node| types(node).contains(&"array"));
+        let rules = self.target.rules();
+        let wants_list = rules.leaves(rules.own()).iter().any(|rule| rule.has_type("array"));
         let mut all = Vec::with_capacity(spots.len());
         for Spot { place, part, content } in spots {
             match content {
@@ -150,11 +146,10 @@ impl<'t> Picker<'_, 't> {
 
     /// A text that is no JSON, but names a value that the schema lists.
     fn words(&mut self, place: Place, part: Range<usize>) -> Result<Taken<'t>, Refused> {
-        let (root, own) = self.target.schemas();
         let text = self.text;
         let words = &text[part.clone()];
-        let fitted =
-            (!self.target.exact && self.target.schema.is_some()).then(|| named(root, own, words)).flatten();
+        let may_be = !self.target.exact && self.target.schema.is_some();
+        let fitted = may_be.then(|| named(self.target.rules(), words)).flatten();
         let Some(fitted) = fitted else {
             return Err(vec![error::nothing(text, self.target.shape())]);
         };
@@ -215,7 +210,7 @@ impl<'t> Picker<'_, 't> {
         match json {
             Json::Object(members) => match &members[..] {
                 [(_, Json::Object(inner))] if inner.is_empty() => None,
-                [(name, inner)] if name != "error" && !self.is_known(name) => {
+                [(name, inner)] if !is_error(name) && !self.is_known(name) => {
                     Some((inner.clone(), "wrapper"))
                 }
                 _ => None,
@@ -236,22 +231,17 @@ impl<'t> Picker<'_, 't> {
 
     /// Whether some form of the type has such a member.
     fn is_known(&self, name: &str) -> bool {
-        let (root, own) = self.target.schemas();
-        let check = Check::new(root, Judge::Type, []);
-        let has = |node: &&Node| {
-            let is_map = node.get("additionalProperties").is_some_and(|of| *of != Value::Bool(false));
-            is_map
-                || properties(node).is_some_and(|named| named.keys().any(|known| same_letters(known, name)))
-        };
-        check.leaves(own).iter().any(has)
+        let rules = self.target.rules();
+        let has = |rule: &&Rule| rule.others.is_some() || rule.names().any(|known| same_letters(known, name));
+        rules.leaves(rules.own()).iter().any(has)
     }
 
     /// Makes a value fit, and says what is wrong with it all the same.
     fn fitted(&self, place: Place, json: Json<'t>, wrapped: bool) -> Result<Fitted<'t>, Misfit<'t>> {
-        let (root, own) = self.target.schemas();
+        let rules = self.target.rules();
         let allow = Allow { changes: !self.target.exact, lists: place != Place::Prose };
-        let fitted = fit(root, own, self.target.judge, json, allow);
-        let mut found = faults(root, own, Judge::Type, &fitted.json, wrapped);
+        let fitted = fit(rules, self.target.judge, json, allow);
+        let mut found = faults(rules, rules.own(), Judge::Type, &fitted.json, wrapped);
         if self.target.judge == Judge::Schema {
             found.retain(|fault| fault.weight == Weight::Firm);
         }
@@ -282,7 +272,10 @@ impl<'t> Picker<'_, 't> {
                         .iter()
                         .any(|told| is_within(&told.path, &one.path) || is_within(&one.path, &told.path))
                 };
-                let more: Vec<_> = more.into_iter().filter(|one| !is_told(one)).collect();
+                // serde says of a list where a struct is wanted that it stands in the value before.
+                let is_list =
+                    |one: &Violation| one.message.starts_with("invalid type: sequence, expected struct");
+                let more: Vec<_> = more.into_iter().filter(|one| !is_told(one) && !is_list(one)).collect();
                 found.extend(more);
                 return Err(found);
             }
@@ -376,6 +369,11 @@ fn written<'t>(fitted: &Fitted<'_>, plain: Option<&'t str>) -> Cow<'t, str> {
 fn is_within(inner: &str, outer: &str) -> bool {
     let rest = inner.strip_prefix(outer);
     rest.is_some_and(|rest| outer.is_empty() || rest.is_empty() || rest.starts_with(['.', '[']))
+}
+
+/// Whether a member of this name says why there is no value.
+fn is_error(name: &str) -> bool {
+    ["error", "errors", "refusal"].iter().any(|one| name.eq_ignore_ascii_case(one))
 }
 
 /// What `{"value": ..}` wraps.

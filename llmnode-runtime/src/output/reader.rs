@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde_json::Value;
 
-use super::check::{Judge, by_schema};
+use super::check::{Judge, violations};
 use super::json::Json;
 use super::schema::OutputSchema;
 use super::spec::{Answer, LlmOutput, Read, read, read_any, read_by_schema};
@@ -154,8 +154,7 @@ impl Reader {
     /// # Errors
     /// Everything that is wrong with the text, each with its path in the JSON.
     pub fn conforming(&self, text: &str, schema: &OutputSchema) -> Result<Reading<Value>, ReadError> {
-        let objections =
-            |value: &Json<'_>, wrapped: bool| by_schema(&schema.tree, schema.own(), value, wrapped);
+        let objections = |value: &Json<'_>, wrapped: bool| violations(&schema.rules, value, wrapped);
         Reading::of(read_by_schema(text, schema, *self, &objections))
     }
 }

@@ -19,7 +19,7 @@ use schemars::JsonSchema;
 use serde_json::Value;
 use serde_json::value::{RawValue, to_raw_value};
 
-use super::check::{may_read_again, states_bounds, violations};
+use super::check::{Judge, Rules, faults, states_bounds};
 use crate::validate::{MARK, Reach, Unreached, marks_of, schema_with_marks};
 
 pub use problem::StrictError;
@@ -61,8 +61,10 @@ pub(crate) const WRAPPER: &str = "value";
 /// ```
 pub struct OutputSchema {
     name: String,
-    /// The plain dialect, from which everything else is derived, and references start.
-    pub(super) tree: Value,
+    /// The plain dialect, from which everything else is derived.
+    tree: Value,
+    /// What answers are judged by: the schema of the type itself, which is not wrapped.
+    pub(super) rules: Rules,
     plain: Box<RawValue>,
     strict: OnceLock<Result<Box<RawValue>, StrictError>>,
     wrapped: bool,
@@ -74,6 +76,8 @@ pub struct OutputSchema {
     pub(super) states_bounds: bool,
     /// Whether serde may read the same part of an answer again and again.
     pub(super) may_read_again: bool,
+    /// Members that may be absent, and are wherever they are `null`.
+    pub(super) absent_as_null: Vec<String>,
     /// What was found for each way to look, by the address of the function: where two are one, they do the same.
     unreached: Mutex<Vec<(usize, Option<Arc<Unreached>>)>>,
 }
@@ -117,10 +121,15 @@ impl OutputSchema {
         let marks = marks_of(&schema);
         let states_bounds = states_bounds(&schema);
         let normal = normal::normalise(schema, &name);
+        let wrapper = normal.tree.get("properties").filter(|_| normal.wrapped);
+        let own = wrapper.and_then(|all| all.get(WRAPPER)).unwrap_or(&normal.tree);
+        let rules = Rules::of(&normal.tree, own);
         OutputSchema {
             plain: raw(&normal.tree),
             states_bounds,
-            may_read_again: may_read_again(&normal.tree),
+            may_read_again: rules.may_read_again(),
+            absent_as_null: rules.absent_as_null(),
+            rules,
             strict: OnceLock::new(),
             unreached: Mutex::default(),
             cut: cut || normal.cut,
@@ -188,13 +197,8 @@ impl OutputSchema {
 
     /// Whether a text is JSON of the schema as it is sent, whatever the type makes of it.
     pub(crate) fn is_met_by(&self, text: &str) -> bool {
-        super::repair::tree(text).is_some_and(|json| violations(&self.tree, &json, false).is_empty())
-    }
-
-    /// The schema of the type itself, which is not wrapped.
-    pub(crate) fn own(&self) -> &Value {
-        let wrapped = self.tree.get("properties").filter(|_| self.wrapped);
-        wrapped.and_then(|all| all.get(WRAPPER)).unwrap_or(&self.tree)
+        let met = |json| faults(&self.rules, self.rules.whole(), Judge::Schema, &json, false).is_empty();
+        super::repair::tree(text).is_some_and(met)
     }
 }
 

@@ -210,8 +210,7 @@ pub(super) fn read<T: LlmOutput>(answer: &str, schema: &OutputSchema, reader: Re
 }
 
 fn read_into(answer: &str, schema: &OutputSchema, reader: Reader, to: &mut dyn Slot) -> Read<()> {
-    let target = Target { judge: Judge::Type, objections: &|_, _| Vec::new(), ..reader.target(Some(schema)) };
-    read::read(answer, &target, to).map(Answer::of)
+    read::read(answer, &reader.target(Some(schema)), to).map(Answer::of)
 }
 
 /// Reads the JSON of a `T`, which is not kept itself.
@@ -227,7 +226,7 @@ struct Checked<T> {
 }
 
 impl<T: DeserializeOwned> Slot for Checked<T> {
-    fn fill(&mut self, json: &str, watch: &Watch) -> Result<(), serde_json::Error> {
+    fn fill(&mut self, json: &str, watch: &Watch<'_>) -> Result<(), serde_json::Error> {
         None::<T>.fill(json, watch)?;
         self.json = Some(serde_json::from_str(json)?);
         Ok(())
@@ -256,7 +255,7 @@ pub(super) fn read_any(answer: &str, reader: Reader) -> Read<Value> {
 struct Any(Option<Value>);
 
 impl Slot for Any {
-    fn fill(&mut self, json: &str, watch: &Watch) -> Result<(), serde_json::Error> {
+    fn fill(&mut self, json: &str, watch: &Watch<'_>) -> Result<(), serde_json::Error> {
         let value = if watch.strict {
             let mut inner = serde_json::Deserializer::from_str(json);
             let value = Distinct.deserialize(&mut inner)?;

@@ -1,9 +1,8 @@
 //! What an answer is read as, and how JSON of the type as it stands is read at once.
 
 use serde::de::DeserializeOwned;
-use serde_json::Value;
 
-use super::check::{Judge, shape};
+use super::check::{Judge, Rules, shape};
 use super::json::Json;
 use super::schema::{OutputSchema, WRAPPER};
 use super::watch::{Watch, Watched};
@@ -15,11 +14,11 @@ const PLACEHOLDER: &str = "\"string\"";
 /// What JSON is read into. The type stands behind it, so that all that looks for the JSON is compiled once.
 pub(crate) trait Slot {
     /// Keeps what serde makes of strict JSON.
-    fn fill(&mut self, json: &str, watch: &Watch) -> Result<(), serde_json::Error>;
+    fn fill(&mut self, json: &str, watch: &Watch<'_>) -> Result<(), serde_json::Error>;
 }
 
 impl<T: DeserializeOwned> Slot for Option<T> {
-    fn fill(&mut self, json: &str, watch: &Watch) -> Result<(), serde_json::Error> {
+    fn fill(&mut self, json: &str, watch: &Watch<'_>) -> Result<(), serde_json::Error> {
         let mut inner = serde_json::Deserializer::from_str(json);
         let value = T::deserialize(Watched { inner: &mut inner, watch })?;
         inner.end()?;
@@ -46,10 +45,11 @@ impl Target<'_> {
         self.schema.is_some_and(OutputSchema::is_wrapped)
     }
 
-    /// The schema of all, and that of the type itself.
-    pub(super) fn schemas(&self) -> (&Value, &Value) {
-        const ANY: &Value = &Value::Bool(true);
-        self.schema.map_or((ANY, ANY), |schema| (&schema.tree, schema.own()))
+    pub(super) fn rules(&self) -> &Rules {
+        match self.schema {
+            Some(schema) => &schema.rules,
+            None => Rules::any(),
+        }
     }
 
     /// Reads a text that is JSON of the type as it stands; whether it was.
@@ -58,9 +58,11 @@ impl Target<'_> {
             return false;
         }
         let json = if self.is_wrapped() { wrapped_value(text) } else { Some(text) };
-        let watch = Watch::strict();
+        let absent = self.schema.map_or(&[][..], |schema| &schema.absent_as_null);
         json.is_some_and(|json| {
-            !has_control_escape(json) && !is_form(json) && slot.fill(json, &watch).is_ok() && watch.is_clean()
+            let has_null = !absent.is_empty() && json.contains("null");
+            let watch = Watch::strict(json, if has_null { absent } else { &[] });
+            slot.fill(json, &watch).is_ok() && watch.is_clean() && !has_control_escape(json) && !is_form(json)
         })
     }
 
@@ -84,15 +86,11 @@ fn is_form(json: &str) -> bool {
 
 /// Whether a string may hold a backspace or a form feed, which no text has: `"\frac"`.
 fn has_control_escape(json: &str) -> bool {
-    let mut rest = json.as_bytes();
-    if !rest.contains(&b'\\') {
+    if !json.contains("\\b") && !json.contains("\\f") {
         return false;
     }
-    while let Some(at) = rest.iter().position(|byte| *byte == b'\\') {
-        match rest.get(at + 1) {
-            Some(b'b' | b'f') if rest.get(at + 2).is_some_and(u8::is_ascii_alphabetic) => return true,
-            _ => rest = rest.get(at + 2..).unwrap_or(&[]),
-        }
-    }
-    false
+    // A backslash that is escaped begins nothing.
+    let json = json.replace("\\\\", "");
+    let is_text = |at: usize| json.as_bytes().get(at + 2).is_some_and(u8::is_ascii_alphabetic);
+    ["\\b", "\\f"].iter().any(|escape| json.match_indices(escape).any(|(at, _)| is_text(at)))
 }

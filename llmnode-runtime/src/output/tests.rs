@@ -276,6 +276,39 @@ fn unions_in_recursion_end() {
 }
 
 #[test]
+fn null_for_what_may_be_absent_is_read_at_once() {
+    #[derive(Debug, PartialEq, Deserialize, JsonSchema)]
+    struct Line {
+        name: String,
+        #[serde(default)]
+        shelf: u8,
+        #[serde(default)]
+        lines: Vec<Line>,
+    }
+    let line = |shelf| Line { name: "nail".to_owned(), shelf, lines: Vec::new() };
+    let text = r#"{"name": "nail", "shelf": null, "lines": [{"name": "nail", "lines" : null}]}"#;
+    let mut read = Err(String::new());
+    assert_eq!(counts::of(|| read = typed(text)), Counts::default());
+    assert_eq!(read, Ok(Line { lines: vec![line(0)], ..line(0) }));
+    assert_eq!(typed(r#"{"\u006eame": "nail", "shelf": null}"#), Ok(line(0)));
+    for twice in
+        [r#"{"name": "nail", "shelf": null, "shelf": 3}"#, r#"{"name": "nail", "shelf": 3, "shelf": null}"#]
+    {
+        assert!(typed::<Line>(twice).unwrap_err().contains("stands twice"));
+    }
+    assert!(typed::<Line>(r#"{"name": null}"#).is_err() && typed::<Line>(r#"["nail", 3, []]"#).is_err());
+}
+
+#[test]
+fn a_wrapper_named_for_an_error_is_none() {
+    for text in [r#"{"Error": "I can't"}"#, r#"{"errors": "I can't"}"#, r#"{"REFUSAL": "I can't"}"#] {
+        assert!(typed::<String>(text).is_err(), "{text}");
+    }
+    assert!(typed::<Vec<String>>(r#"{"errors": ["no such file"]}"#).is_err());
+    assert_eq!(typed::<Vec<String>>(r#"{"files": ["a"]}"#), Ok(vec!["a".to_owned()]));
+}
+
+#[test]
 fn each_step_is_made_once() {
     let of = |text: &str| counts::of(|| drop(typed::<Item>(text)));
     let once = Counts { walked: 1, parsed: 1, fitted: 1, read: 1 };

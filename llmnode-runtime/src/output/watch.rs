@@ -6,30 +6,43 @@
 use std::cell::Cell;
 use std::fmt;
 
+use serde::de::value::BorrowedStrDeserializer;
 use serde::de::{
     DeserializeSeed, Deserializer, EnumAccess, Error, MapAccess, SeqAccess, VariantAccess, Visitor,
 };
 use serde_json::{Map, Value};
+
+use super::find::offset;
 
 /// Whole numbers beyond this one are not all held by an `f64`.
 const WHOLE: f64 = 9_007_199_254_740_992.0;
 
 /// What was seen.
 #[derive(Debug, Default)]
-pub(super) struct Watch {
+pub(super) struct Watch<'n> {
     /// Only what can be seen is read.
     pub(super) strict: bool,
+    /// The JSON that is read, and its members that are passed over where they are `null`.
+    json: &'n str,
+    absent_as_null: &'n [String],
     /// How many members the type did not know.
     pub(super) ignored: Cell<u64>,
-    /// A number was read that may have been rounded, or a struct from a list.
+    /// A number was read that may have been rounded.
     pub(super) unsure: Cell<bool>,
     /// A whole number was read that an `f32` does not hold.
     pub(super) rounded: Cell<bool>,
 }
 
-impl Watch {
-    pub(super) fn strict() -> Watch {
-        Watch { strict: true, ..Watch::default() }
+impl<'n> Watch<'n> {
+    pub(super) fn strict(json: &'n str, absent_as_null: &'n [String]) -> Self {
+        Watch { strict: true, json, absent_as_null, ..Watch::default() }
+    }
+
+    /// Whether `null` is the value of the member whose name this part of the JSON is.
+    fn is_null(&self, name: &str) -> bool {
+        let behind = self.json.get(offset(self.json, name) + name.len()..);
+        let value = behind.and_then(|behind| behind.strip_prefix('"')?.trim_ascii_start().strip_prefix(':'));
+        value.is_some_and(|value| value.trim_ascii_start().starts_with("null"))
     }
 
     /// Whether nothing has to be looked at again.
@@ -46,7 +59,7 @@ impl Watch {
 #[derive(Clone, Copy)]
 pub(super) struct Watched<'w, D> {
     pub(super) inner: D,
-    pub(super) watch: &'w Watch,
+    pub(super) watch: &'w Watch<'w>,
 }
 
 macro_rules! forward {
@@ -88,13 +101,14 @@ impl<'de, D: Deserializer<'de>> Deserializer<'de> for Watched<'_, D> {
         self.inner.deserialize_f64(Float { inner: visitor, watch: self.watch, whole: WHOLE })
     }
 
+    /// serde would read a struct from a list as well, though no schema says so.
     fn deserialize_struct<V: Visitor<'de>>(
         self,
-        name: &'static str,
-        fields: &'static [&'static str],
+        _name: &'static str,
+        _fields: &'static [&'static str],
         visitor: V,
     ) -> Result<V::Value, D::Error> {
-        self.inner.deserialize_struct(name, fields, Struct { inner: visitor, watch: self.watch })
+        self.inner.deserialize_map(Watched { inner: visitor, watch: self.watch })
     }
 
     fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, D::Error> {
@@ -145,7 +159,7 @@ impl<'de, V: Visitor<'de>> Visitor<'de> for Watched<'_, V> {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, inner: A) -> Result<V::Value, A::Error> {
-        self.inner.visit_map(Watched { inner, watch: self.watch })
+        self.inner.visit_map(Members { inner, watch: self.watch, given: 0 })
     }
 
     fn visit_enum<A: EnumAccess<'de>>(self, inner: A) -> Result<V::Value, A::Error> {
@@ -173,11 +187,34 @@ impl<'de, A: SeqAccess<'de>> SeqAccess<'de> for Watched<'_, A> {
     }
 }
 
-impl<'de, A: MapAccess<'de>> MapAccess<'de> for Watched<'_, A> {
+/// The members of an object.
+struct Members<'w, A> {
+    inner: A,
+    watch: &'w Watch<'w>,
+    /// Those of `absent_as_null` that were there, a bit each.
+    given: u64,
+}
+
+impl<'de, A: MapAccess<'de>> MapAccess<'de> for Members<'_, A> {
     type Error = A::Error;
 
     fn next_key_seed<K: DeserializeSeed<'de>>(&mut self, seed: K) -> Result<Option<K::Value>, A::Error> {
-        self.inner.next_key_seed(seed)
+        let absent = self.watch.absent_as_null;
+        if absent.is_empty() {
+            return self.inner.next_key_seed(seed);
+        }
+        while let Some(name) = self.inner.next_key::<&'de str>()? {
+            let bit = absent.iter().take(64).position(|one| one == name).map_or(0, |at| 1 << at);
+            if self.given & bit != 0 {
+                return Err(A::Error::custom("a member twice"));
+            }
+            self.given |= bit;
+            if bit == 0 || !self.watch.is_null(name) {
+                return seed.deserialize(BorrowedStrDeserializer::new(name)).map(Some);
+            }
+            self.inner.next_value::<()>()?;
+        }
+        Ok(None)
     }
 
     fn next_value_seed<T: DeserializeSeed<'de>>(&mut self, seed: T) -> Result<T::Value, A::Error> {
@@ -223,33 +260,10 @@ impl<'de, A: VariantAccess<'de>> VariantAccess<'de> for Watched<'_, A> {
     }
 }
 
-/// Takes a struct, which may be read from a list as well, though no schema says so.
-struct Struct<'w, V> {
-    inner: V,
-    watch: &'w Watch,
-}
-
-impl<'de, V: Visitor<'de>> Visitor<'de> for Struct<'_, V> {
-    type Value = V::Value;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.inner.expecting(f)
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, inner: A) -> Result<V::Value, A::Error> {
-        self.inner.visit_map(Watched { inner, watch: self.watch })
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, inner: A) -> Result<V::Value, A::Error> {
-        self.watch.unsure.set(true);
-        self.inner.visit_seq(inner)
-    }
-}
-
 /// Takes a floating-point number, and sees whether it is a whole one beyond those that are held exactly.
 struct Float<'w, V> {
     inner: V,
-    watch: &'w Watch,
+    watch: &'w Watch<'w>,
     whole: f64,
 }
 
@@ -263,6 +277,15 @@ impl<V> Float<'_, V> {
     }
 }
 
+macro_rules! see {
+    ($($method:ident($kind:ty))*) => {$(
+        fn $method<E: Error>(self, number: $kind) -> Result<V::Value, E> {
+            self.see(number as f64);
+            self.inner.$method(number)
+        }
+    )*};
+}
+
 impl<'de, V: Visitor<'de>> Visitor<'de> for Float<'_, V> {
     type Value = V::Value;
 
@@ -270,24 +293,19 @@ impl<'de, V: Visitor<'de>> Visitor<'de> for Float<'_, V> {
         self.inner.expecting(f)
     }
 
-    fn visit_f64<E: Error>(self, number: f64) -> Result<V::Value, E> {
-        self.see(number);
-        self.inner.visit_f64(number)
-    }
-
-    fn visit_u64<E: Error>(self, number: u64) -> Result<V::Value, E> {
-        self.see(number as f64);
-        self.inner.visit_u64(number)
-    }
-
-    fn visit_i64<E: Error>(self, number: i64) -> Result<V::Value, E> {
-        self.see(number as f64);
-        self.inner.visit_i64(number)
-    }
+    see! { visit_f64(f64) visit_u64(u64) visit_i64(i64) }
 }
 
 /// Any JSON, in which no member stands twice, and no number may be rounded.
 pub(super) struct Distinct;
+
+macro_rules! take {
+    ($($method:ident($kind:ty))*) => {$(
+        fn $method<E: Error>(self, value: $kind) -> Result<Value, E> {
+            Ok(value.into())
+        }
+    )*};
+}
 
 impl<'de> DeserializeSeed<'de> for Distinct {
     type Value = Value;
@@ -304,20 +322,10 @@ impl<'de> Visitor<'de> for Distinct {
         f.write_str("any JSON")
     }
 
+    take! { visit_bool(bool) visit_i64(i64) visit_u64(u64) visit_str(&str) visit_string(String) }
+
     fn visit_unit<E: Error>(self) -> Result<Value, E> {
         Ok(Value::Null)
-    }
-
-    fn visit_bool<E: Error>(self, value: bool) -> Result<Value, E> {
-        Ok(Value::Bool(value))
-    }
-
-    fn visit_i64<E: Error>(self, number: i64) -> Result<Value, E> {
-        Ok(number.into())
-    }
-
-    fn visit_u64<E: Error>(self, number: u64) -> Result<Value, E> {
-        Ok(number.into())
     }
 
     fn visit_f64<E: Error>(self, number: f64) -> Result<Value, E> {
@@ -325,14 +333,6 @@ impl<'de> Visitor<'de> for Distinct {
             return Err(E::custom("a number that may be rounded"));
         }
         Ok(number.into())
-    }
-
-    fn visit_str<E: Error>(self, text: &str) -> Result<Value, E> {
-        Ok(Value::String(text.to_owned()))
-    }
-
-    fn visit_string<E: Error>(self, text: String) -> Result<Value, E> {
-        Ok(Value::String(text))
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut from: A) -> Result<Value, A::Error> {

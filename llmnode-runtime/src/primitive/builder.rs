@@ -10,7 +10,9 @@ use super::{Inner, Primitive, supported};
 use crate::category::Category;
 use crate::error::NodeError;
 use crate::model::Dialect;
-use crate::output::{LlmOutput, OutputSchema, Reader, Untyped, read_by_schema, read_checked, violations};
+use crate::output::{
+    LlmOutput, OutputSchema, Reader, Rules, Untyped, read_by_schema, read_checked, violations,
+};
 use crate::settings::{Backoff, Failures, Recovery, Settings, faults, setters};
 use crate::text::debug_shows;
 use crate::validate::Unreached;
@@ -162,9 +164,10 @@ fn add_defaults(settings: &mut Settings) {
 }
 
 fn by_schema(name: &str, schema: Value) -> Untyped {
-    let sent = Arc::new(OutputSchema::from_value(name, schema.clone()));
+    let rules = Rules::of(&schema, &schema);
+    let sent = Arc::new(OutputSchema::from_value(name, schema));
     let check = move |answer: &str, sent: &OutputSchema, reader: Reader| {
-        read_by_schema(answer, sent, reader, &|value, wrapped| violations(&schema, value, wrapped))
+        read_by_schema(answer, sent, reader, &|value, wrapped| violations(&rules, value, wrapped))
     };
     Untyped { schema: sent, check: Arc::new(check) }
 }

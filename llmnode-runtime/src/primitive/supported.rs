@@ -1,8 +1,10 @@
 //! Which JSON schemas can be checked. A rule that could not be is refused when the primitive is built.
 
+use std::collections::HashMap;
+
 use serde_json::Value;
 
-use crate::output::{ends, is_annotation, target};
+use crate::output::{is_annotation, target};
 
 pub(super) fn faults(schema: &Value) -> Vec<String> {
     let mut faults = Vec::new();
@@ -24,9 +26,27 @@ fn look(root: &Value, schema: &Value, place: &str, faults: &mut Vec<String>) {
             }),
         }
     }
-    if faults.is_empty() && !ends(root, schema) {
+    if faults.is_empty() && !ends(root, schema, 0, &mut HashMap::new()) {
         faults.push(format!("{place}: refers to itself without going deeper into the value"));
     }
+}
+
+/// Whether a schema can be applied at all: not if it refers to itself without going deeper. `known`: those that were looked
+/// at, and whether that has come to an end.
+fn ends(root: &Value, schema: &Value, depth: u32, known: &mut HashMap<*const Value, bool>) -> bool {
+    /// References and unions within each other, at most.
+    const DEEPEST: u32 = 300;
+    if let Some(ends) = known.get(&std::ptr::from_ref(schema)) {
+        return *ends;
+    }
+    known.insert(schema, false);
+    let list = |keyword: &str| schema.get(keyword).and_then(Value::as_array).into_iter().flatten();
+    let to = schema.get("$ref").and_then(Value::as_str).and_then(|to| target(root, to));
+    let mut inner =
+        list("allOf").chain(list("anyOf")).chain(list("oneOf")).chain(to).chain(schema.get("not"));
+    let ends = depth < DEEPEST && inner.all(|inner| ends(root, inner, depth + 1, known));
+    known.insert(schema, ends);
+    ends
 }
 
 /// The schemas in the value of a keyword, each with its own part of the place.
@@ -124,6 +144,8 @@ mod tests {
         assert_eq!(faults(&json!({"properties": {"child": {"$ref": "#"}}})), Vec::<String>::new());
         let endless = json!({"$defs": {"a": {"allOf": [{"$ref": "#/$defs/b"}]}, "b": {"$ref": "#/$defs/a"}}});
         assert!(faults(&endless)[0].contains("refers to itself"));
+        let excluded = json!({"type": "object", "anyOf": [{}, {"not": {"$ref": "#"}}]});
+        assert!(faults(&excluded)[0].contains("refers to itself"));
         assert_eq!(faults(&json!(true)), ["the schema is no JSON object"]);
     }
 }

@@ -26,7 +26,7 @@ const ENOUGH: Duration = Duration::from_secs(1);
 const PATIENCE: Duration = Duration::from_secs(20);
 
 /// What is repeated, and what stands before it once.
-const FAMILIES: [(&str, &str); 44] = [
+const FAMILIES: [(&str, &str); 49] = [
     ("", "["),
     ("", "{"),
     ("", "{\"a\":"),
@@ -52,6 +52,8 @@ const FAMILIES: [(&str, &str); 44] = [
     ("", "```json\n{\n```\n"),
     ("", "~~~\n{}\n"),
     ("", "```\n{x\n```\n"),
+    ("", "```a "),
+    ("", "```json\n{}```\n"),
     ("", "x { y [ "),
     ("", "{x} "),
     ("", "[x]y "),
@@ -66,6 +68,9 @@ const FAMILIES: [(&str, &str); 44] = [
     ("", "<think>"),
     ("", "</think>"),
     ("", "<think>{}</think>"),
+    ("", "</think>{\\\"a"),
+    ("", "</think>//"),
+    ("", "</think>{«"),
     ("", ","),
     ("[", ","),
     ("[", "word "),

@@ -13,20 +13,11 @@ pub(in crate::output) fn any(schema: &Value) -> bool {
             Some(format) => type_s_own(format, keyword),
             None => Value::Null,
         };
-        let states = |keyword: &str| node.get(keyword).is_some_and(|bound| *bound != own(keyword));
-        let lengths = ["minItems", "maxItems"].into_iter().any(states) && !is_tuple(node);
-        let others = [
-            "minimum",
-            "maximum",
-            "exclusiveMinimum",
-            "exclusiveMaximum",
-            "multipleOf",
-            "minLength",
-            "maxLength",
-            "minProperties",
-            "maxProperties",
-        ];
-        if lengths || others.into_iter().any(states) {
+        let is_bound = |keyword: &str| {
+            let begins = ["min", "max", "exclusiveM"].iter().any(|begin| keyword.starts_with(begin));
+            (begins || keyword == "multipleOf") && !(keyword.ends_with("Items") && is_tuple(node))
+        };
+        if node.iter().any(|(keyword, bound)| is_bound(keyword) && *bound != own(keyword)) {
             return true;
         }
         open.extend(children(node));

@@ -1,13 +1,9 @@
 //! One thing that is wrong with a value, and what of it can be told by the value and the schema at one place.
 
-use serde_json::Value;
-
-use super::node::list;
 use super::number::Decimal;
-use super::words::{expected, listed, shown, told, types};
-use super::{Place, same};
+use super::words::{expected, listed, shown, told};
+use super::{Place, Rule, same};
 use crate::output::json::Json;
-use crate::output::schema::Node;
 use crate::text::{counted, slip};
 use crate::validate::Violation;
 
@@ -75,11 +71,11 @@ impl Fault {
     }
 
     /// A value of a type that the schema does not have.
-    pub(super) fn kind(node: &Node, value: &Json<'_>, place: &Place<'_>) -> Self {
-        let mut message = format!("is {}, expected {}", told(value), expected(node));
+    pub(super) fn kind(rule: &Rule, value: &Json<'_>, place: &Place<'_>) -> Self {
+        let mut message = format!("is {}, expected {}", told(value), expected(rule));
         if let Json::Number(digits) = value
             && let Some(plain) = Decimal::parse(digits).and_then(|number| number.plain_integer())
-            && types(node).contains(&"integer")
+            && rule.has_type("integer")
         {
             message.push_str("; write ");
             message.push_str(&plain);
@@ -155,15 +151,14 @@ impl Fault {
 }
 
 /// A value that is none of those that are allowed, by `const` and by `enum`.
-pub(super) fn unlisted(node: &Node, value: &Json<'_>, place: &Place<'_>) -> impl Iterator<Item = Fault> {
-    let only = node.get("const").map(std::slice::from_ref);
-    let choices = node.get("enum").and_then(Value::as_array).map(Vec::as_slice);
-    let misses = move |choices: &&[Value]| !choices.iter().any(|choice| same(&Json::from(choice), value));
-    let missed = [only, choices].into_iter().flatten().filter(misses);
+pub(super) fn unlisted(rule: &Rule, value: &Json<'_>, place: &Place<'_>) -> impl Iterator<Item = Fault> {
+    let only = rule.only.as_ref().map(std::slice::from_ref);
+    let misses = move |choices: &&[Json<'_>]| !choices.iter().any(|choice| same(choice, value));
+    let missed = [only, rule.choices.as_deref()].into_iter().flatten().filter(misses);
     missed.map(move |choices| not_allowed(value, choices, place))
 }
 
-fn not_allowed(value: &Json<'_>, choices: &[Value], place: &Place<'_>) -> Fault {
+fn not_allowed(value: &Json<'_>, choices: &[Json<'_>], place: &Place<'_>) -> Fault {
     let allowed = choices.iter().map(listed);
     match value {
         Json::String(text) => {
@@ -171,7 +166,7 @@ fn not_allowed(value: &Json<'_>, choices: &[Value], place: &Place<'_>) -> Fault 
             Fault::at(place, message).allowed(allowed).given(text)
         }
         Json::Object(members) => {
-            let is_choice = |name: &str| choices.iter().any(|choice| choice.as_str() == Some(name));
+            let is_choice = |name: &str| choices.iter().any(|choice| choice.as_text() == Some(name));
             match members.as_slice() {
                 [(name, _)] if is_choice(name) => alone(name, place),
                 _ => Fault::at(place, "is an object, which is not allowed").allowed(allowed),
@@ -186,28 +181,19 @@ pub(super) fn alone(name: &str, place: &Place<'_>) -> Fault {
     Fault::at(place, format!("is an object with `{name}`; write the string {name:?} in its place"))
 }
 
+/// Of a bound of lengths that is crossed; `bounds`: the keywords of the least and the most.
 pub(super) fn count_fault(
-    node: &Node,
-    least: &str,
-    most: &str,
+    rule: &Rule,
+    bounds: [&str; 2],
     count: u64,
     what: &str,
     place: &Place<'_>,
 ) -> Option<Fault> {
-    let bound = |keyword: &str| node.get(keyword).and_then(Value::as_u64);
-    let words = match (bound(least), bound(most)) {
-        (Some(least), Some(most)) if least == most && count != most => format!("exactly {least}"),
-        (Some(least), _) if count < least => format!("at least {least}"),
-        (_, Some(most)) if count > most => format!("at most {most}"),
+    let words = match bounds.map(|keyword| rule.count(keyword)) {
+        [Some(least), Some(most)] if least == most && count != most => format!("exactly {least}"),
+        [Some(least), _] if count < least => format!("at least {least}"),
+        [_, Some(most)] if count > most => format!("at most {most}"),
         _ => return None,
     };
     Some(Fault::bound(place, format!("has {}, must have {words}", counted(count, what))))
-}
-
-/// Whether a value is the tag that a schema wants. (A list of one is one, too.)
-pub(super) fn only_value(schema: &Node) -> Option<&Value> {
-    match (schema.get("const"), list(schema, "enum")) {
-        (Some(only), _) | (None, [only]) => Some(only),
-        _ => None,
-    }
 }

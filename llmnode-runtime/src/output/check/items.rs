@@ -2,34 +2,29 @@
 
 use std::borrow::Cow;
 
-use serde_json::Value;
-
 use super::fault::count_fault;
-use super::node::list;
-use super::{Check, Decimal, Fault, Judge, Place};
+use super::{Check, Decimal, Fault, Judge, Place, Rule};
 use crate::output::json::Json;
-use crate::output::schema::Node;
 
-impl Check<'_> {
+impl<'s> Check<'s> {
     pub(super) fn array(
         &self,
-        node: &Node,
+        rule: &'s Rule,
         items: &[Json<'_>],
         place: &Place<'_>,
         depth: u32,
         found: &mut Vec<Fault>,
     ) {
-        found.extend(count_fault(node, "minItems", "maxItems", items.len() as u64, "item", place));
-        let prefix = list(node, "prefixItems");
+        found.extend(count_fault(rule, ["minItems", "maxItems"], items.len() as u64, "item", place));
         for (index, item) in items.iter().enumerate().take_while(|_| self.ends()) {
             if self.is_enough(found) {
                 break;
             }
-            if let Some(schema) = prefix.get(index).or_else(|| node.get("items")) {
-                found.extend(self.apply(schema, item, &place.item(index), depth + 1));
+            if let Some(number) = rule.item(index) {
+                found.extend(self.apply(self.rules.at(number), item, &place.item(index), depth + 1));
             }
         }
-        if self.judge == Judge::Schema && node.get("uniqueItems") == Some(&Value::Bool(true)) {
+        if self.judge == Judge::Schema && rule.is_set {
             let again = |index: &usize| items[..*index].iter().any(|earlier| same(earlier, &items[*index]));
             let twice = (0..items.len()).take_while(|index| self.spend(*index as u64, depth)).find(again);
             found.extend(twice.map(|index| Fault::at(&place.item(index), "stands there twice")));

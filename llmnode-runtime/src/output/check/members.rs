@@ -1,15 +1,12 @@
 //! What is wrong with the members of an object: which lack, which are not known, and which only have another name.
 
 use std::borrow::Cow;
-
-use serde_json::Value;
+use std::collections::HashMap;
 
 use super::fault::count_fault;
-use super::node::{is_closed, member_schema, properties, required};
-use super::words::{known, several, shown, types};
-use super::{Check, Fault, Judge, Place};
+use super::words::{known, several, shown};
+use super::{Check, Fault, Judge, Place, Rule};
 use crate::output::json::Json;
-use crate::output::schema::Node;
 use crate::text::{same_letters, slip};
 
 /// How many unknown members are looked at for what lacks.
@@ -17,36 +14,38 @@ const UNKNOWN: usize = 16;
 
 pub(super) type Members<'j> = [(Cow<'j, str>, Json<'j>)];
 
-impl Check<'_> {
+impl<'s> Check<'s> {
     pub(super) fn object(
         &self,
-        node: &Node,
+        rule: &'s Rule,
         members: &Members<'_>,
         place: &Place<'_>,
         depth: u32,
         found: &mut Vec<Fault>,
     ) {
         let count = members.len() as u64;
-        found.extend(count_fault(node, "minProperties", "maxProperties", count, "member", place));
+        found.extend(count_fault(rule, ["minProperties", "maxProperties"], count, "member", place));
         if self.judge == Judge::Type
             && !self.lax.get()
-            && let Some(fault) = self.stranger(node, members, place)
+            && let Some(fault) = self.stranger(rule, members, place)
         {
             return found.push(fault);
         }
-        let respelled = self.lacking(node, members, place, found);
+        let respelled = self.lacking(rule, members, place, found);
         for (name, value) in members.iter().take_while(|_| self.ends()) {
             if self.is_enough(found) {
                 break;
             }
-            if self.stands_for_absent(node, name, value) {
+            if self.stands_for_absent(rule, name, value) {
                 continue;
             }
             let meant = respelled.iter().find(|(given, _)| given == name).map(|(_, meant)| *meant);
-            match member_schema(node, meant.unwrap_or(name)) {
-                Some(schema) => found.extend(self.apply(schema, value, &place.member(name), depth + 1)),
-                None if is_closed(node) && meant.is_none() => {
-                    let known = properties(node).into_iter().flat_map(|named| named.keys().cloned());
+            match rule.member(meant.unwrap_or(name)) {
+                Some(number) => {
+                    found.extend(self.apply(self.rules.at(number), value, &place.member(name), depth + 1));
+                }
+                None if rule.is_closed && meant.is_none() => {
+                    let known = rule.names().map(str::to_owned);
                     let fault = Fault::at(place, format!("unknown property `{}`", shown(name)));
                     found.push(fault.allowed(known).stranger(name));
                 }
@@ -56,55 +55,58 @@ impl Check<'_> {
     }
 
     /// Why an object is none of the type's, though serde would take it and lose what it holds.
-    fn stranger(&self, node: &Node, members: &Members<'_>, place: &Place<'_>) -> Option<Fault> {
-        let named = properties(node).filter(|named| !named.is_empty());
-        let is_free = node.get("additionalProperties").is_some_and(|other| *other != Value::Bool(false));
+    fn stranger(&self, rule: &'s Rule, members: &Members<'_>, place: &Place<'_>) -> Option<Fault> {
         let fault = |message: String| Some(Fault::firm(place, message));
-        let is_own = |name: &str| named.is_some_and(|named| named.contains_key(name));
         if let [(name, _)] = members
-            && is_error(name)
-            && !is_own(name)
-            && types(node).contains(&"object")
+            && name == "error"
+            && !rule.knows(name)
+            && rule.has_type("object")
         {
             return fault("is an error, not a value of the type".to_owned());
         }
-        let named = named.filter(|_| !is_free && !members.is_empty())?;
+        if rule.names().next().is_none() || rule.others.is_some() || members.is_empty() {
+            return None;
+        }
         let given = |name: &str| members.iter().any(|(given, _)| given == name);
-        if given("type") && given("properties") && !is_own("type") && !is_own("properties") {
+        if given("type") && given("properties") && !rule.knows("type") && !rule.knows("properties") {
             return fault("is a schema; write a value that conforms to it".to_owned());
         }
-        let texts = || members.iter().filter(|(_, value)| matches!(value, Json::String(_)));
-        if texts().count() > 1 && texts().all(|(_, value)| *value == Json::String(Cow::Borrowed("string"))) {
+        let texts = || members.iter().filter_map(|(_, value)| value.as_text());
+        if texts().count() > 1 && texts().all(|text| text == "string") {
             return fault("has placeholders for its texts; write the real values".to_owned());
         }
-        let is_unknown = |name: &str| member_schema(node, name).is_none();
-        let unknown: Vec<_> = members.iter().filter(|(name, _)| is_unknown(name)).collect();
+        let unknown: Vec<_> = members.iter().filter(|(name, _)| rule.member(name).is_none()).collect();
         if unknown.is_empty() {
             return None;
         }
+        let given: HashMap<&str, &Json<'_>> = members
+            .iter()
+            .filter(|(name, _)| rule.knows(name))
+            .map(|(name, value)| (&**name, value))
+            .collect();
         for (name, value) in &unknown {
-            let known = named.keys().find(|known| same_letters(known, name));
-            let rival = known.and_then(|known| members.iter().find(|(given, _)| given == known));
-            if let Some((known, _)) = rival.filter(|(_, other)| other != value) {
+            let known = rule.names().find(|known| same_letters(known, name));
+            let rival = known.and_then(|known| Some((known, given.get(known)?)));
+            if let Some((known, _)) = rival.filter(|(_, other)| **other != value) {
                 return fault(format!("has `{}` beside `{known}`, with different values", shown(name)));
             }
         }
-        let nothing_required = required(node).next().is_none();
-        if nothing_required && unknown.len() * 2 > members.len() {
+        if rule.required.is_empty() && unknown.len() * 2 > members.len() {
             let most = if unknown.len() == members.len() { "no property" } else { "few properties" };
-            return fault(format!("has {most} of the type, which are {}", known(node)));
+            return fault(format!("has {most} of the type, which are {}", known(rule)));
         }
-        let absent =
-            named.keys().filter(|name| !given(name)).filter(|name| !required(node).any(|one| one == *name));
-        let absent: Vec<&str> = absent.map(String::as_str).collect();
-        for (name, _) in unknown.iter().filter(|_| !is_closed(node)) {
+        let absent: Vec<&str> = rule
+            .names()
+            .filter(|name| !given.contains_key(name) && !rule.required.iter().any(|one| one == name))
+            .collect();
+        for (name, _) in unknown.iter().filter(|_| !rule.is_closed) {
             if let Some(meant) = slip(name, absent.iter().copied()) {
                 return fault(format!("unknown property `{}` (did you mean {meant:?}?)", shown(name)));
             }
         }
         let (name, _) = unknown.into_iter().find(|(_, value)| {
-            let known = |inner: &Members<'_>| inner.iter().any(|(name, _)| named.contains_key(&**name));
-            matches!(value, Json::Object(inner) if known(inner) && self.fits_node(node, value))
+            let known = |inner: &Members<'_>| inner.iter().any(|(name, _)| rule.knows(name));
+            matches!(value, Json::Object(inner) if known(inner) && self.fits(rule, value))
         })?;
         fault(format!("the value stands inside `{}`; answer with that value alone", shown(name)))
     }
@@ -113,30 +115,30 @@ impl Check<'_> {
     /// such, with the right one.
     fn lacking<'n>(
         &self,
-        node: &'n Node,
+        rule: &'n Rule,
         members: &'n Members<'_>,
         place: &Place<'_>,
         found: &mut Vec<Fault>,
     ) -> Vec<(&'n str, &'n str)> {
         let mut respelled = Vec::new();
-        let is_lacking = |name: &&str| !members.iter().any(|(given, _)| given == name);
-        for name in required(node).filter(is_lacking) {
+        let is_lacking = |name: &&String| !members.iter().any(|(given, _)| given == *name);
+        for name in rule.required.iter().filter(is_lacking) {
             if self.is_enough(found) {
                 break;
             }
-            let schema = member_schema(node, name);
             if self.brief.get() {
                 found.push(Fault::at(place, String::new()));
                 break;
             }
-            let unknown: Vec<&str> = unknown(node, members).take(UNKNOWN).collect();
+            let unknown = members.iter().map(|(name, _)| &**name).filter(|name| rule.member(name).is_none());
+            let unknown: Vec<&str> = unknown.take(UNKNOWN).collect();
             match unknown.iter().find(|given| same_letters(given, name)) {
                 Some(given) => {
                     let message = format!("has `{}`, which must be written `{name}`", shown(given));
                     found.push(Fault::at(place, message));
-                    respelled.push((*given, name));
+                    respelled.push((*given, name.as_str()));
                 }
-                None if schema.is_some_and(|schema| self.holds(schema, &unknown)) => {
+                None if rule.member(name).is_some_and(|number| self.holds(number, &unknown)) => {
                     let belong = several(unknown.iter().map(|name| format!("`{}`", shown(name))), ", ");
                     let message = format!("missing property `{name}`, within which {belong} must stand");
                     found.push(Fault::at(place, message));
@@ -148,20 +150,8 @@ impl Check<'_> {
     }
 
     /// Whether a schema is that of one object, which has all of these members.
-    fn holds(&self, schema: &Value, names: &[&str]) -> bool {
-        let leaves = self.leaves(schema);
-        let [node] = leaves.as_slice() else { return false };
-        let knows = |name: &&str| properties(node).is_some_and(|named| named.contains_key(*name));
-        !names.is_empty() && names.iter().all(knows)
+    fn holds(&self, number: usize, names: &[&str]) -> bool {
+        let leaves = self.rules.leaves(self.rules.at(number));
+        matches!(leaves[..], [rule] if !names.is_empty() && names.iter().all(|name| rule.knows(name)))
     }
-}
-
-/// The members of which the schema says nothing.
-fn unknown<'j>(node: &Node, members: &'j Members<'_>) -> impl Iterator<Item = &'j str> {
-    members.iter().map(|(name, _)| &**name).filter(|name| member_schema(node, name).is_none())
-}
-
-/// Whether it stands for an error: no type's wrapper has this name.
-fn is_error(name: &str) -> bool {
-    name == "error"
 }

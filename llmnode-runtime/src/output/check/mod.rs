@@ -3,15 +3,15 @@
 //! `pattern`, `format` and what else is not named here are not checked; a primitive does not let such rules in (its
 //! `supported`), so that none is silently passed over.
 
-mod again;
 mod bounds;
+mod compile;
 mod fault;
 mod items;
 mod members;
 mod names;
-mod node;
 mod number;
 mod place;
+mod rules;
 mod shape;
 mod union;
 mod variant;
@@ -20,26 +20,22 @@ pub(crate) mod words;
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 
-use serde_json::Value;
-
 use super::json::Json;
-use super::schema::{Node, WRAPPER};
+use super::schema::WRAPPER;
 use crate::validate::Violation;
 
-pub(super) use self::again::may_be as may_read_again;
 pub(super) use self::bounds::any as states_bounds;
+pub(crate) use self::compile::target;
 pub(super) use self::fault::{Fault, Weight, tell};
 use self::fault::{count_fault, unlisted};
 pub(crate) use self::items::same;
 pub(crate) use self::names::in_json_names;
-pub(crate) use self::node::target;
-pub(super) use self::node::{Said, list, member_schema, properties, required};
 pub(crate) use self::number::Decimal;
 use self::number::number_faults;
 pub(super) use self::place::Place;
+pub(crate) use self::rules::Rules;
+pub(super) use self::rules::{Named, Rule};
 pub(super) use self::shape::shape;
-pub(super) use self::union::{has_another_tag, tag};
-pub(super) use self::words::{types, values};
 
 /// How many schemas are applied to parts of one answer at most, beside some for each part that it has, and how deep within
 /// one another. What needs more cannot be checked: unions nested in recursion would take for ever.
@@ -49,45 +45,28 @@ const DEPTH: u32 = 320;
 /// How many violations are told of one answer at most.
 const MOST: usize = 50;
 
-/// What is wrong with a value by a schema, of which every rule counts; `wrapped` as in [`inside`].
-pub(crate) fn violations(root: &Value, value: &Json<'_>, wrapped: bool) -> Vec<Violation> {
-    by_schema(root, root, value, wrapped)
+/// What is wrong with a value by a schema, of which every rule counts; `wrapped` as in [`faults`].
+pub(crate) fn violations(rules: &Rules, value: &Json<'_>, wrapped: bool) -> Vec<Violation> {
+    tell(faults(rules, rules.own(), Judge::Schema, value, wrapped))
 }
 
-/// The same for a part of `root`, from which references start.
-pub(super) fn by_schema(root: &Value, schema: &Value, value: &Json<'_>, wrapped: bool) -> Vec<Violation> {
-    tell(faults(root, schema, Judge::Schema, value, wrapped))
-}
-
-/// All that is wrong with a value; `wrapped` as in [`inside`].
+/// All that is wrong with a value. `wrapped`: as the member that wraps it, so that paths begin with that.
 pub(super) fn faults(
-    root: &Value,
-    schema: &Value,
+    rules: &Rules,
+    rule: &Rule,
     judge: Judge,
     value: &Json<'_>,
     wrapped: bool,
 ) -> Vec<Fault> {
-    let check = Check::new(root, judge, [value]);
-    let found = check.apply(schema, value, &inside(wrapped), 0);
+    const WHOLE: &Place<'static> = &Place::WHOLE;
+    let check = Check::new(rules, judge, value.parts());
+    let place = if wrapped { WHOLE.member(WRAPPER) } else { *WHOLE };
+    let found = check.apply(rule, value, &place, 0);
     if check.ends() {
         return found;
     }
     let message = "is nested too deeply, or is too long, to be checked against the schema";
     vec![Fault::endless(message)]
-}
-
-/// Where a value stands in the answer. `wrapped`: as the member that wraps it, so that paths begin with that.
-pub(super) fn inside(wrapped: bool) -> Place<'static> {
-    const WHOLE: &Place<'static> = &Place::WHOLE;
-    if wrapped { WHOLE.member(WRAPPER) } else { Place::WHOLE }
-}
-
-/// Whether this part of a schema can be applied at all: not if it refers to itself without going deeper.
-pub(crate) fn ends(root: &Value, schema: &Value) -> bool {
-    let check = Check::new(root, Judge::Ends, []);
-    // Nothing is inside `null`, so only the references and unions at this very place are followed.
-    check.apply(schema, &Json::Null, &Place::WHOLE, 0);
-    check.ends()
 }
 
 /// By what a value is judged.
@@ -98,13 +77,11 @@ pub(crate) enum Judge {
     /// A type of serde's, which the schema describes: `3.0` is no integer, members that may be absent may be null, and a
     /// set may have an item twice.
     Type,
-    /// Nothing; every way through the schema is gone to see whether it ends.
-    Ends,
 }
 
 /// A check of values, which counts the work.
 pub(crate) struct Check<'s> {
-    root: &'s Value,
+    pub(super) rules: &'s Rules,
     judge: Judge,
     work: Cell<u64>,
     exhausted: Cell<bool>,
@@ -117,22 +94,17 @@ pub(crate) struct Check<'s> {
 
 /// What was found of unions, by the places in memory of forms and value, and whether the first fault was enough. Where
 /// unions nest, each form of one asks the same of the next.
-type Known = HashMap<(*const Value, *const (), bool, bool), Vec<Fault>>;
+type Known = HashMap<(*const usize, *const (), bool, bool), Vec<Fault>>;
 
 /// How much of it is kept.
 const KNOWN: usize = 4096;
 
 impl<'s> Check<'s> {
-    /// A check of these values together.
-    pub(crate) fn new<'j, 't: 'j>(
-        root: &'s Value,
-        judge: Judge,
-        values: impl IntoIterator<Item = &'j Json<'t>>,
-    ) -> Self {
-        let parts = values.into_iter().map(Json::parts).fold(0, u64::saturating_add);
+    /// A check of values that have so many parts together.
+    pub(crate) fn new(rules: &'s Rules, judge: Judge, parts: u64) -> Self {
         let work = Cell::new(WORK.saturating_add(parts.saturating_mul(WORK_OF_A_PART)));
         Check {
-            root,
+            rules,
             judge,
             work,
             exhausted: Cell::new(false),
@@ -142,23 +114,10 @@ impl<'s> Check<'s> {
         }
     }
 
-    pub(crate) fn root(&self) -> &'s Value {
-        self.root
-    }
-
     /// Whether a value is what this part of the schema says.
-    pub(crate) fn fits(&self, schema: &Value, value: &Json<'_>) -> bool {
-        self.found_none(|check| check.apply(schema, value, &Place::WHOLE, 0))
-    }
-
-    /// The same for a schema that is no union and no reference.
-    pub(super) fn fits_node(&self, node: &Node, value: &Json<'_>) -> bool {
-        self.found_none(|check| check.apply_node(node, value, &Place::WHOLE, 0))
-    }
-
-    fn found_none(&self, apply: impl Fn(&Self) -> Vec<Fault>) -> bool {
+    pub(crate) fn fits(&self, rule: &'s Rule, value: &Json<'_>) -> bool {
         let brief = self.brief.replace(true);
-        let found = apply(self);
+        let found = self.apply(rule, value, &Place::WHOLE, 0);
         self.brief.set(brief);
         if !brief {
             // The value may be gone before the next one is looked at.
@@ -188,7 +147,7 @@ impl<'s> Check<'s> {
     /// What is wrong with `value`, which stands at `place`, by this part of the schema.
     pub(super) fn apply(
         &self,
-        schema: &Value,
+        rule: &'s Rule,
         value: &Json<'_>,
         place: &Place<'_>,
         depth: u32,
@@ -196,26 +155,19 @@ impl<'s> Check<'s> {
         if !self.spend(1, depth) {
             return Vec::new();
         }
-        let node = match schema {
-            Value::Object(node) => node,
-            Value::Bool(false) => return vec![Fault::at(place, "must not be there")],
-            _ => return self.rounded(value, place),
-        };
-        self.apply_node(node, value, place, depth)
-    }
-
-    fn apply_node(&self, node: &Node, value: &Json<'_>, place: &Place<'_>, depth: u32) -> Vec<Fault> {
-        let said = Said::of(node);
-        if self.judge == Judge::Type && !said.anything {
+        if rule.word == Some(false) {
+            return vec![Fault::at(place, "must not be there")];
+        }
+        if self.judge == Judge::Type && !rule.says_anything {
             return self.rounded(value, place);
         }
         let mut found = Vec::new();
-        if said.lists {
-            found.extend(unlisted(node, value, place));
+        if rule.lists {
+            found.extend(unlisted(rule, value, place));
         }
-        let has_type = said.is_type(|name| self.is_type(name, value));
+        let has_type = rule.is_type(|name| self.is_type(name, value));
         if found.is_empty() && !has_type {
-            found.push(Fault::kind(node, value, place));
+            found.push(Fault::kind(rule, value, place));
         }
         if self.is_enough(&found) {
             return found;
@@ -223,22 +175,22 @@ impl<'s> Check<'s> {
         match value {
             Json::Number(digits) => {
                 if self.judge == Judge::Type && has_type {
-                    found.extend(number::not_held(node, digits).map(|fault| Fault::firm(place, fault)));
+                    found.extend(number::not_held(rule, digits).map(|fault| Fault::firm(place, fault)));
                 }
-                if said.bounds {
-                    found.extend(number_faults(node, digits).map(|fault| Fault::bound(place, fault)));
+                if !rule.bounds.is_empty() {
+                    found.extend(number_faults(rule, digits).map(|fault| Fault::bound(place, fault)));
                 }
             }
-            Json::String(text) if said.bounds => {
+            Json::String(text) if !rule.bounds.is_empty() => {
                 let length = text.chars().count() as u64;
-                found.extend(count_fault(node, "minLength", "maxLength", length, "character", place));
+                found.extend(count_fault(rule, ["minLength", "maxLength"], length, "character", place));
             }
-            Json::Array(items) => self.array(node, items, place, depth, &mut found),
-            Json::Object(members) => self.object(node, members, place, depth, &mut found),
+            Json::Array(items) => self.array(rule, items, place, depth, &mut found),
+            Json::Object(members) => self.object(rule, members, place, depth, &mut found),
             Json::String(_) | Json::Null | Json::Bool(_) => {}
         }
-        if said.combines && !self.is_enough(&found) {
-            self.combined(node, value, place, depth, &mut found);
+        if !self.is_enough(&found) {
+            self.combined(rule, value, place, depth, &mut found);
         }
         if self.lax.get() {
             found.retain(|fault| fault.weight == Weight::Type);
@@ -248,7 +200,7 @@ impl<'s> Check<'s> {
     }
 
     /// Whether serde takes a value as this form, whatever it loses.
-    fn is_taken(&self, form: &Value, value: &Json<'_>, depth: u32) -> bool {
+    fn is_taken(&self, form: &'s Rule, value: &Json<'_>, depth: u32) -> bool {
         let (brief, lax) = (self.brief.replace(true), self.lax.replace(true));
         let found = self.apply(form, value, &Place::WHOLE, depth + 1);
         self.brief.set(brief);
@@ -257,11 +209,10 @@ impl<'s> Check<'s> {
     }
 
     /// A null in place of a member that may be absent: the reader takes it out.
-    pub(crate) fn stands_for_absent(&self, node: &Node, name: &str, value: &Json<'_>) -> bool {
-        self.judge == Judge::Type
-            && *value == Json::Null
-            && properties(node).is_some_and(|named| named.contains_key(name))
-            && !list(node, "required").iter().any(|required| required == name)
+    pub(crate) fn stands_for_absent(&self, rule: &Rule, name: &str, value: &Json<'_>) -> bool {
+        *value == Json::Null
+            && self.judge == Judge::Type
+            && rule.named(name).is_some_and(|named| !named.is_required)
     }
 
     /// Whole numbers that a program does not hold exactly, in a value of any kind.
@@ -283,21 +234,23 @@ impl<'s> Check<'s> {
         }
     }
 
-    /// References and combinations. To see whether they end, all of them are applied, also where one would decide.
-    fn combined(&self, node: &Node, value: &Json<'_>, place: &Place<'_>, depth: u32, found: &mut Vec<Fault>) {
-        let apply = |schema: &Value| self.apply(schema, value, place, depth + 1);
-        if let Some(schema) = node.get("$ref").and_then(Value::as_str).and_then(|to| target(self.root, to)) {
-            found.extend(apply(schema));
-        }
-        found.extend(list(node, "allOf").iter().flat_map(apply));
-        for keyword in ["anyOf", "oneOf"] {
-            let forms = list(node, keyword);
+    /// References and combinations.
+    fn combined(
+        &self,
+        rule: &'s Rule,
+        value: &Json<'_>,
+        place: &Place<'_>,
+        depth: u32,
+        found: &mut Vec<Fault>,
+    ) {
+        let apply = |number: &usize| self.apply(self.rules.at(*number), value, place, depth + 1);
+        found.extend(rule.refers.iter().chain(&rule.all_of).flat_map(apply));
+        for (forms, alone) in [(&rule.any_of, false), (&rule.one_of, self.judge == Judge::Schema)] {
             if !forms.is_empty() {
-                let alone = keyword == "oneOf" && self.judge == Judge::Schema;
                 found.extend(self.union(forms, alone, value, place, depth));
             }
         }
-        if node.get("not").is_some_and(|schema| apply(schema).is_empty()) {
+        if rule.not.iter().any(|number| apply(number).is_empty()) {
             found.push(Fault::at(place, "is of a form that is excluded"));
         }
     }

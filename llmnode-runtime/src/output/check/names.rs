@@ -1,48 +1,40 @@
 //! The names in a validator's path. A definition knows its fields by their Rust names, and not what serde's rules make of
 //! them (`rename_all`); the schema has the names as the model knows them.
 
-use serde_json::Value;
-
-use super::node::{list, member_schema, properties};
-use super::{Check, Judge};
+use super::Rule;
 use crate::output::OutputSchema;
-use crate::output::schema::Node;
 use crate::text::same_letters;
 
 /// A path in the schema's own names. A name that the schema does not have becomes the one it has with the same letters, if
 /// there is only one. `wrapped`: the path begins with the member that wraps the value.
 pub(crate) fn in_json_names(path: String, schema: &OutputSchema, wrapped: bool) -> String {
-    let start = if wrapped { &schema.tree } else { schema.own() };
+    let rules = &schema.rules;
+    let start = if wrapped { rules.whole() } else { rules.own() };
     // Most paths are one name, and right.
-    let known = start.as_object().and_then(properties).is_some_and(|known| known.contains_key(&path));
-    if known || path.is_empty() {
+    if start.knows(&path) || path.is_empty() {
         return path;
     }
-    let check = Check::new(&schema.tree, Judge::Schema, []);
     let mut at = vec![start];
     let (mut named, mut rest) = (String::with_capacity(path.len()), &*path);
     while !rest.is_empty() {
         let (step, behind) = rest.split_at(step_length(rest));
         rest = behind;
-        let leaves = at.iter().flat_map(|schema| check.leaves(schema));
+        let leaves: Vec<&Rule> = at.iter().flat_map(|rule| rules.leaves(rule)).collect();
+        let inner = |find: &dyn Fn(&Rule) -> Option<usize>| -> Vec<&Rule> {
+            leaves.iter().filter_map(|rule| Some(rules.at(find(rule)?))).collect()
+        };
         if let Some(index) = step.strip_prefix('[') {
             let index = index.trim_end_matches(']');
             let key = index.strip_prefix('"').and_then(|key| key.strip_suffix('"'));
             at = match key {
-                Some(key) => leaves.filter_map(|node| member_schema(node, key)).collect(),
-                None => leaves.filter_map(|node| item_schema(node, index.parse().ok()?)).collect(),
+                Some(key) => inner(&|rule| rule.member(key)),
+                None => inner(&|rule| rule.item(index.parse().ok()?)),
             };
             named.push_str(step);
             continue;
         }
-        let leaves: Vec<_> = leaves.collect();
         let (dot, name) = step.strip_prefix('.').map_or(("", step), |name| (".", name));
-        let mut known: Vec<&str> = leaves
-            .iter()
-            .filter_map(|node| properties(node))
-            .flatten()
-            .map(|(name, _)| name.as_str())
-            .collect();
+        let mut known: Vec<&str> = leaves.iter().flat_map(|rule| rule.names()).collect();
         known.retain(|known| same_letters(known, name));
         known.sort_unstable();
         known.dedup();
@@ -50,7 +42,7 @@ pub(crate) fn in_json_names(path: String, schema: &OutputSchema, wrapped: bool) 
             [only] => only,
             _ => name,
         };
-        at = leaves.into_iter().filter_map(|node| member_schema(node, name)).collect();
+        at = inner(&|rule| rule.member(name));
         named.push_str(dot);
         named.push_str(name);
     }
@@ -64,11 +56,6 @@ fn step_length(path: &str) -> usize {
         return path.find(closing).map_or(path.len(), |at| at + closing.len());
     }
     path.char_indices().skip(1).find(|(_, c)| matches!(c, '.' | '[')).map_or(path.len(), |(at, _)| at)
-}
-
-/// The schema of an element.
-fn item_schema(node: &Node, index: usize) -> Option<&Value> {
-    list(node, "prefixItems").get(index).or_else(|| node.get("items"))
 }
 
 #[cfg(test)]

@@ -4,9 +4,8 @@ use std::borrow::Cow;
 use std::cmp::Ordering;
 use std::fmt;
 
-use serde_json::Value;
-
-use crate::output::schema::Node;
+use super::Rule;
+use crate::output::repair::is_number;
 
 /// Exponents beyond this are all the same: no digits that anyone writes bring them back.
 const FAR: i64 = 1_000_000_000_000;
@@ -23,22 +22,15 @@ pub(crate) struct Decimal<'d> {
 impl<'d> Decimal<'d> {
     /// The number that this text is in JSON's grammar.
     pub(crate) fn parse(text: &'d str) -> Option<Self> {
-        let (negative, rest) = match text.strip_prefix('-') {
-            Some(rest) => (true, rest),
-            None => (false, text),
-        };
-        let (mantissa, power) = match rest.split_once(['e', 'E']) {
-            Some((mantissa, power)) => (mantissa, exponent(power)?),
-            None => (rest, 0),
-        };
-        let (whole, fraction) = match mantissa.split_once('.') {
-            Some((whole, fraction)) if is_digits(fraction) => (whole, fraction),
-            Some(_) => return None,
-            None => (mantissa, ""),
-        };
-        if !is_digits(whole) || (whole.len() > 1 && whole.starts_with('0')) {
+        if !is_number(text) {
             return None;
         }
+        let (mantissa, power) = text.split_once(['e', 'E']).unwrap_or((text, "0"));
+        let far = if power.starts_with('-') { -FAR } else { FAR };
+        let power = power.parse().unwrap_or(far).clamp(-FAR, FAR);
+        let negative = text.starts_with('-');
+        let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
+        let whole = whole.trim_start_matches('-');
         let (digits, point) = if fraction.is_empty() {
             (Cow::Borrowed(whole), whole.len())
         } else {
@@ -123,30 +115,17 @@ impl PartialOrd for Decimal<'_> {
     }
 }
 
-fn is_digits(text: &str) -> bool {
-    !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
-}
-
-fn exponent(text: &str) -> Option<i64> {
-    let digits = text.strip_prefix(['+', '-']).unwrap_or(text);
-    if !is_digits(digits) {
-        return None;
-    }
-    let size = digits.parse::<i64>().map_or(FAR, |size| size.min(FAR));
-    Some(if text.starts_with('-') { -size } else { size })
-}
-
 /// A number that its type does not hold: too large for floating point, or a whole one that this would round.
-pub(super) fn not_held(node: &Node, digits: &str) -> Option<String> {
-    if !super::words::types(node).contains(&"number") {
+pub(super) fn not_held(rule: &Rule, digits: &str) -> Option<String> {
+    if !rule.has_type("number") {
         return None;
     }
     let shown = super::words::shown(digits);
     if digits.parse::<f64>().is_ok_and(f64::is_infinite) {
         return Some(format!("is {shown}, which is too large; must be within ±{:e}", f64::MAX));
     }
-    let single = node.get("format").and_then(Value::as_str) == Some("float");
-    is_rounded(digits, single).then(|| format!("is {shown}, which the number type cannot hold exactly"))
+    is_rounded(digits, rule.is_single)
+        .then(|| format!("is {shown}, which the number type cannot hold exactly"))
 }
 
 /// A whole number that no program holds exactly that keeps any JSON.
@@ -171,7 +150,7 @@ fn is_rounded(digits: &str, single: bool) -> bool {
 }
 
 /// What is wrong with a number by the bounds in a schema.
-pub(super) fn number_faults(node: &Node, digits: &str) -> impl Iterator<Item = String> {
+pub(super) fn number_faults(rule: &Rule, digits: &str) -> impl Iterator<Item = String> {
     /// Whether a number fits to the one in the schema.
     type Fits = fn(&Decimal<'_>, &Decimal<'_>) -> bool;
     const BOUNDS: [(&str, Fits, &str); 5] = [
@@ -182,9 +161,8 @@ pub(super) fn number_faults(node: &Node, digits: &str) -> impl Iterator<Item = S
         ("multipleOf", is_multiple, "a multiple of"),
     ];
     BOUNDS.into_iter().filter_map(move |(keyword, fits, words)| {
-        let Value::Number(bound) = node.get(keyword)? else { return None };
-        let told = bound.to_string();
-        let fitting = fits(&Decimal::parse(digits)?, &Decimal::parse(&told)?);
+        let bound = rule.bound(keyword)?;
+        let fitting = fits(&Decimal::parse(digits)?, &Decimal::parse(bound)?);
         (!fitting).then(|| format!("is {}, must be {words} {bound}", super::words::shown(digits)))
     })
 }

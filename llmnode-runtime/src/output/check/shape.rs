@@ -1,42 +1,38 @@
 //! What a schema asks for, in a few words.
 
-use serde_json::Value;
-
-use super::super::schema::{Node, OutputSchema, WRAPPER};
+use super::super::schema::{OutputSchema, WRAPPER};
 use super::variant::Variants;
-use super::words::{expected, known, several, types, values};
-use super::{list, target};
+use super::words::{expected, known, several};
+use super::{Rule, Rules};
+use crate::output::json::Json;
 
 /// What the answer is to be; `None` if the schema is none of the simple ones.
 pub(in super::super) fn shape(schema: &OutputSchema) -> Option<String> {
-    let own = of(&schema.tree, schema.own())?;
+    let own = of(&schema.rules, schema.rules.own())?;
     Some(if schema.is_wrapped() { format!("{{\"{WRAPPER}\": ..}} with {own}") } else { own })
 }
 
-fn of(root: &Value, node: &Value) -> Option<String> {
-    let node = match node.get("$ref").and_then(Value::as_str) {
-        Some(reference) => target(root, reference)?,
-        None => node,
-    };
-    let node = node.as_object()?;
-    let values = values(node);
-    if !values.is_empty() {
-        return Some(format!("one of {}", several(values.iter().map(Value::to_string), ", ")));
+fn of(rules: &Rules, rule: &Rule) -> Option<String> {
+    let rule = rule.refers.map_or(rule, |to| rules.at(to));
+    if !rule.values().is_empty() {
+        return Some(format!("one of {}", several(rule.values().iter().map(Json::to_string), ", ")));
     }
-    match types(node).as_slice() {
-        [] => variants(node),
+    match rule.types() {
+        [] => variants(rules, rule),
         // Those that may be absent, too: nothing was written yet.
-        ["object"] if !known(node).is_empty() => Some(format!("an object with {}", known(node))),
-        ["null"] => Some("null".to_owned()),
+        [kind] if kind == "object" && !known(rule).is_empty() => {
+            Some(format!("an object with {}", known(rule)))
+        }
+        [kind] if kind == "null" => Some("null".to_owned()),
         [kind, ..] => {
             let article = if kind.starts_with(['a', 'i', 'o']) { "an" } else { "a" };
-            Some(format!("{article} {}", expected(node)))
+            Some(format!("{article} {}", expected(rule)))
         }
     }
 }
 
 /// The variants of an enum of which some have content.
-fn variants(node: &Node) -> Option<String> {
-    let forms = ["oneOf", "anyOf"].into_iter().flat_map(|union| list(node, union)).map(Value::as_object);
-    Some(format!("one of {}", Variants::of(&forms.collect::<Option<Vec<_>>>()?)?.all()))
+fn variants(rules: &Rules, rule: &Rule) -> Option<String> {
+    let forms = rule.one_of.iter().chain(&rule.any_of).map(|form| rules.at(*form));
+    Some(format!("one of {}", Variants::of(&forms.collect::<Vec<_>>())?.all()))
 }

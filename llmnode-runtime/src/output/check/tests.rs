@@ -1,9 +1,12 @@
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::*;
 
 fn said(schema: &Value, value: &Value) -> Vec<String> {
-    violations(schema, &Json::from(value), false).iter().map(ToString::to_string).collect()
+    violations(&Rules::of(schema, schema), &Json::from(value), false)
+        .iter()
+        .map(ToString::to_string)
+        .collect()
 }
 
 #[test]
@@ -108,17 +111,13 @@ fn all_that_is_wrong_is_said_with_its_path() {
 }
 
 #[test]
-fn recursion_into_the_value_ends_and_recursion_on_the_spot_is_known() {
+fn recursion_goes_as_deep_as_the_value() {
     let tree =
         json!({"type": "object", "properties": {"child": {"$ref": "#"}}, "additionalProperties": false});
-    assert!(ends(&tree, &tree));
     assert_eq!(
         said(&tree, &json!({"child": {"child": {"x": 1}}})),
         [r#"child.child: unknown property `x`; allowed: "child""#]
     );
-    for endless in [json!({"$ref": "#"}), json!({"type": "object", "anyOf": [{}, {"not": {"$ref": "#"}}]})] {
-        assert!(!ends(&endless, &endless));
-    }
 }
 
 #[test]

@@ -1,37 +1,32 @@
 //! Enums as serde writes them by default: a variant without content is its name, one with content an object of one
 //! member, which has that name.
 
-use serde_json::Value;
-
 use super::fault::alone;
 use super::members::Members;
-use super::node::{is_closed, properties, required};
-use super::words::{kinds_of, several, shown, told, types, values};
-use super::{Check, Fault, Place};
+use super::words::{several, shown, told};
+use super::{Fault, Place, Rule, Rules};
 use crate::output::json::Json;
-use crate::output::schema::Node;
 
 /// The variants of an enum.
 pub(super) struct Variants<'s> {
     bare: Vec<&'s str>,
     /// With content, and its schema.
-    full: Vec<(&'s str, &'s Value)>,
+    full: Vec<(&'s str, usize)>,
 }
 
 impl<'s> Variants<'s> {
     /// The variants, if forms are those of an enum of which some variant has content. `null` beside them is no variant.
-    pub(super) fn of(forms: &[&'s Node]) -> Option<Variants<'s>> {
+    pub(super) fn of(forms: &[&'s Rule]) -> Option<Variants<'s>> {
         let mut all = Variants { bare: Vec::new(), full: Vec::new() };
-        for node in forms {
-            if let Some(variant) = with_content(node) {
+        for rule in forms {
+            if let Some(variant) = with_content(rule) {
                 all.full.push(variant);
                 continue;
             }
-            let names = values(node);
-            let names: Option<Vec<&str>> = names.iter().map(Value::as_str).collect();
+            let names: Option<Vec<&str>> = rule.values().iter().map(Json::as_text).collect();
             match names {
                 Some(names) if !names.is_empty() => all.bare.extend(names),
-                _ if kinds_of(node) == ["null"] => {}
+                _ if rule.kinds().eq(["null"]) => {}
                 _ => return None,
             }
         }
@@ -39,11 +34,11 @@ impl<'s> Variants<'s> {
     }
 
     /// What is wrong with a value that is no variant; `None`: it is one by its name, and its content is wrong.
-    pub(super) fn fault(&self, check: &Check<'_>, value: &Json<'_>, place: &Place<'_>) -> Option<Fault> {
+    pub(super) fn fault(&self, rules: &Rules, value: &Json<'_>, place: &Place<'_>) -> Option<Fault> {
         let message = match value {
             Json::String(name) => match self.full.iter().find(|(full, _)| full == name) {
                 Some((name, content)) => {
-                    let sketch = sketch(check, content);
+                    let sketch = sketch(rules, *content);
                     format!("is {name:?}, which needs its content; write {{{name:?}: {sketch}}}")
                 }
                 None => return Some(self.unknown(format!("is {}", told(value)), name, place)),
@@ -89,22 +84,22 @@ impl<'s> Variants<'s> {
 }
 
 /// The name and the content of a variant that has some: the object that serde wraps it in.
-fn with_content(node: &Node) -> Option<(&str, &Value)> {
-    let mut named = properties(node)?.iter();
-    let (name, content) = named.next().filter(|_| named.next().is_none() && is_closed(node))?;
-    required(node).any(|required| required == name).then_some((name, content))
+fn with_content(rule: &Rule) -> Option<(&str, usize)> {
+    let mut names = rule.names();
+    let name = names.next().filter(|_| names.next().is_none() && rule.is_closed)?;
+    rule.required.iter().any(|required| required == name).then_some((name, rule.named(name)?.rule))
 }
 
 /// How content is written, short.
-fn sketch(check: &Check<'_>, content: &Value) -> String {
-    let leaves = check.leaves(content);
-    let [node] = leaves.as_slice() else { return "..".to_owned() };
-    match types(node).as_slice() {
-        ["object"] => {
-            let names = required(node).map(|name| format!("{name:?}: .."));
+fn sketch(rules: &Rules, content: usize) -> String {
+    let leaves = rules.leaves(rules.at(content));
+    let [rule] = leaves.as_slice() else { return "..".to_owned() };
+    match rule.types() {
+        [kind] if kind == "object" => {
+            let names = rule.required.iter().map(|name| format!("{name:?}: .."));
             format!("{{{}}}", several(names, ", "))
         }
-        ["array"] => "[..]".to_owned(),
+        [kind] if kind == "array" => "[..]".to_owned(),
         _ => "..".to_owned(),
     }
 }

@@ -1,10 +1,7 @@
 //! What is said about a value: how it is shown, and what is expected in its place.
 
-use serde_json::{Map, Value};
-
-use super::super::json::Json;
-use super::node::{is_closed, list, properties, required};
-use crate::output::schema::Node;
+use super::Rule;
+use crate::output::json::Json;
 use crate::text::{counted, one_line};
 
 /// How many bytes of a value are shown.
@@ -30,46 +27,41 @@ pub(crate) fn shown(text: &str) -> String {
 }
 
 /// What a schema without references and unions expects: its types, each with its bounds, or the values that it lists.
-pub(super) fn expected(node: &Node) -> String {
-    let values = values(node);
-    if !values.is_empty() {
-        return several(values.iter().map(Value::to_string), " or ");
+pub(super) fn expected(rule: &Rule) -> String {
+    if !rule.values().is_empty() {
+        return several(rule.values().iter().map(Json::to_string), " or ");
     }
-    match types(node).as_slice() {
-        [] if properties(node).is_some() => of_type(node, "object"),
-        kinds => kinds.iter().map(|kind| of_type(node, kind)).collect::<Vec<_>>().join(" or "),
+    match rule.types() {
+        [] if rule.has_properties => of_type(rule, "object"),
+        kinds => kinds.iter().map(|kind| of_type(rule, kind)).collect::<Vec<_>>().join(" or "),
     }
 }
 
-fn of_type(node: &Node, kind: &str) -> String {
+fn of_type(rule: &Rule, kind: &str) -> String {
     let more = match kind {
-        "integer" | "number" => range(node),
-        "string" => lengths(node, "minLength", "maxLength", "character"),
-        "array" => lengths(node, "minItems", "maxItems", "item"),
-        "object" => members(node),
+        "integer" | "number" => range(rule),
+        "string" => lengths(rule, "minLength", "maxLength", "character"),
+        "array" => lengths(rule, "minItems", "maxItems", "item"),
+        "object" => members(rule),
         _ => String::new(),
     };
     format!("{kind}{more}")
 }
 
-fn range(node: &Node) -> String {
-    let bound = |keyword: &str| node.get(keyword).filter(|bound| bound.is_number());
-    let mut words = match (bound("minimum"), bound("maximum")) {
-        (Some(least), Some(most)) => vec![format!("from {least} to {most}")],
-        (least, most) => {
-            let least = least.map(|least| format!("of at least {least}"));
-            least.into_iter().chain(most.map(|most| format!("of at most {most}"))).collect()
-        }
+fn range(rule: &Rule) -> String {
+    let bound = |keyword: &str, words: &str| {
+        rule.bound(keyword).map(|bound| format!(" {words} {bound}")).unwrap_or_default()
     };
-    words.extend(bound("exclusiveMinimum").map(|bound| format!("of more than {bound}")));
-    words.extend(bound("exclusiveMaximum").map(|bound| format!("of less than {bound}")));
-    words.extend(bound("multipleOf").map(|bound| format!("that is a multiple of {bound}")));
-    words.into_iter().map(|words| format!(" {words}")).collect()
+    let range = match (rule.bound("minimum"), rule.bound("maximum")) {
+        (Some(least), Some(most)) => format!(" from {least} to {most}"),
+        _ => bound("minimum", "of at least") + &bound("maximum", "of at most"),
+    };
+    let open = bound("exclusiveMinimum", "of more than") + &bound("exclusiveMaximum", "of less than");
+    range + &open + &bound("multipleOf", "that is a multiple of")
 }
 
-fn lengths(node: &Node, least: &str, most: &str, what: &str) -> String {
-    let bound = |keyword: &str| node.get(keyword).and_then(Value::as_u64);
-    match (bound(least), bound(most)) {
+fn lengths(rule: &Rule, least: &str, most: &str, what: &str) -> String {
+    match (rule.count(least), rule.count(most)) {
         (Some(least), Some(most)) if least == most => format!(" of {}", counted(most, what)),
         (Some(least), Some(most)) => format!(" of {least} to {}", counted(most, what)),
         (Some(least), None) if least > 0 => format!(" of at least {}", counted(least, what)),
@@ -79,21 +71,20 @@ fn lengths(node: &Node, least: &str, most: &str, what: &str) -> String {
 }
 
 /// The members that tell an object from others: those that have to be there.
-fn members(node: &Node) -> String {
-    let needed = several(required(node).map(quoted), ", ");
+fn members(rule: &Rule) -> String {
+    let needed = several(rule.required.iter().map(|name| quoted(name)), ", ");
     if !needed.is_empty() {
         return format!(" with {needed}");
     }
-    match known(node) {
+    match known(rule) {
         none if none.is_empty() => String::new(),
-        known => format!(" with {}{known}", if is_closed(node) { "none but " } else { "any of " }),
+        known => format!(" with {}{known}", if rule.is_closed { "none but " } else { "any of " }),
     }
 }
 
 /// The members that an object may have.
-pub(super) fn known(node: &Node) -> String {
-    let known = properties(node).into_iter().flat_map(Map::keys);
-    several(known.map(|name| quoted(name)), ", ")
+pub(super) fn known(rule: &Rule) -> String {
+    several(rule.names().map(quoted), ", ")
 }
 
 fn quoted(name: &str) -> String {
@@ -110,42 +101,7 @@ pub(super) fn several(mut all: impl Iterator<Item = String>, between: &str) -> S
     words
 }
 
-/// The values that a schema lists; none: it lists none.
-pub(crate) fn values(node: &Node) -> &[Value] {
-    node.get("const").map(std::slice::from_ref).unwrap_or_else(|| list(node, "enum"))
-}
-
-/// The types of a schema.
-pub(crate) fn types(node: &Node) -> Vec<&str> {
-    match node.get("type") {
-        Some(Value::String(only)) => vec![only],
-        Some(Value::Array(several)) => several.iter().filter_map(Value::as_str).collect(),
-        _ => Vec::new(),
-    }
-}
-
-/// The types that a form may have: those that it names, or those of the values that it lists.
-pub(crate) fn kinds_of(node: &Node) -> Vec<&str> {
-    let named = types(node);
-    if !named.is_empty() {
-        return named;
-    }
-    values(node).iter().map(type_of).collect()
-}
-
-/// The type of a value that stands in a schema.
-fn type_of(value: &Value) -> &'static str {
-    match value {
-        Value::Null => "null",
-        Value::Bool(_) => "boolean",
-        Value::Number(_) => "number",
-        Value::String(_) => "string",
-        Value::Array(_) => "array",
-        Value::Object(_) => "object",
-    }
-}
-
 /// A value that is allowed, as it is listed.
-pub(crate) fn listed(value: &Value) -> String {
-    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
+pub(super) fn listed(value: &Json<'_>) -> String {
+    value.as_text().map_or_else(|| value.to_string(), str::to_owned)
 }

@@ -28,33 +28,53 @@ impl Fence {
         let tag = at + length;
         let is_tag = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '+' | '#' | '.');
         let behind = tag + text[tag..].find(|c| !is_tag(c)).unwrap_or(text.len() - tag);
-        let line_end = text[behind..].find('\n').map_or(text.len(), |found| behind + found);
-        let line = &text[behind..line_end];
-        if let Some(found) = line.find(marks) {
+        let next = marks_from(text, behind, marks).unwrap_or(text.len());
+        let line_end = text[behind..next].find('\n').map_or(next, |found| behind + found);
+        if line_end < text.len() && line_end == next {
             // All of it on one line.
-            let end = behind + found;
-            return Some(Fence { content: behind..end, end: end + length });
+            return Some(Fence { content: behind..next, end: next + length });
         }
+        let line = &text[behind..line_end];
         let content = if line.trim_start().starts_with(['{', '[', '"']) { behind } else { line_end };
         Some(closed(text, content, marks))
+    }
+}
+
+/// Where so many marks stand next.
+fn marks_from(text: &str, mut at: usize, marks: &str) -> Option<usize> {
+    let mark = marks.chars().next()?;
+    loop {
+        at += text[at..].find(mark)?;
+        let run = text.as_bytes()[at..].iter().take_while(|byte| **byte == marks.as_bytes()[0]).count();
+        if run >= marks.len() {
+            return Some(at);
+        }
+        at += run;
     }
 }
 
 /// The fence whose content begins at `content`, up to the line that has nothing but its marks, or that ends in them behind
 /// a bracket.
 fn closed(text: &str, content: usize, marks: &str) -> Fence {
-    let mut at = content;
-    let mut glued = None;
-    for line in text[content..].split_inclusive('\n') {
+    /// How many lines with marks are looked at for a better end than one that is glued.
+    const LINES: u32 = 8;
+    let (mut at, mut glued, mut lines) = (content, None, 0);
+    while lines < LINES
+        && let Some(found) = marks_from(text, at, marks)
+    {
+        let begin = text[at..found].rfind('\n').map_or(at, |end| at + end + 1);
+        let end = text[found..].find('\n').map_or(text.len(), |end| found + end + 1);
+        let line = &text[begin..end];
         let bare = line.trim();
         if bare.starts_with(marks) && bare.bytes().all(|byte| byte == marks.as_bytes()[0]) {
-            return Fence { content: content..at, end: at + line.len() };
+            return Fence { content: content..begin, end };
         }
         if let Some(before) = bare.strip_suffix(marks).filter(|before| before.ends_with(['}', ']'])) {
-            let end = at + line.find(before).unwrap_or(0) + before.len();
+            let end = begin + line.find(before).unwrap_or(0) + before.len();
             glued.get_or_insert(Fence { content: content..end, end: end + marks.len() });
         }
-        at += line.len();
+        lines += u32::from(glued.is_some());
+        at = end;
     }
     glued.unwrap_or(Fence { content: content..text.len(), end: text.len() })
 }

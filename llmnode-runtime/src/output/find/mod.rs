@@ -44,6 +44,15 @@ pub(super) enum Content<'t> {
     Broken(Fault),
 }
 
+impl Content<'_> {
+    /// The same with one more repair, if it is a value.
+    fn repaired(mut self, kind: &'static str, at: usize) -> Option<Self> {
+        let Content::Json(_, repairs) = &mut self else { return None };
+        repairs.add(kind, at);
+        Some(self)
+    }
+}
+
 /// What a text has.
 #[derive(Debug, Default)]
 pub(super) struct Found<'t> {
@@ -58,7 +67,8 @@ pub(super) struct Found<'t> {
 pub(super) fn walk(text: &str, lenient: bool) -> Found<'_> {
     #[cfg(test)]
     super::counts::add(|counts| counts.walked += 1);
-    let mut walk = Walk { text, lenient, at: 0, start: 0, end: text.len(), found: Found::default() };
+    let mut walk =
+        Walk { text, lenient, at: 0, start: 0, end: text.len(), looks: 0, found: Found::default() };
     walk.run();
     walk.found
 }
@@ -78,6 +88,8 @@ pub(super) fn only_fence(text: &str) -> Option<Range<usize>> {
 
 /// What JSON has and words have not.
 const MARKS: [char; 5] = ['{', '[', '"', '\'', '`'];
+/// How often what stands behind thoughts is looked at as a whole: each look may go over all of it.
+const LOOKS: u32 = 32;
 
 struct Walk<'t> {
     text: &'t str,
@@ -87,6 +99,7 @@ struct Walk<'t> {
     start: usize,
     /// Where what is looked at ends: that of the text, or of a fence.
     end: usize,
+    looks: u32,
     found: Found<'t>,
 }
 
@@ -137,14 +150,15 @@ impl<'t> Walk<'t> {
             return true;
         }
         self.start = end;
-        !self.whole()
+        self.looks += 1;
+        self.looks > LOOKS || !self.whole()
     }
 
     /// Whether the text that is no thought is one value as a whole.
     fn whole(&mut self) -> bool {
         let text = trimmed(&self.text[self.start..]);
-        let begin = offset(self.text, text);
-        let part = begin..begin + text.len();
+        self.start = offset(self.text, text);
+        let part = self.start..self.start + text.len();
         match self.value(part.clone()).or_else(|| self.behind_comments(part.clone())) {
             Some(content) => {
                 self.push(Place::Whole, part, content);
@@ -160,13 +174,7 @@ impl<'t> Walk<'t> {
         if begin == part.start || !self.lenient || self.text[part.start..begin].contains(MARKS) {
             return None;
         }
-        match self.value(begin..part.end)? {
-            Content::Json(json, mut repairs) => {
-                repairs.add(repair::kind::COMMENT, part.start);
-                Some(Content::Json(json, repairs))
-            }
-            _ => None,
-        }
+        self.value(begin..part.end)?.repaired(repair::kind::COMMENT, part.start)
     }
 
     /// What the part holds, if it is one value, or nothing but objects on lines of their own.
@@ -244,13 +252,8 @@ impl<'t> Walk<'t> {
         if name == 0 || !line[..name].chars().all(is_name) || !value.starts_with(['{', '[']) {
             return None;
         }
-        match self.value(text.len() - value.len()..text.len())? {
-            Content::Json(json, mut repairs) => {
-                repairs.add(repair::kind::ASSIGNMENT, part.start);
-                Some(Content::Json(json, repairs))
-            }
-            _ => None,
-        }
+        let value = self.value(text.len() - value.len()..text.len())?;
+        value.repaired(repair::kind::ASSIGNMENT, part.start)
     }
 
     /// Looks at the bracket here, and goes on behind what it encloses.
@@ -347,7 +350,7 @@ pub(super) fn trimmed(text: &str) -> &str {
 }
 
 fn is_blank(text: &str) -> bool {
-    trimmed(text).is_empty()
+    text.chars().all(repair::is_space)
 }
 
 /// Where `part`, a slice of `text`, begins in it.

@@ -4,14 +4,10 @@ mod scalar;
 mod union;
 
 use std::borrow::Cow;
+use std::collections::HashSet;
 
-use serde_json::Value;
-
-use super::check::{
-    Check, Judge, Place, Said, list, member_schema, properties, required, target, types, values,
-};
+use super::check::{Check, Judge, Named, Place, Rule, Rules};
 use super::json::Json;
-use super::schema::Node;
 use crate::flag::{Flag, Note};
 use crate::text::same_letters;
 
@@ -46,35 +42,27 @@ pub(super) struct Allow {
 }
 
 /// Makes a value fit to a schema, as far as that loses nothing.
-pub(super) fn fit<'j>(
-    root: &Value,
-    schema: &Value,
-    judge: Judge,
-    json: Json<'j>,
-    allow: Allow,
-) -> Fitted<'j> {
+pub(super) fn fit<'j>(rules: &Rules, judge: Judge, json: Json<'j>, allow: Allow) -> Fitted<'j> {
     #[cfg(test)]
     super::counts::add(|counts| counts.fitted += 1);
-    let check = Check::new(root, judge, [&json]);
-    let mut fit = Fit { check, notes: Vec::new(), changed: false, allow, bare: false, as_one: false };
+    let mut fit = Fit::new(Check::new(rules, judge, json.parts()), allow);
     let mut json = json;
-    fit.value(schema, &mut json, &Place::WHOLE, 0);
+    fit.value(rules.own(), &mut json, &Place::WHOLE, 0);
     Fitted { json, notes: fit.notes, changed: fit.changed }
 }
 
 /// What a text that is no JSON names, if the schema knows it: `Red`, `True`, `7`.
-pub(super) fn named<'j>(root: &Value, schema: &Value, words: &'j str) -> Option<Fitted<'j>> {
+pub(super) fn named<'j>(rules: &Rules, words: &'j str) -> Option<Fitted<'j>> {
     let words = without_markup(words);
     if !words.contains(char::is_alphanumeric) {
         return None;
     }
     let mut json = Json::String(Cow::Borrowed(words));
-    let check = Check::new(root, Judge::Type, [&json]);
     let allow = Allow { changes: true, lists: false };
-    let mut fit = Fit { check, notes: Vec::new(), changed: false, allow, bare: true, as_one: false };
-    fit.value(schema, &mut json, &Place::WHOLE, 0);
-    let taken = fit.changed || matches!(&json, Json::String(text) if fit.is_listed(schema, text));
-    let fits = taken && fit.check.fits(schema, &json);
+    let mut fit = Fit { bare: true, ..Fit::new(Check::new(rules, Judge::Type, json.parts()), allow) };
+    fit.value(rules.own(), &mut json, &Place::WHOLE, 0);
+    let taken = fit.changed || matches!(&json, Json::String(text) if fit.is_listed(rules.own(), text));
+    let fits = taken && fit.check.fits(rules.own(), &json);
     if fit.notes.is_empty() {
         fit.note(kind::CHOICE, &Place::WHOLE);
     }
@@ -104,6 +92,10 @@ struct Fit<'s> {
 }
 
 impl<'s> Fit<'s> {
+    fn new(check: Check<'s>, allow: Allow) -> Self {
+        Fit { check, notes: Vec::new(), changed: false, allow, bare: false, as_one: false }
+    }
+
     fn note(&mut self, kind: &'static str, place: &Place<'_>) {
         self.changed = true;
         let flag = Flag::Fitted(Cow::Borrowed(kind));
@@ -113,39 +105,35 @@ impl<'s> Fit<'s> {
         }
     }
 
-    fn value(&mut self, schema: &Value, json: &mut Json<'_>, place: &Place<'_>, depth: u32) {
-        let Some(node) = schema.as_object().filter(|_| self.check.spend(1, depth)) else { return };
-        let said = Said::of(node);
-        if said.combines {
-            if let Some(to) = node.get("$ref").and_then(Value::as_str) {
-                if let Some(schema) = target(self.check.root(), to) {
-                    self.value(schema, json, place, depth + 1);
-                }
-                return;
-            }
-            if ["anyOf", "oneOf"].iter().any(|keyword| !list(node, keyword).is_empty()) {
-                return self.union(schema, json, place, depth);
-            }
+    fn value(&mut self, rule: &'s Rule, json: &mut Json<'_>, place: &Place<'_>, depth: u32) {
+        if !self.check.spend(1, depth) {
+            return;
         }
-        self.node(node, said, json, place, depth);
+        if let Some(to) = rule.refers {
+            return self.value(self.check.rules.at(to), json, place, depth + 1);
+        }
+        if rule.any_of.is_empty() && rule.one_of.is_empty() {
+            self.node(rule, json, place, depth);
+        } else {
+            self.union(rule, json, place, depth);
+        }
     }
 
     /// By a schema that is no union and no reference.
-    fn node(&mut self, node: &Node, said: Said<'_>, json: &mut Json<'_>, place: &Place<'_>, depth: u32) {
+    fn node(&mut self, rule: &'s Rule, json: &mut Json<'_>, place: &Place<'_>, depth: u32) {
         if self.allow.changes {
-            if said.lists {
-                self.listed(node, json, place);
-            } else if !said.is_type(|name| self.check.is_type(name, json)) {
-                self.kind(node, json, place, depth);
+            if rule.lists {
+                self.listed(rule, json, place);
+            } else if !rule.is_type(|name| self.check.is_type(name, json)) {
+                self.kind(rule, json, place, depth);
             }
         }
         match json {
-            Json::Object(members) => self.members(node, members, place, depth),
+            Json::Object(members) => self.members(rule, members, place, depth),
             Json::Array(items) => {
-                let prefix = list(node, "prefixItems");
                 for (index, item) in items.iter_mut().enumerate() {
-                    if let Some(schema) = prefix.get(index).or_else(|| node.get("items")) {
-                        self.value(schema, item, &place.item(index), depth + 1);
+                    if let Some(number) = rule.item(index) {
+                        self.value(self.check.rules.at(number), item, &place.item(index), depth + 1);
                     }
                 }
             }
@@ -154,27 +142,25 @@ impl<'s> Fit<'s> {
     }
 
     /// A value of another kind than the schema has.
-    fn kind(&mut self, node: &Node, json: &mut Json<'_>, place: &Place<'_>, depth: u32) {
-        let types = types(node);
-        if let Some((changed, kind)) = scalar::changed(&types, json) {
+    fn kind(&mut self, rule: &'s Rule, json: &mut Json<'_>, place: &Place<'_>, depth: u32) {
+        if let Some((changed, kind)) = scalar::changed(rule, json) {
             *json = changed;
             return self.note(kind, place);
         }
         if !self.may_be_list(place) || self.bare || self.as_one {
             return;
         }
-        if types.contains(&"array") && !matches!(json, Json::Null) {
-            let Some(items) = node.get("items").filter(|_| list(node, "prefixItems").is_empty()) else {
-                return;
-            };
-            self.wrapped(items, json, place, depth);
+        if rule.has_type("array") && !matches!(json, Json::Null) {
+            if let Some(items) = rule.items.filter(|_| rule.prefix.is_empty()) {
+                self.wrapped(self.check.rules.at(items), json, place, depth);
+            }
         } else if let Json::Array(items) = json
             && let [_] = items[..]
             && let Some(mut only) = items.pop()
         {
             let (notes, changed) = (self.notes.len(), self.changed);
-            self.node(node, Said::of(node), &mut only, place, depth + 1);
-            if self.check.fits_node(node, &only) {
+            self.node(rule, &mut only, place, depth + 1);
+            if self.check.fits(rule, &only) {
                 *json = only;
                 return self.note(kind::SINGLE, place);
             }
@@ -190,7 +176,7 @@ impl<'s> Fit<'s> {
     }
 
     /// One value where a list is wanted. A text is not put into a list of texts: it may be all of them.
-    fn wrapped(&mut self, items: &Value, json: &mut Json<'_>, place: &Place<'_>, depth: u32) {
+    fn wrapped(&mut self, items: &'s Rule, json: &mut Json<'_>, place: &Place<'_>, depth: u32) {
         let mut item = json.clone();
         let (notes, changed) = (self.notes.len(), self.changed);
         self.value(items, &mut item, place, depth + 1);
@@ -204,16 +190,13 @@ impl<'s> Fit<'s> {
     }
 
     /// Whether a schema lists a text among its values.
-    fn is_listed(&self, schema: &Value, text: &str) -> bool {
-        let leaves = self.check.leaves(schema);
-        leaves.iter().any(|node| values(node).iter().any(|value| value.as_str() == Some(text)))
+    fn is_listed(&self, rule: &Rule, text: &str) -> bool {
+        self.check.rules.leaves(rule).iter().any(|rule| rule.texts().any(|one| one == text))
     }
 
     /// A name in another case, or with other separators, of a value that the schema lists.
-    fn listed(&mut self, node: &Node, json: &mut Json<'_>, place: &Place<'_>) {
-        let allowed = values(node);
-        let is_one = allowed.iter().any(|one| Json::from(one) == *json);
-        if is_one {
+    fn listed(&mut self, rule: &Rule, json: &mut Json<'_>, place: &Place<'_>) {
+        if rule.values().iter().any(|one| one == json) {
             return;
         }
         let text = match json {
@@ -224,11 +207,8 @@ impl<'s> Fit<'s> {
             },
             _ => return,
         };
-        let names = allowed.iter().filter_map(Value::as_str);
-        let meant = match names.clone().find(|name| *name == text) {
-            Some(name) => Some(name),
-            None => only(names.filter(|name| same_letters(name, &text))),
-        };
+        let by_letters = || only(rule.texts().filter(|name| same_letters(name, &text)));
+        let meant = rule.texts().find(|name| *name == text).or_else(by_letters);
         if let Some(name) = meant {
             let kind = if matches!(json, Json::Array(_)) { kind::SINGLE } else { kind::CHOICE };
             *json = Json::String(Cow::Owned(name.to_owned()));
@@ -238,59 +218,44 @@ impl<'s> Fit<'s> {
 
     fn members(
         &mut self,
-        node: &Node,
+        rule: &'s Rule,
         members: &mut Vec<(Cow<'_, str>, Json<'_>)>,
         place: &Place<'_>,
         depth: u32,
     ) {
-        let Some(named) = properties(node) else {
-            for (name, value) in members {
-                if let Some(schema) = member_schema(node, name) {
-                    self.value(schema, value, &place.member(name), depth + 1);
-                }
-            }
-            return;
-        };
         if self.allow.changes {
-            self.rename(node, named, members, place);
+            self.rename(rule, members, place);
         }
         let before = members.len();
         members.retain(|(name, value)| {
-            *value != Json::Null
-                || !self.check.stands_for_absent(node, name, value)
-                || named.get(&**name).is_some_and(|schema| self.check.fits(schema, value))
+            let fits = |named: &Named| self.check.fits(self.check.rules.at(named.rule), value);
+            !self.check.stands_for_absent(rule, name, value) || rule.named(name).is_some_and(fits)
         });
         self.changed |= members.len() < before;
         for (name, value) in members.iter_mut() {
-            if let Some(schema) = member_schema(node, name) {
-                self.value(schema, value, &place.member(name), depth + 1);
+            if let Some(number) = rule.member(name) {
+                self.value(self.check.rules.at(number), value, &place.member(name), depth + 1);
             }
         }
     }
 
     /// Members by another case or other separators: `firstName`, `First Name`.
-    fn rename(
-        &mut self,
-        node: &Node,
-        named: &Node,
-        members: &mut [(Cow<'_, str>, Json<'_>)],
-        place: &Place<'_>,
-    ) {
-        let is_unknown = |name: &str| member_schema(node, name).is_none();
-        if !members.iter().any(|(name, _)| is_unknown(name)) {
+    fn rename(&mut self, rule: &Rule, members: &mut [(Cow<'_, str>, Json<'_>)], place: &Place<'_>) {
+        let mut unknown: Vec<usize> =
+            (0..members.len()).filter(|at| rule.member(&members[*at].0).is_none()).collect();
+        if unknown.is_empty() {
             return;
         }
-        let absent: Vec<&String> =
-            named.keys().filter(|name| !members.iter().any(|(given, _)| given == *name)).collect();
-        for name in absent {
-            let is_meant = |given: &str| is_unknown(given) && same_letters(given, name);
-            let mut meant = (0..members.len()).filter(|at| is_meant(&members[*at].0));
-            let (Some(at), None) = (meant.next(), meant.next()) else { continue };
-            let rival = |other: &&String| *other != name && same_letters(other, name);
-            if named.keys().any(|other| rival(&other)) {
+        let given: HashSet<Cow<'_, str>> =
+            members.iter().filter(|(name, _)| rule.knows(name)).map(|(name, _)| name.clone()).collect();
+        for name in rule.names().filter(|name| !given.contains(*name)) {
+            let mut meant = unknown.iter().filter(|at| same_letters(&members[**at].0, name));
+            let is_rival = |other: &str| other != name && same_letters(other, name);
+            let (Some(&at), None, false) = (meant.next(), meant.next(), rule.names().any(is_rival)) else {
                 continue;
-            }
-            members[at].0 = Cow::Owned(name.clone());
+            };
+            members[at].0 = Cow::Owned(name.to_owned());
+            unknown.retain(|one| *one != at);
             self.note(kind::NAME, place);
         }
     }
@@ -303,6 +268,8 @@ fn only<'a>(mut all: impl Iterator<Item = &'a str>) -> Option<&'a str> {
 }
 
 /// Whether an object has all members that a form needs, as they are or by another spelling.
-fn has_required(node: &Node, members: &[(Cow<'_, str>, Json<'_>)]) -> bool {
-    required(node).all(|name| members.iter().any(|(given, _)| given == name || same_letters(given, name)))
+fn has_required(rule: &Rule, members: &[(Cow<'_, str>, Json<'_>)]) -> bool {
+    rule.required
+        .iter()
+        .all(|name| members.iter().any(|(given, _)| given == name || same_letters(given, name)))
 }

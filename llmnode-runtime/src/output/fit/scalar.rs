@@ -2,13 +2,13 @@
 
 use std::borrow::Cow;
 
-use super::super::check::Decimal;
+use super::super::check::{Decimal, Rule};
 use super::super::json::Json;
 use super::kind;
 
-/// A value of one of these types that is the same as this one, and the kind of the change.
-pub(super) fn changed<'j>(types: &[&str], json: &Json<'j>) -> Option<(Json<'j>, &'static str)> {
-    let is = |name: &str| types.contains(&name);
+/// A value of one of a schema's types that is the same as this one, and the kind of the change.
+pub(super) fn changed<'j>(rule: &Rule, json: &Json<'j>) -> Option<(Json<'j>, &'static str)> {
+    let is = |name: &str| rule.has_type(name);
     match json {
         Json::Number(digits) if is("string") && !is("integer") && !is("number") => {
             Some((Json::String(digits.clone()), kind::TEXT))

@@ -1,31 +1,28 @@
 //! Which form of a union a value is meant to have.
 
-use serde_json::Value;
-
-use super::super::check::{Place, Said, has_another_tag, member_schema, properties, tag, types, values};
+use super::super::check::{Place, Rule};
 use super::super::json::Json;
-use super::super::schema::Node;
 use super::{Fit, has_required};
 use crate::flag::Note;
 use crate::text::same_letters;
 
-impl Fit<'_> {
+impl<'s> Fit<'s> {
     /// The form that takes the value unchanged; else the only one that takes it changed.
-    pub(super) fn union(&mut self, schema: &Value, json: &mut Json<'_>, place: &Place<'_>, depth: u32) {
-        let mut leaves = self.check.leaves(schema);
-        leaves.retain(|node| self.may_be(node, json));
-        let same_kind = |node: &Node| self.check.is_kind(node, json);
-        if matches!(json, Json::Array(_) | Json::Object(_)) && leaves.iter().any(|node| same_kind(node)) {
-            leaves.retain(|node| same_kind(node));
+    pub(super) fn union(&mut self, union: &'s Rule, json: &mut Json<'_>, place: &Place<'_>, depth: u32) {
+        let mut leaves = self.check.rules.leaves(union);
+        leaves.retain(|form| self.may_be(form, json));
+        let same_kind = |form: &Rule| self.check.is_kind(form, json);
+        if matches!(json, Json::Array(_) | Json::Object(_)) && leaves.iter().any(|form| same_kind(form)) {
+            leaves.retain(|form| same_kind(form));
         }
         if let [form] = &leaves[..] {
-            return self.node(form, Said::of(form), json, place, depth + 1);
+            return self.node(form, json, place, depth + 1);
         }
-        let knows_all = |node: &Node| match &*json {
-            Json::Object(members) => members.iter().all(|(name, _)| member_schema(node, name).is_some()),
+        let knows_all = |form: &Rule| match &*json {
+            Json::Object(members) => members.iter().all(|(name, _)| form.member(name).is_some()),
             _ => true,
         };
-        if leaves.iter().any(|form| knows_all(form) && self.check.fits_node(form, json)) {
+        if leaves.iter().any(|form| knows_all(form) && self.check.fits(form, json)) {
             return;
         }
         // A form that takes the value itself is nearer than one that takes a list of it.
@@ -48,7 +45,7 @@ impl Fit<'_> {
     /// Several take it, and make different values of it.
     fn only_taken<'j>(
         &mut self,
-        leaves: &[&Node],
+        leaves: &[&'s Rule],
         json: &Json<'j>,
         place: &Place<'_>,
         depth: u32,
@@ -57,10 +54,10 @@ impl Fit<'_> {
         let mut taken: Option<(Json<'j>, Vec<Note>)> = None;
         for form in leaves {
             let mut tried = json.clone();
-            self.node(form, Said::of(form), &mut tried, place, depth + 1);
+            self.node(form, &mut tried, place, depth + 1);
             let found = std::mem::replace(&mut self.notes, notes.clone());
             self.changed = changed;
-            if !self.check.fits_node(form, &tried) {
+            if !self.check.fits(form, &tried) {
                 continue;
             }
             match &taken {
@@ -72,27 +69,27 @@ impl Fit<'_> {
     }
 
     /// Whether a value may be meant as this form: its kind, its tag and its required members fit, or could be made to.
-    fn may_be(&self, node: &Node, json: &Json<'_>) -> bool {
+    fn may_be(&self, form: &Rule, json: &Json<'_>) -> bool {
+        let rules = self.check.rules;
         match json {
             Json::Object(members) => {
-                let kind = self.check.is_kind(node, json) || types(node).contains(&"array");
-                let tags = properties(node).into_iter().flat_map(|named| named.keys());
-                let other = |name: &String| match (
-                    tag(node, name),
+                let is_kind = self.check.is_kind(form, json);
+                let other = |name: &str| match (
+                    rules.tag(form, name),
                     members.iter().find(|(given, _)| given == name),
                 ) {
-                    (Some(Value::String(tag)), Some((_, Json::String(text)))) => {
+                    (Some(Json::String(tag)), Some((_, Json::String(text)))) => {
                         tag != text && !same_letters(tag, text)
                     }
-                    (Some(_), Some(_)) => has_another_tag(node, members),
+                    (Some(_), Some(_)) => rules.has_another_tag(form, members),
                     _ => false,
                 };
-                kind && !tags.into_iter().any(other)
-                    && (has_required(node, members) || !self.check.is_kind(node, json))
+                (is_kind || form.has_type("array"))
+                    && !form.names().any(other)
+                    && (!is_kind || has_required(form, members))
             }
-            Json::String(text) if !values(node).is_empty() => {
-                let names = values(node).iter().filter_map(Value::as_str);
-                names.into_iter().any(|name| same_letters(name, text))
+            Json::String(text) if !form.values().is_empty() => {
+                form.texts().any(|name| same_letters(name, text))
             }
             _ => true,
         }

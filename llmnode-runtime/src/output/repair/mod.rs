@@ -12,7 +12,7 @@ use std::borrow::Cow;
 pub(super) use self::notes::Repairs;
 pub(super) use self::space::{is_space, skip_blank};
 pub(super) use self::string::is_quote;
-pub(super) use self::word::name_length;
+pub(super) use self::word::{is_number, name_length};
 use super::json::Json;
 
 /// Lists and objects within each other, at most; as in serde_json.

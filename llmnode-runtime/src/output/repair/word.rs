@@ -134,7 +134,7 @@ fn is_quoted(words: &str) -> bool {
 }
 
 /// Whether it is a number of JSON.
-pub(super) fn is_number(text: &str) -> bool {
+pub(in super::super) fn is_number(text: &str) -> bool {
     let digits = text.strip_prefix('-').unwrap_or(text);
     let count = |text: &str| text.bytes().take_while(u8::is_ascii_digit).count();
     let integer = count(digits);

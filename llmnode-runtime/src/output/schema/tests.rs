@@ -225,7 +225,7 @@ fn drop_added_nulls(schema: &OutputSchema, value: &mut Value) -> usize {
     let before = nulls(value);
     let json = crate::output::json::Json::from(&*value);
     let allow = fit::Allow { changes: false, lists: false };
-    let fitted = fit::fit(&schema.tree, schema.own(), Judge::Type, json, allow).json.to_string();
+    let fitted = fit::fit(&schema.rules, Judge::Type, json, allow).json.to_string();
     *value = serde_json::from_str(&fitted).unwrap();
     before - nulls(value)
 }

@@ -1,0 +1,230 @@
+//! A schema as answers are judged by it: its keywords are looked up and its references followed once, not at each value.
+
+use std::collections::BTreeMap;
+use std::sync::LazyLock;
+
+use serde_json::Value;
+
+use super::compile::compiled;
+use super::members::Members;
+use crate::output::json::Json;
+
+/// A schema, and all that it has in it or refers to.
+#[derive(Debug)]
+pub(crate) struct Rules {
+    all: Vec<Rule>,
+    own: usize,
+}
+
+/// One schema. Others stand in it by their number.
+#[derive(Debug, Default)]
+pub(crate) struct Rule {
+    /// It is `true` or `false`, and no object.
+    pub(super) word: Option<bool>,
+    /// It has a keyword that is no annotation.
+    pub(super) says_anything: bool,
+    pub(super) types: Option<Vec<String>>,
+    pub(in crate::output) lists: bool,
+    pub(super) only: Option<Json<'static>>,
+    pub(super) choices: Option<Vec<Json<'static>>>,
+    pub(in crate::output) refers: Option<usize>,
+    pub(super) all_of: Vec<usize>,
+    pub(in crate::output) any_of: Vec<usize>,
+    pub(in crate::output) one_of: Vec<usize>,
+    pub(super) not: Option<usize>,
+    pub(super) bounds: Vec<(String, String)>,
+    /// A number of its type is held as an `f32`.
+    pub(super) is_single: bool,
+    pub(super) has_properties: bool,
+    pub(super) named: Vec<Named>,
+    /// Where each stands in `named`.
+    pub(super) places: BTreeMap<String, usize>,
+    pub(in crate::output) required: Vec<String>,
+    /// Members whose names are numbers: whether these may be negative.
+    pub(super) numbered: Vec<(bool, usize)>,
+    pub(in crate::output) others: Option<usize>,
+    /// Members of which nothing is said are forbidden. Not so where they may be of a pattern, which is not matched.
+    pub(super) is_closed: bool,
+    pub(in crate::output) prefix: Vec<usize>,
+    pub(in crate::output) items: Option<usize>,
+    pub(super) is_set: bool,
+}
+
+#[derive(Debug)]
+pub(in crate::output) struct Named {
+    pub(super) name: String,
+    pub(in crate::output) rule: usize,
+    pub(super) is_required: bool,
+}
+
+impl Rules {
+    /// `own`: the part of `root` that is applied.
+    pub(crate) fn of(root: &Value, own: &Value) -> Self {
+        let (all, own) = compiled(root, own);
+        Rules { all, own }
+    }
+
+    /// Those of a schema that allows anything.
+    pub(in crate::output) fn any() -> &'static Rules {
+        static ANY: LazyLock<Rules> = LazyLock::new(|| Rules::of(&Value::Bool(true), &Value::Bool(true)));
+        &ANY
+    }
+
+    pub(in crate::output) fn own(&self) -> &Rule {
+        self.at(self.own)
+    }
+
+    /// All of the schema, from which references start.
+    pub(in crate::output) fn whole(&self) -> &Rule {
+        self.at(0)
+    }
+
+    pub(in crate::output) fn at(&self, number: usize) -> &Rule {
+        &self.all[number]
+    }
+
+    /// The forms of a schema that are no unions themselves, each once.
+    pub(in crate::output) fn leaves<'s>(&'s self, schema: &'s Rule) -> Vec<&'s Rule> {
+        let (mut leaves, mut open, mut seen) = (Vec::new(), vec![schema], Vec::new());
+        while let Some(rule) = open.pop() {
+            if let Some(to) = rule.refers {
+                // One that leads to itself says nothing more.
+                if !seen.contains(&to) {
+                    seen.push(to);
+                    open.push(self.at(to));
+                }
+            } else if rule.any_of.is_empty() && rule.one_of.is_empty() {
+                leaves.extend((rule.word.is_none()).then_some(rule));
+            } else {
+                // In their order: the last one is looked at first.
+                open.extend(rule.any_of.iter().chain(&rule.one_of).rev().map(|form| self.at(*form)));
+            }
+        }
+        leaves
+    }
+
+    /// The one value that a member of a form may have, and that tells it from others.
+    pub(in crate::output) fn tag(&self, rule: &Rule, name: &str) -> Option<&Json<'static>> {
+        match self.at(rule.named(name)?.rule).values() {
+            [only] => Some(only),
+            _ => None,
+        }
+    }
+
+    pub(in crate::output) fn has_another_tag(&self, rule: &Rule, members: &Members<'_>) -> bool {
+        members.iter().any(|(name, value)| self.tag(rule, name).is_some_and(|tag| tag != value))
+    }
+
+    /// Members that may be absent, and are wherever they are `null`, by their names.
+    pub(in crate::output) fn absent_as_null(&self) -> Vec<String> {
+        let takes_null = |rule: &&Rule| {
+            let lists_it = rule.values().is_empty() || rule.values().contains(&Json::Null);
+            rule.is_type(|name| name == "null") && lists_it || !rule.all_of.is_empty() || rule.not.is_some()
+        };
+        let mut names = BTreeMap::new();
+        for named in self.all.iter().flat_map(|rule| &rule.named) {
+            let leaves = self.leaves(self.at(named.rule));
+            let is_absent = !named.is_required && !leaves.is_empty() && !leaves.iter().any(takes_null);
+            *names.entry(&named.name).or_insert(true) &= is_absent;
+        }
+        names.into_iter().filter(|(_, always)| *always).map(|(name, _)| name.clone()).collect()
+    }
+
+    /// Whether a type has an untagged enum that contains itself in more than one of its forms. serde tries one form after the
+    /// other, and each that has the same member reads all that is in there, at every level.
+    pub(in crate::output) fn may_read_again(&self) -> bool {
+        let contains_itself = |union: &Rule| {
+            let leads_back = |form: &usize| self.reaches(*form, union);
+            union.any_of.iter().filter(|form| leads_back(form)).nth(1).is_some()
+        };
+        self.all.iter().any(contains_itself)
+    }
+
+    fn reaches(&self, from: usize, to: &Rule) -> bool {
+        let (mut open, mut seen) = (vec![from], vec![false; self.all.len()]);
+        while let Some(number) = open.pop() {
+            if std::ptr::eq(self.at(number), to) {
+                return true;
+            }
+            if !std::mem::replace(&mut seen[number], true) {
+                open.extend(self.at(number).inner());
+            }
+        }
+        false
+    }
+}
+
+impl Rule {
+    pub(in crate::output) fn types(&self) -> &[String] {
+        self.types.as_deref().unwrap_or_default()
+    }
+
+    pub(in crate::output) fn has_type(&self, name: &str) -> bool {
+        self.types().iter().any(|one| one == name)
+    }
+
+    /// Whether one of its types is one; without any, each is.
+    pub(in crate::output) fn is_type(&self, is_one: impl Fn(&str) -> bool) -> bool {
+        self.types.as_ref().is_none_or(|types| types.iter().any(|name| is_one(name)))
+    }
+
+    /// The values that it lists; none: it lists none.
+    pub(in crate::output) fn values(&self) -> &[Json<'static>] {
+        self.only.as_ref().map_or(self.choices.as_deref().unwrap_or_default(), std::slice::from_ref)
+    }
+
+    pub(in crate::output) fn texts(&self) -> impl Iterator<Item = &str> + Clone {
+        self.values().iter().filter_map(Json::as_text)
+    }
+
+    /// The types that it may have: those that it names, or those of the values that it lists.
+    pub(in crate::output) fn kinds(&self) -> impl Iterator<Item = &str> {
+        let listed = self.values().iter().filter(|_| self.types().is_empty()).map(|value| value.kind());
+        self.types().iter().map(String::as_str).chain(listed)
+    }
+
+    pub(super) fn bound(&self, keyword: &str) -> Option<&str> {
+        self.bounds.iter().find(|(known, _)| known == keyword).map(|(_, bound)| bound.as_str())
+    }
+
+    pub(super) fn count(&self, keyword: &str) -> Option<u64> {
+        self.bound(keyword)?.parse().ok()
+    }
+
+    pub(in crate::output) fn names(&self) -> impl Iterator<Item = &str> {
+        self.named.iter().map(|named| named.name.as_str())
+    }
+
+    pub(in crate::output) fn knows(&self, name: &str) -> bool {
+        self.named(name).is_some()
+    }
+
+    pub(in crate::output) fn named(&self, name: &str) -> Option<&Named> {
+        Some(&self.named[*self.places.get(name)?])
+    }
+
+    /// The schema of a member; `None`: nothing is said of it.
+    pub(in crate::output) fn member(&self, name: &str) -> Option<usize> {
+        let numbered =
+            || self.numbered.iter().find(|(signed, _)| is_number(*signed, name)).map(|(_, rule)| *rule);
+        self.named(name).map(|named| named.rule).or_else(numbered).or(self.others)
+    }
+
+    /// The schema of an item.
+    pub(in crate::output) fn item(&self, index: usize) -> Option<usize> {
+        self.prefix.get(index).copied().or(self.items)
+    }
+
+    /// All schemas that stand in it.
+    fn inner(&self) -> impl Iterator<Item = usize> {
+        let lists = [&self.all_of, &self.any_of, &self.one_of, &self.prefix].into_iter().flatten().copied();
+        let single = [self.refers, self.not, self.others, self.items].into_iter().flatten();
+        let members = self.named.iter().map(|named| named.rule);
+        lists.chain(single).chain(members).chain(self.numbered.iter().map(|(_, rule)| *rule))
+    }
+}
+
+fn is_number(signed: bool, name: &str) -> bool {
+    let digits = if signed { name.strip_prefix('-').unwrap_or(name) } else { name };
+    !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit())
+}
