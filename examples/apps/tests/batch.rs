@@ -43,14 +43,14 @@ impl Drop for Folder {
     }
 }
 
-/// A server that takes its time, and a word for each request that arrives.
+/// A slow server, and a message for each request that arrives.
 async fn server() -> (StubServer, UnboundedReceiver<()>) {
-    let (tell, told) = unbounded_channel();
+    let (seen, arrivals) = unbounded_channel();
     let reply = Reply::for_request(move |_| {
-        tell.send(()).ok();
+        seen.send(()).ok();
         Reply::text(r#"{"mood": "Pleased", "stars": 5}"#).after(Duration::from_millis(20))
     });
-    (StubServer::builder().default_reply(reply).start().await.unwrap(), told)
+    (StubServer::builder().default_reply(reply).start().await.unwrap(), arrivals)
 }
 
 fn begin(folder: &Folder, server: &StubServer, more: &[&str]) -> Child {
@@ -78,18 +78,18 @@ fn asked(server: &StubServer) -> BTreeMap<String, usize> {
     asked
 }
 
-async fn some_requests(told: &mut UnboundedReceiver<()>) {
+async fn some_requests(arrivals: &mut UnboundedReceiver<()>) {
     for _ in 0..40 {
-        told.recv().await.unwrap();
+        arrivals.recv().await.unwrap();
     }
 }
 
 #[cfg(unix)]
 #[tokio::test]
 async fn ctrl_c_ends_well_and_each_review_is_paid_once() {
-    let (folder, (server, mut told)) = (Folder::new("stopped"), server().await);
+    let (folder, (server, mut arrivals)) = (Folder::new("stopped"), server().await);
     let child = begin(&folder, &server, &[]);
-    some_requests(&mut told).await;
+    some_requests(&mut arrivals).await;
     let signalled = Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
     assert!(signalled.success());
     let (code, said) = ended(child).await;
@@ -109,9 +109,9 @@ async fn ctrl_c_ends_well_and_each_review_is_paid_once() {
 
 #[tokio::test]
 async fn killed_it_goes_on_and_asks_again_for_nothing_that_it_has() {
-    let (folder, (server, mut told)) = (Folder::new("killed"), server().await);
+    let (folder, (server, mut arrivals)) = (Folder::new("killed"), server().await);
     let mut child = begin(&folder, &server, &[]);
-    some_requests(&mut told).await;
+    some_requests(&mut arrivals).await;
     child.kill().unwrap();
     ended(child).await;
     let (had, before) = (folder.rows(), server.requests_seen());
@@ -127,9 +127,9 @@ async fn killed_it_goes_on_and_asks_again_for_nothing_that_it_has() {
 }
 
 #[tokio::test]
-async fn the_rows_tell_what_the_limit_of_money_left_out() {
-    let (folder, (server, _told)) = (Folder::new("money"), server().await);
-    let (code, said) = ended(begin(&folder, &server, &["--money", "0.01"])).await;
+async fn the_limit_of_money_leaves_rows_with_its_error() {
+    let (folder, (server, _arrivals)) = (Folder::new("money"), server().await);
+    let (code, said) = ended(begin(&folder, &server, &["--money", "0.01", "--price", "2,8"])).await;
     let rows = folder.rows();
     let left_out = rows.values().filter(|row| row[5] == "limit_exceeded").count();
     let spent: f64 = rows.values().map(|row| row[3].parse::<f64>().unwrap()).sum();
@@ -158,10 +158,14 @@ fn a_wrong_argument_is_named() {
     for (arguments, fault) in [
         (&["--money"][..], "--money needs a value"),
         (&["--money", "much"], "\"much\" is not a number"),
+        (&["--money", "1"], "--money needs --price"),
+        (&["--price", "1"], "--price needs two numbers"),
         (&["--cheap"], "there is no option --cheap"),
         (&["no/such.csv"], "no/such.csv"),
     ] {
-        let output = Command::new(env!("CARGO_BIN_EXE_batch")).args(arguments).output().unwrap();
+        let mut command = Command::new(env!("CARGO_BIN_EXE_batch"));
+        command.args(arguments).env("OPENAI_BASE_URL", "http://127.0.0.1:9/v1").env("OPENAI_MODEL", "m");
+        let output = command.output().unwrap();
         let said = String::from_utf8(output.stderr).unwrap();
         assert!(output.status.code() == Some(2) && said.contains(fault), "{said}");
     }

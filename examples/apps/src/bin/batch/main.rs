@@ -8,8 +8,11 @@
 //!
 //! The columns of the input are `id` and `text`. Ctrl-C lets the calls under way end; pressed twice it ends at once. Either
 //! way the same command with `--resume` goes on, and asks for no answer again that it has. `--money` is the most to spend,
-//! `--price` the price of a million tokens of prompts and of answers. Exit code 0: each review is rated. 1: some
+//! `--price` what a million tokens of prompts and of answers cost. Exit code 0: each review is rated. 1: some
 //! are not. 2: nothing could be done.
+//!
+//! The output has a row for each review: its rating or the category of the failure, what it cost, and how many requests it
+//! took. An answer from the journal took none.
 
 #[path = "../../../../common/mod.rs"]
 mod common;
@@ -25,7 +28,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use indicatif::{ProgressBar, ProgressStyle};
 use llmnode::prelude::*;
 use llmnode::stub_server::{Reply, StubServerBuilder};
-use llmnode::{ChatModel, Prices, StubServer};
+use llmnode::{ChatModel, Price, Prices, StubServer};
 
 use options::Options;
 use rate::rate_all;
@@ -44,9 +47,14 @@ async fn main() -> ExitCode {
 async fn batch() -> Result<ExitCode, Box<dyn Error>> {
     let options = Options::from_arguments(std::env::args().skip(1))?;
     let reviews = rows::read(&options.input)?;
-    let (model, _server) = common::model(stub()).await?;
-    let prices = Prices::new().model(model.model().unwrap_or("stub"), options.price);
-    let run = Run::new(model).with_prices(prices);
+    let (model, server) = common::model(stub()).await?;
+    let price = options.price.or(server.is_some().then_some(Price::per_million(2.0, 8.0)));
+    if price.is_none() && options.limits.money.is_some() {
+        return Err("--money needs --price".into());
+    }
+    let name = model.model().unwrap_or("stub").to_owned();
+    let prices = price.map(|price| Prices::new().model(name, price));
+    let run = Run::new(model).with_prices(prices.unwrap_or_default());
     let stop = Arc::new(AtomicBool::new(false));
     tokio::spawn(stop_at_ctrl_c(Arc::clone(&stop)));
     let bar = bar(reviews.len())?;

@@ -10,8 +10,9 @@ pub struct Options {
     pub output: Option<PathBuf>,
     /// The journal that keeps the answers.
     pub resume: Option<PathBuf>,
+    /// The most to spend; nothing else.
     pub limits: Limits,
-    pub price: Price,
+    pub price: Option<Price>,
 }
 
 impl Options {
@@ -21,7 +22,7 @@ impl Options {
             output: None,
             resume: None,
             limits: Limits::new(),
-            price: Price::per_million(2.0, 8.0),
+            price: None,
         };
         let mut files = Vec::new();
         while let Some(argument) = arguments.next() {
@@ -29,7 +30,7 @@ impl Options {
             match &*argument {
                 "--resume" => options.resume = Some(value()?.into()),
                 "--money" => options.limits = Limits::new().money(number(&value()?)?),
-                "--price" => options.price = price(&value()?)?,
+                "--price" => options.price = Some(price(&value()?)?),
                 flag if flag.starts_with("--") => return Err(format!("there is no option {flag}")),
                 file => files.push(PathBuf::from(file)),
             }

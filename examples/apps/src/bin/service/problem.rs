@@ -18,8 +18,8 @@ impl From<NodeError> for Problem {
     }
 }
 
-/// The status for each category, and what the client can do.
-pub fn told(category: Category) -> (StatusCode, &'static str) {
+/// The status for each category, and a sentence for the client.
+pub fn status_of(category: Category) -> (StatusCode, &'static str) {
     use Category::*;
     match category {
         RateLimitError | QuotaError | LimitExceeded => {
@@ -44,12 +44,13 @@ impl IntoResponse for Problem {
         let Problem::Call(error) = self else {
             return (StatusCode::NOT_FOUND, Json(json!({"error": "unknown_tenant"}))).into_response();
         };
-        tracing::error!("{error}");
-        let (status, message) = told(error.category());
+        let call = error.record().map(|record| record.id.to_string());
+        tracing::error!(call, "{error}");
+        let (status, message) = status_of(error.category());
         let body = json!({
             "error": error.category(),
             "message": message,
-            "call": error.record().map(|record| record.id.to_string()),
+            "call": call,
             "cost": error.usage().cost,
         });
         let mut response = (status, Json(body)).into_response();

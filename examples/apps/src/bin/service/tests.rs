@@ -112,15 +112,15 @@ async fn a_tenant_that_does_not_exist_costs_nothing() {
 
 #[tokio::test]
 async fn a_client_that_goes_away_takes_its_call_along() {
-    let (tell, mut told) = tokio::sync::mpsc::unbounded_channel();
+    let (seen, mut arrivals) = tokio::sync::mpsc::unbounded_channel();
     let reply = Reply::for_request(move |_| {
-        tell.send(()).unwrap();
+        seen.send(()).unwrap();
         Reply::stall()
     });
     let service = Service::new(reply).await;
     tokio::select! {
         answered = service.ticket("triage") => panic!("{}", answered.body),
-        _ = told.recv() => {}
+        _ = arrivals.recv() => {}
     }
     let calls = service.run.ledger().calls();
     assert_eq!((calls[0].category, &*calls[0].labels["tenant"]), (Some(Category::Cancelled), "acme"));

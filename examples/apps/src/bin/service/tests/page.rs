@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use llmnode::Category::{self, *};
 
 use super::*;
-use crate::problem::told;
+use crate::problem::status_of;
 
 /// A server that fails in one way, and what `/reply` makes of it. `/triage` has a fallback for each.
 struct Failing {
@@ -198,6 +198,6 @@ fn the_page_has_the_status_of_each_category() {
             .find(|row| row.split(" | ").next().is_some_and(|cell| cell.contains(&format!("`{category}`"))));
         let row = named.or(rows.lines().find(|row| row.starts_with("| all others"))).unwrap();
         let status = row.split(" | ").nth(1).unwrap();
-        assert_eq!(status, told(category).0.as_str(), "{category}");
+        assert_eq!(status, status_of(category).0.as_str(), "{category}");
     }
 }
