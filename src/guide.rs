@@ -43,6 +43,6 @@ page!(prompts, doctest);
 page!(reading, doctest);
 page!(reliability, doctest);
 page!(schemas, feature = "openai");
-page!(service, doctest);
+page!(service, any());
 page!(testing, any());
 page!(verification, any());

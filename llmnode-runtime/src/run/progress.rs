@@ -14,7 +14,7 @@ pub struct BatchProgress {
     pub done: usize,
     /// How many of them failed.
     pub failed: usize,
-    /// How many items there are. `None` if the iterator or stream does not know.
+    /// How many items there are. `None` if the iterator or stream does not know: `take_while` and `filter` do not.
     pub total: Option<usize>,
     /// The time since the first item was taken, by the run's clock.
     pub elapsed: Duration,
