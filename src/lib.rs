@@ -7,6 +7,7 @@
 //! [docs/flows.md]: guide::flows
 //! [docs/observability.md]: guide::observability
 //! [docs/performance.md]: guide::performance
+//! [docs/pocketflow.md]: guide::pocketflow
 //! [docs/prompts.md]: guide::prompts
 //! [docs/reading.md]: guide::reading
 //! [docs/reliability.md]: guide::reliability

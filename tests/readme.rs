@@ -4,19 +4,34 @@
 
 const README: &str = include_str!("../README.md");
 
+/// The README shows the beginning of the error, as it would be for its own program.
 #[test]
 fn the_compile_error_is_what_rustc_prints() {
-    let printed = include_str!("../llmnode-macros/tests/ui/readme/misspelt_variable.stderr");
-    let (_, error) = README.split_once("```text\nerror").unwrap();
+    let printed = include_str!("../llmnode-macros/tests/ui/readme/misspelt_in_choose_item.stderr");
+    let case = include_str!("../llmnode-macros/tests/ui/readme/misspelt_in_choose_item.rs");
+    let place = |text: &str| text.lines().position(|line| line.starts_with("    prompt ")).unwrap() + 1;
+    let (_, program) = README.split_once("```rust\n").unwrap();
+    let (there, here) = (place(case), place(program));
+    let (_, error) = README.split_once("```text\n").unwrap();
     let (error, _) = error.split_once("```").unwrap();
-    // The pinned output names the test's file, whose code stands below two comments; the README names a program's.
-    let printed =
-        printed.replace("tests/ui/readme/misspelt_variable.rs:5:", "src/main.rs:3:").replace("\n5 ", "\n3 ");
-    assert_eq!(format!("error{error}"), printed);
-    assert!(
-        include_str!("../llmnode-macros/tests/ui/readme/misspelt_variable.rs")
-            .contains("Write a haiku about {topik}.")
-    );
+    let printed = printed
+        .replace(
+            &format!("tests/ui/readme/misspelt_in_choose_item.rs:{there}:"),
+            &format!("src/main.rs:{here}:"),
+        )
+        .replace(&format!("\n{there} "), &format!("\n{here} "));
+    assert!(printed.starts_with(error), "{printed}");
+    // The case is the README's node, misspelt.
+    let node = |text: &str| {
+        let (_, node) = text.split_once("#[llm_node(\n").unwrap();
+        node.split_once(")]")
+            .unwrap()
+            .0
+            .lines()
+            .map(|line| line.split(" // ").next().unwrap().trim_end().to_owned())
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(node(&case.replace("{gaol}", "{goal}")), node(README));
 }
 
 /// The rows of the table below a heading, each as its cells.
