@@ -328,6 +328,8 @@ impl<'r> CallScope<'r> {
         }
         self.hooks.attempt_ended(&self.info(), &record);
         let mut state = lock(&self.state);
+        // Most calls make one, and the book keeps it: `push` alone makes room for four.
+        state.attempts.reserve_exact(1);
         state.attempts.push(record);
         // However often a call tries, its record stays small.
         if let Some(old) = state.attempts.len().checked_sub(ANSWERS + 1) {

@@ -1,5 +1,6 @@
 //! One attempt: a request, its answer, and the judgement on it.
 
+use std::pin::pin;
 use std::time::Duration;
 
 use tracing::Instrument;
@@ -34,7 +35,8 @@ pub(super) async fn attempt(
 ) -> Result<(), Failure> {
     let Plan { core, limits, settings, .. } = plan;
     let prompt = prompt_tokens(&request.messages);
-    let asking = async {
+    // Pinned here: a future that is handed on is in each of those that it goes through.
+    let asking = pin!(async {
         let mut reserved = match limits.reserve(prompt, request.max_tokens, target.names(request)).await {
             Ok(reserved) => reserved,
             Err((category, why)) => return Err(Failure { sent: false, ..Failure::new(category, why) }),
@@ -46,9 +48,10 @@ pub(super) async fn attempt(
             return Err(Failure::unrecorded(fault));
         }
         let span = open.span().clone();
-        ask(target.model, request, open, reserved, asked, attempt, settings).instrument(span).await
-    };
-    let outcome = limits.in_time(in_attempt_timeout(&*core.clock, request.attempt_timeout, asking)).await;
+        ask(target.model, request, open, &mut reserved, asked, attempt, settings).instrument(span).await
+    });
+    let asking = pin!(in_attempt_timeout(&*core.clock, request.attempt_timeout, asking));
+    let outcome = limits.in_time(asking).await;
     outcome.unwrap_or_else(|late| Err(Failure::new(Category::LimitExceeded, late)))
 }
 
@@ -70,12 +73,47 @@ async fn ask(
     model: &dyn ChatModel,
     request: &Request,
     open: &mut OpenAttempt<'_>,
-    mut reserved: Reservation<'_>,
+    reserved: &mut Reservation<'_>,
     asked: &mut dyn Judge,
     attempt: &Attempt,
     settings: &Resolved<'_>,
 ) -> Result<(), Failure> {
-    let mut outcome = model.complete(request, &mut Watch { open, reserved: &mut reserved }).await;
+    let outcome = model.complete(request, &mut Watch { open, reserved }).await;
+    let (text, cut) = answer(outcome, request, open, reserved, settings)?;
+    // What was cut counts only if it is whole all the same.
+    let reader = if cut { settings.reader().whole() } else { settings.reader() };
+    let judged = judge(asked, &text, reader, attempt).await;
+    if !cut
+        && let Some(schema) = request.output.as_ref().filter(|_| is_other_than_asked(&judged))
+        && !schema.is_met_by(&text)
+    {
+        model.unenforced(request);
+    }
+    match judged {
+        Ok((flags, warnings)) => {
+            open.keeps(&text);
+            open.note(|record| {
+                accepted(record, text, flags, warnings, cut);
+                record.flags.extend(doubts(request, record.usage));
+            });
+            Ok(())
+        }
+        Err(bad) if cut && bad.category.group() == Group::Answer => {
+            Err(Failure { answer: Some(text), ..truncated(request) })
+        }
+        Err(failure) => Err(Failure { answer: Some(text), ..failure }),
+    }
+}
+
+/// Writes down what came back. Gives the text to read, and whether it was cut; apart from the request, so that the future
+/// has no room for it while it waits.
+fn answer(
+    mut outcome: Result<Completion, ModelError>,
+    request: &Request,
+    open: &mut OpenAttempt<'_>,
+    reserved: &mut Reservation<'_>,
+    settings: &Resolved<'_>,
+) -> Result<(String, bool), Failure> {
     let usage = outcome.as_mut().map_or_else(|error| &mut error.usage, |completion| &mut completion.usage);
     if let Some(usage) = usage {
         drop_impossible(usage, open);
@@ -101,29 +139,7 @@ async fn ask(
     if let Some(failure) = unusable(&text, refusal, finish, usage, request, settings) {
         return Err(Failure { answer: Some(text), ..failure });
     }
-    // What was cut counts only if it is whole all the same.
-    let reader = if cut { settings.reader().whole() } else { settings.reader() };
-    let judged = judge(asked, &text, reader, attempt).await;
-    if !cut
-        && let Some(schema) = request.output.as_ref().filter(|_| is_other_than_asked(&judged))
-        && !schema.is_met_by(&text)
-    {
-        model.unenforced(request);
-    }
-    match judged {
-        Ok((flags, warnings)) => {
-            open.keeps(&text);
-            open.note(|record| {
-                accepted(record, text, flags, warnings, cut);
-                record.flags.extend(doubts(request, record.usage));
-            });
-            Ok(())
-        }
-        Err(bad) if cut && bad.category.group() == Group::Answer => {
-            Err(Failure { answer: Some(text), ..truncated(request) })
-        }
-        Err(failure) => Err(Failure { answer: Some(text), ..failure }),
-    }
+    Ok((text, cut))
 }
 
 /// What cannot be is unknown.

@@ -3,6 +3,7 @@
 //! It is the only one. What it tries is a request to a model (`asking.rs`) or the execution of a node that asks none
 //! (`executing.rs`). It knows nothing of the node's types, so it is not compiled anew for every node.
 
+use std::pin::pin;
 use std::time::Duration;
 
 use super::cx::Cx;
@@ -37,14 +38,15 @@ impl<'r> Plan<'r> {
     /// Tries once, after the wait before it, as long as the call has time.
     async fn once(&self, one: &Try, tried: &mut impl Tried) -> Result<(), Failure> {
         let clock = &*self.core.clock;
-        let once = async {
+        // Pinned here: it would else be in the future once for each way on.
+        let once = pin!(async {
             if one.wait > Duration::ZERO {
                 clock.sleep(one.wait).await;
             }
             // What answers at once leaves other tasks a turn now and then.
             tokio::task::consume_budget().await;
             tried.once(one).await
-        };
+        });
         match &self.deadline {
             None => once.await,
             Some(deadline) => {

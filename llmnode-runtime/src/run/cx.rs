@@ -1,6 +1,7 @@
 //! What a node sees of the run while it executes.
 
 use std::fmt;
+use std::pin::pin;
 
 use futures_core::Stream;
 
@@ -97,6 +98,7 @@ impl<'r, S: ?Sized> Cx<'r, S> {
         calls: impl Future<Output = Result<T, NodeError>>,
     ) -> Result<T, BoxError> {
         let deadline = self.settings.deadline.and_then(|given| deadline(self.scope, given));
+        let calls = pin!(calls);
         let Some(deadline) = deadline else { return Ok(calls.await?) };
         let outcome = deadline.limit(&*self.core.clock, calls).await;
         Ok(outcome.unwrap_or_else(|late| Err(NodeError::new(Category::Timeout, late)))?)

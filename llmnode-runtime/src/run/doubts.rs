@@ -22,6 +22,11 @@ fn prompt_was_cut(request: &Request, usage: TokenUsage) -> bool {
     let Some(counted) = usage.input else { return false };
     // Some providers count what came from a cache beside the rest, not within it.
     let counted = counted.saturating_add(usage.cached.unwrap_or(0));
+    // A text has no more characters than bytes, so that hardly any prompt is counted again.
+    let bytes: u64 = request.messages.iter().map(|message| message.content.len() as u64).sum();
+    if bytes / 4 < SHORTEST || counted >= bytes / 8 {
+        return false;
+    }
     let estimate = text_tokens(&request.messages);
     estimate >= SHORTEST && counted < estimate / 2
 }

@@ -15,6 +15,7 @@ mod models;
 mod names;
 mod outage;
 mod primitive;
+mod provider;
 mod recorder;
 mod recovery;
 mod report;

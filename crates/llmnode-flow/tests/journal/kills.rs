@@ -99,6 +99,8 @@ async fn a_process_that_stands_still_while_it_writes_the_journal_anew_keeps_it()
         let mut first = start(&journal, LARGE);
         wait_until_written_anew(&mut first, &journal, None);
         send("-STOP", &first);
+        // On another core it may go on for a moment.
+        std::thread::sleep(Duration::from_millis(50));
         // It may have come to the end of it by then.
         if writes_anew(&journal, None) {
             stopped += 1;

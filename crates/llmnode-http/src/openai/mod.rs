@@ -38,7 +38,6 @@ pub use config::OpenAiBuilder;
 use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
-use std::time::{Duration, SystemTime};
 
 use llmnode_runtime::internal::{check_request, one_line, own_fields_in_extra, with_remedy};
 use llmnode_runtime::{
@@ -148,23 +147,22 @@ impl ChatModel for OpenAi {
 struct Head {
     status: StatusCode,
     request_id: Option<String>,
-    retry_after: Option<Duration>,
-    should_retry: Option<bool>,
     /// The body is compressed, which was not asked for.
     encoded: bool,
+    /// All headers: those about the next try are read only of a failure.
+    headers: HeaderMap,
 }
 
 impl Head {
-    fn of(response: &Response) -> Head {
-        let headers = response.headers();
+    fn of(response: &mut Response) -> Head {
+        let headers = std::mem::take(response.headers_mut());
         let text = |name| headers.get(name).and_then(|value| value.to_str().ok());
         let id = ["x-request-id", "request-id", "apim-request-id"].into_iter().find_map(text);
         Head {
             status: response.status(),
             request_id: id.filter(|id| !id.is_empty()).map(|id| one_line(id, 200)),
-            retry_after: retry_after::retry_after(headers, SystemTime::now()),
-            should_retry: retry_after::should_retry(headers),
             encoded: text("content-encoding").is_some_and(|encoding| encoding != "identity"),
+            headers,
         }
     }
 }
@@ -220,12 +218,13 @@ impl Inner {
         let body = request::encode(asked.request, asked.model, asked.way)
             .map_err(|error| unsent(format!("the request cannot be written as JSON: {error}")))?;
         let url = self.moved.place(&self.service.endpoint.url);
-        let response =
-            self.service.send(url.clone(), headers, body, asked.request.correlation, asked.deadline).await?;
-        match self.service.redirect(&response) {
-            Some(target) => Err(self.redirected(&url, &target?, response.status())),
-            None => self.receive(response, asked, sink).await,
+        let Asked { request, deadline, .. } = asked;
+        let mut response =
+            self.service.send(url.clone(), headers, body, request.correlation, *deadline).await?;
+        if let Some(target) = self.service.redirect(&response) {
+            return Err(self.redirected(&url, &target?, response.status()));
         }
+        self.receive(&mut response, asked, sink).await
     }
 
     /// A redirect on the same server: the next request goes there.
@@ -298,11 +297,11 @@ impl Inner {
 
     async fn receive(
         &self,
-        response: Response,
+        response: &mut Response,
         asked: &Asked<'_>,
         sink: &mut dyn Sink,
     ) -> Result<Completion, ModelError> {
-        let mut head = Head::of(&response);
+        let mut head = Head::of(response);
         head.request_id = asked.clean(head.request_id);
         if let Some(id) = &head.request_id {
             sink.request_id(id);

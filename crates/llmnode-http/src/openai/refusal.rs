@@ -1,11 +1,13 @@
 //! What becomes of a response that holds no answer: the category, the decision, and a message for a person.
 
+use std::time::SystemTime;
+
 use llmnode_runtime::internal::one_line;
 use llmnode_runtime::{Category, Flag, Group, ModelError, Retry, Sink};
 
 use super::error_body::ErrorBody;
 use super::refused::{Refused, refused};
-use super::{Asked, Head, Inner, classify, request, secret, wait_hint};
+use super::{Asked, Head, Inner, classify, request, retry_after, secret, wait_hint};
 
 /// What to do when a proxy asks who is there.
 pub(super) const PROXY_CREDENTIALS: &str = "; the proxy asks for a user name and a password: write them into its URL, as in \
@@ -39,7 +41,8 @@ impl Inner {
         failure.request_id.clone_from(&head.request_id);
         // A field says the wait, or the text of an error that goes away by waiting: a refused prompt may be quoted.
         let hint = || wait_hint::wait_hint(&error.message).filter(|_| category.group() == Group::Transport);
-        failure.retry_after = head.retry_after.max(error.retry_after).or_else(hint);
+        let wait = retry_after::retry_after(&head.headers, SystemTime::now());
+        failure.retry_after = wait.max(error.retry_after).or_else(hint);
         failure.usage = error.usage.0;
         if error.usage.1 {
             sink.flag(Flag::ImpossibleUsage);
@@ -47,7 +50,8 @@ impl Inner {
         failure.retry = if self.learns(status, &error, asked) {
             Some(Retry::Adapted)
         } else {
-            head.should_retry.map(|again| if again { Retry::Transport } else { Retry::No })
+            retry_after::should_retry(&head.headers)
+                .map(|again| if again { Retry::Transport } else { Retry::No })
         };
         failure
     }

@@ -44,14 +44,33 @@ impl Service {
     }
 
     /// Sends the body and waits for the head of the response.
-    pub(super) async fn send(
+    ///
+    /// No `async fn`: the future of one has room for each argument until it ends.
+    pub(super) fn send(
         &self,
         url: Url,
         headers: HeaderMap,
         body: Vec<u8>,
         id: Option<AttemptId>,
         deadline: Deadline,
-    ) -> Result<Response, ModelError> {
+    ) -> impl Future<Output = Result<Response, ModelError>> {
+        let response = timeout_at(deadline.end, self.client.execute(self.request(url, headers, body, id)));
+        async move {
+            match response.await {
+                Ok(Ok(response)) => Ok(response),
+                Ok(Err(error)) => Err(self.send_failure(&error.without_url())),
+                Err(_) => Err(self.timed_out("no response began", deadline)),
+            }
+        }
+    }
+
+    fn request(
+        &self,
+        url: Url,
+        headers: HeaderMap,
+        body: Vec<u8>,
+        id: Option<AttemptId>,
+    ) -> reqwest::Request {
         let mut request = reqwest::Request::new(Method::POST, url);
         *request.headers_mut() = headers;
         if let Some(id) = id.filter(|_| self.client_request_id)
@@ -61,17 +80,13 @@ impl Service {
             request.headers_mut().entry("x-client-request-id").or_insert(id);
         }
         *request.body_mut() = Some(body.into());
-        match timeout_at(deadline.end, self.client.execute(request)).await {
-            Ok(Ok(response)) => Ok(response),
-            Ok(Err(error)) => Err(self.send_failure(&error.without_url())),
-            Err(_) => Err(self.timed_out("no response began", deadline)),
-        }
+        request
     }
 
     /// Reads the body.
     pub(super) async fn read(
         &self,
-        mut response: Response,
+        response: &mut Response,
         deadline: Deadline,
     ) -> Result<Vec<u8>, ModelError> {
         let expected = response.content_length();
