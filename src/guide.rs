@@ -41,4 +41,5 @@ page!(prompts, doctest);
 page!(reading, doctest);
 page!(reliability, any());
 page!(schemas, feature = "openai");
+page!(service, any());
 page!(testing, any());

@@ -13,6 +13,7 @@
 //! [docs/reliability.md]: guide::reliability
 //! [docs/reliability.md#outages]: guide::reliability#outages
 //! [docs/schemas.md]: guide::schemas
+//! [docs/service.md]: guide::service
 //! [docs/testing.md]: guide::testing
 //! [docs/testing.md#what-the-macros-wrote]: guide::testing#what-the-macros-wrote
 //!

@@ -4,6 +4,7 @@
 
 use std::fmt::Display;
 use std::marker::PhantomData;
+use std::sync::Arc;
 
 use llmnode::{Exec, Message, Node, Role, Run, ScriptedModel, llm_node};
 
@@ -110,6 +111,18 @@ async fn generic_nodes() {
     let local = 3u8;
     let node = Generic { a: &local, b: "x", c: [1, 2], d: Some("y"), mark: PhantomData::<u8> };
     assert_eq!(messages((), &node).await[0].content, "3 \"x\" - 1\n- 2 \"y\"");
+}
+
+#[llm_node(prompt = "{shared:list} {boxed:list}")]
+struct Pointed {
+    shared: Arc<[&'static str]>,
+    boxed: Box<[u8]>,
+}
+
+#[tokio::test]
+async fn a_list_may_stand_behind_a_pointer() {
+    let node = Pointed { shared: ["x", "y"].into(), boxed: [].into() };
+    assert_eq!(messages((), &node).await[0].content, "- x\n- y (none)");
 }
 
 struct Borrowed<'a> {

@@ -88,7 +88,7 @@ fn crates(arguments: &[&str]) -> usize {
 #[test]
 fn the_wiring_of_opentelemetry_is_the_examples() {
     let (_, page) = include_str!("../docs/observability.md").split_once("```text\n").unwrap();
-    let example = include_str!("../examples/opentelemetry/src/telemetry.rs");
+    let example = include_str!("../examples/apps/src/bin/opentelemetry/telemetry.rs");
     for line in page.lines().take_while(|line| *line != "```") {
         assert!(example.contains(line), "{line}");
     }

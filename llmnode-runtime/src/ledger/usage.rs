@@ -1,5 +1,7 @@
 //! Figures of tokens and money, each known or unknown. Unknown is never zero, and does not spoil the sums.
 
+use std::ops::AddAssign;
+
 use serde::{Deserialize, Serialize};
 
 use super::record::AttemptRecord;
@@ -116,6 +118,20 @@ impl Usage {
     }
 }
 
+/// Adds figures of one's own choice, such as those of all calls with one label.
+impl AddAssign for Cost {
+    fn add_assign(&mut self, other: Cost) {
+        self.merge(other);
+    }
+}
+
+/// Adds figures of one's own choice, such as those of all calls with one label.
+impl AddAssign for Usage {
+    fn add_assign(&mut self, other: Usage) {
+        self.merge(&other);
+    }
+}
+
 /// Usage as it was ever written.
 #[derive(Deserialize)]
 struct Written {
@@ -219,7 +235,7 @@ mod tests {
         }
         assert_eq!(usage.cost.total(), Some(0.3), "sums are exact");
         usage.add(&request(None, None));
-        usage.merge(&usage.clone());
+        usage += usage;
         assert_eq!((usage.cost.known(), usage.cost.unknown_calls, usage.cost.total()), (0.6, 2, None));
         let mut written = serde_json::to_value(usage).unwrap();
         assert_eq!(written["cost"], serde_json::json!({"known": 0.6, "unknown_calls": 2}));

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeSet, HashSet, VecDeque};
 use std::fmt::{self, Display, Write};
+use std::sync::Arc;
 
 use serde::Serialize;
 
@@ -150,9 +151,14 @@ impl<T: PromptItem, H> PromptList for HashSet<T, H> {
     }
 }
 
-#[diagnostic::do_not_recommend]
-impl<L: PromptList + ?Sized> PromptList for &L {
-    fn write_list(&self, to: &mut dyn Write) -> fmt::Result {
-        (**self).write_list(to)
-    }
+macro_rules! pointers {
+    ($($pointer:ty),*) => {$(
+        #[diagnostic::do_not_recommend]
+        impl<L: PromptList + ?Sized> PromptList for $pointer {
+            fn write_list(&self, to: &mut dyn Write) -> fmt::Result {
+                (**self).write_list(to)
+            }
+        }
+    )*};
 }
+pointers!(&L, Arc<L>, Box<L>);

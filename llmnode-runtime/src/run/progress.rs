@@ -14,7 +14,8 @@ pub struct BatchProgress {
     pub done: usize,
     /// How many of them failed.
     pub failed: usize,
-    /// How many items there are; `None`, where the iterator or stream that they come from does not know.
+    /// How many items there are; `None`, where the iterator or stream that they come from does not know: `take_while`
+    /// and `filter` do not.
     pub total: Option<usize>,
     /// The time since the first item was asked for, by the run's clock.
     pub elapsed: Duration,

@@ -1,7 +1,7 @@
 //! Three hundred reviews, sixteen at a time, with a progress bar: how many are done, how many failed, how long it takes.
 //!
 //! ```text
-//! cargo run --manifest-path examples/progress/Cargo.toml
+//! cargo run --manifest-path examples/apps/Cargo.toml --bin progress
 //! ```
 //!
 //! Needs no key: the model is a function that takes its time, and declines to judge some.

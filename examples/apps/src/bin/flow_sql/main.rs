@@ -2,8 +2,8 @@
 //! goes back to the model with what the database said.
 //!
 //! ```text
-//! cargo run --manifest-path examples/flow_sql/Cargo.toml                              # a small file made on the spot
-//! cargo run --manifest-path examples/flow_sql/Cargo.toml -- library.db "Who has the most books?"
+//! cargo run --manifest-path examples/apps/Cargo.toml --bin flow_sql     # a small file made on the spot
+//! cargo run --manifest-path examples/apps/Cargo.toml --bin flow_sql -- library.db "Who has the most books?"
 //! ```
 
 use std::path::{Path, PathBuf};
@@ -16,7 +16,7 @@ use llmnode::stub_server::{Reply, StubServerBuilder};
 use rusqlite::{Connection, OpenFlags};
 
 mod ask;
-#[path = "../../common/mod.rs"]
+#[path = "../../../../common/mod.rs"]
 mod common;
 #[cfg(test)]
 mod tests;

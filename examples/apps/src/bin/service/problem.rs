@@ -1,0 +1,63 @@
+//! What a client learns when a request fails.
+
+use axum::Json;
+use axum::http::{StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use llmnode::prelude::*;
+use serde_json::json;
+
+/// An error as a response. What the provider wrote goes to the log alone.
+pub enum Problem {
+    UnknownTenant,
+    Call(NodeError),
+}
+
+impl From<NodeError> for Problem {
+    fn from(error: NodeError) -> Self {
+        Problem::Call(error)
+    }
+}
+
+/// The status for each category, and a sentence for the client.
+pub fn status_of(category: Category) -> (StatusCode, &'static str) {
+    use Category::*;
+    match category {
+        RateLimitError | QuotaError | LimitExceeded => {
+            (StatusCode::SERVICE_UNAVAILABLE, "the service is busy; try again later")
+        }
+        ServerError | Network => (StatusCode::BAD_GATEWAY, "the model is not available; try again later"),
+        Timeout => (StatusCode::GATEWAY_TIMEOUT, "the model did not answer in time; try again later"),
+        SchemaError | ValidationError | EmptyResponse | TruncatedOutput | BadResponse => {
+            (StatusCode::BAD_GATEWAY, "the model gave no usable answer")
+        }
+        ContextLengthError => (StatusCode::PAYLOAD_TOO_LARGE, "the ticket is too long"),
+        ContentFilter | Refusal => {
+            (StatusCode::UNPROCESSABLE_ENTITY, "the model declines to handle this ticket")
+        }
+        // Ours to mend: the key, the model's name, the request, the program.
+        _ => (StatusCode::INTERNAL_SERVER_ERROR, "the service has a fault; its operators see it in the log"),
+    }
+}
+
+impl IntoResponse for Problem {
+    fn into_response(self) -> Response {
+        let Problem::Call(error) = self else {
+            return (StatusCode::NOT_FOUND, Json(json!({"error": "unknown_tenant"}))).into_response();
+        };
+        let call = error.record().map(|record| record.id.to_string());
+        tracing::error!(call, "{error}");
+        let (status, message) = status_of(error.category());
+        let body = json!({
+            "error": error.category(),
+            "message": message,
+            "call": call,
+            "cost": error.usage().cost,
+        });
+        let mut response = (status, Json(body)).into_response();
+        if let Some(wait) = error.retry_after() {
+            let seconds = wait.as_secs_f64().ceil() as u64;
+            response.headers_mut().insert(header::RETRY_AFTER, seconds.into());
+        }
+        response
+    }
+}
