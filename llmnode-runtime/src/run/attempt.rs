@@ -48,22 +48,36 @@ pub(super) async fn attempt(
         let span = open.span().clone();
         ask(target.model, request, open, reserved, asked, attempt, settings).instrument(span).await
     };
-    let outcome = limits.in_time(in_attempt_timeout(&*core.clock, request.attempt_timeout, asking)).await;
-    outcome.unwrap_or_else(|late| Err(Failure::new(Category::LimitExceeded, late)))
+    match limits.in_time(in_attempt_timeout(&*core.clock, request.attempt_timeout, asking)).await {
+        Ok(Ok(outcome)) => outcome,
+        Ok(Err(timeout)) => Err(timed_out(timeout, open)),
+        Err(late) => Err(Failure::new(Category::LimitExceeded, late)),
+    }
 }
 
-async fn in_attempt_timeout(
+/// `Err`: this time passed first.
+async fn in_attempt_timeout<F: Future>(
     clock: &dyn Clock,
     timeout: Option<Duration>,
-    attempt: impl Future<Output = Result<(), Failure>>,
-) -> Result<(), Failure> {
+    attempt: F,
+) -> Result<F::Output, Duration> {
     let end = timeout.and_then(|timeout| clock.now().checked_add(timeout));
-    let (Some(timeout), Some(end)) = (timeout, end) else { return attempt.await };
-    before(clock, end, attempt).await.unwrap_or_else(|| {
+    let (Some(timeout), Some(end)) = (timeout, end) else { return Ok(attempt.await) };
+    before(clock, end, attempt).await.ok_or(timeout)
+}
+
+/// What the attempt took that long for.
+fn timed_out(timeout: Duration, open: &OpenAttempt<'_>) -> Failure {
+    let failure = |message: String| Failure::new(Category::Timeout, message);
+    if !open.has_begun() {
         let message =
-            format!("no answer within {timeout:?} (attempt_timeout; the request may have been processed)");
-        Err(Failure::new(Category::Timeout, message))
-    })
+            format!("no room under the limits within {timeout:?} (attempt_timeout); no request was made");
+        return Failure { sent: false, ..failure(message) };
+    }
+    if open.has_answer() {
+        return failure(format!("the answer was not judged within {timeout:?} (attempt_timeout)"));
+    }
+    failure(format!("no answer within {timeout:?} (attempt_timeout; the request may have been processed)"))
 }
 
 async fn ask(

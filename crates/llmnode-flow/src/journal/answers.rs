@@ -95,8 +95,8 @@ impl Recorder for Answers {
         }
     }
 
-    fn replay(&self, request: &Request, model: Option<&str>) -> Option<Replay> {
-        let request = name(request, model);
+    fn replay(&self, request: &Request, names: [Option<&str>; 3]) -> Option<Replay> {
+        let request = name(request, names);
         let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         let answer = kept.get_mut(&request).and_then(VecDeque::pop_front);
         Some(Replay { request, answer })
@@ -108,11 +108,10 @@ impl Recorder for Answers {
 }
 
 /// What tells a request from others: whatever of it changes what a model answers.
-fn name(request: &Request, model: Option<&str>) -> String {
+fn name(request: &Request, names: [Option<&str>; 3]) -> String {
     let Request { messages, output, dialect, temperature, max_tokens, extra, .. } = request;
     let schema = output.as_ref().map(|schema| (schema.name(), schema.plain()));
-    let model = request.model.as_deref().or(model);
-    let whole = json!([messages, schema, dialect, temperature, max_tokens, extra, model]);
+    let whole = json!([messages, schema, dialect, temperature, max_tokens, extra, names]);
     hashed(whole.to_string().as_bytes())
 }
 

@@ -123,7 +123,7 @@ fn what_is_no_journal_is_refused_and_stays_as_it_is() {
     assert!(matches!(steps(&path), Err(JournalError::Foreign { .. })));
     for (format, version, error) in [
         ("llmnode/ledger", 1, "not a llmnode/journal: its format is \"llmnode/ledger\""),
-        ("llmnode/journal", 2, "llmnode/journal version 2 is newer than version 1"),
+        ("llmnode/journal", 3, "llmnode/journal version 3 is newer than version 2"),
     ] {
         let json = format!(r#"{{"format":"{format}","version":{version},"n":0,"record":"of another kind"}}"#);
         std::fs::write(
