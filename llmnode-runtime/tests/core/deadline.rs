@@ -247,3 +247,29 @@ async fn a_validator_that_takes_too_long_is_no_failure_of_the_endpoint() {
     let message = "the answer was not judged within 1s (attempt_timeout)";
     assert_eq!((error.message(), budget.available()), (message, Some(5)));
 }
+
+/// Never ends, and asks in its fallback.
+struct Rescued;
+
+impl Node for Rescued {
+    type Output = String;
+    const NAME: &'static str = "rescued";
+}
+
+impl<S: ?Sized + Sync> Exec<S> for Rescued {
+    async fn exec(&self, _: &Cx<'_, S>) -> Result<String, BoxError> {
+        std::future::pending().await
+    }
+
+    async fn exec_fallback(&self, cx: &Cx<'_, S>, _: llmnode_runtime::NodeError) -> Result<String, BoxError> {
+        Ok(cx.call(&say("")).await?)
+    }
+}
+
+/// Only a call around it has a deadline that still holds.
+#[tokio::test(start_paused = true)]
+async fn what_a_fallback_asks_is_tried_again_though_the_deadline_has_passed() {
+    let run = Run::new(script([Reply::from(busy()), Reply::text("hi")]));
+    let run = run.with_settings(Settings::new().wait(SECOND));
+    assert_eq!(run.call(&Rescued).settings(Settings::new().deadline(SECOND)).await.unwrap(), "hi");
+}

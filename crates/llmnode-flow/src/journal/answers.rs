@@ -1,7 +1,7 @@
 //! A map that goes on where another process stopped: a journal keeps its answers.
 
 use std::collections::{HashMap, VecDeque};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use llmnode_runtime::internal::{Event, Recorder, Replay, is_recorded, recorded_by};
 use llmnode_runtime::{BoxError, BoxFuture, Map, NodeError, Request};
@@ -26,7 +26,8 @@ pub trait MapExt: Sized {
     /// [`Fsync::Never`](super::Fsync::Never) is set.
     ///
     /// Where the journal cannot be read, or is that of a flow, the error is the map's only result. Within a flow that has
-    /// a journal this is a `config_error`: that journal keeps its steps.
+    /// a journal this is a `config_error`: that journal keeps its steps. A node with `idempotent = false` is not executed, since
+    /// nothing tells whether it was before: its calls end as `aborted`.
     ///
     /// ```no_run
     /// # mod llmnode { pub use llmnode_runtime::*; pub use llmnode_flow::*; }
@@ -65,6 +66,8 @@ struct Answers {
     /// Those that an earlier process was given, by request, oldest first.
     kept: Mutex<HashMap<String, VecDeque<String>>>,
     keeper: Keeper,
+    /// The name of a node that was called, and must not be executed again.
+    once: OnceLock<String>,
 }
 
 impl Answers {
@@ -83,15 +86,22 @@ impl Answers {
                 "the journal is that of a flow; give the map a journal of its own".to_owned(),
             ));
         }
-        Ok(Answers { kept: Mutex::new(kept), keeper: Keeper::new(journal, Position::default()) })
+        let keeper = Keeper::new(journal, Position::default());
+        Ok(Answers { kept: Mutex::new(kept), keeper, once: OnceLock::new() })
     }
 }
 
 impl Recorder for Answers {
     fn note(&self, event: Event<'_>) {
-        if let Event::Answered { request, answer } = event {
-            let answered = Answered { request: request.to_owned(), answer: answer.to_owned() };
-            self.keeper.add(Entry::Answered(answered).into(), Position::default());
+        match event {
+            Event::Answered { request, answer } => {
+                let answered = Answered { request: request.to_owned(), answer: answer.to_owned() };
+                self.keeper.add(Entry::Answered(answered).into(), Position::default());
+            }
+            Event::CallBegan { call, .. } => {
+                self.once.get_or_init(|| call.node.to_owned());
+            }
+            _ => {}
         }
     }
 
@@ -103,7 +113,12 @@ impl Recorder for Answers {
     }
 
     fn write(&self) -> BoxFuture<'_, Result<(), BoxError>> {
-        self.keeper.write()
+        let Some(node) = self.once.get() else { return self.keeper.write() };
+        let fault = format!(
+            "the node `{node}` says `idempotent = false`, and a map with `resume` executes its nodes again as it goes on; \
+             leave out `resume`, or let a flow with a journal call it"
+        );
+        Box::pin(std::future::ready(Err(fault.into())))
     }
 }
 

@@ -214,6 +214,39 @@ async fn an_answer_that_cannot_be_kept_ends_its_call() {
     assert_eq!(results[1].as_ref().unwrap_err().category(), Category::Aborted);
 }
 
+/// Charges a card.
+struct Charge(&'static AtomicUsize);
+
+impl Node for Charge {
+    type Output = ();
+    const NAME: &'static str = "charge";
+    const IDEMPOTENT: bool = false;
+}
+
+impl Exec<()> for Charge {
+    async fn exec(&self, _: &Cx<'_, ()>) -> Result<(), BoxError> {
+        self.0.fetch_add(1, Ordering::Relaxed);
+        Ok(())
+    }
+}
+
+#[tokio::test]
+async fn what_must_not_be_executed_again_is_not_executed() {
+    static CHARGED: AtomicUsize = AtomicUsize::new(0);
+    let run = Run::new(rater(0));
+    let results = run.map([Charge(&CHARGED), Charge(&CHARGED)]).resume(Memory::default()).await;
+    for result in results {
+        let error = result.unwrap_err();
+        assert_eq!(error.category(), Category::Aborted);
+        assert_eq!(
+            error.message(),
+            "the node `charge` says `idempotent = false`, and a map with `resume` executes its nodes again as it goes on; \
+             leave out `resume`, or let a flow with a journal call it"
+        );
+    }
+    assert_eq!(CHARGED.load(Ordering::Relaxed), 0);
+}
+
 const ITEMS: usize = 120;
 
 /// The process that is killed: this test program, started anew.
