@@ -206,6 +206,16 @@ async fn each_journal_is_that_of_a_map_or_of_a_flow() {
 }
 
 #[tokio::test]
+async fn a_map_has_one_journal() {
+    let (one, other) = (Memory::default(), Memory::default());
+    let results =
+        Run::new(rater(9)).with_state(9).map(topics(&["rain", "sun"])).resume(one).resume(other).await;
+    let [Err(error)] = &results[..] else { panic!("its error is the only result") };
+    assert_eq!(error.category(), Category::ConfigError);
+    assert!(error.message().starts_with("the map was given more than one journal"), "{error}");
+}
+
+#[tokio::test]
 async fn an_answer_that_cannot_be_kept_ends_its_call() {
     let journal = Memory { full_at: Some(1), ..Memory::default() };
     let results =
