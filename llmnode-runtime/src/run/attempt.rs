@@ -70,8 +70,9 @@ async fn in_attempt_timeout<F: Future>(
 fn timed_out(timeout: Duration, open: &OpenAttempt<'_>) -> Failure {
     let failure = |message: String| Failure::new(Category::Timeout, message);
     if !open.has_begun() {
-        let message =
-            format!("no room under the limits within {timeout:?} (attempt_timeout); no request was made");
+        let message = format!(
+            "no request was begun within {timeout:?} (attempt_timeout, which includes the wait for room under limits)"
+        );
         return Failure { sent: false, ..failure(message) };
     }
     if open.has_answer() {

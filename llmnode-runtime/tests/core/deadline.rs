@@ -233,7 +233,8 @@ async fn an_attempt_that_finds_no_room_in_time_is_no_failure_of_the_endpoint() {
     let (first, error) = tokio::join!(run.call(&first), late);
     assert!(first.is_ok() && error.attempts().is_empty());
     assert_eq!(error.category(), Category::Timeout);
-    let message = "no room under the limits within 2s (attempt_timeout); no request was made";
+    let message =
+        "no request was begun within 2s (attempt_timeout, which includes the wait for room under limits)";
     assert_eq!((error.message(), budget.available()), (message, Some(5)));
 }
 
