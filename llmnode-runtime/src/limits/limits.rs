@@ -26,6 +26,10 @@ use crate::text::const_setters;
 /// at most; without it, also by what the estimates of the requests in flight fell short of. A limit that is zero or no
 /// number is a `config_error` of the call, before any request.
 ///
+/// A call that has begun and is not polled any more keeps what it reserved. So do those of a
+/// [`Map::stream`](crate::Map::stream) while the program awaits something else between two results: a call that waits
+/// for their room there waits without an end, unless it has a [`deadline`](crate::Settings::deadline).
+///
 /// ```
 /// # use llmnode_runtime as llmnode;
 /// use std::time::Duration;
