@@ -96,9 +96,10 @@ impl Prices {
         self
     }
 
-    /// Returns the cost of a response. `None`: the model has no price, or the usage is unknown.
+    /// Returns the cost of a response. `None`: the model has no price, or one that is no number of 0 or more, or the
+    /// usage is unknown.
     pub fn cost(&self, model: &str, usage: &TokenUsage) -> Option<f64> {
-        self.of(model)?.of(usage).map(Money::to_f64)
+        self.of(model).filter(|price| price.is_sound())?.of(usage).map(Money::to_f64)
     }
 
     pub(crate) fn of(&self, model: &str) -> Option<&Price> {
@@ -199,6 +200,7 @@ mod tests {
                 [PRICE.cached(absurd), Price::per_million(absurd, 0.0), Price::per_million(0.0, absurd)]
             {
                 assert!(Prices::new().model("m", price).fault().unwrap().contains("\"m\""));
+                assert_eq!(cost(price, usage(Some(1), Some(1), None)), None, "unknown, not 0");
             }
         }
         assert!(Prices::new().model(" ", PRICE).fault().is_some());

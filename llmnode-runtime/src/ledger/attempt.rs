@@ -27,6 +27,8 @@ pub(crate) struct OpenAttempt<'c> {
     price: Option<Price>,
     /// Whether its begin is kept.
     begun: bool,
+    /// Whether an answer came, whatever it is worth.
+    answered: bool,
     /// `None`: it is committed, or forgotten.
     record: Option<AttemptRecord>,
 }
@@ -42,6 +44,7 @@ impl<'c> OpenAttempt<'c> {
             request: None,
             price: None,
             begun: false,
+            answered: false,
             record: Some(record),
         }
     }
@@ -67,18 +70,27 @@ impl<'c> OpenAttempt<'c> {
         }
     }
 
-    /// Keeps that the request is about to go out, and waits until it is kept.
+    /// Keeps that the request is about to go out, and waits until it is kept. Where only answers are kept, there is nothing
+    /// to wait for.
     pub(crate) async fn record_begin(&mut self) -> Result<(), BoxError> {
         if let Some(record) = &self.record {
             self.begun = true;
             self.call.attempt_begins(record);
         }
-        self.call.recorded().await
+        match self.request {
+            Some(_) => Ok(()),
+            None => self.call.recorded().await,
+        }
     }
 
     /// Whether its request went out, or was about to.
     pub(crate) fn has_begun(&self) -> bool {
         self.begun
+    }
+
+    /// Whether an answer came, whatever it is worth.
+    pub(crate) fn has_answer(&self) -> bool {
+        self.answered
     }
 
     /// Keeps the answer, which was accepted, under the name of its request.
@@ -89,7 +101,8 @@ impl<'c> OpenAttempt<'c> {
     }
 
     /// Writes down what came back, as far as only a trace shows it.
-    pub(crate) fn answered(&self, completion: &Completion) {
+    pub(crate) fn answered(&mut self, completion: &Completion) {
+        self.answered = true;
         self.span.answered(completion);
     }
 

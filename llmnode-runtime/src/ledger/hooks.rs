@@ -55,8 +55,8 @@ impl Hooks {
         self.recorder.is_some()
     }
 
-    pub(super) fn replay(&self, request: &Request, model: Option<&str>) -> Option<Replay> {
-        self.recorder.as_ref()?.replay(request, model)
+    pub(super) fn replay(&self, request: &Request, names: [Option<&str>; 3]) -> Option<Replay> {
+        self.recorder.as_ref()?.replay(request, names)
     }
 
     pub(super) fn note(&self, event: Event<'_>) {

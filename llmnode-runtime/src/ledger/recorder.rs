@@ -11,10 +11,10 @@ pub trait Recorder: Send + Sync {
     /// Takes an event down, without a wait: also guards come here, as they are dropped.
     fn note(&self, event: Event<'_>);
 
-    /// What tells a request from others, and the answer to it that an earlier process was given. `None`: this keeps no
-    /// answers.
-    fn replay(&self, request: &Request, model: Option<&str>) -> Option<Replay> {
-        let _ = (request, model);
+    /// What tells a request from others, and the next answer to it that an earlier process was given. `names`: what the
+    /// model is known as. `None`: this keeps no answers.
+    fn replay(&self, request: &Request, names: [Option<&str>; 3]) -> Option<Replay> {
+        let _ = (request, names);
         None
     }
 

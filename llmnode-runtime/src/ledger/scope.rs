@@ -199,8 +199,8 @@ impl<'r> CallScope<'r> {
     }
 
     /// Where answers are kept: what tells this request from others, and the answer that it was given before.
-    pub(crate) fn replay(&self, request: &Request, model: Option<&str>) -> Option<Replay> {
-        self.hooks.replay(request, model)
+    pub(crate) fn replay(&self, request: &Request, names: [Option<&str>; 3]) -> Option<Replay> {
+        self.hooks.replay(request, names)
     }
 
     pub(super) fn answered(&self, request: &str, answer: &str) {

@@ -112,9 +112,7 @@ impl<'r> CallLimits<'r> {
                 Err((full, Room::Later)) => place.take_if(|place| place.is_at(full)),
                 _ => None,
             };
-            if let Some(left) = place.take() {
-                left.leave();
-            }
+            drop(place.take());
             place = match outcome {
                 Ok(holds) => return Ok(Reservation::new(self, holds, names)),
                 Err((meter, Room::Never(refusal))) => {
@@ -122,7 +120,7 @@ impl<'r> CallLimits<'r> {
                 }
                 Err((full, _)) => Some(kept.unwrap_or_else(|| full.line_up())),
             };
-            if let Some(place) = &place {
+            if let Some(place) = &mut place {
                 place.come_up().await;
             }
         }

@@ -28,6 +28,10 @@ use crate::text::const_setters;
 /// estimates of the requests in flight fell short of. A limit of zero, or one that is no number, is a `config_error`
 /// of the call before any request.
 ///
+/// A call that has begun and is no longer polled keeps its reservation. So do the calls of a
+/// [`Map::stream`](crate::Map::stream) while the program awaits something else between two results. A call that waits
+/// for their room there waits forever, unless it has a [`deadline`](crate::Settings::deadline).
+///
 /// ```
 /// # use llmnode_runtime as llmnode;
 /// use std::time::Duration;

@@ -3,7 +3,7 @@
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
-use tokio::sync::Notify;
+use tokio::sync::{Notify, Semaphore, SemaphorePermit};
 
 use super::carried::Spending;
 use super::gauge::Gauge;
@@ -22,6 +22,8 @@ pub(super) struct Meter {
     /// The limit of money in whole numbers.
     money: Option<Money>,
     counters: Mutex<Counters>,
+    /// The turn, which the first in line has until it leaves.
+    line: Semaphore,
     /// Wakes the first in line.
     room: Notify,
 }
@@ -92,7 +94,8 @@ impl Meter {
             in_line: 0,
         };
         let money = limits.money.and_then(Money::from_f64);
-        Meter { scope, limits, money, counters: Mutex::new(counters), room: Notify::new() }
+        let (line, room) = (Semaphore::new(1), Notify::new());
+        Meter { scope, limits, money, counters: Mutex::new(counters), line, room }
     }
 
     pub(super) fn faults(&self) -> Vec<String> {
@@ -131,16 +134,7 @@ impl Meter {
     /// A place at the end of the line.
     pub(super) fn line_up(&self) -> Place<'_> {
         lock(&self.counters).in_line += 1;
-        Place(self)
-    }
-
-    /// Wakes the first in line, unless it would find no room; if nobody is there yet, whoever comes next.
-    fn wake(&self, counters: &Counters) {
-        let full =
-            counters.spent(self.limits, self.money).is_none() && counters.is_full(self.limits, self.money);
-        if !full {
-            self.room.notify_one();
-        }
+        Place { meter: self, turn: None }
     }
 
     pub(super) fn reserve(&self, now: Instant, intent: Intent<'_>) -> Hold {
@@ -176,7 +170,9 @@ impl Meter {
         if let Spent::Read { tokens, output, money } = spent {
             counters.learn(*output, tokens.as_ref().err(), money.as_ref().err());
         }
-        self.wake(&counters);
+        // Wakers are code of the executor: none wakes under the lock.
+        drop(counters);
+        self.room.notify_one();
     }
 
     pub(super) fn carry_over(&self, spent: &Spending) {
@@ -188,31 +184,31 @@ impl Meter {
     }
 }
 
-/// A place in the line for a meter's room.
-pub(super) struct Place<'m>(&'m Meter);
+/// A place in the line for a meter's room. Dropped, also by a panic, it hands its turn on.
+pub(super) struct Place<'m> {
+    meter: &'m Meter,
+    /// There as soon as this is the first in line.
+    turn: Option<SemaphorePermit<'m>>,
+}
 
-impl<'m> Place<'m> {
+impl Place<'_> {
     pub(super) fn is_at(&self, meter: &Meter) -> bool {
-        std::ptr::eq(self.0, meter)
+        std::ptr::eq(self.meter, meter)
     }
 
-    /// Waits until this is the first in line, and there may be room.
-    pub(super) async fn come_up(&self) {
-        self.0.room.notified().await;
-    }
-
-    /// Leaves the line after its turn: it is that of the next one.
-    pub(super) fn leave(self) {
-        let meter = self.0;
-        drop(self);
-        meter.wake(&lock(&meter.counters));
+    /// Waits until this is the first in line; and once it is, until there may be room.
+    pub(super) async fn come_up(&mut self) {
+        match self.turn {
+            // It is never closed.
+            None => self.turn = self.meter.line.acquire().await.ok(),
+            Some(_) => self.meter.room.notified().await,
+        }
     }
 }
 
-/// Of one that is cancelled in its turn, `Notify` hands the turn on.
 impl Drop for Place<'_> {
     fn drop(&mut self) {
-        lock(&self.0.counters).in_line -= 1;
+        lock(&self.meter.counters).in_line -= 1;
     }
 }
 

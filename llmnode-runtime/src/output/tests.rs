@@ -188,6 +188,11 @@ fn the_type_takes_what_it_loses_nothing_of() {
     assert!(typed::<Vec<String>>("\"a, b\"").is_err() && typed::<Vec<Vec<u8>>>("[1, 2]").is_err());
     assert_eq!((typed::<i32>("**-3**"), typed::<f32>("16777216")), (Ok(-3), Ok(16_777_216.0)));
     assert!(typed::<f32>("16777217").is_err() && typed::<i32>("- 3").is_err());
+    assert_eq!(typed::<f64>("6.02214076e+23"), Ok(6.022_140_76e23), "no whole number was meant");
+    assert_eq!(
+        (typed::<f32>("1.2345678e20").is_ok(), typed::<f64>("9007199254740993").is_err()),
+        (true, true)
+    );
     assert!(typed::<std::collections::BTreeMap<String, u8>>("{\"Oslo\": {\"x\": 1}}").is_err());
     assert!(typed::<Item>(r#"{"name": "nail", "count": 3, "Count": 4}"#).is_err());
     assert!(typed::<Color>("It is red.").is_err());

@@ -269,18 +269,16 @@ struct Float<'w, V> {
 
 impl<V> Float<'_, V> {
     fn see(&self, number: f64) {
-        if number.abs() > self.whole {
-            self.watch.unsure.set(true);
-            let is_kept = self.whole == WHOLE || f64::from(number as f32) == number;
-            self.watch.rounded.set(self.watch.rounded.get() || !is_kept);
-        }
+        self.watch.unsure.set(self.watch.unsure.get() || number.abs() > self.whole);
     }
 }
 
-macro_rules! see {
+macro_rules! see_whole {
     ($($method:ident($kind:ty))*) => {$(
         fn $method<E: Error>(self, number: $kind) -> Result<V::Value, E> {
             self.see(number as f64);
+            let is_lost = self.whole < WHOLE && f64::from(number as f32) != number as f64;
+            self.watch.rounded.set(self.watch.rounded.get() || is_lost);
             self.inner.$method(number)
         }
     )*};
@@ -293,7 +291,13 @@ impl<'de, V: Visitor<'de>> Visitor<'de> for Float<'_, V> {
         self.inner.expecting(f)
     }
 
-    see! { visit_f64(f64) visit_u64(u64) visit_i64(i64) }
+    see_whole! { visit_u64(u64) visit_i64(i64) }
+
+    /// With a point, with an exponent, or too long for an integer.
+    fn visit_f64<E: Error>(self, number: f64) -> Result<V::Value, E> {
+        self.see(number);
+        self.inner.visit_f64(number)
+    }
 }
 
 /// Any JSON, in which no member stands twice, and no number may be rounded.

@@ -44,7 +44,7 @@ impl<'r> Asking<'r> {
         let model = held.unwrap_or(&*plan.core.model);
         let target = plan.core.target(plan.settings.model, model);
         target.tell(&mut request, &plan.settings)?;
-        let replay = plan.call.replay(&request, target.model.model());
+        let replay = plan.call.replay(&request, target.names(&request));
         let (prompt, retries) = (request.messages.len(), Retries::of(target.model));
         Ok(Asking {
             plan,
@@ -64,14 +64,17 @@ impl<'r> Asking<'r> {
 impl Asking<'_> {
     /// Takes the answer that an earlier process was given, where it is still good; no request is made for it.
     async fn replayed(&mut self, attempt: &Attempt) -> Result<bool, Failure> {
-        let Some(answer) = self.replay.as_mut().and_then(|replay| replay.answer.take()) else {
-            return Ok(false);
-        };
-        match judge(&mut *self.judge, &answer, self.plan.settings.reader(), attempt).await {
-            Ok(_) => Ok(true),
-            Err(failure) if failure.category.group() == Group::Answer => Ok(false),
-            Err(failure) => Err(Failure { sent: false, ..failure }),
+        while let Some(answer) = self.replay.as_mut().and_then(|replay| replay.answer.take()) {
+            match judge(&mut *self.judge, &answer, self.plan.settings.reader(), attempt).await {
+                Ok(_) => return Ok(true),
+                // The one that took its place is behind it.
+                Err(failure) if failure.category.group() == Group::Answer => {
+                    self.replay = self.plan.call.replay(&self.request, self.target.names(&self.request));
+                }
+                Err(failure) => return Err(Failure { sent: false, ..failure }),
+            }
         }
+        Ok(false)
     }
 }
 
@@ -90,15 +93,23 @@ impl Tried for Asking<'_> {
         let panicked =
             |said| Failure::new(Category::Panic, format!("the output or the model panicked: {said}"));
         if let Err(mut failure) = outcome.unwrap_or_else(|said| Err(panicked(said))) {
-            retries.settle(failure.endpoint_answered());
+            // Validators may take too long, too.
+            let judging = failure.category == Category::Timeout && open.has_answer();
+            retries.settle(if judging { Some(true) } else { failure.endpoint_answered() });
             if failure.category == Category::NotFound {
                 failure.add(&plan.core.unregistered(target));
             }
             return Err(failure);
         }
         retries.settle(Some(true));
-        self.open.take().into_iter().for_each(|open| open.commit(None));
-        plan.call.recorded().await.map_err(Failure::unrecorded)
+        Ok(())
+    }
+
+    async fn ended(&mut self) -> Result<(), NodeError> {
+        // None: the answer is one that was kept.
+        let Some(open) = self.open.take() else { return Ok(()) };
+        open.commit(None);
+        self.plan.call.recorded().await.map_err(|fault| Failure::unrecorded(fault).into_error())
     }
 
     async fn failed(&mut self, _: &Try, failure: &mut Failure, next: &Next) -> Result<(), NodeError> {

@@ -35,38 +35,56 @@ pub(super) async fn attempt(
 ) -> Result<(), Failure> {
     let Plan { core, limits, settings, .. } = plan;
     let prompt = prompt_tokens(&request.messages);
-    // Pinned here: a future that is handed on is in each of those that it goes through.
-    let asking = pin!(async {
-        let mut reserved = match limits.reserve(prompt, request.max_tokens, target.names(request)).await {
-            Ok(reserved) => reserved,
-            Err((category, why)) => return Err(Failure { sent: false, ..Failure::new(category, why) }),
-        };
-        let price = target.names(request).iter().flatten().find_map(|name| core.limits.prices.of(name));
-        open.asks(target.model, request, prompt, price.copied(), core.content_in_traces);
-        if let Err(fault) = open.record_begin().await {
-            reserved.release();
-            return Err(Failure::unrecorded(fault));
-        }
-        let span = open.span().clone();
-        ask(target.model, request, open, &mut reserved, asked, attempt, settings).instrument(span).await
-    });
-    let asking = pin!(in_attempt_timeout(&*core.clock, request.attempt_timeout, asking));
-    let outcome = limits.in_time(asking).await;
-    outcome.unwrap_or_else(|late| Err(Failure::new(Category::LimitExceeded, late)))
+    let outcome = {
+        // Pinned here: a future that is handed on is in each of those that it goes through.
+        let asking = pin!(async {
+            let mut reserved = match limits.reserve(prompt, request.max_tokens, target.names(request)).await {
+                Ok(reserved) => reserved,
+                Err((category, why)) => return Err(Failure { sent: false, ..Failure::new(category, why) }),
+            };
+            let price = target.names(request).iter().flatten().find_map(|name| core.limits.prices.of(name));
+            open.asks(target.model, request, prompt, price.copied(), core.content_in_traces);
+            if let Err(fault) = open.record_begin().await {
+                reserved.release();
+                return Err(Failure::unrecorded(fault));
+            }
+            let span = open.span().clone();
+            ask(target.model, request, open, &mut reserved, asked, attempt, settings).instrument(span).await
+        });
+        let asking = pin!(in_attempt_timeout(&*core.clock, request.attempt_timeout, asking));
+        limits.in_time(asking).await
+    };
+    match outcome {
+        Ok(Ok(outcome)) => outcome,
+        Ok(Err(timeout)) => Err(timed_out(timeout, open)),
+        Err(late) => Err(Failure::new(Category::LimitExceeded, late)),
+    }
 }
 
-async fn in_attempt_timeout(
+/// `Err`: this time passed first.
+async fn in_attempt_timeout<F: Future>(
     clock: &dyn Clock,
     timeout: Option<Duration>,
-    attempt: impl Future<Output = Result<(), Failure>>,
-) -> Result<(), Failure> {
+    attempt: F,
+) -> Result<F::Output, Duration> {
     let end = timeout.and_then(|timeout| clock.now().checked_add(timeout));
-    let (Some(timeout), Some(end)) = (timeout, end) else { return attempt.await };
-    before(clock, end, attempt).await.unwrap_or_else(|| {
-        let message =
-            format!("no answer within {timeout:?} (attempt_timeout; the request may have been processed)");
-        Err(Failure::new(Category::Timeout, message))
-    })
+    let (Some(timeout), Some(end)) = (timeout, end) else { return Ok(attempt.await) };
+    before(clock, end, attempt).await.ok_or(timeout)
+}
+
+/// What the attempt took that long for.
+fn timed_out(timeout: Duration, open: &OpenAttempt<'_>) -> Failure {
+    let failure = |message: String| Failure::new(Category::Timeout, message);
+    if !open.has_begun() {
+        let message = format!(
+            "no request was begun within {timeout:?} (attempt_timeout, which includes the wait for room under limits)"
+        );
+        return Failure { sent: false, ..failure(message) };
+    }
+    if open.has_answer() {
+        return failure(format!("the answer was not judged within {timeout:?} (attempt_timeout)"));
+    }
+    failure(format!("no answer within {timeout:?} (attempt_timeout; the request may have been processed)"))
 }
 
 async fn ask(

@@ -100,6 +100,11 @@ pub(super) trait Tried: Send {
     /// Tries once.
     async fn once(&mut self, one: &Try) -> Result<(), Failure>;
 
+    /// Keeps that it ended well. What was got in time is not lost to a deadline that passes meanwhile.
+    async fn ended(&mut self) -> Result<(), NodeError> {
+        Ok(())
+    }
+
     /// Writes down that it failed, and what comes of it.
     async fn failed(&mut self, one: &Try, failure: &mut Failure, next: &Next) -> Result<(), NodeError>;
 
@@ -131,7 +136,7 @@ pub(super) async fn run(plan: &Plan<'_>, tried: &mut impl Tried) -> Result<(), E
     let (mut kind, mut wait) = (AttemptKind::First, Duration::ZERO);
     loop {
         let one = Try { kind, wait, attempt: progress.attempt() };
-        let Err(mut failure) = plan.once(&one, tried).await else { return Ok(()) };
+        let Err(mut failure) = plan.once(&one, tried).await else { return Ok(tried.ended().await?) };
         let Failure { category, retry: decision, retry_after, too_late, .. } = failure;
         let repeats = tried.repeats(&failure) && settings.stop_on_repeat;
         let time_left = limits.time_left(ends.as_ref());

@@ -33,8 +33,9 @@ trait Executed: Send {
     /// Executes it, and keeps the output.
     fn execute(&mut self, attempt: Attempt, ends: Option<&Deadline>) -> BoxFuture<'_, Result<(), BoxError>>;
 
-    /// Keeps what takes the place of the output.
-    fn fall_back(&mut self, error: NodeError) -> BoxFuture<'_, Result<(), BoxError>>;
+    /// Keeps what takes the place of the output. The call's own deadline is not for it.
+    fn fall_back(&mut self, error: NodeError, ends: Option<&Deadline>)
+    -> BoxFuture<'_, Result<(), BoxError>>;
 }
 
 struct Own<'r, N: Exec<S>, S: ?Sized> {
@@ -53,7 +54,12 @@ impl<N: Exec<S>, S: ?Sized> Executed for Own<'_, N, S> {
         })
     }
 
-    fn fall_back(&mut self, error: NodeError) -> BoxFuture<'_, Result<(), BoxError>> {
+    fn fall_back(
+        &mut self,
+        error: NodeError,
+        ends: Option<&Deadline>,
+    ) -> BoxFuture<'_, Result<(), BoxError>> {
+        self.cx.deadline = ends.cloned();
         Box::pin(async {
             self.value = Some(self.node.exec_fallback(&self.cx, error).await?);
             Ok(())
@@ -74,7 +80,7 @@ fn boxed<'a>(
         let mut executing = Executing { call, node, failed: 0, ends: plan.ends.as_ref() };
         let Err(ended) = attempts::run(&plan, &mut executing).await else { return Ok(()) };
         let error = ended.before_fallback(call)?;
-        fallen(call, executing.node.fall_back(error).await)
+        fallen(call, executing.node.fall_back(error, cx.deadline.as_ref()).await)
     })
 }
 

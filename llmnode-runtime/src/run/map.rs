@@ -15,6 +15,7 @@ use super::progress::{BatchProgress, Counter, OnProgress, known};
 use super::results::{InOrder, Results};
 use super::run::RunCore;
 use crate::BoxFuture;
+use crate::category::Category;
 use crate::error::NodeError;
 use crate::ledger::Recorder;
 use crate::limits::{CallLimits, Limits, MapLimits};
@@ -253,6 +254,11 @@ pub fn recorded_by<'r, T: Send + 'r>(
     let mut recorder = Some(Box::pin(recorder));
     let mut own = None;
     let calls = Box::new(move |cx: &mut Context<'_>, shared: &Shared| {
+        // Another recorder stands around this one.
+        if shared.core.is_some() && recorder.take().is_some() {
+            let message = "the map was given more than one journal, and keeps one: leave out one `resume`";
+            return Poll::Ready(Some(failed(NodeError::new(Category::ConfigError, message))));
+        }
         if let Some(coming) = &mut recorder {
             let outcome = ready!(coming.as_mut().poll(cx));
             recorder = None;

@@ -6,8 +6,8 @@ use crate::recovery::Guess;
 use crate::support::{BAD, GOAL, GOOD, Mood, Say, World, busy, say, script, world};
 use llmnode_runtime::internal::Batch;
 use llmnode_runtime::{
-    BoxError, Category, Cx, Degraded, Exec, FnModel, Limits, ModelError, Node, Recovery, Reply, Run,
-    ScriptedModel, Settings, TestClock,
+    BoxError, Category, Cx, Degraded, Exec, FnModel, Limits, ModelError, Node, Recovery, Reply, RetryBudget,
+    Run, ScriptedModel, Settings, TestClock,
 };
 
 const SECOND: Duration = Duration::from_secs(1);
@@ -216,4 +216,61 @@ async fn a_registered_models_attempt_timeout_is_its_own() {
     let with_deadline = run.model_with("late", FnModel::new(|_| "hi"), Settings::new().deadline(SECOND));
     let error = with_deadline.call(&say("")).model("late").await.unwrap_err();
     assert!(error.message().starts_with("deadline is set for a registered model"), "{error}");
+}
+
+/// The endpoint has no part in it: its retry budget stays as it is.
+#[tokio::test(start_paused = true)]
+async fn an_attempt_that_finds_no_room_in_time_is_no_failure_of_the_endpoint() {
+    let budget = RetryBudget::new(5);
+    let slow = Reply::text("hi").after(60 * SECOND);
+    let model = script([slow]).with_retry_budget(budget.clone());
+    let run = Run::new(model.clone()).with_limits(Limits::new().requests(1));
+    let (first, second) = (say("a"), say("b"));
+    let late = async {
+        tokio::task::yield_now().await;
+        run.call(&second).attempt_timeout(2 * SECOND).wait(SECOND).await.unwrap_err()
+    };
+    let (first, error) = tokio::join!(run.call(&first), late);
+    assert!(first.is_ok() && error.attempts().is_empty());
+    assert_eq!(error.category(), Category::Timeout);
+    let message =
+        "no request was begun within 2s (attempt_timeout, which includes the wait for room under limits)";
+    assert_eq!((error.message(), budget.available()), (message, Some(5)));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_validator_that_takes_too_long_is_no_failure_of_the_endpoint() {
+    let budget = RetryBudget::new(5);
+    let model = script([GOOD, GOOD, GOOD]).with_retry_budget(budget.clone());
+    let run = Run::new(model).with_state(World { mood: Mood::Hang, ..world() });
+    let error = run.call(&GOAL).attempt_timeout(SECOND).wait(SECOND).await.unwrap_err();
+    assert_eq!((error.category(), error.attempts().len()), (Category::Timeout, 3));
+    let message = "the answer was not judged within 1s (attempt_timeout)";
+    assert_eq!((error.message(), budget.available()), (message, Some(5)));
+}
+
+/// Never ends, and asks in its fallback.
+struct Rescued;
+
+impl Node for Rescued {
+    type Output = String;
+    const NAME: &'static str = "rescued";
+}
+
+impl<S: ?Sized + Sync> Exec<S> for Rescued {
+    async fn exec(&self, _: &Cx<'_, S>) -> Result<String, BoxError> {
+        std::future::pending().await
+    }
+
+    async fn exec_fallback(&self, cx: &Cx<'_, S>, _: llmnode_runtime::NodeError) -> Result<String, BoxError> {
+        Ok(cx.call(&say("")).await?)
+    }
+}
+
+/// Only a call around it has a deadline that still holds.
+#[tokio::test(start_paused = true)]
+async fn what_a_fallback_asks_is_tried_again_though_the_deadline_has_passed() {
+    let run = Run::new(script([Reply::from(busy()), Reply::text("hi")]));
+    let run = run.with_settings(Settings::new().wait(SECOND));
+    assert_eq!(run.call(&Rescued).settings(Settings::new().deadline(SECOND)).await.unwrap(), "hi");
 }

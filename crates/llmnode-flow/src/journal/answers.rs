@@ -1,7 +1,7 @@
 //! A map that goes on where another process stopped: a journal keeps its answers.
 
 use std::collections::{HashMap, VecDeque};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use llmnode_runtime::internal::{Event, Recorder, Replay, is_recorded, recorded_by};
 use llmnode_runtime::{BoxError, BoxFuture, Map, NodeError, Request};
@@ -26,7 +26,8 @@ pub trait MapExt: Sized {
     /// is returned, unless [`Fsync::Never`](super::Fsync::Never) is set.
     ///
     /// If the journal cannot be read, or is that of a flow, the error is the map's only result. Within a flow that
-    /// has a journal this is a `config_error`, since that journal keeps the flow's steps.
+    /// has a journal this is a `config_error`, since that journal keeps the flow's steps. A node with
+    /// `idempotent = false` is not executed, since nothing tells whether it was before: its calls end as `aborted`.
     ///
     /// ```no_run
     /// # mod llmnode { pub use llmnode_runtime::*; pub use llmnode_flow::*; }
@@ -65,6 +66,8 @@ struct Answers {
     /// Those that an earlier process was given, by request, oldest first.
     kept: Mutex<HashMap<String, VecDeque<String>>>,
     keeper: Keeper,
+    /// The name of a node that was called, and must not be executed again.
+    once: OnceLock<String>,
 }
 
 impl Answers {
@@ -83,36 +86,47 @@ impl Answers {
                 "the journal is that of a flow; give the map a journal of its own".to_owned(),
             ));
         }
-        Ok(Answers { kept: Mutex::new(kept), keeper: Keeper::new(journal, Position::default()) })
+        let keeper = Keeper::new(journal, Position::default());
+        Ok(Answers { kept: Mutex::new(kept), keeper, once: OnceLock::new() })
     }
 }
 
 impl Recorder for Answers {
     fn note(&self, event: Event<'_>) {
-        if let Event::Answered { request, answer } = event {
-            let answered = Answered { request: request.to_owned(), answer: answer.to_owned() };
-            self.keeper.add(Entry::Answered(answered).into(), Position::default());
+        match event {
+            Event::Answered { request, answer } => {
+                let answered = Answered { request: request.to_owned(), answer: answer.to_owned() };
+                self.keeper.add(Entry::Answered(answered).into(), Position::default());
+            }
+            Event::CallBegan { call, .. } => {
+                self.once.get_or_init(|| call.node.to_owned());
+            }
+            _ => {}
         }
     }
 
-    fn replay(&self, request: &Request, model: Option<&str>) -> Option<Replay> {
-        let request = name(request, model);
+    fn replay(&self, request: &Request, names: [Option<&str>; 3]) -> Option<Replay> {
+        let request = name(request, names);
         let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         let answer = kept.get_mut(&request).and_then(VecDeque::pop_front);
         Some(Replay { request, answer })
     }
 
     fn write(&self) -> BoxFuture<'_, Result<(), BoxError>> {
-        self.keeper.write()
+        let Some(node) = self.once.get() else { return self.keeper.write() };
+        let fault = format!(
+            "the node `{node}` says `idempotent = false`, and a map with `resume` executes its nodes again as it goes on; \
+             leave out `resume`, or let a flow with a journal call it"
+        );
+        Box::pin(std::future::ready(Err(fault.into())))
     }
 }
 
 /// What tells a request from others: whatever of it changes what a model answers.
-fn name(request: &Request, model: Option<&str>) -> String {
+fn name(request: &Request, names: [Option<&str>; 3]) -> String {
     let Request { messages, output, dialect, temperature, max_tokens, extra, .. } = request;
     let schema = output.as_ref().map(|schema| (schema.name(), schema.plain()));
-    let model = request.model.as_deref().or(model);
-    let whole = json!([messages, schema, dialect, temperature, max_tokens, extra, model]);
+    let whole = json!([messages, schema, dialect, temperature, max_tokens, extra, names]);
     hashed(whole.to_string().as_bytes())
 }
 

@@ -5,10 +5,11 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use llmnode_flow::flow::RunExt;
-use llmnode_flow::journal::{Fsync, JournalFile, MapExt};
+use llmnode_flow::journal::{Fsync, Journal, JournalError, JournalFile, MapExt, Record};
 use llmnode_runtime::private::{Checks, LlmNode, OutputSpec, Prompt, Reach, Segment};
 use llmnode_runtime::{
-    BoxError, Category, Cx, Exec, FnModel, Invalid, Limits, Node, NodeError, Reply, Run, Settings,
+    BoxError, BoxFuture, Category, Clock, Cx, Exec, FnModel, Invalid, Limits, Node, NodeError, Reply, Run,
+    Settings, TestClock,
 };
 
 use crate::support::{Memory, Research, model, path, run};
@@ -128,6 +129,65 @@ async fn an_answer_is_asked_for_anew_where_it_is_not_good_any_more_or_something_
 }
 
 #[tokio::test]
+async fn an_answer_that_took_the_place_of_one_no_longer_good_is_kept_too() {
+    let journal = Memory::default();
+    let rate = async |model: FnModel, most: u32| {
+        let run = Run::new(model.clone()).with_state(most);
+        let results = run.map(topics(&["rain", "rain"])).concurrency(1).resume(journal.clone()).await;
+        (good(&results), model.requests().len())
+    };
+    assert_eq!(rate(rater(9), 9).await, (vec![Some(0), Some(1)], 2));
+    assert_eq!(rate(rater(9), 0).await, (vec![Some(0), Some(0)], 1), "1 is too high now");
+    assert_eq!(rate(rater(0), 0).await, (vec![Some(0), Some(0)], 0));
+}
+
+#[tokio::test]
+async fn models_registered_under_two_names_have_answers_of_their_own() {
+    let journal = Memory::default();
+    let rate = async |model: &str| {
+        let unnamed = |said: &'static str| FnModel::new(move |_| said);
+        let run = Run::new(unnamed("1")).model("fast", unnamed("2")).model("smart", unnamed("3"));
+        let run = run.with_state(9);
+        let map = run.map(topics(&["rain"]));
+        let map = if model.is_empty() { map } else { map.model(model.to_owned()) };
+        good(&map.resume(journal.clone()).await)
+    };
+    assert_eq!(rate("").await, [Some(1)]);
+    assert_eq!(rate("fast").await, [Some(2)]);
+    assert_eq!(rate("smart").await, [Some(3)]);
+}
+
+/// Takes five seconds for each record.
+struct Slow(Memory, TestClock);
+
+impl Journal for Slow {
+    fn read<'j>(
+        &'j mut self,
+        each: &'j mut (dyn FnMut(Record) + Send),
+    ) -> BoxFuture<'j, Result<(), JournalError>> {
+        self.0.read(each)
+    }
+
+    fn append<'j>(&'j mut self, record: &'j Record) -> BoxFuture<'j, Result<(), JournalError>> {
+        Box::pin(async move {
+            self.1.sleep(Duration::from_secs(5)).await;
+            self.0.append(record).await
+        })
+    }
+}
+
+#[tokio::test]
+async fn an_answer_that_came_in_time_is_not_lost_to_a_deadline_while_it_is_kept() {
+    let (journal, clock) = (Memory::default(), TestClock::new());
+    let run = Run::new(rater(9)).with_state(9).with_clock(clock.clone());
+    let map = run.map(topics(&["rain", "sun", "snow"])).deadline(Duration::from_secs(2));
+    let results = map.concurrency(3).resume(Slow(journal.clone(), clock)).await;
+    assert_eq!(good(&results), [0, 1, 2].map(Some));
+    let again = Run::new(rater(0)).with_state(9).map(topics(&["rain", "sun", "snow"])).resume(journal).await;
+    assert_eq!(good(&again), [0, 1, 2].map(Some));
+}
+
+#[tokio::test]
 async fn each_journal_is_that_of_a_map_or_of_a_flow() {
     let flows = path("map-of-flow");
     run(model()).flow(Research).journal(JournalFile::open(&flows).unwrap()).await.unwrap();
@@ -146,12 +206,55 @@ async fn each_journal_is_that_of_a_map_or_of_a_flow() {
 }
 
 #[tokio::test]
+async fn a_map_has_one_journal() {
+    let (one, other) = (Memory::default(), Memory::default());
+    let results =
+        Run::new(rater(9)).with_state(9).map(topics(&["rain", "sun"])).resume(one).resume(other).await;
+    let [Err(error)] = &results[..] else { panic!("its error is the only result") };
+    assert_eq!(error.category(), Category::ConfigError);
+    assert!(error.message().starts_with("the map was given more than one journal"), "{error}");
+}
+
+#[tokio::test]
 async fn an_answer_that_cannot_be_kept_ends_its_call() {
     let journal = Memory { full_at: Some(1), ..Memory::default() };
     let results =
         Run::new(rater(9)).with_state(9).map(topics(&["rain", "sun"])).concurrency(1).resume(journal).await;
     assert_eq!(good(&results), [Some(0), None]);
     assert_eq!(results[1].as_ref().unwrap_err().category(), Category::Aborted);
+}
+
+/// Charges a card.
+struct Charge(&'static AtomicUsize);
+
+impl Node for Charge {
+    type Output = ();
+    const NAME: &'static str = "charge";
+    const IDEMPOTENT: bool = false;
+}
+
+impl Exec<()> for Charge {
+    async fn exec(&self, _: &Cx<'_, ()>) -> Result<(), BoxError> {
+        self.0.fetch_add(1, Ordering::Relaxed);
+        Ok(())
+    }
+}
+
+#[tokio::test]
+async fn what_must_not_be_executed_again_is_not_executed() {
+    static CHARGED: AtomicUsize = AtomicUsize::new(0);
+    let run = Run::new(rater(0));
+    let results = run.map([Charge(&CHARGED), Charge(&CHARGED)]).resume(Memory::default()).await;
+    for result in results {
+        let error = result.unwrap_err();
+        assert_eq!(error.category(), Category::Aborted);
+        assert_eq!(
+            error.message(),
+            "the node `charge` says `idempotent = false`, and a map with `resume` executes its nodes again as it goes on; \
+             leave out `resume`, or let a flow with a journal call it"
+        );
+    }
+    assert_eq!(CHARGED.load(Ordering::Relaxed), 0);
 }
 
 const ITEMS: usize = 120;

@@ -67,7 +67,6 @@ impl<'v> Compiler<'v> {
                 "anyOf" => rule.any_of = self.numbers(value),
                 "oneOf" => rule.one_of = self.numbers(value),
                 "not" => rule.not = Some(self.number(value)),
-                "format" => rule.is_single = value == "float",
                 "required" if value.is_array() => rule.required = texts(value),
                 "additionalProperties" if *value != Value::Bool(false) => {
                     rule.others = Some(self.number(value))

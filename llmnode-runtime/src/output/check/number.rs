@@ -124,28 +124,25 @@ pub(super) fn not_held(rule: &Rule, digits: &str) -> Option<String> {
     if digits.parse::<f64>().is_ok_and(f64::is_infinite) {
         return Some(format!("is {shown}, which is too large; must be within ±{:e}", f64::MAX));
     }
-    is_rounded(digits, rule.is_single)
-        .then(|| format!("is {shown}, which the number type cannot hold exactly"))
+    is_rounded(digits).then(|| format!("is {shown}, which the number type cannot hold exactly"))
 }
 
 /// A whole number that no program holds exactly that keeps any JSON.
 pub(super) fn rounded(digits: &str) -> Option<String> {
-    let held = digits.parse::<i64>().is_ok() || digits.parse::<u64>().is_ok() || !is_rounded(digits, false);
+    let held = digits.parse::<i64>().is_ok() || digits.parse::<u64>().is_ok() || !is_rounded(digits);
     (!held).then(|| {
         format!("is {}, which cannot be held exactly; put it in quotes", super::words::shown(digits))
     })
 }
 
-fn is_rounded(digits: &str, single: bool) -> bool {
-    const FEW: usize = 7;
-    if digits.len() <= FEW {
+/// Whether digits are lost. Who writes a point or an exponent means a number that is not exact: `6.02214076e23`.
+fn is_rounded(digits: &str) -> bool {
+    const FEW: usize = 15;
+    if digits.len() <= FEW || digits.contains(['.', 'e', 'E']) {
         return false;
     }
-    let Some(number) = Decimal::parse(digits).filter(Decimal::is_integer) else { return false };
-    let kept = match single {
-        true => digits.parse::<f32>().map(|kept| format!("{:e}", f64::from(kept))),
-        false => digits.parse::<f64>().map(|kept| format!("{kept:.0}")),
-    };
+    let Some(number) = Decimal::parse(digits) else { return false };
+    let kept = digits.parse::<f64>().map(|kept| format!("{kept:.0}"));
     !kept.is_ok_and(|kept| Decimal::parse(&kept).is_some_and(|kept| kept == number))
 }
 
@@ -243,9 +240,11 @@ mod tests {
             ("1e22", false),
             ("100000000000000000000001", true),
             ("0.1234567890123456789", false),
+            ("6.02214076e23", false),
+            ("1.2345678901234568e+20", false),
+            ("123456789012345678901.0", false),
         ] {
-            assert_eq!(is_rounded(text, false), rounded, "{text}");
+            assert_eq!(is_rounded(text), rounded, "{text}");
         }
-        assert!(is_rounded("16777217", true) && !is_rounded("16777216", true));
     }
 }

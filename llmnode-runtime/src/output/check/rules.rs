@@ -33,8 +33,6 @@ pub(crate) struct Rule {
     pub(in crate::output) one_of: Vec<usize>,
     pub(super) not: Option<usize>,
     pub(super) bounds: Vec<(String, String)>,
-    /// A number of its type is held as an `f32`.
-    pub(super) is_single: bool,
     pub(super) has_properties: bool,
     pub(super) named: Vec<Named>,
     /// Where each stands in `named`.

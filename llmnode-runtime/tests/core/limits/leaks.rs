@@ -7,7 +7,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::support::{BAD, GOAL, GOOD, World, busy, world};
-use llmnode_runtime::ModelError;
+use llmnode_runtime::{ModelError, Settings};
 
 /// What becomes of one call.
 #[derive(Clone, Debug)]
@@ -59,13 +59,23 @@ async fn left(run: &Run<World>) -> u64 {
     left
 }
 
+/// How long each call and each attempt may take.
+fn times() -> impl Strategy<Value = Settings> {
+    let time = || prop::option::of((1..300_u64).prop_map(Duration::from_millis));
+    (time(), time()).prop_map(|(deadline, attempt_timeout)| {
+        let mut settings = Settings::new();
+        (settings.deadline, settings.attempt_timeout) = (deadline, attempt_timeout);
+        settings
+    })
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
-    /// Whatever becomes of calls side by side, answers, failures, retries, corrections, panics and drops: no more
+    /// Whatever becomes of calls side by side, answers, failures, retries, corrections, panics, drops and deadlines: no more
     /// requests are begun than allowed, the ledger has just as many, and nothing stays reserved.
     #[test]
-    fn nothing_leaks_on_any_way_out(ways in ways(), limit in 1..60_u64, side_by_side in 1..9_usize) {
+    fn nothing_leaks_on_any_way_out(ways in ways(), limit in 1..60_u64, side_by_side in 1..9_usize, times in times()) {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build();
         runtime.unwrap().block_on(async {
             let nodes: Vec<_> = ways.iter().map(|_| GOAL).collect();
@@ -78,7 +88,7 @@ proptest! {
                 }
             });
             let run = Run::new(model.clone()).with_state(world()).with_limits(Limits::new().requests(limit));
-            let calls = run.map(&nodes).concurrency(side_by_side);
+            let calls = run.map(&nodes).settings(times).concurrency(side_by_side);
             // The calls that still hang are dropped.
             let _ = tokio::time::timeout(60 * SECOND, calls).await;
             let begun = run.ledger().total().requests;

@@ -169,6 +169,20 @@ async fn money_is_spent_up_to_the_limit_and_exceeded_by_one_call_at_most() {
     );
 }
 
+/// The first two end at the same moment, and what the third one then reserves leaves no room for the fourth.
+#[tokio::test(start_paused = true)]
+async fn who_finds_no_room_in_its_turn_keeps_its_place() {
+    let model = FnModel::new(|_| Reply::from(hi(None)).after(SECOND));
+    let run = Run::new(model.clone()).with_limits(Limits::new().tokens(1_000));
+    let prompts = [("a", 2_400), ("b", 2_400), ("c", 6_000), ("d", 6_000), ("e", 6_000)];
+    let nodes: Vec<_> = prompts.iter().map(|(name, length)| say(&name.repeat(*length))).collect();
+    let results = run.map(&nodes).max_tokens(1).concurrency(5).await;
+    assert!(results.iter().all(Result::is_ok));
+    let asked: Vec<_> =
+        model.requests().iter().map(|request| request.messages[0].content[..1].to_owned()).collect();
+    assert_eq!(asked, ["a", "b", "c", "d", "e"], "in order of arrival");
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_call_that_waits_for_room_can_be_dropped_and_leaves_no_attempt() {
     let model = FnModel::new(|_| Reply::from(hi(None)).after(5 * SECOND));
