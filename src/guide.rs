@@ -45,4 +45,5 @@ page!(reliability, doctest);
 page!(schemas, feature = "openai");
 page!(service, any());
 page!(testing, any());
+page!(validation, doctest);
 page!(verification, any());

@@ -14,6 +14,7 @@
 //! [docs/schemas.md]: guide::schemas
 //! [docs/service.md]: guide::service
 //! [docs/testing.md]: guide::testing
+//! [docs/validation.md]: guide::validation
 //! [docs/verification.md]: guide::verification
 //!
 #![cfg_attr(feature = "openai", doc = include_str!("../README.md"))]

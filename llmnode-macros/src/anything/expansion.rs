@@ -105,8 +105,11 @@ impl Use {
         let Some((item, generated)) = expansion.items.split_first() else {
             return Err("the item is gone".to_owned());
         };
-        self.unchanged(given, item.clone())?;
         let generated = Generated::read(generated)?;
+        // A field that borrows is refused, and lives as long as the program from then on.
+        if !generated.errors.iter().any(|message| message.contains("this field borrows")) {
+            self.unchanged(given, item.clone())?;
+        }
         generated.errors.iter().try_for_each(|message| said_well(message, self))?;
         self.refused_or_not(item, &generated)
     }

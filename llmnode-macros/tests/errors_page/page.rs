@@ -52,11 +52,10 @@ const SECTIONS: &[(&str, &[&str])] = &[
 const HEAD: &str = "\
 # Errors of a first day
 
+<!-- Made of cases in llmnode-macros/tests/ui by: UPDATE=1 cargo test -p llmnode-macros --test errors_page -->
+
 What the compiler says about the mistakes that people make first, and what to write instead. Names are those of the examples; places and \
 notes are left out, and `Line<3>, Column<8>` in a type's name is a place in the prompt. A [category][../README.md#categories] tells what a node fails with when it runs.
-
-This page is made of cases in `llmnode-macros/tests/ui`, which has all messages. Do not edit it: \
-`UPDATE=1 cargo test -p llmnode-macros --test errors_page` writes it.
 
 [../README.md#categories]: ../README.md#categories
 ";

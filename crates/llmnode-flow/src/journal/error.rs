@@ -37,9 +37,9 @@ pub enum JournalError {
         /// What is wrong with it.
         fault: String,
     },
-    /// Another flow is writing to it, in this process or in another one.
+    /// Another flow or map is writing to it, in this process or in another one.
     #[error(
-        "another flow is writing to the journal {}; wait until it has ended, or give this flow a journal of its own",
+        "another flow or map is writing to the journal {}; wait until it has ended, or use another journal",
         path.display()
     )]
     Locked {

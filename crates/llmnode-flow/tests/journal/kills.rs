@@ -109,7 +109,7 @@ async fn a_process_that_stands_still_while_it_writes_the_journal_anew_keeps_it()
             assert_eq!(signal(start(&journal, LARGE).wait().unwrap()), None);
             let refused = std::fs::read_to_string(beside(&journal, "refused")).unwrap();
             assert!(refused.starts_with("config_error: "), "{refused}");
-            assert!(refused.contains("another flow is writing to the journal "), "{refused}");
+            assert!(refused.contains("another flow or map is writing to the journal "), "{refused}");
             assert!(writes_anew(&journal, None), "it is not taken for what a crash left");
             assert!(std::fs::read(&journal).unwrap() == whole);
         }

@@ -43,7 +43,7 @@ async fn a_second_writer_is_refused_and_goes_on_once_the_first_has_ended() {
     first.flow(Research).journal(journal.clone()).await.unwrap();
     let error = refused.lock().unwrap().take().unwrap();
     assert_eq!(error.category(), Category::ConfigError);
-    assert!(error.message().starts_with("another flow is writing to the journal "), "{error}");
+    assert!(error.message().starts_with("another flow or map is writing to the journal "), "{error}");
     assert_eq!((first.state().done, journal.history().unwrap().steps()), (STEPS as u32, STEPS));
 
     // A handle that the program keeps holds no lock.
@@ -162,7 +162,7 @@ async fn of_two_processes_that_begin_together_one_runs() {
         wait_until(&mut || pair.iter_mut().any(|child| child.try_wait().unwrap().is_some()));
         let refused = std::fs::read_to_string(beside(&journal, "refused")).unwrap();
         assert!(refused.starts_with("config_error: "), "{refused}");
-        assert!(refused.contains("another flow is writing to the journal "), "{refused}");
+        assert!(refused.contains("another flow or map is writing to the journal "), "{refused}");
         assert_eq!(so_far(&journal).0, 0);
         std::fs::write(beside(&journal, "go"), "").unwrap();
         pair.iter_mut().for_each(|child| assert_eq!(signal(child.wait().unwrap()), None));
