@@ -358,3 +358,27 @@ async fn values_beside_a_tag() {
         assert_eq!(read, Ok(value));
     }
 }
+
+type Urgency = u8;
+
+/// What the macro cannot see behind the name, the schema shows.
+#[llm_output]
+#[serde(tag = "kind")]
+enum Renamed {
+    Urgent(Urgency),
+}
+
+#[llm_node(prompt = "x", output = Renamed)]
+struct AskRenamed;
+
+#[tokio::test]
+async fn a_number_beside_a_tag_is_a_config_error_before_any_request() {
+    let model = ScriptedModel::new();
+    let error = Run::new(model.clone()).call(&AskRenamed).await.err().unwrap();
+    assert_eq!(error.category(), Category::ConfigError);
+    assert!(
+        error.message().starts_with("the output `Renamed`: the variant `Urgent` holds a value"),
+        "{error}"
+    );
+    assert!(model.requests().is_empty());
+}

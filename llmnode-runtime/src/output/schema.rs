@@ -8,6 +8,7 @@ mod normal;
 mod nulls;
 mod problem;
 mod strict;
+mod tagged;
 mod tree;
 
 use std::any::TypeId;
@@ -72,6 +73,8 @@ pub struct OutputSchema {
     cut: bool,
     /// The values of every `x-llmnode-validated` keyword in the type's schema, in order, each once.
     marks: Vec<String>,
+    /// Why no answer can be of the type.
+    pub(super) unanswerable: Option<String>,
     /// Whether it states bounds that serde does not check: a range of numbers, a length.
     pub(super) states_bounds: bool,
     /// Whether serde may read the same part of an answer again and again.
@@ -120,6 +123,7 @@ impl OutputSchema {
         let cut = depth::bound(&mut schema);
         let marks = marks_of(&schema);
         let states_bounds = states_bounds(&schema);
+        let unanswerable = tagged::unanswerable(&schema);
         let normal = normal::normalise(schema, &name);
         let wrapper = normal.tree.get("properties").filter(|_| normal.wrapped);
         let own = wrapper.and_then(|all| all.get(WRAPPER)).unwrap_or(&normal.tree);
@@ -127,6 +131,7 @@ impl OutputSchema {
         OutputSchema {
             plain: raw(&normal.tree),
             states_bounds,
+            unanswerable,
             may_read_again: rules.may_read_again(),
             absent_as_null: rules.absent_as_null(),
             rules,

@@ -136,7 +136,7 @@ impl<T, S: ?Sized> OutputSpec<T, S> {
         }
     }
 
-    /// The schema to send, or why some validator inside the type would never run.
+    /// The schema to send, or why no answer could be of the type, or some validator inside it would never run.
     pub(crate) fn schema(&self) -> Result<Option<Arc<OutputSchema>>, String> {
         match &self.0 {
             Kind::Text(..) => Ok(None),
@@ -192,6 +192,9 @@ impl<T, S: ?Sized> fmt::Debug for OutputSpec<T, S> {
 
 /// The schema, or why some validator inside the type would never run.
 fn reached(schema: Arc<OutputSchema>, reach: fn(&mut Reach)) -> Result<Arc<OutputSchema>, String> {
+    if let Some(fault) = &schema.unanswerable {
+        return Err(format!("the output `{}`: {fault}", schema.name()));
+    }
     match schema.unreached(reach).as_deref() {
         None => Ok(schema),
         Some(Unreached { mark, place }) => Err(format!(

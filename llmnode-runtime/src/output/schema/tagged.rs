@@ -1,0 +1,69 @@
+//! Values beside a tag that no JSON has a place for.
+
+use serde_json::Value;
+
+use super::tree::{Node, children};
+
+/// What is wrong with a variant of an internally tagged enum (`#[serde(tag = "kind")]`) that holds a number or a list.
+/// schemars merges the keywords of both into one schema. Of a text, a bool or an `Option` of them it leaves no trace;
+/// `#[llm_output]` sees these where they are written out.
+pub(super) fn unanswerable(schema: &Value) -> Option<String> {
+    let node = schema.as_object()?;
+    fault(node).or_else(|| children(node).find_map(unanswerable))
+}
+
+fn fault(node: &Node) -> Option<String> {
+    const OF_NO_OBJECT: [&str; 5] = ["format", "minimum", "maximum", "items", "prefixItems"];
+    if node.get("type")? != "object" || !OF_NO_OBJECT.iter().any(|keyword| node.contains_key(*keyword)) {
+        return None;
+    }
+    let mut properties = node.get("properties")?.as_object()?.iter();
+    let (tag, variant) = properties.find_map(|(name, of)| Some((name, of.get("const")?.as_str()?)))?;
+    Some(format!(
+        "the variant `{variant}` holds a value that is no object beside the tag `{tag}`, so no answer can be one; give \
+         it a named field, or write `content = \"value\"` beside `tag`"
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use schemars::{JsonSchema, schema_for};
+    use serde::Serialize;
+
+    use super::*;
+
+    type Count = u8;
+
+    #[derive(Serialize, JsonSchema)]
+    struct Named {
+        count: u8,
+    }
+
+    #[derive(Serialize, JsonSchema)]
+    #[serde(tag = "kind")]
+    enum Tagged<T> {
+        Held(T),
+        Plain,
+    }
+
+    #[derive(Serialize, JsonSchema)]
+    #[serde(tag = "kind", content = "value")]
+    enum Beside {
+        Held(Count),
+    }
+
+    #[test]
+    fn numbers_and_lists_beside_a_tag_are_found_wherever_they_stand() {
+        let fault = |schema: schemars::Schema| unanswerable(schema.as_value());
+        let found = fault(schema_for!(Vec<Tagged<Count>>)).unwrap();
+        assert!(
+            found.starts_with("the variant `Held` holds a value that is no object beside the tag `kind`")
+        );
+        assert!(
+            fault(schema_for!(Tagged<f32>)).is_some() && fault(schema_for!(Tagged<Vec<Named>>)).is_some()
+        );
+        for fine in [schema_for!(Tagged<Named>), schema_for!(Beside), schema_for!(Vec<Named>)] {
+            assert_eq!(fault(fine), None);
+        }
+    }
+}
