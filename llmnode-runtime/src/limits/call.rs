@@ -81,7 +81,7 @@ impl<'r> CallLimits<'r> {
     fn faults(&self) -> Vec<String> {
         let of = |meter: &Arc<Meter>| match meter.faults().as_slice() {
             [] => None,
-            faults => Some(format!("of the limits for {}, {}", meter.scope, faults.join("; "))),
+            faults => Some(format!("in the limits for {}, {}", meter.scope, faults.join("; "))),
         };
         let prices = self.run.prices.fault().map(|fault| format!("in the table of prices, {fault}"));
         self.meters.iter().filter_map(of).chain(prices).collect()

@@ -95,10 +95,10 @@ impl Limits {
             (self.time == Some(Duration::ZERO), "time"),
         ];
         let zero = zero.into_iter().filter(|(is, _)| *is);
-        let zero = zero.map(|(_, name)| format!("{name} is 0; nothing could be asked"));
+        let zero = zero.map(|(_, name)| format!("{name} is 0, so no request could be made"));
         let money = self.money.and_then(|money| match Money::from_f64(money) {
             None => Some(format!("money is {money}; it must be a number above 0")),
-            Some(Money(0)) => Some(format!("money is {money}; nothing could be asked")),
+            Some(Money(0)) => Some(format!("money is {money}, so no request could be made")),
             Some(_) => None,
         });
         zero.chain(money).collect()

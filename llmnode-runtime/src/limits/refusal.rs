@@ -113,7 +113,7 @@ impl Refusal {
 }
 
 fn in_money(limit: Money) -> String {
-    format!("{limit} (money)")
+    format!("{limit} in money")
 }
 
 /// What is missing, and what to do.

@@ -261,7 +261,7 @@ fn absurd(
 }
 
 fn no_time(name: &str, time: Option<Duration>) -> Option<String> {
-    (time? == Duration::ZERO).then(|| format!("{name} is 0; nothing could be asked"))
+    (time? == Duration::ZERO).then(|| format!("{name} is 0, so no request could be made"))
 }
 
 /// Everything that is wrong with what a node with a typed answer states at run time.

@@ -63,7 +63,7 @@ async fn the_nearest_level_sets_it() {
     let error = run.call(&say("")).deadline(Duration::ZERO).await.unwrap_err();
     assert_eq!(
         (error.category(), error.message()),
-        (Category::ConfigError, "deadline is 0; nothing could be asked")
+        (Category::ConfigError, "deadline is 0, so no request could be made")
     );
 }
 
@@ -212,7 +212,7 @@ async fn a_registered_models_attempt_timeout_is_its_own() {
     let run = run.with_settings(Settings::new().attempt_timeout(2 * SECOND));
     assert_eq!(run.call(&say("")).model("slow").await.unwrap(), "hi");
     let error = run.call(&say("")).attempt_timeout(Duration::ZERO).await.unwrap_err();
-    assert_eq!(error.message(), "attempt_timeout is 0; nothing could be asked");
+    assert_eq!(error.message(), "attempt_timeout is 0, so no request could be made");
     let with_deadline = run.model_with("late", FnModel::new(|_| "hi"), Settings::new().deadline(SECOND));
     let error = with_deadline.call(&say("")).model("late").await.unwrap_err();
     assert!(error.message().starts_with("deadline is set for a registered model"), "{error}");

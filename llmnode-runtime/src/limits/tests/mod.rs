@@ -235,7 +235,7 @@ fn money_is_exact() {
         settled(&call, answer(100_000, 0));
     }
     assert!(
-        refused(&call, NAMES).1.starts_with("the limit of 0.3 (money) for the run is reached: 0.3 spent")
+        refused(&call, NAMES).1.starts_with("the limit of 0.3 in money for the run is reached: 0.3 spent")
     );
 }
 
@@ -355,14 +355,14 @@ fn absurd_limits_and_prices_are_config_errors() {
     };
     let mut run = of_run(Limits::new().requests(0));
     let said = fault(&run, Limits::new()).unwrap();
-    assert_eq!(said, "of the limits for the run, requests is 0; nothing could be asked");
+    assert_eq!(said, "in the limits for the run, requests is 0, so no request could be made");
     run.set(Limits::new().money(1.0).time(Duration::from_secs(1)));
     assert_eq!(fault(&run, Limits::new()), None);
     assert!(fault(&run, Limits::new().tokens(0)).unwrap().contains("the call of `plain`, tokens is 0"));
     let said = fault(&run, Limits::new().time(Duration::from_secs(1))).unwrap();
     assert_eq!(
         said,
-        "of the limits for the call of `plain`, time limits only a run; set `deadline` for a call instead"
+        "in the limits for the call of `plain`, time limits only a run; set `deadline` for a call instead"
     );
     run.prices = std::sync::Arc::new(Prices::new().model("m", Price::per_million(-1.0, 0.0)));
     assert!(fault(&run, Limits::new()).unwrap().starts_with("in the table of prices, \"m\""));

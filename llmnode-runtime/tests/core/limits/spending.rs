@@ -104,7 +104,7 @@ async fn tokens_and_money_are_limited_by_call_and_node_too() {
     let (model, run) = greeter();
     let run = run.with_settings(Settings::new().model("m"));
     for (limits, figure) in
-        [(Limits::new().tokens(11), "11 tokens"), (Limits::new().money(0.011), "0.011 (money)")]
+        [(Limits::new().tokens(11), "11 tokens"), (Limits::new().money(0.011), "0.011 in money")]
     {
         let run = run.clone().with_node_limits::<Say>(limits);
         run.call(&say("")).await.unwrap();

@@ -34,7 +34,7 @@ async fn a_model_without_a_price_is_named_before_its_first_request() {
     let run = run.with_limits(Limits::new().money(1.0));
     let (category, message) = why(run.call(&say("")).model("dear").await);
     assert_eq!(category, Category::LimitUnenforceable);
-    let said = r#"the limit of 1 (money) for the run cannot be enforced: the model "dear" has no price; add it to the table of `Run::with_prices`"#;
+    let said = r#"the limit of 1 in money for the run cannot be enforced: the model "dear" has no price; add it to the table of `Run::with_prices`"#;
     assert_eq!((message.as_str(), model.requests().len()), (said, 0));
 
     // The name that it was registered by will do, and so will the one that the provider reports.
