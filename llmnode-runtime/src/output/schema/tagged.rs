@@ -26,6 +26,7 @@ fn fault(node: &Node) -> Option<String> {
 }
 
 #[cfg(test)]
+#[expect(dead_code, reason = "only their schemas are looked at")]
 mod tests {
     use schemars::{JsonSchema, schema_for};
     use serde::Serialize;
