@@ -22,7 +22,7 @@ pub(crate) fn holds(text: &str) {
             if let (Ok(exact), Ok(lenient)) = (&exact, &lenient)
                 && !text.contains(['#', '/'])
             {
-                assert_eq!(lenient.value, exact.value, "read exactly, and otherwise else");
+                assert_eq!(lenient.value, exact.value, "exact and lenient reading differ");
             }
         }
     }

@@ -64,7 +64,7 @@ pub(crate) fn keys() -> impl Iterator<Item = &'static str> {
     VALUES.into_iter().chain(WORDS).chain(LISTS.map(|(key, _)| key))
 }
 
-/// Where to say what is no argument of a node.
+/// Where to say what is not an argument of a node.
 fn refused(name: &str) -> Option<String> {
     let setter = match name {
         "extra" => "`Settings::extra` or `Call::extra`".to_owned(),
@@ -73,16 +73,16 @@ fn refused(name: &str) -> Option<String> {
         "attempt_timeout" => "`Settings::attempt_timeout` or `Call::attempt_timeout`".to_owned(),
         "connect_timeout" => format!("`OpenAiBuilder::{name}`"),
         "backoff" | "delay" => {
-            return Some(format!("`{name}` is no argument of a node; write `wait = 1s..60s`"));
+            return Some(format!("`{name}` is not an argument of a node; write `wait = 1s..60s`"));
         }
         "timeout" | "time" => {
             return Some(format!(
-                "`{name}` is no argument of a node; write `deadline = 10s` for the longest time of a call"
+                "`{name}` is not an argument of a node; write `deadline = 10s` for the longest time of a call"
             ));
         }
         "max_retries" | "max_attempts" => {
             return Some(format!(
-                "`{name}` is no argument of a node; write `retries = 2` for two more calls after a bad answer, or \
+                "`{name}` is not an argument of a node; write `retries = 2` for two more calls after a bad answer, or \
                  `transport_retries = 2` for failures of the transport"
             ));
         }
@@ -91,7 +91,7 @@ fn refused(name: &str) -> Option<String> {
         }
         _ => return None,
     };
-    Some(format!("`{name}` is no argument of a node; set it by {setter}"))
+    Some(format!("`{name}` is not an argument of a node; set it by {setter}"))
 }
 
 /// The arguments as given; what they mean together is judged by `check`.

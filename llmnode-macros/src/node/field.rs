@@ -137,10 +137,9 @@ fn join(old: Mark, new: Mark) -> syn::Result<Mark> {
         )),
         (Mark::Model(_), Mark::Model(at)) => Err(Error::new(at, "`model` given more than once")),
         (Mark::Model(at), Mark::Skip(_) | Mark::History(_))
-        | (Mark::Skip(_) | Mark::History(_), Mark::Model(at)) => Err(Error::new(
-            at,
-            "the model is no part of a prompt; leave the field with `#[node(model)]` alone",
-        )),
+        | (Mark::Skip(_) | Mark::History(_), Mark::Model(at)) => {
+            Err(Error::new(at, "the model is not part of a prompt; keep only `#[node(model)]` on the field"))
+        }
         (Mark::Unread, _) => Ok(Mark::Unread),
         (_, new) => Ok(new),
     }

@@ -55,10 +55,10 @@ impl Limits {
     }
 }
 
-/// Where to say what is no limit of a node.
+/// Where to say what is not a limit of a node.
 fn refused(name: &str) -> Option<String> {
     matches!(name, "time" | "timeout" | "deadline").then(|| {
-        format!("`{name}` is no limit of a node; write `deadline = 10s` beside `limits`, for the longest time of a call")
+        format!("`{name}` is not a limit of a node; write `deadline = 10s` beside `limits`, for the longest time of a call")
     })
 }
 

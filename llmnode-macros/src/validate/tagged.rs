@@ -67,7 +67,7 @@ fn beside(tag: &str, variant: &Variant) -> Error {
     let ty = variant.fields.iter().next().map(|field| field.ty.to_token_stream()).unwrap_or_default();
     let name = &variant.ident;
     let message = format!(
-        "the tag `{tag}` is a member of an object, and this value is no object, so no answer fits `{name}`; write \
+        "the tag `{tag}` is a member of an object, and this value is not an object, so no answer fits `{name}`; write \
          `{name} {{ value: … }}`, or put `content = \"value\"` beside the tag"
     );
     Error::new_spanned(ty, message)

@@ -65,7 +65,7 @@ impl<'r> CallLimits<'r> {
         Ok(limits)
     }
 
-    /// What stands around each call of a map.
+    /// The limits around each call of a map: its own, then those around the map.
     pub(crate) fn around(
         MapLimits(own): &MapLimits,
         around: Option<&CallLimits<'_>>,

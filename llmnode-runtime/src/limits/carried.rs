@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::refusal::Unknown;
 use crate::ledger::AttemptRecord;
 use crate::money::Money;
-use crate::prices::Prices;
+use crate::prices::{Price, Prices};
 
 /// What earlier processes spent, in all and by the path of the node's type.
 #[derive(Default)]
@@ -35,8 +35,7 @@ impl Carried {
         let usage = attempt.usage.unwrap_or_default();
         let estimate = attempt.estimate.unwrap_or_default();
         let price = attempt.model.as_deref().and_then(|model| self.prices.of(model));
-        let estimated =
-            |price: &crate::prices::Price| price.of_tokens(estimate.input, estimate.output.unwrap_or(0));
+        let estimated = |price: &Price| price.of_tokens(estimate.input, estimate.output.unwrap_or(0));
         let one = Spending {
             requests: 1,
             tokens: usage.total().unwrap_or(estimate.total()).into(),

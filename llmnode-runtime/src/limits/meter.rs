@@ -113,8 +113,8 @@ impl Meter {
         Some(began.map_or(limit, |began| limit.saturating_sub(now.saturating_duration_since(began))))
     }
 
-    /// Whether a request may be begun. What is certain comes before what is unknown, and that before what a wait may change.
-    /// Who is not `in_line` yet does not overtake who is.
+    /// Whether a request may start. What is certain comes before what is unknown, and that before what a wait may change.
+    /// A request that is not `in_line` does not overtake one that is.
     pub(super) fn room(&self, now: Instant, intent: Intent<'_>, in_line: bool) -> Room {
         if self.left(now) == Some(Duration::ZERO) {
             return Room::Never(Refusal::Late(self.limits.time.unwrap_or_default()));

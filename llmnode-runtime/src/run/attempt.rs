@@ -36,7 +36,7 @@ pub(super) async fn attempt(
     let Plan { core, limits, settings, .. } = plan;
     let prompt = prompt_tokens(&request.messages);
     let outcome = {
-        // Pinned here: a future that is handed on is in each of those that it goes through.
+        // Pinned here: a future that is passed by value is stored in each future that it passes through.
         let asking = pin!(async {
             let mut reserved = match limits.reserve(prompt, request.max_tokens, target.names(request)).await {
                 Ok(reserved) => reserved,
@@ -77,12 +77,12 @@ fn timed_out(timeout: Duration, open: &OpenAttempt<'_>) -> Failure {
     let failure = |message: String| Failure::new(Category::Timeout, message);
     if !open.has_begun() {
         let message = format!(
-            "no request was begun within {timeout:?} (attempt_timeout, which includes the wait for room under limits)"
+            "no request started within {timeout:?} (attempt_timeout, which includes the wait for room under limits)"
         );
         return Failure { sent: false, ..failure(message) };
     }
     if open.has_answer() {
-        return failure(format!("the answer was not judged within {timeout:?} (attempt_timeout)"));
+        return failure(format!("the answer was not validated within {timeout:?} (attempt_timeout)"));
     }
     failure(format!("no answer within {timeout:?} (attempt_timeout; the request may have been processed)"))
 }

@@ -38,7 +38,7 @@ impl<'r> Plan<'r> {
     /// Tries once, after the wait before it, as long as the call has time.
     async fn once(&self, one: &Try, tried: &mut impl Tried) -> Result<(), Failure> {
         let clock = &*self.core.clock;
-        // Pinned here: it would else be in the future once for each way on.
+        // Pinned here: otherwise the future holds it once for each branch below.
         let once = pin!(async {
             if one.wait > Duration::ZERO {
                 clock.sleep(one.wait).await;

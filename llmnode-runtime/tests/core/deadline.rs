@@ -234,7 +234,7 @@ async fn an_attempt_that_finds_no_room_in_time_is_no_failure_of_the_endpoint() {
     assert!(first.is_ok() && error.attempts().is_empty());
     assert_eq!(error.category(), Category::Timeout);
     let message =
-        "no request was begun within 2s (attempt_timeout, which includes the wait for room under limits)";
+        "no request started within 2s (attempt_timeout, which includes the wait for room under limits)";
     assert_eq!((error.message(), budget.available()), (message, Some(5)));
 }
 
@@ -245,7 +245,7 @@ async fn a_validator_that_takes_too_long_is_no_failure_of_the_endpoint() {
     let run = Run::new(model).with_state(World { mood: Mood::Hang, ..world() });
     let error = run.call(&GOAL).attempt_timeout(SECOND).wait(SECOND).await.unwrap_err();
     assert_eq!((error.category(), error.attempts().len()), (Category::Timeout, 3));
-    let message = "the answer was not judged within 1s (attempt_timeout)";
+    let message = "the answer was not validated within 1s (attempt_timeout)";
     assert_eq!((error.message(), budget.available()), (message, Some(5)));
 }
 

@@ -7,6 +7,7 @@ use llmnode_runtime::internal::{Event, Recorder, Replay, is_recorded, recorded_b
 use llmnode_runtime::{BoxError, BoxFuture, Map, NodeError, Request};
 use serde_json::json;
 
+use super::changes::hashed;
 use super::durable::failed;
 use super::interface::Journal;
 use super::keeper::Keeper;
@@ -21,7 +22,7 @@ pub trait MapExt: Sized {
     ///
     /// A request is known by its content: messages, model, settings and schema. Of equal requests each has its own
     /// answer. An answer from the journal is read and validated again. It makes no request, counts for no limit, and
-    /// has no attempt in the record. An answer that is no longer good is asked for anew, and so is one that failed or
+    /// has no attempt in the record. An answer that is no longer good is asked again, and so is one that failed or
     /// came from a fallback value. Answers are in the journal in clear. Each is forced to the disk before its result
     /// is returned, unless [`Fsync::Never`](super::Fsync::Never) is set.
     ///
@@ -128,12 +129,4 @@ fn name(request: &Request, names: [Option<&str>; 3]) -> String {
     let schema = output.as_ref().map(|schema| (schema.name(), schema.plain()));
     let whole = json!([messages, schema, dialect, temperature, max_tokens, extra, names]);
     hashed(whole.to_string().as_bytes())
-}
-
-/// FNV-1a, as for outlines, but wide enough for any number of requests.
-fn hashed(bytes: &[u8]) -> String {
-    let hash = bytes.iter().fold(0x6c62_272e_07bb_0142_62b8_2175_6295_c58d_u128, |hash, byte| {
-        (hash ^ u128::from(*byte)).wrapping_mul(0x0100_0000_0000_0000_0000_013b)
-    });
-    format!("{hash:032x}")
 }

@@ -112,15 +112,15 @@ impl Variables<'_> {
         let names: Vec<_> = self.names().collect();
         let node = &self.node;
         if let Some(near) = suggest(first, names.iter().map(String::as_str)) {
-            return Some(format!("`{first}` is no field of `{node}`; did you mean `{near}`?"));
+            return Some(format!("`{first}` is not a field of `{node}`; did you mean `{near}`?"));
         }
         let format = prompt.text()[fault.range.end..].split('}').next().unwrap_or_default();
         let written = format!("{{state.{inside}{format}}}");
         Some(if self.has_state {
-            format!("`{first}` is no field of `{node}`; the state is named `state`: write `{written}`")
+            format!("`{first}` is not a field of `{node}`; the state is named `state`: write `{written}`")
         } else {
             format!(
-                "`{first}` is no field of `{node}`; for a part of the program's state name its type with `state = …`, and \
+                "`{first}` is not a field of `{node}`; for a part of the program's state name its type with `state = …`, and \
                  write `{written}`"
             )
         })

@@ -20,8 +20,8 @@ fn fault(node: &Node) -> Option<String> {
     let mut properties = node.get("properties")?.as_object()?.iter();
     let (tag, variant) = properties.find_map(|(name, of)| Some((name, of.get("const")?.as_str()?)))?;
     Some(format!(
-        "the variant `{variant}` holds a value that is no object beside the tag `{tag}`, so no answer can be one; give \
-         it a named field, or write `content = \"value\"` beside `tag`"
+        "the variant `{variant}` holds a value that is not an object, so it has no place beside the tag `{tag}`; give it \
+         a named field, or write `content = \"value\"` beside `tag`"
     ))
 }
 
@@ -57,9 +57,9 @@ mod tests {
     fn numbers_and_lists_beside_a_tag_are_found_wherever_they_stand() {
         let fault = |schema: schemars::Schema| unanswerable(schema.as_value());
         let found = fault(schema_for!(Vec<Tagged<Count>>)).unwrap();
-        assert!(
-            found.starts_with("the variant `Held` holds a value that is no object beside the tag `kind`")
-        );
+        assert!(found.starts_with(
+            "the variant `Held` holds a value that is not an object, so it has no place beside the tag `kind`"
+        ));
         assert!(
             fault(schema_for!(Tagged<f32>)).is_some() && fault(schema_for!(Tagged<Vec<Named>>)).is_some()
         );
