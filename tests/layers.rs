@@ -41,7 +41,7 @@ const CORE: &[&str] = &[
     "internal",
 ];
 const FLOW: &[&str] = &["flow", "journal", "private"];
-const HTTP: &[&str] = &["openai"];
+const HTTP: &[&str] = &["http", "openai"];
 /// The sources of a crate by their modules: `["run", "attempt"]` for `run/attempt.rs`.
 type Sources = BTreeMap<Vec<String>, String>;
 

@@ -2,6 +2,7 @@
 
 #![warn(clippy::print_stderr, clippy::print_stdout)]
 
+mod http;
 mod openai;
 
 /// The version of async-openai whose configuration [`OpenAiBuilder::config`] takes.

@@ -6,8 +6,8 @@ use llmnode_runtime::internal::one_line;
 use llmnode_runtime::{Category, Completion, FinishReason, ModelError, Retry};
 
 use super::calls::{Called, called};
-use super::error_body;
 use super::response::{Choice, Choices, Message, Response};
+use crate::http::error_body;
 
 /// Why a successful response holds no answer.
 pub(super) enum NoAnswer {

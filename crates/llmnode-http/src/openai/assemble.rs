@@ -8,13 +8,14 @@ use reqwest::Url;
 use rustls::pki_types::CertificateDer;
 
 use super::config::OpenAiBuilder;
-use super::endpoint::{Endpoint, is_loopback};
-use super::headers::Headers;
-use super::learned::Learned;
-use super::moved::Moved;
-use super::secret::Secret;
-use super::service::Service;
-use super::{Inner, OpenAi, proxy, tls};
+use super::{Inner, OpenAi};
+use crate::http::endpoint::{Endpoint, is_loopback};
+use crate::http::headers::{Headers, Own};
+use crate::http::learned::Learned;
+use crate::http::moved::Moved;
+use crate::http::secret::Secret;
+use crate::http::service::Service;
+use crate::http::{proxy, tls};
 
 /// This machine; the port is the URL's.
 const LOOPBACK: [SocketAddr; 2] = [
@@ -29,7 +30,13 @@ impl OpenAiBuilder {
         let endpoint = self.endpoint()?;
         let key = self.found_key()?;
         let exposed = self.exposed(&endpoint);
-        let headers = Headers::new(&self, key.as_ref(), self.other_secrets(&endpoint), exposed.clone())?;
+        let program = Own {
+            key_header: self.key_header,
+            key: key.as_ref(),
+            headers: &self.headers,
+            per_request: self.per_request.clone(),
+        };
+        let headers = Headers::new(program, self.other_secrets(&endpoint), exposed.clone())?;
         let has_key = headers.have_key() || endpoint.credentials().next().is_some();
         self.check_key(&endpoint, has_key, exposed)?;
         self.check_limits()?;

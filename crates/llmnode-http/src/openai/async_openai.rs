@@ -8,8 +8,8 @@ use reqwest::header::HeaderMap;
 use secrecy::ExposeSecret;
 
 use super::config::{KeyFrom, OpenAiBuilder};
-use super::headers::PerRequest;
-use super::secret::Secret;
+use crate::http::headers::PerRequest;
+use crate::http::secret::Secret;
 
 impl OpenAiBuilder {
     /// Takes URL, query, key and headers from a configuration of async-openai's (feature `async-openai`): its own

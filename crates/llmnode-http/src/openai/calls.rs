@@ -8,7 +8,7 @@ use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use super::lenient::{Any, Object, Shape, object, text};
+use crate::http::lenient::{Any, Object, Shape, object, text};
 
 /// One call of a function.
 #[derive(Debug, Default, Deserialize)]

@@ -7,8 +7,8 @@ use std::time::Duration;
 use llmnode_runtime::{Category, Dialect, NodeError, RetryBudget};
 
 use super::OpenAi;
-use super::headers::{PerRequest, is_secret};
-use super::secret::Secret;
+use crate::http::headers::{Given, PerRequest, is_secret};
+use crate::http::secret::Secret;
 
 pub(super) const KEY: &str = "OPENAI_API_KEY";
 const BASE_URL: &str = "OPENAI_BASE_URL";
@@ -52,13 +52,6 @@ pub struct OpenAiBuilder {
     pub(super) allow_plain_http: bool,
     pub(super) http_client: Option<reqwest::Client>,
     pub(super) retry_budget: RetryBudget,
-}
-
-/// A setting, and where it comes from.
-#[derive(Clone)]
-pub(super) struct Given<T> {
-    pub(super) value: T,
-    pub(super) source: &'static str,
 }
 
 /// Where the key of a builder comes from that is given none.

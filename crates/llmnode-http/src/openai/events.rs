@@ -3,7 +3,7 @@
 use llmnode_runtime::{Category, ModelError};
 use serde_json::{Value, json};
 
-use super::response::usage_of;
+use crate::http::usage::usage_of;
 
 /// What begins a line of such a stream, and no JSON.
 const BEGINS: [&[u8]; 5] = [b"data:", b"event:", b"id:", b"retry:", b":"];

@@ -1,7 +1,8 @@
 //! The servers that have a constructor of their own.
 
 use super::OpenAi;
-use super::config::{Given, KeyFrom, OpenAiBuilder};
+use super::config::{KeyFrom, OpenAiBuilder};
+use crate::http::headers::Given;
 
 /// A constructor for each: what it is, its name, its base URL, and the variable that holds its key.
 macro_rules! known {

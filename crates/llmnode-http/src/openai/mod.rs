@@ -8,30 +8,14 @@ mod assemble;
 #[cfg(feature = "async-openai")]
 mod async_openai;
 mod calls;
-mod classify;
 mod config;
-mod dialects;
-mod endpoint;
-mod error_body;
 mod events;
-mod headers;
 mod known;
-mod learned;
-mod lenient;
-mod moved;
-mod proxy;
 mod refusal;
-mod refused;
 mod request;
 mod response;
-mod retry_after;
-mod rules;
-mod secret;
-mod service;
 #[cfg(test)]
 mod tests;
-mod tls;
-mod wait_hint;
 
 pub use config::OpenAiBuilder;
 
@@ -48,11 +32,12 @@ use reqwest::header::HeaderMap;
 use reqwest::{Response, StatusCode, Url};
 
 use self::answer::NoAnswer;
-use self::headers::{Headers, Sent};
-use self::learned::{Learned, Way};
-use self::moved::Moved;
-use self::secret::Secret;
-use self::service::{Deadline, Service};
+use crate::http::headers::{Headers, Sent};
+use crate::http::learned::{Learned, Way};
+use crate::http::moved::Moved;
+use crate::http::secret::Secret;
+use crate::http::service::{Deadline, Service};
+use crate::http::{dialects, endpoint, secret};
 
 /// A model behind OpenAI's API or a compatible one: a cheap handle, of which clones share connections, a
 /// [`RetryBudget`], and what was learned about models.

@@ -5,13 +5,11 @@ use std::time::SystemTime;
 use llmnode_runtime::internal::one_line;
 use llmnode_runtime::{Category, Flag, Group, ModelError, Retry, Sink};
 
-use super::error_body::ErrorBody;
-use super::refused::{Refused, refused};
-use super::{Asked, Head, Inner, classify, request, retry_after, secret, wait_hint};
-
-/// What to do when a proxy asks who is there.
-pub(super) const PROXY_CREDENTIALS: &str = "; the proxy asks for a user name and a password: write them into its URL, as in \
-     http://user:password@proxy.example:3128";
+use super::{Asked, Head, Inner, request};
+use crate::http::error_body::ErrorBody;
+use crate::http::refused::{Refused, refused};
+use crate::http::service::PROXY_CREDENTIALS;
+use crate::http::{classify, retry_after, secret, wait_hint};
 
 impl Inner {
     /// The provider's own error.

@@ -8,7 +8,7 @@ use serde::Serialize;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
-use super::learned::Way;
+use crate::http::learned::Way;
 
 #[derive(Serialize)]
 struct Body<'a> {

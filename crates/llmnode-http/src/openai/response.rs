@@ -11,10 +11,10 @@ use llmnode_runtime::TokenUsage;
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{DeserializeSeed, IgnoredAny, MapAccess, SeqAccess};
 use serde::{Deserialize, Deserializer};
-use serde_json::Value;
 
 use super::calls::{FunctionCall, ToolCall, tool_calls};
-use super::lenient::{Any, Figure, Object, Shape, object, text, tokens};
+use crate::http::lenient::{Any, Object, Shape, object, text};
+use crate::http::usage::Usage;
 
 /// A chat completion, or an error object that came with status 200.
 #[derive(Debug, Default, Deserialize)]
@@ -63,70 +63,10 @@ pub(super) struct Message<'a> {
     pub(super) function_call: Option<FunctionCall<'a>>,
 }
 
-#[derive(Debug, Default, Deserialize)]
-#[serde(default)]
-struct Usage {
-    #[serde(deserialize_with = "tokens")]
-    prompt_tokens: Figure,
-    #[serde(deserialize_with = "tokens")]
-    completion_tokens: Figure,
-    #[serde(deserialize_with = "tokens")]
-    total_tokens: Figure,
-    #[serde(deserialize_with = "object")]
-    prompt_tokens_details: Option<PromptDetails>,
-    #[serde(deserialize_with = "object")]
-    completion_tokens_details: Option<CompletionDetails>,
-    /// DeepSeek's word for cached tokens.
-    #[serde(deserialize_with = "tokens")]
-    prompt_cache_hit_tokens: Figure,
-}
-
-#[derive(Debug, Default, Deserialize)]
-#[serde(default)]
-struct PromptDetails {
-    #[serde(deserialize_with = "tokens")]
-    cached_tokens: Figure,
-}
-
-#[derive(Debug, Default, Deserialize)]
-#[serde(default)]
-struct CompletionDetails {
-    #[serde(deserialize_with = "tokens")]
-    reasoning_tokens: Figure,
-}
-
 impl Response<'_> {
     /// The usage, if the server reports any figure, and whether it reports one that cannot be.
     pub(super) fn usage(&self) -> (Option<TokenUsage>, bool) {
         self.usage.as_ref().map(Usage::figures).unwrap_or_default()
-    }
-}
-
-/// The usage in an error's body.
-pub(super) fn usage_of(value: &Value) -> (Option<TokenUsage>, bool) {
-    let usage = object::<_, Usage>(value).ok().flatten();
-    usage.as_ref().map(Usage::figures).unwrap_or_default()
-}
-
-impl Usage {
-    /// Zeros throughout are what servers send that do not count.
-    fn figures(&self) -> (Option<TokenUsage>, bool) {
-        let cached = self.prompt_tokens_details.as_ref().map(|details| details.cached_tokens);
-        let cached = cached
-            .filter(|own| own.impossible || own.tokens.is_some())
-            .unwrap_or(self.prompt_cache_hit_tokens);
-        let reasoning = self.completion_tokens_details.as_ref().map(|details| details.reasoning_tokens);
-        let figures = [
-            self.prompt_tokens,
-            self.completion_tokens,
-            self.total_tokens,
-            cached,
-            reasoning.unwrap_or_default(),
-        ];
-        let [input, output, total, cached, reasoning] = figures.map(|figure| figure.tokens);
-        let known = figures.iter().any(|figure| figure.tokens.is_some_and(|tokens| tokens > 0));
-        let usage = TokenUsage { input, output, total, cached, reasoning };
-        (known.then_some(usage), figures.iter().any(|figure| figure.impossible))
     }
 }
 

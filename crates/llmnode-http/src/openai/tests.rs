@@ -7,9 +7,10 @@ use proptest::prelude::*;
 use reqwest::header::{HeaderMap, HeaderValue};
 use serde_json::{Value, json};
 
-use super::error_body::ErrorBody;
-use super::secret::{Secret, redact};
-use super::{answer, classify, refused, retry_after, wait_hint};
+use super::answer;
+use crate::http::error_body::ErrorBody;
+use crate::http::secret::{Secret, redact};
+use crate::http::{classify, refused, retry_after, wait_hint};
 
 /// Bytes that come close to what servers send: real members with values of any kind, cut anywhere.
 fn bodies() -> impl Strategy<Value = Vec<u8>> {

@@ -222,7 +222,7 @@ async fn a_refused_key_is_the_configurations() {
 /// What async-openai's own client would make of the same bytes: the page on endpoints has these figures.
 #[tokio::test]
 async fn what_its_own_types_lose() {
-    let rows = include_str!("../../src/openai/errors.jsonl").lines();
+    let rows = include_str!("../../src/http/errors.jsonl").lines();
     let rows = rows.map(|row| serde_json::from_str::<Value>(row).unwrap());
     let refusals: Vec<Value> = rows
         .filter(|row| row["status"].as_u64().is_some_and(|status| (400..500).contains(&status)))

@@ -11,7 +11,7 @@ const PREFIXES: [&str; 2] = ["", "llm_provider-"];
 /// The wait that the headers ask for, the longest where one is repeated. Zero, negative, past and unreadable values ask for nothing; what no
 /// [`Duration`] can hold is the longest there is. `x-ratelimit-reset-*` is not read: it says when a limit is
 /// back at its full height, not when the next request may come.
-pub(super) fn retry_after(headers: &HeaderMap, now: SystemTime) -> Option<Duration> {
+pub(crate) fn retry_after(headers: &HeaderMap, now: SystemTime) -> Option<Duration> {
     let date = |value: &str| http_date(value)?.duration_since(now).ok().filter(|wait| !wait.is_zero());
     PREFIXES.iter().find_map(|prefix| {
         let longest = |name: &str, wait: &dyn Fn(&str) -> Option<Duration>| {
@@ -24,7 +24,7 @@ pub(super) fn retry_after(headers: &HeaderMap, now: SystemTime) -> Option<Durati
 }
 
 /// Whether the server itself says if another try is worthwhile.
-pub(super) fn should_retry(headers: &HeaderMap) -> Option<bool> {
+pub(crate) fn should_retry(headers: &HeaderMap) -> Option<bool> {
     PREFIXES.iter().find_map(|prefix| {
         let word = headers.get(format!("{prefix}x-should-retry"))?.to_str().ok()?;
         word.trim().to_ascii_lowercase().parse().ok()
@@ -32,7 +32,7 @@ pub(super) fn should_retry(headers: &HeaderMap) -> Option<bool> {
 }
 
 /// The wait in a field that holds seconds, as a number or as text.
-pub(super) fn number_of_seconds(value: &Value) -> Option<Duration> {
+pub(crate) fn number_of_seconds(value: &Value) -> Option<Duration> {
     match value {
         Value::Number(number) => seconds(&number.to_string(), 1.0),
         Value::String(text) => seconds(text, 1.0),
@@ -41,7 +41,7 @@ pub(super) fn number_of_seconds(value: &Value) -> Option<Duration> {
 }
 
 /// The wait in a text such as `14s` or `0.5s`, the JSON form of a protobuf duration.
-pub(super) fn protobuf_duration(text: &str) -> Option<Duration> {
+pub(crate) fn protobuf_duration(text: &str) -> Option<Duration> {
     seconds(text.strip_suffix('s')?, 1.0)
 }
 

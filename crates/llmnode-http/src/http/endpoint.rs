@@ -11,15 +11,15 @@ const PATH: &str = "/chat/completions";
 
 /// The URL of chat completions under a base URL.
 #[derive(Clone)]
-pub(super) struct Endpoint {
-    pub(super) url: Url,
+pub(crate) struct Endpoint {
+    pub(crate) url: Url,
     /// The URL for messages: without its query, which may hold a key.
-    pub(super) shown: String,
+    pub(crate) shown: String,
 }
 
 impl Endpoint {
     /// Reads a base URL such as `https://api.openai.com/v1`; `source` names where it comes from.
-    pub(super) fn new(base: &str, source: &str) -> Result<Endpoint, NodeError> {
+    pub(crate) fn new(base: &str, source: &str) -> Result<Endpoint, NodeError> {
         let fault = |fault: &str| {
             let example = "write it like https://api.openai.com/v1";
             NodeError::new(Category::ConfigError, format!("the base URL in {source} {fault}; {example}"))
@@ -31,7 +31,7 @@ impl Endpoint {
     }
 
     /// The URL that a configuration gives for chat completions, as it is.
-    pub(super) fn of_config(config: &dyn PerRequest) -> Result<Endpoint, NodeError> {
+    pub(crate) fn of_config(config: &dyn PerRequest) -> Result<Endpoint, NodeError> {
         let url = config.url(PATH).and_then(|url| read(&url)).map_err(|why| {
             let message =
                 format!("the URL of `config` for {PATH} {why}; its base is like https://api.openai.com/v1");
@@ -41,37 +41,37 @@ impl Endpoint {
     }
 
     /// Whether the server runs on this machine.
-    pub(super) fn is_loopback(&self) -> bool {
+    pub(crate) fn is_loopback(&self) -> bool {
         is_loopback(&self.url)
     }
 
     /// The host, if it is a name that stands for this machine (RFC 6761).
-    pub(super) fn localhost(&self) -> Option<&str> {
+    pub(crate) fn localhost(&self) -> Option<&str> {
         self.url.host_str().filter(|host| *host == "localhost" || host.ends_with(".localhost"))
     }
 
     /// The keys in the query.
-    pub(super) fn credentials(&self) -> impl Iterator<Item = Secret> {
+    pub(crate) fn credentials(&self) -> impl Iterator<Item = Secret> {
         let pairs = self.url.query_pairs().filter(|(name, _)| is_credential(name));
         pairs.map(|(_, value)| Secret::new(value))
     }
 
-    pub(super) fn is_https(&self) -> bool {
+    pub(crate) fn is_https(&self) -> bool {
         self.url.scheme() == "https"
     }
 
     /// Host and port.
-    pub(super) fn host(&self) -> String {
+    pub(crate) fn host(&self) -> String {
         host(&self.url)
     }
 
     /// Host and port, apart.
-    pub(super) fn server(&self) -> Option<(&str, u16)> {
+    pub(crate) fn server(&self) -> Option<(&str, u16)> {
         self.url.host_str().zip(self.url.port_or_known_default())
     }
 
     /// What follows a path that was not found: the usual mistake is to leave out `/v1`.
-    pub(super) fn hint(&self) -> &'static str {
+    pub(crate) fn hint(&self) -> &'static str {
         match self.url.path().strip_suffix(PATH) {
             Some("") => "; most base URLs end with /v1",
             _ => "",
@@ -93,7 +93,7 @@ fn read(url: &str) -> Result<Url, String> {
 }
 
 /// Whether the URL's host is this machine.
-pub(super) fn is_loopback(url: &Url) -> bool {
+pub(crate) fn is_loopback(url: &Url) -> bool {
     match url.host_str().unwrap_or_default() {
         "localhost" | "[::1]" => true,
         host => {
@@ -104,7 +104,7 @@ pub(super) fn is_loopback(url: &Url) -> bool {
 }
 
 /// A URL without its query.
-pub(super) fn shown(url: &Url) -> String {
+pub(crate) fn shown(url: &Url) -> String {
     format!("{}://{}{}", url.scheme(), host(url), url.path())
 }
 

@@ -10,15 +10,15 @@ use llmnode_runtime::Category::{
 };
 
 /// One row: all that it names must hold.
-pub(super) struct Rule {
+pub(crate) struct Rule {
     /// The status is one of these; a single digit stands for its class; empty: any.
-    pub(super) status: &'static [u16],
-    pub(super) sign: Sign,
-    pub(super) category: Category,
+    pub(crate) status: &'static [u16],
+    pub(crate) sign: Sign,
+    pub(crate) category: Category,
 }
 
 /// What a row looks for in the body.
-pub(super) enum Sign {
+pub(crate) enum Sign {
     /// Nothing: the status says it.
     None,
     /// A code, type, status or reason in the form of [`word`](super::error_body::word): one of these, separated by
@@ -41,7 +41,7 @@ const UNPAID: &[u16] = &[2, 400, 403, 429];
 /// What a server's own failure comes with: a refusal's own status says more than a word such as `timeout`.
 const FAILED: &[u16] = &[2, 429, 5];
 
-pub(super) const RULES: &[Rule] = &[
+pub(crate) const RULES: &[Rule] = &[
     rule(&[413], Sign::None, ContextLengthError),
     rule(&[407], Sign::None, Category::ConfigError),
     // Fields that say it, whatever the status. Those of OpenAI that no page lists are in pydantic-ai's _model_errors.py.
@@ -203,7 +203,7 @@ pub(super) const RULES: &[Rule] = &[
 ];
 
 /// The category of a status that no row names.
-pub(super) fn by_class(status: u16) -> Category {
+pub(crate) fn by_class(status: u16) -> Category {
     match status {
         // An error object that came with a success, or a server's own failure.
         200..=299 | 500.. => ServerError,

@@ -21,7 +21,7 @@ const UNITS: &[(&[&str], f64)] = &[
 ];
 
 /// The wait that a text asks for, such as `try again in 6m0s`; the longest of several.
-pub(super) fn wait_hint(text: &str) -> Option<Duration> {
+pub(crate) fn wait_hint(text: &str) -> Option<Duration> {
     let text = text.to_ascii_lowercase();
     let found = PHRASES.iter().flat_map(|phrase| text.match_indices(phrase));
     found.filter_map(|(at, phrase)| duration(&text[at + phrase.len()..])).max()

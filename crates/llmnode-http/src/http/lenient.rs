@@ -9,7 +9,7 @@ use serde::de::{DeserializeSeed, Error, IgnoredAny, MapAccess, SeqAccess, Visito
 use serde::{Deserialize, Deserializer};
 
 /// Reads any JSON value; a reader overrides the shapes it knows, and everything else is its default.
-pub(super) trait Shape<'de>: Sized {
+pub(crate) trait Shape<'de>: Sized {
     type Value: Default;
 
     fn string(self, _: Cow<'de, str>) -> Self::Value {
@@ -30,14 +30,14 @@ pub(super) trait Shape<'de>: Sized {
 
 /// A JSON number as serde hands it over.
 #[derive(Clone, Copy)]
-pub(super) enum Number {
+pub(crate) enum Number {
     Natural(u64),
     Negative(i64),
     Float(f64),
 }
 
 /// Turns a [`Shape`] into serde's visitor.
-pub(super) struct Any<S>(pub(super) S);
+pub(crate) struct Any<S>(pub(crate) S);
 
 impl<'de, S: Shape<'de>> Visitor<'de> for Any<S> {
     type Value = S::Value;
@@ -102,10 +102,10 @@ impl<'de> Shape<'de> for Text {
 
 /// A figure of tokens.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Figure {
-    pub(super) tokens: Option<u64>,
+pub(crate) struct Figure {
+    pub(crate) tokens: Option<u64>,
     /// It was a number that no count can be: negative, fractional or huge.
-    pub(super) impossible: bool,
+    pub(crate) impossible: bool,
 }
 
 struct Tokens;
@@ -128,7 +128,7 @@ impl Shape<'_> for Tokens {
 }
 
 /// An object of `T`; anything else is `None`.
-pub(super) struct Object<T>(pub(super) PhantomData<T>);
+pub(crate) struct Object<T>(pub(crate) PhantomData<T>);
 
 impl<'de, T: Deserialize<'de>> Shape<'de> for Object<T> {
     type Value = Option<T>;
@@ -139,16 +139,16 @@ impl<'de, T: Deserialize<'de>> Shape<'de> for Object<T> {
 }
 
 /// A string, or a number as text; else `None`.
-pub(super) fn text<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Cow<'de, str>>, D::Error> {
+pub(crate) fn text<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Cow<'de, str>>, D::Error> {
     Any(Text).deserialize(from)
 }
 
 /// A whole number of tokens; anything else is unknown.
-pub(super) fn tokens<'de, D: Deserializer<'de>>(from: D) -> Result<Figure, D::Error> {
+pub(crate) fn tokens<'de, D: Deserializer<'de>>(from: D) -> Result<Figure, D::Error> {
     Any(Tokens).deserialize(from)
 }
 
 /// An object of `T`; else `None`.
-pub(super) fn object<'de, D: Deserializer<'de>, T: Deserialize<'de>>(from: D) -> Result<Option<T>, D::Error> {
+pub(crate) fn object<'de, D: Deserializer<'de>, T: Deserialize<'de>>(from: D) -> Result<Option<T>, D::Error> {
     Any(Object(PhantomData)).deserialize(from)
 }

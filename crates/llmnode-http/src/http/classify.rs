@@ -6,7 +6,7 @@ use super::error_body::ErrorBody;
 use super::rules::{RULES, Rule, Sign, by_class};
 
 /// The category of a response with this status, whose body says this.
-pub(super) fn classify(status: u16, body: &ErrorBody) -> Category {
+pub(crate) fn classify(status: u16, body: &ErrorBody) -> Category {
     // A gateway may wrap what happened behind it into a success, a failure of its own, or a bad request.
     let status = match body.status {
         Some(inner) if status < 300 || (inner < 500 && matches!(status, 400 | 500..)) => inner,
@@ -146,7 +146,7 @@ mod tests {
             let is_of_somebody = !matches!(row["who"].as_str(), Some("plain text" | "empty"));
             assert_eq!(row["source"].is_string(), is_of_somebody, "{line}");
             // An error object is told from an answer also where the status is a success.
-            assert!(status != 200 || crate::openai::error_body::is_error(body.as_bytes()), "{line}");
+            assert!(status != 200 || crate::http::error_body::is_error(body.as_bytes()), "{line}");
         }
     }
 

@@ -10,16 +10,16 @@ const HOPS: usize = 5;
 /// The places that redirects led to, the newest last. A redirect is learned like a refusal, so that each request
 /// is an attempt of its own in the ledger, and the next call goes to the right place at once.
 #[derive(Debug, Default)]
-pub(super) struct Moved(Mutex<Vec<Url>>);
+pub(crate) struct Moved(Mutex<Vec<Url>>);
 
 impl Moved {
     /// The place to ask at.
-    pub(super) fn place(&self, endpoint: &Url) -> Url {
+    pub(crate) fn place(&self, endpoint: &Url) -> Url {
         self.lock().last().unwrap_or(endpoint).clone()
     }
 
     /// Remembers that this place sends requests to another. Whether there is a place left to ask at.
-    pub(super) fn learn(&self, endpoint: &Url, asked: &Url, target: &Url) -> bool {
+    pub(crate) fn learn(&self, endpoint: &Url, asked: &Url, target: &Url) -> bool {
         let mut places = self.lock();
         if places.last().unwrap_or(endpoint) != asked {
             // Another request in flight has learned it.
@@ -34,7 +34,7 @@ impl Moved {
     }
 
     /// The place is gone: the next request begins at the endpoint.
-    pub(super) fn forget(&self) {
+    pub(crate) fn forget(&self) {
         self.lock().clear();
     }
 

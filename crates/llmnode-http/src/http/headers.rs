@@ -7,7 +7,6 @@ use llmnode_runtime::internal::{guarded, is_credential};
 use llmnode_runtime::{Category, NodeError};
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 
-use super::config::{Given, OpenAiBuilder};
 use super::secret::Secret;
 
 /// Headers that say where a request goes, and how it stands on the connection.
@@ -25,7 +24,7 @@ const FRAMING: [&str; 10] = [
 ];
 
 /// A configuration: where requests go, asked once, and their headers, asked for each.
-pub(super) trait PerRequest: Send + Sync {
+pub(crate) trait PerRequest: Send + Sync {
     /// The URL for a path such as `/chat/completions`, with its query.
     fn url(&self, path: &str) -> Result<String, String>;
 
@@ -36,8 +35,24 @@ pub(super) trait PerRequest: Send + Sync {
     fn key(&self) -> Secret;
 }
 
+/// A setting, and where it comes from.
+#[derive(Clone)]
+pub(crate) struct Given<T> {
+    pub(crate) value: T,
+    pub(crate) source: &'static str,
+}
+
+/// What a program sets of the headers.
+pub(crate) struct Own<'a> {
+    /// The header that the key goes into.
+    pub(crate) key_header: &'static str,
+    pub(crate) key: Option<&'a Given<Secret>>,
+    pub(crate) headers: &'a [(String, Secret)],
+    pub(crate) per_request: Option<Arc<dyn PerRequest>>,
+}
+
 /// What requests are sent with.
-pub(super) struct Headers {
+pub(crate) struct Headers {
     /// Those that any other of the same name replaces.
     defaults: HeaderMap,
     /// Those of the program, the key among them.
@@ -50,33 +65,32 @@ pub(super) struct Headers {
 }
 
 /// The headers of one request.
-pub(super) struct Sent<'a> {
-    pub(super) headers: HeaderMap,
+pub(crate) struct Sent<'a> {
+    pub(crate) headers: HeaderMap,
     /// What no message about the request may show.
-    pub(super) secrets: Cow<'a, [Secret]>,
+    pub(crate) secrets: Cow<'a, [Secret]>,
 }
 
 impl Headers {
-    /// The headers of a builder, where the key is known; `secrets` are those beside headers and key.
-    pub(super) fn new(
-        builder: &OpenAiBuilder,
-        key: Option<&Given<Secret>>,
+    /// `secrets` are those beside headers and key.
+    pub(crate) fn new(
+        program: Own<'_>,
         secrets: Vec<Secret>,
         exposed: Option<String>,
     ) -> Result<Headers, NodeError> {
         let mut own = HeaderMap::new();
+        let Own { key_header, key, headers, per_request } = program;
         if let Some(key) = key {
-            own.insert(builder.key_header, key_header(key, builder.key_header)?);
+            own.insert(key_header, key_value(key, key_header)?);
         }
-        for (name, given) in &builder.headers {
+        for (name, given) in headers {
             let (name, value) = program_header(name, given)?;
             own.insert(name, value);
         }
         let key = key.map(|key| key.value.clone());
-        let given = builder.headers.iter().filter(|(name, value)| is_secret(name, value));
+        let given = headers.iter().filter(|(name, value)| is_secret(name, value));
         let given = given.flat_map(|(_, value)| with_credential(value.reveal()));
         let secrets = key.into_iter().chain(given).chain(secrets).collect();
-        let per_request = builder.per_request.clone();
         let mut headers = Headers { defaults: defaults(), own, secrets, per_request, exposed };
         if headers.per_request.is_none() {
             // Nothing comes in between.
@@ -87,17 +101,17 @@ impl Headers {
     }
 
     /// Whether a key is among those that stay the same.
-    pub(super) fn have_key(&self) -> bool {
+    pub(crate) fn have_key(&self) -> bool {
         self.own.values().chain(self.defaults.values()).any(HeaderValue::is_sensitive)
     }
 
     /// What no message may show, whatever the request.
-    pub(super) fn secrets(&self) -> &[Secret] {
+    pub(crate) fn secrets(&self) -> &[Secret] {
         &self.secrets
     }
 
     /// The headers of the next request, or why there are none.
-    pub(super) fn of_request(&self) -> Result<Sent<'_>, String> {
+    pub(crate) fn of_request(&self) -> Result<Sent<'_>, String> {
         let mut headers = self.defaults.clone();
         let Some(source) = &self.per_request else {
             return Ok(Sent { headers, secrets: Cow::Borrowed(&self.secrets) });
@@ -181,7 +195,7 @@ fn framing(name: &str) -> String {
 }
 
 /// Whether a header is a credential, by its name or by the scheme of its value.
-pub(super) fn is_secret(name: &str, value: &Secret) -> bool {
+pub(crate) fn is_secret(name: &str, value: &Secret) -> bool {
     let scheme = value.reveal().split_once(' ').map_or("", |(scheme, _)| scheme);
     let schemes = ["basic", "bearer"];
     is_credential(name) || schemes.iter().any(|known| scheme.eq_ignore_ascii_case(known))
@@ -193,7 +207,7 @@ fn with_credential(value: &str) -> Vec<Secret> {
     std::iter::once(value).chain(credential).map(Secret::new).collect()
 }
 
-fn key_header(key: &Given<Secret>, header: &str) -> Result<HeaderValue, NodeError> {
+fn key_value(key: &Given<Secret>, header: &str) -> Result<HeaderValue, NodeError> {
     let value = key.value.reveal();
     // Quotation marks and `\n` come from files whose reader did not take them away.
     let fits = |byte: u8| byte.is_ascii_graphic() && !matches!(byte, b'"' | b'\'' | b'\\');

@@ -12,17 +12,17 @@ const VARIABLES: [&str; 6] =
     ["HTTPS_PROXY", "https_proxy", "HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"];
 
 /// The scheme of the proxy that the environment sets for this URL, read as reqwest does.
-pub(super) fn of_environment(url: &Url) -> Option<String> {
+pub(crate) fn of_environment(url: &Url) -> Option<String> {
     let proxy = Matcher::from_system().intercept(&url.as_str().parse().ok()?)?;
     proxy.uri().scheme_str().map(str::to_owned)
 }
 
-pub(super) fn is_http(scheme: &str) -> bool {
+pub(crate) fn is_http(scheme: &str) -> bool {
     matches!(scheme, "http" | "https")
 }
 
 /// The fault of a proxy that is asked by neither http nor https. Another scheme than these may be a user name, or a host.
-pub(super) fn unsupported(scheme: &str) -> String {
+pub(crate) fn unsupported(scheme: &str) -> String {
     let what = match scheme {
         "socks4" | "socks4a" | "socks5" | "socks5h" => format!("the proxy speaks {scheme}"),
         _ => "the proxy's URL begins with neither http:// nor https://".to_owned(),
@@ -31,13 +31,13 @@ pub(super) fn unsupported(scheme: &str) -> String {
 }
 
 /// What no message may show of the proxies of the environment.
-pub(super) fn secrets_of_environment() -> Vec<Secret> {
+pub(crate) fn secrets_of_environment() -> Vec<Secret> {
     VARIABLES.iter().filter_map(|name| std::env::var(name).ok()).flat_map(|url| secrets(&url)).collect()
 }
 
 /// What no message may show of a proxy's URL: its password, or a user name by itself, which is a token. Each as it is
 /// written, as URLs encode it, decoded, and with the user name as requests carry it.
-pub(super) fn secrets(url: &str) -> Vec<Secret> {
+pub(crate) fn secrets(url: &str) -> Vec<Secret> {
     let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
     let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
     let Some((given, _)) = authority.rsplit_once('@') else { return Vec::new() };

@@ -11,7 +11,7 @@ use rustls_platform_verifier::Verifier;
 ///
 /// # Errors
 /// Why it cannot be: no certificates on this machine, or an unusable one among the given.
-pub(super) fn trusting_system(extra: Vec<CertificateDer<'static>>) -> Result<ClientConfig, rustls::Error> {
+pub(crate) fn trusting_system(extra: Vec<CertificateDer<'static>>) -> Result<ClientConfig, rustls::Error> {
     let provider = Arc::new(rustls::crypto::ring::default_provider());
     let verifier = Verifier::new_with_extra_roots(extra, Arc::clone(&provider))?;
     let builder = ClientConfig::builder_with_provider(provider).with_safe_default_protocol_versions()?;
@@ -20,7 +20,7 @@ pub(super) fn trusting_system(extra: Vec<CertificateDer<'static>>) -> Result<Cli
 }
 
 /// Trusts nobody, for a client that makes no TLS connection: it needs no certificates on the machine.
-pub(super) fn trusting_nobody() -> Result<ClientConfig, rustls::Error> {
+pub(crate) fn trusting_nobody() -> Result<ClientConfig, rustls::Error> {
     let provider = Arc::new(rustls::crypto::ring::default_provider());
     let builder = ClientConfig::builder_with_provider(provider).with_safe_default_protocol_versions()?;
     Ok(builder.with_root_certificates(RootCertStore::empty()).with_no_client_auth())
@@ -30,7 +30,7 @@ pub(super) fn trusting_nobody() -> Result<ClientConfig, rustls::Error> {
 ///
 /// # Errors
 /// What is wrong with it; also if it holds none.
-pub(super) fn certificates(pem: &[u8]) -> Result<Vec<CertificateDer<'static>>, String> {
+pub(crate) fn certificates(pem: &[u8]) -> Result<Vec<CertificateDer<'static>>, String> {
     let found = CertificateDer::pem_slice_iter(pem).collect::<Result<Vec<_>, _>>();
     match found {
         Ok(found) if found.is_empty() => Err("it holds no certificate".to_owned()),

@@ -10,22 +10,22 @@ const ORDER: [Dialect; 5] =
 
 /// A set of dialects.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Dialects(u8);
+pub(crate) struct Dialects(u8);
 
 impl Dialects {
-    pub(super) fn of(dialects: &[Dialect]) -> Dialects {
+    pub(crate) fn of(dialects: &[Dialect]) -> Dialects {
         dialects.iter().fold(Dialects::default(), |set, one| Dialects(set.0 | bit(*one)))
     }
 
-    pub(super) fn contains(self, dialect: Dialect) -> bool {
+    pub(crate) fn contains(self, dialect: Dialect) -> bool {
         self.0 & bit(dialect) != 0
     }
 
-    pub(super) fn and(self, other: Dialects) -> Dialects {
+    pub(crate) fn and(self, other: Dialects) -> Dialects {
         Dialects(self.0 | other.0)
     }
 
-    pub(super) fn is_empty(self) -> bool {
+    pub(crate) fn is_empty(self) -> bool {
         self.0 == 0
     }
 }
@@ -40,7 +40,7 @@ fn bit(dialect: Dialect) -> u8 {
 ///
 /// # Errors
 /// The strict dialect is chosen, and cannot say it.
-pub(super) fn dialect(
+pub(crate) fn dialect(
     chosen: Option<Dialect>,
     schema: &OutputSchema,
     refused: Dialects,
@@ -56,7 +56,7 @@ pub(super) fn dialect(
 }
 
 /// The dialects that [`dialect`] passes over because they are refused.
-pub(super) fn passed_over(
+pub(crate) fn passed_over(
     chosen: Option<Dialect>,
     schema: &OutputSchema,
     refused: Dialects,
@@ -69,7 +69,7 @@ pub(super) fn passed_over(
 }
 
 /// The dialects that a refusal is about, of a request that was asked by this one.
-pub(super) fn ruled_out(refused: Refused, asked: Dialect) -> Dialects {
+pub(crate) fn ruled_out(refused: Refused, asked: Dialect) -> Dialects {
     use Dialect::{JsonObject, Schema, Strict, Tool};
     Dialects::of(match (refused, asked) {
         (Refused::Schema, Strict) => &[Strict],

@@ -4,7 +4,7 @@ use super::error_body::ErrorBody;
 
 /// The part of a request that was refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Refused {
+pub(crate) enum Refused {
     MaxTokens,
     Temperature,
     /// Any response format.
@@ -95,7 +95,7 @@ const FAILED: [u16; 3] = [404, 500, 501];
 
 /// The part of our request that this error refuses as such. A value that is merely out of range is no reason to
 /// leave the part out.
-pub(super) fn refused(status: u16, error: &ErrorBody) -> Option<Refused> {
+pub(crate) fn refused(status: u16, error: &ErrorBody) -> Option<Refused> {
     let is_refusal = matches!(status, 400 | 422);
     if !is_refusal && !FAILED.contains(&status) {
         return None;

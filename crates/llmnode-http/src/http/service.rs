@@ -9,33 +9,36 @@ use reqwest::{Client, Method, Response, Url};
 use tokio::time::{Instant, timeout_at};
 
 use super::endpoint::{Endpoint, shown};
-use super::refusal::PROXY_CREDENTIALS;
+
+/// What to do when a proxy asks who is there.
+pub(crate) const PROXY_CREDENTIALS: &str = "; the proxy asks for a user name and a password: write them into its URL, as in \
+     http://user:password@proxy.example:3128";
 
 /// Sends requests to one endpoint.
-pub(super) struct Service {
-    pub(super) client: Client,
-    pub(super) endpoint: Endpoint,
+pub(crate) struct Service {
+    pub(crate) client: Client,
+    pub(crate) endpoint: Endpoint,
     /// Neither the endpoint nor the proxy is another machine.
-    pub(super) stays_here: bool,
+    pub(crate) stays_here: bool,
     /// Whether requests carry the ids of their attempts.
-    pub(super) client_request_id: bool,
+    pub(crate) client_request_id: bool,
     /// `None`: the client's own.
-    pub(super) connect_timeout: Option<Duration>,
-    pub(super) attempt_timeout: Duration,
+    pub(crate) connect_timeout: Option<Duration>,
+    pub(crate) attempt_timeout: Duration,
     /// The most bytes of a response body.
-    pub(super) body_cap: usize,
+    pub(crate) body_cap: usize,
 }
 
 /// When an attempt has to be over, whatever phase it is in.
 #[derive(Clone, Copy)]
-pub(super) struct Deadline {
+pub(crate) struct Deadline {
     end: Instant,
     timeout: Duration,
 }
 
 impl Service {
     /// The deadline of an attempt that begins now, with the timeout that the call sets.
-    pub(super) fn deadline(&self, timeout: Option<Duration>) -> Deadline {
+    pub(crate) fn deadline(&self, timeout: Option<Duration>) -> Deadline {
         // A timeout beyond what the clock can count is none: as good as a century.
         const CENTURY: Duration = Duration::from_secs(100 * 365 * 86_400);
         let now = Instant::now();
@@ -46,7 +49,7 @@ impl Service {
     /// Sends the body and waits for the head of the response.
     ///
     /// No `async fn`: the future of one has room for each argument until it ends.
-    pub(super) fn send(
+    pub(crate) fn send(
         &self,
         url: Url,
         headers: HeaderMap,
@@ -84,7 +87,7 @@ impl Service {
     }
 
     /// Reads the body.
-    pub(super) async fn read(
+    pub(crate) async fn read(
         &self,
         response: &mut Response,
         deadline: Deadline,
@@ -112,7 +115,7 @@ impl Service {
     }
 
     /// Where a redirect leads, if it may be followed: only on the same server, which has the key already.
-    pub(super) fn redirect(&self, response: &Response) -> Option<Result<Url, ModelError>> {
+    pub(crate) fn redirect(&self, response: &Response) -> Option<Result<Url, ModelError>> {
         if response.url().origin() != self.endpoint.url.origin() {
             return Some(Err(self.followed(response.url())));
         }

@@ -6,27 +6,27 @@ use llmnode_runtime::TokenUsage;
 use reqwest::StatusCode;
 use serde_json::Value;
 
-use super::response::usage_of;
 use super::retry_after::{number_of_seconds, protobuf_duration};
+use super::usage::usage_of;
 
 /// Longer texts are cut before anything looks at them.
 const TEXT_CAP: usize = 16 * 1024;
 
 /// What an error body says, wherever it says it.
 #[derive(Debug, Default)]
-pub(super) struct ErrorBody {
+pub(crate) struct ErrorBody {
     /// The text for people; empty if there is none.
-    pub(super) message: String,
+    pub(crate) message: String,
     /// Codes, types, statuses and reasons, in the form of [`word`].
-    pub(super) fields: Vec<String>,
+    pub(crate) fields: Vec<String>,
     /// The HTTP status that a field names, by its number or its name.
-    pub(super) status: Option<u16>,
+    pub(crate) status: Option<u16>,
     /// The request's field that is at fault.
-    pub(super) param: Option<String>,
+    pub(crate) param: Option<String>,
     /// The wait that the body asks for.
-    pub(super) retry_after: Option<Duration>,
+    pub(crate) retry_after: Option<Duration>,
     /// What was used all the same, and whether one of the figures cannot be.
-    pub(super) usage: (Option<TokenUsage>, bool),
+    pub(crate) usage: (Option<TokenUsage>, bool),
 }
 
 /// Members that hold the error itself, within an envelope.
@@ -51,7 +51,7 @@ const DEPTH: usize = 4;
 
 impl ErrorBody {
     /// Reads objects in any envelope, flat ones, lists of errors, HTML and text.
-    pub(super) fn read(body: &[u8]) -> ErrorBody {
+    pub(crate) fn read(body: &[u8]) -> ErrorBody {
         let mut error = ErrorBody::default();
         match serde_json::from_slice::<Value>(body) {
             Ok(value) => {
@@ -73,7 +73,7 @@ impl ErrorBody {
     }
 
     /// Whether one of the fields is this word.
-    pub(super) fn has(&self, field: &str) -> bool {
+    pub(crate) fn has(&self, field: &str) -> bool {
         self.fields.contains(&word(field))
     }
 
@@ -182,7 +182,7 @@ impl ErrorBody {
 }
 
 /// A field's word as it is compared: letters and digits in lower case, without a namespace, `Error` or `Exception`.
-pub(super) fn word(text: &str) -> String {
+pub(crate) fn word(text: &str) -> String {
     let plain = plain(text.rsplit('#').next().unwrap_or_default());
     let ends = ["error", "exception"].into_iter().find_map(|end| plain.strip_suffix(end));
     ends.filter(|begin| !begin.is_empty()).map_or(plain.clone(), str::to_owned)
@@ -212,7 +212,7 @@ fn is_envelope(value: &Value) -> bool {
 }
 
 /// Whether a successful response without an answer tells of an error.
-pub(super) fn is_error(body: &[u8]) -> bool {
+pub(crate) fn is_error(body: &[u8]) -> bool {
     let Ok(Value::Object(body)) = serde_json::from_slice(body) else { return false };
     let is_word = |name: &str| body.get(name).is_some_and(Value::is_string);
     let is = |name: &str, word: &str| body.get(name).and_then(Value::as_str) == Some(word);
@@ -229,7 +229,7 @@ pub(super) fn is_error(body: &[u8]) -> bool {
 }
 
 /// Whether a body is a page rather than data.
-pub(super) fn looks_like_html(body: &[u8]) -> bool {
+pub(crate) fn looks_like_html(body: &[u8]) -> bool {
     let body = body.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(body);
     body.trim_ascii_start().starts_with(b"<")
 }

@@ -15,25 +15,25 @@ const SCHEMAS: usize = 64;
 
 /// How to ask a model.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Habits {
+pub(crate) struct Habits {
     /// The limit on tokens goes by the name that newer models of OpenAI want. The older name comes first: those
     /// models refuse it loudly, while older servers ignore the newer one in silence.
-    pub(super) max_completion_tokens: bool,
+    pub(crate) max_completion_tokens: bool,
     /// The temperature is left out.
-    pub(super) no_temperature: bool,
+    pub(crate) no_temperature: bool,
     /// The dialects that schemas are not sent in.
-    pub(super) refused: Dialects,
+    pub(crate) refused: Dialects,
     /// The first call that was answered with something other than JSON of the schema that was sent: the model has to read
     /// the schema as well.
-    pub(super) unenforced: Option<CallId>,
+    pub(crate) unenforced: Option<CallId>,
 }
 
 /// How a request was asked, as far as it can be refused.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Way<'a> {
-    pub(super) habits: Habits,
+pub(crate) struct Way<'a> {
+    pub(crate) habits: Habits,
     /// The dialect that the request's schema was sent in, and the schema's name.
-    pub(super) schema: Option<(Dialect, &'a str)>,
+    pub(crate) schema: Option<(Dialect, &'a str)>,
 }
 
 /// What is known of one model.
@@ -46,11 +46,11 @@ struct Known {
 
 /// Remembers the habits of models, by the model's id.
 #[derive(Debug, Default)]
-pub(super) struct Learned(Mutex<HashMap<String, Known>>);
+pub(crate) struct Learned(Mutex<HashMap<String, Known>>);
 
 impl Learned {
     /// How to ask this model, for an answer that conforms to the schema of this name.
-    pub(super) fn of(&self, model: &str, schema: Option<&str>) -> Habits {
+    pub(crate) fn of(&self, model: &str, schema: Option<&str>) -> Habits {
         let known = self.lock();
         let Some(known) = known.get(model) else { return Habits::default() };
         let own = known.schemas.iter().find(|(name, _)| Some(name.as_str()) == schema);
@@ -59,7 +59,7 @@ impl Learned {
     }
 
     /// Remembers that this part was refused of a request that was asked this way. Whether there is another way to ask.
-    pub(super) fn learn(&self, model: &str, asked: Way<'_>, refused: Refused) -> bool {
+    pub(crate) fn learn(&self, model: &str, asked: Way<'_>, refused: Refused) -> bool {
         let dialects = asked.schema.map_or(Dialects::default(), |(dialect, _)| ruled_out(refused, dialect));
         let teaches = match refused {
             Refused::MaxTokens => !asked.habits.max_completion_tokens,
@@ -81,7 +81,7 @@ impl Learned {
     }
 
     /// Remembers that nothing bound the answer to the schema, as this call found.
-    pub(super) fn unenforced(&self, model: &str, call: CallId) {
+    pub(crate) fn unenforced(&self, model: &str, call: CallId) {
         entry(&mut self.lock(), model).habits.unenforced.get_or_insert(call);
     }
 

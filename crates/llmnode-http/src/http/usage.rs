@@ -1,0 +1,68 @@
+//! The tokens that a server reports.
+
+use llmnode_runtime::TokenUsage;
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::lenient::{Figure, object, tokens};
+
+/// The figures of a response or of an error.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(crate) struct Usage {
+    #[serde(deserialize_with = "tokens")]
+    prompt_tokens: Figure,
+    #[serde(deserialize_with = "tokens")]
+    completion_tokens: Figure,
+    #[serde(deserialize_with = "tokens")]
+    total_tokens: Figure,
+    #[serde(deserialize_with = "object")]
+    prompt_tokens_details: Option<PromptDetails>,
+    #[serde(deserialize_with = "object")]
+    completion_tokens_details: Option<CompletionDetails>,
+    /// DeepSeek's word for cached tokens.
+    #[serde(deserialize_with = "tokens")]
+    prompt_cache_hit_tokens: Figure,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct PromptDetails {
+    #[serde(deserialize_with = "tokens")]
+    cached_tokens: Figure,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct CompletionDetails {
+    #[serde(deserialize_with = "tokens")]
+    reasoning_tokens: Figure,
+}
+
+/// The usage in an error's body.
+pub(crate) fn usage_of(value: &Value) -> (Option<TokenUsage>, bool) {
+    let usage = object::<_, Usage>(value).ok().flatten();
+    usage.as_ref().map(Usage::figures).unwrap_or_default()
+}
+
+impl Usage {
+    /// Zeros throughout are what servers send that do not count.
+    pub(crate) fn figures(&self) -> (Option<TokenUsage>, bool) {
+        let cached = self.prompt_tokens_details.as_ref().map(|details| details.cached_tokens);
+        let cached = cached
+            .filter(|own| own.impossible || own.tokens.is_some())
+            .unwrap_or(self.prompt_cache_hit_tokens);
+        let reasoning = self.completion_tokens_details.as_ref().map(|details| details.reasoning_tokens);
+        let figures = [
+            self.prompt_tokens,
+            self.completion_tokens,
+            self.total_tokens,
+            cached,
+            reasoning.unwrap_or_default(),
+        ];
+        let [input, output, total, cached, reasoning] = figures.map(|figure| figure.tokens);
+        let known = figures.iter().any(|figure| figure.tokens.is_some_and(|tokens| tokens > 0));
+        let usage = TokenUsage { input, output, total, cached, reasoning };
+        (known.then_some(usage), figures.iter().any(|figure| figure.impossible))
+    }
+}
