@@ -49,8 +49,8 @@ pub use ledger::{
 pub use limits::Limits;
 pub use media::{Attachment, Audio, File, Image};
 pub use model::{
-    ChatModel, Completion, Dialect, FinishReason, FnModel, Message, ModelError, Part, Reply, Request, Retry,
-    RetryBudget, Role, ScriptedModel, Sink,
+    ChatModel, Completion, Delta, Dialect, FinishReason, FnModel, Message, ModelError, Part, Reply, Request,
+    Retry, RetryBudget, Role, ScriptedModel, Sink,
 };
 pub use node::{Node, recovery_of};
 pub use output::{LlmOutput, OutputSchema, ReadError, Reader, Reading, StrictError};

@@ -1,5 +1,6 @@
 //! What a model implements.
 
+use std::fmt;
 use std::sync::Arc;
 
 use super::completion::Completion;
@@ -82,6 +83,37 @@ pub trait Sink: Send {
     /// A flag of the response. Default: does nothing.
     fn flag(&mut self, flag: Flag) {
         let _ = flag;
+    }
+
+    /// Whether somebody reads the answer while it is written. If so, the model asks for a stream and passes its
+    /// pieces to [`delta`](Sink::delta). Default: `false`.
+    fn listens(&self) -> bool {
+        false
+    }
+
+    /// The next piece of the answer. The pieces of text make up [`Completion::text`]. Default: does nothing.
+    fn delta(&mut self, delta: Delta<'_>) {
+        let _ = delta;
+    }
+}
+
+/// A piece of an answer that is being written.
+#[derive(Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Delta<'a> {
+    /// Text of the answer.
+    Text(&'a str),
+    /// Text of the model's reasoning, which is not part of the answer.
+    Reasoning(&'a str),
+}
+
+impl fmt::Debug for Delta<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (kind, text) = match self {
+            Delta::Text(text) => ("Text", text),
+            Delta::Reasoning(text) => ("Reasoning", text),
+        };
+        write!(f, "{kind}({} bytes)", text.len())
     }
 }
 

@@ -15,7 +15,7 @@ mod scripted;
 mod transcript;
 mod wire;
 
-pub use chat_model::{ChatModel, Sink};
+pub use chat_model::{ChatModel, Delta, Sink};
 pub use completion::{Completion, FinishReason};
 pub use dialect::Dialect;
 pub use error::{ModelError, Retry};
