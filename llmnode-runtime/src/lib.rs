@@ -56,7 +56,7 @@ pub use node::{Node, recovery_of};
 pub use output::{LlmOutput, OutputSchema, ReadError, Reader, Reading, StrictError};
 pub use prices::{Price, Prices};
 pub use primitive::Primitive;
-pub use run::{BatchProgress, Call, CallReport, Cx, Exec, Map, Results, Run};
+pub use run::{BatchProgress, Call, CallReport, CallStream, Cx, Event, Exec, Items, Map, Results, Run};
 pub use settings::{Backoff, Failures, Recovery, Settings};
 pub use usage::TokenUsage;
 pub use validate::{Attempt, Invalid, Violation};

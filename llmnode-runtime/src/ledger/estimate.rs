@@ -36,8 +36,8 @@ pub(crate) fn text_tokens(messages: &[Message]) -> u64 {
     quarter(messages.iter().map(|message| message.content.chars().count()).sum())
 }
 
-pub(super) fn answer_tokens(answer: &str) -> u64 {
-    quarter(answer.chars().count())
+pub(super) fn answer_tokens(characters: usize) -> u64 {
+    quarter(characters)
 }
 
 fn quarter(characters: usize) -> u64 {
@@ -55,7 +55,7 @@ mod tests {
         assert_eq!(prompt_tokens(&[]), 0);
         assert_eq!(prompt_tokens(&[message("äö"), message("ü")]), 0);
         assert_eq!(prompt_tokens(&[message("äö"), message("üéaaa")]), 1);
-        assert_eq!((answer_tokens("äöü"), answer_tokens("äöüß")), (0, 1));
+        assert_eq!((answer_tokens(3), answer_tokens(4)), (0, 1));
     }
 
     #[test]

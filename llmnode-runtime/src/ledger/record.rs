@@ -163,9 +163,15 @@ impl AttemptRecord {
 
     /// Estimates what the model wrote, where that was not reported.
     pub(crate) fn estimate_answer(&mut self, answer: &str) {
-        let reported = self.reported();
-        if let Some(estimate) = self.estimate.as_mut().filter(|_| !reported) {
-            estimate.output = Some(answer_tokens(answer));
+        if !self.reported() {
+            self.estimate_written(answer.chars().count());
+        }
+    }
+
+    /// The same for an answer that is being written, by its characters.
+    pub(crate) fn estimate_written(&mut self, characters: usize) {
+        if let Some(estimate) = &mut self.estimate {
+            estimate.output = Some(answer_tokens(characters));
         }
     }
 

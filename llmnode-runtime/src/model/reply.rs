@@ -5,6 +5,7 @@ use std::time::Duration;
 use serde::Serialize;
 use serde_json::Value;
 
+use super::chat_model::{Delta, Sink};
 use super::completion::{Completion, FinishReason};
 use super::error::ModelError;
 use crate::category::Category;
@@ -31,6 +32,15 @@ use crate::usage::TokenUsage;
 pub struct Reply {
     outcome: Outcome,
     delay: Duration,
+    /// What a stream gives before the outcome.
+    pieces: Vec<Piece>,
+    pause: Duration,
+}
+
+#[derive(Debug)]
+enum Piece {
+    Text(String),
+    Reasoning(String),
 }
 
 #[derive(Debug)]
@@ -49,6 +59,41 @@ impl Reply {
         completion.usage =
             Some(TokenUsage { input: Some(10), output: Some(output), ..TokenUsage::default() });
         Reply::from(completion)
+    }
+
+    /// Creates an answer that a stream gives in these pieces. Without a stream it is one text. Every other answer is one
+    /// piece.
+    ///
+    /// ```
+    /// # use llmnode_runtime as llmnode;
+    /// use std::time::Duration;
+    ///
+    /// use llmnode::{Category, ModelError, Reply};
+    ///
+    /// let slow = Reply::pieces(["{\"item\":", " \"key\"}"]).pause(Duration::from_millis(50));
+    /// let broken = Reply::pieces(["{\"item\":"]).breaks_off(ModelError::new(Category::Network, "connection lost"));
+    /// # let _ = (slow, broken);
+    /// ```
+    pub fn pieces<P: Into<String>>(pieces: impl IntoIterator<Item = P>) -> Self {
+        let pieces: Vec<String> = pieces.into_iter().map(P::into).collect();
+        let mut reply = Reply::text(pieces.concat());
+        reply.pieces = pieces.into_iter().map(Piece::Text).collect();
+        reply
+    }
+
+    /// Sets a text of reasoning, which a stream gives before the answer.
+    pub fn reasoning(mut self, text: impl Into<String>) -> Self {
+        if let (Outcome::Answer(completion), []) = (&self.outcome, &*self.pieces) {
+            self.pieces.push(Piece::Text(completion.text.clone()));
+        }
+        self.pieces.insert(0, Piece::Reasoning(text.into()));
+        self
+    }
+
+    /// Makes the reply fail with this error, after a stream has given the pieces.
+    pub fn breaks_off(mut self, error: ModelError) -> Self {
+        self.outcome = Outcome::Error(error);
+        self
     }
 
     /// Creates an answer with this value as JSON. A value that cannot be JSON is a `config_error` of the request.
@@ -101,15 +146,24 @@ impl Reply {
         self
     }
 
+    /// Sets the wait before each further piece of a stream, by tokio's clock. Default: none.
+    pub fn pause(mut self, pause: Duration) -> Self {
+        self.pause = pause;
+        self
+    }
+
     /// Delays the reply, by tokio's clock.
     pub fn after(mut self, delay: Duration) -> Self {
         self.delay = delay;
         self
     }
 
-    pub(super) async fn play(self) -> Result<Completion, ModelError> {
+    pub(super) async fn play(self, sink: &mut dyn Sink) -> Result<Completion, ModelError> {
         if self.delay > Duration::ZERO {
             tokio::time::sleep(self.delay).await;
+        }
+        if sink.listens() {
+            give(&self.pieces, self.pause, sink).await;
         }
         match self.outcome {
             Outcome::Answer(completion) => Ok(completion),
@@ -119,7 +173,7 @@ impl Reply {
     }
 
     fn from_outcome(outcome: Outcome) -> Self {
-        Reply { outcome, delay: Duration::ZERO }
+        Reply { outcome, delay: Duration::ZERO, pieces: Vec::new(), pause: Duration::ZERO }
     }
 
     fn edit(mut self, edit: impl FnOnce(&mut Completion)) -> Self {
@@ -127,6 +181,21 @@ impl Reply {
             edit(completion);
         }
         self
+    }
+}
+
+/// Gives each piece as an event of its own.
+async fn give(pieces: &[Piece], pause: Duration, sink: &mut dyn Sink) {
+    for (at, piece) in pieces.iter().enumerate() {
+        match pause {
+            _ if at == 0 => {}
+            Duration::ZERO => tokio::task::yield_now().await,
+            pause => tokio::time::sleep(pause).await,
+        }
+        sink.delta(match piece {
+            Piece::Text(text) => Delta::Text(text),
+            Piece::Reasoning(text) => Delta::Reasoning(text),
+        });
     }
 }
 

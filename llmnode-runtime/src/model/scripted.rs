@@ -144,9 +144,9 @@ impl ChatModel for ScriptedModel {
     fn complete<'a>(
         &'a self,
         request: &'a Request,
-        _: &'a mut dyn Sink,
+        sink: &'a mut dyn Sink,
     ) -> BoxFuture<'a, Result<Completion, ModelError>> {
-        Box::pin(self.next(request).play())
+        Box::pin(self.next(request).play(sink))
     }
 
     fn model(&self) -> Option<&str> {

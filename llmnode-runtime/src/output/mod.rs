@@ -7,6 +7,7 @@ mod check;
 mod error;
 mod find;
 mod fit;
+mod growing;
 mod json;
 mod pick;
 mod read;
@@ -21,6 +22,7 @@ mod tests;
 mod watch;
 
 pub(crate) use check::{Rules, in_json_names, target, violations};
+pub(crate) use growing::Growing;
 pub use reader::{ReadError, Reader, Reading};
 pub use schema::{OutputSchema, StrictError};
 pub(crate) use schema::{WRAPPER, is_annotation};

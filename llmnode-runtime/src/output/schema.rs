@@ -150,6 +150,16 @@ impl OutputSchema {
         &self.name
     }
 
+    /// Whether a list may stand where these members lead to.
+    pub(crate) fn has_list_at(&self, path: &[String]) -> bool {
+        let mut forms = self.rules.leaves(self.rules.own());
+        for name in path {
+            let members = forms.into_iter().filter_map(|form| form.named(name));
+            forms = members.flat_map(|member| self.rules.leaves(self.rules.at(member.rule))).collect();
+        }
+        forms.iter().any(|form| form.has_type("array"))
+    }
+
     /// The first mark that a dive does not come to: a type whose validators would never run. Looked for once for each
     /// way to dive: one caller's answer says nothing about another's.
     pub(crate) fn unreached(&self, reach: fn(&mut Reach)) -> Option<Arc<Unreached>> {

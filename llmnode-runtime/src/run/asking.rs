@@ -66,7 +66,12 @@ impl Asking<'_> {
     async fn replayed(&mut self, attempt: &Attempt) -> Result<bool, Failure> {
         while let Some(answer) = self.replay.as_mut().and_then(|replay| replay.answer.take()) {
             match judge(&mut *self.judge, &answer, self.plan.settings.reader(), attempt).await {
-                Ok(_) => return Ok(true),
+                Ok(_) => {
+                    if let Some(listener) = self.plan.listener {
+                        listener.whole(&answer);
+                    }
+                    return Ok(true);
+                }
                 // The one that took its place is behind it.
                 Err(failure) if failure.category.group() == Group::Answer => {
                     self.replay = self.plan.call.replay(&self.request, self.target.names(&self.request));
@@ -123,6 +128,9 @@ impl Tried for Asking<'_> {
                 answer,
                 violations,
             );
+        }
+        if let Some(listener) = plan.listener {
+            listener.failed(failure.category);
         }
         self.open.take().into_iter().for_each(|open| close(open, failure));
         plan.call.recorded().await.map_err(|fault| Failure::unrecorded(fault).into_error())

@@ -9,13 +9,14 @@ use super::attempts::Plan;
 use super::doubts::doubts;
 use super::failure::{Failure, listed};
 use super::judge::{Judge, judge};
+use super::listener::Listener;
 use super::run::Target;
 use crate::category::{Category, Group};
 use crate::clock::{Clock, before};
 use crate::flag::Flag;
 use crate::ledger::{AttemptRecord, OpenAttempt, prompt_tokens};
 use crate::limits::Reservation;
-use crate::model::{ChatModel, Completion, Dialect, FinishReason, ModelError, Request, Retry, Sink};
+use crate::model::{ChatModel, Completion, Delta, Dialect, FinishReason, ModelError, Request, Retry, Sink};
 use crate::settings::Resolved;
 use crate::text::{cut, one_line};
 use crate::usage::TokenUsage;
@@ -33,7 +34,7 @@ pub(super) async fn attempt(
     attempt: &Attempt,
     plan: &Plan<'_>,
 ) -> Result<(), Failure> {
-    let Plan { core, limits, settings, .. } = plan;
+    let Plan { core, limits, .. } = plan;
     let prompt = prompt_tokens(&request.messages);
     let outcome = {
         // Pinned here: a future that is passed by value is stored in each future that it passes through.
@@ -49,7 +50,7 @@ pub(super) async fn attempt(
                 return Err(Failure::unrecorded(fault));
             }
             let span = open.span().clone();
-            ask(target.model, request, open, &mut reserved, asked, attempt, settings).instrument(span).await
+            ask(target.model, request, open, &mut reserved, asked, attempt, plan).instrument(span).await
         });
         let asking = pin!(in_attempt_timeout(&*core.clock, request.attempt_timeout, asking));
         limits.in_time(asking).await
@@ -94,9 +95,13 @@ async fn ask(
     reserved: &mut Reservation<'_>,
     asked: &mut dyn Judge,
     attempt: &Attempt,
-    settings: &Resolved<'_>,
+    Plan { listener, settings, .. }: &Plan<'_>,
 ) -> Result<(), Failure> {
-    let outcome = model.complete(request, &mut Watch { open, reserved }).await;
+    let outcome = match listener {
+        None => model.complete(request, &mut Watch { open, reserved, written: None }).await,
+        // Boxed: a call without a listener has no room for it.
+        Some(listener) => Box::pin(listened(listener, model, request, open, reserved, settings)).await,
+    };
     let (text, cut) = answer(outcome, request, open, reserved, settings)?;
     // What was cut counts only if it is whole all the same.
     let reader = if cut { settings.reader().whole() } else { settings.reader() };
@@ -121,6 +126,24 @@ async fn ask(
         }
         Err(failure) => Err(Failure { answer: Some(text), ..failure }),
     }
+}
+
+/// Asks the model, and shows what it writes to the listener.
+async fn listened(
+    listener: &Listener,
+    model: &dyn ChatModel,
+    request: &Request,
+    open: &mut OpenAttempt<'_>,
+    reserved: &mut Reservation<'_>,
+    settings: &Resolved<'_>,
+) -> Result<Completion, ModelError> {
+    listener.begins();
+    let mut watch = Watch { open, reserved, written: Some((listener, 0)) };
+    let outcome = listener.within(settings.max_output_bytes, model.complete(request, &mut watch)).await;
+    if let Ok(completion) = &outcome {
+        listener.whole(&completion.text);
+    }
+    outcome
 }
 
 /// Writes down what came back. Gives the text to read, and whether it was cut; apart from the request, so that the future
@@ -297,6 +320,8 @@ fn replace(slot: &mut Option<String>, word: Option<String>) {
 struct Watch<'a, 'o, 'c> {
     open: &'a mut OpenAttempt<'o>,
     reserved: &'a mut Reservation<'c>,
+    /// What is shown to a listener, and how many characters it had.
+    written: Option<(&'a Listener, usize)>,
 }
 
 impl Sink for Watch<'_, '_, '_> {
@@ -320,5 +345,17 @@ impl Sink for Watch<'_, '_, '_> {
 
     fn flag(&mut self, flag: Flag) {
         self::flag(self.open, flag);
+    }
+
+    fn listens(&self) -> bool {
+        self.written.is_some()
+    }
+
+    fn delta(&mut self, delta: Delta<'_>) {
+        let Some((listener, characters)) = &mut self.written else { return };
+        let (Delta::Text(text) | Delta::Reasoning(text)) = delta;
+        *characters = characters.saturating_add(text.chars().count());
+        self.open.note(|record| record.estimate_written(*characters));
+        listener.delta(delta);
     }
 }

@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use super::cx::Cx;
 use super::failure::Failure;
+use super::listener::Listener;
 use super::run::RunCore;
 use crate::error::NodeError;
 use crate::ledger::{AttemptKind, CallScope};
@@ -21,6 +22,8 @@ pub(super) struct Plan<'r> {
     pub(super) call: &'r CallScope<'r>,
     pub(super) limits: &'r CallLimits<'r>,
     pub(super) settings: Resolved<'r>,
+    /// What the answer is shown to while it is written.
+    pub(super) listener: Option<&'r Listener>,
     /// The call's own deadline.
     deadline: Option<Deadline>,
     /// This, or that of a call around it: whichever comes first.
@@ -29,10 +32,10 @@ pub(super) struct Plan<'r> {
 
 impl<'r> Plan<'r> {
     pub(super) fn new<S: ?Sized>(cx: &Cx<'r, S>, settings: Resolved<'r>) -> Self {
-        let Cx { core, scope: call, limits, .. } = *cx;
+        let Cx { core, scope: call, limits, listener, .. } = *cx;
         let deadline = settings.deadline.and_then(|given| deadline(call, given));
         let ends = deadline.iter().chain(&cx.deadline).min_by_key(|deadline| deadline.end()).cloned();
-        Plan { core, call, limits, settings, deadline, ends }
+        Plan { core, call, limits, settings, listener, deadline, ends }
     }
 
     /// Tries once, after the wait before it, as long as the call has time.

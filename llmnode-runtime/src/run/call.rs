@@ -14,8 +14,10 @@ use tracing::Instrument;
 use super::cx::Cx;
 use super::executing::executed;
 use super::failure::Failure;
+use super::listener::Listener;
 use super::node::Exec;
 use super::run::RunCore;
+use super::stream::CallStream;
 use crate::BoxFuture;
 use crate::category::Category;
 use crate::error::NodeError;
@@ -30,7 +32,7 @@ use crate::validate::Attempt;
 /// How many calls may stand within each other; flows, too.
 pub const MAX_NESTING: usize = 100;
 
-type Outcome<T> = Result<CallReport<T>, NodeError>;
+pub(super) type Outcome<T> = Result<CallReport<T>, NodeError>;
 
 /// One call of a node. It starts when it is first polled.
 ///
@@ -40,12 +42,14 @@ type Outcome<T> = Result<CallReport<T>, NodeError>;
 #[must_use = "a call does nothing until it is awaited"]
 pub struct Call<'r, T> {
     given: Given,
+    /// What its answer is shown to while it is written.
+    pub(super) listener: Option<Arc<Listener>>,
     /// What starts it; none once it has.
     start: Option<Start<'r, T>>,
     under_way: Option<BoxFuture<'r, Outcome<T>>>,
 }
 
-type Start<'r, T> = Box<dyn FnOnce(Given) -> BoxFuture<'r, Outcome<T>> + Send + 'r>;
+type Start<'r, T> = Box<dyn FnOnce(Given, Option<Arc<Listener>>) -> BoxFuture<'r, Outcome<T>> + Send + 'r>;
 
 type Given = Option<Box<Settings>>;
 
@@ -60,6 +64,8 @@ pub struct Within<'r> {
     pub(super) deadline: Option<&'r Deadline>,
     /// What adds up its attempts.
     pub(super) tally: Option<&'r Tally>,
+    /// What its answer is shown to while it is written. Not that of calls within.
+    pub(super) listener: Option<&'r Listener>,
 }
 
 impl<'r> Within<'r> {
@@ -75,8 +81,8 @@ impl<'r, T> Call<'r, T> {
         S: ?Sized,
         N: Exec<S, Output = T>,
     {
-        let start = Box::new(move |given| start(core, within, state, node, given));
-        Call { given: None, start: Some(start), under_way: None }
+        let start = Box::new(move |given, listener| start(core, within, state, node, given, listener));
+        Call { given: None, listener: None, start: Some(start), under_way: None }
     }
 
     /// A call that is given nothing: there are no settings to wait for.
@@ -85,7 +91,8 @@ impl<'r, T> Call<'r, T> {
         S: ?Sized,
         N: Exec<S, Output = T>,
     {
-        Call { given: None, start: None, under_way: Some(start(core, within, state, node, None)) }
+        let under_way = start(core, within, state, node, None, None);
+        Call { given: None, listener: None, start: None, under_way: Some(under_way) }
     }
 
     setters! {
@@ -180,6 +187,36 @@ impl<'r, T> Call<'r, T> {
         self
     }
 
+    /// Streams the answer: its text while it is written, its JSON as far as it has come, and the output at the end.
+    ///
+    /// Settings come before it. A model that cannot stream gives its answer as one event, and so does one that refuses
+    /// to; a node without a model has no events. Retries and corrections are as without a stream, and validators run
+    /// only on the whole answer.
+    ///
+    /// ```
+    /// # use llmnode_runtime as llmnode;
+    /// # use llmnode::{Event, Primitive, Reply, Run, ScriptedModel};
+    /// # let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+    /// # runtime.block_on(async {
+    /// let run = Run::new(ScriptedModel::new().reply(Reply::pieces(["{\"city\": ", "\"Oslo\"}"])));
+    /// let schema = serde_json::json!({"type": "object", "properties": {"city": {"type": "string"}}});
+    /// let extract = Primitive::builder("extract").output_schema(schema).build()?;
+    /// let question = extract.ask("Greetings from Oslo!");
+    /// let mut answer = run.call(&question).stream();
+    /// while let Some(event) = answer.next().await {
+    ///     match event {
+    ///         Event::Text(text) => print!("{text}"),
+    ///         Event::Restarted { category, .. } => println!("\n{category}: the model begins anew"),
+    ///         _ => {}
+    ///     }
+    /// }
+    /// assert_eq!(answer.finish().await?["city"], "Oslo");
+    /// # Ok::<(), llmnode::NodeError>(()) }).unwrap();
+    /// ```
+    pub fn stream(self) -> CallStream<'r, T> {
+        CallStream::new(self)
+    }
+
     fn given(&mut self) -> &mut Settings {
         self.given.get_or_insert_default()
     }
@@ -193,9 +230,9 @@ impl<'r, T> Call<'r, T> {
 }
 
 impl<T> Call<'_, T> {
-    fn poll_report(&mut self, cx: &mut Context<'_>) -> Poll<Outcome<T>> {
+    pub(super) fn poll_report(&mut self, cx: &mut Context<'_>) -> Poll<Outcome<T>> {
         if let Some(start) = self.start.take() {
-            self.under_way = Some(start(self.given.take()));
+            self.under_way = Some(start(self.given.take(), self.listener.take()));
         }
         match &mut self.under_way {
             Some(call) => call.as_mut().poll(cx),
@@ -228,6 +265,7 @@ fn start<'r, S, N>(
     state: &'r S,
     node: &'r N,
     given: Given,
+    listener: Option<Arc<Listener>>,
 ) -> BoxFuture<'r, Outcome<N::Output>>
 where
     S: ?Sized,
@@ -247,6 +285,7 @@ where
         let settings = given.as_deref().unwrap_or(SILENT);
         let scope = begin(core, within, settings, &mut || NodeKey::of(node))?;
         let outcome = {
+            let within = Within { listener: listener.as_deref(), ..within };
             let tried = tried(core, within, &scope, settings, state, node);
             let mut tried = pin!(tried.instrument(scope.span().clone()));
             poll_fn(|cx| {
@@ -281,7 +320,8 @@ where
         recorded(scope).await?;
     }
     let (limits, deadline) = (&limits, within.deadline.cloned());
-    let cx = Cx { core, state, scope, settings, limits, deadline, attempt: Attempt::new(0, 0) };
+    let (listener, attempt) = (within.listener, Attempt::new(0, 0));
+    let cx = Cx { core, state, scope, settings, limits, deadline, listener, attempt };
     if N::TRIES_ITSELF {
         return node.exec(&cx).await.map_err(NodeError::of_execution);
     }

@@ -7,6 +7,7 @@ use futures_core::Stream;
 
 use super::attempts::deadline;
 use super::call::{Call, Within};
+use super::listener::Listener;
 use super::map::Map;
 use super::node::Exec;
 use super::run::RunCore;
@@ -27,6 +28,8 @@ pub struct Cx<'r, S: ?Sized> {
     pub(super) limits: &'r CallLimits<'r>,
     /// When this call, or one around it, has to end.
     pub(super) deadline: Option<Deadline>,
+    /// What the answer of this call is shown to while it is written.
+    pub(super) listener: Option<&'r Listener>,
     pub(super) attempt: Attempt,
 }
 
@@ -74,14 +77,14 @@ impl<'r, S: ?Sized> Cx<'r, S> {
     }
 
     pub(super) fn on<'c, T: ?Sized>(&'c self, state: &'c T) -> Cx<'c, T> {
-        let Cx { core, scope, settings, limits, attempt, .. } = *self;
-        Cx { core, state, scope, settings, limits, deadline: self.deadline.clone(), attempt }
+        let Cx { core, scope, settings, limits, listener, attempt, .. } = *self;
+        Cx { core, state, scope, settings, limits, deadline: self.deadline.clone(), listener, attempt }
     }
 
     fn within(&self) -> Within<'_> {
         let Cx { scope, limits, deadline, .. } = self;
         let (limits, deadline) = (Some(*limits), deadline.as_ref());
-        Within { call: Some(*scope), limits, deadline, tally: scope.tally }
+        Within { call: Some(*scope), limits, deadline, tally: scope.tally, listener: None }
     }
 
     /// What a node that only stands for others hands on to each of them, `attempts` included: it is not executed again

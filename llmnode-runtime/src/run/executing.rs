@@ -76,6 +76,9 @@ fn boxed<'a>(
     Box::pin(async move {
         let call = cx.scope;
         let settings = Resolved::new([cx.settings, &cx.core.settings, settings], nature)?;
+        if let Some(listener) = cx.listener {
+            listener.expects(None)?;
+        }
         let plan = Plan::new(cx, settings);
         let mut executing = Executing { call, node, failed: 0, ends: plan.ends.as_ref() };
         let Err(ended) = attempts::run(&plan, &mut executing).await else { return Ok(()) };

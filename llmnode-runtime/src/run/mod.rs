@@ -14,6 +14,7 @@ mod failure;
 mod fallback;
 mod feedback;
 mod judge;
+mod listener;
 mod map;
 mod name;
 mod node;
@@ -25,6 +26,7 @@ mod results;
 #[expect(clippy::module_inception, reason = "the file holds `Run`")]
 mod run;
 mod shell;
+mod stream;
 
 pub use batch::Batch;
 pub use bounded::{Bounded, CONCURRENCY, Ended, Source, no_next_item};
@@ -41,3 +43,4 @@ pub use results::Results;
 pub use run::Run;
 pub use run::{RunCore, core, parts};
 pub use shell::exec;
+pub use stream::{CallStream, Event, Items};

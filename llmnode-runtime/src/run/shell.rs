@@ -73,6 +73,9 @@ async fn ask(asked: &mut dyn Asked<'_>, cx: &Cx<'_, ()>) -> Result<(), NodeError
         settings.of_own_model();
     }
     let schema = asked.schema().map_err(|fault| NodeError::new(Category::ConfigError, fault))?;
+    if let Some(listener) = cx.listener {
+        listener.expects(schema.as_deref())?;
+    }
     let request = Request { output: schema, ..Request::new(render(asked)?) };
     let plan = Plan::new(cx, settings);
     let outcome = {

@@ -22,6 +22,7 @@ mod report;
 mod schedules;
 mod settings;
 mod spans;
+mod streams;
 mod support;
 mod testkit;
 mod unwinding;

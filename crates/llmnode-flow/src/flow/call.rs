@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 
 use llmnode_runtime::internal::{Position, Tally, parts};
-use llmnode_runtime::{BoxFuture, Category, NodeError, Run};
+use llmnode_runtime::{BoxFuture, Category, Event, NodeError, Run};
 use tracing::Instrument;
 
 use super::book::FlowWatch;
@@ -99,6 +99,17 @@ impl<'r, S, A> FlowCall<'r, S, A> {
     /// nothing.
     pub fn on_step(mut self, hook: impl FnMut(&FlowEvent<'_>) + Send + 'r) -> Self {
         self.orders.watchers.hooks.push(Box::new(hook));
+        self
+    }
+
+    /// Calls this function for each [`Event`] of the answer of a step, with the position of the step. The steps are
+    /// called as streams then: see [`Call::stream`](llmnode_runtime::Call::stream). Answers of parallel branches, and
+    /// of calls within a step, have no events.
+    ///
+    /// It runs within the flow, so it should be quick. A panic in it is logged under `llmnode::hook` and changes
+    /// nothing.
+    pub fn on_event(mut self, listener: impl FnMut(&Position, &Event) + Send + 'r) -> Self {
+        self.orders.watchers.listeners.push(Box::new(listener));
         self
     }
 

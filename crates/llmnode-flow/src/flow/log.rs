@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use llmnode_runtime::internal::{Position, Tally, Walk, guarded};
-use llmnode_runtime::{Category, Clock};
+use llmnode_runtime::{Category, Clock, Event};
 use tracing::Span;
 
 use super::book::FlowWatch;
@@ -19,6 +19,14 @@ pub(super) trait Log: Send {
 
     /// What stands at that depth of the position is left by an edge.
     fn takes(&mut self, at: &Position, depth: usize, action: &str);
+
+    /// Whether somebody reads the answers of steps while they are written.
+    fn listens(&self) -> bool {
+        false
+    }
+
+    /// Something happened to the answer of the step at this position.
+    fn event(&mut self, _at: &Position, _event: &Event) {}
 }
 
 /// Calls hooks, keeps the book of a watch, and makes spans. Dropped before the flow's end, it says so everywhere.
@@ -38,7 +46,10 @@ pub(super) struct Recorder<'r> {
 pub(super) struct Watchers<'r> {
     pub(super) watches: Vec<FlowWatch>,
     pub(super) hooks: Vec<Hook<'r>>,
+    pub(super) listeners: Vec<Listener<'r>>,
 }
+
+type Listener<'r> = Box<dyn FnMut(&Position, &Event) + Send + 'r>;
 
 type Hook<'r> = Box<dyn FnMut(&FlowEvent<'_>) + Send + 'r>;
 
@@ -176,6 +187,14 @@ impl Log for Recorder<'_> {
             self.span.takes(action);
         }
     }
+
+    fn listens(&self) -> bool {
+        !self.watchers.listeners.is_empty()
+    }
+
+    fn event(&mut self, at: &Position, event: &Event) {
+        self.watchers.listeners.iter_mut().for_each(|listener| alone(|| listener(at, event)));
+    }
 }
 
 impl Watchers<'_> {
@@ -185,10 +204,12 @@ impl Watchers<'_> {
 
     /// A hook's panic is its own: the flow knows nothing of it.
     fn tell(&mut self, event: &FlowEvent<'_>) {
-        for hook in &mut self.hooks {
-            if let Err(said) = guarded(|| hook(event)) {
-                tracing::error!(target: "llmnode::hook", "a hook of a flow panicked: {said}");
-            }
-        }
+        self.hooks.iter_mut().for_each(|hook| alone(|| hook(event)));
+    }
+}
+
+fn alone(hook: impl FnOnce()) {
+    if let Err(said) = guarded(hook) {
+        tracing::error!(target: "llmnode::hook", "a hook of a flow panicked: {said}");
     }
 }

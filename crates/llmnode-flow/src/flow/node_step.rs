@@ -31,6 +31,7 @@ where
             };
             let output = match happened {
                 Some(output) => output,
+                None if flow.log.listens() => flow.listen(&node).await?,
                 None => flow.call(&node).await?,
             };
             // From here to the next position nothing waits: a flow that is dropped has done all of a step or nothing.

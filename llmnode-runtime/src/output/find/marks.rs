@@ -39,15 +39,16 @@ const CHANNEL: &str = "<|channel|>";
 const MESSAGE: &str = "<|message|>";
 const START: &str = "<|start|>assistant";
 /// A mark of thoughts.
-pub(super) struct Tag {
-    pub(super) at: Range<usize>,
+#[derive(Debug)]
+pub(in crate::output) struct Tag {
+    pub(in crate::output) at: Range<usize>,
     /// What its partner has as well.
     pub(super) name: &'static str,
-    pub(super) opens: bool,
+    pub(in crate::output) opens: bool,
 }
 
 /// The closing mark of what `open` began, or `None`: the thoughts never end.
-pub(super) fn closing(text: &str, open: &Tag) -> Option<usize> {
+pub(in crate::output) fn closing(text: &str, open: &Tag) -> Option<usize> {
     let mut at = open.at.end;
     loop {
         at += text.as_bytes()[at..].iter().position(|byte| matches!(byte, b'<' | b'[' | 0xe2))?;
@@ -60,7 +61,7 @@ pub(super) fn closing(text: &str, open: &Tag) -> Option<usize> {
 }
 
 /// The mark at `at`, of which nothing stands before `from`; those in quotation marks are mentions.
-pub(super) fn tag_at(text: &str, at: usize, from: usize) -> Option<Tag> {
+pub(in crate::output) fn tag_at(text: &str, at: usize, from: usize) -> Option<Tag> {
     mark_at(text, at, from).filter(|tag| !is_quoted(text, &tag.at))
 }
 

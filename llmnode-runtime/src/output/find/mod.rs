@@ -9,6 +9,7 @@ use std::ops::Range;
 pub(super) use self::around::brackets;
 use self::around::{balanced, begins_json, begins_line, glued, holds_members};
 use self::fence::Fence;
+pub(super) use self::marks::{Tag, closing, tag_at};
 use super::json::Json;
 use super::repair::{self, Fault, Parsed, Repairs, is_quote, skip_blank};
 

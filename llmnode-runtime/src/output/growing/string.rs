@@ -1,0 +1,94 @@
+//! The strings of a growing value, and its keys.
+
+use serde_json::Value;
+
+use super::{Growing, Place};
+
+/// An escape under way.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Escape {
+    #[default]
+    None,
+    Begun,
+    /// So many digits of `\u` with this value, behind the first half of a surrogate pair.
+    Unicode {
+        digits: u8,
+        unit: u16,
+        high: Option<u16>,
+    },
+    /// The first half of a surrogate pair, whose second half follows.
+    Half(u16),
+    /// The same, and its backslash is there.
+    HalfBegun(u16),
+}
+
+impl Growing {
+    pub(super) fn in_string(&mut self, c: char) {
+        let fresh = |high| Escape::Unicode { digits: 0, unit: 0, high };
+        match (std::mem::take(&mut self.escape), c) {
+            (Escape::None, '"') if self.place == Place::InKey => self.end_key(),
+            (Escape::None, '"') if self.open.is_empty() => self.place = Place::End,
+            (Escape::None, '"') => self.place = Place::After,
+            (Escape::None, '\\') => self.escape = Escape::Begun,
+            (Escape::None, c) => self.write(c.encode_utf8(&mut [0; 4])),
+            (Escape::Begun, 'u') => self.escape = fresh(None),
+            (Escape::Begun, c) => match plain(c) {
+                Some(text) => self.write(text),
+                None => self.place = Place::End,
+            },
+            (Escape::Half(high), '\\') => self.escape = Escape::HalfBegun(high),
+            (Escape::HalfBegun(high), 'u') => self.escape = fresh(Some(high)),
+            (Escape::Half(_) | Escape::HalfBegun(_), _) => self.place = Place::End,
+            (Escape::Unicode { digits, unit, high }, c) => self.digit(digits, unit, high, c),
+        }
+    }
+
+    fn digit(&mut self, digits: u8, unit: u16, high: Option<u16>, c: char) {
+        let Some(digit) = c.to_digit(16) else { return self.place = Place::End };
+        let unit = unit << 4 | digit as u16;
+        if digits < 3 {
+            self.escape = Escape::Unicode { digits: digits + 1, unit, high };
+            return;
+        }
+        let written = match high {
+            None if (0xD800..0xDC00).contains(&unit) => return self.escape = Escape::Half(unit),
+            None => String::from_utf16(&[unit]),
+            Some(high) => String::from_utf16(&[high, unit]),
+        };
+        match written {
+            Ok(text) => self.write(&text),
+            Err(_) => self.place = Place::End,
+        }
+    }
+
+    /// Goes on with the string, or the key, that is being written.
+    pub(super) fn write(&mut self, text: &str) {
+        if self.place == Place::InKey {
+            return self.open.last_mut().map(|open| open.key.push_str(text)).unwrap_or_default();
+        }
+        let key = self.open.last().filter(|open| open.is_object).map(|open| open.key.clone());
+        let string = match (self.innermost_mut(), key) {
+            (Some(Value::Array(items)), _) => items.last_mut(),
+            (Some(value), Some(key)) => value.get_mut(&key),
+            (value, _) => value,
+        };
+        if let Some(Value::String(string)) = string {
+            string.push_str(text);
+        }
+    }
+}
+
+/// What an escape of one character stands for; `None`: it is no escape of JSON.
+fn plain(c: char) -> Option<&'static str> {
+    Some(match c {
+        '"' => "\"",
+        '\\' => "\\",
+        '/' => "/",
+        'b' => "\u{8}",
+        'f' => "\u{c}",
+        'n' => "\n",
+        'r' => "\r",
+        't' => "\t",
+        _ => return None,
+    })
+}

@@ -1,0 +1,128 @@
+//! What stands between a call and its stream: the events that one poll of the call brings, and no more.
+
+use std::collections::VecDeque;
+use std::future::poll_fn;
+use std::sync::{Mutex, MutexGuard};
+use std::task::Poll;
+
+use super::stream::Event;
+use crate::BoxFuture;
+use crate::category::Category;
+use crate::error::NodeError;
+use crate::model::{Delta, ModelError};
+use crate::output::{OutputSchema, WRAPPER};
+use crate::panics::lock;
+use crate::text::one_line;
+
+/// Takes the pieces of an answer for the stream of a call. The loop writes to it; only the stream reads it.
+#[derive(Debug, Default)]
+pub(crate) struct Listener(Mutex<Heard>);
+
+#[derive(Debug, Default)]
+struct Heard {
+    events: VecDeque<Event>,
+    /// The members that lead to the JSON of the answer. `None`: the answer is text.
+    json: Option<&'static [&'static str]>,
+    /// The members that lead to a list, where its items are asked for.
+    list: Option<Vec<String>>,
+    /// How many requests have begun.
+    requests: u32,
+    /// Why the next request, if one follows, begins anew.
+    failed: Option<Category>,
+    /// Of the answer that is being written.
+    bytes: usize,
+}
+
+impl Listener {
+    /// A listener whose call has to have a list at this path.
+    pub(super) fn of_list(&self, path: &[String]) {
+        self.lock().list = Some(path.to_vec());
+    }
+
+    /// What the answer will be.
+    pub(super) fn expects(&self, schema: Option<&OutputSchema>) -> Result<(), NodeError> {
+        let mut heard = self.lock();
+        heard.json = schema.map(|schema| if schema.is_wrapped() { &[WRAPPER][..] } else { &[] });
+        let Some(path) = heard.list.as_deref() else { return Ok(()) };
+        if schema.is_some_and(|schema| schema.has_list_at(path)) {
+            return Ok(());
+        }
+        let message = match (schema, path) {
+            (None, _) => "`items` needs a typed answer; this one is text".to_owned(),
+            (_, []) => {
+                "the answer is not a list; name the member that is one: `.items(\"steps\")`".to_owned()
+            }
+            _ => format!("the answer has no list at {:?}", one_line(path.join("."), 200)),
+        };
+        Err(NodeError::new(Category::ConfigError, message))
+    }
+
+    /// A request goes out: what was written before is void.
+    pub(super) fn begins(&self) {
+        let mut heard = self.lock();
+        heard.bytes = 0;
+        if let Some(category) = heard.failed.take() {
+            let attempt = heard.requests;
+            heard.events.push_back(Event::Restarted { category, attempt });
+        }
+        heard.requests = heard.requests.saturating_add(1);
+    }
+
+    /// The request failed, and another one may follow.
+    pub(super) fn failed(&self, category: Category) {
+        self.lock().failed = Some(category);
+    }
+
+    pub(super) fn delta(&self, delta: Delta<'_>) {
+        let mut heard = self.lock();
+        match (delta, heard.events.back_mut()) {
+            (Delta::Text("") | Delta::Reasoning(""), _) => return,
+            (Delta::Text(text), Some(Event::Text(last)))
+            | (Delta::Reasoning(text), Some(Event::Reasoning(last))) => last.push_str(text),
+            (Delta::Text(text), _) => heard.events.push_back(Event::Text(text.to_owned())),
+            (Delta::Reasoning(text), _) => heard.events.push_back(Event::Reasoning(text.to_owned())),
+        }
+        let (Delta::Text(text) | Delta::Reasoning(text)) = delta;
+        heard.bytes = heard.bytes.saturating_add(text.len());
+    }
+
+    /// The whole answer, where the model gave no pieces of it.
+    pub(super) fn whole(&self, answer: &str) {
+        if self.lock().bytes == 0 {
+            self.delta(Delta::Text(answer));
+        }
+    }
+
+    /// Waits for the completion, as long as what is written has at most so many bytes.
+    pub(super) async fn within<T>(
+        &self,
+        cap: usize,
+        mut completion: BoxFuture<'_, Result<T, ModelError>>,
+    ) -> Result<T, ModelError> {
+        poll_fn(|cx| {
+            let outcome = completion.as_mut().poll(cx);
+            if outcome.is_pending() && self.lock().bytes > cap {
+                let message = format!("the answer has more bytes than max_output_bytes ({cap})");
+                return Poll::Ready(Err(ModelError::new(Category::TruncatedOutput, message)));
+            }
+            outcome
+        })
+        .await
+    }
+
+    pub(super) fn next(&self) -> Option<Event> {
+        self.lock().events.pop_front()
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.lock().events.is_empty()
+    }
+
+    pub(super) fn json(&self) -> Option<&'static [&'static str]> {
+        self.lock().json
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Heard> {
+        lock(&self.0)
+    }
+}
