@@ -21,6 +21,10 @@ pub(crate) struct Habits {
     pub(crate) max_completion_tokens: bool,
     /// The temperature is left out.
     pub(crate) no_temperature: bool,
+    /// Answers are not asked for as events.
+    pub(crate) no_stream: bool,
+    /// Streams are asked for without their usage.
+    pub(crate) no_stream_options: bool,
     /// The dialects that schemas are not sent in.
     pub(crate) refused: Dialects,
     /// The first call that was answered with something other than JSON of the schema that was sent: the model has to read
@@ -64,6 +68,8 @@ impl Learned {
         let teaches = match refused {
             Refused::MaxTokens => !asked.habits.max_completion_tokens,
             Refused::Temperature => !asked.habits.no_temperature,
+            Refused::Stream => !asked.habits.no_stream,
+            Refused::StreamOptions => !asked.habits.no_stream_options,
             _ => !dialects.is_empty(),
         };
         if !teaches {
@@ -74,6 +80,8 @@ impl Learned {
         match (refused, asked.schema) {
             (Refused::MaxTokens, _) => known.habits.max_completion_tokens = true,
             (Refused::Temperature, _) => known.habits.no_temperature = true,
+            (Refused::Stream, _) => known.habits.no_stream = true,
+            (Refused::StreamOptions, _) => known.habits.no_stream_options = true,
             (Refused::Schema, Some((_, name))) => known.refuse_schema(name, dialects),
             _ => known.habits.refused = known.habits.refused.and(dialects),
         }

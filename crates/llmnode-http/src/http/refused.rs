@@ -7,6 +7,10 @@ use super::error_body::ErrorBody;
 pub(crate) enum Refused {
     MaxTokens,
     Temperature,
+    /// Streams.
+    Stream,
+    /// What a stream is asked to tell beside the answer.
+    StreamOptions,
     /// Any response format.
     Format,
     /// The response format `json_schema`.
@@ -44,10 +48,13 @@ const PHRASES: [&str; 16] = [
 ];
 
 /// The fields that can be asked for in another way.
-const FIELDS: [(&str, Refused); 10] = [
+const FIELDS: [(&str, Refused); 13] = [
     ("max_tokens", Refused::MaxTokens),
     ("max_completion_tokens", Refused::MaxTokens),
     ("temperature", Refused::Temperature),
+    ("stream_options", Refused::StreamOptions),
+    ("streaming", Refused::Stream),
+    ("'stream'", Refused::Stream),
     ("response_format", Refused::Format),
     ("response format", Refused::Format),
     ("json_schema", Refused::JsonSchema),
@@ -125,6 +132,9 @@ pub(crate) fn refused(status: u16, error: &ErrorBody) -> Option<Refused> {
 /// The field that is at fault, and where the text comes to it: the one that the error names as such, or else the first
 /// in the text, which a remedy follows.
 fn field(error: &ErrorBody, text: &str) -> Option<(usize, Refused)> {
+    if error.param.as_deref() == Some("stream") {
+        return Some((0, Refused::Stream));
+    }
     let named = |field: &&str| {
         let param = error.param.as_deref().unwrap_or_default();
         param.strip_prefix(*field).is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']))

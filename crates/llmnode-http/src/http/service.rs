@@ -9,6 +9,7 @@ use reqwest::{Client, Method, Response, Url};
 use tokio::time::{Instant, timeout_at};
 
 use super::endpoint::{Endpoint, shown};
+use super::incoming::Incoming;
 
 /// What to do when a proxy asks who is there.
 pub(crate) const PROXY_CREDENTIALS: &str = "; the proxy asks for a user name and a password: write them into its URL, as in \
@@ -26,6 +27,8 @@ pub(crate) struct Service {
     pub(crate) connect_timeout: Option<Duration>,
     pub(crate) attempt_timeout: Duration,
     /// The most bytes of a response body.
+    /// The longest time without an event. `None`: no limit.
+    pub(crate) idle_timeout: Option<Duration>,
     pub(crate) body_cap: usize,
 }
 
@@ -34,6 +37,12 @@ pub(crate) struct Service {
 pub(crate) struct Deadline {
     end: Instant,
     timeout: Duration,
+}
+
+impl Deadline {
+    pub(super) fn end(self) -> Instant {
+        self.end
+    }
 }
 
 impl Service {
@@ -86,32 +95,9 @@ impl Service {
         request
     }
 
-    /// Reads the body.
-    pub(crate) async fn read(
-        &self,
-        response: &mut Response,
-        deadline: Deadline,
-    ) -> Result<Vec<u8>, ModelError> {
-        let expected = response.content_length();
-        if expected.is_some_and(|length| length > self.body_cap as u64) {
-            return Err(self.over_cap());
-        }
-        // What a server announces is not what it sends: room for more is made as it comes.
-        let mut body = Vec::with_capacity(expected.map_or(0, |length| length.min(64 * 1024) as usize));
-        loop {
-            match timeout_at(deadline.end, response.chunk()).await {
-                Ok(Ok(Some(chunk))) if body.len() + chunk.len() > self.body_cap => {
-                    return Err(self.over_cap());
-                }
-                Ok(Ok(Some(chunk))) => body.extend_from_slice(&chunk),
-                Ok(Ok(None)) => return Ok(body),
-                Ok(Err(error)) => return Err(self.read_failure(&error.without_url(), body.len(), expected)),
-                Err(_) => {
-                    let state = format!("the response stood at {} bytes", body.len());
-                    return Err(self.timed_out(&state, deadline));
-                }
-            }
-        }
+    /// The body of a response.
+    pub(crate) fn incoming<'a>(&'a self, response: &'a mut Response, deadline: Deadline) -> Incoming<'a> {
+        Incoming::new(self, response, deadline)
     }
 
     /// Where a redirect leads, if it may be followed: only on the same server, which has the key already.
@@ -149,7 +135,17 @@ impl Service {
         ModelError::new(Category::BadRequest, message)
     }
 
-    fn timed_out(&self, state: &str, Deadline { timeout, .. }: Deadline) -> ModelError {
+    /// Nothing came for that long.
+    pub(super) fn idle(&self, idle: Duration, read: usize) -> ModelError {
+        let message = format!(
+            "{}: the stream stood at {read} bytes, and no event came within {idle:?} (idle timeout; the request may have \
+             been processed)",
+            self.endpoint.shown
+        );
+        ModelError::new(Category::Timeout, message)
+    }
+
+    pub(super) fn timed_out(&self, state: &str, Deadline { timeout, .. }: Deadline) -> ModelError {
         let shown = &self.endpoint.shown;
         let message = format!(
             "{shown}: {state} within {timeout:?} (attempt timeout; the request may have been processed)"
@@ -157,7 +153,7 @@ impl Service {
         ModelError::new(Category::Timeout, message)
     }
 
-    fn over_cap(&self) -> ModelError {
+    pub(crate) fn over_cap(&self) -> ModelError {
         let message = format!(
             "{}: the response is longer than {} bytes (body cap)",
             self.endpoint.shown, self.body_cap
@@ -195,7 +191,12 @@ impl Service {
         }
     }
 
-    fn read_failure(&self, error: &reqwest::Error, read: usize, expected: Option<u64>) -> ModelError {
+    pub(super) fn read_failure(
+        &self,
+        error: &reqwest::Error,
+        read: usize,
+        expected: Option<u64>,
+    ) -> ModelError {
         let category = if error.is_timeout() { Category::Timeout } else { Category::Network };
         let of = expected.map_or_else(String::new, |expected| format!(" of {expected}"));
         let message = format!(

@@ -33,10 +33,19 @@ pub(super) fn read(body: &[u8], function: Option<&str>) -> Result<(Completion, b
         let failed = || failure(format!("the response cannot be read as JSON: {error}"), Retry::Transport);
         broken_text(body, function).unwrap_or_else(failed)
     })?;
+    completion(response, || error_body::is_error(body), function)
+}
+
+/// What a response comes to. `is_error`: it tells of an error.
+pub(super) fn completion(
+    response: Response<'_>,
+    is_error: impl FnOnce() -> bool,
+    function: Option<&str>,
+) -> Result<(Completion, bool), NoAnswer> {
     let (usage, impossible) = response.usage();
     let choice = match response.choices {
         Choices::First(choice) => choice,
-        _ if error_body::is_error(body) => return Err(NoAnswer::ErrorObject),
+        _ if is_error() => return Err(NoAnswer::ErrorObject),
         Choices::Empty => {
             let mut empty = ModelError::new(Category::EmptyResponse, "the response holds no choice");
             empty.usage = usage;

@@ -51,6 +51,7 @@ impl OpenAiBuilder {
             client_request_id: self.client_request_id,
             connect_timeout,
             attempt_timeout: self.attempt_timeout,
+            idle_timeout: Some(self.idle_timeout),
             body_cap: self.body_cap,
         };
         let key_hint = match (&key, &self.per_request) {

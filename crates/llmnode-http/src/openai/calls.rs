@@ -8,28 +8,31 @@ use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use crate::http::lenient::{Any, Object, Shape, object, text};
+use crate::http::lenient::{Any, Figure, Object, Shape, object, text, tokens};
 
 /// One call of a function.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub(super) struct ToolCall<'a> {
+    /// Its place among the calls, where it comes in pieces.
+    #[serde(deserialize_with = "tokens")]
+    pub(super) index: Figure,
     #[serde(borrow, deserialize_with = "object")]
-    function: Option<FunctionCall<'a>>,
+    pub(super) function: Option<FunctionCall<'a>>,
 }
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub(super) struct FunctionCall<'a> {
     #[serde(borrow, deserialize_with = "text")]
-    name: Option<Cow<'a, str>>,
+    pub(super) name: Option<Cow<'a, str>>,
     /// A string that holds JSON; some servers send the JSON itself.
     #[serde(borrow)]
-    arguments: Option<&'a RawValue>,
+    pub(super) arguments: Option<&'a RawValue>,
 }
 
 impl FunctionCall<'_> {
-    fn arguments(&self) -> String {
+    pub(super) fn arguments(&self) -> String {
         let raw = self.arguments.map_or("", RawValue::get);
         match serde_json::from_str::<Value>(raw) {
             Ok(Value::String(text)) => text,

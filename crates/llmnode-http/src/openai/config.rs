@@ -46,6 +46,7 @@ pub struct OpenAiBuilder {
     pub(super) client_request_id: bool,
     pub(super) connect_timeout: Duration,
     pub(super) attempt_timeout: Duration,
+    pub(super) idle_timeout: Duration,
     pub(super) body_cap: usize,
     pub(super) proxy: Option<Secret>,
     pub(super) root_certificates: Vec<Vec<u8>>,
@@ -93,6 +94,7 @@ impl Default for OpenAiBuilder {
             client_request_id: true,
             connect_timeout: Duration::from_secs(5),
             attempt_timeout: Duration::from_secs(600),
+            idle_timeout: Duration::from_secs(60),
             body_cap: 8 * 1024 * 1024,
             proxy: None,
             root_certificates: Vec::new(),
@@ -224,7 +226,16 @@ impl OpenAiBuilder {
         self
     }
 
-    /// Sets the most bytes of a response body. A longer one is a `bad_response`. Default 8 MiB.
+    /// Sets the longest time that a stream may give no event. What takes longer is a `timeout`. Comments, which servers
+    /// send to keep a connection open, are no events. Time in which nobody polls the stream does not count. Default 60 s;
+    /// models that think for longer before they write need more.
+    pub fn idle_timeout(mut self, timeout: Duration) -> Self {
+        self.idle_timeout = timeout;
+        self
+    }
+
+    /// Sets the most bytes of a response body. A longer one is a `bad_response`. Of a stream, it holds for one event, and
+    /// for the answer. Default 8 MiB.
     pub fn max_body_bytes(mut self, bytes: usize) -> Self {
         self.body_cap = bytes;
         self
@@ -310,6 +321,7 @@ impl fmt::Debug for OpenAiBuilder {
             .field("headers", &headers)
             .field("connect_timeout", &self.connect_timeout)
             .field("attempt_timeout", &self.attempt_timeout)
+            .field("idle_timeout", &self.idle_timeout)
             .field("max_body_bytes", &self.body_cap)
             .field("proxy", &self.proxy)
             .field("retry_budget", &self.retry_budget)

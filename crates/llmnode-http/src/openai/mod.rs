@@ -8,9 +8,10 @@ mod assemble;
 #[cfg(feature = "async-openai")]
 mod async_openai;
 mod calls;
+mod chunks;
 mod config;
-mod events;
 mod known;
+mod receive;
 mod refusal;
 mod request;
 mod response;
@@ -32,6 +33,7 @@ use reqwest::header::HeaderMap;
 use reqwest::{Response, StatusCode, Url};
 
 use self::answer::NoAnswer;
+use self::receive::Received;
 use crate::http::headers::{Headers, Sent};
 use crate::http::learned::{Learned, Way};
 use crate::http::moved::Moved;
@@ -158,6 +160,8 @@ struct Asked<'a> {
     model: &'a str,
     way: Way<'a>,
     deadline: Deadline,
+    /// The answer is asked for as events.
+    streams: bool,
     /// What no message about it may show.
     secrets: Cow<'a, [Secret]>,
 }
@@ -183,7 +187,7 @@ impl Asked<'_> {
 
 impl Inner {
     async fn complete(&self, request: &Request, sink: &mut dyn Sink) -> Result<Completion, ModelError> {
-        let prepared = self.prepare(request);
+        let prepared = self.prepare(request, sink.listens());
         let (asked, headers) =
             prepared.map_err(|fault| without_secrets(unsent(fault), self.headers.secrets()))?;
         let outcome = self.ask(&asked, headers, sink).await;
@@ -199,8 +203,8 @@ impl Inner {
         if let Some((dialect, _)) = asked.way.schema {
             sink.dialect(dialect);
         }
-        self.refused(asked).for_each(|part| sink.refused(part));
-        let body = request::encode(asked.request, asked.model, asked.way)
+        self.refused(asked, sink.listens()).for_each(|part| sink.refused(part));
+        let body = request::encode(asked.request, asked.model, asked.way, asked.streams)
             .map_err(|error| unsent(format!("the request cannot be written as JSON: {error}")))?;
         let url = self.moved.place(&self.service.endpoint.url);
         let Asked { request, deadline, .. } = asked;
@@ -227,7 +231,7 @@ impl Inner {
     }
 
     /// Settles how to ask, or says what is missing.
-    fn prepare<'a>(&'a self, request: &'a Request) -> Result<(Asked<'a>, HeaderMap), String> {
+    fn prepare<'a>(&'a self, request: &'a Request, listens: bool) -> Result<(Asked<'a>, HeaderMap), String> {
         check_request(self.service.stays_here, || self.service.endpoint.host())?;
         let model = self.model_of(request).ok_or(
             "no model is named: set OPENAI_MODEL, `model` on the builder, or `model` on the node or call",
@@ -238,7 +242,8 @@ impl Inner {
         let way = self.way(request, model)?;
         let Sent { headers, secrets } = self.headers.of_request()?;
         let deadline = self.service.deadline(request.attempt_timeout);
-        Ok((Asked { request, model, way, deadline, secrets }, headers))
+        let streams = listens && !way.habits.no_stream;
+        Ok((Asked { request, model, way, deadline, streams, secrets }, headers))
     }
 
     fn model_of<'a>(&'a self, request: &'a Request) -> Option<&'a str> {
@@ -266,7 +271,7 @@ impl Inner {
     }
 
     /// The parts of the request that are not sent as they were asked for, because the model refused them before.
-    fn refused<'a>(&self, asked: &Asked<'a>) -> impl Iterator<Item = &'static str> + use<'a> {
+    fn refused<'a>(&self, asked: &Asked<'a>, listens: bool) -> impl Iterator<Item = &'static str> + use<'a> {
         let (Asked { request, way, .. }, chosen) = (asked, asked.request.dialect.or(self.dialect));
         let schema = request.output.as_deref().filter(|_| way.schema.is_some());
         let refused = way.habits.refused;
@@ -275,7 +280,13 @@ impl Inner {
         let habits = way.habits;
         let temperature = habits.no_temperature && request::temperature(request).is_some();
         let max_tokens = habits.max_completion_tokens && request::max_tokens(request).is_some();
-        let fields = [("temperature", temperature), ("max_tokens", max_tokens)];
+        let (stream, options) = (listens && habits.no_stream, asked.streams && habits.no_stream_options);
+        let fields = [
+            ("temperature", temperature),
+            ("max_tokens", max_tokens),
+            ("stream", stream),
+            ("stream_options", options),
+        ];
         let fields = fields.into_iter().filter(|(_, is_refused)| *is_refused).map(|(field, _)| field);
         fields.chain(dialects.map(Dialect::as_str))
     }
@@ -291,31 +302,28 @@ impl Inner {
         if let Some(id) = &head.request_id {
             sink.request_id(id);
         }
-        let body = self.service.read(response, asked.deadline).await;
-        let body = match body {
-            Ok(body) => events::joined(&body).unwrap_or(Ok(body)),
-            failed => failed,
+        let received = self.body(response, asked, sink).await;
+        let (outcome, told) = match received {
+            Ok(Received::Events(written)) => {
+                let told = written.usage();
+                (Ok(written.finish(asked.function())), told)
+            }
+            Ok(Received::Whole(body)) => (Ok(Err(body)), None),
+            Err(failure) => (Err(failure), None),
         };
         if !head.status.is_success() {
             // The status says enough where the body cannot be had.
-            return Err(self.refusal(&head, &body.unwrap_or_default(), asked, sink));
+            let body = outcome.ok().and_then(Result::err).unwrap_or_default();
+            return Err(self.refusal(&head, &body, asked, sink));
         }
-        let outcome = match body {
-            Ok(body) => match answer::read(&body, asked.function()) {
-                Ok((completion, impossible)) => {
-                    if impossible {
-                        sink.flag(Flag::ImpossibleUsage);
-                    }
-                    Ok(completion)
-                }
-                Err(_) if head.encoded => Err(self.encoded(&body)),
-                Err(NoAnswer::ErrorObject) => return Err(self.refusal(&head, &body, asked, sink)),
-                Err(NoAnswer::WebPage) => Err(self.web_page(&body, asked)),
-                Err(NoAnswer::Failure(failure)) => Err(*failure),
-            },
+        let completion = match outcome {
+            Ok(Ok(joined)) => self.completion(joined, &[], &head, asked, sink),
+            Ok(Err(body)) => {
+                self.completion(answer::read(&body, asked.function()), &body, &head, asked, sink)
+            }
             Err(failure) => Err(failure),
         };
-        match outcome {
+        match completion {
             Ok(mut completion) => {
                 completion.refusal = asked.clean(completion.refusal);
                 completion.finish = completion.finish.map(|finish| asked.clean_finish(finish));
@@ -326,10 +334,37 @@ impl Inner {
                 Ok(completion)
             }
             Err(mut failure) => {
+                failure.usage = failure.usage.or(told);
                 failure.status = Some(head.status.as_u16());
                 failure.request_id = head.request_id;
                 Err(failure)
             }
+        }
+    }
+}
+
+impl Inner {
+    /// What was read of a successful response, out of this body.
+    #[expect(clippy::result_large_err, reason = "a completion is as large")]
+    fn completion(
+        &self,
+        read: Result<(Completion, bool), NoAnswer>,
+        body: &[u8],
+        head: &Head,
+        asked: &Asked<'_>,
+        sink: &mut dyn Sink,
+    ) -> Result<Completion, ModelError> {
+        match read {
+            Ok((completion, impossible)) => {
+                if impossible {
+                    sink.flag(Flag::ImpossibleUsage);
+                }
+                Ok(completion)
+            }
+            Err(_) if head.encoded => Err(self.encoded(body)),
+            Err(NoAnswer::ErrorObject) => Err(self.refusal(head, body, asked, sink)),
+            Err(NoAnswer::WebPage) => Err(self.web_page(body, asked)),
+            Err(NoAnswer::Failure(failure)) => Err(*failure),
         }
     }
 }

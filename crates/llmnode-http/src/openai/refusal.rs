@@ -85,6 +85,8 @@ impl Inner {
         let is_ours = match part {
             Refused::MaxTokens => request::max_tokens(asked.request).is_some(),
             Refused::Temperature => request::temperature(asked.request).is_some(),
+            Refused::Stream => asked.streams,
+            Refused::StreamOptions => asked.streams && !asked.request.extra.contains_key("stream_options"),
             // Without a dialect there is nothing to learn about one.
             _ => true,
         };

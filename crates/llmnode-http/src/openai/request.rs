@@ -27,10 +27,19 @@ struct Body<'a> {
     tool_choice: Option<Tool<Name<'a>>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     parallel_tool_calls: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    stream: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    stream_options: Option<StreamOptions>,
     #[serde(flatten)]
     extra: &'a Map<String, Value>,
     /// Last, so that what a node's requests have in common is the beginning of the body.
     messages: Messages<'a>,
+}
+
+#[derive(Serialize)]
+struct StreamOptions {
+    include_usage: bool,
 }
 
 #[derive(Serialize)]
@@ -86,7 +95,12 @@ pub(super) fn max_tokens(request: &Request) -> Option<u32> {
 }
 
 /// Writes the request for a model that wants to be asked this way.
-pub(super) fn encode(request: &Request, model: &str, way: Way<'_>) -> Result<Vec<u8>, serde_json::Error> {
+pub(super) fn encode(
+    request: &Request,
+    model: &str,
+    way: Way<'_>,
+    streams: bool,
+) -> Result<Vec<u8>, serde_json::Error> {
     let Way { habits, schema: asked } = way;
     let typed = asked.and_then(|(dialect, _)| Some((dialect, request.output.as_deref()?)));
     let given = |field: &str| request.extra.contains_key(field);
@@ -113,6 +127,9 @@ pub(super) fn encode(request: &Request, model: &str, way: Way<'_>) -> Result<Vec
         tools: function.map(|schema| [Tool { function: call_of(schema) }]),
         tool_choice: function.map(|schema| Tool { function: Name { name: schema.name() } }),
         parallel_tool_calls: function.filter(|_| !given("parallel_tool_calls")).map(|_| false),
+        stream: streams.then_some(true),
+        stream_options: (streams && !habits.no_stream_options && !given("stream_options"))
+            .then_some(StreamOptions { include_usage: true }),
         extra: &request.extra,
     };
     let text: usize = request.messages.iter().map(size).sum();

@@ -27,7 +27,7 @@ pub(super) struct Response<'a> {
     #[serde(borrow, deserialize_with = "first_choice")]
     pub(super) choices: Choices<'a>,
     #[serde(deserialize_with = "object")]
-    usage: Option<Usage>,
+    pub(super) usage: Option<Usage>,
 }
 
 /// The first choice: only one is ever asked for.
@@ -127,7 +127,7 @@ impl<'de> Shape<'de> for FirstChoice {
     }
 }
 
-fn content<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Cow<'de, str>>, D::Error> {
+pub(super) fn content<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Cow<'de, str>>, D::Error> {
     Any(Content).deserialize(from)
 }
 

@@ -1,0 +1,82 @@
+//! The body of a response, piece by piece. Nothing is read ahead: what nobody asks for stays with the server.
+
+use std::ops::Deref;
+use std::time::Duration;
+
+use llmnode_runtime::ModelError;
+use reqwest::Response;
+use tokio::time::{Instant, timeout_at};
+
+use super::service::{Deadline, Service};
+
+/// How long to wait for the end of a body whose last event has come: it frees the connection for the next request.
+const REST: Duration = Duration::from_millis(20);
+
+/// A timer that fires this much too late was not looked at in time.
+const LATE: Duration = Duration::from_secs(1);
+
+/// The body of a response, piece by piece.
+pub(crate) struct Incoming<'a> {
+    service: &'a Service,
+    response: &'a mut Response,
+    deadline: Deadline,
+    /// The longest time without a sign of life, and when it ends.
+    idle: Option<(Duration, Instant)>,
+    expected: Option<u64>,
+    read: usize,
+}
+
+impl<'a> Incoming<'a> {
+    pub(super) fn new(service: &'a Service, response: &'a mut Response, deadline: Deadline) -> Self {
+        let expected = response.content_length();
+        Incoming { service, response, deadline, idle: None, expected, read: 0 }
+    }
+
+    /// From now on, a sign of life has to come in this time.
+    pub(crate) fn alive_within(&mut self, idle: Option<Duration>) {
+        let now = Instant::now();
+        self.idle = idle.and_then(|idle| Some((idle, now.checked_add(idle)?)));
+    }
+
+    /// There was a sign of life.
+    pub(crate) fn alive(&mut self) {
+        self.alive_within(self.idle.map(|(idle, _)| idle));
+    }
+
+    /// The next piece; `None`: the body has ended.
+    pub(crate) async fn next(&mut self) -> Result<Option<impl Deref<Target = [u8]> + use<>>, ModelError> {
+        let total = self.deadline.end();
+        loop {
+            let end = self.idle.map_or(total, |(_, end)| end.min(total));
+            // What lies in the socket comes before the time: it was there.
+            match timeout_at(end, self.response.chunk()).await {
+                Ok(Ok(Some(bytes))) => {
+                    self.read = self.read.saturating_add(bytes.len());
+                    return Ok(Some(bytes));
+                }
+                Ok(Ok(None)) => return Ok(None),
+                Ok(Err(error)) => {
+                    return Err(self.service.read_failure(&error.without_url(), self.read, self.expected));
+                }
+                Err(_) => {
+                    let now = Instant::now();
+                    let Some((idle, _)) = self.idle.filter(|_| now < total) else {
+                        let state = format!("the response stood at {} bytes", self.read);
+                        return Err(self.service.timed_out(&state, self.deadline));
+                    };
+                    if now.saturating_duration_since(end) < LATE {
+                        return Err(self.service.idle(idle, self.read));
+                    }
+                    // Nobody polled meanwhile, so nothing could come.
+                    self.alive();
+                }
+            }
+        }
+    }
+
+    /// Reads the rest of a body that holds nothing more, if it is there.
+    pub(crate) async fn rest(&mut self) {
+        let end = Instant::now() + REST;
+        while let Ok(Ok(Some(_))) = timeout_at(end, self.response.chunk()).await {}
+    }
+}

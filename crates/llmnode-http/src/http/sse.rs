@@ -1,0 +1,214 @@
+//! Server-sent events, out of bytes that come in any pieces: the form of the HTML standard.
+
+use std::ops::ControlFlow;
+
+/// One event.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Event<'a> {
+    /// Its lines of data, joined by line feeds.
+    pub(crate) data: &'a [u8],
+    /// Its type is `error`.
+    pub(crate) is_error: bool,
+    /// The empty line at its end came.
+    pub(crate) is_whole: bool,
+}
+
+/// Finds the events in a body. Each byte is looked at once; what is kept is the event under way.
+#[derive(Debug, Default)]
+pub(crate) struct Decoder {
+    /// The line under way, where it came in several pieces.
+    line: Vec<u8>,
+    data: Option<Vec<u8>>,
+    is_error: bool,
+    /// The last byte was a carriage return: a line feed that follows belongs to it.
+    after_return: bool,
+    /// The first line was read: a byte order mark is no mark any more.
+    begun: bool,
+    /// How many bytes of data there were.
+    seen: usize,
+}
+
+impl Decoder {
+    /// Reads on, and gives each event that ends here, until `take` breaks.
+    pub(crate) fn push<B>(
+        &mut self,
+        mut bytes: &[u8],
+        mut take: impl FnMut(Event<'_>) -> ControlFlow<B>,
+    ) -> ControlFlow<B> {
+        if bytes.is_empty() {
+            return ControlFlow::Continue(());
+        }
+        if std::mem::take(&mut self.after_return) {
+            bytes = bytes.strip_prefix(b"\n").unwrap_or(bytes);
+        }
+        while let Some(at) = bytes.iter().position(|byte| matches!(byte, b'\n' | b'\r')) {
+            let (line, rest) = bytes.split_at(at);
+            bytes = &rest[1..];
+            if rest[0] == b'\r' {
+                self.after_return = bytes.is_empty();
+                bytes = bytes.strip_prefix(b"\n").unwrap_or(bytes);
+            }
+            if self.line.is_empty() {
+                self.end_line(line, &mut take)?;
+            } else {
+                let mut whole = std::mem::take(&mut self.line);
+                whole.extend_from_slice(line);
+                self.end_line(&whole, &mut take)?;
+                whole.clear();
+                self.line = whole;
+            }
+        }
+        self.line.extend_from_slice(bytes);
+        ControlFlow::Continue(())
+    }
+
+    /// The body ends here. An event without its empty line is given, too.
+    pub(crate) fn end<B>(&mut self, mut take: impl FnMut(Event<'_>) -> ControlFlow<B>) -> ControlFlow<B> {
+        let line = std::mem::take(&mut self.line);
+        if !line.is_empty() {
+            self.end_line(&line, &mut take)?;
+        }
+        self.end_event(false, &mut take)
+    }
+
+    /// How many bytes the event under way has.
+    pub(crate) fn kept(&self) -> usize {
+        self.line.len() + self.data.as_ref().map_or(0, Vec::len)
+    }
+
+    /// How many bytes of data there were so far; comments count nothing.
+    pub(crate) fn seen(&self) -> usize {
+        self.seen
+    }
+
+    fn end_line<B>(
+        &mut self,
+        line: &[u8],
+        take: &mut impl FnMut(Event<'_>) -> ControlFlow<B>,
+    ) -> ControlFlow<B> {
+        let line = if std::mem::replace(&mut self.begun, true) {
+            line
+        } else {
+            line.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(line)
+        };
+        if line.is_empty() {
+            return self.end_event(true, take);
+        }
+        let colon = line.iter().position(|byte| *byte == b':');
+        let (name, value) = colon.map_or((line, &b""[..]), |at| (&line[..at], &line[at + 1..]));
+        let value = value.strip_prefix(b" ").unwrap_or(value);
+        match name {
+            b"data" => {
+                self.seen += value.len();
+                match &mut self.data {
+                    Some(data) => {
+                        data.push(b'\n');
+                        data.extend_from_slice(value);
+                    }
+                    None => self.data = Some(value.to_vec()),
+                }
+            }
+            b"event" => self.is_error = value == b"error",
+            _ => {}
+        }
+        ControlFlow::Continue(())
+    }
+
+    fn end_event<B>(
+        &mut self,
+        is_whole: bool,
+        take: &mut impl FnMut(Event<'_>) -> ControlFlow<B>,
+    ) -> ControlFlow<B> {
+        let is_error = std::mem::take(&mut self.is_error);
+        match self.data.take() {
+            Some(data) if !data.is_empty() => take(Event { data: &data, is_error, is_whole }),
+            _ => ControlFlow::Continue(()),
+        }
+    }
+}
+
+/// Whether a body that begins like this is events: `None` if that is too little to tell.
+pub(crate) fn is_events(body: &[u8]) -> Option<bool> {
+    const FIELDS: [&[u8]; 5] = [b"data:", b"event:", b"id:", b"retry:", b":"];
+    let body = body.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(body).trim_ascii_start();
+    if FIELDS.iter().any(|field| body.starts_with(field)) {
+        return Some(true);
+    }
+    let may_be = FIELDS.iter().any(|field| field.starts_with(body)) || b"\xEF\xBB\xBF".starts_with(body);
+    (!may_be).then_some(false)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn events<'b>(pieces: impl IntoIterator<Item = &'b [u8]>) -> Vec<(String, bool, bool)> {
+        let mut found = Vec::new();
+        let mut decoder = Decoder::default();
+        let mut take = |event: Event<'_>| -> ControlFlow<()> {
+            let data = String::from_utf8_lossy(event.data).into_owned();
+            found.push((data, event.is_error, event.is_whole));
+            ControlFlow::Continue(())
+        };
+        for piece in pieces {
+            assert!(decoder.push(piece, &mut take).is_continue());
+        }
+        assert!(decoder.end(&mut take).is_continue());
+        found
+    }
+
+    fn event(data: &str) -> (String, bool, bool) {
+        (data.to_owned(), false, true)
+    }
+
+    const BODIES: [&str; 8] = [
+        "data: {\"a\":1}\n\ndata: {\"b\":2}\n\ndata: [DONE]\n\n",
+        "\u{feff}: hello\r\n\r\ndata:one\r\ndata: two\r\nid: 7\r\n\r\ndata: three\r\n\r\n",
+        "data: one\r\rdata: two\rdata:  three\r\r",
+        "event: error\ndata: {\"message\":\"busy\"}\n\nevent: message\ndata: x\n\n",
+        ": ping\n\n: ping\n\ndata: a\n: ping\ndata: b\n\n",
+        "data\ndata: x\n\ndata:\n\nretry: 5\n\ndata: last",
+        "data: é\u{1F600}\n\nnothing: y\ndata: z\n\r\n",
+        "\r\n\n\r\rdata: a\n\ndata: b\r\n\r\n",
+    ];
+
+    #[test]
+    fn what_the_standard_says() {
+        let of = |body: &str| events([body.as_bytes()]);
+        assert_eq!(of(BODIES[1]), [event("one\ntwo"), event("three")]);
+        assert_eq!(of(BODIES[2]), [event("one"), event("two\n three")]);
+        assert_eq!(of(BODIES[3]), [("{\"message\":\"busy\"}".to_owned(), true, true), event("x")]);
+        assert_eq!(of(BODIES[4]), [event("a\nb")]);
+        assert_eq!(of(BODIES[5]), [event("\nx"), ("last".to_owned(), false, false)]);
+    }
+
+    #[test]
+    fn it_does_not_matter_where_the_bytes_are_split() {
+        for body in BODIES.map(str::as_bytes) {
+            let whole = events([body]);
+            assert_eq!(events(body.chunks(1)), whole);
+            for first in 0..=body.len() {
+                for second in first..=body.len() {
+                    let pieces = [&body[..first], &body[first..second], &body[second..]];
+                    assert_eq!(events(pieces), whole, "{first} {second}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn how_events_begin() {
+        for (body, expected) in [
+            ("", None),
+            ("\u{feff} \r\n", None),
+            ("dat", None),
+            ("data:", Some(true)),
+            ("\n: comment", Some(true)),
+            ("{\"data:\"", Some(false)),
+            ("<html>", Some(false)),
+            ("data ", Some(false)),
+        ] {
+            assert_eq!(is_events(body.as_bytes()), expected, "{body:?}");
+        }
+    }
+}

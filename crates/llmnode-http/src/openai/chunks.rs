@@ -1,0 +1,281 @@
+//! A chat completion that comes in chunks, out of the events of a body.
+
+use std::borrow::Cow;
+use std::ops::ControlFlow;
+
+use llmnode_runtime::{Category, Completion, Delta, ModelError, Retry, Sink};
+use serde::Deserialize;
+use serde_json::value::{RawValue, to_raw_value};
+use serde_json::{Value, json};
+
+use super::answer::{self, NoAnswer};
+use super::calls::{FunctionCall, ToolCall, tool_calls};
+use super::response::{Choice, Choices, Message, Response, content};
+use crate::http::lenient::{Any, Object, Shape, object, text};
+use crate::http::sse::Event;
+use crate::http::usage::Usage;
+
+/// What one event brings.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct Chunk<'a> {
+    #[serde(borrow, deserialize_with = "text")]
+    id: Option<Cow<'a, str>>,
+    #[serde(borrow, deserialize_with = "text")]
+    model: Option<Cow<'a, str>>,
+    #[serde(borrow, deserialize_with = "pieces")]
+    choices: Option<Piece<'a>>,
+    #[serde(deserialize_with = "object")]
+    usage: Option<Usage>,
+    #[serde(borrow)]
+    error: Option<&'a RawValue>,
+}
+
+/// What one event brings of the first choice.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct Piece<'a> {
+    #[serde(borrow, deserialize_with = "text")]
+    finish_reason: Option<Cow<'a, str>>,
+    #[serde(borrow, deserialize_with = "object")]
+    delta: Option<Said<'a>>,
+    /// The event is a whole response.
+    #[serde(borrow)]
+    message: Option<&'a RawValue>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct Said<'a> {
+    #[serde(borrow, deserialize_with = "content")]
+    content: Option<Cow<'a, str>>,
+    /// The word of DeepSeek, vLLM and llama.cpp.
+    #[serde(borrow, deserialize_with = "text")]
+    reasoning_content: Option<Cow<'a, str>>,
+    /// The word of OpenRouter and Groq.
+    #[serde(borrow, deserialize_with = "text")]
+    reasoning: Option<Cow<'a, str>>,
+    #[serde(borrow, deserialize_with = "text")]
+    refusal: Option<Cow<'a, str>>,
+    #[serde(borrow, deserialize_with = "tool_calls")]
+    tool_calls: Vec<ToolCall<'a>>,
+    #[serde(borrow, deserialize_with = "object")]
+    function_call: Option<FunctionCall<'a>>,
+}
+
+/// A completion as far as it is written.
+#[derive(Debug, Default)]
+pub(super) struct Written {
+    id: Option<String>,
+    model: Option<String>,
+    text: String,
+    refusal: String,
+    calls: Vec<Call>,
+    finish_reason: Option<String>,
+    usage: Option<Usage>,
+    /// A choice came, whatever it holds.
+    answers: bool,
+    /// The server says that this was all.
+    done: bool,
+    /// An event that is a response of its own: an error, or a whole completion.
+    whole: Option<Vec<u8>>,
+}
+
+#[derive(Debug, Default)]
+struct Call {
+    index: Option<u64>,
+    name: String,
+    arguments: String,
+}
+
+impl Written {
+    /// Reads the next event. `function` is the one that the model is forced to call; `sink` gets what is written.
+    pub(super) fn read(
+        &mut self,
+        event: Event<'_>,
+        function: Option<&str>,
+        sink: &mut dyn Sink,
+    ) -> ControlFlow<Result<(), ModelError>> {
+        if event.data.trim_ascii() == b"[DONE]" {
+            self.done = true;
+            return ControlFlow::Break(Ok(()));
+        }
+        let chunk: Chunk<'_> = match serde_json::from_slice(event.data) {
+            Ok(chunk) if !event.is_error => chunk,
+            Ok(_) => return self.is(wrapped(event.data)),
+            // The server itself broke off, in the middle of an event.
+            Err(_) if !event.is_whole => return ControlFlow::Break(Err(self.broken_off())),
+            Err(_) if event.is_error => return self.is(wrapped(event.data)),
+            Err(error) => return ControlFlow::Break(Err(self.malformed(&error))),
+        };
+        let Chunk { id, model, choices, usage, error } = chunk;
+        keep(&mut self.id, id);
+        keep(&mut self.model, model);
+        if let Some(usage) = usage {
+            if let (Some(known), _) = usage.figures() {
+                sink.usage(known);
+            }
+            self.usage = Some(usage);
+        }
+        if error.is_some_and(|error| !matches!(error.get(), "null" | "false")) {
+            return self.is(event.data.to_vec());
+        }
+        let Some(Piece { finish_reason, delta, message }) = choices else {
+            let is_error = self.usage.is_none() && crate::http::error_body::is_error(event.data);
+            return if is_error { self.is(event.data.to_vec()) } else { ControlFlow::Continue(()) };
+        };
+        self.answers = true;
+        if delta.is_none() && message.is_some() {
+            return self.is(event.data.to_vec());
+        }
+        if let Some(reason) = finish_reason.filter(|reason| !reason.is_empty()) {
+            self.finish_reason = Some(reason.into_owned());
+        }
+        self.add(delta.unwrap_or_default(), function, sink);
+        ControlFlow::Continue(())
+    }
+
+    /// How many bytes it has so far.
+    pub(super) fn len(&self) -> usize {
+        let calls: usize = self.calls.iter().map(|call| call.name.len() + call.arguments.len()).sum();
+        self.text.len() + self.refusal.len() + calls
+    }
+
+    fn add(&mut self, said: Said<'_>, function: Option<&str>, sink: &mut dyn Sink) {
+        if let Some(thought) = said.reasoning_content.or(said.reasoning) {
+            sink.delta(Delta::Reasoning(&thought));
+        }
+        if let Some(content) = said.content {
+            // Beside a function, it may not be the answer.
+            if function.is_none() {
+                sink.delta(Delta::Text(&content));
+            }
+            self.text.push_str(&content);
+        }
+        if let Some(refusal) = said.refusal {
+            self.refusal.push_str(&refusal);
+        }
+        let single =
+            said.function_call.map(|function| ToolCall { function: Some(function), ..ToolCall::default() });
+        for call in said.tool_calls.into_iter().chain(single) {
+            self.call(&call, function, sink);
+        }
+    }
+
+    fn call(&mut self, piece: &ToolCall<'_>, function: Option<&str>, sink: &mut dyn Sink) {
+        let Some(called) = &piece.function else { return };
+        let index = piece.index.tokens;
+        let at = self.calls.iter().position(|call| call.index == index).unwrap_or_else(|| {
+            self.calls.push(Call { index, ..Call::default() });
+            self.calls.len() - 1
+        });
+        let call = &mut self.calls[at];
+        // Some servers repeat it with each piece.
+        if let Some(name) = called.name.as_deref().filter(|name| *name != call.name) {
+            call.name.push_str(name);
+        }
+        let arguments = called.arguments();
+        if at == 0 && function.is_some_and(|function| call.name.is_empty() || call.name == function) {
+            sink.delta(Delta::Text(&arguments));
+        }
+        call.arguments.push_str(&arguments);
+    }
+
+    fn is(&mut self, response: Vec<u8>) -> ControlFlow<Result<(), ModelError>> {
+        self.whole = Some(response);
+        ControlFlow::Break(Ok(()))
+    }
+
+    /// What it came to. `Ok(Err(body))`: this is the response.
+    pub(super) fn finish(
+        self,
+        function: Option<&str>,
+    ) -> Result<Result<(Completion, bool), NoAnswer>, Vec<u8>> {
+        if let Some(whole) = self.whole {
+            return Err(whole);
+        }
+        if !self.answers && self.done {
+            let mut failure = ModelError::new(Category::EmptyResponse, "the stream ended without an answer");
+            failure.usage = self.usage.as_ref().and_then(|usage| usage.figures().0);
+            return Ok(Err(NoAnswer::Failure(Box::new(failure.retry(Retry::Transport)))));
+        }
+        if self.finish_reason.is_none() {
+            return Ok(Err(NoAnswer::Failure(Box::new(self.broken_off()))));
+        }
+        let Written { id, model, text, refusal, calls, finish_reason, usage, .. } = self;
+        let arguments: Vec<_> = calls.iter().map(|call| to_raw_value(&call.arguments).ok()).collect();
+        let called = calls.iter().zip(&arguments).map(|(call, arguments)| FunctionCall {
+            name: Some(Cow::Borrowed(call.name.as_str())),
+            arguments: arguments.as_deref(),
+        });
+        let message = Message {
+            content: Some(Cow::Owned(text)),
+            refusal: Some(Cow::Owned(refusal)),
+            tool_calls: called
+                .map(|function| ToolCall { function: Some(function), ..ToolCall::default() })
+                .collect(),
+            function_call: None,
+        };
+        let choice = Choice { finish_reason: finish_reason.map(Cow::Owned), message: Some(message) };
+        let response = Response {
+            id: id.map(Cow::Owned),
+            model: model.map(Cow::Owned),
+            choices: Choices::First(choice),
+            usage,
+        };
+        Ok(answer::completion(response, || false, function))
+    }
+
+    /// The usage that the server told of so far.
+    pub(super) fn usage(&self) -> Option<llmnode_runtime::TokenUsage> {
+        self.usage.as_ref().and_then(|usage| usage.figures().0)
+    }
+
+    fn broken_off(&self) -> ModelError {
+        let mut failure = ModelError::new(Category::Network, "the stream ended before the answer did");
+        failure.usage = self.usage();
+        failure
+    }
+
+    fn malformed(&self, error: &serde_json::Error) -> ModelError {
+        let message = format!("an event of the stream cannot be read as JSON: {error}");
+        let mut failure = ModelError::new(Category::BadResponse, message).retry(Retry::Transport);
+        failure.usage = self.usage();
+        failure
+    }
+}
+
+/// An event of the type `error`, as the body of an error.
+fn wrapped(data: &[u8]) -> Vec<u8> {
+    let value: Value = serde_json::from_slice(data)
+        .unwrap_or_else(|_| Value::from(String::from_utf8_lossy(data).into_owned()));
+    if value.get("error").is_some() {
+        data.to_vec()
+    } else {
+        json!({"error": value}).to_string().into_bytes()
+    }
+}
+
+fn keep(slot: &mut Option<String>, word: Option<Cow<'_, str>>) {
+    // Each event has it again.
+    if let Some(word) = word.filter(|word| slot.as_deref() != Some(word)) {
+        *slot = Some(word.into_owned());
+    }
+}
+
+/// The first choice of an event; there is none in the event of the usage.
+struct First;
+
+impl<'de> Shape<'de> for First {
+    type Value = Option<Piece<'de>>;
+
+    fn list<A: serde::de::SeqAccess<'de>>(self, mut list: A) -> Result<Self::Value, A::Error> {
+        let first = list.next_element_seed(Any(Object(std::marker::PhantomData)))?;
+        while list.next_element::<serde::de::IgnoredAny>()?.is_some() {}
+        Ok(first.map(Option::unwrap_or_default))
+    }
+}
+
+fn pieces<'de, D: serde::Deserializer<'de>>(from: D) -> Result<Option<Piece<'de>>, D::Error> {
+    serde::de::DeserializeSeed::deserialize(Any(First), from)
+}

@@ -1,0 +1,104 @@
+//! The body of a response: one piece of JSON, or events.
+
+use std::ops::ControlFlow;
+
+use llmnode_runtime::{ModelError, Sink};
+use reqwest::Response;
+
+use super::chunks::Written;
+use super::{Asked, Inner};
+use crate::http::incoming::Incoming;
+use crate::http::sse::{Decoder, is_events};
+
+/// What a body holds.
+pub(super) enum Received {
+    Whole(Vec<u8>),
+    Events(Box<Written>),
+}
+
+impl Inner {
+    /// Reads the body. Whether it holds events is for its first bytes to say: some servers stream unasked, and some
+    /// do not stream although they were asked to.
+    pub(super) async fn body(
+        &self,
+        response: &mut Response,
+        asked: &Asked<'_>,
+        sink: &mut dyn Sink,
+    ) -> Result<Received, ModelError> {
+        let service = &self.service;
+        let expected = response.content_length();
+        if expected.is_some_and(|length| length > service.body_cap as u64) {
+            return Err(service.over_cap());
+        }
+        // What a server announces is not what it sends: room for more is made as it comes.
+        let mut body = Vec::with_capacity(expected.map_or(0, |length| length.min(64 * 1024) as usize));
+        let mut incoming = service.incoming(response, asked.deadline);
+        incoming.alive_within(service.idle_timeout.filter(|_| asked.streams));
+        let mut known = None;
+        while let Some(bytes) = incoming.next().await? {
+            if body.len() + bytes.len() > service.body_cap {
+                return Err(service.over_cap());
+            }
+            body.extend_from_slice(&bytes);
+            known = known.or_else(|| is_events(&body));
+            match known {
+                Some(true) => {
+                    // Boxed: a body that is one piece has no room for it.
+                    let events = Box::pin(self.events(body, incoming, asked, sink));
+                    return events.await.map(Received::Events);
+                }
+                Some(false) => incoming.alive_within(None),
+                None => {}
+            }
+        }
+        Ok(Received::Whole(body))
+    }
+
+    async fn events(
+        &self,
+        begin: Vec<u8>,
+        mut incoming: Incoming<'_>,
+        asked: &Asked<'_>,
+        sink: &mut dyn Sink,
+    ) -> Result<Box<Written>, ModelError> {
+        incoming.alive_within(self.service.idle_timeout);
+        let (mut decoder, mut written) = (Decoder::default(), Box::new(Written::default()));
+        let function = asked.function();
+        let mut read = decoder.push(&begin, |event| written.read(event, function, sink));
+        drop(begin);
+        loop {
+            match read {
+                ControlFlow::Continue(()) => {}
+                ControlFlow::Break(Ok(())) => {
+                    incoming.rest().await;
+                    return Ok(written);
+                }
+                ControlFlow::Break(Err(failure)) => return Err(failure),
+            }
+            if decoder.kept() > self.service.body_cap || written.len() > self.service.body_cap {
+                return Err(told(self.service.over_cap(), &written));
+            }
+            let seen = decoder.seen();
+            read = match incoming.next().await {
+                Ok(Some(bytes)) => decoder.push(&bytes, |event| written.read(event, function, sink)),
+                Ok(None) => {
+                    let end = decoder.end(|event| written.read(event, function, sink));
+                    return match end {
+                        ControlFlow::Break(Err(failure)) => Err(failure),
+                        _ => Ok(written),
+                    };
+                }
+                Err(failure) => return Err(told(failure, &written)),
+            };
+            if decoder.seen() > seen {
+                incoming.alive();
+            }
+        }
+    }
+}
+
+/// The failure, with the usage that the server told of before.
+fn told(mut failure: ModelError, written: &Written) -> ModelError {
+    failure.usage = failure.usage.or_else(|| written.usage());
+    failure
+}
