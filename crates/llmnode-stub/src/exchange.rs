@@ -111,6 +111,9 @@ impl Exchange<'_> {
 
     /// Sends the body after the head in `out`; false if it was cut short.
     async fn send_body(&mut self, reply: &Reply, response: &Response) -> io::Result<bool> {
+        if let Body::Pieces(pieces) = &response.body {
+            return self.send_pieces(pieces, reply, response).await;
+        }
         let in_two = reply.cut.is_some() || !reply.body_after.is_zero();
         let rest = match &response.body {
             Body::Bytes(body) if in_two => {
@@ -119,6 +122,7 @@ impl Exchange<'_> {
                 rest
             }
             Body::Bytes(body) => body,
+            Body::Pieces(_) => return Ok(false),
             Body::Filler(filler) => {
                 self.write_filler(filler, if in_two { filler.bytes / 2 } else { filler.bytes }).await?;
                 &filler.after
@@ -135,6 +139,41 @@ impl Exchange<'_> {
             self.fill(filler.bytes - filler.bytes / 2).await?;
         }
         self.last(rest, response).await?;
+        Ok(true)
+    }
+
+    /// Sends each piece on its own; false if they were cut short.
+    async fn send_pieces(
+        &mut self,
+        pieces: &[Vec<u8>],
+        reply: &Reply,
+        response: &Response,
+    ) -> io::Result<bool> {
+        let half = reply.cut.map_or(pieces.len(), |_| pieces.len() / 2);
+        for (at, piece) in pieces[..half].iter().enumerate() {
+            if at > 0 {
+                self.pause(reply.pause).await?;
+            }
+            if at == pieces.len() / 2 {
+                self.pause(reply.body_after).await?;
+            }
+            // An empty chunk is the end.
+            if !piece.is_empty() {
+                let mut chunk = format!("{:x}\r\n", piece.len()).into_bytes();
+                chunk.extend_from_slice(piece);
+                chunk.extend_from_slice(b"\r\n");
+                self.write(&chunk).await?;
+            }
+        }
+        if let Some(cut) = reply.cut {
+            // The head, if there was nothing behind it.
+            self.write(&[]).await?;
+            if cut == Cut::Reset {
+                self.reset_on_close()?;
+            }
+            return Ok(false);
+        }
+        self.last(b"0\r\n\r\n", response).await?;
         Ok(true)
     }
 

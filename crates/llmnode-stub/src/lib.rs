@@ -35,6 +35,7 @@
 mod answer;
 mod check;
 mod completion;
+mod events;
 mod exchange;
 mod first;
 mod headers;

@@ -31,6 +31,10 @@ pub struct Reply {
     pub(super) after: Duration,
     pub(super) body_after: Duration,
     pub(super) cut: Option<Cut>,
+    /// What a stream gives the text in.
+    pub(super) pieces: Option<Vec<String>>,
+    /// Between two events of a stream.
+    pub(super) pause: Duration,
 }
 
 #[derive(Clone, Debug)]
@@ -47,6 +51,8 @@ pub(super) enum Content {
     Filler(u64),
     /// These bytes, whatever they are.
     Bytes { status: u16, content_type: &'static str, body: Arc<[u8]>, usage: Option<Counts> },
+    /// These bytes one after the other, as events.
+    Stream(Arc<[Vec<u8>]>),
     /// No proper answer.
     Fault(Fault),
     /// Whatever this function says.
@@ -96,6 +102,8 @@ impl Reply {
             after: Duration::ZERO,
             body_after: Duration::ZERO,
             cut: None,
+            pieces: None,
+            pause: Duration::ZERO,
         }
     }
 
@@ -122,6 +130,25 @@ impl Reply {
     /// This text, with the finish reason `stop`.
     pub fn text(text: impl Into<String>) -> Self {
         Self::new(Content::Message { content: Some(text.into()), refusal: None })
+    }
+
+    /// This text in pieces: a request for a stream gets each piece in an event of its own, any other request all of them
+    /// together. Every other text is streamed in pieces of four characters.
+    ///
+    /// A stream is what a request with `"stream": true` gets for any chat completion, with the usage as its last event if
+    /// `stream_options` asks for it. [`pause`](Self::pause) slows it down; [`cut_short`](Self::cut_short) and
+    /// [`reset_midway`](Self::reset_midway) break it off after half of the events.
+    pub fn pieces<P: Into<String>>(pieces: impl IntoIterator<Item = P>) -> Self {
+        let pieces: Vec<String> = pieces.into_iter().map(P::into).collect();
+        let mut reply = Self::text(pieces.concat());
+        reply.pieces = Some(pieces);
+        reply
+    }
+
+    /// These bytes, each written on its own, as `text/event-stream` whatever the request asks for: events that are odd,
+    /// broken, or split anywhere.
+    pub fn stream<B: Into<Vec<u8>>>(pieces: impl IntoIterator<Item = B>) -> Self {
+        Self::new(Content::Stream(pieces.into_iter().map(B::into).collect()))
     }
 
     /// This JSON value as the message's text, with the finish reason `stop`.
@@ -256,6 +283,12 @@ impl Reply {
         self
     }
 
+    /// Waits this long between two events of a stream.
+    pub fn pause(mut self, pause: Duration) -> Self {
+        self.pause = pause;
+        self
+    }
+
     /// Waits this long in the middle of the body.
     pub fn body_after(mut self, delay: Duration) -> Self {
         self.body_after = delay;
@@ -288,6 +321,6 @@ impl Reply {
 
     /// Whether the reply is the same for every request.
     pub(super) fn is_fixed(&self) -> bool {
-        matches!(self.content, Content::Bytes { .. } | Content::Fault(_))
+        matches!(self.content, Content::Bytes { .. } | Content::Stream(_) | Content::Fault(_))
     }
 }

@@ -3,8 +3,11 @@
 use std::sync::Arc;
 
 use super::completion::{self, Filler};
+use super::events::events;
 use super::log::{Counts, LoggedRequest};
 use super::reply::{Content, Reply};
+
+const EVENTS: &str = "text/event-stream";
 
 /// A response with everything known but when to send it.
 pub(super) struct Response {
@@ -18,6 +21,8 @@ pub(super) struct Response {
 pub(super) enum Body {
     Bytes(Arc<[u8]>),
     Filler(Filler),
+    /// Written one by one, each as a chunk of HTTP.
+    Pieces(Arc<[Vec<u8>]>),
 }
 
 impl Response {
@@ -29,11 +34,20 @@ impl Response {
             let body = Body::Bytes(Arc::clone(body));
             return Some(Self { status: *status, headers, content_type, body, usage: *usage });
         }
+        if let Content::Stream(pieces) = &reply.content {
+            let body = Body::Pieces(Arc::clone(pieces));
+            return Some(Self { status: 200, headers, content_type: EVENTS, body, usage: None });
+        }
         let (body, usage) = if let Content::Filler(bytes) = reply.content {
             let (filler, usage) = completion::around_filler(reply, bytes, request);
             (Body::Filler(filler), usage)
         } else {
             let (body, usage) = completion::for_request(reply, request)?;
+            let asked = request.json().filter(|asked| asked["stream"] == true);
+            if let Some(events) = asked.and_then(|asked| events(&body, reply, asked)) {
+                let body = Body::Pieces(events.into());
+                return Some(Self { status: 200, headers, content_type: EVENTS, body, usage });
+            }
             (Body::Bytes(body.into()), usage)
         };
         Some(Self { status: 200, headers, content_type: json, body, usage })
@@ -58,7 +72,9 @@ impl Response {
         line(["HTTP/1.1 ", &format!("{:03} ", self.status), reason(self.status)]);
         if self.may_have_body() {
             self.default_header("content-type", self.content_type, &mut line);
-            if self.header("transfer-encoding").is_none() {
+            if matches!(self.body, Body::Pieces(_)) {
+                self.default_header("transfer-encoding", "chunked", &mut line);
+            } else if self.header("transfer-encoding").is_none() {
                 self.default_header("content-length", &self.body.len().to_string(), &mut line);
             }
         }
@@ -83,6 +99,7 @@ impl Body {
     pub(super) fn len(&self) -> u64 {
         match self {
             Self::Bytes(bytes) => bytes.len() as u64,
+            Self::Pieces(pieces) => pieces.iter().map(|piece| piece.len() as u64).sum(),
             Self::Filler(f) => f.bytes.saturating_add((f.before.len() + f.after.len()) as u64),
         }
     }

@@ -1,0 +1,60 @@
+//! Completions as events, in the shape of OpenAI's streams.
+
+use serde_json::{Value, json};
+
+use super::reply::Reply;
+
+/// Of a text for which no pieces were given, each has so many characters: a token of the stub's.
+const PIECE: usize = 4;
+
+/// The events that a completion with this body consists of, for a request that asks for a stream.
+pub(super) fn events(body: &[u8], reply: &Reply, request: &Value) -> Option<Vec<Vec<u8>>> {
+    let body: Value = serde_json::from_slice(body).ok()?;
+    let mut events = Vec::new();
+    if let Some(choice) = body["choices"].get(0) {
+        let message = &choice["message"];
+        let mut delta = |delta: Value| {
+            events.push(chunk(&body, json!([{"index": 0, "delta": delta, "finish_reason": null}])))
+        };
+        delta(json!({"role": "assistant", "content": ""}));
+        for text in reply.pieces.clone().unwrap_or_else(|| pieces(message["content"].as_str())) {
+            delta(json!({"content": text}));
+        }
+        for text in pieces(message["refusal"].as_str()) {
+            delta(json!({"refusal": text}));
+        }
+        if let Some(call) = message["tool_calls"].get(0) {
+            let function = json!({"name": call["function"]["name"], "arguments": ""});
+            delta(
+                json!({"tool_calls": [{"index": 0, "id": call["id"], "type": "function", "function": function}]}),
+            );
+            for text in pieces(call["function"]["arguments"].as_str()) {
+                delta(json!({"tool_calls": [{"index": 0, "function": {"arguments": text}}]}));
+            }
+        }
+        let finish = &choice["finish_reason"];
+        events.push(chunk(&body, json!([{"index": 0, "delta": {}, "finish_reason": finish}])));
+    }
+    if request["stream_options"]["include_usage"] == true && !body["usage"].is_null() {
+        let mut last = chunk(&body, json!([]));
+        last["usage"] = body["usage"].clone();
+        events.push(last);
+    }
+    let events = events.iter().map(|event| format!("data: {event}\n\n").into_bytes());
+    Some(events.chain([b"data: [DONE]\n\n".to_vec()]).collect())
+}
+
+fn chunk(body: &Value, choices: Value) -> Value {
+    json!({
+        "id": body["id"],
+        "object": "chat.completion.chunk",
+        "created": body["created"],
+        "model": body["model"],
+        "choices": choices,
+    })
+}
+
+fn pieces(text: Option<&str>) -> Vec<String> {
+    let characters: Vec<char> = text.unwrap_or_default().chars().collect();
+    characters.chunks(PIECE).map(|piece| piece.iter().collect()).collect()
+}
