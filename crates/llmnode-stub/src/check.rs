@@ -19,9 +19,6 @@ pub(super) fn check(request: &LoggedRequest) -> Result<(), String> {
     for (at, message) in messages.iter().enumerate() {
         content(message).map_err(|fault| format!("Invalid 'messages[{at}].content{fault}"))?;
     }
-    if body.get("stream").and_then(Value::as_bool) == Some(true) {
-        return Err("Unsupported value: 'stream' is true, and this stub server does not stream.".to_owned());
-    }
     Ok(())
 }
 

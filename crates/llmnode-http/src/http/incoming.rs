@@ -3,7 +3,7 @@
 use std::ops::Deref;
 use std::time::Duration;
 
-use llmnode_runtime::ModelError;
+use llmnode_runtime::{ModelError, Retry};
 use reqwest::Response;
 use tokio::time::{Instant, timeout_at};
 
@@ -24,17 +24,20 @@ pub(crate) struct Incoming<'a> {
     idle: Option<(Duration, Instant)>,
     expected: Option<u64>,
     read: usize,
+    /// Since the last sign of life.
+    read_since: usize,
 }
 
 impl<'a> Incoming<'a> {
     pub(super) fn new(service: &'a Service, response: &'a mut Response, deadline: Deadline) -> Self {
         let expected = response.content_length();
-        Incoming { service, response, deadline, idle: None, expected, read: 0 }
+        Incoming { service, response, deadline, idle: None, expected, read: 0, read_since: 0 }
     }
 
     /// From now on, a sign of life has to come in this time.
     pub(crate) fn alive_within(&mut self, idle: Option<Duration>) {
         let now = Instant::now();
+        self.read_since = 0;
         self.idle = idle.and_then(|idle| Some((idle, now.checked_add(idle)?)));
     }
 
@@ -52,6 +55,7 @@ impl<'a> Incoming<'a> {
             match timeout_at(end, self.response.chunk()).await {
                 Ok(Ok(Some(bytes))) => {
                     self.read = self.read.saturating_add(bytes.len());
+                    self.read_since = self.read_since.saturating_add(bytes.len());
                     return Ok(Some(bytes));
                 }
                 Ok(Ok(None)) => return Ok(None),
@@ -65,7 +69,9 @@ impl<'a> Incoming<'a> {
                         return Err(self.service.timed_out(&state, self.deadline));
                     };
                     if now.saturating_duration_since(end) < LATE {
-                        return Err(self.service.idle(idle, self.read));
+                        let failure = self.service.idle(idle, self.read);
+                        // A server that keeps the connection open is still at it: asked again, it would do it twice.
+                        return Err(if self.read_since > 0 { failure.retry(Retry::No) } else { failure });
                     }
                     // Nobody polled meanwhile, so nothing could come.
                     self.alive();

@@ -2,13 +2,16 @@
 
 use std::ops::ControlFlow;
 
-use llmnode_runtime::{ModelError, Sink};
+use llmnode_runtime::{Category, ModelError, Sink};
 use reqwest::Response;
 
 use super::chunks::Written;
 use super::{Asked, Inner};
 use crate::http::incoming::Incoming;
 use crate::http::sse::{Decoder, is_events};
+
+/// A server that writes fast is read by so many bytes at once.
+const TURN: usize = 64 * 1024;
 
 /// What a body holds.
 pub(super) enum Received {
@@ -63,7 +66,7 @@ impl Inner {
     ) -> Result<Box<Written>, ModelError> {
         incoming.alive_within(self.service.idle_timeout);
         let (mut decoder, mut written) = (Decoder::default(), Box::new(Written::default()));
-        let function = asked.function();
+        let (function, mut unseen) = (asked.function(), begin.len());
         let mut read = decoder.push(&begin, |event| written.read(event, function, sink));
         drop(begin);
         loop {
@@ -75,12 +78,25 @@ impl Inner {
                 }
                 ControlFlow::Break(Err(failure)) => return Err(failure),
             }
-            if decoder.kept() > self.service.body_cap || written.len() > self.service.body_cap {
+            let cap = self.service.body_cap;
+            if decoder.kept() > cap {
                 return Err(told(self.service.over_cap(), &written));
+            }
+            if written.len() > cap {
+                let message = format!("the answer is longer than {cap} bytes (max_body_bytes)");
+                return Err(told(ModelError::new(Category::TruncatedOutput, message), &written));
+            }
+            if sink.listens() && unseen >= TURN {
+                // Who listens sees it, and whoever else waits has a turn.
+                unseen = 0;
+                tokio::task::yield_now().await;
             }
             let seen = decoder.seen();
             read = match incoming.next().await {
-                Ok(Some(bytes)) => decoder.push(&bytes, |event| written.read(event, function, sink)),
+                Ok(Some(bytes)) => {
+                    unseen += bytes.len();
+                    decoder.push(&bytes, |event| written.read(event, function, sink))
+                }
                 Ok(None) => {
                     let end = decoder.end(|event| written.read(event, function, sink));
                     return match end {

@@ -13,5 +13,6 @@ mod secrets;
 mod settings;
 #[path = "../../../../examples/cases/sinks.rs"]
 mod sinks;
+mod streams;
 mod support;
 mod tls;

@@ -1,0 +1,358 @@
+//! Answers that come as events.
+
+use std::marker::PhantomData;
+use std::time::Duration;
+
+use llmnode_http::OpenAi;
+use llmnode_runtime::{
+    AttemptKind, BoxFuture, CallReport, CallStream, Category, ChatModel, Completion, Delta, Dialect, Event,
+    ModelError, NodeError, Request, Run, Sink, TokenUsage,
+};
+use llmnode_stub::{LoggedRequest, Reply};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::time::Instant;
+
+use crate::support::{Ask, Greet, builder, model, raw_server, request, server};
+
+#[derive(Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+struct Form {
+    name: String,
+    age: u8,
+}
+
+const FORM: Ask<Form> = Ask(PhantomData);
+
+/// What a stream came to: its text, how often it began anew, and its outcome.
+async fn streamed<T>(
+    mut stream: CallStream<'_, T>,
+) -> (String, Vec<Category>, Result<CallReport<T>, NodeError>) {
+    let (mut text, mut restarts) = (String::new(), Vec::new());
+    while let Some(event) = stream.next().await {
+        match event {
+            Event::Text(piece) => text += &piece,
+            Event::Restarted { category, .. } => {
+                text.clear();
+                restarts.push(category);
+            }
+            _ => {}
+        }
+    }
+    (text, restarts, stream.report().await)
+}
+
+fn events(events: &[&str]) -> Reply {
+    Reply::stream(events.iter().map(|event| format!("data: {event}\n\n")))
+}
+
+const PIECE: &str = r#"{"choices":[{"delta":{"content":"Hel"}}]}"#;
+const REST: &str = r#"{"choices":[{"delta":{"content":"lo"},"finish_reason":"stop"}]}"#;
+
+#[tokio::test]
+async fn a_typed_answer_grows_and_is_what_the_plain_call_gives() {
+    let reply = || Reply::pieces(["{\"name\": \"A", "da\", \"age\"", ": 36}"]).usage(12, 9);
+    let server = server([reply(), reply()]).await;
+    let run = Run::new(model(&server.base_url()));
+    let mut stream = run.call(&FORM).stream();
+    let mut partials = Vec::new();
+    while stream.next().await.is_some() {
+        partials.extend(stream.partial().cloned());
+    }
+    assert_eq!(partials.last(), Some(&json!({"name": "Ada", "age": 36})));
+    let streamed = stream.report().await.unwrap();
+    let plain = run.call(&FORM).report().await.unwrap();
+    assert_eq!(streamed.value, plain.value);
+    let [one, other] = [&streamed, &plain].map(|report| {
+        let attempt = &report.record.attempts[0];
+        (
+            attempt.usage,
+            attempt.flags.clone(),
+            attempt.finish_reason.clone(),
+            attempt.model.clone(),
+            attempt.estimate,
+        )
+    });
+    assert_eq!(one, other);
+    assert_eq!(one.0.unwrap().total(), Some(21));
+    let asked: Vec<_> =
+        server.requests().iter().map(|request| request.json().unwrap()["stream"].clone()).collect();
+    assert_eq!(asked, [json!(true), json!(null)]);
+}
+
+#[tokio::test]
+async fn the_last_usage_counts_and_none_is_unknown() {
+    let usage = |usage: &str| format!(r#"{{"choices":[],"usage":{usage}}}"#);
+    let in_each = r#"{"choices":[{"delta":{"content":"a"}}],"usage":{"total_tokens":3}}"#;
+    for (body, total) in [
+        (vec![PIECE, REST, &usage("{\"total_tokens\":7}"), "[DONE]"], Some(7)),
+        (vec![in_each, REST, &usage("{\"total_tokens\":8}")], Some(8)),
+        (vec![in_each, REST, "[DONE]"], Some(3)),
+        (vec![PIECE, REST, &usage("null"), "[DONE]"], None),
+    ] {
+        let server = server([events(&body)]).await;
+        let run = Run::new(model(&server.base_url()));
+        let report = run.call(&Greet).stream().report().await.unwrap();
+        let attempt = &report.record.attempts[0];
+        assert_eq!(attempt.usage.and_then(|usage| usage.total()), total, "{body:?}");
+        assert_eq!(attempt.estimate.is_some(), total.is_none());
+    }
+}
+
+#[tokio::test]
+async fn failures_in_mid_stream_have_their_own_category() {
+    let error = |code: &str| format!(r#"{{"error":{{"message":"no","type":"{code}","code":"{code}"}}}}"#);
+    for (reply, category, retried) in [
+        // The connection ends without a reason.
+        (events(&[PIECE]), Category::Network, true),
+        (events(&[PIECE, "[DONE]"]), Category::Network, true),
+        (events(&["[DONE]"]), Category::EmptyResponse, true),
+        (events(&[PIECE, &error("rate_limit_exceeded")]), Category::RateLimitError, true),
+        (events(&[PIECE, &error("context_length_exceeded")]), Category::ContextLengthError, false),
+        (events(&[PIECE, "{\"choices\":[{"]), Category::BadResponse, true),
+        (Reply::text("Hello").cut_short(), Category::Network, true),
+        (Reply::error(429, "requests", "rate_limit_exceeded", "slow down"), Category::RateLimitError, true),
+        (Reply::raw(200, error("rate_limit_exceeded")), Category::RateLimitError, true),
+        (Reply::raw(200, ": comment\n\n"), Category::Network, true),
+    ] {
+        let what = format!("{reply:?}");
+        let server = server([reply, Reply::text("Hello")]).await;
+        let run = Run::new(model(&server.base_url()));
+        let (text, restarts, report) = streamed(run.call(&Greet).wait(Duration::ZERO).stream()).await;
+        if retried {
+            assert_eq!((text.as_str(), restarts), ("Hello", vec![category]), "{what}");
+            assert_eq!(report.unwrap().value, "Hello");
+        } else {
+            assert!(restarts.is_empty());
+            assert_eq!(report.unwrap_err().category(), category, "{what}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn an_answer_that_is_no_stream_is_one_event() {
+    let whole = json!({"choices": [{"message": {"content": "Hello"}, "finish_reason": "stop"}]}).to_string();
+    for reply in [Reply::raw(200, whole.clone()), events(&[&whole])] {
+        let server = server([reply]).await;
+        let run = Run::new(model(&server.base_url()));
+        let mut stream = run.call(&Greet).stream();
+        assert_eq!(stream.next().await, Some(Event::Text("Hello".to_owned())));
+        assert_eq!(stream.next().await, None);
+        assert_eq!(stream.finish().await.unwrap(), "Hello");
+    }
+}
+
+#[tokio::test]
+async fn refused_streams_are_learned() {
+    for (field, message, sent) in [
+        ("stream", "Streaming is not supported by this model.", [json!(true), json!(null), json!(null)]),
+        (
+            "stream_options",
+            "Unrecognized request argument: stream_options",
+            [json!(true), json!(true), json!(true)],
+        ),
+    ] {
+        let reply = move || {
+            Reply::for_request(move |request: &LoggedRequest| {
+                if request.json().unwrap().get(field).is_some() {
+                    Reply::error(400, "invalid_request_error", (), message)
+                } else {
+                    Reply::text("Hello")
+                }
+            })
+        };
+        let server = server([reply(), reply(), reply()]).await;
+        let run = Run::new(model(&server.base_url()));
+        let (text, _, report) = streamed(run.call(&Greet).transport_retries(0).stream()).await;
+        let kinds: Vec<_> = report.unwrap().record.attempts.iter().map(|attempt| attempt.kind).collect();
+        assert_eq!((text.as_str(), kinds), ("Hello", vec![AttemptKind::First, AttemptKind::Adapted]));
+        let report = run.call(&Greet).stream().report().await.unwrap();
+        assert_eq!(report.record.attempts.len(), 1);
+        assert_eq!(report.record.attempts[0].refused, [field]);
+        let asked: Vec<_> =
+            server.requests().iter().map(|request| request.json().unwrap()["stream"].clone()).collect();
+        assert_eq!(asked, sent);
+    }
+}
+
+#[tokio::test]
+async fn the_arguments_of_a_forced_function_are_the_answer() {
+    let call = |request: &LoggedRequest| {
+        let name = request.json().unwrap()["tool_choice"]["function"]["name"].as_str().unwrap().to_owned();
+        Reply::call(name, json!({"name": "Ada", "age": 36}))
+    };
+    let server = server([Reply::for_request(call)]).await;
+    let run = Run::new(model(&server.base_url()));
+    let (text, _, report) = streamed(run.call(&FORM).dialect(Dialect::Tool).stream()).await;
+    assert_eq!(serde_json::from_str::<Form>(&text).unwrap().age, 36);
+    assert_eq!(report.unwrap().value, Form { name: "Ada".to_owned(), age: 36 });
+}
+
+#[tokio::test]
+async fn reasoning_is_apart() {
+    let thought = |word: &str| format!(r#"{{"choices":[{{"delta":{{"{word}":"hm","content":null}}}}]}}"#);
+    for word in ["reasoning", "reasoning_content"] {
+        let server = server([events(&[&thought(word), PIECE, REST])]).await;
+        let run = Run::new(model(&server.base_url()));
+        let mut stream = run.call(&Greet).stream();
+        let mut reasoning = String::new();
+        while let Some(event) = stream.next().await {
+            if let Event::Reasoning(text) = event {
+                reasoning += &text;
+            }
+        }
+        assert_eq!((reasoning.as_str(), stream.finish().await.unwrap().as_str()), ("hm", "Hello"));
+    }
+}
+
+#[tokio::test]
+async fn silence_is_a_timeout_and_comments_are_silence() {
+    let ping = || std::iter::repeat_n(": ping\n\n".to_owned(), 500);
+    let piece = format!("data: {PIECE}\n\n");
+    for reply in [
+        Reply::stream(ping()).pause(Duration::from_millis(20)),
+        Reply::stream([piece.clone()].into_iter().chain(ping())).pause(Duration::from_millis(20)),
+        Reply::stream([piece.clone(), piece]).pause(Duration::from_secs(20)),
+    ] {
+        let server = server([reply]).await;
+        let model = builder(&server.base_url()).idle_timeout(Duration::from_millis(200)).build().unwrap();
+        let run = Run::new(model);
+        let error = run.call(&Greet).transport_retries(0).stream().finish().await.unwrap_err();
+        assert_eq!(error.category(), Category::Timeout);
+        assert!(error.message().contains("no event came within 200ms (idle timeout"), "{error}");
+    }
+    // The whole stream has its time as well.
+    let server = server([Reply::pieces(vec!["a"; 500]).pause(Duration::from_millis(20))]).await;
+    let run =
+        Run::new(builder(&server.base_url()).attempt_timeout(Duration::from_millis(300)).build().unwrap());
+    let error = run.call(&Greet).transport_retries(0).stream().finish().await.unwrap_err();
+    assert!(error.message().contains("attempt timeout"), "{error}");
+}
+
+#[tokio::test]
+async fn time_in_which_nobody_polls_is_not_idle() {
+    let server = server([Reply::pieces(["a", "b", "c"]).pause(Duration::from_millis(10))]).await;
+    let model = builder(&server.base_url()).idle_timeout(Duration::from_millis(200)).build().unwrap();
+    let run = Run::new(model);
+    let mut stream = run.call(&Greet).transport_retries(0).stream();
+    assert!(stream.next().await.is_some());
+    // The thread that reads the socket stands still, too.
+    std::thread::sleep(Duration::from_millis(1500));
+    assert_eq!(stream.finish().await.unwrap(), "abc");
+}
+
+#[tokio::test]
+async fn endless_answers_and_events_are_bounded() {
+    let tokens = raw_server(|mut stream| async move {
+        let head = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\n";
+        let _ = stream.write_all(head.as_bytes()).await;
+        let token = format!("data: {}\n\n", PIECE.replace("Hel", &"x".repeat(1000)));
+        while stream.write_all(token.as_bytes()).await.is_ok() {}
+    })
+    .await;
+    let error = Run::new(model(&tokens)).call(&Greet).stream().finish().await.unwrap_err();
+    assert_eq!(error.category(), Category::TruncatedOutput);
+    let error = Run::new(model(&tokens)).call(&Greet).await.unwrap_err();
+    assert_eq!(error.category(), Category::TruncatedOutput, "nobody asked for a stream");
+    let event = raw_server(|mut stream| async move {
+        let _ = stream.write_all(b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\ndata: ").await;
+        while stream.write_all(&[b'x'; 65_536]).await.is_ok() {}
+    })
+    .await;
+    let error = Run::new(model(&event)).call(&Greet).stream().finish().await.unwrap_err();
+    assert_eq!((error.category(), error.attempts().len()), (Category::BadResponse, 1));
+}
+
+#[tokio::test]
+async fn a_stream_that_is_dropped_closes_the_connection() {
+    let (closed, mut is_closed) = tokio::sync::mpsc::channel(1);
+    let url = raw_server(move |mut stream| {
+        let closed = closed.clone();
+        async move {
+            let head = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\n";
+            let _ = stream.write_all(format!("{head}data: {PIECE}\n\n").as_bytes()).await;
+            while stream.read(&mut [0; 64]).await.is_ok_and(|read| read > 0) {}
+            let _ = closed.send(()).await;
+        }
+    })
+    .await;
+    let run = Run::new(model(&url));
+    let mut stream = run.call(&Greet).stream();
+    assert_eq!(stream.next().await, Some(Event::Text("Hel".to_owned())));
+    drop(stream);
+    is_closed.recv().await.unwrap();
+    assert_eq!(run.ledger().total().total.unreported_calls, 1);
+}
+
+#[tokio::test]
+async fn what_nobody_polls_is_not_read() {
+    let (sent, mut written) = tokio::sync::watch::channel(0_usize);
+    let url = raw_server(move |mut stream| {
+        let sent = sent.clone();
+        async move {
+            let head = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\n";
+            let _ = stream.write_all(head.as_bytes()).await;
+            let token = format!("data: {}\n\n", PIECE.replace("Hel", &"x".repeat(60_000)));
+            while stream.write_all(token.as_bytes()).await.is_ok() {
+                sent.send_modify(|sent| *sent += token.len());
+            }
+        }
+    })
+    .await;
+    let run = Run::new(model(&url));
+    let mut stream = run.call(&Greet).stream();
+    assert!(stream.next().await.is_some());
+    // The sockets fill, and then it stands.
+    let begun = Instant::now();
+    while tokio::time::timeout(Duration::from_millis(500), written.changed()).await.is_ok() {
+        assert!(begun.elapsed() < Duration::from_secs(20), "the server could write on and on");
+    }
+    assert!(stream.next().await.is_some());
+}
+
+/// A sink that keeps the pieces.
+#[derive(Default)]
+struct Pieces(Vec<String>);
+
+impl Sink for Pieces {
+    fn request_id(&mut self, _: &str) {}
+    fn usage(&mut self, _: TokenUsage) {}
+    fn listens(&self) -> bool {
+        true
+    }
+    fn delta(&mut self, delta: Delta<'_>) {
+        if let Delta::Text(text) = delta {
+            self.0.push(text.to_owned());
+        }
+    }
+}
+
+fn complete<'a>(
+    model: &'a OpenAi,
+    request: &'a Request,
+    sink: &'a mut Pieces,
+) -> BoxFuture<'a, Result<Completion, ModelError>> {
+    model.complete(request, sink)
+}
+
+#[tokio::test]
+async fn the_pieces_make_up_the_text_wherever_the_bytes_are_split() {
+    let body = format!(
+        "\u{feff}: hi\r\n\r\ndata: {PIECE}\r\n\r\ndata:{}\n\ndata: {REST}\n\ndata: {{\"choices\":[],\"usage\":{{\"total_tokens\":5}}}}",
+        PIECE.replace("Hel", "\\ud83d\\ude00é ")
+    );
+    assert!(body.len() <= 512);
+    let request = request();
+    let splits = (0..body.len()).step_by(7).map(|at| body.as_bytes().split_at(at));
+    let replies: Vec<_> = splits.map(|(one, other)| Reply::stream([one, other])).collect();
+    let (count, server) = (replies.len(), server(replies).await);
+    let model = model(&server.base_url());
+    for _ in 0..count {
+        let mut pieces = Pieces::default();
+        let completion = complete(&model, &request, &mut pieces).await.unwrap();
+        assert_eq!(completion.text, "Hel\u{1F600}é lo");
+        assert_eq!(pieces.0, ["Hel", "\u{1F600}é ", "lo"]);
+        assert_eq!(completion.usage.unwrap().total, Some(5));
+    }
+}
