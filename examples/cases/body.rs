@@ -79,7 +79,12 @@ impl Body {
                 return Err("@every has no text".to_owned());
             }
             let pause = Duration::from_millis(pause.parse().map_err(|_| "@every has no time")?);
-            self.repeated = Some(Repeated { bytes: text.into(), pause, times: usize::MAX });
+            // So short a pause only says that it never ends: it is sent as fast as it is taken.
+            self.repeated = Some(if pause < Duration::from_millis(10) {
+                Repeated { times: usize::MAX, ..filler(text, "1KiB")? }
+            } else {
+                Repeated { bytes: text.into(), pause, times: usize::MAX }
+            });
         } else if let Some(rest) = text.strip_prefix("@repeat:") {
             let (text, size) = rest.rsplit_once(':').ok_or("@repeat has no size")?;
             // With dots at its end, its last character goes on.

@@ -37,23 +37,20 @@ struct Raw {
 
 /// Why a row is not run, if it is not.
 pub(crate) fn skipped(row: &Value) -> Option<&'static str> {
-    if row["stream"] == true {
-        return Some("needs streams");
-    }
     let client = &row["client"];
     (client["output"] == "tools" || client.get("tools").is_some()).then_some("needs tools")
 }
 
 /// Runs a row.
 pub(crate) async fn answer(row: &Value, log: &Log) -> Result<Value, Box<dyn Error>> {
-    let client = &row["client"];
+    let (client, streams) = (&row["client"], row["stream"] == true);
     let responses = Response::sequence(row)?;
     let server = Server::start(responses).await?;
     let base_url = client["base_url"].as_str().map_or_else(|| server.base_url(), str::to_owned);
     log.clear();
     let milliseconds = |field: &str| client[field].as_u64().map(Duration::from_millis);
     let clock = CallClock::new(milliseconds("deadline_ms"));
-    let (outcome, ledger) = match builder(client, &server, &base_url).build() {
+    let (outcome, ledger) = match builder(client, &server, &base_url, streams).build() {
         Ok(_) if !server.is_never_asked() && !stays_here(&base_url) => {
             return Err("the base URL leads to another machine, which is never asked".into());
         }
@@ -65,7 +62,7 @@ pub(crate) async fn answer(row: &Value, log: &Log) -> Result<Value, Box<dyn Erro
             );
             let cancel = milliseconds("cancel_after_ms").unwrap_or(Duration::from_secs(3600));
             let dropped_as = tokio::select! {
-                outcome = call(&run, client) => Err(outcome),
+                outcome = call(&run, client, streams) => Err(outcome),
                 () = clock.deadline() => Ok(Category::Timeout),
                 () = tokio::time::sleep(cancel) => Ok(Category::Cancelled),
             };
@@ -84,7 +81,7 @@ pub(crate) async fn answer(row: &Value, log: &Log) -> Result<Value, Box<dyn Erro
     let query = base_url.split_once('?').map(|(_, query)| query.rsplit('=').next().unwrap_or(query));
     let secrets: Vec<&str> = [key, CANARY].into_iter().chain(query).collect();
     // Whatever can be shown of the settings, too.
-    let shown = format!("{:?} {:?}", builder(client, &server, &base_url), settings(client));
+    let shown = format!("{:?} {:?}", builder(client, &server, &base_url, streams), settings(client));
     let texts = outcome
         .texts
         .iter()
@@ -104,16 +101,18 @@ pub(crate) async fn answer(row: &Value, log: &Log) -> Result<Value, Box<dyn Erro
     }))
 }
 
-fn builder(client: &Value, server: &Server, base_url: &str) -> OpenAiBuilder {
+fn builder(client: &Value, server: &Server, base_url: &str, streams: bool) -> OpenAiBuilder {
     let milliseconds = |field: &str| client[field].as_u64().map(Duration::from_millis);
-    // One timer covers every phase of an attempt, so that the shorter of a row's is the one that counts.
+    // Without a stream, one timer covers every phase of an attempt, so that the shorter of a row's counts.
     let timeouts = ["timeout_ms", "idle_timeout_ms"].into_iter().filter_map(milliseconds);
+    let idle = milliseconds("idle_timeout_ms").filter(|_| streams);
     let mut builder = OpenAi::builder()
         .base_url(base_url)
         .model("m")
         .root_certificates(FOREIGN_AUTHORITY)
         .connect_timeout(milliseconds("connect_timeout_ms").unwrap_or(Duration::from_millis(500)))
-        .attempt_timeout(timeouts.min().unwrap_or(Duration::from_secs(10)));
+        .attempt_timeout(timeouts.filter(|_| idle.is_none()).min().unwrap_or(Duration::from_secs(10)))
+        .idle_timeout(idle.unwrap_or(Duration::from_secs(5)));
     if let Some(bytes) = client["max_body_bytes"].as_u64() {
         builder = builder.max_body_bytes(bytes.try_into().unwrap_or(usize::MAX));
     }
@@ -133,14 +132,15 @@ fn settings(client: &Value) -> Settings {
     settings
 }
 
-async fn call(run: &Run, client: &Value) -> Outcome {
+async fn call(run: &Run, client: &Value, streams: bool) -> Outcome {
     let tokens = client["prompt_tokens"].as_u64().map_or(1, |tokens| tokens.min(1 << 20) as usize);
     // A token is about four characters.
     let prompt = "abc ".repeat(tokens);
-    let result = if client["output"] == "text" {
-        run.call(&Raw { prompt }).report().await.map(|report| report.record)
-    } else {
-        run.call(&Typed { prompt }).report().await.map(|report| report.record)
+    let result = match (client["output"] == "text", streams) {
+        (true, false) => run.call(&Raw { prompt }).report().await.map(|report| report.record),
+        (true, true) => run.call(&Raw { prompt }).stream().report().await.map(|report| report.record),
+        (false, false) => run.call(&Typed { prompt }).report().await.map(|report| report.record),
+        (false, true) => run.call(&Typed { prompt }).stream().report().await.map(|report| report.record),
     };
     match result {
         Ok(record) => Outcome::of(&record, None),
