@@ -18,6 +18,7 @@ mod quickstart;
 #[path = "../dialects/shape.rs"]
 mod shape;
 mod shapes;
+mod streams;
 mod support;
 mod types;
 mod wire;

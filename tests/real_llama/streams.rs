@@ -1,0 +1,136 @@
+//! Types of several shapes, each asked for with five seeds, plainly and as a stream: both come to the same.
+
+use std::collections::BTreeMap;
+
+use llmnode::prelude::*;
+use llmnode::{AttemptRecord, CallStream, Event, Exec};
+use serde::Serialize;
+use serde_json::Value;
+
+use crate::support::run;
+use crate::types::*;
+
+const SEEDS: u64 = 5;
+
+#[llm_output]
+enum Side {
+    Left,
+    Right,
+}
+
+#[llm_output]
+#[serde(tag = "type")]
+enum Tagged {
+    Circle { radius: u8 },
+    Square { side: u8, name: Option<String> },
+}
+
+macro_rules! nodes {
+    ($($node:ident -> $output:ty),+ $(,)?) => {
+        $(
+            #[llm_node(prompt = "Fill in form {number}.", output = $output, max_tokens = 600)]
+            struct $node {
+                number: u64,
+            }
+        )+
+    };
+}
+
+nodes!(
+    AskList -> Vec<String>, AskFlag -> bool, AskSide -> Side, AskTagged -> Tagged, AskMap -> BTreeMap<String, u8>,
+    AskPair -> (String, u8), AskNumber -> f64, AskRows -> Vec<Renamed>,
+);
+
+#[llm_node(prompt = "Say {number}.", max_tokens = 60)]
+struct SayNumber {
+    number: u64,
+}
+
+/// Whether one value is a part of another one that grew out of it.
+fn is_part(part: &Value, of: &Value) -> bool {
+    match (part, of) {
+        (Value::String(part), Value::String(of)) => of.starts_with(part.as_str()),
+        (Value::Array(part), Value::Array(of)) => {
+            part.len() <= of.len() && part.iter().zip(of).all(|(part, of)| is_part(part, of))
+        }
+        (Value::Object(part), Value::Object(of)) => {
+            part.iter().all(|(key, part)| of.get(key).is_some_and(|of| is_part(part, of)))
+        }
+        (part, of) => part == of,
+    }
+}
+
+/// What an attempt came to, as far as both ways have to agree on it.
+fn in_both(attempt: &AttemptRecord) -> (Option<Value>, Option<Category>, String, Option<String>) {
+    let usage = attempt.usage.map(|usage| (usage.input, usage.output));
+    (
+        attempt.answer.as_deref().map(Value::from),
+        attempt.category,
+        format!("{usage:?} {:?} {:?}", attempt.flags, attempt.finish_reason),
+        attempt.dialect.map(|dialect| format!("{dialect:?}")),
+    )
+}
+
+/// The text of the last answer, and whether each partial is a part of all later ones.
+async fn watch<T>(stream: &mut CallStream<'_, T>) -> (String, Option<Value>) {
+    let (mut text, mut last): (String, Option<Value>) = Default::default();
+    while let Some(event) = stream.next().await {
+        match event {
+            Event::Text(piece) => text += &piece,
+            Event::Restarted { .. } => (text, last) = Default::default(),
+            _ => {}
+        }
+        let partial = stream.partial().cloned();
+        if let Some(last) = &last {
+            assert!(partial.as_ref().is_some_and(|partial| is_part(last, partial)), "{last} {partial:?}");
+        }
+        last = partial;
+    }
+    (text, stream.partial().cloned())
+}
+
+/// How many calls had a value.
+async fn ask<N>(node: fn(u64) -> N) -> usize
+where
+    N: Exec<(), Output: Serialize>,
+{
+    let (run, _wire) = run().await;
+    let mut values = 0;
+    for seed in 0..SEEDS {
+        let node = node(seed);
+        let plain = run.call(&node).extra("seed", seed).report().await;
+        let mut stream = run.call(&node).extra("seed", seed).stream();
+        let (text, partial) = watch(&mut stream).await;
+        let streamed = stream.report().await;
+        let attempts = |outcome: &Result<llmnode::CallReport<N::Output>, NodeError>| match outcome {
+            Ok(report) => report.record.attempts.iter().map(in_both).collect::<Vec<_>>(),
+            Err(error) => error.attempts().iter().map(in_both).collect(),
+        };
+        assert_eq!(attempts(&plain), attempts(&streamed), "seed {seed}");
+        if let (Ok(plain), Ok(streamed)) = (&plain, &streamed) {
+            values += 1;
+            let value = serde_json::to_value(&streamed.value).unwrap();
+            assert_eq!(serde_json::to_value(&plain.value).unwrap(), value);
+            let Some(partial) = partial else { continue };
+            let written: Value = serde_json::from_str(&text).unwrap();
+            assert!(partial == written || written.get("value") == Some(&partial), "{partial} {text}");
+        }
+    }
+    values
+}
+
+#[tokio::test]
+#[ignore = "needs llama.cpp's server: run scripts/real-components"]
+async fn a_stream_comes_to_the_same_as_a_plain_call() {
+    let mut values = Vec::new();
+    macro_rules! ask {
+        ($($node:ident),+) => {$(
+            let valid = ask(|number| $node { number }).await;
+            println!("{:12} {valid} of {SEEDS} valid", stringify!($node));
+            values.push(valid);
+        )+};
+    }
+    ask!(SayNumber, AskRenamed, AskList, AskTagged, AskSide, AskRanges);
+    ask!(AskOwn, AskFlag, AskMap, AskPair, AskNumber, AskRows);
+    assert!(values.iter().sum::<usize>() > values.len(), "{values:?}");
+}
