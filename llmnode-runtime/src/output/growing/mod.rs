@@ -17,6 +17,9 @@ use self::string::Escape;
 /// No list or object stands deeper in another than this.
 const DEPTH: usize = 128;
 
+/// No name of a member is longer, in bytes: names are compared whenever something is written behind them.
+const KEY: usize = 1024;
+
 /// A JSON text as far as it is written.
 #[derive(Debug, Default)]
 pub(crate) struct Growing {
@@ -28,6 +31,8 @@ pub(crate) struct Growing {
     /// A number or a word under way.
     token: String,
     escape: Escape,
+    /// It ended within a string.
+    cut: bool,
 }
 
 /// A list or an object that is not complete.
@@ -86,7 +91,7 @@ impl Growing {
         let is_open =
             path.iter().all(|name| open.next().is_some_and(|open| open.is_object && open.key == *name))
                 && open.next().is_some();
-        let is_written = open.next().is_some() || self.place == Place::InString;
+        let is_written = open.next().is_some() || self.place == Place::InString || self.cut;
         &items[..items.len() - usize::from(is_open && is_written)]
     }
 
@@ -224,11 +229,10 @@ impl Growing {
             self.root = Some(value);
             return;
         };
-        let key = open.is_object.then(|| open.key.clone());
-        match (self.innermost_mut(), key) {
-            (Some(Value::Array(items)), None) => items.push(value),
-            (Some(Value::Object(members)), Some(key)) => {
-                members.insert(key, value);
+        match innermost_mut(&mut self.root, &self.open) {
+            Some(Value::Array(items)) => items.push(value),
+            Some(Value::Object(members)) => {
+                members.insert(open.key.clone(), value);
             }
             _ => self.place = Place::End,
         }
@@ -242,12 +246,12 @@ impl Growing {
             value => value.get(&open.key),
         })
     }
+}
 
-    fn innermost_mut(&mut self) -> Option<&mut Value> {
-        let outer = &self.open[..self.open.len().saturating_sub(1)];
-        outer.iter().try_fold(self.root.as_mut()?, |value, open| match value {
-            Value::Array(items) => items.last_mut(),
-            value => value.get_mut(&open.key),
-        })
-    }
+fn innermost_mut<'v>(root: &'v mut Option<Value>, open: &[Open]) -> Option<&'v mut Value> {
+    let outer = &open[..open.len().saturating_sub(1)];
+    outer.iter().try_fold(root.as_mut()?, |value, open| match value {
+        Value::Array(items) => items.last_mut(),
+        value => value.get_mut(&open.key),
+    })
 }

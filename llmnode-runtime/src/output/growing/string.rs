@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::{Growing, Place};
+use super::{Growing, KEY, Place, innermost_mut};
 
 /// An escape under way.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -34,17 +34,23 @@ impl Growing {
             (Escape::Begun, 'u') => self.escape = fresh(None),
             (Escape::Begun, c) => match plain(c) {
                 Some(text) => self.write(text),
-                None => self.place = Place::End,
+                None => self.break_off(),
             },
             (Escape::Half(high), '\\') => self.escape = Escape::HalfBegun(high),
             (Escape::HalfBegun(high), 'u') => self.escape = fresh(Some(high)),
-            (Escape::Half(_) | Escape::HalfBegun(_), _) => self.place = Place::End,
+            (Escape::Half(_) | Escape::HalfBegun(_), _) => self.break_off(),
             (Escape::Unicode { digits, unit, high }, c) => self.digit(digits, unit, high, c),
         }
     }
 
+    /// What is written is no string of JSON.
+    fn break_off(&mut self) {
+        self.cut = true;
+        self.place = Place::End;
+    }
+
     fn digit(&mut self, digits: u8, unit: u16, high: Option<u16>, c: char) {
-        let Some(digit) = c.to_digit(16) else { return self.place = Place::End };
+        let Some(digit) = c.to_digit(16) else { return self.break_off() };
         let unit = unit << 4 | digit as u16;
         if digits < 3 {
             self.escape = Escape::Unicode { digits: digits + 1, unit, high };
@@ -57,19 +63,22 @@ impl Growing {
         };
         match written {
             Ok(text) => self.write(&text),
-            Err(_) => self.place = Place::End,
+            Err(_) => self.break_off(),
         }
     }
 
     /// Goes on with the string, or the key, that is being written.
     pub(super) fn write(&mut self, text: &str) {
         if self.place == Place::InKey {
-            return self.open.last_mut().map(|open| open.key.push_str(text)).unwrap_or_default();
+            match self.open.last_mut().map(|open| &mut open.key) {
+                Some(key) if key.len() + text.len() <= KEY => key.push_str(text),
+                _ => self.place = Place::End,
+            }
+            return;
         }
-        let key = self.open.last().filter(|open| open.is_object).map(|open| open.key.clone());
-        let string = match (self.innermost_mut(), key) {
+        let string = match (innermost_mut(&mut self.root, &self.open), self.open.last()) {
             (Some(Value::Array(items)), _) => items.last_mut(),
-            (Some(value), Some(key)) => value.get_mut(&key),
+            (Some(value @ Value::Object(_)), Some(open)) => value.get_mut(&open.key),
             (value, _) => value,
         };
         if let Some(Value::String(string)) = string {

@@ -145,6 +145,8 @@ fn what_is_no_json_ends_it() {
     ] {
         assert_eq!(of(text), Some(value), "{text}");
     }
+    let long = format!("{{\"{}\": 1}}", "k".repeat(2000));
+    assert_eq!(of(&long), Some(json!({})));
     assert!(grown(["[".repeat(100_000).as_str()]).value().is_some());
 }
 
@@ -187,6 +189,8 @@ fn items_are_complete() {
         ("{\"plan\": {\"steps\": [[1], [2", 1),
         ("{\"plan\": {\"steps\": [1], \"more\": [\"x", 1),
         ("{\"steps\": [1]}", 0),
+        ("{\"plan\": {\"steps\": [\"x\\q\"", 0),
+        ("{\"plan\": {\"steps\": [\"x\\ud800y\"", 0),
     ] {
         assert_eq!(complete(text), count, "{text}");
     }
