@@ -44,6 +44,7 @@ page!(reading, doctest);
 page!(reliability, doctest);
 page!(schemas, feature = "openai");
 page!(service, any());
+page!(streams, doctest);
 page!(testing, any());
 page!(validation, doctest);
 page!(verification, any());

@@ -13,6 +13,7 @@
 //! [docs/reliability.md]: guide::reliability
 //! [docs/schemas.md]: guide::schemas
 //! [docs/service.md]: guide::service
+//! [docs/streams.md]: guide::streams
 //! [docs/testing.md]: guide::testing
 //! [docs/validation.md]: guide::validation
 //! [docs/verification.md]: guide::verification
