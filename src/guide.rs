@@ -4,6 +4,7 @@
 macro_rules! links {
     () => {
         "[../README.md#categories]: crate#categories
+[cassettes.md]: self::cassettes
 [decisions.md]: self::decisions
 [durability.md]: self::durability
 [endpoints.md]: self::endpoints
@@ -31,6 +32,7 @@ macro_rules! page {
 }
 
 page!(calls, doctest);
+page!(cassettes, all(doctest, feature = "cassette", feature = "openai"));
 page!(decisions, any());
 page!(durability, feature = "journal");
 page!(endpoints, feature = "openai");

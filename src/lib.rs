@@ -658,6 +658,9 @@ pub use llmnode_macros::flow;
 #[cfg(any(doc, doctest))]
 pub mod guide;
 
+#[cfg(feature = "cassette")]
+#[doc(inline)]
+pub use llmnode_cassette::*;
 #[doc(inline)]
 pub use llmnode_flow::flow;
 #[doc(inline)]

@@ -2,11 +2,12 @@
 //!
 //! | user | items |
 //! |---|---|
+//! | llmnode-cassette | `diff`, `is_credential`, `read_format`, `redact`, `Secret` |
 //! | llmnode-flow | `add_usage`, `Batch`, `Bounded`, `Carried`, `caught`, `CONCURRENCY`, `core`, `Counter`, `cut_short`, `Ended`, `error_at`, `error_of_item`, `error_of_node`, `Event`, `figures`, `Gives`, `GivesNow`, `guarded`, `Import`, `is_recorded`, `known`, `Label`, `MAX_NESTING`, `milliseconds`, `nearest`, `no_next_item`, `NodeKey`, `one_line`, `OnProgress`, `parts`, `Position`, `read_format`, `recorded_by`, `Recorder`, `Replay`, `RunCore`, `same_name`, `shortened`, `Tally`, `Walk`, `Within`, `without_attempts` |
-//! | llmnode-http | `check_request`, `guarded`, `is_credential`, `one_line`, `own_fields_in_extra`, `sent_bytes`, `with_remedy` |
+//! | llmnode-http | `check_request`, `guarded`, `is_credential`, `one_line`, `own_fields_in_extra`, `redact`, `Secret`, `sent_bytes`, `with_remedy`, `without` |
 //! | llmnode-stub | `is_credential` |
 
-pub use crate::credential::is_credential;
+pub use crate::credential::{Secret, is_credential, redact, without};
 pub use crate::error::{error_at, error_of_node};
 pub use crate::format::read as read_format;
 pub use crate::function::{Gives, GivesNow};
@@ -20,6 +21,7 @@ pub use crate::run::{
     Batch, Bounded, CONCURRENCY, Counter, Ended, MAX_NESTING, OnProgress, RunCore, Source, Within, core,
     is_recorded, known, no_next_item, parts, recorded_by,
 };
+pub use crate::testing::diff::diff;
 pub use crate::testing::guard::check as check_request;
 pub use crate::text::{nearest, one_line, same_name, shortened};
 

@@ -13,7 +13,7 @@
 //! A variable that is empty, `0` or `false` counts as not set.
 
 mod ask;
-mod diff;
+pub(crate) mod diff;
 pub(crate) mod guard;
 mod prefix;
 mod snapshot;

@@ -5,7 +5,7 @@ use llmnode_runtime::{Category, NodeError};
 use reqwest::Url;
 
 use super::headers::PerRequest;
-use super::secret::Secret;
+use llmnode_runtime::internal::Secret;
 
 const PATH: &str = "/chat/completions";
 

@@ -7,7 +7,7 @@ use llmnode_runtime::internal::{guarded, is_credential};
 use llmnode_runtime::{Category, NodeError};
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 
-use super::secret::Secret;
+use llmnode_runtime::internal::Secret;
 
 /// Headers that say where a request goes, and how it stands on the connection.
 const FRAMING: [&str; 10] = [

@@ -13,7 +13,6 @@ pub(crate) mod proxy;
 pub(crate) mod refused;
 pub(crate) mod retry_after;
 pub(crate) mod rules;
-pub(crate) mod secret;
 pub(crate) mod service;
 pub(crate) mod sse;
 pub(crate) mod tls;

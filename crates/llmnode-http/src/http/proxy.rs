@@ -5,7 +5,7 @@ use base64::engine::general_purpose::STANDARD;
 use hyper_util::client::proxy::matcher::Matcher;
 use reqwest::Url;
 
-use super::secret::Secret;
+use llmnode_runtime::internal::Secret;
 
 /// The variables in which the environment sets proxies.
 const VARIABLES: [&str; 6] =

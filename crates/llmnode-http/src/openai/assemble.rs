@@ -13,9 +13,9 @@ use crate::http::endpoint::{Endpoint, is_loopback};
 use crate::http::headers::{Headers, Own};
 use crate::http::learned::Learned;
 use crate::http::moved::Moved;
-use crate::http::secret::Secret;
 use crate::http::service::Service;
 use crate::http::{proxy, tls};
+use llmnode_runtime::internal::Secret;
 
 /// This machine; the port is the URL's.
 const LOOPBACK: [SocketAddr; 2] = [

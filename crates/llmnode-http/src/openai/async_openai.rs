@@ -9,7 +9,7 @@ use secrecy::ExposeSecret;
 
 use super::config::{KeyFrom, OpenAiBuilder};
 use crate::http::headers::PerRequest;
-use crate::http::secret::Secret;
+use llmnode_runtime::internal::Secret;
 
 impl OpenAiBuilder {
     /// Takes URL, query, key and headers from a configuration of async-openai's (feature `async-openai`): its own

@@ -8,7 +8,7 @@ use llmnode_runtime::{Category, Dialect, NodeError, RetryBudget};
 
 use super::OpenAi;
 use crate::http::headers::{Given, PerRequest, is_secret};
-use crate::http::secret::Secret;
+use llmnode_runtime::internal::Secret;
 
 pub(super) const KEY: &str = "OPENAI_API_KEY";
 const BASE_URL: &str = "OPENAI_BASE_URL";

@@ -24,7 +24,9 @@ use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
 
-use llmnode_runtime::internal::{check_request, one_line, own_fields_in_extra, with_remedy};
+use llmnode_runtime::internal::{
+    Secret, check_request, one_line, own_fields_in_extra, redact, with_remedy, without,
+};
 use llmnode_runtime::{
     BoxFuture, Category, ChatModel, Completion, Dialect, FinishReason, Flag, ModelError, NodeError, Request,
     Retry, RetryBudget, Sink,
@@ -37,9 +39,8 @@ use self::receive::Received;
 use crate::http::headers::{Headers, Sent};
 use crate::http::learned::{Learned, Way};
 use crate::http::moved::Moved;
-use crate::http::secret::Secret;
 use crate::http::service::{Deadline, Service};
-use crate::http::{dialects, endpoint, secret};
+use crate::http::{dialects, endpoint};
 
 /// A model behind OpenAI's API or a compatible one: a cheap handle, of which clones share connections, a
 /// [`RetryBudget`], and what was learned about models.
@@ -174,12 +175,12 @@ impl Asked<'_> {
 
     /// A server's word for the ledger. No shapes of keys: a model may well be called `pplx-7b`.
     fn clean(&self, word: Option<String>) -> Option<String> {
-        word.map(|word| secret::without(word, &self.secrets))
+        word.map(|word| without(word, &self.secrets))
     }
 
     fn clean_finish(&self, finish: FinishReason) -> FinishReason {
         match finish {
-            FinishReason::Other(word) => FinishReason::Other(secret::without(word, &self.secrets)),
+            FinishReason::Other(word) => FinishReason::Other(without(word, &self.secrets)),
             known => known,
         }
     }
@@ -370,7 +371,7 @@ impl Inner {
 }
 
 fn without_secrets(mut error: ModelError, secrets: &[Secret]) -> ModelError {
-    error.message = secret::redact(&error.message, secrets);
+    error.message = redact(&error.message, secrets);
     error
 }
 

@@ -2,14 +2,14 @@
 
 use std::time::SystemTime;
 
-use llmnode_runtime::internal::one_line;
+use llmnode_runtime::internal::{one_line, redact};
 use llmnode_runtime::{Category, Flag, Group, ModelError, Retry, Sink};
 
 use super::{Asked, Head, Inner, request};
 use crate::http::error_body::ErrorBody;
 use crate::http::refused::{Refused, refused};
 use crate::http::service::PROXY_CREDENTIALS;
-use crate::http::{classify, retry_after, secret, wait_hint};
+use crate::http::{classify, retry_after, wait_hint};
 
 impl Inner {
     /// The provider's own error.
@@ -28,7 +28,7 @@ impl Inner {
             self.moved.forget();
         }
         // Redacted before it is cut: half a key is no longer recognised.
-        let said = match secret::redact(&error.message, &asked.secrets) {
+        let said = match redact(&error.message, &asked.secrets) {
             said if said.is_empty() => "nothing more".to_owned(),
             said => one_line(&said, 500),
         };
@@ -74,7 +74,7 @@ impl Inner {
             "{} answered with a web page, not JSON: a wrong base URL (most end with /v1), or a proxy's page. It \
              begins: {}",
             self.service.endpoint.shown,
-            one_line(secret::redact(&begin, &asked.secrets).trim(), 200),
+            one_line(redact(&begin, &asked.secrets).trim(), 200),
         );
         ModelError::new(Category::BadResponse, message).retry(Retry::No)
     }

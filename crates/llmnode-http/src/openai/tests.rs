@@ -9,8 +9,8 @@ use serde_json::{Value, json};
 
 use super::answer;
 use crate::http::error_body::ErrorBody;
-use crate::http::secret::{Secret, redact};
 use crate::http::{classify, refused, retry_after, wait_hint};
+use llmnode_runtime::internal::{Secret, redact};
 
 /// Bytes that come close to what servers send: real members with values of any kind, cut anywhere.
 fn bodies() -> impl Strategy<Value = Vec<u8>> {

@@ -19,15 +19,16 @@ const REDACTED: &str = "[redacted]";
 
 /// A value that no `Debug` shows.
 #[derive(Clone, PartialEq, Eq)]
-pub(crate) struct Secret(String);
+pub struct Secret(String);
 
 impl Secret {
-    pub(crate) fn new(value: impl Into<String>) -> Self {
+    /// A value that is not to be shown.
+    pub fn new(value: impl Into<String>) -> Self {
         Secret(value.into())
     }
 
     /// The value itself, for the request alone.
-    pub(crate) fn reveal(&self) -> &str {
+    pub fn reveal(&self) -> &str {
         &self.0
     }
 }
@@ -39,7 +40,7 @@ impl fmt::Debug for Secret {
 }
 
 /// The text without these secrets.
-pub(crate) fn without(mut text: String, secrets: &[Secret]) -> String {
+pub fn without(mut text: String, secrets: &[Secret]) -> String {
     for secret in secrets.iter().map(Secret::reveal) {
         if secret.len() < SHORTEST || !text.contains(secret) {
             continue;
@@ -68,7 +69,7 @@ fn words(text: &str, is_secret: impl Fn(&str) -> bool) -> String {
 }
 
 /// The text without these secrets, and without anything that has the shape of a key or follows `Bearer`.
-pub(crate) fn redact(text: &str, secrets: &[Secret]) -> String {
+pub fn redact(text: &str, secrets: &[Secret]) -> String {
     let text = without(text.to_owned(), secrets);
     let mut clean = String::with_capacity(text.len());
     let mut after_bearer = false;

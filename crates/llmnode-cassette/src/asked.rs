@@ -1,0 +1,81 @@
+//! A request as a cassette knows it: what the model is asked, and nothing of how it gets there.
+
+use llmnode_runtime::Request;
+use serde_json::{Map, Value, json};
+
+use crate::clean::Cleaner;
+
+/// A request as JSON, with the members of all objects in the order of their names: the same request is the same text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Asked(Value);
+
+impl Asked {
+    /// The request without its secrets. The attempt's id and its timeout are left out.
+    pub(crate) fn new(request: &Request, cleaner: &Cleaner) -> Result<Self, serde_json::Error> {
+        let output = match &request.output {
+            Some(schema) => {
+                let plain: Value = serde_json::from_str(schema.plain().get())?;
+                json!({"name": schema.name(), "schema": plain})
+            }
+            None => Value::Null,
+        };
+        let asked = json!({
+            "messages": request.messages,
+            "model": request.model,
+            "output": output,
+            "dialect": request.dialect,
+            "temperature": request.temperature,
+            "max_tokens": request.max_tokens,
+            "extra": request.extra,
+        });
+        let mut asked = sorted(asked);
+        if let Value::Object(members) = &mut asked {
+            members.retain(|_, value| !value.is_null() && *value != json!({}));
+        }
+        cleaner.value(&mut asked);
+        Ok(Asked(asked))
+    }
+
+    /// One that a file holds.
+    pub(crate) fn read(value: Value) -> Self {
+        Asked(sorted(value))
+    }
+
+    pub(crate) fn as_value(&self) -> &Value {
+        &self.0
+    }
+
+    /// What makes two requests the same.
+    pub(crate) fn key(&self) -> String {
+        self.0.to_string()
+    }
+
+    /// For a person: one member or line of a message per line.
+    pub(crate) fn lines(&self) -> String {
+        let Value::Object(members) = &self.0 else { return self.0.to_string() };
+        let mut lines = Vec::new();
+        for (name, value) in members.iter().filter(|(name, _)| *name != "messages") {
+            lines.push(format!("{name}: {value}"));
+        }
+        for message in members.get("messages").and_then(Value::as_array).into_iter().flatten() {
+            let content = &message["content"];
+            let text = content.as_str().map_or_else(|| content.to_string(), str::to_owned);
+            lines.push(format!("{}: {text}", message["role"].as_str().unwrap_or("?")));
+        }
+        lines.join("\n")
+    }
+}
+
+/// The same value with its members in the order of their names, whatever order serde_json keeps.
+fn sorted(value: Value) -> Value {
+    match value {
+        Value::Array(items) => items.into_iter().map(sorted).collect(),
+        Value::Object(members) => {
+            let mut members: Vec<_> =
+                members.into_iter().map(|(name, value)| (name, sorted(value))).collect();
+            members.sort_by(|(one, _), (other, _)| one.cmp(other));
+            Value::Object(members.into_iter().collect::<Map<_, _>>())
+        }
+        value => value,
+    }
+}

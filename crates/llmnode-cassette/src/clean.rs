@@ -1,0 +1,60 @@
+//! What is taken out of texts before they are written or compared.
+
+use std::fmt;
+use std::sync::Arc;
+
+use llmnode_runtime::internal::{Secret, is_credential, redact};
+use serde_json::Value;
+
+/// Shorter values of the environment are hardly keys.
+const SHORTEST: usize = 8;
+
+type Redact = dyn Fn(&str) -> String + Send + Sync;
+
+/// Cleans texts: of secrets, and of what the program names.
+#[derive(Clone, Default)]
+pub(crate) struct Cleaner {
+    secrets: Vec<Secret>,
+    own: Option<Arc<Redact>>,
+}
+
+impl Cleaner {
+    /// One that knows the credentials of the environment.
+    pub(crate) fn of_environment() -> Self {
+        let secrets = std::env::vars_os().filter_map(|(name, value)| {
+            let (name, value) = (name.into_string().ok()?, value.into_string().ok()?);
+            (value.len() >= SHORTEST && is_credential(&name)).then(|| Secret::new(value))
+        });
+        Cleaner { secrets: secrets.collect(), own: None }
+    }
+
+    pub(crate) fn redact(&mut self, redact: impl Fn(&str) -> String + Send + Sync + 'static) {
+        self.own = Some(Arc::new(redact));
+    }
+
+    /// The text without secrets. A text is cleaned as a whole: half a key is no longer recognised.
+    pub(crate) fn text(&self, text: &str) -> String {
+        let clean = redact(text, &self.secrets);
+        self.own.as_ref().map_or_else(|| clean.clone(), |own| own(&clean))
+    }
+
+    pub(crate) fn option(&self, text: Option<&String>) -> Option<String> {
+        text.map(|text| self.text(text))
+    }
+
+    /// The value with each text in it cleaned.
+    pub(crate) fn value(&self, value: &mut Value) {
+        match value {
+            Value::String(text) => *text = self.text(text),
+            Value::Array(items) => items.iter_mut().for_each(|item| self.value(item)),
+            Value::Object(members) => members.values_mut().for_each(|member| self.value(member)),
+            _ => {}
+        }
+    }
+}
+
+impl fmt::Debug for Cleaner {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Cleaner").finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,16 @@
+//! Cassettes: what a model answered, in a file, to be given again without the model. Use it through the `llmnode` crate.
+//!
+//! A test that is recorded once runs without a key and without a network. The idea is that of VCR for Ruby; the file is made
+//! to be read in a review.
+
+#![warn(clippy::print_stderr, clippy::print_stdout)]
+
+mod asked;
+mod cassette;
+mod clean;
+mod entry;
+mod nearest;
+mod sink;
+mod tape;
+
+pub use cassette::{Cassette, CassetteMode};

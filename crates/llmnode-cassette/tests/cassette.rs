@@ -1,0 +1,273 @@
+//! Models that are recorded and played back, through the calls of a run.
+
+#![allow(clippy::panic, clippy::unwrap_used, reason = "tests")]
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use llmnode_cassette::{Cassette, CassetteMode};
+use llmnode_runtime::{
+    Category, ChatModel, Event, FnModel, ModelError, NodeError, Primitive, Reply, Run, ScriptedModel,
+    TestClock,
+};
+use serde_json::{Value, json};
+
+/// A folder that is gone at the end.
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new(name: &str) -> Self {
+        let folder = std::env::temp_dir().join(format!("llmnode-cassette-{name}-{}", std::process::id()));
+        let _ = std::fs::remove_dir_all(&folder);
+        Folder(folder)
+    }
+
+    fn file(&self) -> PathBuf {
+        self.0.join("chat.json")
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+fn record(path: &Path, model: impl ChatModel + 'static) -> Run {
+    Run::new(Cassette::open(path).mode(CassetteMode::Record).around(|| Ok(model)).unwrap())
+}
+
+/// Without a model: the one that is made fails.
+fn replay(path: &Path) -> Run {
+    Run::new(Cassette::open(path).around(no_key).unwrap()).with_clock(TestClock::new())
+}
+
+fn no_key() -> Result<ScriptedModel, NodeError> {
+    Err(NodeError::new(Category::ApiKeyError, "no key"))
+}
+
+fn city() -> Primitive {
+    let schema = json!({"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]});
+    Primitive::builder("city")
+        .system_prompt("Extract the city.")
+        .output_schema(schema)
+        .retries(1)
+        .build()
+        .unwrap()
+}
+
+async fn ask(run: &Run, text: &str) -> Result<Value, NodeError> {
+    run.call(&city().ask(text)).await
+}
+
+#[tokio::test]
+async fn replay_needs_no_model_and_gives_the_same() {
+    let folder = Folder::new("replay");
+    let model = ScriptedModel::new().reply("no JSON").reply(json!({"city": "Oslo"}));
+    let run = record(&folder.file(), model);
+    let call = city().ask("Greetings from Oslo!");
+    let recorded = run.call(&call).report().await.unwrap();
+    let replayed = replay(&folder.file()).call(&call).report().await.unwrap();
+    assert_eq!(replayed.value, json!({"city": "Oslo"}));
+    let told = |report: &llmnode_runtime::CallReport<Value>| -> Vec<_> {
+        let attempts = report.record.attempts.iter();
+        attempts.map(|one| (one.usage, one.category, one.finish_reason.clone(), one.answer.clone())).collect()
+    };
+    assert_eq!(told(&replayed), told(&recorded));
+    let file: Value = serde_json::from_str(&std::fs::read_to_string(folder.file()).unwrap()).unwrap();
+    assert_eq!((&file["format"], &file["version"]), (&json!("llmnode/cassette"), &json!(1)));
+    assert_eq!(file["entries"].as_array().unwrap().len(), 2);
+}
+
+#[tokio::test]
+async fn a_changed_prompt_shows_the_nearest_entry_and_what_differs() {
+    let folder = Folder::new("changed");
+    let run = record(&folder.file(), FnModel::new(|_| json!({"city": "Oslo"})));
+    ask(&run, "Greetings from Oslo!").await.unwrap();
+    ask(&run, "Nothing like it\nat all").await.unwrap();
+    let error = ask(&replay(&folder.file()), "Greetings from Bergen!").await.unwrap_err();
+    assert_eq!(error.category(), Category::ConfigError);
+    let message = error.message();
+    assert!(
+        message.contains("has no entry for this request; record it with LLMNODE_CASSETTE=auto"),
+        "{message}"
+    );
+    assert!(message.contains("- user: Greetings from Oslo!\n+ user: Greetings from Bergen!"), "{message}");
+}
+
+#[tokio::test]
+async fn entries_of_one_request_are_given_in_order_and_once() {
+    let folder = Folder::new("order");
+    let run =
+        record(&folder.file(), ScriptedModel::new().reply(json!({"city": "a"})).reply(json!({"city": "b"})));
+    for expected in ["a", "b"] {
+        assert_eq!(ask(&run, "x").await.unwrap()["city"], expected);
+    }
+    let run = replay(&folder.file());
+    for expected in ["a", "b"] {
+        assert_eq!(ask(&run, "x").await.unwrap()["city"], expected);
+    }
+    let error = ask(&run, "x").await.unwrap_err();
+    assert!(error.message().contains("has 2 entries for this request, and all were given"), "{error}");
+}
+
+#[tokio::test]
+async fn a_stream_comes_in_the_pieces_that_were_recorded() {
+    let folder = Folder::new("stream");
+    let pieces = ["{\"city\": \"Tr", "omsø", "\"}"];
+    let broken = Reply::pieces(["{\"ci"]).breaks_off(ModelError::new(Category::Network, "lost"));
+    let model = ScriptedModel::new().reply(broken).reply(Reply::pieces(pieces).reasoning("hm"));
+    let call = city().ask("x");
+    let mut seen = Vec::new();
+    for is_recorded in [true, false] {
+        let run = match is_recorded {
+            true => record(&folder.file(), model.clone()).with_clock(TestClock::new()),
+            false => replay(&folder.file()),
+        };
+        let mut events = Vec::new();
+        let mut stream = run.call(&call).stream();
+        while let Some(event) = stream.next().await {
+            events.push(event);
+        }
+        assert_eq!(stream.finish().await.unwrap(), json!({"city": "Tromsø"}));
+        seen.push(events);
+    }
+    assert_eq!(seen[0], seen[1]);
+    let texts = pieces.map(|piece| Event::Text(piece.to_owned()));
+    assert!(seen[0].ends_with(&texts), "{:?}", seen[0]);
+    assert!(seen[0].contains(&Event::Reasoning("hm".to_owned())));
+    // Without a stream, the same file gives the same answer.
+    assert_eq!(ask(&replay(&folder.file()), "x").await.unwrap(), json!({"city": "Tromsø"}));
+}
+
+#[tokio::test]
+async fn failures_are_played_back_with_their_wait() {
+    let folder = Folder::new("failures");
+    let busy = || Reply::failure(Category::RateLimitError).retry_after(Duration::from_secs(20));
+    let model = ScriptedModel::new().reply(busy()).reply(json!({"city": "a"}));
+    let clock = TestClock::new();
+    ask(&record(&folder.file(), model).with_clock(clock), "x").await.unwrap();
+    let clock = TestClock::new();
+    let run = replay(&folder.file()).with_clock(clock.clone());
+    ask(&run, "x").await.unwrap();
+    assert!(clock.waits()[0] >= Duration::from_secs(20));
+}
+
+#[tokio::test]
+async fn what_is_missing_is_recorded_in_the_mode_auto() {
+    let folder = Folder::new("auto");
+    let auto = |model: &ScriptedModel| {
+        let model = model.clone();
+        Run::new(Cassette::open(folder.file()).mode(CassetteMode::Auto).around(|| Ok(model)).unwrap())
+    };
+    let model = ScriptedModel::new().reply(json!({"city": "a"})).reply(json!({"city": "b"}));
+    assert_eq!(ask(&auto(&model), "x").await.unwrap()["city"], "a");
+    let run = auto(&model);
+    assert_eq!(ask(&run, "x").await.unwrap()["city"], "a");
+    assert_eq!(ask(&run, "y").await.unwrap()["city"], "b");
+    model.assert_done();
+    assert_eq!(ask(&replay(&folder.file()), "y").await.unwrap()["city"], "b");
+}
+
+#[tokio::test]
+async fn redacted_texts_are_neither_written_nor_compared() {
+    let folder = Folder::new("redact");
+    let cassette = |mode| {
+        Cassette::open(folder.file()).mode(mode).redact(|text| match text.split_once("at ") {
+            Some((before, _)) => format!("{before}at [time]"),
+            None => text.to_owned(),
+        })
+    };
+    let model = FnModel::new(|_| json!({"city": "Oslo"}));
+    let run = Run::new(cassette(CassetteMode::Record).around(|| Ok(model)).unwrap());
+    ask(&run, "It is Oslo at 12:04").await.unwrap();
+    let run = Run::new(cassette(CassetteMode::Replay).around(no_key).unwrap());
+    assert_eq!(ask(&run, "It is Oslo at 17:31").await.unwrap()["city"], "Oslo");
+    let file = std::fs::read_to_string(folder.file()).unwrap();
+    assert!(file.contains("at [time]") && !file.contains("12:04"), "{file}");
+}
+
+#[tokio::test]
+async fn secrets_are_not_written_and_pieces_do_not_tear_them() {
+    let folder = Folder::new("secrets");
+    let pieces = ["{\"city\": \"sk-0123", "456789abc", " Oslo\"", "}"];
+    let run = record(&folder.file(), ScriptedModel::new().reply(Reply::pieces(pieces)));
+    let call = city().ask("My key is sk-abcdef123456");
+    run.call(&call).stream().finish().await.unwrap();
+    let file = std::fs::read_to_string(folder.file()).unwrap();
+    assert!(!file.contains("sk-0123") && !file.contains("456789") && !file.contains("sk-abcdef"), "{file}");
+    let answer = replay(&folder.file()).call(&call).stream().finish().await.unwrap();
+    assert_eq!(answer, json!({"city": "[redacted] Oslo"}));
+}
+
+#[tokio::test]
+async fn concurrent_recordings_give_the_same_file() {
+    let folder = Folder::new("concurrent");
+    let mut files = Vec::new();
+    for reversed in [false, true] {
+        let model = FnModel::new(move |request: &llmnode_runtime::Request| {
+            let number = request.messages.last().unwrap().content.len() as u64;
+            let wait = if reversed { 50 - number } else { number };
+            Reply::json(json!({"city": number.to_string()})).after(Duration::from_millis(wait))
+        });
+        let run = record(&folder.file(), model);
+        let texts: Vec<_> = (1..20).map(|length| "x".repeat(length)).collect();
+        let calls = texts.iter().map(|text| city().ask(text.clone()));
+        run.map(calls).concurrency(8).await;
+        files.push(std::fs::read_to_string(folder.file()).unwrap());
+    }
+    assert_eq!(files[0], files[1]);
+}
+
+#[tokio::test]
+async fn a_file_that_cannot_be_written_stays_whole() {
+    let folder = Folder::new("whole");
+    ask(&record(&folder.file(), FnModel::new(|_| json!({"city": "a"}))), "x").await.unwrap();
+    let before = std::fs::read_to_string(folder.file()).unwrap();
+    // The file beside it cannot be made.
+    std::fs::create_dir(folder.0.join(format!("chat.json.{}.writing", std::process::id()))).unwrap();
+    let run = record(&folder.file(), FnModel::new(|_| json!({"city": "b"})));
+    let error = ask(&run, "x").await.unwrap_err();
+    assert_eq!(error.category(), Category::ConfigError);
+    assert!(error.message().contains("cannot be written"), "{error}");
+    assert_eq!(std::fs::read_to_string(folder.file()).unwrap(), before);
+}
+
+#[test]
+fn files_that_cannot_be_read_say_so() {
+    let folder = Folder::new("unread");
+    let fault = || -> String {
+        let opened: Result<Arc<dyn ChatModel>, NodeError> = Cassette::open(folder.file()).around(no_key);
+        opened.err().unwrap().message().to_owned()
+    };
+    assert!(fault().contains("there is no such file; record it with LLMNODE_CASSETTE=record"), "{}", fault());
+    std::fs::create_dir_all(&folder.0).unwrap();
+    std::fs::write(folder.file(), r#"{"format": "llmnode/cassette", "version": 9, "entries": []}"#).unwrap();
+    assert!(fault().contains("llmnode/cassette version 9 is newer than version 1"), "{}", fault());
+    std::fs::write(folder.file(), "{").unwrap();
+    assert!(fault().contains("malformed llmnode/cassette"), "{}", fault());
+}
+
+/// A file of version 1, as it was written first.
+#[tokio::test]
+async fn version_1_is_read() {
+    let golden = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cassette-v1.json");
+    if std::env::var_os("LLMNODE_UPDATE").is_some() {
+        let busy = Reply::failure(Category::RateLimitError).retry_after(Duration::from_secs(2));
+        let model = ScriptedModel::new()
+            .reply(busy)
+            .reply(Reply::pieces(["{\"city\":", " \"Oslo\"}"]).reasoning("hm"));
+        let run = record(&golden, model).with_clock(TestClock::new());
+        run.call(&city().ask("Greetings from Oslo!")).stream().finish().await.unwrap();
+    }
+    let run = replay(&golden);
+    let call = city().ask("Greetings from Oslo!");
+    let mut stream = run.call(&call).stream();
+    let mut pieces = 0;
+    while let Some(event) = stream.next().await {
+        pieces += usize::from(matches!(event, Event::Text(_)));
+    }
+    let report = stream.report().await.unwrap();
+    assert_eq!((report.value["city"].as_str(), report.record.attempts.len(), pieces), (Some("Oslo"), 2, 2));
+}
