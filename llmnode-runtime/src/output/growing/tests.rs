@@ -196,3 +196,62 @@ fn items_are_complete() {
     }
     assert_eq!(grown(["[1, 2"]).items(&[]), [json!(1)]);
 }
+
+/// Pieces of text that come close to JSON.
+const FRAGMENTS: [&str; 28] = [
+    "{",
+    "}",
+    "[",
+    "]",
+    ",",
+    ":",
+    "\"",
+    "\"a\":",
+    "\"b\"",
+    "\\",
+    "\\u",
+    "d83d",
+    "\\ude00",
+    "0",
+    "1",
+    "-",
+    ".5",
+    "e3",
+    "true",
+    "null",
+    " ",
+    "\n",
+    "```json\n",
+    "<think>",
+    "</think>",
+    "word",
+    "\u{e9}",
+    "\u{1F600}",
+];
+
+/// The next number of a sequence: SplitMix64.
+fn next(state: &mut u64) -> u64 {
+    *state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    let mixed = (*state ^ (*state >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    mixed ^ (mixed >> 31)
+}
+
+#[test]
+#[ignore = "takes minutes: cargo test --release -p llmnode-runtime growing -- --ignored"]
+fn ten_million_texts_only_grow() {
+    let mut state = 1;
+    for number in 0..10_000_000 {
+        let (mut growing, mut last): (Growing, Option<Value>) = Default::default();
+        for _ in 0..next(&mut state) % 16 {
+            growing.push(FRAGMENTS[next(&mut state) as usize % FRAGMENTS.len()]);
+            if let Some(last) = &last {
+                assert!(growing.value().is_some_and(|now| is_part(last, now)), "{number}: {last}");
+            }
+            let complete = growing.items(&[]).len();
+            assert!(complete <= growing.value().and_then(Value::as_array).map_or(0, Vec::len), "{number}");
+            last = growing.value().cloned();
+        }
+        growing.end();
+    }
+}
