@@ -164,7 +164,7 @@ impl Recorder {
         request: &Request,
         sink: &mut dyn Sink,
     ) -> Result<Completion, ModelError> {
-        let model = self.model()?;
+        let model = self.model().map_err(|(category, message)| ModelError::unsent(*category, message))?;
         let mut keeping = Keeping::new(sink);
         let outcome = model.complete(request, &mut keeping).await;
         let (answer, failure) = match &outcome {
@@ -191,12 +191,12 @@ impl Recorder {
     }
 
     /// The model, which is made here at the first time.
-    fn model(&self) -> Result<&dyn ChatModel, ModelError> {
+    fn model(&self) -> Result<&dyn ChatModel, &(Category, String)> {
         let made = self.model.get_or_init(|| match lock(&self.make).take() {
             Some(make) => make().map_err(|error| (error.category(), error.message().to_owned())),
             None => Err((Category::ConfigError, "the model is being made".to_owned())),
         });
-        made.as_deref().map_err(|(category, message)| ModelError::unsent(*category, message))
+        made.as_deref()
     }
 
     fn made(&self) -> Option<&dyn ChatModel> {

@@ -276,7 +276,7 @@ async fn a_secret_in_torn_reasoning_is_not_written() {
 #[tokio::test]
 async fn numbers_of_the_settings_are_the_same_after_reading() {
     let folder = Folder::new("numbers");
-    for number in [0.1 + 0.2, 1.0 / 3.0, 2.0 / 3.0, 0.7 + 0.1, f64::from(0.7_f32)] {
+    for number in [0.1 + 0.2, 9.0 / 397.0 * 1.1, f64::from(0.7_f32)] {
         let settings = || llmnode_runtime::Settings::new().temperature(number);
         let run = record(&folder.file(), FnModel::new(|_| json!({"city": "Oslo"})));
         run.call(&city().ask("x")).settings(settings()).await.unwrap();
