@@ -8,10 +8,19 @@ use std::time::Duration;
 
 use llmnode_cassette::{Cassette, CassetteMode};
 use llmnode_runtime::{
-    Category, ChatModel, Event, FnModel, ModelError, NodeError, Primitive, Reply, Run, ScriptedModel,
-    TestClock,
+    Category, ChatModel, Event, FnModel, Image, Message, ModelError, NodeError, Primitive, Reply, Request,
+    Run, ScriptedModel, Sink, TestClock, TokenUsage,
 };
 use serde_json::{Value, json};
+
+/// Nobody listens.
+struct Unheard;
+
+impl Sink for Unheard {
+    fn request_id(&mut self, _: &str) {}
+
+    fn usage(&mut self, _: TokenUsage) {}
+}
 
 /// A folder that is gone at the end.
 struct Folder(PathBuf);
@@ -313,6 +322,26 @@ async fn a_model_that_cannot_be_made_says_why_by_its_own_category() {
     let error = ask(&Run::new(model), "x").await.unwrap_err();
     assert_eq!((error.category(), error.message()), (Category::ApiKeyError, "no key"));
     assert!(!folder.file().exists());
+}
+
+#[tokio::test]
+async fn attachments_are_told_apart_but_not_written() {
+    let folder = Folder::new("attachments");
+    let complete = async |model: &dyn ChatModel, bytes: &str| {
+        let image = Image::bytes("image/png", bytes).unwrap();
+        let request = Request::new(vec![Message::user("What is it?").attach(image)]);
+        model.complete(&request, &mut Unheard).await
+    };
+    let model = ScriptedModel::new().reply("a cat").reply("a dog");
+    let recorder = Cassette::open(folder.file()).mode(CassetteMode::Record).around(|| Ok(model)).unwrap();
+    for bytes in ["the cat's bytes", "the dog's bytes"] {
+        complete(&recorder, bytes).await.unwrap();
+    }
+    let player = Cassette::open(folder.file()).around(no_key).unwrap();
+    assert_eq!(complete(&player, "the dog's bytes").await.unwrap().text, "a dog");
+    assert_eq!(complete(&player, "the bird's bytes").await.unwrap_err().category, Category::ConfigError);
+    let file = std::fs::read_to_string(folder.file()).unwrap();
+    assert!(file.contains("image/png, 15 bytes, #") && !file.contains("base64"), "{file}");
 }
 
 /// A file of version 1, as it was written first.
