@@ -1,6 +1,6 @@
 //! A request as a cassette knows it: what the model is asked, and nothing of how it gets there.
 
-use llmnode_runtime::Request;
+use llmnode_runtime::{Message, Part, Request};
 use serde_json::{Map, Value, json};
 
 use crate::clean::Cleaner;
@@ -19,8 +19,9 @@ impl Asked {
             }
             None => Value::Null,
         };
+        let messages = request.messages.iter().map(message).collect::<Result<Vec<_>, _>>()?;
         let asked = json!({
-            "messages": request.messages,
+            "messages": messages,
             "model": request.model,
             "output": output,
             "dialect": request.dialect,
@@ -64,6 +65,21 @@ impl Asked {
         }
         lines.join("\n")
     }
+}
+
+/// A message with the short form of each attachment in place of its content, which is long and may hold a key in its URL.
+fn message(message: &Message) -> Result<Value, serde_json::Error> {
+    let mut value = serde_json::to_value(message)?;
+    let parts = value["content"].as_array_mut().into_iter().flatten();
+    for (written, part) in parts.zip(message.parts()) {
+        let Part::Attachment(attachment) = part else { continue };
+        for place in ["/image_url/url", "/file/file_data", "/input_audio/data"] {
+            if let Some(content) = written.pointer_mut(place) {
+                *content = attachment.label().into();
+            }
+        }
+    }
+    Ok(value)
 }
 
 /// The same value with its members in the order of their names, whatever order serde_json keeps.

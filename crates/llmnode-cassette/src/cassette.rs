@@ -140,7 +140,7 @@ struct Recorder {
     tape: Mutex<Tape>,
     /// What makes the model; none once it has.
     make: Mutex<Option<Make>>,
-    model: OnceLock<Result<Box<dyn ChatModel>, String>>,
+    model: OnceLock<Result<Box<dyn ChatModel>, (Category, String)>>,
 }
 
 impl Recorder {
@@ -164,7 +164,7 @@ impl Recorder {
         request: &Request,
         sink: &mut dyn Sink,
     ) -> Result<Completion, ModelError> {
-        let model = self.model().map_err(unsent)?;
+        let model = self.model().map_err(|(category, message)| ModelError::unsent(*category, message))?;
         let mut keeping = Keeping::new(sink);
         let outcome = model.complete(request, &mut keeping).await;
         let (answer, failure) = match &outcome {
@@ -191,12 +191,12 @@ impl Recorder {
     }
 
     /// The model, which is made here at the first time.
-    fn model(&self) -> Result<&dyn ChatModel, String> {
+    fn model(&self) -> Result<&dyn ChatModel, &(Category, String)> {
         let made = self.model.get_or_init(|| match lock(&self.make).take() {
-            Some(make) => make().map_err(|error| error.to_string()),
-            None => Err("the model is being made".to_owned()),
+            Some(make) => make().map_err(|error| (error.category(), error.message().to_owned())),
+            None => Err((Category::ConfigError, "the model is being made".to_owned())),
         });
-        made.as_deref().map_err(Clone::clone)
+        made.as_deref()
     }
 
     fn made(&self) -> Option<&dyn ChatModel> {

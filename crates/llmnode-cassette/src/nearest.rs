@@ -1,16 +1,26 @@
 //! What to say of a request that no entry fits.
 
+use std::cmp::Reverse;
 use std::collections::HashSet;
 
 use llmnode_runtime::internal::diff;
 
 use crate::asked::Asked;
 
-/// The entry that is most like the request, and what differs; `None`: there are no entries.
+/// The entry that is most like the request, and what differs; `None`: there are no entries. The same entries in any order give
+/// the same one.
 pub(crate) fn nearest<'a>(asked: &Asked, entries: impl Iterator<Item = &'a Asked>) -> Option<String> {
     let wanted = asked.lines();
     let lines: HashSet<&str> = wanted.lines().collect();
-    let recorded = entries.map(Asked::lines);
-    let best = recorded.max_by_key(|entry| entry.lines().filter(|line| lines.contains(line)).count())?;
-    Some(diff(&best, &wanted))
+    let words: HashSet<&str> = wanted.split_whitespace().collect();
+    let likeness = |entry: &String| {
+        let same = entry.lines().filter(|line| lines.contains(line)).count();
+        let (known, strange): (Vec<_>, Vec<_>) =
+            entry.split_whitespace().partition(|word| words.contains(word));
+        (same, known.len().saturating_sub(strange.len()), Reverse(strange.len()))
+    };
+    let mut recorded: Vec<String> = entries.map(Asked::lines).collect();
+    recorded.sort_unstable();
+    let best = recorded.iter().max_by_key(|entry| likeness(entry))?;
+    Some(diff(best, &wanted))
 }

@@ -36,12 +36,37 @@ impl<'a> Keeping<'a> {
         let same = text.bytes().zip(written.bytes()).take_while(|(one, other)| one == other).count();
         let whole = text == written;
         stream.boundaries.retain(|at| whole || *at <= same);
-        for thought in &mut stream.reasoning {
-            thought.text = cleaner.text(&thought.text);
-            thought.at = if whole { thought.at } else { thought.at.min(same) };
+        stream.reasoning = thoughts(stream.reasoning, cleaner);
+        if !whole {
+            stream.reasoning.iter_mut().for_each(|thought| thought.at = thought.at.min(same));
         }
         (told, Some(stream))
     }
+}
+
+/// The pieces of reasoning as they are written. They are cleaned as one text, since a piece may hold half a secret; from the
+/// first change on they are one piece.
+fn thoughts(mut pieces: Vec<Thought>, cleaner: &Cleaner) -> Vec<Thought> {
+    let whole: String = pieces.iter().map(|piece| piece.text.as_str()).collect();
+    let clean = cleaner.text(&whole);
+    if clean == whole {
+        return pieces;
+    }
+    let same = whole.bytes().zip(clean.bytes()).take_while(|(one, other)| one == other).count();
+    let (mut kept, mut end) = (0, 0);
+    while let Some(piece) = pieces.get(kept).filter(|piece| end + piece.text.len() <= same) {
+        end += piece.text.len();
+        kept += 1;
+    }
+    pieces.truncate(kept + 1);
+    // What is left of the text belongs to the piece that changed, or to the last one, if all is gone behind it.
+    let rest = clean.get(end..).unwrap_or_default();
+    match pieces.get_mut(kept) {
+        Some(changed) => changed.text = rest.to_owned(),
+        None => pieces.last_mut().into_iter().for_each(|last| last.text.push_str(rest)),
+    }
+    pieces.retain(|piece| !piece.text.is_empty());
+    pieces
 }
 
 impl Sink for Keeping<'_> {

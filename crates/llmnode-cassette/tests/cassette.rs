@@ -8,10 +8,19 @@ use std::time::Duration;
 
 use llmnode_cassette::{Cassette, CassetteMode};
 use llmnode_runtime::{
-    Category, ChatModel, Event, FnModel, ModelError, NodeError, Primitive, Reply, Run, ScriptedModel,
-    TestClock,
+    Category, ChatModel, Event, FnModel, Image, Message, ModelError, NodeError, Primitive, Reply, Request,
+    Run, ScriptedModel, Sink, TestClock, TokenUsage,
 };
 use serde_json::{Value, json};
+
+/// Nobody listens.
+struct Unheard;
+
+impl Sink for Unheard {
+    fn request_id(&mut self, _: &str) {}
+
+    fn usage(&mut self, _: TokenUsage) {}
+}
 
 /// A folder that is gone at the end.
 struct Folder(PathBuf);
@@ -247,6 +256,92 @@ fn files_that_cannot_be_read_say_so() {
     assert!(fault().contains("llmnode/cassette version 9 is newer than version 1"), "{}", fault());
     std::fs::write(folder.file(), "{").unwrap();
     assert!(fault().contains("malformed llmnode/cassette"), "{}", fault());
+}
+
+#[tokio::test]
+async fn a_secret_in_torn_reasoning_is_not_written() {
+    let folder = Folder::new("reasoning");
+    let mut reply = Reply::pieces(["{\"city\":", " \"Oslo\"}"]);
+    // Each one is put before those so far.
+    for piece in [" odd", " is", "0123456789abc", "sk-", "The key "] {
+        reply = reply.reasoning(piece);
+    }
+    let run = record(&folder.file(), ScriptedModel::new().reply(reply));
+    run.call(&city().ask("x")).stream().finish().await.unwrap();
+    let file = std::fs::read_to_string(folder.file()).unwrap();
+    assert!(!file.contains("0123456789"), "{file}");
+    let run = replay(&folder.file());
+    let call = city().ask("x");
+    let mut stream = run.call(&call).stream();
+    let mut thoughts = Vec::new();
+    while let Some(event) = stream.next().await {
+        if let Event::Reasoning(text) = event {
+            thoughts.push(text);
+        }
+    }
+    assert_eq!(thoughts, ["The key ", "[redacted] is odd"]);
+}
+
+#[tokio::test]
+async fn numbers_of_the_settings_are_the_same_after_reading() {
+    let folder = Folder::new("numbers");
+    for number in [0.1 + 0.2, 9.0 / 397.0 * 1.1, f64::from(0.7_f32)] {
+        let settings = || llmnode_runtime::Settings::new().temperature(number);
+        let run = record(&folder.file(), FnModel::new(|_| json!({"city": "Oslo"})));
+        run.call(&city().ask("x")).settings(settings()).await.unwrap();
+        let run = replay(&folder.file());
+        assert_eq!(
+            run.call(&city().ask("x")).settings(settings()).await.unwrap()["city"],
+            "Oslo",
+            "{number}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn an_answer_recorded_without_a_stream_is_streamed_in_one_piece() {
+    let folder = Folder::new("unstreamed");
+    let run = record(&folder.file(), FnModel::new(|_| json!({"city": "Oslo"})));
+    ask(&run, "x").await.unwrap();
+    let run = replay(&folder.file());
+    let call = city().ask("x");
+    let mut stream = run.call(&call).stream();
+    let mut texts = Vec::new();
+    while let Some(event) = stream.next().await {
+        if let Event::Text(text) = event {
+            texts.push(text);
+        }
+    }
+    assert_eq!(texts, [r#"{"city":"Oslo"}"#]);
+}
+
+#[tokio::test]
+async fn a_model_that_cannot_be_made_says_why_by_its_own_category() {
+    let folder = Folder::new("unmade");
+    let model = Cassette::open(folder.file()).mode(CassetteMode::Auto).around(no_key).unwrap();
+    let error = ask(&Run::new(model), "x").await.unwrap_err();
+    assert_eq!((error.category(), error.message()), (Category::ApiKeyError, "no key"));
+    assert!(!folder.file().exists());
+}
+
+#[tokio::test]
+async fn attachments_are_told_apart_but_not_written() {
+    let folder = Folder::new("attachments");
+    let complete = async |model: &dyn ChatModel, bytes: &str| {
+        let image = Image::bytes("image/png", bytes).unwrap();
+        let request = Request::new(vec![Message::user("What is it?").attach(image)]);
+        model.complete(&request, &mut Unheard).await
+    };
+    let model = ScriptedModel::new().reply("a cat").reply("a dog");
+    let recorder = Cassette::open(folder.file()).mode(CassetteMode::Record).around(|| Ok(model)).unwrap();
+    for bytes in ["the cat's bytes", "the dog's bytes"] {
+        complete(&recorder, bytes).await.unwrap();
+    }
+    let player = Cassette::open(folder.file()).around(no_key).unwrap();
+    assert_eq!(complete(&player, "the dog's bytes").await.unwrap().text, "a dog");
+    assert_eq!(complete(&player, "the bird's bytes").await.unwrap_err().category, Category::ConfigError);
+    let file = std::fs::read_to_string(folder.file()).unwrap();
+    assert!(file.contains("image/png, 15 bytes, #") && !file.contains("base64"), "{file}");
 }
 
 /// A file of version 1, as it was written first.
