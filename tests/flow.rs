@@ -461,3 +461,39 @@ fn a_flow_within_itself_is_drawn_as_a_box() {
     assert!(picture.contains("Divide") && !picture.contains("subgraph"), "{picture}");
     assert!(picture.contains("s1 --> s2") && picture.contains("s2 --> s_done"), "{picture}");
 }
+
+/// Says a word, as a model does.
+#[llm_node(prompt = "Say a word.", state = Part, post = Say::keep)]
+struct Say {}
+
+impl Say {
+    fn keep(self, word: String, part: &mut Part) {
+        part.log.push(word);
+    }
+}
+
+flow! {
+    /// Says two words, one after the other.
+    Words(Part):
+    Say as First => Second,
+    Say as Second => end,
+}
+
+#[tokio::test]
+#[allow(clippy::panic, reason = "tests")]
+async fn the_answers_of_steps_are_seen_while_they_are_written() {
+    use llmnode::{Event, Reply};
+    let model = ScriptedModel::new().reply(Reply::pieces(["Hel", "lo"])).reply(Reply::pieces(["wor", "ld"]));
+    let mut run = Run::new(model).with_state(Part::default());
+    let mut seen = Vec::new();
+    let flow = run.flow(Words).on_event(|_, _| panic!("a hook's panic is harmless"));
+    flow.on_event(|position, event| {
+        if let Event::Text(text) = event {
+            seen.push(format!("{position}: {text}"));
+        }
+    })
+    .await
+    .unwrap();
+    assert_eq!(seen, ["First: Hel", "First: lo", "Second: wor", "Second: ld"]);
+    assert_eq!(run.state().log, ["Hello", "world"]);
+}
