@@ -87,11 +87,11 @@ impl Cassette {
         self
     }
 
-    /// Puts the cassette around a model, such as that of `OpenAi::from_env`. The function is called once, at the first
-    /// request that has to be recorded.
+    /// Puts the cassette around a model, such as that of `OpenAi::from_env`. The function is called once: in the
+    /// mode [`CassetteMode::Record`] here, else at the first request that has to be recorded.
     ///
     /// # Errors
-    /// `config_error` if the file cannot be read, is of a newer version, or is missing though the mode is
+    /// The error of the function, if it is called here. `config_error` if the file cannot be read, is of a newer version, or is missing though the mode is
     /// [`CassetteMode::Replay`]; also for a mode in `LLMNODE_CASSETTE` that there is not.
     pub fn around<M: ChatModel + 'static>(
         self,
@@ -107,9 +107,15 @@ impl Cassette {
             let why = format!("there is no such file; record it with {VARIABLE}=record");
             return Err(fault(&path, "cannot be read", &why));
         }
+        let tape = tape.unwrap_or_default();
+        let recorded = tape.model.clone();
         let make: Make = Box::new(move || Ok(Box::new(make()?) as Box<dyn ChatModel>));
-        let (tape, make) = (Mutex::new(tape.unwrap_or_default()), Mutex::new(Some(make)));
-        Ok(Arc::new(Recorder { path, mode, cleaner, tape, make, model: OnceLock::new() }))
+        let (tape, make) = (Mutex::new(tape), Mutex::new(Some(make)));
+        let recorder = Recorder { path, mode, cleaner, tape, make, recorded, model: OnceLock::new() };
+        if mode == CassetteMode::Record {
+            recorder.model().map_err(|(category, message)| NodeError::new(*category, message.clone()))?;
+        }
+        Ok(Arc::new(recorder))
     }
 }
 
@@ -138,6 +144,8 @@ struct Recorder {
     mode: CassetteMode,
     cleaner: Cleaner,
     tape: Mutex<Tape>,
+    /// The model's id, as the file has it.
+    recorded: Option<String>,
     /// What makes the model; none once it has.
     make: Mutex<Option<Make>>,
     model: OnceLock<Result<Box<dyn ChatModel>, (Category, String)>>,
@@ -177,6 +185,7 @@ impl Recorder {
         let request = asked.as_value().clone();
         let entry = Entry { request, completion: answer, failure, told, stream };
         let mut tape = lock(&self.tape);
+        tape.model = model.model().map(|id| self.cleaner.text(id));
         tape.keep(asked, place, entry);
         let saved = tape.save(&self.path);
         drop(tape);
@@ -243,7 +252,7 @@ impl ChatModel for Recorder {
     }
 
     fn model(&self) -> Option<&str> {
-        self.made()?.model()
+        self.made().map_or(self.recorded.as_deref(), ChatModel::model)
     }
 
     fn provider(&self) -> &str {

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use llmnode_runtime::internal::read_format;
 use llmnode_runtime::{Category, NodeError};
@@ -20,12 +21,17 @@ const VERSION: u64 = 1;
 struct Form<E> {
     format: String,
     version: u64,
+    /// The id of the model for requests that name none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    model: Option<String>,
     entries: E,
 }
 
 /// The entries of a cassette.
 #[derive(Debug, Default)]
 pub(crate) struct Tape {
+    /// The id of the model for requests that name none.
+    pub(crate) model: Option<String>,
     /// By their requests; those of one request in the order in which it was made.
     entries: HashMap<String, Vec<Kept>>,
     /// How often each request was made since the tape was opened.
@@ -57,7 +63,7 @@ impl Tape {
         };
         let form: Form<Vec<Entry>> =
             read_format(&json, FORMAT, VERSION).map_err(|error| fault(path, "cannot be read", &error))?;
-        let mut tape = Tape::default();
+        let mut tape = Tape { model: form.model, ..Tape::default() };
         for entry in form.entries {
             let asked = Asked::read(entry.request.clone());
             let known = tape.entries.entry(asked.key()).or_default();
@@ -94,7 +100,7 @@ impl Tape {
         keys.sort_unstable();
         let entries: Vec<_> =
             keys.into_iter().flat_map(|key| &self.entries[key]).map(|kept| &kept.entry).collect();
-        let form = Form { format: FORMAT.to_owned(), version: VERSION, entries };
+        let form = Form { format: FORMAT.to_owned(), version: VERSION, model: self.model.clone(), entries };
         let written =
             serde_json::to_string_pretty(&form).map_err(|error| fault(path, "cannot be written", &error))?;
         replace(path, &(written + "\n")).map_err(|error| fault(path, "cannot be written", &error))
@@ -110,10 +116,11 @@ fn replace(path: &Path, text: &str) -> io::Result<()> {
     written.inspect_err(|_| drop(fs::remove_file(&beside)))
 }
 
-/// A file in the same folder, so that it can be renamed; another process has another one.
+/// A file in the same folder, so that it can be renamed. Nobody else writes it.
 fn beside(path: &Path) -> PathBuf {
+    static WRITTEN: AtomicU64 = AtomicU64::new(0);
     let mut name = path.file_name().unwrap_or_default().to_owned();
-    name.push(format!(".{}.writing", std::process::id()));
+    name.push(format!(".{}-{}.writing", std::process::id(), WRITTEN.fetch_add(1, Ordering::Relaxed)));
     path.with_file_name(name)
 }
 

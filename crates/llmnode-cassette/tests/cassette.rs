@@ -73,7 +73,7 @@ async fn ask(run: &Run, text: &str) -> Result<Value, NodeError> {
 #[tokio::test]
 async fn replay_needs_no_model_and_gives_the_same() {
     let folder = Folder::new("replay");
-    let model = ScriptedModel::new().reply("no JSON").reply(json!({"city": "Oslo"}));
+    let model = ScriptedModel::new().named("small").reply("no JSON").reply(json!({"city": "Oslo"}));
     let run = record(&folder.file(), model);
     let call = city().ask("Greetings from Oslo!");
     let recorded = run.call(&call).report().await.unwrap();
@@ -81,7 +81,11 @@ async fn replay_needs_no_model_and_gives_the_same() {
     assert_eq!(replayed.value, json!({"city": "Oslo"}));
     let told = |report: &llmnode_runtime::CallReport<Value>| -> Vec<_> {
         let attempts = report.record.attempts.iter();
-        attempts.map(|one| (one.usage, one.category, one.finish_reason.clone(), one.answer.clone())).collect()
+        attempts
+            .map(|one| {
+                (one.usage, one.category, one.finish_reason.clone(), one.answer.clone(), one.model.clone())
+            })
+            .collect()
     };
     assert_eq!(told(&replayed), told(&recorded));
     let file: Value = serde_json::from_str(&std::fs::read_to_string(folder.file()).unwrap()).unwrap();
@@ -234,13 +238,17 @@ async fn a_file_that_cannot_be_written_stays_whole() {
     let folder = Folder::new("whole");
     ask(&record(&folder.file(), FnModel::new(|_| json!({"city": "a"}))), "x").await.unwrap();
     let before = std::fs::read_to_string(folder.file()).unwrap();
-    // The file beside it cannot be made.
-    std::fs::create_dir(folder.0.join(format!("chat.json.{}.writing", std::process::id()))).unwrap();
-    let run = record(&folder.file(), FnModel::new(|_| json!({"city": "b"})));
+    // A folder cannot be replaced by a file.
+    let path = folder.0.join("folder");
+    std::fs::create_dir_all(path.join("kept")).unwrap();
+    let run = record(&path, FnModel::new(|_| json!({"city": "b"})));
     let error = ask(&run, "x").await.unwrap_err();
     assert_eq!(error.category(), Category::ConfigError);
     assert!(error.message().contains("cannot be written"), "{error}");
+    assert!(path.join("kept").exists());
     assert_eq!(std::fs::read_to_string(folder.file()).unwrap(), before);
+    let left = std::fs::read_dir(&folder.0).unwrap().count();
+    assert_eq!(left, 2, "what was written beside it is gone");
 }
 
 #[test]
