@@ -175,7 +175,7 @@ fn cases_tells_what_came_of_each_fault() {
 fn cases_says_why_a_row_is_not_run_and_goes_on() {
     let file = std::env::temp_dir().join(format!("llmnode-cases-{}.jsonl", std::process::id()));
     let rows = [
-        &b"\xEF\xBB\xBF{\"id\": 1, \"stream\": true, \"server\": {}}\r\n"[..],
+        &b"\xEF\xBB\xBF{\"id\": 1, \"client\": {\"tools\": []}, \"server\": {}}\r\n"[..],
         b"{\"id\": 2}\n\n",
         b"{\"id\": 3, \"server\":\n",
         b"\xFF\n",
@@ -198,7 +198,7 @@ fn cases_says_why_a_row_is_not_run_and_goes_on() {
         let why = row["error"].as_str().or(row["skipped"].as_str()).expect(&lines);
         assert!(why.contains(word), "{row}");
     };
-    says(0, "streams");
+    says(0, "tools");
     says(1, "unsupported");
     for (index, line) in [(2, 4), (3, 5), (4, 6)] {
         says(index, "not");

@@ -127,6 +127,29 @@ async fn typed(run: &Run, _: usize) -> Duration {
     first.unwrap()
 }
 
+/// How the time of a whole stream grows with the answer, with a look at it after each piece of four characters.
+async fn growth() {
+    println!("\n| answer | with a look after each piece | ratio |\n|---|---|---|");
+    let mut last: Option<f64> = None;
+    for bytes in [250_000, 500_000, 1_000_000] {
+        let line = "x".repeat(90);
+        let lines = vec![line; bytes / 93];
+        let story: Vec<char> = json!({"title": "A story", "lines": lines}).to_string().chars().collect();
+        let pieces: Vec<String> = story.chunks(4).map(|piece| piece.iter().collect()).collect();
+        let mut times = Vec::new();
+        for _ in 0..5 {
+            let run = Run::new(ScriptedModel::new().reply(llmnode::Reply::pieces(pieces.clone())));
+            let begun = cpu();
+            typed(&run, 0).await;
+            times.push((cpu() - begun).as_secs_f64());
+        }
+        let time = median(times);
+        let ratio = last.map_or("".to_owned(), |last| format!("{:.2}", time / last));
+        println!("| {} KB | {:.0} ms | {ratio} |", bytes / 1000, time * 1e3);
+        last = Some(time);
+    }
+}
+
 fn main() {
     rustls::crypto::ring::default_provider().install_default().unwrap();
     let rounds = std::env::args().nth(1).and_then(|rounds| rounds.parse().ok()).unwrap_or(200);
@@ -174,4 +197,5 @@ fn main() {
             ratio(firsts, theirs_first),
         );
     }
+    runtime.block_on(growth());
 }
