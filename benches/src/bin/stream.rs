@@ -1,6 +1,6 @@
 //! What a streamed token costs: llmnode beside async-openai's stream by hand, on one server.
 //!
-//! Usage: `stream [ROUNDS]`. Each round streams the same 2,000 tokens in each way, and takes the processor time of the thread
+//! Usage: `stream [ROUNDS]`; `stream serve`, then `stream memory llmnode|async-openai URL` for the memory of 1,000 open streams. Each round streams the same 2,000 tokens in each way, and takes the processor time of the thread
 //! that reads them. The server has a thread of its own.
 
 use std::time::{Duration, Instant};
@@ -11,7 +11,7 @@ use async_openai::types::chat::{ChatCompletionRequestUserMessage, CreateChatComp
 use llmnode::prelude::*;
 use llmnode::stub_server::Reply;
 use llmnode::{Event, StubServer};
-use llmnode_benches::measure::median;
+use llmnode_benches::measure::{median, resident};
 use nix::sys::resource::{UsageWho, getrusage};
 use serde_json::json;
 use tokio_stream::StreamExt;
@@ -45,7 +45,7 @@ fn cpu() -> Duration {
 }
 
 /// A server that streams this text, four characters an event, on a thread of its own.
-fn serve(text: &str) -> String {
+fn serve(text: &str, pause: Duration) -> String {
     let chunk = |choices: serde_json::Value| {
         let chunk = json!({
             "id": "chatcmpl-1", "object": "chat.completion.chunk", "created": 1_735_689_600, "model": "m", "choices": choices,
@@ -61,11 +61,17 @@ fn serve(text: &str) -> String {
     events.extend(characters.chunks(4).map(piece));
     events.push(choice(json!({}), Some("stop")));
     events.push("data: [DONE]\n\n".to_owned());
+    if !pause.is_zero() {
+        // The first piece comes at once.
+        let first = events.remove(0);
+        events[0].insert_str(0, &first);
+    }
     let (told, url) = std::sync::mpsc::channel();
     std::thread::spawn(move || {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         runtime.block_on(async {
-            let builder = StubServer::builder().default_reply(Reply::stream(events)).log_limit(0);
+            let builder =
+                StubServer::builder().default_reply(Reply::stream(events).pause(pause)).log_limit(0);
             let server = builder.start().await.unwrap();
             told.send(server.base_url()).unwrap();
             std::future::pending::<()>().await;
@@ -150,18 +156,56 @@ async fn growth() {
     }
 }
 
+/// The memory of a stream that has given its first piece, of a thousand, in KB.
+async fn memory(way: &str, url: &str) {
+    const OPEN: usize = 1000;
+    let run = Run::new(OpenAi::builder().base_url(url).api_key(KEY).model("m").build().unwrap());
+    let config = OpenAIConfig::new().with_api_base(url).with_api_key(KEY);
+    let client = Client::build(reqwest::Client::new(), config);
+    let node = Write { what: "a story".to_owned() };
+    let before = resident("VmRSS");
+    let (mut ours, mut theirs) = (Vec::new(), Vec::new());
+    for _ in 0..OPEN {
+        if way == "llmnode" {
+            let mut answer = run.call(&node).stream();
+            assert!(answer.next().await.is_some());
+            ours.push(answer);
+        } else {
+            let request = CreateChatCompletionRequestArgs::default()
+                .model("m")
+                .messages(vec![ChatCompletionRequestUserMessage::from("Write a story.").into()])
+                .build()
+                .unwrap();
+            let mut stream = client.chat().create_stream(request).await.unwrap();
+            assert!(stream.next().await.is_some());
+            theirs.push(stream);
+        }
+    }
+    println!("{way}: {:.1} KB", (resident("VmRSS") - before) / (ours.len() + theirs.len()) as f64);
+}
+
 fn main() {
     rustls::crypto::ring::default_provider().install_default().unwrap();
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    match &arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
+        ["serve"] => {
+            println!("{}", serve(&"word".repeat(50), Duration::from_secs(60)));
+            std::thread::park();
+            return;
+        }
+        ["memory", way, url] => return runtime.block_on(memory(way, url)),
+        _ => {}
+    }
     let rounds = std::env::args().nth(1).and_then(|rounds| rounds.parse().ok()).unwrap_or(200);
     let lines: Vec<String> = (0..200).map(|line| format!("This is line {line} of the story.")).collect();
     let story = json!({"title": "A story", "lines": lines}).to_string();
     let story: String = story.chars().take(4 * TOKENS).collect();
     let whole = story.rfind("\",").map_or(story.clone(), |end| format!("{}\"]}}", &story[..end]));
-    let url = serve(&whole);
+    let url = serve(&whole, Duration::ZERO);
     let run = Run::new(OpenAi::builder().base_url(&url).api_key(KEY).model("m").build().unwrap());
     let config = OpenAIConfig::new().with_api_base(&url).with_api_key(KEY);
     let client = Client::build(reqwest::Client::new(), config);
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let mut figures: [(Vec<f64>, Vec<f64>); 3] = Default::default();
     runtime.block_on(async {
         for round in 0..rounds {

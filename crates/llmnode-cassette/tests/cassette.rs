@@ -251,6 +251,39 @@ async fn a_file_that_cannot_be_written_stays_whole() {
     assert_eq!(left, 2, "what was written beside it is gone");
 }
 
+const KILLED: &str = "LLMNODE_CASSETTE_KILLED";
+
+/// Records without end, in a process that is killed.
+#[tokio::test]
+async fn records_until_it_is_killed() {
+    let Some(path) = std::env::var_os(KILLED) else { return };
+    let run = record(Path::new(&path), FnModel::new(|_| json!({"city": "x".repeat(20_000)})));
+    for number in 0_u64.. {
+        ask(&run, &number.to_string()).await.unwrap();
+    }
+}
+
+#[test]
+fn a_process_that_is_killed_while_it_writes_leaves_a_whole_file() {
+    let folder = Folder::new("killed");
+    for milliseconds in [60, 90, 130, 170, 230] {
+        let mut child = std::process::Command::new(std::env::current_exe().unwrap())
+            .args(["--exact", "records_until_it_is_killed"])
+            .env(KILLED, folder.file())
+            .stdout(std::process::Stdio::null())
+            .spawn()
+            .unwrap();
+        while !folder.file().exists() {
+            std::thread::yield_now();
+        }
+        std::thread::sleep(Duration::from_millis(milliseconds));
+        child.kill().unwrap();
+        child.wait().unwrap();
+        let file: Value = serde_json::from_str(&std::fs::read_to_string(folder.file()).unwrap()).unwrap();
+        assert!(!file["entries"].as_array().unwrap().is_empty());
+    }
+}
+
 #[test]
 fn files_that_cannot_be_read_say_so() {
     let folder = Folder::new("unread");

@@ -379,6 +379,31 @@ mod tests {
     }
 
     #[test]
+    fn two_cuts_anywhere_come_to_the_same() {
+        let [piece, end, call] = [FRAGMENTS[9], FRAGMENTS[10], FRAGMENTS[11]];
+        let usage = r#"{"choices":[],"usage":{"prompt_tokens":3,"completion_tokens":4}}"#;
+        for body in [
+            format!("data: {piece}\n\ndata: {end}\n\ndata: {usage}\n\ndata: [DONE]\n\n"),
+            format!("\u{feff}: hi\r\n\r\ndata:{piece}\r\n\r\ndata: {end}\r\n\r\n"),
+            format!("data: {call}\r\rdata: {end}\r\r"),
+            format!("data: {piece}\n\nevent: error\ndata: {{\"message\":\"busy\"}}\n\n"),
+            format!("data: {}\n\ndata: {end}", piece.replace('a', "\\ud83d\\ude00\u{1F600}")),
+            format!("data: {piece}\n\ndata: {{\"choices\":["),
+            "data: [DONE]\n\n".to_owned(),
+        ] {
+            let body = body.as_bytes();
+            assert!(body.len() <= 512);
+            let whole = read([body], Some("F"));
+            for first in 0..=body.len() {
+                for second in first..=body.len() {
+                    let pieces = [&body[..first], &body[first..second], &body[second..]];
+                    assert_eq!(read(pieces, Some("F")), whole, "{first} {second}");
+                }
+            }
+        }
+    }
+
+    #[test]
     fn pieces_of_any_body_come_to_the_same() {
         check(20_000, &mut 1);
     }
