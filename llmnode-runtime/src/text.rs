@@ -62,7 +62,7 @@ pub fn one_line<'t>(text: impl Into<Cow<'t, str>>, cap: usize) -> String {
     line
 }
 
-/// The text on one line, about `cap` bytes of it: of a longer one the begin, which says what is wrong, and the
+/// The text on one line, about `cap` bytes of it: of a longer one the start, which says what is wrong, and the
 /// end, where what would be right often stands.
 pub(crate) fn one_line_shortened(text: String, cap: usize) -> String {
     if text.len() <= cap {

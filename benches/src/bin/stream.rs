@@ -7,7 +7,9 @@ use std::time::{Duration, Instant};
 
 use async_openai::Client;
 use async_openai::config::OpenAIConfig;
-use async_openai::types::chat::{ChatCompletionRequestUserMessage, CreateChatCompletionRequestArgs};
+use async_openai::types::chat::{
+    ChatCompletionRequestUserMessage, CreateChatCompletionRequest, CreateChatCompletionRequestArgs,
+};
 use llmnode::prelude::*;
 use llmnode::stub_server::Reply;
 use llmnode::{Event, StubServer};
@@ -80,15 +82,19 @@ fn serve(text: &str, pause: Duration) -> String {
     url.recv().unwrap()
 }
 
-/// Streams once; when the first piece came.
-async fn by_async_openai(client: &Client<OpenAIConfig>, length: usize) -> Duration {
-    let begun = Instant::now();
-    let request = CreateChatCompletionRequestArgs::default()
+/// The request that async-openai sends.
+fn story() -> CreateChatCompletionRequest {
+    CreateChatCompletionRequestArgs::default()
         .model("m")
         .messages(vec![ChatCompletionRequestUserMessage::from("Write a story.").into()])
         .build()
-        .unwrap();
-    let mut stream = client.chat().create_stream(request).await.unwrap();
+        .unwrap()
+}
+
+/// Streams once; when the first piece came.
+async fn by_async_openai(client: &Client<OpenAIConfig>, length: usize) -> Duration {
+    let begun = Instant::now();
+    let mut stream = client.chat().create_stream(story()).await.unwrap();
     let (mut text, mut first) = (String::new(), None);
     while let Some(chunk) = stream.next().await {
         for choice in chunk.unwrap().choices {
@@ -171,12 +177,7 @@ async fn memory(way: &str, url: &str) {
             assert!(answer.next().await.is_some());
             ours.push(answer);
         } else {
-            let request = CreateChatCompletionRequestArgs::default()
-                .model("m")
-                .messages(vec![ChatCompletionRequestUserMessage::from("Write a story.").into()])
-                .build()
-                .unwrap();
-            let mut stream = client.chat().create_stream(request).await.unwrap();
+            let mut stream = client.chat().create_stream(story()).await.unwrap();
             assert!(stream.next().await.is_some());
             theirs.push(stream);
         }

@@ -28,7 +28,7 @@ pub(crate) fn shown(way_out: &TokenTree) -> String {
     if token == "await" { ".await".to_owned() } else { token }
 }
 
-/// Where `self` stands, though not at the begin of a path.
+/// Where `self` stands, though not at the start of a path.
 pub(crate) fn names_self(tokens: TokenStream) -> Option<Span> {
     let mut tokens = tokens.into_iter().peekable();
     while let Some(token) = tokens.next() {

@@ -25,7 +25,7 @@ pub(crate) struct OpenAttempt<'c> {
     pub(crate) request: Option<String>,
     /// Of the model, by the names that it has before it answers.
     price: Option<Price>,
-    /// Whether its begin is kept.
+    /// Whether its start is kept.
     begun: bool,
     /// Whether an answer came, whatever it is worth.
     answered: bool,

@@ -16,7 +16,7 @@ pub struct Tally(Mutex<Tallied>);
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Tallied {
     pub usage: Usage,
-    /// From the begin of each request to the judgement on its answer; side by side they add up.
+    /// From the start of each request to the judgement on its answer; side by side they add up.
     pub asking: Duration,
 }
 

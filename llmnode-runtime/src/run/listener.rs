@@ -1,4 +1,4 @@
-//! What stands between a call and its stream: the events that one poll of the call brings, and no more.
+//! The channel between a call and its stream. It holds the events of one poll of the call, and no more.
 
 use std::collections::VecDeque;
 use std::future::poll_fn;
@@ -14,7 +14,7 @@ use crate::output::{OutputSchema, WRAPPER};
 use crate::panics::lock;
 use crate::text::one_line;
 
-/// Takes the pieces of an answer for the stream of a call. The loop writes to it; only the stream reads it.
+/// Collects the pieces of an answer for the stream of a call. The loop writes to it, the stream reads it.
 #[derive(Debug, Default)]
 pub(crate) struct Listener(Mutex<Heard>);
 
@@ -27,19 +27,19 @@ struct Heard {
     list: Option<Vec<String>>,
     /// How many requests have begun.
     requests: u32,
-    /// Why the next request, if one follows, begins anew.
+    /// Why the last request failed; the next one reports it as `Restarted`.
     failed: Option<Category>,
-    /// Of the answer that is being written.
+    /// The length of the answer so far.
     bytes: usize,
 }
 
 impl Listener {
-    /// A listener whose call has to have a list at this path.
+    /// Requires that the answer has a list at this path.
     pub(super) fn of_list(&self, path: &[String]) {
         self.lock().list = Some(path.to_vec());
     }
 
-    /// What the answer will be.
+    /// Takes the schema of the answer, before the first request.
     pub(super) fn expects(&self, schema: Option<&OutputSchema>) -> Result<(), NodeError> {
         let mut heard = self.lock();
         heard.json = schema.map(|schema| if schema.is_wrapped() { &[WRAPPER][..] } else { &[] });
@@ -57,7 +57,7 @@ impl Listener {
         Err(NodeError::new(Category::ConfigError, message))
     }
 
-    /// A request goes out: what was written before is void.
+    /// A request goes out. What was written before it no longer counts.
     pub(super) fn begins(&self) {
         let mut heard = self.lock();
         heard.bytes = 0;

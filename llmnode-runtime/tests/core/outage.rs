@@ -25,7 +25,7 @@ struct Behaviour {
     /// How long a request takes that fails, and one that succeeds.
     fails_after: Duration,
     answers_after: Duration,
-    /// Everything fails so long from the begin on.
+    /// Everything fails so long from the start on.
     outage: Duration,
     /// The percentage of requests that fail otherwise.
     faults: u64,

@@ -56,7 +56,7 @@ impl Recorder {
         (recorder, guard)
     }
 
-    /// The spans of a target, in the order of their begin.
+    /// The spans of a target, in the order of their start.
     pub(crate) fn spans(&self, target: &str) -> Vec<Span> {
         self.lock().spans.iter().filter(|span| span.target == target).cloned().collect()
     }

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 pub(crate) struct Sample {
     /// After so many calls.
     pub(crate) calls: u64,
-    /// Bytes on the heap, against those at the begin.
+    /// Bytes on the heap, against those at the start.
     pub(crate) heap: i64,
     /// Resident bytes.
     pub(crate) resident: i64,

@@ -131,7 +131,7 @@ impl<'r, S, A> FlowCall<'r, S, A> {
         let mut call = self.watch(&watch);
         poll_fn(move |cx| {
             let action = ready!(Pin::new(&mut call).poll(cx))?;
-            // It has been watched from its begin.
+            // It has been watched from its start.
             let lost = || NodeError::new(Category::ConfigError, "the flow left no record");
             let record = watch.record().ok_or_else(lost)?;
             Poll::Ready(Ok(FlowReport { action, record }))

@@ -63,7 +63,7 @@ pub struct StepRecord {
     /// requests add up.
     #[serde(rename = "asking_ms", with = "milliseconds")]
     pub asking: Duration,
-    /// From its begin to its end.
+    /// From its start to its end.
     #[serde(rename = "elapsed_ms", with = "milliseconds")]
     pub elapsed: Duration,
 }
@@ -85,7 +85,7 @@ pub struct StepStats {
     /// What these requests took. Side by side they add up.
     #[serde(rename = "asking_ms", with = "milliseconds")]
     pub asking: Duration,
-    /// From begin to end, added up.
+    /// From start to end, added up.
     #[serde(rename = "elapsed_ms", with = "milliseconds")]
     pub elapsed: Duration,
 }

@@ -17,7 +17,7 @@ const FLOW_STEPS: &str = "llmnode.flow.steps";
 const STEP_POSITION: &str = "llmnode.step.position";
 const STEP_ACTION: &str = "llmnode.step.action";
 
-/// The span of a flow, from its begin to its end.
+/// The span of a flow, from its start to its end.
 pub(crate) struct FlowSpan(Span);
 
 impl FlowSpan {

@@ -56,7 +56,7 @@ pub(super) fn frame(json: &str) -> Vec<u8> {
 pub(super) enum Found<'b> {
     /// A whole line.
     Whole(&'b str),
-    /// The begin of a line whose writing was cut short.
+    /// The start of a line whose writing was cut short.
     Torn,
     /// Something else, and what.
     Damaged(&'static str),
@@ -82,7 +82,7 @@ pub(super) fn look(line: &[u8], ended: bool) -> Found<'_> {
     }
 }
 
-/// Whether these bytes may be the begin of a journal's first line, whose writing was cut short.
+/// Whether these bytes may be the start of a journal's first line, whose writing was cut short.
 pub(super) fn may_begin(bytes: &[u8]) -> bool {
     // As in `look`.
     let zeros = bytes.iter().rev().take_while(|byte| **byte == 0).count();

@@ -19,7 +19,7 @@ use super::record::{Entry, Record};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Fsync {
-    /// With each step that is completed, with the begin of the flow, before a node is called that must not be executed again,
+    /// With each step that is completed, with the start of the flow, before a node is called that must not be executed again,
     /// and with each answer of a map.
     #[default]
     EachStep,

@@ -84,7 +84,7 @@ impl Permits {
         }
         Err(refused(format!(
             "the flow `{}` has changed since the journal's run of it started: {}; let the program that started it end it, \
-             begin anew with another journal, or go on all the same with `.resume(..).allow_changes()`",
+             start again with another journal, or go on all the same with `.resume(..).allow_changes()`",
             history.flow(),
             changes.join("; ")
         )))

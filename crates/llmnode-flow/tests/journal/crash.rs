@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 use crate::support::{Outcome, Research, STEPS, TOKENS, World, answer, path, undisturbed};
 
 const SIGKILL: i32 = 9;
-/// The start, and for each step the begin and the end of the request, the end of the call, and the step.
+/// The start, and for each step the start and the end of the request, the end of the call, and the step.
 const RECORDS: usize = 1 + 4 * STEPS as usize;
 
 /// What a process leaves that came to the end of the flow.

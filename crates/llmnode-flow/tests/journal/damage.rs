@@ -80,7 +80,7 @@ async fn any_byte_that_changed_is_found_and_its_line_named() {
             let JournalError::Damaged { line, whole, .. } = &error else { panic!("{at}: {error}") };
             let before = bytes[..at].iter().filter(|byte| **byte == b'\n').count() as u64;
             assert_eq!(*line, before + 1, "{at}: {error}");
-            assert_eq!(*line == 1, error.to_string().ends_with("or begin anew with another one"), "{error}");
+            assert_eq!(*line == 1, error.to_string().ends_with("or start again with another one"), "{error}");
             assert!(*whole as usize <= at);
             assert_eq!(std::fs::read(&path).unwrap(), flipped, "nothing is lost");
         }

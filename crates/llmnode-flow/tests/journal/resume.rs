@@ -120,7 +120,7 @@ async fn a_program_that_starts_at_a_step_says_so_again_when_it_resumes() {
 
 #[tokio::test]
 async fn a_journal_that_cannot_be_written_ends_the_flow_with_the_state_of_the_last_step() {
-    // The start, and for each step the begin and the end of the request, the end of the call, and the step.
+    // The start, and for each step the start and the end of the request, the end of the call, and the step.
     for full_at in 0..1 + 4 * STEPS as usize {
         let journal = Memory { full_at: Some(full_at), ..Memory::default() };
         let mut first = run(model());

@@ -1,11 +1,10 @@
 //! Where requests go.
 
-use llmnode_runtime::internal::is_credential;
+use llmnode_runtime::internal::{Secret, is_credential};
 use llmnode_runtime::{Category, NodeError};
 use reqwest::Url;
 
 use super::headers::PerRequest;
-use llmnode_runtime::internal::Secret;
 
 const PATH: &str = "/chat/completions";
 

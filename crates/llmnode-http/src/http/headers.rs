@@ -3,11 +3,9 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use llmnode_runtime::internal::{guarded, is_credential};
+use llmnode_runtime::internal::{Secret, guarded, is_credential};
 use llmnode_runtime::{Category, NodeError};
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
-
-use llmnode_runtime::internal::Secret;
 
 /// Headers that say where a request goes, and how it stands on the connection.
 const FRAMING: [&str; 10] = [
@@ -72,7 +70,7 @@ pub(crate) struct Sent<'a> {
 }
 
 impl Headers {
-    /// `secrets` are those beside headers and key.
+    /// `secrets` holds the credentials that are in neither the headers nor the key, such as those of a proxy.
     pub(crate) fn new(
         program: Own<'_>,
         secrets: Vec<Secret>,
@@ -134,7 +132,7 @@ impl Headers {
     }
 }
 
-/// What every request is sent with that nobody says otherwise.
+/// The headers of a request for which the program sets none.
 fn defaults() -> HeaderMap {
     let agent = concat!("llmnode/", env!("CARGO_PKG_VERSION"));
     let headers = [

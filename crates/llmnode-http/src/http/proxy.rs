@@ -3,9 +3,8 @@
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use hyper_util::client::proxy::matcher::Matcher;
-use reqwest::Url;
-
 use llmnode_runtime::internal::Secret;
+use reqwest::Url;
 
 /// The variables in which the environment sets proxies.
 const VARIABLES: [&str; 6] =

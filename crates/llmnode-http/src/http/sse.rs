@@ -1,4 +1,4 @@
-//! Server-sent events, out of bytes that come in any pieces: the form of the HTML standard.
+//! Decodes server-sent events, as the HTML standard defines them, from bytes that arrive in any pieces.
 
 use std::ops::ControlFlow;
 

@@ -3,6 +3,7 @@
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::sync::Arc;
 
+use llmnode_runtime::internal::Secret;
 use llmnode_runtime::{Category, NodeError};
 use reqwest::Url;
 use rustls::pki_types::CertificateDer;
@@ -15,7 +16,6 @@ use crate::http::learned::Learned;
 use crate::http::moved::Moved;
 use crate::http::service::Service;
 use crate::http::{proxy, tls};
-use llmnode_runtime::internal::Secret;
 
 /// This machine; the port is the URL's.
 const LOOPBACK: [SocketAddr; 2] = [

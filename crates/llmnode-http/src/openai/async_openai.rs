@@ -3,13 +3,13 @@
 use std::sync::Arc;
 
 use async_openai::config::Config;
+use llmnode_runtime::internal::Secret;
 use reqwest::Url;
 use reqwest::header::HeaderMap;
 use secrecy::ExposeSecret;
 
 use super::config::{KeyFrom, OpenAiBuilder};
 use crate::http::headers::PerRequest;
-use llmnode_runtime::internal::Secret;
 
 impl OpenAiBuilder {
     /// Takes URL, query, key and headers from a configuration of async-openai's (feature `async-openai`): its own

@@ -4,11 +4,11 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
+use llmnode_runtime::internal::Secret;
 use llmnode_runtime::{Category, Dialect, NodeError, RetryBudget};
 
 use super::OpenAi;
 use crate::http::headers::{Given, PerRequest, is_secret};
-use llmnode_runtime::internal::Secret;
 
 pub(super) const KEY: &str = "OPENAI_API_KEY";
 const BASE_URL: &str = "OPENAI_BASE_URL";

@@ -87,7 +87,7 @@ impl Inner {
                 return Err(told(ModelError::new(Category::TruncatedOutput, message), &written));
             }
             if sink.listens() && unseen >= TURN {
-                // Who listens sees it, and whoever else waits has a turn.
+                // Lets the listener see the text so far, and other tasks run.
                 unseen = 0;
                 tokio::task::yield_now().await;
             }

@@ -100,7 +100,7 @@ proptest! {
         prop_assert_eq!(begun + left, limit);
     }
 
-    /// Tokens: at the begin of each request spent and reserved are below the limit, and the sums are those of
+    /// Tokens: at the start of each request spent and reserved are below the limit, and the sums are those of
     /// what came back.
     #[test]
     fn tokens_add_up(ways in ways(), hold in prop::collection::vec(0..8_usize, 60), limit in 1..4_000_u64) {

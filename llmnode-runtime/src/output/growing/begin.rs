@@ -1,5 +1,5 @@
-//! Where the JSON of a text that is being written begins: at its begin, behind thoughts, or in prose at the begin of a
-//! line, as in a fence.
+//! Finds where the JSON starts in a text that is still being written: at its start, after the model's thoughts, or at
+//! the start of a line in prose, as in a fence.
 
 use super::super::find::{Tag, closing, tag_at};
 use crate::text::floor_char_boundary;
@@ -7,43 +7,44 @@ use crate::text::floor_char_boundary;
 /// A mark of thoughts is not longer than this.
 const MARK: usize = 256;
 
-/// Looks for the begin of the JSON.
+/// What is known of the start of the JSON.
 #[derive(Debug, Default)]
 pub(super) enum Begin {
-    /// Nothing was written but what is kept here: white space aside, too little to tell.
+    /// Nothing but white space has been written.
     #[default]
     Nothing,
+    /// The text so far is too short to tell.
     Little(String),
-    /// Thoughts that this mark has begun, which stands before the last of them.
+    /// Inside thoughts, which this mark opened. The text is the mark and the last part of the thoughts.
     Thoughts(String, Tag),
     Prose(Line),
-    /// It has begun.
+    /// The JSON has started.
     Json,
 }
 
 #[derive(Debug, Default)]
 pub(super) struct Line {
-    /// Only white space stands before.
-    at_begin: bool,
-    /// So many marks of a fence stand at its begin.
+    /// Only white space has come since the start of the line.
+    at_start: bool,
+    /// How many characters of a fence the line starts with.
     ticks: usize,
     in_fence: bool,
-    /// A bracket stands at its begin: a list of objects begins, or a note.
+    /// The line starts with a bracket, which opens a list of objects or a note.
     bracket: bool,
 }
 
 impl Begin {
-    pub(super) fn prose(at_begin: bool) -> Self {
-        Begin::Prose(Line { at_begin, ..Line::default() })
+    pub(super) fn prose(at_start: bool) -> Self {
+        Begin::Prose(Line { at_start, ..Line::default() })
     }
 
     pub(super) fn is_open(&self) -> bool {
         !matches!(self, Begin::Json)
     }
 
-    /// Goes on with text. `Some`: the JSON begins with this. `None`: nothing begins, or it has begun before.
+    /// Reads more text. Returns the first text of the JSON, or `None` if it has not started or had started before.
     pub(super) fn push(&mut self, text: &str) -> Option<String> {
-        let (known, mut text) = match std::mem::take(self) {
+        let (mut known, mut text) = match std::mem::take(self) {
             Begin::Json => {
                 *self = Begin::Json;
                 return None;
@@ -53,7 +54,6 @@ impl Begin {
             Begin::Thoughts(before, tag) => (Begin::Thoughts(String::new(), tag), before + text),
             prose @ Begin::Prose(_) => (prose, text.to_owned()),
         };
-        let mut known = known;
         loop {
             let (next, rest) = match known {
                 Begin::Nothing | Begin::Little(_) => first(text),
@@ -76,7 +76,7 @@ impl Begin {
     }
 }
 
-/// What a text that begins like this is, and what is left of it to read.
+/// What kind of text starts like this, and what of it is left to read.
 fn first(text: String) -> (Begin, Option<String>) {
     let begun = text.trim_start_matches(|c: char| c.is_whitespace() || c == '\u{feff}');
     let mut chars = begun.chars();
@@ -115,22 +115,22 @@ impl Line {
                 if c == '{' {
                     return (Begin::Json, Some(format!("[{}", &text[at..])));
                 }
-                (self.bracket, self.at_begin) = (false, false);
+                (self.bracket, self.at_start) = (false, false);
             }
             match c {
                 _ if self.bracket => {}
-                '\n' => (self.at_begin, self.ticks) = (true, 0),
-                _ if !self.at_begin || c.is_whitespace() => {}
+                '\n' => (self.at_start, self.ticks) = (true, 0),
+                _ if !self.at_start || c.is_whitespace() => {}
                 '`' | '~' => {
                     self.ticks += 1;
                     if self.ticks == 3 {
-                        (self.in_fence, self.at_begin) = (!self.in_fence, false);
+                        (self.in_fence, self.at_start) = (!self.in_fence, false);
                     }
                 }
                 '{' => return (Begin::Json, Some(text[at..].to_owned())),
                 '[' if self.in_fence => return (Begin::Json, Some(text[at..].to_owned())),
                 '[' => self.bracket = true,
-                _ => self.at_begin = false,
+                _ => self.at_start = false,
             }
         }
         (Begin::Prose(self), None)

@@ -103,7 +103,7 @@ struct Drawer<'o> {
 }
 
 impl Drawer<'_> {
-    /// The steps of a flow, between the marks of its begin and its end.
+    /// The steps of a flow, between the marks of its start and its end.
     fn flow(&mut self, steps: &[OutlineStep], id: &str, at: &Position) -> Vec<Item> {
         let inner: Vec<_> = (0..steps.len()).map(|index| format!("{id}{index}")).collect();
         let mut items = vec![mark(begin_of(id), Shape::Begin)];

@@ -1,0 +1,131 @@
+use llmnode_runtime::TokenUsage;
+
+use super::*;
+use crate::http::sse::Decoder;
+
+/// What comes close to a stream.
+const FRAGMENTS: [&str; 24] = [
+    "data: ",
+    "data:",
+    "\n\n",
+    "\r\n\r\n",
+    "\n",
+    "\r",
+    ": ping",
+    "event: error\n",
+    "[DONE]",
+    "{\"choices\":[{\"delta\":{\"content\":\"a\"}}]}",
+    "{\"choices\":[{\"delta\":{\"reasoning\":\"hm\"},\"finish_reason\":\"stop\"}]}",
+    "{\"choices\":[{\"delta\":{\"tool_calls\":[{\"index\":0,\"function\":{\"name\":\"F\",\"arguments\":\"{\"}}]}}]}",
+    "{\"choices\":[],\"usage\":{\"total_tokens\":-3}}",
+    "{\"error\":{\"code\":429}}",
+    "{\"choices\":",
+    "[{\"delta\":",
+    "null",
+    "{}",
+    "}]}",
+    "\"",
+    "\\ud83d",
+    "\u{feff}",
+    "\u{1F600}",
+    "7",
+];
+
+#[derive(Default)]
+struct Text(String);
+
+impl Sink for Text {
+    fn request_id(&mut self, _: &str) {}
+    fn usage(&mut self, _: TokenUsage) {}
+    fn delta(&mut self, delta: Delta<'_>) {
+        if let Delta::Text(text) = delta {
+            self.0 += text;
+        }
+    }
+}
+
+/// What a body in these pieces comes to: its text, and how it ended.
+fn read<'b>(pieces: impl IntoIterator<Item = &'b [u8]>, function: Option<&str>) -> (String, String) {
+    let (mut decoder, mut written, mut text) = (Decoder::default(), Written::default(), Text::default());
+    for piece in pieces {
+        match decoder.push(piece, |event| written.read(event, function, &mut text)) {
+            ControlFlow::Continue(()) => {}
+            ControlFlow::Break(end) => return (text.0, shown(end, written, function)),
+        }
+    }
+    match decoder.end(|event| written.read(event, function, &mut text)) {
+        ControlFlow::Break(end) => (text.0, shown(end, written, function)),
+        ControlFlow::Continue(()) => (text.0, shown(Ok(()), written, function)),
+    }
+}
+
+fn shown(end: Result<(), ModelError>, written: Written, function: Option<&str>) -> String {
+    match end.map(|()| written.finish(function)) {
+        Err(failure) => format!("{failure:?}"),
+        Ok(Err(body)) => String::from_utf8_lossy(&body).into_owned(),
+        Ok(Ok(Ok((completion, impossible)))) => {
+            format!("{completion:?} {} {impossible}", completion.text)
+        }
+        Ok(Ok(Err(NoAnswer::Failure(failure)))) => format!("{failure:?}"),
+        Ok(Ok(Err(_))) => "no answer".to_owned(),
+    }
+}
+
+fn next(state: &mut u64) -> u64 {
+    *state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    let mixed = (*state ^ (*state >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    mixed ^ (mixed >> 27)
+}
+
+fn check(count: u32, state: &mut u64) {
+    for number in 0..count {
+        let fragments = (0..next(state) % 12).map(|_| FRAGMENTS[next(state) as usize % FRAGMENTS.len()]);
+        let body = fragments.collect::<String>().into_bytes();
+        let function = [None, Some("F")][number as usize % 2];
+        let whole = read([&body[..]], function);
+        let at = next(state) as usize % (body.len() + 1);
+        let (one, other) = body.split_at(at);
+        assert_eq!(
+            read([one, other], function),
+            whole,
+            "{number}, {at}: {:?}",
+            String::from_utf8_lossy(&body)
+        );
+    }
+}
+
+#[test]
+fn two_cuts_anywhere_come_to_the_same() {
+    let [piece, end, call] = [FRAGMENTS[9], FRAGMENTS[10], FRAGMENTS[11]];
+    let usage = r#"{"choices":[],"usage":{"prompt_tokens":3,"completion_tokens":4}}"#;
+    for body in [
+        format!("data: {piece}\n\ndata: {end}\n\ndata: {usage}\n\ndata: [DONE]\n\n"),
+        format!("\u{feff}: hi\r\n\r\ndata:{piece}\r\n\r\ndata: {end}\r\n\r\n"),
+        format!("data: {call}\r\rdata: {end}\r\r"),
+        format!("data: {piece}\n\nevent: error\ndata: {{\"message\":\"busy\"}}\n\n"),
+        format!("data: {}\n\ndata: {end}", piece.replace('a', "\\ud83d\\ude00\u{1F600}")),
+        format!("data: {piece}\n\ndata: {{\"choices\":["),
+        "data: [DONE]\n\n".to_owned(),
+    ] {
+        let body = body.as_bytes();
+        assert!(body.len() <= 512);
+        let whole = read([body], Some("F"));
+        for first in 0..=body.len() {
+            for second in first..=body.len() {
+                let pieces = [&body[..first], &body[first..second], &body[second..]];
+                assert_eq!(read(pieces, Some("F")), whole, "{first} {second}");
+            }
+        }
+    }
+}
+
+#[test]
+fn pieces_of_any_body_come_to_the_same() {
+    check(20_000, &mut 1);
+}
+
+#[test]
+#[ignore = "takes minutes: cargo test --release -p llmnode-http chunks -- --ignored"]
+fn ten_million_bodies_come_to_the_same() {
+    check(10_000_000, &mut 2);
+}
