@@ -484,6 +484,71 @@ pub use llmnode_macros::validate;
 #[doc(inline)]
 pub use llmnode_macros::Action;
 
+/// Makes a function a tool: a node that a model may call, and whose arguments the model writes.
+///
+/// `#[tool] async fn find_books(..)` makes the struct `FindBooks`, which goes into `tools = [FindBooks]` of an agent. The function
+/// stays what it is. [Agents](guide::agents) is the guide.
+///
+/// ```
+/// use llmnode::{Reply, prelude::*};
+/// use serde_json::json;
+///
+/// struct Library {
+///     books: Vec<String>,
+/// }
+///
+/// /// Finds books on the shelf.
+/// #[tool]
+/// fn find_books(
+///     /// A word of the title.
+///     word: &str,
+///     library: &Library,
+/// ) -> Result<Vec<String>, String> {
+///     let found: Vec<String> = library.books.iter().filter(|title| title.contains(word)).cloned().collect();
+///     if found.is_empty() { Err(format!("no title has the word {word:?}")) } else { Ok(found) }
+/// }
+///
+/// /// Recommends a book.
+/// #[llm_node(prompt = "{question}", state = Library, tools = [FindBooks], turns = 4)]
+/// struct Recommend {
+///     question: String,
+/// }
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), llmnode::NodeError> {
+/// let model = ScriptedModel::new()
+///     .reply(Reply::text("").call("find_books", json!({"word": "Rust"})))
+///     .reply("Read Rust in Action.");
+/// let run = Run::new(model).with_state(Library { books: vec!["Rust in Action".into()] });
+/// let answer = run.call(&Recommend { question: "What is good on Rust?".into() }).await?;
+/// assert_eq!(answer, "Read Rust in Action.");
+/// // A tool is a node, too.
+/// assert_eq!(run.call(&FindBooks { word: "Action".into() }).await?, ["Rust in Action"]);
+/// # Ok(())
+/// # }
+/// ```
+///
+/// | parameter | |
+/// |---|---|
+/// | by value, `&str`, `&[T]` | the model writes it; the type has serde's derives and `JsonSchema`, as `#[llm_output]` gives them. Its doc comment is its description, and attributes such as `#[serde(default)]` work |
+/// | `state: &World` | the state of the run, for nodes with `state = World` |
+/// | `cx: &Cx<'_, World>` | the [context](Cx), through which a tool calls other nodes |
+///
+/// | argument | default | |
+/// |---|---|---|
+/// | `name = "find"` | the function's name | the name that the model calls, 1 to 64 of `a-z A-Z 0-9 _ -` |
+/// | `alone` | off | no other tool of the agent runs at the same time |
+/// | `attempts = 2` | 1 | how often it is executed, the first included, before the model reads its error |
+/// | `wait = 1s` | none | the wait before each further execution |
+/// | `deadline = 30s` | none | the longest time |
+/// | `idempotent = false` | `true` | it is executed at most once in a call |
+/// | `crate = ::path` | `::llmnode` | the path to this crate, if it is renamed |
+///
+/// The doc comment is required: it is what the model reads. The output is a text or any type with `Serialize`; the model reads at
+/// most 64 KiB of it. The words of an error go to the model, which may find another way; [`ToolError::abort`] ends the agent's call.
+/// `#[validate] impl FindBooks { .. }` checks the arguments, with the state, before the function runs. A plain `fn` must not block.
+pub use llmnode_macros::tool;
+
 /// Makes one `impl` of [`Step`](flow::Step) or [`BatchStep`](flow::BatchStep) a whole step that is written by hand.
 ///
 /// The items of [`Node`], [`Exec`] and the step stand in one `impl`. The macro moves each to its trait.
@@ -710,7 +775,7 @@ pub mod prelude {
     pub use crate::OpenAi;
     pub use crate::{
         Action, Attempt, BoxError, Category, Invalid, Message, NodeError, Run, ScriptedModel, Settings,
-        llm_node, llm_output, validate,
+        llm_node, llm_output, tool, validate,
     };
     #[doc(inline)]
     pub use llmnode_flow::flow::RunExt;

@@ -20,6 +20,7 @@ mod node;
 mod output;
 mod prompt;
 mod show;
+mod tool;
 mod validate;
 mod values;
 
@@ -30,7 +31,7 @@ use proc_macro2::TokenStream as Tokens;
 ///
 /// Arguments: `prompt` or `prompt_file`, `system` or `system_file`, `with(..)`, `examples`, `output`, `state`, `validate`, `exact`,
 /// `retries`, `transport_retries`, `wait`, `max_wait`, `deadline`, `model`, `temperature`, `max_tokens`, `fallback_model`, `fallback`,
-/// `recover(..)`, `limits(..)`, `name`, `crate`; for steps of flows `prep`, `store`, `action`, `route`, `post`, `batch`,
+/// `recover(..)`, `limits(..)`, `tools`, `turns`, `tool`, `name`, `crate`; for steps of flows `prep`, `store`, `action`, `route`, `post`, `batch`,
 /// `concurrency`, `idempotent`. The crate `llmnode` documents each.
 #[proc_macro_attribute]
 pub fn llm_node(arguments: TokenStream, item: TokenStream) -> TokenStream {
@@ -62,6 +63,15 @@ pub fn validate(arguments: TokenStream, item: TokenStream) -> TokenStream {
 pub fn step(arguments: TokenStream, item: TokenStream) -> TokenStream {
     let (arguments, item) = (Tokens::from(arguments), Tokens::from(item));
     show::shown("#[step]", show::named(item.clone()), by_hand::expand(arguments, item)).into()
+}
+
+/// Makes a function a tool: a node that a model may call, whose arguments the model writes.
+///
+/// Arguments: `name`, `alone`, `attempts`, `wait`, `deadline`, `idempotent = false`, `crate = ::path`.
+#[proc_macro_attribute]
+pub fn tool(arguments: TokenStream, item: TokenStream) -> TokenStream {
+    let (arguments, item) = (Tokens::from(arguments), Tokens::from(item));
+    show::shown("#[tool]", show::named(item.clone()), tool::expand(arguments, item)).into()
 }
 
 /// Declares a flow: its steps, and which one follows each.

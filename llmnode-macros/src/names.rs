@@ -20,9 +20,36 @@ pub(crate) fn snake_case(name: &str) -> String {
     snake
 }
 
+/// `find_books` → `FindBooks`.
+pub(crate) fn camel_case(name: &str) -> String {
+    let words = name.split('_').filter(|word| !word.is_empty());
+    let camel: String = words
+        .map(|word| {
+            let mut chars = word.chars();
+            chars.next().map_or_else(String::new, |first| first.to_uppercase().chain(chars).collect())
+        })
+        .collect();
+    // Not a name that is a keyword, and not none at all.
+    if camel == "Self" || camel.is_empty() { format!("{camel}Tool") } else { camel }
+}
+
 #[cfg(test)]
 mod tests {
-    use super::snake_case;
+    use super::{camel_case, snake_case};
+
+    #[test]
+    fn names_of_tools() {
+        for (name, camel) in [
+            ("search", "Search"),
+            ("find_books", "FindBooks"),
+            ("r2_d2", "R2D2"),
+            ("self_", "SelfTool"),
+            ("_", "Tool"),
+            ("Some", "Some"),
+        ] {
+            assert_eq!(camel_case(name), camel);
+        }
+    }
 
     #[test]
     fn names_of_nodes() {

@@ -3,7 +3,7 @@
 mod args;
 mod bounds;
 mod check;
-mod description;
+pub(crate) mod description;
 mod emit;
 mod examples;
 pub(crate) mod expression;
@@ -15,7 +15,8 @@ mod segments;
 mod step;
 mod stub;
 mod textless;
-mod time;
+pub(crate) mod time;
+mod tools;
 mod unshared;
 mod validators;
 mod variables;

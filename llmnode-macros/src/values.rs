@@ -3,7 +3,7 @@
 use proc_macro2::{Ident, Span, TokenStream, TokenTree};
 use syn::parse::{Parse, ParseStream};
 use syn::spanned::Spanned;
-use syn::{Error, Expr, ExprPath, Lit, LitStr, Token, Type, parse_quote};
+use syn::{Error, Expr, ExprPath, Lit, LitBool, LitStr, Token, Type, parse_quote};
 
 use crate::keyed::{Slot, end, fill};
 
@@ -146,6 +146,17 @@ fn literal(input: ParseStream<'_>, wanted: &str) -> syn::Result<Lit> {
         input.parse()
     } else {
         Err(other_than(input, wanted))
+    }
+}
+
+/// `true` or `false`, as `idempotent` takes it.
+pub(crate) fn truth(input: ParseStream<'_>) -> syn::Result<bool> {
+    match input.fork().parse::<LitBool>() {
+        Ok(_) => input.parse::<LitBool>().map(|truth| truth.value),
+        Err(_) => {
+            let message = "`idempotent` takes `false`, for a node that must never be executed a second time";
+            Err(other_than(input, message))
+        }
     }
 }
 

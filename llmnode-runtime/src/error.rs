@@ -327,7 +327,15 @@ fn write_attempts(attempts: &[AttemptRecord], f: &mut fmt::Formatter<'_>) -> fmt
         }
         match attempt.category {
             Some(category) => write!(f, "{category}: {}", one_line(&attempt.message, 300)),
-            None => f.write_str("accepted"),
+            None if attempt.tools.is_empty() => f.write_str("accepted"),
+            None => {
+                let tools = attempt
+                    .tools
+                    .iter()
+                    .take(8)
+                    .map(|tool| format!("{} {}", one_line(&tool.name, 64), tool.outcome));
+                write!(f, "tools: {}", tools.collect::<Vec<_>>().join(", "))
+            }
         }
     })
 }

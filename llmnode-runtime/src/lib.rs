@@ -44,19 +44,21 @@ pub use format::FormatError;
 pub use ids::{AttemptId, CallId};
 pub use ledger::{
     AttemptKind, AttemptRecord, CallInfo, CallRecord, Cost, Degraded, Estimate, FailedTry, Ledger,
-    LedgerReport, NodeStats, Tokens, Usage,
+    LedgerReport, NodeStats, Tokens, ToolRecord, Usage,
 };
 pub use limits::Limits;
 pub use media::{Attachment, Audio, File, Image};
 pub use model::{
     ChatModel, Completion, Delta, Dialect, FinishReason, FnModel, Message, ModelError, Part, Reply, Request,
-    Retry, RetryBudget, Role, ScriptedModel, Sink,
+    Retry, RetryBudget, Role, ScriptedModel, Sink, ToolCall, ToolSpec,
 };
 pub use node::{Node, recovery_of};
 pub use output::{LlmOutput, OutputSchema, ReadError, Reader, Reading, StrictError};
 pub use prices::{Price, Prices};
 pub use primitive::Primitive;
-pub use run::{BatchProgress, Call, CallReport, CallStream, Cx, Event, Exec, Items, Map, Results, Run};
+pub use run::{
+    BatchProgress, Call, CallReport, CallStream, Cx, Event, Exec, Items, Map, Results, Run, ToolError,
+};
 pub use settings::{Backoff, Failures, Recovery, Settings};
 pub use usage::TokenUsage;
 pub use validate::{Attempt, Invalid, Violation};

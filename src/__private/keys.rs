@@ -42,6 +42,9 @@ keys! {
         "`fallback = path`: `fn(&Self, &State, &NodeError) -> Output`, which gives a value when the models have failed, or a `Result` of it; it may be `async`." fallback
         "`temperature = 0.2`: the sampling temperature, 0 or more." temperature
         "`max_tokens = 200`: the most tokens an answer may have." max_tokens
+        "`tools = [Search, Summarize]`: the tools that the model may call." tools
+        "`turns = 6`: the most responses of the model, the answer included. Default 10." turns
+        "`tool`: the node is a tool, too, and its fields are the arguments." tool
         "`exact`: JSON is taken only as it stands: nothing is repaired, and nothing changed to fit `output`." exact
         "`name = \"…\"`: the name in ledgers and errors. Default: the struct's, in snake_case." name
         "`recover(rate_limit_error = [retry(5, 1s..60s), model(\"big\")], …)`: the steps that follow a failure." recover

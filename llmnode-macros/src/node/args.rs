@@ -9,6 +9,7 @@ use super::limits::Limits;
 use super::recover::{self, Stack};
 use super::step::StepArgs;
 use super::time::{Time, Wait};
+use super::tools;
 use super::validators;
 use super::with::{self, With};
 
@@ -18,7 +19,7 @@ use crate::keyed::{Grammar, Keyed, Slot, fill, parse_arguments};
 use crate::prompt::source::Source;
 use crate::values::{fill_type, filled, function, number, text, whole};
 
-const VALUES: [&str; 28] = [
+const VALUES: [&str; 30] = [
     "prompt",
     "prompt_file",
     "system",
@@ -37,6 +38,8 @@ const VALUES: [&str; 28] = [
     "fallback",
     "temperature",
     "max_tokens",
+    "tools",
+    "turns",
     "name",
     "prep",
     "store",
@@ -50,7 +53,7 @@ const VALUES: [&str; 28] = [
 ];
 
 /// Keys without a value.
-const WORDS: [&str; 1] = ["exact"];
+const WORDS: [&str; 2] = ["exact", "tool"];
 
 const LISTS: [(&str, &str); 3] = [
     ("with", with::EXAMPLE),
@@ -118,6 +121,10 @@ pub(crate) struct NodeArgs {
     pub(crate) max_tokens: Slot<u32>,
     pub(crate) name: Slot<LitStr>,
     pub(crate) exact: Slot<()>,
+    pub(crate) tools: Slot<Vec<Type>>,
+    pub(crate) turns: Slot<u32>,
+    /// A model may call the node.
+    pub(crate) tool: Slot<()>,
     /// What makes it a step of flows.
     pub(crate) step: StepArgs,
     pub(crate) krate: Slot<Path>,
@@ -173,6 +180,9 @@ impl NodeArgs {
             "max_tokens" => fill(&mut self.max_tokens, key.clone(), whole(input, &key, 1)),
             "name" => fill(&mut self.name, key.clone(), filled(text(input, &key, ""), &key)),
             "exact" => fill(&mut self.exact, key, Ok(())),
+            "tools" => fill(&mut self.tools, key.clone(), tools::parse(input, &key)),
+            "turns" => fill(&mut self.turns, key.clone(), whole(input, &key, 1)),
+            "tool" => fill(&mut self.tool, key, Ok(())),
             "crate" => crate_path::parse(input, key, &mut self.krate),
             _ => self.step.argument(key, input),
         }

@@ -10,6 +10,7 @@ use super::field::{self, Mark};
 use super::model::{NodeModel, Settings};
 use super::recover::{self, Answers, Around};
 use super::step::{self, Prep};
+use super::tools;
 use super::variables::Variables;
 use crate::crate_path;
 use crate::diagnostics::attribute;
@@ -53,6 +54,9 @@ pub(crate) fn check<'a>(
         output: value(&args.output).cloned(),
         state: value(&args.state).cloned(),
         validators: value(&args.validate).map_or(&[], Vec::as_slice),
+        tools: value(&args.tools).map_or(&[], Vec::as_slice),
+        turns: value(&args.turns).copied(),
+        is_tool: args.tool.is_some(),
         fallback: value(&args.fallback).cloned(),
         settings: settings(args),
         step,
@@ -118,6 +122,7 @@ fn together(args: &NodeArgs, item: &ItemStruct, faults: &mut Faults) {
         let futile = recover::futile_wait(wait, stacks, value(&args.transport_retries).copied());
         futile.into_iter().for_each(|error| faults.push(error));
     }
+    tools::check(args, item, faults);
     if let Some(Type::Reference(reference)) = value(&args.state) {
         let message = "`state` is the type itself, which the run lends by reference; write it without `&`";
         faults.push(Error::new(reference.and_token.span(), message));

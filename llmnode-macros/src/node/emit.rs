@@ -12,6 +12,7 @@ use super::recover;
 use super::segments::{history, message};
 use super::step;
 use super::time::Time;
+use super::tools;
 use super::unshared::unshared;
 use super::validators;
 use super::with;
@@ -26,7 +27,7 @@ pub(crate) fn emit(model: &NodeModel<'_>) -> TokenStream {
     let (facts, ways) = (facts(model, &generics, &private), ways(model, generics.clone(), &private));
     let files = files(model);
     let impls = crate_path::scope(&model.krate, quote!(#facts #ways #files));
-    let item = &model.item;
+    let item = tools::arguments(model);
     quote!(#item #impls)
 }
 
@@ -85,6 +86,8 @@ fn ways(model: &NodeModel<'_>, generics: Generics, private: &Ident) -> TokenStre
     let spec = spec(model, &state, private);
     let fallback = fallback(model, &state, private);
     let held_model = held_model(model, private);
+    let tools = tools::emit(model, &state, private);
+    let as_tool = tools::as_tool(model, &state, &stated, private);
     let step = model.step.as_ref().map(|step| step::emit(model, step, &state, &stated, private));
     let ty_generics = generics.split_for_impl().1;
     let (impl_generics, _, where_clause) = stated.split_for_impl();
@@ -115,7 +118,9 @@ fn ways(model: &NodeModel<'_>, generics: Generics, private: &Ident) -> TokenStre
                 #spec
             }
             #fallback
+            #tools
         }
+        #as_tool
         #step
     }
 }

@@ -32,6 +32,11 @@ pub(crate) struct NodeModel<'a> {
     pub(crate) state: Option<Type>,
     /// The functions that check an answer.
     pub(crate) validators: &'a [ExprPath],
+    /// The tools that the model may call, and how many responses there are at most.
+    pub(crate) tools: &'a [Type],
+    pub(crate) turns: Option<u32>,
+    /// A model may call it.
+    pub(crate) is_tool: bool,
     /// The function that gives the fallback value.
     pub(crate) fallback: Option<ExprPath>,
     pub(crate) settings: Settings<'a>,

@@ -7,10 +7,10 @@ mod store;
 
 use proc_macro2::Ident;
 use syn::parse::ParseStream;
-use syn::{Error, Expr, ExprPath, LitBool, Type};
+use syn::{Error, Expr, ExprPath, Type};
 
 use crate::keyed::{Slot, fill, key, value};
-use crate::values::{fill_type, function, other_than, whole};
+use crate::values::{fill_type, function, truth, whole};
 
 pub(crate) use attribute::{Prep, take_attributes};
 pub(crate) use check::check;
@@ -64,16 +64,6 @@ impl StepArgs {
     /// Whether the node must never be executed again.
     pub(crate) fn once(&self) -> bool {
         value(&self.idempotent) == Some(&false)
-    }
-}
-
-fn truth(input: ParseStream<'_>) -> syn::Result<bool> {
-    match input.fork().parse::<LitBool>() {
-        Ok(_) => input.parse::<LitBool>().map(|truth| truth.value),
-        Err(_) => {
-            let message = "`idempotent` takes `false`, for a node that must never be executed a second time";
-            Err(other_than(input, message))
-        }
     }
 }
 

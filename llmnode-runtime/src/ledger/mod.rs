@@ -23,7 +23,9 @@ pub use hooks::CallInfo;
 pub(crate) use hooks::Hooks;
 pub use import::{Import, cut_short};
 pub(crate) use record::Labels;
-pub use record::{AttemptKind, AttemptRecord, CallRecord, Degraded, FailedTry, figures, without_attempts};
+pub use record::{
+    AttemptKind, AttemptRecord, CallRecord, Degraded, FailedTry, ToolRecord, figures, without_attempts,
+};
 pub use recorder::{Event, Recorder, Replay};
 pub use report::LedgerReport;
 pub(crate) use scope::{Around, Books, CallScope, Made};

@@ -32,6 +32,8 @@ pub enum AttemptKind {
     Adapted,
     /// The original prompt to another model, after the models before failed.
     FallbackModel,
+    /// The next request, after the tools that the model called.
+    Turn,
 }
 
 impl AttemptKind {
@@ -43,6 +45,7 @@ impl AttemptKind {
             AttemptKind::Retry => "retry",
             AttemptKind::Adapted => "adapted",
             AttemptKind::FallbackModel => "fallback_model",
+            AttemptKind::Turn => "turn",
         }
     }
 }
@@ -125,6 +128,9 @@ pub struct AttemptRecord {
     pub status: Option<u16>,
     /// The provider's id of the request.
     pub request_id: Option<String>,
+    /// The tools that the model called, in its order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tools: Vec<ToolRecord>,
     /// The text of the answer, cut at 64 KiB. `None`: no text was read. Kept for the newest 8 attempts of a call.
     #[serde(skip)]
     pub answer: Option<String>,
@@ -151,6 +157,7 @@ impl AttemptRecord {
             finish_reason: None,
             status: None,
             request_id: None,
+            tools: Vec::new(),
             answer: None,
         }
     }
@@ -163,8 +170,13 @@ impl AttemptRecord {
 
     /// Estimates what the model wrote, where that was not reported.
     pub(crate) fn estimate_answer(&mut self, answer: &str) {
+        self.estimate_unreported(answer.chars().count());
+    }
+
+    /// The same by the number of characters.
+    pub(crate) fn estimate_unreported(&mut self, characters: usize) {
         if !self.reported() {
-            self.estimate_written(answer.chars().count());
+            self.estimate_written(characters);
         }
     }
 
@@ -185,6 +197,32 @@ impl AttemptRecord {
 }
 
 debug_shows!(AttemptRecord: id, kind, category, usage, wait, elapsed, request_id);
+
+/// One call of a tool, without what was said.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct ToolRecord {
+    /// The id of the call in the conversation.
+    pub id: String,
+    /// The name of the tool as the model wrote it. A very long one is cut.
+    pub name: String,
+    /// What came of it: `ok`, `error` (the tool's own), `invalid_arguments`, `unknown_tool`, `not_executed`, `aborted`, or the
+    /// name of the [category](crate::Category) of the failure, such as `timeout`. `called`: nothing yet.
+    pub outcome: Cow<'static, str>,
+    /// The time that it took.
+    #[serde(rename = "elapsed_ms", with = "milliseconds")]
+    pub elapsed: Duration,
+    /// The call of the tool's node. `None`: the tool did not run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub call: Option<CallId>,
+}
+
+impl ToolRecord {
+    pub(crate) fn called(id: &str, name: &str) -> Self {
+        let (id, name) = (id.to_owned(), cut(name.to_owned(), 200));
+        ToolRecord { id, name, outcome: "called".into(), elapsed: Duration::ZERO, call: None }
+    }
+}
 
 /// A failed execution of a node without a model. It is not a request and does not count as one. Its `Debug` form
 /// shows no content.
@@ -281,7 +319,7 @@ mod tests {
     #[test]
     fn words_are_those_of_the_json() {
         use AttemptKind::*;
-        for kind in [First, Correction, Retry, Adapted, FallbackModel] {
+        for kind in [First, Correction, Retry, Adapted, FallbackModel, Turn] {
             assert_eq!(serde_json::to_value(kind).unwrap(), kind.as_str());
         }
         for degraded in [Degraded::FallbackModel, Degraded::FallbackValue] {

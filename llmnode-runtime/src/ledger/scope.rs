@@ -10,7 +10,7 @@ use tracing::Span;
 use super::attempt::OpenAttempt;
 use super::book::{Ledger, NodeKey, Slot};
 use super::hooks::{CallInfo, Hooks};
-use super::record::{AttemptKind, AttemptRecord, CallRecord, Degraded, FailedTry, Labels};
+use super::record::{AttemptKind, AttemptRecord, CallRecord, Degraded, FailedTry, Labels, ToolRecord};
 use super::recorder::{Event, Replay};
 use super::spans::CallSpan;
 use super::tally::Tally;
@@ -155,7 +155,7 @@ impl<'r> CallScope<'r> {
     }
 
     /// A clock that panics stands still: guards ask it too, and a panic of theirs may end the program.
-    pub(super) fn now(&self) -> Instant {
+    pub(crate) fn now(&self) -> Instant {
         guarded(|| self.clock.now()).unwrap_or(self.started)
     }
 
@@ -274,6 +274,19 @@ impl<'r> CallScope<'r> {
         let mut names: Vec<_> = calls.map(|call| &*call.node.name).collect();
         names.reverse();
         names
+    }
+
+    /// Whether this call, or one around it, is of a node of this type.
+    pub(crate) fn is_of(&self, path: &str) -> bool {
+        std::iter::successors(Some(self), |call| call.parent).any(|call| call.node.path == path)
+    }
+
+    /// Writes down what came of a tool that the last answer called.
+    pub(crate) fn tool_ended(&self, index: usize, ended: impl FnOnce(&mut ToolRecord)) {
+        let mut state = lock(&self.state);
+        if let Some(record) = state.attempts.last_mut().and_then(|attempt| attempt.tools.get_mut(index)) {
+            ended(record);
+        }
     }
 
     /// The calls that the node made so far.

@@ -15,6 +15,12 @@ use crate::clock::{Clock, before};
 use crate::error::NodeError;
 use crate::panics::lock;
 
+/// The most requests of an outermost call of a node with tools, if nothing else is stated.
+const REQUESTS: u64 = 100;
+
+/// The most tools that it executes.
+const TOOL_CALLS: u64 = 200;
+
 /// The meters that concern one call: its own, its node's, those of the calls around it, and the run's.
 pub(crate) struct CallLimits<'r> {
     /// Innermost first; empty where nothing is limited.
@@ -76,6 +82,34 @@ impl<'r> CallLimits<'r> {
         let others = around.map_or_else(|| run.run.as_slice(), |around| &around.meters);
         let meters = own.into_iter().chain(others.iter().cloned()).filter(|_| !ignored).collect();
         CallLimits { meters, run, clock }
+    }
+
+    /// The same, with the ceilings of a node with tools where nothing says how many requests and tools there may be.
+    pub(crate) fn of_agent(&self, name: &Cow<'static, str>) -> CallLimits<'r> {
+        let stated = |figure: fn(&Limits) -> Option<u64>| {
+            self.run.ignored || self.meters.iter().any(|meter| figure(&meter.limits).is_some())
+        };
+        let ceilings = Limits {
+            requests: (!stated(|limits| limits.requests)).then_some(REQUESTS),
+            tool_calls: (!stated(|limits| limits.tool_calls)).then_some(TOOL_CALLS),
+            ..Limits::new()
+        };
+        let own = (!ceilings.is_empty()).then(|| Arc::new(Meter::new(Scope::Call(name.clone()), ceilings)));
+        let meters = own.into_iter().chain(self.meters.iter().cloned()).collect();
+        CallLimits { meters, run: self.run, clock: self.clock }
+    }
+
+    /// Counts the tools that are about to be executed, or says why they may not be.
+    pub(crate) fn execute_tools(&self, count: usize) -> Result<(), String> {
+        let count = u64::try_from(count).unwrap_or(u64::MAX);
+        let _gate = lock(&self.run.gate);
+        for meter in &self.meters {
+            if let Some(refusal) = meter.refuses_tools(count) {
+                return Err(refusal.message(&meter.scope));
+            }
+        }
+        self.meters.iter().for_each(|meter| meter.executes_tools(count));
+        Ok(())
     }
 
     fn faults(&self) -> Vec<String> {

@@ -5,8 +5,9 @@ use std::time::Duration;
 use crate::money::Money;
 use crate::text::const_setters;
 
-/// What a call, a node, a map or a run may spend: requests, tokens, money, and the time of a run. What is not set has
-/// no limit.
+/// What a call, a node, a map or a run may spend: requests, tokens, money, executions of tools, and the time of a run.
+/// What is not set has no limit, but for a node with tools: its outermost call makes at most 100 requests and executes
+/// at most 200 tools, calls within included, unless limits for it say otherwise.
 ///
 /// Limits are checked before each request, so no answer is thrown away: a valid answer that crosses a limit is
 /// returned, and the next request fails with `limit_exceeded`. They apply to:
@@ -51,6 +52,8 @@ pub struct Limits {
     /// The most money, above 0, in the unit of the run's [prices](crate::Run::with_prices). For a model without a
     /// price, and after an answer without usage, this limit is `limit_unenforceable`.
     pub money: Option<f64>,
+    /// The most executions of tools, 1 or more. The calls of one answer that would cross it are not executed.
+    pub tool_calls: Option<u64>,
     /// The longest time of a run by its clock, from its first request, above 0. When it has passed, a request under
     /// way is cut. On a node or a call this is a `config_error`: a call has a
     /// [`deadline`](crate::Settings::deadline).
@@ -60,7 +63,7 @@ pub struct Limits {
 impl Limits {
     /// No limits.
     pub const fn new() -> Self {
-        Limits { requests: None, tokens: None, money: None, time: None }
+        Limits { requests: None, tokens: None, money: None, tool_calls: None, time: None }
     }
 
     const_setters! {
@@ -70,6 +73,8 @@ impl Limits {
         tokens: u64,
         /// Limits the money, in the unit of the run's prices.
         money: f64,
+        /// Limits the executions of tools.
+        tool_calls: u64,
         /// Limits the time of a run.
         time: Duration,
     }
@@ -80,6 +85,7 @@ impl Limits {
             requests: self.requests.or(others.requests),
             tokens: self.tokens.or(others.tokens),
             money: self.money.or(others.money),
+            tool_calls: self.tool_calls.or(others.tool_calls),
             time: self.time.or(others.time),
         }
     }
@@ -92,6 +98,7 @@ impl Limits {
         let zero = [
             (self.requests == Some(0), "requests"),
             (self.tokens == Some(0), "tokens"),
+            (self.tool_calls == Some(0), "tool_calls"),
             (self.time == Some(Duration::ZERO), "time"),
         ];
         let zero = zero.into_iter().filter(|(is, _)| *is);

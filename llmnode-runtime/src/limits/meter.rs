@@ -34,6 +34,7 @@ struct Counters {
     requests: Gauge,
     tokens: Gauge,
     money: Gauge,
+    tool_calls: u64,
     /// How many answers told their tokens, and how many these were.
     answers: u64,
     answered: u64,
@@ -87,6 +88,7 @@ impl Meter {
             requests: Gauge::default(),
             tokens: Gauge::default(),
             money: Gauge::default(),
+            tool_calls: 0,
             answers: 0,
             answered: 0,
             unknown_tokens: None,
@@ -129,6 +131,18 @@ impl Meter {
             None if !in_line && counters.in_line > 0 => Room::Later,
             None => Room::Free,
         }
+    }
+
+    /// Why so many further tools may not be executed.
+    pub(super) fn refuses_tools(&self, count: u64) -> Option<Refusal> {
+        let limit = self.limits.tool_calls?;
+        let executed = lock(&self.counters).tool_calls;
+        (executed.saturating_add(count) > limit).then(|| Refusal::tools(limit, executed, count))
+    }
+
+    pub(super) fn executes_tools(&self, count: u64) {
+        let mut counters = lock(&self.counters);
+        counters.tool_calls = counters.tool_calls.saturating_add(count);
     }
 
     /// A place at the end of the line.

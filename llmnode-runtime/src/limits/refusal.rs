@@ -61,6 +61,8 @@ impl Unknown {
 pub(super) enum Refusal {
     /// The limit is reached: what it is, and what is spent.
     Spent { limit: String, spent: String },
+    /// So many more tools would cross the limit.
+    Tools { limit: String, executed: u64, count: u64 },
     /// The time is up.
     Late(Duration),
     /// The limit cannot be checked.
@@ -80,6 +82,11 @@ impl Refusal {
         Refusal::Spent { limit: in_money(limit), spent: Money(gauge.spent).to_string() }
     }
 
+    /// `count` more would cross it.
+    pub(super) fn tools(limit: u64, executed: u64, count: u64) -> Self {
+        Refusal::Tools { limit: counted(limit, "tool call"), executed, count }
+    }
+
     pub(super) fn unknown_tokens(limit: u64, unknown: Unknown) -> Self {
         Refusal::Unenforceable { limit: counted(limit, "token"), unknown }
     }
@@ -90,7 +97,7 @@ impl Refusal {
 
     pub(super) fn category(&self) -> Category {
         match self {
-            Refusal::Spent { .. } | Refusal::Late(_) => Category::LimitExceeded,
+            Refusal::Spent { .. } | Refusal::Tools { .. } | Refusal::Late(_) => Category::LimitExceeded,
             Refusal::Unenforceable { .. } => Category::LimitUnenforceable,
         }
     }
@@ -102,6 +109,9 @@ impl Refusal {
             Refusal::Spent { limit, spent } => {
                 format!("the limit of {limit} for {scope} is reached: {spent} spent; it is set by {setter}")
             }
+            Refusal::Tools { limit, executed, count } => format!(
+                "the limit of {limit} for {scope} is reached: {executed} executed, and the model calls {count} more; it is set by {setter}"
+            ),
             Refusal::Late(limit) => {
                 format!("the time limit of {limit:?} for {scope} is reached; it is set by {setter}")
             }

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use super::tool::ToolCall;
 use crate::usage::TokenUsage;
 
 /// Why an answer ended. An unknown word of a provider is kept, and the content decides.
@@ -39,6 +40,8 @@ impl FinishReason {
 pub struct Completion {
     /// The text of the answer. May be empty.
     pub text: String,
+    /// The tools that the model calls, in its order. If there are any, `text` is not the answer.
+    pub calls: Vec<ToolCall>,
     /// The model's refusal, if it declined to answer.
     pub refusal: Option<String>,
     /// Why the answer ended. `None`: the provider did not say.
@@ -64,6 +67,7 @@ impl fmt::Debug for Completion {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Completion")
             .field("text", &format_args!("{} bytes", self.text.len()))
+            .field("calls", &self.calls)
             .field("refusal", &self.refusal.is_some())
             .field("finish", &self.finish)
             .field("usage", &self.usage)

@@ -2,10 +2,12 @@
 
 use std::fmt;
 
+use serde::de::Error;
 use serde::ser::SerializeStruct;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use super::wire::{Content, Read};
+use super::tool::ToolCall;
+use super::wire::{Content, Read, WireCall};
 use crate::media::Attachment;
 use crate::text::floor_char_boundary;
 
@@ -20,6 +22,8 @@ pub enum Role {
     User,
     /// The model.
     Assistant,
+    /// A tool that the model called.
+    Tool,
 }
 
 /// One message of a conversation. Its `Debug` form shows no content.
@@ -40,7 +44,7 @@ pub enum Role {
 /// ```
 ///
 /// An attachment is checked as by its constructor. Blank text beside attachments is lost, and so is the spelling of
-/// an audio type (`audio/x-wav` comes back as `audio/wav`). The role `tool` and the field `tool_calls` are an error.
+/// an audio type (`audio/x-wav` comes back as `audio/wav`), and the mark of a [failed](Message::failed) call.
 #[derive(Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Message {
@@ -49,6 +53,17 @@ pub struct Message {
     /// The text of all parts, without the attachments.
     pub content: String,
     attachments: Vec<Placed>,
+    /// Behind a pointer, since most messages have nothing of it.
+    of_tools: Option<Box<OfTools>>,
+}
+
+/// What a message has to do with tools.
+#[derive(Clone, Default, PartialEq, Eq)]
+struct OfTools {
+    calls: Vec<ToolCall>,
+    /// The id of the call whose result it is.
+    answers: Option<String>,
+    failed: bool,
 }
 
 /// An attachment and the byte of the text before which it stands.
@@ -71,7 +86,7 @@ pub enum Part<'a> {
 impl Message {
     /// Creates a message of text.
     pub fn new(role: Role, content: impl Into<String>) -> Self {
-        Message { role, content: content.into(), attachments: Vec::new() }
+        Message { role, content: content.into(), attachments: Vec::new(), of_tools: None }
     }
 
     /// Creates a system message.
@@ -87,6 +102,46 @@ impl Message {
     /// Creates an assistant message.
     pub fn assistant(content: impl Into<String>) -> Self {
         Message::new(Role::Assistant, content)
+    }
+
+    /// Creates the result of a call of a tool.
+    pub fn tool(call: impl Into<String>, result: impl Into<String>) -> Self {
+        let mut message = Message::new(Role::Tool, result);
+        message.of_tools().answers = Some(call.into());
+        message
+    }
+
+    /// Marks the result of a call as a failure. OpenAI's API does not have the mark.
+    #[must_use]
+    pub fn failed(mut self) -> Self {
+        self.of_tools().failed = true;
+        self
+    }
+
+    /// Adds calls of tools, which the results have to follow, one for each call.
+    #[must_use]
+    pub fn calling(mut self, calls: impl IntoIterator<Item = ToolCall>) -> Self {
+        self.of_tools().calls.extend(calls);
+        self
+    }
+
+    /// Returns the calls of tools, in order.
+    pub fn calls(&self) -> &[ToolCall] {
+        self.of_tools.as_ref().map_or(&[], |of_tools| &of_tools.calls)
+    }
+
+    /// Returns the id of the call whose result this is.
+    pub fn answers(&self) -> Option<&str> {
+        self.of_tools.as_ref()?.answers.as_deref()
+    }
+
+    /// Returns whether this is the result of a call that failed.
+    pub fn is_failure(&self) -> bool {
+        self.of_tools.as_ref().is_some_and(|of_tools| of_tools.failed)
+    }
+
+    fn of_tools(&mut self) -> &mut OfTools {
+        self.of_tools.get_or_insert_default()
     }
 
     /// Adds an attachment after the text so far.
@@ -145,9 +200,19 @@ impl Message {
 
 impl Serialize for Message {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        let mut message = to.serialize_struct("Message", 2)?;
+        let calls: Vec<_> = self.calls().iter().map(WireCall::from).collect();
+        let length = 2 + usize::from(!calls.is_empty()) + usize::from(self.answers().is_some());
+        let mut message = to.serialize_struct("Message", length)?;
         message.serialize_field("role", &self.role)?;
-        message.serialize_field("content", &Content(self))?;
+        // Some servers refuse an empty text beside calls.
+        let content = Some(Content(self)).filter(|_| calls.is_empty() || !self.content.is_empty());
+        message.serialize_field("content", &content)?;
+        if !calls.is_empty() {
+            message.serialize_field("tool_calls", &calls)?;
+        }
+        if let Some(id) = self.answers() {
+            message.serialize_field("tool_call_id", id)?;
+        }
         message.end()
     }
 }
@@ -158,10 +223,33 @@ impl<'de> Deserialize<'de> for Message {
         #[serde(rename = "Message", deny_unknown_fields)]
         struct Form {
             role: Role,
-            content: Read,
+            #[serde(default)]
+            content: Option<Read>,
+            #[serde(default)]
+            tool_calls: Vec<WireCall<'static>>,
+            #[serde(default)]
+            tool_call_id: Option<String>,
         }
-        let Form { role, content: Read(message) } = Form::deserialize(from)?;
-        Ok(Message { role, ..message })
+        let Form { role, content, tool_calls, tool_call_id } = Form::deserialize(from)?;
+        let fault = match role {
+            _ if content.is_none() && tool_calls.is_empty() => {
+                Some("a message without `tool_calls` has no `content`")
+            }
+            Role::Tool if tool_call_id.is_none() => Some("a message of a tool has no `tool_call_id`"),
+            Role::Assistant | Role::Tool => None,
+            _ if !tool_calls.is_empty() => Some("only the assistant has `tool_calls`"),
+            _ => None,
+        };
+        if let Some(fault) = fault {
+            return Err(D::Error::custom(fault));
+        }
+        let Read(message) = content.unwrap_or_else(|| Read(Message::new(role, "")));
+        let mut message = Message { role, ..message };
+        if !tool_calls.is_empty() || tool_call_id.is_some() {
+            let calls = tool_calls.into_iter().map(ToolCall::from).collect();
+            message.of_tools = Some(Box::new(OfTools { calls, answers: tool_call_id, failed: false }));
+        }
+        Ok(message)
     }
 }
 
@@ -170,6 +258,12 @@ impl fmt::Debug for Message {
         write!(f, "Message {{ role: {:?}, content: {} bytes", self.role, self.content.len())?;
         if !self.attachments.is_empty() {
             write!(f, ", attachments: {}", self.attachments.len())?;
+        }
+        if !self.calls().is_empty() {
+            write!(f, ", calls: {:?}", self.calls())?;
+        }
+        if let Some(id) = self.answers() {
+            write!(f, ", answers: {id:?}")?;
         }
         f.write_str(" }")
     }

@@ -12,6 +12,7 @@ mod reply;
 mod request;
 mod retry_budget;
 mod scripted;
+mod tool;
 mod transcript;
 mod wire;
 
@@ -26,4 +27,5 @@ pub use request::Request;
 pub(crate) use retry_budget::Retries;
 pub use retry_budget::RetryBudget;
 pub use scripted::ScriptedModel;
+pub use tool::{ToolCall, ToolSpec};
 pub(crate) use transcript::speaker;

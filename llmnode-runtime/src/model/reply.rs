@@ -8,6 +8,7 @@ use serde_json::Value;
 use super::chat_model::{Delta, Sink};
 use super::completion::{Completion, FinishReason};
 use super::error::ModelError;
+use super::tool::ToolCall;
 use crate::category::Category;
 use crate::usage::TokenUsage;
 
@@ -105,6 +106,32 @@ impl Reply {
                 Reply::error(ModelError::unsent(Category::ConfigError, fault))
             }
         }
+    }
+
+    /// Makes the model call this tool with these arguments, beside the text and the calls so far. The ids of a reply's calls are
+    /// `call_1`, `call_2`, and so on. It has no effect on a failure.
+    ///
+    /// ```
+    /// # use llmnode_runtime as llmnode;
+    /// use llmnode::Reply;
+    /// use serde_json::json;
+    ///
+    /// let reply = Reply::text("").call("search", json!({"word": "Rust"})).call("count", json!({}));
+    /// # let _ = reply;
+    /// ```
+    pub fn call(self, tool: &str, arguments: impl Serialize) -> Self {
+        let arguments = match serde_json::to_value(arguments) {
+            Ok(Value::String(text)) => text,
+            Ok(arguments) => arguments.to_string(),
+            Err(error) => {
+                let fault = format!("the arguments cannot be written as JSON: {error}");
+                return Reply::error(ModelError::unsent(Category::ConfigError, fault));
+            }
+        };
+        self.edit(|completion| {
+            let id = format!("call_{}", completion.calls.len() + 1);
+            completion.calls.push(ToolCall::new(id, tool, arguments));
+        })
     }
 
     /// Creates a failure of this category.

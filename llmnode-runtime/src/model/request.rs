@@ -8,6 +8,7 @@ use serde_json::{Map, Value};
 
 use super::dialect::Dialect;
 use super::message::Message;
+use super::tool::ToolSpec;
 use crate::ids::AttemptId;
 use crate::output::OutputSchema;
 use crate::text::names;
@@ -24,6 +25,10 @@ pub struct Request {
     pub model: Option<String>,
     /// The schema of the answer. `None`: text.
     pub output: Option<Arc<OutputSchema>>,
+    /// The tools that the model may call. They are the same in all requests of a call, for the sake of prompt caches.
+    pub tools: Arc<[ToolSpec]>,
+    /// Whether the model has to answer now, without a call of a tool.
+    pub answer_now: bool,
     /// How the model is asked for the schema. `None`: the model decides. Without a schema it has no effect.
     pub dialect: Option<Dialect>,
     /// The sampling temperature.
@@ -47,6 +52,8 @@ impl Request {
             messages,
             model: None,
             output: None,
+            tools: Arc::default(),
+            answer_now: false,
             dialect: None,
             temperature: None,
             max_tokens: None,
@@ -69,6 +76,7 @@ impl fmt::Debug for Request {
             .field("messages", &self.messages)
             .field("model", &self.model)
             .field("output", &self.output.as_deref().map(OutputSchema::name))
+            .field("tools", &self.tools)
             .field("dialect", &self.dialect)
             .field("temperature", &self.temperature)
             .field("max_tokens", &self.max_tokens)

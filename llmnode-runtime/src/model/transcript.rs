@@ -2,7 +2,7 @@
 
 use std::fmt::Display;
 
-use super::message::Role;
+use super::message::{Message, Role};
 use super::request::Request;
 
 impl Request {
@@ -32,12 +32,37 @@ impl Request {
             self.model.as_ref().map(|model| line("model", model)),
             self.temperature.map(|temperature| line("temperature", temperature)),
             self.max_tokens.map(|most| line("max_tokens", most)),
+            self.tools_line(),
             self.output.as_ref().map(|schema| line("answer", format_args!("JSON of {}", schema.name()))),
         ];
         let extra = self.extra.iter().map(|(name, value)| line(name, value));
-        let messages = self.messages.iter().map(|one| format!("--- {}\n{}", speaker(one.role), one.shown()));
+        let messages = self.messages.iter().map(|one| format!("--- {}\n{}", heading(one), said(one)));
         settings.into_iter().flatten().chain(extra).chain(messages).collect::<Vec<_>>().join("\n")
     }
+}
+
+impl Request {
+    fn tools_line(&self) -> Option<String> {
+        let names: Vec<&str> = self.tools.iter().map(|tool| &*tool.name).collect();
+        let now = if self.answer_now { " (not now)" } else { "" };
+        (!names.is_empty()).then(|| format!("tools: {}{now}", names.join(", ")))
+    }
+}
+
+/// Who speaks, and of which call of a tool.
+fn heading(message: &Message) -> String {
+    match message.answers() {
+        Some(id) => format!("{} {id}", speaker(message.role)),
+        None => speaker(message.role).to_owned(),
+    }
+}
+
+/// The text, and a line for each call of a tool.
+fn said(message: &Message) -> String {
+    let calls =
+        message.calls().iter().map(|call| format!("{} calls {}({})", call.id, call.name, call.arguments));
+    let text = Some(message.shown()).filter(|text| !text.is_empty() || message.calls().is_empty());
+    text.into_iter().chain(calls).collect::<Vec<_>>().join("\n")
 }
 
 pub(crate) fn speaker(role: Role) -> &'static str {
@@ -45,5 +70,6 @@ pub(crate) fn speaker(role: Role) -> &'static str {
         Role::System => "system",
         Role::User => "user",
         Role::Assistant => "assistant",
+        Role::Tool => "tool",
     }
 }

@@ -8,6 +8,7 @@ use serde::ser::SerializeSeq;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::message::{Message, Part, Role};
+use super::tool::ToolCall;
 use crate::media::{Attachment, AttachmentError, Audio, Detail, File, Image};
 
 pub(super) struct Content<'a>(pub(super) &'a Message);
@@ -22,6 +23,33 @@ impl Serialize for Content<'_> {
             list.serialize_element(&wire(part))?;
         }
         list.end()
+    }
+}
+
+/// A call of a tool.
+#[derive(Serialize, Deserialize)]
+#[serde(tag = "type", rename = "function")]
+pub(super) struct WireCall<'a> {
+    id: Cow<'a, str>,
+    function: WireFunction<'a>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct WireFunction<'a> {
+    name: Cow<'a, str>,
+    arguments: Cow<'a, str>,
+}
+
+impl<'a> From<&'a ToolCall> for WireCall<'a> {
+    fn from(ToolCall { id, name, arguments }: &'a ToolCall) -> Self {
+        let function = WireFunction { name: name.into(), arguments: arguments.into() };
+        WireCall { id: id.into(), function }
+    }
+}
+
+impl From<WireCall<'_>> for ToolCall {
+    fn from(WireCall { id, function: WireFunction { name, arguments } }: WireCall<'_>) -> Self {
+        ToolCall::new(id, name, arguments)
     }
 }
 

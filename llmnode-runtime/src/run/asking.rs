@@ -1,20 +1,26 @@
 //! A node that asks models, as the attempt loop tries it: one try is one request.
 
 use super::attempt::attempt;
-use super::attempts::{Plan, Tried, Try};
+use super::attempts::{Plan, Tried, Try, Well};
 use super::failure::Failure;
 use super::feedback;
 use super::judge::{Judge, judge};
 use super::repetition::Repetition;
 use super::run::Target;
+use super::tools::{Executor, Round};
 use crate::category::{Category, Group};
 use crate::error::NodeError;
-use crate::ledger::{AttemptKind, Degraded, OpenAttempt, Replay};
-use crate::model::{ChatModel, Request, Retries};
+use crate::ledger::{AttemptKind, Degraded, OpenAttempt, Replay, ToolRecord};
+use crate::model::{ChatModel, Message, Request, Retries};
 use crate::panics::caught;
 use crate::settings::Next;
 use crate::text::one_line;
 use crate::validate::Attempt;
+
+/// After so many rounds in a row without a tool that is there, the model has to answer.
+const UNKNOWN: u32 = 2;
+
+const ANSWER_NOW: &str = "No more tools can be called. Answer now, with what you have.";
 
 /// The model that is asked now, and what it is asked.
 pub(super) struct Asking<'r> {
@@ -28,6 +34,12 @@ pub(super) struct Asking<'r> {
     target: Target<'r>,
     retries: Retries<'r>,
     answers: Repetition,
+    /// The calls of tools in the last answer, until they are executed.
+    round: Option<Box<Round>>,
+    /// How many responses there may be at most, and how many there were.
+    turns: (u32, u32),
+    /// How many rounds in a row called no tool that is there.
+    unknown: u32,
     /// Where answers are kept: the request, and the answer that an earlier process was given.
     replay: Option<Replay>,
     /// The attempt that was begun last, until it is written down.
@@ -39,8 +51,10 @@ impl<'r> Asking<'r> {
         plan: &'r Plan<'r>,
         held: Option<&'r dyn ChatModel>,
         mut request: Request,
+        turns: u32,
         judge: &'r mut dyn Judge,
     ) -> Result<Self, NodeError> {
+        request.answer_now = turns == 1 && !request.tools.is_empty();
         let model = held.unwrap_or(&*plan.core.model);
         let target = plan.core.target(plan.settings.model, model);
         target.tell(&mut request, &plan.settings)?;
@@ -55,6 +69,9 @@ impl<'r> Asking<'r> {
             target,
             retries,
             answers: Repetition::default(),
+            round: None,
+            turns: (turns, 0),
+            unknown: 0,
             replay,
             open: None,
         })
@@ -97,24 +114,56 @@ impl Tried for Asking<'_> {
         let outcome = caught(|| attempt(target, request, open, &mut **judge, &one.attempt, plan)).await;
         let panicked =
             |said| Failure::new(Category::Panic, format!("the output or the model panicked: {said}"));
-        if let Err(mut failure) = outcome.unwrap_or_else(|said| Err(panicked(said))) {
-            // Validators may take too long, too.
-            let judging = failure.category == Category::Timeout && open.has_answer();
-            retries.settle(if judging { Some(true) } else { failure.endpoint_answered() });
-            if failure.category == Category::NotFound {
-                failure.add(&plan.core.unregistered(target));
+        self.round = match outcome.unwrap_or_else(|said| Err(panicked(said))) {
+            Ok(round) => round,
+            Err(mut failure) => {
+                // Validators may take too long, too.
+                let judging = failure.category == Category::Timeout && open.has_answer();
+                retries.settle(if judging { Some(true) } else { failure.endpoint_answered() });
+                if failure.category == Category::NotFound {
+                    failure.add(&plan.core.unregistered(target));
+                }
+                return Err(failure);
             }
-            return Err(failure);
-        }
+        };
         retries.settle(Some(true));
         Ok(())
     }
 
-    async fn ended(&mut self) -> Result<(), NodeError> {
+    async fn ended(&mut self) -> Result<Well, NodeError> {
         // None: the answer is one that was kept.
-        let Some(open) = self.open.take() else { return Ok(()) };
+        let Some(mut open) = self.open.take() else { return Ok(Well::Output) };
+        if let Some(round) = &self.round {
+            open.note(|record| {
+                record.tools =
+                    round.calls().iter().map(|call| ToolRecord::called(&call.id, &call.name)).collect()
+            });
+            if let Some(listener) = self.plan.listener {
+                listener.tools_called(round.calls());
+            }
+        }
         open.commit(None);
-        self.plan.call.recorded().await.map_err(|fault| Failure::unrecorded(fault).into_error())
+        self.plan.call.recorded().await.map_err(|fault| Failure::unrecorded(fault).into_error())?;
+        Ok(if self.round.is_some() { Well::Calls } else { Well::Output })
+    }
+
+    async fn round(&mut self) -> Result<(), Failure> {
+        let Some(round) = self.round.take() else { return Ok(()) };
+        let Plan { call: scope, limits, listener, .. } = *self.plan;
+        let (judge, plan) = (&*self.judge, self.plan);
+        let with = Executor { scope, limits, listener };
+        let told = round.execute(&self.request, &with, &|tool, call| judge.execute(tool, call, plan)).await?;
+        self.unknown = if told.all_unknown { self.unknown + 1 } else { 0 };
+        self.turns.1 += 1;
+        self.request.messages.extend(told.messages);
+        if self.turns.1 + 1 >= self.turns.0 || self.unknown == UNKNOWN {
+            self.request.answer_now = true;
+            self.request.messages.push(Message::user(ANSWER_NOW));
+        }
+        // What stands before a round never changes: neither feedback nor another model goes behind it.
+        self.prompt = self.request.messages.len();
+        self.answers = Repetition::default();
+        Ok(())
     }
 
     async fn failed(&mut self, _: &Try, failure: &mut Failure, next: &Next) -> Result<(), NodeError> {

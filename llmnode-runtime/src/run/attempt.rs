@@ -11,6 +11,7 @@ use super::failure::{Failure, listed};
 use super::judge::{Judge, judge};
 use super::listener::Listener;
 use super::run::Target;
+use super::tools::{Round, answer_or_calls};
 use crate::category::{Category, Group};
 use crate::clock::{Clock, before};
 use crate::flag::Flag;
@@ -25,6 +26,9 @@ use crate::validate::{Attempt, Violation};
 /// The most that is kept of a provider's word, such as the model's name or a request's id, in bytes.
 const WORD: usize = 200;
 
+/// Stands for the text of an answer that calls tools, and may have none.
+const CALLS: &str = "(calls)";
+
 /// One request and the judgement on its answer.
 pub(super) async fn attempt(
     target: &Target<'_>,
@@ -33,7 +37,7 @@ pub(super) async fn attempt(
     asked: &mut dyn Judge,
     attempt: &Attempt,
     plan: &Plan<'_>,
-) -> Result<(), Failure> {
+) -> Result<Option<Box<Round>>, Failure> {
     let Plan { core, limits, .. } = plan;
     let prompt = prompt_tokens(&request.messages);
     let outcome = {
@@ -96,13 +100,17 @@ async fn ask(
     asked: &mut dyn Judge,
     attempt: &Attempt,
     Plan { listener, settings, .. }: &Plan<'_>,
-) -> Result<(), Failure> {
+) -> Result<Option<Box<Round>>, Failure> {
     let outcome = match listener {
         None => model.complete(request, &mut Watch { open, reserved, written: None }).await,
         // Boxed: a call without a listener has no room for it.
         Some(listener) => Box::pin(listened(listener, model, request, open, reserved, settings)).await,
     };
-    let (text, cut) = answer(outcome, request, open, reserved, settings)?;
+    let Answered { text, cut, round } = answer(outcome, request, open, reserved, settings)?;
+    if round.is_some() {
+        open.note(|record| record.keep_answer(text));
+        return Ok(round);
+    }
     // What was cut counts only if it is whole all the same.
     let reader = if cut { settings.reader().whole() } else { settings.reader() };
     let judged = judge(asked, &text, reader, attempt).await;
@@ -119,7 +127,7 @@ async fn ask(
                 accepted(record, text, flags, warnings, cut);
                 record.flags.extend(doubts(request, record.usage));
             });
-            Ok(())
+            Ok(None)
         }
         Err(bad) if cut && bad.category.group() == Group::Answer => {
             Err(Failure { answer: Some(text), ..truncated(request) })
@@ -146,7 +154,16 @@ async fn listened(
     outcome
 }
 
-/// Writes down what came back. Gives the text to read, and whether it was cut; apart from the request, so that the future
+/// What a model answered.
+struct Answered {
+    text: String,
+    /// It stopped at the length limit.
+    cut: bool,
+    /// It calls tools, and the text is not the answer.
+    round: Option<Box<Round>>,
+}
+
+/// Writes down what came back. Gives what there is to read; apart from the request, so that the future
 /// has no room for it while it waits.
 fn answer(
     mut outcome: Result<Completion, ModelError>,
@@ -154,33 +171,44 @@ fn answer(
     open: &mut OpenAttempt<'_>,
     reserved: &mut Reservation<'_>,
     settings: &Resolved<'_>,
-) -> Result<(String, bool), Failure> {
+) -> Result<Answered, Failure> {
     let usage = outcome.as_mut().map_or_else(|error| &mut error.usage, |completion| &mut completion.usage);
     if let Some(usage) = usage {
         drop_impossible(usage, open);
     }
     reserved.settle(&outcome);
-    let completion = match outcome {
+    let mut completion = match outcome {
         Ok(completion) => completion,
         Err(error) => return Err(failed(error, open)),
     };
     open.answered(&completion);
+    let round = answer_or_calls(&mut completion, request);
     let Completion { text, refusal, finish, usage, model: answered_by, request_id, .. } = completion;
     open.note(|record| {
         record.usage = usage.or(record.usage);
         record.finish_reason = finish.as_ref().map(|finish| one_line(finish.as_str(), WORD));
         replace(&mut record.model, answered_by);
-        record.estimate_answer(&text);
+        match &round {
+            None => record.estimate_answer(&text),
+            Some(round) => record.estimate_unreported(round.characters()),
+        }
         replace(&mut record.request_id, request_id);
     });
     if finish.is_none() {
         flag(open, Flag::NoFinishReason);
     }
     let cut = finish == Some(FinishReason::Length);
+    if round.is_some() {
+        return match unusable(CALLS, refusal, finish, usage, request, settings) {
+            Some(failure) => Err(failure),
+            None if cut => Err(truncated(request)),
+            None => Ok(Answered { text, cut, round }),
+        };
+    }
     if let Some(failure) = unusable(&text, refusal, finish, usage, request, settings) {
         return Err(Failure { answer: Some(text), ..failure });
     }
-    Ok((text, cut))
+    Ok(Answered { text, cut, round })
 }
 
 /// What cannot be is unknown.

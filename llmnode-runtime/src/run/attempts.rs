@@ -31,8 +31,8 @@ pub(super) struct Plan<'r> {
 }
 
 impl<'r> Plan<'r> {
-    pub(super) fn new<S: ?Sized>(cx: &Cx<'r, S>, settings: Resolved<'r>) -> Self {
-        let Cx { core, scope: call, limits, listener, .. } = *cx;
+    pub(super) fn new<S: ?Sized>(cx: &Cx<'r, S>, limits: &'r CallLimits<'r>, settings: Resolved<'r>) -> Self {
+        let Cx { core, scope: call, listener, .. } = *cx;
         let deadline = settings.deadline.and_then(|given| deadline(call, given));
         let ends = deadline.iter().chain(&cx.deadline).min_by_key(|deadline| deadline.end()).cloned();
         Plan { core, call, limits, settings, listener, deadline, ends }
@@ -50,10 +50,15 @@ impl<'r> Plan<'r> {
             tokio::task::consume_budget().await;
             tried.once(one).await
         });
+        self.in_time(once).await
+    }
+
+    async fn in_time<T>(&self, part: impl Future<Output = Result<T, Failure>>) -> Result<T, Failure> {
         match &self.deadline {
-            None => once.await,
+            None => part.await,
             Some(deadline) => {
-                deadline.limit(clock, once).await.unwrap_or_else(|late| Err(Failure::too_late(late)))
+                let part = deadline.limit(&*self.core.clock, part);
+                part.await.unwrap_or_else(|late| Err(Failure::too_late(late)))
             }
         }
     }
@@ -98,13 +103,26 @@ pub(super) struct Try {
     pub(super) attempt: Attempt,
 }
 
+/// What a try that ended well brought.
+pub(super) enum Well {
+    /// The output.
+    Output,
+    /// Calls of tools, after which the model is asked again.
+    Calls,
+}
+
 /// What the loop tries.
 pub(super) trait Tried: Send {
     /// Tries once.
     async fn once(&mut self, one: &Try) -> Result<(), Failure>;
 
     /// Keeps that it ended well. What was got in time is not lost to a deadline that passes meanwhile.
-    async fn ended(&mut self) -> Result<(), NodeError> {
+    async fn ended(&mut self) -> Result<Well, NodeError> {
+        Ok(Well::Output)
+    }
+
+    /// Executes the tools that the answer calls.
+    async fn round(&mut self) -> Result<(), Failure> {
         Ok(())
     }
 
@@ -139,7 +157,20 @@ pub(super) async fn run(plan: &Plan<'_>, tried: &mut impl Tried) -> Result<(), E
     let (mut kind, mut wait) = (AttemptKind::First, Duration::ZERO);
     loop {
         let one = Try { kind, wait, attempt: progress.attempt() };
-        let Err(mut failure) = plan.once(&one, tried).await else { return Ok(tried.ended().await?) };
+        let mut failure = match plan.once(&one, tried).await {
+            Err(failure) => failure,
+            Ok(()) => match tried.ended().await? {
+                Well::Output => return Ok(()),
+                Well::Calls => match plan.in_time(tried.round()).await {
+                    Err(failure) => failure,
+                    Ok(()) => {
+                        progress.next_turn();
+                        (kind, wait) = (AttemptKind::Turn, Duration::ZERO);
+                        continue;
+                    }
+                },
+            },
+        };
         let Failure { category, retry: decision, retry_after, too_late, .. } = failure;
         let repeats = tried.repeats(&failure) && settings.stop_on_repeat;
         let time_left = limits.time_left(ends.as_ref());

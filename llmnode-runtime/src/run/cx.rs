@@ -5,7 +5,7 @@ use std::pin::pin;
 
 use futures_core::Stream;
 
-use super::attempts::deadline;
+use super::attempts::{Plan, deadline};
 use super::call::{Call, Within};
 use super::listener::Listener;
 use super::map::Map;
@@ -79,6 +79,11 @@ impl<'r, S: ?Sized> Cx<'r, S> {
     pub(super) fn on<'c, T: ?Sized>(&'c self, state: &'c T) -> Cx<'c, T> {
         let Cx { core, scope, settings, limits, listener, attempt, .. } = *self;
         Cx { core, state, scope, settings, limits, deadline: self.deadline.clone(), listener, attempt }
+    }
+
+    /// With the limits and the deadline of a call of this node.
+    pub(super) fn within_plan<'c>(&'c self, plan: &'c Plan<'_>) -> Cx<'c, S> {
+        Cx { limits: plan.limits, deadline: plan.ends.clone(), ..self.on(self.state) }
     }
 
     fn within(&self) -> Within<'_> {

@@ -79,7 +79,7 @@ fn boxed<'a>(
         if let Some(listener) = cx.listener {
             listener.expects(None)?;
         }
-        let plan = Plan::new(cx, settings);
+        let plan = Plan::new(cx, cx.limits, settings);
         let mut executing = Executing { call, node, failed: 0, ends: plan.ends.as_ref() };
         let Err(ended) = attempts::run(&plan, &mut executing).await else { return Ok(()) };
         let error = ended.before_fallback(call)?;

@@ -62,6 +62,13 @@ impl Failure {
         Failure { sent: false, source, ..Failure::new(Category::Aborted, message) }
     }
 
+    /// A tool failed in a way that the model is not told of.
+    pub(super) fn of_tool(error: NodeError) -> Self {
+        let message = one_line(format!("a tool failed: {}", error.message()), 700);
+        let category = error.category();
+        Failure { source: Some(error.into()), ..Failure::new(category, message) }
+    }
+
     pub(super) fn rejected(category: Category, violations: Vec<Violation>) -> Self {
         let violations = listed(violations);
         let mut message = String::with_capacity(128);

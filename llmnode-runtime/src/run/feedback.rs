@@ -31,8 +31,13 @@ pub(super) fn append(
 /// One line for each violation: where, what, and what is allowed. Text of the answer that validators quote
 /// stays on its line, so that it cannot pass for a message of its own.
 fn complaint(violations: &[Violation]) -> String {
+    let listed = complaints(violations);
+    format!("That answer was not accepted:{listed}\nAnswer again in full, with this corrected.")
+}
+
+/// The lines of the complaints, each with a line break before it.
+pub(super) fn complaints(violations: &[Violation]) -> String {
     let mut text = String::with_capacity(256);
-    text.push_str("That answer was not accepted:");
     // Warnings are for the program, not for the model.
     for violation in violations.iter().filter(|one| !one.warning) {
         let (length, ask) = (text.len(), &violation.ask);
@@ -49,7 +54,6 @@ fn complaint(violations: &[Violation]) -> String {
             break;
         }
     }
-    text.push_str("\nAnswer again in full, with this corrected.");
     text
 }
 

@@ -1,17 +1,28 @@
 //! The judgement on one answer, for whatever type it is read as.
 
+use super::attempts::Plan;
 use super::failure::Failure;
+use super::tools::Outcome;
 use crate::BoxFuture;
 use crate::category::Category;
 use crate::flag::{Flag, Note};
+use crate::model::ToolCall;
 use crate::output::{Answer, OutputSchema, Reader, in_json_names};
 use crate::validate::{Attempt, Verdict, Violation};
 
 /// Reads and checks answers: the part of a call that knows the node's types.
-pub(super) trait Judge: Send {
+pub(super) trait Judge: Send + Sync {
     fn schema(&self) -> Option<&OutputSchema>;
 
     fn read(&mut self, answer: &str, reader: Reader) -> Result<Answer<()>, Vec<Violation>>;
+
+    /// Executes the tool at this place of the node's list; limits and deadline are the plan's.
+    fn execute<'a>(
+        &'a self,
+        tool: usize,
+        call: &'a ToolCall,
+        plan: &'a Plan<'_>,
+    ) -> Option<BoxFuture<'a, Outcome>>;
 
     /// Runs the validators of the value that was read. `wrapped`: the model wrote `{"value": ..}`.
     fn check<'a>(&'a mut self, wrapped: bool, attempt: &'a Attempt) -> BoxFuture<'a, Verdict>;

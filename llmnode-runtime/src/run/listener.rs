@@ -1,5 +1,6 @@
 //! The channel between a call and its stream. It holds the events of one poll of the call, and no more.
 
+use std::borrow::Cow;
 use std::collections::VecDeque;
 use std::future::poll_fn;
 use std::sync::{Mutex, MutexGuard};
@@ -9,7 +10,7 @@ use super::stream::Event;
 use crate::BoxFuture;
 use crate::category::Category;
 use crate::error::NodeError;
-use crate::model::{Delta, ModelError};
+use crate::model::{Delta, ModelError, ToolCall};
 use crate::output::{OutputSchema, WRAPPER};
 use crate::panics::lock;
 use crate::text::one_line;
@@ -108,6 +109,16 @@ impl Listener {
             outcome
         })
         .await
+    }
+
+    /// The answer calls tools, so the text so far was not the answer.
+    pub(super) fn tools_called(&self, calls: &[ToolCall]) {
+        self.lock().events.push_back(Event::ToolCalls(calls.to_vec()));
+    }
+
+    pub(super) fn tool_ended(&self, id: &str, outcome: &Cow<'static, str>) {
+        let (id, outcome) = (id.to_owned(), outcome.clone());
+        self.lock().events.push_back(Event::ToolResult { id, outcome });
     }
 
     pub(super) fn next(&self) -> Option<Event> {

@@ -27,6 +27,7 @@ mod results;
 mod run;
 mod shell;
 mod stream;
+mod tools;
 
 pub use batch::Batch;
 pub use bounded::{Bounded, CONCURRENCY, Ended, Source, no_next_item};
@@ -44,3 +45,4 @@ pub use run::Run;
 pub use run::{RunCore, core, parts};
 pub use shell::exec;
 pub use stream::{CallStream, Event, Items};
+pub use tools::{ResultOf, Tool, ToolError, Tools, fallible};

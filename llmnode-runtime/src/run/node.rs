@@ -4,6 +4,7 @@ use std::future::Future;
 
 use super::cx::Cx;
 use super::fallback::Falling;
+use super::tools::Tools;
 use crate::BoxError;
 use crate::error::NodeError;
 use crate::model::ChatModel;
@@ -118,6 +119,11 @@ pub trait LlmNode<S: ?Sized>: Node {
 
     /// How an answer is read and checked.
     fn output(&self) -> OutputSpec<Self::Output, S>;
+
+    /// Lists the tools that the model may call.
+    fn tools(&self, to: &mut Tools<S>) {
+        let _ = to;
+    }
 
     /// What takes the place of an answer when the recovery comes to its step `fallback`; `None`: there is nothing.
     /// The error has the record of the call so far.

@@ -10,9 +10,10 @@ use super::cx::Cx;
 use super::fallback::fall_back;
 use super::judge::Judge;
 use super::node::{Exec, LlmNode};
+use super::tools::{Outcome, Tools};
 use crate::category::Category;
 use crate::error::NodeError;
-use crate::model::{ChatModel, Message, Request};
+use crate::model::{ChatModel, Message, Request, ToolCall, ToolSpec};
 use crate::output::{Answer, OutputSchema, OutputSpec, Reader, WRAPPER};
 use crate::panics::guarded;
 use crate::prompt::generated::Prompt;
@@ -34,7 +35,10 @@ where
     S: ?Sized,
 {
     async move {
-        let mut asked = Typed { node, state: cx.state, spec: node.output(), schema: None, value: None };
+        let mut tools = Tools::default();
+        node.tools(&mut tools);
+        let spec = node.output();
+        let mut asked = Typed { node, cx: cx.on(cx.state), tools, spec, schema: None, value: None };
         boxed(&mut asked, &cx.on(&())).await.map_err(NodeError::tried)?;
         // It ends well only with a value: one that the judge accepted, or the fallback's.
         Ok(asked.value.ok_or_else(|| NodeError::new(Category::SchemaError, "no value was read"))?)
@@ -53,6 +57,9 @@ pub(super) trait Asked<'r>: Judge {
     fn schema(&mut self) -> Result<Option<Arc<OutputSchema>>, String>;
 
     fn render(&self, to: &mut Prompt);
+
+    /// The tools that the model may call, and how many responses there are at most.
+    fn tools(&self) -> Result<(Arc<[ToolSpec]>, u32), NodeError>;
 
     /// Keeps the value that takes the place of an answer, if there is one.
     fn fall_back<'a>(&'a mut self, error: &'a NodeError) -> BoxFuture<'a, Option<Result<(), BoxError>>>;
@@ -76,10 +83,12 @@ async fn ask(asked: &mut dyn Asked<'_>, cx: &Cx<'_, ()>) -> Result<(), NodeError
     if let Some(listener) = cx.listener {
         listener.expects(schema.as_deref())?;
     }
-    let request = Request { output: schema, ..Request::new(render(asked)?) };
-    let plan = Plan::new(cx, settings);
+    let (tools, turns) = asked.tools()?;
+    let request = Request { output: schema, tools, ..Request::new(render(asked)?) };
+    let of_agent = (!request.tools.is_empty()).then(|| cx.limits.of_agent(cx.scope.node()));
+    let plan = Plan::new(cx, of_agent.as_ref().unwrap_or(cx.limits), settings);
     let outcome = {
-        let mut asking = Asking::new(&plan, own, request, asked)?;
+        let mut asking = Asking::new(&plan, own, request, turns, asked)?;
         attempts::run(&plan, &mut asking).await
     };
     let Err(ended) = outcome else { return Ok(()) };
@@ -102,7 +111,8 @@ fn render(asked: &dyn Asked<'_>) -> Result<Vec<Message>, NodeError> {
 /// Renders the node, reads answers as its output, checks them against the state, and keeps the accepted one.
 struct Typed<'r, N: LlmNode<S> + Exec<S>, S: ?Sized> {
     node: &'r N,
-    state: &'r S,
+    cx: Cx<'r, S>,
+    tools: Tools<S>,
     spec: OutputSpec<N::Output, S>,
     schema: Option<Arc<OutputSchema>>,
     value: Option<N::Output>,
@@ -127,12 +137,17 @@ impl<'r, N: LlmNode<S> + Exec<S>, S: ?Sized> Asked<'r> for Typed<'r, N, S> {
     }
 
     fn render(&self, to: &mut Prompt) {
-        self.node.render(self.state, to);
+        self.node.render(self.cx.state, to);
+    }
+
+    fn tools(&self) -> Result<(Arc<[ToolSpec]>, u32), NodeError> {
+        self.tools.check(self.schema.as_deref())?;
+        Ok((self.tools.specs().cloned().collect(), self.tools.most_turns()))
     }
 
     fn fall_back<'a>(&'a mut self, error: &'a NodeError) -> BoxFuture<'a, Option<Result<(), BoxError>>> {
         Box::pin(async move {
-            match self.node.fallback(self.state, error)?.await {
+            match self.node.fallback(self.cx.state, error)?.await {
                 Ok(value) => self.value = Some(value),
                 Err(fault) => return Some(Err(fault)),
             }
@@ -150,11 +165,20 @@ impl<N: LlmNode<S> + Exec<S>, S: ?Sized> Judge for Typed<'_, N, S> {
         self.spec.read(answer, self.schema.as_deref(), reader, &mut self.value)
     }
 
+    fn execute<'a>(
+        &'a self,
+        tool: usize,
+        call: &'a ToolCall,
+        plan: &'a Plan<'_>,
+    ) -> Option<BoxFuture<'a, Outcome>> {
+        self.tools.execute(tool, &self.cx, plan, call)
+    }
+
     fn check<'a>(&'a mut self, wrapped: bool, attempt: &'a Attempt) -> BoxFuture<'a, Verdict> {
         let mut checks = Checks::at(if wrapped { WRAPPER } else { "" });
         if let Some(value) = &self.value {
             self.spec.collect(value, &mut checks);
         }
-        Box::pin(validate::run(checks, self.state, attempt))
+        Box::pin(validate::run(checks, self.cx.state, attempt))
     }
 }

@@ -1,5 +1,6 @@
 //! The answer of a call while it is written.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::future::poll_fn;
 use std::marker::PhantomData;
@@ -15,6 +16,7 @@ use super::call::{Call, CallReport, Outcome};
 use super::listener::Listener;
 use crate::category::Category;
 use crate::error::NodeError;
+use crate::model::ToolCall;
 use crate::output::Growing;
 
 /// What happens while an answer is written: see [`Call::stream`](crate::Call::stream).
@@ -25,7 +27,17 @@ pub enum Event {
     Text(String),
     /// The next text of the model's reasoning, which is not part of the answer.
     Reasoning(String),
-    /// The request failed, and another one has begun. The text since the last `Restarted` is void.
+    /// The model calls tools. The text before it was not the answer, which follows in a later response.
+    ToolCalls(Vec<ToolCall>),
+    /// A tool has ended.
+    #[non_exhaustive]
+    ToolResult {
+        /// The id of the call.
+        id: String,
+        /// What came of it, such as `ok`: see [`ToolRecord::outcome`](crate::ToolRecord::outcome).
+        outcome: Cow<'static, str>,
+    },
+    /// The request failed, and another one has begun. The text since the last `Restarted` or `ToolCalls` is void.
     #[non_exhaustive]
     Restarted {
         /// Why the last request failed.
@@ -148,11 +160,11 @@ impl<'r, T> CallStream<'r, T> {
     fn see(&mut self, event: &Event) {
         match event {
             Event::Text(text) if self.listener.json().is_some() => self.unread.push_str(text),
-            Event::Restarted { .. } => {
+            Event::Restarted { .. } | Event::ToolCalls(_) => {
                 self.growing = Growing::default();
                 self.unread.clear();
             }
-            Event::Text(_) | Event::Reasoning(_) => {}
+            Event::Text(_) | Event::Reasoning(_) | Event::ToolResult { .. } => {}
         }
     }
 
@@ -223,7 +235,7 @@ impl<T, I: DeserializeOwned> Items<'_, T, I> {
                 return Poll::Ready(Some(item));
             }
             match self.stream.poll(cx) {
-                Poll::Ready(Some(Event::Restarted { .. })) => self.taken = 0,
+                Poll::Ready(Some(Event::Restarted { .. } | Event::ToolCalls(_))) => self.taken = 0,
                 Poll::Ready(Some(_)) => {}
                 Poll::Ready(None) => return Poll::Ready(self.take()),
                 Poll::Pending => return Poll::Pending,

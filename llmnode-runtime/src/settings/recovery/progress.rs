@@ -73,6 +73,12 @@ impl<'p> Progress<'p> {
         }
     }
 
+    /// Tools were executed. What was tried after bad answers counts on; what was tried after failures of the transport does not.
+    pub(crate) fn next_turn(&mut self) {
+        self.adaptions = 0;
+        self.taken.retain(|(failures, _)| !is_transport(*failures));
+    }
+
     /// The attempt as validators see it, or a node that asks no model itself.
     pub(crate) fn attempt(&self) -> Attempt {
         if let Some(corrections) = self.stacks.only_corrections() {

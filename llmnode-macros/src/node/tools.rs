@@ -1,0 +1,146 @@
+//! `tools = [Search, Summarize]`: the tools that the model may call.
+
+use proc_macro2::{Ident, Literal, Span, TokenStream};
+use quote::{ToTokens, quote, quote_spanned};
+use syn::parse::ParseStream;
+use syn::{Error, ItemStruct, Lit, Path, Token, Type, bracketed, parse_quote, token};
+
+use super::Faults;
+use super::args::NodeArgs;
+use super::description::description;
+use super::model::NodeModel;
+use crate::generics::{ends, last_name};
+use crate::keyed::{key, value};
+
+/// The list of types.
+pub(super) fn parse(input: ParseStream<'_>, key: &Ident) -> syn::Result<Vec<Type>> {
+    const EXAMPLE: &str = "`tools` takes a list of tools, such as `tools = [Search, Summarize]`";
+    if !input.peek(token::Bracket) {
+        return Err(Error::new(if input.is_empty() { key.span() } else { input.span() }, EXAMPLE));
+    }
+    let list;
+    bracketed!(list in input);
+    let mut tools: Vec<Type> = vec![];
+    while !list.is_empty() {
+        let tool = tool(&list)?;
+        let written = tool.to_token_stream().to_string();
+        if tools.iter().any(|one| one.to_token_stream().to_string() == written) {
+            return Err(Error::new_spanned(tool, "this tool is listed twice; drop one of them"));
+        }
+        tools.push(tool);
+        if !list.is_empty() {
+            list.parse::<Token![,]>()?;
+        }
+    }
+    if tools.is_empty() {
+        return Err(Error::new(key.span(), "`tools` lists no tool; add one, or drop `tools`"));
+    }
+    Ok(tools)
+}
+
+fn tool(list: ParseStream<'_>) -> syn::Result<Type> {
+    if list.peek(Lit) {
+        let written: Lit = list.parse()?;
+        return Err(Error::new_spanned(
+            written,
+            "a tool is listed by its type, not as a text; write `tools = [Search]`",
+        ));
+    }
+    let tool: Type = list.parse()?;
+    if list.peek(token::Paren) || list.peek(token::Brace) {
+        let message = "a tool is listed by its type, and the model makes the calls; write `tools = [Search]`";
+        return Err(Error::new_spanned(tool, message));
+    }
+    if let Some(name) = last_name(&tool).filter(|name| name.to_string().starts_with(char::is_lowercase)) {
+        let made = crate::names::camel_case(&name.to_string());
+        let message =
+            format!("`#[tool] fn {name}` makes the type `{made}`, which is listed; write `tools = [{made}]`");
+        return Err(Error::new_spanned(&tool, message));
+    }
+    Ok(tool)
+}
+
+/// What cannot be beside what.
+pub(super) fn check(args: &NodeArgs, item: &ItemStruct, faults: &mut Faults) {
+    let of_itself = |tool: &&Type| last_name(tool).is_some_and(|name| *name == item.ident);
+    if let Some(tool) = value(&args.tools).and_then(|tools| tools.iter().find(of_itself)) {
+        let message =
+            "a node cannot be its own tool: it would call itself without an end; drop it from the list";
+        faults.push(Error::new_spanned(tool, message));
+    }
+    if let (Some(turns), None) = (key(&args.turns), key(&args.tools)) {
+        let message =
+            "`turns` counts the responses of a node with tools; add `tools = [..]`, or drop `turns`";
+        faults.push(Error::new(turns.span(), message));
+    }
+    if args.tool.is_none() {
+        return;
+    }
+    if description(&item.attrs).is_none() {
+        let message = "a model chooses a tool by its description; write a doc comment above the struct";
+        faults.push(Error::new(item.ident.span(), message));
+    }
+    if let Some(parameter) = item.generics.params.first() {
+        let message = "a tool is read from JSON, so its struct has no lifetimes and is not generic; drop them, or drop `tool`";
+        faults.push(Error::new_spanned(parameter, message));
+    }
+}
+
+/// The function that adds the tools, each at its place in the list, where one that does not fit is reported.
+pub(super) fn emit(model: &NodeModel<'_>, state: &Type, private: &Ident) -> Option<TokenStream> {
+    if model.tools.is_empty() {
+        return None;
+    }
+    let here = Span::mixed_site();
+    let adds: TokenStream = model
+        .tools
+        .iter()
+        .map(|tool| {
+            let (at, end) = ends(tool);
+            let add = Ident::new("add", here.located_at(at));
+            let to = Ident::new("__to", here.located_at(at));
+            quote_spanned!(here.located_at(end)=> #to.#add::<#tool>();)
+        })
+        .collect();
+    let turns = model.turns.map(|turns| {
+        let turns = Literal::u32_unsuffixed(turns);
+        quote_spanned!(here=> __to.turns(#turns);)
+    });
+    Some(quote_spanned! {here=>
+        fn tools(&self, __to: &mut #private::Tools<#state>) { #adds #turns }
+    })
+}
+
+/// The struct with what makes it the arguments of a tool.
+pub(super) fn arguments(model: &NodeModel<'_>) -> TokenStream {
+    let (item, krate): (_, &Path) = (model.item, &model.krate);
+    if model.is_tool { crate::output::expand(quote!(crate = #krate), quote!(#item)) } else { quote!(#item) }
+}
+
+/// How the node is read from the arguments that a model writes.
+pub(super) fn as_tool(
+    model: &NodeModel<'_>,
+    state: &Type,
+    generics: &syn::Generics,
+    private: &Ident,
+) -> Option<TokenStream> {
+    if !model.is_tool {
+        return None;
+    }
+    let here = Span::mixed_site();
+    let ident = &model.item.ident;
+    let (impl_generics, _, where_clause) = generics.split_for_impl();
+    let this: Type = parse_quote!(#ident);
+    Some(quote_spanned! {here=>
+        #[automatically_derived]
+        impl #impl_generics #private::Tool<#state> for #this #where_clause {
+            fn arguments() -> #private::OutputSpec<Self, #state> {
+                use #private::probes::*;
+                #private::OutputSpec::json(
+                    |__to| (&&&&#private::Reached::<#this>::new()).reach(__to),
+                    |__value, __to| (&&&#private::Dive(__value)).dive::<#state>(__to),
+                )
+            }
+        }
+    })
+}

@@ -1,0 +1,195 @@
+//! From a checked tool to its arguments and its impls.
+
+use proc_macro2::{Ident, Literal, Span, TokenStream};
+use quote::{ToTokens, quote, quote_spanned};
+use syn::{ReturnType, Type};
+
+use super::ToolModel;
+use super::parameter::Parameter;
+use crate::crate_path;
+use crate::generics::{bare, ends};
+use crate::keyed::value;
+use crate::node::description::description;
+use crate::node::time::Time;
+
+/// The struct of the arguments, and its impls.
+pub(super) fn emit(model: &ToolModel<'_>) -> TokenStream {
+    let private = crate_path::private();
+    let arguments = arguments(model);
+    let (node, exec, tool) = (node(model, &private), exec(model, &private), tool(model, &private));
+    let impls = crate_path::scope(&model.krate, quote!(#node #exec #tool));
+    quote!(#arguments #impls)
+}
+
+/// A struct beside the function: a type, which has a namespace of its own.
+fn arguments(model: &ToolModel<'_>) -> TokenStream {
+    let (visibility, ident, krate) = (&model.function.vis, &model.ident, &model.krate);
+    let docs = model.function.attrs.iter().filter(|attribute| attribute.path().is_ident("doc"));
+    let fields = model.parameters.iter().filter_map(|one| match one {
+        Parameter::Argument { name, ty, attributes, .. } => Some(quote!(#(#attributes)* pub #name: #ty)),
+        _ => None,
+    });
+    let definition = quote! {
+        #(#docs)*
+        #[allow(missing_docs, clippy::exhaustive_structs)]
+        #visibility struct #ident { #(#fields),* }
+    };
+    crate::output::expand(quote!(crate = #krate), definition)
+}
+
+/// What the tool is, and what its function returns.
+fn node(model: &ToolModel<'_>, private: &Ident) -> TokenStream {
+    let here = Span::mixed_site();
+    let (ident, name) = (&model.ident, &model.name);
+    let description = description(&model.function.attrs);
+    let output = match &model.function.sig.output {
+        ReturnType::Default => quote!(()),
+        ReturnType::Type(_, ty) if is_result(ty) => {
+            quote_spanned!(here.located_at(ends(ty).0)=> <#ty as #private::ResultOf>::Value)
+        }
+        ReturnType::Type(_, ty) => ty.to_token_stream(),
+    };
+    let settings = settings(model, private);
+    let once = (value(&model.args.idempotent) == Some(&false))
+        .then(|| quote_spanned!(here=> const IDEMPOTENT: ::core::primitive::bool = false;));
+    quote_spanned! {here=>
+        #[automatically_derived]
+        impl #private::Node for #ident {
+            type Output = #output;
+            const NAME: &'static ::core::primitive::str = #name;
+            #description
+            #settings
+            #once
+        }
+    }
+}
+
+fn settings(model: &ToolModel<'_>, private: &Ident) -> Option<TokenStream> {
+    let args = model.args;
+    let attempts = value(&args.attempts).map(|attempts| {
+        let attempts = Literal::u32_unsuffixed(*attempts);
+        quote!(.attempts(#attempts))
+    });
+    let wait = value(&args.wait).map(|wait| {
+        let wait = wait.emit(private);
+        quote!(.backoff(#wait))
+    });
+    let deadline =
+        value(&args.deadline).copied().map(Time::emit).map(|deadline| quote!(.deadline(#deadline)));
+    let calls: TokenStream = [attempts, wait, deadline].into_iter().flatten().collect();
+    (!calls.is_empty()).then(|| {
+        quote_spanned! {Span::mixed_site()=>
+            const SETTINGS: &'static #private::Settings = &#private::Settings::new()#calls;
+        }
+    })
+}
+
+/// The state, and the parameter of the impls where any state will do.
+fn state(model: &ToolModel<'_>) -> (TokenStream, TokenStream) {
+    let here = Span::mixed_site();
+    match model.state() {
+        Some(state) => (TokenStream::new(), state.to_token_stream()),
+        None => (
+            quote_spanned!(here=> <AnyState: ?::core::marker::Sized + ::core::marker::Sync>),
+            quote_spanned!(here=> AnyState),
+        ),
+    }
+}
+
+/// The call of the function.
+fn exec(model: &ToolModel<'_>, private: &Ident) -> TokenStream {
+    let here = Span::mixed_site();
+    let signature = &model.function.sig;
+    let (ident, function) = (&model.ident, &signature.ident);
+    let given = model.parameters.iter().map(|one| match one {
+        Parameter::Argument { name, lent: true, .. } => quote_spanned!(here=> &self.#name),
+        Parameter::Argument { name, ty, .. } => {
+            quote_spanned!(here.located_at(ends(ty).0)=> ::core::clone::Clone::clone(&self.#name))
+        }
+        Parameter::State(_) => quote_spanned!(here=> #private::Cx::state(__cx)),
+        Parameter::Context(_) => quote_spanned!(here=> __cx),
+    });
+    let wait = signature.asyncness.map(|_| quote!(.await));
+    let call = quote!(#function(#(#given),*)#wait);
+    let value = match &signature.output {
+        ReturnType::Default => quote_spanned!(here=> { #call; ::core::result::Result::Ok(()) }),
+        ReturnType::Type(_, ty) if is_result(ty) => {
+            quote_spanned!(here.located_at(ends(ty).0)=> #private::fallible(#call))
+        }
+        ReturnType::Type(..) => quote_spanned!(here=> ::core::result::Result::Ok(#call)),
+    };
+    let uses_context = model.parameters.iter().any(|one| one.state().is_some());
+    let cx = if uses_context { quote_spanned!(here=> __cx) } else { quote_spanned!(here=> _) };
+    let (generics, state) = state(model);
+    // A future that is not `Send` is reported at the name of the function.
+    let at = here.located_at(function.span());
+    let future =
+        quote_spanned!(at=> ::core::future::Future<Output = #private::Executed<Self>> + ::core::marker::Send);
+    quote_spanned! {here=>
+        #[automatically_derived]
+        impl #generics #private::Exec<#state> for #ident {
+            fn exec(&self, #cx: &#private::Cx<'_, #state>) -> impl #future {
+                async move { #value }
+            }
+        }
+    }
+}
+
+/// How the arguments are read.
+fn tool(model: &ToolModel<'_>, private: &Ident) -> TokenStream {
+    let here = Span::mixed_site();
+    let ident = &model.ident;
+    let (generics, state) = state(model);
+    let alone = model
+        .args
+        .alone
+        .as_ref()
+        .map(|_| quote_spanned!(here=> const ALONE: ::core::primitive::bool = true;));
+    quote_spanned! {here=>
+        #[automatically_derived]
+        impl #generics #private::Tool<#state> for #ident {
+            #alone
+            fn arguments() -> #private::OutputSpec<Self, #state> {
+                use #private::probes::*;
+                #private::OutputSpec::json(
+                    |__to| (&&&&#private::Reached::<#ident>::new()).reach(__to),
+                    |__value, __to| (&&&#private::Dive(__value)).dive::<#state>(__to),
+                )
+            }
+        }
+    }
+}
+
+/// What stands in for a tool with faults, so that the faults are the only errors.
+pub(super) fn stub(model: &ToolModel<'_>) -> TokenStream {
+    let private = crate_path::private();
+    let (visibility, ident, name, krate) = (&model.function.vis, &model.ident, &model.name, &model.krate);
+    let here = Span::mixed_site();
+    let definition = crate::output::expand(
+        quote!(crate = #krate),
+        quote!(#[allow(missing_docs, dead_code)] #visibility struct #ident {}),
+    );
+    let any = quote_spanned!(here=> <AnyState: ?::core::marker::Sized + ::core::marker::Sync>);
+    let impls = quote_spanned! {here=>
+        impl #private::Node for #ident {
+            type Output = ();
+            const NAME: &'static ::core::primitive::str = #name;
+        }
+        impl #any #private::Exec<AnyState> for #ident {
+            async fn exec(&self, _: &#private::Cx<'_, AnyState>) -> #private::Executed<Self> {
+                ::core::unreachable!()
+            }
+        }
+        impl #any #private::Tool<AnyState> for #ident {
+            fn arguments() -> #private::OutputSpec<Self, AnyState> {
+                ::core::unreachable!()
+            }
+        }
+    };
+    let impls = crate_path::scope(krate, impls);
+    quote!(#definition #impls)
+}
+
+fn is_result(ty: &Type) -> bool {
+    matches!(bare(ty), Type::Path(path) if path.path.segments.last().is_some_and(|last| last.ident == "Result"))
+}

@@ -1,0 +1,123 @@
+//! The tools of a node.
+
+use std::collections::BTreeSet;
+use std::fmt;
+
+use super::outcome::Outcome;
+use super::typed::{Tool, execute};
+use super::value::ToolValue;
+use crate::BoxFuture;
+use crate::error::NodeError;
+use crate::model::{ToolCall, ToolSpec};
+use crate::output::OutputSchema;
+use crate::run::attempts::Plan;
+use crate::run::cx::Cx;
+
+/// How many responses of a model there are at most, the answer included.
+const TURNS: u32 = 10;
+
+/// The tools that a model may call in one call of a node. Generated code fills it.
+pub struct Tools<S: ?Sized> {
+    list: Vec<Entry<S>>,
+    turns: u32,
+    /// What is wrong with tools that are not in the list.
+    faults: Vec<String>,
+}
+
+struct Entry<S: ?Sized> {
+    spec: ToolSpec,
+    execute: Execute<S>,
+}
+
+/// A plain function, so that nothing asks whether the state is `'static`.
+type Execute<S> = for<'c> fn(&'c Cx<'c, S>, &'c ToolCall) -> BoxFuture<'c, Outcome>;
+
+impl<S: ?Sized> Default for Tools<S> {
+    fn default() -> Self {
+        Tools { list: Vec::new(), turns: TURNS, faults: Vec::new() }
+    }
+}
+
+impl<S: ?Sized> Tools<S> {
+    /// Adds a tool.
+    pub fn add<N>(&mut self)
+    where
+        N: Tool<S, Output: ToolValue>,
+    {
+        match N::arguments().schema() {
+            Ok(Some(schema)) => {
+                let mut spec = ToolSpec::new(N::NAME, N::DESCRIPTION, schema);
+                spec.alone = N::ALONE;
+                self.list.push(Entry { spec, execute: execute::<N, S> });
+            }
+            Ok(None) => self.faults.push(format!("the tool {:?} has no arguments that can be read", N::NAME)),
+            Err(fault) => self.faults.push(format!("the arguments of the tool {:?}: {fault}", N::NAME)),
+        }
+    }
+
+    /// Sets how many responses there are at most.
+    pub fn turns(&mut self, turns: u32) {
+        self.turns = turns;
+    }
+
+    pub(in crate::run) fn most_turns(&self) -> u32 {
+        self.turns
+    }
+
+    pub(in crate::run) fn specs(&self) -> impl Iterator<Item = &ToolSpec> {
+        self.list.iter().map(|entry| &entry.spec)
+    }
+
+    /// Executes the tool at this place.
+    pub(in crate::run) fn execute<'c>(
+        &self,
+        at: usize,
+        cx: &'c Cx<'c, S>,
+        plan: &'c Plan<'c>,
+        call: &'c ToolCall,
+    ) -> Option<BoxFuture<'c, Outcome>>
+    where
+        S: Sync,
+    {
+        let execute = self.list.get(at)?.execute;
+        Some(Box::pin(async move {
+            let cx = cx.within_plan(plan);
+            execute(&cx, call).await
+        }))
+    }
+
+    /// Checks what the compiler cannot: names.
+    ///
+    /// # Errors
+    /// A `config_error`, with everything that is wrong.
+    pub(in crate::run) fn check(&self, answer: Option<&OutputSchema>) -> Result<(), NodeError> {
+        let mut names = BTreeSet::new();
+        let mut faults = self.faults.clone();
+        for ToolSpec { name, .. } in self.specs() {
+            if !names.insert(name) {
+                faults.push(format!("two tools are called {name:?}; give one of them another name"));
+            }
+            if answer.is_some_and(|answer| answer.name() == name) {
+                faults.push(format!("a tool and the output are both called {name:?}; rename one of them"));
+            }
+            if !is_name(name) {
+                let fault = format!(
+                    "the tool's name {name:?} is not one that providers take: 1 to 64 of the characters `a-z A-Z 0-9 _ -`"
+                );
+                faults.push(fault);
+            }
+        }
+        NodeError::refuse(faults)
+    }
+}
+
+fn is_name(name: &str) -> bool {
+    let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
+    (1..=64).contains(&name.len()) && name.chars().all(fits)
+}
+
+impl<S: ?Sized> fmt::Debug for Tools<S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.specs()).finish()
+    }
+}

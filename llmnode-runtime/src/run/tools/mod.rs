@@ -1,0 +1,16 @@
+//! Tools: nodes that a model may call on its way to an answer.
+//!
+//! A tool is a node that is read from the arguments which the model wrote. Each call of it is a call of that node, with a record,
+//! limits and settings of its own.
+
+mod list;
+mod outcome;
+mod round;
+mod typed;
+mod value;
+
+pub use list::Tools;
+pub(super) use outcome::Outcome;
+pub(super) use round::{Executor, Round, answer_or_calls};
+pub use typed::Tool;
+pub use value::{ResultOf, ToolError, fallible};

@@ -1,0 +1,209 @@
+//! A round: the calls of tools in one answer, side by side.
+
+use std::collections::HashSet;
+use std::future::poll_fn;
+use std::ops::Range;
+use std::time::Instant;
+
+use serde_json::{Map, Value};
+
+use super::outcome::Outcome;
+use crate::BoxFuture;
+use crate::category::Category;
+use crate::ledger::CallScope;
+use crate::limits::CallLimits;
+use crate::model::{Completion, Message, Request, ToolCall, ToolSpec};
+use crate::run::failure::Failure;
+use crate::run::listener::Listener;
+use crate::run::pool::Pool;
+use crate::text::{nearest, one_line, same_name};
+
+/// Of one answer, further calls are not executed.
+const CALLS: usize = 32;
+
+/// How many run side by side.
+const CONCURRENCY: usize = 8;
+
+/// The longest id and name of a call that are kept, in bytes.
+const WORD: usize = 200;
+
+/// An answer that calls tools.
+pub(in crate::run) struct Round {
+    /// What the model wrote beside the calls.
+    said: String,
+    calls: Vec<ToolCall>,
+}
+
+/// What tools are executed with.
+pub(in crate::run) struct Executor<'r> {
+    pub(in crate::run) scope: &'r CallScope<'r>,
+    pub(in crate::run) limits: &'r CallLimits<'r>,
+    pub(in crate::run) listener: Option<&'r Listener>,
+}
+
+/// What a round adds to the conversation.
+pub(in crate::run) struct Told {
+    pub(in crate::run) messages: Vec<Message>,
+    /// No call was of a tool that is there.
+    pub(in crate::run) all_unknown: bool,
+}
+
+/// Takes the calls of tools out of an answer, or makes the call of the answer's function the answer.
+pub(in crate::run) fn answer_or_calls(completion: &mut Completion, request: &Request) -> Option<Box<Round>> {
+    let calls = std::mem::take(&mut completion.calls);
+    let answers = |call: &&ToolCall| request.output.as_ref().is_some_and(|output| output.name() == call.name);
+    if calls.is_empty() || request.tools.is_empty() {
+        return None;
+    }
+    if request.answer_now || calls.iter().all(|call| answers(&call)) {
+        // Calls are not wanted any more, but an answer by its function is one.
+        if let Some(answer) = calls.iter().find(answers) {
+            completion.text.clone_from(&answer.arguments);
+        }
+        return None;
+    }
+    let calls = named_apart(calls, &request.messages);
+    Some(Box::new(Round { said: completion.text.clone(), calls }))
+}
+
+/// The calls, each with an id that no other call of the conversation has.
+fn named_apart(mut calls: Vec<ToolCall>, messages: &[Message]) -> Vec<ToolCall> {
+    let known = messages.iter().flat_map(Message::calls).map(|call| call.id.clone());
+    let mut known: HashSet<String> = known.collect();
+    for call in &mut calls {
+        if call.id.is_empty() || call.id.len() > WORD || known.contains(&call.id) {
+            let free = (known.len() + 1..).map(|number| format!("call_{number}"));
+            call.id = free.into_iter().find(|id| !known.contains(id)).unwrap_or_default();
+        }
+        known.insert(call.id.clone());
+    }
+    calls
+}
+
+impl Round {
+    pub(in crate::run) fn calls(&self) -> &[ToolCall] {
+        &self.calls
+    }
+
+    /// How many characters the model wrote.
+    pub(in crate::run) fn characters(&self) -> usize {
+        let of_calls =
+            self.calls.iter().map(|call| call.name.chars().count() + call.arguments.chars().count());
+        self.said.chars().count() + of_calls.sum::<usize>()
+    }
+
+    /// Executes the calls: side by side, but for tools that run alone. `execute` starts the tool at a place of the list.
+    pub(in crate::run) async fn execute<'t>(
+        &'t self,
+        request: &Request,
+        with: &Executor<'_>,
+        execute: &(dyn Fn(usize, &'t ToolCall) -> Option<BoxFuture<'t, Outcome>> + Send + Sync),
+    ) -> Result<Told, Failure> {
+        let tools = &request.tools;
+        let known: Vec<Option<usize>> = self.calls.iter().map(|call| place(tools, &call.name)).collect();
+        let executed = known.iter().take(CALLS).filter(|tool| tool.is_some()).count();
+        if let Err(why) = with.limits.execute_tools(executed) {
+            return Err(Failure::new(Category::LimitExceeded, why));
+        }
+        let mut results: Vec<Option<Message>> = Vec::new();
+        results.resize_with(self.calls.len(), || None);
+        let mut end = |index: usize, began: Option<Instant>, outcome: Outcome| -> Result<(), Failure> {
+            let (word, call) = outcome.record();
+            let elapsed = began.map(|began| with.scope.now().saturating_duration_since(began));
+            if let Some(listener) = with.listener {
+                listener.tool_ended(&self.calls[index].id, &word);
+            }
+            with.scope.tool_ended(index, |record| {
+                (record.outcome, record.call, record.elapsed) = (word, call, elapsed.unwrap_or_default());
+            });
+            results[index] = Some(outcome.into_message(&self.calls[index].id).map_err(Failure::of_tool)?);
+            Ok(())
+        };
+        let mut began: Vec<Option<Instant>> = vec![None; self.calls.len()];
+        for part in parts(tools, &known) {
+            let (mut pool, mut next) = (Pool::new(), part.start);
+            loop {
+                while pool.len() < CONCURRENCY && next < part.end {
+                    let (index, call) = (next, &self.calls[next]);
+                    next += 1;
+                    let started = known[index].filter(|_| index < CALLS).and_then(|tool| execute(tool, call));
+                    match started {
+                        Some(tool) => {
+                            began[index] = Some(with.scope.now());
+                            pool.push(index, tool);
+                        }
+                        None => end(
+                            index,
+                            None,
+                            self.not_executed(index, known[index], request, with.scope.node()),
+                        )?,
+                    }
+                }
+                if pool.len() == 0 {
+                    break;
+                }
+                let (index, outcome) = poll_fn(|cx| pool.poll_next(cx)).await;
+                end(index, began[index], outcome)?;
+            }
+        }
+        let calls = self.calls.iter().map(as_said).collect::<Vec<_>>();
+        let mut messages = vec![Message::assistant(self.said.as_str()).calling(calls)];
+        messages.extend(results.into_iter().flatten());
+        Ok(Told { messages, all_unknown: executed == 0 })
+    }
+
+    /// Why a call is not executed.
+    fn not_executed(&self, index: usize, known: Option<usize>, request: &Request, own: &str) -> Outcome {
+        let name = &self.calls[index].name;
+        if request.output.as_ref().is_some_and(|output| output.name() == name) {
+            return Outcome::refused("not_executed", "not taken: answer after the results of the tools");
+        }
+        if known.is_some() {
+            let why = format!("not executed: at most {CALLS} calls of one answer are");
+            return Outcome::refused("not_executed", why);
+        }
+        Outcome::refused("unknown_tool", unknown(&request.tools, name, own))
+    }
+}
+
+/// Ranges of calls that run side by side: a tool that runs alone is a range of its own.
+fn parts(tools: &[ToolSpec], known: &[Option<usize>]) -> Vec<Range<usize>> {
+    let alone = |index: usize| known[index].is_some_and(|tool| tools[tool].alone);
+    let mut parts: Vec<Range<usize>> = Vec::new();
+    for index in 0..known.len() {
+        match parts.last_mut() {
+            Some(last) if !alone(index) && !alone(last.start) => last.end = index + 1,
+            _ => parts.push(index..index + 1),
+        }
+    }
+    parts
+}
+
+fn place(tools: &[ToolSpec], name: &str) -> Option<usize> {
+    tools.iter().position(|tool| tool.name == name)
+}
+
+/// A call as it stands in the conversation: some servers refuse a whole conversation over arguments that are no object.
+fn as_said(call: &ToolCall) -> ToolCall {
+    let mut call = call.clone();
+    call.name = one_line(&call.name, WORD);
+    if serde_json::from_str::<Map<String, Value>>(&call.arguments).is_err() {
+        call.arguments = "{}".to_owned();
+    }
+    call
+}
+
+/// What the model is told of a tool that is not there.
+fn unknown(tools: &[ToolSpec], name: &str, own: &str) -> String {
+    let names = || tools.iter().map(|tool| &*tool.name);
+    let listed = names().take(64).collect::<Vec<_>>().join(", ");
+    if same_name(name, own) {
+        return format!("{own} is you: answer, or call one of {listed}");
+    }
+    let meant = nearest(name, names()).map(|meant| format!("; did you mean {meant}?"));
+    format!(
+        "there is no tool {:?}; the tools are {listed}{}",
+        one_line(name, WORD),
+        meant.unwrap_or_default()
+    )
+}

@@ -1,0 +1,116 @@
+//! One call of a tool: its arguments are read and checked, and its node is called.
+
+use super::outcome::Outcome;
+use super::value::ToolValue;
+use crate::BoxFuture;
+use crate::category::Category;
+use crate::error::NodeError;
+use crate::ledger::NodeKey;
+use crate::model::ToolCall;
+use crate::output::{OutputSpec, Reader};
+use crate::run::cx::Cx;
+use crate::run::feedback::complaints;
+use crate::run::node::Exec;
+use crate::validate::{self, Attempt, Checks, Verdict, Violation};
+
+/// How deep agents may stand within each other.
+const DEPTH: usize = 8;
+
+/// A node that a model may call, with a state of type `S`. The model writes its fields.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a tool of a node with the state `{S}`",
+    label = "not a tool of this node",
+    note = "`#[tool]` on a function makes a tool, and so does the word `tool` in `#[llm_node(tool, ..)]`",
+    note = "a tool that takes a state fits nodes with the same `state = T`; a tool without a state fits every node"
+)]
+pub trait Tool<S: ?Sized>: Exec<S> + Sized + Send + 'static {
+    /// No other tool runs at the same time.
+    const ALONE: bool = false;
+
+    /// How its arguments are read and checked.
+    fn arguments() -> OutputSpec<Self, S>;
+}
+
+pub(super) fn execute<'c, N, S>(cx: &'c Cx<'c, S>, call: &'c ToolCall) -> BoxFuture<'c, Outcome>
+where
+    N: Tool<S, Output: ToolValue>,
+    S: ?Sized,
+{
+    Box::pin(async move {
+        let node = match read::<N, S>(cx, call).await {
+            Ok(node) => node,
+            Err(outcome) => return outcome,
+        };
+        if let Some(refused) = too_deep::<N, S>(cx, &node) {
+            return refused;
+        }
+        match cx.call(&node).report().await {
+            Ok(report) => match report.value.text() {
+                Ok(text) => Outcome::Done { text, call: Some(report.record.id) },
+                Err(error) => {
+                    let fault =
+                        format!("the result of the tool `{}` cannot be written as JSON: {error}", call.name);
+                    Outcome::Stopped(NodeError::new(Category::ConfigError, fault).with_source(error))
+                }
+            },
+            Err(error) => Outcome::of_error(error, N::SETTINGS.deadline),
+        }
+    })
+}
+
+/// Reads the arguments, and checks them against the state.
+async fn read<N, S>(cx: &Cx<'_, S>, call: &ToolCall) -> Result<N, Outcome>
+where
+    N: Tool<S>,
+    S: ?Sized,
+{
+    let spec = N::arguments();
+    let mut node = None;
+    let schema = spec.schema().ok().flatten();
+    let read = spec.read(written(call), schema.as_deref(), Reader::new(), &mut node);
+    let node = match (read, node) {
+        (Ok(_), Some(node)) => node,
+        (Ok(_), None) => return Err(Outcome::invalid_arguments("\n- there are none")),
+        (Err(violations), _) => return Err(refused(violations)),
+    };
+    let mut checks = Checks::at("");
+    spec.collect(&node, &mut checks);
+    match validate::run(checks, cx.state, &Attempt::new(0, 0)).await {
+        Verdict::Judged(violations) if violations.iter().all(|one| one.warning) => Ok(node),
+        Verdict::Judged(violations) => Err(refused(violations)),
+        Verdict::Aborted(error) => {
+            let message = format!("a validator of the tool `{}` ended the call: {error}", call.name);
+            Err(Outcome::Stopped(NodeError::new(Category::Aborted, message).with_source(error)))
+        }
+        Verdict::Panicked(said) => Err(Outcome::Stopped(NodeError::new(Category::Panic, said))),
+    }
+}
+
+/// The arguments; none are an empty object.
+fn written(call: &ToolCall) -> &str {
+    match call.arguments.trim() {
+        "" | "null" => "{}",
+        _ => &call.arguments,
+    }
+}
+
+fn refused(violations: Vec<Violation>) -> Outcome {
+    let violations: Vec<_> = violations.into_iter().map(Violation::shortened).collect();
+    Outcome::invalid_arguments(&complaints(&violations))
+}
+
+/// An agent that is at work on this already, or too many within each other.
+fn too_deep<N, S>(cx: &Cx<'_, S>, node: &N) -> Option<Outcome>
+where
+    N: Tool<S>,
+    S: ?Sized,
+{
+    let why = if cx.scope.is_of(&NodeKey::of(node).path) {
+        "it is already at work on this; go another way"
+    } else if cx.scope.depth >= DEPTH {
+        "too many agents stand within each other; answer without it"
+    } else {
+        return None;
+    };
+    Some(Outcome::refused("not_executed", format!("not executed: {why}")))
+}

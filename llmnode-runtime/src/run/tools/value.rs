@@ -1,0 +1,116 @@
+//! What tools return, and why they fail.
+
+use std::fmt;
+
+use serde::Serialize;
+use serde_json::Value;
+
+use crate::BoxError;
+use crate::category::Category;
+use crate::error::NodeError;
+
+/// The output of a tool, as the model reads it: a text as it is, `()` as "done", anything else as JSON.
+#[diagnostic::on_unimplemented(
+    message = "a model cannot read `{Self}`",
+    label = "`{Self}` has no `Serialize`",
+    note = "a tool returns a text or any type with `serde::Serialize`; put `#[llm_output]` or `#[derive(Serialize)]` on the type"
+)]
+pub trait ToolValue {
+    /// The text.
+    ///
+    /// # Errors
+    /// If it cannot be written as JSON.
+    fn text(&self) -> Result<String, BoxError>;
+}
+
+#[diagnostic::do_not_recommend]
+impl<T: Serialize + ?Sized> ToolValue for T {
+    fn text(&self) -> Result<String, BoxError> {
+        Ok(match serde_json::to_value(self)? {
+            Value::String(text) => text,
+            Value::Null => "done".to_owned(),
+            value => value.to_string(),
+        })
+    }
+}
+
+/// An error of a tool that ends the call of the agent. A tool may fail with any other error, too, which the model reads
+/// and may find a way around.
+///
+/// ```
+/// # use llmnode_runtime as llmnode;
+/// use llmnode::{BoxError, ToolError};
+///
+/// fn read(shelf: Result<String, std::io::Error>) -> Result<String, BoxError> {
+///     Ok(shelf.map_err(ToolError::abort)?)
+/// }
+/// ```
+pub struct ToolError(BoxError);
+
+impl ToolError {
+    /// Creates an error that ends the agent's call as [`aborted`](Category::Aborted). The model does not see it.
+    pub fn abort(error: impl Into<BoxError>) -> Self {
+        ToolError(error.into())
+    }
+}
+
+impl From<ToolError> for BoxError {
+    fn from(ToolError(error): ToolError) -> Self {
+        let message = format!("a tool ended the call: {error}");
+        NodeError::new(Category::Aborted, message).with_source(error).into()
+    }
+}
+
+impl fmt::Debug for ToolError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("ToolError(abort)")
+    }
+}
+
+/// A `Result`, whatever its error is.
+pub trait ResultOf {
+    /// Its value.
+    type Value;
+    /// Its error.
+    type Error;
+    /// Itself.
+    ///
+    /// # Errors
+    /// Its own.
+    fn result(self) -> Result<Self::Value, Self::Error>;
+}
+
+impl<T, E> ResultOf for Result<T, E> {
+    type Value = T;
+    type Error = E;
+
+    fn result(self) -> Result<T, E> {
+        self
+    }
+}
+
+/// An error of a tool.
+#[diagnostic::on_unimplemented(
+    message = "a tool cannot fail with `{Self}`",
+    label = "`{Self}` does not become an error",
+    note = "a tool fails with a type that has `std::error::Error`, `Send` and `Sync`, with a text, or with `llmnode::ToolError`"
+)]
+pub trait ToolFailure {
+    /// The error as the runtime has it.
+    fn failure(self) -> BoxError;
+}
+
+#[diagnostic::do_not_recommend]
+impl<E: Into<BoxError>> ToolFailure for E {
+    fn failure(self) -> BoxError {
+        self.into()
+    }
+}
+
+/// What a tool's function returned, as `Exec` has it.
+///
+/// # Errors
+/// Its own.
+pub fn fallible<R: ResultOf<Error: ToolFailure>>(result: R) -> Result<R::Value, BoxError> {
+    result.result().map_err(ToolFailure::failure)
+}
