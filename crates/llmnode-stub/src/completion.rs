@@ -15,7 +15,7 @@ struct Message {
     content: Option<String>,
     refusal: Option<String>,
     /// A function's name, and the JSON text that it is called with.
-    call: Option<(String, String)>,
+    calls: Vec<(String, String)>,
     finish_reason: String,
 }
 
@@ -67,8 +67,9 @@ fn scripted(reply: &Reply) -> Option<Option<Message>> {
             finish_reason: "stop".to_owned(),
             ..Message::default()
         })),
-        Content::Call { name, arguments } => Some(Some(Message {
-            call: Some((name.clone(), arguments.clone())),
+        Content::Calls { content, calls } => Some(Some(Message {
+            content: content.clone(),
+            calls: calls.clone(),
             finish_reason: "tool_calls".to_owned(),
             ..Message::default()
         })),
@@ -89,7 +90,7 @@ fn from_schema(request: &LoggedRequest) -> Message {
     let finish_reason = if cut.is_some() { "length" } else { "stop" }.to_owned();
     // With OpenAI, too, a call that was forced does not end with `tool_calls`.
     match forced_function(body) {
-        Some(name) => Message { call: Some((name.to_owned(), text)), finish_reason, ..Message::default() },
+        Some(name) => Message { calls: vec![(name.to_owned(), text)], finish_reason, ..Message::default() },
         None => Message { content: Some(text), finish_reason, ..Message::default() },
     }
 }
@@ -101,11 +102,9 @@ fn build(
     id: &str,
     prompt_tokens: u64,
 ) -> (Vec<u8>, Option<Counts>) {
-    let text = message.as_ref().and_then(|m| {
-        let called = m.call.as_ref().map(|(_, arguments)| arguments.as_str());
-        m.content.as_deref().or(m.refusal.as_deref()).or(called)
-    });
-    let completion_tokens = tokens(text.map_or(0, |t| t.chars().count()));
+    let text = message.as_ref().and_then(|m| m.content.as_deref().or(m.refusal.as_deref()));
+    let called = message.iter().flat_map(|m| &m.calls).map(|(_, arguments)| arguments.chars().count());
+    let completion_tokens = tokens(text.map_or(0, |t| t.chars().count()) + called.sum::<usize>());
     let usage = match &reply.usage {
         UsageRule::Counted => Some(Counts::new(prompt_tokens, completion_tokens).to_json()),
         UsageRule::Given(usage) => Some(usage.clone()),
@@ -134,10 +133,12 @@ fn choice(message: Message, finish_reason: Option<&str>) -> Value {
         "logprobs": null,
         "finish_reason": finish_reason.unwrap_or(&message.finish_reason),
     });
-    if let Some((name, arguments)) = message.call {
-        let call =
-            json!({"id": "call_1", "type": "function", "function": {"name": name, "arguments": arguments}});
-        choice["message"]["tool_calls"] = json!([call]);
+    if !message.calls.is_empty() {
+        let call = |(index, (name, arguments)): (usize, &(String, String))| {
+            let function = json!({"name": name, "arguments": arguments});
+            json!({"id": format!("call_{}", index + 1), "type": "function", "function": function})
+        };
+        choice["message"]["tool_calls"] = message.calls.iter().enumerate().map(call).collect();
     }
     choice
 }

@@ -23,13 +23,12 @@ pub(super) fn events(body: &[u8], reply: &Reply, request: &Value) -> Option<Vec<
         for text in pieces(message["refusal"].as_str()) {
             delta(json!({"refusal": text}));
         }
-        if let Some(call) = message["tool_calls"].get(0) {
+        for (index, call) in message["tool_calls"].as_array().into_iter().flatten().enumerate() {
             let function = json!({"name": call["function"]["name"], "arguments": ""});
-            delta(
-                json!({"tool_calls": [{"index": 0, "id": call["id"], "type": "function", "function": function}]}),
-            );
+            let begun = json!({"index": index, "id": call["id"], "type": "function", "function": function});
+            delta(json!({"tool_calls": [begun]}));
             for text in pieces(call["function"]["arguments"].as_str()) {
-                delta(json!({"tool_calls": [{"index": 0, "function": {"arguments": text}}]}));
+                delta(json!({"tool_calls": [{"index": index, "function": {"arguments": text}}]}));
             }
         }
         let finish = &choice["finish_reason"];

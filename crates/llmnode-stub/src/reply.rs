@@ -43,8 +43,8 @@ pub(super) enum Content {
     FromSchema,
     /// A chat completion with one choice.
     Message { content: Option<String>, refusal: Option<String> },
-    /// A chat completion that calls a function with this JSON text.
-    Call { name: String, arguments: String },
+    /// A chat completion that calls functions, each with a JSON text, beside this text.
+    Calls { content: Option<String>, calls: Vec<(String, String)> },
     /// A chat completion without any choice.
     NoChoices,
     /// A chat completion whose text is this many bytes long.
@@ -158,7 +158,23 @@ impl Reply {
 
     /// A call of this function with these arguments, and `null` for content; the finish reason is `tool_calls`.
     pub fn call(name: impl Into<String>, arguments: impl Into<Value>) -> Self {
-        Self::new(Content::Call { name: name.into(), arguments: arguments.into().to_string() })
+        Self::new(Content::Calls { content: None, calls: Vec::new() }).and_call(name, arguments)
+    }
+
+    /// Adds a call of this function with these arguments to a text or to other calls, with the ids `call_1`, `call_2`, and so
+    /// on. A text given as arguments is sent as it stands.
+    pub fn and_call(mut self, name: impl Into<String>, arguments: impl Into<Value>) -> Self {
+        let arguments = match arguments.into() {
+            Value::String(text) => text,
+            value => value.to_string(),
+        };
+        if let Content::Message { content, .. } = &mut self.content {
+            self.content = Content::Calls { content: content.take(), calls: Vec::new() };
+        }
+        if let Content::Calls { calls, .. } = &mut self.content {
+            calls.push((name.into(), arguments));
+        }
+        self
     }
 
     /// The model refuses: this text as `refusal`, and `null` for content.

@@ -76,7 +76,7 @@ pub(crate) fn ruled_out(refused: Refused, asked: Dialect) -> Dialects {
         (Refused::Schema, Schema) => &[Strict, Schema],
         // What the parameters of a function may not say, a strict response format may not either.
         (Refused::Schema, Tool) => &[Tool, Strict],
-        (Refused::Tools, Tool) => &[Tool],
+        (Refused::Tools | Refused::ToolChoice, Tool) => &[Tool],
         (Refused::JsonSchema | Refused::FormatType, Strict | Schema) => &[Strict, Schema],
         (Refused::FormatType, JsonObject) => &[JsonObject],
         (Refused::Format, Strict | Schema | JsonObject) => &[Strict, Schema, JsonObject],

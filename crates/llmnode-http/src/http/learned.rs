@@ -23,6 +23,8 @@ pub(crate) struct Habits {
     pub(crate) no_temperature: bool,
     /// Answers are not asked for as events.
     pub(crate) no_stream: bool,
+    /// The model is free to call no function at all.
+    pub(crate) free_choice: bool,
     /// Streams are asked for without their usage.
     pub(crate) no_stream_options: bool,
     /// The dialects that schemas are not sent in.
@@ -38,6 +40,8 @@ pub(crate) struct Way<'a> {
     pub(crate) habits: Habits,
     /// The dialect that the request's schema was sent in, and the schema's name.
     pub(crate) schema: Option<(Dialect, &'a str)>,
+    /// Tools were listed.
+    pub(crate) tools: bool,
 }
 
 /// What is known of one model.
@@ -70,6 +74,7 @@ impl Learned {
             Refused::Temperature => !asked.habits.no_temperature,
             Refused::Stream => !asked.habits.no_stream,
             Refused::StreamOptions => !asked.habits.no_stream_options,
+            Refused::ToolChoice if asked.tools => !asked.habits.free_choice,
             _ => !dialects.is_empty(),
         };
         if !teaches {
@@ -80,6 +85,7 @@ impl Learned {
         match (refused, asked.schema) {
             (Refused::MaxTokens, _) => known.habits.max_completion_tokens = true,
             (Refused::Temperature, _) => known.habits.no_temperature = true,
+            (Refused::ToolChoice, _) if asked.tools => known.habits.free_choice = true,
             (Refused::Stream, _) => known.habits.no_stream = true,
             (Refused::StreamOptions, _) => known.habits.no_stream_options = true,
             (Refused::Schema, Some((_, name))) => known.refuse_schema(name, dialects),
@@ -144,7 +150,7 @@ mod tests {
         }
         assert!(!learned.learn("m", by(Dialect::Prompt), Refused::Format));
         assert!(learned.learn("m", Way::default(), Refused::MaxTokens));
-        let asked = Way { habits: learned.of("m", None), schema: None };
+        let asked = Way { habits: learned.of("m", None), schema: None, ..Way::default() };
         assert!(!learned.learn("m", asked, Refused::MaxTokens));
         assert_eq!(learned.of("other", Some("A")), Habits::default());
     }

@@ -21,6 +21,8 @@ pub(crate) enum Refused {
     Schema,
     /// Functions, or that the model is forced to call one.
     Tools,
+    /// That the model has to call a function.
+    ToolChoice,
 }
 
 /// Codes that say that a field or its value is not supported.
@@ -48,7 +50,7 @@ const PHRASES: [&str; 16] = [
 ];
 
 /// The fields that can be asked for in another way.
-const FIELDS: [(&str, Refused); 13] = [
+const FIELDS: [(&str, Refused); 14] = [
     ("max_tokens", Refused::MaxTokens),
     ("max_completion_tokens", Refused::MaxTokens),
     ("temperature", Refused::Temperature),
@@ -61,6 +63,7 @@ const FIELDS: [(&str, Refused); 13] = [
     ("structured output", Refused::JsonSchema),
     ("function calling", Refused::Tools),
     ("tool calling", Refused::Tools),
+    ("tool_choice", Refused::ToolChoice),
     ("tool", Refused::Tools),
 ];
 

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use llmnode_runtime::internal::one_line;
 use llmnode_runtime::{Category, Completion, FinishReason, ModelError, Retry};
 
-use super::calls::{Called, called};
+use super::calls::{self, Called, Wanted, called};
 use super::response::{Choice, Choices, Message, Response};
 use crate::http::error_body;
 
@@ -19,9 +19,9 @@ pub(super) enum NoAnswer {
     Failure(Box<ModelError>),
 }
 
-/// Reads the body of a successful response, and says whether its usage holds a figure that cannot be. `function` is the
-/// one that the model was forced to call.
-pub(super) fn read(body: &[u8], function: Option<&str>) -> Result<(Completion, bool), NoAnswer> {
+/// Reads the body of a successful response, and says whether its usage holds a figure that cannot be. `wanted` says
+/// which calls were asked for.
+pub(super) fn read(body: &[u8], wanted: Wanted<'_>) -> Result<(Completion, bool), NoAnswer> {
     let body = body.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(body).trim_ascii_start();
     match body.first() {
         None => return Err(failure("the response is empty", Retry::Transport)),
@@ -31,16 +31,16 @@ pub(super) fn read(body: &[u8], function: Option<&str>) -> Result<(Completion, b
     }
     let response: Response<'_> = serde_json::from_slice(body).map_err(|error| {
         let failed = || failure(format!("the response cannot be read as JSON: {error}"), Retry::Transport);
-        broken_text(body, function).unwrap_or_else(failed)
+        broken_text(body, wanted).unwrap_or_else(failed)
     })?;
-    completion(response, || error_body::is_error(body), function)
+    completion(response, || error_body::is_error(body), wanted)
 }
 
 /// What a response comes to. `is_error`: it tells of an error.
 pub(super) fn completion(
     response: Response<'_>,
     is_error: impl FnOnce() -> bool,
-    function: Option<&str>,
+    wanted: Wanted<'_>,
 ) -> Result<(Completion, bool), NoAnswer> {
     let (usage, impossible) = response.usage();
     let choice = match response.choices {
@@ -56,6 +56,8 @@ pub(super) fn completion(
     let Choice { finish_reason, message } = choice;
     let mut message = message.unwrap_or_default();
     let refusal = message.refusal.take().map(Cow::into_owned).filter(|refusal| !refusal.is_empty());
+    let calls = calls::of_tools(&message.tool_calls, message.function_call.as_ref(), wanted);
+    let function = wanted.function.filter(|_| calls.is_empty());
     let text = match text(message, function) {
         Ok(text) => text,
         Err(mut failure) => {
@@ -66,9 +68,12 @@ pub(super) fn completion(
     let mut completion = Completion::new(text);
     completion.refusal = refusal;
     completion.finish = finish_reason.and_then(|reason| match &*reason {
-        "tool_calls" | "tool_use" | "function_call" if function.is_some() => Some(FinishReason::Stop),
+        "tool_calls" | "tool_use" | "function_call" if function.is_some() || !calls.is_empty() => {
+            Some(FinishReason::Stop)
+        }
         reason => finish(reason),
     });
+    completion.calls = calls;
     completion.usage = usage;
     completion.model = response.model.map(Cow::into_owned);
     completion.response_id = response.id.map(Cow::into_owned).filter(|id| !id.is_empty());
@@ -91,13 +96,13 @@ fn text(message: Message<'_>, function: Option<&str>) -> Result<String, Box<Mode
 }
 
 /// The failure of a response that could be read but for bytes that are no characters, all of which the model wrote.
-fn broken_text(body: &[u8], function: Option<&str>) -> Option<NoAnswer> {
+fn broken_text(body: &[u8], wanted: Wanted<'_>) -> Option<NoAnswer> {
     let text = whole_characters(&String::from_utf8_lossy(body));
     let broken = |text: &str| text.matches(char::REPLACEMENT_CHARACTER).count();
     if text.as_bytes() == body {
         return None;
     }
-    let (completion, _) = read(text.as_bytes(), function).ok()?;
+    let (completion, _) = read(text.as_bytes(), wanted).ok()?;
     let message = format!(
         "the answer holds an invalid byte, or half of a surrogate pair, which is no character: shown here as {:?}",
         char::REPLACEMENT_CHARACTER
@@ -148,8 +153,12 @@ mod tests {
     use super::*;
     use llmnode_runtime::TokenUsage;
 
+    fn answer_of(function: &str) -> Wanted<'_> {
+        Wanted { function: Some(function), tools: false }
+    }
+
     fn ok(body: &str) -> Completion {
-        match read(body.as_bytes(), None) {
+        match read(body.as_bytes(), Wanted::default()) {
             Ok((completion, _)) => completion,
             Err(NoAnswer::Failure(error)) => panic!("{error}"),
             Err(_) => panic!("an error object or a page"),
@@ -157,7 +166,7 @@ mod tests {
     }
 
     fn fails(body: &[u8]) -> ModelError {
-        match read(body, None) {
+        match read(body, Wanted::default()) {
             Err(NoAnswer::Failure(error)) => *error,
             Err(_) => panic!("an error object or a page"),
             Ok((completion, _)) => panic!("{completion:?}"),
@@ -194,7 +203,7 @@ mod tests {
             let body = format!(
                 r#"{{"choices":[{{"message":{{"content":{content},"tool_calls":{calls}}},"finish_reason":"tool_calls"}}]}}"#
             );
-            read(body.as_bytes(), Some("Choice"))
+            read(body.as_bytes(), answer_of("Choice"))
         };
         let one = r#"{"id":"c","type":"function","function":{"name":"Choice","arguments":"{\"n\":1}"}}"#;
         let same = r#"{"function":{"arguments":"{ \"n\": 1 }"}}"#;
@@ -222,7 +231,7 @@ mod tests {
         assert!(error.message.contains("search") && error.message.contains("Choice"), "{error}");
         // How calls were told before there were several; and a stop at the length limit stays one.
         let older = br#"{"choices":[{"message":{"function_call":{"name":"Choice","arguments":"{}"}},"finish_reason":"length"}]}"#;
-        let Ok((completion, _)) = read(older, Some("Choice")) else { panic!("no answer") };
+        let Ok((completion, _)) = read(older, answer_of("Choice")) else { panic!("no answer") };
         assert_eq!((completion.text.as_str(), completion.finish), ("{}", Some(FinishReason::Length)));
     }
 
@@ -262,7 +271,7 @@ mod tests {
             (r#"{"prompt_tokens":10}"#, false),
         ] {
             let body = format!(r#"{{"choices":[{{}}],"usage":{json}}}"#);
-            assert_eq!(read(body.as_bytes(), None).ok().unwrap().1, impossible, "{json}");
+            assert_eq!(read(body.as_bytes(), Wanted::default()).ok().unwrap().1, impossible, "{json}");
         }
         let details = r#"{"prompt_tokens":10,"prompt_tokens_details":{"cached_tokens":8},"completion_tokens_details":{"reasoning_tokens":3}}"#;
         let usage = usage(details).unwrap();
@@ -337,9 +346,9 @@ mod tests {
 
     #[test]
     fn pages_and_error_objects_in_a_success() {
-        assert!(matches!(read(b" \n<!DOCTYPE html><p>Login", None), Err(NoAnswer::WebPage)));
+        assert!(matches!(read(b" \n<!DOCTYPE html><p>Login", Wanted::default()), Err(NoAnswer::WebPage)));
         for body in [r#"{"error":{"message":"busy","code":429}}"#, r#"{"error":"busy","choices":[]}"#] {
-            assert!(matches!(read(body.as_bytes(), None), Err(NoAnswer::ErrorObject)));
+            assert!(matches!(read(body.as_bytes(), Wanted::default()), Err(NoAnswer::ErrorObject)));
         }
         // ... which is no error where there is an answer.
         assert_eq!(ok(r#"{"error":{},"choices":[{"message":{"content":"a"}}]}"#).text, "a");

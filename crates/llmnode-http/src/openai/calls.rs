@@ -1,4 +1,4 @@
-//! The answer of a model that was forced to call a function: its arguments.
+//! Calls of functions: of tools, or of the one function whose arguments are the answer.
 
 use std::borrow::Cow;
 use std::marker::PhantomData;
@@ -17,6 +17,8 @@ pub(super) struct ToolCall<'a> {
     /// Its place among the calls, where it comes in pieces.
     #[serde(deserialize_with = "tokens")]
     pub(super) index: Figure,
+    #[serde(borrow, deserialize_with = "text")]
+    pub(super) id: Option<Cow<'a, str>>,
     #[serde(borrow, deserialize_with = "object")]
     pub(super) function: Option<FunctionCall<'a>>,
 }
@@ -39,6 +41,36 @@ impl FunctionCall<'_> {
             Ok(Value::Null) => String::new(),
             _ => raw.to_owned(),
         }
+    }
+}
+
+/// What calls a request asks for.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Wanted<'a> {
+    /// The function whose arguments are the answer.
+    pub(super) function: Option<&'a str>,
+    /// Tools were listed.
+    pub(super) tools: bool,
+}
+
+/// The calls of tools. None, if every call is of the function of the answer.
+pub(super) fn of_tools(
+    tool_calls: &[ToolCall<'_>],
+    single: Option<&FunctionCall<'_>>,
+    wanted: Wanted<'_>,
+) -> Vec<llmnode_runtime::ToolCall> {
+    let called = tool_calls.iter().filter_map(|call| Some((call.id.as_deref(), call.function.as_ref()?)));
+    let called = called.chain(single.map(|function| (None, function)));
+    let is_answer = |name: &str| name.is_empty() || Some(name) == wanted.function;
+    let calls = called.map(|(id, function)| {
+        let name = function.name.as_deref().unwrap_or_default();
+        llmnode_runtime::ToolCall::new(id.unwrap_or_default(), name, function.arguments())
+    });
+    let calls: Vec<_> = calls.filter(|_| wanted.tools).collect();
+    if wanted.function.is_some() && calls.iter().all(|call| is_answer(&call.name)) {
+        Vec::new()
+    } else {
+        calls
     }
 }
 

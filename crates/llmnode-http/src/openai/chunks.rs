@@ -9,7 +9,7 @@ use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Value, json};
 
 use super::answer::{self, NoAnswer};
-use super::calls::{FunctionCall, ToolCall, tool_calls};
+use super::calls::{FunctionCall, ToolCall, Wanted, tool_calls};
 use super::response::{Choice, Choices, Message, Response, content};
 use crate::http::lenient::{Any, Object, Shape, object, text};
 use crate::http::sse::Event;
@@ -84,16 +84,17 @@ pub(super) struct Written {
 #[derive(Debug, Default)]
 struct Call {
     index: Option<u64>,
+    id: String,
     name: String,
     arguments: String,
 }
 
 impl Written {
-    /// Reads the next event. `function` is the one that the model is forced to call; `sink` gets what is written.
+    /// Reads the next event. `wanted` says which calls were asked for; `sink` gets what is written.
     pub(super) fn read(
         &mut self,
         event: Event<'_>,
-        function: Option<&str>,
+        wanted: Wanted<'_>,
         sink: &mut dyn Sink,
     ) -> ControlFlow<Result<(), ModelError>> {
         if event.data.trim_ascii() == b"[DONE]" {
@@ -131,7 +132,7 @@ impl Written {
         if let Some(reason) = finish_reason.filter(|reason| !reason.is_empty()) {
             self.finish_reason = Some(reason.into_owned());
         }
-        self.add(delta.unwrap_or_default(), function, sink);
+        self.add(delta.unwrap_or_default(), wanted, sink);
         ControlFlow::Continue(())
     }
 
@@ -141,13 +142,13 @@ impl Written {
         self.text.len() + self.refusal.len() + calls
     }
 
-    fn add(&mut self, said: Said<'_>, function: Option<&str>, sink: &mut dyn Sink) {
+    fn add(&mut self, said: Said<'_>, wanted: Wanted<'_>, sink: &mut dyn Sink) {
         if let Some(thought) = said.reasoning_content.or(said.reasoning) {
             sink.delta(Delta::Reasoning(&thought));
         }
         if let Some(content) = said.content {
             // Beside a function, it may not be the answer.
-            if function.is_none() {
+            if wanted.function.is_none() {
                 sink.delta(Delta::Text(&content));
             }
             self.text.push_str(&content);
@@ -158,24 +159,32 @@ impl Written {
         let single =
             said.function_call.map(|function| ToolCall { function: Some(function), ..ToolCall::default() });
         for call in said.tool_calls.into_iter().chain(single) {
-            self.call(&call, function, sink);
+            self.call(&call, wanted, sink);
         }
     }
 
-    fn call(&mut self, piece: &ToolCall<'_>, function: Option<&str>, sink: &mut dyn Sink) {
+    fn call(&mut self, piece: &ToolCall<'_>, wanted: Wanted<'_>, sink: &mut dyn Sink) {
         let Some(called) = &piece.function else { return };
         let index = piece.index.tokens;
-        let at = self.calls.iter().position(|call| call.index == index).unwrap_or_else(|| {
+        let id = piece.id.as_deref().unwrap_or_default();
+        // Some servers give several calls one index, and each an id.
+        let goes_on =
+            |call: &Call| call.index == index && (id.is_empty() || call.id.is_empty() || call.id == id);
+        let at = self.calls.iter().rposition(goes_on).unwrap_or_else(|| {
             self.calls.push(Call { index, ..Call::default() });
             self.calls.len() - 1
         });
         let call = &mut self.calls[at];
+        if call.id.is_empty() {
+            id.clone_into(&mut call.id);
+        }
         // Some servers repeat it with each piece.
         if let Some(name) = called.name.as_deref().filter(|name| *name != call.name) {
             call.name.push_str(name);
         }
         let arguments = called.arguments();
-        if at == 0 && function.is_some_and(|function| call.name.is_empty() || call.name == function) {
+        let answers = |function| call.name == function || (call.name.is_empty() && !wanted.tools);
+        if at == 0 && wanted.function.is_some_and(answers) {
             sink.delta(Delta::Text(&arguments));
         }
         call.arguments.push_str(&arguments);
@@ -187,10 +196,7 @@ impl Written {
     }
 
     /// What it came to. `Ok(Err(body))`: this is the response.
-    pub(super) fn finish(
-        self,
-        function: Option<&str>,
-    ) -> Result<Result<(Completion, bool), NoAnswer>, Vec<u8>> {
+    pub(super) fn finish(self, wanted: Wanted<'_>) -> Result<Result<(Completion, bool), NoAnswer>, Vec<u8>> {
         if let Some(whole) = self.whole {
             return Err(whole);
         }
@@ -204,15 +210,19 @@ impl Written {
         }
         let Written { id, model, text, refusal, calls, finish_reason, usage, .. } = self;
         let arguments: Vec<_> = calls.iter().map(|call| to_raw_value(&call.arguments).ok()).collect();
-        let called = calls.iter().zip(&arguments).map(|(call, arguments)| FunctionCall {
-            name: Some(Cow::Borrowed(call.name.as_str())),
-            arguments: arguments.as_deref(),
+        let called = calls.iter().zip(&arguments).map(|(call, arguments)| {
+            let name = Some(Cow::Borrowed(call.name.as_str()));
+            (call.id.as_str(), FunctionCall { name, arguments: arguments.as_deref() })
         });
         let message = Message {
             content: Some(Cow::Owned(text)),
             refusal: Some(Cow::Owned(refusal)),
             tool_calls: called
-                .map(|function| ToolCall { function: Some(function), ..ToolCall::default() })
+                .map(|(id, function)| ToolCall {
+                    id: Some(id.into()),
+                    function: Some(function),
+                    ..ToolCall::default()
+                })
                 .collect(),
             function_call: None,
         };
@@ -223,7 +233,7 @@ impl Written {
             choices: Choices::First(choice),
             usage,
         };
-        Ok(answer::completion(response, || false, function))
+        Ok(answer::completion(response, || false, wanted))
     }
 
     /// The usage that the server told of so far.

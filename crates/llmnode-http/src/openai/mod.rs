@@ -35,6 +35,7 @@ use reqwest::header::HeaderMap;
 use reqwest::{Response, StatusCode, Url};
 
 use self::answer::NoAnswer;
+use self::calls::Wanted;
 use self::receive::Received;
 use crate::http::headers::{Headers, Sent};
 use crate::http::learned::{Learned, Way};
@@ -168,9 +169,10 @@ struct Asked<'a> {
 }
 
 impl Asked<'_> {
-    /// The function that the model was forced to call.
-    fn function(&self) -> Option<&str> {
-        self.way.schema.filter(|(dialect, _)| *dialect == Dialect::Tool).map(|(_, name)| name)
+    /// The calls that are asked for.
+    fn wanted(&self) -> Wanted<'_> {
+        let function = self.way.schema.filter(|(dialect, _)| *dialect == Dialect::Tool).map(|(_, name)| name);
+        Wanted { function, tools: self.way.tools }
     }
 
     /// A server's word for the ledger. No shapes of keys: a model may well be called `pplx-7b`.
@@ -255,25 +257,34 @@ impl Inner {
     fn way<'a>(&'a self, request: &'a Request, model: &str) -> Result<Way<'a>, String> {
         // A response format of the program's own takes the place of any dialect.
         let own = request.extra.contains_key("response_format");
+        let taken = ["tools", "tool_choice"].into_iter().find(|field| request.extra.contains_key(*field));
+        let tools = !request.tools.is_empty();
+        if let Some(field) = taken.filter(|_| tools) {
+            return Err(format!("the node has tools, and `extra` holds `{field}`, too; leave it out"));
+        }
         let Some(schema) = request.output.as_deref().filter(|_| !own) else {
-            return Ok(Way { habits: self.learned.of(model, None), schema: None });
+            return Ok(Way { habits: self.learned.of(model, None), schema: None, tools });
         };
         let habits = self.learned.of(model, Some(schema.name()));
-        let chosen = request.dialect.or(self.dialect);
-        let dialect = dialects::dialect(chosen, schema, habits.refused).map_err(with_remedy)?;
-        let taken = ["tools", "tool_choice"].into_iter().find(|field| request.extra.contains_key(*field));
+        let dialect = dialects::dialect(self.chosen(request), schema, habits.refused).map_err(with_remedy)?;
         match taken.filter(|_| dialect == Dialect::Tool) {
             Some(field) => Err(format!(
                 "the dialect `tool` makes the request's `{field}`, and `extra` holds one, too; leave it out, or \
                  choose another dialect"
             )),
-            None => Ok(Way { habits, schema: Some((dialect, schema.name())) }),
+            None => Ok(Way { habits, schema: Some((dialect, schema.name())), tools }),
         }
+    }
+
+    /// The dialect to begin with. Some servers let a response format silence the tools, without a word.
+    fn chosen(&self, request: &Request) -> Option<Dialect> {
+        let beside_tools = (!request.tools.is_empty()).then_some(Dialect::Tool);
+        request.dialect.or(self.dialect).or(beside_tools)
     }
 
     /// The parts of the request that are not sent as they were asked for, because the model refused them before.
     fn refused<'a>(&self, asked: &Asked<'a>, listens: bool) -> impl Iterator<Item = &'static str> + use<'a> {
-        let (Asked { request, way, .. }, chosen) = (asked, asked.request.dialect.or(self.dialect));
+        let (Asked { request, way, .. }, chosen) = (asked, self.chosen(asked.request));
         let schema = request.output.as_deref().filter(|_| way.schema.is_some());
         let refused = way.habits.refused;
         let dialects =
@@ -287,6 +298,7 @@ impl Inner {
             ("max_tokens", max_tokens),
             ("stream", stream),
             ("stream_options", options),
+            ("tool_choice", habits.free_choice && way.tools),
         ];
         let fields = fields.into_iter().filter(|(_, is_refused)| *is_refused).map(|(field, _)| field);
         fields.chain(dialects.map(Dialect::as_str))
@@ -307,7 +319,7 @@ impl Inner {
         let (outcome, told) = match received {
             Ok(Received::Events(written)) => {
                 let told = written.usage();
-                (Ok(written.finish(asked.function())), told)
+                (Ok(written.finish(asked.wanted())), told)
             }
             Ok(Received::Whole(body)) => (Ok(Err(body)), None),
             Err(failure) => (Err(failure), None),
@@ -319,9 +331,7 @@ impl Inner {
         }
         let completion = match outcome {
             Ok(Ok(joined)) => self.completion(joined, &[], &head, asked, sink),
-            Ok(Err(body)) => {
-                self.completion(answer::read(&body, asked.function()), &body, &head, asked, sink)
-            }
+            Ok(Err(body)) => self.completion(answer::read(&body, asked.wanted()), &body, &head, asked, sink),
             Err(failure) => Err(failure),
         };
         match completion {

@@ -66,8 +66,8 @@ impl Inner {
     ) -> Result<Box<Written>, ModelError> {
         incoming.alive_within(self.service.idle_timeout);
         let (mut decoder, mut written) = (Decoder::default(), Box::new(Written::default()));
-        let (function, mut unseen) = (asked.function(), begin.len());
-        let mut read = decoder.push(&begin, |event| written.read(event, function, sink));
+        let (wanted, mut unseen) = (asked.wanted(), begin.len());
+        let mut read = decoder.push(&begin, |event| written.read(event, wanted, sink));
         drop(begin);
         loop {
             match read {
@@ -95,10 +95,10 @@ impl Inner {
             read = match incoming.next().await {
                 Ok(Some(bytes)) => {
                     unseen += bytes.len();
-                    decoder.push(&bytes, |event| written.read(event, function, sink))
+                    decoder.push(&bytes, |event| written.read(event, wanted, sink))
                 }
                 Ok(None) => {
-                    let end = decoder.end(|event| written.read(event, function, sink));
+                    let end = decoder.end(|event| written.read(event, wanted, sink));
                     return match end {
                         ControlFlow::Break(Err(failure)) => Err(failure),
                         _ => Ok(written),

@@ -23,7 +23,9 @@ impl Inner {
         let status = head.status.as_u16();
         let is_readable = !head.encoded || std::str::from_utf8(body).is_ok();
         let error = ErrorBody::read(if is_readable { body } else { b"" });
-        let category = classify::classify(status, &error);
+        let takes_no_tools = asked.way.tools && refused(status, &error) == Some(Refused::Tools);
+        let category =
+            if takes_no_tools { Category::ConfigError } else { classify::classify(status, &error) };
         if category == Category::NotFound {
             self.moved.forget();
         }
@@ -33,7 +35,13 @@ impl Inner {
             said => one_line(&said, 500),
         };
         let shown = &self.service.endpoint.shown;
-        let hint = self.hint(category, asked.model);
+        let hint = match takes_no_tools {
+            true => {
+                "; this endpoint, or this model, takes no tools: ask another one, or drop the node's `tools`"
+                    .to_owned()
+            }
+            false => self.hint(category, asked.model),
+        };
         let mut failure = ModelError::new(category, format!("{shown} answered {status}: {said}{hint}"));
         failure.status = Some(status);
         failure.request_id.clone_from(&head.request_id);
@@ -45,7 +53,9 @@ impl Inner {
         if error.usage.1 {
             sink.flag(Flag::ImpossibleUsage);
         }
-        failure.retry = if self.learns(status, &error, asked) {
+        failure.retry = if takes_no_tools {
+            None
+        } else if self.learns(status, &error, asked) {
             Some(Retry::Adapted)
         } else {
             retry_after::should_retry(&head.headers)

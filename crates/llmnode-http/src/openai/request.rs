@@ -21,10 +21,10 @@ struct Body<'a> {
     max_completion_tokens: Option<u32>,
     #[serde(skip_serializing_if = "Option::is_none")]
     response_format: Option<ResponseFormat<'a>>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    tools: Vec<Tool<Function<'a>>>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    tools: Option<[Tool<Function<'a>>; 1]>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    tool_choice: Option<Tool<Name<'a>>>,
+    tool_choice: Option<ToolChoice<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     parallel_tool_calls: Option<bool>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -73,8 +73,19 @@ struct Tool<F> {
 #[derive(Serialize)]
 struct Function<'a> {
     name: &'a str,
+    #[serde(skip_serializing_if = "str::is_empty")]
+    description: &'a str,
     parameters: &'a RawValue,
-    strict: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    strict: Option<bool>,
+}
+
+/// Whether the model has to call a function.
+#[derive(Serialize)]
+#[serde(untagged)]
+enum ToolChoice<'a> {
+    Word(&'static str),
+    This(Tool<Name<'a>>),
 }
 
 #[derive(Serialize)]
@@ -101,7 +112,7 @@ pub(super) fn encode(
     way: Way<'_>,
     streams: bool,
 ) -> Result<Vec<u8>, serde_json::Error> {
-    let Way { habits, schema: asked } = way;
+    let Way { habits, schema: asked, .. } = way;
     let typed = asked.and_then(|(dialect, _)| Some((dialect, request.output.as_deref()?)));
     let given = |field: &str| request.extra.contains_key(field);
     let limit = max_tokens(request);
@@ -124,16 +135,20 @@ pub(super) fn encode(
         max_tokens: limit.filter(|_| !habits.max_completion_tokens),
         max_completion_tokens: limit.filter(|_| habits.max_completion_tokens),
         response_format: typed.and_then(|(dialect, schema)| response_format(schema, dialect)),
-        tools: function.map(|schema| [Tool { function: call_of(schema) }]),
-        tool_choice: function.map(|schema| Tool { function: Name { name: schema.name() } }),
-        parallel_tool_calls: function.filter(|_| !given("parallel_tool_calls")).map(|_| false),
+        tools: tools(request, function),
+        tool_choice: tool_choice(request, function, habits.free_choice),
+        parallel_tool_calls: function
+            .filter(|_| request.tools.is_empty() && !given("parallel_tool_calls"))
+            .map(|_| false),
         stream: streams.then_some(true),
         stream_options: (streams && !habits.no_stream_options && !given("stream_options"))
             .then_some(StreamOptions { include_usage: true }),
         extra: &request.extra,
     };
     let text: usize = request.messages.iter().map(size).sum();
-    let schema = typed.map_or(0, |(_, schema)| schema.plain().get().len());
+    let listed =
+        request.tools.iter().map(|tool| tool.schema.plain().get().len() + tool.description.len() + 96);
+    let schema = typed.map_or(0, |(_, schema)| schema.plain().get().len()) + listed.sum::<usize>();
     let mut bytes = Vec::with_capacity(text + schema + 256);
     serde_json::to_writer(&mut bytes, &body)?;
     Ok(bytes)
@@ -142,7 +157,36 @@ pub(super) fn encode(
 /// About how many bytes a message takes.
 fn size(message: &Message) -> usize {
     let attached: usize = message.attachments().map(|one| sent_bytes(one) + 64).sum();
-    message.content.len() + attached + 64
+    let calls: usize = message.calls().iter().map(|call| call.arguments.len() + call.name.len() + 96).sum();
+    message.content.len() + attached + calls + 64
+}
+
+/// The tools, and the function whose arguments are the answer. With a function to answer by, a model that has to answer is
+/// offered nothing else; without one, the list stays as it is, for the sake of prompt caches.
+fn tools<'a>(request: &'a Request, function: Option<&'a OutputSchema>) -> Vec<Tool<Function<'a>>> {
+    let listed = request.tools.iter().filter(|_| !(request.answer_now && function.is_some()));
+    let listed = listed.map(|tool| Function {
+        name: &tool.name,
+        description: &tool.description,
+        parameters: tool.schema.plain(),
+        strict: None,
+    });
+    listed.chain(function.map(call_of)).map(|function| Tool { function }).collect()
+}
+
+fn tool_choice<'a>(
+    request: &Request,
+    function: Option<&'a OutputSchema>,
+    free: bool,
+) -> Option<ToolChoice<'a>> {
+    match function {
+        // By name, where nothing else can be called. llama.cpp takes no name.
+        Some(schema) if request.tools.is_empty() => {
+            Some(ToolChoice::This(Tool { function: Name { name: schema.name() } }))
+        }
+        Some(_) => (!free).then_some(ToolChoice::Word("required")),
+        None => (request.answer_now && !request.tools.is_empty()).then_some(ToolChoice::Word("none")),
+    }
 }
 
 fn response_format(schema: &OutputSchema, dialect: Dialect) -> Option<ResponseFormat<'_>> {
@@ -163,7 +207,7 @@ fn response_format(schema: &OutputSchema, dialect: Dialect) -> Option<ResponseFo
 /// The function whose arguments are the answer.
 fn call_of(schema: &OutputSchema) -> Function<'_> {
     let (parameters, strict) = strict_if_possible(schema);
-    Function { name: schema.name(), parameters, strict }
+    Function { name: schema.name(), description: "", parameters, strict: Some(strict) }
 }
 
 /// The schema in the strict dialect, and that it is; or the plain one.

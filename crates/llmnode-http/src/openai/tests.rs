@@ -8,9 +8,17 @@ use reqwest::header::{HeaderMap, HeaderValue};
 use serde_json::{Value, json};
 
 use super::answer;
+use super::calls::Wanted;
 use crate::http::error_body::ErrorBody;
 use crate::http::{classify, refused, retry_after, wait_hint};
 use llmnode_runtime::internal::{Secret, redact};
+
+/// The calls that a request may ask for.
+const WANTED: [Wanted<'_>; 3] = [
+    Wanted { function: None, tools: false },
+    Wanted { function: Some("Choice"), tools: false },
+    Wanted { function: Some("Choice"), tools: true },
+];
 
 /// Bytes that come close to what servers send: real members with values of any kind, cut anywhere.
 fn bodies() -> impl Strategy<Value = Vec<u8>> {
@@ -168,7 +176,7 @@ proptest! {
         // A member that nobody knows yet.
         body[format!("x-{more}")] = json!({"deep": [[more]]});
         let bytes = serde_json::to_vec(&body).unwrap();
-        match answer::read(&bytes, None) {
+        match answer::read(&bytes, Wanted::default()) {
             Ok((completion, _)) => prop_assert_eq!(completion.text, "paid for"),
             Err(_) => prop_assert!(false, "{}", body),
         }
@@ -176,7 +184,7 @@ proptest! {
 
     #[test]
     fn any_body_is_read(body in bodies(), status in 100u16..1000) {
-        let _ = (answer::read(&body, None), answer::read(&body, Some("Choice")));
+        let _ = WANTED.map(|wanted| answer::read(&body, wanted));
         let error = ErrorBody::read(&body);
         let _ = (classify::classify(status, &error), refused::refused(status, &error));
     }

@@ -3,6 +3,13 @@ use llmnode_runtime::TokenUsage;
 use super::*;
 use crate::http::sse::Decoder;
 
+/// What calls may be asked for.
+const WANTED: [Wanted<'_>; 3] = [
+    Wanted { function: None, tools: false },
+    Wanted { function: Some("F"), tools: false },
+    Wanted { function: Some("F"), tools: true },
+];
+
 /// What comes close to a stream.
 const FRAGMENTS: [&str; 24] = [
     "data: ",
@@ -45,22 +52,22 @@ impl Sink for Text {
 }
 
 /// What a body in these pieces comes to: its text, and how it ended.
-fn read<'b>(pieces: impl IntoIterator<Item = &'b [u8]>, function: Option<&str>) -> (String, String) {
+fn read<'b>(pieces: impl IntoIterator<Item = &'b [u8]>, wanted: Wanted<'_>) -> (String, String) {
     let (mut decoder, mut written, mut text) = (Decoder::default(), Written::default(), Text::default());
     for piece in pieces {
-        match decoder.push(piece, |event| written.read(event, function, &mut text)) {
+        match decoder.push(piece, |event| written.read(event, wanted, &mut text)) {
             ControlFlow::Continue(()) => {}
-            ControlFlow::Break(end) => return (text.0, shown(end, written, function)),
+            ControlFlow::Break(end) => return (text.0, shown(end, written, wanted)),
         }
     }
-    match decoder.end(|event| written.read(event, function, &mut text)) {
-        ControlFlow::Break(end) => (text.0, shown(end, written, function)),
-        ControlFlow::Continue(()) => (text.0, shown(Ok(()), written, function)),
+    match decoder.end(|event| written.read(event, wanted, &mut text)) {
+        ControlFlow::Break(end) => (text.0, shown(end, written, wanted)),
+        ControlFlow::Continue(()) => (text.0, shown(Ok(()), written, wanted)),
     }
 }
 
-fn shown(end: Result<(), ModelError>, written: Written, function: Option<&str>) -> String {
-    match end.map(|()| written.finish(function)) {
+fn shown(end: Result<(), ModelError>, written: Written, wanted: Wanted<'_>) -> String {
+    match end.map(|()| written.finish(wanted)) {
         Err(failure) => format!("{failure:?}"),
         Ok(Err(body)) => String::from_utf8_lossy(&body).into_owned(),
         Ok(Ok(Ok((completion, impossible)))) => {
@@ -81,16 +88,11 @@ fn check(count: u32, state: &mut u64) {
     for number in 0..count {
         let fragments = (0..next(state) % 12).map(|_| FRAGMENTS[next(state) as usize % FRAGMENTS.len()]);
         let body = fragments.collect::<String>().into_bytes();
-        let function = [None, Some("F")][number as usize % 2];
-        let whole = read([&body[..]], function);
+        let wanted = WANTED[number as usize % WANTED.len()];
+        let whole = read([&body[..]], wanted);
         let at = next(state) as usize % (body.len() + 1);
         let (one, other) = body.split_at(at);
-        assert_eq!(
-            read([one, other], function),
-            whole,
-            "{number}, {at}: {:?}",
-            String::from_utf8_lossy(&body)
-        );
+        assert_eq!(read([one, other], wanted), whole, "{number}, {at}: {:?}", String::from_utf8_lossy(&body));
     }
 }
 
@@ -109,11 +111,11 @@ fn two_cuts_anywhere_come_to_the_same() {
     ] {
         let body = body.as_bytes();
         assert!(body.len() <= 512);
-        let whole = read([body], Some("F"));
+        let whole = read([body], WANTED[1]);
         for first in 0..=body.len() {
             for second in first..=body.len() {
                 let pieces = [&body[..first], &body[first..second], &body[second..]];
-                assert_eq!(read(pieces, Some("F")), whole, "{first} {second}");
+                assert_eq!(read(pieces, WANTED[1]), whole, "{first} {second}");
             }
         }
     }
