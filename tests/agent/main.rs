@@ -1,5 +1,12 @@
-//! Nodes with tools.
+//! Nodes with tools: the loop, what calls come to, and the same over sockets.
 
 #![allow(clippy::expect_used, clippy::panic, clippy::unwrap_used, missing_docs, reason = "tests")]
 
-mod smoke;
+mod library;
+mod nested;
+mod outcomes;
+mod requests;
+mod rounds;
+mod streams;
+#[cfg(all(feature = "openai", feature = "stub-server"))]
+mod wire;

@@ -10,7 +10,7 @@ use super::cx::Cx;
 use super::fallback::fall_back;
 use super::judge::Judge;
 use super::node::{Exec, LlmNode};
-use super::tools::{Outcome, Tools};
+use super::tools::{Outcome, Tools, open_call};
 use crate::category::Category;
 use crate::error::NodeError;
 use crate::model::{ChatModel, Message, Request, ToolCall, ToolSpec};
@@ -105,7 +105,16 @@ fn render(asked: &dyn Asked<'_>) -> Result<Vec<Message>, NodeError> {
         let place = prompt.place;
         NodeError::new(Category::Panic, format!("{place}a value of the prompt panicked: {said}"))
     })?;
-    prompt.finish().map_err(|fault| NodeError::new(Category::PrepError, fault))
+    let messages = prompt.finish().map_err(|fault| NodeError::new(Category::PrepError, fault))?;
+    match open_call(&messages) {
+        None => Ok(messages),
+        Some(id) => {
+            let fault = format!(
+                "the history has the call {id:?} of a tool, and not its result; add `Message::tool({id:?}, ..)`, or drop the call"
+            );
+            Err(NodeError::new(Category::PrepError, fault))
+        }
+    }
 }
 
 /// Renders the node, reads answers as its output, checks them against the state, and keeps the accepted one.

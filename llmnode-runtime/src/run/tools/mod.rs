@@ -11,6 +11,6 @@ mod value;
 
 pub use list::Tools;
 pub(super) use outcome::Outcome;
-pub(super) use round::{Executor, Round, answer_or_calls};
+pub(super) use round::{Executor, Round, answer_or_calls, open_call};
 pub use typed::Tool;
 pub use value::{ResultOf, ToolError, fallible};

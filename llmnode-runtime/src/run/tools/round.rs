@@ -5,9 +5,10 @@ use std::future::poll_fn;
 use std::ops::Range;
 use std::time::Instant;
 
-use serde_json::{Map, Value};
+use tracing::{Instrument, Span};
 
 use super::outcome::Outcome;
+use super::typed::is_object;
 use crate::BoxFuture;
 use crate::category::Category;
 use crate::ledger::CallScope;
@@ -64,6 +65,15 @@ pub(in crate::run) fn answer_or_calls(completion: &mut Completion, request: &Req
     }
     let calls = named_apart(calls, &request.messages);
     Some(Box::new(Round { said: completion.text.clone(), calls }))
+}
+
+/// A call of a tool whose result does not follow: providers refuse such a conversation.
+pub(in crate::run) fn open_call(messages: &[Message]) -> Option<&str> {
+    messages.iter().enumerate().find_map(|(at, message)| {
+        let results = || messages[at + 1..].iter().map_while(Message::answers);
+        let open = message.calls().iter().find(|call| !results().any(|id| id == call.id))?;
+        Some(open.id.as_str())
+    })
 }
 
 /// The calls, each with an id that no other call of the conversation has.
@@ -130,7 +140,7 @@ impl Round {
                     match started {
                         Some(tool) => {
                             began[index] = Some(with.scope.now());
-                            pool.push(index, tool);
+                            pool.push(index, Box::pin(tool.instrument(span(call))));
                         }
                         None => end(
                             index,
@@ -179,6 +189,18 @@ fn parts(tools: &[ToolSpec], known: &[Option<usize>]) -> Vec<Range<usize>> {
     parts
 }
 
+/// The span of one execution, by the conventions of OpenTelemetry.
+fn span(call: &ToolCall) -> Span {
+    tracing::info_span!(
+        target: "llmnode::call",
+        "execute_tool",
+        otel.name = format!("execute_tool {}", call.name),
+        gen_ai.operation.name = "execute_tool",
+        gen_ai.tool.name = call.name,
+        gen_ai.tool.call.id = call.id,
+    )
+}
+
 fn place(tools: &[ToolSpec], name: &str) -> Option<usize> {
     tools.iter().position(|tool| tool.name == name)
 }
@@ -187,7 +209,7 @@ fn place(tools: &[ToolSpec], name: &str) -> Option<usize> {
 fn as_said(call: &ToolCall) -> ToolCall {
     let mut call = call.clone();
     call.name = one_line(&call.name, WORD);
-    if serde_json::from_str::<Map<String, Value>>(&call.arguments).is_err() {
+    if !is_object(&call.arguments) {
         call.arguments = "{}".to_owned();
     }
     call

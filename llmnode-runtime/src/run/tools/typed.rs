@@ -1,5 +1,7 @@
 //! One call of a tool: its arguments are read and checked, and its node is called.
 
+use serde_json::{Map, Value};
+
 use super::outcome::Outcome;
 use super::value::ToolValue;
 use crate::BoxFuture;
@@ -11,6 +13,7 @@ use crate::output::{OutputSpec, Reader};
 use crate::run::cx::Cx;
 use crate::run::feedback::complaints;
 use crate::run::node::Exec;
+use crate::text::one_line;
 use crate::validate::{self, Attempt, Checks, Verdict, Violation};
 
 /// How deep agents may stand within each other.
@@ -71,6 +74,10 @@ where
     let node = match (read, node) {
         (Ok(_), Some(node)) => node,
         (Ok(_), None) => return Err(Outcome::invalid_arguments("\n- there are none")),
+        (Err(_), _) if !is_object(written(call)) => {
+            let excerpt = one_line(written(call), 200);
+            return Err(Outcome::invalid_arguments(&format!("\n- they are not a JSON object: `{excerpt}`")));
+        }
         (Err(violations), _) => return Err(refused(violations)),
     };
     let mut checks = Checks::at("");
@@ -92,6 +99,11 @@ fn written(call: &ToolCall) -> &str {
         "" | "null" => "{}",
         _ => &call.arguments,
     }
+}
+
+/// Whether these arguments are an object, as they stand.
+pub(super) fn is_object(arguments: &str) -> bool {
+    serde_json::from_str::<Map<String, Value>>(arguments).is_ok()
 }
 
 fn refused(violations: Vec<Violation>) -> Outcome {

@@ -1,0 +1,156 @@
+//! The same over sockets.
+
+use llmnode::prelude::*;
+use llmnode::stub_server::{Reply, StubServer};
+use llmnode::{Category, Dialect, OpenAi};
+use serde_json::{Value, json};
+
+use super::library::{ASK, Advice, Library, RECOMMEND, kinds, outcomes};
+
+async fn library(replies: Vec<Reply>) -> (StubServer, Run<Library>) {
+    let server = StubServer::builder().script(replies);
+    let server = server.start().await.unwrap();
+    let model = OpenAi::builder().base_url(server.base_url()).api_key("sk-test").model("m").build().unwrap();
+    let books = vec!["Rust in Action".to_owned(), "Deep C".to_owned()];
+    (server, Run::new(model).with_state(Library { books, ..Library::default() }))
+}
+
+fn bodies(server: &StubServer) -> Vec<Value> {
+    server.requests().iter().map(|request| request.json().unwrap().clone()).collect()
+}
+
+fn names(body: &Value) -> Vec<&str> {
+    body["tools"].as_array().unwrap().iter().map(|tool| tool["function"]["name"].as_str().unwrap()).collect()
+}
+
+#[tokio::test]
+async fn text_beside_tools() {
+    for streams in [false, true] {
+        let replies = vec![
+            Reply::text("I look.").and_call("search", json!({"word": "Rust"})).and_call("count", json!({})),
+            Reply::text("Rust in Action."),
+        ];
+        let (server, run) = library(replies).await;
+        let report =
+            if streams { run.call(&ASK).stream().report().await } else { run.call(&ASK).report().await };
+        let report = report.unwrap();
+        assert_eq!(report.value, "Rust in Action.");
+        assert_eq!(outcomes(&report.record, 0), ["ok", "ok"]);
+        assert_eq!(report.record.usage().total.unreported_calls, 0);
+        let [first, second] = &bodies(&server)[..] else { panic!("two requests") };
+        assert_eq!(
+            names(first),
+            ["search", "count", "lend", "wait", "hang", "explode", "echo", "close", "shaky"]
+        );
+        assert_eq!(first["tools"], second["tools"]);
+        assert_eq!((&first["tool_choice"], &first["response_format"]), (&Value::Null, &Value::Null));
+        let search = &first["tools"][0]["function"];
+        assert_eq!(search["description"], "Finds books by a word of their title.");
+        assert_eq!(search["parameters"]["properties"]["word"]["description"], "A word of the title.");
+        assert_eq!(search["parameters"]["required"], json!(["word"]));
+        assert_eq!(
+            second["messages"],
+            json!([
+                {"role": "user", "content": "What is good?"},
+                {"role": "assistant", "content": "I look.", "tool_calls": [
+                    {"type": "function", "id": "call_1", "function": {"name": "search", "arguments": r#"{"word":"Rust"}"#}},
+                    {"type": "function", "id": "call_2", "function": {"name": "count", "arguments": "{}"}},
+                ]},
+                {"role": "tool", "content": r#"["Rust in Action"]"#, "tool_call_id": "call_1"},
+                {"role": "tool", "content": "2", "tool_call_id": "call_2"},
+            ])
+        );
+    }
+}
+
+#[tokio::test]
+async fn a_typed_answer_is_one_more_function() {
+    for streams in [false, true] {
+        let replies = vec![
+            Reply::call("count", json!({})),
+            Reply::call("count", json!({})),
+            Reply::call("count", json!({})),
+            Reply::call("Advice", json!({"title": "Deep C"})),
+        ];
+        let (server, run) = library(replies).await;
+        let report = if streams {
+            run.call(&RECOMMEND).stream().report().await
+        } else {
+            run.call(&RECOMMEND).report().await
+        };
+        let report = report.unwrap();
+        assert_eq!(report.value, Advice { title: "Deep C".into() });
+        assert_eq!(report.record.attempts[0].dialect, Some(Dialect::Tool));
+        let bodies = bodies(&server);
+        for body in &bodies[..3] {
+            assert_eq!(
+                (names(body), &body["tool_choice"]),
+                (vec!["search", "count", "Advice"], &json!("required"))
+            );
+        }
+        // The last turn.
+        assert_eq!((names(&bodies[3]), &bodies[3]["tool_choice"]), (vec!["Advice"], &json!("required")));
+        assert!(bodies.iter().all(|body| body.get("response_format").is_none()));
+    }
+}
+
+#[tokio::test]
+async fn an_answer_that_is_not_called_is_taken_as_text() {
+    let (_server, run) = library(vec![Reply::json(json!({"title": "Deep C"}))]).await;
+    assert_eq!(run.call(&RECOMMEND).await.unwrap().title, "Deep C");
+}
+
+#[tokio::test]
+async fn an_endpoint_that_refuses_tools_is_a_config_error() {
+    let refusal = Reply::error(
+        400,
+        "invalid_request_error",
+        (),
+        "registry.ollama.ai/library/gemma does not support tools",
+    );
+    let (server, run) = library(vec![refusal]).await;
+    let error = run.call(&ASK).await.unwrap_err();
+    assert_eq!((error.category(), server.requests().len()), (Category::ConfigError, 1));
+    assert!(error.to_string().contains("takes no tools"), "{error}");
+}
+
+#[tokio::test]
+async fn a_refused_tool_choice_is_learned() {
+    let refusal = Reply::error(400, "invalid_request_error", (), "tool_choice 'required' is not supported");
+    let (server, run) = library(vec![
+        refusal,
+        Reply::call("Advice", json!({"title": "Deep C"})),
+        Reply::call("Advice", json!({"title": "Deep C"})),
+    ])
+    .await;
+    let report = run.call(&RECOMMEND).report().await.unwrap();
+    assert_eq!(report.record.attempts[1].refused, ["tool_choice"]);
+    run.call(&RECOMMEND).await.unwrap();
+    let choices: Vec<_> = bodies(&server).iter().map(|body| body["tool_choice"].clone()).collect();
+    assert_eq!(choices, [json!("required"), Value::Null, Value::Null]);
+}
+
+#[tokio::test]
+async fn a_call_that_the_server_could_not_read_is_fed_back() {
+    let groq = Reply::raw(
+        400,
+        json!({"error": {
+            "message": "Failed to call a function. Please adjust your prompt. See 'failed_generation' for more details.",
+            "type": "invalid_request_error",
+            "code": "tool_use_failed",
+            "failed_generation": "<function=search>{\"word\" Rust}",
+        }})
+        .to_string(),
+    );
+    let (_server, run) = library(vec![groq, Reply::call("Advice", json!({"title": "Deep C"}))]).await;
+    let report = run.call(&RECOMMEND).report().await.unwrap();
+    assert_eq!(report.record.attempts[0].category, Some(Category::SchemaError));
+    assert_eq!(kinds(&report.record)[1].as_str(), "correction");
+}
+
+#[tokio::test]
+async fn tools_in_extra_beside_those_of_the_node_are_refused() {
+    let (server, run) = library(vec![]).await;
+    let error = run.call(&ASK).extra("tools", json!([])).await.unwrap_err();
+    assert_eq!((error.category(), server.requests().len()), (Category::ConfigError, 0));
+}
