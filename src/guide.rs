@@ -16,6 +16,7 @@ macro_rules! links {
 [reading.md#what-is-refused]: self::reading#what-is-refused
 [reliability.md]: self::reliability
 [reliability.md#limits-and-cost]: self::reliability#limits-and-cost
+[streams.md]: self::streams
 [schemas.md#who-takes-which]: self::schemas#who-takes-which
 [verification.md]: self::verification
 [verification.md#servers-that-misbehave]: self::verification#servers-that-misbehave\n\n"
@@ -31,6 +32,7 @@ macro_rules! page {
     };
 }
 
+page!(agents, doctest);
 page!(calls, doctest);
 page!(cassettes, all(doctest, feature = "cassette", feature = "openai"));
 page!(decisions, any());

@@ -1,4 +1,5 @@
 // Where the README's links lead in rustdoc. Its own definitions lead to files; the first definition of a name counts.
+//! [docs/agents.md]: guide::agents
 //! [docs/calls.md]: guide::calls
 //! [docs/decisions.md]: guide::decisions
 //! [docs/durability.md]: guide::durability
@@ -85,6 +86,9 @@
 /// | `fallback = path` | none | a function that returns a value when all models failed |
 /// | `recover(schema_error = [repair(1), fallback])` | by [category](Category) | the steps that follow a failure, see [below](#recovery) |
 /// | `limits(requests = 5, tokens = 2_000, money = 0.05)` | none | the most that all calls of the node in a run may take together: see [`Limits`] |
+/// | `tools = [Search, Summarize]` | none | the [tools](macro@tool) that the model may call: see [agents](guide::agents) |
+/// | `turns = 6` | 10 | the most responses of the model, the answer included, for a node with tools |
+/// | `tool` | off | the node is a tool, too: a model writes its fields, and reads its output |
 /// | `name = "sort"` | the struct's name in snake_case | the name in ledgers and errors |
 /// | `crate = ::path` | `::llmnode` | the path to this crate, if it is renamed |
 ///

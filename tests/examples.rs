@@ -310,3 +310,27 @@ fn flow_chat_goes_round_until_the_input_ends() {
                     You told me 2 things, the last of them: I like maps.\n4 messages\n";
     assert_eq!(talk("flow_chat", b"I am Ada.\nI like maps.\n"), expected);
 }
+
+#[test]
+fn agent_searches_lends_and_answers() {
+    let output = run("agent", &[], &[]);
+    let text = text(&output);
+    assert!(output.status.success(), "{text}");
+    let lines: Vec<_> = text.lines().collect();
+    assert_eq!(
+        lines,
+        [
+            r#"call_1 search({"word":"sea"})"#,
+            "call_1 ok",
+            r#"call_2 lend({"title":"The Sea Around"})"#,
+            r#"call_3 praise({"title":"The Sea Around Us"})"#,
+            "call_2 invalid_arguments",
+            "call_3 ok",
+            r#"call_4 lend({"title":"The Sea Around Us"})"#,
+            "call_4 ok",
+            "The Sea Around Us: It makes the ocean a neighbour.",
+            r#"lent: ["The Sea Around Us"]"#,
+            "requests: 5 (4 of the librarian)",
+        ]
+    );
+}

@@ -1,6 +1,6 @@
 //! A request as a cassette knows it: what the model is asked, and nothing of how it gets there.
 
-use llmnode_runtime::{Message, Part, Request};
+use llmnode_runtime::{Message, Part, Request, ToolSpec};
 use serde_json::{Map, Value, json};
 
 use crate::clean::Cleaner;
@@ -19,9 +19,13 @@ impl Asked {
             }
             None => Value::Null,
         };
-        let messages = request.messages.iter().map(message).collect::<Result<Vec<_>, _>>()?;
+        let mut messages = request.messages.iter().map(message).collect::<Result<Vec<_>, _>>()?;
+        number_calls(&mut messages);
+        let tools = request.tools.iter().map(tool).collect::<Result<Vec<_>, _>>()?;
         let asked = json!({
             "messages": messages,
+            "tools": Some(tools).filter(|tools| !tools.is_empty()),
+            "answer_now": request.answer_now.then_some(true),
             "model": request.model,
             "output": output,
             "dialect": request.dialect,
@@ -62,6 +66,8 @@ impl Asked {
             let content = &message["content"];
             let text = content.as_str().map_or_else(|| content.to_string(), str::to_owned);
             lines.push(format!("{}: {text}", message["role"].as_str().unwrap_or("?")));
+            let calls = message.get("tool_calls").and_then(Value::as_array).into_iter().flatten();
+            lines.extend(calls.map(|call| format!("calls {}", call["function"])));
         }
         lines.join("\n")
     }
@@ -80,6 +86,30 @@ fn message(message: &Message) -> Result<Value, serde_json::Error> {
         }
     }
     Ok(value)
+}
+
+fn tool(tool: &ToolSpec) -> Result<Value, serde_json::Error> {
+    let plain: Value = serde_json::from_str(tool.schema.plain().get())?;
+    Ok(json!({"name": tool.name, "description": tool.description, "arguments": plain}))
+}
+
+/// Numbers the calls of tools in the order in which they appear: their ids differ from run to run.
+fn number_calls(messages: &mut [Value]) {
+    let mut known: Vec<Value> = Vec::new();
+    let mut number = |id: &mut Value| {
+        let at = known.iter().position(|known| known == id).unwrap_or_else(|| {
+            known.push(id.clone());
+            known.len() - 1
+        });
+        *id = format!("call_{}", at + 1).into();
+    };
+    for message in messages {
+        let calls = message.get_mut("tool_calls").and_then(Value::as_array_mut);
+        calls.into_iter().flatten().for_each(|call| number(&mut call["id"]));
+        if let Some(id) = message.get_mut("tool_call_id") {
+            number(id);
+        }
+    }
 }
 
 /// The same value with its members in the order of their names, whatever order serde_json keeps.

@@ -2,7 +2,9 @@
 
 use std::time::Duration;
 
-use llmnode_runtime::{Category, Completion, Dialect, FinishReason, Flag, ModelError, Retry, TokenUsage};
+use llmnode_runtime::{
+    Category, Completion, Dialect, FinishReason, Flag, ModelError, Retry, TokenUsage, ToolCall,
+};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -28,6 +30,8 @@ pub(crate) struct Entry {
 #[serde(deny_unknown_fields)]
 pub(crate) struct Answer {
     pub(crate) text: String,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    calls: Vec<ToolCall>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     refusal: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -118,6 +122,7 @@ impl Answer {
     pub(crate) fn new(completion: &Completion, cleaner: &Cleaner) -> Self {
         Answer {
             text: cleaner.text(&completion.text),
+            calls: completion.calls.iter().map(|call| cleaned(call, cleaner)).collect(),
             refusal: cleaner.option(completion.refusal.as_ref()),
             finish: completion.finish.as_ref().map(|finish| finish.as_str().to_owned()),
             usage: completion.usage,
@@ -129,6 +134,7 @@ impl Answer {
 
     pub(crate) fn completion(self) -> Completion {
         let mut completion = Completion::new(self.text);
+        completion.calls = self.calls;
         completion.refusal = self.refusal;
         completion.finish = self.finish.map(|word| match word.as_str() {
             "stop" => FinishReason::Stop,
@@ -143,6 +149,10 @@ impl Answer {
         completion.response_id = self.response_id;
         completion
     }
+}
+
+fn cleaned(call: &ToolCall, cleaner: &Cleaner) -> ToolCall {
+    ToolCall::new(cleaner.text(&call.id), cleaner.text(&call.name), cleaner.text(&call.arguments))
 }
 
 impl Failure {

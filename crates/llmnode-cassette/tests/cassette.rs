@@ -8,8 +8,8 @@ use std::time::Duration;
 
 use llmnode_cassette::{Cassette, CassetteMode};
 use llmnode_runtime::{
-    Category, ChatModel, Event, FnModel, Image, Message, ModelError, NodeError, Primitive, Reply, Request,
-    Run, ScriptedModel, Sink, TestClock, TokenUsage,
+    Category, ChatModel, Event, FnModel, Image, Message, ModelError, NodeError, OutputSchema, Primitive,
+    Reply, Request, Run, ScriptedModel, Sink, TestClock, TokenUsage, ToolCall, ToolSpec,
 };
 use serde_json::{Value, json};
 
@@ -406,4 +406,38 @@ async fn version_1_is_read() {
     }
     let report = stream.report().await.unwrap();
     assert_eq!((report.value["city"].as_str(), report.record.attempts.len(), pieces), (Some("Oslo"), 2, 2));
+}
+
+/// A conversation with a call of a tool, with this id.
+fn with_call(id: &str) -> Request {
+    let call = ToolCall::new(id, "search", r#"{"word": "Rust"}"#);
+    let mut request = Request::new(vec![
+        Message::user("What is good?"),
+        Message::assistant("").calling([call]),
+        Message::tool(id, "Rust in Action"),
+    ]);
+    request.tools = [ToolSpec::new("search", "Finds books.", OutputSchema::of::<bool>())].into();
+    request
+}
+
+#[tokio::test]
+async fn calls_of_tools_are_kept_and_their_ids_are_numbered() {
+    let folder = Folder::new("calls");
+    let model = ScriptedModel::new()
+        .reply(Reply::text("I look.").call("search", json!({"word": "sk-12345678abcdefgh"})));
+    let cassette = Cassette::open(folder.file()).mode(CassetteMode::Record).around(|| Ok(model)).unwrap();
+    let recorded = cassette.complete(&with_call("call_x7"), &mut Unheard).await.unwrap();
+    assert!(recorded.calls[0].arguments.contains("sk-12345678"));
+    let text = std::fs::read_to_string(folder.file()).unwrap();
+    assert!(!text.contains("sk-12345678") && !text.contains("call_x7"), "{text}");
+
+    let cassette = Cassette::open(folder.file()).around(no_key).unwrap();
+    // Another run, another id.
+    let played = cassette.complete(&with_call("call_y9"), &mut Unheard).await.unwrap();
+    assert_eq!((played.text.as_str(), played.calls[0].name.as_str()), ("I look.", "search"));
+    // Other tools are another request.
+    let mut other = with_call("call_y9");
+    other.tools = [ToolSpec::new("search", "Finds films.", OutputSchema::of::<bool>())].into();
+    let missing = cassette.complete(&other, &mut Unheard).await.unwrap_err();
+    assert!(missing.message.contains("Finds films."), "{}", missing.message);
 }

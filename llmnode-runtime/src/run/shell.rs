@@ -151,7 +151,7 @@ impl<'r, N: LlmNode<S> + Exec<S>, S: ?Sized> Asked<'r> for Typed<'r, N, S> {
 
     fn tools(&self) -> Result<(Arc<[ToolSpec]>, u32), NodeError> {
         self.tools.check(self.schema.as_deref())?;
-        Ok((self.tools.specs().cloned().collect(), self.tools.most_turns()))
+        Ok((self.tools.listed(), self.tools.most_turns()))
     }
 
     fn fall_back<'a>(&'a mut self, error: &'a NodeError) -> BoxFuture<'a, Option<Result<(), BoxError>>> {

@@ -125,8 +125,11 @@ impl Recorder for Answers {
 
 /// What tells a request from others: whatever of it changes what a model answers.
 fn name(request: &Request, names: [Option<&str>; 3]) -> String {
-    let Request { messages, output, dialect, temperature, max_tokens, extra, .. } = request;
+    let Request { messages, output, tools, dialect, temperature, max_tokens, extra, .. } = request;
     let schema = output.as_ref().map(|schema| (schema.name(), schema.plain()));
-    let whole = json!([messages, schema, dialect, temperature, max_tokens, extra, names]);
+    let mut whole = json!([messages, schema, dialect, temperature, max_tokens, extra, names]);
+    if let Some(whole) = whole.as_array_mut() {
+        whole.extend(tools.iter().map(|tool| json!([tool.name, tool.description, tool.schema.plain()])));
+    }
     hashed(whole.to_string().as_bytes())
 }

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::fmt;
+use std::sync::Arc;
 
 use super::outcome::Outcome;
 use super::typed::{Tool, execute};
@@ -64,7 +65,12 @@ impl<S: ?Sized> Tools<S> {
         self.turns
     }
 
-    pub(in crate::run) fn specs(&self) -> impl Iterator<Item = &ToolSpec> {
+    /// As a model is told of them. A node without tools allocates nothing for them.
+    pub(in crate::run) fn listed(&self) -> Arc<[ToolSpec]> {
+        if self.list.is_empty() { Arc::default() } else { self.specs().cloned().collect() }
+    }
+
+    fn specs(&self) -> impl Iterator<Item = &ToolSpec> {
         self.list.iter().map(|entry| &entry.spec)
     }
 

@@ -1,0 +1,22 @@
+// Cause: the tool is called in the list.
+// Mend: name its type.
+#![allow(unused)]
+
+use llmnode::prelude::*;
+
+struct Garden {
+    plants: Vec<String>,
+}
+
+/// Waters a plant.
+#[tool]
+async fn water(plant: String, garden: &Garden) -> bool {
+    garden.plants.contains(&plant)
+}
+
+#[llm_node(prompt = "{what}", state = Garden, tools = [Water()])]
+struct Tend {
+    what: String,
+}
+
+fn main() {}

@@ -1,0 +1,22 @@
+// Cause: the one tool is not in brackets.
+// Mend: write `tools = [Water]`.
+#![allow(unused)]
+
+use llmnode::prelude::*;
+
+struct Garden {
+    plants: Vec<String>,
+}
+
+/// Waters a plant.
+#[tool]
+async fn water(plant: String, garden: &Garden) -> bool {
+    garden.plants.contains(&plant)
+}
+
+#[llm_node(prompt = "{what}", state = Garden, tools = Water)]
+struct Tend {
+    what: String,
+}
+
+fn main() {}
