@@ -3,6 +3,7 @@
 //! What the function takes by value comes from the model. What it takes by reference comes from the program: the state, and the
 //! context. `&str` and slices are lent out of the arguments.
 
+pub(crate) mod arguments;
 mod emit;
 mod parameter;
 

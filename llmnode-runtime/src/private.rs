@@ -1,6 +1,6 @@
 //! What generated code calls. Not part of the public interface: it may change in any release.
 
-pub use crate::output::OutputSpec;
+pub use crate::output::{Argument, OutputSpec, ReadBy};
 pub use crate::prompt::generated::{
     Column, Displayed, Line, Prompt, PromptAt, PromptFence, PromptHistory, PromptJson, PromptOption,
     PromptText, PromptValue, Segment, Shown, prompt_at, prompt_file_at,

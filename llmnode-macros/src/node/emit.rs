@@ -27,7 +27,7 @@ pub(crate) fn emit(model: &NodeModel<'_>) -> TokenStream {
     let (facts, ways) = (facts(model, &generics, &private), ways(model, generics.clone(), &private));
     let files = files(model);
     let impls = crate_path::scope(&model.krate, quote!(#facts #ways #files));
-    let item = tools::arguments(model);
+    let item = tools::item(model);
     quote!(#item #impls)
 }
 

@@ -3,7 +3,7 @@
 use proc_macro2::{Ident, Literal, Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
 use syn::parse::ParseStream;
-use syn::{Error, ItemStruct, Lit, Path, Token, Type, bracketed, parse_quote, token};
+use syn::{Attribute, DeriveInput, Error, Generics, ItemStruct, Lit, Token, Type, bracketed, token};
 
 use super::Faults;
 use super::args::NodeArgs;
@@ -11,6 +11,7 @@ use super::description::description;
 use super::model::NodeModel;
 use crate::generics::{ends, last_name};
 use crate::keyed::{key, value};
+use crate::tool::arguments::{Argument, Arguments};
 
 /// The list of types.
 pub(super) fn parse(input: ParseStream<'_>, key: &Ident) -> syn::Result<Vec<Type>> {
@@ -111,36 +112,42 @@ pub(super) fn emit(model: &NodeModel<'_>, state: &Type, private: &Ident) -> Opti
     })
 }
 
-/// The struct with what makes it the arguments of a tool.
-pub(super) fn arguments(model: &NodeModel<'_>) -> TokenStream {
-    let (item, krate): (_, &Path) = (model.item, &model.krate);
-    if model.is_tool { crate::output::expand(quote!(crate = #krate), quote!(#item)) } else { quote!(#item) }
+/// The struct: of one that is a tool, attributes of serde and schemars are for the arguments.
+pub(super) fn item(model: &NodeModel<'_>) -> TokenStream {
+    let mut item = model.item.clone();
+    if model.is_tool {
+        item.fields.iter_mut().for_each(|field| field.attrs.retain(|attribute| !is_of_derives(attribute)));
+    }
+    quote!(#item)
+}
+
+fn is_of_derives(attribute: &Attribute) -> bool {
+    attribute.path().is_ident("serde") || attribute.path().is_ident("schemars")
 }
 
 /// How the node is read from the arguments that a model writes.
 pub(super) fn as_tool(
     model: &NodeModel<'_>,
     state: &Type,
-    generics: &syn::Generics,
+    generics: &Generics,
     private: &Ident,
 ) -> Option<TokenStream> {
     if !model.is_tool {
         return None;
     }
-    let here = Span::mixed_site();
-    let ident = &model.item.ident;
-    let (impl_generics, _, where_clause) = generics.split_for_impl();
-    let this: Type = parse_quote!(#ident);
-    Some(quote_spanned! {here=>
-        #[automatically_derived]
-        impl #impl_generics #private::Tool<#state> for #this #where_clause {
-            fn arguments() -> #private::OutputSpec<Self, #state> {
-                use #private::probes::*;
-                #private::OutputSpec::json(
-                    |__to| (&&&&#private::Reached::<#this>::new()).reach(__to),
-                    |__value, __to| (&&&#private::Dive(__value)).dive::<#state>(__to),
-                )
-            }
-        }
-    })
+    let fields = model.item.fields.iter().filter_map(|field| {
+        let kept = |attribute: &&Attribute| is_of_derives(attribute) || attribute.path().is_ident("doc");
+        Some(Argument {
+            name: field.ident.as_ref()?,
+            ty: &field.ty,
+            attributes: field.attrs.iter().filter(kept).collect(),
+        })
+    });
+    let mut input = DeriveInput::from(model.item.clone());
+    input.attrs.retain(|attribute| attribute.path().is_ident("doc"));
+    let arguments = Arguments { input, list: fields.collect(), krate: &model.krate };
+    let (header, _, _) = generics.split_for_impl();
+    let tool = arguments.tool(&header.to_token_stream(), &state.to_token_stream(), false, private);
+    let validation = arguments.validation();
+    Some(quote!(#tool #validation))
 }

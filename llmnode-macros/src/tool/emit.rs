@@ -2,9 +2,10 @@
 
 use proc_macro2::{Ident, Literal, Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
-use syn::{ReturnType, Type};
+use syn::{ReturnType, Type, parse_quote};
 
 use super::ToolModel;
+use super::arguments::{Argument, Arguments};
 use super::parameter::Parameter;
 use crate::crate_path;
 use crate::generics::{bare, ends};
@@ -15,26 +16,41 @@ use crate::node::time::Time;
 /// The struct of the arguments, and its impls.
 pub(super) fn emit(model: &ToolModel<'_>) -> TokenStream {
     let private = crate_path::private();
-    let arguments = arguments(model);
-    let (node, exec, tool) = (node(model, &private), exec(model, &private), tool(model, &private));
+    let (definition, arguments) = arguments(model);
+    let (header, state) = state(model);
+    let tool = arguments.tool(&header, &state, model.args.alone.is_some(), &private);
+    let (node, exec, validation) = (node(model, &private), exec(model, &private), arguments.validation());
     let impls = crate_path::scope(&model.krate, quote!(#node #exec #tool));
-    quote!(#arguments #impls)
+    quote!(#definition #validation #impls)
 }
 
-/// A struct beside the function: a type, which has a namespace of its own.
-fn arguments(model: &ToolModel<'_>) -> TokenStream {
-    let (visibility, ident, krate) = (&model.function.vis, &model.ident, &model.krate);
-    let docs = model.function.attrs.iter().filter(|attribute| attribute.path().is_ident("doc"));
-    let fields = model.parameters.iter().filter_map(|one| match one {
-        Parameter::Argument { name, ty, attributes, .. } => Some(quote!(#(#attributes)* pub #name: #ty)),
-        _ => None,
+/// What is read, and the struct that it becomes: a type, which has a namespace of its own beside the function's.
+fn arguments<'a>(model: &'a ToolModel<'_>) -> (TokenStream, Arguments<'a>) {
+    let (visibility, ident) = (&model.function.vis, &model.ident);
+    let docs: Vec<_> =
+        model.function.attrs.iter().filter(|attribute| attribute.path().is_ident("doc")).collect();
+    let list: Vec<_> = model.parameters.iter().filter_map(argument).collect();
+    let fields = list.iter().map(|Argument { name, ty, attributes }| {
+        let docs = attributes.iter().filter(|attribute| attribute.path().is_ident("doc"));
+        quote!(#(#docs)* pub #name: #ty)
     });
     let definition = quote! {
         #(#docs)*
         #[allow(missing_docs, clippy::exhaustive_structs)]
         #visibility struct #ident { #(#fields),* }
     };
-    crate::output::expand(quote!(crate = #krate), definition)
+    let fields = list.iter().map(|Argument { name, ty, .. }| quote!(#name: #ty));
+    let input = parse_quote!(#(#docs)* struct #ident { #(#fields),* });
+    (definition, Arguments { input, list, krate: &model.krate })
+}
+
+fn argument(parameter: &Parameter) -> Option<Argument<'_>> {
+    match parameter {
+        Parameter::Argument { name, ty, attributes, .. } => {
+            Some(Argument { name, ty, attributes: attributes.iter().collect() })
+        }
+        _ => None,
+    }
 }
 
 /// What the tool is, and what its function returns.
@@ -109,12 +125,21 @@ fn exec(model: &ToolModel<'_>, private: &Ident) -> TokenStream {
         Parameter::State(_) => quote_spanned!(here=> #private::Cx::state(__cx)),
         Parameter::Context(_) => quote_spanned!(here=> __cx),
     });
-    let wait = signature.asyncness.map(|_| quote!(.await));
-    let call = quote!(#function(#(#given),*)#wait);
+    // At what it returns, where one that the model cannot be told is reported.
+    let at = match &signature.output {
+        ReturnType::Type(_, ty) => here.located_at(ends(ty).0),
+        ReturnType::Default => here,
+    };
+    let wait = signature.asyncness.map(|_| quote_spanned!(at=> .await));
+    let mut function_there = function.clone();
+    function_there.set_span(at);
+    let call = quote_spanned!(at=> #function_there(#(#given),*)#wait);
     let value = match &signature.output {
         ReturnType::Default => quote_spanned!(here=> { #call; ::core::result::Result::Ok(()) }),
         ReturnType::Type(_, ty) if is_result(ty) => {
-            quote_spanned!(here.located_at(ends(ty).0)=> #private::fallible(#call))
+            let mut private = private.clone();
+            private.set_span(at);
+            quote_spanned!(at=> #private::fallible(#call))
         }
         ReturnType::Type(..) => quote_spanned!(here=> ::core::result::Result::Ok(#call)),
     };
@@ -135,40 +160,12 @@ fn exec(model: &ToolModel<'_>, private: &Ident) -> TokenStream {
     }
 }
 
-/// How the arguments are read.
-fn tool(model: &ToolModel<'_>, private: &Ident) -> TokenStream {
-    let here = Span::mixed_site();
-    let ident = &model.ident;
-    let (generics, state) = state(model);
-    let alone = model
-        .args
-        .alone
-        .as_ref()
-        .map(|_| quote_spanned!(here=> const ALONE: ::core::primitive::bool = true;));
-    quote_spanned! {here=>
-        #[automatically_derived]
-        impl #generics #private::Tool<#state> for #ident {
-            #alone
-            fn arguments() -> #private::OutputSpec<Self, #state> {
-                use #private::probes::*;
-                #private::OutputSpec::json(
-                    |__to| (&&&&#private::Reached::<#ident>::new()).reach(__to),
-                    |__value, __to| (&&&#private::Dive(__value)).dive::<#state>(__to),
-                )
-            }
-        }
-    }
-}
-
 /// What stands in for a tool with faults, so that the faults are the only errors.
 pub(super) fn stub(model: &ToolModel<'_>) -> TokenStream {
     let private = crate_path::private();
     let (visibility, ident, name, krate) = (&model.function.vis, &model.ident, &model.name, &model.krate);
     let here = Span::mixed_site();
-    let definition = crate::output::expand(
-        quote!(crate = #krate),
-        quote!(#[allow(missing_docs, dead_code)] #visibility struct #ident {}),
-    );
+    let definition = quote!(#[allow(missing_docs, dead_code)] #visibility struct #ident {});
     let any = quote_spanned!(here=> <AnyState: ?::core::marker::Sized + ::core::marker::Sync>);
     let impls = quote_spanned! {here=>
         impl #private::Node for #ident {

@@ -62,7 +62,7 @@ fn parameter(pattern: &Pat, ty: &Type, attributes: Vec<Attribute>) -> syn::Resul
                 (parse_quote!(::std::vec::Vec<#of>), true)
             }
             Type::Path(path) if path.path.segments.last().is_some_and(|last| last.ident == "Cx") => {
-                return context(&path.path);
+                return Ok(context(&path.path));
             }
             other => return Ok(Parameter::State(other.clone())),
         },
@@ -84,11 +84,12 @@ fn parameter(pattern: &Pat, ty: &Type, attributes: Vec<Attribute>) -> syn::Resul
 }
 
 /// The state in `Cx<'_, World>`.
-fn context(path: &Path) -> syn::Result<Parameter> {
+fn context(path: &Path) -> Parameter {
     if let Some(PathArguments::AngleBracketed(arguments)) = path.segments.last().map(|last| &last.arguments)
         && let Some(GenericArgument::Type(state)) = arguments.args.last()
     {
-        return Ok(Parameter::Context(state.clone()));
+        return Parameter::Context(state.clone());
     }
-    Err(Error::new_spanned(path, "the context needs the state; write `&Cx<'_, World>`"))
+    // The compiler says what the context lacks.
+    Parameter::Context(parse_quote!(()))
 }

@@ -27,7 +27,7 @@ pub use reader::{ReadError, Reader, Reading};
 pub use schema::{OutputSchema, StrictError};
 pub(crate) use schema::{WRAPPER, is_annotation};
 pub(crate) use spec::{Answer, Answers, Untyped, read_by_schema, read_checked};
-pub use spec::{LlmOutput, OutputSpec};
+pub use spec::{Argument, LlmOutput, OutputSpec, ReadBy};
 
 /// How often each step was made, for a test.
 #[cfg(test)]

@@ -74,7 +74,43 @@ enum Kind<T, S: ?Sized> {
     Text(fn(&str) -> T, Option<Collect<T, S>>),
     Json(Json<T, S>),
     Untyped(Untyped, fn(Value) -> T),
+    Arguments(Arguments<T, S>),
 }
+
+/// A value that a model writes as an argument of a tool.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be an argument of a tool",
+    label = "lacks `Deserialize` or `JsonSchema`",
+    note = "put `#[llm_output]` on its definition, or derive `serde::Deserialize` and `schemars::JsonSchema`"
+)]
+pub trait Argument: DeserializeOwned + JsonSchema + Send + Sync + 'static {}
+
+#[diagnostic::do_not_recommend]
+impl<T: DeserializeOwned + JsonSchema + Send + Sync + 'static> Argument for T {}
+
+/// A type that can be read. Generated code makes it where it asks for each part of the type.
+pub struct ReadBy<A> {
+    schema: fn() -> Arc<OutputSchema>,
+    read: fn(&str, &OutputSchema, Reader) -> Read<A>,
+}
+
+impl<A: LlmOutput> ReadBy<A> {
+    /// Creates it.
+    #[expect(clippy::new_without_default, reason = "generated code calls it")]
+    pub fn new() -> Self {
+        ReadBy { schema: OutputSchema::of::<A>, read: read::<A> }
+    }
+}
+
+/// The arguments of a tool, which are read as one type and become another.
+struct Arguments<T, S: ?Sized> {
+    schema: fn() -> Arc<OutputSchema>,
+    read: Box<Convert<T>>,
+    reach: fn(&mut Reach),
+    collect: Collect<T, S>,
+}
+
+type Convert<T> = dyn Fn(&str, &OutputSchema, Reader) -> Read<T> + Send + Sync;
 
 /// JSON whose type is known at run time only.
 #[derive(Clone)]
@@ -120,6 +156,23 @@ impl<T: LlmOutput, S: ?Sized> OutputSpec<T, S> {
     }
 }
 
+impl<T: 'static, S: ?Sized> OutputSpec<T, S> {
+    /// The arguments of a tool: what `read` reads becomes its node.
+    pub fn arguments<A: 'static>(
+        read: ReadBy<A>,
+        node: fn(A) -> T,
+        reach: fn(&mut Reach),
+        collect: Collect<T, S>,
+    ) -> Self {
+        let ReadBy { schema, read } = read;
+        let read = Box::new(move |text: &str, schema: &OutputSchema, reader: Reader| {
+            let Answer { value, notes, wrapped } = read(text, schema, reader)?;
+            Ok(Answer { value: node(value), notes, wrapped })
+        });
+        OutputSpec(Kind::Arguments(Arguments { schema, read, reach, collect }))
+    }
+}
+
 impl<S: ?Sized> OutputSpec<Value, S> {
     /// JSON whose type is known at run time only.
     pub(crate) fn untyped(json: Untyped) -> Self {
@@ -132,7 +185,7 @@ impl<T, S: ?Sized> OutputSpec<T, S> {
         match &self.0 {
             Kind::Text(_, None) => Answers::Taken,
             Kind::Text(_, Some(_)) => Answers::Checked,
-            Kind::Json(_) | Kind::Untyped(..) => Answers::Read,
+            Kind::Json(_) | Kind::Untyped(..) | Kind::Arguments(_) => Answers::Read,
         }
     }
 
@@ -142,6 +195,7 @@ impl<T, S: ?Sized> OutputSpec<T, S> {
             Kind::Text(..) => Ok(None),
             Kind::Untyped(json, _) => Ok(Some(Arc::clone(&json.schema))),
             Kind::Json(json) => reached((json.schema)(), json.reach).map(Some),
+            Kind::Arguments(of) => reached((of.schema)(), of.reach).map(Some),
         }
     }
 
@@ -169,13 +223,28 @@ impl<T, S: ?Sized> OutputSpec<T, S> {
                 };
                 read_into(answer, schema, reader, (json.slot)(to))
             }
+            Kind::Arguments(of) => {
+                let built;
+                let schema = match schema {
+                    Some(schema) => schema,
+                    None => {
+                        built = (of.schema)();
+                        &built
+                    }
+                };
+                let Answer { value, notes, wrapped } = (of.read)(answer, schema, reader)?;
+                *to = Some(value);
+                Ok(Answer { value: (), notes, wrapped })
+            }
             Kind::Untyped(json, same) => json.read(answer, reader, &mut |value| *to = Some(same(value))),
         }
     }
 
     pub(crate) fn collect<'a>(&self, value: &'a T, to: &mut Checks<'a, S>) {
         match &self.0 {
-            Kind::Json(Json { collect, .. }) | Kind::Text(_, Some(collect)) => collect(value, to),
+            Kind::Json(Json { collect, .. })
+            | Kind::Text(_, Some(collect))
+            | Kind::Arguments(Arguments { collect, .. }) => collect(value, to),
             Kind::Text(_, None) | Kind::Untyped(..) => {}
         }
     }
@@ -186,6 +255,7 @@ impl<T, S: ?Sized> fmt::Debug for OutputSpec<T, S> {
         f.write_str(match self.0 {
             Kind::Text(..) => "OutputSpec::text",
             Kind::Json(_) | Kind::Untyped(..) => "OutputSpec::json",
+            Kind::Arguments(_) => "OutputSpec::arguments",
         })
     }
 }

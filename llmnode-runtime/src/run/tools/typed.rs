@@ -24,7 +24,8 @@ const DEPTH: usize = 8;
     message = "`{Self}` is not a tool of a node with the state `{S}`",
     label = "not a tool of this node",
     note = "`#[tool]` on a function makes a tool, and so does the word `tool` in `#[llm_node(tool, ..)]`",
-    note = "a tool that takes a state fits nodes with the same `state = T`; a tool without a state fits every node"
+    note = "a tool that takes a state fits nodes with the same `state = T` (`AnyRunState` stands for a node without `state`); a tool \
+            without a state fits every node"
 )]
 pub trait Tool<S: ?Sized>: Exec<S> + Sized + Send + 'static {
     /// No other tool runs at the same time.

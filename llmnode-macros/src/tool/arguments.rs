@@ -1,0 +1,111 @@
+//! How arguments are read: by a struct beside the tool's own, with a type parameter for each argument.
+//!
+//! The derives of serde and schemars then ask for their traits as bounds, and not in five places of a body. The one place that
+//! names the types asks for `Argument`, so a type that lacks a derive is one error with words of our own.
+
+use proc_macro2::{Ident, Span, TokenStream};
+use quote::{ToTokens, format_ident, quote, quote_spanned};
+use syn::{Attribute, DeriveInput, Path, Type};
+
+use crate::diagnostics::Errors;
+use crate::generics::ends;
+use crate::validate::definition;
+
+/// One argument.
+pub(crate) struct Argument<'a> {
+    pub(crate) name: &'a Ident,
+    pub(crate) ty: &'a Type,
+    /// Doc comments, and attributes of serde and schemars.
+    pub(crate) attributes: Vec<&'a Attribute>,
+}
+
+/// What is read as arguments.
+pub(crate) struct Arguments<'a> {
+    /// The struct that they become, without attributes of derives.
+    pub(crate) input: DeriveInput,
+    pub(crate) list: Vec<Argument<'a>>,
+    pub(crate) krate: &'a Path,
+}
+
+impl Arguments<'_> {
+    /// The dive into the arguments that have validators.
+    pub(crate) fn validation(&self) -> TokenStream {
+        // Whatever it finds was found before, or is found by the derives.
+        definition::expand(&self.input, self.krate, None, &mut Errors::default())
+    }
+
+    /// `impl Tool`, for a place where `private` is known. `state`: of the tool; `header`: what stands before the type.
+    pub(crate) fn tool(
+        &self,
+        header: &TokenStream,
+        state: &TokenStream,
+        alone: bool,
+        private: &Ident,
+    ) -> TokenStream {
+        let here = Span::mixed_site();
+        let ident = &self.input.ident;
+        let read = self.read(private);
+        let names: Vec<_> = self.list.iter().map(|argument| argument.name).collect();
+        let types = self.list.iter().filter(|argument| is_free(argument)).map(|argument| argument.ty);
+        let alone = alone.then(|| quote_spanned!(here=> const ALONE: ::core::primitive::bool = true;));
+        let arguments =
+            self.list.iter().find(|argument| is_free(argument)).map_or(here, |argument| ends(argument.ty).0);
+        let read_as = Ident::new("__read", here.located_at(arguments));
+        quote_spanned! {here=>
+            #[automatically_derived]
+            impl #header #private::Tool<#state> for #ident {
+                #alone
+                fn arguments() -> #private::OutputSpec<Self, #state> {
+                    use #private::probes::*;
+                    #read
+                    #private::OutputSpec::arguments(
+                        #read_as::<#(#types),*>(),
+                        |__Arguments { #(#names),* }| Self { #(#names),* },
+                        |__to| (&&&&#private::Reached::<#ident>::new()).reach(__to),
+                        |__value, __to| (&&&#private::Dive(__value)).dive::<#state>(__to),
+                    )
+                }
+            }
+        }
+    }
+
+    /// The struct that is read, and the function that asks for its parts.
+    fn read(&self, private: &Ident) -> TokenStream {
+        let here = Span::mixed_site();
+        let path =
+            |name: &str| format!("{}::__private::{name}", self.krate.to_token_stream()).replace(' ', "");
+        let (serde, schemars) = (path("serde"), path("schemars"));
+        let ident = &self.input.ident;
+        let name = ident.to_string();
+        let docs = self.input.attrs.iter().filter(|attribute| attribute.path().is_ident("doc"));
+        let mark = definition::mark(&self.input, self.krate);
+        let (mut parameters, mut fields) = (vec![], vec![]);
+        for (index, argument) in self.list.iter().enumerate() {
+            let Argument { name, ty, attributes } = argument;
+            let ty = if is_free(argument) {
+                let parameter = format_ident!("A{index}", span = here);
+                parameters.push(parameter.clone());
+                parameter.into_token_stream()
+            } else {
+                ty.into_token_stream()
+            };
+            fields.push(quote!(#(#attributes)* #name: #ty));
+        }
+        quote_spanned! {here=>
+            #(#docs)*
+            #[derive(#private::serde::Deserialize, #private::schemars::JsonSchema)]
+            #[serde(crate = #serde)]
+            #[schemars(crate = #schemars, rename = #name)]
+            #mark
+            struct __Arguments<#(#parameters),*> { #(#fields),* }
+            fn __read<#(#parameters: #private::Argument),*>() -> #private::ReadBy<__Arguments<#(#parameters),*>> {
+                #private::ReadBy::new()
+            }
+        }
+    }
+}
+
+/// Whether an argument's type may be a parameter: attributes may name functions that give just this type.
+fn is_free(argument: &Argument<'_>) -> bool {
+    argument.attributes.iter().all(|attribute| attribute.path().is_ident("doc"))
+}
