@@ -8,6 +8,7 @@
 #![cfg(feature = "openai")]
 #![allow(clippy::expect_used, clippy::panic, clippy::unwrap_used, reason = "tests")]
 
+mod agents;
 mod conforms;
 mod corrections;
 mod dialects;

@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 
 use crate::wire::Wire;
 
-fn variable(name: &str) -> String {
+pub(crate) fn variable(name: &str) -> String {
     std::env::var(name).unwrap_or_else(|_| panic!("{name} is not set: run scripts/real-components"))
 }
 

@@ -1,0 +1,136 @@
+//! Agents against llama.cpp: calls of tools as its grammar has them, side by side, streamed and plain.
+//!
+//! Weights are random, so most calls mean nothing; what is checked is that each run ends as the design says, that the ledger
+//! has the server's figures, and that tools really run. `LLMNODE_AGENTS=50` makes so many runs; 5 by default.
+
+use llmnode::prelude::*;
+use llmnode::{Category, Dialect, Event, Group, OpenAi};
+use serde_json::json;
+
+use crate::support::{key, variable};
+use crate::wire::Wire;
+
+struct World {
+    shelf: Vec<String>,
+}
+
+/// Finds books on the shelf.
+#[tool]
+async fn search(
+    /// How many at most.
+    limit: u8,
+    world: &World,
+) -> Vec<String> {
+    world.shelf.iter().take(limit.into()).cloned().collect()
+}
+
+/// Adds two numbers.
+#[tool]
+fn add(a: i16, b: i16) -> Result<i16, String> {
+    a.checked_add(b).ok_or_else(|| "the sum is too large".to_owned())
+}
+
+#[llm_output]
+#[derive(Clone, Copy)]
+enum Day {
+    Monday,
+    Friday,
+}
+
+/// Says whether the library is open.
+#[tool]
+fn is_open(day: Day) -> bool {
+    matches!(day, Day::Monday)
+}
+
+/// Switches the light.
+#[tool(alone)]
+async fn light(on: bool) {
+    tokio::task::yield_now().await;
+    drop(on);
+}
+
+/// Repeats a mark.
+#[tool]
+fn repeat(times: u8, day: Option<Day>) -> String {
+    let mark = if day.is_some() { "*" } else { "-" };
+    mark.repeat(times.into())
+}
+
+#[llm_output]
+struct Rating {
+    stars: u8,
+}
+
+#[validate]
+impl Rating {
+    fn at_most_200(&self) -> Result<(), Invalid> {
+        if self.stars <= 200 { Ok(()) } else { Err(Invalid::at("stars", "is more than 200")) }
+    }
+}
+
+/// Rates.
+#[llm_node(
+    system = "Be brief.",
+    prompt = "{question}",
+    output = Rating,
+    state = World,
+    tools = [Search, Add, IsOpen, Light, Repeat],
+    turns = 4,
+    retries = 3,
+    max_tokens = 300,
+    transport_retries = 1
+)]
+struct Rate {
+    question: String,
+}
+
+const TOOLS: [&str; 5] = ["search", "add", "is_open", "light", "repeat"];
+
+#[tokio::test]
+#[ignore = "needs scripts/real-components"]
+async fn tools_run_and_answers_are_validated() {
+    let runs: u64 = std::env::var("LLMNODE_AGENTS").map_or(5, |runs| runs.parse().unwrap());
+    let wire = Wire::to(&variable("LLMNODE_LLAMA_TOOLS_URL")).await;
+    let model =
+        OpenAi::builder().base_url(wire.base_url()).api_key(key()).model("tiny-random").build().unwrap();
+    let shelf = ["Rust in Action", "Deep C"].map(str::to_owned).into();
+    let run = Run::new(model).with_state(World { shelf });
+    let (mut good, mut events) = (0, 0);
+    for seed in 0..runs {
+        let node = Rate { question: format!("How good is book {seed}?") };
+        // Without a bias, random weights hardly ever begin a call.
+        let call =
+            run.call(&node).temperature(1.0).extra("seed", seed).extra("logit_bias", json!([["{", 1.2]]));
+        let outcome = if seed % 2 == 0 {
+            call.report().await
+        } else {
+            let mut answer = call.stream();
+            while let Some(event) = answer.next().await {
+                events += u32::from(matches!(event, Event::ToolCalls(_) | Event::ToolResult { .. }));
+            }
+            answer.report().await
+        };
+        match outcome {
+            Ok(report) => {
+                good += 1;
+                assert!(report.value.stars <= 200);
+                assert_eq!(report.record.attempts[0].dialect, Some(Dialect::Tool));
+            }
+            // As random weights must: bad answers, and such as are cut.
+            Err(error) => assert!(
+                error.category().group() == Group::Answer
+                    || matches!(error.category(), Category::TruncatedOutput | Category::ServerError),
+                "{error}"
+            ),
+        }
+    }
+    let nodes = run.ledger().report().nodes;
+    let calls: u64 = TOOLS.iter().filter_map(|tool| nodes.get(*tool)).map(|stats| stats.visits).sum();
+    println!(
+        "{runs} runs: {calls} tools executed, {good} answers accepted, {events} events of tools in streams"
+    );
+    assert!(calls >= 4 * runs, "{calls} tools were executed in {runs} runs");
+    assert!(good >= runs / 10, "{good} answers of {runs} were accepted");
+    assert_eq!(run.ledger().total().total.unreported_calls, 0);
+}
