@@ -4,6 +4,7 @@
 macro_rules! links {
     () => {
         "[../README.md#categories]: crate#categories
+[agents.md]: self::agents
 [cassettes.md]: self::cassettes
 [decisions.md]: self::decisions
 [durability.md]: self::durability

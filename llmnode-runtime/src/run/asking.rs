@@ -98,6 +98,25 @@ impl Asking<'_> {
         }
         Ok(false)
     }
+
+    /// Executes the calls of an answer, and goes on with the conversation.
+    async fn execute(&mut self, round: Box<Round>) -> Result<(), Failure> {
+        let Plan { call: scope, limits, listener, .. } = *self.plan;
+        let (judge, plan) = (&*self.judge, self.plan);
+        let with = Executor { scope, limits, listener };
+        let told = round.execute(&self.request, &with, &|tool, call| judge.execute(tool, call, plan)).await?;
+        self.unknown = if told.all_unknown { self.unknown + 1 } else { 0 };
+        self.turns.1 += 1;
+        self.request.messages.extend(told.messages);
+        if self.turns.1 + 1 >= self.turns.0 || self.unknown == UNKNOWN {
+            self.request.answer_now = true;
+            self.request.messages.push(Message::user(ANSWER_NOW));
+        }
+        // What stands before a round never changes: neither feedback nor another model goes behind it.
+        self.prompt = self.request.messages.len();
+        self.answers = Repetition::default();
+        Ok(())
+    }
 }
 
 impl Tried for Asking<'_> {
@@ -149,21 +168,7 @@ impl Tried for Asking<'_> {
 
     async fn round(&mut self) -> Result<(), Failure> {
         let Some(round) = self.round.take() else { return Ok(()) };
-        let Plan { call: scope, limits, listener, .. } = *self.plan;
-        let (judge, plan) = (&*self.judge, self.plan);
-        let with = Executor { scope, limits, listener };
-        let told = round.execute(&self.request, &with, &|tool, call| judge.execute(tool, call, plan)).await?;
-        self.unknown = if told.all_unknown { self.unknown + 1 } else { 0 };
-        self.turns.1 += 1;
-        self.request.messages.extend(told.messages);
-        if self.turns.1 + 1 >= self.turns.0 || self.unknown == UNKNOWN {
-            self.request.answer_now = true;
-            self.request.messages.push(Message::user(ANSWER_NOW));
-        }
-        // What stands before a round never changes: neither feedback nor another model goes behind it.
-        self.prompt = self.request.messages.len();
-        self.answers = Repetition::default();
-        Ok(())
+        self.execute(round).await
     }
 
     async fn failed(&mut self, _: &Try, failure: &mut Failure, next: &Next) -> Result<(), NodeError> {

@@ -157,19 +157,18 @@ pub(super) async fn run(plan: &Plan<'_>, tried: &mut impl Tried) -> Result<(), E
     let (mut kind, mut wait) = (AttemptKind::First, Duration::ZERO);
     loop {
         let one = Try { kind, wait, attempt: progress.attempt() };
-        let mut failure = match plan.once(&one, tried).await {
-            Err(failure) => failure,
-            Ok(()) => match tried.ended().await? {
-                Well::Output => return Ok(()),
-                Well::Calls => match plan.in_time(tried.round()).await {
-                    Err(failure) => failure,
-                    Ok(()) => {
-                        progress.next_turn();
-                        (kind, wait) = (AttemptKind::Turn, Duration::ZERO);
-                        continue;
-                    }
-                },
-            },
+        let mut outcome = plan.once(&one, tried).await;
+        if outcome.is_ok() {
+            if let Well::Output = tried.ended().await? {
+                return Ok(());
+            }
+            // Boxed: a call without tools has no room for it.
+            outcome = Box::pin(plan.in_time(tried.round())).await;
+        }
+        let Err(mut failure) = outcome else {
+            progress.next_turn();
+            (kind, wait) = (AttemptKind::Turn, Duration::ZERO);
+            continue;
         };
         let Failure { category, retry: decision, retry_after, too_late, .. } = failure;
         let repeats = tried.repeats(&failure) && settings.stop_on_repeat;

@@ -38,7 +38,7 @@ where
         let mut tools = Tools::default();
         node.tools(&mut tools);
         let spec = node.output();
-        let mut asked = Typed { node, cx: cx.on(cx.state), tools, spec, schema: None, value: None };
+        let mut asked = Typed { node, cx, tools, spec, schema: None, value: None };
         boxed(&mut asked, &cx.on(&())).await.map_err(NodeError::tried)?;
         // It ends well only with a value: one that the judge accepted, or the fallback's.
         Ok(asked.value.ok_or_else(|| NodeError::new(Category::SchemaError, "no value was read"))?)
@@ -120,7 +120,7 @@ fn render(asked: &dyn Asked<'_>) -> Result<Vec<Message>, NodeError> {
 /// Renders the node, reads answers as its output, checks them against the state, and keeps the accepted one.
 struct Typed<'r, N: LlmNode<S> + Exec<S>, S: ?Sized> {
     node: &'r N,
-    cx: Cx<'r, S>,
+    cx: &'r Cx<'r, S>,
     tools: Tools<S>,
     spec: OutputSpec<N::Output, S>,
     schema: Option<Arc<OutputSchema>>,
@@ -180,7 +180,7 @@ impl<N: LlmNode<S> + Exec<S>, S: ?Sized> Judge for Typed<'_, N, S> {
         call: &'a ToolCall,
         plan: &'a Plan<'_>,
     ) -> Option<BoxFuture<'a, Outcome>> {
-        self.tools.execute(tool, &self.cx, plan, call)
+        self.tools.execute(tool, self.cx, plan, call)
     }
 
     fn check<'a>(&'a mut self, wrapped: bool, attempt: &'a Attempt) -> BoxFuture<'a, Verdict> {
