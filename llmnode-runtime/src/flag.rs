@@ -43,6 +43,8 @@ pub enum Flag {
     /// The provider reported an impossible number of tokens: a negative one, a fraction, or a total below a part. It
     /// counts as unknown.
     ImpossibleUsage,
+    /// The model wrote a call of a tool as its text. The tool was executed.
+    CallInText,
     /// The provider did not say why the answer ended.
     NoFinishReason,
 }

@@ -190,6 +190,39 @@ async fn of_forty_calls_thirty_two_run() {
 }
 
 #[tokio::test]
+async fn a_call_that_is_the_whole_text_is_a_call() {
+    let call = json!({"name": "count", "arguments": {}});
+    let model = ScriptedModel::new().reply(call.clone()).reply(json!({"title": "Deep C"}));
+    let run = run(model.clone());
+    let report = run.call(&RECOMMEND).report().await.unwrap();
+    assert_eq!(report.record.attempts[0].flags, [llmnode::Flag::CallInText]);
+    assert_eq!((run.state().log(), outcomes(&report.record, 0)), (vec!["count".to_owned()], vec!["ok"]));
+    assert_eq!(model.requests()[1].messages[1].calls()[0].name, "count");
+
+    // In prose it is text, and where tools are forbidden, too.
+    #[llm_node(prompt = "?", state = Library, tools = [Count], turns = 1)]
+    struct Now;
+    let prose = format!("I would call {call}.");
+    assert_eq!(
+        super::library::run(ScriptedModel::new().reply(prose.as_str())).call(&ASK).await.unwrap(),
+        prose
+    );
+    let text = super::library::run(ScriptedModel::new().reply(call.clone())).call(&Now).await.unwrap();
+    assert_eq!(text, call.to_string());
+
+    // An answer that can be read is the answer.
+    #[llm_output]
+    struct Named {
+        name: String,
+        arguments: std::collections::BTreeMap<String, String>,
+    }
+    #[llm_node(prompt = "?", output = Named, state = Library, tools = [Count])]
+    struct Name;
+    let named = super::library::run(ScriptedModel::new().reply(call)).call(&Name).await.unwrap();
+    assert_eq!((named.name.as_str(), named.arguments.len()), ("count", 0));
+}
+
+#[tokio::test]
 async fn no_arguments_are_an_empty_object() {
     for arguments in [json!(""), json!(null), json!({})] {
         let model = ScriptedModel::new().reply(calls(&[("count", arguments)])).reply("three");

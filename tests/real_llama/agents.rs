@@ -47,7 +47,7 @@ fn is_open(day: Day) -> bool {
 #[tool(alone)]
 async fn light(on: bool) {
     tokio::task::yield_now().await;
-    drop(on);
+    let _ = on;
 }
 
 /// Repeats a mark.

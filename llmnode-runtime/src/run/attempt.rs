@@ -11,7 +11,7 @@ use super::failure::{Failure, listed};
 use super::judge::{Judge, judge};
 use super::listener::Listener;
 use super::run::Target;
-use super::tools::{Round, answer_or_calls};
+use super::tools::{Round, answer_or_calls, called_in_text};
 use crate::category::{Category, Group};
 use crate::clock::{Clock, before};
 use crate::flag::Flag;
@@ -110,6 +110,13 @@ async fn ask(
     if round.is_some() {
         open.note(|record| record.keep_answer(text));
         return Ok(round);
+    }
+    if !cut && let Some(round) = called_in_text(&text, request, asked, settings.reader()) {
+        open.note(|record| {
+            record.keep_answer(text);
+            record.flags.push(Flag::CallInText);
+        });
+        return Ok(Some(round));
     }
     // What was cut counts only if it is whole all the same.
     let reader = if cut { settings.reader().whole() } else { settings.reader() };

@@ -3,6 +3,7 @@
 //! A tool is a node that is read from the arguments which the model wrote. Each call of it is a call of that node, with a record,
 //! limits and settings of its own.
 
+mod in_text;
 mod list;
 mod outcome;
 mod round;
@@ -11,6 +12,6 @@ mod value;
 
 pub use list::Tools;
 pub(super) use outcome::Outcome;
-pub(super) use round::{Executor, Round, answer_or_calls, open_call};
+pub(super) use round::{Executor, Round, answer_or_calls, called_in_text, open_call};
 pub use typed::Tool;
 pub use value::{ResultOf, ToolError, fallible};

@@ -7,6 +7,7 @@ use std::time::Instant;
 
 use tracing::{Instrument, Span};
 
+use super::in_text;
 use super::outcome::Outcome;
 use super::typed::is_object;
 use crate::BoxFuture;
@@ -14,7 +15,9 @@ use crate::category::Category;
 use crate::ledger::CallScope;
 use crate::limits::CallLimits;
 use crate::model::{Completion, Message, Request, ToolCall, ToolSpec};
+use crate::output::Reader;
 use crate::run::failure::Failure;
+use crate::run::judge::Judge;
 use crate::run::listener::Listener;
 use crate::run::pool::Pool;
 use crate::text::{nearest, one_line, same_name};
@@ -65,6 +68,24 @@ pub(in crate::run) fn answer_or_calls(completion: &mut Completion, request: &Req
     }
     let calls = named_apart(calls, &request.messages);
     Some(Box::new(Round { said: completion.text.clone(), calls }))
+}
+
+/// The calls that an answer consists of as a text, unless it may be the answer itself.
+pub(in crate::run) fn called_in_text(
+    text: &str,
+    request: &Request,
+    judge: &mut dyn Judge,
+    reader: Reader,
+) -> Option<Box<Round>> {
+    if request.answer_now || request.tools.is_empty() {
+        return None;
+    }
+    let calls = in_text::calls(text, &request.tools)?;
+    if judge.schema().is_some() && judge.read(text, reader).is_ok() {
+        return None;
+    }
+    let calls = named_apart(calls, &request.messages);
+    Some(Box::new(Round { said: String::new(), calls }))
 }
 
 /// A call of a tool whose result does not follow: providers refuse such a conversation.
