@@ -452,3 +452,32 @@ mod anything {
         }
     }
 }
+
+#[test]
+fn a_tool() {
+    let item = quote! {
+        /// Finds books.
+        pub async fn find_books(
+            /// A word.
+            word: &str,
+            limit: u8,
+            library: &Library,
+        ) -> Result<Vec<Book>, Missing> {
+            todo!()
+        }
+    };
+    let lines = pinned("tool", &item, crate::tool::expand(quote!(alone, deadline = 30s), item.clone()));
+    assert!(lines <= 130, "{lines} lines");
+}
+
+#[test]
+fn a_node_with_tools_that_is_a_tool() {
+    let arguments =
+        quote!(tool, prompt = "{question}", state = Library, tools = [FindBooks, Praise], turns = 6);
+    let item = quote! {
+        /// Recommends a book.
+        struct Recommend { question: String }
+    };
+    let lines = node("agent", arguments, item);
+    assert!(lines <= 130, "{lines} lines");
+}

@@ -21,6 +21,7 @@ mod names;
 mod node;
 mod output;
 mod prompt;
+mod tool;
 mod validate;
 mod values;
 

@@ -20,6 +20,7 @@ pub(crate) struct Use {
 pub(crate) enum Macro {
     Node,
     Output,
+    Tool,
     Validate,
     Flow,
     Action,
@@ -47,6 +48,7 @@ impl Use {
         let expand = match attribute.next()?.to_string().as_str() {
             "llm_node" => Macro::Node,
             "llm_output" => Macro::Output,
+            "tool" => Macro::Tool,
             "validate" => Macro::Validate,
             "derive" => Macro::Action,
             _ => return None,
@@ -75,6 +77,7 @@ impl Use {
             Macro::Action => return crate::action::expand(self.item.clone()),
             Macro::Node => crate::node::expand,
             Macro::Output => crate::output::expand,
+            Macro::Tool => crate::tool::expand,
             Macro::Validate => crate::validate::expand,
         };
         expand(self.arguments.clone(), self.item.clone())
@@ -86,6 +89,8 @@ impl Use {
         match self.expand {
             Macro::Flow => return flows::flow_holds(&self.item, &said),
             Macro::Action => return flows::action_holds(&self.item, &said),
+            // What is said of a tool is said of the struct that it makes.
+            Macro::Tool => return self.tool_holds(&said),
             Macro::Node | Macro::Output | Macro::Validate => {}
         }
         let expansion = self.expand();
@@ -114,6 +119,25 @@ impl Use {
         self.refused_or_not(item, &generated)
     }
 
+    /// A tool comes back as a function that compiles beside what was made of it.
+    fn tool_holds(&self, said: &dyn Fn(&str) -> Held) -> Held {
+        let expansion = syn::parse2::<File>(self.expand());
+        let Ok(expansion) = expansion else {
+            // An item that cannot be read comes back as it is.
+            return if crate::item::parse(self.item.clone()).is_err() {
+                Ok(())
+            } else {
+                Err("it does not parse".to_owned())
+            };
+        };
+        let Some((_, generated)) = expansion.items.split_first() else {
+            return Err("the item is gone".to_owned());
+        };
+        let of_node = |item: &&Item| !matches!(item, Item::Struct(_));
+        let generated: Vec<Item> = generated.iter().filter(of_node).cloned().collect();
+        Generated::read(&generated)?.errors.iter().try_for_each(|message| said(message))
+    }
+
     /// The uses that a conditional item comes back as.
     fn branches(&self, expansion: &File) -> Option<Vec<Self>> {
         let branch = |item: &Item| {
@@ -130,6 +154,7 @@ impl Use {
         let name = match self.expand {
             Macro::Node => "llm_node",
             Macro::Output => "llm_output",
+            Macro::Tool => "tool",
             Macro::Validate => "validate",
             Macro::Flow => "flow",
             Macro::Action => "derive",
@@ -142,8 +167,17 @@ impl Use {
 
     /// The item is the one that was given, but for the attributes that are ours to take and to add.
     fn unchanged(&self, mut given: Item, mut item: Item) -> Held {
-        if let (Macro::Node, Item::Struct(given)) = (self.expand, &mut given) {
-            take_helpers(given);
+        if let (Macro::Node, Item::Struct(given), Item::Struct(item)) = (self.expand, &mut given, &mut item) {
+            // A node that is a tool hands what its fields say to serde on to the struct of its arguments.
+            let is_tool = self
+                .arguments
+                .clone()
+                .into_iter()
+                .any(|token| matches!(token, TokenTree::Ident(it) if it == "tool"));
+            let taken: &[&str] =
+                if is_tool { &["node", "prep", "serde", "schemars"] } else { &["node", "prep"] };
+            take_helpers(given, taken);
+            take_helpers(item, &taken[2..]);
         }
         let (before, after) = (attributes(&mut given), attributes(&mut item));
         if given.to_token_stream().to_string() != item.to_token_stream().to_string() {
@@ -241,8 +275,8 @@ fn said_well(message: &str, given: &Use) -> Held {
 }
 
 /// Removes the helper attributes of a node.
-fn take_helpers(item: &mut ItemStruct) {
-    let ours = |attribute: &Attribute| attribute.path().is_ident("node") || attribute.path().is_ident("prep");
+fn take_helpers(item: &mut ItemStruct, taken: &[&str]) {
+    let ours = |attribute: &Attribute| taken.iter().any(|name| attribute.path().is_ident(name));
     item.attrs.retain(|attribute| !ours(attribute));
     let fields = match &mut item.fields {
         Fields::Named(fields) => &mut fields.named,

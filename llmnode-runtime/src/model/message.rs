@@ -299,10 +299,16 @@ mod tests {
     #[test]
     fn what_is_no_message_is_refused() {
         for (json, why) in [
-            (r#"{"role":"tool","content":"a"}"#, "unknown variant `tool`"),
-            (r#"{"role":"user"}"#, "missing field `content`"),
-            (r#"{"role":"user","content":null}"#, "expected a text or a list of parts"),
-            (r#"{"role":"assistant","content":"","tool_calls":[]}"#, "unknown field `tool_calls`"),
+            (r#"{"role":"tool","content":"a"}"#, "has no `tool_call_id`"),
+            (r#"{"role":"user"}"#, "has no `content`"),
+            (r#"{"role":"user","content":null}"#, "has no `content`"),
+            (r#"{"role":"user","content":7}"#, "expected a text or a list of parts"),
+            (
+                r#"{"role":"user","content":"","tool_calls":[{"id":"1","function":{"name":"a","arguments":""}}]}"#,
+                "only the assistant has `tool_calls`",
+            ),
+            (r#"{"role":"assistant","tool_calls":[{"id":"1"}]}"#, "missing field `function`"),
+            (r#"{"role":"user","content":"","name":"a"}"#, "unknown field `name`"),
             (r#"{"role":"user","content":[{"type":"video"}]}"#, "unknown variant `video`"),
             (r#"{"role":"user","content":[{"type":"text","text":"a","x":1}]}"#, "unknown field `x`"),
             (
@@ -362,6 +368,19 @@ mod tests {
             // From a `Value`, too, which hands out what it owns.
             let value = serde_json::to_value(&message).unwrap();
             prop_assert_eq!(serde_json::from_value::<Message>(value).unwrap(), back);
+        }
+
+        #[test]
+        fn calls_of_tools_come_back_from_their_json(
+            said in "\\PC{0,6}",
+            calls in prop::collection::vec(("\\PC{1,6}", "[a-z_]{1,9}", "\\PC{0,9}"), 1..4),
+        ) {
+            let calls = calls.iter().map(|(id, name, arguments)| ToolCall::new(id, name, arguments));
+            let asked = Message::assistant(said).calling(calls);
+            let answered = asked.calls().iter().map(|call| Message::tool(&*call.id, "a result"));
+            let whole: Vec<Message> = answered.clone().chain([asked.clone()]).collect();
+            let json = serde_json::to_string(&whole).unwrap();
+            prop_assert_eq!(serde_json::from_str::<Vec<Message>>(&json).unwrap(), whole);
         }
 
         #[test]

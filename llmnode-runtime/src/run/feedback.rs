@@ -6,6 +6,7 @@ use crate::model::{Message, Role};
 use crate::validate::Violation;
 
 const CAP: usize = 2048;
+const HEAD: &str = "That answer was not accepted:";
 const NO_ANSWER: &str = "(no answer)";
 
 /// Appends a bad answer, verbatim, and what was wrong with it; keeps the newest `rounds` of such pairs.
@@ -32,7 +33,7 @@ pub(super) fn append(
 /// stays on its line, so that it cannot pass for a message of its own.
 fn complaint(violations: &[Violation]) -> String {
     let listed = complaints(violations);
-    format!("That answer was not accepted:{listed}\nAnswer again in full, with this corrected.")
+    format!("{HEAD}{listed}\nAnswer again in full, with this corrected.")
 }
 
 /// The lines of the complaints, each with a line break before it.
@@ -48,7 +49,7 @@ pub(super) fn complaints(violations: &[Violation]) -> String {
             (false, true) => write!(text, "\n- {violation}; {ask}"),
             (false, false) => write!(text, "\n- {ask}\n- {violation}"),
         };
-        if text.len() > CAP {
+        if HEAD.len() + text.len() > CAP {
             text.truncate(length);
             text.push_str("\n- and more");
             break;

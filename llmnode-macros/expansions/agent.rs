@@ -1,0 +1,88 @@
+/// Recommends a book.
+struct Recommend {
+    question: String,
+}
+const _: () = {
+    use ::llmnode::__private as __llmnode;
+    #[automatically_derived]
+    impl __llmnode::Node for Recommend {
+        type Output = ::std::string::String;
+        const NAME: &'static ::core::primitive::str = "recommend";
+        const DESCRIPTION: &'static ::core::primitive::str = "Recommends a book.";
+    }
+    #[automatically_derived]
+    impl __llmnode::Exec<Library> for Recommend {
+        const TRIES_ITSELF: ::core::primitive::bool = true;
+        fn exec(
+            &self,
+            __cx: &__llmnode::Cx<'_, Library>,
+        ) -> impl ::core::future::Future<
+            Output = __llmnode::Executed<Self>,
+        > + ::core::marker::Send {
+            __llmnode::exec(self, __cx)
+        }
+    }
+    #[automatically_derived]
+    impl __llmnode::LlmNode<Library> for Recommend {
+        fn render(&self, _: &Library, __to: &mut __llmnode::Prompt) {
+            __to.user(&[__llmnode::Segment::value(&self.question)]);
+        }
+        #[inline]
+        fn output(&self) -> __llmnode::OutputSpec<Self::Output, Library> {
+            __llmnode::OutputSpec::text()
+        }
+        fn tools(&self, __to: &mut __llmnode::Tools<Library>) {
+            __to.add::<FindBooks>();
+            __to.add::<Praise>();
+            __to.turns(6);
+        }
+    }
+    #[automatically_derived]
+    impl __llmnode::Tool<Library> for Recommend {
+        fn arguments() -> __llmnode::OutputSpec<Self, Library> {
+            use __llmnode::probes::*;
+            /// Recommends a book.
+            #[derive(__llmnode::serde::Deserialize, __llmnode::schemars::JsonSchema)]
+            #[serde(crate = "::llmnode::__private::serde")]
+            #[schemars(crate = "::llmnode::__private::schemars", rename = "Recommend")]
+            #[schemars(
+                extend(
+                    "x-llmnode-validated" = (
+                        {use::llmnode::__private::probes::*;(
+                            &&::llmnode::__private::Reached::<Recommend>::new()
+                        ).mark(::core::concat!(::core::module_path!(), "::Recommend"))}
+                    )
+                )
+            )]
+            struct __Arguments<A0> {
+                question: A0,
+            }
+            fn __read<A0: __llmnode::Argument>() -> __llmnode::ReadBy<__Arguments<A0>> {
+                __llmnode::ReadBy::new()
+            }
+            __llmnode::OutputSpec::arguments(
+                __read::<String>(),
+                |__Arguments { question }| Self { question },
+                |__to| (&&&&__llmnode::Reached::<Recommend>::new()).reach(__to),
+                |__value, __to| (&&&__llmnode::Dive(__value)).dive::<Library>(__to),
+            )
+        }
+    }
+    const _: () = {
+        use ::llmnode::__private as __llmnode;
+        #[automatically_derived]
+        impl __llmnode::ValidatedFields for Recommend {
+            fn reach(__to: &mut __llmnode::Reach) {
+                __to.enter(::core::concat!(::core::module_path!(), "::Recommend"));
+            }
+        }
+        #[automatically_derived]
+        impl<AnyRunState: ?::core::marker::Sized> __llmnode::ValidateFields<AnyRunState>
+        for Recommend {
+            fn fields<'checked>(
+                &'checked self,
+                _: &mut __llmnode::Checks<'checked, AnyRunState>,
+            ) {}
+        }
+    };
+};

@@ -1,0 +1,99 @@
+/// Finds books.
+pub async fn find_books(
+    word: &str,
+    limit: u8,
+    library: &Library,
+) -> Result<Vec<Book>, Missing> {
+    todo!()
+}
+/// Finds books.
+#[allow(missing_docs, clippy::exhaustive_structs)]
+pub struct FindBooks {
+    /// A word.
+    pub word: ::std::string::String,
+    pub limit: u8,
+}
+const _: () = {
+    use ::llmnode::__private as __llmnode;
+    #[automatically_derived]
+    impl __llmnode::ValidatedFields for FindBooks {
+        fn reach(__to: &mut __llmnode::Reach) {
+            __to.enter(::core::concat!(::core::module_path!(), "::FindBooks"));
+        }
+    }
+    #[automatically_derived]
+    impl<AnyRunState: ?::core::marker::Sized> __llmnode::ValidateFields<AnyRunState>
+    for FindBooks {
+        fn fields<'checked>(
+            &'checked self,
+            _: &mut __llmnode::Checks<'checked, AnyRunState>,
+        ) {}
+    }
+};
+const _: () = {
+    use ::llmnode::__private as __llmnode;
+    #[automatically_derived]
+    impl __llmnode::Node for FindBooks {
+        type Output = <Result<Vec<Book>, Missing> as __llmnode::ResultOf>::Value;
+        const NAME: &'static ::core::primitive::str = "find_books";
+        const DESCRIPTION: &'static ::core::primitive::str = "Finds books.";
+        const SETTINGS: &'static __llmnode::Settings = &__llmnode::Settings::new()
+            .deadline(::core::time::Duration::from_millis(30000));
+    }
+    #[automatically_derived]
+    impl __llmnode::Exec<Library> for FindBooks {
+        fn exec(
+            &self,
+            __cx: &__llmnode::Cx<'_, Library>,
+        ) -> impl ::core::future::Future<
+            Output = __llmnode::Executed<Self>,
+        > + ::core::marker::Send {
+            async move {
+                __llmnode::fallible(
+                    find_books(
+                            &self.word,
+                            ::core::clone::Clone::clone(&self.limit),
+                            __llmnode::Cx::state(__cx),
+                        )
+                        .await,
+                )
+            }
+        }
+    }
+    #[automatically_derived]
+    impl __llmnode::Tool<Library> for FindBooks {
+        const ALONE: ::core::primitive::bool = true;
+        fn arguments() -> __llmnode::OutputSpec<Self, Library> {
+            use __llmnode::probes::*;
+            /// Finds books.
+            #[derive(__llmnode::serde::Deserialize, __llmnode::schemars::JsonSchema)]
+            #[serde(crate = "::llmnode::__private::serde")]
+            #[schemars(crate = "::llmnode::__private::schemars", rename = "FindBooks")]
+            #[schemars(
+                extend(
+                    "x-llmnode-validated" = (
+                        {use::llmnode::__private::probes::*;(
+                            &&::llmnode::__private::Reached::<FindBooks>::new()
+                        ).mark(::core::concat!(::core::module_path!(), "::FindBooks"))}
+                    )
+                )
+            )]
+            struct __Arguments<A0, A1> {
+                /// A word.
+                word: A0,
+                limit: A1,
+            }
+            fn __read<A0: __llmnode::Argument, A1: __llmnode::Argument>() -> __llmnode::ReadBy<
+                __Arguments<A0, A1>,
+            > {
+                __llmnode::ReadBy::new()
+            }
+            __llmnode::OutputSpec::arguments(
+                __read::<::std::string::String, u8>(),
+                |__Arguments { word, limit }| Self { word, limit },
+                |__to| (&&&&__llmnode::Reached::<FindBooks>::new()).reach(__to),
+                |__value, __to| (&&&__llmnode::Dive(__value)).dive::<Library>(__to),
+            )
+        }
+    }
+};
