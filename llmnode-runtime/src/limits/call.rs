@@ -85,7 +85,7 @@ impl<'r> CallLimits<'r> {
     }
 
     /// The same, with the ceilings of a node with tools where nothing says how many requests and tools there may be.
-    pub(crate) fn of_agent(&self, name: &Cow<'static, str>) -> CallLimits<'r> {
+    pub(crate) fn of_agent(&self, name: Cow<'static, str>) -> CallLimits<'r> {
         let stated = |figure: fn(&Limits) -> Option<u64>| {
             self.run.ignored || self.meters.iter().any(|meter| figure(&meter.limits).is_some())
         };
@@ -94,7 +94,7 @@ impl<'r> CallLimits<'r> {
             tool_calls: (!stated(|limits| limits.tool_calls)).then_some(TOOL_CALLS),
             ..Limits::new()
         };
-        let own = (!ceilings.is_empty()).then(|| Arc::new(Meter::new(Scope::Call(name.clone()), ceilings)));
+        let own = (!ceilings.is_empty()).then(|| Arc::new(Meter::new(Scope::Call(name), ceilings)));
         let meters = own.into_iter().chain(self.meters.iter().cloned()).collect();
         CallLimits { meters, run: self.run, clock: self.clock }
     }

@@ -116,8 +116,8 @@ impl Listener {
         self.lock().events.push_back(Event::ToolCalls(calls.to_vec()));
     }
 
-    pub(super) fn tool_ended(&self, id: &str, outcome: &Cow<'static, str>) {
-        let (id, outcome) = (id.to_owned(), outcome.clone());
+    pub(super) fn tool_ended(&self, id: &str, outcome: Cow<'static, str>) {
+        let id = id.to_owned();
         self.lock().events.push_back(Event::ToolResult { id, outcome });
     }
 

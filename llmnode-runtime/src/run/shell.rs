@@ -85,7 +85,7 @@ async fn ask(asked: &mut dyn Asked<'_>, cx: &Cx<'_, ()>) -> Result<(), NodeError
     }
     let (tools, turns) = asked.tools()?;
     let request = Request { output: schema, tools, ..Request::new(render(asked)?) };
-    let of_agent = (!request.tools.is_empty()).then(|| cx.limits.of_agent(cx.scope.node()));
+    let of_agent = (!request.tools.is_empty()).then(|| cx.limits.of_agent(cx.scope.node().clone()));
     let plan = Plan::new(cx, of_agent.as_ref().unwrap_or(cx.limits), settings);
     let outcome = {
         let mut asking = Asking::new(&plan, own, request, turns, asked)?;

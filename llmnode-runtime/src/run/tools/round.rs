@@ -142,7 +142,7 @@ impl Round {
             let (word, call) = outcome.record();
             let elapsed = began.map(|began| with.scope.now().saturating_duration_since(began));
             if let Some(listener) = with.listener {
-                listener.tool_ended(&self.calls[index].id, &word);
+                listener.tool_ended(&self.calls[index].id, word.clone());
             }
             with.scope.tool_ended(index, |record| {
                 (record.outcome, record.call, record.elapsed) = (word, call, elapsed.unwrap_or_default());
