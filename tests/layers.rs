@@ -31,6 +31,7 @@ const CORE: &[&str] = &[
     "prompt",
     "ledger",
     "error",
+    "pause",
     "limits",
     "settings",
     "node",

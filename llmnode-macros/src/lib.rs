@@ -67,7 +67,7 @@ pub fn step(arguments: TokenStream, item: TokenStream) -> TokenStream {
 
 /// Makes a function a tool: a node that a model may call, whose arguments the model writes.
 ///
-/// Arguments: `name`, `alone`, `attempts`, `wait`, `deadline`, `idempotent = false`, `crate = ::path`.
+/// Arguments: `name`, `alone`, `require_approval`, `attempts`, `wait`, `deadline`, `idempotent = false`, `crate = ::path`.
 #[proc_macro_attribute]
 pub fn tool(arguments: TokenStream, item: TokenStream) -> TokenStream {
     let (arguments, item) = (Tokens::from(arguments), Tokens::from(item));

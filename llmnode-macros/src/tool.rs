@@ -36,6 +36,7 @@ struct ToolArgs {
     deadline: Slot<Time>,
     idempotent: Slot<bool>,
     alone: Slot<()>,
+    require_approval: Slot<()>,
     krate: Slot<Path>,
 }
 
@@ -48,6 +49,7 @@ impl ToolArgs {
             "deadline" => fill(&mut self.deadline, key.clone(), Time::parse_above_zero(input, &key)),
             "idempotent" => fill(&mut self.idempotent, key, truth(input)),
             "alone" => fill(&mut self.alone, key, Ok(())),
+            "require_approval" => fill(&mut self.require_approval, key, Ok(())),
             _ => crate_path::parse(input, key, &mut self.krate),
         }
     }
@@ -78,7 +80,7 @@ pub(crate) fn expand(arguments: TokenStream, item: TokenStream) -> TokenStream {
         Err(answer) => return answer,
     };
     let (mut errors, mut args) = (Errors::default(), ToolArgs::default());
-    let grammar = Grammar { words: &["alone"], ..Grammar::of_values("tool", &VALUES) };
+    let grammar = Grammar { words: &["alone", "require_approval"], ..Grammar::of_values("tool", &VALUES) };
     parse_arguments(arguments, &grammar, &mut errors, |key, input| args.argument(key, input));
     let mut function = match parsed {
         Item::Fn(function) => function,

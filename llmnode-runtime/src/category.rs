@@ -98,6 +98,8 @@ categories! {
         PrepError = "prep_error",
         /// The program asked for something impossible. The message says what to change.
         ConfigError = "config_error",
+        /// Calls of tools wait for an approval, or for a result from outside.
+        Paused = "paused",
     }
 }
 

@@ -23,6 +23,7 @@ mod money;
 mod node;
 mod output;
 mod panics;
+mod pause;
 mod position;
 mod prices;
 pub mod primitive;
@@ -54,6 +55,7 @@ pub use model::{
 };
 pub use node::{Node, recovery_of};
 pub use output::{LlmOutput, OutputSchema, ReadError, Reader, Reading, StrictError};
+pub use pause::{Approval, Paused, WaitingCall};
 pub use prices::{Price, Prices};
 pub use primitive::Primitive;
 pub use run::{

@@ -5,6 +5,15 @@ use std::fmt::{self, Display};
 
 use serde_json::{Map, Value};
 
+/// A short name for these bytes.
+pub fn hashed(bytes: &[u8]) -> String {
+    // FNV-1a: it has to stay the same over all releases, and nobody tries to fool it.
+    let hash = bytes.iter().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
+        (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3)
+    });
+    format!("{hash:016x}")
+}
+
 /// A `Debug` that shows these fields, and no others: they are content, or of no use to a reader.
 macro_rules! debug_shows {
     ($([$($generics:tt)*])? $name:ident $(<$($arguments:tt),*>)?: $($field:ident),*) => {

@@ -2,6 +2,7 @@
 
 #![allow(clippy::expect_used, clippy::panic, clippy::unwrap_used, missing_docs, reason = "tests")]
 
+mod approval;
 mod library;
 mod nested;
 mod outcomes;

@@ -11,7 +11,7 @@ use super::description::description;
 use super::model::NodeModel;
 use crate::generics::{ends, last_name};
 use crate::keyed::{key, value};
-use crate::tool::arguments::{Argument, Arguments};
+use crate::tool::arguments::{Argument, Arguments, Says};
 
 /// The list of types.
 pub(super) fn parse(input: ParseStream<'_>, key: &Ident) -> syn::Result<Vec<Type>> {
@@ -147,7 +147,7 @@ pub(super) fn as_tool(
     input.attrs.retain(|attribute| attribute.path().is_ident("doc"));
     let arguments = Arguments { input, list: fields.collect(), krate: &model.krate };
     let (header, _, _) = generics.split_for_impl();
-    let tool = arguments.tool(&header.to_token_stream(), &state.to_token_stream(), false, private);
+    let tool = arguments.tool(&header.to_token_stream(), &state.to_token_stream(), Says::default(), private);
     let validation = arguments.validation();
     Some(quote!(#tool #validation))
 }

@@ -19,6 +19,13 @@ pub(crate) struct Argument<'a> {
     pub(crate) attributes: Vec<&'a Attribute>,
 }
 
+/// What is said of the tool beside its arguments.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Says {
+    pub(crate) alone: bool,
+    pub(crate) require_approval: bool,
+}
+
 /// What is read as arguments.
 pub(crate) struct Arguments<'a> {
     /// The struct that they become, without attributes of derives.
@@ -39,7 +46,7 @@ impl Arguments<'_> {
         &self,
         header: &TokenStream,
         state: &TokenStream,
-        alone: bool,
+        says: Says,
         private: &Ident,
     ) -> TokenStream {
         let here = Span::mixed_site();
@@ -47,7 +54,9 @@ impl Arguments<'_> {
         let read = self.read(private);
         let names: Vec<_> = self.list.iter().map(|argument| argument.name).collect();
         let types = self.list.iter().filter(|argument| is_free(argument)).map(|argument| argument.ty);
-        let alone = alone.then(|| quote_spanned!(here=> const ALONE: ::core::primitive::bool = true;));
+        let truth = quote_spanned!(here=> ::core::primitive::bool = true;);
+        let alone = says.alone.then(|| quote_spanned!(here=> const ALONE: #truth));
+        let approval = says.require_approval.then(|| quote_spanned!(here=> const REQUIRE_APPROVAL: #truth));
         let arguments =
             self.list.iter().find(|argument| is_free(argument)).map_or(here, |argument| ends(argument.ty).0);
         let read_as = Ident::new("__read", here.located_at(arguments));
@@ -55,6 +64,7 @@ impl Arguments<'_> {
             #[automatically_derived]
             impl #header #private::Tool<#state> for #ident {
                 #alone
+                #approval
                 fn arguments() -> #private::OutputSpec<Self, #state> {
                     use #private::probes::*;
                     #read

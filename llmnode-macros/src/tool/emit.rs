@@ -4,9 +4,9 @@ use proc_macro2::{Ident, Literal, Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
 use syn::{ReturnType, Type, parse_quote};
 
-use super::ToolModel;
-use super::arguments::{Argument, Arguments};
+use super::arguments::{Argument, Arguments, Says};
 use super::parameter::Parameter;
+use super::{ToolArgs, ToolModel};
 use crate::crate_path;
 use crate::generics::{bare, ends};
 use crate::keyed::value;
@@ -18,7 +18,9 @@ pub(super) fn emit(model: &ToolModel<'_>) -> TokenStream {
     let private = crate_path::private();
     let (definition, arguments) = arguments(model);
     let (header, state) = state(model);
-    let tool = arguments.tool(&header, &state, model.args.alone.is_some(), &private);
+    let ToolArgs { alone, require_approval, .. } = model.args;
+    let says = Says { alone: alone.is_some(), require_approval: require_approval.is_some() };
+    let tool = arguments.tool(&header, &state, says, &private);
     let (node, exec, validation) = (node(model, &private), exec(model, &private), arguments.validation());
     let impls = crate_path::scope(&model.krate, quote!(#node #exec #tool));
     quote!(#definition #validation #impls)

@@ -89,5 +89,6 @@ pub fn cut_short(
         elapsed: times.fold(Duration::ZERO, Duration::saturating_add),
         attempts,
         failed_tries: Vec::new(),
+        resumed_tools: Vec::new(),
     }
 }

@@ -206,8 +206,8 @@ pub struct ToolRecord {
     pub id: String,
     /// The name of the tool as the model wrote it. A very long one is cut.
     pub name: String,
-    /// What came of it: `ok`, `error` (the tool's own), `invalid_arguments`, `unknown_tool`, `not_executed`, `aborted`, or the
-    /// name of the [category](crate::Category) of the failure, such as `timeout`. `called`: nothing yet.
+    /// What came of it: `ok`, `error` (the tool's own), `invalid_arguments`, `unknown_tool`, `not_executed`, `denied`, `waiting`
+    /// (for an approval or a result), `aborted`, or the name of the [category](crate::Category) of the failure, such as `timeout`. `called`: nothing yet.
     pub outcome: Cow<'static, str>,
     /// The time that it took.
     #[serde(rename = "elapsed_ms", with = "milliseconds")]
@@ -215,12 +215,15 @@ pub struct ToolRecord {
     /// The call of the tool's node. `None`: the tool did not run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub call: Option<CallId>,
+    /// Whether a person has changed the arguments.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub edited: bool,
 }
 
 impl ToolRecord {
     pub(crate) fn called(id: &str, name: &str) -> Self {
         let (id, name) = (id.to_owned(), cut(name.to_owned(), 200));
-        ToolRecord { id, name, outcome: "called".into(), elapsed: Duration::ZERO, call: None }
+        ToolRecord { id, name, outcome: "called".into(), elapsed: Duration::ZERO, call: None, edited: false }
     }
 }
 
@@ -276,6 +279,9 @@ pub struct CallRecord {
     /// The failed executions of a node without a model, in order: the newest 64.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub failed_tries: Vec<FailedTry>,
+    /// The calls of tools that an earlier call of the conversation, which [paused](crate::Paused), has left to this one.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub resumed_tools: Vec<ToolRecord>,
     /// The time from the start to the end, with waits.
     #[serde(rename = "elapsed_ms", with = "milliseconds")]
     pub elapsed: Duration,

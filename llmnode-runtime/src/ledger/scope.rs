@@ -61,6 +61,8 @@ struct State {
     /// Those that have ended.
     attempts: Vec<AttemptRecord>,
     failed_tries: Vec<FailedTry>,
+    /// The calls of tools that an earlier call has left to this one.
+    resumed_tools: Vec<ToolRecord>,
     /// When the execution under way began.
     try_began: Instant,
     degraded: Option<Degraded>,
@@ -129,6 +131,7 @@ impl<'r> CallScope<'r> {
             begun: 0,
             attempts: Vec::new(),
             failed_tries: Vec::new(),
+            resumed_tools: Vec::new(),
             try_began: started,
             degraded: None,
             made: Made::default(),
@@ -253,7 +256,10 @@ impl<'r> CallScope<'r> {
         state.ended = true;
         let attempts = std::mem::take(&mut state.attempts);
         let failed_tries = std::mem::take(&mut state.failed_tries);
-        let record = Arc::new(self.record(category, attempts, failed_tries, state.degraded, now));
+        let resumed_tools = std::mem::take(&mut state.resumed_tools);
+        let degraded = state.degraded;
+        let record = self.record(category, attempts, degraded, now);
+        let record = Arc::new(CallRecord { failed_tries, resumed_tools, ..record });
         let busy = state.book_until(now);
         self.ledger.end_call(self.slot, busy, Arc::clone(&record));
         let made = state.made.clone();
@@ -284,9 +290,16 @@ impl<'r> CallScope<'r> {
     /// Writes down what came of a tool that the last answer called.
     pub(crate) fn tool_ended(&self, index: usize, ended: impl FnOnce(&mut ToolRecord)) {
         let mut state = lock(&self.state);
-        if let Some(record) = state.attempts.last_mut().and_then(|attempt| attempt.tools.get_mut(index)) {
+        let State { attempts, resumed_tools, .. } = &mut *state;
+        let tools = attempts.last_mut().map_or(resumed_tools, |attempt| &mut attempt.tools);
+        if let Some(record) = tools.get_mut(index) {
             ended(record);
         }
+    }
+
+    /// Takes over the calls of tools of a conversation that paused.
+    pub(crate) fn resumes(&self, tools: Vec<ToolRecord>) {
+        lock(&self.state).resumed_tools = tools;
     }
 
     /// The calls that the node made so far.
@@ -303,15 +316,16 @@ impl<'r> CallScope<'r> {
     pub(crate) fn so_far(&self, category: Category) -> Arc<CallRecord> {
         let state = lock(&self.state);
         let (attempts, failed_tries) = (state.attempts.clone(), state.failed_tries.clone());
+        let resumed_tools = state.resumed_tools.clone();
         drop(state);
-        Arc::new(self.record(Some(category), attempts, failed_tries, None, self.now()))
+        let record = self.record(Some(category), attempts, None, self.now());
+        Arc::new(CallRecord { failed_tries, resumed_tools, ..record })
     }
 
     fn record(
         &self,
         category: Option<Category>,
         attempts: Vec<AttemptRecord>,
-        failed_tries: Vec<FailedTry>,
         degraded: Option<Degraded>,
         now: Instant,
     ) -> CallRecord {
@@ -325,7 +339,8 @@ impl<'r> CallScope<'r> {
             // A call that failed all the same has no output.
             degraded: degraded.filter(|_| category.is_none()),
             attempts,
-            failed_tries,
+            failed_tries: Vec::new(),
+            resumed_tools: Vec::new(),
             elapsed: now.saturating_duration_since(self.started),
         }
     }

@@ -6,6 +6,7 @@ use super::failure::Failure;
 use super::feedback;
 use super::judge::{Judge, judge};
 use super::repetition::Repetition;
+use super::resume::fingerprint;
 use super::run::Target;
 use super::tools::{Executor, Round};
 use crate::category::{Category, Group};
@@ -13,6 +14,7 @@ use crate::error::NodeError;
 use crate::ledger::{AttemptKind, Degraded, OpenAttempt, Replay, ToolRecord};
 use crate::model::{ChatModel, Message, Request, Retries};
 use crate::panics::caught;
+use crate::pause::{Conversation, Open, Paused};
 use crate::settings::Next;
 use crate::text::one_line;
 use crate::validate::Attempt;
@@ -29,7 +31,9 @@ pub(super) struct Asking<'r> {
     model: &'r dyn ChatModel,
     judge: &'r mut dyn Judge,
     request: Request,
-    /// How many messages are the prompt; those behind it are feedback.
+    /// How many messages there were before the first answer.
+    first: usize,
+    /// How many messages are the prompt and the rounds so far; those behind them are feedback.
     prompt: usize,
     target: Target<'r>,
     retries: Retries<'r>,
@@ -40,6 +44,8 @@ pub(super) struct Asking<'r> {
     turns: (u32, u32),
     /// How many rounds in a row called no tool that is there.
     unknown: u32,
+    /// What tells the conversation from others, where it goes on.
+    root: Option<String>,
     /// Where answers are kept: the request, and the answer that an earlier process was given.
     replay: Option<Replay>,
     /// The attempt that was begun last, until it is written down.
@@ -65,6 +71,7 @@ impl<'r> Asking<'r> {
             model,
             judge,
             request,
+            first: prompt,
             prompt,
             target,
             retries,
@@ -72,6 +79,7 @@ impl<'r> Asking<'r> {
             round: None,
             turns: (turns, 0),
             unknown: 0,
+            root: None,
             replay,
             open: None,
         })
@@ -101,13 +109,26 @@ impl Asking<'_> {
 
     /// Executes the calls of an answer, and goes on with the conversation.
     async fn execute(&mut self, round: Box<Round>) -> Result<(), Failure> {
-        let Plan { call: scope, limits, listener, .. } = *self.plan;
-        let (judge, plan) = (&*self.judge, self.plan);
-        let with = Executor { scope, limits, listener };
-        let told = round.execute(&self.request, &with, &|tool, call| judge.execute(tool, call, plan)).await?;
-        self.unknown = if told.all_unknown { self.unknown + 1 } else { 0 };
+        let within = self.plan.origin.and_then(|origin| origin.tool.as_ref());
+        let (around, root) = match (within, &self.root) {
+            (Some((root, path)), _) => (path.as_str(), (*root).to_owned()),
+            (None, Some(root)) => ("", root.clone()),
+            (None, None) => ("", self.plan.call.id.to_string()),
+        };
+        let with = Executor { judge: &*self.judge, plan: self.plan, conversation: (&root, around) };
+        let stands = round.execute(&self.request, &with).await?;
+        match round.told(stands) {
+            Ok(messages) => self.next_turn(messages, round.knows_none(&self.request)),
+            Err(open) => return Err(Failure::paused(self.paused(root, round.said, open))),
+        }
+        Ok(())
+    }
+
+    /// Adds a round to the conversation.
+    fn next_turn(&mut self, round: Vec<Message>, all_unknown: bool) {
+        self.unknown = if all_unknown { self.unknown + 1 } else { 0 };
         self.turns.1 += 1;
-        self.request.messages.extend(told.messages);
+        self.request.messages.extend(round);
         if self.turns.1 + 1 >= self.turns.0 || self.unknown == UNKNOWN {
             self.request.answer_now = true;
             self.request.messages.push(Message::user(ANSWER_NOW));
@@ -115,13 +136,53 @@ impl Asking<'_> {
         // What stands before a round never changes: neither feedback nor another model goes behind it.
         self.prompt = self.request.messages.len();
         self.answers = Repetition::default();
+    }
+
+    /// The conversation as it stands in a round that has not ended.
+    fn paused(&self, root: String, said: String, calls: Vec<Open>) -> Paused {
+        let Asking { plan, request, .. } = self;
+        let messages = request.messages.clone();
+        let failed = messages.iter().filter(|message| message.is_failure()).filter_map(Message::answers);
+        Paused(Box::new(Conversation {
+            node: plan.call.node().to_string(),
+            fingerprint: fingerprint(request, self.first),
+            root,
+            position: None,
+            model: self.target.name.clone().filter(|name| plan.settings.model != Some(name)),
+            turns: self.turns.1,
+            unknown: self.unknown,
+            failed: failed.map(str::to_owned).collect(),
+            messages,
+            said,
+            calls,
+        }))
+    }
+
+    /// Goes on with the conversation, if an earlier call of the node paused in it.
+    pub(super) fn resume(&mut self) -> Result<(), NodeError> {
+        let Some(origin) = self.plan.origin.filter(|origin| origin.is_paused()) else { return Ok(()) };
+        let fingerprint = fingerprint(&self.request, self.first);
+        let Some(conversation) = origin.take(&fingerprint, self.plan.call)? else { return Ok(()) };
+        let Conversation { root, model, turns, unknown, said, calls, .. } = conversation;
+        if let Some(model) = model {
+            self.change_model(model)?;
+        }
+        self.request.messages = conversation.marked();
+        self.prompt = self.request.messages.len();
+        (self.root, self.turns.1, self.unknown) = (Some(root.clone()), *turns, *unknown);
+        let round = Round::open(said, calls);
+        self.plan
+            .call
+            .resumes(round.calls().iter().map(|call| ToolRecord::called(&call.id, &call.name)).collect());
+        self.round = Some(round);
         Ok(())
     }
 }
 
 impl Tried for Asking<'_> {
     async fn once(&mut self, one: &Try) -> Result<(), Failure> {
-        if self.replayed(&one.attempt).await? {
+        // A round that is there already is that of a conversation which paused.
+        if self.round.is_some() || self.replayed(&one.attempt).await? {
             return Ok(());
         }
         let Asking { plan, judge, request, target, retries, .. } = self;
@@ -151,7 +212,8 @@ impl Tried for Asking<'_> {
 
     async fn ended(&mut self) -> Result<Well, NodeError> {
         // None: the answer is one that was kept.
-        let Some(mut open) = self.open.take() else { return Ok(Well::Output) };
+        let well = if self.round.is_some() { Well::Calls } else { Well::Output };
+        let Some(mut open) = self.open.take() else { return Ok(well) };
         if let Some(round) = &self.round {
             open.note(|record| {
                 record.tools =
@@ -163,7 +225,7 @@ impl Tried for Asking<'_> {
         }
         open.commit(None);
         self.plan.call.recorded().await.map_err(|fault| Failure::unrecorded(fault).into_error())?;
-        Ok(if self.round.is_some() { Well::Calls } else { Well::Output })
+        Ok(well)
     }
 
     async fn round(&mut self) -> Result<(), Failure> {

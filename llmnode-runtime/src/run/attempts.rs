@@ -9,6 +9,7 @@ use std::time::Duration;
 use super::cx::Cx;
 use super::failure::Failure;
 use super::listener::Listener;
+use super::resume::Origin;
 use super::run::RunCore;
 use crate::error::NodeError;
 use crate::ledger::{AttemptKind, CallScope};
@@ -24,6 +25,8 @@ pub(super) struct Plan<'r> {
     pub(super) settings: Resolved<'r>,
     /// What the answer is shown to while it is written.
     pub(super) listener: Option<&'r Listener>,
+    /// The conversation that it belongs to.
+    pub(super) origin: Option<&'r Origin<'r>>,
     /// The call's own deadline.
     deadline: Option<Deadline>,
     /// This, or that of a call around it: whichever comes first.
@@ -32,10 +35,10 @@ pub(super) struct Plan<'r> {
 
 impl<'r> Plan<'r> {
     pub(super) fn new<S: ?Sized>(cx: &Cx<'r, S>, limits: &'r CallLimits<'r>, settings: Resolved<'r>) -> Self {
-        let Cx { core, scope: call, listener, .. } = *cx;
+        let Cx { core, scope: call, listener, origin, .. } = *cx;
         let deadline = settings.deadline.and_then(|given| deadline(call, given));
         let ends = deadline.iter().chain(&cx.deadline).min_by_key(|deadline| deadline.end()).cloned();
-        Plan { core, call, limits, settings, listener, deadline, ends }
+        Plan { core, call, limits, settings, listener, origin, deadline, ends }
     }
 
     /// Tries once, after the wait before it, as long as the call has time.

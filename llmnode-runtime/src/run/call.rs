@@ -16,6 +16,7 @@ use super::executing::executed;
 use super::failure::Failure;
 use super::listener::Listener;
 use super::node::Exec;
+use super::resume::Origin;
 use super::run::RunCore;
 use super::stream::CallStream;
 use crate::BoxFuture;
@@ -25,6 +26,7 @@ use crate::ledger::{Around, Books, CallRecord, CallScope, NodeKey, Tally};
 use crate::limits::{CallLimits, Deadline, LimitedNode, Limits};
 use crate::model::Dialect;
 use crate::panics::guarded;
+use crate::pause::Paused;
 use crate::settings::{Backoff, Failures, Recovery, SILENT, Settings, setters};
 use crate::text::{debug_shows, shortened};
 use crate::validate::Attempt;
@@ -44,12 +46,15 @@ pub struct Call<'r, T> {
     given: Given,
     /// What its answer is shown to while it is written.
     pub(super) listener: Option<Arc<Listener>>,
+    /// The conversation that it goes on with.
+    paused: Option<Paused>,
     /// What starts it; none once it has.
     start: Option<Start<'r, T>>,
     under_way: Option<BoxFuture<'r, Outcome<T>>>,
 }
 
-type Start<'r, T> = Box<dyn FnOnce(Given, Option<Arc<Listener>>) -> BoxFuture<'r, Outcome<T>> + Send + 'r>;
+type Start<'r, T> =
+    Box<dyn FnOnce(Given, Option<Arc<Listener>>, Option<Paused>) -> BoxFuture<'r, Outcome<T>> + Send + 'r>;
 
 type Given = Option<Box<Settings>>;
 
@@ -66,12 +71,14 @@ pub struct Within<'r> {
     pub(super) tally: Option<&'r Tally>,
     /// What its answer is shown to while it is written. Not that of calls within.
     pub(super) listener: Option<&'r Listener>,
+    /// The conversation that it belongs to.
+    pub(super) origin: Option<&'r Origin<'r>>,
 }
 
 impl<'r> Within<'r> {
-    /// Nothing but what adds up the attempts.
-    pub fn tallied(tally: &'r Tally) -> Self {
-        Within { tally: Some(tally), ..Within::default() }
+    /// Nothing but what adds up the attempts, and the conversation that it belongs to.
+    pub fn of_flow(tally: &'r Tally, origin: Option<&'r Origin<'r>>) -> Self {
+        Within { tally: Some(tally), origin, ..Within::default() }
     }
 }
 
@@ -81,8 +88,15 @@ impl<'r, T> Call<'r, T> {
         S: ?Sized,
         N: Exec<S, Output = T>,
     {
-        let start = Box::new(move |given, listener| start(core, within, state, node, given, listener));
-        Call { given: None, listener: None, start: Some(start), under_way: None }
+        let start = Box::new(move |given, listener, paused: Option<Paused>| {
+            let Some(paused) = paused else { return start(core, within, state, node, given, listener) };
+            let course: BoxFuture<'r, _> = Box::pin(async move {
+                let origin = Origin::paused(&paused);
+                start(core, Within { origin: Some(&origin), ..within }, state, node, given, listener).await
+            });
+            course
+        });
+        Call { given: None, listener: None, paused: None, start: Some(start), under_way: None }
     }
 
     /// A call that is given nothing: there are no settings to wait for.
@@ -92,7 +106,7 @@ impl<'r, T> Call<'r, T> {
         N: Exec<S, Output = T>,
     {
         let under_way = start(core, within, state, node, None, None);
-        Call { given: None, listener: None, start: None, under_way: Some(under_way) }
+        Call { given: None, listener: None, paused: None, start: None, under_way: Some(under_way) }
     }
 
     setters! {
@@ -149,6 +163,17 @@ impl<'r, T> Call<'r, T> {
     /// Sets what this call may spend, including the calls that its node makes.
     pub fn limits(mut self, limits: Limits) -> Self {
         self.given().limits = limits;
+        self
+    }
+
+    /// Goes on with a conversation that [paused](Paused), where everything that waited is decided. No request and no tool is
+    /// repeated, and turns count on; `retries` and limits count anew. What runs after an approval is validated with the state as it
+    /// is now.
+    ///
+    /// If something is not decided, or the node, its prompt, its tools or its output are others than those of the pause, the call
+    /// fails with `config_error` and nothing runs.
+    pub fn approve(mut self, paused: Paused) -> Self {
+        self.paused = Some(paused);
         self
     }
 
@@ -232,7 +257,7 @@ impl<'r, T> Call<'r, T> {
 impl<T> Call<'_, T> {
     pub(super) fn poll_report(&mut self, cx: &mut Context<'_>) -> Poll<Outcome<T>> {
         if let Some(start) = self.start.take() {
-            self.under_way = Some(start(self.given.take(), self.listener.take()));
+            self.under_way = Some(start(self.given.take(), self.listener.take(), self.paused.take()));
         }
         match &mut self.under_way {
             Some(call) => call.as_mut().poll(cx),
@@ -320,8 +345,8 @@ where
         recorded(scope).await?;
     }
     let (limits, deadline) = (&limits, within.deadline.cloned());
-    let (listener, attempt) = (within.listener, Attempt::new(0, 0));
-    let cx = Cx { core, state, scope, settings, limits, deadline, listener, attempt };
+    let (listener, origin, attempt) = (within.listener, within.origin, Attempt::new(0, 0));
+    let cx = Cx { core, state, scope, settings, limits, deadline, listener, attempt, origin };
     if N::TRIES_ITSELF {
         return node.exec(&cx).await.map_err(NodeError::of_execution);
     }

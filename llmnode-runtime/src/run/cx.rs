@@ -10,7 +10,9 @@ use super::call::{Call, Within};
 use super::listener::Listener;
 use super::map::Map;
 use super::node::Exec;
+use super::resume::Origin;
 use super::run::RunCore;
+use super::tools::Called;
 use crate::BoxError;
 use crate::category::Category;
 use crate::error::NodeError;
@@ -31,6 +33,7 @@ pub struct Cx<'r, S: ?Sized> {
     /// What the answer of this call is shown to while it is written.
     pub(super) listener: Option<&'r Listener>,
     pub(super) attempt: Attempt,
+    pub(super) origin: Option<&'r Origin<'r>>,
 }
 
 impl<'r, S: ?Sized> Cx<'r, S> {
@@ -49,6 +52,14 @@ impl<'r, S: ?Sized> Cx<'r, S> {
     /// [`exec_fallback`](Exec::exec_fallback) follows the last one.
     pub fn attempt(&self) -> Attempt {
         self.attempt
+    }
+
+    /// Returns what tells the call of a tool that this is, or is within, from all others: the same on every repetition, after a
+    /// pause and in another process that goes on with a journal, too. It serves as an idempotency key. `None`: no model called a
+    /// tool.
+    pub fn call_id(&self) -> Option<String> {
+        let (root, path) = self.origin?.tool.as_ref()?;
+        Some(format!("{root}/{path}"))
     }
 
     /// Calls another node on the same run and state. The call has its own record. What it spends also counts for the
@@ -77,19 +88,21 @@ impl<'r, S: ?Sized> Cx<'r, S> {
     }
 
     pub(super) fn on<'c, T: ?Sized>(&'c self, state: &'c T) -> Cx<'c, T> {
-        let Cx { core, scope, settings, limits, listener, attempt, .. } = *self;
-        Cx { core, state, scope, settings, limits, deadline: self.deadline.clone(), listener, attempt }
+        let Cx { core, scope, settings, limits, listener, attempt, origin, .. } = *self;
+        let deadline = self.deadline.clone();
+        Cx { core, state, scope, settings, limits, deadline, listener, attempt, origin }
     }
 
-    /// With the limits and the deadline of a call of this node.
-    pub(super) fn within_plan<'c>(&'c self, plan: &'c Plan<'_>) -> Cx<'c, S> {
-        Cx { limits: plan.limits, deadline: plan.ends.clone(), ..self.on(self.state) }
+    /// For a tool that the node's model called.
+    pub(super) fn of_tool<'c>(&'c self, plan: &'c Plan<'_>, called: &'c Called<'c>) -> Cx<'c, S> {
+        let origin = Some(&called.origin);
+        Cx { limits: plan.limits, deadline: plan.ends.clone(), origin, ..self.on(self.state) }
     }
 
     fn within(&self) -> Within<'_> {
-        let Cx { scope, limits, deadline, .. } = self;
+        let Cx { scope, limits, deadline, origin, .. } = self;
         let (limits, deadline) = (Some(*limits), deadline.as_ref());
-        Within { call: Some(*scope), limits, deadline, tally: scope.tally, listener: None }
+        Within { call: Some(*scope), limits, deadline, tally: scope.tally, listener: None, origin: *origin }
     }
 
     /// What a node that only stands for others hands on to each of them, `attempts` included: it is not executed again

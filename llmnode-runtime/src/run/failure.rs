@@ -7,6 +7,7 @@ use crate::BoxError;
 use crate::category::{Category, Group};
 use crate::error::NodeError;
 use crate::model::Retry;
+use crate::pause::{Paused, Waits};
 use crate::text::one_line;
 use crate::validate::Violation;
 
@@ -67,6 +68,13 @@ impl Failure {
         let message = one_line(format!("a tool failed: {}", error.message()), 700);
         let category = error.category();
         Failure { source: Some(error.into()), ..Failure::new(category, message) }
+    }
+
+    /// Calls of tools wait.
+    pub(super) fn paused(paused: Paused) -> Self {
+        let waits = Waits(paused);
+        let message = format!("{waits}; `error.paused()` has the conversation, to decide and go on");
+        Failure { source: Some(waits.into()), ..Failure::new(Category::Paused, message) }
     }
 
     pub(super) fn rejected(category: Category, violations: Vec<Violation>) -> Self {

@@ -32,13 +32,21 @@ pub(super) fn append(
 /// One line for each violation: where, what, and what is allowed. Text of the answer that validators quote
 /// stays on its line, so that it cannot pass for a message of its own.
 fn complaint(violations: &[Violation]) -> String {
-    let listed = complaints(violations);
-    format!("{HEAD}{listed}\nAnswer again in full, with this corrected.")
+    let mut text = String::with_capacity(256);
+    text.push_str(HEAD);
+    add_lines(&mut text, violations);
+    text.push_str("\nAnswer again in full, with this corrected.");
+    text
 }
 
 /// The lines of the complaints, each with a line break before it.
 pub(super) fn complaints(violations: &[Violation]) -> String {
-    let mut text = String::with_capacity(256);
+    let mut text = String::new();
+    add_lines(&mut text, violations);
+    text
+}
+
+fn add_lines(text: &mut String, violations: &[Violation]) {
     // Warnings are for the program, not for the model.
     for violation in violations.iter().filter(|one| !one.warning) {
         let (length, ask) = (text.len(), &violation.ask);
@@ -49,13 +57,12 @@ pub(super) fn complaints(violations: &[Violation]) -> String {
             (false, true) => write!(text, "\n- {violation}; {ask}"),
             (false, false) => write!(text, "\n- {ask}\n- {violation}"),
         };
-        if HEAD.len() + text.len() > CAP {
+        if text.len() > CAP {
             text.truncate(length);
             text.push_str("\n- and more");
             break;
         }
     }
-    text
 }
 
 #[cfg(test)]

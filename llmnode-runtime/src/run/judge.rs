@@ -2,11 +2,10 @@
 
 use super::attempts::Plan;
 use super::failure::Failure;
-use super::tools::Outcome;
+use super::tools::{Called, Outcome};
 use crate::BoxFuture;
 use crate::category::Category;
 use crate::flag::{Flag, Note};
-use crate::model::ToolCall;
 use crate::output::{Answer, OutputSchema, Reader, in_json_names};
 use crate::validate::{Attempt, Verdict, Violation};
 
@@ -20,7 +19,7 @@ pub(super) trait Judge: Send + Sync {
     fn execute<'a>(
         &'a self,
         tool: usize,
-        call: &'a ToolCall,
+        called: &'a Called<'a>,
         plan: &'a Plan<'_>,
     ) -> Option<BoxFuture<'a, Outcome>>;
 

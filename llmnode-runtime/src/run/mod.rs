@@ -23,6 +23,7 @@ mod pool;
 mod progress;
 mod repetition;
 mod results;
+mod resume;
 #[expect(clippy::module_inception, reason = "the file holds `Run`")]
 mod run;
 mod shell;
@@ -41,6 +42,7 @@ pub use node::{Exec, LlmNode};
 pub use progress::BatchProgress;
 pub use progress::{Counter, OnProgress, known};
 pub use results::Results;
+pub use resume::Origin;
 pub use run::Run;
 pub use run::{RunCore, core, parts};
 pub use shell::exec;

@@ -17,6 +17,7 @@ use crate::ledger::{AttemptRecord, CallInfo, CallRecord, Hooks, Ledger};
 use crate::limits::{LimitedNode, Limits, RunLimits};
 use crate::model::{ChatModel, Request};
 use crate::node::Node;
+use crate::pause::{Approval, Approver, WaitingCall};
 use crate::prices::Prices;
 use crate::settings::{Resolved, Settings};
 use crate::text::debug_shows;
@@ -47,6 +48,8 @@ pub struct RunCore {
     pub clock: Arc<dyn Clock>,
     /// What may be spent.
     pub limits: RunLimits,
+    /// Who is asked before a tool runs that needs an approval.
+    pub(super) approver: Option<Arc<Approver>>,
 }
 
 /// A model to ask, by the name under which it was asked for.
@@ -152,6 +155,7 @@ impl Run {
             content_in_traces: false,
             clock: Arc::new(TokioClock),
             limits: RunLimits::default(),
+            approver: None,
         };
         Run { core: Arc::new(core), state: () }
     }
@@ -217,6 +221,32 @@ impl<S> Run<S> {
     #[must_use]
     pub fn with_clock(mut self, clock: impl Clock + 'static) -> Self {
         Arc::make_mut(&mut self.core).clock = Arc::new(clock);
+        self
+    }
+
+    /// Asks this function before a tool with `require_approval` runs. Its arguments were read and validated; nothing is asked about
+    /// others. The time that it takes counts for deadlines: for a person, answer [`Approval::later`], which pauses the call.
+    ///
+    /// Without such a function each call of such a tool pauses: see [`Paused`](crate::Paused).
+    ///
+    /// ```
+    /// # use llmnode_runtime as llmnode;
+    /// use llmnode::{Approval, Run, ScriptedModel};
+    ///
+    /// let run = Run::new(ScriptedModel::new()).with_approval(|call| async move {
+    ///     match call.tool.as_str() {
+    ///         "remove" => Approval::no("nothing is removed at night"),
+    ///         _ => Approval::later(),
+    ///     }
+    /// });
+    /// # let _ = run;
+    /// ```
+    #[must_use]
+    pub fn with_approval<F>(mut self, ask: impl Fn(WaitingCall) -> F + Send + Sync + 'static) -> Self
+    where
+        F: Future<Output = Approval> + Send + 'static,
+    {
+        Arc::make_mut(&mut self.core).approver = Some(Arc::new(move |call| Box::pin(ask(call))));
         self
     }
 

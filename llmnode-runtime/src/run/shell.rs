@@ -10,10 +10,10 @@ use super::cx::Cx;
 use super::fallback::fall_back;
 use super::judge::Judge;
 use super::node::{Exec, LlmNode};
-use super::tools::{Outcome, Tools, open_call};
+use super::tools::{Called, Outcome, Tools, open_call};
 use crate::category::Category;
 use crate::error::NodeError;
-use crate::model::{ChatModel, Message, Request, ToolCall, ToolSpec};
+use crate::model::{ChatModel, Message, Request, ToolSpec};
 use crate::output::{Answer, OutputSchema, OutputSpec, Reader, WRAPPER};
 use crate::panics::guarded;
 use crate::prompt::generated::Prompt;
@@ -89,6 +89,7 @@ async fn ask(asked: &mut dyn Asked<'_>, cx: &Cx<'_, ()>) -> Result<(), NodeError
     let plan = Plan::new(cx, of_agent.as_ref().unwrap_or(cx.limits), settings);
     let outcome = {
         let mut asking = Asking::new(&plan, own, request, turns, asked)?;
+        asking.resume()?;
         attempts::run(&plan, &mut asking).await
     };
     let Err(ended) = outcome else { return Ok(()) };
@@ -177,10 +178,10 @@ impl<N: LlmNode<S> + Exec<S>, S: ?Sized> Judge for Typed<'_, N, S> {
     fn execute<'a>(
         &'a self,
         tool: usize,
-        call: &'a ToolCall,
+        called: &'a Called<'a>,
         plan: &'a Plan<'_>,
     ) -> Option<BoxFuture<'a, Outcome>> {
-        self.tools.execute(tool, self.cx, plan, call)
+        self.tools.execute(tool, self.cx, plan, called)
     }
 
     fn check<'a>(&'a mut self, wrapped: bool, attempt: &'a Attempt) -> BoxFuture<'a, Verdict> {

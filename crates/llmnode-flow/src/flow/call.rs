@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 
 use llmnode_runtime::internal::{Position, Tally, parts};
-use llmnode_runtime::{BoxFuture, Category, Event, NodeError, Run};
+use llmnode_runtime::{BoxFuture, Category, Event, NodeError, Paused, Run};
 use tracing::Instrument;
 
 use super::book::FlowWatch;
@@ -47,7 +47,7 @@ where
     let (mut at, tally, mut log) = (Position::default(), Tally::default(), Alone);
     let (core, state) = parts(run);
     let (at, log, happened) = (&mut at, &mut log, &mut None);
-    let flowing = Flowing { core, state, at, depth: 0, tally: &tally, log, happened };
+    let flowing = Flowing { core, state, at, depth: 0, tally: &tally, log, happened, origin: None };
     match <N as Place<S>>::advance(flowing, None).await? {
         Progress::Done(action) => Ok(action),
         // A node is done when it has been advanced.
@@ -89,6 +89,17 @@ impl<'r, S, A> FlowCall<'r, S, A> {
     /// parameters of flows around it are not written again.
     pub fn from(mut self, position: Position) -> Self {
         self.orders.from = position;
+        self
+    }
+
+    /// Goes on with a conversation that [paused](Paused) in a step of the flow, at that step: where everything that waited is
+    /// decided, no request and no tool is repeated. The state has to be as it was before the step, which a flow that paused left it
+    /// as.
+    pub fn approve(mut self, paused: Paused) -> Self {
+        if let Some(position) = paused.position() {
+            self.orders.from = position.clone();
+        }
+        self.orders.paused = Some(paused);
         self
     }
 

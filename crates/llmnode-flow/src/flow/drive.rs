@@ -4,8 +4,8 @@ use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
 
-use llmnode_runtime::internal::{Position, RunCore, Tally, error_at};
-use llmnode_runtime::{BoxFuture, Category, NodeError};
+use llmnode_runtime::internal::{Origin, Position, RunCore, Tally, error_at};
+use llmnode_runtime::{BoxFuture, Category, NodeError, Paused};
 
 use super::flowing::{Flowing, Progress};
 use super::follow::{Beginning, Begun, Follower, Happened};
@@ -59,6 +59,8 @@ pub(super) struct Drive<'r, S, A> {
     follower: Option<Box<dyn Follower<S, A> + 'r>>,
     /// What the first step has given already.
     happened: Option<Happened>,
+    /// The conversation that the first step goes on with.
+    paused: Option<Paused>,
 }
 
 /// What one run of a flow was told.
@@ -67,12 +69,14 @@ pub(super) struct Orders<'r, S, A> {
     pub(super) from: Position,
     pub(super) watchers: Watchers<'r>,
     pub(super) follower: Option<Box<dyn Follower<S, A> + 'r>>,
+    /// The conversation that the first step goes on with.
+    pub(super) paused: Option<Paused>,
 }
 
 impl<S, A> Default for Orders<'_, S, A> {
     fn default() -> Self {
         let (from, watchers) = (Position::default(), Watchers::default());
-        Orders { max_steps: None, from, watchers, follower: None }
+        Orders { max_steps: None, from, watchers, follower: None, paused: None }
     }
 }
 
@@ -83,12 +87,25 @@ impl<'r, S: Send + Sync, A: Send> Drive<'r, S, A> {
         runner: Runner<'r, S, A>,
         orders: Orders<'r, S, A>,
     ) -> Self {
-        let Orders { max_steps, from: at, watchers, follower } = orders;
+        let Orders { max_steps, from: at, watchers, follower, paused } = orders;
         let max_steps = max_steps.or(runner.max_steps).unwrap_or(MAX_STEPS);
         let recorder = Recorder::begin(&runner.name, &*runner.outline, &at, &*core.clock, watchers);
         let tally = Tally::default();
         let (followed, taken, happened) = (None, 0, None);
-        Drive { core, followed, state, runner, at, max_steps, taken, tally, recorder, follower, happened }
+        Drive {
+            core,
+            followed,
+            state,
+            runner,
+            at,
+            max_steps,
+            taken,
+            tally,
+            recorder,
+            follower,
+            happened,
+            paused,
+        }
     }
 
     /// The span of the flow, for its future.
@@ -125,6 +142,8 @@ impl<'r, S: Send + Sync, A: Send> Drive<'r, S, A> {
     /// Takes one step. From the end of its exec on nothing waits but a follower, who is told of a step that is done.
     async fn step(&mut self) -> Result<Progress<A>, NodeError> {
         let left = self.follower.is_some().then(|| self.at.clone());
+        let paused = self.paused.take();
+        let origin = paused.as_ref().map(Origin::paused);
         let flowing = Flowing {
             core: self.followed.as_deref().unwrap_or(self.core),
             state: self.state,
@@ -133,6 +152,7 @@ impl<'r, S: Send + Sync, A: Send> Drive<'r, S, A> {
             tally: &self.tally,
             log: &mut self.recorder,
             happened: &mut self.happened,
+            origin: origin.as_ref(),
         };
         let progress = (self.runner.advance)(flowing).await;
         match &progress {

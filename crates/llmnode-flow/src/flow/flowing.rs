@@ -1,7 +1,7 @@
 //! A flow under way: the state to change, and the position to move.
 
 use llmnode_runtime::internal::{
-    Label, MAX_NESTING, Position, RunCore, Tally, Walk, Within, guarded, one_line, shortened,
+    Label, MAX_NESTING, Origin, Position, RunCore, Tally, Walk, Within, guarded, one_line, shortened,
 };
 use llmnode_runtime::{BoxFuture, Call, CallStream, Category, Exec, NodeError};
 use tracing::Span;
@@ -21,6 +21,8 @@ pub struct Flowing<'f, S> {
     pub(super) log: &'f mut (dyn Log + 'f),
     /// What the node of this step has given already.
     pub(super) happened: &'f mut Option<Happened>,
+    /// The conversation that the step's calls belong to.
+    pub(super) origin: Option<&'f Origin<'f>>,
 }
 
 /// What one step came to.
@@ -43,6 +45,7 @@ impl<'f, S> Flowing<'f, S> {
             tally: self.tally,
             log: self.log,
             happened: self.happened,
+            origin: self.origin,
         }
     }
 
@@ -54,10 +57,10 @@ impl<'f, S> Flowing<'f, S> {
 
     /// The same on a part of the state, at the same depth.
     pub(super) fn on<P>(self, part: fn(&mut S) -> &mut P) -> Result<Flowing<'f, P>, NodeError> {
-        let Flowing { core, state, at, depth, tally, log, happened } = self;
+        let Flowing { core, state, at, depth, tally, log, happened, origin } = self;
         let state =
             guarded(|| part(state)).map_err(|said| panicked("what names the part of the state", said))?;
-        Ok(Flowing { core, state, at, depth, tally, log, happened })
+        Ok(Flowing { core, state, at, depth, tally, log, happened, origin })
     }
 
     /// A flow that begins with itself is found before the stack is used up.
@@ -112,7 +115,7 @@ impl<'f, S> Flowing<'f, S> {
     where
         N: Exec<S>,
     {
-        self.core.call(Within::tallied(self.tally), &*self.state, node)
+        self.core.call(Within::of_flow(self.tally, self.origin), &*self.state, node)
     }
 
     /// Calls a node on the state, and shows its answer while it is written.
@@ -121,7 +124,7 @@ impl<'f, S> Flowing<'f, S> {
         S: Sync,
         N: Exec<S>,
     {
-        let stream = self.core.stream(Within::tallied(self.tally), &*self.state, node);
+        let stream = self.core.stream(Within::of_flow(self.tally, self.origin), &*self.state, node);
         Box::pin(listened(stream, self.at, self.log))
     }
 }

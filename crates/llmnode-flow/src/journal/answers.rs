@@ -3,11 +3,10 @@
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use llmnode_runtime::internal::{Event, Recorder, Replay, is_recorded, recorded_by};
+use llmnode_runtime::internal::{Event, Recorder, Replay, hashed, is_recorded, recorded_by};
 use llmnode_runtime::{BoxError, BoxFuture, Map, NodeError, Request};
 use serde_json::json;
 
-use super::changes::hashed;
 use super::durable::failed;
 use super::interface::Journal;
 use super::keeper::Keeper;

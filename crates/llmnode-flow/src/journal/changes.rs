@@ -2,20 +2,13 @@
 
 use std::collections::BTreeSet;
 
+use llmnode_runtime::internal::hashed;
+
 use crate::flow::{Outline, OutlineStep, To};
 
 /// A short name for an outline: two that differ have different ones, as good as always.
 pub(super) fn fingerprint(outline: &Outline) -> String {
     hashed(&serde_json::to_vec(outline).unwrap_or_default())
-}
-
-/// A short name for these bytes.
-pub(super) fn hashed(bytes: &[u8]) -> String {
-    // FNV-1a: it has to stay the same over all releases, and nobody tries to fool it.
-    let hash = bytes.iter().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
-        (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3)
-    });
-    format!("{hash:016x}")
 }
 
 /// Everything in which a flow differs from what it was, in words; none: a run of the one goes on as the other.

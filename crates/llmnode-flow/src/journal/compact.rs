@@ -5,8 +5,9 @@ use std::io::{self, BufRead, BufReader, BufWriter, ErrorKind, Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use llmnode_runtime::internal::hashed;
+
 use super::beside;
-use super::changes::hashed;
 use super::error::JournalError;
 use super::line::{self, Found};
 use super::open::{OpenFile, Superseded, io_error, run_of, scan};

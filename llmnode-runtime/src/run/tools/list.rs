@@ -4,12 +4,13 @@ use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::Arc;
 
+use super::called::Called;
 use super::outcome::Outcome;
 use super::typed::{Tool, execute};
 use super::value::ToolValue;
 use crate::BoxFuture;
 use crate::error::NodeError;
-use crate::model::{ToolCall, ToolSpec};
+use crate::model::ToolSpec;
 use crate::output::OutputSchema;
 use crate::run::attempts::Plan;
 use crate::run::cx::Cx;
@@ -31,7 +32,7 @@ struct Entry<S: ?Sized> {
 }
 
 /// A plain function, so that nothing asks whether the state is `'static`.
-type Execute<S> = for<'c> fn(&'c Cx<'c, S>, &'c ToolCall) -> BoxFuture<'c, Outcome>;
+type Execute<S> = for<'c> fn(&'c Cx<'c, S>, &'c Called<'c>) -> BoxFuture<'c, Outcome>;
 
 impl<S: ?Sized> Default for Tools<S> {
     fn default() -> Self {
@@ -80,15 +81,15 @@ impl<S: ?Sized> Tools<S> {
         at: usize,
         cx: &'c Cx<'c, S>,
         plan: &'c Plan<'c>,
-        call: &'c ToolCall,
+        called: &'c Called<'c>,
     ) -> Option<BoxFuture<'c, Outcome>>
     where
         S: Sync,
     {
         let execute = self.list.get(at)?.execute;
         Some(Box::pin(async move {
-            let cx = cx.within_plan(plan);
-            execute(&cx, call).await
+            let cx = cx.of_tool(plan, called);
+            execute(&cx, called).await
         }))
     }
 

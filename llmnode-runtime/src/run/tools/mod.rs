@@ -3,6 +3,7 @@
 //! A tool is a node that is read from the arguments which the model wrote. Each call of it is a call of that node, with a record,
 //! limits and settings of its own.
 
+mod called;
 mod in_text;
 mod list;
 mod outcome;
@@ -10,6 +11,7 @@ mod round;
 mod typed;
 mod value;
 
+pub(super) use called::Called;
 pub use list::Tools;
 pub(super) use outcome::Outcome;
 pub(super) use round::{Executor, Round, answer_or_calls, called_in_text, open_call};

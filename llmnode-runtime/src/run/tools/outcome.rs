@@ -7,6 +7,7 @@ use crate::category::{Category, Group};
 use crate::error::NodeError;
 use crate::ids::CallId;
 use crate::model::Message;
+use crate::pause::Stand;
 use crate::text::{cut, one_line};
 
 /// The most of a result that the model reads, in bytes.
@@ -16,24 +17,60 @@ const RESULT: usize = 64 * 1024;
 const FAULT: usize = 2048;
 
 /// What a call of a tool came to.
-pub(in crate::run) enum Outcome {
-    /// The tool ran, and the model reads its result.
-    Done { text: String, call: Option<CallId> },
-    /// The tool failed, with words that are for the model.
-    Failed { said: String, outcome: Cow<'static, str>, call: Option<CallId> },
+pub(in crate::run) struct Outcome {
+    pub(super) told: Told,
+    /// The word of the ledger.
+    pub(super) word: Cow<'static, str>,
+    /// The call of the tool's node.
+    pub(super) call: Option<CallId>,
+    /// A person has changed the arguments.
+    pub(super) edited: bool,
+}
+
+/// What follows from it.
+pub(super) enum Told {
+    /// The model reads this result.
+    Result(String),
+    /// The model reads that the tool failed, or did not run.
+    Failure(String),
+    /// Nothing yet.
+    Waits(Stand),
     /// The call of the agent ends with this error.
     Stopped(NodeError),
 }
 
 impl Outcome {
+    fn new(told: Told, word: impl Into<Cow<'static, str>>) -> Self {
+        Outcome { told, word: word.into(), call: None, edited: false }
+    }
+
+    /// The tool ran, and the model reads its result.
+    pub(super) fn done(text: String, call: Option<CallId>) -> Self {
+        Outcome { call, ..Outcome::new(Told::Result(capped(text)), "ok") }
+    }
+
     /// The tool did not run.
-    pub(super) fn refused(outcome: &'static str, said: impl Into<String>) -> Self {
-        Outcome::Failed { said: said.into(), outcome: outcome.into(), call: None }
+    pub(super) fn refused(word: &'static str, said: impl Into<String>) -> Self {
+        Outcome::new(Told::Failure(said.into()), word)
+    }
+
+    /// A person does not want it to run.
+    pub(super) fn denied(why: &str) -> Self {
+        Outcome::refused("denied", format!("not allowed: {}", one_line(why, FAULT)))
     }
 
     /// The arguments are not those of the tool.
     pub(super) fn invalid_arguments(complaints: &str) -> Self {
         Outcome::refused("invalid_arguments", format!("These arguments were not accepted:{complaints}"))
+    }
+
+    pub(super) fn waits(stand: Stand) -> Self {
+        Outcome::new(Told::Waits(stand), "waiting")
+    }
+
+    pub(super) fn stopped(error: NodeError) -> Self {
+        let call = error.record().map(|record| record.id);
+        Outcome { call, ..Outcome::new(Told::Stopped(error), "aborted") }
     }
 
     /// The node of the tool failed. A tool's own words are for the model; those of a transport are not.
@@ -47,28 +84,32 @@ impl Outcome {
                 None => "the tool timed out".to_owned(),
             },
             Category::LimitExceeded | Category::Panic => format!("the tool failed ({category})"),
-            _ if category.group() == Group::Stop => return Outcome::Stopped(error),
+            Category::Paused => match error.paused() {
+                Some(paused) => return Outcome { call, ..Outcome::waits(Stand::Within(Box::new(paused))) },
+                None => return Outcome::stopped(error),
+            },
+            _ if category.group() == Group::Stop => return Outcome::stopped(error),
             _ => format!("the tool failed ({category})"),
         };
-        let outcome = if category == Category::ExecError { "error" } else { category.as_str() };
-        Outcome::Failed { said: words, outcome: outcome.into(), call }
+        let word = if category == Category::ExecError { "error" } else { category.as_str() };
+        Outcome { call, ..Outcome::new(Told::Failure(words), word) }
     }
 
-    /// The word of the ledger, and the call of the tool's node.
-    pub(super) fn record(&self) -> (Cow<'static, str>, Option<CallId>) {
-        match self {
-            Outcome::Done { call, .. } => ("ok".into(), *call),
-            Outcome::Failed { outcome, call, .. } => (outcome.clone(), *call),
-            Outcome::Stopped(error) => ("aborted".into(), error.record().map(|record| record.id)),
-        }
+    /// The arguments are not those of the model.
+    pub(super) fn edited(mut self, edited: bool) -> Self {
+        self.edited |= edited;
+        self
     }
+}
 
-    /// The result of the call with this id, or the error that ends the agent's.
-    pub(super) fn into_message(self, id: &str) -> Result<Message, NodeError> {
+impl Told {
+    /// How the call with this id stands now, or the error that ends the agent's.
+    pub(super) fn stand(self, id: &str) -> Result<Stand, NodeError> {
         match self {
-            Outcome::Done { text, .. } => Ok(Message::tool(id, capped(text))),
-            Outcome::Failed { said, .. } => Ok(Message::tool(id, said).failed()),
-            Outcome::Stopped(error) => Err(error),
+            Told::Result(text) => Ok(Stand::ended(Message::tool(id, text))),
+            Told::Failure(said) => Ok(Stand::ended(Message::tool(id, said).failed())),
+            Told::Waits(stand) => Ok(stand),
+            Told::Stopped(error) => Err(error),
         }
     }
 }

@@ -5,20 +5,20 @@ use std::future::poll_fn;
 use std::ops::Range;
 use std::time::Instant;
 
+use serde_json::Value;
 use tracing::{Instrument, Span};
 
+use super::called::Called;
 use super::in_text;
 use super::outcome::Outcome;
 use super::typed::is_object;
-use crate::BoxFuture;
 use crate::category::Category;
-use crate::ledger::CallScope;
-use crate::limits::CallLimits;
 use crate::model::{Completion, Message, Request, ToolCall, ToolSpec};
 use crate::output::Reader;
+use crate::pause::{Decision, Open, Stand};
+use crate::run::attempts::Plan;
 use crate::run::failure::Failure;
 use crate::run::judge::Judge;
-use crate::run::listener::Listener;
 use crate::run::pool::Pool;
 use crate::text::{nearest, one_line, same_name};
 
@@ -34,22 +34,18 @@ const WORD: usize = 200;
 /// An answer that calls tools.
 pub(in crate::run) struct Round {
     /// What the model wrote beside the calls.
-    said: String,
+    pub(in crate::run) said: String,
     calls: Vec<ToolCall>,
+    /// How the calls stood when the round paused; of a new one, nothing.
+    stands: Vec<Stand>,
 }
 
 /// What tools are executed with.
 pub(in crate::run) struct Executor<'r> {
-    pub(in crate::run) scope: &'r CallScope<'r>,
-    pub(in crate::run) limits: &'r CallLimits<'r>,
-    pub(in crate::run) listener: Option<&'r Listener>,
-}
-
-/// What a round adds to the conversation.
-pub(in crate::run) struct Told {
-    pub(in crate::run) messages: Vec<Message>,
-    /// No call was of a tool that is there.
-    pub(in crate::run) all_unknown: bool,
+    pub(in crate::run) judge: &'r dyn Judge,
+    pub(in crate::run) plan: &'r Plan<'r>,
+    /// What tells the conversation from others, and the calls that it is within.
+    pub(in crate::run) conversation: (&'r str, &'r str),
 }
 
 /// Takes the calls of tools out of an answer, or makes the call of the answer's function the answer.
@@ -67,7 +63,7 @@ pub(in crate::run) fn answer_or_calls(completion: &mut Completion, request: &Req
         return None;
     }
     let calls = named_apart(calls, &request.messages);
-    Some(Box::new(Round { said: completion.text.clone(), calls }))
+    Some(Box::new(Round { said: completion.text.clone(), calls, stands: Vec::new() }))
 }
 
 /// The calls that an answer consists of as a text, unless it may be the answer itself.
@@ -85,7 +81,7 @@ pub(in crate::run) fn called_in_text(
         return None;
     }
     let calls = named_apart(calls, &request.messages);
-    Some(Box::new(Round { said: String::new(), calls }))
+    Some(Box::new(Round { said: String::new(), calls, stands: Vec::new() }))
 }
 
 /// A call of a tool whose result does not follow: providers refuse such a conversation.
@@ -112,6 +108,12 @@ fn named_apart(mut calls: Vec<ToolCall>, messages: &[Message]) -> Vec<ToolCall> 
 }
 
 impl Round {
+    /// The round that a conversation paused in.
+    pub(in crate::run) fn open(said: &str, open: &[Open]) -> Box<Self> {
+        let (calls, stands) = open.iter().map(|Open { call, stand }| (call.clone(), stand.clone())).unzip();
+        Box::new(Round { said: said.to_owned(), calls, stands })
+    }
+
     pub(in crate::run) fn calls(&self) -> &[ToolCall] {
         &self.calls
     }
@@ -123,31 +125,35 @@ impl Round {
         self.said.chars().count() + of_calls.sum::<usize>()
     }
 
-    /// Executes the calls: side by side, but for tools that run alone. `execute` starts the tool at a place of the list.
-    pub(in crate::run) async fn execute<'t>(
-        &'t self,
+    /// Executes the calls that have no result yet: side by side, but for tools that run alone. Says how each stands then.
+    pub(in crate::run) async fn execute(
+        &self,
         request: &Request,
         with: &Executor<'_>,
-        execute: &(dyn Fn(usize, &'t ToolCall) -> Option<BoxFuture<'t, Outcome>> + Send + Sync),
-    ) -> Result<Told, Failure> {
+    ) -> Result<Vec<Stand>, Failure> {
+        let Plan { call: scope, limits, listener, .. } = *with.plan;
         let tools = &request.tools;
         let known: Vec<Option<usize>> = self.calls.iter().map(|call| place(tools, &call.name)).collect();
-        let executed = known.iter().take(CALLS).filter(|tool| tool.is_some()).count();
-        if let Err(why) = with.limits.execute_tools(executed) {
+        let called: Vec<Called<'_>> = self.called(with.conversation);
+        let runs = |index: usize| known[index].filter(|_| index < CALLS && self.settled(index).is_none());
+        let executed = (0..self.calls.len()).filter(|&index| runs(index).is_some()).count();
+        if let Err(why) = limits.execute_tools(executed) {
             return Err(Failure::new(Category::LimitExceeded, why));
         }
-        let mut results: Vec<Option<Message>> = Vec::new();
-        results.resize_with(self.calls.len(), || None);
+        let mut stands: Vec<Option<Stand>> =
+            self.stands.iter().map(|stand| stand.result().map(Stand::ended)).collect();
+        stands.resize_with(self.calls.len(), || None);
         let mut end = |index: usize, began: Option<Instant>, outcome: Outcome| -> Result<(), Failure> {
-            let (word, call) = outcome.record();
-            let elapsed = began.map(|began| with.scope.now().saturating_duration_since(began));
-            if let Some(listener) = with.listener {
+            let Outcome { told, word, call, edited } = outcome;
+            let elapsed = began.map(|began| scope.now().saturating_duration_since(began));
+            if let Some(listener) = listener {
                 listener.tool_ended(&self.calls[index].id, word.clone());
             }
-            with.scope.tool_ended(index, |record| {
-                (record.outcome, record.call, record.elapsed) = (word, call, elapsed.unwrap_or_default());
+            scope.tool_ended(index, |record| {
+                (record.outcome, record.call, record.edited) = (word, call, edited);
+                record.elapsed = elapsed.unwrap_or_default();
             });
-            results[index] = Some(outcome.into_message(&self.calls[index].id).map_err(Failure::of_tool)?);
+            stands[index] = Some(told.stand(&self.calls[index].id).map_err(Failure::of_tool)?);
             Ok(())
         };
         let mut began: Vec<Option<Instant>> = vec![None; self.calls.len()];
@@ -155,19 +161,24 @@ impl Round {
             let (mut pool, mut next) = (Pool::new(), part.start);
             loop {
                 while pool.len() < CONCURRENCY && next < part.end {
-                    let (index, call) = (next, &self.calls[next]);
+                    let index = next;
                     next += 1;
-                    let started = known[index].filter(|_| index < CALLS).and_then(|tool| execute(tool, call));
+                    let started =
+                        runs(index).and_then(|tool| with.judge.execute(tool, &called[index], with.plan));
                     match started {
                         Some(tool) => {
-                            began[index] = Some(with.scope.now());
-                            pool.push(index, Box::pin(tool.instrument(span(call))));
+                            began[index] = Some(scope.now());
+                            pool.push(index, Box::pin(tool.instrument(span(&self.calls[index]))));
                         }
-                        None => end(
-                            index,
-                            None,
-                            self.not_executed(index, known[index], request, with.scope.node()),
-                        )?,
+                        None => match self.settled(index) {
+                            Some(None) => {}
+                            Some(Some(outcome)) => end(index, None, outcome)?,
+                            None => end(
+                                index,
+                                None,
+                                self.not_executed(index, known[index], request, scope.node()),
+                            )?,
+                        },
                     }
                 }
                 if pool.len() == 0 {
@@ -177,10 +188,49 @@ impl Round {
                 end(index, began[index], outcome)?;
             }
         }
+        Ok(stands.into_iter().flatten().collect())
+    }
+
+    /// Each call as its tool sees it.
+    fn called<'c>(&'c self, conversation: (&'c str, &str)) -> Vec<Called<'c>> {
+        let stands = self.stands.iter().map(Some).chain(std::iter::repeat(None));
+        self.calls.iter().zip(stands).map(|(call, stand)| Called::new(call, stand, conversation)).collect()
+    }
+
+    /// What is to be said of a call that is not to run any more; none: it has its result.
+    fn settled(&self, index: usize) -> Option<Option<Outcome>> {
+        match self.stands.get(index)? {
+            Stand::Ended { .. } => Some(None),
+            Stand::Approval(Some(Decision::No(why))) | Stand::Answer(Some(Decision::No(why))) => {
+                Some(Some(Outcome::denied(why)))
+            }
+            Stand::Answer(Some(Decision::Result(result))) => {
+                let text = match result {
+                    Value::String(text) => text.clone(),
+                    result => result.to_string(),
+                };
+                Some(Some(Outcome::done(text, None)))
+            }
+            Stand::Approval(_) | Stand::Answer(_) | Stand::Within(_) => None,
+        }
+    }
+
+    /// The messages that the round adds to the conversation, or how its calls stand, if some wait.
+    pub(in crate::run) fn told(&self, stands: Vec<Stand>) -> Result<Vec<Message>, Vec<Open>> {
+        let results: Option<Vec<Message>> = stands.iter().map(Stand::result).collect();
+        let Some(results) = results else {
+            let open = |(call, stand): (&ToolCall, _)| Open { call: call.clone(), stand };
+            return Err(self.calls.iter().zip(stands).map(open).collect());
+        };
         let calls = self.calls.iter().map(as_said).collect::<Vec<_>>();
         let mut messages = vec![Message::assistant(self.said.as_str()).calling(calls)];
-        messages.extend(results.into_iter().flatten());
-        Ok(Told { messages, all_unknown: executed == 0 })
+        messages.extend(results);
+        Ok(messages)
+    }
+
+    /// No call is of a tool that is there.
+    pub(in crate::run) fn knows_none(&self, request: &Request) -> bool {
+        self.calls.iter().all(|call| place(&request.tools, &call.name).is_none())
     }
 
     /// Why a call is not executed.

@@ -2,14 +2,16 @@
 
 use serde_json::{Map, Value};
 
+use super::called::Called;
 use super::outcome::Outcome;
 use super::value::ToolValue;
 use crate::BoxFuture;
 use crate::category::Category;
 use crate::error::NodeError;
 use crate::ledger::NodeKey;
-use crate::model::ToolCall;
 use crate::output::{OutputSpec, Reader};
+use crate::panics::caught;
+use crate::pause::{Decision, Stand, WaitingCall};
 use crate::run::cx::Cx;
 use crate::run::feedback::complaints;
 use crate::run::node::Exec;
@@ -31,39 +33,91 @@ pub trait Tool<S: ?Sized>: Exec<S> + Sized + Send + 'static {
     /// No other tool runs at the same time.
     const ALONE: bool = false;
 
+    /// No call of it runs before a person has said so.
+    const REQUIRE_APPROVAL: bool = false;
+
     /// How its arguments are read and checked.
     fn arguments() -> OutputSpec<Self, S>;
 }
 
-pub(super) fn execute<'c, N, S>(cx: &'c Cx<'c, S>, call: &'c ToolCall) -> BoxFuture<'c, Outcome>
+pub(super) fn execute<'c, N, S>(cx: &'c Cx<'c, S>, called: &'c Called<'c>) -> BoxFuture<'c, Outcome>
 where
     N: Tool<S, Output: ToolValue>,
     S: ?Sized,
 {
     Box::pin(async move {
-        let node = match read::<N, S>(cx, call).await {
-            Ok(node) => node,
+        let (node, edited) = match ready::<N, S>(cx, called).await {
+            Ok(ready) => ready,
             Err(outcome) => return outcome,
         };
-        if let Some(refused) = too_deep::<N, S>(cx, &node) {
-            return refused;
-        }
-        match cx.call(&node).report().await {
+        let outcome = match cx.call(&node).report().await {
             Ok(report) => match report.value.text() {
-                Ok(text) => Outcome::Done { text, call: Some(report.record.id) },
+                Ok(text) => Outcome::done(text, Some(report.record.id)),
                 Err(error) => {
-                    let fault =
-                        format!("the result of the tool `{}` cannot be written as JSON: {error}", call.name);
-                    Outcome::Stopped(NodeError::new(Category::ConfigError, fault).with_source(error))
+                    let name = &called.call.name;
+                    let fault = format!("the result of the tool `{name}` cannot be written as JSON: {error}");
+                    Outcome::stopped(NodeError::new(Category::ConfigError, fault).with_source(error))
                 }
             },
             Err(error) => Outcome::of_error(error, N::SETTINGS.deadline),
-        }
+        };
+        outcome.edited(edited)
     })
 }
 
+/// The node of the call, once it may run; and whether a person has changed its arguments.
+async fn ready<N, S>(cx: &Cx<'_, S>, called: &Called<'_>) -> Result<(N, bool), Outcome>
+where
+    N: Tool<S>,
+    S: ?Sized,
+{
+    let edit = |arguments: &Value| Some(arguments.to_string());
+    let mut edited = match called.decision {
+        Some(Decision::Edit(arguments)) => edit(arguments),
+        _ => None,
+    };
+    let mut decided = !N::REQUIRE_APPROVAL || called.decision.is_some() || called.origin.is_paused();
+    loop {
+        let written = edited.as_deref().unwrap_or(&called.call.arguments);
+        let of_person = |outcome: Outcome| outcome.edited(edited.is_some());
+        let node = read::<N, S>(cx, &called.call.name, written).await.map_err(of_person)?;
+        if let Some(refused) = too_deep::<N, S>(cx, &node) {
+            return Err(of_person(refused));
+        }
+        if decided {
+            return Ok((node, edited.is_some()));
+        }
+        match approval(cx, called).await? {
+            None => return Err(Outcome::waits(Stand::Approval(None))),
+            Some(Decision::No(why)) => return Err(Outcome::denied(&why)),
+            Some(Decision::Edit(arguments)) => edited = edit(&arguments),
+            Some(Decision::Yes | Decision::Result(_)) => {}
+        }
+        decided = true;
+    }
+}
+
+/// Asks the run's handler, if there is one.
+async fn approval<S: ?Sized>(cx: &Cx<'_, S>, called: &Called<'_>) -> Result<Option<Decision>, Outcome> {
+    let Some(approver) = &cx.core.approver else { return Ok(None) };
+    let call = WaitingCall {
+        id: called.path().to_owned(),
+        node: cx.scope.node().to_string(),
+        tool: called.call.name.clone(),
+        arguments: called.call.arguments.clone(),
+        wants_result: false,
+    };
+    match caught(|| approver(call)).await {
+        Ok(approval) => Ok(approval.decision()),
+        Err(said) => {
+            let message = format!("the handler of `with_approval` panicked: {said}");
+            Err(Outcome::stopped(NodeError::new(Category::Panic, message)))
+        }
+    }
+}
+
 /// Reads the arguments, and checks them against the state.
-async fn read<N, S>(cx: &Cx<'_, S>, call: &ToolCall) -> Result<N, Outcome>
+async fn read<N, S>(cx: &Cx<'_, S>, name: &str, arguments: &str) -> Result<N, Outcome>
 where
     N: Tool<S>,
     S: ?Sized,
@@ -71,14 +125,11 @@ where
     let spec = N::arguments();
     let mut node = None;
     let schema = spec.schema().ok().flatten();
-    let read = spec.read(written(call), schema.as_deref(), Reader::new(), &mut node);
+    let read = spec.read(written(arguments), schema.as_deref(), Reader::new(), &mut node);
     let node = match (read, node) {
         (Ok(_), Some(node)) => node,
         (Ok(_), None) => return Err(Outcome::invalid_arguments("\n- there are none")),
-        (Err(_), _) if !is_object(written(call)) => {
-            let excerpt = one_line(written(call), 200);
-            return Err(Outcome::invalid_arguments(&format!("\n- they are not a JSON object: `{excerpt}`")));
-        }
+        (Err(_), _) if !is_object(written(arguments)) => return Err(no_object(arguments)),
         (Err(violations), _) => return Err(refused(violations)),
     };
     let mut checks = Checks::at("");
@@ -87,19 +138,23 @@ where
         Verdict::Judged(violations) if violations.iter().all(|one| one.warning) => Ok(node),
         Verdict::Judged(violations) => Err(refused(violations)),
         Verdict::Aborted(error) => {
-            let message = format!("a validator of the tool `{}` ended the call: {error}", call.name);
-            Err(Outcome::Stopped(NodeError::new(Category::Aborted, message).with_source(error)))
+            let message = format!("a validator of the tool `{name}` ended the call: {error}");
+            Err(Outcome::stopped(NodeError::new(Category::Aborted, message).with_source(error)))
         }
-        Verdict::Panicked(said) => Err(Outcome::Stopped(NodeError::new(Category::Panic, said))),
+        Verdict::Panicked(said) => Err(Outcome::stopped(NodeError::new(Category::Panic, said))),
     }
 }
 
 /// The arguments; none are an empty object.
-fn written(call: &ToolCall) -> &str {
-    match call.arguments.trim() {
+pub(super) fn written(arguments: &str) -> &str {
+    match arguments.trim() {
         "" | "null" => "{}",
-        _ => &call.arguments,
+        _ => arguments,
     }
+}
+
+pub(super) fn no_object(arguments: &str) -> Outcome {
+    Outcome::invalid_arguments(&format!("\n- they are not a JSON object: `{}`", one_line(arguments, 200)))
 }
 
 /// Whether these arguments are an object, as they stand.
@@ -107,7 +162,7 @@ pub(super) fn is_object(arguments: &str) -> bool {
     serde_json::from_str::<Map<String, Value>>(arguments).is_ok()
 }
 
-fn refused(violations: Vec<Violation>) -> Outcome {
+pub(super) fn refused(violations: Vec<Violation>) -> Outcome {
     let violations: Vec<_> = violations.into_iter().map(Violation::shortened).collect();
     Outcome::invalid_arguments(&complaints(&violations))
 }

@@ -1,0 +1,54 @@
+//! What a person says about the call of a tool.
+
+use std::fmt;
+
+use serde_json::Value;
+
+use super::stand::Decision;
+use super::waiting::WaitingCall;
+use crate::BoxFuture;
+
+/// What is decided about the call of a tool that needs an approval.
+///
+/// It goes to [`Paused::decide`](crate::Paused::decide), or is the answer of the handler of
+/// [`Run::with_approval`](crate::Run::with_approval).
+#[derive(Clone, PartialEq)]
+pub struct Approval(pub(super) Option<Decision>);
+
+impl Approval {
+    /// The tool runs. Its arguments are validated again first, with the state as it is then.
+    pub fn yes() -> Self {
+        Approval(Some(Decision::Yes))
+    }
+
+    /// The tool does not run. The model reads "not allowed: " and the reason.
+    pub fn no(why: impl Into<String>) -> Self {
+        Approval(Some(Decision::No(why.into())))
+    }
+
+    /// The tool runs with these arguments, which are read and validated as those of the model are.
+    pub fn edit(arguments: impl Into<Value>) -> Self {
+        Approval(Some(Decision::Edit(arguments.into())))
+    }
+
+    /// Nothing is decided yet: the call of the agent pauses.
+    pub fn later() -> Self {
+        Approval(None)
+    }
+
+    pub(crate) fn decision(self) -> Option<Decision> {
+        self.0
+    }
+}
+
+impl fmt::Debug for Approval {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match &self.0 {
+            None => "Approval::later",
+            Some(decision) => decision.name(),
+        })
+    }
+}
+
+/// Asks about a call.
+pub(crate) type Approver = dyn Fn(WaitingCall) -> BoxFuture<'static, Approval> + Send + Sync;

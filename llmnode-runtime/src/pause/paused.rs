@@ -1,0 +1,232 @@
+//! A conversation that waits, as data.
+
+use std::error::Error;
+use std::fmt;
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde_json::Value;
+
+use super::approval::Approval;
+use super::stand::{Decision, Open, Stand};
+use super::waiting::{WaitingCall, segment};
+use crate::category::Category;
+use crate::error::NodeError;
+use crate::format;
+use crate::model::Message;
+use crate::position::Position;
+
+const FORMAT: &str = "llmnode/conversation";
+const VERSION: u64 = 1;
+
+/// The conversation of an agent which waits: for approvals of calls, or for results of tools without a body.
+///
+/// [`NodeError::paused`](crate::NodeError::paused) gives it. It is data: it can be stored as JSON, and another process can go on
+/// with it. Decide what waits, then give it to the same call of the same node ([`Call::approve`](crate::Call::approve)): no request
+/// and no tool is repeated.
+///
+/// It holds the conversation in clear, and whoever can change it can forge results. Keep it on the server, and show people
+/// [`waiting`](Paused::waiting) alone. Its `Debug` form shows no content.
+#[derive(Clone)]
+pub struct Paused(pub(crate) Box<Conversation>);
+
+/// What a conversation needs to go on.
+#[derive(Clone, Serialize, Deserialize)]
+pub(crate) struct Conversation {
+    pub(crate) node: String,
+    /// Of the prompt, the tools and the output.
+    pub(crate) fingerprint: String,
+    /// What the ids of its calls begin with.
+    pub(crate) root: String,
+    /// The step of the flow that it paused in.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) position: Option<Position>,
+    /// The model that was asked in place of the call's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) model: Option<String>,
+    /// How many responses there were.
+    pub(crate) turns: u32,
+    /// How many rounds in a row called no tool that is there.
+    pub(crate) unknown: u32,
+    pub(crate) messages: Vec<Message>,
+    /// The ids of the calls whose results are failures, which the JSON of a message does not say.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) failed: Vec<String>,
+    /// What the model wrote beside the calls of the round that has not ended.
+    pub(crate) said: String,
+    pub(crate) calls: Vec<Open>,
+}
+
+impl Paused {
+    /// Returns the calls that wait and are not decided yet, in order.
+    pub fn waiting(&self) -> Vec<WaitingCall> {
+        let mut found = Vec::new();
+        self.collect("", &mut found);
+        found
+    }
+
+    fn collect(&self, around: &str, to: &mut Vec<WaitingCall>) {
+        for Open { call, stand } in &self.0.calls {
+            let id = format!("{around}{}", segment(&call.id));
+            match stand {
+                Stand::Within(paused) => paused.collect(&format!("{id}/"), to),
+                Stand::Approval(None) | Stand::Answer(None) => to.push(WaitingCall {
+                    id,
+                    node: self.0.node.clone(),
+                    tool: call.name.clone(),
+                    arguments: call.arguments.clone(),
+                    wants_result: matches!(stand, Stand::Answer(_)),
+                }),
+                _ => {}
+            }
+        }
+    }
+
+    /// Returns the name of the node whose call has paused.
+    pub fn node(&self) -> &str {
+        &self.0.node
+    }
+
+    /// Returns the messages so far, without the round that waits.
+    pub fn messages(&self) -> &[Message] {
+        &self.0.messages
+    }
+
+    /// Decides about a call that waits for an approval. A later decision about the same call replaces an earlier one.
+    ///
+    /// # Errors
+    /// A `config_error` if no such call waits, with the ids of those that do.
+    pub fn decide(self, id: &str, approval: Approval) -> Result<Self, NodeError> {
+        self.settle(id, approval.decision())
+    }
+
+    /// Gives the result of a call of a tool without a body. The model reads it as JSON, and a string as it is.
+    ///
+    /// # Errors
+    /// A `config_error` if no such call waits, with the ids of those that do.
+    pub fn answer(self, id: &str, result: impl Into<Value>) -> Result<Self, NodeError> {
+        self.settle(id, Some(Decision::Result(result.into())))
+    }
+
+    fn settle(mut self, id: &str, decision: Option<Decision>) -> Result<Self, NodeError> {
+        let refused = |why: String| NodeError::new(Category::ConfigError, why);
+        let Some(stand) = self.find(id) else {
+            let waiting: Vec<_> = self.waiting().into_iter().map(|call| call.id).collect();
+            return Err(refused(format!("no call {id:?} waits; these do: {}", waiting.join(", "))));
+        };
+        let (place, fits) = match stand {
+            Stand::Approval(place) => (place, !matches!(decision, Some(Decision::Result(_)))),
+            Stand::Answer(place) => {
+                (place, matches!(decision, Some(Decision::Result(_) | Decision::No(_)) | None))
+            }
+            Stand::Ended { .. } | Stand::Within(_) => {
+                return Err(refused(format!("the call {id:?} does not wait")));
+            }
+        };
+        if !fits {
+            let why = format!(
+                "the call {id:?} waits for another decision: `answer` is for a tool without a body, and `Approval::yes` and \
+                 `Approval::edit` are for one that needs an approval"
+            );
+            return Err(refused(why));
+        }
+        *place = decision;
+        Ok(self)
+    }
+
+    fn find(&mut self, id: &str) -> Option<&mut Stand> {
+        let (first, rest) = id.split_once('/').map_or((id, None), |(first, rest)| (first, Some(rest)));
+        let open = self.0.calls.iter_mut().find(|open| segment(&open.call.id) == first)?;
+        match (rest, &mut open.stand) {
+            (Some(rest), Stand::Within(paused)) => paused.find(rest),
+            (Some(_), _) => None,
+            (None, stand) => Some(stand),
+        }
+    }
+
+    /// The step of the flow that it paused in.
+    #[doc(hidden)]
+    pub fn position(&self) -> Option<&Position> {
+        self.0.position.as_ref()
+    }
+
+    pub(crate) fn at(mut self, position: Option<Position>) -> Self {
+        self.0.position = position.or(self.0.position);
+        self
+    }
+}
+
+impl Conversation {
+    /// The messages, with the failures marked.
+    pub(crate) fn marked(&self) -> Vec<Message> {
+        let failed = |message: &Message| {
+            message.answers().is_some_and(|id| self.failed.iter().any(|failed| failed == id))
+        };
+        let mark =
+            |message: &Message| if failed(message) { message.clone().failed() } else { message.clone() };
+        self.messages.iter().map(mark).collect()
+    }
+}
+
+impl Serialize for Paused {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        #[derive(Serialize)]
+        struct Form<'a> {
+            format: &'static str,
+            version: u64,
+            #[serde(flatten)]
+            conversation: &'a Conversation,
+        }
+        Form { format: FORMAT, version: VERSION, conversation: &self.0 }.serialize(to)
+    }
+}
+
+impl<'de> Deserialize<'de> for Paused {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        // Its format and version are looked at before anything else is.
+        let json = Value::deserialize(from)?.to_string();
+        format::read(&json, FORMAT, VERSION).map(Paused).map_err(serde::de::Error::custom)
+    }
+}
+
+impl fmt::Debug for Paused {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Paused")
+            .field("node", &self.0.node)
+            .field("waiting", &self.waiting())
+            .finish_non_exhaustive()
+    }
+}
+
+impl NodeError {
+    /// Returns the conversation that waits, of a call that ended as [`paused`](Category::Paused). Of a flow, it knows the step
+    /// that it stands at.
+    pub fn paused(&self) -> Option<Paused> {
+        let chain = std::iter::successors(Some(self as &(dyn Error + 'static)), |&error| error.source());
+        let Waits(paused) = chain.filter_map(|error| error.downcast_ref()).next()?;
+        Some(paused.clone().at(self.position().cloned()))
+    }
+}
+
+/// A pause as the source of an error.
+pub(crate) struct Waits(pub(crate) Paused);
+
+impl Error for Waits {}
+
+impl fmt::Display for Waits {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let waiting = self.0.waiting();
+        for (index, call) in waiting.iter().take(8).enumerate() {
+            let between = if index == 0 { "" } else { ", " };
+            write!(f, "{between}`{}` ({})", call.tool, call.id)?;
+        }
+        let more = waiting.len().saturating_sub(8);
+        let wait = if waiting.len() == 1 { "waits" } else { "wait" };
+        if more > 0 { write!(f, " and {more} more {wait}") } else { write!(f, " {wait}") }
+    }
+}
+
+impl fmt::Debug for Waits {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(&self.0, f)
+    }
+}

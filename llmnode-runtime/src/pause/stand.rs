@@ -1,0 +1,93 @@
+//! How the calls of a round stand that has not ended.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::paused::Paused;
+use crate::model::{Message, ToolCall};
+
+/// One call of a round that has not ended.
+#[derive(Clone, Serialize, Deserialize)]
+pub(crate) struct Open {
+    pub(crate) call: ToolCall,
+    pub(crate) stand: Stand,
+}
+
+/// How a call stands.
+#[derive(Clone, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Stand {
+    /// It has its result.
+    Ended {
+        message: Box<Message>,
+        /// Which the JSON of a message does not have.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        failed: bool,
+    },
+    /// It waits for a decision, or has one.
+    Approval(Option<Decision>),
+    /// It waits for the result of a tool without a body, or has one.
+    Answer(Option<Decision>),
+    /// An agent that was called waits.
+    Within(Box<Paused>),
+}
+
+impl Stand {
+    /// Of a call that ended with this result.
+    pub(crate) fn ended(message: Message) -> Self {
+        let failed = message.is_failure();
+        Stand::Ended { message: Box::new(message), failed }
+    }
+
+    /// The result, if there is one.
+    pub(crate) fn result(&self) -> Option<Message> {
+        match self {
+            Stand::Ended { message, failed: true } => Some(Message::clone(message).failed()),
+            Stand::Ended { message, .. } => Some(Message::clone(message)),
+            _ => None,
+        }
+    }
+
+    /// What was decided about it.
+    pub(crate) fn decision(&self) -> Option<&Decision> {
+        match self {
+            Stand::Approval(decision) | Stand::Answer(decision) => decision.as_ref(),
+            Stand::Ended { .. } | Stand::Within(_) => None,
+        }
+    }
+}
+
+/// What was decided about a call.
+#[derive(Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Decision {
+    Yes,
+    No(String),
+    Edit(Value),
+    /// The result.
+    Result(Value),
+}
+
+impl Decision {
+    pub(super) fn name(&self) -> &'static str {
+        match self {
+            Decision::Yes => "Approval::yes",
+            Decision::No(_) => "Approval::no",
+            Decision::Edit(_) => "Approval::edit",
+            Decision::Result(_) => "a result",
+        }
+    }
+}
+
+impl fmt::Debug for Stand {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Stand::Ended { .. } => "Ended",
+            Stand::Approval(_) => "Approval",
+            Stand::Answer(_) => "Answer",
+            Stand::Within(_) => "Within",
+        })
+    }
+}
