@@ -3,7 +3,7 @@
 //! | user | items |
 //! |---|---|
 //! | llmnode-cassette | `diff`, `is_credential`, `read_format`, `redact`, `Secret` |
-//! | llmnode-flow | `add_usage`, `Batch`, `Bounded`, `Carried`, `caught`, `CONCURRENCY`, `core`, `Counter`, `cut_short`, `Ended`, `error_at`, `error_of_item`, `error_of_node`, `Event`, `figures`, `Gives`, `GivesNow`, `guarded`, `hashed`, `Import`, `is_recorded`, `known`, `Label`, `MAX_NESTING`, `milliseconds`, `nearest`, `no_next_item`, `NodeKey`, `one_line`, `OnProgress`, `Origin`, `parts`, `Position`, `read_format`, `recorded_by`, `Recorder`, `Replay`, `RunCore`, `same_name`, `shortened`, `Tally`, `Walk`, `Within`, `without_attempts` |
+//! | llmnode-flow | `add_usage`, `Batch`, `Bounded`, `Carried`, `caught`, `CONCURRENCY`, `core`, `Counter`, `cut_short`, `Ended`, `error_at`, `error_of_item`, `error_of_node`, `Event`, `figures`, `Gives`, `GivesNow`, `guarded`, `hashed`, `Import`, `is_recorded`, `Kept`, `KeptAnswer`, `known`, `Label`, `MAX_NESTING`, `milliseconds`, `nearest`, `no_next_item`, `NodeKey`, `one_line`, `OnProgress`, `Origin`, `parts`, `Position`, `read_format`, `recorded_by`, `Recorder`, `request_name`, `RunCore`, `same_name`, `shortened`, `Tally`, `Walk`, `Within`, `without_attempts` |
 //! | llmnode-http | `check_request`, `guarded`, `is_credential`, `one_line`, `own_fields_in_extra`, `redact`, `Secret`, `sent_bytes`, `with_remedy`, `without` |
 //! | llmnode-stub | `is_credential` |
 
@@ -12,7 +12,8 @@ pub use crate::error::{error_at, error_of_node};
 pub use crate::format::read as read_format;
 pub use crate::function::{Gives, GivesNow};
 pub use crate::ledger::{
-    Event, Import, NodeKey, Recorder, Replay, Tally, cut_short, figures, milliseconds, without_attempts,
+    Event, Import, Kept, KeptAnswer, NodeKey, Recorder, Tally, cut_short, figures, milliseconds,
+    without_attempts,
 };
 pub use crate::limits::{Carried, RunLimits};
 pub use crate::panics::{caught, guarded};

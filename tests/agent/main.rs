@@ -3,6 +3,7 @@
 #![allow(clippy::expect_used, clippy::panic, clippy::unwrap_used, missing_docs, reason = "tests")]
 
 mod approval;
+mod flows;
 mod library;
 mod nested;
 mod outcomes;

@@ -6,12 +6,13 @@ use tracing::Span;
 
 use super::estimate::Estimate;
 use super::record::AttemptRecord;
+use super::recorder::{Event, KeptAnswer};
 use super::scope::CallScope;
 use super::spans::AttemptSpan;
 use crate::BoxError;
 use crate::category::Category;
 use crate::ids::AttemptId;
-use crate::model::{ChatModel, Completion, Request};
+use crate::model::{ChatModel, Completion, Request, ToolCall};
 use crate::money::Money;
 use crate::prices::Price;
 
@@ -21,8 +22,8 @@ pub(crate) struct OpenAttempt<'c> {
     pub(crate) id: AttemptId,
     started: Instant,
     span: AttemptSpan,
-    /// The name of the request, where answers are kept.
-    pub(crate) request: Option<String>,
+    /// Under which names its answer is kept: those of the conversation and of the request.
+    pub(crate) kept_as: Option<(String, String)>,
     /// Of the model, by the names that it has before it answers.
     price: Option<Price>,
     /// Whether its start is kept.
@@ -41,7 +42,7 @@ impl<'c> OpenAttempt<'c> {
             id: record.id,
             started,
             span,
-            request: None,
+            kept_as: None,
             price: None,
             begun: false,
             answered: false,
@@ -70,17 +71,13 @@ impl<'c> OpenAttempt<'c> {
         }
     }
 
-    /// Keeps that the request is about to go out, and waits until it is kept. Where only answers are kept, there is nothing
-    /// to wait for.
+    /// Keeps that the request is about to go out, and waits until it is kept, where that matters.
     pub(crate) async fn record_begin(&mut self) -> Result<(), BoxError> {
         if let Some(record) = &self.record {
             self.begun = true;
             self.call.attempt_begins(record);
         }
-        match self.request {
-            Some(_) => Ok(()),
-            None => self.call.recorded().await,
-        }
+        self.call.begin_recorded().await
     }
 
     /// Whether its request went out, or was about to.
@@ -93,10 +90,11 @@ impl<'c> OpenAttempt<'c> {
         self.answered
     }
 
-    /// Keeps the answer, which was accepted, under the name of its request.
-    pub(crate) fn keeps(&self, answer: &str) {
-        if let Some(request) = &self.request {
-            self.call.answered(request, answer);
+    /// Keeps the answer, where answers are kept.
+    pub(crate) fn keeps(&self, text: &str, calls: &[ToolCall], accepted: bool) {
+        if let Some((conversation, request)) = &self.kept_as {
+            let answer = KeptAnswer { text: text.to_owned(), calls: calls.to_vec(), accepted };
+            self.call.note(Event::Answered { call: self.call.id, conversation, request, answer });
         }
     }
 

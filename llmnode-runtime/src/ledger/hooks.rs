@@ -4,10 +4,9 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::record::{AttemptRecord, CallRecord};
-use super::recorder::{Event, Recorder, Replay};
+use super::recorder::{Event, Recorder};
 use crate::BoxError;
 use crate::ids::CallId;
-use crate::model::Request;
 use crate::panics::guarded;
 
 /// The call that an attempt belongs to.
@@ -55,8 +54,8 @@ impl Hooks {
         self.recorder.is_some()
     }
 
-    pub(super) fn replay(&self, request: &Request, names: [Option<&str>; 3]) -> Option<Replay> {
-        self.recorder.as_ref()?.replay(request, names)
+    pub(super) fn recorder(&self) -> Option<&dyn Recorder> {
+        self.recorder.as_deref()
     }
 
     pub(super) fn note(&self, event: Event<'_>) {

@@ -90,5 +90,6 @@ pub fn cut_short(
         attempts,
         failed_tries: Vec::new(),
         resumed_tools: Vec::new(),
+        replayed: 0,
     }
 }

@@ -26,7 +26,7 @@ pub(crate) use record::Labels;
 pub use record::{
     AttemptKind, AttemptRecord, CallRecord, Degraded, FailedTry, ToolRecord, figures, without_attempts,
 };
-pub use recorder::{Event, Recorder, Replay};
+pub use recorder::{Event, Kept, KeptAnswer, Recorder};
 pub use report::LedgerReport;
 pub(crate) use scope::{Around, Books, CallScope, Made};
 pub use tally::Tally;

@@ -207,7 +207,7 @@ pub struct ToolRecord {
     /// The name of the tool as the model wrote it. A very long one is cut.
     pub name: String,
     /// What came of it: `ok`, `error` (the tool's own), `invalid_arguments`, `unknown_tool`, `not_executed`, `denied`, `waiting`
-    /// (for an approval or a result), `aborted`, or the name of the [category](crate::Category) of the failure, such as `timeout`. `called`: nothing yet.
+    /// (for an approval or a result), `replayed` (its result is that of an earlier call), `aborted`, or the name of the [category](crate::Category) of the failure, such as `timeout`. `called`: nothing yet.
     pub outcome: Cow<'static, str>,
     /// The time that it took.
     #[serde(rename = "elapsed_ms", with = "milliseconds")]
@@ -279,12 +279,21 @@ pub struct CallRecord {
     /// The failed executions of a node without a model, in order: the newest 64.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub failed_tries: Vec<FailedTry>,
-    /// The calls of tools that an earlier call of the conversation, which [paused](crate::Paused), has left to this one.
+    /// The calls of tools in answers that this call did not ask for: of a conversation which [paused](crate::Paused), or from a
+    /// journal.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub resumed_tools: Vec<ToolRecord>,
+    /// How many answers were given again from a journal. They have no attempt here: the call that asked for them has it.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub replayed: u32,
     /// The time from the start to the end, with waits.
     #[serde(rename = "elapsed_ms", with = "milliseconds")]
     pub elapsed: Duration,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it so")]
+fn is_zero(count: &u32) -> bool {
+    *count == 0
 }
 
 impl CallRecord {

@@ -2,8 +2,8 @@
 
 use super::hooks::CallInfo;
 use super::record::{AttemptRecord, CallRecord};
-use crate::ids::AttemptId;
-use crate::model::Request;
+use crate::ids::{AttemptId, CallId};
+use crate::model::{Message, Request, ToolCall};
 use crate::{BoxError, BoxFuture};
 
 /// Takes down attempts and calls as they begin and end.
@@ -11,10 +11,33 @@ pub trait Recorder: Send + Sync {
     /// Takes an event down, without a wait: also guards come here, as they are dropped.
     fn note(&self, event: Event<'_>);
 
-    /// What tells a request from others, and the next answer to it that an earlier process was given. `names`: what the
-    /// model is known as. `None`: this keeps no answers.
-    fn replay(&self, request: &Request, names: [Option<&str>; 3]) -> Option<Replay> {
+    /// Whether the begin of an attempt is to be written before its request goes out.
+    fn keeps_begins(&self) -> bool {
+        true
+    }
+
+    /// What tells a conversation that begins with this request from others. `names`: what the model is known as. `None`: this
+    /// keeps no answers.
+    fn conversation(&self, request: &Request, names: [Option<&str>; 3]) -> Option<Kept> {
         let _ = (request, names);
+        None
+    }
+
+    /// What tells a request from others.
+    fn name(&self, request: &Request, names: [Option<&str>; 3]) -> String {
+        let _ = (request, names);
+        String::new()
+    }
+
+    /// The next answer that an earlier process was given to this request of a conversation.
+    fn answer(&self, conversation: &str, request: &str) -> Option<KeptAnswer> {
+        let _ = (conversation, request);
+        None
+    }
+
+    /// The result of a call of a tool in an answer that was kept.
+    fn result(&self, conversation: &str, call: &ToolCall) -> Option<Message> {
+        let _ = (conversation, call);
         None
     }
 
@@ -22,12 +45,23 @@ pub trait Recorder: Send + Sync {
     fn write(&self) -> BoxFuture<'_, Result<(), BoxError>>;
 }
 
-/// A request whose answer is kept.
-pub struct Replay {
+/// A conversation whose answers are kept.
+pub struct Kept {
     /// What tells it from others.
-    pub request: String,
-    /// An answer that was kept, and not given to another such request yet.
-    pub answer: Option<String>,
+    pub conversation: String,
+    /// What tells the calls of its tools from those of all others, in other processes that go on with it, too.
+    pub root: Option<String>,
+}
+
+/// An answer that was kept, and not given again yet.
+#[derive(Clone)]
+pub struct KeptAnswer {
+    /// Its text.
+    pub text: String,
+    /// The tools that it calls.
+    pub calls: Vec<ToolCall>,
+    /// It was taken, and not asked for again.
+    pub accepted: bool,
 }
 
 /// What happens to a call. `path` tells the node's type.
@@ -41,8 +75,10 @@ pub enum Event<'e> {
     AttemptEnded(&'e AttemptRecord),
     /// The request did not go out after all.
     AttemptForgotten(AttemptId),
-    /// An answer to the request of that name was accepted.
-    Answered { request: &'e str, answer: &'e str },
+    /// A request of a conversation was answered.
+    Answered { call: CallId, conversation: &'e str, request: &'e str, answer: KeptAnswer },
+    /// A call of a tool has its result. `by`: the call of the tool's node.
+    ToolEnded { conversation: &'e str, call: &'e ToolCall, result: &'e Message, by: Option<CallId> },
     /// The call has ended, whatever way.
     CallEnded { path: &'e str, record: &'e CallRecord },
 }

@@ -11,7 +11,7 @@ use super::attempt::OpenAttempt;
 use super::book::{Ledger, NodeKey, Slot};
 use super::hooks::{CallInfo, Hooks};
 use super::record::{AttemptKind, AttemptRecord, CallRecord, Degraded, FailedTry, Labels, ToolRecord};
-use super::recorder::{Event, Replay};
+use super::recorder::{Event, Recorder};
 use super::spans::CallSpan;
 use super::tally::Tally;
 use super::usage::Usage;
@@ -19,7 +19,6 @@ use crate::BoxError;
 use crate::category::Category;
 use crate::clock::Clock;
 use crate::ids::{AttemptId, CallId};
-use crate::model::Request;
 use crate::panics::{guarded, lock};
 use crate::prices::Prices;
 use crate::text::one_line;
@@ -63,6 +62,8 @@ struct State {
     failed_tries: Vec<FailedTry>,
     /// The calls of tools that an earlier call has left to this one.
     resumed_tools: Vec<ToolRecord>,
+    /// How many answers an earlier process has left to this one.
+    replayed: u32,
     /// When the execution under way began.
     try_began: Instant,
     degraded: Option<Degraded>,
@@ -132,6 +133,7 @@ impl<'r> CallScope<'r> {
             attempts: Vec::new(),
             failed_tries: Vec::new(),
             resumed_tools: Vec::new(),
+            replayed: 0,
             try_began: started,
             degraded: None,
             made: Made::default(),
@@ -201,13 +203,19 @@ impl<'r> CallScope<'r> {
         self.hooks.recorded().await
     }
 
-    /// Where answers are kept: what tells this request from others, and the answer that it was given before.
-    pub(crate) fn replay(&self, request: &Request, names: [Option<&str>; 3]) -> Option<Replay> {
-        self.hooks.replay(request, names)
+    /// Who keeps answers, if the run has somebody who does.
+    pub(crate) fn recorder(&self) -> Option<&dyn Recorder> {
+        self.hooks.recorder()
     }
 
-    pub(super) fn answered(&self, request: &str, answer: &str) {
-        self.hooks.note(Event::Answered { request, answer });
+    /// Tells who keeps what happens.
+    pub(crate) fn note(&self, event: Event<'_>) {
+        self.hooks.note(event);
+    }
+
+    /// Waits until the begin of an attempt is kept, where that matters.
+    pub(super) async fn begin_recorded(&self) -> Result<(), BoxError> {
+        if self.recorder().is_some_and(Recorder::keeps_begins) { self.recorded().await } else { Ok(()) }
     }
 
     pub(super) fn attempt_begins(&self, attempt: &AttemptRecord) {
@@ -257,9 +265,9 @@ impl<'r> CallScope<'r> {
         let attempts = std::mem::take(&mut state.attempts);
         let failed_tries = std::mem::take(&mut state.failed_tries);
         let resumed_tools = std::mem::take(&mut state.resumed_tools);
-        let degraded = state.degraded;
+        let (degraded, replayed) = (state.degraded, state.replayed);
         let record = self.record(category, attempts, degraded, now);
-        let record = Arc::new(CallRecord { failed_tries, resumed_tools, ..record });
+        let record = Arc::new(CallRecord { failed_tries, resumed_tools, replayed, ..record });
         let busy = state.book_until(now);
         self.ledger.end_call(self.slot, busy, Arc::clone(&record));
         let made = state.made.clone();
@@ -287,19 +295,24 @@ impl<'r> CallScope<'r> {
         std::iter::successors(Some(self), |call| call.parent).any(|call| call.node.path == path)
     }
 
-    /// Writes down what came of a tool that the last answer called.
-    pub(crate) fn tool_ended(&self, index: usize, ended: impl FnOnce(&mut ToolRecord)) {
+    /// Writes down what came of a tool that the last answer called. `back`: its place in the round, counted from the end.
+    pub(crate) fn tool_ended(&self, back: usize, ended: impl FnOnce(&mut ToolRecord)) {
         let mut state = lock(&self.state);
         let State { attempts, resumed_tools, .. } = &mut *state;
         let tools = attempts.last_mut().map_or(resumed_tools, |attempt| &mut attempt.tools);
-        if let Some(record) = tools.get_mut(index) {
+        if let Some(record) = tools.iter_mut().nth_back(back) {
             ended(record);
         }
     }
 
-    /// Takes over the calls of tools of a conversation that paused.
-    pub(crate) fn resumes(&self, tools: Vec<ToolRecord>) {
-        lock(&self.state).resumed_tools = tools;
+    /// Takes over the calls of tools in an answer that an earlier call, or an earlier process, was given.
+    pub(crate) fn resumes(&self, tools: impl IntoIterator<Item = ToolRecord>) {
+        lock(&self.state).resumed_tools.extend(tools);
+    }
+
+    /// An answer was given again that an earlier process was given.
+    pub(crate) fn replayed(&self) {
+        lock(&self.state).replayed += 1;
     }
 
     /// The calls that the node made so far.
@@ -316,10 +329,10 @@ impl<'r> CallScope<'r> {
     pub(crate) fn so_far(&self, category: Category) -> Arc<CallRecord> {
         let state = lock(&self.state);
         let (attempts, failed_tries) = (state.attempts.clone(), state.failed_tries.clone());
-        let resumed_tools = state.resumed_tools.clone();
+        let (resumed_tools, replayed) = (state.resumed_tools.clone(), state.replayed);
         drop(state);
         let record = self.record(Some(category), attempts, None, self.now());
-        Arc::new(CallRecord { failed_tries, resumed_tools, ..record })
+        Arc::new(CallRecord { failed_tries, resumed_tools, replayed, ..record })
     }
 
     fn record(
@@ -341,6 +354,7 @@ impl<'r> CallScope<'r> {
             attempts,
             failed_tries: Vec::new(),
             resumed_tools: Vec::new(),
+            replayed: 0,
             elapsed: now.saturating_duration_since(self.started),
         }
     }

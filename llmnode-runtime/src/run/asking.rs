@@ -11,10 +11,10 @@ use super::run::Target;
 use super::tools::{Executor, Round};
 use crate::category::{Category, Group};
 use crate::error::NodeError;
-use crate::ledger::{AttemptKind, Degraded, OpenAttempt, Replay, ToolRecord};
-use crate::model::{ChatModel, Message, Request, Retries};
+use crate::ledger::{AttemptKind, Degraded, KeptAnswer, OpenAttempt, ToolRecord};
+use crate::model::{ChatModel, Message, Request, Retries, ToolCall};
 use crate::panics::caught;
-use crate::pause::{Conversation, Open, Paused};
+use crate::pause::{Conversation, Open, Paused, Stand};
 use crate::settings::Next;
 use crate::text::one_line;
 use crate::validate::Attempt;
@@ -23,6 +23,9 @@ use crate::validate::Attempt;
 const UNKNOWN: u32 = 2;
 
 const ANSWER_NOW: &str = "No more tools can be called. Answer now, with what you have.";
+
+/// Under which names an answer is kept: those of the conversation and of the request; `None`: it is not.
+type KeptAs = Option<(String, String)>;
 
 /// The model that is asked now, and what it is asked.
 pub(super) struct Asking<'r> {
@@ -46,8 +49,10 @@ pub(super) struct Asking<'r> {
     unknown: u32,
     /// What tells the conversation from others, where it goes on.
     root: Option<String>,
-    /// Where answers are kept: the request, and the answer that an earlier process was given.
-    replay: Option<Replay>,
+    /// The conversation under which answers are kept, where they are.
+    kept: Option<String>,
+    /// The request that the turn began with: whatever answers it, or corrects an answer to it, is kept under its name.
+    turn: Option<String>,
     /// The attempt that was begun last, until it is written down.
     open: Option<OpenAttempt<'r>>,
 }
@@ -64,7 +69,8 @@ impl<'r> Asking<'r> {
         let model = held.unwrap_or(&*plan.core.model);
         let target = plan.core.target(plan.settings.model, model);
         target.tell(&mut request, &plan.settings)?;
-        let replay = plan.call.replay(&request, target.names(&request));
+        let kept = plan.call.recorder().and_then(|kept| kept.conversation(&request, target.names(&request)));
+        let (kept, root) = kept.map(|kept| (kept.conversation, kept.root)).unzip();
         let (prompt, retries) = (request.messages.len(), Retries::of(target.model));
         Ok(Asking {
             plan,
@@ -79,32 +85,64 @@ impl<'r> Asking<'r> {
             round: None,
             turns: (turns, 0),
             unknown: 0,
-            root: None,
-            replay,
+            root: root.flatten(),
+            kept,
+            turn: None,
             open: None,
         })
     }
 }
 
 impl Asking<'_> {
-    /// Takes the answer that an earlier process was given, where it is still good; no request is made for it.
-    async fn replayed(&mut self, attempt: &Attempt) -> Result<bool, Failure> {
-        while let Some(answer) = self.replay.as_mut().and_then(|replay| replay.answer.take()) {
-            match judge(&mut *self.judge, &answer, self.plan.settings.reader(), attempt).await {
+    /// Takes an answer that an earlier process was given to this request, where there is one that is still good. Otherwise the name
+    /// under which the answer to come is kept.
+    async fn replayed(&mut self, attempt: &Attempt) -> Result<Option<KeptAs>, Failure> {
+        let (Some(conversation), Some(recorder)) = (self.kept.clone(), self.plan.call.recorder()) else {
+            return Ok(Some(None));
+        };
+        let (request, target) = (&self.request, &self.target);
+        let name = self.turn.get_or_insert_with(|| recorder.name(request, target.names(request))).clone();
+        loop {
+            let Some(KeptAnswer { text, calls, accepted }) = recorder.answer(&conversation, &name) else {
+                return Ok(Some(Some((conversation, name))));
+            };
+            if !calls.is_empty() {
+                let stand = |call: &ToolCall| recorder.result(&conversation, call).map(Stand::ended);
+                let open =
+                    |call: ToolCall| Open { stand: stand(&call).unwrap_or(Stand::Approval(None)), call };
+                self.plan.call.replayed();
+                self.goes_on(&text, &calls.into_iter().map(open).collect::<Vec<_>>());
+                return Ok(None);
+            }
+            match judge(&mut *self.judge, &text, self.plan.settings.reader(), attempt).await {
                 Ok(_) => {
+                    self.plan.call.replayed();
                     if let Some(listener) = self.plan.listener {
-                        listener.whole(&answer);
+                        listener.whole(&text);
                     }
-                    return Ok(true);
+                    return Ok(None);
                 }
-                // The one that took its place is behind it.
-                Err(failure) if failure.category.group() == Group::Answer => {
-                    self.replay = self.plan.call.replay(&self.request, self.target.names(&self.request));
+                // It was good once: the one that took its place is behind it, or to be asked for.
+                Err(failure) if accepted && failure.category.group() == Group::Answer => {}
+                Err(failure) => {
+                    self.plan.call.replayed();
+                    return Err(Failure { sent: false, answer: Some(text), ..failure });
                 }
-                Err(failure) => return Err(Failure { sent: false, ..failure }),
             }
         }
-        Ok(false)
+    }
+
+    /// Goes on with a round that was begun before.
+    fn goes_on(&mut self, said: &str, calls: &[Open]) {
+        let record = |Open { call, stand }: &Open| {
+            let mut record = ToolRecord::called(&call.id, &call.name);
+            if stand.result().is_some() {
+                record.outcome = "replayed".into();
+            }
+            record
+        };
+        self.plan.call.resumes(calls.iter().map(record));
+        self.round = Some(Round::open(said, calls));
     }
 
     /// Executes the calls of an answer, and goes on with the conversation.
@@ -115,7 +153,8 @@ impl Asking<'_> {
             (None, Some(root)) => ("", root.clone()),
             (None, None) => ("", self.plan.call.id.to_string()),
         };
-        let with = Executor { judge: &*self.judge, plan: self.plan, conversation: (&root, around) };
+        let (judge, kept) = (&*self.judge, self.kept.as_deref());
+        let with = Executor { judge, plan: self.plan, conversation: (&root, around), kept };
         let stands = round.execute(&self.request, &with).await?;
         match round.told(stands) {
             Ok(messages) => self.next_turn(messages, round.knows_none(&self.request)),
@@ -127,7 +166,7 @@ impl Asking<'_> {
     /// Adds a round to the conversation.
     fn next_turn(&mut self, round: Vec<Message>, all_unknown: bool) {
         self.unknown = if all_unknown { self.unknown + 1 } else { 0 };
-        self.turns.1 += 1;
+        (self.turns.1, self.turn) = (self.turns.1 + 1, None);
         self.request.messages.extend(round);
         if self.turns.1 + 1 >= self.turns.0 || self.unknown == UNKNOWN {
             self.request.answer_now = true;
@@ -170,11 +209,7 @@ impl Asking<'_> {
         self.request.messages = conversation.marked();
         self.prompt = self.request.messages.len();
         (self.root, self.turns.1, self.unknown) = (Some(root.clone()), *turns, *unknown);
-        let round = Round::open(said, calls);
-        self.plan
-            .call
-            .resumes(round.calls().iter().map(|call| ToolRecord::called(&call.id, &call.name)).collect());
-        self.round = Some(round);
+        self.goes_on(said, calls);
         Ok(())
     }
 }
@@ -182,12 +217,13 @@ impl Asking<'_> {
 impl Tried for Asking<'_> {
     async fn once(&mut self, one: &Try) -> Result<(), Failure> {
         // A round that is there already is that of a conversation which paused.
-        if self.round.is_some() || self.replayed(&one.attempt).await? {
+        if self.round.is_some() {
             return Ok(());
         }
+        let Some(kept_as) = self.replayed(&one.attempt).await? else { return Ok(()) };
         let Asking { plan, judge, request, target, retries, .. } = self;
         let open = self.open.insert(plan.call.attempt(one.kind, one.wait, target.name.clone()));
-        open.request = self.replay.as_ref().map(|replay| replay.request.clone());
+        open.kept_as = kept_as;
         request.correlation = Some(open.id);
         // A panic is a failure as any other, so that an attempt which is dropped was cancelled, whatever panics around its
         // call.
@@ -260,7 +296,7 @@ impl Tried for Asking<'_> {
         self.plan.call.degrade(Degraded::FallbackModel);
         self.target = self.plan.core.target(Some(name), self.model);
         self.retries = Retries::of(self.target.model);
-        self.answers = Repetition::default();
+        (self.answers, self.turn) = (Repetition::default(), None);
         self.request.messages.truncate(self.prompt);
         self.target.tell(&mut self.request, &self.plan.settings)
     }

@@ -107,11 +107,13 @@ async fn ask(
         Some(listener) => Box::pin(listened(listener, model, request, open, reserved, settings)).await,
     };
     let Answered { text, cut, round } = answer(outcome, request, open, reserved, settings)?;
-    if round.is_some() {
+    if let Some(round) = round {
+        open.keeps(&round.said, round.calls(), true);
         open.note(|record| record.keep_answer(text));
-        return Ok(round);
+        return Ok(Some(round));
     }
     if !cut && let Some(round) = called_in_text(&text, request, asked, settings.reader()) {
+        open.keeps(&round.said, round.calls(), true);
         open.note(|record| {
             record.keep_answer(text);
             record.flags.push(Flag::CallInText);
@@ -129,7 +131,7 @@ async fn ask(
     }
     match judged {
         Ok((flags, warnings)) => {
-            open.keeps(&text);
+            open.keeps(&text, &[], true);
             open.note(|record| {
                 accepted(record, text, flags, warnings, cut);
                 record.flags.extend(doubts(request, record.usage));
@@ -139,7 +141,12 @@ async fn ask(
         Err(bad) if cut && bad.category.group() == Group::Answer => {
             Err(Failure { answer: Some(text), ..truncated(request) })
         }
-        Err(failure) => Err(Failure { answer: Some(text), ..failure }),
+        Err(failure) => {
+            if failure.category.group() == Group::Answer {
+                open.keeps(&text, &[], false);
+            }
+            Err(Failure { answer: Some(text), ..failure })
+        }
     }
 }
 

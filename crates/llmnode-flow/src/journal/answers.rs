@@ -1,17 +1,16 @@
 //! A map that goes on where another process stopped: a journal keeps its answers.
 
-use std::collections::{HashMap, VecDeque};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
-use llmnode_runtime::internal::{Event, Recorder, Replay, hashed, is_recorded, recorded_by};
-use llmnode_runtime::{BoxError, BoxFuture, Map, NodeError, Request};
-use serde_json::json;
+use llmnode_runtime::internal::{Event, KeptAnswer, Recorder, is_recorded, recorded_by};
+use llmnode_runtime::{BoxError, BoxFuture, Map, Message, NodeError, Request, ToolCall};
 
 use super::durable::failed;
 use super::interface::Journal;
 use super::keeper::Keeper;
+use super::kept::{self, Kept, Left};
 use super::permits::refused;
-use super::record::{Answered, Entry};
+use super::record::Entry;
 use crate::flow::Position;
 
 /// Maps whose answers survive a crash. In the prelude, with the feature `journal`.
@@ -21,7 +20,8 @@ pub trait MapExt: Sized {
     ///
     /// A request is known by its content: messages, model, settings and schema. Of equal requests each has its own
     /// answer. An answer from the journal is read and validated again. It makes no request, counts for no limit, and
-    /// has no attempt in the record. An answer that is no longer good is asked again, and so is one that failed or
+    /// has no attempt in the record, which says how many there were ([`replayed`](llmnode_runtime::CallRecord::replayed)). Results of
+    /// tools are kept in the same way. An answer that is no longer good is asked again, and so is one that failed or
     /// came from a fallback value. Answers are in the journal in clear. Each is forced to the disk before its result
     /// is returned, unless [`Fsync::Never`](super::Fsync::Never) is set.
     ///
@@ -63,8 +63,7 @@ impl<'r, T: Send + 'r> MapExt for Map<'r, T> {
 
 /// The answers of a map.
 struct Answers {
-    /// Those that an earlier process was given, by request, oldest first.
-    kept: Mutex<HashMap<String, VecDeque<String>>>,
+    kept: Mutex<Kept>,
     keeper: Keeper,
     /// The name of a node that was called, and must not be executed again.
     once: OnceLock<String>,
@@ -72,12 +71,11 @@ struct Answers {
 
 impl Answers {
     async fn read(mut journal: Box<dyn Journal>) -> Result<Self, NodeError> {
-        let mut kept: HashMap<String, VecDeque<String>> = HashMap::new();
+        let mut left = Vec::new();
         let mut is_of_a_flow = false;
         let mut take = |record: super::Record| match record.0 {
-            Entry::Answered(Answered { request, answer }) => {
-                kept.entry(request).or_default().push_back(answer)
-            }
+            Entry::Answered(answered) => left.push(Left::Answer(answered)),
+            Entry::ToolEnded(ended) => left.push(Left::Result(*ended)),
             _ => is_of_a_flow = true,
         };
         journal.read(&mut take).await.map_err(failed)?;
@@ -86,18 +84,21 @@ impl Answers {
                 "the journal is that of a flow; give the map a journal of its own".to_owned(),
             ));
         }
-        let keeper = Keeper::new(journal, Position::default());
-        Ok(Answers { kept: Mutex::new(kept), keeper, once: OnceLock::new() })
+        let keeper = Keeper::new(journal, Position::default(), Kept::default());
+        Ok(Answers { kept: Mutex::new(Kept::new(String::new(), left)), keeper, once: OnceLock::new() })
+    }
+
+    fn kept(&self) -> MutexGuard<'_, Kept> {
+        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl Recorder for Answers {
     fn note(&self, event: Event<'_>) {
         match event {
-            Event::Answered { request, answer } => {
-                let answered = Answered { request: request.to_owned(), answer: answer.to_owned() };
-                self.keeper.add(Entry::Answered(answered).into(), Position::default());
-            }
+            // One that was rejected is asked for again, and so is an item that failed.
+            Event::Answered { answer, .. } if !answer.accepted => {}
+            Event::Answered { .. } | Event::ToolEnded { .. } => self.keeper.note(event),
             Event::CallBegan { call, .. } => {
                 self.once.get_or_init(|| call.node.to_owned());
             }
@@ -105,11 +106,29 @@ impl Recorder for Answers {
         }
     }
 
-    fn replay(&self, request: &Request, names: [Option<&str>; 3]) -> Option<Replay> {
-        let request = name(request, names);
-        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
-        let answer = kept.get_mut(&request).and_then(VecDeque::pop_front);
-        Some(Replay { request, answer })
+    fn keeps_begins(&self) -> bool {
+        false
+    }
+
+    fn conversation(
+        &self,
+        request: &Request,
+        names: [Option<&str>; 3],
+    ) -> Option<llmnode_runtime::internal::Kept> {
+        let conversation = self.kept().conversation(request, names);
+        Some(llmnode_runtime::internal::Kept { conversation, root: None })
+    }
+
+    fn name(&self, request: &Request, names: [Option<&str>; 3]) -> String {
+        kept::name(request, names)
+    }
+
+    fn answer(&self, conversation: &str, request: &str) -> Option<KeptAnswer> {
+        self.kept().answer(conversation, request)
+    }
+
+    fn result(&self, conversation: &str, call: &ToolCall) -> Option<Message> {
+        self.kept().result(conversation, call)
     }
 
     fn write(&self) -> BoxFuture<'_, Result<(), BoxError>> {
@@ -120,15 +139,4 @@ impl Recorder for Answers {
         );
         Box::pin(std::future::ready(Err(fault.into())))
     }
-}
-
-/// What tells a request from others: whatever of it changes what a model answers.
-fn name(request: &Request, names: [Option<&str>; 3]) -> String {
-    let Request { messages, output, tools, dialect, temperature, max_tokens, extra, .. } = request;
-    let schema = output.as_ref().map(|schema| (schema.name(), schema.plain()));
-    let mut whole = json!([messages, schema, dialect, temperature, max_tokens, extra, names]);
-    if let Some(whole) = whole.as_array_mut() {
-        whole.extend(tools.iter().map(|tool| json!([tool.name, tool.description, tool.schema.plain()])));
-    }
-    hashed(whole.to_string().as_bytes())
 }

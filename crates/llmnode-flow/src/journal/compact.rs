@@ -5,13 +5,14 @@ use std::io::{self, BufRead, BufReader, BufWriter, ErrorKind, Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use llmnode_runtime::Message;
 use llmnode_runtime::internal::hashed;
 
 use super::beside;
 use super::error::JournalError;
 use super::line::{self, Found};
 use super::open::{OpenFile, Superseded, io_error, run_of, scan};
-use super::record::{Entry, Record, Started, Stepped};
+use super::record::{Answered, Entry, Record, Started, Stepped, ToolEnded};
 
 /// Superseded states of fewer bytes stay where they are.
 const BEARABLE: u64 = 1 << 20;
@@ -24,10 +25,15 @@ const FIRST_LINE: u64 = 16 << 20;
 
 impl OpenFile {
     /// Writes the file anew without superseded states, where that pays. The last record is that of a step.
-    pub(super) fn tidy(&mut self) {
+    pub(super) fn tidy(&mut self, ended: bool) {
         let Some(end) = self.end else { return };
-        let Superseded { bytes, bearable, .. } = self.superseded;
-        if bytes < BEARABLE.max(bearable) || bytes < (end.whole - bytes.min(end.whole)).saturating_mul(4) {
+        let Superseded { bytes, bearable, answers, .. } = self.superseded;
+        // A flow that has ended leaves nothing of what models and tools said.
+        let erases = ended && answers;
+        if !erases
+            && (bytes < BEARABLE.max(bearable)
+                || bytes < (end.whole - bytes.min(end.whole)).saturating_mul(4))
+        {
             return;
         }
         if let Err(error) = self.compact() {
@@ -108,7 +114,7 @@ impl OpenFile {
         let mut to = BufWriter::new(file);
         let (mut n, mut length) = (0, 0);
         scan(&self.path, &self.file, &mut |json, line| {
-            let keeps = n == last || !matches!(line.record.0, Entry::Started(_) | Entry::Stepped(_));
+            let keeps = n == last || !leaves(&line.record);
             let bytes = if keeps {
                 line::frame(json)
             } else {
@@ -137,8 +143,22 @@ fn first_record(path: &Path) -> Option<Record> {
     }
 }
 
+/// Whether a record has something that a step which is completed since has made needless.
+fn leaves(record: &Record) -> bool {
+    use Entry::{Answered, Started, Stepped, ToolEnded};
+    matches!(record.0, Started(_) | Stepped(_) | Answered(_) | ToolEnded(_))
+}
+
+/// A record without it. It still stands where it stood: records are counted.
 fn stateless(record: Record) -> Record {
     Record(match record.0 {
+        Entry::Answered(_) => Entry::Answered(Answered::default()),
+        Entry::ToolEnded(ended) => Entry::ToolEnded(Box::new(ToolEnded {
+            call: String::new(),
+            result: Message::tool("", ""),
+            failed: false,
+            ..*ended
+        })),
         Entry::Started(started) => Entry::Started(Started { state: None, ..started }),
         Entry::Stepped(step) => Entry::Stepped(Stepped { state: None, ..step }),
         other => other,

@@ -10,9 +10,10 @@ use serde::de::DeserializeOwned;
 
 use super::changes::fingerprint;
 use super::error::JournalError;
-use super::history::History;
+use super::history::{History, prefix};
 use super::interface::Journal;
 use super::keeper::Keeper;
+use super::kept::Kept;
 use super::permits::{Permits, refused, step_at};
 use super::record::{Entry, Record, Resumed, Started, Stepped};
 use super::value::{json, panicked, read_back, readable};
@@ -24,6 +25,8 @@ pub(super) type Carry<'r, S> = Box<dyn FnOnce(&mut S, S) + Send + 'r>;
 pub(super) struct Durable<'r, S> {
     journal: Option<Box<dyn Journal>>,
     keeper: Option<Arc<Keeper>>,
+    /// The run that the journal has, and how many steps of it are completed.
+    run: (String, u64),
     /// The flow was given a journal before this one.
     second: bool,
     pub(super) permits: Permits,
@@ -36,7 +39,15 @@ impl<S> Durable<'_, S> {
         let journal: Option<Box<dyn Journal>> = Some(Box::new(journal));
         let second = call.is_followed();
         let permits = Permits { resumes, ..Permits::default() };
-        Durable { journal, keeper: None, second, permits, carry: None, happened: None }
+        Durable {
+            journal,
+            keeper: None,
+            run: Default::default(),
+            second,
+            permits,
+            carry: None,
+            happened: None,
+        }
     }
 
     /// Puts the journal's state in the place of the run's.
@@ -73,7 +84,9 @@ impl<S> Durable<'_, S> {
             state: Some(state),
         };
         flow.core.ledger.note_journal(&started.id, 1);
-        self.keep(journal, Entry::Started(started).into(), flow.at, flow.core).await
+        self.run = (started.id.clone(), 0);
+        let kept = Kept::new(prefix(&started.id, 0), Vec::new());
+        self.keep(journal, Entry::Started(started).into(), kept, flow.at, flow.core).await
     }
 
     /// Writes the first record of this process.
@@ -81,10 +94,11 @@ impl<S> Durable<'_, S> {
         &mut self,
         journal: Box<dyn Journal>,
         record: Record,
+        kept: Kept,
         at: &Position,
         core: &RunCore,
     ) -> Result<Box<RunCore>, NodeError> {
-        let keeper = Arc::new(Keeper::new(journal, at.clone()));
+        let keeper = Arc::new(Keeper::new(journal, at.clone(), kept));
         keeper.add(record, at.clone());
         keeper.append_all().await.map_err(failed)?;
         self.keeper = Some(Arc::clone(&keeper));
@@ -127,6 +141,8 @@ impl<S> Durable<'_, S> {
         self.restore(&history, flow.state)?;
         *flow.at = history.position().clone();
         let (taken, core) = (history.steps(), flow.core);
+        self.run = (history.run().to_owned(), taken);
+        let kept = history.kept();
         if let Some(carried) = history.enter_into(&core.ledger) {
             core.limits.carry_over(&carried);
         }
@@ -134,7 +150,7 @@ impl<S> Durable<'_, S> {
             return Ok(Begun::Ended(action));
         }
         let resumed = Entry::Resumed(Resumed { rerun: self.permits.rerun }).into();
-        let core = self.keep(journal, resumed, flow.at, core).await?;
+        let core = self.keep(journal, resumed, kept, flow.at, core).await?;
         Ok(Begun::Steps { core, taken, happened: self.happened.take() })
     }
 }
@@ -158,8 +174,10 @@ where
         let Some(keeper) = self.keeper.clone() else { return Box::pin(std::future::ready(Ok(()))) };
         let step = stepped(left, at, state, action);
         let at = at.clone();
+        self.run.1 += 1;
+        let prefix = prefix(&self.run.0, self.run.1);
         Box::pin(async move {
-            let unfit = step.map(|step| keeper.add(Entry::Stepped(step).into(), at)).err();
+            let unfit = step.map(|step| keeper.stepped(Entry::Stepped(step).into(), at, prefix)).err();
             // What the step used is kept in any case.
             let written = keeper.append_all().await.map_err(failed);
             unfit.map_or(written, Err)

@@ -17,7 +17,9 @@ use super::record::{Entry, Record};
 
 /// A journal in a file: each record is a line, with a checksum before its JSON. Clones are handles to one file.
 ///
-/// The states in it are as readable as the program's own: who must not read the one must not read the other.
+/// States, and what models and tools said in the step under way, are in it in clear: a new file can be read by its owner alone. What
+/// a completed step leaves is erased when the file is written anew, at the flow's end at the latest. See
+/// [`without_answers`](JournalFile::without_answers).
 ///
 /// A line whose writing a crash cut short is dropped by the next writer. What is damaged otherwise is an error that
 /// names the line. A file is never cleared: to begin anew, take another name, or delete it.
@@ -60,6 +62,14 @@ impl JournalFile {
         self
     }
 
+    /// Keeps no answers of models and no results of tools: nothing that they said is in the file, and a step that is repeated asks again
+    /// for all of it. A map that is to be resumed needs them.
+    #[must_use]
+    pub fn without_answers(self) -> Self {
+        self.opened().without_answers = true;
+        self
+    }
+
     /// Reads what the journal tells, also while a flow writes to it.
     ///
     /// # Errors
@@ -97,16 +107,22 @@ impl JournalFile {
     /// Writes a record, and gives what has to be forced to the disk.
     fn write(&self, record: &Record) -> Result<Option<Forced>, JournalError> {
         let mut open = self.opened();
+        if open.without_answers && matches!(record.0, Entry::Answered(_) | Entry::ToolEnded(_)) {
+            return Ok(None);
+        }
         open.write(record)?;
-        if matches!(record.0, Entry::Stepped(_)) {
-            open.tidy();
+        if let Entry::Stepped(step) = &record.0 {
+            open.tidy(step.action.is_some());
         }
         let started = matches!(record.0, Entry::Started(_));
         let forced = match open.fsync {
             Fsync::EachRecord => true,
             Fsync::Never => false,
             Fsync::EachStep => {
-                started || matches!(record.0, Entry::Stepped(_) | Entry::CallBegan(_) | Entry::Answered(_))
+                // Those of a flow have to outlive the process alone.
+                let of_map =
+                    open.run.is_none() && matches!(record.0, Entry::Answered(_) | Entry::ToolEnded(_));
+                started || of_map || matches!(record.0, Entry::Stepped(_) | Entry::CallBegan(_))
             }
         };
         Ok(forced.then(|| Forced {

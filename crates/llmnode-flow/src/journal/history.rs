@@ -7,6 +7,7 @@ use std::time::{Duration, SystemTime};
 use llmnode_runtime::internal::{Carried, Import, NodeKey, cut_short};
 use llmnode_runtime::{AttemptId, AttemptRecord, CallId, CallRecord, Category, Ledger};
 
+use super::kept::{Kept, Left};
 use super::record::{AttemptBegan, CallEnded, Entry, Json, Record, Started, Stepped};
 use crate::flow::{Outline, Position};
 
@@ -22,7 +23,9 @@ pub struct History {
     /// Calls whose end is not told.
     open: BTreeMap<CallId, OpenCall>,
     /// Calls, since the last step was completed, of nodes that must not be executed again.
-    once: Vec<UnderWay>,
+    once: Vec<(CallId, UnderWay)>,
+    /// Answers and results since then.
+    left: Vec<Left>,
     unknown: Vec<UnderWay>,
     /// The calls that have ended.
     ledger: Ledger,
@@ -77,7 +80,7 @@ impl History {
                 }
             }
             Entry::CallBegan(call) => {
-                self.once.push(UnderWay { node: call.node, at: call.at, attempt: None });
+                self.once.push((call.id, UnderWay { node: call.node, at: call.at, attempt: None }));
             }
             Entry::AttemptBegan(began) => {
                 let id = began.attempt.id;
@@ -93,8 +96,12 @@ impl History {
             }
             Entry::AttemptForgotten(id) => drop(self.call(id.call(), None).under_way.remove(&id)),
             Entry::CallEnded(ended) => self.end(*ended),
-            // Of a map, which has no steps.
-            Entry::Answered(_) => {}
+            Entry::Answered(answered) => self.left.push(Left::Answer(answered)),
+            Entry::ToolEnded(ended) => {
+                // Its result is given again, so it is not executed again.
+                self.once.retain(|(call, _)| Some(*call) != ended.by);
+                self.left.push(Left::Result(*ended));
+            }
         }
         self.records += 1;
     }
@@ -114,6 +121,7 @@ impl History {
         self.state = step.state.or(self.state.take());
         self.action = step.action;
         self.once.clear();
+        self.left.clear();
     }
 
     fn call(&mut self, id: CallId, node: Option<(NodeKey, Option<CallId>)>) -> &mut OpenCall {
@@ -140,6 +148,8 @@ impl History {
 
     fn end(&mut self, ended: CallEnded) {
         let CallEnded { path, call: mut record } = ended;
+        // What was not accepted is asked for again, once the call has failed of it.
+        self.left.retain(|one| !matches!(one, Left::Answer(it) if it.rejected && it.call == Some(record.id)));
         self.call(record.id, None);
         if let Some(mut open) = self.open.remove(&record.id) {
             open.node = NodeKey::foreign(path, record.node.clone());
@@ -175,6 +185,21 @@ impl History {
         book.enter_all(&self.ledger);
         book.note_journal(&started.id, self.records);
         Some(counting.carried)
+    }
+
+    /// The names of conversations of the step under way begin with this.
+    pub(super) fn prefix(&self) -> String {
+        prefix(self.run(), self.steps)
+    }
+
+    /// What the step under way was given before.
+    pub(super) fn kept(&mut self) -> Kept {
+        Kept::new(self.prefix(), std::mem::take(&mut self.left))
+    }
+
+    /// What tells the run from others.
+    pub(super) fn run(&self) -> &str {
+        self.started.as_ref().map_or("", |started| &started.id)
     }
 
     pub(super) fn outline(&self) -> Option<(&str, &Outline)> {
@@ -237,13 +262,18 @@ impl History {
     /// wants to be told, by [`happened`](super::Resume::happened) or [`rerun`](super::Resume::rerun). While a process runs the flow, the
     /// call that is under way now.
     pub fn in_doubt(&self) -> Option<&UnderWay> {
-        self.once.first()
+        self.once.first().map(|(_, call)| call)
     }
 
     /// What was spent on the flow, in all processes. A request that is [unknown](History::unknown) is in it as one that did not report its usage.
     pub fn ledger(&self) -> Ledger {
         self.ledger.clone()
     }
+}
+
+/// What the names of conversations begin with in the step after so many.
+pub(super) fn prefix(run: &str, steps: u64) -> String {
+    format!("{run}-{steps}-")
 }
 
 impl OpenCall {

@@ -5,12 +5,15 @@ use std::ops::Range;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::SystemTime;
 
-use llmnode_runtime::internal::{Event, Recorder, figures, without_attempts};
-use llmnode_runtime::{BoxError, BoxFuture};
+use llmnode_runtime::internal::{
+    Event, Kept as Conversation, KeptAnswer, Recorder, figures, without_attempts,
+};
+use llmnode_runtime::{BoxError, BoxFuture, Message, Request, ToolCall};
 
 use super::error::JournalError;
 use super::interface::Journal;
-use super::record::{AttemptBegan, CallBegan, CallEnded, Entry, Record};
+use super::kept::{self, Kept, name_of_call};
+use super::record::{Answered, AttemptBegan, CallBegan, CallEnded, Entry, Record, ToolEnded};
 use crate::flow::Position;
 
 /// Takes down what happens, and writes it to the journal, in order.
@@ -30,11 +33,13 @@ struct Notes {
     lost: Option<u64>,
     /// The step under way.
     at: Position,
+    /// What an earlier process was given in the step under way.
+    kept: Kept,
 }
 
 impl Keeper {
-    pub(super) fn new(journal: Box<dyn Journal>, at: Position) -> Self {
-        let notes = Notes { waiting: VecDeque::new(), next: 0, under_way: None, lost: None, at };
+    pub(super) fn new(journal: Box<dyn Journal>, at: Position, kept: Kept) -> Self {
+        let notes = Notes { waiting: VecDeque::new(), next: 0, under_way: None, lost: None, at, kept };
         Keeper { notes: Mutex::new(notes), journal: tokio::sync::Mutex::new(journal) }
     }
 
@@ -43,6 +48,12 @@ impl Keeper {
         let mut notes = self.lock();
         notes.push(record);
         notes.at = at;
+    }
+
+    /// Takes down that a step is completed.
+    pub(super) fn stepped(&self, record: Record, at: Position, prefix: String) {
+        self.add(record, at);
+        self.lock().kept.next_step(prefix);
     }
 
     /// Writes what is waiting now. A record leaves the queue before it is written, so that one that is dropped on the way
@@ -133,14 +144,44 @@ impl Recorder for Keeper {
             })),
             Event::AttemptEnded(attempt) => Entry::AttemptEnded(Box::new(figures(attempt))),
             Event::AttemptForgotten(id) => Entry::AttemptForgotten(id),
-            // It is asked to replay none.
-            Event::Answered { .. } => return,
+            Event::Answered { call, conversation, request, answer } => Entry::Answered(Answered {
+                request: request.to_owned(),
+                conversation: Some(conversation.to_owned()),
+                call: Some(call),
+                answer: answer.text,
+                calls: answer.calls,
+                rejected: !answer.accepted,
+            }),
+            Event::ToolEnded { conversation, call, result, by } => Entry::ToolEnded(Box::new(ToolEnded {
+                conversation: conversation.to_owned(),
+                call: name_of_call(call),
+                by,
+                result: result.clone(),
+                failed: result.is_failure(),
+            })),
             Event::CallEnded { path, record } => {
                 let call = without_attempts(record);
                 Entry::CallEnded(Box::new(CallEnded { path: path.to_owned(), call }))
             }
         };
         notes.push(record.into());
+    }
+
+    fn conversation(&self, request: &Request, names: [Option<&str>; 3]) -> Option<Conversation> {
+        let conversation = self.lock().kept.conversation(request, names);
+        Some(Conversation { root: Some(conversation.clone()), conversation })
+    }
+
+    fn name(&self, request: &Request, names: [Option<&str>; 3]) -> String {
+        kept::name(request, names)
+    }
+
+    fn answer(&self, conversation: &str, request: &str) -> Option<KeptAnswer> {
+        self.lock().kept.answer(conversation, request)
+    }
+
+    fn result(&self, conversation: &str, call: &ToolCall) -> Option<Message> {
+        self.lock().kept.result(conversation, call)
     }
 
     fn write(&self) -> BoxFuture<'_, Result<(), BoxError>> {
@@ -202,7 +243,7 @@ mod tests {
             let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
             runtime.block_on(async {
                 let slow = Slow { appends: AtomicUsize::new(0), fails };
-                let keeper = Keeper::new(Box::new(slow), Position::default());
+                let keeper = Keeper::new(Box::new(slow), Position::default(), Kept::default());
                 let record = || {
                     let id = serde_json::from_str("\"0123456789abcdef-1-0\"").unwrap();
                     Record::from(Entry::AttemptForgotten(id))

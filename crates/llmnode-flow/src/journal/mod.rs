@@ -28,6 +28,7 @@ mod finite;
 mod history;
 mod interface;
 mod keeper;
+mod kept;
 mod line;
 mod lock;
 mod open;

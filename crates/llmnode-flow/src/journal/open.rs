@@ -12,7 +12,7 @@ use super::beside;
 use super::error::JournalError;
 use super::keeper::now;
 use super::line::{self, FORMAT, Found, Line, VERSION};
-use super::record::{Entry, Record};
+use super::record::{Answered, Entry, Record};
 
 /// When what was written is also forced to the disk (`fsync`), so that it survives a crash of the whole machine. What was
 /// written survives a crash of the program in any case.
@@ -37,6 +37,8 @@ pub(super) struct OpenFile {
     /// The file has its name since a moment, and the name was not forced to the disk yet.
     pub(super) renamed: bool,
     pub(super) fsync: Fsync,
+    /// Answers of models and results of tools are not written.
+    pub(super) without_answers: bool,
     /// `None`: the file has to be read before anything is written.
     pub(super) end: Option<End>,
     pub(super) superseded: Superseded,
@@ -59,6 +61,8 @@ pub(super) struct End {
 pub(super) struct Superseded {
     pub(super) bytes: u64,
     newest: u64,
+    /// There are answers of models or results of tools.
+    pub(super) answers: bool,
     /// Not below that many bytes is the file written anew.
     pub(super) bearable: u64,
 }
@@ -73,13 +77,23 @@ impl End {
 impl Superseded {
     /// They are there no longer.
     pub(super) fn dropped(self) -> Self {
-        Superseded { bytes: 0, bearable: 0, ..self }
+        Superseded { bytes: 0, bearable: 0, answers: false, ..self }
     }
 
     fn see(&mut self, record: &Record) {
         let state = match &record.0 {
             Entry::Started(started) => started.state.as_ref(),
             Entry::Stepped(step) => step.state.as_ref(),
+            Entry::Answered(Answered { answer, .. }) => {
+                self.answers |= !answer.is_empty();
+                self.bytes = self.bytes.saturating_add(answer.len() as u64);
+                None
+            }
+            Entry::ToolEnded(ended) => {
+                self.answers |= !ended.call.is_empty();
+                self.bytes = self.bytes.saturating_add(ended.result.content.len() as u64);
+                None
+            }
             _ => None,
         };
         if let Some(state) = state {
@@ -91,7 +105,12 @@ impl Superseded {
 
 impl OpenFile {
     pub(super) fn open(path: PathBuf) -> Result<Self, JournalError> {
-        let opened = OpenOptions::new().read(true).append(true).create(true).open(&path);
+        let mut options = OpenOptions::new();
+        options.read(true).append(true).create(true);
+        // What models and tools said stands in it.
+        #[cfg(unix)]
+        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+        let opened = options.open(&path);
         let regular = opened.and_then(|file| {
             let kind = file.metadata()?.file_type();
             // A device may be read for ever.
@@ -106,6 +125,7 @@ impl OpenFile {
             run: None,
             renamed: false,
             fsync: Fsync::default(),
+            without_answers: false,
             end: None,
             superseded: Superseded::default(),
         })

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use llmnode_runtime::{AttemptId, AttemptRecord, CallId, CallRecord};
+use llmnode_runtime::{AttemptId, AttemptRecord, CallId, CallRecord, Message, ToolCall};
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::value::RawValue;
 
@@ -16,7 +16,7 @@ use crate::flow::{Outline, Position};
 pub struct Record(pub(super) Entry);
 
 impl Record {
-    /// What it is: `"answered"`, `"started"`, `"resumed"`, `"call_began"`, `"attempt_began"`, `"attempt_ended"`, `"attempt_forgotten"`,
+    /// What it is: `"answered"`, `"tool_ended"`, `"started"`, `"resumed"`, `"call_began"`, `"attempt_began"`, `"attempt_ended"`, `"attempt_forgotten"`,
     /// `"call_ended"` or `"stepped"`, as its JSON names it. Further ones may come.
     ///
     /// A journal that forces some of its records to the disk needs `started`, `call_began` and `stepped` there: without them a step,
@@ -25,6 +25,7 @@ impl Record {
     pub fn kind(&self) -> &'static str {
         match &self.0 {
             Entry::Answered(_) => "answered",
+            Entry::ToolEnded(_) => "tool_ended",
             Entry::Started(_) => "started",
             Entry::Resumed(_) => "resumed",
             Entry::CallBegan(_) => "call_began",
@@ -47,8 +48,10 @@ impl From<Entry> for Record {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Entry {
-    /// An answer of a map was accepted. The journal of a map has nothing else.
+    /// A request was answered. The journal of a map has nothing else but this and the next one.
     Answered(Answered),
+    /// A call of a tool has its result.
+    ToolEnded(Box<ToolEnded>),
     /// A flow has started. The first record of its journal.
     Started(Started),
     /// Another process goes on.
@@ -67,13 +70,40 @@ pub(super) enum Entry {
     Stepped(Stepped),
 }
 
-/// An answer of a map was accepted. Its `Debug` form shows no content.
-#[derive(Clone, Serialize, Deserialize)]
+/// A request was answered. Its `Debug` form shows no content.
+#[derive(Clone, Default, Serialize, Deserialize)]
 pub(super) struct Answered {
-    /// What tells the request from others.
+    /// What tells the request from others of its conversation.
     pub(super) request: String,
+    /// The conversation that it belongs to.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) conversation: Option<String>,
+    /// The call that made it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) call: Option<CallId>,
     /// What the model wrote.
     pub(super) answer: String,
+    /// The tools that it calls.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) calls: Vec<ToolCall>,
+    /// It was not accepted.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(super) rejected: bool,
+}
+
+/// A call of a tool has its result. Its `Debug` form shows no content.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct ToolEnded {
+    pub(super) conversation: String,
+    /// What tells the call from others of its conversation.
+    pub(super) call: String,
+    /// The call of the tool's node.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) by: Option<CallId>,
+    pub(super) result: Message,
+    /// The tool failed, which the JSON of a message does not say.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(super) failed: bool,
 }
 
 impl fmt::Debug for Answered {

@@ -4,7 +4,7 @@ use std::future::Future;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
-use llmnode_runtime::{Node, NodeError};
+use llmnode_runtime::{Node, NodeError, Paused};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -93,6 +93,13 @@ impl<'r, S, A> Resume<'r, S, A> {
     /// `happened` where nothing is in doubt. If the process dies once more before the step is completed, it has to be said again.
     pub fn happened<N: Node + 'static>(self, output: N::Output) -> Self {
         self.with(|durable| durable.happened = Some(Happened::of::<N>(output)))
+    }
+
+    /// Goes on with a conversation that [paused](Paused) in the step under way. The journal has what was asked and done so far: without
+    /// this the step pauses once more, with the same calls, and no request is made.
+    pub fn approve(mut self, paused: Paused) -> Self {
+        self.call = self.call.approve(paused);
+        self
     }
 
     /// Goes on although the flow has changed since: at the label where the journal stands, which there still has to be.

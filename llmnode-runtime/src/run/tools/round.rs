@@ -13,6 +13,7 @@ use super::in_text;
 use super::outcome::Outcome;
 use super::typed::is_object;
 use crate::category::Category;
+use crate::ledger::Event;
 use crate::model::{Completion, Message, Request, ToolCall, ToolSpec};
 use crate::output::Reader;
 use crate::pause::{Decision, Open, Stand};
@@ -46,6 +47,8 @@ pub(in crate::run) struct Executor<'r> {
     pub(in crate::run) plan: &'r Plan<'r>,
     /// What tells the conversation from others, and the calls that it is within.
     pub(in crate::run) conversation: (&'r str, &'r str),
+    /// The name under which results are kept, where they are.
+    pub(in crate::run) kept: Option<&'r str>,
 }
 
 /// Takes the calls of tools out of an answer, or makes the call of the answer's function the answer.
@@ -149,11 +152,16 @@ impl Round {
             if let Some(listener) = listener {
                 listener.tool_ended(&self.calls[index].id, word.clone());
             }
-            scope.tool_ended(index, |record| {
+            scope.tool_ended(self.calls.len() - 1 - index, |record| {
                 (record.outcome, record.call, record.edited) = (word, call, edited);
                 record.elapsed = elapsed.unwrap_or_default();
             });
-            stands[index] = Some(told.stand(&self.calls[index].id).map_err(Failure::of_tool)?);
+            let stand = told.stand(&self.calls[index].id).map_err(Failure::of_tool)?;
+            if let (Some(conversation), Some(result)) = (with.kept, stand.result()) {
+                let ended = (&self.calls[index], &result);
+                scope.note(Event::ToolEnded { conversation, call: ended.0, result: ended.1, by: call });
+            }
+            stands[index] = Some(stand);
             Ok(())
         };
         let mut began: Vec<Option<Instant>> = vec![None; self.calls.len()];
@@ -186,6 +194,7 @@ impl Round {
                 }
                 let (index, outcome) = poll_fn(|cx| pool.poll_next(cx)).await;
                 end(index, began[index], outcome)?;
+                scope.recorded().await.map_err(Failure::unrecorded)?;
             }
         }
         Ok(stands.into_iter().flatten().collect())

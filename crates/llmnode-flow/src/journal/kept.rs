@@ -1,0 +1,92 @@
+//! Answers of models and results of tools that an earlier process was given, and which are given again.
+
+use std::collections::{HashMap, VecDeque};
+
+use llmnode_runtime::internal::{KeptAnswer, hashed};
+use llmnode_runtime::{Message, Request, ToolCall};
+use serde_json::json;
+
+use super::record::{Answered, ToolEnded};
+
+/// What was kept, by conversation: a conversation is known by the request that it begins with, and its place among equals.
+#[derive(Default)]
+pub(super) struct Kept {
+    /// What the names of conversations begin with.
+    prefix: String,
+    answers: HashMap<(String, String), VecDeque<KeptAnswer>>,
+    results: HashMap<(String, String), VecDeque<Message>>,
+    /// How many conversations there were that begin with a request.
+    begun: HashMap<String, usize>,
+}
+
+impl Kept {
+    /// What an earlier process has left, in the order in which it did.
+    pub(super) fn new(prefix: String, left: Vec<Left>) -> Self {
+        let mut kept = Kept { prefix, ..Kept::default() };
+        let mut unnamed: HashMap<String, usize> = HashMap::new();
+        for one in left {
+            match one {
+                Left::Answer(answered) => {
+                    let Answered { request, conversation, answer: text, calls, rejected, .. } = answered;
+                    let accepted = !rejected;
+                    let conversation = conversation.unwrap_or_else(|| {
+                        let place = unnamed.entry(request.clone()).or_default();
+                        *place += 1;
+                        format!("{request}-{}", *place - 1)
+                    });
+                    let answer = KeptAnswer { text, calls, accepted };
+                    kept.answers.entry((conversation, request)).or_default().push_back(answer);
+                }
+                Left::Result(ended) => {
+                    let result = if ended.failed { ended.result.failed() } else { ended.result };
+                    kept.results.entry((ended.conversation, ended.call)).or_default().push_back(result);
+                }
+            }
+        }
+        kept
+    }
+
+    /// The name of a conversation that begins now.
+    pub(super) fn conversation(&mut self, request: &Request, names: [Option<&str>; 3]) -> String {
+        let name = name(request, names);
+        let begun = self.begun.entry(name.clone()).or_default();
+        *begun += 1;
+        format!("{}{name}-{}", self.prefix, *begun - 1)
+    }
+
+    pub(super) fn answer(&mut self, conversation: &str, request: &str) -> Option<KeptAnswer> {
+        self.answers.get_mut(&(conversation.to_owned(), request.to_owned()))?.pop_front()
+    }
+
+    pub(super) fn result(&mut self, conversation: &str, call: &ToolCall) -> Option<Message> {
+        self.results.get_mut(&(conversation.to_owned(), name_of_call(call)))?.pop_front()
+    }
+
+    /// A step is completed: what it left is of no use to the next one.
+    pub(super) fn next_step(&mut self, prefix: String) {
+        *self = Kept { prefix, ..Kept::default() };
+    }
+}
+
+/// What was kept once.
+#[derive(Clone)]
+pub(super) enum Left {
+    Answer(Answered),
+    Result(ToolEnded),
+}
+
+/// What tells a call of a tool from others of its conversation.
+pub(super) fn name_of_call(call: &ToolCall) -> String {
+    hashed(json!([call.id, call.name, call.arguments]).to_string().as_bytes())
+}
+
+/// What tells a request from others: whatever of it changes what a model answers.
+pub(super) fn name(request: &Request, names: [Option<&str>; 3]) -> String {
+    let Request { messages, output, tools, dialect, temperature, max_tokens, extra, .. } = request;
+    let schema = output.as_ref().map(|schema| (schema.name(), schema.plain()));
+    let mut whole = json!([messages, schema, dialect, temperature, max_tokens, extra, names]);
+    if let Some(whole) = whole.as_array_mut() {
+        whole.extend(tools.iter().map(|tool| json!([tool.name, tool.description, tool.schema.plain()])));
+    }
+    hashed(whole.to_string().as_bytes())
+}
