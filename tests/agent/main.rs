@@ -4,6 +4,8 @@
 
 mod approval;
 mod flows;
+#[cfg(feature = "journal")]
+mod killed;
 mod library;
 mod nested;
 mod outcomes;

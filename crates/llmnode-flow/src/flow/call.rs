@@ -96,9 +96,6 @@ impl<'r, S, A> FlowCall<'r, S, A> {
     /// decided, no request and no tool is repeated. The state has to be as it was before the step, which a flow that paused left it
     /// as.
     pub fn approve(mut self, paused: Paused) -> Self {
-        if let Some(position) = paused.position() {
-            self.orders.from = position.clone();
-        }
         self.orders.paused = Some(paused);
         self
     }

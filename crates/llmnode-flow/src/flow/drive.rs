@@ -87,7 +87,10 @@ impl<'r, S: Send + Sync, A: Send> Drive<'r, S, A> {
         runner: Runner<'r, S, A>,
         orders: Orders<'r, S, A>,
     ) -> Self {
-        let Orders { max_steps, from: at, watchers, follower, paused } = orders;
+        let Orders { max_steps, from, watchers, follower, paused } = orders;
+        // Who follows the flow knows where it stands.
+        let stands = paused.as_ref().filter(|_| follower.is_none()).and_then(Paused::position);
+        let at = stands.cloned().unwrap_or(from);
         let max_steps = max_steps.or(runner.max_steps).unwrap_or(MAX_STEPS);
         let recorder = Recorder::begin(&runner.name, &*runner.outline, &at, &*core.clock, watchers);
         let tally = Tally::default();

@@ -1,14 +1,14 @@
 //! What a journal tells: where its flow stands, and what was spent.
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::time::{Duration, SystemTime};
 
 use llmnode_runtime::internal::{Carried, Import, NodeKey, cut_short};
 use llmnode_runtime::{AttemptId, AttemptRecord, CallId, CallRecord, Category, Ledger};
 
 use super::kept::{Kept, Left};
-use super::record::{AttemptBegan, CallEnded, Entry, Json, Record, Started, Stepped};
+use super::record::{Answered, AttemptBegan, CallEnded, Entry, Json, Record, Started, Stepped};
 use crate::flow::{Outline, Position};
 
 /// What a journal tells: where its flow stands, and what was spent on it.
@@ -148,8 +148,9 @@ impl History {
 
     fn end(&mut self, ended: CallEnded) {
         let CallEnded { path, call: mut record } = ended;
-        // What was not accepted is asked for again, once the call has failed of it.
-        self.left.retain(|one| !matches!(one, Left::Answer(it) if it.rejected && it.call == Some(record.id)));
+        if record.category.is_some() {
+            self.forget_rejected(record.id);
+        }
         self.call(record.id, None);
         if let Some(mut open) = self.open.remove(&record.id) {
             open.node = NodeKey::foreign(path, record.node.clone());
@@ -157,6 +158,20 @@ impl History {
             record.attempts = open.all_attempts();
             self.enter(open.node, record, open.counts);
         }
+    }
+
+    /// A call has failed: answers that were not accepted, and that none took the place of, are asked for again.
+    fn forget_rejected(&mut self, call: CallId) {
+        let of = |one: &Answered| (one.conversation.clone(), one.request.clone());
+        let answers = self.left.iter().filter_map(|one| match one {
+            Left::Answer(answer) if !answer.rejected => Some(of(answer)),
+            _ => None,
+        });
+        let accepted: HashSet<_> = answers.collect();
+        self.left.retain(|one| match one {
+            Left::Answer(it) => !it.rejected || it.call != Some(call) || accepted.contains(&of(it)),
+            Left::Result(_) => true,
+        });
     }
 
     fn enter(&mut self, node: NodeKey, record: CallRecord, counts: bool) {
