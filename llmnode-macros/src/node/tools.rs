@@ -30,7 +30,8 @@ pub(super) fn parse(input: ParseStream<'_>, key: &Ident) -> syn::Result<Vec<Type
         }
         tools.push(tool);
         if !list.is_empty() {
-            list.parse::<Token![,]>()?;
+            list.parse::<Token![,]>()
+                .map_err(|error| Error::new(error.span(), "expected `,` before the next tool"))?;
         }
     }
     if tools.is_empty() {
@@ -47,7 +48,9 @@ fn tool(list: ParseStream<'_>) -> syn::Result<Type> {
             "a tool is listed by its type, not as a text; write `tools = [Search]`",
         ));
     }
-    let tool: Type = list.parse()?;
+    let no_type =
+        |error: Error| Error::new(error.span(), "a tool is listed by its type, such as `tools = [Search]`");
+    let tool: Type = list.parse().map_err(no_type)?;
     if list.peek(token::Paren) || list.peek(token::Brace) {
         let message = "a tool is listed by its type, and the model makes the calls; write `tools = [Search]`";
         return Err(Error::new_spanned(tool, message));

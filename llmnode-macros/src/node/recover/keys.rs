@@ -10,7 +10,7 @@ pub(crate) enum Group {
     Stop,
 }
 
-pub(crate) const CATEGORIES: [(&str, Group); 24] = [
+pub(crate) const CATEGORIES: [(&str, Group); 25] = [
     ("schema_error", Group::Answer),
     ("validation_error", Group::Answer),
     ("empty_response", Group::Answer),
@@ -35,6 +35,7 @@ pub(crate) const CATEGORIES: [(&str, Group); 24] = [
     ("aborted", Group::Stop),
     ("prep_error", Group::Stop),
     ("config_error", Group::Stop),
+    ("paused", Group::Stop),
 ];
 
 /// The one category of the group `Stop` that a value may stand for.
