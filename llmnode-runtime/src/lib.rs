@@ -60,6 +60,7 @@ pub use prices::{Price, Prices};
 pub use primitive::Primitive;
 pub use run::{
     BatchProgress, Call, CallReport, CallStream, Cx, Event, Exec, Items, Map, Results, Run, ToolError,
+    ToolReply, Toolset,
 };
 pub use settings::{Backoff, Failures, Recovery, Settings};
 pub use usage::TokenUsage;

@@ -118,7 +118,7 @@ async fn what_waits_is_decided_in_another_process_and_nothing_is_repeated() {
     // The request begins with what the first one was asked.
     assert_eq!(request.messages[..1], model.requests()[0].messages);
     let resumed: Vec<_> = report.record.resumed_tools.iter().map(|tool| &*tool.outcome).collect();
-    assert_eq!(resumed, ["ok", "called", "denied"]);
+    assert_eq!(resumed, ["ok", "replayed", "denied"]);
     assert_eq!(report.record.attempts.len(), 1, "the first request belongs to the call that made it");
 }
 
@@ -235,7 +235,7 @@ async fn an_edit_is_read_and_validated_again_and_so_is_what_the_state_has_made_i
     assert!(results[0].contains("cannot be removed") && results[2].contains("title"), "{results:?}");
     let resumed: Vec<_> =
         report.record.resumed_tools.iter().map(|tool| (&*tool.outcome, tool.edited)).collect();
-    assert_eq!(resumed, [("invalid_arguments", true), ("called", false), ("invalid_arguments", true)]);
+    assert_eq!(resumed, [("invalid_arguments", true), ("replayed", false), ("invalid_arguments", true)]);
     assert_eq!(run.state().removed(), Vec::<String>::new());
 
     // What was approved, and may not be any more.

@@ -12,5 +12,6 @@ mod outcomes;
 mod requests;
 mod rounds;
 mod streams;
+mod toolsets;
 #[cfg(all(feature = "openai", feature = "stub-server"))]
 mod wire;

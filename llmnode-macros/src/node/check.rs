@@ -25,7 +25,7 @@ pub(crate) fn check<'a>(
     preps: &'a [Option<Prep>],
     faults: &mut Faults,
 ) -> Option<NodeModel<'a>> {
-    together(args, item, faults);
+    together(args, item, marks, faults);
     if !shape(item, faults) {
         return None;
     }
@@ -48,6 +48,7 @@ pub(crate) fn check<'a>(
         examples: value(&args.examples),
         history: history.cloned(),
         held_model: field::held_model(item, marks).cloned(),
+        toolset: field::toolset(item, marks).cloned(),
         prompt,
         files,
         with: value(&args.with).map_or(&[], Vec::as_slice),
@@ -81,7 +82,7 @@ fn settings(args: &NodeArgs) -> Settings<'_> {
 }
 
 /// Arguments that are wrong only beside others.
-fn together(args: &NodeArgs, item: &ItemStruct, faults: &mut Faults) {
+fn together(args: &NodeArgs, item: &ItemStruct, marks: &[Mark], faults: &mut Faults) {
     // What could not be placed may well have been meant as the prompt.
     if args.prompt.is_none() && !args.misplaced {
         let message = "missing `prompt`; add `prompt = \"…\"` or `prompt_file = \"…\"`";
@@ -122,7 +123,7 @@ fn together(args: &NodeArgs, item: &ItemStruct, faults: &mut Faults) {
         let futile = recover::futile_wait(wait, stacks, value(&args.transport_retries).copied());
         futile.into_iter().for_each(|error| faults.push(error));
     }
-    tools::check(args, item, faults);
+    tools::check(args, item, marks, faults);
     if let Some(Type::Reference(reference)) = value(&args.state) {
         let message = "`state` is the type itself, which the run lends by reference; write it without `&`";
         faults.push(Error::new(reference.and_token.span(), message));

@@ -1,4 +1,5 @@
-//! The helper attributes of a node's fields: `#[node(skip)]`, `#[node(history)]` and `#[node(model)]`.
+//! The helper attributes of a node's fields: `#[node(skip)]`, `#[node(history)]`, `#[node(model)]` and
+//! `#[node(tools)]`.
 
 use proc_macro2::Span;
 use syn::spanned::Spanned;
@@ -8,8 +9,9 @@ use super::Faults;
 use crate::diagnostics::suggest;
 
 const USAGE: &str = "a field takes `#[node(skip)]`, for one that no prompt uses, `#[node(history)]`, for the earlier \
-                     messages of a conversation, or `#[node(model)]`, for the model that the node asks";
-const NAMES: [&str; 3] = ["skip", "history", "model"];
+                     messages of a conversation, `#[node(model)]`, for the model that the node asks, or `#[node(tools)]`, for \
+                     tools that are known at run time";
+const NAMES: [&str; 4] = ["skip", "history", "model", "tools"];
 
 /// What a field is marked as.
 #[derive(Clone, Copy)]
@@ -21,6 +23,8 @@ pub(crate) enum Mark {
     History(Span),
     /// It holds the model that the node asks.
     Model(Span),
+    /// It holds tools.
+    Tools(Span),
     /// Its attribute has a fault. Whatever was meant, the field was not forgotten.
     Unread,
 }
@@ -45,6 +49,13 @@ pub(crate) fn take_attributes(item: &mut ItemStruct, faults: &mut Faults) -> Vec
         }
         _ => None,
     });
+    once(&mut marks, faults, |mark| match mark {
+        Mark::Tools(at) => Some((
+            at,
+            "a node has one set of tools, and another field is marked as it; join them with `Toolset::with`",
+        )),
+        _ => None,
+    });
     marks
 }
 
@@ -65,6 +76,11 @@ pub(crate) fn history<'a>(item: &'a ItemStruct, marks: &[Mark]) -> Option<&'a Id
 /// The field that holds the model.
 pub(crate) fn held_model<'a>(item: &'a ItemStruct, marks: &[Mark]) -> Option<&'a Ident> {
     marked(item, marks, |mark| matches!(mark, Mark::Model(_)))
+}
+
+/// The field that holds tools.
+pub(crate) fn toolset<'a>(item: &'a ItemStruct, marks: &[Mark]) -> Option<&'a Ident> {
+    marked(item, marks, |mark| matches!(mark, Mark::Tools(_)))
 }
 
 fn marked<'a>(item: &'a ItemStruct, marks: &[Mark], is: fn(&Mark) -> bool) -> Option<&'a Ident> {
@@ -104,10 +120,11 @@ fn read(attribute: &Attribute, mark: &mut Mark) -> syn::Result<()> {
         let name = meta.path.get_ident().map(ToString::to_string).unwrap_or_default();
         let at = meta.path.span();
         let new = match name.as_str() {
-            "skip" | "history" | "model" if meta.input.peek(Token![=]) => Err(USAGE.to_owned()),
+            "skip" | "history" | "model" | "tools" if meta.input.peek(Token![=]) => Err(USAGE.to_owned()),
             "skip" => Ok(Mark::Skip(at)),
             "history" => Ok(Mark::History(at)),
             "model" => Ok(Mark::Model(at)),
+            "tools" => Ok(Mark::Tools(at)),
             _ => Err(match suggest(&name, NAMES) {
                 Some(near) => format!("unknown argument `{name}`; did you mean `{near}`?"),
                 None => USAGE.to_owned(),
@@ -139,6 +156,10 @@ fn join(old: Mark, new: Mark) -> syn::Result<Mark> {
         (Mark::Model(at), Mark::Skip(_) | Mark::History(_))
         | (Mark::Skip(_) | Mark::History(_), Mark::Model(at)) => {
             Err(Error::new(at, "the model is not part of a prompt; keep only `#[node(model)]` on the field"))
+        }
+        (Mark::Tools(_), Mark::Tools(at)) => Err(Error::new(at, "`tools` given more than once")),
+        (Mark::Tools(at), new) | (new, Mark::Tools(at)) if !matches!(new, Mark::None | Mark::Unread) => {
+            Err(Error::new(at, "the tools are not part of a prompt; keep only `#[node(tools)]` on the field"))
         }
         (Mark::Unread, _) => Ok(Mark::Unread),
         (_, new) => Ok(new),

@@ -23,6 +23,8 @@ pub(crate) struct NodeModel<'a> {
     pub(crate) history: Option<Ident>,
     /// The field whose model is asked in place of the run's.
     pub(crate) held_model: Option<Ident>,
+    /// The field with tools.
+    pub(crate) toolset: Option<Ident>,
     pub(crate) prompt: Vec<Part>,
     /// The variables that are expressions.
     pub(crate) with: &'a [With],

@@ -7,7 +7,9 @@ use syn::{Attribute, DeriveInput, Error, Generics, ItemStruct, Lit, Token, Type,
 
 use super::Faults;
 use super::args::NodeArgs;
+use super::bounds::field_type;
 use super::description::description;
+use super::field::Mark;
 use super::model::NodeModel;
 use crate::generics::{ends, last_name};
 use crate::keyed::{key, value};
@@ -65,20 +67,29 @@ fn tool(list: ParseStream<'_>) -> syn::Result<Type> {
 }
 
 /// What cannot be beside what.
-pub(super) fn check(args: &NodeArgs, item: &ItemStruct, faults: &mut Faults) {
+pub(super) fn check(args: &NodeArgs, item: &ItemStruct, marks: &[Mark], faults: &mut Faults) {
     let of_itself = |tool: &&Type| last_name(tool).is_some_and(|name| *name == item.ident);
     if let Some(tool) = value(&args.tools).and_then(|tools| tools.iter().find(of_itself)) {
         let message =
             "a node cannot be its own tool: it would call itself without an end; drop it from the list";
         faults.push(Error::new_spanned(tool, message));
     }
-    if let (Some(turns), None) = (key(&args.turns), key(&args.tools)) {
+    let set = marks.iter().find_map(|mark| match mark {
+        Mark::Tools(at) => Some(*at),
+        _ => None,
+    });
+    if let (Some(turns), None, None) = (key(&args.turns), key(&args.tools), set) {
         let message =
             "`turns` counts the responses of a node with tools; add `tools = [..]`, or drop `turns`";
         faults.push(Error::new(turns.span(), message));
     }
     if args.tool.is_none() {
         return;
+    }
+    if let Some(at) = set {
+        let message =
+            "a model writes the fields of a tool, and cannot write tools; drop the field, or drop `tool`";
+        faults.push(Error::new(at, message));
     }
     if description(&item.attrs).is_none() {
         let message = "a model chooses a tool by its description; write a doc comment above the struct";
@@ -92,7 +103,7 @@ pub(super) fn check(args: &NodeArgs, item: &ItemStruct, faults: &mut Faults) {
 
 /// The function that adds the tools, each at its place in the list, where one that does not fit is reported.
 pub(super) fn emit(model: &NodeModel<'_>, state: &Type, private: &Ident) -> Option<TokenStream> {
-    if model.tools.is_empty() {
+    if model.tools.is_empty() && model.toolset.is_none() {
         return None;
     }
     let here = Span::mixed_site();
@@ -106,12 +117,16 @@ pub(super) fn emit(model: &NodeModel<'_>, state: &Type, private: &Ident) -> Opti
             quote_spanned!(here.located_at(end)=> #to.#add::<#tool>();)
         })
         .collect();
+    let set = model.toolset.as_ref().and_then(|field| {
+        let at = here.located_at(ends(field_type(model, field)?).0);
+        Some(quote_spanned!(at=> __to.extend(&self.#field);))
+    });
     let turns = model.turns.map(|turns| {
         let turns = Literal::u32_unsuffixed(turns);
         quote_spanned!(here=> __to.turns(#turns);)
     });
     Some(quote_spanned! {here=>
-        fn tools(&self, __to: &mut #private::Tools<#state>) { #adds #turns }
+        fn tools(&self, __to: &mut #private::Tools<#state>) { #adds #set #turns }
     })
 }
 

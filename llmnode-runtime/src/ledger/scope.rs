@@ -19,6 +19,7 @@ use crate::BoxError;
 use crate::category::Category;
 use crate::clock::Clock;
 use crate::ids::{AttemptId, CallId};
+use crate::model::Message;
 use crate::panics::{guarded, lock};
 use crate::prices::Prices;
 use crate::text::one_line;
@@ -64,6 +65,8 @@ struct State {
     resumed_tools: Vec<ToolRecord>,
     /// How many answers an earlier process has left to this one.
     replayed: u32,
+    /// The conversation of a node with tools.
+    said: Vec<Message>,
     /// When the execution under way began.
     try_began: Instant,
     degraded: Option<Degraded>,
@@ -134,6 +137,7 @@ impl<'r> CallScope<'r> {
             failed_tries: Vec::new(),
             resumed_tools: Vec::new(),
             replayed: 0,
+            said: Vec::new(),
             try_began: started,
             degraded: None,
             made: Made::default(),
@@ -308,6 +312,17 @@ impl<'r> CallScope<'r> {
     /// Takes over the calls of tools in an answer that an earlier call, or an earlier process, was given.
     pub(crate) fn resumes(&self, tools: impl IntoIterator<Item = ToolRecord>) {
         lock(&self.state).resumed_tools.extend(tools);
+    }
+
+    /// Keeps the conversation, for the report.
+    pub(crate) fn says(&self, messages: Vec<Message>) {
+        lock(&self.state).said = messages;
+    }
+
+    /// The conversation, and the usage of the calls within.
+    pub(crate) fn said(&self) -> (Vec<Message>, Usage) {
+        let mut state = lock(&self.state);
+        (std::mem::take(&mut state.said), state.made.usage)
     }
 
     /// An answer was given again that an earlier process was given.

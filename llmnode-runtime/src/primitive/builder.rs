@@ -13,6 +13,7 @@ use crate::model::Dialect;
 use crate::output::{
     LlmOutput, OutputSchema, Reader, Rules, Untyped, read_by_schema, read_checked, violations,
 };
+use crate::run::Toolset;
 use crate::settings::{Backoff, Failures, Recovery, Settings, faults, setters};
 use crate::text::debug_shows;
 use crate::validate::Unreached;
@@ -24,6 +25,8 @@ pub struct PrimitiveBuilder {
     system_prompt: String,
     output: Option<Output>,
     settings: Settings,
+    tools: Toolset,
+    turns: Option<u32>,
 }
 
 enum Output {
@@ -33,7 +36,8 @@ enum Output {
 
 impl PrimitiveBuilder {
     pub(super) fn new(name: Cow<'static, str>) -> Self {
-        PrimitiveBuilder { name, system_prompt: String::new(), output: None, settings: Settings::new() }
+        let (system_prompt, settings, tools) = (String::new(), Settings::new(), Toolset::new());
+        PrimitiveBuilder { name, system_prompt, output: None, settings, tools, turns: None }
     }
 
     /// Sets the system message. Default: none. For a model that takes no schema, the schema is added to it.
@@ -82,6 +86,18 @@ impl PrimitiveBuilder {
         fallback_model: impl Into<Cow<'static, str>>,
     }
 
+    /// Sets the tools that the model may call before it answers.
+    pub fn tools(mut self, tools: Toolset) -> Self {
+        self.tools = tools;
+        self
+    }
+
+    /// Sets how many responses of the model there are at most, with tools; the last one has to be the answer. Default: 10.
+    pub fn turns(mut self, turns: u32) -> Self {
+        self.turns = Some(turns);
+        self
+    }
+
     /// Sets the steps that follow failures of a category or group.
     pub fn recover(
         mut self,
@@ -102,7 +118,7 @@ impl PrimitiveBuilder {
     /// A `config_error` that lists every fault: an empty name, no output, a schema that cannot be checked, settings
     /// and steps that make no sense.
     pub fn build(self) -> Result<Primitive, NodeError> {
-        let PrimitiveBuilder { name, system_prompt, output, mut settings } = self;
+        let PrimitiveBuilder { name, system_prompt, output, mut settings, tools, turns } = self;
         let mut found = Vec::new();
         if name.trim().is_empty() {
             found.push("the name is empty".to_owned());
@@ -128,10 +144,20 @@ impl PrimitiveBuilder {
                 None
             }
         };
+        if turns == Some(0) {
+            found.push("`turns` is 0: without a response there is no answer".to_owned());
+        }
+        if turns.is_some() && tools.is_empty() {
+            found.push(
+                "`turns` counts the responses of a primitive with tools, and there are none".to_owned(),
+            );
+        }
         add_defaults(&mut settings);
         found.extend(faults(&settings));
         match output.filter(|_| found.is_empty()) {
-            Some(output) => Ok(Primitive(Arc::new(Inner { name, system_prompt, output, settings }))),
+            Some(output) => {
+                Ok(Primitive(Arc::new(Inner { name, system_prompt, output, settings, tools, turns })))
+            }
             None => {
                 let message = format!("the primitive {name:?} cannot be built: {}", found.join("; "));
                 Err(NodeError::new(Category::ConfigError, message))

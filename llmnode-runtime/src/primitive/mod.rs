@@ -26,7 +26,7 @@ use crate::error::NodeError;
 use crate::node::Node;
 use crate::output::{Answers, OutputSchema, OutputSpec, Untyped};
 use crate::prompt::generated::{Prompt, Segment};
-use crate::run::{Cx, Exec, LlmNode, Run};
+use crate::run::{Cx, Exec, LlmNode, Run, Tools, Toolset};
 use crate::settings::{Nature, Recovery, SILENT, Settings, Stacks};
 
 /// A stateless call of a model, set up at run time: an instruction, a schema for the answer, settings. It is
@@ -65,6 +65,8 @@ struct Inner {
     system_prompt: String,
     output: Untyped,
     settings: Settings,
+    tools: Toolset,
+    turns: Option<u32>,
 }
 
 impl Primitive {
@@ -160,5 +162,11 @@ impl<S: ?Sized + Sync> LlmNode<S> for Ask {
 
     fn output(&self) -> OutputSpec<Value, S> {
         OutputSpec::untyped(self.primitive.0.output.clone())
+    }
+
+    fn tools(&self, to: &mut Tools<S>) {
+        let Inner { tools, turns, .. } = &*self.primitive.0;
+        to.extend(tools);
+        turns.iter().for_each(|turns| to.turns(*turns));
     }
 }

@@ -2,6 +2,36 @@
 
 use crate::model::Message;
 
+/// What a history can do. It is in the prelude.
+pub trait History {
+    /// Keeps the newest messages, so many at most. It begins with no result of a tool whose call is gone: providers refuse such a
+    /// conversation.
+    ///
+    /// ```
+    /// # use llmnode_runtime as llmnode;
+    /// use llmnode::{Message, ToolCall, prompt::History};
+    ///
+    /// let mut history = vec![
+    ///     Message::user("How many books?"),
+    ///     Message::assistant("").calling([ToolCall::new("call_1", "count", "{}")]),
+    ///     Message::tool("call_1", "3"),
+    ///     Message::assistant("Three."),
+    /// ];
+    /// history.cut(2);
+    /// assert_eq!(history, [Message::assistant("Three.")]);
+    /// ```
+    fn cut(&mut self, newest: usize);
+}
+
+impl History for Vec<Message> {
+    fn cut(&mut self, newest: usize) {
+        let cut = self.len().saturating_sub(newest);
+        let results = self[cut..].iter().take_while(|message| message.answers().is_some()).count();
+        let first = if cut == 0 { 0 } else { cut + results };
+        self.drain(..first);
+    }
+}
+
 /// A field that `#[node(history)]` marks: anything that lends messages as a slice.
 ///
 /// That is a `Vec<Message>`, a `&[Message]`, an array, a `Box` or an `Arc` of a slice, a reference to any of them, or a

@@ -12,6 +12,7 @@ mod segment;
 mod values;
 
 pub use attach::{Attachments, PromptAttachment};
+pub use history::History;
 pub(crate) use place::Place;
 pub use values::PromptList;
 

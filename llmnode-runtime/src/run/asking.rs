@@ -12,7 +12,7 @@ use super::tools::{Executor, Round};
 use crate::category::{Category, Group};
 use crate::error::NodeError;
 use crate::ledger::{AttemptKind, Degraded, KeptAnswer, OpenAttempt, ToolRecord};
-use crate::model::{ChatModel, Message, Request, Retries, ToolCall};
+use crate::model::{ChatModel, Message, Request, Retries, Role, ToolCall};
 use crate::panics::caught;
 use crate::pause::{Conversation, Open, Paused, Stand};
 use crate::settings::Next;
@@ -195,6 +195,15 @@ impl Asking<'_> {
             said,
             calls,
         }))
+    }
+
+    /// Leaves the conversation of a node with tools to the report.
+    pub(super) fn ended(self) {
+        let Asking { plan, request, .. } = self;
+        if !request.tools.is_empty() {
+            let said = request.messages.into_iter().skip_while(|message| message.role == Role::System);
+            plan.call.says(said.collect());
+        }
     }
 
     /// Goes on with the conversation, if an earlier call of the node paused in it.

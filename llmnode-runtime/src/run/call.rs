@@ -22,9 +22,9 @@ use super::stream::CallStream;
 use crate::BoxFuture;
 use crate::category::Category;
 use crate::error::NodeError;
-use crate::ledger::{Around, Books, CallRecord, CallScope, NodeKey, Tally};
+use crate::ledger::{Around, Books, CallRecord, CallScope, NodeKey, Tally, Usage};
 use crate::limits::{CallLimits, Deadline, LimitedNode, Limits};
-use crate::model::Dialect;
+use crate::model::{Dialect, Message};
 use crate::panics::guarded;
 use crate::pause::Paused;
 use crate::settings::{Backoff, Failures, Recovery, SILENT, Settings, setters};
@@ -282,6 +282,11 @@ pub struct CallReport<T> {
     pub value: T,
     /// Every attempt, with usage and times.
     pub record: Arc<CallRecord>,
+    /// The usage of all attempts, with those of all calls within.
+    pub total: Usage,
+    /// Of a node with tools: the conversation from its first message that is no instruction, without the answer. With the answer
+    /// behind it, it is the history of a next call.
+    pub messages: Vec<Message>,
 }
 
 fn start<'r, S, N>(
@@ -319,7 +324,13 @@ where
             .await
         };
         match outcome {
-            Ok(value) => Ok(CallReport { value, record: scope.end(None) }),
+            Ok(value) => {
+                let (messages, within) = scope.said();
+                let record = scope.end(None);
+                let mut total = record.usage();
+                total.merge(&within);
+                Ok(CallReport { value, record, total, messages })
+            }
             Err(error) => Err(ended(&scope, error)),
         }
     })

@@ -293,7 +293,8 @@ fn value<T>(outcome: Result<CallReport<T>, NodeError>) -> Result<T, NodeError> {
 fn reported<'r, T: Send + 'r>(call: Outcome<'r, T>) -> Outcome<'r, CallReport<T>> {
     Box::pin(async move {
         let report = call.await?;
-        Ok(CallReport { record: Arc::clone(&report.record), value: report })
+        let (record, total) = (Arc::clone(&report.record), report.total);
+        Ok(CallReport { record, total, messages: Vec::new(), value: report })
     })
 }
 

@@ -90,7 +90,9 @@ async fn ask(asked: &mut dyn Asked<'_>, cx: &Cx<'_, ()>) -> Result<(), NodeError
     let outcome = {
         let mut asking = Asking::new(&plan, own, request, turns, asked)?;
         asking.resume()?;
-        attempts::run(&plan, &mut asking).await
+        let outcome = attempts::run(&plan, &mut asking).await;
+        asking.ended();
+        outcome
     };
     let Err(ended) = outcome else { return Ok(()) };
     let error = ended.before_fallback(cx.scope)?;

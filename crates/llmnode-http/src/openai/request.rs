@@ -49,6 +49,38 @@ enum Messages<'a> {
     WithInstruction(Vec<Cow<'a, Message>>),
 }
 
+impl<'a> Messages<'a> {
+    /// Results of tools hold no images here: those of a round follow its last result, as a message of the user.
+    fn with_images_behind_results(self) -> Self {
+        let shows = |message: &Message| message.answers().is_some() && message.attachments().next().is_some();
+        let messages: Vec<Cow<'a, Message>> = match self {
+            Messages::AsTheyAre(all) if !all.iter().any(shows) => return self,
+            Messages::WithInstruction(ref all) if !all.iter().any(|message| shows(message)) => return self,
+            Messages::AsTheyAre(all) => all.iter().map(Cow::Borrowed).collect(),
+            Messages::WithInstruction(all) => all,
+        };
+        let (mut sent, mut images) = (Vec::with_capacity(messages.len() + 1), Message::user(""));
+        for message in messages {
+            if message.answers().is_none() && images.attachments().next().is_some() {
+                sent.push(Cow::Owned(std::mem::replace(&mut images, Message::user(""))));
+            }
+            match message.answers() {
+                Some(id) if shows(&message) => {
+                    images = message.attachments().fold(images, |images, image| images.attach(image.clone()));
+                    let text =
+                        if message.content.is_empty() { "The image follows." } else { &*message.content };
+                    sent.push(Cow::Owned(Message::tool(id, text)));
+                }
+                _ => sent.push(message),
+            }
+        }
+        if images.attachments().next().is_some() {
+            sent.push(Cow::Owned(images));
+        }
+        Messages::WithInstruction(sent)
+    }
+}
+
 #[derive(Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 enum ResponseFormat<'a> {
@@ -130,7 +162,8 @@ pub(super) fn encode(
                 Messages::WithInstruction(with(&request.messages, schema))
             }
             _ => Messages::AsTheyAre(&request.messages),
-        },
+        }
+        .with_images_behind_results(),
         temperature: temperature(request).filter(|_| !habits.no_temperature),
         max_tokens: limit.filter(|_| !habits.max_completion_tokens),
         max_completion_tokens: limit.filter(|_| habits.max_completion_tokens),

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use super::called::Called;
 use super::outcome::Outcome;
+use super::toolset::{self, Dynamic, Toolset};
 use super::typed::{Tool, execute};
 use super::value::ToolValue;
 use crate::BoxFuture;
@@ -28,7 +29,12 @@ pub struct Tools<S: ?Sized> {
 
 struct Entry<S: ?Sized> {
     spec: ToolSpec,
-    execute: Execute<S>,
+    body: Body<S>,
+}
+
+enum Body<S: ?Sized> {
+    Typed(Execute<S>),
+    Dynamic(Arc<Dynamic>),
 }
 
 /// A plain function, so that nothing asks whether the state is `'static`.
@@ -50,11 +56,18 @@ impl<S: ?Sized> Tools<S> {
             Ok(Some(schema)) => {
                 let mut spec = ToolSpec::new(N::NAME, N::DESCRIPTION, schema);
                 spec.alone = N::ALONE;
-                self.list.push(Entry { spec, execute: execute::<N, S> });
+                self.list.push(Entry { spec, body: Body::Typed(execute::<N, S>) });
             }
             Ok(None) => self.faults.push(format!("the tool {:?} has no arguments that can be read", N::NAME)),
             Err(fault) => self.faults.push(format!("the arguments of the tool {:?}: {fault}", N::NAME)),
         }
+    }
+
+    /// Adds the tools of a set.
+    pub fn extend(&mut self, tools: &Toolset) {
+        let entry =
+            |tool: &Arc<Dynamic>| Entry { spec: tool.spec.clone(), body: Body::Dynamic(Arc::clone(tool)) };
+        self.list.extend(tools.tools().map(entry));
     }
 
     /// Sets how many responses there are at most.
@@ -86,11 +99,15 @@ impl<S: ?Sized> Tools<S> {
     where
         S: Sync,
     {
-        let execute = self.list.get(at)?.execute;
-        Some(Box::pin(async move {
-            let cx = cx.of_tool(plan, called);
-            execute(&cx, called).await
-        }))
+        Some(match &self.list.get(at)?.body {
+            &Body::Typed(execute) => {
+                Box::pin(async move { execute(&cx.of_tool(plan, called), called).await })
+            }
+            Body::Dynamic(tool) => {
+                let tool = Arc::clone(tool);
+                Box::pin(async move { toolset::execute(&tool, &cx.of_tool(plan, called), called).await })
+            }
+        })
     }
 
     /// Checks what the compiler cannot: names.

@@ -7,7 +7,9 @@ mod called;
 mod in_text;
 mod list;
 mod outcome;
+mod permit;
 mod round;
+mod toolset;
 mod typed;
 mod value;
 
@@ -15,5 +17,6 @@ pub(super) use called::Called;
 pub use list::Tools;
 pub(super) use outcome::Outcome;
 pub(super) use round::{Executor, Round, answer_or_calls, called_in_text, open_call};
+pub use toolset::Toolset;
 pub use typed::Tool;
-pub use value::{ResultOf, ToolError, fallible};
+pub use value::{ResultOf, ToolError, ToolReply, fallible};

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::time::Duration;
 
+use super::value::ToolReply;
 use crate::category::{Category, Group};
 use crate::error::NodeError;
 use crate::ids::CallId;
@@ -30,7 +31,7 @@ pub(in crate::run) struct Outcome {
 /// What follows from it.
 pub(super) enum Told {
     /// The model reads this result.
-    Result(String),
+    Result(ToolReply),
     /// The model reads that the tool failed, or did not run.
     Failure(String),
     /// Nothing yet.
@@ -45,8 +46,8 @@ impl Outcome {
     }
 
     /// The tool ran, and the model reads its result.
-    pub(super) fn done(text: String, call: Option<CallId>) -> Self {
-        Outcome { call, ..Outcome::new(Told::Result(capped(text)), "ok") }
+    pub(super) fn done(reply: ToolReply, call: Option<CallId>) -> Self {
+        Outcome { call, ..Outcome::new(Told::Result(reply), "ok") }
     }
 
     /// The tool did not run.
@@ -106,7 +107,10 @@ impl Told {
     /// How the call with this id stands now, or the error that ends the agent's.
     pub(super) fn stand(self, id: &str) -> Result<Stand, NodeError> {
         match self {
-            Told::Result(text) => Ok(Stand::ended(Message::tool(id, text))),
+            Told::Result(ToolReply { text, images }) => {
+                let message = Message::tool(id, capped(text));
+                Ok(Stand::ended(images.into_iter().fold(message, Message::attach)))
+            }
             Told::Failure(said) => Ok(Stand::ended(Message::tool(id, said).failed())),
             Told::Waits(stand) => Ok(stand),
             Told::Stopped(error) => Err(error),

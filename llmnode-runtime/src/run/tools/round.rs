@@ -12,6 +12,7 @@ use super::called::Called;
 use super::in_text;
 use super::outcome::Outcome;
 use super::typed::is_object;
+use super::value::ToolReply;
 use crate::category::Category;
 use crate::ledger::Event;
 use crate::model::{Completion, Message, Request, ToolCall, ToolSpec};
@@ -214,11 +215,11 @@ impl Round {
                 Some(Some(Outcome::denied(why)))
             }
             Stand::Answer(Some(Decision::Result(result))) => {
-                let text = match result {
-                    Value::String(text) => text.clone(),
-                    result => result.to_string(),
+                let reply = match result {
+                    Value::String(text) => ToolReply::of_text(text.clone()),
+                    result => ToolReply::new(result.to_string()),
                 };
-                Some(Some(Outcome::done(text, None)))
+                Some(Some(Outcome::done(reply, None)))
             }
             Stand::Approval(_) | Stand::Answer(_) | Stand::Within(_) => None,
         }

@@ -4,14 +4,13 @@ use serde_json::{Map, Value};
 
 use super::called::Called;
 use super::outcome::Outcome;
+use super::permit::Permit;
 use super::value::ToolValue;
 use crate::BoxFuture;
 use crate::category::Category;
 use crate::error::NodeError;
 use crate::ledger::NodeKey;
 use crate::output::{OutputSpec, Reader};
-use crate::panics::caught;
-use crate::pause::{Decision, Stand, WaitingCall};
 use crate::run::cx::Cx;
 use crate::run::feedback::complaints;
 use crate::run::node::Exec;
@@ -51,8 +50,8 @@ where
             Err(outcome) => return outcome,
         };
         let outcome = match cx.call(&node).report().await {
-            Ok(report) => match report.value.text() {
-                Ok(text) => Outcome::done(text, Some(report.record.id)),
+            Ok(report) => match report.value.reply() {
+                Ok(reply) => Outcome::done(reply, Some(report.record.id)),
                 Err(error) => {
                     let name = &called.call.name;
                     let fault = format!("the result of the tool `{name}` cannot be written as JSON: {error}");
@@ -71,47 +70,15 @@ where
     N: Tool<S>,
     S: ?Sized,
 {
-    let edit = |arguments: &Value| Some(arguments.to_string());
-    let mut edited = match called.decision {
-        Some(Decision::Edit(arguments)) => edit(arguments),
-        _ => None,
-    };
-    let mut decided = !N::REQUIRE_APPROVAL || called.decision.is_some() || called.origin.is_paused();
+    let mut permit = Permit::new(called, N::REQUIRE_APPROVAL);
     loop {
-        let written = edited.as_deref().unwrap_or(&called.call.arguments);
-        let of_person = |outcome: Outcome| outcome.edited(edited.is_some());
-        let node = read::<N, S>(cx, &called.call.name, written).await.map_err(of_person)?;
+        let read = read::<N, S>(cx, &called.call.name, permit.arguments(called)).await;
+        let node = read.map_err(|outcome| outcome.edited(permit.has_edited()))?;
         if let Some(refused) = too_deep::<N, S>(cx, &node) {
-            return Err(of_person(refused));
+            return Err(refused.edited(permit.has_edited()));
         }
-        if decided {
-            return Ok((node, edited.is_some()));
-        }
-        match approval(cx, called).await? {
-            None => return Err(Outcome::waits(Stand::Approval(None))),
-            Some(Decision::No(why)) => return Err(Outcome::denied(&why)),
-            Some(Decision::Edit(arguments)) => edited = edit(&arguments),
-            Some(Decision::Yes | Decision::Result(_)) => {}
-        }
-        decided = true;
-    }
-}
-
-/// Asks the run's handler, if there is one.
-async fn approval<S: ?Sized>(cx: &Cx<'_, S>, called: &Called<'_>) -> Result<Option<Decision>, Outcome> {
-    let Some(approver) = &cx.core.approver else { return Ok(None) };
-    let call = WaitingCall {
-        id: called.path().to_owned(),
-        node: cx.scope.node().to_string(),
-        tool: called.call.name.clone(),
-        arguments: called.call.arguments.clone(),
-        wants_result: false,
-    };
-    match caught(|| approver(call)).await {
-        Ok(approval) => Ok(approval.decision()),
-        Err(said) => {
-            let message = format!("the handler of `with_approval` panicked: {said}");
-            Err(Outcome::stopped(NodeError::new(Category::Panic, message)))
+        if permit.is_given(cx, called).await? {
+            return Ok((node, permit.has_edited()));
         }
     }
 }

@@ -1,13 +1,15 @@
 //! What tools return, and why they fail.
 
+use std::any::Any;
 use std::fmt;
 
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 use serde_json::Value;
 
 use crate::BoxError;
 use crate::category::Category;
 use crate::error::NodeError;
+use crate::media::Image;
 
 /// The output of a tool, as the model reads it: a text as it is, `()` as "done", anything else as JSON.
 #[diagnostic::on_unimplemented(
@@ -16,21 +18,82 @@ use crate::error::NodeError;
     note = "a tool returns a text or any type with `serde::Serialize`; put `#[llm_output]` or `#[derive(Serialize)]` on the type"
 )]
 pub trait ToolValue {
-    /// The text.
+    /// What the model reads.
     ///
     /// # Errors
     /// If it cannot be written as JSON.
-    fn text(&self) -> Result<String, BoxError>;
+    fn reply(&self) -> Result<ToolReply, BoxError>;
 }
 
 #[diagnostic::do_not_recommend]
-impl<T: Serialize + ?Sized> ToolValue for T {
-    fn text(&self) -> Result<String, BoxError> {
+impl<T: Serialize + 'static> ToolValue for T {
+    fn reply(&self) -> Result<ToolReply, BoxError> {
+        if let Some(reply) = (self as &dyn Any).downcast_ref::<ToolReply>() {
+            return Ok(reply.clone());
+        }
         Ok(match serde_json::to_value(self)? {
-            Value::String(text) => text,
-            Value::Null => "done".to_owned(),
-            value => value.to_string(),
+            Value::String(text) => ToolReply::of_text(text),
+            Value::Null => ToolReply::new("done"),
+            value => ToolReply::new(value.to_string()),
         })
+    }
+}
+
+/// What a tool returns that has images to show: a text, and images behind it. Where a provider takes no images in results, they
+/// follow as a message of the user.
+///
+/// A text that is as a whole an image as a `data:` URL is such an image, too.
+///
+/// ```
+/// # use llmnode_runtime as llmnode;
+/// use llmnode::{Image, ToolReply};
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let chart = Image::bytes("image/png", b"...")?;
+/// let reply = ToolReply::new("The sales of this year:").image(chart);
+/// # let _ = reply;
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone)]
+pub struct ToolReply {
+    pub(super) text: String,
+    pub(super) images: Vec<Image>,
+}
+
+impl ToolReply {
+    /// Creates a reply of text.
+    pub fn new(text: impl Into<String>) -> Self {
+        ToolReply { text: text.into(), images: Vec::new() }
+    }
+
+    /// Adds an image.
+    #[must_use]
+    pub fn image(mut self, image: Image) -> Self {
+        self.images.push(image);
+        self
+    }
+
+    /// A text that a tool returned; it may be an image.
+    pub(super) fn of_text(text: String) -> Self {
+        let is_image = text.starts_with("data:image/") && !text.contains(char::is_whitespace);
+        match Image::url(&text) {
+            Ok(image) if is_image => ToolReply::new("").image(image),
+            _ => ToolReply::new(text),
+        }
+    }
+}
+
+/// It serializes as its text.
+impl Serialize for ToolReply {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        to.serialize_str(&self.text)
+    }
+}
+
+impl fmt::Debug for ToolReply {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "ToolReply {{ text: {} bytes, images: {} }}", self.text.len(), self.images.len())
     }
 }
 

@@ -1,0 +1,78 @@
+//! Whether a call may run: a tool may need an approval.
+
+use serde_json::Value;
+
+use super::called::Called;
+use super::outcome::Outcome;
+use crate::category::Category;
+use crate::error::NodeError;
+use crate::panics::caught;
+use crate::pause::{Decision, Stand, WaitingCall};
+use crate::run::cx::Cx;
+
+/// What has been decided about a call.
+pub(super) struct Permit {
+    /// The arguments that a person wrote in place of the model's.
+    edited: Option<String>,
+    decided: bool,
+}
+
+impl Permit {
+    pub(super) fn new(called: &Called<'_>, require_approval: bool) -> Self {
+        let edited = match called.decision {
+            Some(Decision::Edit(arguments)) => Some(arguments.to_string()),
+            _ => None,
+        };
+        let decided = !require_approval || called.decision.is_some() || called.origin.is_paused();
+        Permit { edited, decided }
+    }
+
+    /// The arguments that are to be read.
+    pub(super) fn arguments<'a>(&'a self, called: &'a Called<'_>) -> &'a str {
+        self.edited.as_deref().unwrap_or(&called.call.arguments)
+    }
+
+    pub(super) fn has_edited(&self) -> bool {
+        self.edited.is_some()
+    }
+
+    /// Whether the call may run with the arguments that were read. If not, there are others to be read.
+    pub(super) async fn is_given<S: ?Sized>(
+        &mut self,
+        cx: &Cx<'_, S>,
+        called: &Called<'_>,
+    ) -> Result<bool, Outcome> {
+        if self.decided {
+            return Ok(true);
+        }
+        self.decided = true;
+        match ask(cx, called).await? {
+            None => Err(Outcome::waits(Stand::Approval(None))),
+            Some(Decision::No(why)) => Err(Outcome::denied(&why)),
+            Some(Decision::Edit(arguments)) => {
+                self.edited = Some(Value::to_string(&arguments));
+                Ok(false)
+            }
+            Some(Decision::Yes | Decision::Result(_)) => Ok(true),
+        }
+    }
+}
+
+/// Asks the run's handler, if there is one.
+async fn ask<S: ?Sized>(cx: &Cx<'_, S>, called: &Called<'_>) -> Result<Option<Decision>, Outcome> {
+    let Some(approver) = &cx.core.approver else { return Ok(None) };
+    let call = WaitingCall {
+        id: called.path().to_owned(),
+        node: cx.scope.node().to_string(),
+        tool: called.call.name.clone(),
+        arguments: called.call.arguments.clone(),
+        wants_result: false,
+    };
+    match caught(|| approver(call)).await {
+        Ok(approval) => Ok(approval.decision()),
+        Err(said) => {
+            let message = format!("the handler of `with_approval` panicked: {said}");
+            Err(Outcome::stopped(NodeError::new(Category::Panic, message)))
+        }
+    }
+}
