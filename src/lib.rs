@@ -785,8 +785,8 @@ pub mod prelude {
     pub use llmnode_flow::flow::RunExt;
     #[cfg(feature = "journal")]
     pub use llmnode_flow::journal::MapExt;
-    #[doc(inline)]
-    pub use llmnode_runtime::prompt::History;
     /// The macro alone: the module of that name stays `llmnode::flow`.
     pub use llmnode_macros::flow;
+    #[doc(inline)]
+    pub use llmnode_runtime::prompt::History;
 }

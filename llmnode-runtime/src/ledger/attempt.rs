@@ -23,7 +23,7 @@ pub(crate) struct OpenAttempt<'c> {
     started: Instant,
     span: AttemptSpan,
     /// Under which names its answer is kept: those of the conversation and of the request.
-    pub(crate) kept_as: Option<(String, String)>,
+    pub(crate) kept_as: Option<Box<(String, String)>>,
     /// Of the model, by the names that it has before it answers.
     price: Option<Price>,
     /// Whether its start is kept.
@@ -92,7 +92,8 @@ impl<'c> OpenAttempt<'c> {
 
     /// Keeps the answer, where answers are kept.
     pub(crate) fn keeps(&self, text: &str, calls: &[ToolCall], accepted: bool) {
-        if let Some((conversation, request)) = &self.kept_as {
+        if let Some(names) = &self.kept_as {
+            let (conversation, request) = &**names;
             let answer = KeptAnswer { text: text.to_owned(), calls: calls.to_vec(), accepted };
             self.call.note(Event::Answered { call: self.call.id, conversation, request, answer });
         }

@@ -24,8 +24,15 @@ const UNKNOWN: u32 = 2;
 
 const ANSWER_NOW: &str = "No more tools can be called. Answer now, with what you have.";
 
+/// Under which names answers are kept.
+struct Names {
+    conversation: String,
+    /// The request that the turn began with: of whatever answers it, or corrects an answer to it.
+    turn: Option<String>,
+}
+
 /// Under which names an answer is kept: those of the conversation and of the request; `None`: it is not.
-type KeptAs = Option<(String, String)>;
+type KeptAs = Option<Box<(String, String)>>;
 
 /// The model that is asked now, and what it is asked.
 pub(super) struct Asking<'r> {
@@ -48,11 +55,9 @@ pub(super) struct Asking<'r> {
     /// How many rounds in a row called no tool that is there.
     unknown: u32,
     /// What tells the conversation from others, where it goes on.
-    root: Option<String>,
-    /// The conversation under which answers are kept, where they are.
-    kept: Option<String>,
-    /// The request that the turn began with: whatever answers it, or corrects an answer to it, is kept under its name.
-    turn: Option<String>,
+    root: Option<Box<str>>,
+    /// Where answers are kept: under which names.
+    kept: Option<Box<Names>>,
     /// The attempt that was begun last, until it is written down.
     open: Option<OpenAttempt<'r>>,
 }
@@ -70,7 +75,8 @@ impl<'r> Asking<'r> {
         let target = plan.core.target(plan.settings.model, model);
         target.tell(&mut request, &plan.settings)?;
         let kept = plan.call.recorder().and_then(|kept| kept.conversation(&request, target.names(&request)));
-        let (kept, root) = kept.map(|kept| (kept.conversation, kept.root)).unzip();
+        let root = kept.as_ref().and_then(|kept| kept.root.clone()).map(String::into_boxed_str);
+        let kept = kept.map(|kept| Box::new(Names { conversation: kept.conversation, turn: None }));
         let (prompt, retries) = (request.messages.len(), Retries::of(target.model));
         Ok(Asking {
             plan,
@@ -85,9 +91,8 @@ impl<'r> Asking<'r> {
             round: None,
             turns: (turns, 0),
             unknown: 0,
-            root: root.flatten(),
+            root,
             kept,
-            turn: None,
             open: None,
         })
     }
@@ -97,14 +102,15 @@ impl Asking<'_> {
     /// Takes an answer that an earlier process was given to this request, where there is one that is still good. Otherwise the name
     /// under which the answer to come is kept.
     async fn replayed(&mut self, attempt: &Attempt) -> Result<Option<KeptAs>, Failure> {
-        let (Some(conversation), Some(recorder)) = (self.kept.clone(), self.plan.call.recorder()) else {
+        let (Some(kept), Some(recorder)) = (&mut self.kept, self.plan.call.recorder()) else {
             return Ok(Some(None));
         };
         let (request, target) = (&self.request, &self.target);
-        let name = self.turn.get_or_insert_with(|| recorder.name(request, target.names(request))).clone();
+        let name = kept.turn.get_or_insert_with(|| recorder.name(request, target.names(request))).clone();
+        let conversation = kept.conversation.clone();
         loop {
             let Some(KeptAnswer { text, calls, accepted }) = recorder.answer(&conversation, &name) else {
-                return Ok(Some(Some((conversation, name))));
+                return Ok(Some(Some(Box::new((conversation, name)))));
             };
             if !calls.is_empty() {
                 let stand = |call: &ToolCall| recorder.result(&conversation, call).map(Stand::ended);
@@ -150,10 +156,10 @@ impl Asking<'_> {
         let within = self.plan.origin.and_then(|origin| origin.tool.as_ref());
         let (around, root) = match (within, &self.root) {
             (Some((root, path)), _) => (path.as_str(), (*root).to_owned()),
-            (None, Some(root)) => ("", root.clone()),
+            (None, Some(root)) => ("", root.to_string()),
             (None, None) => ("", self.plan.call.id.to_string()),
         };
-        let (judge, kept) = (&*self.judge, self.kept.as_deref());
+        let (judge, kept) = (&*self.judge, self.kept.as_ref().map(|kept| &*kept.conversation));
         let with = Executor { judge, plan: self.plan, conversation: (&root, around), kept };
         let stands = round.execute(&self.request, &with).await?;
         match round.told(stands) {
@@ -163,10 +169,18 @@ impl Asking<'_> {
         Ok(())
     }
 
+    /// What is asked from now on is another request.
+    fn begins_turn(&mut self) {
+        if let Some(kept) = &mut self.kept {
+            kept.turn = None;
+        }
+    }
+
     /// Adds a round to the conversation.
     fn next_turn(&mut self, round: Vec<Message>, all_unknown: bool) {
         self.unknown = if all_unknown { self.unknown + 1 } else { 0 };
-        (self.turns.1, self.turn) = (self.turns.1 + 1, None);
+        self.turns.1 += 1;
+        self.begins_turn();
         self.request.messages.extend(round);
         if self.turns.1 + 1 >= self.turns.0 || self.unknown == UNKNOWN {
             self.request.answer_now = true;
@@ -217,7 +231,7 @@ impl Asking<'_> {
         }
         self.request.messages = conversation.marked();
         self.prompt = self.request.messages.len();
-        (self.root, self.turns.1, self.unknown) = (Some(root.clone()), *turns, *unknown);
+        (self.root, self.turns.1, self.unknown) = (Some(root.as_str().into()), *turns, *unknown);
         self.goes_on(said, calls);
         Ok(())
     }
@@ -305,7 +319,8 @@ impl Tried for Asking<'_> {
         self.plan.call.degrade(Degraded::FallbackModel);
         self.target = self.plan.core.target(Some(name), self.model);
         self.retries = Retries::of(self.target.model);
-        (self.answers, self.turn) = (Repetition::default(), None);
+        self.answers = Repetition::default();
+        self.begins_turn();
         self.request.messages.truncate(self.prompt);
         self.target.tell(&mut self.request, &self.plan.settings)
     }

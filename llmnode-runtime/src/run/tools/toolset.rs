@@ -190,7 +190,7 @@ pub(super) async fn execute<S: ?Sized + Sync>(
 ) -> Outcome {
     let mut permit = Permit::new(called, tool.require_approval);
     loop {
-        if let Err(outcome) = tool.check(permit.arguments(called)) {
+        if let Some(outcome) = tool.refuses(permit.arguments(called)) {
             return outcome.edited(permit.has_edited());
         }
         match permit.is_given(cx, called).await {
@@ -209,11 +209,14 @@ pub(super) async fn execute<S: ?Sized + Sync>(
 }
 
 impl Dynamic {
-    fn check(&self, arguments: &str) -> Result<(), Outcome> {
+    /// What is wrong with these arguments.
+    fn refuses(&self, arguments: &str) -> Option<Outcome> {
+        if !is_object(written(arguments)) {
+            return Some(no_object(arguments));
+        }
         match &self.body {
-            _ if !is_object(written(arguments)) => Err(no_object(arguments)),
-            Body::Runs(runs) => runs.check(written(arguments), &self.spec.schema).map_err(refused),
-            Body::External => Ok(()),
+            Body::Runs(runs) => runs.check(written(arguments), &self.spec.schema).map_err(refused).err(),
+            Body::External => None,
         }
     }
 }
