@@ -5,6 +5,7 @@ macro_rules! links {
     () => {
         "[../README.md#categories]: crate#categories
 [agents.md]: self::agents
+[approval.md]: self::approval
 [cassettes.md]: self::cassettes
 [decisions.md]: self::decisions
 [durability.md]: self::durability
@@ -34,6 +35,7 @@ macro_rules! page {
 }
 
 page!(agents, doctest);
+page!(approval, doctest);
 page!(calls, doctest);
 page!(cassettes, all(doctest, feature = "cassette", feature = "openai"));
 page!(decisions, any());

@@ -243,10 +243,9 @@ fn flow(name: &str) -> Vec<String> {
 #[test]
 fn flow_agent_searches_until_it_knows_enough() {
     let expected = [
-        "search (known: 0)",
-        "answer (known: 1)",
+        "search: north light reaches",
         "answer: The north light reaches 26 sea miles; its lens was ground in Paris.",
-        "visits of decide: 2",
+        "requests of gather: 2",
     ];
     assert_eq!(flow("flow_agent"), expected);
 }
@@ -333,4 +332,42 @@ fn agent_searches_lends_and_answers() {
             "requests: 5 (4 of the librarian)",
         ]
     );
+}
+
+/// The example is killed while it asks, and again after one decision; it goes on where it was.
+#[cfg(feature = "journal")]
+#[test]
+fn agent_approval_survives_its_own_kill() {
+    use std::io::{BufRead, BufReader, Read, Write};
+    use std::process::Stdio;
+    let place = std::env::temp_dir().join(format!("llmnode-approval-{}", std::process::id()));
+    let _ = std::fs::remove_dir_all(&place);
+    let start = || {
+        let mut child = example("agent_approval");
+        child.arg(&place).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::inherit());
+        child.spawn().unwrap()
+    };
+    // Killed as it asks for the first time.
+    let mut first = start();
+    let mut told = BufReader::new(first.stdout.take().unwrap());
+    let mut list = String::new();
+    told.read_line(&mut list).unwrap();
+    assert_eq!(list, "list: draft-1.txt draft-2.txt letter.txt\n");
+    let mut asks = [0; 30];
+    told.read_exact(&mut asks).unwrap();
+    assert_eq!(String::from_utf8_lossy(&asks), r#"delete({"name":"draft-1.txt"})?"#[..30]);
+    first.kill().unwrap();
+    first.wait().unwrap();
+
+    let mut second = start();
+    second.stdin.take().unwrap().write_all(b"y\nit is a memory\n").unwrap();
+    let output = second.wait_with_output().unwrap();
+    let told = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success(), "{told}");
+    assert_eq!(
+        told,
+        "delete({\"name\":\"draft-1.txt\"})? delete({\"name\":\"draft-2.txt\"})? deleted: draft-1.txt\n\
+         I deleted 1 files.\nrequests: 3\n"
+    );
+    assert!(!place.exists());
 }

@@ -7,7 +7,7 @@ use llmnode::prelude::*;
 use llmnode::{Category, Dialect, Event, Group, OpenAi};
 use serde_json::json;
 
-use crate::support::{key, variable};
+use crate::support::{key, tools_url};
 use crate::wire::Wire;
 
 struct World {
@@ -91,7 +91,7 @@ const TOOLS: [&str; 5] = ["search", "add", "is_open", "light", "repeat"];
 #[ignore = "needs scripts/real-components"]
 async fn tools_run_and_answers_are_validated() {
     let runs: u64 = std::env::var("LLMNODE_AGENTS").map_or(5, |runs| runs.parse().unwrap());
-    let wire = Wire::to(&variable("LLMNODE_LLAMA_TOOLS_URL")).await;
+    let wire = Wire::to(&tools_url()).await;
     let model =
         OpenAi::builder().base_url(wire.base_url()).api_key(key()).model("tiny-random").build().unwrap();
     let shelf = ["Rust in Action", "Deep C"].map(str::to_owned).into();

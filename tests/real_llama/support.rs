@@ -13,6 +13,11 @@ pub(crate) fn server_url() -> String {
     variable("LLMNODE_LLAMA_URL")
 }
 
+/// The same server with a chat template that knows tools.
+pub(crate) fn tools_url() -> String {
+    variable("LLMNODE_LLAMA_TOOLS_URL")
+}
+
 pub(crate) fn key() -> String {
     variable("LLMNODE_LLAMA_KEY")
 }
