@@ -142,3 +142,71 @@ fn steps_without_the_prelude() {
     runtime.block_on(run.step::<::llmnode::flow::Batch<GoOn>>()).unwrap();
     ::std::assert_eq!(run.state().end, 2);
 }
+
+/// Tools of all kinds, by names that something else has, too.
+mod tools {
+    #![allow(non_snake_case, clippy::module_inception, reason = "the names are the point")]
+
+    /// Calls.
+    #[::llmnode::tool(alone, require_approval, attempts = 2, wait = 1s, deadline = 30s)]
+    pub(super) async fn call(
+        /// What.
+        what: ::std::string::String,
+        self_: ::core::option::Option<u8>,
+        world: &super::World,
+        cx: &::llmnode::Cx<'_, super::World>,
+    ) -> ::core::result::Result<u8, ::std::string::String> {
+        ::core::result::Result::Ok(what.len() as u8 + self_.unwrap_or(world.end) + cx.state().end)
+    }
+
+    /// Has a name that is a word of the language.
+    #[::llmnode::tool]
+    pub(super) fn r#type(r#match: &str) -> usize {
+        r#match.len()
+    }
+
+    /// Has the name of its own receiver.
+    #[::llmnode::tool]
+    pub(super) fn self_() {}
+
+    /// Has the name of a variant.
+    #[::llmnode::tool]
+    pub(super) fn Some(Ok: u8) -> u8 {
+        Ok
+    }
+}
+
+/// Works.
+#[::llmnode::llm_node(
+    tool,
+    prompt = "Do {what} {how}.",
+    state = World,
+    tools = [tools::Call, tools::Type, tools::SelfTool, tools::Some],
+    turns = 3
+)]
+struct Work {
+    what: ::std::string::String,
+    how: ::std::string::String,
+}
+
+#[::core::prelude::v1::test]
+fn tools_without_the_prelude() {
+    let runtime = ::tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let json = |text: &str| ::serde_json::from_str::<::serde_json::Value>(text).unwrap();
+    let calls = ::llmnode::Reply::text("")
+        .call("call", json(r#"{"what": "abc"}"#))
+        .call("type", json(r#"{"match": "four"}"#))
+        .call("self_", json("{}"))
+        .call("Some", json(r#"{"Ok": 7}"#));
+    let model = ::llmnode::ScriptedModel::new().reply(calls).reply("Done.");
+    let run = ::llmnode::Run::new(::core::clone::Clone::clone(&model)).with_state(World { end: 5 });
+    let run = run.with_approval(|_| async { ::llmnode::Approval::yes() });
+    let work = Work { what: ::std::string::String::from("it"), how: ::std::string::String::new() };
+    ::std::assert_eq!(runtime.block_on(run.call(&work)).unwrap(), "Done.");
+    let requests = model.requests();
+    let mut results: ::std::vec::Vec<&str> = ::std::vec![];
+    for message in &requests[1].messages[2..] {
+        results.push(&message.content);
+    }
+    ::std::assert_eq!(results, ["13", "4", "done", "7"]);
+}

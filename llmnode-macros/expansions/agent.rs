@@ -41,6 +41,8 @@ const _: () = {
     impl __llmnode::Tool<Library> for Recommend {
         fn arguments() -> __llmnode::OutputSpec<Self, Library> {
             use __llmnode::probes::*;
+            #[allow(unused_imports)]
+            use ::core::convert::{From as _, Into as _};
             /// Recommends a book.
             #[derive(__llmnode::serde::Deserialize, __llmnode::schemars::JsonSchema)]
             #[serde(crate = "::llmnode::__private::serde")]

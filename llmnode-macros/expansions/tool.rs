@@ -65,6 +65,8 @@ const _: () = {
         const ALONE: ::core::primitive::bool = true;
         fn arguments() -> __llmnode::OutputSpec<Self, Library> {
             use __llmnode::probes::*;
+            #[allow(unused_imports)]
+            use ::core::convert::{From as _, Into as _};
             /// Finds books.
             #[derive(__llmnode::serde::Deserialize, __llmnode::schemars::JsonSchema)]
             #[serde(crate = "::llmnode::__private::serde")]

@@ -92,6 +92,9 @@ pub(crate) fn expand(arguments: TokenStream, item: TokenStream) -> TokenStream {
             let step = args.step.makes_step(&preps);
             let stub = stub::stub(&krate, &item.ident, &item.generics, &args, step);
             let faults = faults.into_tokens();
+            if args.tool.is_some() {
+                tools::strip(&mut item);
+            }
             quote!(#item #stub #faults)
         }
     }

@@ -60,6 +60,7 @@ async fn usage_is_counted_once() {
     let run = run(model);
     let report = run.call(&Write { title: "Rust".into() }).report().await.unwrap();
     assert_eq!(report.record.usage().total.known, 1012);
+    assert_eq!((report.total.total.known, report.total.requests), (1113, 3), "with the calls within");
     assert_eq!(run.ledger().total().total.known, 1113);
 }
 

@@ -9,7 +9,7 @@ use std::time::Duration;
 use llmnode_cassette::{Cassette, CassetteMode};
 use llmnode_runtime::{
     Category, ChatModel, Event, FnModel, Image, Message, ModelError, NodeError, OutputSchema, Primitive,
-    Reply, Request, Run, ScriptedModel, Sink, TestClock, TokenUsage, ToolCall, ToolSpec,
+    Reply, Request, Run, ScriptedModel, Sink, TestClock, TokenUsage, ToolCall, ToolSpec, Toolset,
 };
 use serde_json::{Value, json};
 
@@ -199,6 +199,30 @@ async fn redacted_texts_are_neither_written_nor_compared() {
     assert_eq!(ask(&run, "It is Oslo at 17:31").await.unwrap()["city"], "Oslo");
     let file = std::fs::read_to_string(folder.file()).unwrap();
     assert!(file.contains("at [time]") && !file.contains("12:04"), "{file}");
+}
+
+/// What a tool reads from the clock is redacted in its result, which the next request holds.
+#[tokio::test]
+async fn what_a_tool_says_is_redacted_too() {
+    let folder = Folder::new("redacted-tools");
+    let cassette = |mode| {
+        Cassette::open(folder.file()).mode(mode).redact(|text| match text.split_once("It is ") {
+            Some(_) => "It is [time]".to_owned(),
+            None => text.to_owned(),
+        })
+    };
+    let agent = |time: &'static str| {
+        let clock = move |_: Value| async move { Ok::<_, String>(format!("It is {time}")) };
+        let tools = Toolset::new().function("clock", "Says the time.", clock);
+        Primitive::builder("agent").output_schema(json!({"type": "object"})).tools(tools).build().unwrap()
+    };
+    let call = Reply::text("").call("clock", json!({"value": null}));
+    let model = ScriptedModel::new().reply(call).reply(json!({"late": false}));
+    let run = Run::new(cassette(CassetteMode::Record).around(|| Ok(model)).unwrap());
+    run.call(&agent("12:04").ask("Is it late?")).await.unwrap();
+    let run = Run::new(cassette(CassetteMode::Replay).around(no_key).unwrap());
+    assert_eq!(run.call(&agent("17:31").ask("Is it late?")).await.unwrap(), json!({"late": false}));
+    assert!(!std::fs::read_to_string(folder.file()).unwrap().contains("12:04"));
 }
 
 #[tokio::test]

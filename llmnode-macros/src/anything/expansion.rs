@@ -121,15 +121,12 @@ impl Use {
 
     /// A tool comes back as a function that compiles beside what was made of it.
     fn tool_holds(&self, said: &dyn Fn(&str) -> Held) -> Held {
+        if crate::item::parse(self.item.clone()).is_err() {
+            // It comes back as it is, with what is wrong.
+            return Ok(());
+        }
         let expansion = syn::parse2::<File>(self.expand());
-        let Ok(expansion) = expansion else {
-            // An item that cannot be read comes back as it is.
-            return if crate::item::parse(self.item.clone()).is_err() {
-                Ok(())
-            } else {
-                Err("it does not parse".to_owned())
-            };
-        };
+        let expansion = expansion.map_err(|error| format!("it does not parse: {error}"))?;
         let Some((_, generated)) = expansion.items.split_first() else {
             return Err("the item is gone".to_owned());
         };
@@ -167,17 +164,14 @@ impl Use {
 
     /// The item is the one that was given, but for the attributes that are ours to take and to add.
     fn unchanged(&self, mut given: Item, mut item: Item) -> Held {
-        if let (Macro::Node, Item::Struct(given), Item::Struct(item)) = (self.expand, &mut given, &mut item) {
-            // A node that is a tool hands what its fields say to serde on to the struct of its arguments.
-            let is_tool = self
-                .arguments
-                .clone()
-                .into_iter()
-                .any(|token| matches!(token, TokenTree::Ident(it) if it == "tool"));
-            let taken: &[&str] =
-                if is_tool { &["node", "prep", "serde", "schemars"] } else { &["node", "prep"] };
-            take_helpers(given, taken);
-            take_helpers(item, &taken[2..]);
+        if let (Macro::Node, Item::Struct(given), Item::Struct(item)) = (self.expand, &mut given, &item) {
+            take_helpers(given, &["node", "prep"]);
+            // A node that is a tool hands on what its fields say to serde, all of it.
+            let mut of_tool = given.clone();
+            take_helpers(&mut of_tool, &["serde", "schemars"]);
+            if of_tool.fields.to_token_stream().to_string() == item.fields.to_token_stream().to_string() {
+                given.fields = of_tool.fields;
+            }
         }
         let (before, after) = (attributes(&mut given), attributes(&mut item));
         if given.to_token_stream().to_string() != item.to_token_stream().to_string() {

@@ -134,9 +134,14 @@ pub(super) fn emit(model: &NodeModel<'_>, state: &Type, private: &Ident) -> Opti
 pub(super) fn item(model: &NodeModel<'_>) -> TokenStream {
     let mut item = model.item.clone();
     if model.is_tool {
-        item.fields.iter_mut().for_each(|field| field.attrs.retain(|attribute| !is_of_derives(attribute)));
+        strip(&mut item);
     }
     quote!(#item)
+}
+
+/// Takes the attributes of derives off the fields: the struct itself has no such derive.
+pub(super) fn strip(item: &mut ItemStruct) {
+    item.fields.iter_mut().for_each(|field| field.attrs.retain(|attribute| !is_of_derives(attribute)));
 }
 
 fn is_of_derives(attribute: &Attribute) -> bool {

@@ -102,6 +102,9 @@ impl Arguments<'_> {
             fields.push(quote!(#(#attributes)* #name: #ty));
         }
         quote_spanned! {here=>
+            // What schemars writes calls methods of traits by their names.
+            #[allow(unused_imports)]
+            use ::core::convert::{From as _, Into as _};
             #(#docs)*
             #[derive(#private::serde::Deserialize, #private::schemars::JsonSchema)]
             #[serde(crate = #serde)]
