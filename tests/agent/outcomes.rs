@@ -148,3 +148,39 @@ async fn the_deadline_of_the_agent_holds_for_its_tools() {
     assert_eq!(error.category(), Category::Timeout);
     assert_eq!(error.usage().requests, 1);
 }
+
+/// Books a table.
+#[tool]
+fn book(
+    /// For how many.
+    #[schemars(range(max = 8))]
+    persons: u8,
+    name: String,
+    library: &Library,
+) -> usize {
+    library.books.len() + usize::from(persons) + name.len()
+}
+
+#[validate(state)]
+impl Book {
+    fn the_name_is_known(&self, library: &Library) -> Result<(), Invalid> {
+        if library.books.contains(&self.name) { Ok(()) } else { Err(Invalid::at("name", "is unknown")) }
+    }
+}
+
+/// Books.
+#[llm_node(prompt = "Book.", state = Library, tools = [Book])]
+struct Reserve {}
+
+#[tokio::test]
+async fn ranges_and_validators_complain_in_one_result() {
+    let calls = Reply::text("")
+        .call("book", json!({"persons": 9, "name": "?"}))
+        .call("book", json!({"persons": "x"}));
+    let model = ScriptedModel::new().reply(calls).reply("Done.");
+    run(model.clone()).call(&Reserve {}).await.unwrap();
+    let requests = model.requests();
+    let told = results(&requests[1]);
+    assert!(told[0].contains("persons: ") && told[0].contains("name: is unknown"), "{}", told[0]);
+    assert!(told[1].contains("persons: ") && told[1].contains("name"), "{}", told[1]);
+}

@@ -92,13 +92,15 @@ impl<T: DeserializeOwned + JsonSchema + Send + Sync + 'static> Argument for T {}
 pub struct ReadBy<A> {
     schema: fn() -> Arc<OutputSchema>,
     read: fn(&str, &OutputSchema, Reader) -> Read<A>,
+    build: fn(&str) -> Option<A>,
 }
 
 impl<A: LlmOutput> ReadBy<A> {
     /// Creates it.
     #[expect(clippy::new_without_default, reason = "generated code calls it")]
     pub fn new() -> Self {
-        ReadBy { schema: OutputSchema::of::<A>, read: read::<A> }
+        let build = |text: &str| serde_json::from_str(text).ok();
+        ReadBy { schema: OutputSchema::of::<A>, read: read::<A>, build }
     }
 }
 
@@ -106,10 +108,13 @@ impl<A: LlmOutput> ReadBy<A> {
 struct Arguments<T, S: ?Sized> {
     schema: fn() -> Arc<OutputSchema>,
     read: Box<Convert<T>>,
+    /// From JSON that fits the type, whatever its schema says beyond that.
+    build: Box<Build<T>>,
     reach: fn(&mut Reach),
     collect: Collect<T, S>,
 }
 
+type Build<T> = dyn Fn(&str) -> Option<T> + Send + Sync;
 type Convert<T> = dyn Fn(&str, &OutputSchema, Reader) -> Read<T> + Send + Sync;
 
 /// JSON whose type is known at run time only.
@@ -164,12 +169,13 @@ impl<T: 'static, S: ?Sized> OutputSpec<T, S> {
         reach: fn(&mut Reach),
         collect: Collect<T, S>,
     ) -> Self {
-        let ReadBy { schema, read } = read;
+        let ReadBy { schema, read, build } = read;
         let read = Box::new(move |text: &str, schema: &OutputSchema, reader: Reader| {
             let Answer { value, notes, wrapped } = read(text, schema, reader)?;
             Ok(Answer { value: node(value), notes, wrapped })
         });
-        OutputSpec(Kind::Arguments(Arguments { schema, read, reach, collect }))
+        let build = Box::new(move |text: &str| build(text).map(node));
+        OutputSpec(Kind::Arguments(Arguments { schema, read, build, reach, collect }))
     }
 }
 
@@ -237,6 +243,14 @@ impl<T, S: ?Sized> OutputSpec<T, S> {
                 Ok(Answer { value: (), notes, wrapped })
             }
             Kind::Untyped(json, same) => json.read(answer, reader, &mut |value| *to = Some(same(value))),
+        }
+    }
+
+    /// The value of arguments which were not accepted, if they fit the type: validators may have more to say.
+    pub(crate) fn build(&self, text: &str) -> Option<T> {
+        match &self.0 {
+            Kind::Arguments(of) => (of.build)(text),
+            _ => None,
         }
     }
 

@@ -93,17 +93,23 @@ where
     let mut node = None;
     let schema = spec.schema().ok().flatten();
     let read = spec.read(written(arguments), schema.as_deref(), Reader::new(), &mut node);
-    let node = match (read, node) {
-        (Ok(_), Some(node)) => node,
+    // Those of the schema come first; validators say theirs in the same result, where there is a value to look at.
+    let (node, mut found) = match (read, node) {
+        (Ok(_), Some(node)) => (node, Vec::new()),
         (Ok(_), None) => return Err(Outcome::invalid_arguments("\n- there are none")),
         (Err(_), _) if !is_object(written(arguments)) => return Err(no_object(arguments)),
-        (Err(violations), _) => return Err(refused(violations)),
+        (Err(violations), _) => match spec.build(written(arguments)) {
+            Some(node) => (node, violations),
+            None => return Err(refused(violations)),
+        },
     };
     let mut checks = Checks::at("");
     spec.collect(&node, &mut checks);
     match validate::run(checks, cx.state, &Attempt::new(0, 0)).await {
-        Verdict::Judged(violations) if violations.iter().all(|one| one.warning) => Ok(node),
-        Verdict::Judged(violations) => Err(refused(violations)),
+        Verdict::Judged(violations) => {
+            found.extend(violations);
+            if found.iter().all(|one| one.warning) { Ok(node) } else { Err(refused(found)) }
+        }
         Verdict::Aborted(error) => {
             let message = format!("a validator of the tool `{name}` ended the call: {error}");
             Err(Outcome::stopped(NodeError::new(Category::Aborted, message).with_source(error)))
