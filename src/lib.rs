@@ -140,6 +140,8 @@
 /// # }
 /// ```
 ///
+/// A field with `#[node(tools)]` holds a [`Toolset`]: tools that are known at run time only.
+///
 /// A field with `#[node(model)]` holds the model that the node asks in place of the run's: see
 /// [endpoints](guide::endpoints#a-node-with-its-own-model).
 ///
@@ -541,6 +543,7 @@ pub use llmnode_macros::Action;
 /// | argument | default | |
 /// |---|---|---|
 /// | `name = "find"` | the function's name | the name that the model calls, 1 to 64 of `a-z A-Z 0-9 _ -` |
+/// | `require_approval` | off | no call runs before somebody has [approved](guide::approval) it |
 /// | `alone` | off | no other tool of the agent runs at the same time |
 /// | `attempts = 2` | 1 | how often it is executed, the first included, before the model reads its error |
 /// | `wait = 1s` | none | the wait before each further execution |
@@ -549,7 +552,7 @@ pub use llmnode_macros::Action;
 /// | `crate = ::path` | `::llmnode` | the path to this crate, if it is renamed |
 ///
 /// The doc comment is required: it is what the model reads. The output is a text or any type with `Serialize`; the model reads at
-/// most 64 KiB of it. The words of an error go to the model, which may find another way; [`ToolError::abort`] ends the agent's call.
+/// most 64 KiB of it. [`ToolReply`] has images. The words of an error go to the model, which may find another way; [`ToolError::abort`] ends the agent's call.
 /// `#[validate] impl FindBooks { .. }` checks the arguments, with the state, before the function runs. A plain `fn` must not block.
 pub use llmnode_macros::tool;
 
