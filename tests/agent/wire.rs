@@ -154,3 +154,28 @@ async fn tools_in_extra_beside_those_of_the_node_are_refused() {
     let error = run.call(&ASK).extra("tools", json!([])).await.unwrap_err();
     assert_eq!((error.category(), server.requests().len()), (Category::ConfigError, 0));
 }
+
+#[tokio::test]
+async fn of_a_thousand_agents_the_ledger_is_the_servers_log() {
+    let server = StubServer::builder().log_limit(0).default_reply(Reply::for_request(|request| {
+        let results = request.messages().iter().filter(|(role, _)| role == "tool").count() as u64;
+        let reply = match results {
+            0 => Reply::text("").and_call("search", json!({"word": "Rust"})).and_call("count", json!({})),
+            2 => Reply::call("nothing", json!({})),
+            _ => Reply::text("Rust in Action."),
+        };
+        reply.usage(100 + results, 10)
+    }));
+    let server = server.start().await.unwrap();
+    let model = OpenAi::builder().base_url(server.base_url()).api_key("sk-test").model("m").build().unwrap();
+    let books = vec!["Rust in Action".to_owned()];
+    let run = Run::new(model).with_state(Library { books, ..Library::default() });
+    let reports = run.map((0..1000).map(|_| ASK)).concurrency(64).report().await;
+    let (total, logged) = (run.ledger().total(), server.usage_totals());
+    assert_eq!((total.requests, server.requests_seen()), (3000, 3000));
+    assert_eq!((Some(total.input.known), Some(total.output.known)), (logged.input, logged.output));
+    assert_eq!(total.total.unreported_calls, 0);
+    assert_eq!(run.state().log().len(), 2000);
+    let each: u64 = reports.iter().map(|report| report.as_ref().unwrap().total.total.known).sum();
+    assert_eq!(each, total.total.known);
+}
