@@ -8,7 +8,6 @@ use llmnode::{Category, Dialect, Event, Group, OpenAi};
 use serde_json::json;
 
 use crate::support::{key, tools_url};
-use crate::wire::Wire;
 
 struct World {
     shelf: Vec<String>,
@@ -79,7 +78,7 @@ impl Rating {
     turns = 4,
     retries = 3,
     max_tokens = 300,
-    transport_retries = 1
+    transport_retries = 4
 )]
 struct Rate {
     question: String,
@@ -91,12 +90,11 @@ const TOOLS: [&str; 5] = ["search", "add", "is_open", "light", "repeat"];
 #[ignore = "needs scripts/real-components"]
 async fn tools_run_and_answers_are_validated() {
     let runs: u64 = std::env::var("LLMNODE_AGENTS").map_or(5, |runs| runs.parse().unwrap());
-    let wire = Wire::to(&tools_url()).await;
-    let model =
-        OpenAi::builder().base_url(wire.base_url()).api_key(key()).model("tiny-random").build().unwrap();
+    let model = OpenAi::builder().base_url(tools_url()).api_key(key()).model("tiny-random").build().unwrap();
     let shelf = ["Rust in Action", "Deep C"].map(str::to_owned).into();
     let run = Run::new(model).with_state(World { shelf });
-    let (mut good, mut events) = (0, 0);
+    // The server closes a connection now and then as a request goes out on it: nothing reports that request's usage.
+    let (mut good, mut events, mut lost) = (0, 0, 0);
     for seed in 0..runs {
         let node = Rate { question: format!("How good is book {seed}?") };
         // Without a bias, random weights hardly ever begin a call.
@@ -111,6 +109,8 @@ async fn tools_run_and_answers_are_validated() {
             }
             answer.report().await
         };
+        let record = outcome.as_ref().map_or_else(|error| error.record().unwrap(), |report| &report.record);
+        lost += record.attempts.iter().filter(|a| a.category == Some(Category::Network)).count() as u64;
         match outcome {
             Ok(report) => {
                 good += 1;
@@ -132,5 +132,5 @@ async fn tools_run_and_answers_are_validated() {
     );
     assert!(calls >= 4 * runs, "{calls} tools were executed in {runs} runs");
     assert!(good >= runs / 10, "{good} answers of {runs} were accepted");
-    assert_eq!(run.ledger().total().total.unreported_calls, 0);
+    assert_eq!(run.ledger().total().total.unreported_calls, lost);
 }
