@@ -7,12 +7,14 @@ macro_rules! links {
 [agents.md]: self::agents
 [approval.md]: self::approval
 [cassettes.md]: self::cassettes
+[comparison.md]: self::comparison
 [decisions.md]: self::decisions
 [durability.md]: self::durability
 [endpoints.md]: self::endpoints
 [errors.md]: self::errors
 [flows.md]: self::flows
 [observability.md]: self::observability
+[performance.md#agents]: self::performance#agents
 [performance.md#flows]: self::performance#flows
 [reading.md]: self::reading
 [reading.md#what-is-refused]: self::reading#what-is-refused
@@ -38,6 +40,7 @@ page!(agents, doctest);
 page!(approval, doctest);
 page!(calls, doctest);
 page!(cassettes, all(doctest, feature = "cassette", feature = "openai"));
+page!(comparison, any());
 page!(decisions, any());
 page!(durability, feature = "journal");
 page!(endpoints, feature = "openai");

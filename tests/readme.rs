@@ -83,13 +83,13 @@ fn the_readme_fits_on_200_lines_of_120_characters() {
     assert_eq!(wide.collect::<Vec<_>>(), Vec::<&str>::new());
 }
 
-/// A guide is read in one go. The pages with figures and with decisions are looked up.
+/// A guide is read in one go. The pages with figures and with decisions are looked up, so they may be longer.
 #[test]
 fn each_guide_has_fewer_than_1500_words() {
     let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
     for page in root.join("docs").read_dir().unwrap().map(|entry| entry.unwrap().path()) {
         let most = match page.file_stem().and_then(|stem| stem.to_str()).unwrap() {
-            "performance" => continue,
+            "performance" => 3000,
             "decisions" => 4000,
             _ => 1500,
         };
