@@ -48,11 +48,13 @@ const _: () = {
         ) -> impl ::core::future::Future<
             Output = __llmnode::Executed<Self>,
         > + ::core::marker::Send {
+            #[allow(unused_imports)]
+            use __llmnode::probes::*;
             async move {
                 __llmnode::fallible(
                     find_books(
                             &self.word,
-                            ::core::clone::Clone::clone(&self.limit),
+                            (&&&__llmnode::Lent(&self.limit)).cloned(),
                             __llmnode::Cx::state(__cx),
                         )
                         .await,

@@ -7,8 +7,8 @@ pub use crate::prompt::generated::{
 };
 pub use crate::prompt::{PromptAttachment, PromptList};
 pub use crate::run::{
-    Example, ExampleInput, ExampleOutput, ExampleText, Falling, Input, IntoExample, LlmNode, ResultOf, Tool,
-    Tools, exec, fallback, fallback_with_state, fallible,
+    Example, ExampleInput, ExampleOutput, ExampleText, Falling, Input, IntoExample, Lent, LlmNode, ResultOf,
+    Tool, Tools, exec, fallback, fallback_with_state, fallible,
 };
 pub use crate::settings::{Backoff, Failures, Recovery};
 /// The name stands in the compiler's message about a second block.
@@ -28,6 +28,7 @@ pub type Executed<N> = Result<<N as Node>::Output, crate::BoxError>;
 /// The traits between which method resolution chooses, in scope only where it has to.
 pub mod probes {
     pub use crate::prompt::generated::{ShowNothing as _, ShowValue as _};
+    pub use crate::run::{CloneArgument as _, CloneNothing as _, CloneValue as _};
     pub use crate::validate::{
         DiveFields as _, DiveNothing as _, DiveValidators as _, Marked as _, ReachFields as _,
         ReachNothing as _, ReachSchema as _, ReachValidators as _, Unmarked as _,

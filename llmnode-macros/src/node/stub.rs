@@ -44,6 +44,19 @@ pub(crate) fn stub(
     let (stated_impl, _, _) = stated.split_for_impl();
     let private = crate_path::private();
     let step = step.then(|| step::stub(&args.step, ident, &generics, &private));
+    let tool = args.tool.is_some().then(|| {
+        let mut generics = stated.clone();
+        generics.make_where_clause().predicates.push(parse_quote!(Self: ::core::marker::Send + 'static));
+        let (stated_impl, _, where_clause) = generics.split_for_impl();
+        quote_spanned! {here=>
+            #[automatically_derived]
+            impl #stated_impl #private::Tool<#any_state> for #ident #ty_generics #where_clause {
+                fn arguments() -> #private::OutputSpec<Self, #any_state> {
+                    ::core::unreachable!()
+                }
+            }
+        }
+    });
     let impls = quote_spanned! {here=>
         #[automatically_derived]
         impl #impl_generics #private::Node for #ident #ty_generics #where_clause {
@@ -66,6 +79,7 @@ pub(crate) fn stub(
                 ::core::unreachable!()
             }
         }
+        #tool
         #step
     };
     crate_path::scope(krate, impls)

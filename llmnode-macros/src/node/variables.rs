@@ -141,6 +141,10 @@ impl<'a> Variables<'a> {
                     "no prompt uses the field `{name}`; mark it `#[node(history)]` if it holds the earlier messages of \
                      the conversation, else `#[node(skip)]`"
                 )
+            } else if last_name(&field.ty).is_some_and(|name| name == "Toolset") {
+                format!(
+                    "no prompt uses the field `{name}`; mark it `#[node(tools)]`, so that the model may call them"
+                )
             } else {
                 let inserted = inserted(&name, &field.ty);
                 format!(

@@ -122,7 +122,7 @@ fn exec(model: &ToolModel<'_>, private: &Ident) -> TokenStream {
     let given = model.parameters.iter().map(|one| match one {
         Parameter::Argument { name, lent: true, .. } => quote_spanned!(here=> &self.#name),
         Parameter::Argument { name, ty, .. } => {
-            quote_spanned!(here.located_at(ends(ty).0)=> ::core::clone::Clone::clone(&self.#name))
+            quote_spanned!(here.located_at(ends(ty).0)=> (&&&#private::Lent(&self.#name)).cloned())
         }
         Parameter::State(_) => quote_spanned!(here=> #private::Cx::state(__cx)),
         Parameter::Context(_) => quote_spanned!(here=> __cx),
@@ -156,6 +156,8 @@ fn exec(model: &ToolModel<'_>, private: &Ident) -> TokenStream {
         #[automatically_derived]
         impl #generics #private::Exec<#state> for #ident {
             fn exec(&self, #cx: &#private::Cx<'_, #state>) -> impl #future {
+                #[allow(unused_imports)]
+                use #private::probes::*;
                 async move { #value }
             }
         }

@@ -69,6 +69,9 @@ fn parameter(pattern: &Pat, ty: &Type, attributes: Vec<Attribute>) -> syn::Resul
         Type::ImplTrait(ty) => {
             return Err(Error::new_spanned(ty, "a model writes values of one type; name the type"));
         }
+        Type::Path(path) if path.path.segments.last().is_some_and(|last| last.ident == "Cx") => {
+            return Err(Error::new_spanned(path, "a tool borrows its context; write `&Cx<'_, State>`"));
+        }
         ty => (ty.clone(), false),
     };
     match pattern {

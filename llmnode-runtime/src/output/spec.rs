@@ -81,7 +81,8 @@ enum Kind<T, S: ?Sized> {
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be an argument of a tool",
     label = "lacks `Deserialize` or `JsonSchema`",
-    note = "put `#[llm_output]` on its definition, or derive `serde::Deserialize` and `schemars::JsonSchema`"
+    note = "put `#[llm_output]` on its definition, or derive `serde::Deserialize` and `schemars::JsonSchema`",
+    note = "what the program gives is borrowed: `state: &World`, `cx: &Cx<'_, World>`"
 )]
 pub trait Argument: DeserializeOwned + JsonSchema + Send + Sync + 'static {}
 

@@ -47,4 +47,7 @@ pub use run::Run;
 pub use run::{RunCore, core, parts};
 pub use shell::exec;
 pub use stream::{CallStream, Event, Items};
-pub use tools::{ResultOf, Tool, ToolError, ToolReply, Tools, Toolset, fallible};
+pub use tools::{
+    CloneArgument, CloneNothing, CloneValue, Lent, ResultOf, Tool, ToolError, ToolReply, Tools, Toolset,
+    fallible,
+};

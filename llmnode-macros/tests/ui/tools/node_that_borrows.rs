@@ -10,4 +10,9 @@ struct Tend<'a> {
     what: &'a str,
 }
 
+#[llm_node(prompt = "{goal}", tools = [Tend])]
+struct Plan {
+    goal: String,
+}
+
 fn main() {}

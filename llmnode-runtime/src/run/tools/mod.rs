@@ -5,6 +5,7 @@
 
 mod called;
 mod in_text;
+mod lent;
 mod list;
 mod outcome;
 mod permit;
@@ -14,6 +15,7 @@ mod typed;
 mod value;
 
 pub(super) use called::Called;
+pub use lent::{CloneArgument, CloneNothing, CloneValue, Lent};
 pub use list::Tools;
 pub(super) use outcome::Outcome;
 pub(super) use round::{Executor, Round, answer_or_calls, called_in_text, open_call};
