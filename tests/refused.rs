@@ -171,7 +171,7 @@ fn a_variant_is_told_how_it_is_written() {
         (r#""Pick""#, r#"is "Pick", which needs its content; write {"Pick": [..]}"#.to_owned()),
         (
             r#"{"Move": {"to": "A", "speed": 1}, "Say": "x"}"#,
-            "has `Move` and `Say`, of which it may have one; write the one that is meant".to_owned(),
+            "has `Move` and `Say`; only one of them is allowed".to_owned(),
         ),
         (
             r#"{"Move": {"to": "A", "speed": 1}, "x": 1}"#,
@@ -202,8 +202,7 @@ fn forms_of_other_unions_are_told_by_their_members() {
         ("300", "is 300, must be at most 255".to_owned()),
         (
             r#"{"txt": "a"}"#,
-            "has none of the forms that it may have: object with `text`, `page`; or object with `url`"
-                .to_owned(),
+            "matches none of the allowed forms: object with `text`, `page`; or object with `url`".to_owned(),
         ),
         (r#"{"text": "a", "page": "2"}"#, "page: is \"2\", expected integer from 0 to 4294967295".to_owned()),
     ] {

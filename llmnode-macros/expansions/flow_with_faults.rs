@@ -32,5 +32,5 @@ const _: () = {
     }
 };
 ::core::compile_error! {
-    "here stands where the step leads: write `Search => end`, or the label of the step that follows"
+    "expected the next step: write `Search => end`, or the label of the step that follows"
 }

@@ -52,7 +52,7 @@ fn variants<'a>(input: &'a DeriveInput, errors: &mut Errors) -> Option<Vec<Named
     let wrong = |at: TokenStream, kind: &str| {
         Error::new_spanned(
             at,
-            format!("an action is an enum, whose variants are what a step may decide, and this is {kind}"),
+            format!("an action is an enum whose variants are the decisions of a step; this is {kind}"),
         )
     };
     let DataEnum { variants, .. } = match &input.data {
@@ -67,8 +67,7 @@ fn variants<'a>(input: &'a DeriveInput, errors: &mut Errors) -> Option<Vec<Named
         }
     };
     if let Some(parameter) = input.generics.params.first() {
-        let message =
-            "an action has no parameters of types or lifetimes, since it outlives the step that decides it";
+        let message = "an action cannot have type or lifetime parameters, because it outlives its step";
         errors.push(Error::new_spanned(parameter, message));
         return None;
     }
@@ -141,8 +140,8 @@ fn argument(
 
 fn wanted(keys: &[&'static str]) -> String {
     match keys {
-        ["name"] => "on a variant stands `#[action(name = \"…\")]`".to_owned(),
-        _ => "on an action stands `#[action(crate = ::path)]`".to_owned(),
+        ["name"] => "a variant takes `#[action(name = \"…\")]`".to_owned(),
+        _ => "an action takes `#[action(crate = ::path)]`".to_owned(),
     }
 }
 

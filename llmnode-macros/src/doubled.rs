@@ -52,7 +52,7 @@ impl Single {
                 false
             }
             (_, same) if same == name => {
-                self.errors.push(Error::new(at, format!("`#[{name}]` given more than once; keep one")));
+                self.errors.push(Error::new(at, format!("`#[{name}]` is given more than once; keep one")));
                 if self.arguments.is_empty() {
                     self.arguments = other.arguments;
                 }

@@ -56,7 +56,7 @@ fn read(tokens: TokenStream, errors: &mut Errors) -> Option<Flow> {
         && errors.is_empty()
     {
         let message = if flow.is_some() {
-            "what precedes this is complete; drop it, or put it right".to_owned()
+            "nothing can follow here; drop it, or correct what comes before".to_owned()
         } else {
             error.to_string()
         };

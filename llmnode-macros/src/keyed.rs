@@ -264,7 +264,7 @@ impl<Take: FnMut(Ident, ParseStream<'_>) -> syn::Result<()>> Arguments<'_, Take>
 
     fn first_of(&mut self, key: &Ident) -> syn::Result<()> {
         if self.seen.contains(key) {
-            return Err(Error::new(key.span(), format!("`{key}` given more than once")));
+            return Err(Error::new(key.span(), format!("`{key}` is given more than once")));
         }
         self.seen.push(key.clone());
         Ok(())

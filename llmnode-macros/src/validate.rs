@@ -46,8 +46,7 @@ fn of_definition(arguments: TokenStream, mut input: DeriveInput) -> TokenStream 
     if definition::derives(&input.attrs).any(|name| name == "JsonSchema") {
         input.attrs.push(definition::mark(&input, &krate));
     } else {
-        let message = "`#[validate]` stands above `#[derive(JsonSchema)]`, whose schema it marks, and there is none \
-                       below; move it up, or use `#[llm_output]`, which derives all that is needed";
+        let message = "`#[validate]` goes above `#[derive(JsonSchema)]`, because it marks the schema; move it up, or use `#[llm_output]`, which derives everything";
         errors.push(Error::new(attribute(&input.ident), message));
     }
     let errors = errors.into_tokens();

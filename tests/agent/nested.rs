@@ -75,7 +75,7 @@ async fn an_agent_on_the_path_is_not_called_again() {
     assert_eq!(run.call(&Write { title: "t".into() }).await.unwrap(), "The article.");
     assert_eq!(
         results(&model.requests()[2]),
-        ["not executed: it is already at work on this; go another way"]
+        ["not executed: it is already working on this; try another way"]
     );
 }
 

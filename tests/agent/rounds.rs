@@ -168,7 +168,7 @@ async fn an_answer_beside_calls_is_not_taken() {
     let report = run(model.clone()).call(&RECOMMEND).report().await.unwrap();
     assert_eq!(report.value.title, "The Go Book");
     assert_eq!(outcomes(&report.record, 0), ["not_executed", "ok"]);
-    assert_eq!(results(&model.requests()[1])[0], "not taken: answer after the results of the tools");
+    assert_eq!(results(&model.requests()[1])[0], "not used: answer after the results of the tools");
 }
 
 #[tokio::test]

@@ -255,13 +255,23 @@ impl Generated {
     }
 }
 
+/// How messages begin that are not syn's.
+const OWN: [&str; 6] = [
+    "expected `,` before the next",
+    "expected `:` before the first step",
+    "expected a label for the step",
+    "expected one time, found a range",
+    "expected the next step",
+    "expected the type that the flow returns",
+];
+
 /// A message has words, begins like the others, is no one else's, and does not speak of what only the macros know.
 fn said_well(message: &str, given: &Use) -> Held {
     let first = message.lines().next().unwrap_or_default();
     let starts = first.starts_with(|c: char| c == '`' || c == '#' || c.is_lowercase());
     let internal = message.contains("__llmnode") && !format!("{given:?}").contains("__llmnode");
     let of_syn = first.starts_with("unexpected ")
-        || (first.starts_with("expected ") && !first.starts_with("expected `,` before the next"));
+        || (first.starts_with("expected ") && !OWN.iter().any(|own| first.starts_with(own)));
     if !starts || internal || of_syn || first.ends_with([' ', ':', ';', ',']) {
         return Err(format!("said badly: {message:?}"));
     }

@@ -32,7 +32,7 @@ pub(crate) fn check(flow: &Flow, errors: &mut Errors) -> Checked {
     let labels = flow.stops.iter().map(|stop| stop.label.as_ref().map_or_else(String::new, text)).collect();
     let mut checked = Checked { labels, faulty: vec![false; flow.stops.len()] };
     if flow.stops.is_empty() {
-        let message = format!("`{0}` has no step; write `{0}(World): First => end`", flow.ident);
+        let message = format!("`{0}` has no steps; write `{0}(World): First => end`", flow.ident);
         errors.push(Error::new(flow.ident.span(), message));
     }
     let mut labelled = true;
@@ -57,7 +57,7 @@ fn label(index: usize, stop: &Stop, checked: &Checked) -> syn::Result<()> {
     };
     let text = text(label);
     if text == "end" {
-        let message = "`end` is where a flow ends, and no label of a step; choose another";
+        let message = "`end` marks the end of a flow, so it cannot label a step; choose another label";
         return Err(Error::new(label.span(), message));
     }
     if checked.index(label) != Some(index) {
@@ -90,13 +90,13 @@ fn shown(ty: &Type) -> String {
 /// What no step can be, whatever the types are.
 fn kind(stop: &Stop) -> syn::Result<()> {
     if let Some(at) = borrowed(&stop.ty) {
-        let message = "a step lives on its own, so that it can be run again; drop the lifetime, and hold what the node borrows";
+        let message = "a step owns its values, so that it can run again; drop the lifetime";
         return Err(Error::new(at, message));
     }
     if let Type::Tuple(tuple) = bare(&stop.ty)
         && !(2..=8).contains(&tuple.elems.len())
     {
-        let message = "side by side stand two to eight steps, such as `(Weather, News) as Gather`";
+        let message = "two to eight steps can run side by side, such as `(Weather, News) as Gather`";
         return Err(Error::new_spanned(tuple, message));
     }
     Ok(())
@@ -111,7 +111,7 @@ fn catch_all(exit: &Exit, errors: &mut Errors) {
     for Arm { pattern, .. } in arms {
         if let Some(all) = takes_all(pattern) {
             let message = format!(
-                "`{}` would take each action that is added later; name the actions, so that the compiler tells what is missing",
+                "`{}` would also match actions that are added later; name the actions, so that the compiler reports missing ones",
                 all.to_token_stream()
             );
             errors.push(Error::new_spanned(all, message));
@@ -126,14 +126,12 @@ fn ends(flow: &Flow, stop: &Stop) -> syn::Result<()> {
     for target in stop.exit.targets() {
         match target {
             Target::End(end, None) if decides => {
-                let message = format!(
-                    "`{name}` decides something in the end; write `end(…)` with it in the parentheses"
-                );
+                let message = format!("`{name}` returns a value; pass it to `end(…)`");
                 return Err(Error::new(end.span(), message));
             }
             Target::End(end, Some(action)) if flow.action.is_none() => {
                 let message = format!(
-                    "`{name}` decides nothing in the end; write `{name}(…) -> Type: …` for what it decides, or `{end}` alone"
+                    "`{name}` returns nothing; add a type, `{name}(…) -> Type: …`, or write `{end}` alone"
                 );
                 return Err(Error::new_spanned(action, message));
             }
@@ -182,7 +180,7 @@ fn ways(flow: &Flow, checked: &Checked, errors: &mut Errors) {
     let unreached = graph.unreached();
     for step in &unreached {
         let message = format!(
-            "nothing leads to `{}`, and the flow begins with `{}`; lead to it, or drop it",
+            "no step leads to `{}`, and the flow begins with `{}`; add an arrow to it, or drop it",
             checked.labels[*step], checked.labels[0]
         );
         errors.push(Error::new(at(*step).span(), message));
@@ -194,7 +192,7 @@ fn ways(flow: &Flow, checked: &Checked, errors: &mut Errors) {
         (&flow.ident, message)
     } else {
         let names = any_of(stuck.iter().map(|step| &*checked.labels[*step]));
-        (at(*first), format!("no way leads from {names} to `end`: whoever comes here goes round for ever"))
+        (at(*first), format!("no path leads from {names} to `end`, so the flow would never end"))
     };
     errors.push(Error::new(at.span(), message));
 }

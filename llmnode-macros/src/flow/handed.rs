@@ -17,8 +17,7 @@ pub(super) fn handed(flow: &Flow, stop: &Stop) -> syn::Result<()> {
     }
     let Some(used) = bound.iter().find_map(|name| used(name, values.clone())) else { return Ok(()) };
     let message = format!(
-        "`{used}` is known in its arm alone, where `end(…)` can take it; let `post` write it to the state, and take it from \
-         there, such as `state.{used}.clone()`"
+        "`{used}` is known only in its arm, where `end(…)` can take it; let `post` write it to the state, and read it from there, such as `state.{used}.clone()`"
     );
     Err(Error::new(used.span(), message))
 }

@@ -14,8 +14,7 @@ impl Parse for Parameter {
         let wanted = |at| {
             Error::new(
                 at,
-                "a parameter is written `name: Type`, or `name: Type => state.field`; the steps of a flow stand behind a `:`, \
-                 without braces",
+                "a parameter is written `name: Type`, or `name: Type => state.field`; the steps of a flow follow a `:`, without braces",
             )
         };
         let ident: Ident = input.parse().map_err(|_| wanted(at))?;

@@ -62,11 +62,11 @@ fn begin(input: ParseStream<'_>) -> syn::Result<Flow> {
 fn head(input: ParseStream<'_>, flow: &mut Flow, errors: &mut Errors) -> syn::Result<()> {
     if input.peek(Token![<]) {
         return Err(input
-            .error("a flow has no parameters of types or lifetimes; state them where it names its state"));
+            .error("a flow cannot have type or lifetime parameters; write them in the type of its state"));
     }
     if !input.peek(token::Paren) {
         let ident = &flow.ident;
-        let message = format!("`{ident}` lacks its state; write `{ident}(World): …`");
+        let message = format!("`{ident}` needs a state; write `{ident}(World): …`");
         return Err(Error::new(ident.span(), message));
     }
     let state;
@@ -97,8 +97,8 @@ fn head(input: ParseStream<'_>, flow: &mut Flow, errors: &mut Errors) -> syn::Re
         } else if input.peek(Token![,]) {
             option(input, flow, errors)?;
         } else {
-            let found = input.cursor().token_tree().map(|(token, _)| format!(", and this is `{token}`"));
-            let message = format!("a `:` stands before the first step{}", found.unwrap_or_default());
+            let found = input.cursor().token_tree().map(|(token, _)| format!(", found `{token}`"));
+            let message = format!("expected `:` before the first step{}", found.unwrap_or_default());
             return Err(Error::new(input.span(), message));
         }
     }
@@ -107,19 +107,16 @@ fn head(input: ParseStream<'_>, flow: &mut Flow, errors: &mut Errors) -> syn::Re
 /// A flow is `'static`, and so is what it is about.
 fn owned(ty: &Option<Type>, what: &str) -> syn::Result<()> {
     match borrowed(ty) {
-        Some(at) => Err(Error::new(
-            at,
-            format!(
-                "a flow lives on its own, and so does {what}; drop the lifetime, and own what it borrows"
-            ),
-        )),
+        Some(at) => {
+            Err(Error::new(at, format!("a flow owns its values, and so does {what}; drop the lifetime")))
+        }
         None => Ok(()),
     }
 }
 
 fn action(input: ParseStream<'_>) -> syn::Result<Type> {
     let at = input.span();
-    let wanted = || Error::new(at, "behind `->` stands the type of what the flow decides in the end");
+    let wanted = || Error::new(at, "expected the type that the flow returns after `->`");
     input.parse().map_err(|_| wanted())
 }
 
@@ -145,7 +142,7 @@ fn option(input: ParseStream<'_>, flow: &mut Flow, errors: &mut Errors) -> syn::
         _ => flow.krate.is_some(),
     };
     let read = if given {
-        Err(Error::new(key.span(), format!("`{name}` given more than once")))
+        Err(Error::new(key.span(), format!("`{name}` is given more than once")))
     } else {
         value(input, flow, key)
     };
@@ -204,7 +201,7 @@ fn parameters(input: ParseStream<'_>, errors: &mut Errors) -> syn::Result<Vec<Pa
         match content.call(Parameter::parse) {
             Ok(parameter) if list.iter().any(|other| other.ident == parameter.ident) => {
                 let ident = parameter.ident;
-                errors.push(Error::new(ident.span(), format!("`{ident}` given more than once")));
+                errors.push(Error::new(ident.span(), format!("`{ident}` is given more than once")));
             }
             Ok(parameter) => list.push(parameter),
             Err(error) => {

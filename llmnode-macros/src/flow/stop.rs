@@ -31,14 +31,14 @@ pub(super) fn stop(input: ParseStream<'_>, errors: &mut Errors) -> syn::Result<S
             if syn::parse2::<syn::ExprStruct>(quote!(Step { #given })).is_err()
                 || matches!(bare(&ty), Type::Tuple(_))
             {
-                let message = "in braces behind the type stand values for the fields of one step, such as `{ goal: state.goal.clone() }`";
+                let message = "braces after a step set its fields, such as `{ goal: state.goal.clone() }`";
                 return Err(Error::new(at, message));
             }
             values = Some(given);
         } else if input.peek(Token![as]) && label.is_none() {
             input.parse::<Token![as]>()?;
             let named = input.parse().map_err(|error: Error| {
-                Error::new(error.span(), "behind `as` stands the label of the step, a name")
+                Error::new(error.span(), "expected a label for the step after `as`")
             })?;
             label = Some(named);
         } else if input.peek(Token![in]) && part.is_none() {
@@ -58,9 +58,8 @@ pub(super) fn stop(input: ParseStream<'_>, errors: &mut Errors) -> syn::Result<S
     let label = label.or_else(|| last_name(&ty).cloned());
     if !input.peek(Token![=>]) {
         let shown = label.as_ref().map_or("it".to_owned(), ToString::to_string);
-        let message = format!(
-            "here stands where the step leads: write `{shown} => end`, or the label of the step that follows"
-        );
+        let message =
+            format!("expected the next step: write `{shown} => end`, or the label of the step that follows");
         let nothing = input.is_empty() || input.peek(Token![,]);
         return Err(Error::new(if nothing { at } else { input.span() }, message));
     }
@@ -90,7 +89,7 @@ fn arms(input: ParseStream<'_>, errors: &mut Errors) -> syn::Result<Vec<Arm>> {
     let keyword: Token![match] = input.parse()?;
     if !input.peek(token::Brace) {
         let at = if input.is_empty() { keyword.span } else { input.span() };
-        errors.push(Error::new(at, "what a step decides is always matched; write `match { … }`"));
+        errors.push(Error::new(at, "`match` always matches the action of the step; write `match { … }`"));
         while !input.is_empty() && !input.peek(token::Brace) && !input.peek(Token![,]) {
             input.parse::<TokenTree>()?;
         }
@@ -122,7 +121,7 @@ fn arm(input: ParseStream<'_>, errors: &mut Errors) -> syn::Result<Arm> {
         let guard = input.span();
         errors.push(Error::new(
             guard,
-            "the action alone says where a flow goes on; drop the condition, and decide by it in `post` or `route`",
+            "an arm cannot have a condition; decide in `post` or `route`, and return another action",
         ));
         input.parse::<Token![if]>()?;
         input.call(Expr::parse_without_eager_brace).map_err(|_| wanted(at))?;
@@ -166,7 +165,7 @@ fn target(input: ParseStream<'_>) -> syn::Result<Target> {
         Some(action) => Ok(Target::End(name.clone(), Some(Box::new(action)))),
         None => Err(Error::new(
             parentheses.span.join(),
-            "in the parentheses of `end` stands what the flow decides; a flow that decides nothing ends with `end`",
+            "`end(…)` takes the value that the flow returns; a flow that returns nothing ends with `end`",
         )),
     }
 }
@@ -177,8 +176,7 @@ fn label_alone(label: &Ident, input: ParseStream<'_>) -> syn::Result<()> {
         let given = input.cursor().token_tree().and_then(|(_, behind)| behind.ident());
         let given = given.map_or("Label".to_owned(), |(given, _)| given.to_string());
         let message = format!(
-            "an arrow leads to a label, and `as` gives one where the step stands: write `{label} as {given} => …` there, and lead \
-             to `{given}`"
+            "an arrow leads to a label; name the step by `{label} as {given} => …`, and write `{given}` here"
         );
         return Err(input.error(message));
     }
@@ -187,8 +185,7 @@ fn label_alone(label: &Ident, input: ParseStream<'_>) -> syn::Result<()> {
     }
     if input.peek(token::Brace) || input.peek(token::Paren) {
         let message = format!(
-            "an arrow hands nothing on; let `post` write it to the state, and prepare `{label}` from there, where it stands: only \
-             `end(…)` takes what an arm binds"
+            "an arrow passes no values, only `end(…)` does; let `post` write it to the state, and let `{label}` read it from there"
         );
         return Err(input.error(message));
     }

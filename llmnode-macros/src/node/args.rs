@@ -197,7 +197,7 @@ fn source(slot: &mut Slot<Source>, key: Ident, input: ParseStream<'_>) -> syn::R
         Source::parse(input, &key)
     };
     if let Some(first) = slot {
-        let message = format!("`{key}` beside `{}`; drop one of them", first.key);
+        let message = format!("`{key}` cannot be combined with `{}`; drop one of them", first.key);
         return Err(Error::new(key.span(), message));
     }
     fill(slot, key, given)

@@ -140,8 +140,7 @@ fn shape(item: &ItemStruct, faults: &mut Faults) -> bool {
     }
     for field in &item.fields {
         if let Some(name) = field.ident.as_ref().filter(|name| name.unraw() == "state") {
-            let message =
-                "a field cannot be called `state`, by which prompts name the program's state; rename it";
+            let message = "a field cannot be called `state`, because prompts name the program's state that way; rename it";
             faults.push(Error::new(name.span(), message));
         }
     }

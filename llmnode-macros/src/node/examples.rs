@@ -115,7 +115,7 @@ fn pair(input: ParseStream<'_>) -> syn::Result<(Expr, Expr)> {
     if let (Some(input), Some(output), None) = (parts.next(), parts.next(), parts.next()) {
         return Ok((input, output));
     }
-    let message = format!("an example has two parts, `(input, output)`, and this has {count}");
+    let message = format!("an example has two parts, `(input, output)`; this one has {count}");
     Err(Error::new(parentheses.span.join(), message))
 }
 

@@ -39,20 +39,20 @@ pub(crate) fn take_attributes(item: &mut ItemStruct, faults: &mut Faults) -> Vec
     once(&mut marks, faults, |mark| match mark {
         Mark::History(at) => Some((
             at,
-            "a node has one history, and another field is marked as it; join their messages in one field",
+            "a node has one history, and another field is already marked; join the messages in one field",
         )),
         _ => None,
     });
     once(&mut marks, faults, |mark| match mark {
         Mark::Model(at) => {
-            Some((at, "a node holds one model, and another field is marked as it; drop one of them"))
+            Some((at, "a node holds one model, and another field is already marked; drop one of them"))
         }
         _ => None,
     });
     once(&mut marks, faults, |mark| match mark {
         Mark::Tools(at) => Some((
             at,
-            "a node has one set of tools, and another field is marked as it; join them with `Toolset::with`",
+            "a node has one set of tools, and another field is already marked; join them with `Toolset::with`",
         )),
         _ => None,
     });
@@ -147,7 +147,7 @@ fn read(attribute: &Attribute, mark: &mut Mark) -> syn::Result<()> {
 fn join(old: Mark, new: Mark) -> syn::Result<Mark> {
     match (old, new) {
         (Mark::Skip(_), Mark::Skip(at)) => Err(Error::new(at, "`skip` given more than once")),
-        (Mark::History(_), Mark::History(at)) => Err(Error::new(at, "`history` given more than once")),
+        (Mark::History(_), Mark::History(at)) => Err(Error::new(at, "`history` is given more than once")),
         (Mark::Skip(at), Mark::History(_)) | (Mark::History(_), Mark::Skip(at)) => Err(Error::new(
             at,
             "the history is sent with every request, so it cannot be skipped; drop `skip`",

@@ -25,7 +25,7 @@ impl Time {
     pub(crate) fn parse_alone(input: ParseStream<'_>) -> syn::Result<Self> {
         let time = Self::parse(input)?;
         if input.peek(Token![..]) {
-            return Err(input.error("one time is wanted here, and this is a range"));
+            return Err(input.error("expected one time, found a range"));
         }
         Ok(time)
     }

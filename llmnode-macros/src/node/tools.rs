@@ -70,8 +70,7 @@ fn tool(list: ParseStream<'_>) -> syn::Result<Type> {
 pub(super) fn check(args: &NodeArgs, item: &ItemStruct, marks: &[Mark], faults: &mut Faults) {
     let of_itself = |tool: &&Type| last_name(tool).is_some_and(|name| *name == item.ident);
     if let Some(tool) = value(&args.tools).and_then(|tools| tools.iter().find(of_itself)) {
-        let message =
-            "a node cannot be its own tool: it would call itself without an end; drop it from the list";
+        let message = "a node cannot be its own tool: it would call itself forever; drop it from the list";
         faults.push(Error::new_spanned(tool, message));
     }
     let set = marks.iter().find_map(|mark| match mark {

@@ -52,7 +52,7 @@ fn variable(input: ParseStream<'_>, list: &mut Vec<With>, all_named: &mut bool) 
     let start = if input.is_empty() || input.peek(Token![,]) { name.span() } else { input.span() };
     let written: Expr = input.parse().map_err(|_| wanted(start))?;
     if given_twice {
-        return Err(Error::new(name.span(), format!("`{name}` given more than once")));
+        return Err(Error::new(name.span(), format!("`{name}` is given more than once")));
     }
     if name == "state" || identifier(&name.to_string(), name.span()).is_none() {
         let message = format!("`{name}` cannot be the name of a prompt variable; choose another");
@@ -70,8 +70,7 @@ fn refuse_way_out(written: &Expr) -> syn::Result<()> {
     let Some(token) = expression::way_out(written.to_token_stream()) else { return Ok(()) };
     let shown = expression::shown(&token);
     let message = format!(
-        "`{shown}` cannot stand in `with`, whose expressions give their values at once; \
-         do it before, and hold the value in a field"
+        "`{shown}` cannot be used in `with`, whose expressions are evaluated at once; compute the value before, and store it in a field"
     );
     Err(Error::new(token.span(), message))
 }

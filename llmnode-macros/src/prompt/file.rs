@@ -49,7 +49,7 @@ fn bytes(path: &Path, shown: &str) -> Result<Vec<u8>, String> {
     let mut bytes = vec![];
     fs::File::open(path).and_then(|file| file.take(MOST + 1).read_to_end(&mut bytes)).map_err(unread)?;
     if bytes.len() as u64 > MOST {
-        return Err(format!("`{shown}` has more than 1 MiB; give what is data to the prompt by a field"));
+        return Err(format!("`{shown}` is larger than 1 MiB; pass data to the prompt through a field"));
     }
     Ok(bytes)
 }

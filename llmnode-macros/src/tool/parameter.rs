@@ -39,7 +39,7 @@ pub(super) fn parameters(function: &mut ItemFn, errors: &mut Errors) -> Vec<Para
         let attributes = std::mem::take(&mut typed.attrs);
         match parameter(&typed.pat, &typed.ty, attributes) {
             Ok(Parameter::State(ty)) if parameters.iter().any(|one| matches!(one, Parameter::State(_))) => {
-                let message = "a tool takes one state; take what the model writes by value";
+                let message = "a tool takes one state; take the arguments that the model writes by value";
                 errors.push(Error::new_spanned(ty, message));
             }
             Ok(parameter) => parameters.push(parameter),

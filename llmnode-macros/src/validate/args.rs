@@ -47,7 +47,7 @@ impl BlockArgs {
             Some(Said::State(at)) => args.state = Some(at),
             Some(Said::Type(at)) => {
                 let message =
-                    "on an impl block the parameters of the methods name the state; write `#[validate]`";
+                    "the methods of an impl block name the state in their parameters; write `#[validate]`";
                 errors.push(Error::new(at, message));
             }
             None => {}

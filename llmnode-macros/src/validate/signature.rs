@@ -66,7 +66,7 @@ impl<'a> Validator<'a> {
         let lent = match bare(&typed.ty) {
             Type::Reference(TypeReference { mutability: None, elem, .. }) => bare(elem),
             other => {
-                let message = format!("a validator is lent the state and the attempt, by `&`; {USAGE}");
+                let message = format!("a validator borrows the state and the attempt; {USAGE}");
                 return Err(Error::new_spanned(other, message));
             }
         };
@@ -150,8 +150,7 @@ fn returns_result(method: &ImplItemFn, block: &ItemImpl) -> syn::Result<()> {
     }
     if is_called(method, block) {
         let message = format!(
-            "`{}` helps the validators of this `#[validate]` block, of which every method is one; move it to another impl \
-             block",
+            "every method of a `#[validate]` block is a validator, and `{}` is a helper; move it to another impl block",
             signature.ident
         );
         return Err(Error::new(signature.ident.span(), message));

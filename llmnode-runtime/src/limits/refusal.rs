@@ -137,7 +137,7 @@ impl fmt::Display for Unknown {
                 write!(f, "the model {model:?} has no price; add it to the table of `Run::with_prices`")
             }
             Unknown::Model => f.write_str(
-                "nobody named the model that answered; set `model`, and its price by `Run::with_prices`",
+                "the model that answered has no name; set `model`, and its price by `Run::with_prices`",
             ),
         }
     }

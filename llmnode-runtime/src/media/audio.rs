@@ -21,11 +21,11 @@ impl Audio {
     /// The bytes of a recording of this media type, such as `audio/wav` or `audio/mpeg`; a parameter of it is left out.
     ///
     /// # Errors
-    /// If it is no media type of sound, or there are no bytes or more than [`Attachment::MAX_BYTES`](super::Attachment::MAX_BYTES).
+    /// If it is not an audio media type, or there are no bytes or more than [`Attachment::MAX_BYTES`](super::Attachment::MAX_BYTES).
     pub fn bytes(media_type: &str, bytes: impl AsRef<[u8]>) -> Result<Self, AttachmentError> {
         let media_type = kind::media_type(media_type)?;
         if !media_type.starts_with("audio/") {
-            return Err(AttachmentError::new(format!("`{media_type}` is no media type of sound")));
+            return Err(AttachmentError::new(format!("`{media_type}` is not an audio media type")));
         }
         Ok(Audio { data: Data::new(&media_type, bytes.as_ref())? })
     }

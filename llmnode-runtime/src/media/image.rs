@@ -95,7 +95,7 @@ impl Image {
         let (media_type, bytes) = (kind::media_type(media_type)?, bytes.as_ref());
         if !media_type.starts_with("image/") {
             let message =
-                format!("`{media_type}` is no media type of an image; attach it as a `File` or `Audio`");
+                format!("`{media_type}` is not an image media type; attach it as a `File` or `Audio`");
             return Err(AttachmentError::new(message));
         }
         if let Some(other) = kind::guess(bytes).filter(|found| *found != media_type) {

@@ -58,7 +58,7 @@ pub(super) fn not_whole() -> Violation {
 
 pub(super) fn too_long() -> Violation {
     asked(
-        "the answer is no JSON as it stands, and too long to look for JSON in it (over 16 MiB)",
+        "the answer is not JSON, and too long to search for JSON (over 16 MiB)",
         "answer with one JSON value only",
     )
 }

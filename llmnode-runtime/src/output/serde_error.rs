@@ -45,7 +45,7 @@ fn reworded(message: &str) -> Option<String> {
         return Some(format!("must be an integer from {least} to {most}"));
     }
     let untagged = message.starts_with("data did not match any variant of untagged enum ");
-    untagged.then(|| "is of none of the forms that it may have".to_owned())
+    untagged.then(|| "matches none of the allowed forms".to_owned())
 }
 
 /// The path of the innermost value in strict JSON that reaches to the byte at `at`.

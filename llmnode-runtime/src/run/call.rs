@@ -231,7 +231,7 @@ impl<'r, T> Call<'r, T> {
     /// while let Some(event) = answer.next().await {
     ///     match event {
     ///         Event::Text(text) => print!("{text}"),
-    ///         Event::Restarted { category, .. } => println!("\n{category}: the model begins anew"),
+    ///         Event::Restarted { category, .. } => println!("\n{category}: the model starts again"),
     ///         _ => {}
     ///     }
     /// }

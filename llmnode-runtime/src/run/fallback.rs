@@ -46,7 +46,7 @@ pub(super) async fn fall_back(
         Ok(None) => return None,
         Ok(Some(value)) => value,
         Err(said) => {
-            let message = format!("the fallback panicked: {said}; it was to stand for {error}");
+            let message = format!("the fallback panicked: {said}; it was called after {error}");
             return Some(Err(NodeError::new(Category::Panic, message)));
         }
     };

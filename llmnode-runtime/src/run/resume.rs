@@ -53,15 +53,16 @@ impl<'r> Origin<'r> {
         if conversation.node != *node {
             // A node that stands for others, or calls them, has the one that paused further in.
             return match call.depth {
-                0 => {
-                    refused(format!("the pause is of the node `{}`, and this is `{node}`", conversation.node))
-                }
+                0 => refused(format!(
+                    "the pause belongs to the node `{}`, and this is `{node}`",
+                    conversation.node
+                )),
                 _ => Ok(None),
             };
         }
         if conversation.fingerprint != fingerprint {
             return refused(format!(
-                "the prompt, the tools or the output of `{node}` are not those of the pause; call the node as it was, or start anew"
+                "the prompt, the tools or the output of `{node}` changed since the pause; call the node unchanged, or start again"
             ));
         }
         if let [first, more @ ..] = &*paused.waiting() {

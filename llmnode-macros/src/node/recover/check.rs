@@ -56,7 +56,7 @@ fn steps(stack: &Stack, steps: &[Step], around: &Around<'_>, errors: &mut Errors
         let fault = match &step.action {
             Action::Retry { .. } | Action::Repair { .. } | Action::Model(_) if stack.key == LIMIT => {
                 Some(format!(
-                    "a limit that is reached forbids further requests; `{LIMIT}` takes `fallback` and `bubble` alone"
+                    "a limit that is reached forbids further requests; `{LIMIT}` takes only `fallback` and `bubble`"
                 ))
             }
             Action::Retry { .. } => futile_retry(stack),
@@ -86,14 +86,17 @@ fn steps(stack: &Stack, steps: &[Step], around: &Around<'_>, errors: &mut Errors
         (_, rest) => rest.first(),
     };
     if let Some((end, after)) = ends.and_then(|end| Some((&steps[end], after(end)?))) {
-        let message = format!("no step is taken after `{}`, which ends the call; drop this one", end.name);
+        let message = format!("`{}` ends the call, so this step is never reached; drop it", end.name);
         errors.push(Error::new(after.name.span(), message));
     }
 }
 
 fn futile_retry(stack: &Stack) -> Option<String> {
     (stack.key == "final" || LASTING.iter().any(|lasting| stack.key == lasting)).then(|| {
-        format!("the same request meets `{}` again; use `model(\"…\")`, `fallback` or `bubble`", stack.key)
+        format!(
+            "the same request would meet `{}` again; use `model(\"…\")`, `fallback` or `bubble`",
+            stack.key
+        )
     })
 }
 
@@ -104,7 +107,7 @@ fn futile_repair(stack: &Stack, answers: Answers) -> Option<String> {
                 .into(),
         ),
         Group::Answer => None,
-        Group::Transport => Some(format!("`{}` leaves no answer to correct; use `retry`", stack.key)),
+        Group::Transport => Some(format!("`{}` has no answer to correct; use `retry`", stack.key)),
         _ => Some(format!(
             "an answer is not corrected after `{}`; use `model(\"…\")`, `fallback` or `bubble`",
             stack.key

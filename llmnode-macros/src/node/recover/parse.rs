@@ -65,7 +65,7 @@ fn stray(step: &str) -> String {
         alone => ("answer", alone),
     };
     format!(
-        "`{step}` is a step, and steps stand in the brackets of a category or group; write `{key} = [{written}]`"
+        "`{step}` is a step, which goes into the brackets of a category or group; write `{key} = [{written}]`"
     )
 }
 
@@ -74,14 +74,14 @@ fn refused(name: &str) -> Option<String> {
     let of = |group: Group| CATEGORIES.iter().filter(move |one| one.1 == group).map(|(name, _)| *name);
     if name == "stop" {
         return Some(format!(
-            "of the group `stop` only `{LIMIT}` can be recovered; name that one, or drop it"
+            "only `{LIMIT}` of the group `stop` can be recovered; name that one, or drop it"
         ));
     }
     if of(Group::Node).any(|node| node == name) {
-        return Some(format!("`{name}` is an error of nodes that ask no model; drop it"));
+        return Some(format!("`{name}` is an error of nodes without a model; drop it"));
     }
     if of(Group::Stop).any(|stop| stop == name) {
-        let message = "means that the program itself ended the call, which no step mends; drop it";
+        let message = "means that the program itself ended the call; no step helps, so drop it";
         return Some(format!("`{name}` {message}"));
     }
     let stem = |name: &str| name.replace('_', "").to_lowercase().replace("error", "");

@@ -15,10 +15,9 @@ pub(crate) fn futile(wait: &Ident, stacks: &[Stack], transport_retries: Option<u
         return None;
     }
     let message = if stacks.iter().any(|stack| stack.group == Group::Transport) {
-        "`recover` leaves no `retry` for failures of the transport without a wait of its own, so this one is never used; \
-         drop it"
+        "no `retry` of `recover` uses this wait; drop it"
     } else {
-        "`wait` is the pause before a further try, and `transport_retries = 0` asks for none; drop one of them"
+        "`wait` is the pause before a retry, and `transport_retries = 0` allows none; drop one of them"
     };
     Some(Error::new(wait.span(), message))
 }

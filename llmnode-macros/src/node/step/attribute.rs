@@ -36,7 +36,7 @@ fn take(field: &mut Field, step: bool, faults: &mut Faults) -> Option<Prep> {
     for attribute in field.attrs.extract_if(.., |attribute| is_helper(attribute)) {
         let at = attribute.path().span();
         if prep.is_some() {
-            faults.push(Error::new(at, "`#[prep]` given more than once"));
+            faults.push(Error::new(at, "`#[prep]` is given more than once"));
             continue;
         }
         let written = read(&attribute, field.ident.as_ref());
@@ -98,11 +98,11 @@ fn allowed(written: &Expr) -> syn::Result<()> {
             "?" => "it takes a `Result` as it is, and a function that uses `?` is named by `prep = path`",
             _ => "name a function that prepares the node with `prep = path`",
         };
-        return Err(Error::new(token.span(), format!("`{shown}` cannot stand in `#[prep]`; {mend}")));
+        return Err(Error::new(token.span(), format!("`{shown}` cannot be used in `#[prep]`; {mend}")));
     }
     match expression::names_self(tokens) {
         Some(at) => {
-            let message = "`#[prep]` sees `state`, and no `self`, which is only being made; read the state, or name a function \
+            let message = "`#[prep]` cannot use `self`, because the node does not exist yet; read `state`, or name a function \
                            that makes the node with `prep = path`";
             Err(Error::new(at, message))
         }

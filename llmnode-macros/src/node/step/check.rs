@@ -66,11 +66,11 @@ fn ends(args: &NodeArgs, faults: &mut Faults) {
     let step = &args.step;
     if step.post.is_some() {
         if let Some(store) = key(&step.store) {
-            let message = "`post` writes the output by itself; drop `store`, or `post`";
+            let message = "`post` writes the output itself; drop `store`, or `post`";
             faults.push(beside(store, message));
         }
         if let Some(route) = key(&step.route) {
-            let message = "`post` returns the action by itself; drop `route`, or `post`";
+            let message = "`post` returns the action itself; drop `route`, or `post`";
             faults.push(beside(route, message));
         }
     } else if let Some(route) = key(&step.route).filter(|_| step.action.is_none() && !args.misplaced) {

@@ -27,7 +27,7 @@ impl StatePath {
         match &steps[..] {
             [Member::Named(first), rest @ ..] if first == "state" && !rest.is_empty() => {
                 let path = quote!(#(#rest).*).to_string().replace(' ', "");
-                let message = format!("the path of `store` begins inside the state; write `store = {path}`");
+                let message = format!("the path of `store` starts inside the state; write `store = {path}`");
                 Err(Error::new_spanned(written, message))
             }
             _ => Ok(Self(steps)),

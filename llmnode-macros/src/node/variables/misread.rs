@@ -19,7 +19,7 @@ impl Variables<'_> {
             let Piece::Variable { variable: Variable::Field(name), .. } = &segment.kind else { continue };
             if self.history.as_ref() == Some(name) {
                 let message = format!(
-                    "the history `{name}` stands before the user message by itself; drop `{{{name}}}`"
+                    "the history `{name}` is sent before the user message without being named; drop `{{{name}}}`"
                 );
                 self.misuse(prompt, &segment.range, &message);
             }

@@ -140,7 +140,7 @@ impl<'s> Check<'s> {
                 }
                 None if rule.member(name).is_some_and(|number| self.holds(number, &unknown)) => {
                     let belong = several(unknown.iter().map(|name| format!("`{}`", shown(name))), ", ");
-                    let message = format!("missing property `{name}`, within which {belong} must stand");
+                    let message = format!("missing property `{name}`, which must contain {belong}");
                     found.push(Fault::at(place, message));
                 }
                 None => found.push(Fault::lacks(name, &unknown, place)),

@@ -45,7 +45,7 @@ impl<'s> Check<'s> {
                 if self.judge == Judge::Type && !self.lax.get() && forms[..index].iter().any(is_first) {
                     return vec![Fault::firm(
                         place,
-                        "matches several forms, and the first of them would drop properties; name the form that is meant",
+                        "matches several forms, and the first of them would drop properties; name the intended form",
                     )];
                 }
                 return self.dropped(forms, form, value, place).into_iter().collect();
@@ -56,7 +56,7 @@ impl<'s> Check<'s> {
             0 if self.brief.get() => outcomes.into_iter().next().unwrap_or_default(),
             0 => self.meant(forms, outcomes, value, place),
             fits if fits > 1 && alone => {
-                vec![Fault::at(place, format!("fits {fits} of the forms of which it may have one"))]
+                vec![Fault::at(place, format!("matches {fits} forms and must match only one"))]
             }
             _ => Vec::new(),
         }
@@ -172,7 +172,7 @@ impl<'s> Check<'s> {
 
 impl Fault {
     fn none_of(leaves: &[&Rule], place: &Place<'_>) -> Fault {
-        Fault::at(place, format!("has none of the forms that it may have: {}", one_of(leaves, "; or ")))
+        Fault::at(place, format!("matches none of the allowed forms: {}", one_of(leaves, "; or ")))
     }
 }
 

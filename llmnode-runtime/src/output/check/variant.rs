@@ -58,12 +58,12 @@ impl<'s> Variants<'s> {
             ([], [(name, _)]) => Some(self.unknown(format!("has the member `{}`", shown(name)), name, place)),
             ([], _) => Some(Fault::at(
                 place,
-                format!("is an object with none of the names that it may have; write one of {}", self.all()),
+                format!("is an object with none of the allowed names; use one of {}", self.all()),
             )),
             ([_], _) => None,
             (several_given, _) => {
                 let given = several(several_given.iter().cloned(), " and ");
-                let message = format!("has {given}, of which it may have one; write the one that is meant");
+                let message = format!("has {given}; only one of them is allowed");
                 Some(Fault::at(place, message))
             }
         }

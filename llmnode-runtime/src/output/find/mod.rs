@@ -228,7 +228,7 @@ impl<'t> Walk<'t> {
                 continue;
             }
             // JSON within code is a part of that.
-            let what = "the JSON is part of code; answer with the JSON alone";
+            let what = "the JSON is part of code; answer with only the JSON";
             let fault = Fault { at: self.at, what: Some(what.into()) };
             let end = balanced(&self.text[..part.end], self.at).unwrap_or(part.end);
             if self.text[self.at..end].contains(['{', '"']) {

@@ -117,7 +117,7 @@ impl<'t> Parser<'t> {
             text.push_str(&self.text[at..at + found]);
             let escape = at + found;
             let Some(c) = self.text[escape + 1..end].chars().next() else {
-                return self.wrong(escape, "a backslash with nothing behind it");
+                return self.wrong(escape, "a backslash with nothing after it");
             };
             at = escape + 1 + c.len_utf8();
             escapes.letters |= matches!(c, 'b' | 'f' | 'n' | 'r' | 't' | 'u');

@@ -247,7 +247,7 @@ impl Round {
     fn not_executed(&self, index: usize, known: Option<usize>, request: &Request, own: &str) -> Outcome {
         let name = &self.calls[index].name;
         if request.output.as_ref().is_some_and(|output| output.name() == name) {
-            return Outcome::refused("not_executed", "not taken: answer after the results of the tools");
+            return Outcome::refused("not_executed", "not used: answer after the results of the tools");
         }
         if known.is_some() {
             let why = format!("not executed: at most {CALLS} calls of one answer are");

@@ -147,7 +147,7 @@ where
     S: ?Sized,
 {
     let why = if cx.scope.is_of(&NodeKey::of(node).path) {
-        "it is already at work on this; go another way"
+        "it is already working on this; try another way"
     } else if cx.scope.depth >= DEPTH {
         "too many agents stand within each other; answer without it"
     } else {

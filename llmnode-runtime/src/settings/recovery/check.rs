@@ -47,13 +47,13 @@ fn order(steps: &[Recovery]) -> Option<String> {
         match (&steps[end], &steps[end + 1..]) {
             (_, []) | (Recovery::Fallback, [Recovery::Bubble]) => {}
             (last, [next, ..]) => {
-                return Some(format!("`{next}` stands behind `{last}`, which is the last step"));
+                return Some(format!("`{next}` comes after `{last}`, which ends the stack"));
             }
         }
     }
     steps.iter().enumerate().find_map(|(index, step)| {
         let again = matches!(step, Recovery::Model(_)) && steps[..index].contains(step);
-        again.then(|| format!("`{step}` stands there twice, and no model is asked twice"))
+        again.then(|| format!("`{step}` is listed twice, and no model is asked twice"))
     })
 }
 
@@ -72,7 +72,7 @@ fn misplaced(step: &Recovery, failures: Failures, fallback: bool, answers: Answe
             Some(format!("the same request fails with `{failures}` again; leave `{step}` out"))
         }
         Recovery::Repair { .. } if !is_answer(failures) => Some(format!(
-            "only bad answers can be repaired, and `{failures}` is none; use `retry` or `model`"
+            "only bad answers can be repaired, and `{failures}` is not one; use `retry` or `model`"
         )),
         Recovery::Repair { .. } if answers == Answers::Taken && failures == Failures::Answer => Some(
             "the answer is raw text that nothing checks, of which only an `empty_response` can be repaired; name that"
