@@ -152,9 +152,12 @@ async fn another_node_and_another_prompt_are_refused() {
     let cellar = Tidy { place: "the cellar".into() };
     let error = run.call(&cellar).approve(decided.clone()).await.unwrap_err();
     assert_eq!(error.category(), Category::ConfigError);
-    assert!(error.message().contains("are not those of the pause"), "{error}");
+    assert!(error.message().contains("changed since the pause"), "{error}");
     let error = run.call(&Household {}).approve(decided).await.unwrap_err();
-    assert!(error.message().contains("the pause is of the node `tidy`, and this is `household`"), "{error}");
+    assert!(
+        error.message().contains("the pause belongs to the node `tidy`, and this is `household`"),
+        "{error}"
+    );
     assert_eq!(run.state().removed(), Vec::<String>::new());
     for (change, why) in [
         (("\"version\":1", "\"version\":2"), "conversation version 2 is newer"),

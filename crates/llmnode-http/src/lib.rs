@@ -12,3 +12,9 @@ pub use openai::{OpenAi, OpenAiBuilder};
 /// The version of reqwest whose client [`OpenAiBuilder::http_client`] takes.
 #[cfg(feature = "http-client")]
 pub use reqwest;
+
+/// What the other crates of llmnode call. Not part of the public interface.
+#[doc(hidden)]
+pub mod __private {
+    pub use crate::http::client;
+}

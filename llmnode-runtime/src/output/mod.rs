@@ -21,12 +21,12 @@ mod target;
 mod tests;
 mod watch;
 
-pub(crate) use check::{Rules, in_json_names, target, violations};
+pub(crate) use check::{in_json_names, target};
 pub(crate) use growing::Growing;
 pub use reader::{ReadError, Reader, Reading};
 pub use schema::{OutputSchema, StrictError};
 pub(crate) use schema::{WRAPPER, is_annotation};
-pub(crate) use spec::{Answer, Answers, Untyped, read_by_schema, read_checked};
+pub(crate) use spec::{Answer, Answers, Untyped, read_checked};
 pub use spec::{Argument, LlmOutput, OutputSpec, ReadBy};
 
 /// How often each step was made, for a test.

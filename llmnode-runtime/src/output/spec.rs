@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 use serde::de::{DeserializeOwned, DeserializeSeed};
 use serde_json::Value;
 
-use super::check::Judge;
+use super::check::{Judge, Rules, violations};
 use super::json::Json as Tree;
 use super::read::{self, Outcome};
 use super::reader::Reader;
@@ -129,6 +129,21 @@ pub(crate) struct Untyped {
 type CheckJson = dyn Fn(&str, &OutputSchema, Reader) -> Read<Value> + Send + Sync;
 
 impl Untyped {
+    /// JSON with a schema that is known at run time only. Keywords that llmnode does not know are not checked.
+    pub(crate) fn by_schema(name: &str, schema: Value) -> Self {
+        let rules = Rules::of(&schema, &schema);
+        let sent = Arc::new(OutputSchema::from_value(name, schema));
+        let check = move |answer: &str, sent: &OutputSchema, reader: Reader| {
+            read_by_schema(answer, sent, reader, &|value, wrapped| violations(&rules, value, wrapped))
+        };
+        Untyped { schema: sent, check: Arc::new(check) }
+    }
+
+    /// Reads a value, or says what is wrong with it.
+    pub(crate) fn value(&self, text: &str) -> Result<Value, Vec<Violation>> {
+        (self.check)(text, &self.schema, Reader::new()).map(|answer| answer.value)
+    }
+
     fn read(&self, answer: &str, reader: Reader, take: &mut dyn FnMut(Value)) -> Read<()> {
         let Answer { value, notes, wrapped } = (self.check)(answer, &self.schema, reader)?;
         take(value);
@@ -322,7 +337,7 @@ impl<T: DeserializeOwned> Slot for Checked<T> {
 }
 
 /// Reads JSON that conforms to a schema; `objections` says what more speaks against a value.
-pub(crate) fn read_by_schema(
+pub(super) fn read_by_schema(
     answer: &str,
     schema: &OutputSchema,
     reader: Reader,

@@ -10,9 +10,7 @@ use super::{Inner, Primitive, supported};
 use crate::category::Category;
 use crate::error::NodeError;
 use crate::model::Dialect;
-use crate::output::{
-    LlmOutput, OutputSchema, Reader, Rules, Untyped, read_by_schema, read_checked, violations,
-};
+use crate::output::{LlmOutput, OutputSchema, Untyped, read_checked};
 use crate::run::Toolset;
 use crate::settings::{Backoff, Failures, Recovery, Settings, faults, setters};
 use crate::text::debug_shows;
@@ -137,7 +135,7 @@ impl PrimitiveBuilder {
                 found.extend(
                     supported::faults(&schema).into_iter().map(|fault| format!("output_schema {fault}")),
                 );
-                found.is_empty().then(|| by_schema(&name, schema))
+                found.is_empty().then(|| Untyped::by_schema(&name, schema))
             }
             None => {
                 found.push("there is no output: set `output::<T>()` or `output_schema(..)`".to_owned());
@@ -185,15 +183,6 @@ fn add_defaults(settings: &mut Settings) {
     let stacks = settings.recover.to_mut();
     stacks.extend((!own_answer).then_some((Failures::Answer, answer)));
     stacks.extend((!own_transport).then_some((limited, rate_limit)));
-}
-
-fn by_schema(name: &str, schema: Value) -> Untyped {
-    let rules = Rules::of(&schema, &schema);
-    let sent = Arc::new(OutputSchema::from_value(name, schema));
-    let check = move |answer: &str, sent: &OutputSchema, reader: Reader| {
-        read_by_schema(answer, sent, reader, &|value, wrapped| violations(&rules, value, wrapped))
-    };
-    Untyped { schema: sent, check: Arc::new(check) }
 }
 
 debug_shows!(PrimitiveBuilder: name, settings);

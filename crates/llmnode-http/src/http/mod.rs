@@ -1,5 +1,6 @@
 //! What every wire needs of HTTP: the service, secrets, waits, the category of a failure, and what models refuse.
 
+mod bare;
 pub(crate) mod classify;
 pub(crate) mod dialects;
 pub(crate) mod endpoint;
@@ -18,3 +19,5 @@ pub(crate) mod sse;
 pub(crate) mod tls;
 pub(crate) mod usage;
 pub(crate) mod wait_hint;
+
+pub use bare::client;

@@ -5,6 +5,8 @@ use std::fmt;
 use std::future::Future;
 use std::sync::Arc;
 
+use serde_json::Value;
+
 use super::called::Called;
 use super::outcome::Outcome;
 use super::permit::Permit;
@@ -12,7 +14,7 @@ use super::typed::{is_object, no_object, refused, written};
 use super::value::{ToolFailure, ToolReply, ToolValue};
 use crate::model::ToolSpec;
 use crate::node::Node;
-use crate::output::{LlmOutput, OutputSchema, OutputSpec, Reader};
+use crate::output::{LlmOutput, OutputSchema, OutputSpec, Reader, Untyped};
 use crate::pause::Stand;
 use crate::run::cx::Cx;
 use crate::run::node::Exec;
@@ -50,9 +52,11 @@ pub struct Toolset {
 }
 
 /// A tool that is known at run time only.
+#[derive(Clone)]
 pub(super) struct Dynamic {
     pub(super) spec: ToolSpec,
     require_approval: bool,
+    idempotent: bool,
     body: Body,
 }
 
@@ -63,12 +67,14 @@ enum Body {
     External,
 }
 
+type Executing = BoxFuture<'static, Result<ToolReply, BoxError>>;
+
 /// A function of a tool.
 trait Runs: Send + Sync {
     /// What is wrong with these arguments.
     fn check(&self, arguments: &str, schema: &OutputSchema) -> Result<(), Vec<Violation>>;
 
-    fn run(&self, arguments: &str, schema: &OutputSchema) -> BoxFuture<'static, Result<ToolReply, BoxError>>;
+    fn run(&self, arguments: &str, schema: &OutputSchema) -> Executing;
 }
 
 impl Toolset {
@@ -99,12 +105,45 @@ impl Toolset {
         E: ToolFailure,
         F: Future<Output = Result<T, E>> + Send + 'static,
     {
-        let run = Arc::new(move |arguments| -> BoxFuture<'static, _> {
-            let result = function(arguments);
-            Box::pin(async move { result.await.map_err(ToolFailure::failure)?.reply() })
-        });
+        let run = Box::new(move |arguments| executing(function(arguments)));
         let spec = ToolSpec::new(name, description, OutputSchema::of::<A>());
         self.add(spec, Body::Runs(Arc::new(Function(run))))
+    }
+
+    /// Adds a function whose arguments are described by a JSON Schema that is known at run time only. They are checked against the
+    /// keywords that [`output_schema`](crate::primitive::PrimitiveBuilder::output_schema) lists before the function is called; the
+    /// function checks the others itself.
+    ///
+    /// ```
+    /// # use llmnode_runtime as llmnode;
+    /// use llmnode::{BoxError, Toolset};
+    /// use serde_json::{Value, json};
+    ///
+    /// let schema = json!({"type": "object", "properties": {"text": {"type": "string"}}, "required": ["text"]});
+    /// let tools = Toolset::new().json_function("shout", "Shouts a text.", schema, |arguments: Value| async move {
+    ///     let text = arguments["text"].as_str().unwrap_or_default();
+    ///     Ok::<_, BoxError>(text.to_uppercase())
+    /// });
+    /// # let _ = tools;
+    /// ```
+    #[must_use]
+    pub fn json_function<T, E, F>(
+        self,
+        name: impl Into<Cow<'static, str>>,
+        description: impl Into<Cow<'static, str>>,
+        schema: impl Into<Value>,
+        function: impl Fn(Value) -> F + Send + Sync + 'static,
+    ) -> Self
+    where
+        T: ToolValue,
+        E: ToolFailure,
+        F: Future<Output = Result<T, E>> + Send + 'static,
+    {
+        let name = name.into();
+        let reads = Untyped::by_schema(&name, schema.into());
+        let spec = ToolSpec::new(name, description, Arc::clone(&reads.schema));
+        let run = Box::new(move |arguments| executing(function(arguments)));
+        self.add(spec, Body::Runs(Arc::new(JsonFunction { reads, run })))
     }
 
     /// Adds a tool without a body. A call of it pauses the agent, and the program gives its result:
@@ -130,16 +169,29 @@ impl Toolset {
     /// Lets every function in the set wait for an [approval](crate::Approval).
     #[must_use]
     pub fn require_approval(mut self) -> Self {
-        for tool in &mut self.tools {
-            let Dynamic { spec, body, .. } = &**tool;
-            let (spec, body) = (spec.clone(), body.clone());
-            *tool = Arc::new(Dynamic { spec, body, require_approval: true });
-        }
+        self.tools = self.changed(|tool| tool.require_approval = true);
         self
     }
 
+    /// Says whether functions in the set may be executed again with the same arguments, as after a crash. Default: `true`. One that
+    /// may not be is never repeated: [resuming a flow](crate::Category::ConfigError) in the middle of it is refused, by its name.
+    #[must_use]
+    pub fn idempotent(mut self, idempotent: bool) -> Self {
+        self.tools = self.changed(|tool| tool.idempotent = idempotent);
+        self
+    }
+
+    fn changed(&self, change: impl Fn(&mut Dynamic)) -> Vec<Arc<Dynamic>> {
+        let changed = |tool: &Arc<Dynamic>| {
+            let mut tool = Dynamic::clone(tool);
+            change(&mut tool);
+            Arc::new(tool)
+        };
+        self.tools.iter().map(changed).collect()
+    }
+
     fn add(mut self, spec: ToolSpec, body: Body) -> Self {
-        self.tools.push(Arc::new(Dynamic { spec, body, require_approval: false }));
+        self.tools.push(Arc::new(Dynamic { spec, body, require_approval: false, idempotent: true }));
         self
     }
 
@@ -152,10 +204,16 @@ impl Toolset {
     }
 }
 
-type RunFunction<A> = dyn Fn(A) -> BoxFuture<'static, Result<ToolReply, BoxError>> + Send + Sync;
+fn executing<T: ToolValue, E: ToolFailure>(
+    result: impl Future<Output = Result<T, E>> + Send + 'static,
+) -> Executing {
+    Box::pin(async move { result.await.map_err(ToolFailure::failure)?.reply() })
+}
+
+type RunFunction<A> = dyn Fn(A) -> Executing + Send + Sync;
 
 /// A function with typed arguments.
-struct Function<A>(Arc<RunFunction<A>>);
+struct Function<A>(Box<RunFunction<A>>);
 
 impl<A: LlmOutput> Function<A> {
     fn read(arguments: &str, schema: &OutputSchema) -> Result<A, Vec<Violation>> {
@@ -171,14 +229,29 @@ impl<A: LlmOutput> Runs for Function<A> {
         Self::read(arguments, schema).map(drop)
     }
 
-    fn run(&self, arguments: &str, schema: &OutputSchema) -> BoxFuture<'static, Result<ToolReply, BoxError>> {
-        let (read, run) = (Self::read(arguments, schema), Arc::clone(&self.0));
-        Box::pin(async move {
-            match read {
-                Ok(arguments) => run(arguments).await,
-                Err(_) => Err("its arguments cannot be read".into()),
-            }
-        })
+    fn run(&self, arguments: &str, schema: &OutputSchema) -> Executing {
+        Self::read(arguments, schema).map_or_else(unread, |arguments| (self.0)(arguments))
+    }
+}
+
+/// They were read before, so this does not happen.
+fn unread(_: Vec<Violation>) -> Executing {
+    Box::pin(async { Err("its arguments cannot be read".into()) })
+}
+
+/// A function whose arguments are JSON.
+struct JsonFunction {
+    reads: Untyped,
+    run: Box<RunFunction<Value>>,
+}
+
+impl Runs for JsonFunction {
+    fn check(&self, arguments: &str, _: &OutputSchema) -> Result<(), Vec<Violation>> {
+        self.reads.value(arguments).map(drop)
+    }
+
+    fn run(&self, arguments: &str, _: &OutputSchema) -> Executing {
+        self.reads.value(arguments).map_or_else(unread, |arguments| (self.run)(arguments))
     }
 }
 
@@ -201,7 +274,11 @@ pub(super) async fn execute<S: ?Sized + Sync>(
     }
     let Body::Runs(runs) = &tool.body else { return Outcome::waits(Stand::Answer(None)) };
     let node = Bound { spec: &tool.spec, arguments: written(permit.arguments(called)), runs: &**runs };
-    let outcome = match cx.call(&node).report().await {
+    let report = match tool.idempotent {
+        true => cx.call(&node).report().await,
+        false => cx.call(&Once(node)).report().await,
+    };
+    let outcome = match report {
         Ok(report) => Outcome::done(report.value, Some(report.record.id)),
         Err(error) => Outcome::of_error(error, None),
     };
@@ -247,6 +324,32 @@ impl Node for Bound<'_> {
 impl<S: ?Sized + Sync> Exec<S> for Bound<'_> {
     async fn exec(&self, _: &Cx<'_, S>) -> Result<ToolReply, BoxError> {
         self.runs.run(self.arguments, &self.spec.schema).await
+    }
+}
+
+/// One that must not be executed again.
+struct Once<'t>(Bound<'t>);
+
+#[diagnostic::do_not_recommend]
+impl Node for Once<'_> {
+    type Output = ToolReply;
+    const NAME: &'static str = Bound::NAME;
+    const DESCRIPTION: &'static str = Bound::DESCRIPTION;
+    const IDEMPOTENT: bool = false;
+
+    fn name(&self) -> Cow<'static, str> {
+        self.0.name()
+    }
+
+    fn settings(&self) -> &Settings {
+        self.0.settings()
+    }
+}
+
+#[diagnostic::do_not_recommend]
+impl<S: ?Sized + Sync> Exec<S> for Once<'_> {
+    async fn exec(&self, cx: &Cx<'_, S>) -> Result<ToolReply, BoxError> {
+        self.0.exec(cx).await
     }
 }
 

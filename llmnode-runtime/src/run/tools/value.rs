@@ -74,6 +74,13 @@ impl ToolReply {
         self
     }
 
+    /// Changes the text, as to remove what a model must not read.
+    #[must_use]
+    pub fn map_text(mut self, change: impl FnOnce(&str) -> String) -> Self {
+        self.text = change(&self.text);
+        self
+    }
+
     /// A text that a tool returned; it may be an image.
     pub(super) fn of_text(text: String) -> Self {
         let is_image = text.starts_with("data:image/") && !text.contains(char::is_whitespace);

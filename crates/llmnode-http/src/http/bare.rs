@@ -1,0 +1,42 @@
+//! A client for servers that are no models.
+
+use std::time::Duration;
+
+use llmnode_runtime::{Category, NodeError};
+use reqwest::{Client, Url, redirect, retry};
+
+use super::endpoint::is_loopback;
+use super::tls;
+
+/// A client that follows no redirect and sends nothing twice. `secret`: a secret goes along, which leaves this machine by https only.
+///
+/// # Errors
+/// If the URL is none for HTTP, holds a password, or is not safe for a secret; if no TLS is possible.
+pub fn client(url: &str, secret: bool) -> Result<Client, NodeError> {
+    let fault = |why: &str| NodeError::new(Category::ConfigError, why.to_owned());
+    let url = Url::parse(url)
+        .map_err(|_| fault("the URL cannot be read; write it like https://mcp.example/mcp"))?;
+    if !matches!(url.scheme(), "http" | "https") {
+        return Err(fault("the URL is neither http nor https"));
+    }
+    if !url.username().is_empty() || url.password().is_some() {
+        return Err(fault("the URL holds a user or a password; give a token by the name of a variable"));
+    }
+    let (https, loopback) = (url.scheme() == "https", is_loopback(&url));
+    if secret && !https && !loopback {
+        return Err(fault("a token is sent by https only, except to this machine"));
+    }
+    let tls = if https { tls::trusting_system(Vec::new()) } else { tls::trusting_nobody() };
+    let tls = tls.map_err(|error| fault(&format!("no https is possible: {error}")))?;
+    let mut builder = Client::builder()
+        .connect_timeout(Duration::from_secs(10))
+        .redirect(redirect::Policy::none())
+        .retry(retry::never())
+        .tls_backend_preconfigured(tls);
+    if loopback {
+        builder = builder.no_proxy();
+    }
+    builder
+        .build()
+        .map_err(|error| fault(&format!("the HTTP client cannot be made: {}", error.without_url())))
+}

@@ -1,0 +1,198 @@
+//! A connection with a server: made, lost, and made again.
+
+use std::error::Error;
+use std::sync::Arc;
+use std::time::Duration;
+
+use llmnode_runtime::{BoxError, Category, NodeError, ToolReply};
+use rmcp::ServiceExt;
+use rmcp::model::{
+    CallToolRequestParams, CallToolResponse, ClientCapabilities, ClientConfig, Implementation,
+};
+use rmcp::service::{RoleClient, RunningService, ServiceError};
+use rmcp::transport::StreamableHttpClientTransport;
+use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig;
+use serde_json::{Map, Value};
+use tokio::sync::Mutex;
+use tokio::time::timeout;
+
+use crate::listed;
+use crate::process::Program;
+use crate::reply::reply;
+use crate::secret::Token;
+
+/// A line or a body of a server, at most, in bytes.
+const MESSAGE: usize = 16 * 1024 * 1024;
+/// A child that is told to end gets so long, all steps together.
+const CLOSING: Duration = Duration::from_secs(10);
+/// What a server says of its fault, at most, in bytes.
+const SAID: usize = 400;
+
+/// Where a server is.
+#[derive(Clone)]
+pub(crate) enum Reach {
+    Child(Program),
+    Http { url: String, token: Option<String> },
+}
+
+type Service = RunningService<RoleClient, ClientConfig>;
+
+/// A server that can be asked.
+pub(crate) struct Connection {
+    pub(crate) server: String,
+    pub(crate) reach: Reach,
+    pub(crate) connect_timeout: Duration,
+    pub(crate) call_timeout: Duration,
+    /// The one that stands. It is made again when a call finds it lost.
+    pub(crate) current: Mutex<Option<Arc<Service>>>,
+}
+
+impl Connection {
+    /// Connects, if it is not connected.
+    pub(crate) async fn service(&self) -> Result<Arc<Service>, NodeError> {
+        let mut current = self.current.lock().await;
+        if let Some(service) = current.as_ref().filter(|service| !service.is_closed()) {
+            return Ok(Arc::clone(service));
+        }
+        *current = None;
+        let made = timeout(self.connect_timeout, self.connect()).await;
+        let made = made.unwrap_or_else(|_| Err(self.late("does not answer", self.connect_timeout)));
+        let service = Arc::new(made?);
+        *current = Some(Arc::clone(&service));
+        Ok(service)
+    }
+
+    async fn connect(&self) -> Result<Service, NodeError> {
+        let own = Implementation::new("llmnode", env!("CARGO_PKG_VERSION"));
+        // No sampling, no elicitation, no roots: what a server asks of us is refused.
+        let client = ClientConfig::new(ClientCapabilities::default(), own);
+        match &self.reach {
+            Reach::Child(program) => {
+                let transport = program.start(&self.server).map_err(|error| {
+                    let program = program.program.to_string_lossy();
+                    self.fault(Category::ConfigError, &format!("`{program}` cannot be started: {error}"))
+                })?;
+                client.serve(transport).await.map_err(|error| self.refused(&error))
+            }
+            Reach::Http { url, .. } => {
+                let token = self.token()?;
+                let http = llmnode_http::__private::client(url, token.is_some())
+                    .map_err(|error| self.fault(Category::ConfigError, error.message()))?;
+                let mut config = StreamableHttpClientTransportConfig::with_uri(url.as_str())
+                    .max_sse_event_size(MESSAGE)
+                    .max_json_response_size(MESSAGE)
+                    // It would send a call a second time.
+                    .reinit_on_expired_session(false);
+                if let Some(token) = token {
+                    config = config.auth_header(token.reveal());
+                }
+                let transport = StreamableHttpClientTransport::with_client(http, config);
+                client.serve(transport).await.map_err(|error| self.refused(&error))
+            }
+        }
+    }
+
+    /// The tools that it has now.
+    pub(crate) async fn tools(&self) -> Result<Vec<rmcp::model::Tool>, NodeError> {
+        let service = self.service().await?;
+        match timeout(self.connect_timeout, listed::pages(service.peer())).await {
+            Ok(tools) => tools.map_err(|error| self.refused(&error)),
+            Err(_) => Err(self.late("does not list its tools", self.connect_timeout)),
+        }
+    }
+
+    /// Calls a tool, once. A future that is dropped tells the server so.
+    pub(crate) async fn call(
+        &self,
+        tool: String,
+        arguments: Map<String, Value>,
+    ) -> Result<ToolReply, BoxError> {
+        let service = self.service().await.map_err(|error| format!("not executed: {error}"))?;
+        let request = CallToolRequestParams::new(tool).with_arguments(arguments);
+        let response = match timeout(self.call_timeout, service.peer().call_tool_once(request)).await {
+            Ok(response) => response,
+            Err(_) => {
+                return Err(
+                    format!("no result within {:?}; it may have been executed", self.call_timeout).into()
+                );
+            }
+        };
+        match response {
+            Ok(CallToolResponse::Complete(result)) => self.told(reply(&result)),
+            Ok(_) => Err("the server asks for more than a call, which is not supported".into()),
+            Err(ServiceError::McpError(error)) => Err(self.without_token(&error.message).into()),
+            Err(error) => {
+                self.lose(&service).await;
+                let why = self.without_token(&chain(&error));
+                Err(format!("the server of this tool was lost, and it may have been executed: {why}").into())
+            }
+        }
+    }
+
+    /// Gives up a connection that failed, so that the next call makes another one.
+    async fn lose(&self, service: &Arc<Service>) {
+        let mut current = self.current.lock().await;
+        if current.as_ref().is_some_and(|current| Arc::ptr_eq(current, service)) {
+            *current = None;
+        }
+    }
+
+    /// Ends the connection, and waits until a child is gone.
+    pub(crate) async fn close(&self) {
+        let Some(service) = self.current.lock().await.take() else { return };
+        match Arc::try_unwrap(service) {
+            Ok(mut service) => drop(service.close_with_timeout(CLOSING).await),
+            // A call is under way.
+            Err(shared) => shared.cancellation_token().cancel(),
+        }
+    }
+
+    fn token(&self) -> Result<Option<Token>, NodeError> {
+        let Reach::Http { token: Some(variable), .. } = &self.reach else { return Ok(None) };
+        Token::of_environment(variable).map(Some).map_err(|why| self.fault(Category::ConfigError, &why))
+    }
+
+    fn told(&self, reply: Result<ToolReply, BoxError>) -> Result<ToolReply, BoxError> {
+        match self.token() {
+            Ok(Some(token)) => reply
+                .map(|reply| reply.map_text(|text| token.removed_from(text)))
+                .map_err(|error| token.removed_from(&error.to_string()).into()),
+            _ => reply,
+        }
+    }
+
+    fn without_token(&self, text: &str) -> String {
+        let text = match self.token() {
+            Ok(Some(token)) => token.removed_from(text),
+            _ => text.to_owned(),
+        };
+        let end = text.char_indices().map(|(at, c)| at + c.len_utf8()).take_while(|end| *end <= SAID).last();
+        text[..end.unwrap_or(0)].replace(char::is_control, " ")
+    }
+
+    fn refused(&self, error: &dyn Error) -> NodeError {
+        self.fault(Category::Network, &self.without_token(&chain(error)))
+    }
+
+    fn late(&self, what: &str, limit: Duration) -> NodeError {
+        self.fault(Category::Timeout, &format!("it {what} within {limit:?}"))
+    }
+
+    pub(crate) fn fault(&self, category: Category, why: &str) -> NodeError {
+        NodeError::new(category, format!("the MCP server `{}`: {why}", self.server))
+    }
+}
+
+/// An error with its causes, each once.
+fn chain(error: &dyn Error) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        let said = error.to_string();
+        if !text.contains(&said) {
+            text = format!("{text}: {said}");
+        }
+        cause = error.source();
+    }
+    text
+}

@@ -1,0 +1,84 @@
+//! The tools of a server, as they are listed when it is connected.
+
+use std::collections::BTreeSet;
+
+use rmcp::model::{PaginatedRequestParams, Tool};
+use rmcp::service::{Peer, RoleClient, ServiceError};
+use serde_json::Value;
+
+use crate::clean;
+
+/// A server has no more tools for an agent.
+pub(crate) const MOST: usize = 128;
+/// So many are looked at for those of `only`.
+const LOOKED_AT: usize = 4096;
+/// The pages of a list, at most.
+const PAGES: usize = 256;
+/// The longest schema, in bytes of its JSON.
+const SCHEMA: usize = 64 * 1024;
+
+/// A tool, cleaned.
+#[derive(Clone)]
+pub(crate) struct Listed {
+    /// The server's own name of it.
+    pub(crate) own: String,
+    /// The name that the model reads.
+    pub(crate) name: String,
+    pub(crate) description: String,
+    pub(crate) schema: Value,
+}
+
+/// Asks the server for its tools.
+pub(crate) async fn pages(peer: &Peer<RoleClient>) -> Result<Vec<Tool>, ServiceError> {
+    let (mut tools, mut cursor) = (Vec::new(), None);
+    for _ in 0..PAGES {
+        let page =
+            peer.list_tools(Some(PaginatedRequestParams::default().with_cursor(cursor.take()))).await?;
+        tools.extend(page.tools);
+        tools.truncate(LOOKED_AT);
+        match page.next_cursor {
+            Some(next) if tools.len() < LOOKED_AT => cursor = Some(next),
+            _ => break,
+        }
+    }
+    Ok(tools)
+}
+
+/// The tools for an agent: those of `only`, under names that begin with the server's.
+///
+/// # Errors
+/// What is wrong with them, for the program.
+pub(crate) fn clean(server: &str, tools: Vec<Tool>, only: Option<&[String]>) -> Result<Vec<Listed>, String> {
+    if let Some(only) = only {
+        let there: BTreeSet<&str> = tools.iter().map(|tool| &*tool.name).collect();
+        let missing: Vec<_> = only.iter().filter(|name| !there.contains(name.as_str())).collect();
+        if !missing.is_empty() {
+            let there: Vec<_> = there.into_iter().take(MOST).map(clean::name).collect();
+            return Err(format!("`only` names {missing:?}, which it does not have; it has {there:?}"));
+        }
+    }
+    let wanted = |tool: &Tool| only.is_none_or(|only| only.iter().any(|name| **name == tool.name));
+    let mut listed: Vec<Listed> = Vec::new();
+    for tool in tools.into_iter().filter(wanted) {
+        let name = clean::name(&format!("{server}_{}", tool.name));
+        if let Some(other) = listed.iter().find(|other| other.name == name) {
+            let (own, other) = (clean::name(&tool.name), clean::name(&other.own));
+            return Err(format!(
+                "its tools {other:?} and {own:?} would both be called `{name}`; choose some with `only`"
+            ));
+        }
+        if listed.len() == MOST {
+            return Err(format!("it has more than {MOST} tools; choose some with `only`"));
+        }
+        let mut schema = Value::Object((*tool.input_schema).clone());
+        clean::descriptions(&mut schema);
+        if schema.to_string().len() > SCHEMA {
+            tracing::warn!(server, tool = name, "the schema of this tool is too long; the tool is left out");
+            continue;
+        }
+        let text = tool.description.as_deref().or(tool.title.as_deref()).unwrap_or_default();
+        let description = clean::description(text);
+        listed.push(Listed { own: tool.name.into_owned(), name, description, schema });
+    }
+    Ok(listed)
+}

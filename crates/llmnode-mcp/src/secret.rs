@@ -1,0 +1,41 @@
+//! The token of an HTTP server, which comes back in no text.
+
+use std::fmt;
+
+/// A token.
+#[derive(Clone)]
+pub(crate) struct Token(String);
+
+impl Token {
+    /// Reads it from a variable of the environment.
+    ///
+    /// # Errors
+    /// If the variable is not set, empty, or no text.
+    pub(crate) fn of_environment(variable: &str) -> Result<Self, String> {
+        match std::env::var(variable) {
+            Ok(token) if !token.trim().is_empty() => Ok(Token(token.trim().to_owned())),
+            Ok(_) => Err(format!("the environment variable {variable} is empty")),
+            Err(std::env::VarError::NotPresent) => {
+                Err(format!("the environment variable {variable} is not set"))
+            }
+            Err(std::env::VarError::NotUnicode(_)) => {
+                Err(format!("the environment variable {variable} is not valid Unicode"))
+            }
+        }
+    }
+
+    pub(crate) fn reveal(&self) -> &str {
+        &self.0
+    }
+
+    /// The text without the token.
+    pub(crate) fn removed_from(&self, text: &str) -> String {
+        text.replace(&self.0, "[redacted]")
+    }
+}
+
+impl fmt::Debug for Token {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("[redacted]")
+    }
+}

@@ -1,0 +1,287 @@
+//! A server, as a program describes it and uses it.
+
+use std::ffi::OsString;
+use std::fmt;
+use std::path::PathBuf;
+use std::sync::{Arc, PoisonError, RwLock};
+use std::time::Duration;
+
+use llmnode_runtime::{Category, NodeError, Toolset};
+use serde_json::Value;
+use tokio::sync::Mutex;
+
+use crate::clean;
+use crate::connection::{Connection, Reach};
+use crate::listed::{self, Listed};
+use crate::process::Program;
+
+/// An MCP server to connect to.
+///
+/// ```no_run
+/// use llmnode_mcp::Mcp;
+///
+/// # async fn example() -> Result<(), llmnode_runtime::NodeError> {
+/// let files = Mcp::stdio("npx", ["-y", "@modelcontextprotocol/server-filesystem", "notes"])
+///     .name("files")
+///     .only(["read_text_file", "write_file"])
+///     .require_approval(["write_file"])
+///     .connect()
+///     .await?;
+/// let tools = files.tools();
+/// # let _ = tools;
+/// # Ok(())
+/// # }
+/// ```
+#[must_use = "a server is not asked until `connect`"]
+#[derive(Clone)]
+pub struct Mcp {
+    reach: Reach,
+    name: Option<String>,
+    only: Option<Vec<String>>,
+    approval: Approval,
+    connect_timeout: Duration,
+    call_timeout: Duration,
+    faults: Vec<&'static str>,
+}
+
+/// Which tools wait for an approval.
+#[derive(Clone)]
+enum Approval {
+    Of(Vec<String>),
+    OfAll,
+}
+
+impl Mcp {
+    /// A program that this one starts, and speaks with over its standard input and output.
+    ///
+    /// It sees `HOME`, `LOGNAME`, `PATH`, `SHELL`, `TERM` and `USER` of this program's environment (on Windows, what programs need
+    /// there to start), and nothing else; [`env`](Self::env) adds to them. What it writes to its standard error goes to `tracing`
+    /// at the level `debug`, up to 64 KiB. It ends with the last clone of the [`McpServer`] and of its tools: its input is closed,
+    /// and after 3 s it is terminated, after 6 s killed, with all that it has started.
+    pub fn stdio(
+        program: impl Into<OsString>,
+        arguments: impl IntoIterator<Item = impl Into<OsString>>,
+    ) -> Self {
+        let arguments = arguments.into_iter().map(Into::into).collect();
+        Mcp::new(Reach::Child(Program {
+            program: program.into(),
+            arguments,
+            environment: Vec::new(),
+            folder: None,
+        }))
+    }
+
+    /// A server on the network, at this URL (streamable HTTP). Redirects are not followed.
+    pub fn http(url: impl Into<String>) -> Self {
+        Mcp::new(Reach::Http { url: url.into(), token: None })
+    }
+
+    fn new(reach: Reach) -> Self {
+        Mcp {
+            reach,
+            name: None,
+            only: None,
+            approval: Approval::Of(Vec::new()),
+            connect_timeout: Duration::from_secs(30),
+            call_timeout: Duration::from_secs(60),
+            faults: Vec::new(),
+        }
+    }
+
+    /// Sets the name of the server, with which the names of its tools begin: `files_read`. Characters other than `a-z A-Z 0-9 _ -`
+    /// become `_`. Default: the name of the program, or the host of the URL.
+    pub fn name(mut self, name: impl Into<String>) -> Self {
+        self.name = Some(name.into());
+        self
+    }
+
+    /// Sets a variable in the environment of the program.
+    pub fn env(mut self, name: impl Into<OsString>, value: impl Into<OsString>) -> Self {
+        match &mut self.reach {
+            Reach::Child(program) => program.environment.push((name.into(), value.into())),
+            Reach::Http { .. } => self.faults.push("`env` is for a program, and this is a URL"),
+        }
+        self
+    }
+
+    /// Sets the folder in which the program runs. Default: this program's own.
+    pub fn current_dir(mut self, folder: impl Into<PathBuf>) -> Self {
+        match &mut self.reach {
+            Reach::Child(program) => program.folder = Some(folder.into()),
+            Reach::Http { .. } => self.faults.push("`current_dir` is for a program, and this is a URL"),
+        }
+        self
+    }
+
+    /// Sends the token in this environment variable with every request, as `Authorization: Bearer`. It is read when a connection is
+    /// made, and appears in no error and in no result. A URL that is not `https` takes a token only on this machine.
+    pub fn bearer_env(mut self, variable: impl Into<String>) -> Self {
+        match &mut self.reach {
+            Reach::Http { token, .. } => *token = Some(variable.into()),
+            Reach::Child(_) => {
+                self.faults.push("`bearer_env` is for a URL; give a program its token with `env`");
+            }
+        }
+        self
+    }
+
+    /// Takes only these tools, by the server's own names. Default: all, of which there may be 128.
+    pub fn only(mut self, tools: impl IntoIterator<Item = impl Into<String>>) -> Self {
+        self.only = Some(tools.into_iter().map(Into::into).collect());
+        self
+    }
+
+    /// Lets these tools wait for an approval before each call, by the server's own names.
+    pub fn require_approval(mut self, tools: impl IntoIterator<Item = impl Into<String>>) -> Self {
+        if let Approval::Of(names) = &mut self.approval {
+            names.extend(tools.into_iter().map(Into::into));
+        }
+        self
+    }
+
+    /// Lets all tools wait for an approval before each call.
+    pub fn require_approval_for_all(mut self) -> Self {
+        self.approval = Approval::OfAll;
+        self
+    }
+
+    /// Sets how long it may take to connect, and to list the tools. Default: 30 s each.
+    pub fn connect_timeout(mut self, timeout: Duration) -> Self {
+        self.connect_timeout = timeout;
+        self
+    }
+
+    /// Sets how long a call of a tool may take. Then the server is told that the call is cancelled, and the model reads that there was
+    /// no result. Default: 60 s.
+    pub fn call_timeout(mut self, timeout: Duration) -> Self {
+        self.call_timeout = timeout;
+        self
+    }
+
+    /// Connects, and lists the tools. Call it within a Tokio runtime.
+    ///
+    /// # Errors
+    /// A `config_error` for settings that do not fit, a program that cannot be started, tools of `only` and `require_approval` that
+    /// the server does not have, and two tools of one name; `timeout` and `network` for a server that does not answer.
+    pub async fn connect(self) -> Result<McpServer, NodeError> {
+        let server = clean::name(self.name.as_deref().unwrap_or(&self.reach.own_name()));
+        let Mcp { reach, only, approval, connect_timeout, call_timeout, faults, .. } = self;
+        let connection =
+            Connection { server, reach, connect_timeout, call_timeout, current: Mutex::default() };
+        if let Some(fault) = faults.first() {
+            return Err(connection.fault(Category::ConfigError, fault));
+        }
+        let server = McpServer {
+            inner: Arc::new(Inner {
+                connection: Arc::new(connection),
+                only,
+                approval,
+                tools: RwLock::default(),
+            }),
+        };
+        server.refresh().await?;
+        Ok(server)
+    }
+}
+
+impl Reach {
+    /// The name of a server that was given none.
+    fn own_name(&self) -> String {
+        match self {
+            Reach::Child(program) => {
+                let path = PathBuf::from(&program.program);
+                path.file_stem().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
+            }
+            Reach::Http { url, .. } => {
+                let host = url.split_once("://").map_or(&**url, |(_, rest)| rest);
+                let host = host.split(['/', '?', '#']).next().unwrap_or_default();
+                host.rsplit('@').next().unwrap_or_default().to_owned()
+            }
+        }
+    }
+}
+
+/// An MCP server that is connected. Clones share the connection.
+///
+/// A server that is lost is connected again when one of its tools is called the next time. No call is ever sent twice.
+#[derive(Clone)]
+pub struct McpServer {
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    connection: Arc<Connection>,
+    only: Option<Vec<String>>,
+    approval: Approval,
+    tools: RwLock<Vec<Listed>>,
+}
+
+impl McpServer {
+    /// Returns the name with which its tools begin.
+    pub fn name(&self) -> &str {
+        &self.inner.connection.server
+    }
+
+    /// Returns its tools, as they were listed last. What the server changes counts from [`refresh`](Self::refresh) on.
+    ///
+    /// Arguments are checked against the server's schema before it is asked. Its text, its images and its errors are results that the
+    /// model reads, and so is a server that is lost or takes too long. After a crash no call is [repeated](Toolset::idempotent).
+    pub fn tools(&self) -> Toolset {
+        let tools = self.inner.tools.read().unwrap_or_else(PoisonError::into_inner);
+        tools.iter().map(|tool| self.tool(tool)).fold(Toolset::new(), Toolset::with)
+    }
+
+    fn tool(&self, tool: &Listed) -> Toolset {
+        let Listed { own, name, description, schema } = tool.clone();
+        let waits = match &self.inner.approval {
+            Approval::Of(names) => names.contains(&own),
+            Approval::OfAll => true,
+        };
+        let connection = Arc::clone(&self.inner.connection);
+        let tool = Toolset::new().json_function(name, description, schema, move |arguments: Value| {
+            let (connection, own) = (Arc::clone(&connection), own.clone());
+            let arguments = match arguments {
+                Value::Object(arguments) => arguments,
+                _ => serde_json::Map::new(),
+            };
+            async move { connection.call(own, arguments).await }
+        });
+        let tool = tool.idempotent(false);
+        if waits { tool.require_approval() } else { tool }
+    }
+
+    /// Lists the tools anew, and returns them. Sets that were handed out before stay as they are.
+    ///
+    /// # Errors
+    /// Those of [`Mcp::connect`].
+    pub async fn refresh(&self) -> Result<Toolset, NodeError> {
+        let Inner { connection, only, approval, tools } = &*self.inner;
+        let fault = |why: String| connection.fault(Category::ConfigError, &why);
+        let listed =
+            listed::clean(&connection.server, connection.tools().await?, only.as_deref()).map_err(fault)?;
+        if let Approval::Of(names) = approval
+            && let Some(name) = names.iter().find(|name| !listed.iter().any(|tool| tool.own == **name))
+        {
+            return Err(fault(format!("`require_approval` names {name:?}, which is none of its tools")));
+        }
+        *tools.write().unwrap_or_else(PoisonError::into_inner) = listed;
+        Ok(self.tools())
+    }
+
+    /// Ends the connection, and waits until a program has ended, at most 10 s. A tool that is called afterwards connects again.
+    pub async fn close(&self) {
+        self.inner.connection.close().await;
+    }
+}
+
+impl fmt::Debug for Mcp {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Mcp").field("name", &self.name).finish_non_exhaustive()
+    }
+}
+
+impl fmt::Debug for McpServer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("McpServer").field("name", &self.name()).field("tools", &self.tools()).finish()
+    }
+}

@@ -1,0 +1,158 @@
+//! Servers over HTTP.
+
+use std::sync::{Arc, Mutex};
+
+use llmnode_mcp::Mcp;
+use llmnode_runtime::Category;
+use serde_json::{Value, json};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{TcpListener, TcpStream};
+
+use crate::{result, server};
+
+/// A server with the heads of all requests.
+struct Http {
+    url: String,
+    heads: Arc<Mutex<Vec<String>>>,
+}
+
+async fn http(mode: &'static str) -> Http {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("http://{}/mcp", listener.local_addr().unwrap());
+    let heads: Arc<Mutex<Vec<String>>> = Arc::default();
+    let seen = Arc::clone(&heads);
+    tokio::spawn(async move {
+        while let Ok((stream, _)) = listener.accept().await {
+            tokio::spawn(serve(stream, mode, Arc::clone(&seen)));
+        }
+    });
+    Http { url, heads }
+}
+
+/// Answers the requests of a connection, one after another.
+async fn serve(mut stream: TcpStream, mode: &str, heads: Arc<Mutex<Vec<String>>>) {
+    let mut received = Vec::new();
+    loop {
+        let Some(end) = received.windows(4).position(|four| four == b"\r\n\r\n") else {
+            match stream.read_buf(&mut received).await {
+                Ok(1..) => continue,
+                _ => return,
+            }
+        };
+        let head = String::from_utf8(received[..end].to_vec()).unwrap().to_lowercase();
+        let length = head.lines().find_map(|line| line.strip_prefix("content-length: "));
+        let length: usize = length.map_or(0, |length| length.parse().unwrap());
+        while received.len() < end + 4 + length {
+            if stream.read_buf(&mut received).await.unwrap_or(0) == 0 {
+                return;
+            }
+        }
+        let body = received[end + 4..end + 4 + length].to_vec();
+        received.drain(..end + 4 + length);
+        let (status, body) = respond(&head, &body, mode);
+        heads.lock().unwrap().push(head);
+        let head = format!(
+            "HTTP/1.1 {status}\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n",
+            body.len()
+        );
+        stream.write_all(format!("{head}{body}").as_bytes()).await.unwrap();
+    }
+}
+
+fn respond(head: &str, body: &[u8], mode: &str) -> (&'static str, String) {
+    if mode == "moved" {
+        return ("307 Temporary Redirect\r\nlocation: http://127.0.0.1:9/other", String::new());
+    }
+    if mode == "unauthorised" {
+        return ("403 Forbidden", "no access for token-1234567890".to_owned());
+    }
+    if !head.starts_with("post") {
+        return ("405 Method Not Allowed", String::new());
+    }
+    let message: Value = serde_json::from_slice(body).unwrap();
+    if mode == "expires" && message["method"] == "tools/call" {
+        return ("404 Not Found", String::new());
+    }
+    match server::answer(mode, &message) {
+        Some(answer) => ("200 OK", answer.to_string()),
+        None => ("202 Accepted", String::new()),
+    }
+}
+
+/// A variable that every process has; its value is not what matters, unless a test sets it for itself.
+const TOKEN: &str = "LLMNODE_MCP_TOKEN";
+
+/// Runs this test again in a process that has the token.
+fn with_token(test: &str) -> bool {
+    if std::env::var(TOKEN).is_ok() {
+        return true;
+    }
+    let mut again = std::process::Command::new(std::env::current_exe().unwrap());
+    let output = again.args([test, "--exact"]).env(TOKEN, "token-1234567890").output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
+    false
+}
+
+#[tokio::test]
+async fn tools_over_http() {
+    let http = http("").await;
+    let server = Mcp::http(&http.url).name("web").connect().await.unwrap();
+    assert_eq!(result(&server, "web_add", json!({"a": 2, "b": 40})).await, "42");
+    assert!(result(&server, "web_fail", json!({})).await.contains("the disk is full"));
+    assert_eq!(http.heads.lock().unwrap().iter().filter(|head| head.contains("authorization")).count(), 0);
+}
+
+#[tokio::test]
+async fn a_token_goes_along_and_comes_back_nowhere() {
+    if !with_token("http::a_token_goes_along_and_comes_back_nowhere") {
+        return;
+    }
+    let http_ = http("echoes").await;
+    let server = Mcp::http(&http_.url).name("web").bearer_env(TOKEN).connect().await.unwrap();
+    assert_eq!(result(&server, "web_none", json!({})).await, "[redacted]");
+    let refused = result(&server, "web_refuse", json!({})).await;
+    assert!(refused.contains("no  such thing, [redacted]"), "{refused}");
+    let heads = http_.heads.lock().unwrap().clone();
+    assert!(heads.iter().all(|head| head.contains("authorization: bearer token-1234567890")), "{heads:?}");
+    let fault = Mcp::http(http("unauthorised").await.url).bearer_env(TOKEN).connect().await.unwrap_err();
+    assert!(!format!("{fault} {fault:?}").contains("token-1234567890"), "{fault}");
+}
+
+#[tokio::test]
+async fn a_token_is_not_sent_in_clear_over_the_network() {
+    if !with_token("http::a_token_is_not_sent_in_clear_over_the_network") {
+        return;
+    }
+    let fault = Mcp::http("http://mcp.example/mcp").bearer_env(TOKEN).connect().await.unwrap_err();
+    assert_eq!(fault.category(), Category::ConfigError);
+    assert!(fault.message().contains("by https only"), "{fault}");
+}
+
+#[tokio::test]
+async fn redirects_are_not_followed() {
+    let fault = Mcp::http(http("moved").await.url).connect().await.unwrap_err();
+    assert_eq!(fault.category(), Category::Network);
+}
+
+#[tokio::test]
+async fn a_session_that_ended_does_not_repeat_the_call() {
+    let http = http("expires").await;
+    let server = Mcp::http(&http.url).name("web").connect().await.unwrap();
+    let before = http.heads.lock().unwrap().len();
+    let told = result(&server, "web_none", json!({})).await;
+    assert!(told.contains("was lost"), "{told}");
+    assert!(http.heads.lock().unwrap().len() <= before + 1);
+}
+
+#[tokio::test]
+async fn urls_and_variables_that_are_none_are_named() {
+    let fault = async |mcp: Mcp| mcp.connect().await.unwrap_err().to_string();
+    assert!(fault(Mcp::http("mcp.example")).await.contains("cannot be read"));
+    assert!(fault(Mcp::http("ftp://mcp.example")).await.contains("neither http nor https"));
+    let said = fault(Mcp::http("https://me:secret-word@mcp.example/")).await;
+    assert!(said.contains("holds a user or a password") && !said.contains("secret-word"), "{said}");
+    let said = fault(Mcp::http("https://mcp.example").bearer_env("LLMNODE_NO_SUCH_TOKEN")).await;
+    assert!(said.contains("LLMNODE_NO_SUCH_TOKEN is not set"), "{said}");
+    let said = fault(Mcp::http("https://mcp.example").env("A", "b")).await;
+    assert!(said.contains("`env` is for a program"), "{said}");
+}

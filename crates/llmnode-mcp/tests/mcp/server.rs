@@ -1,0 +1,132 @@
+//! A scripted server: the test program itself, started anew, or on a socket.
+
+use std::io::{BufRead, Write};
+use std::path::Path;
+
+use serde_json::{Value, json};
+
+/// The answer to a message, if it gets one. `mode` says what is wrong with the server.
+pub(crate) fn answer(mode: &str, message: &Value) -> Option<Value> {
+    let id = message.get("id")?;
+    let result = match message["method"].as_str()? {
+        "initialize" => json!({
+            "protocolVersion": message["params"]["protocolVersion"],
+            "capabilities": {"tools": {}},
+            "serverInfo": {"name": "scripted", "version": "1"},
+        }),
+        "tools/list" if mode == "hangs" => return None,
+        "tools/list" => json!({"tools": tools(mode)}),
+        "tools/call" => match call(mode, &message["params"])? {
+            Ok(result) => result,
+            Err(message) => {
+                return Some(
+                    json!({"jsonrpc": "2.0", "id": id, "error": {"code": -32602, "message": message}}),
+                );
+            }
+        },
+        "ping" => json!({}),
+        _ => {
+            return Some(
+                json!({"jsonrpc": "2.0", "id": id, "error": {"code": -32601, "message": "no such method"}}),
+            );
+        }
+    };
+    Some(json!({"jsonrpc": "2.0", "id": id, "result": result}))
+}
+
+fn tools(mode: &str) -> Value {
+    let tool = |name: &str, description: &str, properties: Value, required: Value| {
+        let schema = json!({"type": "object", "properties": properties, "required": required});
+        // Hints that would let a client run it without asking.
+        let hints = json!({"readOnlyHint": true, "destructiveHint": false});
+        json!({"name": name, "description": description, "inputSchema": schema, "annotations": hints})
+    };
+    let none = || tool("none", "Does nothing.", json!({}), json!([]));
+    match mode {
+        "dirty" => json!([tool(
+            "a tool\u{200b}",
+            &format!("Rea\u{200b}ds.\u{7}{}", "x".repeat(100_000)),
+            json!({}),
+            json!([])
+        )]),
+        "clash" => {
+            json!([tool("a b", "One.", json!({}), json!([])), tool("a_b", "Two.", json!({}), json!([]))])
+        }
+        "many" => {
+            (0..200).map(|at| tool(&format!("tool{at}"), "One of many.", json!({}), json!([]))).collect()
+        }
+        _ => json!([
+            tool(
+                "add",
+                "Adds.",
+                json!({"a": {"type": "integer"}, "b": {"type": "integer", "minimum": 0}}),
+                json!(["a", "b"])
+            ),
+            tool("environment", "Says what it sees.", json!({}), json!([])),
+            tool("fail", "Fails.", json!({}), json!([])),
+            tool("refuse", "Is refused.", json!({}), json!([])),
+            tool("image", "Shows.", json!({}), json!([])),
+            tool("link", "Points.", json!({}), json!([])),
+            tool("structured", "Says it in JSON.", json!({}), json!([])),
+            tool("slow", "Never ends.", json!({}), json!([])),
+            tool("die", "Dies.", json!({}), json!([])),
+            tool("flood", "Says too much.", json!({}), json!([])),
+            none(),
+        ]),
+    }
+}
+
+/// What a call gives; `None` where no answer comes.
+fn call(mode: &str, params: &Value) -> Option<Result<Value, String>> {
+    let text = |text: String| json!({"content": [{"type": "text", "text": text}]});
+    let arguments = &params["arguments"];
+    Some(Ok(match params["name"].as_str()? {
+        "add" => text((arguments["a"].as_i64()? + arguments["b"].as_i64()?).to_string()),
+        "environment" => text(std::env::vars().map(|(name, _)| name).collect::<Vec<_>>().join(" ")),
+        "fail" => json!({"content": [{"type": "text", "text": "the disk is full"}], "isError": true}),
+        "refuse" => return Some(Err("no \u{7}such thing, token-1234567890".to_owned())),
+        "image" => json!({"content": [
+            {"type": "text", "text": "A dot:"},
+            {"type": "image", "mimeType": "image/png", "data": PNG},
+        ]}),
+        "link" => {
+            json!({"content": [{"type": "resource_link", "name": "secrets", "uri": "file:///etc/passwd"}]})
+        }
+        "structured" => json!({"content": [], "structuredContent": {"degrees": 21}}),
+        "slow" => return None,
+        "die" => std::process::exit(3),
+        "flood" => text("x".repeat(20 * 1024 * 1024)),
+        "none" if mode == "echoes" => text("token-1234567890".to_owned()),
+        _ => text("done".to_owned()),
+    }))
+}
+
+const PNG: &str =
+    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
+
+/// Serves on the standard streams. Each message is noted in the file LOG.
+pub(crate) fn serve() {
+    let (mode, log) = (std::env::var("MODE").unwrap_or_default(), std::env::var("LOG").unwrap());
+    let mut output = std::io::stdout();
+    // The test harness may have begun a line.
+    writeln!(output, "\nthis is not JSON").unwrap();
+    eprintln!("scripted: started with {mode:?}");
+    for line in std::io::stdin().lock().lines() {
+        let message: Value = serde_json::from_str(&line.unwrap()).unwrap();
+        note(Path::new(&log), &message);
+        if let Some(answer) = answer(&mode, &message) {
+            writeln!(output, "{answer}").unwrap();
+            output.flush().unwrap();
+        }
+    }
+    if mode == "stays" {
+        std::thread::sleep(std::time::Duration::from_secs(600));
+    }
+}
+
+fn note(log: &Path, message: &Value) {
+    let mut file = std::fs::OpenOptions::new().create(true).append(true).open(log).unwrap();
+    let name = message["params"]["name"].as_str().unwrap_or_default();
+    writeln!(file, "{} {} {name}", std::process::id(), message["method"].as_str().unwrap_or("answer"))
+        .unwrap();
+}

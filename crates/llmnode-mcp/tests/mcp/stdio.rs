@@ -1,0 +1,271 @@
+//! Servers as child processes.
+
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use llmnode_mcp::{Mcp, McpServer};
+use llmnode_runtime::{Category, NodeError, Primitive, Reply, Run, ScriptedModel};
+use serde_json::json;
+
+use crate::{result, results};
+
+/// A server with a log of what it was sent.
+struct Scripted {
+    log: PathBuf,
+    mcp: Mcp,
+}
+
+fn scripted(test: &str, mode: &str) -> Scripted {
+    let log = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("{test}.log"));
+    let _ = std::fs::remove_file(&log);
+    let arguments = ["child", "--exact", "--ignored", "--nocapture", "--test-threads=1"];
+    let mcp =
+        Mcp::stdio(std::env::current_exe().unwrap(), arguments).name("s").env("MODE", mode).env("LOG", &log);
+    Scripted { log, mcp }
+}
+
+impl Scripted {
+    async fn connect(&self) -> McpServer {
+        self.mcp.clone().connect().await.unwrap()
+    }
+
+    async fn fault(&self) -> NodeError {
+        self.mcp.clone().connect().await.unwrap_err()
+    }
+
+    /// The messages that it was sent: process, method, tool.
+    fn log(&self) -> Vec<(u32, String)> {
+        let text = std::fs::read_to_string(&self.log).unwrap();
+        let line = |line: &str| {
+            let (process, rest) = line.split_once(' ').unwrap();
+            (process.parse().unwrap(), rest.trim().to_owned())
+        };
+        text.lines().map(line).collect()
+    }
+
+    fn count(&self, message: &str) -> usize {
+        self.log().iter().filter(|(_, one)| one == message).count()
+    }
+
+    /// Waits until no process of this server is left.
+    async fn ends(&self) {
+        let begun = Instant::now();
+        while self.log().iter().any(|(process, _)| is_alive(*process)) {
+            assert!(begun.elapsed() < Duration::from_secs(10), "a process is left");
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    }
+}
+
+/// Whether a process is there, zombies included.
+fn is_alive(process: u32) -> bool {
+    if cfg!(target_os = "linux") { PathBuf::from(format!("/proc/{process}")).exists() } else { false }
+}
+
+#[tokio::test]
+async fn an_agent_calls_its_tools() {
+    let scripted = scripted("calls", "");
+    let server = scripted.connect().await;
+    let calls = [
+        ("s_add", json!({"a": 2, "b": 40})),
+        ("s_fail", json!({})),
+        ("s_image", json!({})),
+        ("s_link", json!({})),
+        ("s_structured", json!({})),
+        ("s_none", json!({})),
+        ("s_refuse", json!({})),
+    ];
+    let told = results(server.tools(), &calls).await;
+    let expected = [
+        "42",
+        "the disk is full",
+        "A dot:",
+        "secrets: file:///etc/passwd",
+        r#"{"degrees":21}"#,
+        "done",
+        "no  such thing, token-1234567890",
+    ];
+    for (told, expected) in told.iter().zip(expected) {
+        assert!(told.contains(expected), "{told:?} lacks {expected:?}");
+    }
+    assert_eq!(told.len(), calls.len());
+}
+
+#[tokio::test]
+async fn an_image_is_shown_to_the_model() {
+    let server = scripted("image", "").connect().await;
+    let model =
+        ScriptedModel::new().reply(Reply::text("").call("s_image", json!({}))).reply(r#"{"value": "a dot"}"#);
+    let agent = Primitive::builder("agent").output::<String>().tools(server.tools()).build().unwrap();
+    Run::new(model.clone()).call(&agent.ask("What is it?")).await.unwrap();
+    let images =
+        model.requests()[1].messages.iter().map(|message| message.attachments().count()).sum::<usize>();
+    assert_eq!(images, 1);
+}
+
+#[tokio::test]
+async fn arguments_are_checked_before_the_server_is_asked() {
+    let scripted = scripted("arguments", "");
+    let server = scripted.connect().await;
+    let told = result(&server, "s_add", json!({"a": "two", "b": -1})).await;
+    assert!(told.contains("a: ") && told.contains("b: "), "{told}");
+    let told = result(&server, "s_add", json!({"a": 2})).await;
+    assert!(told.contains("missing property `b`"), "{told}");
+    assert_eq!(scripted.count("tools/call add"), 0);
+}
+
+#[tokio::test]
+async fn a_child_sees_six_variables_and_what_the_program_gives() {
+    // Cargo sets dozens of variables for a test.
+    let server = scripted("environment", "").mcp.env("OWN", "1").connect().await.unwrap();
+    let seen = result(&server, "s_environment", json!({})).await;
+    let allowed = ["HOME", "LOGNAME", "PATH", "SHELL", "TERM", "USER", "MODE", "LOG", "OWN"];
+    assert!(seen.split(' ').all(|name| allowed.contains(&name)), "{seen}");
+    assert!(seen.contains("OWN") && std::env::vars().count() > allowed.len(), "{seen}");
+}
+
+#[tokio::test]
+async fn names_and_descriptions_are_cleaned() {
+    let server = scripted("dirty", "dirty").connect().await;
+    let model = ScriptedModel::new().reply(r#"{"value": ""}"#);
+    let agent = Primitive::builder("agent").output::<String>().tools(server.tools()).build().unwrap();
+    Run::new(model.clone()).call(&agent.ask("Go.")).await.unwrap();
+    let tool = model.requests()[0].tools[0].clone();
+    assert_eq!(tool.name, "s_a_tool_");
+    assert!(
+        tool.description.starts_with("Reads.xxx") && tool.description.len() < 1100,
+        "{}",
+        tool.description.len()
+    );
+}
+
+#[tokio::test]
+async fn two_tools_of_one_name_are_a_config_error() {
+    let fault = scripted("clash", "clash").fault().await;
+    assert_eq!(fault.category(), Category::ConfigError);
+    assert!(fault.message().contains("would both be called `s_a_b`"), "{fault}");
+    let server = scripted("clash_only", "clash").mcp.only(["a b"]).connect().await.unwrap();
+    // The same tool of two servers with one name.
+    let twice = server.tools().with(server.tools());
+    let agent = Primitive::builder("agent").output::<String>().tools(twice).build().unwrap();
+    let fault = Run::new(ScriptedModel::new()).call(&agent.ask("Go.")).await.unwrap_err();
+    assert!(fault.message().contains("two tools are called \"s_a_b\""), "{fault}");
+    // Names keep two servers apart.
+    let other = scripted("clash_other", "clash").mcp.name("t").only(["a b"]).connect().await.unwrap();
+    let told =
+        results(server.tools().with(other.tools()), &[("s_a_b", json!({})), ("t_a_b", json!({}))]).await;
+    assert_eq!(told, ["done", "done"]);
+}
+
+#[tokio::test]
+async fn settings_that_do_not_fit_are_named() {
+    let fault = |mcp: Mcp| async { mcp.connect().await.unwrap_err().to_string() };
+    let said = fault(scripted("only", "").mcp.only(["ad"])).await;
+    assert!(said.contains("`only` names [\"ad\"]") && said.contains("\"add\""), "{said}");
+    let said = fault(scripted("approval", "").mcp.require_approval(["ad"])).await;
+    assert!(said.contains("`require_approval` names \"ad\""), "{said}");
+    let said = fault(scripted("many", "many").mcp).await;
+    assert!(said.contains("more than 128 tools"), "{said}");
+    let said = fault(scripted("bearer", "").mcp.bearer_env("TOKEN")).await;
+    assert!(said.contains("give a program its token with `env`"), "{said}");
+    let said = fault(Mcp::stdio("no-such-program", [""; 0])).await;
+    assert!(said.contains("`no-such-program` cannot be started"), "{said}");
+}
+
+#[tokio::test]
+async fn a_server_that_hangs_is_told_in_time_and_ended() {
+    let scripted = scripted("hangs", "hangs");
+    let fault = scripted.mcp.clone().connect_timeout(Duration::from_millis(500)).connect().await.unwrap_err();
+    assert_eq!(fault.category(), Category::Timeout);
+    assert!(fault.message().contains("does not list its tools"), "{fault}");
+    scripted.ends().await;
+}
+
+#[tokio::test]
+async fn a_call_that_hangs_is_cancelled_and_told() {
+    let scripted = scripted("slow", "");
+    let server = scripted.mcp.clone().call_timeout(Duration::from_millis(300)).connect().await.unwrap();
+    let told = result(&server, "s_slow", json!({})).await;
+    assert!(told.contains("no result within 300ms"), "{told}");
+    let told = result(&server, "s_add", json!({"a": 1, "b": 1})).await;
+    assert_eq!(told, "2");
+    assert_eq!((scripted.count("tools/call slow"), scripted.count("notifications/cancelled")), (1, 1));
+}
+
+#[tokio::test]
+async fn a_server_that_dies_is_told_and_connected_again_and_no_call_is_repeated() {
+    let scripted = scripted("dies", "");
+    let server = scripted.connect().await;
+    let told = result(&server, "s_die", json!({})).await;
+    assert!(told.contains("was lost, and it may have been executed"), "{told}");
+    assert_eq!(result(&server, "s_add", json!({"a": 1, "b": 1})).await, "2");
+    assert_eq!((scripted.count("tools/call die"), scripted.count("initialize")), (1, 2));
+}
+
+#[tokio::test]
+async fn a_server_that_floods_is_bounded() {
+    let server = scripted("floods", "").mcp.call_timeout(Duration::from_secs(3)).connect().await.unwrap();
+    let told = result(&server, "s_flood", json!({})).await;
+    assert!(told.contains("no result within 3s"), "{told}");
+    assert_eq!(result(&server, "s_none", json!({})).await, "done");
+}
+
+#[tokio::test]
+async fn hints_decide_nothing_and_approval_waits() {
+    let scripted = scripted("waits", "");
+    let server = scripted.mcp.clone().require_approval(["add"]).connect().await.unwrap();
+    let model = ScriptedModel::new().reply(Reply::text("").call("s_add", json!({"a": 1, "b": 1})));
+    let agent = Primitive::builder("agent").output::<String>().tools(server.tools()).build().unwrap();
+    let error = Run::new(model).call(&agent.ask("Go.")).await.unwrap_err();
+    assert_eq!(error.category(), Category::Paused);
+    assert_eq!(scripted.count("tools/call add"), 0);
+}
+
+#[tokio::test]
+async fn a_list_counts_from_refresh_on() {
+    let scripted = scripted("refresh", "");
+    let server = scripted.connect().await;
+    assert_eq!(scripted.count("tools/list"), 1);
+    let _ = (server.tools(), server.refresh().await.unwrap());
+    assert_eq!(scripted.count("tools/list"), 2);
+}
+
+#[tokio::test]
+async fn close_waits_until_the_program_is_gone() {
+    let scripted = scripted("closes", "stays");
+    let server = scripted.connect().await;
+    server.close().await;
+    assert!(scripted.log().iter().all(|(process, _)| !is_alive(*process)));
+}
+
+/// Half of the runs are dropped in the middle of a call.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn no_process_and_no_call_is_left_behind() {
+    let runs: u32 = std::env::var("LLMNODE_MCP_RUNS").map_or(20, |runs| runs.parse().unwrap());
+    for at in 0..runs {
+        let scripted = scripted(&format!("run{at}"), "");
+        let server = scripted.connect().await;
+        let tool = if at % 2 == 0 { "s_slow" } else { "s_none" };
+        let model =
+            ScriptedModel::new().reply(Reply::text("").call(tool, json!({}))).reply(r#"{"value": ""}"#);
+        let run = Run::new(model);
+        let agent = Primitive::builder("agent").output::<String>().tools(server.tools()).build().unwrap();
+        let question = agent.ask("Go.");
+        let mut call = Box::pin(run.call(&question).into_future());
+        if at % 2 == 0 {
+            while scripted.count("tools/call slow") == 0 {
+                assert!(tokio::time::timeout(Duration::from_millis(20), &mut call).await.is_err());
+            }
+            drop(call);
+            while scripted.count("notifications/cancelled") == 0 {
+                tokio::time::sleep(Duration::from_millis(5)).await;
+            }
+        } else {
+            call.await.unwrap();
+        }
+        let nodes = run.ledger().report().nodes;
+        assert_eq!((nodes["agent"].visits, nodes[tool].visits), (1, 1));
+        drop((server, agent, question));
+        scripted.ends().await;
+    }
+}
