@@ -743,6 +743,9 @@ pub use llmnode_flow::journal;
 #[cfg(feature = "openai")]
 #[doc(inline)]
 pub use llmnode_http::*;
+#[cfg(feature = "mcp")]
+#[doc(inline)]
+pub use llmnode_mcp::*;
 #[doc(inline)]
 pub use llmnode_runtime::*;
 #[cfg(feature = "stub-server")]

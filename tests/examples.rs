@@ -57,6 +57,13 @@ fn quickstart_corrects_itself_and_its_sums_are_the_servers() {
 }
 
 #[test]
+fn an_agent_with_a_server_of_its_own_answers() {
+    let output = run("agent_mcp", &[], &[]);
+    let expected = "notes_list ok\nnotes_read error\nnotes_read ok\nIt sails on Friday at noon.\n";
+    assert_eq!(text(&output), expected);
+}
+
+#[test]
 fn quickstart_prints_its_ledger_as_json() {
     let output = run("quickstart", &["--json"], &[]);
     let ledger: Value =

@@ -184,10 +184,7 @@ fn a_variant_is_told_how_it_is_written() {
         (r#""look""#, format!(r#"is "look" (did you mean "Look"?); {all}"#)),
         (r#"{"move": {}}"#, format!(r#"has the member `move` (did you mean "Move"?); {all}"#)),
         (r#""Jump""#, format!(r#"is "Jump"; {all}"#)),
-        (
-            r#"{"type": "Move", "to": "A"}"#,
-            format!("is an object with none of the names that it may have; {all}"),
-        ),
+        (r#"{"type": "Move", "to": "A"}"#, format!("is an object with none of the allowed names; {all}")),
         ("7", format!("is 7; {all}")),
     ] {
         assert_eq!(said::<Act>(text), [message], "{text}");
@@ -223,7 +220,7 @@ fn forms_of_other_unions_are_told_by_their_members() {
     }
     for (text, message) in [
         (r#"{"t": "Key"}"#, "missing property `c`"),
-        (r#"{"t": "Click", "x": 1, "y": 2}"#, "missing property `c`, within which `x`, `y` must stand"),
+        (r#"{"t": "Click", "x": 1, "y": 2}"#, "missing property `c`, which must contain `x`, `y`"),
         (r#"{"t": "Quit", "c": 3}"#, "has `c`, which belongs to a different form than the other properties"),
         (r#"{"t": "Key", "c": "ab"}"#, "c: has 2 characters, must have exactly 1"),
     ] {

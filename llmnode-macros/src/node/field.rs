@@ -152,7 +152,7 @@ fn join(old: Mark, new: Mark) -> syn::Result<Mark> {
             at,
             "the history is sent with every request, so it cannot be skipped; drop `skip`",
         )),
-        (Mark::Model(_), Mark::Model(at)) => Err(Error::new(at, "`model` given more than once")),
+        (Mark::Model(_), Mark::Model(at)) => Err(Error::new(at, "`model` is given more than once")),
         (Mark::Model(at), Mark::Skip(_) | Mark::History(_))
         | (Mark::Skip(_) | Mark::History(_), Mark::Model(at)) => {
             Err(Error::new(at, "the model is not part of a prompt; keep only `#[node(model)]` on the field"))

@@ -53,7 +53,7 @@ fn media_types_are_checked() {
     assert!(fault(Image::bytes("png", PNG)).contains("no media type"));
     assert!(fault(Image::bytes("application/pdf", PNG)).contains("attach it as a `File`"));
     assert!(fault(Image::bytes("image/jpeg", PNG)).contains("are of type image/png"));
-    assert!(fault(Audio::bytes("video/mp4", PNG)).contains("no media type of sound"));
+    assert!(fault(Audio::bytes("video/mp4", PNG)).contains("not an audio media type"));
     assert!(Image::bytes("image/heic", b"\0\0\0\x18ftypheic").is_ok());
     assert_eq!(Audio::bytes("audio/x-wav", b"RIFF").unwrap().format(), "wav");
 }

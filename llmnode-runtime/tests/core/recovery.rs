@@ -386,7 +386,7 @@ async fn a_fallback_value_is_given_node_state_and_error_and_is_visible_in_the_re
 async fn a_fallback_that_fails_or_panics_is_an_error_with_the_whole_record() {
     for (inventory, category, said) in [
         (vec![], Category::SchemaError, "its fallback failed too: the inventory is empty"),
-        (vec!["bomb"], Category::Panic, "the fallback panicked: it explodes; it was to stand for"),
+        (vec!["bomb"], Category::Panic, "the fallback panicked: it explodes; it was called after"),
     ] {
         let run = Run::new(script([NO_JSON, NO_JSON])).with_state(World { inventory, ..World::default() });
         let error = run.call(&Guess).await.unwrap_err();
@@ -478,8 +478,8 @@ async fn stacks_that_make_no_sense_are_config_errors_that_say_what_to_write() {
         (Failures::Transport, vec![Recovery::repair(1)], "only bad answers can be repaired"),
         (Category::TruncatedOutput.into(), vec![Recovery::repair(1)], "only bad answers can be repaired"),
         (Category::ApiKeyError.into(), vec![Recovery::retry(1)], "fails with `api_key_error` again"),
-        (Failures::Answer, vec![Recovery::Bubble, Recovery::repair(1)], "`repair(1)` stands behind `bubble`"),
-        (Failures::Answer, vec![Recovery::model("a"), Recovery::model("a")], "stands there twice"),
+        (Failures::Answer, vec![Recovery::Bubble, Recovery::repair(1)], "`repair(1)` comes after `bubble`"),
+        (Failures::Answer, vec![Recovery::model("a"), Recovery::model("a")], "is listed twice"),
         (Failures::Answer, vec![Recovery::model(" ")], "name is empty"),
         (Failures::Answer, vec![Recovery::Fallback], "has no fallback value"),
     ] {

@@ -223,7 +223,7 @@ fn a_model_without_a_price_makes_money_unenforceable() {
     for answered in [reported("m"), answer(1, 1)] {
         at_once(&call, 1, None, [None; 3]).unwrap().unwrap().settle(&answered);
     }
-    assert!(refused(&call, NAMES).1.contains("nobody named the model"));
+    assert!(refused(&call, NAMES).1.contains("the model that answered has no name"));
 }
 
 #[test]

@@ -79,7 +79,7 @@ fn every_keyword_accepts_and_rejects() {
             json!({"oneOf": [{"minimum": 1}, {"minimum": 2}]}),
             json!(1),
             json!(2),
-            "fits 2 of the forms of which it may have one",
+            "matches 2 forms and must match only one",
         ),
         (json!({"not": {"type": "null"}}), json!(1), json!(null), "is of a form that is excluded"),
         (

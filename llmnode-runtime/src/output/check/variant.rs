@@ -58,7 +58,7 @@ impl<'s> Variants<'s> {
             ([], [(name, _)]) => Some(self.unknown(format!("has the member `{}`", shown(name)), name, place)),
             ([], _) => Some(Fault::at(
                 place,
-                format!("is an object with none of the allowed names; use one of {}", self.all()),
+                format!("is an object with none of the allowed names; write one of {}", self.all()),
             )),
             ([_], _) => None,
             (several_given, _) => {

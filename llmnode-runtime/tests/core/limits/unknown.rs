@@ -46,7 +46,7 @@ async fn a_model_without_a_price_is_named_before_its_first_request() {
 
     let nameless = Run::new(FnModel::new(|_| hi(None))).with_limits(Limits::new().money(1.0));
     nameless.call(&say("")).await.unwrap();
-    assert!(why(nameless.call(&say("")).await).1.contains("nobody named the model that answered"));
+    assert!(why(nameless.call(&say("")).await).1.contains("the model that answered has no name"));
 }
 
 #[tokio::test(start_paused = true)]
