@@ -13,6 +13,7 @@ macro_rules! links {
 [endpoints.md]: self::endpoints
 [errors.md]: self::errors
 [flows.md]: self::flows
+[mcp.md]: self::mcp
 [observability.md]: self::observability
 [performance.md#agents]: self::performance#agents
 [performance.md#flows]: self::performance#flows
@@ -46,6 +47,7 @@ page!(durability, feature = "journal");
 page!(endpoints, feature = "openai");
 page!(errors, any());
 page!(flows, doctest);
+page!(mcp, all(doctest, feature = "mcp"));
 page!(observability, doctest);
 page!(performance, any());
 page!(pocketflow, doctest);

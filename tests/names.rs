@@ -22,6 +22,7 @@ const MODULES: &[&str] = &[
     "crates/llmnode-flow/src/flow/mod.rs",
     "crates/llmnode-flow/src/journal/mod.rs",
     "crates/llmnode-http/src/lib.rs",
+    "crates/llmnode-mcp/src/lib.rs",
     "crates/llmnode-stub/src/lib.rs",
 ];
 
@@ -117,7 +118,7 @@ fn public() -> Exports {
 #[test]
 fn the_public_names_are_these() {
     let names = public().names;
-    assert!(names.len() <= 152, "{} names are more than anybody reads", names.len());
+    assert!(names.len() <= 154, "{} names are more than anybody reads", names.len());
     assert_snapshot(&names.into_iter().collect::<Vec<_>>().join("\n"), file("public_names"));
 }
 

@@ -21,7 +21,7 @@ fn child() {
 /// What the model reads after it called these tools in one response, each as `name: result`.
 async fn results(tools: Toolset, calls: &[(&str, Value)]) -> Vec<String> {
     let reply =
-        calls.iter().fold(Reply::text(""), |reply, (name, arguments)| reply.call(*name, arguments.clone()));
+        calls.iter().fold(Reply::text(""), |reply, (name, arguments)| reply.call(name, arguments.clone()));
     let model = ScriptedModel::new().reply(reply).reply(r#"{"value": "done"}"#);
     let run = Run::new(model.clone());
     let agent = Primitive::builder("agent").output::<String>().tools(tools).build().unwrap();
