@@ -9,6 +9,9 @@ mod killed;
 mod library;
 mod nested;
 mod outcomes;
+mod paused;
+#[cfg(feature = "journal")]
+mod repeated;
 mod requests;
 mod rounds;
 mod streams;

@@ -16,14 +16,24 @@ use crate::model::{ChatModel, Completion, Request, ToolCall};
 use crate::money::Money;
 use crate::prices::Price;
 
+/// How an answer is kept.
+pub(crate) struct KeptAs {
+    /// The name of the conversation.
+    pub(crate) conversation: String,
+    /// The name of the request.
+    pub(crate) request: String,
+    /// The model that is asked in place of the call's.
+    pub(crate) model: Option<String>,
+}
+
 /// One attempt under way. Dropped before its end, it is committed with what was known by then, if its request has begun.
 pub(crate) struct OpenAttempt<'c> {
     call: &'c CallScope<'c>,
     pub(crate) id: AttemptId,
     started: Instant,
     span: AttemptSpan,
-    /// Under which names its answer is kept: those of the conversation and of the request.
-    pub(crate) kept_as: Option<Box<(String, String)>>,
+    /// How its answer is kept.
+    pub(crate) kept_as: Option<Box<KeptAs>>,
     /// Of the model, by the names that it has before it answers.
     price: Option<Price>,
     /// Whether its start is kept.
@@ -92,9 +102,10 @@ impl<'c> OpenAttempt<'c> {
 
     /// Keeps the answer, where answers are kept.
     pub(crate) fn keeps(&self, text: &str, calls: &[ToolCall], accepted: bool) {
-        if let Some(names) = &self.kept_as {
-            let (conversation, request) = &**names;
-            let answer = KeptAnswer { text: text.to_owned(), calls: calls.to_vec(), accepted };
+        if let Some(kept_as) = &self.kept_as {
+            let KeptAs { conversation, request, model } = &**kept_as;
+            let model = model.clone();
+            let answer = KeptAnswer { text: text.to_owned(), calls: calls.to_vec(), accepted, model };
             self.call.note(Event::Answered { call: self.call.id, conversation, request, answer });
         }
     }

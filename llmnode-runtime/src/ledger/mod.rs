@@ -14,7 +14,7 @@ mod spans;
 mod tally;
 mod usage;
 
-pub(crate) use attempt::OpenAttempt;
+pub(crate) use attempt::{KeptAs, OpenAttempt};
 pub use book::NodeKey;
 pub use book::{Ledger, NodeStats};
 pub use estimate::Estimate;

@@ -16,10 +16,15 @@ pub trait Recorder: Send + Sync {
         true
     }
 
-    /// What tells a conversation that begins with this request from others. `names`: what the model is known as. `None`: this
-    /// keeps no answers.
-    fn conversation(&self, request: &Request, names: [Option<&str>; 3]) -> Option<Kept> {
-        let _ = (request, names);
+    /// What tells a conversation that begins with this request from others. `names`: what the model is known as; `within`: the call of
+    /// a tool that it is within. `None`: this keeps no answers.
+    fn conversation(
+        &self,
+        request: &Request,
+        names: [Option<&str>; 3],
+        within: Option<&str>,
+    ) -> Option<Kept> {
+        let _ = (request, names, within);
         None
     }
 
@@ -62,6 +67,8 @@ pub struct KeptAnswer {
     pub calls: Vec<ToolCall>,
     /// It was taken, and not asked for again.
     pub accepted: bool,
+    /// The model that gave it in place of the call's.
+    pub model: Option<String>,
 }
 
 /// What happens to a call. `path` tells the node's type.

@@ -43,6 +43,9 @@ pub(crate) struct Conversation {
     /// The model that was asked in place of the call's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) model: Option<String>,
+    /// The arguments that a person wrote for the call of a tool that it is within.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) edited: Option<String>,
     /// How many responses there were.
     pub(crate) turns: u32,
     /// How many rounds in a row called no tool that is there.

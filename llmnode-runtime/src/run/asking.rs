@@ -11,8 +11,8 @@ use super::run::Target;
 use super::tools::{Executor, Round};
 use crate::category::{Category, Group};
 use crate::error::NodeError;
-use crate::ledger::{AttemptKind, Degraded, KeptAnswer, OpenAttempt, ToolRecord};
-use crate::model::{ChatModel, Message, Request, Retries, Role, ToolCall};
+use crate::ledger::{AttemptKind, Degraded, KeptAnswer, KeptAs, OpenAttempt, ToolRecord};
+use crate::model::{ChatModel, Message, Request, Retries, Role};
 use crate::panics::caught;
 use crate::pause::{Conversation, Open, Paused, Stand};
 use crate::settings::Next;
@@ -30,9 +30,6 @@ struct Names {
     /// The request that the turn began with: of whatever answers it, or corrects an answer to it.
     turn: Option<String>,
 }
-
-/// Under which names an answer is kept: those of the conversation and of the request; `None`: it is not.
-type KeptAs = Option<Box<(String, String)>>;
 
 /// The model that is asked now, and what it is asked.
 pub(super) struct Asking<'r> {
@@ -74,7 +71,9 @@ impl<'r> Asking<'r> {
         let model = held.unwrap_or(&*plan.core.model);
         let target = plan.core.target(plan.settings.model, model);
         target.tell(&mut request, &plan.settings)?;
-        let kept = plan.call.recorder().and_then(|kept| kept.conversation(&request, target.names(&request)));
+        let within = plan.origin.and_then(|origin| origin.kept.as_deref());
+        let recorder = plan.call.recorder();
+        let kept = recorder.and_then(|kept| kept.conversation(&request, target.names(&request), within));
         let root = kept.as_ref().and_then(|kept| kept.root.clone()).map(String::into_boxed_str);
         let kept = kept.map(|kept| Box::new(Names { conversation: kept.conversation, turn: None }));
         let (prompt, retries) = (request.messages.len(), Retries::of(target.model));
@@ -99,9 +98,9 @@ impl<'r> Asking<'r> {
 }
 
 impl Asking<'_> {
-    /// Takes an answer that an earlier process was given to this request, where there is one that is still good. Otherwise the name
-    /// under which the answer to come is kept.
-    async fn replayed(&mut self, attempt: &Attempt) -> Result<Option<KeptAs>, Failure> {
+    /// Takes an answer that an earlier process was given to this request, where there is one that is still good. Otherwise how the
+    /// answer to come is kept; `None` within: it is not.
+    async fn replayed(&mut self, attempt: &Attempt) -> Result<Option<Option<Box<KeptAs>>>, Failure> {
         let (Some(kept), Some(recorder)) = (&mut self.kept, self.plan.call.recorder()) else {
             return Ok(Some(None));
         };
@@ -109,15 +108,19 @@ impl Asking<'_> {
         let name = kept.turn.get_or_insert_with(|| recorder.name(request, target.names(request))).clone();
         let conversation = kept.conversation.clone();
         loop {
-            let Some(KeptAnswer { text, calls, accepted }) = recorder.answer(&conversation, &name) else {
-                return Ok(Some(Some(Box::new((conversation, name)))));
+            let Some(KeptAnswer { text, calls, accepted, model }) = recorder.answer(&conversation, &name)
+            else {
+                let model = self.other_model();
+                return Ok(Some(Some(Box::new(KeptAs { conversation, request: name, model }))));
             };
+            // The model that gave it goes on, as it did then.
+            if let Some(model) = model.filter(|model| self.target.name.as_ref() != Some(model)) {
+                self.change_model(&model).map_err(Failure::executed)?;
+            }
             if !calls.is_empty() {
-                let stand = |call: &ToolCall| recorder.result(&conversation, call).map(Stand::ended);
-                let open =
-                    |call: ToolCall| Open { stand: stand(&call).unwrap_or(Stand::Approval(None)), call };
                 self.plan.call.replayed();
-                self.goes_on(&text, &calls.into_iter().map(open).collect::<Vec<_>>());
+                let open = calls.into_iter().map(|call| Open { stand: Stand::Approval(None), call });
+                self.goes_on(&text, open.collect());
                 return Ok(None);
             }
             match judge(&mut *self.judge, &text, self.plan.settings.reader(), attempt).await {
@@ -138,8 +141,20 @@ impl Asking<'_> {
         }
     }
 
-    /// Goes on with a round that was begun before.
-    fn goes_on(&mut self, said: &str, calls: &[Open]) {
+    /// The model that is asked in place of the call's.
+    fn other_model(&self) -> Option<String> {
+        self.target.name.clone().filter(|name| self.plan.settings.model != Some(name))
+    }
+
+    /// Goes on with a round that was begun before. Calls whose results were kept have them.
+    fn goes_on(&mut self, said: &str, mut calls: Vec<Open>) {
+        if let (Some(kept), Some(recorder)) = (&self.kept, self.plan.call.recorder()) {
+            for Open { call, stand } in calls.iter_mut().filter(|open| open.stand.result().is_none()) {
+                if let Some(result) = recorder.result(&kept.conversation, call) {
+                    *stand = Stand::ended(result);
+                }
+            }
+        }
         let record = |Open { call, stand }: &Open| {
             let mut record = ToolRecord::called(&call.id, &call.name);
             if stand.result().is_some() {
@@ -148,7 +163,7 @@ impl Asking<'_> {
             record
         };
         self.plan.call.resumes(calls.iter().map(record));
-        self.round = Some(Round::open(said, calls));
+        self.round = Some(Round::open(said, &calls));
     }
 
     /// Executes the calls of an answer, and goes on with the conversation.
@@ -169,20 +184,15 @@ impl Asking<'_> {
         Ok(())
     }
 
-    /// What is asked from now on is another request.
-    fn begins_turn(&mut self) {
+    /// Adds a round to the conversation.
+    fn next_turn(&mut self, round: Vec<Message>, all_unknown: bool) {
+        self.unknown = if all_unknown { self.unknown.saturating_add(1) } else { 0 };
+        self.turns.1 = self.turns.1.saturating_add(1);
         if let Some(kept) = &mut self.kept {
             kept.turn = None;
         }
-    }
-
-    /// Adds a round to the conversation.
-    fn next_turn(&mut self, round: Vec<Message>, all_unknown: bool) {
-        self.unknown = if all_unknown { self.unknown + 1 } else { 0 };
-        self.turns.1 += 1;
-        self.begins_turn();
         self.request.messages.extend(round);
-        if self.turns.1 + 1 >= self.turns.0 || self.unknown == UNKNOWN {
+        if self.turns.1.saturating_add(1) >= self.turns.0 || self.unknown >= UNKNOWN {
             self.request.answer_now = true;
             self.request.messages.push(Message::user(ANSWER_NOW));
         }
@@ -201,7 +211,8 @@ impl Asking<'_> {
             fingerprint: fingerprint(request, self.first),
             root,
             position: None,
-            model: self.target.name.clone().filter(|name| plan.settings.model != Some(name)),
+            model: self.other_model(),
+            edited: None,
             turns: self.turns.1,
             unknown: self.unknown,
             failed: failed.map(str::to_owned).collect(),
@@ -224,15 +235,19 @@ impl Asking<'_> {
     pub(super) fn resume(&mut self) -> Result<(), NodeError> {
         let Some(origin) = self.plan.origin.filter(|origin| origin.is_paused()) else { return Ok(()) };
         let fingerprint = fingerprint(&self.request, self.first);
-        let Some(conversation) = origin.take(&fingerprint, self.plan.call)? else { return Ok(()) };
+        let Some(conversation) = origin.take(&fingerprint, self.root.as_deref(), self.plan.call)? else {
+            return Ok(());
+        };
         let Conversation { root, model, turns, unknown, said, calls, .. } = conversation;
         if let Some(model) = model {
             self.change_model(model)?;
         }
-        self.request.messages = conversation.marked();
+        // The prompt is the node's own, whatever the pause says that it was.
+        self.request.messages.truncate(self.first);
+        self.request.messages.extend(conversation.marked().into_iter().skip(self.first));
         self.prompt = self.request.messages.len();
         (self.root, self.turns.1, self.unknown) = (Some(root.as_str().into()), *turns, *unknown);
-        self.goes_on(said, calls);
+        self.goes_on(said, calls.clone());
         Ok(())
     }
 }
@@ -320,7 +335,6 @@ impl Tried for Asking<'_> {
         self.target = self.plan.core.target(Some(name), self.model);
         self.retries = Retries::of(self.target.model);
         self.answers = Repetition::default();
-        self.begins_turn();
         self.request.messages.truncate(self.prompt);
         self.target.tell(&mut self.request, &self.plan.settings)
     }

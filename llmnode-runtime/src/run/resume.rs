@@ -18,9 +18,13 @@ pub struct Origin<'r> {
     paused: Option<&'r Paused>,
     /// One call goes on with it.
     taken: AtomicBool,
+    /// How many calls stand around the one that it is made for.
+    depth: usize,
     /// The call of a tool that it is, or is within: what tells the conversation from others, and the ids of the calls around it and
     /// its own.
     pub(super) tool: Option<(&'r str, String)>,
+    /// The name of that call where results are kept, if they are.
+    pub(super) kept: Option<String>,
 }
 
 impl<'r> Origin<'r> {
@@ -29,9 +33,9 @@ impl<'r> Origin<'r> {
         Origin { paused: Some(paused), ..Origin::default() }
     }
 
-    /// Of a call of a tool.
-    pub(super) fn tool(root: &'r str, path: String, paused: Option<&'r Paused>) -> Self {
-        Origin { paused, tool: Some((root, path)), ..Origin::default() }
+    /// Of a call of a tool, with so many calls around it.
+    pub(super) fn tool(depth: usize, tool: (&'r str, String), paused: Option<&'r Paused>) -> Self {
+        Origin { paused, depth, tool: Some(tool), ..Origin::default() }
     }
 
     /// Whether there is a conversation to go on with.
@@ -39,10 +43,17 @@ impl<'r> Origin<'r> {
         self.paused.is_some()
     }
 
-    /// The conversation, if this call is the one that paused.
+    /// The arguments that a person wrote for the call of the tool in which it paused.
+    pub(super) fn edited(&self) -> Option<&'r str> {
+        self.paused?.0.edited.as_deref()
+    }
+
+    /// The conversation, if this call is the one that paused. `root`: what tells this call's conversation from others, where a journal
+    /// knows it.
     pub(super) fn take(
         &self,
         fingerprint: &str,
+        root: Option<&str>,
         call: &CallScope<'_>,
     ) -> Result<Option<&'r Conversation>, NodeError> {
         let refused = |why: String| Err(NodeError::new(Category::ConfigError, why));
@@ -50,19 +61,31 @@ impl<'r> Origin<'r> {
             return Ok(None);
         };
         let (conversation, node) = (&*paused.0, call.node());
+        let further_in = call.depth > self.depth;
         if conversation.node != *node {
             // A node that stands for others, or calls them, has the one that paused further in.
-            return match call.depth {
-                0 => refused(format!(
-                    "the pause belongs to the node `{}`, and this is `{node}`",
-                    conversation.node
-                )),
-                _ => Ok(None),
-            };
+            if further_in {
+                return Ok(None);
+            }
+            let paused = &conversation.node;
+            return refused(format!("the pause belongs to the node `{paused}`, and this is `{node}`"));
         }
+        // A function that is executed again may call one node several times, and so may a step whose answers are kept.
+        let one_of_several = further_in && (self.tool.is_some() || root.is_some());
         if conversation.fingerprint != fingerprint {
+            if one_of_several {
+                return Ok(None);
+            }
             return refused(format!(
                 "the prompt, the tools or the output of `{node}` changed since the pause; call the node unchanged, or start again"
+            ));
+        }
+        if self.tool.is_none() && root.is_some_and(|root| root != conversation.root) {
+            if one_of_several {
+                return Ok(None);
+            }
+            return refused(format!(
+                "the pause of `{node}` is not that of the step under way; leave out `approve`, and decide what `resume` pauses with"
             ));
         }
         if let [first, more @ ..] = &*paused.waiting() {

@@ -114,8 +114,9 @@ impl Recorder for Answers {
         &self,
         request: &Request,
         names: [Option<&str>; 3],
+        within: Option<&str>,
     ) -> Option<llmnode_runtime::internal::Kept> {
-        let conversation = self.kept().conversation(request, names);
+        let conversation = self.kept().conversation(request, names, within);
         Some(llmnode_runtime::internal::Kept { conversation, root: None })
     }
 

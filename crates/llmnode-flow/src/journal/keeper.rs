@@ -150,6 +150,7 @@ impl Recorder for Keeper {
                 call: Some(call),
                 answer: answer.text,
                 calls: answer.calls,
+                model: answer.model,
                 rejected: !answer.accepted,
             }),
             Event::ToolEnded { conversation, call, result, by } => Entry::ToolEnded(Box::new(ToolEnded {
@@ -167,8 +168,13 @@ impl Recorder for Keeper {
         notes.push(record.into());
     }
 
-    fn conversation(&self, request: &Request, names: [Option<&str>; 3]) -> Option<Conversation> {
-        let conversation = self.lock().kept.conversation(request, names);
+    fn conversation(
+        &self,
+        request: &Request,
+        names: [Option<&str>; 3],
+        within: Option<&str>,
+    ) -> Option<Conversation> {
+        let conversation = self.lock().kept.conversation(request, names, within);
         Some(Conversation { root: Some(conversation.clone()), conversation })
     }
 

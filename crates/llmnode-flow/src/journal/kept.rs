@@ -8,7 +8,8 @@ use serde_json::json;
 
 use super::record::{Answered, ToolEnded};
 
-/// What was kept, by conversation: a conversation is known by the request that it begins with, and its place among equals.
+/// What was kept, by conversation: a conversation is known by the request that it begins with, the call of a tool that it is within,
+/// and its place among equals. A call whose result was kept is not made again, so its conversations must not count for others.
 #[derive(Default)]
 pub(super) struct Kept {
     /// What the names of conversations begin with.
@@ -27,14 +28,15 @@ impl Kept {
         for one in left {
             match one {
                 Left::Answer(answered) => {
-                    let Answered { request, conversation, answer: text, calls, rejected, .. } = answered;
+                    let Answered { request, conversation, answer: text, calls, model, rejected, .. } =
+                        answered;
                     let accepted = !rejected;
                     let conversation = conversation.unwrap_or_else(|| {
                         let place = unnamed.entry(request.clone()).or_default();
                         *place += 1;
                         format!("{request}-{}", *place - 1)
                     });
-                    let answer = KeptAnswer { text, calls, accepted };
+                    let answer = KeptAnswer { text, calls, accepted, model };
                     kept.answers.entry((conversation, request)).or_default().push_back(answer);
                 }
                 Left::Result(ended) => {
@@ -47,8 +49,15 @@ impl Kept {
     }
 
     /// The name of a conversation that begins now.
-    pub(super) fn conversation(&mut self, request: &Request, names: [Option<&str>; 3]) -> String {
+    pub(super) fn conversation(
+        &mut self,
+        request: &Request,
+        names: [Option<&str>; 3],
+        within: Option<&str>,
+    ) -> String {
         let name = name(request, names);
+        let name =
+            within.map_or_else(|| name.clone(), |call| hashed(json!([call, name]).to_string().as_bytes()));
         let begun = self.begun.entry(name.clone()).or_default();
         *begun += 1;
         format!("{}{name}-{}", self.prefix, *begun - 1)

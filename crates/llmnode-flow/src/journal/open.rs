@@ -84,9 +84,10 @@ impl Superseded {
         let state = match &record.0 {
             Entry::Started(started) => started.state.as_ref(),
             Entry::Stepped(step) => step.state.as_ref(),
-            Entry::Answered(Answered { answer, .. }) => {
-                self.answers |= !answer.is_empty();
-                self.bytes = self.bytes.saturating_add(answer.len() as u64);
+            Entry::Answered(Answered { request, answer, calls, .. }) => {
+                self.answers |= !request.is_empty();
+                let of_calls: usize = calls.iter().map(|call| call.arguments.len()).sum();
+                self.bytes = self.bytes.saturating_add((answer.len() + of_calls) as u64);
                 None
             }
             Entry::ToolEnded(ended) => {

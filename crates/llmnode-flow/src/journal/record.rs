@@ -86,6 +86,9 @@ pub(super) struct Answered {
     /// The tools that it calls.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) calls: Vec<ToolCall>,
+    /// The model that gave it in place of the call's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) model: Option<String>,
     /// It was not accepted.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(super) rejected: bool,

@@ -1,5 +1,6 @@
 //! A call of a tool, as the tool's side sees it.
 
+use super::round::Executor;
 use crate::model::ToolCall;
 use crate::pause::{Decision, Stand, segment};
 use crate::run::resume::Origin;
@@ -13,16 +14,17 @@ pub(in crate::run) struct Called<'c> {
 }
 
 impl<'c> Called<'c> {
-    /// `conversation`: what tells it from others, and the call that it is within.
-    pub(super) fn new(call: &'c ToolCall, stand: Option<&'c Stand>, conversation: (&'c str, &str)) -> Self {
-        let (root, around) = conversation;
+    pub(super) fn new(call: &'c ToolCall, stand: Option<&'c Stand>, with: &Executor<'c>) -> Self {
+        let (root, around) = with.conversation;
         let between = if around.is_empty() { "" } else { "/" };
         let paused = match stand {
             Some(Stand::Within(paused)) => Some(&**paused),
             _ => None,
         };
         let path = format!("{around}{between}{}", segment(&call.id));
-        Called { call, decision: stand.and_then(Stand::decision), origin: Origin::tool(root, path, paused) }
+        let mut origin = Origin::tool(with.plan.call.depth + 1, (root, path), paused);
+        origin.kept = with.kept.map(|kept| format!("{kept}/{}", segment(&call.id)));
+        Called { call, decision: stand.and_then(Stand::decision), origin }
     }
 
     /// The ids of the calls around it and its own.

@@ -96,9 +96,12 @@ impl Outcome {
         Outcome { call, ..Outcome::new(Told::Failure(words), word) }
     }
 
-    /// The arguments are not those of the model.
-    pub(super) fn edited(mut self, edited: bool) -> Self {
-        self.edited |= edited;
+    /// The arguments are these, and not those of the model, if there are any.
+    pub(super) fn edited(mut self, arguments: Option<&str>) -> Self {
+        self.edited |= arguments.is_some();
+        if let (Told::Waits(Stand::Within(paused)), Some(arguments)) = (&mut self.told, arguments) {
+            paused.0.edited = Some(arguments.to_owned());
+        }
         self
     }
 }

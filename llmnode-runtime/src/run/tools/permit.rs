@@ -21,7 +21,7 @@ impl Permit {
     pub(super) fn new(called: &Called<'_>, require_approval: bool) -> Self {
         let edited = match called.decision {
             Some(Decision::Edit(arguments)) => Some(arguments.to_string()),
-            _ => None,
+            _ => called.origin.edited().map(str::to_owned),
         };
         let decided = !require_approval || called.decision.is_some() || called.origin.is_paused();
         Permit { edited, decided }
@@ -32,8 +32,9 @@ impl Permit {
         self.edited.as_deref().unwrap_or(&called.call.arguments)
     }
 
-    pub(super) fn has_edited(&self) -> bool {
-        self.edited.is_some()
+    /// Those that a person wrote.
+    pub(super) fn edited(&self) -> Option<&str> {
+        self.edited.as_deref()
     }
 
     /// Whether the call may run with the arguments that were read. If not, there are others to be read.

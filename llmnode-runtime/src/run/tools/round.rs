@@ -138,7 +138,7 @@ impl Round {
         let Plan { call: scope, limits, listener, .. } = *with.plan;
         let tools = &request.tools;
         let known: Vec<Option<usize>> = self.calls.iter().map(|call| place(tools, &call.name)).collect();
-        let called: Vec<Called<'_>> = self.called(with.conversation);
+        let called: Vec<Called<'_>> = self.called(with);
         let runs = |index: usize| known[index].filter(|_| index < CALLS && self.settled(index).is_none());
         let executed = (0..self.calls.len()).filter(|&index| runs(index).is_some()).count();
         if let Err(why) = limits.execute_tools(executed) {
@@ -202,9 +202,9 @@ impl Round {
     }
 
     /// Each call as its tool sees it.
-    fn called<'c>(&'c self, conversation: (&'c str, &str)) -> Vec<Called<'c>> {
+    fn called<'c>(&'c self, with: &Executor<'c>) -> Vec<Called<'c>> {
         let stands = self.stands.iter().map(Some).chain(std::iter::repeat(None));
-        self.calls.iter().zip(stands).map(|(call, stand)| Called::new(call, stand, conversation)).collect()
+        self.calls.iter().zip(stands).map(|(call, stand)| Called::new(call, stand, with)).collect()
     }
 
     /// What is to be said of a call that is not to run any more; none: it has its result.

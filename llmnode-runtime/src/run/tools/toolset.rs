@@ -264,7 +264,7 @@ pub(super) async fn execute<S: ?Sized + Sync>(
     let mut permit = Permit::new(called, tool.require_approval);
     loop {
         if let Some(outcome) = tool.refuses(permit.arguments(called)) {
-            return outcome.edited(permit.has_edited());
+            return outcome.edited(permit.edited());
         }
         match permit.is_given(cx, called).await {
             Ok(true) => break,
@@ -282,7 +282,7 @@ pub(super) async fn execute<S: ?Sized + Sync>(
         Ok(report) => Outcome::done(report.value, Some(report.record.id)),
         Err(error) => Outcome::of_error(error, None),
     };
-    outcome.edited(permit.has_edited())
+    outcome.edited(permit.edited())
 }
 
 impl Dynamic {

@@ -45,7 +45,7 @@ where
     S: ?Sized,
 {
     Box::pin(async move {
-        let (node, edited) = match ready::<N, S>(cx, called).await {
+        let (node, permit) = match ready::<N, S>(cx, called).await {
             Ok(ready) => ready,
             Err(outcome) => return outcome,
         };
@@ -63,7 +63,7 @@ where
             }
             Err(error) => Outcome::of_error(error, N::SETTINGS.deadline),
         };
-        outcome.edited(edited)
+        outcome.edited(permit.edited())
     })
 }
 
@@ -77,8 +77,8 @@ fn would_run_again(name: &str) -> NodeError {
     NodeError::new(Category::ConfigError, why)
 }
 
-/// The node of the call, once it may run; and whether a person has changed its arguments.
-async fn ready<N, S>(cx: &Cx<'_, S>, called: &Called<'_>) -> Result<(N, bool), Outcome>
+/// The node of the call, once it may run.
+async fn ready<N, S>(cx: &Cx<'_, S>, called: &Called<'_>) -> Result<(N, Permit), Outcome>
 where
     N: Tool<S>,
     S: ?Sized,
@@ -86,12 +86,12 @@ where
     let mut permit = Permit::new(called, N::REQUIRE_APPROVAL);
     loop {
         let read = read::<N, S>(cx, &called.call.name, permit.arguments(called)).await;
-        let node = read.map_err(|outcome| outcome.edited(permit.has_edited()))?;
+        let node = read.map_err(|outcome| outcome.edited(permit.edited()))?;
         if let Some(refused) = too_deep::<N, S>(cx, &node) {
-            return Err(refused.edited(permit.has_edited()));
+            return Err(refused.edited(permit.edited()));
         }
         if permit.is_given(cx, called).await? {
-            return Ok((node, permit.has_edited()));
+            return Ok((node, permit));
         }
     }
 }

@@ -1,0 +1,253 @@
+//! Agents whose process ended in the middle: what was done is not done again, and nothing is mistaken for something else.
+
+use std::path::PathBuf;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use llmnode::journal::JournalFile;
+use llmnode::prelude::*;
+use llmnode::{Approval, BoxError, Category, ModelError, Paused, Reply, ScriptedModel, ToolError};
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+
+fn journal(name: &str) -> PathBuf {
+    let path = std::env::temp_dir().join(format!("llmnode-repeated-{}-{name}.journal", std::process::id()));
+    let _ = std::fs::remove_file(&path);
+    path
+}
+
+fn file(path: &PathBuf) -> JournalFile {
+    JournalFile::open(path).unwrap()
+}
+
+/// What was charged, and the moment at which the process ends.
+#[derive(Default)]
+struct Bank {
+    charged: Mutex<Vec<u32>>,
+    ends: AtomicBool,
+}
+
+impl Bank {
+    const fn new() -> Self {
+        Bank { charged: Mutex::new(Vec::new()), ends: AtomicBool::new(false) }
+    }
+
+    fn charged(&self) -> Vec<u32> {
+        self.charged.lock().unwrap().clone()
+    }
+}
+
+#[derive(Default, Serialize, Deserialize)]
+struct Shop {
+    bank: usize,
+    said: String,
+}
+
+static BANKS: [Bank; 4] = [const { Bank::new() }; 4];
+
+impl Shop {
+    fn bank(&self) -> &'static Bank {
+        &BANKS[self.bank]
+    }
+}
+
+/// Takes money.
+#[tool]
+fn charge(cents: u32, shop: &Shop) -> Result<String, BoxError> {
+    if shop.bank().ends.load(Ordering::SeqCst) {
+        return Err(ToolError::abort("the process ends").into());
+    }
+    shop.bank().charged.lock().unwrap().push(cents);
+    Ok(format!("charged {cents}"))
+}
+
+/// Ends the process.
+#[tool]
+fn end(shop: &Shop) -> Result<(), BoxError> {
+    if shop.bank().ends.load(Ordering::SeqCst) {
+        Err(ToolError::abort("the process ends").into())
+    } else {
+        Ok(())
+    }
+}
+
+/// Takes what is due.
+#[llm_node(tool, prompt = "Take what is due.", state = Shop, tools = [Charge])]
+struct Cashier {}
+
+/// Sells.
+#[llm_node(prompt = "Sell.", state = Shop, tools = [Cashier], store = said)]
+struct Sell {}
+
+flow! { Sale(Shop): Sell => end }
+
+fn call(tool: &str) -> Reply {
+    Reply::text("").call(tool, json!({}))
+}
+
+fn charges(cents: u32) -> Reply {
+    Reply::text("").call("charge", json!({"cents": cents}))
+}
+
+#[tokio::test]
+async fn an_agent_that_is_called_twice_with_the_same_arguments_has_its_own_answers() {
+    let (path, bank) = (journal("equal"), 0);
+    let shop = || Shop { bank, ..Shop::default() };
+    let model = ScriptedModel::new()
+        .reply(call("cashier"))
+        .reply(charges(5))
+        .reply("five")
+        .reply(call("cashier"))
+        .otherwise(move |_| {
+            BANKS[bank].ends.store(true, Ordering::SeqCst);
+            charges(7)
+        });
+    let error = Run::new(model).with_state(shop()).flow(Sale).resume(file(&path)).await.unwrap_err();
+    assert_eq!((error.category(), BANKS[bank].charged()), (Category::Aborted, vec![5]));
+
+    BANKS[bank].ends.store(false, Ordering::SeqCst);
+    let model = ScriptedModel::new().reply("seven").reply("five and seven");
+    let mut run = Run::new(model.clone()).with_state(shop());
+    run.flow(Sale).resume(file(&path)).await.unwrap();
+    assert_eq!(BANKS[bank].charged(), [5, 7]);
+    assert_eq!(super::library::results(&model.requests()[1]), ["five", "seven"]);
+    std::fs::remove_file(path).unwrap();
+}
+
+/// Sells by two models.
+#[llm_node(prompt = "Sell.", state = Shop, tools = [Charge, End], store = said, transport_retries = 0, fallback_model = "second")]
+struct SellBy2 {}
+
+flow! { SaleBy2(Shop): SellBy2 => end }
+
+#[tokio::test]
+async fn what_a_fallback_model_had_done_is_not_done_again() {
+    let (path, bank) = (journal("fallback"), 1);
+    let shop = || Shop { bank, ..Shop::default() };
+    BANKS[bank].ends.store(true, Ordering::SeqCst);
+    let first = ScriptedModel::new().reply(Reply::error(ModelError::new(Category::ServerError, "down")));
+    let second = ScriptedModel::new().otherwise(move |request| {
+        if request.messages.len() == 1 {
+            BANKS[bank].ends.store(false, Ordering::SeqCst);
+            charges(5)
+        } else {
+            BANKS[bank].ends.store(true, Ordering::SeqCst);
+            call("end")
+        }
+    });
+    let mut run = Run::new(first).with_state(shop()).model("second", second);
+    let error = run.flow(SaleBy2).resume(file(&path)).await.unwrap_err();
+    assert_eq!((error.category(), BANKS[bank].charged()), (Category::Aborted, vec![5]), "{error}");
+
+    BANKS[bank].ends.store(false, Ordering::SeqCst);
+    let script = || {
+        ScriptedModel::new()
+            .otherwise(|request| if request.messages.len() == 1 { charges(5) } else { Reply::text("sold") })
+    };
+    let (first, second) = (script(), script());
+    let mut run = Run::new(first.clone()).with_state(shop()).model("second", second.clone());
+    run.flow(SaleBy2).resume(file(&path)).await.unwrap();
+    assert_eq!(BANKS[bank].charged(), [5]);
+    assert_eq!((first.requests().len(), second.requests().len()), (0, 1), "the second model goes on");
+    std::fs::remove_file(path).unwrap();
+}
+
+/// Gives money back.
+#[tool(require_approval)]
+fn refund(cents: u32, shop: &Shop) -> String {
+    shop.bank().charged.lock().unwrap().push(cents);
+    format!("gave {cents} back")
+}
+
+/// Takes goods back.
+#[llm_node(prompt = "Take it back.", state = Shop, tools = [Refund, End], store = said)]
+struct Return {}
+
+flow! { Returns(Shop): Return => end }
+
+#[tokio::test]
+async fn an_approval_that_is_given_again_after_a_crash_executes_nothing_again() {
+    let (path, bank) = (journal("approved"), 2);
+    let shop = || Shop { bank, ..Shop::default() };
+    let model = ScriptedModel::new().reply(Reply::text("").call("refund", json!({"cents": 5})));
+    let error = Run::new(model).with_state(shop()).flow(Returns).resume(file(&path)).await.unwrap_err();
+    let paused: Paused = error.paused().unwrap();
+    let decided = paused.decide("call_1", Approval::yes()).unwrap();
+
+    BANKS[bank].ends.store(true, Ordering::SeqCst);
+    let model = ScriptedModel::new().reply(call("end"));
+    let mut run = Run::new(model).with_state(shop());
+    let error = run.flow(Returns).resume(file(&path)).approve(decided.clone()).await.unwrap_err();
+    assert_eq!((error.category(), BANKS[bank].charged()), (Category::Aborted, vec![5]));
+
+    BANKS[bank].ends.store(false, Ordering::SeqCst);
+    let model = ScriptedModel::new().reply("It is back.");
+    let mut run = Run::new(model.clone()).with_state(shop());
+    run.flow(Returns).resume(file(&path)).approve(decided).await.unwrap();
+    assert_eq!(BANKS[bank].charged(), [5]);
+    assert_eq!(super::library::results(&model.requests()[0]), ["gave 5 back", "done"]);
+    std::fs::remove_file(path).unwrap();
+}
+
+/// Waits for the customer.
+#[tool]
+async fn wait(customer: String) -> String {
+    std::future::pending::<()>().await;
+    customer
+}
+
+/// Sells, or does not.
+#[llm_node(prompt = "Sell.", state = Shop, tools = [Wait], store = said, deadline = 20ms, fallback = sold_out)]
+struct TrySelling {}
+
+fn sold_out(_: &TrySelling, _: &Shop, _: &NodeError) -> String {
+    "sold out".to_owned()
+}
+
+flow! { TrySale(Shop): TrySelling => end }
+
+#[tokio::test]
+async fn arguments_of_a_call_without_a_result_are_erased_too() {
+    let path = journal("erased");
+    let waits = Reply::text("").call("wait", json!({"customer": "Emma"}));
+    let mut run = Run::new(ScriptedModel::new().reply(waits)).with_state(Shop::default());
+    run.flow(TrySale).resume(file(&path)).await.unwrap();
+    assert_eq!(run.state().said, "sold out");
+    let text = std::fs::read_to_string(&path).unwrap();
+    assert!(!text.contains("Emma"), "{text}");
+    std::fs::remove_file(path).unwrap();
+}
+
+/// Takes goods back, one after the other.
+#[llm_node(prompt = "Take it back.", state = Shop, tools = [Refund], post = TakeBack::count)]
+struct TakeBack {}
+
+impl TakeBack {
+    fn count(self, said: String, shop: &mut Shop) {
+        shop.said += &said;
+    }
+}
+
+flow! { Day(Shop): TakeBack => Evening, TakeBack as Evening => end }
+
+#[tokio::test]
+async fn a_pause_of_an_earlier_step_is_refused() {
+    let (path, bank) = (journal("stale"), 3);
+    let shop = || Shop { bank, ..Shop::default() };
+    let refunds = || Reply::text("").call("refund", json!({"cents": 5}));
+    let model = ScriptedModel::new().reply(refunds());
+    let error = Run::new(model).with_state(shop()).flow(Day).resume(file(&path)).await.unwrap_err();
+    let decided = error.paused().unwrap().decide("call_1", Approval::yes()).unwrap();
+    let model = ScriptedModel::new().reply("One. ").reply(refunds());
+    let mut run = Run::new(model).with_state(shop());
+    let error = run.flow(Day).resume(file(&path)).approve(decided.clone()).await.unwrap_err();
+    assert_eq!((error.category(), BANKS[bank].charged()), (Category::Paused, vec![5]));
+    let second = error.paused().unwrap().decide("call_1", Approval::yes()).unwrap();
+
+    let mut run = Run::new(ScriptedModel::new().reply("Two.")).with_state(shop());
+    let error = run.flow(Day).resume(file(&path)).approve(decided).await.unwrap_err();
+    assert_eq!((error.category(), BANKS[bank].charged()), (Category::ConfigError, vec![5]), "{error}");
+    run.flow(Day).resume(file(&path)).approve(second).await.unwrap();
+    assert_eq!((run.state().said.as_str(), BANKS[bank].charged()), ("One. Two.", vec![5, 5]));
+    std::fs::remove_file(path).unwrap();
+}
