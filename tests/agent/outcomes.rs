@@ -184,3 +184,32 @@ async fn ranges_and_validators_complain_in_one_result() {
     assert!(told[0].contains("persons: ") && told[0].contains("name: is unknown"), "{}", told[0]);
     assert!(told[1].contains("persons: ") && told[1].contains("name"), "{}", told[1]);
 }
+
+/// Panics as it is written down.
+struct Sour;
+
+impl serde::Serialize for Sour {
+    fn serialize<S: serde::Serializer>(&self, _: S) -> Result<S::Ok, S::Error> {
+        panic!("it is sour")
+    }
+}
+
+/// Squeezes.
+#[tool]
+fn squeeze() -> Sour {
+    Sour
+}
+
+/// Makes juice.
+#[llm_node(prompt = "Make juice.", state = Library, tools = [Squeeze, Count])]
+struct Juice {}
+
+#[tokio::test]
+async fn a_result_that_panics_as_it_is_written_is_a_failure_of_the_tool() {
+    let model = ScriptedModel::new()
+        .reply(Reply::text("").call("squeeze", json!({})).call("count", json!({})))
+        .reply("Water.");
+    let run = run(model.clone());
+    assert_eq!(run.call(&Juice {}).await.unwrap(), "Water.");
+    assert_eq!(results(&model.requests()[1]), ["the tool failed (panic)", "3"]);
+}

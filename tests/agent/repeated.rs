@@ -4,9 +4,9 @@ use std::path::PathBuf;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use llmnode::journal::JournalFile;
+use llmnode::journal::{Journal, JournalError, JournalFile, Record};
 use llmnode::prelude::*;
-use llmnode::{Approval, BoxError, Category, ModelError, Paused, Reply, ScriptedModel, ToolError};
+use llmnode::{Approval, BoxError, BoxFuture, Category, ModelError, Paused, Reply, ScriptedModel, ToolError};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
@@ -249,5 +249,56 @@ async fn a_pause_of_an_earlier_step_is_refused() {
     assert_eq!((error.category(), BANKS[bank].charged()), (Category::ConfigError, vec![5]), "{error}");
     run.flow(Day).resume(file(&path)).approve(second).await.unwrap();
     assert_eq!((run.state().said.as_str(), BANKS[bank].charged()), ("One. Two.", vec![5, 5]));
+    std::fs::remove_file(path).unwrap();
+}
+
+/// Takes its time as it writes down that a call begins.
+struct Slow(JournalFile);
+
+impl Journal for Slow {
+    fn read<'j>(
+        &'j mut self,
+        each: &'j mut (dyn FnMut(Record) + Send),
+    ) -> BoxFuture<'j, Result<(), JournalError>> {
+        self.0.read(each)
+    }
+
+    fn append<'j>(&'j mut self, record: &'j Record) -> BoxFuture<'j, Result<(), JournalError>> {
+        Box::pin(async {
+            if record.kind() == "call_began" {
+                tokio::time::sleep(std::time::Duration::from_millis(50)).await;
+            }
+            self.0.append(record).await
+        })
+    }
+}
+
+/// Looks around.
+#[tool]
+async fn look() -> &'static str {
+    tokio::time::sleep(std::time::Duration::from_millis(10)).await;
+    "nothing"
+}
+
+/// Posts a letter.
+#[tool(idempotent = false)]
+fn post_letter() -> &'static str {
+    "sent"
+}
+
+/// Works.
+#[llm_node(prompt = "Work.", state = Shop, tools = [Look, PostLetter], store = said)]
+struct Work {}
+
+flow! { Working(Shop): Work => end }
+
+#[tokio::test]
+async fn a_tool_that_ends_does_not_wait_for_what_another_one_writes_down() {
+    let path = journal("slow");
+    let model = ScriptedModel::new().reply(call("look").call("post_letter", json!({}))).reply("Done.");
+    let mut run = Run::new(model.clone()).with_state(Shop::default());
+    let working = run.flow(Working).resume(Slow(file(&path)));
+    tokio::time::timeout(std::time::Duration::from_secs(10), working).await.expect("it hangs").unwrap();
+    assert_eq!(super::library::results(&model.requests()[1]), ["nothing", "sent"]);
     std::fs::remove_file(path).unwrap();
 }

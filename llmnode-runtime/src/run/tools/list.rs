@@ -13,6 +13,7 @@ use crate::BoxFuture;
 use crate::error::NodeError;
 use crate::model::ToolSpec;
 use crate::output::OutputSchema;
+use crate::panics::caught;
 use crate::run::attempts::Plan;
 use crate::run::cx::Cx;
 
@@ -99,15 +100,18 @@ impl<S: ?Sized> Tools<S> {
     where
         S: Sync,
     {
-        Some(match &self.list.get(at)?.body {
-            &Body::Typed(execute) => {
-                Box::pin(async move { execute(&cx.of_tool(plan, called), called).await })
-            }
-            Body::Dynamic(tool) => {
-                let tool = Arc::clone(tool);
-                Box::pin(async move { toolset::execute(&tool, &cx.of_tool(plan, called), called).await })
-            }
-        })
+        let body = match &self.list.get(at)?.body {
+            Body::Typed(execute) => Body::Typed(*execute),
+            Body::Dynamic(tool) => Body::Dynamic(Arc::clone(tool)),
+        };
+        Some(Box::pin(async move {
+            let cx = cx.of_tool(plan, called);
+            let outcome = caught(async || match &body {
+                Body::Typed(execute) => execute(&cx, called).await,
+                Body::Dynamic(tool) => toolset::execute(tool, &cx, called).await,
+            });
+            outcome.await.unwrap_or_else(|_| Outcome::panicked())
+        }))
     }
 
     /// Checks what the compiler cannot: names.

@@ -74,6 +74,11 @@ impl Outcome {
         Outcome { call, ..Outcome::new(Told::Stopped(error), "aborted") }
     }
 
+    /// What belongs to the tool, and is executed outside of its node, panicked.
+    pub(super) fn panicked() -> Self {
+        Outcome::of_error(NodeError::new(Category::Panic, ""), None)
+    }
+
     /// The node of the tool failed. A tool's own words are for the model; those of a transport are not.
     pub(super) fn of_error(error: NodeError, deadline: Option<Duration>) -> Self {
         let call = error.record().map(|record| record.id);

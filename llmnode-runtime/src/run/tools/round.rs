@@ -13,6 +13,7 @@ use super::in_text;
 use super::outcome::Outcome;
 use super::typed::is_object;
 use super::value::ToolReply;
+use crate::BoxFuture;
 use crate::category::Category;
 use crate::ledger::Event;
 use crate::model::{Completion, Message, Request, ToolCall, ToolSpec};
@@ -147,7 +148,7 @@ impl Round {
         let mut stands: Vec<Option<Stand>> =
             self.stands.iter().map(|stand| stand.result().map(Stand::ended)).collect();
         stands.resize_with(self.calls.len(), || None);
-        let mut end = |index: usize, began: Option<Instant>, outcome: Outcome| -> Result<(), Failure> {
+        let end = |index: usize, began: Option<Instant>, outcome: Outcome| -> Result<Stand, Failure> {
             let Outcome { told, word, call, edited } = outcome;
             let elapsed = began.map(|began| scope.now().saturating_duration_since(began));
             if let Some(listener) = listener {
@@ -162,10 +163,16 @@ impl Round {
                 let ended = (&self.calls[index], &result);
                 scope.note(Event::ToolEnded { conversation, call: ended.0, result: ended.1, by: call });
             }
-            stands[index] = Some(stand);
-            Ok(())
+            Ok(stand)
         };
-        let mut began: Vec<Option<Instant>> = vec![None; self.calls.len()];
+        // Part of the tool's future: while its result is written down, the others go on, and so does what they write down.
+        let run = async |index: usize, tool: BoxFuture<'_, Outcome>| -> Result<Stand, Failure> {
+            let began = scope.now();
+            let outcome = tool.instrument(span(&self.calls[index])).await;
+            let stand = end(index, Some(began), outcome)?;
+            scope.recorded().await.map_err(Failure::unrecorded)?;
+            Ok(stand)
+        };
         for part in parts(tools, &known) {
             let (mut pool, mut next) = (Pool::new(), part.start);
             loop {
@@ -175,27 +182,22 @@ impl Round {
                     let started =
                         runs(index).and_then(|tool| with.judge.execute(tool, &called[index], with.plan));
                     match started {
-                        Some(tool) => {
-                            began[index] = Some(scope.now());
-                            pool.push(index, Box::pin(tool.instrument(span(&self.calls[index]))));
-                        }
+                        Some(tool) => pool.push(index, Box::pin(run(index, tool))),
                         None => match self.settled(index) {
                             Some(None) => {}
-                            Some(Some(outcome)) => end(index, None, outcome)?,
-                            None => end(
-                                index,
-                                None,
-                                self.not_executed(index, known[index], request, scope.node()),
-                            )?,
+                            Some(Some(outcome)) => stands[index] = Some(end(index, None, outcome)?),
+                            None => {
+                                let outcome = self.not_executed(index, known[index], request, scope.node());
+                                stands[index] = Some(end(index, None, outcome)?);
+                            }
                         },
                     }
                 }
                 if pool.len() == 0 {
                     break;
                 }
-                let (index, outcome) = poll_fn(|cx| pool.poll_next(cx)).await;
-                end(index, began[index], outcome)?;
-                scope.recorded().await.map_err(Failure::unrecorded)?;
+                let (index, stand) = poll_fn(|cx| pool.poll_next(cx)).await;
+                stands[index] = Some(stand?);
             }
         }
         Ok(stands.into_iter().flatten().collect())
