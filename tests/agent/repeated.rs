@@ -6,7 +6,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use llmnode::journal::{Journal, JournalError, JournalFile, Record};
 use llmnode::prelude::*;
-use llmnode::{Approval, BoxError, BoxFuture, Category, ModelError, Paused, Reply, ScriptedModel, ToolError};
+use llmnode::{
+    Approval, BoxError, BoxFuture, Category, Cx, ModelError, Paused, Reply, ScriptedModel, ToolError,
+};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
@@ -301,4 +303,48 @@ async fn a_tool_that_ends_does_not_wait_for_what_another_one_writes_down() {
     tokio::time::timeout(std::time::Duration::from_secs(10), working).await.expect("it hangs").unwrap();
     assert_eq!(super::library::results(&model.requests()[1]), ["nothing", "sent"]);
     std::fs::remove_file(path).unwrap();
+}
+
+/// Ids of calls.
+#[derive(Default)]
+struct Ids(Mutex<Vec<String>>);
+
+/// Notes its id.
+#[tool]
+fn note(cx: &Cx<'_, Ids>) {
+    cx.state().0.lock().unwrap().push(cx.call_id().unwrap());
+}
+
+/// Notes.
+#[llm_node(prompt = "Note {what}.", state = Ids, tools = [Note])]
+struct Notes {
+    what: &'static str,
+}
+
+/// Notes twice, and fails the first time.
+#[tool(attempts = 2, wait = 0s)]
+async fn note_twice(cx: &Cx<'_, Ids>) -> Result<(), NodeError> {
+    cx.call(&Notes { what: "this" }).await?;
+    cx.map([Notes { what: "that" }, Notes { what: "that" }]).try_all().await?;
+    if cx.attempt().index() == 0 { Err(NodeError::new(Category::ExecError, "once more")) } else { Ok(()) }
+}
+
+/// Has notes taken.
+#[llm_node(prompt = "Take notes.", state = Ids, tools = [NoteTwice])]
+struct Secretary {}
+
+#[tokio::test]
+async fn agents_that_one_function_calls_have_different_ids_and_the_same_ones_again() {
+    let model = ScriptedModel::new().otherwise(|request| {
+        match (&*request.messages[0].content, request.messages.len()) {
+            ("Take notes.", 1) => call("note_twice"),
+            (_, 1) => call("note"),
+            _ => Reply::text("Noted."),
+        }
+    });
+    let run = Run::new(model).with_state(Ids::default());
+    run.call(&Secretary {}).await.unwrap();
+    let ids = run.state().0.lock().unwrap().clone();
+    assert_eq!(ids[..3], ids[3..], "{ids:?}");
+    assert!(ids[0] != ids[1] && ids[0] != ids[2] && ids[1] != ids[2], "{ids:?}");
 }

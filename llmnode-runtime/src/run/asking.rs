@@ -6,7 +6,7 @@ use super::failure::Failure;
 use super::feedback;
 use super::judge::{Judge, judge};
 use super::repetition::Repetition;
-use super::resume::fingerprint;
+use super::resume::{Origin, fingerprint};
 use super::run::Target;
 use super::tools::{Executor, Round};
 use crate::category::{Category, Group};
@@ -53,6 +53,8 @@ pub(super) struct Asking<'r> {
     unknown: u32,
     /// What tells the conversation from others, where it goes on.
     root: Option<Box<str>>,
+    /// The ids of the calls that it is within.
+    around: Option<Box<str>>,
     /// Where answers are kept: under which names.
     kept: Option<Box<Names>>,
     /// The attempt that was begun last, until it is written down.
@@ -76,6 +78,8 @@ impl<'r> Asking<'r> {
         let kept = recorder.and_then(|kept| kept.conversation(&request, target.names(&request), within));
         let root = kept.as_ref().and_then(|kept| kept.root.clone()).map(String::into_boxed_str);
         let kept = kept.map(|kept| Box::new(Names { conversation: kept.conversation, turn: None }));
+        let origin = plan.origin.filter(|_| !request.tools.is_empty());
+        let around = origin.and_then(Origin::around).map(String::into_boxed_str);
         let (prompt, retries) = (request.messages.len(), Retries::of(target.model));
         Ok(Asking {
             plan,
@@ -91,6 +95,7 @@ impl<'r> Asking<'r> {
             turns: (turns, 0),
             unknown: 0,
             root,
+            around,
             kept,
             open: None,
         })
@@ -169,10 +174,11 @@ impl Asking<'_> {
     /// Executes the calls of an answer, and goes on with the conversation.
     async fn execute(&mut self, round: Box<Round>) -> Result<(), Failure> {
         let within = self.plan.origin.and_then(|origin| origin.tool.as_ref());
-        let (around, root) = match (within, &self.root) {
-            (Some((root, path)), _) => (path.as_str(), (*root).to_owned()),
-            (None, Some(root)) => ("", root.to_string()),
-            (None, None) => ("", self.plan.call.id.to_string()),
+        let around = self.around.as_deref().unwrap_or_default();
+        let root = match (within, &self.root) {
+            (Some((root, _)), _) => (*root).to_owned(),
+            (None, Some(root)) => root.to_string(),
+            (None, None) => self.plan.call.id.to_string(),
         };
         let (judge, kept) = (&*self.judge, self.kept.as_ref().map(|kept| &*kept.conversation));
         let with = Executor { judge, plan: self.plan, conversation: (&root, around), kept };

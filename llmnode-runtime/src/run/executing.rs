@@ -48,6 +48,9 @@ impl<N: Exec<S>, S: ?Sized> Executed for Own<'_, N, S> {
     fn execute(&mut self, attempt: Attempt, ends: Option<&Deadline>) -> BoxFuture<'_, Result<(), BoxError>> {
         self.cx.attempt = attempt;
         self.cx.deadline = ends.cloned();
+        if let Some(origin) = self.cx.origin {
+            origin.executes(self.cx.scope.depth);
+        }
         Box::pin(async {
             self.value = Some(self.node.exec(&self.cx).await?);
             Ok(())

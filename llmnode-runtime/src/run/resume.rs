@@ -1,6 +1,6 @@
 //! A conversation that goes on where an earlier call paused.
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use serde_json::json;
 
@@ -20,6 +20,8 @@ pub struct Origin<'r> {
     taken: AtomicBool,
     /// How many calls stand around the one that it is made for.
     depth: usize,
+    /// How many agents that call has begun.
+    agents: AtomicUsize,
     /// The call of a tool that it is, or is within: what tells the conversation from others, and the ids of the calls around it and
     /// its own.
     pub(super) tool: Option<(&'r str, String)>,
@@ -36,6 +38,23 @@ impl<'r> Origin<'r> {
     /// Of a call of a tool, with so many calls around it.
     pub(super) fn tool(depth: usize, tool: (&'r str, String), paused: Option<&'r Paused>) -> Self {
         Origin { paused, depth, tool: Some(tool), ..Origin::default() }
+    }
+
+    /// The call that it is made for, which stands within so many, is executed: its agents have the same places as the last time.
+    pub(super) fn executes(&self, depth: usize) {
+        if depth == self.depth {
+            self.agents.store(0, Ordering::Relaxed);
+        }
+    }
+
+    /// The ids of the calls around those of an agent that begins now. A function may call several agents, and each of them numbers its
+    /// calls on its own. `~+1` is no id: in one, `~` is escaped.
+    pub(super) fn around(&self) -> Option<String> {
+        let (_, path) = self.tool.as_ref()?;
+        Some(match self.agents.fetch_add(1, Ordering::Relaxed) {
+            0 => path.clone(),
+            place => format!("{path}/~+{place}"),
+        })
     }
 
     /// Whether there is a conversation to go on with.
