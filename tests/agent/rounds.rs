@@ -341,3 +341,16 @@ async fn counters_of_the_transport_begin_anew_after_each_round() {
         .reply("three");
     assert_eq!(run(model).call(&Stubborn).await.unwrap(), "three");
 }
+
+#[tokio::test]
+async fn any_number_of_calls_of_tools_that_are_not_there_stays_small() {
+    // Half of the ids are those that the other half would get.
+    let id = |at: usize| if at < 10_000 { format!("call_{}", at + 10_000) } else { String::new() };
+    let mut many = llmnode::Completion::new("");
+    many.calls = (0..20_000).map(|at| llmnode::ToolCall::new(id(at), "nothing", "{}")).collect();
+    let model = ScriptedModel::new().reply(many).reply("Nothing.");
+    run(model.clone()).call(&ASK).await.unwrap();
+    let requests = model.requests();
+    let bytes: usize = results(&requests[1]).iter().map(|result| result.len()).sum();
+    assert!(bytes < 20_000 * 64, "{bytes}");
+}

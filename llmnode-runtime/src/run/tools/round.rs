@@ -102,10 +102,18 @@ pub(in crate::run) fn open_call(messages: &[Message]) -> Option<&str> {
 fn named_apart(mut calls: Vec<ToolCall>, messages: &[Message]) -> Vec<ToolCall> {
     let known = messages.iter().flat_map(Message::calls).map(|call| call.id.clone());
     let mut known: HashSet<String> = known.collect();
+    // Each number is looked at once, however many calls there are.
+    let mut number = 0;
     for call in &mut calls {
         if call.id.is_empty() || call.id.len() > WORD || known.contains(&call.id) {
-            let free = (known.len() + 1..).map(|number| format!("call_{number}"));
-            call.id = free.into_iter().find(|id| !known.contains(id)).unwrap_or_default();
+            number = number.max(known.len());
+            loop {
+                number += 1;
+                call.id = format!("call_{number}");
+                if !known.contains(&call.id) {
+                    break;
+                }
+            }
         }
         known.insert(call.id.clone());
     }
@@ -251,7 +259,8 @@ impl Round {
         if request.output.as_ref().is_some_and(|output| output.name() == name) {
             return Outcome::refused("not_executed", "not used: answer after the results of the tools");
         }
-        if known.is_some() {
+        // Names are not listed for each of any number of calls.
+        if known.is_some() || index >= CALLS {
             let why = format!("not executed: at most {CALLS} calls of one answer are");
             return Outcome::refused("not_executed", why);
         }
