@@ -45,7 +45,7 @@ struct Shop {
     said: String,
 }
 
-static BANKS: [Bank; 4] = [const { Bank::new() }; 4];
+static BANKS: [Bank; 5] = [const { Bank::new() }; 5];
 
 impl Shop {
     fn bank(&self) -> &'static Bank {
@@ -347,4 +347,38 @@ async fn agents_that_one_function_calls_have_different_ids_and_the_same_ones_aga
     let ids = run.state().0.lock().unwrap().clone();
     assert_eq!(ids[..3], ids[3..], "{ids:?}");
     assert!(ids[0] != ids[1] && ids[0] != ids[2] && ids[1] != ids[2], "{ids:?}");
+}
+
+/// Charges once.
+#[tool(idempotent = false)]
+fn charge_once(shop: &Shop) -> &'static str {
+    shop.bank().charged.lock().unwrap().push(1);
+    "charged"
+}
+
+/// Pays.
+#[tool]
+async fn pay(cx: &Cx<'_, Shop>) -> Result<String, NodeError> {
+    Ok(cx.call(&ChargeOnce {}).await?.to_owned())
+}
+
+/// Buys.
+#[llm_node(prompt = "Buy.", state = Shop, tools = [Pay, End], store = said)]
+struct Buy {}
+
+flow! { Buying(Shop): Buy => end }
+
+#[tokio::test]
+async fn what_a_function_called_is_not_in_doubt_once_the_function_has_its_result() {
+    let (path, bank) = (journal("within"), 4);
+    let shop = || Shop { bank, ..Shop::default() };
+    BANKS[bank].ends.store(true, Ordering::SeqCst);
+    let model = ScriptedModel::new().reply(call("pay")).reply(call("end"));
+    let error = Run::new(model).with_state(shop()).flow(Buying).resume(file(&path)).await.unwrap_err();
+    assert_eq!((error.category(), BANKS[bank].charged()), (Category::Aborted, vec![1]));
+    BANKS[bank].ends.store(false, Ordering::SeqCst);
+    let mut run = Run::new(ScriptedModel::new().reply("Bought.")).with_state(shop());
+    run.flow(Buying).resume(file(&path)).await.unwrap();
+    assert_eq!(BANKS[bank].charged(), [1]);
+    std::fs::remove_file(path).unwrap();
 }

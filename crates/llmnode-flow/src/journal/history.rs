@@ -22,8 +22,9 @@ pub struct History {
     records: u64,
     /// Calls whose end is not told.
     open: BTreeMap<CallId, OpenCall>,
-    /// Calls, since the last step was completed, of nodes that must not be executed again.
-    once: Vec<(CallId, UnderWay)>,
+    /// Calls, since the last step was completed, of nodes that must not be executed again: the call, and behind it those around it in
+    /// which it has ended.
+    once: Vec<(Vec<CallId>, UnderWay)>,
     /// Answers and results since then.
     left: Vec<Left>,
     unknown: Vec<UnderWay>,
@@ -80,7 +81,7 @@ impl History {
                 }
             }
             Entry::CallBegan(call) => {
-                self.once.push((call.id, UnderWay { node: call.node, at: call.at, attempt: None }));
+                self.once.push((vec![call.id], UnderWay { node: call.node, at: call.at, attempt: None }));
             }
             Entry::AttemptBegan(began) => {
                 let id = began.attempt.id;
@@ -98,8 +99,8 @@ impl History {
             Entry::CallEnded(ended) => self.end(*ended),
             Entry::Answered(answered) => self.left.push(Left::Answer(answered)),
             Entry::ToolEnded(ended) => {
-                // Its result is given again, so it is not executed again.
-                self.once.retain(|(call, _)| Some(*call) != ended.by);
+                // Its result is given again, so neither it nor what it called is executed again.
+                self.once.retain(|(calls, _)| !calls.iter().any(|call| Some(*call) == ended.by));
                 self.left.push(Left::Result(*ended));
             }
         }
@@ -150,6 +151,11 @@ impl History {
         let CallEnded { path, call: mut record } = ended;
         if record.category.is_some() {
             self.forget_rejected(record.id);
+        }
+        for (calls, _) in &mut self.once {
+            if calls.last() == Some(&record.id) {
+                calls.extend(record.parent);
+            }
         }
         self.call(record.id, None);
         if let Some(mut open) = self.open.remove(&record.id) {
