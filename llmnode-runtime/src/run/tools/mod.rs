@@ -21,4 +21,4 @@ pub(super) use outcome::Outcome;
 pub(super) use round::{Executor, Round, answer_or_calls, called_in_text, open_call};
 pub use toolset::Toolset;
 pub use typed::Tool;
-pub use value::{ResultOf, ToolError, ToolReply, fallible};
+pub use value::{Replied, ResultOf, ToolError, ToolReply, fallible, reply};
