@@ -18,7 +18,7 @@ pub(super) use called::Called;
 pub use lent::{CloneArgument, CloneNothing, CloneValue, Lent};
 pub use list::Tools;
 pub(super) use outcome::Outcome;
-pub(super) use round::{Executor, Round, answer_or_calls, called_in_text, open_call};
+pub(super) use round::{Executor, Round, answer_or_calls, called_in_text, forbidden, open_call};
 pub use toolset::Toolset;
 pub use typed::Tool;
 pub use value::{Replied, ResultOf, ToolError, ToolReply, fallible, reply};
