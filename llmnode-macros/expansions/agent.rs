@@ -69,6 +69,9 @@ const _: () = {
                 |__value, __to| (&&&__llmnode::Dive(__value)).dive::<Library>(__to),
             )
         }
+        fn reply(__output: &<Self as __llmnode::Node>::Output) -> __llmnode::Replied {
+            __llmnode::reply(&*__output)
+        }
     }
     const _: () = {
         use ::llmnode::__private as __llmnode;

@@ -99,5 +99,8 @@ const _: () = {
                 |__value, __to| (&&&__llmnode::Dive(__value)).dive::<Library>(__to),
             )
         }
+        fn reply(__output: &<Self as __llmnode::Node>::Output) -> __llmnode::Replied {
+            __llmnode::reply(&*__output)
+        }
     }
 };

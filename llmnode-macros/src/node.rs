@@ -84,6 +84,7 @@ pub(crate) fn expand(arguments: TokenStream, item: TokenStream) -> TokenStream {
         }
     };
     args.left_out = configured::take_left_out(&mut item.attrs);
+    tools::refuse_attribute(&mut item, &mut faults);
     let marks = field::take_attributes(&mut item, &mut faults);
     let preps = step::take_attributes(&mut item, args.step.makes_step(&[]), &mut faults);
     match check::check(&args, &item, &marks, &preps, &mut faults) {

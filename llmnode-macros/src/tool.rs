@@ -5,25 +5,29 @@
 
 pub(crate) mod arguments;
 mod emit;
+mod owned;
 mod parameter;
 
 use proc_macro2::{Ident, TokenStream};
 use quote::quote;
 use syn::ext::IdentExt;
 use syn::parse::ParseStream;
-use syn::{Error, FnArg, Item, ItemFn, LitStr, Path, ReturnType, Type};
+use syn::{Error, FnArg, GenericParam, Item, ItemFn, LitStr, Path, ReturnType, Type};
 
 use crate::diagnostics::Errors;
-use crate::generics::bare;
+use crate::generics::{bare, mentions};
 use crate::keyed::{Grammar, Slot, fill, key, parse_arguments, value};
 use crate::names::camel_case;
 use crate::node::description::description;
 use crate::node::time::{Time, Wait};
 use crate::values::{filled, text, truth, whole};
 use crate::{crate_path, item};
+pub(crate) use owned::spelled;
 use parameter::Parameter;
 
 const WANTED: &str = "`#[tool]` goes on a function, such as `async fn search(word: String, state: &World) -> Result<Vec<Hit>, ShelfError>`";
+
+const ON_A_STRUCT: &str = "`#[tool]` goes on a function; a struct becomes a tool by the word `tool`: `#[llm_node(tool, prompt = \"…\")]`";
 
 const VALUES: [&str; 6] = ["name", "attempts", "wait", "deadline", "idempotent", "crate"];
 
@@ -43,7 +47,10 @@ struct ToolArgs {
 impl ToolArgs {
     fn argument(&mut self, key: Ident, input: ParseStream<'_>) -> syn::Result<()> {
         match key.to_string().as_str() {
-            "name" => fill(&mut self.name, key.clone(), filled(text(input, &key, ""), &key)),
+            "name" => {
+                let name = filled(text(input, &key, ""), &key);
+                fill(&mut self.name, key, name.and_then(name_of_a_tool))
+            }
             "attempts" => fill(&mut self.attempts, key.clone(), whole(input, &key, 1)),
             "wait" => fill(&mut self.wait, key, Wait::parse(input)),
             "deadline" => fill(&mut self.deadline, key.clone(), Time::parse_above_zero(input, &key)),
@@ -53,6 +60,39 @@ impl ToolArgs {
             _ => crate_path::parse(input, key, &mut self.krate),
         }
     }
+}
+
+/// What to write instead of arguments that go by another name elsewhere.
+fn refused(name: &str) -> Option<String> {
+    let own = match name {
+        "retries" | "max_retries" | "max_attempts" | "tries" => "`attempts = 2`",
+        "timeout" | "time" | "time_limit" => "`deadline = 10s`",
+        "approval" | "approve" | "confirm" | "needs_approval" | "ask" => "`require_approval`",
+        "backoff" | "delay" => "`wait = 1s`",
+        "description" | "desc" | "doc" => "a doc comment above the function, which is the description",
+        _ => return None,
+    };
+    Some(format!("`{name}` is not an argument of a tool; write {own}"))
+}
+
+/// A name that providers take.
+pub(crate) fn name_of_a_tool(name: LitStr) -> syn::Result<LitStr> {
+    match fault_of_name(&name.value()) {
+        Some(fault) => Err(Error::new(name.span(), fault)),
+        None => Ok(name),
+    }
+}
+
+/// What is wrong with the name of a tool.
+pub(crate) fn fault_of_name(name: &str) -> Option<String> {
+    let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
+    if name.len() <= 64 && name.chars().all(fits) {
+        return None;
+    }
+    let proposed: String = name.chars().map(|c| if fits(c) { c } else { '_' }).take(64).collect();
+    Some(format!(
+        "the name of a tool is 1 to 64 of the characters `a-z A-Z 0-9 _ -`; write `name = \"{proposed}\"`"
+    ))
 }
 
 /// A tool after all checks.
@@ -80,10 +120,22 @@ pub(crate) fn expand(arguments: TokenStream, item: TokenStream) -> TokenStream {
         Err(answer) => return answer,
     };
     let (mut errors, mut args) = (Errors::default(), ToolArgs::default());
-    let grammar = Grammar { words: &["alone", "require_approval"], ..Grammar::of_values("tool", &VALUES) };
+    let grammar =
+        Grammar { words: &["alone", "require_approval"], refused, ..Grammar::of_values("tool", &VALUES) };
+    let describes =
+        mentions(arguments.clone(), &|key| ["description", "desc", "doc"].iter().any(|word| key == word));
     parse_arguments(arguments, &grammar, &mut errors, |key, input| args.argument(key, input));
     let mut function = match parsed {
         Item::Fn(function) => function,
+        Item::Struct(item) => {
+            errors.push(Error::new_spanned(item.struct_token, ON_A_STRUCT));
+            let is_node = item.attrs.iter().any(|attribute| path_ends(attribute.path(), "llm_node"));
+            let stub = (!is_node && item.generics.params.is_empty()).then(|| {
+                emit::stub(&item.ident, &item.ident.to_string(), &crate_path::resolve(value(&args.krate)))
+            });
+            let errors = errors.into_tokens();
+            return quote!(#item #stub #errors);
+        }
         other => {
             errors.push(item::misplaced(WANTED, &other));
             let errors = errors.into_tokens();
@@ -92,7 +144,7 @@ pub(crate) fn expand(arguments: TokenStream, item: TokenStream) -> TokenStream {
     };
     let is_method = function.sig.receiver().is_some();
     let parameters = parameter::parameters(&mut function, &mut errors);
-    check(&function, &args, &mut errors);
+    check(&function, &args, describes, &mut errors);
     let ident = &function.sig.ident;
     let own_name = ident.unraw().to_string();
     let model = ToolModel {
@@ -105,26 +157,44 @@ pub(crate) fn expand(arguments: TokenStream, item: TokenStream) -> TokenStream {
     };
     let tool = match (errors.is_empty(), is_method) {
         (true, _) => Some(emit::emit(&model)),
-        (false, false) => Some(emit::stub(&model)),
+        (false, false) => Some(emit::stub_of_function(&model)),
         (false, true) => None,
     };
     let errors = errors.into_tokens();
     quote!(#function #tool #errors)
 }
 
-fn check(function: &ItemFn, args: &ToolArgs, errors: &mut Errors) {
+/// Whether a path ends with this name.
+fn path_ends(path: &Path, name: &str) -> bool {
+    path.segments.last().is_some_and(|last| last.ident == name)
+}
+
+/// Checks the function. `describes`: an argument was meant as its description.
+fn check(function: &ItemFn, args: &ToolArgs, describes: bool, errors: &mut Errors) {
     let signature = &function.sig;
     if let Some(receiver) = signature.inputs.iter().find(|input| matches!(input, FnArg::Receiver(_))) {
         let message = "a tool is a function without `self`; write it outside of the `impl`, with `state: &World` for what it needs";
         errors.push(Error::new_spanned(receiver, message));
     }
-    if let Some(parameter) = signature.generics.params.first() {
+    // A lifetime is there for a reference that is reported already.
+    let explained =
+        |parameter: &&GenericParam| !errors.is_empty() && matches!(parameter, GenericParam::Lifetime(_));
+    if let Some(parameter) = signature.generics.params.first().filter(|parameter| !explained(parameter)) {
         let message = "a tool has one schema, so its function cannot be generic; write the types out";
         errors.push(Error::new_spanned(parameter, message));
     }
-    if description(&function.attrs).is_none() {
+    if description(&function.attrs).is_none() && !describes {
         let message = "a model chooses a tool by its description; write a doc comment above the function";
         errors.push(Error::new(signature.ident.span(), message));
+    }
+    if args.name.is_none()
+        && let Some(fault) = fault_of_name(&signature.ident.unraw().to_string())
+    {
+        errors.push(Error::new(signature.ident.span(), fault));
+    }
+    if let Some((reference, own)) = owned::owned_return(&signature.output) {
+        let message = format!("a tool cannot return references; write `{own}`, and clone what it refers to");
+        errors.push(Error::new_spanned(reference, message));
     }
     if let ReturnType::Type(_, ty) = &signature.output
         && let Type::ImplTrait(ty) = bare(ty)

@@ -7,8 +7,8 @@ pub use crate::prompt::generated::{
 };
 pub use crate::prompt::{PromptAttachment, PromptList};
 pub use crate::run::{
-    Example, ExampleInput, ExampleOutput, ExampleText, Falling, Input, IntoExample, Lent, LlmNode, ResultOf,
-    Tool, Tools, exec, fallback, fallback_with_state, fallible,
+    Example, ExampleInput, ExampleOutput, ExampleText, Falling, Input, IntoExample, Lent, LlmNode, Replied,
+    ResultOf, Tool, Tools, exec, fallback, fallback_with_state, fallible, reply,
 };
 pub use crate::settings::{Backoff, Failures, Recovery};
 /// The name stands in the compiler's message about a second block.

@@ -1,7 +1,7 @@
 //! The loop: turns, rounds, and what ends them.
 
 use llmnode::prelude::*;
-use llmnode::{AttemptKind, Category, FinishReason, Message, Reply, Role, ScriptedModel};
+use llmnode::{AttemptKind, BoxError, Category, FinishReason, Message, Reply, Role, ScriptedModel, Toolset};
 use serde_json::json;
 
 use super::library::*;
@@ -51,6 +51,7 @@ async fn the_last_turn_has_to_be_the_answer() {
     let model = ScriptedModel::new().otherwise(|_| Reply::text("three").call("count", json!({})));
     let report = run(model.clone()).call(&Short { question: "?".into() }).report().await.unwrap();
     // The call that was made all the same is dropped.
+    assert_eq!(outcomes(&report.record, 1), ["not_executed"]);
     assert_eq!(report.value, "three");
     let [first, second] = &model.requests()[..] else { panic!("two requests") };
     assert!(!first.answer_now && second.answer_now);
@@ -64,6 +65,19 @@ async fn the_last_turn_has_to_be_the_answer() {
     let model = ScriptedModel::new().otherwise(|_| Reply::text("").call("count", json!({})));
     let error = run(model).call(&Short { question: "?".into() }).await.unwrap_err();
     assert_eq!(error.category(), Category::EmptyResponse);
+    let told = "the last of 2 turns was used for a call of `count` instead of an answer; raise `turns`";
+    assert!(error.message().ends_with(told), "{error}");
+    assert_eq!(outcomes(error.record().unwrap(), 1), ["not_executed"]);
+}
+
+#[tokio::test]
+async fn a_call_in_the_last_turn_is_told_to_the_program_alone() {
+    #[llm_node(prompt = "?", output = u8, state = Library, tools = [Count], turns = 1, retries = 1)]
+    struct Now;
+    let model = ScriptedModel::new().reply(Reply::text("I count.").call("count", json!({}))).reply("3");
+    assert_eq!(run(model.clone()).call(&Now).await.unwrap(), 3);
+    let feedback = model.requests()[1].messages.last().unwrap().content.clone();
+    assert!(!feedback.contains("turns"), "{feedback}");
 }
 
 #[tokio::test]
@@ -101,6 +115,10 @@ async fn two_rounds_in_a_row_without_any_tool_that_is_there_end_the_calls() {
     assert_eq!(now, [false, false, false, false, true]);
     let told = results(&model.requests()[4]).pop().unwrap().to_owned();
     assert!(told.starts_with("ask is you: answer, or call one of"), "{told}");
+
+    let error = run(ScriptedModel::new().otherwise(move |_| bad())).call(&ASK).await.unwrap_err();
+    let told = "the model called `fly` after 2 responses in a row without a tool that exists, where only an answer is left";
+    assert!(error.message().ends_with(told), "{error}");
 }
 
 #[tokio::test]
@@ -300,13 +318,14 @@ async fn what_the_compiler_cannot_see_is_a_config_error_before_the_first_request
     fn count_again() -> usize {
         0
     }
-    /// No name.
-    #[tool(name = "a name")]
-    fn spaced() {}
-    #[llm_node(prompt = "?", state = Library, tools = [Count, CountAgain, Spaced])]
-    struct Twice;
+    #[llm_node(prompt = "?", state = Library, tools = [Count, CountAgain])]
+    struct Twice {
+        #[node(tools)]
+        more: Toolset,
+    }
+    let more = Toolset::new().function("a name", "No name.", |(): ()| async { Ok::<_, BoxError>(()) });
     let model = ScriptedModel::new();
-    let error = run(model.clone()).call(&Twice).await.unwrap_err();
+    let error = run(model.clone()).call(&Twice { more }).await.unwrap_err();
     assert_eq!((error.category(), model.requests().len()), (Category::ConfigError, 0));
     let text = error.to_string();
     assert!(text.contains(r#"two tools are called "count""#) && text.contains(r#""a name""#), "{text}");

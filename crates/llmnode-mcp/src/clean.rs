@@ -15,8 +15,13 @@ pub(crate) fn name(text: &str) -> String {
 
 /// A description without what cannot be seen, cut where it is too long.
 pub(crate) fn description(text: &str) -> String {
+    visible(text, DESCRIPTION)
+}
+
+/// A text without what cannot be seen, of that many bytes at most.
+pub(crate) fn visible(text: &str, most: usize) -> String {
     let clean: String = text.chars().filter(|c| !is_hidden(*c)).collect();
-    match clean.char_indices().map(|(at, c)| at + c.len_utf8()).take_while(|end| *end <= DESCRIPTION).last() {
+    match clean.char_indices().map(|(at, c)| at + c.len_utf8()).take_while(|end| *end <= most).last() {
         Some(end) if end < clean.len() => format!("{}…", clean[..end].trim_end()),
         _ => clean,
     }

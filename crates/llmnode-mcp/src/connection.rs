@@ -68,11 +68,20 @@ impl Connection {
         let client = ClientConfig::new(ClientCapabilities::default(), own);
         match &self.reach {
             Reach::Child(program) => {
-                let transport = program.start(&self.server).map_err(|error| {
+                let (transport, log) = program.start(&self.server).map_err(|error| {
                     let program = program.program.to_string_lossy();
                     self.fault(Category::ConfigError, &format!("`{program}` cannot be started: {error}"))
                 })?;
-                client.serve(transport).await.map_err(|error| self.refused(&error))
+                match client.serve(transport).await {
+                    Ok(service) => Ok(service),
+                    Err(error) => Err(match program.last_words(log, SAID).await {
+                        Some(words) => self.fault(
+                            Category::Network,
+                            &format!("{}; its log ends with: {words}", chain(&error)),
+                        ),
+                        None => self.refused(&error),
+                    }),
+                }
             }
             Reach::Http { url, .. } => {
                 let token = self.token()?;

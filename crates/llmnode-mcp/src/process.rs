@@ -3,6 +3,7 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::process::Stdio;
+use std::time::Duration;
 
 use process_wrap::tokio::CommandWrap;
 #[cfg(unix)]
@@ -10,6 +11,10 @@ use process_wrap::tokio::ProcessGroup;
 use rmcp::transport::TokioChildProcess;
 use tokio::io::AsyncReadExt;
 use tokio::process::{ChildStderr, Command};
+use tokio::task::JoinHandle;
+use tokio::time::timeout;
+
+use crate::clean::visible;
 
 /// What a child sees of our environment.
 #[cfg(not(windows))]
@@ -30,8 +35,12 @@ const INHERITED: &[&str] = &[
     "USERPROFILE",
 ];
 
-/// So much of a child's log is kept.
+/// So much of a child's log is passed on, in bytes.
 const LOGGED: usize = 64 * 1024;
+/// So much of its end is kept, in bytes.
+const KEPT: usize = 4096;
+/// A child that has failed gets so long to end its log.
+const ENDING: Duration = Duration::from_secs(1);
 
 /// How a child is started.
 #[derive(Clone)]
@@ -44,7 +53,7 @@ pub(crate) struct Program {
 
 impl Program {
     /// Starts it. The child is ended when the transport is closed or dropped.
-    pub(crate) fn start(&self, server: &str) -> std::io::Result<TokioChildProcess> {
+    pub(crate) fn start(&self, server: &str) -> std::io::Result<(TokioChildProcess, Log)> {
         let mut command = Command::new(&self.program);
         command.args(&self.arguments).env_clear();
         let inherited = INHERITED.iter().filter_map(|name| Some((name, std::env::var_os(name)?)));
@@ -58,17 +67,42 @@ impl Program {
         #[cfg(unix)]
         command.wrap(ProcessGroup::leader());
         let (transport, log) = TokioChildProcess::builder(command).stderr(Stdio::piped()).spawn()?;
-        if let Some(log) = log {
-            tokio::spawn(tell(log, server.to_owned()));
+        let log = tokio::spawn(tell(log, server.to_owned()));
+        Ok((transport, log))
+    }
+
+    /// The last lines of a child that has failed, on one line, without what the environment gave to it.
+    pub(crate) async fn last_words(&self, log: Log, most: usize) -> Option<String> {
+        let mut text = timeout(ENDING, log).await.ok()?.ok()?;
+        for (_, value) in &self.environment {
+            if let Some(value) = value.to_str().filter(|value| value.len() >= 4) {
+                text = text.replace(value, "[redacted]");
+            }
         }
-        Ok(transport)
+        let mut words = String::new();
+        for line in text.lines().rev().map(str::trim).filter(|line| !line.is_empty()) {
+            if words.is_empty() {
+                line.clone_into(&mut words);
+            } else if words.len() + line.len() < most {
+                words = format!("{line} {words}");
+            } else {
+                break;
+            }
+        }
+        (!words.is_empty()).then(|| visible(&words, most).replace(char::is_control, " "))
     }
 }
 
+/// What reads a child's log, and gives its end.
+pub(crate) type Log = JoinHandle<String>;
+
 /// Passes the log of a child on, up to a limit; the rest is read and forgotten, so that the child does not wait.
-async fn tell(mut log: ChildStderr, server: String) {
-    let (mut buffer, mut told) = ([0; 4096], 0);
+async fn tell(log: Option<ChildStderr>, server: String) -> String {
+    let (mut buffer, mut told, mut end) = ([0; 4096], 0, Vec::new());
+    let Some(mut log) = log else { return String::new() };
     while let Ok(length @ 1..) = log.read(&mut buffer).await {
+        end.extend_from_slice(&buffer[..length]);
+        end.drain(..end.len().saturating_sub(KEPT));
         if told < LOGGED {
             let text = String::from_utf8_lossy(&buffer[..length]);
             tracing::debug!(server, "{}", text.trim_end());
@@ -78,4 +112,5 @@ async fn tell(mut log: ChildStderr, server: String) {
             }
         }
     }
+    String::from_utf8_lossy(&end).into_owned()
 }

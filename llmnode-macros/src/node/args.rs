@@ -89,6 +89,11 @@ fn refused(name: &str) -> Option<String> {
                  `transport_retries = 2` for failures of the transport"
             ));
         }
+        "max_turns" | "max_iterations" | "max_steps" | "max_rounds" | "iterations" | "rounds" => {
+            return Some(format!(
+                "`{name}` is not an argument of a node; write `turns = 6` for the most responses of a node with tools"
+            ));
+        }
         "requests" | "tokens" | "money" => {
             return Some(format!("`{name}` is a limit; write `limits({name} = …)`"));
         }

@@ -54,6 +54,9 @@ pub(crate) fn stub(
                 fn arguments() -> #private::OutputSpec<Self, #any_state> {
                     ::core::unreachable!()
                 }
+                fn reply(_: &Self::Output) -> #private::Replied {
+                    ::core::unreachable!()
+                }
             }
         }
     });

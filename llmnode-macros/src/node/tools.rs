@@ -3,7 +3,7 @@
 use proc_macro2::{Ident, Literal, Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
 use syn::parse::ParseStream;
-use syn::{Attribute, DeriveInput, Error, Generics, ItemStruct, Lit, Token, Type, bracketed, token};
+use syn::{Attribute, DeriveInput, Error, Generics, ItemStruct, Lit, LitStr, Token, Type, bracketed, token};
 
 use super::Faults;
 use super::args::NodeArgs;
@@ -14,6 +14,7 @@ use super::model::NodeModel;
 use crate::generics::{ends, last_name};
 use crate::keyed::{key, value};
 use crate::tool::arguments::{Argument, Arguments, Says};
+use crate::tool::{fault_of_name, spelled};
 
 /// The list of types.
 pub(super) fn parse(input: ParseStream<'_>, key: &Ident) -> syn::Result<Vec<Type>> {
@@ -59,11 +60,31 @@ fn tool(list: ParseStream<'_>) -> syn::Result<Type> {
     }
     if let Some(name) = last_name(&tool).filter(|name| name.to_string().starts_with(char::is_lowercase)) {
         let made = crate::names::camel_case(&name.to_string());
-        let message =
-            format!("`#[tool] fn {name}` makes the type `{made}`, which is listed; write `tools = [{made}]`");
+        let whole = made_at(&tool, &made);
+        let message = format!(
+            "`#[tool] fn {name}` makes the type `{made}`, which is listed; write `tools = [{whole}]`"
+        );
         return Err(Error::new_spanned(&tool, message));
     }
     Ok(tool)
+}
+
+/// The path of what a function's path stands for.
+fn made_at(function: &Type, made: &str) -> String {
+    let path = spelled(function);
+    match path.rsplit_once("::") {
+        Some((modules, _)) => format!("{modules}::{made}"),
+        None => made.to_owned(),
+    }
+}
+
+/// Takes `#[tool]` off a node, where it would be reported at another place.
+pub(super) fn refuse_attribute(item: &mut ItemStruct, faults: &mut Faults) {
+    for attribute in item.attrs.extract_if(.., |attribute| attribute.path().is_ident("tool")) {
+        let message =
+            "`#[tool]` goes on a function; on a node, write the word `tool` instead: `#[llm_node(tool, …)]`";
+        faults.push(Error::new_spanned(attribute, message));
+    }
 }
 
 /// What cannot be beside what.
@@ -77,9 +98,12 @@ pub(super) fn check(args: &NodeArgs, item: &ItemStruct, marks: &[Mark], faults: 
         Mark::Tools(at) => Some(*at),
         _ => None,
     });
-    if let (Some(turns), None, None) = (key(&args.turns), key(&args.tools), set) {
-        let message =
-            "`turns` counts the responses of a node with tools; add `tools = [..]`, or drop `turns`";
+    // A set that is not marked is reported where it stands.
+    let unmarked =
+        || item.fields.iter().any(|field| last_name(&field.ty).is_some_and(|name| name == "Toolset"));
+    if let (Some(turns), None, None, false) = (key(&args.turns), key(&args.tools), set, unmarked()) {
+        let message = "`turns` counts the responses of a node with tools; add `tools = [..]` or a field \
+                       `#[node(tools)] tools: Toolset`, or drop `turns`";
         faults.push(Error::new(turns.span(), message));
     }
     if args.tool.is_none() {
@@ -89,6 +113,9 @@ pub(super) fn check(args: &NodeArgs, item: &ItemStruct, marks: &[Mark], faults: 
         let message =
             "a model writes the fields of a tool, and cannot write tools; drop the field, or drop `tool`";
         faults.push(Error::new(at, message));
+    }
+    if let Some(fault) = value(&args.name).and_then(|name| fault_of_name(&name.value())) {
+        faults.push(Error::new(value(&args.name).map_or_else(Span::call_site, LitStr::span), fault));
     }
     if description(&item.attrs).is_none() {
         let message = "a model chooses a tool by its description; write a doc comment above the struct";
@@ -111,7 +138,8 @@ pub(super) fn emit(model: &NodeModel<'_>, state: &Type, private: &Ident) -> Opti
         .iter()
         .map(|tool| {
             let (at, end) = ends(tool);
-            let add = Ident::new("add", here.located_at(at));
+            let add = if model.state.is_some() { "add" } else { "add_to_stateless" };
+            let add = Ident::new(add, here.located_at(at));
             let to = Ident::new("__to", here.located_at(at));
             quote_spanned!(here.located_at(end)=> #to.#add::<#tool>();)
         })
@@ -167,7 +195,8 @@ pub(super) fn as_tool(
     });
     let mut input = DeriveInput::from(model.item.clone());
     input.attrs.retain(|attribute| attribute.path().is_ident("doc"));
-    let arguments = Arguments { input, list: fields.collect(), krate: &model.krate };
+    let output = model.output.as_ref().map_or_else(|| ends(&model.item.ident), ends);
+    let arguments = Arguments { input, list: fields.collect(), output, krate: &model.krate };
     let (header, _, _) = generics.split_for_impl();
     let tool = arguments.tool(&header.to_token_stream(), &state.to_token_stream(), Says::default(), private);
     let validation = arguments.validation();

@@ -31,6 +31,8 @@ pub(crate) struct Arguments<'a> {
     /// The struct that they become, without attributes of derives.
     pub(crate) input: DeriveInput,
     pub(crate) list: Vec<Argument<'a>>,
+    /// Where an output that a model cannot read is reported: from here to there.
+    pub(crate) output: (Span, Span),
     pub(crate) krate: &'a Path,
 }
 
@@ -59,6 +61,9 @@ impl Arguments<'_> {
         let approval = says.require_approval.then(|| quote_spanned!(here=> const REQUIRE_APPROVAL: #truth));
         let arguments =
             self.list.iter().find(|argument| is_free(argument)).map_or(here, |argument| ends(argument.ty).0);
+        let (from, to) = self.output;
+        let output = Ident::new("__output", here.located_at(to));
+        let output = quote_spanned!(here.located_at(from)=> &*#output);
         let read_as = Ident::new("__read", here.located_at(arguments));
         quote_spanned! {here=>
             #[automatically_derived]
@@ -74,6 +79,9 @@ impl Arguments<'_> {
                         |__to| (&&&&#private::Reached::<#ident>::new()).reach(__to),
                         |__value, __to| (&&&#private::Dive(__value)).dive::<#state>(__to),
                     )
+                }
+                fn reply(__output: &<Self as #private::Node>::Output) -> #private::Replied {
+                    #private::reply(#output)
                 }
             }
         }

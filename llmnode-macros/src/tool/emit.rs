@@ -2,13 +2,13 @@
 
 use proc_macro2::{Ident, Literal, Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
-use syn::{ReturnType, Type, parse_quote};
+use syn::{GenericArgument, Path, PathArguments, ReturnType, Type, parse_quote};
 
 use super::arguments::{Argument, Arguments, Says};
 use super::parameter::Parameter;
 use super::{ToolArgs, ToolModel};
 use crate::crate_path;
-use crate::generics::{bare, ends};
+use crate::generics::{bare, ends, last_name};
 use crate::keyed::value;
 use crate::node::description::description;
 use crate::node::time::Time;
@@ -43,7 +43,11 @@ fn arguments<'a>(model: &'a ToolModel<'_>) -> (TokenStream, Arguments<'a>) {
     };
     let fields = list.iter().map(|Argument { name, ty, .. }| quote!(#name: #ty));
     let input = parse_quote!(#(#docs)* struct #ident { #(#fields),* });
-    (definition, Arguments { input, list, krate: &model.krate })
+    let output = match &model.function.sig.output {
+        ReturnType::Type(_, ty) => value_of(ty).map_or_else(|| ends(ty), ends),
+        ReturnType::Default => ends(ident),
+    };
+    (definition, Arguments { input, list, output, krate: &model.krate })
 }
 
 fn argument(parameter: &Parameter) -> Option<Argument<'_>> {
@@ -127,15 +131,15 @@ fn exec(model: &ToolModel<'_>, private: &Ident) -> TokenStream {
         Parameter::State(_) => quote_spanned!(here=> #private::Cx::state(__cx)),
         Parameter::Context(_) => quote_spanned!(here=> __cx),
     });
-    // At what it returns, where one that the model cannot be told is reported.
-    let at = match &signature.output {
-        ReturnType::Type(_, ty) => here.located_at(ends(ty).0),
-        ReturnType::Default => here,
+    // At the error, where one that the model cannot be told is reported.
+    let (at, end) = match &signature.output {
+        ReturnType::Type(_, ty) => error_of(ty).map_or_else(|| ends(ty), ends),
+        ReturnType::Default => (here, here),
     };
-    let wait = signature.asyncness.map(|_| quote_spanned!(at=> .await));
+    let wait = signature.asyncness.map(|_| quote_spanned!(end=> .await));
     let mut function_there = function.clone();
     function_there.set_span(at);
-    let call = quote_spanned!(at=> #function_there(#(#given),*)#wait);
+    let call = quote_spanned!(end=> #function_there(#(#given),*)#wait);
     let value = match &signature.output {
         ReturnType::Default => quote_spanned!(here=> { #call; ::core::result::Result::Ok(()) }),
         ReturnType::Type(_, ty) if is_result(ty) => {
@@ -165,11 +169,16 @@ fn exec(model: &ToolModel<'_>, private: &Ident) -> TokenStream {
 }
 
 /// What stands in for a tool with faults, so that the faults are the only errors.
-pub(super) fn stub(model: &ToolModel<'_>) -> TokenStream {
+pub(super) fn stub_of_function(model: &ToolModel<'_>) -> TokenStream {
+    let (visibility, ident) = (&model.function.vis, &model.ident);
+    let impls = stub(ident, &model.name, &model.krate);
+    quote!(#[allow(missing_docs, dead_code)] #visibility struct #ident {} #impls)
+}
+
+/// The impls of such a tool.
+pub(super) fn stub(ident: &Ident, name: &str, krate: &Path) -> TokenStream {
     let private = crate_path::private();
-    let (visibility, ident, name, krate) = (&model.function.vis, &model.ident, &model.name, &model.krate);
     let here = Span::mixed_site();
-    let definition = quote!(#[allow(missing_docs, dead_code)] #visibility struct #ident {});
     let any = quote_spanned!(here=> <AnyState: ?::core::marker::Sized + ::core::marker::Sync>);
     let impls = quote_spanned! {here=>
         impl #private::Node for #ident {
@@ -185,12 +194,37 @@ pub(super) fn stub(model: &ToolModel<'_>) -> TokenStream {
             fn arguments() -> #private::OutputSpec<Self, AnyState> {
                 ::core::unreachable!()
             }
+            fn reply(_: &()) -> #private::Replied {
+                ::core::unreachable!()
+            }
         }
     };
-    let impls = crate_path::scope(krate, impls);
-    quote!(#definition #impls)
+    crate_path::scope(krate, impls)
 }
 
 fn is_result(ty: &Type) -> bool {
-    matches!(bare(ty), Type::Path(path) if path.path.segments.last().is_some_and(|last| last.ident == "Result"))
+    last_name(ty).is_some_and(|name| name == "Result")
+}
+
+/// The value of a `Result`.
+fn value_of(ty: &Type) -> Option<&Type> {
+    part_of_result(ty, 0)
+}
+
+/// The error of a `Result` that names it.
+fn error_of(ty: &Type) -> Option<&Type> {
+    part_of_result(ty, 1)
+}
+
+fn part_of_result(ty: &Type, at: usize) -> Option<&Type> {
+    let Type::Path(path) = bare(ty) else { return None };
+    match path.path.segments.last().map(|last| &last.arguments) {
+        Some(PathArguments::AngleBracketed(arguments)) if is_result(ty) => {
+            match arguments.args.iter().nth(at)? {
+                GenericArgument::Type(part) => Some(part),
+                _ => None,
+            }
+        }
+        _ => None,
+    }
 }

@@ -2,10 +2,11 @@
 
 use proc_macro2::Ident;
 use syn::{
-    Attribute, Error, FnArg, GenericArgument, ItemFn, Pat, Path, PathArguments, Type, TypeReference,
-    parse_quote,
+    Attribute, Error, FnArg, GenericArgument, ItemFn, Pat, Path, PathArguments, Type, TypePath,
+    TypeReference, parse_quote,
 };
 
+use super::owned::{owned, spelled};
 use crate::diagnostics::Errors;
 use crate::generics::bare;
 
@@ -37,11 +38,13 @@ pub(super) fn parameters(function: &mut ItemFn, errors: &mut Errors) -> Vec<Para
     for input in &mut function.sig.inputs {
         let FnArg::Typed(typed) = input else { continue };
         let attributes = std::mem::take(&mut typed.attrs);
+        let by_value = context_by_value(&mut typed.ty, errors);
         match parameter(&typed.pat, &typed.ty, attributes) {
             Ok(Parameter::State(ty)) if parameters.iter().any(|one| matches!(one, Parameter::State(_))) => {
                 let message = "a tool takes one state; take the arguments that the model writes by value";
                 errors.push(Error::new_spanned(ty, message));
             }
+            Ok(_) if by_value => {}
             Ok(parameter) => parameters.push(parameter),
             Err(error) => errors.push(error),
         }
@@ -61,19 +64,29 @@ fn parameter(pattern: &Pat, ty: &Type, attributes: Vec<Attribute>) -> syn::Resul
                 let of = &slice.elem;
                 (parse_quote!(::std::vec::Vec<#of>), true)
             }
-            Type::Path(path) if path.path.segments.last().is_some_and(|last| last.ident == "Cx") => {
-                return Ok(context(&path.path));
+            Type::Path(path) if is_called(path, "Cx") => return Ok(context(&path.path)),
+            Type::Path(path) if is_called(path, "String") => {
+                return Err(Error::new_spanned(
+                    ty,
+                    "a tool cannot take a `&String`; write `&str` or `String`",
+                ));
+            }
+            Type::Path(path) if is_called(path, "Vec") => {
+                let of = element(&path.path).map_or_else(|| "T".to_owned(), |of| spelled(&of));
+                let message = format!("a tool cannot take a `&Vec`; write `&[{of}]` or `Vec<{of}>`");
+                return Err(Error::new_spanned(ty, message));
             }
             other => return Ok(Parameter::State(other.clone())),
         },
         Type::ImplTrait(ty) => {
             return Err(Error::new_spanned(ty, "a model writes values of one type; name the type"));
         }
-        Type::Path(path) if path.path.segments.last().is_some_and(|last| last.ident == "Cx") => {
-            return Err(Error::new_spanned(path, "a tool borrows its context; write `&Cx<'_, State>`"));
-        }
         ty => (ty.clone(), false),
     };
+    if let Some((reference, own)) = owned(&of) {
+        let message = format!("an argument of a tool cannot hold references; write `{own}`");
+        return Err(Error::new_spanned(reference, message));
+    }
     match pattern {
         Pat::Ident(named) if named.subpat.is_none() => {
             Ok(Parameter::Argument { name: named.ident.clone(), ty: of, attributes, lent })
@@ -86,13 +99,40 @@ fn parameter(pattern: &Pat, ty: &Type, attributes: Vec<Attribute>) -> syn::Resul
     }
 }
 
+/// Reports a context that is taken by value, and makes it the reference that was meant, so that nothing else fails for it.
+fn context_by_value(ty: &mut Type, errors: &mut Errors) -> bool {
+    let Type::Path(path) = bare(ty) else { return false };
+    if !is_called(path, "Cx") {
+        return false;
+    }
+    let state = element(&path.path);
+    let shown = state.as_ref().map_or_else(|| "State".to_owned(), spelled);
+    errors.push(Error::new_spanned(path, format!("a tool borrows its context; write `&Cx<'_, {shown}>`")));
+    let mut context = path.clone();
+    if let (Some(state), Some(last)) = (state, context.path.segments.last_mut()) {
+        last.arguments = PathArguments::AngleBracketed(parse_quote!(<'_, #state>));
+    }
+    *ty = parse_quote!(&#context);
+    true
+}
+
+fn is_called(path: &TypePath, name: &str) -> bool {
+    path.path.segments.last().is_some_and(|last| last.ident == name)
+}
+
+/// The type in angle brackets at the end of a path.
+fn element(path: &Path) -> Option<Type> {
+    match path.segments.last().map(|last| &last.arguments) {
+        Some(PathArguments::AngleBracketed(arguments)) => match arguments.args.last() {
+            Some(GenericArgument::Type(ty)) => Some(ty.clone()),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
 /// The state in `Cx<'_, World>`.
 fn context(path: &Path) -> Parameter {
-    if let Some(PathArguments::AngleBracketed(arguments)) = path.segments.last().map(|last| &last.arguments)
-        && let Some(GenericArgument::Type(state)) = arguments.args.last()
-    {
-        return Parameter::Context(state.clone());
-    }
     // The compiler says what the context lacks.
-    Parameter::Context(parse_quote!(()))
+    Parameter::Context(element(path).unwrap_or_else(|| parse_quote!(())))
 }

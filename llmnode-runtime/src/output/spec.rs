@@ -82,7 +82,7 @@ enum Kind<T, S: ?Sized> {
     message = "`{Self}` cannot be an argument of a tool",
     label = "lacks `Deserialize` or `JsonSchema`",
     note = "put `#[llm_output]` on its definition, or derive `serde::Deserialize` and `schemars::JsonSchema`",
-    note = "what the program gives is borrowed: `state: &World`, `cx: &Cx<'_, World>`"
+    note = "what the program gives to a `#[tool]` is borrowed: `state: &World`, `cx: &Cx<'_, World>`"
 )]
 pub trait Argument: DeserializeOwned + JsonSchema + Send + Sync + 'static {}
 

@@ -207,6 +207,26 @@ impl Asking<'_> {
         self.answers = Repetition::default();
     }
 
+    /// Says in the message that the model called a tool where only an answer was left.
+    fn called_instead(&mut self, failure: &mut Failure) {
+        if !self.request.answer_now || failure.category.group() != Group::Answer {
+            return;
+        }
+        let mut called = None;
+        if let Some(open) = &mut self.open {
+            open.note(|record| called = record.tools.first().map(|tool| one_line(&tool.name, 200)));
+        }
+        let Some(called) = called else { return };
+        failure.add(&if self.unknown == UNKNOWN {
+            format!(
+                "; the model called `{called}` after {UNKNOWN} responses in a row without a tool that exists, where only an answer is left"
+            )
+        } else {
+            let turns = self.turns.0;
+            format!("; the last of {turns} turns was used for a call of `{called}` instead of an answer; raise `turns`")
+        });
+    }
+
     /// The conversation as it stands in a round that has not ended.
     fn paused(&self, root: String, said: String, calls: Vec<Open>) -> Paused {
         let Asking { plan, request, .. } = self;
@@ -314,6 +334,7 @@ impl Tried for Asking<'_> {
     }
 
     async fn failed(&mut self, _: &Try, failure: &mut Failure, next: &Next) -> Result<(), NodeError> {
+        self.called_instead(failure);
         let Asking { plan, request, prompt, .. } = self;
         if matches!(next, Next::Again { kind: AttemptKind::Correction, .. }) {
             let (answer, violations) = (failure.answer.clone(), &failure.violations);

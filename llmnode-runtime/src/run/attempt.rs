@@ -11,7 +11,7 @@ use super::failure::{Failure, listed};
 use super::judge::{Judge, judge};
 use super::listener::Listener;
 use super::run::Target;
-use super::tools::{Round, answer_or_calls, called_in_text};
+use super::tools::{Round, answer_or_calls, called_in_text, forbidden};
 use crate::category::{Category, Group};
 use crate::clock::{Clock, before};
 use crate::flag::Flag;
@@ -196,6 +196,7 @@ fn answer(
         Err(error) => return Err(failed(error, open)),
     };
     open.answered(&completion);
+    let forbidden = forbidden(&completion, request);
     let round = answer_or_calls(&mut completion, request);
     let Completion { text, refusal, finish, usage, model: answered_by, request_id, .. } = completion;
     open.note(|record| {
@@ -207,6 +208,7 @@ fn answer(
             Some(round) => record.estimate_unreported(round.characters()),
         }
         replace(&mut record.request_id, request_id);
+        record.tools = forbidden;
     });
     if finish.is_none() {
         flag(open, Flag::NoFinishReason);

@@ -48,6 +48,6 @@ pub use run::{RunCore, core, parts};
 pub use shell::exec;
 pub use stream::{CallStream, Event, Items};
 pub use tools::{
-    CloneArgument, CloneNothing, CloneValue, Lent, ResultOf, Tool, ToolError, ToolReply, Tools, Toolset,
-    fallible,
+    CloneArgument, CloneNothing, CloneValue, Lent, Replied, ResultOf, Tool, ToolError, ToolReply, Tools,
+    Toolset, fallible, reply,
 };

@@ -41,7 +41,7 @@ use crate::prompt::generated::Prompt;
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a node that runs with the state `{S}`",
     label = "not a node of this state",
-    note = "`#[llm_node(prompt = \"...\")]` makes a struct a node",
+    note = "`#[llm_node(prompt = \"...\")]` makes a struct a node, and `#[tool] fn search(..)` makes the node `Search {{ .. }}`",
     note = "`state = T` on the node and the state of the run, `Run::new(model).with_state(state)`, must be the same type, and \
             `Arc<T>` is another one than `T`: give the run the `T`, and share the run; a node without `state` runs with any"
 )]

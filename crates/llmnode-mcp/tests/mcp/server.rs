@@ -111,6 +111,11 @@ pub(crate) fn serve() {
     // The test harness may have begun a line.
     writeln!(output, "\nthis is not JSON").unwrap();
     eprintln!("scripted: started with {mode:?}");
+    if mode == "refuses" {
+        let key = std::env::var("KEY").unwrap();
+        eprintln!("{}\nno folder `notes`\nthe key {key}\u{7} is not accepted", "x".repeat(10_000));
+        std::process::exit(3);
+    }
     for line in std::io::stdin().lock().lines() {
         let message: Value = serde_json::from_str(&line.unwrap()).unwrap();
         note(Path::new(&log), &message);

@@ -173,6 +173,16 @@ async fn settings_that_do_not_fit_are_named() {
 }
 
 #[tokio::test]
+async fn a_program_that_ends_at_once_is_told_with_its_last_words() {
+    let mcp = scripted("refuses", "refuses").mcp.env("KEY", "key-1234567890");
+    let fault = mcp.connect().await.unwrap_err();
+    assert_eq!(fault.category(), Category::Network);
+    let said = "its log ends with: no folder `notes` the key [redacted] is not accepted";
+    assert!(fault.message().ends_with(said), "{fault}");
+    assert!(fault.message().starts_with("the MCP server `s`: "), "{fault}");
+}
+
+#[tokio::test]
 async fn a_server_that_hangs_is_told_in_time_and_ended() {
     let scripted = scripted("hangs", "hangs");
     let fault = scripted.mcp.clone().connect_timeout(Duration::from_millis(500)).connect().await.unwrap_err();

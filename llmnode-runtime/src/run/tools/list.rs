@@ -7,8 +7,7 @@ use std::sync::Arc;
 use super::called::Called;
 use super::outcome::Outcome;
 use super::toolset::{self, Dynamic, Toolset};
-use super::typed::{Tool, execute};
-use super::value::ToolValue;
+use super::typed::{StatelessTool, Tool, execute};
 use crate::BoxFuture;
 use crate::error::NodeError;
 use crate::model::ToolSpec;
@@ -48,11 +47,13 @@ impl<S: ?Sized> Default for Tools<S> {
 }
 
 impl<S: ?Sized> Tools<S> {
+    /// Adds a tool of a node that names no state.
+    pub fn add_to_stateless<N: StatelessTool<S>>(&mut self) {
+        self.add::<N>();
+    }
+
     /// Adds a tool.
-    pub fn add<N>(&mut self)
-    where
-        N: Tool<S, Output: ToolValue>,
-    {
+    pub fn add<N: Tool<S>>(&mut self) {
         match N::arguments().schema() {
             Ok(Some(schema)) => {
                 let mut spec = ToolSpec::new(N::NAME, N::DESCRIPTION, schema);

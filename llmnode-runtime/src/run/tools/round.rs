@@ -15,7 +15,7 @@ use super::typed::is_object;
 use super::value::ToolReply;
 use crate::BoxFuture;
 use crate::category::Category;
-use crate::ledger::Event;
+use crate::ledger::{Event, ToolRecord};
 use crate::model::{Completion, Message, Request, ToolCall, ToolSpec};
 use crate::output::Reader;
 use crate::pause::{Decision, Open, Stand};
@@ -69,6 +69,20 @@ pub(in crate::run) fn answer_or_calls(completion: &mut Completion, request: &Req
     }
     let calls = named_apart(calls, &request.messages);
     Some(Box::new(Round { said: completion.text.clone(), calls, stands: Vec::new() }))
+}
+
+/// The calls in an answer to a request that forbids them, as the record has them; they are dropped.
+pub(in crate::run) fn forbidden(completion: &Completion, request: &Request) -> Vec<ToolRecord> {
+    if !request.answer_now || request.tools.is_empty() {
+        return Vec::new();
+    }
+    let answer = request.output.as_ref().map(|output| output.name());
+    let calls = completion.calls.iter().filter(|call| answer != Some(&call.name)).cloned().collect();
+    let record = |call: &ToolCall| ToolRecord {
+        outcome: "not_executed".into(),
+        ..ToolRecord::called(&call.id, &call.name)
+    };
+    named_apart(calls, &request.messages).iter().map(record).collect()
 }
 
 /// The calls that an answer consists of as a text, unless it may be the answer itself.

@@ -14,7 +14,7 @@ use super::typed::{is_object, no_object, refused, written};
 use super::value::{ToolFailure, ToolReply, ToolValue};
 use crate::model::ToolSpec;
 use crate::node::Node;
-use crate::output::{LlmOutput, OutputSchema, OutputSpec, Reader, Untyped};
+use crate::output::{Argument, OutputSchema, OutputSpec, Reader, Untyped};
 use crate::pause::Stand;
 use crate::run::cx::Cx;
 use crate::run::node::Exec;
@@ -100,7 +100,7 @@ impl Toolset {
         function: impl Fn(A) -> F + Send + Sync + 'static,
     ) -> Self
     where
-        A: LlmOutput,
+        A: Argument,
         T: ToolValue,
         E: ToolFailure,
         F: Future<Output = Result<T, E>> + Send + 'static,
@@ -215,7 +215,7 @@ type RunFunction<A> = dyn Fn(A) -> Executing + Send + Sync;
 /// A function with typed arguments.
 struct Function<A>(Box<RunFunction<A>>);
 
-impl<A: LlmOutput> Function<A> {
+impl<A: Argument> Function<A> {
     fn read(arguments: &str, schema: &OutputSchema) -> Result<A, Vec<Violation>> {
         let spec: OutputSpec<A, ()> = OutputSpec::json(|_| {}, |_, _| {});
         let mut value = None;
@@ -224,7 +224,7 @@ impl<A: LlmOutput> Function<A> {
     }
 }
 
-impl<A: LlmOutput> Runs for Function<A> {
+impl<A: Argument> Runs for Function<A> {
     fn check(&self, arguments: &str, schema: &OutputSchema) -> Result<(), Vec<Violation>> {
         Self::read(arguments, schema).map(drop)
     }

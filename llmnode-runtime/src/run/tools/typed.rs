@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 use super::called::Called;
 use super::outcome::Outcome;
 use super::permit::Permit;
-use super::value::ToolValue;
+use super::value::Replied;
 use crate::BoxFuture;
 use crate::category::Category;
 use crate::error::NodeError;
@@ -25,8 +25,7 @@ const DEPTH: usize = 8;
     message = "`{Self}` is not a tool of a node with the state `{S}`",
     label = "not a tool of this node",
     note = "`#[tool]` on a function makes a tool, and so does the word `tool` in `#[llm_node(tool, ..)]`",
-    note = "a tool that takes a state fits nodes with the same `state = T` (`AnyRunState` stands for a node without `state`); a tool \
-            without a state fits every node"
+    note = "a tool that takes a state fits nodes with the same `state = T`; a tool without a state fits every node"
 )]
 pub trait Tool<S: ?Sized>: Exec<S> + Sized + Send + 'static {
     /// No other tool runs at the same time.
@@ -37,11 +36,29 @@ pub trait Tool<S: ?Sized>: Exec<S> + Sized + Send + 'static {
 
     /// How its arguments are read and checked.
     fn arguments() -> OutputSpec<Self, S>;
+
+    /// What the model reads of its output.
+    ///
+    /// # Errors
+    /// If it cannot be written as JSON.
+    fn reply(output: &Self::Output) -> Replied;
 }
+
+/// A tool that a node without a state may list.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a tool of a node without a state",
+    label = "not a tool of this node",
+    note = "if the tool takes a state, name it on the node, too: `state = World`",
+    note = "`#[tool]` on a function makes a tool, and so does the word `tool` in `#[llm_node(tool, ..)]`"
+)]
+pub trait StatelessTool<S: ?Sized>: Tool<S> {}
+
+#[diagnostic::do_not_recommend]
+impl<S: ?Sized, N: Tool<S>> StatelessTool<S> for N {}
 
 pub(super) fn execute<'c, N, S>(cx: &'c Cx<'c, S>, called: &'c Called<'c>) -> BoxFuture<'c, Outcome>
 where
-    N: Tool<S, Output: ToolValue>,
+    N: Tool<S>,
     S: ?Sized,
 {
     Box::pin(async move {
@@ -50,7 +67,7 @@ where
             Err(outcome) => return outcome,
         };
         let outcome = match cx.call(&node).report().await {
-            Ok(report) => match report.value.reply() {
+            Ok(report) => match N::reply(&report.value) {
                 Ok(reply) => Outcome::done(reply, Some(report.record.id)),
                 Err(error) => {
                     let name = &called.call.name;

@@ -22,12 +22,23 @@ pub trait ToolValue {
     ///
     /// # Errors
     /// If it cannot be written as JSON.
-    fn reply(&self) -> Result<ToolReply, BoxError>;
+    fn reply(&self) -> Replied;
+}
+
+/// What a model reads of an output, or why it cannot be written.
+pub type Replied = Result<ToolReply, BoxError>;
+
+/// What a model reads of an output.
+///
+/// # Errors
+/// If it cannot be written as JSON.
+pub fn reply<T: ToolValue>(output: &T) -> Replied {
+    output.reply()
 }
 
 #[diagnostic::do_not_recommend]
 impl<T: Serialize + 'static> ToolValue for T {
-    fn reply(&self) -> Result<ToolReply, BoxError> {
+    fn reply(&self) -> Replied {
         if let Some(reply) = (self as &dyn Any).downcast_ref::<ToolReply>() {
             return Ok(reply.clone());
         }
@@ -163,7 +174,8 @@ impl<T, E> ResultOf for Result<T, E> {
 #[diagnostic::on_unimplemented(
     message = "a tool cannot fail with `{Self}`",
     label = "`{Self}` does not become an error",
-    note = "a tool fails with a type that has `std::error::Error`, `Send` and `Sync`, with a text, or with `llmnode::ToolError`"
+    note = "write `llmnode::BoxError`, which any error with `Send` and `Sync` becomes, or `String`, or another type with \
+            `std::error::Error`, `Send` and `Sync`"
 )]
 pub trait ToolFailure {
     /// The error as the runtime has it.
