@@ -748,6 +748,9 @@ pub use llmnode_http::*;
 pub use llmnode_mcp::*;
 #[doc(inline)]
 pub use llmnode_runtime::*;
+#[cfg(feature = "smart")]
+#[doc(inline)]
+pub use llmnode_smart::*;
 #[cfg(feature = "stub-server")]
 #[doc(inline)]
 pub use llmnode_stub as stub_server;
