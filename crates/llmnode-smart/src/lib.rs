@@ -7,9 +7,9 @@
 
 mod ext;
 mod form;
-mod node;
 #[doc(hidden)]
-pub mod private;
+pub mod generated;
+mod node;
 mod program;
 mod signature;
 

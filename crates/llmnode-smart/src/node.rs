@@ -77,7 +77,10 @@ impl<S: ?Sized + Sync, N: Smart + LlmNode<S> + Exec<S>> Exec<S> for WithReasonin
 }
 
 /// Runs a node with a goal: what the macro delegates to.
-#[expect(clippy::manual_async_fn, reason = "of an `async fn` the compiler asks again for every node whether it is `Send`")]
+#[expect(
+    clippy::manual_async_fn,
+    reason = "of an `async fn` the compiler asks again for every node whether it is `Send`"
+)]
 pub fn exec<N, S>(node: &N, cx: &Cx<'_, S>) -> impl Future<Output = Result<N::Output, BoxError>> + Send
 where
     N: Smart + LlmNode<S> + Exec<S>,
@@ -87,14 +90,19 @@ where
 }
 
 /// Runs a node, and tells the model what `hint` says.
-pub(crate) async fn thinking<N, S>(node: &N, cx: &Cx<'_, S>, hint: Option<&str>) -> Result<Thought<N::Output>, BoxError>
+pub(crate) async fn thinking<N, S>(
+    node: &N,
+    cx: &Cx<'_, S>,
+    hint: Option<&str>,
+) -> Result<Thought<N::Output>, BoxError>
 where
     N: Smart + LlmNode<S> + Exec<S>,
     S: ?Sized,
 {
     let program = kept::<N, S>(cx).and_then(|kept| kept.downcast_ref::<Program<N>>());
     let reasoned = Reasoned::default();
-    let settings = program.map_or_else(|| node.settings().clone(), |program| program.settings(node.settings()));
+    let settings =
+        program.map_or_else(|| node.settings().clone(), |program| program.settings(node.settings()));
     let value = ask(&With { node, program, settings, hint, reasoned: reasoned.clone() }, cx).await?;
     Ok(Thought { reasoning: reasoned.take(), value })
 }

@@ -25,13 +25,20 @@ impl Reasoned {
 }
 
 /// How the answers to a signature are read. `None`: as those of any node.
-pub(crate) fn answer_form<N: Smart>(signature: &Signature, reasoned: &Reasoned) -> Option<Box<dyn AnswerForm<N::Output>>> {
+pub(crate) fn answer_form<N: Smart>(
+    signature: &Signature,
+    reasoned: &Reasoned,
+) -> Option<Box<dyn AnswerForm<N::Output>>> {
     let reasoned = reasoned.clone();
     let described = described(signature, N::signature());
     match (signature.form, signature.thinks, signature.object) {
         (Form::Chat, ..) => Some(Box::new(Sections::<N::Output>::new(signature, reasoned))),
-        (_, true, true) => Some(Box::new(Thinking::<Beside<N::Output>> { described, reasoned, of: PhantomData })),
-        (_, true, false) => Some(Box::new(Thinking::<Around<N::Output>> { described, reasoned, of: PhantomData })),
+        (_, true, true) => {
+            Some(Box::new(Thinking::<Beside<N::Output>> { described, reasoned, of: PhantomData }))
+        }
+        (_, true, false) => {
+            Some(Box::new(Thinking::<Around<N::Output>> { described, reasoned, of: PhantomData }))
+        }
         (Form::Json, false, _) if N::signature().text => Some(Box::new(Plain { described })),
         (_, false, _) if described.is_empty() => None,
         (_, false, _) => Some(Box::new(Plain { described })),
@@ -42,14 +49,19 @@ pub(crate) fn answer_form<N: Smart>(signature: &Signature, reasoned: &Reasoned) 
 pub(super) type Described = Vec<(String, String)>;
 
 fn described(signature: &Signature, declared: &Signature) -> Described {
-    let other = |name: &str, description: &str| declared.output(name).is_some_and(|field| field.description != description);
+    let other = |name: &str, description: &str| {
+        declared.output(name).is_some_and(|field| field.description != description)
+    };
     let fields = signature.outputs.iter().filter(|field| other(&field.name, &field.description));
     fields.map(|field| (field.name.clone(), field.description.clone())).collect()
 }
 
 /// The schema to send: that of the type, with these descriptions.
 pub(super) fn schema_with(schema: Arc<OutputSchema>, described: &Described) -> Arc<OutputSchema> {
-    let Some(mut plain) = (!described.is_empty()).then(|| serde_json::from_str::<serde_json::Value>(schema.plain().get()).ok()).flatten() else {
+    let Some(mut plain) = (!described.is_empty())
+        .then(|| serde_json::from_str::<serde_json::Value>(schema.plain().get()).ok())
+        .flatten()
+    else {
         return schema;
     };
     for (name, description) in described {
@@ -72,7 +84,8 @@ impl<T: LlmOutput> AnswerForm<T> for Plain {
     }
 
     fn read(&self, answer: &str, reader: Reader) -> Read<T> {
-        let Reading { value, notes, .. } = reader.read(answer).map_err(|error| error.violations().to_vec())?;
+        let Reading { value, notes, .. } =
+            reader.read(answer).map_err(|error| error.violations().to_vec())?;
         Ok(Answer { value, notes, wrapped: OutputSchema::of::<T>().is_wrapped() })
     }
 }
@@ -90,10 +103,10 @@ impl<T, A: LlmOutput + Apart<T>> AnswerForm<T> for Thinking<A> {
     }
 
     fn read(&self, answer: &str, reader: Reader) -> Read<T> {
-        let Reading { value, notes, .. } = reader.read::<A>(answer).map_err(|error| error.violations().to_vec())?;
+        let Reading { value, notes, .. } =
+            reader.read::<A>(answer).map_err(|error| error.violations().to_vec())?;
         let (reasoning, value) = value.apart();
         self.reasoned.set(Some(reasoning));
         Ok(Answer { value, notes, wrapped: A::WRAPS })
     }
 }
-

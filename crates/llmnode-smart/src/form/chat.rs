@@ -72,7 +72,9 @@ impl Fields {
     /// `None`: the answer has none of the sections.
     pub(crate) fn gather(&self, answer: &str, reader: Reader) -> Option<Gathered> {
         let sections = split(answer);
-        let text = |name: &str| sections.iter().find(|(known, _): &&Section<'_>| *known == name).map(|(_, text)| text.as_str());
+        let text = |name: &str| {
+            sections.iter().find(|(known, _): &&Section<'_>| *known == name).map(|(_, text)| text.as_str())
+        };
         if !self.fields.iter().any(|field| text(&field.name).is_some()) {
             return None;
         }
@@ -88,7 +90,8 @@ impl Fields {
                 None => missing.push(self.lacks(&field.name)),
             }
         }
-        let json = if self.object { Value::Object(members) } else { members.remove(VALUE).unwrap_or_default() };
+        let json =
+            if self.object { Value::Object(members) } else { members.remove(VALUE).unwrap_or_default() };
         Some(Gathered { reasoning, json, missing })
     }
 
@@ -112,7 +115,10 @@ impl Fields {
 fn valued(field: &Field, text: &str, reader: Reader) -> Value {
     let schema = &field.schema;
     if let Some(choices) = choices(schema) {
-        return choices.into_iter().find(|choice| choice.as_str() == Some(text)).unwrap_or_else(|| read_or_text(text, reader));
+        return choices
+            .into_iter()
+            .find(|choice| choice.as_str() == Some(text))
+            .unwrap_or_else(|| read_or_text(text, reader));
     }
     if takes(schema, "null") && matches!(text, "None" | "null") {
         return Value::Null;

@@ -91,7 +91,11 @@ impl<'de, D: Deserializer<'de>> Deserializer<'de> for Without<'_, D> {
         self.from.deserialize_map(Without { from: visitor, reasoning: self.reasoning })
     }
 
-    fn deserialize_newtype_struct<V: Visitor<'de>>(self, _: &'static str, visitor: V) -> Result<V::Value, D::Error> {
+    fn deserialize_newtype_struct<V: Visitor<'de>>(
+        self,
+        _: &'static str,
+        visitor: V,
+    ) -> Result<V::Value, D::Error> {
         visitor.visit_newtype_struct(self)
     }
 

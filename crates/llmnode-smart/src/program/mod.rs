@@ -149,7 +149,11 @@ impl<N: Smart> Program<N> {
     pub fn with_demos(self, demos: impl IntoIterator<Item = Demo>) -> Result<Self, ProgramError> {
         let demos: Vec<Demo> = demos.into_iter().collect();
         let faults = check::demos("/demos", &demos, &self.plan.signature, &typed::<N>);
-        if faults.is_empty() { Ok(self.change(|plan| plan.demos = demos)) } else { Err(ProgramError::of(faults)) }
+        if faults.is_empty() {
+            Ok(self.change(|plan| plan.demos = demos))
+        } else {
+            Err(ProgramError::of(faults))
+        }
     }
 
     /// Returns how messages are written and answers are read.

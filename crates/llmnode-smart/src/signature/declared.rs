@@ -9,7 +9,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use super::field::{Field, members, schema_of};
-use super::{Form, REASONING, Signature, VALUE};
+use super::{Form, REASONING, Signature, Smart, VALUE};
 
 /// A type that the field of a node with a goal can have.
 #[diagnostic::on_unimplemented(
@@ -50,7 +50,9 @@ impl Codec {
     fn of<T: SmartInput>() -> Self {
         Codec {
             write: |value| match value.downcast_ref::<T>() {
-                Some(value) => serde_json::to_value(value).map_err(|error| format!("cannot be written as JSON: {error}")),
+                Some(value) => {
+                    serde_json::to_value(value).map_err(|error| format!("cannot be written as JSON: {error}"))
+                }
                 None => Err("is of another type".to_owned()),
             },
             read: |value| match T::deserialize(value) {
@@ -66,8 +68,8 @@ pub struct Declaring(Declared);
 
 impl Declaring {
     /// Begins with the goal and the output.
-    pub fn new<O: LlmOutput>(goal: &str, thinks: bool, form: Form, text: bool) -> Self {
-        let schema = schema_of::<O>();
+    pub fn new<N: Smart>(goal: &str, thinks: bool, form: Form, text: bool) -> Self {
+        let schema = schema_of::<N::Output>();
         let fields = members(&schema);
         let object = fields.is_some();
         let mut outputs = fields.unwrap_or_else(|| vec![value(schema)]);
@@ -80,7 +82,7 @@ impl Declaring {
             outputs,
             thinks,
             form,
-            output: O::schema_name().into_owned(),
+            output: <N::Output as JsonSchema>::schema_name().into_owned(),
             object,
             text: text && !thinks && form == Form::Default,
         };

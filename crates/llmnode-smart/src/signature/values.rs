@@ -24,7 +24,10 @@ impl<'d> Inputs<'d> {
     /// Adds the value of the next field.
     pub fn add(&mut self, value: &dyn Any) {
         let at = self.values.len();
-        let Some((field, codec)) = self.declared.signature.inputs.get(at).zip(self.declared.codecs.get(at)) else { return };
+        let Some((field, codec)) = self.declared.signature.inputs.get(at).zip(self.declared.codecs.get(at))
+        else {
+            return;
+        };
         let written = (codec.write)(value).unwrap_or_else(|fault| {
             self.faults.add(&field.name, fault);
             Value::Null
@@ -57,7 +60,8 @@ impl<'d> Taken<'d> {
 
     /// Takes the value of the next field. `None`: there is a fault.
     pub fn next<T: 'static>(&mut self) -> Option<T> {
-        let (field, codec) = self.declared.signature.inputs.get(self.at).zip(self.declared.codecs.get(self.at))?;
+        let (field, codec) =
+            self.declared.signature.inputs.get(self.at).zip(self.declared.codecs.get(self.at))?;
         self.at += 1;
         let given = self.values.get(&field.name);
         // What may be absent is absent as `null`.
@@ -88,11 +92,18 @@ impl<'d> Taken<'d> {
 ///
 /// # Errors
 /// The output cannot be written as JSON.
-pub fn output_values<N: Smart>(output: &N::Output, reasoning: Option<&str>) -> Result<Map<String, Value>, FieldFaults> {
+pub fn output_values<N: Smart>(
+    output: &N::Output,
+    reasoning: Option<&str>,
+) -> Result<Map<String, Value>, FieldFaults> {
     values(output, N::signature().object, reasoning)
 }
 
-fn values<T: Serialize>(output: &T, object: bool, reasoning: Option<&str>) -> Result<Map<String, Value>, FieldFaults> {
+fn values<T: Serialize>(
+    output: &T,
+    object: bool,
+    reasoning: Option<&str>,
+) -> Result<Map<String, Value>, FieldFaults> {
     let mut faults = FieldFaults::default();
     let mut all = Map::new();
     if let Some(reasoning) = reasoning {
@@ -116,7 +127,10 @@ pub fn read_output<N: Smart>(values: &Map<String, Value>) -> Result<N::Output, F
     let signature = N::signature();
     let json = if signature.object {
         let known = signature.outputs.iter().filter(|field| !(signature.thinks && field.name == REASONING));
-        known.filter_map(|field| Some((field.name.clone(), values.get(&field.name)?.clone()))).collect::<Map<_, _>>().into()
+        known
+            .filter_map(|field| Some((field.name.clone(), values.get(&field.name)?.clone())))
+            .collect::<Map<_, _>>()
+            .into()
     } else {
         values.get(VALUE).cloned().unwrap_or_default()
     };

@@ -3,8 +3,16 @@
 use llmnode_runtime::private::{Checks, OutputSpec, Reach};
 
 pub use crate::node::{exec, render};
-pub use crate::signature::{Declared, Declaring, FieldFaults, Form, Inputs, Smart, SmartInput, SmartOutput, Taken};
+pub use crate::signature::{
+    Declared, Declaring, FieldFaults, Form, Inputs, Smart, SmartInput, SmartOutput, Taken,
+};
 pub use serde_json::{Map, Value};
+
+/// The values of inputs, or those that cannot be written.
+pub type Written = Result<Map<String, Value>, FieldFaults>;
+
+/// A node, or what is wrong with its inputs.
+pub type Read<N> = Result<N, FieldFaults>;
 
 /// JSON of a node's output. The type itself is asked for where the node is declared, and only there.
 pub fn json<N: Smart, S: ?Sized>(
