@@ -3,6 +3,9 @@
 mod check;
 mod dspy;
 mod error;
+#[cfg(test)]
+#[allow(clippy::unwrap_used, clippy::panic, clippy::print_stdout, reason = "tests")]
+mod golden_tests;
 mod made;
 mod open;
 mod ours;

@@ -6,6 +6,8 @@ mod fault;
 mod field;
 mod values;
 
+#[cfg(test)]
+pub(crate) use declared::reasoning;
 pub use declared::{Declared, Declaring, SmartInput, SmartOutput};
 pub use demo::Demo;
 pub use fault::FieldFaults;
