@@ -8,9 +8,9 @@ use llmnode_runtime::private::{Falling, LlmNode, OutputSpec, Prompt, Tools, exec
 use llmnode_runtime::{BoxError, ChatModel, Cx, Exec, Limits, Node, NodeError, Settings};
 use serde_json::{Map, Value};
 
-use crate::form::{Asked, Reasoned, answer_form};
+use crate::form::{Answers, Asked, Reasoned};
 use crate::program::Program;
-use crate::signature::{Field, Signature, Smart};
+use crate::signature::{Field, Form, Signature, Smart};
 
 /// An output, and the reasoning that the model wrote before it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -197,10 +197,10 @@ impl<S: ?Sized, N: Smart + LlmNode<S>> LlmNode<S> for With<'_, N> {
     fn output(&self) -> OutputSpec<N::Output, S> {
         let signature = effective(self.program);
         let spec = self.node.output();
-        match answer_form::<N>(signature, &self.reasoned) {
-            Some(form) => spec.in_form(form),
-            None => spec,
+        if N::signature().text && signature.form == Form::Default {
+            return spec;
         }
+        spec.in_form(Box::new(Answers::new::<N>(signature, &self.reasoned)))
     }
 
     fn tools(&self, to: &mut Tools<S>) {

@@ -206,7 +206,7 @@ fn spec(model: &NodeModel<'_>, state: &Type, private: &Ident) -> TokenStream {
     }
     let collect = collect(quote_spanned!(at=> (&&&#private::Dive(__value)).dive::<#state>(__to)));
     let json = match &model.smart {
-        Some(_) => quote_spanned!(at=> smart::json::<Self, #state>),
+        Some(_) => quote_spanned!(at=> smart::answers::<Self, #state>),
         None => quote_spanned!(at=> OutputSpec::json),
     };
     quote_spanned! {at=>

@@ -159,16 +159,21 @@ pub(crate) fn emit(model: &NodeModel<'_>, private: &Ident) -> Option<TokenStream
     });
     // At the output's type, where one that cannot be an output is reported.
     let (at, end) = ends(output);
-    let mut owner = ident.clone();
-    owner.set_span(ident.span().located_at(end));
-    let implement = Ident::new("smart", here.located_at(at));
+    let new = |name: &str| Ident::new(name, here.located_at(at));
+    let declaring = if *think {
+        let new = new("thinking");
+        quote_spanned!(here.located_at(end)=> #new::<#output>(#goal, #private::smart::Form::#form))
+    } else {
+        let new = new("new");
+        quote_spanned!(here.located_at(end)=> #new::<#output>(#goal, #private::smart::Form::#form, #text))
+    };
     Some(quote_spanned! {here=>
         #[automatically_derived]
-        impl #private::#implement::Smart for #owner {
+        impl #private::smart::Smart for #ident {
             fn declared() -> &'static #private::smart::Declared {
                 static DECLARED: ::std::sync::OnceLock<#private::smart::Declared> = ::std::sync::OnceLock::new();
                 DECLARED.get_or_init(|| {
-                    #private::smart::Declaring::new::<Self>(#goal, #think, #private::smart::Form::#form, #text)
+                    #private::smart::Declaring::#declaring
                         #(#declared)*
                         .done()
                 })

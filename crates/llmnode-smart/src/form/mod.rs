@@ -7,9 +7,8 @@ mod dspy;
 mod python;
 mod sections;
 mod text;
-mod thinking;
 
-pub(crate) use answer::{Reasoned, answer_form};
+pub(crate) use answer::{Answers, Reasoned};
 pub(crate) use python::indented as indented_json;
 pub(crate) use text::{clean_doc, prefix};
 

@@ -23,14 +23,13 @@ fn declared(case: &Value) -> Signature {
     let thinks = case["think"] == true;
     let mut outputs = fields("outputs");
     outputs.splice(0..0, thinks.then(reasoning));
-    let (goal, output) = (String::new(), "Output".to_owned());
+    let goal = String::new();
     Signature {
         goal,
         inputs: fields("inputs"),
         outputs,
         thinks,
         form: Form::Chat,
-        output,
         object: true,
         text: false,
     }
