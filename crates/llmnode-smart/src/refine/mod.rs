@@ -209,6 +209,7 @@ where
 {
     const TRIES_ITSELF: bool = true;
 
+    #[expect(clippy::manual_async_fn, reason = "the future is `Send`, whatever the node")]
     fn exec(&self, cx: &Cx<'_, S>) -> impl Future<Output = Result<Refined<N::Output>, BoxError>> + Send {
         async move {
             if let Some(fault) = self.fault() {

@@ -1,3 +1,7 @@
+// Cause: a node has a goal and a prompt.
+// Mend: drop one of them.
+#![allow(unused)]
+
 use llmnode::prelude::*;
 
 #[llm_output]
