@@ -30,7 +30,7 @@ type Check<'n, N> = Box<dyn Fn(&N, &<N as Node>::Output) -> Result<(), String> +
 ///
 /// ```
 /// use llmnode::prelude::*;
-/// use llmnode::Guard;
+/// use llmnode::smart::Guard;
 ///
 /// #[llm_node(goal = "Write a slogan.")]
 /// struct Slogan {

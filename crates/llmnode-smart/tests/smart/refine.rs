@@ -1,7 +1,8 @@
 //! Guards, several tries, and the best of them.
 
 use llmnode::prelude::*;
-use llmnode::{Category, Guard, Limits, Refine};
+use llmnode::smart::{Guard, Refine};
+use llmnode::{Category, Limits};
 
 use crate::support::*;
 
