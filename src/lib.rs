@@ -740,6 +740,9 @@ pub use llmnode_flow::flow::Action;
 #[cfg(feature = "journal")]
 #[doc(inline)]
 pub use llmnode_flow::journal;
+#[cfg(feature = "graph")]
+#[doc(inline)]
+pub use llmnode_graph as graph;
 #[cfg(feature = "openai")]
 #[doc(inline)]
 pub use llmnode_http::*;

@@ -1,0 +1,5 @@
+//! Graphs from JSON: a file names nodes and edges, a registry says what they may be. Use it through the `llmnode` crate.
+//!
+//! A file is checked as a whole when it is loaded: every mistake is listed, once, with its place and what was likely meant.
+
+#![warn(clippy::print_stderr, clippy::print_stdout)]
