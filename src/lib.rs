@@ -791,7 +791,7 @@ pub mod prelude {
         llm_node, llm_output, tool, validate,
     };
     #[doc(inline)]
-    pub use llmnode_flow::flow::RunExt;
+    pub use llmnode_flow::flow::{CxExt, RunExt};
     #[cfg(feature = "journal")]
     pub use llmnode_flow::journal::MapExt;
     /// The macro alone: the module of that name stays `llmnode::flow`.

@@ -193,9 +193,9 @@ impl NodeError {
 }
 
 /// The error of a node that was not called, where it names none.
-pub fn error_of_node(mut error: NodeError, name: &'static str) -> NodeError {
+pub fn error_of_node(mut error: NodeError, name: impl Into<Cow<'static, str>>) -> NodeError {
     if error.0.node.is_empty() {
-        error.0.node = Cow::Borrowed(name);
+        error.0.node = name.into();
     }
     error
 }

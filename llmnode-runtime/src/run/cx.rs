@@ -87,6 +87,16 @@ impl<'r, S: ?Sized> Cx<'r, S> {
         Map::of_stream(self.core, self.within(), self.state, nodes)
     }
 
+    /// Returns whether the run has a model of this name.
+    pub fn has_model(&self, name: &str) -> bool {
+        self.core.models.contains_key(name)
+    }
+
+    /// Returns the same context with another state, for nodes that are called on it.
+    pub fn with_state<'c, T: ?Sized>(&'c self, state: &'c T) -> Cx<'c, T> {
+        self.on(state)
+    }
+
     pub(super) fn on<'c, T: ?Sized>(&'c self, state: &'c T) -> Cx<'c, T> {
         let Cx { core, scope, settings, limits, listener, attempt, origin, .. } = *self;
         let deadline = self.deadline.clone();
@@ -123,6 +133,11 @@ impl<'r, S: ?Sized> Cx<'r, S> {
         let outcome = deadline.limit(&*self.core.clock, calls).await;
         Ok(outcome.unwrap_or_else(|late| Err(NodeError::new(Category::Timeout, late)))?)
     }
+}
+
+/// What a flow within a node runs on.
+pub fn context<'c, S: ?Sized>(cx: &'c Cx<'_, S>) -> (&'c RunCore, Within<'c>) {
+    (cx.core, cx.within())
 }
 
 impl<S: ?Sized> fmt::Debug for Cx<'_, S> {
