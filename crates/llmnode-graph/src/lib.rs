@@ -8,6 +8,7 @@
 mod facts;
 mod faults;
 mod file;
+mod shape;
 mod template;
 
 pub use faults::{Fault, FaultKind, GraphFaults};
