@@ -3,3 +3,13 @@
 //! A file is checked as a whole when it is loaded: every mistake is listed, once, with its place and what was likely meant.
 
 #![warn(clippy::print_stderr, clippy::print_stdout)]
+#![allow(dead_code, reason = "the registry is to come")]
+
+mod facts;
+mod faults;
+mod file;
+mod shape;
+mod template;
+
+pub use faults::{Fault, FaultKind, GraphFaults};
+pub use template::{MissingName, Template};
