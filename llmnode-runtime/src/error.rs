@@ -200,6 +200,11 @@ pub fn error_of_node(mut error: NodeError, name: impl Into<Cow<'static, str>>) -
     error
 }
 
+/// What the code of a node ended in, as an error with a category.
+pub fn error_of_execution(error: Box<dyn Error + Send + Sync>) -> NodeError {
+    NodeError::of_execution(error)
+}
+
 /// The error of the step at this position of a flow. The outermost flow has the last word: it is the one that can go on
 /// there.
 pub fn error_at(mut error: NodeError, position: &Position) -> NodeError {

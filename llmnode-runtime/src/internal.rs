@@ -4,12 +4,12 @@
 //! |---|---|
 //! | llmnode-cassette | `diff`, `is_credential`, `read_format`, `redact`, `Secret` |
 //! | llmnode-flow | `add_usage`, `Batch`, `Bounded`, `Carried`, `CallLimits`, `caught`, `CONCURRENCY`, `context`, `core`, `Counter`, `cut_short`, `Ended`, `error_at`, `error_of_item`, `error_of_node`, `Event`, `figures`, `Gives`, `GivesNow`, `guarded`, `hashed`, `Import`, `is_recorded`, `Kept`, `KeptAnswer`, `known`, `Label`, `MAX_NESTING`, `milliseconds`, `nearest`, `no_next_item`, `NodeKey`, `one_line`, `OnProgress`, `Origin`, `parts`, `Position`, `read_format`, `recorded_by`, `Recorder`, `RunCore`, `same_name`, `shortened`, `Tally`, `Walk`, `Within`, `without_attempts` |
-//! | llmnode-graph | `Calls`, `execute_tool`, `hashed`, `nearest`, `NodePause`, `one_line`, `Origin`, `paused`, `rounds`, `with_origin` |
+//! | llmnode-graph | `Calls`, `context`, `error_of_execution`, `execute_tool`, `hashed`, `nearest`, `NodePause`, `one_line`, `Origin`, `paused`, `rounds`, `with_origin` |
 //! | llmnode-http | `check_request`, `guarded`, `is_credential`, `one_line`, `own_fields_in_extra`, `redact`, `Secret`, `sent_bytes`, `with_remedy`, `without` |
 //! | llmnode-stub | `is_credential` |
 
 pub use crate::credential::{Secret, is_credential, redact, without};
-pub use crate::error::{error_at, error_of_node};
+pub use crate::error::{error_at, error_of_execution, error_of_node};
 pub use crate::format::read as read_format;
 pub use crate::function::{Gives, GivesNow};
 pub use crate::ledger::{
