@@ -5,6 +5,7 @@
 #![warn(clippy::print_stderr, clippy::print_stdout)]
 #![allow(dead_code, reason = "the registry is to come")]
 
+mod check;
 mod facts;
 mod faults;
 mod file;

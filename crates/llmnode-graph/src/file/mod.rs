@@ -6,6 +6,8 @@ mod fit;
 mod json;
 mod read;
 mod seed;
+#[cfg(test)]
+mod tests;
 mod text;
 
 use std::collections::BTreeMap;

@@ -80,7 +80,7 @@ impl Dominators {
 }
 
 /// The nodes that are reached, each before those behind it, but for loops.
-pub(super) fn reverse_postorder(root: usize, out: &[Vec<usize>]) -> Vec<usize> {
+pub(crate) fn reverse_postorder(root: usize, out: &[Vec<usize>]) -> Vec<usize> {
     let mut seen = vec![false; out.len()];
     let mut order = Vec::new();
     let mut open = vec![(root, 0)];

@@ -147,7 +147,12 @@ impl Search<'_> {
     }
 
     /// The nodes of each branch; they stay marked. `Err`: the branches are not apart; what was said before is not in it.
-    fn branches(&mut self, from: usize, heads: &[usize], meet: usize) -> Result<Vec<Vec<usize>>, Vec<Trouble>> {
+    fn branches(
+        &mut self,
+        from: usize,
+        heads: &[usize],
+        meet: usize,
+    ) -> Result<Vec<Vec<usize>>, Vec<Trouble>> {
         let mut branches = Vec::new();
         let (mut leads_back, mut shared) = (Vec::new(), Vec::new());
         for (branch, head) in heads.iter().enumerate() {
@@ -201,7 +206,9 @@ impl Search<'_> {
         for node in nodes {
             for way in self.shape.out(*node) {
                 match way.to {
-                    To::Node(to) if self.before.dominates(to, from) && !self.before.dominates(*node, from) => {
+                    To::Node(to)
+                        if self.before.dominates(to, from) && !self.before.dominates(*node, from) =>
+                    {
                         return (way.edge, to);
                     }
                     To::Node(to) if to == from => any = (way.edge, to),

@@ -8,6 +8,7 @@ mod plan;
 mod tests;
 mod ways;
 
+pub(crate) use self::dominators::reverse_postorder;
 pub(crate) use self::forks::{BadFork, FoundFork, Trouble, forks};
 pub(crate) use self::plan::{Fork, Next, Region, TooDeep, region};
 pub(crate) use self::ways::{Reach, endless, reach, unreachable};

@@ -95,8 +95,15 @@ fn each_bad_branch_has_its_own_trouble() {
     let shared: &[(usize, &str, &[usize])] =
         &[(0, "", &[1, 2]), (1, "x", &[3]), (1, "y", &[4]), (2, "", &[3]), (3, "", &[4]), (4, "", &[99])];
     assert_eq!(troubles(5, shared), [Trouble::Shared { heads: [1, 2], node: 3 }]);
-    let entered: &[(usize, &str, &[usize])] =
-        &[(0, "x", &[1]), (0, "y", &[3]), (1, "", &[2, 4]), (2, "", &[3]), (3, "", &[5]), (4, "", &[5]), (5, "", &[99])];
+    let entered: &[(usize, &str, &[usize])] = &[
+        (0, "x", &[1]),
+        (0, "y", &[3]),
+        (1, "", &[2, 4]),
+        (2, "", &[3]),
+        (3, "", &[5]),
+        (4, "", &[5]),
+        (5, "", &[99]),
+    ];
     assert_eq!(troubles(6, entered), [Trouble::Entered { head: 2, edge: 1, from: 0, to: 3 }]);
     let start: &[(usize, &str, &[usize])] =
         &[(0, "", &[1]), (1, "on", &[2]), (1, "out", &[99]), (2, "", &[0, 3]), (3, "", &[1])];
@@ -168,7 +175,9 @@ impl Plain<'_> {
                 To::End => ends = true,
                 To::Node(node) => {
                     if seen.insert(node) {
-                        open.extend(self.shape.ways[node].iter().flat_map(|handle| &handle.to).map(|way| way.to));
+                        open.extend(
+                            self.shape.ways[node].iter().flat_map(|handle| &handle.to).map(|way| way.to),
+                        );
                         if self.shape.ends[node] {
                             open.push(To::End);
                         }
@@ -214,14 +223,16 @@ impl Plain<'_> {
         }
         let regions: Vec<BTreeSet<usize>> = heads.iter().map(|head| self.ways(*head, join).0).collect();
         for (branch, region) in regions.iter().enumerate() {
-            let alone = regions.iter().enumerate().all(|(other, nodes)| other == branch || nodes.is_disjoint(region));
+            let alone =
+                regions.iter().enumerate().all(|(other, nodes)| other == branch || nodes.is_disjoint(region));
             if !alone || region.contains(&from) || region.contains(&0) {
                 return None;
             }
             for node in self.reached() {
                 for (index, ways) in self.shape.ways[node].iter().enumerate() {
                     for way in &ways.to {
-                        let enters = matches!(way.to, To::Node(to) if region.contains(&to)) && !region.contains(&node);
+                        let enters =
+                            matches!(way.to, To::Node(to) if region.contains(&to)) && !region.contains(&node);
                         if enters && !(node == from && index == handle && way.to == heads[branch]) {
                             return None;
                         }
