@@ -16,7 +16,7 @@ use serde_json::Value;
 
 pub(crate) use self::data::Data;
 pub(crate) use self::fit::misfit;
-pub(crate) use self::read::{parse, read};
+pub(crate) use self::read::read;
 pub(crate) use self::text::Reducer;
 
 /// What a file names as its format.
