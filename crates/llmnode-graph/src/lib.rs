@@ -9,8 +9,12 @@ mod check;
 mod facts;
 mod faults;
 mod file;
+#[cfg(feature = "openai")]
+mod profiles;
 mod shape;
 mod template;
 
 pub use faults::{Fault, FaultKind, GraphFaults};
+#[cfg(feature = "openai")]
+pub use profiles::{ProfileRules, Profiles};
 pub use template::{MissingName, Template};
