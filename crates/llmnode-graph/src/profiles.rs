@@ -136,6 +136,19 @@ impl ProfileRules {
         self.read(text, &of_environment).map_err(|faults| refused("the text", faults))
     }
 
+    /// Returns the names of the profiles of a file, whether or not its keys are set: for a check of graphs that asks no model.
+    ///
+    /// # Errors
+    /// Those of [`Profiles::open`], but for keys and addresses.
+    pub fn names(&self, text: &str) -> Result<Vec<String>, NodeError> {
+        let mut faults = Faults::default();
+        let listed = listed(text, &mut faults).unwrap_or_default();
+        if faults.is_empty() {
+            return Ok(listed.into_iter().map(|(name, _)| name).collect());
+        }
+        Err(refused("the text", faults))
+    }
+
     fn read(&self, text: &str, variable: &dyn Fn(&str) -> Option<String>) -> Result<Profiles, Faults> {
         let mut faults = Faults::default();
         let listed = listed(text, &mut faults).unwrap_or_default();
@@ -237,16 +250,6 @@ fn host(url: &str) -> String {
         Some(address) => address.split(']').next().unwrap_or_default().to_lowercase(),
         None => authority.rsplit_once(':').map_or(authority, |(host, _)| host).to_lowercase(),
     }
-}
-
-/// The names of the profiles of a file, for a check that asks no model.
-pub(crate) fn names(text: &str) -> Result<Vec<String>, NodeError> {
-    let mut faults = Faults::default();
-    let listed = listed(text, &mut faults).unwrap_or_default();
-    if faults.is_empty() {
-        return Ok(listed.into_iter().map(|(name, _)| name).collect());
-    }
-    Err(refused("the profiles' file", faults))
 }
 
 /// The profiles of a file as far as each is right, in its order.
