@@ -15,6 +15,8 @@ mod graph;
 mod load;
 mod loaded;
 mod nodes;
+#[cfg(feature = "openai")]
+mod profiles;
 mod registry;
 mod roles;
 mod shape;
@@ -25,6 +27,8 @@ mod template;
 pub use door::{GraphNode, Loading, NodeType, Visit};
 pub use faults::{Fault, FaultKind, GraphFaults};
 pub use graph::Graph;
+#[cfg(feature = "openai")]
+pub use profiles::{ProfileRules, Profiles};
 pub use registry::{Registered, Registry};
 pub use state::{State, Turn, Update};
 pub use template::{MissingName, Template};

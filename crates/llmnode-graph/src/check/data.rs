@@ -87,8 +87,8 @@ impl Data<'_> {
         }
     }
 
-    /// Checks what each step of a plan reads; returns the names that a run has to be given.
-    pub(super) fn check(&self, start: usize, region: &Region, faults: &mut Faults) -> BTreeSet<String> {
+    /// Checks what each step of a plan reads; returns the names that a run has to be given, sorted.
+    pub(super) fn check(&self, start: usize, region: &Region, faults: &mut Faults) -> Vec<String> {
         let mut keys = Keys { number: HashMap::new() };
         self.at_start().for_each(|key| _ = keys.add(key));
         keys.add(ERROR);
@@ -97,7 +97,7 @@ impl Data<'_> {
         }
         let known = self.solve(start, region, &keys);
         let written = self.written();
-        let mut inputs = BTreeSet::new();
+        let mut needs = BTreeSet::new();
         for (node, facts) in self.facts.iter().enumerate() {
             let (Some(facts), true) = (facts, self.steps[node]) else { continue };
             let mut told = HashSet::new();
@@ -108,7 +108,7 @@ impl Data<'_> {
                 }
                 let Some(number) = keys.of(key) else {
                     if self.file.open_inputs {
-                        inputs.insert(key.to_owned());
+                        needs.insert(key.to_owned());
                     } else if known[node].anything {
                         self.behind_anything(read, key, faults);
                     } else {
@@ -120,7 +120,7 @@ impl Data<'_> {
             }
         }
         self.conflicts(region, faults);
-        inputs
+        needs.into_iter().collect()
     }
 
     #[expect(clippy::too_many_arguments, reason = "all of it is looked up once for many reads")]

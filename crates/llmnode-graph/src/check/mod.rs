@@ -8,7 +8,7 @@ mod start;
 #[cfg(test)]
 mod tests;
 
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::{HashMap, HashSet};
 
 pub(crate) use self::links::{Link, Links, links};
 use crate::facts::{Facts, Role};
@@ -22,8 +22,8 @@ use crate::shape::{Handle, Shape, Way, endless, reach, unreachable};
 pub(crate) struct Plan {
     pub(crate) start: usize,
     pub(crate) region: Region,
-    /// What is read and never written, where a run may be given any input.
-    pub(crate) inputs: BTreeSet<String>,
+    /// What is read and never written, sorted: where a file does not say what its inputs are, a run has to be given it.
+    pub(crate) needs: Vec<String>,
 }
 
 /// Handles that are no way on: where they have no edge, nothing ends.
@@ -55,8 +55,8 @@ pub(crate) fn check(
         data.check_names(faults);
         return None;
     };
-    let inputs = data.check(start, &region, faults);
-    Some(Plan { start, region, inputs })
+    let needs = data.check(start, &region, faults);
+    Some(Plan { start, region, needs })
 }
 
 /// Checks the handles of the edges; `false`: an edge has one that its node does not have.

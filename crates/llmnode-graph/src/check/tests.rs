@@ -439,7 +439,7 @@ fn a_file_without_inputs_lists_what_it_needs() {
         object.remove(name);
     }
     let (_, plan) = load(&file);
-    assert_eq!(plan.unwrap().inputs, ["tone".to_owned(), "topic".to_owned()].into());
+    assert_eq!(plan.unwrap().needs, ["tone", "topic"]);
 }
 
 #[test]

@@ -11,10 +11,10 @@ use crate::faults::escaped;
 
 /// What a file holds.
 #[derive(Debug)]
-pub(super) struct Text {
-    pub(super) value: Value,
+pub(crate) struct Text {
+    pub(crate) value: Value,
     /// The pointers of members that stand a second time; the first of a name counts.
-    pub(super) twice: Vec<String>,
+    pub(crate) twice: Vec<String>,
 }
 
 /// Reads JSON whose lists and objects are nested `nesting` deep at most.

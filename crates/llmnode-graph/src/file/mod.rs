@@ -5,6 +5,7 @@ mod declared;
 mod fit;
 mod json;
 mod read;
+mod schema;
 mod seed;
 #[cfg(test)]
 mod tests;
@@ -15,8 +16,9 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 pub(crate) use self::data::Data;
-pub(crate) use self::fit::misfit;
-pub(crate) use self::read::read;
+pub(crate) use self::fit::{Fit, misfit};
+pub(crate) use self::read::{document, head, note_twice, read};
+pub(crate) use self::schema::schema;
 pub(crate) use self::text::Reducer;
 
 /// What a file names as its format.

@@ -6,6 +6,7 @@ use serde_json::{Map, Value};
 
 use super::declared;
 use super::fit::{FRONT_END, Fit, told};
+use super::json::Text;
 use super::text::{CommonText, FileText};
 use super::{
     Data, EdgeFile, FORMAT, Field, FileLimits, Form, GraphFile, NodeFile, Reducer, VERSION, handle, is_end,
@@ -23,28 +24,30 @@ const EDGES: usize = 10_000;
 
 /// Reads a file; `None`: it is no graph at all, as the faults say.
 pub(crate) fn read(text: &str, faults: &mut Faults) -> Option<GraphFile> {
-    let mut whole = |kind, message: String| {
-        faults.fault("", kind, message);
+    let Text { value, twice } = document(text, faults)?;
+    from_json(value, twice, faults)
+}
+
+/// Reads the JSON of a file within the caps.
+pub(crate) fn document(text: &str, faults: &mut Faults) -> Option<Text> {
+    let (kind, message) = if text.len() > BYTES {
+        (FaultKind::Cap, format!("the file has {} bytes, and may have {BYTES}, 1 MiB", text.len()))
+    } else {
+        match json::read(text.trim_start_matches('\u{feff}'), NESTING) {
+            Ok(read) => return Some(read),
+            Err(error) if error.is_data() => (FaultKind::Cap, error.to_string()),
+            Err(error) => (FaultKind::Syntax, format!("is no JSON: {error}")),
+        }
     };
-    if text.len() > BYTES {
-        whole(
-            FaultKind::Cap,
-            format!("the file has {} bytes; a graph has at most {BYTES}, 1 MiB", text.len()),
-        );
-        return None;
+    faults.fault("", kind, message);
+    None
+}
+
+/// Notes members that stand in their object for a second time.
+pub(crate) fn note_twice(twice: Vec<String>, faults: &mut Faults) {
+    for pointer in twice {
+        faults.fault(pointer, FaultKind::DuplicateMember, "stands in its object for a second time");
     }
-    let read = match json::read(text.trim_start_matches('\u{feff}'), NESTING) {
-        Ok(read) => read,
-        Err(error) if error.is_data() => {
-            whole(FaultKind::Cap, error.to_string());
-            return None;
-        }
-        Err(error) => {
-            whole(FaultKind::Syntax, format!("is no JSON: {error}"));
-            return None;
-        }
-    };
-    from_json(read.value, read.twice, faults)
 }
 
 fn from_json(value: Value, twice: Vec<String>, faults: &mut Faults) -> Option<GraphFile> {
@@ -65,9 +68,7 @@ fn from_json(value: Value, twice: Vec<String>, faults: &mut Faults) -> Option<Gr
     if too_many {
         return None;
     }
-    for pointer in twice {
-        faults.fault(pointer, FaultKind::DuplicateMember, "stands in its object for a second time");
-    }
+    note_twice(twice, faults);
     if form == Form::Seed {
         // What is null is not there.
         file.retain(|_, value| !value.is_null());
@@ -107,38 +108,43 @@ fn from_json(value: Value, twice: Vec<String>, faults: &mut Faults) -> Option<Gr
 /// The form of a file. A version that is not read is refused before anything else is judged.
 fn form(file: &Map<String, Value>, faults: &mut Faults) -> Option<Form> {
     match file.get("format") {
-        None | Some(Value::Null) => return Some(Form::Seed),
-        Some(Value::String(format)) if format == FORMAT => {}
-        Some(other) => {
-            let message = format!("is {}, and has to be {FORMAT:?}", told(other));
-            faults.fault("/format", FaultKind::Format, message);
-            return None;
-        }
+        None | Some(Value::Null) => Some(Form::Seed),
+        Some(_) => head(file, FORMAT, VERSION, faults).then_some(Form::Own),
+    }
+}
+
+/// Whether a file is of a format and version that is read. A version that is missing is a fault, but the file is read.
+pub(crate) fn head(file: &Map<String, Value>, format: &str, newest: u64, faults: &mut Faults) -> bool {
+    if let Some(other) = file.get("format").filter(|other| *other != format) {
+        faults.fault("/format", FaultKind::Format, format!("is {}, and has to be {format:?}", told(other)));
+        return false;
     }
     match file.get("version") {
-        Some(Value::Number(version)) if version.as_u64() == Some(VERSION) => Some(Form::Own),
-        Some(Value::Number(version)) if version.as_u64().is_some_and(|version| version > VERSION) => {
+        Some(Value::Number(version)) if version.as_u64().is_some_and(|one| (1..=newest).contains(&one)) => {
+            true
+        }
+        Some(Value::Number(version)) if version.as_u64().is_some_and(|one| one > newest) => {
             let message = format!(
-                "{FORMAT} version {version} is newer than version {VERSION}, the newest that this llmnode reads; use a newer one"
+                "{format} version {version} is newer than version {newest}, the newest that this llmnode reads; use a newer one"
             );
             faults.fault("/version", FaultKind::Version, message);
-            None
+            false
         }
         Some(other) => {
             faults.fault(
                 "/version",
                 FaultKind::Version,
-                format!("is {}, and has to be {VERSION}", told(other)),
+                format!("is {}, and has to be {newest}", told(other)),
             );
-            None
+            false
         }
         None => {
             faults.fault(
                 "",
                 FaultKind::Version,
-                format!("\"version\" is missing: write \"version\": {VERSION}"),
+                format!("\"version\" is missing: write \"version\": {newest}"),
             );
-            Some(Form::Own)
+            true
         }
     }
 }

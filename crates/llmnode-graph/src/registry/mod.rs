@@ -1,6 +1,8 @@
 //! What a program allows graphs to use: tools, node types, models, a folder of subgraphs.
 
 mod built;
+#[cfg(feature = "openai")]
+mod profiles;
 mod built_in;
 
 use std::any::{Any, TypeId};
