@@ -43,17 +43,28 @@ pub(crate) enum Answers {
     Read,
 }
 
-pub(crate) type Read<T> = Result<Answer<T>, Vec<Violation>>;
+/// What was read, or all that is wrong with it.
+pub type Read<T> = Result<Answer<T>, Vec<Violation>>;
 type Collect<T, S> = for<'a> fn(&'a T, &mut Checks<'a, S>);
 
 /// A value read from an answer.
 #[derive(Default)]
-pub(crate) struct Answer<T> {
-    pub(crate) value: T,
+pub struct Answer<T> {
+    /// The value.
+    pub value: T,
     /// What was done to read it, each kind once.
-    pub(crate) notes: Vec<Note>,
+    pub notes: Vec<Note>,
     /// The model wrote `{"value": ..}`: it knows paths by that name.
-    pub(crate) wrapped: bool,
+    pub wrapped: bool,
+}
+
+/// Another form in which a model writes the output of a node than its JSON alone.
+pub trait AnswerForm<T>: Send + Sync {
+    /// The schema to send. `None`: the prompt says what is wanted.
+    fn schema(&self) -> Option<Arc<OutputSchema>>;
+
+    /// Reads an answer, or says all that is wrong with it.
+    fn read(&self, answer: &str, reader: Reader) -> Read<T>;
 }
 
 impl Answer<()> {
@@ -75,6 +86,7 @@ enum Kind<T, S: ?Sized> {
     Json(Json<T, S>),
     Untyped(Untyped, fn(Value) -> T),
     Arguments(Arguments<T, S>),
+    Formed(Box<dyn AnswerForm<T>>, Box<Kind<T, S>>),
 }
 
 /// A value that a model writes as an argument of a tool.
@@ -203,22 +215,22 @@ impl<S: ?Sized> OutputSpec<Value, S> {
 }
 
 impl<T, S: ?Sized> OutputSpec<T, S> {
+    /// The same output, written in another form. Its validators stay.
+    pub fn in_form(self, form: Box<dyn AnswerForm<T>>) -> Self {
+        OutputSpec(Kind::Formed(form, Box::new(self.0)))
+    }
+
     pub(crate) fn answers(&self) -> Answers {
         match &self.0 {
             Kind::Text(_, None) => Answers::Taken,
             Kind::Text(_, Some(_)) => Answers::Checked,
-            Kind::Json(_) | Kind::Untyped(..) | Kind::Arguments(_) => Answers::Read,
+            Kind::Json(_) | Kind::Untyped(..) | Kind::Arguments(_) | Kind::Formed(..) => Answers::Read,
         }
     }
 
     /// The schema to send, or why no answer could be of the type, or some validator inside it would never run.
     pub(crate) fn schema(&self) -> Result<Option<Arc<OutputSchema>>, String> {
-        match &self.0 {
-            Kind::Text(..) => Ok(None),
-            Kind::Untyped(json, _) => Ok(Some(Arc::clone(&json.schema))),
-            Kind::Json(json) => reached((json.schema)(), json.reach).map(Some),
-            Kind::Arguments(of) => reached((of.schema)(), of.reach).map(Some),
-        }
+        self.0.schema()
     }
 
     /// Reads an answer into `to`. `schema` is what [`schema`](OutputSpec::schema) gave.
@@ -259,6 +271,11 @@ impl<T, S: ?Sized> OutputSpec<T, S> {
                 Ok(Answer { value: (), notes, wrapped })
             }
             Kind::Untyped(json, same) => json.read(answer, reader, &mut |value| *to = Some(same(value))),
+            Kind::Formed(form, _) => {
+                let Answer { value, notes, wrapped } = form.read(answer, reader)?;
+                *to = Some(value);
+                Ok(Answer { value: (), notes, wrapped })
+            }
         }
     }
 
@@ -271,11 +288,31 @@ impl<T, S: ?Sized> OutputSpec<T, S> {
     }
 
     pub(crate) fn collect<'a>(&self, value: &'a T, to: &mut Checks<'a, S>) {
-        match &self.0 {
+        if let Some(collect) = self.0.collect() {
+            collect(value, to);
+        }
+    }
+}
+
+impl<T, S: ?Sized> Kind<T, S> {
+    fn schema(&self) -> Result<Option<Arc<OutputSchema>>, String> {
+        match self {
+            Kind::Text(..) => Ok(None),
+            Kind::Untyped(json, _) => Ok(Some(Arc::clone(&json.schema))),
+            Kind::Json(json) => reached((json.schema)(), json.reach).map(Some),
+            Kind::Arguments(of) => reached((of.schema)(), of.reach).map(Some),
+            // The node's own is asked for what keeps its validators from running.
+            Kind::Formed(form, own) => own.schema().map(|_| form.schema()),
+        }
+    }
+
+    fn collect(&self) -> Option<Collect<T, S>> {
+        match self {
             Kind::Json(Json { collect, .. })
             | Kind::Text(_, Some(collect))
-            | Kind::Arguments(Arguments { collect, .. }) => collect(value, to),
-            Kind::Text(_, None) | Kind::Untyped(..) => {}
+            | Kind::Arguments(Arguments { collect, .. }) => Some(*collect),
+            Kind::Text(_, None) | Kind::Untyped(..) => None,
+            Kind::Formed(_, own) => own.collect(),
         }
     }
 }
@@ -283,6 +320,7 @@ impl<T, S: ?Sized> OutputSpec<T, S> {
 impl<T, S: ?Sized> fmt::Debug for OutputSpec<T, S> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self.0 {
+            Kind::Formed(..) => "OutputSpec::in_form",
             Kind::Text(..) => "OutputSpec::text",
             Kind::Json(_) | Kind::Untyped(..) => "OutputSpec::json",
             Kind::Arguments(_) => "OutputSpec::arguments",

@@ -1,7 +1,9 @@
 //! What a node sees of the run while it executes.
 
+use std::any::Any;
 use std::fmt;
 use std::pin::pin;
+use std::sync::Arc;
 
 use futures_core::Stream;
 
@@ -18,6 +20,7 @@ use crate::category::Category;
 use crate::error::NodeError;
 use crate::ledger::CallScope;
 use crate::limits::{CallLimits, Deadline, Limits};
+use crate::node::{Node, path};
 use crate::settings::Settings;
 use crate::validate::Attempt;
 
@@ -123,6 +126,11 @@ impl<'r, S: ?Sized> Cx<'r, S> {
         let outcome = deadline.limit(&*self.core.clock, calls).await;
         Ok(outcome.unwrap_or_else(|late| Err(NodeError::new(Category::Timeout, late)))?)
     }
+}
+
+/// What the run keeps for a node's type.
+pub fn kept<'r, N: Node, S: ?Sized>(cx: &Cx<'r, S>) -> Option<&'r Arc<dyn Any + Send + Sync>> {
+    cx.core.kept.get(path::<N>())
 }
 
 impl<S: ?Sized> fmt::Debug for Cx<'_, S> {

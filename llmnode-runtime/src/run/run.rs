@@ -1,5 +1,6 @@
 //! A run: a model, a state, and a book of what was spent.
 
+use std::any::Any;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
@@ -16,7 +17,7 @@ use crate::ledger::Recorder;
 use crate::ledger::{AttemptRecord, CallInfo, CallRecord, Hooks, Ledger};
 use crate::limits::{LimitedNode, Limits, RunLimits};
 use crate::model::{ChatModel, Request};
-use crate::node::Node;
+use crate::node::{Node, path};
 use crate::pause::{Approval, Approver, WaitingCall};
 use crate::prices::Prices;
 use crate::settings::{Resolved, Settings};
@@ -50,6 +51,8 @@ pub struct RunCore {
     pub limits: RunLimits,
     /// Who is asked before a tool runs that needs an approval.
     pub(super) approver: Option<Arc<Approver>>,
+    /// What crates above keep for their nodes, by the node's type.
+    pub(super) kept: BTreeMap<&'static str, Arc<dyn Any + Send + Sync>>,
 }
 
 /// A model to ask, by the name under which it was asked for.
@@ -156,6 +159,7 @@ impl Run {
             clock: Arc::new(TokioClock),
             limits: RunLimits::default(),
             approver: None,
+            kept: BTreeMap::new(),
         };
         Run { core: Arc::new(core), state: () }
     }
@@ -391,6 +395,12 @@ impl<S> Run<S> {
 /// What runs of different states share.
 pub fn core<S>(run: &Run<S>) -> &RunCore {
     &run.core
+}
+
+/// Keeps something for all calls of a node's type, in place of what was kept before.
+pub fn keep<N: Node, S>(mut run: Run<S>, value: Arc<dyn Any + Send + Sync>) -> Run<S> {
+    Arc::make_mut(&mut run.core).kept.insert(path::<N>(), value);
+    run
 }
 
 /// What runs of different states share, and the state.
