@@ -133,6 +133,18 @@ pub fn kept<'r, N: Node, S: ?Sized>(cx: &Cx<'r, S>) -> Option<&'r Arc<dyn Any + 
     cx.core.kept.get(path::<N>())
 }
 
+/// What runs of different states share, but with this kept for a node's type.
+pub fn keeping<N: Node, S: ?Sized>(cx: &Cx<'_, S>, value: Arc<dyn Any + Send + Sync>) -> RunCore {
+    let mut core = cx.core.clone();
+    core.kept.insert(path::<N>(), value);
+    core
+}
+
+/// The same context on another core, which shares ledger and limits with its own.
+pub fn on_core<'c, S: ?Sized>(cx: &'c Cx<'_, S>, core: &'c RunCore) -> Cx<'c, S> {
+    Cx { core, ..cx.on(cx.state) }
+}
+
 impl<S: ?Sized> fmt::Debug for Cx<'_, S> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Cx {{ node: {:?} }}", self.scope.node())

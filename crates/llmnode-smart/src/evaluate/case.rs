@@ -21,6 +21,8 @@ pub(crate) struct Scored {
     pub(crate) output: Value,
     /// The answer is that of an earlier process.
     pub(crate) replayed: bool,
+    /// The model that gave it.
+    pub(crate) model: Option<String>,
 }
 
 impl<N: Node, E, M> Node for Case<'_, N, E, M> {
@@ -46,6 +48,8 @@ where
             return Err(format!("the metric gave {}; a score is a number from 0 to 1", score.value).into());
         }
         let output = serde_json::to_value(&answered.value)?;
-        Ok(Scored { score, output, replayed: answered.record.replayed > 0 })
+        let record = &answered.record;
+        let model = record.attempts.last().and_then(|attempt| attempt.model.clone());
+        Ok(Scored { score, output, replayed: record.replayed > 0, model })
     }
 }

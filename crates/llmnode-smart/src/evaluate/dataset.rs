@@ -1,13 +1,17 @@
 //! Labelled cases: nodes, each with what it should answer.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
 use llmnode_runtime::Node;
 use llmnode_runtime::internal::hashed;
+use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
 use super::rows;
+use crate::random::Random;
+use crate::signature::Smart;
 
 /// Labelled cases: nodes, each with what is expected of its answer.
 ///
@@ -130,6 +134,43 @@ impl<N: Node, E> Dataset<N, E> {
         self.cases.truncate(cases);
         self.fingerprint = self.fingerprint.map(|print| format!("{print}-first{}", self.cases.len()));
         self
+    }
+}
+
+impl<N: Smart, E: DeserializeOwned> Dataset<N, E> {
+    /// Reads a file with one JSON object a line: the inputs of the node, and what is expected. Blank lines are skipped.
+    ///
+    /// # Errors
+    /// A [`DataError`], which names every bad line, and all that is wrong with its inputs.
+    pub fn open(path: impl AsRef<Path>) -> Result<Self, DataError> {
+        Dataset::open_with(path, |row| match (N::read(row), rows::expected(row)) {
+            (Ok(input), Ok(expected)) => Ok((input, expected)),
+            (Err(faults), Ok(_)) => Err(faults.to_string()),
+            (Ok(_), Err(fault)) => Err(fault),
+            (Err(faults), Err(fault)) => Err(format!("{faults}\n{fault}")),
+        })
+    }
+}
+
+impl<N: Smart, E> Dataset<N, E> {
+    /// Splits the cases at random into two sets, of which the first has this share of them, such as 0.5. Cases with the same inputs
+    /// stay together. The same seed gives the same sets.
+    pub fn split(self, share: f64, seed: u64) -> (Self, Self) {
+        let all = self.cases.len();
+        let mut groups: BTreeMap<String, Vec<(N, E)>> = BTreeMap::new();
+        for case in self.cases {
+            let key = case.0.values().map(|values| Value::Object(values).to_string()).unwrap_or_default();
+            groups.entry(key).or_default().push(case);
+        }
+        let mut groups: Vec<_> = groups.into_values().collect();
+        Random::new(seed).shuffle(&mut groups);
+        let wanted = (share.clamp(0.0, 1.0) * all as f64).round() as usize;
+        let (mut first, mut second) = (Vec::new(), Vec::new());
+        for group in groups {
+            if first.len() < wanted { first.extend(group) } else { second.extend(group) }
+        }
+        let print = |side| self.fingerprint.as_ref().map(|print| format!("{print}-{share}-{seed}-{side}"));
+        (Dataset { cases: first, fingerprint: print(1) }, Dataset { cases: second, fingerprint: print(2) })
     }
 }
 

@@ -127,6 +127,10 @@ where
     fn into_future(self) -> Self::IntoFuture {
         Box::pin(async move {
             let Evaluate { run, data, metric, with } = self;
+            if data.is_empty() {
+                let message = "there is no case to evaluate; add one to the dataset";
+                return Err(NodeError::new(Category::ConfigError, message));
+            }
             let settings = &with.settings;
             let mut map = run.map(cases(data.cases.iter(), &metric, settings)).limits(with.limits);
             if let Some(concurrency) = with.concurrency {
@@ -139,7 +143,11 @@ where
             if let Some(journal) = with.journal {
                 map = llmnode_flow::journal::MapExt::resume(map, journal);
             }
-            Ok(Evaluation::new(N::NAME, data.fingerprint.clone(), scored(map).await?))
+            let (cases, ended) = scored(map).await;
+            if let Some(error) = ended {
+                return Err(error);
+            }
+            Ok(Evaluation::new(N::NAME, data.fingerprint.clone(), cases))
         })
     }
 }
@@ -158,18 +166,25 @@ where
     cases.map(move |(input, expected)| Case { input, expected, metric, settings })
 }
 
-/// What came of each case, in order. The first error that says nothing about a case ends it.
-pub(crate) async fn scored(map: Map<'_, Scored>) -> Result<Vec<EvaluatedCase>, NodeError> {
+/// What came of each case, in order, and the first error that says nothing about a case. It ends the others, but for a limit that is
+/// reached: then calls under way come to their end, and no request follows.
+pub(crate) async fn scored(map: Map<'_, Scored>) -> (Vec<EvaluatedCase>, Option<NodeError>) {
     let mut results = map.report().as_completed();
-    let mut cases = Vec::new();
+    let (mut cases, mut ended) = (Vec::new(), None);
     while let Some((index, result)) = results.next().await {
-        cases.push((index, case(result)?));
-    }
-    if cases.is_empty() {
-        return Err(NodeError::new(Category::ConfigError, "there is no case to evaluate; add one to the dataset"));
+        match case(result) {
+            Ok(case) => cases.push((index, case)),
+            Err(error) => {
+                let limited = error.category() == Category::LimitExceeded;
+                ended.get_or_insert(error);
+                if !limited {
+                    break;
+                }
+            }
+        }
     }
     cases.sort_unstable_by_key(|(index, _)| *index);
-    Ok(cases.into_iter().map(|(_, case)| case).collect())
+    (cases.into_iter().map(|(_, case)| case).collect(), ended)
 }
 
 fn case(result: Result<CallReport<Scored>, NodeError>) -> Result<EvaluatedCase, NodeError> {

@@ -15,6 +15,8 @@ mod score;
 mod statistics;
 mod table;
 
+pub(crate) use evaluating::{cases, ends, scored};
+
 pub use compare::Comparison;
 pub use compared::{Compared, contains, exact, f1};
 pub use dataset::{BadLine, DataError, Dataset};

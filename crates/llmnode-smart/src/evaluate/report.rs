@@ -41,6 +41,9 @@ pub struct EvaluatedCase {
     /// The node's output, as JSON. `None`: the case failed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub output: Option<Value>,
+    /// The model that answered last. `None`: it is not known, or the answer came from a journal.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
     /// What the case used, with the requests of the metric. Answers from a journal use nothing.
     pub usage: Usage,
     /// The time from the start of the node's call to the score; of a failed case, of the call that failed.
@@ -73,12 +76,13 @@ pub struct Interval {
 
 impl EvaluatedCase {
     pub(super) fn scored(report: CallReport<Scored>) -> Self {
-        let Scored { score, output, replayed } = report.value;
+        let Scored { score, output, replayed, model } = report.value;
         EvaluatedCase {
             score: score.value,
             feedback: score.feedback,
             failure: None,
             output: Some(output),
+            model,
             usage: report.total,
             elapsed: report.record.elapsed,
             replayed,
@@ -91,6 +95,7 @@ impl EvaluatedCase {
             feedback: String::new(),
             failure: Some(Failure { category: error.category(), message: error.to_string() }),
             output: None,
+            model: error.attempts().last().and_then(|attempt| attempt.model.clone()),
             usage: error.usage(),
             elapsed: error.record().map(|record| record.elapsed).unwrap_or_default(),
             replayed: false,
