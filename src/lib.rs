@@ -765,6 +765,8 @@ pub mod __private {
 
     pub use llmnode_flow::private::*;
     pub use llmnode_runtime::private::*;
+    #[cfg(feature = "smart")]
+    pub use llmnode_smart::generated as smart;
 }
 
 /// Prompts: from the fields of a node to the messages of a request.
@@ -798,4 +800,6 @@ pub mod prelude {
     pub use llmnode_macros::flow;
     #[doc(inline)]
     pub use llmnode_runtime::prompt::History;
+    #[cfg(feature = "smart")]
+    pub use llmnode_smart::SmartExt;
 }

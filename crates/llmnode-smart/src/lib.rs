@@ -9,9 +9,9 @@
 pub mod evaluate;
 mod ext;
 mod form;
-mod node;
 #[doc(hidden)]
-pub mod private;
+pub mod generated;
+mod node;
 pub mod optimise;
 mod program;
 mod random;

@@ -8,9 +8,9 @@ use llmnode_runtime::private::{Falling, LlmNode, OutputSpec, Prompt, Tools, exec
 use llmnode_runtime::{BoxError, ChatModel, Cx, Exec, Limits, Node, NodeError, Settings};
 use serde_json::{Map, Value};
 
-use crate::form::{Asked, Reasoned, answer_form};
+use crate::form::{Answers, Asked, Reasoned};
 use crate::program::Program;
-use crate::signature::{Field, Signature, Smart};
+use crate::signature::{Field, Form, Signature, Smart};
 
 /// An output, and the reasoning that the model wrote before it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -77,7 +77,10 @@ impl<S: ?Sized + Sync, N: Smart + LlmNode<S> + Exec<S>> Exec<S> for WithReasonin
 }
 
 /// Runs a node with a goal: what the macro delegates to.
-#[expect(clippy::manual_async_fn, reason = "of an `async fn` the compiler asks again for every node whether it is `Send`")]
+#[expect(
+    clippy::manual_async_fn,
+    reason = "of an `async fn` the compiler asks again for every node whether it is `Send`"
+)]
 pub fn exec<N, S>(node: &N, cx: &Cx<'_, S>) -> impl Future<Output = Result<N::Output, BoxError>> + Send
 where
     N: Smart + LlmNode<S> + Exec<S>,
@@ -87,14 +90,19 @@ where
 }
 
 /// Runs a node, and tells the model what `hint` says.
-pub(crate) async fn thinking<N, S>(node: &N, cx: &Cx<'_, S>, hint: Option<&str>) -> Result<Thought<N::Output>, BoxError>
+pub(crate) async fn thinking<N, S>(
+    node: &N,
+    cx: &Cx<'_, S>,
+    hint: Option<&str>,
+) -> Result<Thought<N::Output>, BoxError>
 where
     N: Smart + LlmNode<S> + Exec<S>,
     S: ?Sized,
 {
     let program = kept::<N, S>(cx).and_then(|kept| kept.downcast_ref::<Program<N>>());
     let reasoned = Reasoned::default();
-    let settings = program.map_or_else(|| node.settings().clone(), |program| program.settings(node.settings()));
+    let settings =
+        program.map_or_else(|| node.settings().clone(), |program| program.settings(node.settings()));
     let value = ask(&With { node, program, settings, hint, reasoned: reasoned.clone() }, cx).await?;
     Ok(Thought { reasoning: reasoned.take(), value })
 }
@@ -189,10 +197,10 @@ impl<S: ?Sized, N: Smart + LlmNode<S>> LlmNode<S> for With<'_, N> {
     fn output(&self) -> OutputSpec<N::Output, S> {
         let signature = effective(self.program);
         let spec = self.node.output();
-        match answer_form::<N>(signature, &self.reasoned) {
-            Some(form) => spec.in_form(form),
-            None => spec,
+        if N::signature().text && signature.form == Form::Default {
+            return spec;
         }
+        spec.in_form(Box::new(Answers::new::<N>(signature, &self.reasoned)))
     }
 
     fn tools(&self, to: &mut Tools<S>) {

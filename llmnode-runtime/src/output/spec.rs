@@ -60,8 +60,11 @@ pub struct Answer<T> {
 
 /// Another form in which a model writes the output of a node than its JSON alone.
 pub trait AnswerForm<T>: Send + Sync {
+    /// The schema of the type.
+    fn schema(&self) -> Arc<OutputSchema>;
+
     /// The schema to send. `None`: the prompt says what is wanted.
-    fn schema(&self) -> Option<Arc<OutputSchema>>;
+    fn sent(&self) -> Option<Arc<OutputSchema>>;
 
     /// Reads an answer, or says all that is wrong with it.
     fn read(&self, answer: &str, reader: Reader) -> Read<T>;
@@ -86,7 +89,7 @@ enum Kind<T, S: ?Sized> {
     Json(Json<T, S>),
     Untyped(Untyped, fn(Value) -> T),
     Arguments(Arguments<T, S>),
-    Formed(Box<dyn AnswerForm<T>>, Box<Kind<T, S>>),
+    Formed(Formed<T, S>),
 }
 
 /// A value that a model writes as an argument of a tool.
@@ -163,6 +166,13 @@ impl Untyped {
     }
 }
 
+/// An output in a form of its own.
+struct Formed<T, S: ?Sized> {
+    form: Box<dyn AnswerForm<T>>,
+    reach: fn(&mut Reach),
+    collect: Option<Collect<T, S>>,
+}
+
 struct Json<T, S: ?Sized> {
     schema: fn() -> Arc<OutputSchema>,
     slot: fn(&mut Option<T>) -> &mut dyn Slot,
@@ -215,22 +225,40 @@ impl<S: ?Sized> OutputSpec<Value, S> {
 }
 
 impl<T, S: ?Sized> OutputSpec<T, S> {
+    /// An output in a form of its own. `reach` notes the types that `collect` can dive into.
+    pub fn of_form(form: Box<dyn AnswerForm<T>>, reach: fn(&mut Reach), collect: Collect<T, S>) -> Self {
+        OutputSpec(Kind::Formed(Formed { form, reach, collect: Some(collect) }))
+    }
+
     /// The same output, written in another form. Its validators stay.
     pub fn in_form(self, form: Box<dyn AnswerForm<T>>) -> Self {
-        OutputSpec(Kind::Formed(form, Box::new(self.0)))
+        let (reach, collect): (fn(&mut Reach), _) = match self.0 {
+            Kind::Text(_, collect) => (|_| {}, collect),
+            Kind::Untyped(..) => (|_| {}, None),
+            Kind::Json(Json { reach, collect, .. }) => (reach, Some(collect)),
+            Kind::Arguments(Arguments { reach, collect, .. }) => (reach, Some(collect)),
+            Kind::Formed(Formed { reach, collect, .. }) => (reach, collect),
+        };
+        OutputSpec(Kind::Formed(Formed { form, reach, collect }))
     }
 
     pub(crate) fn answers(&self) -> Answers {
         match &self.0 {
             Kind::Text(_, None) => Answers::Taken,
             Kind::Text(_, Some(_)) => Answers::Checked,
-            Kind::Json(_) | Kind::Untyped(..) | Kind::Arguments(_) | Kind::Formed(..) => Answers::Read,
+            Kind::Json(_) | Kind::Untyped(..) | Kind::Arguments(_) | Kind::Formed(_) => Answers::Read,
         }
     }
 
     /// The schema to send, or why no answer could be of the type, or some validator inside it would never run.
     pub(crate) fn schema(&self) -> Result<Option<Arc<OutputSchema>>, String> {
-        self.0.schema()
+        match &self.0 {
+            Kind::Text(..) => Ok(None),
+            Kind::Untyped(json, _) => Ok(Some(Arc::clone(&json.schema))),
+            Kind::Json(json) => reached((json.schema)(), json.reach).map(Some),
+            Kind::Arguments(of) => reached((of.schema)(), of.reach).map(Some),
+            Kind::Formed(of) => reached(of.form.schema(), of.reach).map(|_| of.form.sent()),
+        }
     }
 
     /// Reads an answer into `to`. `schema` is what [`schema`](OutputSpec::schema) gave.
@@ -271,7 +299,7 @@ impl<T, S: ?Sized> OutputSpec<T, S> {
                 Ok(Answer { value: (), notes, wrapped })
             }
             Kind::Untyped(json, same) => json.read(answer, reader, &mut |value| *to = Some(same(value))),
-            Kind::Formed(form, _) => {
+            Kind::Formed(Formed { form, .. }) => {
                 let Answer { value, notes, wrapped } = form.read(answer, reader)?;
                 *to = Some(value);
                 Ok(Answer { value: (), notes, wrapped })
@@ -288,31 +316,12 @@ impl<T, S: ?Sized> OutputSpec<T, S> {
     }
 
     pub(crate) fn collect<'a>(&self, value: &'a T, to: &mut Checks<'a, S>) {
-        if let Some(collect) = self.0.collect() {
-            collect(value, to);
-        }
-    }
-}
-
-impl<T, S: ?Sized> Kind<T, S> {
-    fn schema(&self) -> Result<Option<Arc<OutputSchema>>, String> {
-        match self {
-            Kind::Text(..) => Ok(None),
-            Kind::Untyped(json, _) => Ok(Some(Arc::clone(&json.schema))),
-            Kind::Json(json) => reached((json.schema)(), json.reach).map(Some),
-            Kind::Arguments(of) => reached((of.schema)(), of.reach).map(Some),
-            // The node's own is asked for what keeps its validators from running.
-            Kind::Formed(form, own) => own.schema().map(|_| form.schema()),
-        }
-    }
-
-    fn collect(&self) -> Option<Collect<T, S>> {
-        match self {
+        match &self.0 {
             Kind::Json(Json { collect, .. })
             | Kind::Text(_, Some(collect))
-            | Kind::Arguments(Arguments { collect, .. }) => Some(*collect),
-            Kind::Text(_, None) | Kind::Untyped(..) => None,
-            Kind::Formed(_, own) => own.collect(),
+            | Kind::Formed(Formed { collect: Some(collect), .. })
+            | Kind::Arguments(Arguments { collect, .. }) => collect(value, to),
+            Kind::Text(_, None) | Kind::Untyped(..) | Kind::Formed(_) => {}
         }
     }
 }
@@ -320,7 +329,7 @@ impl<T, S: ?Sized> Kind<T, S> {
 impl<T, S: ?Sized> fmt::Debug for OutputSpec<T, S> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self.0 {
-            Kind::Formed(..) => "OutputSpec::in_form",
+            Kind::Formed(_) => "OutputSpec::of_form",
             Kind::Text(..) => "OutputSpec::text",
             Kind::Json(_) | Kind::Untyped(..) => "OutputSpec::json",
             Kind::Arguments(_) => "OutputSpec::arguments",

@@ -1,14 +1,14 @@
 //! How answers are read: as JSON, with the reasoning or without, or in sections.
 
-use std::marker::PhantomData;
+use std::any::Any;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use llmnode_runtime::internal::{Answer, AnswerForm, Read};
-use llmnode_runtime::{LlmOutput, OutputSchema, Reader, Reading};
+use llmnode_runtime::{OutputSchema, Reader, Violation};
+use serde_json::Value;
 
-use super::chat::Sections;
-use super::thinking::{Apart, Around, Beside, Of};
-use crate::signature::{Form, Signature, Smart};
+use super::chat::{Fields, Gathered};
+use crate::signature::{Form, OutputCodec, Signature, Smart, Thinking};
 
 /// The reasoning that came with the answer read last.
 #[derive(Clone, Default)]
@@ -24,76 +24,95 @@ impl Reasoned {
     }
 }
 
-/// How the answers to a signature are read. `None`: as those of any node.
-pub(crate) fn answer_form<N: Smart>(signature: &Signature, reasoned: &Reasoned) -> Option<Box<dyn AnswerForm<N::Output>>> {
-    let reasoned = reasoned.clone();
-    let described = described(signature, N::signature());
-    match (signature.form, signature.thinks, signature.object) {
-        (Form::Chat, ..) => Some(Box::new(Sections::<N::Output>::new(signature, reasoned))),
-        (_, true, true) => Some(Box::new(Thinking::<Beside<N::Output>> { described, reasoned, of: PhantomData })),
-        (_, true, false) => Some(Box::new(Thinking::<Around<N::Output>> { described, reasoned, of: PhantomData })),
-        (Form::Json, false, _) if N::signature().text => Some(Box::new(Plain { described })),
-        (_, false, _) if described.is_empty() => None,
-        (_, false, _) => Some(Box::new(Plain { described })),
+/// How the answers to a signature of a node are read.
+pub(crate) struct Answers {
+    codec: OutputCodec,
+    /// The outputs, where the answer is in sections.
+    sections: Option<Fields>,
+    /// Descriptions of outputs that are not those of the type.
+    described: Vec<(String, String)>,
+    reasoned: Reasoned,
+}
+
+impl Answers {
+    /// `signature` is the one of the node, or of a program for it.
+    pub(crate) fn new<N: Smart>(signature: &Signature, reasoned: &Reasoned) -> Self {
+        let declared = N::declared();
+        let other = |name: &str, description: &str| {
+            declared.signature.output(name).is_some_and(|field| field.description != description)
+        };
+        let fields = signature.outputs.iter().filter(|field| other(&field.name, &field.description));
+        Answers {
+            codec: declared.output,
+            sections: (signature.form == Form::Chat).then(|| Fields::of(signature)),
+            described: fields.map(|field| (field.name.clone(), field.description.clone())).collect(),
+            reasoned: reasoned.clone(),
+        }
+    }
+
+    fn read_any(&self, answer: &str, reader: Reader) -> Read<Box<dyn Any>> {
+        match (&self.sections, self.codec.thinking) {
+            (Some(fields), _) => self.read_sections(fields, answer, reader),
+            (None, Some(Thinking { read, .. })) => {
+                let Answer { value: (reasoning, value), notes, wrapped } = read(answer, reader)?;
+                self.reasoned.set(Some(reasoning));
+                Ok(Answer { value, notes, wrapped })
+            }
+            (None, None) => (self.codec.read)(answer, reader),
+        }
+    }
+
+    fn read_sections(&self, fields: &Fields, answer: &str, reader: Reader) -> Read<Box<dyn Any>> {
+        let Some(Gathered { reasoning, json, missing }) = fields.gather(answer, reader) else {
+            // Some models answer with JSON all the same.
+            let as_json = Answers { sections: None, described: Vec::new(), codec: self.codec, reasoned: self.reasoned.clone() };
+            return as_json.read_any(answer, reader).map_err(|_| fields.all_missing());
+        };
+        match (self.codec.read)(&json.to_string(), reader) {
+            Ok(answer) if missing.is_empty() => {
+                self.reasoned.set(reasoning);
+                Ok(answer)
+            }
+            Ok(_) => Err(missing),
+            Err(found) => {
+                let other = |one: &Violation| !missing.iter().any(|known| one.message.contains(&format!("`{}`", known.path)));
+                let others: Vec<_> = found.into_iter().filter(other).collect();
+                Err(missing.into_iter().chain(others).collect())
+            }
+        }
     }
 }
 
-/// Descriptions of outputs that are not those of the type.
-pub(super) type Described = Vec<(String, String)>;
+impl<T: 'static> AnswerForm<T> for Answers {
+    fn schema(&self) -> Arc<OutputSchema> {
+        self.codec.thinking.map_or_else(self.codec.schema, |thinking| (thinking.schema)())
+    }
 
-fn described(signature: &Signature, declared: &Signature) -> Described {
-    let other = |name: &str, description: &str| declared.output(name).is_some_and(|field| field.description != description);
-    let fields = signature.outputs.iter().filter(|field| other(&field.name, &field.description));
-    fields.map(|field| (field.name.clone(), field.description.clone())).collect()
+    fn sent(&self) -> Option<Arc<OutputSchema>> {
+        if self.sections.is_some() {
+            return None;
+        }
+        let schema = <Self as AnswerForm<T>>::schema(self);
+        Some(described(&schema, &self.described).map_or(schema, Arc::new))
+    }
+
+    fn read(&self, answer: &str, reader: Reader) -> Read<T> {
+        let Answer { value, notes, wrapped } = self.read_any(answer, reader)?;
+        match value.downcast::<T>() {
+            Ok(value) => Ok(Answer { value: *value, notes, wrapped }),
+            Err(_) => Err(vec![Violation::new("", "no value was read")]),
+        }
+    }
 }
 
-/// The schema to send: that of the type, with these descriptions.
-pub(super) fn schema_with(schema: Arc<OutputSchema>, described: &Described) -> Arc<OutputSchema> {
-    let Some(mut plain) = (!described.is_empty()).then(|| serde_json::from_str::<serde_json::Value>(schema.plain().get()).ok()).flatten() else {
-        return schema;
-    };
-    for (name, description) in described {
+/// A schema with other descriptions; `None`: there are none.
+fn described(schema: &OutputSchema, descriptions: &[(String, String)]) -> Option<OutputSchema> {
+    let mut plain: Value = (!descriptions.is_empty()).then(|| serde_json::from_str(schema.plain().get()).ok()).flatten()?;
+    for (name, description) in descriptions {
         let member = plain.get_mut("properties").and_then(|members| members.get_mut(name));
-        if let Some(member) = member.and_then(serde_json::Value::as_object_mut) {
+        if let Some(member) = member.and_then(Value::as_object_mut) {
             member.insert("description".to_owned(), description.as_str().into());
         }
     }
-    Arc::new(OutputSchema::from_value(schema.name(), plain))
+    Some(OutputSchema::from_value(schema.name(), plain))
 }
-
-/// JSON of the type.
-struct Plain {
-    described: Described,
-}
-
-impl<T: LlmOutput> AnswerForm<T> for Plain {
-    fn schema(&self) -> Option<Arc<OutputSchema>> {
-        Some(schema_with(OutputSchema::of::<T>(), &self.described))
-    }
-
-    fn read(&self, answer: &str, reader: Reader) -> Read<T> {
-        let Reading { value, notes, .. } = reader.read(answer).map_err(|error| error.violations().to_vec())?;
-        Ok(Answer { value, notes, wrapped: OutputSchema::of::<T>().is_wrapped() })
-    }
-}
-
-/// JSON with the reasoning first.
-struct Thinking<A> {
-    described: Described,
-    reasoned: Reasoned,
-    of: Of<A>,
-}
-
-impl<T, A: LlmOutput + Apart<T>> AnswerForm<T> for Thinking<A> {
-    fn schema(&self) -> Option<Arc<OutputSchema>> {
-        Some(schema_with(OutputSchema::of::<A>(), &self.described))
-    }
-
-    fn read(&self, answer: &str, reader: Reader) -> Read<T> {
-        let Reading { value, notes, .. } = reader.read::<A>(answer).map_err(|error| error.violations().to_vec())?;
-        let (reasoning, value) = value.apart();
-        self.reasoned.set(Some(reasoning));
-        Ok(Answer { value, notes, wrapped: A::WRAPS })
-    }
-}
-

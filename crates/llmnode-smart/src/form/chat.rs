@@ -1,54 +1,11 @@
-//! Reading answers that are written in sections.
+//! Reading answers that are written in sections: they become the members of an object, which is then read as any answer.
 
-use std::sync::Arc;
-
-use llmnode_runtime::internal::{Answer, AnswerForm, Read};
-use llmnode_runtime::{LlmOutput, OutputSchema, Reader, Reading, Violation};
+use llmnode_runtime::{Reader, Violation};
 use serde_json::{Map, Value};
 
-use super::answer::Reasoned;
 use super::python::choices;
 use super::sections::{Section, split};
-use super::thinking::Of;
 use crate::signature::{Field, REASONING, Signature, VALUE};
-
-/// Sections become the members of an object, which is then read as any answer.
-pub(super) struct Sections<T> {
-    fields: Fields,
-    reasoned: Reasoned,
-    of: Of<T>,
-}
-
-impl<T> Sections<T> {
-    pub(super) fn new(signature: &Signature, reasoned: Reasoned) -> Self {
-        Sections { fields: Fields::of(signature), reasoned, of: Of::default() }
-    }
-}
-
-impl<T: LlmOutput> AnswerForm<T> for Sections<T> {
-    fn schema(&self) -> Option<Arc<OutputSchema>> {
-        None
-    }
-
-    fn read(&self, answer: &str, reader: Reader) -> Read<T> {
-        let Some(Gathered { reasoning, json, missing }) = self.fields.gather(answer, reader) else {
-            return self.fields.without_sections(answer, reader);
-        };
-        let read = reader.read::<T>(&json.to_string()).map_err(|error| error.violations().to_vec());
-        match read {
-            Ok(Reading { value, notes, .. }) if missing.is_empty() => {
-                self.reasoned.set(reasoning);
-                Ok(Answer { value, notes, wrapped: !self.fields.object })
-            }
-            Ok(_) => Err(missing),
-            Err(found) => {
-                let said = |path: &str| missing.iter().any(|one| one.path == path);
-                let others = found.into_iter().filter(|one| !said(&one.path)).collect::<Vec<_>>();
-                Err(missing.iter().cloned().chain(others).collect())
-            }
-        }
-    }
-}
 
 /// The outputs of a signature.
 pub(crate) struct Fields {
@@ -72,7 +29,9 @@ impl Fields {
     /// `None`: the answer has none of the sections.
     pub(crate) fn gather(&self, answer: &str, reader: Reader) -> Option<Gathered> {
         let sections = split(answer);
-        let text = |name: &str| sections.iter().find(|(known, _): &&Section<'_>| *known == name).map(|(_, text)| text.as_str());
+        let text = |name: &str| {
+            sections.iter().find(|(known, _): &&Section<'_>| *known == name).map(|(_, text)| text.as_str())
+        };
         if !self.fields.iter().any(|field| text(&field.name).is_some()) {
             return None;
         }
@@ -88,7 +47,8 @@ impl Fields {
                 None => missing.push(self.lacks(&field.name)),
             }
         }
-        let json = if self.object { Value::Object(members) } else { members.remove(VALUE).unwrap_or_default() };
+        let json =
+            if self.object { Value::Object(members) } else { members.remove(VALUE).unwrap_or_default() };
         Some(Gathered { reasoning, json, missing })
     }
 
@@ -96,14 +56,8 @@ impl Fields {
         Violation::new(name, format!("there is no section of it; write it below a line `[[ ## {name} ## ]]`"))
     }
 
-    /// Some models answer with JSON all the same.
-    fn without_sections<T: LlmOutput>(&self, answer: &str, reader: Reader) -> Read<T> {
-        let lacks = || self.fields.iter().map(|field| self.lacks(&field.name)).collect::<Vec<_>>();
-        if self.thinks || !self.object {
-            return Err(lacks());
-        }
-        let Ok(Reading { value, notes, .. }) = reader.read::<T>(answer) else { return Err(lacks()) };
-        Ok(Answer { value, notes, wrapped: false })
+    pub(crate) fn all_missing(&self) -> Vec<Violation> {
+        self.fields.iter().map(|field| self.lacks(&field.name)).collect()
     }
 }
 
@@ -112,7 +66,10 @@ impl Fields {
 fn valued(field: &Field, text: &str, reader: Reader) -> Value {
     let schema = &field.schema;
     if let Some(choices) = choices(schema) {
-        return choices.into_iter().find(|choice| choice.as_str() == Some(text)).unwrap_or_else(|| read_or_text(text, reader));
+        return choices
+            .into_iter()
+            .find(|choice| choice.as_str() == Some(text))
+            .unwrap_or_else(|| read_or_text(text, reader));
     }
     if takes(schema, "null") && matches!(text, "None" | "null") {
         return Value::Null;

@@ -10,7 +10,8 @@ use crate::signature::{Field, Signature};
 
 const MISSING: &str = "Not supplied for this particular example. ";
 const COMPLETED: &str = "[[ ## completed ## ]]\n";
-const HEAD: &str = "All interactions will be structured in the following way, with the appropriate values filled in.";
+const HEAD: &str =
+    "All interactions will be structured in the following way, with the appropriate values filled in.";
 
 #[derive(Clone, Copy, PartialEq)]
 pub(super) enum Adapter {
@@ -23,7 +24,8 @@ pub(super) fn messages(asked: &Asked<'_>, adapter: Adapter) -> Vec<Message> {
     let (incomplete, complete) = asked.sorted_demos();
     let mut messages = vec![Message::system(system(signature, adapter))];
     // DSPy leaves out a message without text.
-    let mut say = |role: Role, text: String| messages.extend((!text.is_empty()).then(|| Message::new(role, text)));
+    let mut say =
+        |role: Role, text: String| messages.extend((!text.is_empty()).then(|| Message::new(role, text)));
     for demo in incomplete {
         say(Role::User, user(signature, demo, INCOMPLETE, None));
         say(Role::Assistant, assistant(signature, demo, adapter));
@@ -38,15 +40,27 @@ pub(super) fn messages(asked: &Asked<'_>, adapter: Adapter) -> Vec<Message> {
 
 fn system(signature: &Signature, adapter: Adapter) -> String {
     let Signature { inputs, outputs, goal, .. } = signature;
-    let mut system = format!("Your input fields are:\n{}\nYour output fields are:\n{}\n", described(inputs), described(outputs));
+    let mut system = format!(
+        "Your input fields are:\n{}\nYour output fields are:\n{}\n",
+        described(inputs),
+        described(outputs)
+    );
     let ins = sections(inputs.iter().map(|field| (field, place(field, ""))));
     let structure = match adapter {
-        Adapter::Chat => [HEAD, &ins, &sections(outputs.iter().map(|field| (field, place(field, &note(field))))), COMPLETED].join("\n\n"),
+        Adapter::Chat => [
+            HEAD,
+            &ins,
+            &sections(outputs.iter().map(|field| (field, place(field, &note(field))))),
+            COMPLETED,
+        ]
+        .join("\n\n"),
         Adapter::Json => {
             let outs = outputs.iter().map(|field| (field.name.clone(), place(field, &note(field)).into()));
             let outs = indented(&Value::Object(outs.collect()));
-            let (inputs, outputs) =
-                ("Inputs will have the following structure:", "Outputs will be a JSON object with the following fields.");
+            let (inputs, outputs) = (
+                "Inputs will have the following structure:",
+                "Outputs will be a JSON object with the following fields.",
+            );
             [HEAD, inputs, &ins, outputs, &outs].join("\n\n")
         }
     };
@@ -61,7 +75,8 @@ fn system(signature: &Signature, adapter: Adapter) -> String {
 
 fn described(fields: &[Field]) -> String {
     let line = |(at, field): (usize, &Field)| {
-        let bounds = constraints(&field.schema).map(|bounds| format!("\nConstraints: {bounds}")).unwrap_or_default();
+        let bounds =
+            constraints(&field.schema).map(|bounds| format!("\nConstraints: {bounds}")).unwrap_or_default();
         format!("{}. `{}` ({}): {}{bounds}", at + 1, field.name, annotation(&field.schema), field.description)
     };
     let lines: Vec<_> = fields.iter().enumerate().map(line).collect();
@@ -70,7 +85,8 @@ fn described(fields: &[Field]) -> String {
 
 /// Where the value of a field stands in the structure.
 fn place(field: &Field, note: &str) -> String {
-    let note = if note.is_empty() { String::new() } else { format!("        # note: the value you produce {note}") };
+    let note =
+        if note.is_empty() { String::new() } else { format!("        # note: the value you produce {note}") };
     format!("{{{}}}{note}", field.name)
 }
 
@@ -103,7 +119,9 @@ fn section(field: &Field, value: &str) -> String {
 fn user(signature: &Signature, values: &Map<String, Value>, head: &str, main: Option<Adapter>) -> String {
     let Signature { inputs, outputs, .. } = signature;
     let mut parts = vec![head.to_owned()];
-    parts.extend(inputs.iter().filter_map(|field| Some(section(field, &written(field, values.get(&field.name)?)))));
+    parts.extend(
+        inputs.iter().filter_map(|field| Some(section(field, &written(field, values.get(&field.name)?)))),
+    );
     parts.extend(main.map(|adapter| wanted(outputs, adapter)));
     parts.push(String::new());
     strip(&parts.join("\n\n")).to_owned()
@@ -116,7 +134,8 @@ fn wanted(outputs: &[Field], adapter: Adapter) -> String {
         if kind == "str" { String::new() } else { format!(" (must be formatted as a valid Python {kind})") }
     };
     let listed = |mark: fn(&str) -> String| {
-        let fields: Vec<_> = outputs.iter().map(|field| format!("`{}`{}", mark(&field.name), kind(field))).collect();
+        let fields: Vec<_> =
+            outputs.iter().map(|field| format!("`{}`{}", mark(&field.name), kind(field))).collect();
         fields.join(", then ")
     };
     match adapter {
@@ -133,10 +152,14 @@ fn wanted(outputs: &[Field], adapter: Adapter) -> String {
 fn assistant(signature: &Signature, values: &Map<String, Value>, adapter: Adapter) -> String {
     let given = |field: &Field| values.get(&field.name).cloned().unwrap_or_else(|| MISSING.into());
     match adapter {
-        Adapter::Chat => sections(signature.outputs.iter().map(|field| (field, written(field, &given(field))))) + "\n\n" + COMPLETED,
-        Adapter::Json => {
-            indented(&Value::Object(signature.outputs.iter().map(|field| (field.name.clone(), given(field))).collect()))
+        Adapter::Chat => {
+            sections(signature.outputs.iter().map(|field| (field, written(field, &given(field)))))
+                + "\n\n"
+                + COMPLETED
         }
+        Adapter::Json => indented(&Value::Object(
+            signature.outputs.iter().map(|field| (field.name.clone(), given(field))).collect(),
+        )),
     }
 }
 
@@ -147,7 +170,11 @@ fn written(field: &Field, value: &Value) -> String {
             [] => "N/A".to_owned(),
             [one] => quoted(one),
             many => {
-                let lines: Vec<_> = many.iter().enumerate().map(|(at, one)| format!("[{}] {}", at + 1, quoted(one))).collect();
+                let lines: Vec<_> = many
+                    .iter()
+                    .enumerate()
+                    .map(|(at, one)| format!("[{}] {}", at + 1, quoted(one)))
+                    .collect();
                 lines.join("\n")
             }
         },
@@ -159,5 +186,9 @@ fn written(field: &Field, value: &Value) -> String {
 /// One of several texts.
 fn quoted(value: &Value) -> String {
     let text = text(value);
-    if text.contains(['\n', '«', '»']) { format!("«««\n    {}\n»»»", text.replace('\n', "\n    ")) } else { format!("«{text}»") }
+    if text.contains(['\n', '«', '»']) {
+        format!("«««\n    {}\n»»»", text.replace('\n', "\n    "))
+    } else {
+        format!("«{text}»")
+    }
 }

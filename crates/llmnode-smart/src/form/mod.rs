@@ -7,9 +7,8 @@ mod dspy;
 mod python;
 mod sections;
 mod text;
-mod thinking;
 
-pub(crate) use answer::{Reasoned, answer_form};
+pub(crate) use answer::{Answers, Reasoned};
 pub(crate) use python::indented as indented_json;
 pub(crate) use text::{clean_doc, prefix};
 
@@ -19,7 +18,8 @@ use serde_json::{Map, Value};
 use crate::signature::{Demo, Field, Form, Signature};
 
 /// What DSPy says about an example that lacks some field.
-const INCOMPLETE: &str = "This is an example of the task, though some input or output fields are not supplied.";
+const INCOMPLETE: &str =
+    "This is an example of the task, though some input or output fields are not supplied.";
 
 /// What is asked: the signature, the examples, and the inputs.
 pub(crate) struct Asked<'a> {
@@ -42,10 +42,13 @@ impl Asked<'_> {
     /// DSPy does.
     fn sorted_demos(&self) -> (Vec<&Map<String, Value>>, Vec<&Map<String, Value>>) {
         let Signature { inputs, outputs, .. } = self.signature;
-        let lacks = |demo: &&Demo| self.signature.fields().any(|field| demo.get(&field.name).is_none_or(Value::is_null));
+        let lacks = |demo: &&Demo| {
+            self.signature.fields().any(|field| demo.get(&field.name).is_none_or(Value::is_null))
+        };
         let (incomplete, complete): (Vec<&Demo>, Vec<&Demo>) = self.demos.iter().partition(lacks);
         let has = |demo: &Demo, fields: &[Field]| fields.iter().any(|field| demo.get(&field.name).is_some());
-        let shown = incomplete.into_iter().filter(|demo| has(demo, inputs) && has(demo, outputs)).map(Demo::values);
+        let shown =
+            incomplete.into_iter().filter(|demo| has(demo, inputs) && has(demo, outputs)).map(Demo::values);
         (shown.collect(), complete.into_iter().map(Demo::values).collect())
     }
 }

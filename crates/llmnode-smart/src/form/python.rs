@@ -8,7 +8,8 @@ use serde_json::{Map, Value};
 pub(super) fn json(value: &Value) -> String {
     match value {
         Value::Object(members) => {
-            let members: Vec<_> = members.iter().map(|(name, value)| format!("{}: {}", quoted(name), json(value))).collect();
+            let members: Vec<_> =
+                members.iter().map(|(name, value)| format!("{}: {}", quoted(name), json(value))).collect();
             format!("{{{}}}", members.join(", "))
         }
         Value::Array(items) => format!("[{}]", items.iter().map(json).collect::<Vec<_>>().join(", ")),
@@ -46,7 +47,9 @@ fn indent(value: &Value, depth: usize, to: &mut String) {
         indent(value, depth + 1, to);
     };
     match value {
-        Value::Object(members) => members.iter().enumerate().for_each(|(at, (name, value))| next(Some(name), value, at == 0)),
+        Value::Object(members) => {
+            members.iter().enumerate().for_each(|(at, (name, value))| next(Some(name), value, at == 0))
+        }
         Value::Array(items) => items.iter().enumerate().for_each(|(at, value)| next(None, value, at == 0)),
         _ => {}
     }
@@ -99,7 +102,9 @@ pub(super) fn annotation(schema: &Value) -> String {
     }
     match members.get("type") {
         Some(Value::String(kind)) => of_kind(kind, members),
-        Some(Value::Array(kinds)) => union(kinds.iter().filter_map(Value::as_str).map(|kind| of_kind(kind, members)).collect()),
+        Some(Value::Array(kinds)) => {
+            union(kinds.iter().filter_map(Value::as_str).map(|kind| of_kind(kind, members)).collect())
+        }
         _ => "Any".to_owned(),
     }
 }
@@ -129,7 +134,9 @@ fn of_kind(kind: &str, schema: &Map<String, Value>) -> String {
         "object" if schema.contains_key("properties") => {
             schema.get("title").and_then(Value::as_str).unwrap_or("dict[str, Any]").to_owned()
         }
-        "object" => format!("dict[str, {}]", named("additionalProperties").unwrap_or_else(|| "Any".to_owned())),
+        "object" => {
+            format!("dict[str, {}]", named("additionalProperties").unwrap_or_else(|| "Any".to_owned()))
+        }
         _ => "Any".to_owned(),
     }
 }
@@ -183,7 +190,8 @@ pub(super) fn constraints(schema: &Value) -> Option<String> {
 pub(super) fn sorted(schema: &Value) -> Value {
     match schema {
         Value::Object(members) => {
-            let mut members: Vec<_> = members.iter().map(|(name, value)| (name.clone(), sorted(value))).collect();
+            let mut members: Vec<_> =
+                members.iter().map(|(name, value)| (name.clone(), sorted(value))).collect();
             members.sort_by(|(a, _), (b, _)| (a != "type", a).cmp(&(b != "type", b)));
             Value::Object(members.into_iter().collect())
         }

@@ -12,7 +12,8 @@ pub(super) fn strip(text: &str) -> &str {
 
 /// `str.splitlines()`.
 pub(super) fn lines(text: &str) -> Vec<&str> {
-    const ENDS: [char; 10] = ['\n', '\r', '\x0b', '\x0c', '\x1c', '\x1d', '\x1e', '\u{85}', '\u{2028}', '\u{2029}'];
+    const ENDS: [char; 10] =
+        ['\n', '\r', '\x0b', '\x0c', '\x1c', '\x1d', '\x1e', '\u{85}', '\u{2028}', '\u{2029}'];
     let mut found = Vec::new();
     let mut rest = text;
     while !rest.is_empty() {
@@ -33,7 +34,8 @@ pub(crate) fn clean_doc(text: &str) -> String {
     let lines: Vec<&str> = expanded.split('\n').collect();
     let (first, rest) = lines.split_first().map_or(("", &[][..]), |(first, rest)| (*first, rest));
     let indent = |line: &str| line.chars().take_while(|c| is_space(*c)).count();
-    let margin = rest.iter().filter(|line| !strip(line).is_empty()).map(|line| indent(line)).min().unwrap_or_default();
+    let margin =
+        rest.iter().filter(|line| !strip(line).is_empty()).map(|line| indent(line)).min().unwrap_or_default();
     let mut cleaned = vec![first.trim_start_matches(is_space).to_owned()];
     cleaned.extend(rest.iter().map(|line| line.chars().skip(margin).collect::<String>()));
     while cleaned.last().is_some_and(String::is_empty) {
@@ -90,10 +92,13 @@ pub(crate) fn prefix(name: &str) -> String {
             None => false,
             Some(_) if *c == '_' => true,
             Some(before) if c.is_ascii_uppercase() => {
-                before.is_ascii_lowercase() || before.is_ascii_digit() || behind.is_some_and(char::is_ascii_lowercase) && before != '_'
+                before.is_ascii_lowercase()
+                    || before.is_ascii_digit()
+                    || behind.is_some_and(char::is_ascii_lowercase) && before != '_'
             }
             Some(before) => {
-                c.is_ascii_digit() && before.is_ascii_alphabetic() || c.is_ascii_alphabetic() && before.is_ascii_digit()
+                c.is_ascii_digit() && before.is_ascii_alphabetic()
+                    || c.is_ascii_alphabetic() && before.is_ascii_digit()
             }
         };
         if begins || *c == '_' {

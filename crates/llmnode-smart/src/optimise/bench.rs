@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use llmnode_runtime::internal::{keeping, on_core};
 use llmnode_runtime::{Cx, Exec, NodeError, Settings, Usage};
+use serde::Serialize;
 
 use super::optimising::OptimiseProgress;
 use super::outcome::{OptimiseReport, Optimised};
@@ -84,7 +85,7 @@ impl<N: Smart, E: Sync, M> Bench<'_, N, E, M> {
     ) -> Result<Vec<EvaluatedCase>, NodeError>
     where
         S: ?Sized + Sync,
-        N: Exec<S>,
+        N: Exec<S, Output: Serialize>,
         M: Metric<N, E, S>,
     {
         let core = keeping::<N, S>(cx, Arc::new(program.clone()));
@@ -100,7 +101,7 @@ impl<N: Smart, E: Sync, M> Bench<'_, N, E, M> {
     pub(super) async fn validate<S>(&self, cx: &Cx<'_, S>, program: &Program<N>) -> Result<Evaluation, NodeError>
     where
         S: ?Sized + Sync,
-        N: Exec<S>,
+        N: Exec<S, Output: Serialize>,
         M: Metric<N, E, S>,
     {
         let cases = self.run(cx, program, self.validation.cases.iter().collect()).await?;

@@ -137,7 +137,7 @@ impl Bootstrap {
         metric: M,
     ) -> Optimise<'r, S, N, E, M>
     where
-        N: Smart + LlmNode<S> + Exec<S>,
+        N: Smart + LlmNode<S> + Exec<S, Output: Serialize>,
         M: Metric<N, E, S>,
     {
         Optimise::new(How::Bootstrap(self), run, start.clone(), [train, validation], metric)
@@ -166,7 +166,7 @@ impl Bootstrap {
     ) -> Result<Optimised<N>, NodeError>
     where
         S: ?Sized + Sync,
-        N: Smart + LlmNode<S> + Exec<S>,
+        N: Smart + LlmNode<S> + Exec<S, Output: Serialize>,
         E: Serialize + Send + Sync,
         M: Metric<N, E, S>,
     {
@@ -206,7 +206,7 @@ impl Bootstrap {
     ) -> Result<Lessons, NodeError>
     where
         S: ?Sized + Sync,
-        N: Smart + LlmNode<S> + Exec<S>,
+        N: Smart + LlmNode<S> + Exec<S, Output: Serialize>,
         E: Send + Sync,
         M: Metric<N, E, S>,
     {

@@ -128,7 +128,7 @@ impl<'r, S, N, E, M> Optimise<'r, S, N, E, M> {
 impl<'r, S, N, E, M> IntoFuture for Optimise<'r, S, N, E, M>
 where
     S: Send + Sync,
-    N: Smart + LlmNode<S> + Exec<S>,
+    N: Smart + LlmNode<S> + Exec<S, Output: Serialize>,
     E: Serialize + Send + Sync,
     M: Metric<N, E, S> + 'r,
 {
@@ -177,7 +177,7 @@ impl<N: Smart, E, M> Node for Optimising<'_, N, E, M> {
 impl<S, N, E, M> Exec<S> for Optimising<'_, N, E, M>
 where
     S: ?Sized + Sync,
-    N: Smart + LlmNode<S> + Exec<S>,
+    N: Smart + LlmNode<S> + Exec<S, Output: Serialize>,
     E: Serialize + Send + Sync,
     M: Metric<N, E, S>,
 {

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use llmnode_runtime::private::LlmNode;
 use llmnode_runtime::{Category, Cx, Exec, Limits, NodeError, Run};
+use serde::Serialize;
 
 use super::bench::{Bench, By, Candidate, mean};
 use super::front;
@@ -108,7 +109,7 @@ impl Reflect {
         metric: M,
     ) -> Optimise<'r, S, N, E, M>
     where
-        N: Smart + LlmNode<S> + Exec<S>,
+        N: Smart + LlmNode<S> + Exec<S, Output: Serialize>,
         M: Metric<N, E, S>,
     {
         Optimise::new(How::Reflect(self), run, start.clone(), [train, validation], metric)
@@ -131,7 +132,7 @@ impl Reflect {
     ) -> Result<Optimised<N>, NodeError>
     where
         S: ?Sized + Sync,
-        N: Smart + Exec<S>,
+        N: Smart + Exec<S, Output: Serialize>,
         E: Send + Sync,
         M: Metric<N, E, S>,
     {
@@ -158,7 +159,7 @@ impl Reflect {
     ) -> Result<(), NodeError>
     where
         S: ?Sized + Sync,
-        N: Smart + Exec<S>,
+        N: Smart + Exec<S, Output: Serialize>,
         E: Send + Sync,
         M: Metric<N, E, S>,
     {

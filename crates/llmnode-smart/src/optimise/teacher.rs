@@ -6,6 +6,7 @@ use std::sync::Arc;
 use llmnode_runtime::internal::{keeping, on_core};
 use llmnode_runtime::private::LlmNode;
 use llmnode_runtime::{BoxError, Cx, Exec, Node, NodeError, Settings};
+use serde::Serialize;
 
 use crate::evaluate::{Judged, Metric, ends};
 use crate::node::WithReasoning;
@@ -41,7 +42,7 @@ impl<N: Smart, E, M> Node for Lesson<'_, N, E, M> {
 impl<S, N, E, M> Exec<S> for Lesson<'_, N, E, M>
 where
     S: ?Sized + Sync,
-    N: Smart + LlmNode<S> + Exec<S>,
+    N: Smart + LlmNode<S> + Exec<S, Output: Serialize>,
     E: Sync,
     M: Metric<N, E, S>,
 {
@@ -72,7 +73,7 @@ impl<N, E, M> Lesson<'_, N, E, M> {
     async fn ask<S>(&self, cx: &Cx<'_, S>, round: u32) -> Result<Learnt, BoxError>
     where
         S: ?Sized + Sync,
-        N: Smart + LlmNode<S> + Exec<S>,
+        N: Smart + LlmNode<S> + Exec<S, Output: Serialize>,
         E: Sync,
         M: Metric<N, E, S>,
     {

@@ -33,13 +33,19 @@ pub(crate) fn demos(at: &str, demos: &[Demo], signature: &Signature, typed: &Typ
                 Some(_) if value.is_null() => {}
                 Some(field) => {
                     let schema = schemas.entry(field.name.clone()).or_insert_with(|| schema(field));
-                    faults.extend(value_fault(schema, value).map(|fault| ProgramFault::new(member(&place, name), fault)));
+                    faults.extend(
+                        value_fault(schema, value)
+                            .map(|fault| ProgramFault::new(member(&place, name), fault)),
+                    );
                 }
             }
         }
-        let complete = signature.fields().all(|field| demo.get(&field.name).is_some_and(|value| !value.is_null()));
+        let complete =
+            signature.fields().all(|field| demo.get(&field.name).is_some_and(|value| !value.is_null()));
         if complete && faults.len() == before {
-            faults.extend(typed(demo).iter().map(|(name, fault)| ProgramFault::new(member(&place, name), fault)));
+            faults.extend(
+                typed(demo).iter().map(|(name, fault)| ProgramFault::new(member(&place, name), fault)),
+            );
         }
     }
     faults

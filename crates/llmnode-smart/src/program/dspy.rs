@@ -9,7 +9,12 @@ use crate::form::{clean_doc, indented_json, prefix};
 use crate::signature::{Demo, Form, Signature};
 
 /// Reads one predictor against a signature.
-pub(super) fn read(root: &Value, predictor: Option<&str>, signature: &Signature, typed: &Typed) -> Result<Plan, ProgramError> {
+pub(super) fn read(
+    root: &Value,
+    predictor: Option<&str>,
+    signature: &Signature,
+    typed: &Typed,
+) -> Result<Plan, ProgramError> {
     let (at, state) = found(root, predictor)?;
     let mut plan = Plan::new(signature);
     // A program of `JSONAdapter` says so nowhere.
@@ -31,7 +36,8 @@ pub(super) fn read(root: &Value, predictor: Option<&str>, signature: &Signature,
 
 /// The state of the predictor, and where it stands.
 fn found<'a>(root: &'a Value, predictor: Option<&str>) -> Result<(String, &'a Value), ProgramError> {
-    let states: Vec<(&String, &Value)> = root.as_object().into_iter().flatten().filter(|(name, _)| *name != "metadata").collect();
+    let states: Vec<(&String, &Value)> =
+        root.as_object().into_iter().flatten().filter(|(name, _)| *name != "metadata").collect();
     if root.get("signature").is_some_and(Value::is_object) && predictor.is_none() {
         return Ok((String::new(), root));
     }
@@ -47,12 +53,17 @@ fn found<'a>(root: &'a Value, predictor: Option<&str>) -> Result<(String, &'a Va
     };
     match one {
         Some((name, state)) => Ok((member("", name), state)),
-        None if names.is_empty() => {
-            Err(ProgramError::whole("this is no program: it has neither llmnode's `format` nor the `signature` of a DSPy predictor"))
-        }
+        None if names.is_empty() => Err(ProgramError::whole(
+            "this is no program: it has neither llmnode's `format` nor the `signature` of a DSPy predictor",
+        )),
         None => {
-            let (has, wanted) = (listed(&names), predictor.map(|name| format!("no predictor `{name}`; ")).unwrap_or_default());
-            Err(ProgramError::whole(format!("{wanted}the file has the predictors {has}; name one of them by `open_predictor`")))
+            let (has, wanted) = (
+                listed(&names),
+                predictor.map(|name| format!("no predictor `{name}`; ")).unwrap_or_default(),
+            );
+            Err(ProgramError::whole(format!(
+                "{wanted}the file has the predictors {has}; name one of them by `open_predictor`"
+            )))
         }
     }
 }
@@ -72,7 +83,12 @@ fn fields(at: &str, state: &Value, signature: &Signature, plan: &mut Plan, fault
             (false, true) => "; it is no `ChainOfThought`: drop `think` of the node",
             _ => "",
         };
-        let message = format!("there are {} fields, and the node has {}: {}{mend}", saved.len(), names.len(), listed(&names));
+        let message = format!(
+            "there are {} fields, and the node has {}: {}{mend}",
+            saved.len(),
+            names.len(),
+            listed(&names)
+        );
         return faults.push(ProgramFault::new(at, message));
     }
     for (index, name) in names.iter().enumerate() {
@@ -84,7 +100,9 @@ fn fields(at: &str, state: &Value, signature: &Signature, plan: &mut Plan, fault
         };
         match other(said.as_str().unwrap_or_default(), description, name, &names) {
             Some(other) => {
-                let message = format!("this is the field `{other}`, and in this place the node has `{name}`; the fields and their order must be the same");
+                let message = format!(
+                    "this is the field `{other}`, and in this place the node has `{name}`; the fields and their order must be the same"
+                );
                 faults.push(ProgramFault::new(place, message));
             }
             None => {
@@ -132,7 +150,9 @@ fn settings(at: &str, lm: &Value, plan: &mut Plan, faults: &mut Vec<ProgramFault
     if let Some(value) = given("max_tokens") {
         match value.as_u64().and_then(|count| u32::try_from(count).ok()).filter(|count| *count > 0) {
             Some(count) => plan.max_tokens = Some(count),
-            None => faults.push(ProgramFault::new(format!("{at}/lm/max_tokens"), "is no whole number from 1")),
+            None => {
+                faults.push(ProgramFault::new(format!("{at}/lm/max_tokens"), "is no whole number from 1"))
+            }
         }
     }
 }

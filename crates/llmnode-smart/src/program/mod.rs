@@ -3,6 +3,9 @@
 mod check;
 mod dspy;
 mod error;
+#[cfg(test)]
+#[allow(clippy::unwrap_used, clippy::panic, clippy::print_stdout, reason = "tests")]
+mod golden_tests;
 mod made;
 mod open;
 mod ours;
@@ -149,7 +152,11 @@ impl<N: Smart> Program<N> {
     pub fn with_demos(self, demos: impl IntoIterator<Item = Demo>) -> Result<Self, ProgramError> {
         let demos: Vec<Demo> = demos.into_iter().collect();
         let faults = check::demos("/demos", &demos, &self.plan.signature, &typed::<N>);
-        if faults.is_empty() { Ok(self.change(|plan| plan.demos = demos)) } else { Err(ProgramError::of(faults)) }
+        if faults.is_empty() {
+            Ok(self.change(|plan| plan.demos = demos))
+        } else {
+            Err(ProgramError::of(faults))
+        }
     }
 
     /// Returns how messages are written and answers are read.

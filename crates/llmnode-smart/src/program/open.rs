@@ -14,7 +14,12 @@ use crate::signature::Signature;
 /// The largest file.
 const LARGEST: u64 = 1 << 20;
 
-pub(super) fn open(path: &Path, predictor: Option<&str>, signature: &Signature, typed: &Typed) -> Result<Plan, ProgramError> {
+pub(super) fn open(
+    path: &Path,
+    predictor: Option<&str>,
+    signature: &Signature,
+    typed: &Typed,
+) -> Result<Plan, ProgramError> {
     let read = || {
         let bytes = bytes(path)?;
         parse(&bytes, predictor, signature, typed)
@@ -33,7 +38,12 @@ fn bytes(path: &Path) -> Result<Vec<u8>, ProgramError> {
     Ok(bytes)
 }
 
-pub(super) fn parse(bytes: &[u8], predictor: Option<&str>, signature: &Signature, typed: &Typed) -> Result<Plan, ProgramError> {
+pub(super) fn parse(
+    bytes: &[u8],
+    predictor: Option<&str>,
+    signature: &Signature,
+    typed: &Typed,
+) -> Result<Plan, ProgramError> {
     if bytes.len() as u64 > LARGEST {
         return Err(ProgramError::whole("it is larger than 1 MiB, the most that is read"));
     }
@@ -41,10 +51,13 @@ pub(super) fn parse(bytes: &[u8], predictor: Option<&str>, signature: &Signature
         let message = "this is a pickle, which is code and never loaded; save the program as JSON: `program.save(\"program.json\")`";
         return Err(ProgramError::whole(message));
     }
-    let root: Value = serde_json::from_slice(bytes).map_err(|error| ProgramError::whole(format!("it is no JSON: {error}")))?;
+    let root: Value = serde_json::from_slice(bytes)
+        .map_err(|error| ProgramError::whole(format!("it is no JSON: {error}")))?;
     match (root.get("format"), predictor) {
         (None, predictor) => dspy::read(&root, predictor, signature, typed),
-        (Some(_), Some(_)) => Err(ProgramError::whole("only a program that DSPy saved has predictors; use `open` or `parse`")),
+        (Some(_), Some(_)) => {
+            Err(ProgramError::whole("only a program that DSPy saved has predictors; use `open` or `parse`"))
+        }
         (Some(_), None) => ours::read(&root, signature, typed),
     }
 }

@@ -18,10 +18,15 @@ const FORMS: [(&str, Form); 3] = [("default", Form::Default), ("chat", Form::Cha
 /// The text of a file. `declared` is the node's own signature.
 pub(super) fn write(node: &str, declared: &Signature, plan: &Plan) -> String {
     let Plan { signature, demos, temperature, max_tokens, made } = plan;
-    let types = |fields: &[Field]| fields.iter().map(|field| (field.name.clone(), field.schema.clone())).collect::<Map<_, _>>();
-    let own = |field: &&Field| declared.fields().any(|known| known.name == field.name && known.description == field.description);
+    let types = |fields: &[Field]| {
+        fields.iter().map(|field| (field.name.clone(), field.schema.clone())).collect::<Map<_, _>>()
+    };
+    let own = |field: &&Field| {
+        declared.fields().any(|known| known.name == field.name && known.description == field.description)
+    };
     let described = signature.fields().filter(|field| !own(field));
-    let described: Map<_, _> = described.map(|field| (field.name.clone(), field.description.clone().into())).collect();
+    let described: Map<_, _> =
+        described.map(|field| (field.name.clone(), field.description.clone().into())).collect();
     let form = FORMS.iter().find(|(_, form)| *form == signature.form).map_or("default", |(name, _)| *name);
     let mut settings = Map::new();
     settings.extend(temperature.map(|figure| ("temperature".to_owned(), json!(figure))));
@@ -37,7 +42,9 @@ pub(super) fn write(node: &str, declared: &Signature, plan: &Plan) -> String {
         "demos": demos.iter().map(Demo::values).collect::<Vec<_>>(),
         "settings": settings,
     });
-    if let (Some(made), Some(file)) = (made.as_ref().and_then(|made| serde_json::to_value(made).ok()), file.as_object_mut()) {
+    if let (Some(made), Some(file)) =
+        (made.as_ref().and_then(|made| serde_json::to_value(made).ok()), file.as_object_mut())
+    {
         file.insert("made".to_owned(), made);
     }
     indented_json(&file) + "\n"
@@ -47,7 +54,9 @@ pub(super) fn read(root: &Value, signature: &Signature, typed: &Typed) -> Result
     check_version(root)?;
     let mut plan = Plan::new(signature);
     let mut faults = Vec::new();
-    for name in root.as_object().into_iter().flat_map(Map::keys).filter(|name| !MEMBERS.contains(&name.as_str())) {
+    for name in
+        root.as_object().into_iter().flat_map(Map::keys).filter(|name| !MEMBERS.contains(&name.as_str()))
+    {
         let mend = nearest(name, MEMBERS).map(|near| format!("; did you mean `{near}`?")).unwrap_or_default();
         faults.push(ProgramFault::new(member("", name), format!("a program has no member `{name}`{mend}")));
     }
@@ -62,7 +71,10 @@ pub(super) fn read(root: &Value, signature: &Signature, typed: &Typed) -> Result
     if let Some(form) = reading.text("form") {
         match FORMS.iter().find(|(name, _)| *name == form) {
             Some((_, form)) => plan.signature.form = *form,
-            None => reading.fault("/form", format!("there is no form {form:?}; write \"default\", \"chat\" or \"json\"")),
+            None => reading.fault(
+                "/form",
+                format!("there is no form {form:?}; write \"default\", \"chat\" or \"json\""),
+            ),
         }
     }
     reading.fields(&mut plan);
@@ -85,7 +97,9 @@ fn check_version(root: &Value) -> Result<(), ProgramError> {
         Some(newer @ 2..) => Err(ProgramError::whole(format!(
             "{FORMAT} version {newer} is newer than version {VERSION}, the newest that this llmnode reads; use a newer one"
         ))),
-        _ => Err(ProgramError::of(vec![ProgramFault::new("/version", "is no version; versions count from 1")])),
+        _ => {
+            Err(ProgramError::of(vec![ProgramFault::new("/version", "is no version; versions count from 1")]))
+        }
     }
 }
 
@@ -177,7 +191,11 @@ impl<'a> Reading<'a> {
 fn differences(saved: &Value, signature: &Signature, faults: &mut Vec<ProgramFault>) {
     let thinks = saved.get("think").and_then(Value::as_bool).unwrap_or_default();
     if thinks != signature.thinks {
-        let message = if thinks { "the node has no `think`; add it" } else { "the node has `think`, and the file was made without; drop it" };
+        let message = if thinks {
+            "the node has no `think`; add it"
+        } else {
+            "the node has `think`, and the file was made without; drop it"
+        };
         faults.push(ProgramFault::new("/signature/think", message));
     }
     for (part, fields) in [("inputs", &signature.inputs), ("outputs", &signature.outputs)] {
@@ -186,25 +204,37 @@ fn differences(saved: &Value, signature: &Signature, faults: &mut Vec<ProgramFau
             faults.push(ProgramFault::new(at, "is no object of fields"));
             continue;
         };
-        let reasoning = |name: &str| part == "outputs" && name == crate::signature::REASONING && thinks != signature.thinks;
+        let reasoning = |name: &str| {
+            part == "outputs" && name == crate::signature::REASONING && thinks != signature.thinks
+        };
         let found = faults.len();
         for (name, schema) in saved.iter().filter(|(name, _)| !reasoning(name)) {
             match fields.iter().find(|field| field.name == *name) {
                 None => faults.push(unknown_field(&at, name, signature)),
                 Some(field) if bare(&field.schema) != bare(schema) => {
                     let (was, is) = (bare(schema), bare(&field.schema));
-                    faults.push(ProgramFault::new(member(&at, name), format!("its type was {was}, and in the node it is {is}")));
+                    faults.push(ProgramFault::new(
+                        member(&at, name),
+                        format!("its type was {was}, and in the node it is {is}"),
+                    ));
                 }
                 Some(_) => {}
             }
         }
-        for field in fields.iter().filter(|field| !saved.contains_key(&field.name) && !reasoning(&field.name)) {
+        for field in fields.iter().filter(|field| !saved.contains_key(&field.name) && !reasoning(&field.name))
+        {
             faults.push(ProgramFault::new(&at, format!("the field `{}` of the node is missing", field.name)));
         }
         let names: Vec<&str> = saved.keys().map(String::as_str).collect();
-        if faults.len() == found && !names.iter().copied().eq(fields.iter().map(Field::name)) && thinks == signature.thinks {
+        if faults.len() == found
+            && !names.iter().copied().eq(fields.iter().map(Field::name))
+            && thinks == signature.thinks
+        {
             let own: Vec<&str> = fields.iter().map(Field::name).collect();
-            faults.push(ProgramFault::new(&at, format!("the order is {}, and in the node it is {}", listed(&names), listed(&own))));
+            faults.push(ProgramFault::new(
+                &at,
+                format!("the order is {}, and in the node it is {}", listed(&names), listed(&own)),
+            ));
         }
     }
 }

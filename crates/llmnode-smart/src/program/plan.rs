@@ -18,7 +18,13 @@ pub(crate) struct Plan {
 
 impl Plan {
     pub(crate) fn new(signature: &Signature) -> Self {
-        Plan { signature: signature.clone(), demos: Vec::new(), temperature: None, max_tokens: None, made: None }
+        Plan {
+            signature: signature.clone(),
+            demos: Vec::new(),
+            temperature: None,
+            max_tokens: None,
+            made: None,
+        }
     }
 
     pub(crate) fn describe(&mut self, name: &str, description: String) {

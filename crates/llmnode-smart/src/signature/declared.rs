@@ -1,14 +1,17 @@
 //! A signature as the macro writes it down.
 
 use std::any::Any;
+use std::sync::Arc;
 
-use llmnode_runtime::LlmOutput;
+use llmnode_runtime::internal::{Answer, Read};
+use llmnode_runtime::{LlmOutput, OutputSchema, Reader, Reading};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use super::field::{Field, members, schema_of};
+use super::thinking::{Around, Beside};
 use super::{Form, REASONING, Signature, VALUE};
 
 /// A type that the field of a node with a goal can have.
@@ -33,26 +36,54 @@ pub trait SmartOutput: LlmOutput + Serialize {}
 #[diagnostic::do_not_recommend]
 impl<T: LlmOutput + Serialize> SmartOutput for T {}
 
-/// A signature, and how the values of its inputs are written and read.
+/// A signature, and how the values of its fields are written and read.
 pub struct Declared {
     pub(crate) signature: Signature,
-    pub(crate) codecs: Vec<Codec>,
+    pub(crate) inputs: Vec<InputCodec>,
+    pub(crate) output: OutputCodec,
 }
 
 /// How values of an input's type are written and read.
 #[derive(Clone, Copy)]
-pub(crate) struct Codec {
-    pub(crate) write: fn(&dyn Any) -> Result<Value, String>,
+pub(crate) struct InputCodec {
+    pub(crate) write: Write,
     pub(crate) read: fn(&Value) -> Result<Box<dyn Any>, String>,
 }
 
-impl Codec {
+/// How the output is written and read. Whoever asks for a type in return gets the one that it was made of.
+#[derive(Clone, Copy)]
+pub(crate) struct OutputCodec {
+    pub(crate) write: Write,
+    pub(crate) schema: fn() -> Arc<OutputSchema>,
+    pub(crate) read: fn(&str, Reader) -> Read<Box<dyn Any>>,
+    /// With the reasoning before it, for a node that thinks.
+    pub(crate) thinking: Option<Thinking>,
+}
+
+#[derive(Clone, Copy)]
+pub(crate) struct Thinking {
+    pub(crate) schema: fn() -> Arc<OutputSchema>,
+    pub(crate) read: fn(&str, Reader) -> Read<(String, Box<dyn Any>)>,
+}
+
+type Write = fn(&dyn Any) -> Result<Value, String>;
+
+fn write<T: Serialize + 'static>(value: &dyn Any) -> Result<Value, String> {
+    match value.downcast_ref::<T>() {
+        Some(value) => serde_json::to_value(value).map_err(|error| format!("cannot be written as JSON: {error}")),
+        None => Err("is of another type".to_owned()),
+    }
+}
+
+fn read<T: LlmOutput>(text: &str, reader: Reader) -> Read<T> {
+    let Reading { value, notes, .. } = reader.read::<T>(text).map_err(|error| error.violations().to_vec())?;
+    Ok(Answer { value, notes, wrapped: OutputSchema::of::<T>().is_wrapped() })
+}
+
+impl InputCodec {
     fn of<T: SmartInput>() -> Self {
-        Codec {
-            write: |value| match value.downcast_ref::<T>() {
-                Some(value) => serde_json::to_value(value).map_err(|error| format!("cannot be written as JSON: {error}")),
-                None => Err("is of another type".to_owned()),
-            },
+        InputCodec {
+            write: write::<T>,
             read: |value| match T::deserialize(value) {
                 Ok(value) => Ok(Box::new(value)),
                 Err(error) => Err(error.to_string()),
@@ -61,36 +92,69 @@ impl Codec {
     }
 }
 
+impl OutputCodec {
+    fn of<T: SmartOutput>() -> Self {
+        let read = |text: &str, reader: Reader| {
+            let Answer { value, notes, wrapped } = read::<T>(text, reader)?;
+            let value: Box<dyn Any> = Box::new(value);
+            Ok(Answer { value, notes, wrapped })
+        };
+        OutputCodec { write: write::<T>, schema: OutputSchema::of::<T>, read, thinking: None }
+    }
+
+    fn thinking<T: SmartOutput>(object: bool) -> Self {
+        let beside: fn(&str, Reader) -> _ = |text, reader| {
+            let Answer { value: Beside { reasoning, value }, notes, .. } = read::<Beside<T>>(text, reader)?;
+            let value: Box<dyn Any> = Box::new(value);
+            Ok(Answer { value: (reasoning, value), notes, wrapped: false })
+        };
+        let around: fn(&str, Reader) -> _ = |text, reader| {
+            let Answer { value: Around { reasoning, value }, notes, .. } = read::<Around<T>>(text, reader)?;
+            let value: Box<dyn Any> = Box::new(value);
+            Ok(Answer { value: (reasoning, value), notes, wrapped: true })
+        };
+        let thinking = if object {
+            Thinking { schema: OutputSchema::of::<Beside<T>>, read: beside }
+        } else {
+            Thinking { schema: OutputSchema::of::<Around<T>>, read: around }
+        };
+        OutputCodec { thinking: Some(thinking), ..OutputCodec::of::<T>() }
+    }
+}
+
 /// Writes a signature down, field by field.
 pub struct Declaring(Declared);
 
 impl Declaring {
-    /// Begins with the goal and the output.
-    pub fn new<O: LlmOutput>(goal: &str, thinks: bool, form: Form, text: bool) -> Self {
+    /// Begins with the goal and the output. `text`: the answer is raw text.
+    pub fn new<O: SmartOutput>(goal: &str, form: Form, text: bool) -> Self {
         let schema = schema_of::<O>();
         let fields = members(&schema);
-        let object = fields.is_some();
-        let mut outputs = fields.unwrap_or_else(|| vec![value(schema)]);
-        if thinks {
-            outputs.insert(0, reasoning());
-        }
         let signature = Signature {
             goal: goal.to_owned(),
             inputs: Vec::new(),
-            outputs,
-            thinks,
+            object: fields.is_some(),
+            outputs: fields.unwrap_or_else(|| vec![value(schema)]),
+            thinks: false,
             form,
-            output: O::schema_name().into_owned(),
-            object,
-            text: text && !thinks && form == Form::Default,
+            text: text && form == Form::Default,
         };
-        Declaring(Declared { signature, codecs: Vec::new() })
+        Declaring(Declared { signature, inputs: Vec::new(), output: OutputCodec::of::<O>() })
+    }
+
+    /// The same, with the reasoning before the output.
+    pub fn thinking<O: SmartOutput>(goal: &str, form: Form) -> Self {
+        let Declaring(Declared { mut signature, inputs, .. }) = Declaring::new::<O>(goal, form, false);
+        signature.thinks = true;
+        signature.outputs.insert(0, reasoning());
+        let output = OutputCodec::thinking::<O>(signature.object);
+        Declaring(Declared { signature, inputs, output })
     }
 
     /// Adds an input.
     pub fn input<T: SmartInput>(mut self, name: &str, description: &str) -> Self {
         self.0.signature.inputs.push(Field::new(name, description, untitled(schema_of::<T>())));
-        self.0.codecs.push(Codec::of::<T>());
+        self.0.inputs.push(InputCodec::of::<T>());
         self
     }
 

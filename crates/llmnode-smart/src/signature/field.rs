@@ -34,7 +34,9 @@ impl Field {
 
     /// Whether its values are plain text.
     pub(crate) fn is_text(&self) -> bool {
-        self.schema.get("type").is_some_and(|kind| kind == "string") && self.schema.get("enum").is_none() && self.schema.get("const").is_none()
+        self.schema.get("type").is_some_and(|kind| kind == "string")
+            && self.schema.get("enum").is_none()
+            && self.schema.get("const").is_none()
     }
 }
 
@@ -82,7 +84,9 @@ pub(crate) fn bare(schema: &Value) -> Value {
         Value::Object(members) => {
             let mut kept: Vec<_> = members
                 .iter()
-                .filter(|(name, value)| !(matches!(name.as_str(), "description" | "title" | "examples") && !value.is_object()))
+                .filter(|(name, value)| {
+                    !(matches!(name.as_str(), "description" | "title" | "examples") && !value.is_object())
+                })
                 .map(|(name, value)| (name.clone(), bare(value)))
                 .collect();
             kept.sort_by(|a, b| a.0.cmp(&b.0));

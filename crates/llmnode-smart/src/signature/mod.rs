@@ -4,8 +4,12 @@ mod declared;
 mod demo;
 mod fault;
 mod field;
+mod thinking;
 mod values;
 
+#[cfg(test)]
+pub(crate) use declared::reasoning;
+pub(crate) use declared::{OutputCodec, Thinking};
 pub use declared::{Declared, Declaring, SmartInput, SmartOutput};
 pub use demo::Demo;
 pub use fault::FieldFaults;
@@ -42,8 +46,6 @@ pub struct Signature {
     pub(crate) outputs: Vec<Field>,
     pub(crate) thinks: bool,
     pub(crate) form: Form,
-    /// The name of the output's type.
-    pub(crate) output: String,
     /// Whether the output is an object, whose members are the fields.
     pub(crate) object: bool,
     /// Whether the answer is raw text.
@@ -98,7 +100,7 @@ impl Signature {
 /// A node with a goal: what `#[llm_node(goal = "..")]` makes of a struct.
 ///
 /// Its fields are the inputs, their doc comments what the model reads about them. The members of its output are the outputs.
-pub trait Smart: Node<Output: SmartOutput> + Sized + Send + Sync + 'static {
+pub trait Smart: Node<Output: 'static> + Sized + Send + Sync + 'static {
     /// Returns what the node takes and gives.
     fn signature() -> &'static Signature {
         &Self::declared().signature

@@ -2,8 +2,8 @@
 
 use std::any::Any;
 
-use llmnode_runtime::Reader;
-use serde::Serialize;
+use llmnode_runtime::internal::Answer;
+use llmnode_runtime::{Reader, Violation};
 use serde_json::{Map, Value};
 
 use super::{Declared, FieldFaults, REASONING, Smart, VALUE};
@@ -24,7 +24,10 @@ impl<'d> Inputs<'d> {
     /// Adds the value of the next field.
     pub fn add(&mut self, value: &dyn Any) {
         let at = self.values.len();
-        let Some((field, codec)) = self.declared.signature.inputs.get(at).zip(self.declared.codecs.get(at)) else { return };
+        let Some((field, codec)) = self.declared.signature.inputs.get(at).zip(self.declared.inputs.get(at))
+        else {
+            return;
+        };
         let written = (codec.write)(value).unwrap_or_else(|fault| {
             self.faults.add(&field.name, fault);
             Value::Null
@@ -57,7 +60,8 @@ impl<'d> Taken<'d> {
 
     /// Takes the value of the next field. `None`: there is a fault.
     pub fn next<T: 'static>(&mut self) -> Option<T> {
-        let (field, codec) = self.declared.signature.inputs.get(self.at).zip(self.declared.codecs.get(self.at))?;
+        let (field, codec) =
+            self.declared.signature.inputs.get(self.at).zip(self.declared.inputs.get(self.at))?;
         self.at += 1;
         let given = self.values.get(&field.name);
         // What may be absent is absent as `null`.
@@ -88,22 +92,22 @@ impl<'d> Taken<'d> {
 ///
 /// # Errors
 /// The output cannot be written as JSON.
-pub fn output_values<N: Smart>(output: &N::Output, reasoning: Option<&str>) -> Result<Map<String, Value>, FieldFaults> {
-    values(output, N::signature().object, reasoning)
-}
-
-fn values<T: Serialize>(output: &T, object: bool, reasoning: Option<&str>) -> Result<Map<String, Value>, FieldFaults> {
+pub fn output_values<N: Smart>(
+    output: &N::Output,
+    reasoning: Option<&str>,
+) -> Result<Map<String, Value>, FieldFaults> {
+    let Declared { signature, output: codec, .. } = N::declared();
     let mut faults = FieldFaults::default();
     let mut all = Map::new();
     if let Some(reasoning) = reasoning {
         all.insert(REASONING.to_owned(), reasoning.into());
     }
-    match serde_json::to_value(output) {
-        Ok(Value::Object(members)) if object => all.extend(members),
+    match (codec.write)(output) {
+        Ok(Value::Object(members)) if signature.object => all.extend(members),
         Ok(value) => {
             all.insert(VALUE.to_owned(), value);
         }
-        Err(error) => faults.add(VALUE, format!("cannot be written as JSON: {error}")),
+        Err(fault) => faults.add(VALUE, fault),
     }
     faults.or(all)
 }
@@ -116,17 +120,21 @@ pub fn read_output<N: Smart>(values: &Map<String, Value>) -> Result<N::Output, F
     let signature = N::signature();
     let json = if signature.object {
         let known = signature.outputs.iter().filter(|field| !(signature.thinks && field.name == REASONING));
-        known.filter_map(|field| Some((field.name.clone(), values.get(&field.name)?.clone()))).collect::<Map<_, _>>().into()
+        known
+            .filter_map(|field| Some((field.name.clone(), values.get(&field.name)?.clone())))
+            .collect::<Map<_, _>>()
+            .into()
     } else {
         values.get(VALUE).cloned().unwrap_or_default()
     };
-    let read = Reader::new().exact(true).read::<N::Output>(&json.to_string());
-    read.map(|reading| reading.value).map_err(|error| {
+    let whole = |violations: Vec<Violation>| {
         let mut faults = FieldFaults::default();
-        for violation in error.violations() {
+        for violation in violations {
             let at = if violation.path.is_empty() { VALUE } else { violation.path.as_str() };
             faults.add(at, violation.message.as_str());
         }
         faults
-    })
+    };
+    let Answer { value, .. } = (N::declared().output.read)(&json.to_string(), Reader::new().exact(true)).map_err(whole)?;
+    value.downcast().map(|value| *value).map_err(|_| whole(Vec::new()))
 }

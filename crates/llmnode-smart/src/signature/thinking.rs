@@ -2,7 +2,6 @@
 
 use std::borrow::Cow;
 use std::fmt;
-use std::marker::PhantomData;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::de::value::StringDeserializer;
@@ -10,7 +9,7 @@ use serde::de::{DeserializeSeed, Deserializer, IntoDeserializer, MapAccess, Visi
 use serde::{Deserialize, forward_to_deserialize_any};
 use serde_json::{Map, Value};
 
-use crate::signature::{REASONING, VALUE};
+use super::{REASONING, VALUE};
 
 /// An output that is an object, with one more member.
 pub(super) struct Beside<T> {
@@ -91,7 +90,11 @@ impl<'de, D: Deserializer<'de>> Deserializer<'de> for Without<'_, D> {
         self.from.deserialize_map(Without { from: visitor, reasoning: self.reasoning })
     }
 
-    fn deserialize_newtype_struct<V: Visitor<'de>>(self, _: &'static str, visitor: V) -> Result<V::Value, D::Error> {
+    fn deserialize_newtype_struct<V: Visitor<'de>>(
+        self,
+        _: &'static str,
+        visitor: V,
+    ) -> Result<V::Value, D::Error> {
         visitor.visit_newtype_struct(self)
     }
 
@@ -131,27 +134,3 @@ impl<'de, A: MapAccess<'de>> MapAccess<'de> for Without<'_, A> {
         self.from.next_value_seed(seed)
     }
 }
-
-/// Either form of an output of type `T`, taken apart.
-pub(super) trait Apart<T> {
-    /// Whether the output is the member `value`.
-    const WRAPS: bool;
-    fn apart(self) -> (String, T);
-}
-
-impl<T> Apart<T> for Beside<T> {
-    const WRAPS: bool = false;
-    fn apart(self) -> (String, T) {
-        (self.reasoning, self.value)
-    }
-}
-
-impl<T> Apart<T> for Around<T> {
-    const WRAPS: bool = true;
-    fn apart(self) -> (String, T) {
-        (self.reasoning, self.value)
-    }
-}
-
-/// That a type is read, without one of its values.
-pub(super) type Of<A> = PhantomData<fn() -> A>;

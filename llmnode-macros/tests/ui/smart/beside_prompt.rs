@@ -1,0 +1,17 @@
+use llmnode::prelude::*;
+
+#[llm_output]
+struct Verdict {
+    holds: bool,
+}
+
+#[llm_node(goal = "Judge the claim.", prompt = "Judge: {claim}", output = Verdict)]
+struct Judge {
+    claim: String,
+}
+
+fn main() {
+    let run = Run::new(ScriptedModel::new());
+    let _ = run.call(&Judge { claim: String::new() });
+    let _ = run.with_program(llmnode::Program::<Judge>::new());
+}

@@ -1,0 +1,13 @@
+use llmnode::prelude::*;
+
+#[llm_output]
+struct Verdict {
+    holds: bool,
+}
+
+#[llm_node(prompt = "Judge: {claim}", form = chat, output = Verdict)]
+struct Judge {
+    claim: String,
+}
+
+fn main() {}

@@ -1,0 +1,13 @@
+use llmnode::prelude::*;
+
+#[llm_output]
+struct Verdict {
+    holds: bool,
+}
+
+#[llm_node(goal = "Judge the claim.", output = Verdict)]
+struct Judge<T> {
+    claim: T,
+}
+
+fn main() {}

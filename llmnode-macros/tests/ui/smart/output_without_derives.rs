@@ -1,0 +1,15 @@
+use llmnode::prelude::*;
+
+struct Verdict {
+    holds: bool,
+}
+
+#[llm_node(goal = "Judge the claim.", output = Verdict)]
+struct Judge {
+    claim: String,
+}
+
+fn main() {
+    let run = Run::new(ScriptedModel::new());
+    let _ = run.call(&Judge { claim: String::new() });
+}

@@ -1,0 +1,13 @@
+use llmnode::prelude::*;
+
+#[llm_output]
+struct Verdict {
+    holds: bool,
+}
+
+#[llm_node(goal = "Judge {claim}.", output = Verdict)]
+struct Judge {
+    claim: String,
+}
+
+fn main() {}
