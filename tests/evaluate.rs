@@ -2,7 +2,9 @@
 
 use std::sync::Mutex;
 
-use llmnode::evaluate::{DataError, Dataset, Evaluation, Judged, Score, contains, evaluate, exact, f1, judge};
+use llmnode::evaluate::{
+    DataError, Dataset, Evaluation, Judged, Score, contains, evaluate, exact, f1, judge,
+};
 use llmnode::journal::JournalFile;
 use llmnode::prelude::*;
 use llmnode::{BatchProgress, FnModel, Limits, Reply, TokenUsage};
@@ -54,8 +56,14 @@ async fn case_74_an_error_scores_0_and_unknown_usage_stays_unknown() {
     let shown = report.to_string();
     let lines: Vec<_> = shown.lines().collect();
     assert_eq!(lines[0], "check: 0.333 (95 %: 0.061 to 0.792), 3 cases, 1 failed");
-    assert!(lines[1].starts_with("3 requests, 12 tokens and those of 2 requests that did not report theirs, cost unknown, "));
-    assert!(lines[4].starts_with("     1  0.000         ?  ") && lines[4].contains("schema_error"), "{}", lines[4]);
+    assert!(lines[1].starts_with(
+        "3 requests, 12 tokens and those of 2 requests that did not report theirs, cost unknown, "
+    ));
+    assert!(
+        lines[4].starts_with("     1  0.000         ?  ") && lines[4].contains("schema_error"),
+        "{}",
+        lines[4]
+    );
     assert!(!shown.contains("perhaps"), "no raw answer: {shown}");
 }
 
@@ -128,7 +136,11 @@ async fn a_score_that_is_none_makes_a_failed_case() {
     let report = evaluate(&run, &data, odd).await.unwrap();
     let (index, failure) = report.failures().next().unwrap();
     assert_eq!((index, report.mean()), (0, 0.5));
-    assert!(failure.message.contains("the metric gave NaN; a score is a number from 0 to 1"), "{}", failure.message);
+    assert!(
+        failure.message.contains("the metric gave NaN; a score is a number from 0 to 1"),
+        "{}",
+        failure.message
+    );
 }
 
 #[tokio::test]
@@ -169,8 +181,8 @@ async fn an_evaluation_goes_on_where_it_was_stopped() {
     let journal = JournalFile::open(&path).unwrap();
     let report = evaluate(&run, &data, exact()).concurrency(1).limits(limits).resume(journal).await.unwrap();
     assert_eq!((report.mean(), model.requests().len(), report.usage().requests), (1.0, 1, 1));
-    assert_eq!(report.cases().iter().map(|case| case.replayed).collect::<Vec<_>>(), [true, true, false]);
-    assert!(report.to_string().contains("; 2 answered from the journal"), "{report}");
+    assert_eq!(report.cases().iter().map(|case| case.replayed).collect::<Vec<_>>(), [1, 1, 0]);
+    assert!(report.to_string().contains("; 2 answers from the journal"), "{report}");
     std::fs::remove_file(path).unwrap();
 }
 
@@ -207,7 +219,10 @@ async fn reports_are_compared_pair_by_pair() {
     assert_eq!((read.to_json(), read.to_string()), (few.to_json(), few.to_string()));
     let fewer = evaluate(&Run::new(knows("a")), &data.clone().first(2), exact()).await.unwrap();
     let error = fewer.compare(&few).unwrap_err();
-    assert_eq!(error.to_string(), "config_error: the reports have 2 and 10 cases; compare reports on the same data");
+    assert_eq!(
+        error.to_string(),
+        "config_error: the reports have 2 and 10 cases; compare reports on the same data"
+    );
     let newer = few.to_json().replacen("\"version\": 1", "\"version\": 2", 1);
     assert!(Evaluation::from_json(&newer).unwrap_err().to_string().contains("newer"));
 }

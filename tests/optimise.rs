@@ -92,13 +92,18 @@ async fn bootstrap_finds_the_right_examples_within_the_budget_for_20_seeds() {
         // Two evaluations, and each training case at most once.
         let limit = (2 * validation.len() + train.len()) as u64;
         let bootstrap = Bootstrap::new().teacher("teacher").seed(seed).limits(Limits::new().requests(limit));
-        let optimised = bootstrap.optimise(&run, &Program::new(), &train, &validation, exact()).await.unwrap();
+        let optimised =
+            bootstrap.optimise(&run, &Program::new(), &train, &validation, exact()).await.unwrap();
 
         let requests = student.requests().len() + teacher.requests().len();
-        assert!(requests as u64 <= limit && requests as u64 == optimised.report().usage.requests, "seed {seed}");
+        assert!(
+            requests as u64 <= limit && requests as u64 == optimised.report().usage.requests,
+            "seed {seed}"
+        );
         let Some(program) = optimised.program() else { panic!("seed {seed}: {}", optimised.report()) };
         assert_eq!(program.demos().len(), 8);
-        let mut found: Vec<_> = program.demos()[..4].iter().map(|demo| demo.values()["question"].as_str().unwrap()).collect();
+        let mut found: Vec<_> =
+            program.demos()[..4].iter().map(|demo| demo.values()["question"].as_str().unwrap()).collect();
         found.sort_unstable();
         let keys: Vec<_> = (0..4).map(|category| format!("category {category}, key 0")).collect();
         assert_eq!(found, keys, "seed {seed}");
@@ -124,7 +129,11 @@ async fn bootstrap_asks_about_no_more_cases_than_one_after_the_other_would() {
         // No example has the label of what is asked.
         for request in teacher.requests() {
             let asked = &request.messages.last().unwrap().content;
-            assert_eq!(request.messages.iter().filter(|message| message.content == *asked).count(), 1, "seed {seed}");
+            assert_eq!(
+                request.messages.iter().filter(|message| message.content == *asked).count(),
+                1,
+                "seed {seed}"
+            );
         }
     }
 }
@@ -159,11 +168,18 @@ async fn case_71_what_cannot_be_done_is_refused_before_a_request() {
             "1 of 2 validation cases have the inputs of a training case, the first being case 1, with those of training case ",
         ),
         (
-            Reflect::new().limits(limits(99)).optimise(&run, &program, &train, &Dataset::new([]), exact()).await,
+            Reflect::new()
+                .limits(limits(99))
+                .optimise(&run, &program, &train, &Dataset::new([]), exact())
+                .await,
             "there is no validation case; add one",
         ),
         (
-            Bootstrap::new().labelled(65).limits(limits(99)).optimise(&run, &program, &train, &validation, exact()).await,
+            Bootstrap::new()
+                .labelled(65)
+                .limits(limits(99))
+                .optimise(&run, &program, &train, &validation, exact())
+                .await,
             "a program has 64 examples at most, and 65 are asked for; ask for fewer",
         ),
     ];
@@ -217,8 +233,13 @@ async fn a_judged_candidate_counts_where_the_limit_is_reached_by_corrections() {
     let run = Run::new(model).with_settings(llmnode::Settings::new().retries(1));
     let bootstrap = Bootstrap::new().limits(Limits::new().requests(30));
     let (train, validation) = (train(1), validation());
-    let optimised = bootstrap.optimise(&run, &Program::new(), &train, &validation, exact()).concurrency(1).await.unwrap();
-    assert!(matches!(&optimised, Optimised::Unchanged { report } if report.best.is_none()), "{}", optimised.report());
+    let optimised =
+        bootstrap.optimise(&run, &Program::new(), &train, &validation, exact()).concurrency(1).await.unwrap();
+    assert!(
+        matches!(&optimised, Optimised::Unchanged { report } if report.best.is_none()),
+        "{}",
+        optimised.report()
+    );
     assert!(asked.load(Ordering::Relaxed) <= 30);
 }
 
@@ -255,30 +276,34 @@ fn graded(input: &Name, expected: &Answer, output: &Answer) -> Score {
 
 /// A number that a text stands for.
 fn hash(text: &str) -> u64 {
-    text.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
+    text.bytes()
+        .fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
 }
 
 /// Names a colour rightly where its rule stands in the goal, and proposes the rules that it reads in the feedback. Some proposals
 /// are bad, by their material: they forget what the goal had, or are no instruction at all.
 fn learner() -> FnModel {
-    FnModel::new(|request| {
-        let [system, user] = [0, 1].map(|at| request.messages[at].content.as_str());
-        if !system.starts_with("You improve the instruction") {
-            let colour = user.lines().last().unwrap();
-            let right = system.contains(rule_of(colour));
-            let answer = if right { format!("right: {colour}") } else { colour.to_owned() };
-            return Reply::json(Answer { answer });
-        }
-        let (before, cases) = user.split_once("Cases:").unwrap();
-        let keeps = match hash(user) % 4 {
-            0 => return Reply::json(serde_json::json!({"instruction": "Be nice."})),
-            1 => "",
-            _ => before,
-        };
-        let rules = RULES.iter().map(|(_, rule)| *rule).filter(|rule| keeps.contains(rule) || cases.contains(rule));
-        let rules: Vec<_> = rules.collect();
-        Reply::json(serde_json::json!({"instruction": format!("Name the colour. {}", rules.join(" "))}))
-    })
+    FnModel::new(learn)
+}
+
+fn learn(request: &Request) -> Reply {
+    let [system, user] = [0, 1].map(|at| request.messages[at].content.as_str());
+    if !system.starts_with("You improve the instruction") {
+        let colour = user.lines().last().unwrap();
+        let right = system.contains(rule_of(colour));
+        let answer = if right { format!("right: {colour}") } else { colour.to_owned() };
+        return Reply::json(Answer { answer });
+    }
+    let (before, cases) = user.split_once("Cases:").unwrap();
+    let keeps = match hash(user) % 4 {
+        0 => return Reply::json(serde_json::json!({"instruction": "Be nice."})),
+        1 => "",
+        _ => before,
+    };
+    let rules =
+        RULES.iter().map(|(_, rule)| *rule).filter(|rule| keeps.contains(rule) || cases.contains(rule));
+    let rules: Vec<_> = rules.collect();
+    Reply::json(serde_json::json!({"instruction": format!("Name the colour. {}", rules.join(" "))}))
 }
 
 #[tokio::test]
@@ -297,7 +322,9 @@ async fn reflect_keeps_the_rules_of_the_feedback_and_is_never_worse_for_20_seeds
         }
         let fresh = evaluate(&run.clone().with_program(program.clone()), &validation, graded).await.unwrap();
         let report = optimised.report();
-        assert!(fresh.mean() >= report.start.mean() && fresh.mean() == program.made().unwrap().score.unwrap().val);
+        assert!(
+            fresh.mean() >= report.start.mean() && fresh.mean() == program.made().unwrap().score.unwrap().val
+        );
     }
 }
 
@@ -321,10 +348,14 @@ async fn reflect_is_never_worse_where_proposals_are_worth_nothing_for_20_seeds()
         let start = optimised.report().start.mean();
         match optimised.program() {
             Some(program) => {
-                let fresh = evaluate(&run.clone().with_program(program.clone()), &validation, graded).await.unwrap();
+                let fresh =
+                    evaluate(&run.clone().with_program(program.clone()), &validation, graded).await.unwrap();
                 assert!(fresh.mean() > start, "seed {seed}");
             }
-            None => assert!(optimised.report().best.as_ref().is_none_or(|best| best.mean() <= start), "seed {seed}"),
+            None => assert!(
+                optimised.report().best.as_ref().is_none_or(|best| best.mean() <= start),
+                "seed {seed}"
+            ),
         }
     }
 }
@@ -341,7 +372,10 @@ async fn a_start_that_is_perfect_takes_one_evaluation() {
     let optimised = reflect.optimise(&run, &Program::new(), &train, &validation, graded).await.unwrap();
     assert!(matches!(&optimised, Optimised::Unchanged { report } if report.best.is_none()));
     assert_eq!(model.requests().len(), validation.len());
-    assert_eq!(optimised.report().to_string(), "validation 1.000, and no candidate was judged; 0 proposals, 9 requests");
+    assert_eq!(
+        optimised.report().to_string(),
+        "validation 1.000, and no candidate was judged; 0 proposals, 9 requests"
+    );
 }
 
 #[tokio::test]
@@ -357,35 +391,41 @@ async fn an_optimisation_goes_on_where_it_was_stopped_and_comes_to_the_same_end(
     let mut requests = 0;
     for killed_after in [7, 20, usize::MAX] {
         // Dropped in the middle, as by a crash.
-        let (model, asked) = (learner(), Arc::new(AtomicUsize::new(0)));
-        let counted = Arc::clone(&asked);
-        let model = {
-            let model = model.clone();
-            FnModel::new(move |request| match counted.fetch_add(1, Ordering::Relaxed) < killed_after {
-                true => futures_answer(&model, request),
-                false => Reply::never(),
-            })
-        };
+        let (asked, killed) = (Arc::new(AtomicUsize::new(0)), Arc::new(tokio::sync::Notify::new()));
+        let (counted, kill) = (Arc::clone(&asked), Arc::clone(&killed));
+        let model = FnModel::new(move |request| {
+            if counted.fetch_add(1, Ordering::Relaxed) < killed_after {
+                return learn(request);
+            }
+            kill.notify_one();
+            Reply::never()
+        });
         let run = Run::new(model);
         let journal = JournalFile::open(&path).unwrap();
-        let going = reflect.clone().optimise(&run, &Program::new(), &train, &validation, graded).concurrency(1).resume(journal);
-        let ended = tokio::time::timeout(std::time::Duration::from_secs(2), async { going.await }).await;
+        let going = reflect
+            .clone()
+            .optimise(&run, &Program::new(), &train, &validation, graded)
+            .concurrency(1)
+            .resume(journal);
+        let ended = tokio::select! {
+            ended = async { going.await } => Some(ended),
+            () = killed.notified() => None,
+        };
         requests += asked.load(Ordering::Relaxed).min(killed_after);
-        if let Ok(optimised) = ended {
+        assert_eq!(ended.is_some(), killed_after == usize::MAX);
+        if let Some(optimised) = ended {
             let optimised = optimised.unwrap();
-            assert_eq!(optimised.program().unwrap().goal(), wanted.program().unwrap().goal());
+            let [program, whole] = [&optimised, &wanted].map(|optimised| optimised.program().unwrap());
+            assert_eq!(program.goal(), whole.goal());
             assert_eq!(optimised.report().proposals, wanted.report().proposals);
-        } else {
-            assert_ne!(killed_after, usize::MAX);
+            let [made, whole] = [program, whole].map(|program| program.made().unwrap());
+            assert_eq!((made.score, made.requests), (whole.score, whole.requests));
+            // The journal does not have what its answers used.
+            assert!(made.tokens.is_none() && whole.tokens.is_some());
         }
     }
     assert_eq!(requests, whole.requests().len(), "no answer was paid twice");
     std::fs::remove_file(path).unwrap();
-}
-
-/// What a model by function answers.
-fn futures_answer(_: &FnModel, _: &Request) -> Reply {
-    unreachable!()
 }
 
 #[tokio::test]
@@ -411,7 +451,8 @@ async fn a_file_becomes_cases_of_a_node_with_a_goal() {
     let rows = "{\"colour\": \"warm 1\", \"expected\": {\"answer\": \"a\"}}\n{\"colour\": \"cold 1\", \"answer\": \"b\"}\n";
     std::fs::write(&path, rows).unwrap();
     let data = Dataset::<Name, Answer>::open(&path).unwrap();
-    let read: Vec<_> = data.cases().map(|(name, answer)| (name.colour.as_str(), answer.answer.as_str())).collect();
+    let read: Vec<_> =
+        data.cases().map(|(name, answer)| (name.colour.as_str(), answer.answer.as_str())).collect();
     assert_eq!(read, [("warm 1", "a"), ("cold 1", "b")]);
 
     std::fs::write(&path, format!("{rows}{{\"colour\": 3}}\n{{\"answer\": \"x\"}}\n")).unwrap();
@@ -423,10 +464,17 @@ async fn a_file_becomes_cases_of_a_node_with_a_goal() {
 
 #[test]
 fn cases_are_split_by_a_seed_and_equal_inputs_stay_together() {
-    let twice = || Dataset::new(colours(0..20).cases().chain(colours(0..20).cases()).map(|(name, answer)| {
-        (Name { colour: name.colour.clone() }, answer.clone())
-    }).collect::<Vec<_>>());
-    let names = |data: &Dataset<Name, Answer>| data.cases().map(|(name, _)| name.colour.clone()).collect::<Vec<_>>();
+    let twice = || {
+        Dataset::new(
+            colours(0..20)
+                .cases()
+                .chain(colours(0..20).cases())
+                .map(|(name, answer)| (Name { colour: name.colour.clone() }, answer.clone()))
+                .collect::<Vec<_>>(),
+        )
+    };
+    let names =
+        |data: &Dataset<Name, Answer>| data.cases().map(|(name, _)| name.colour.clone()).collect::<Vec<_>>();
     let (first, second) = twice().split(0.5, 7);
     assert_eq!((first.len(), second.len()), (60, 60));
     assert!(names(&first).iter().all(|name| !names(&second).contains(name)));

@@ -18,7 +18,7 @@ use super::tools::Called;
 use crate::BoxError;
 use crate::category::Category;
 use crate::error::NodeError;
-use crate::ledger::CallScope;
+use crate::ledger::{CallRecord, CallScope};
 use crate::limits::{CallLimits, Deadline, Limits};
 use crate::node::{Node, path};
 use crate::settings::Settings;
@@ -138,6 +138,11 @@ pub fn keeping<N: Node, S: ?Sized>(cx: &Cx<'_, S>, value: Arc<dyn Any + Send + S
     let mut core = cx.core.clone();
     core.kept.insert(path::<N>(), value);
     core
+}
+
+/// The calls that the node of this context made so far, with those that they made: the newest 64.
+pub fn calls<S: ?Sized>(cx: &Cx<'_, S>) -> Vec<Arc<CallRecord>> {
+    cx.scope.made().calls.into()
 }
 
 /// The same context on another core, which shares ledger and limits with its own.

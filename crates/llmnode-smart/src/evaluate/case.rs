@@ -1,11 +1,19 @@
 //! One case: the call of its node, then the metric.
 
-use llmnode_runtime::{BoxError, Cx, Exec, Node, Settings};
+use std::sync::Arc;
+
+use llmnode_runtime::internal::calls;
+use llmnode_runtime::{BoxError, CallRecord, Cx, Exec, Node, Settings};
 use serde::Serialize;
 use serde_json::Value;
 
 use super::metric::{Judged, Metric};
 use super::score::Score;
+
+/// How many answers of these calls came from a journal.
+pub(crate) fn replayed<'a>(calls: impl Iterator<Item = &'a Arc<CallRecord>>) -> u32 {
+    calls.map(|call| call.replayed).sum()
+}
 
 /// Calls the node of a case and scores its answer. It is a node itself, so that all of a case is one call with a record.
 pub(crate) struct Case<'a, N, E, M> {
@@ -19,8 +27,8 @@ pub(crate) struct Case<'a, N, E, M> {
 pub(crate) struct Scored {
     pub(crate) score: Score,
     pub(crate) output: Value,
-    /// The answer is that of an earlier process.
-    pub(crate) replayed: bool,
+    /// How many answers are those of an earlier process.
+    pub(crate) replayed: u32,
     /// The model that gave it.
     pub(crate) model: Option<String>,
 }
@@ -50,6 +58,6 @@ where
         let output = serde_json::to_value(&answered.value)?;
         let record = &answered.record;
         let model = record.attempts.last().and_then(|attempt| attempt.model.clone());
-        Ok(Scored { score, output, replayed: record.replayed > 0, model })
+        Ok(Scored { score, output, replayed: replayed(calls(cx).iter()), model })
     }
 }

@@ -52,7 +52,9 @@ impl Evaluation {
         let refused = |message: String| Err(NodeError::new(Category::ConfigError, message));
         if self.cases.len() != other.cases.len() {
             let (one, two) = (self.cases.len(), other.cases.len());
-            return refused(format!("the reports have {one} and {two} cases; compare reports on the same data"));
+            return refused(format!(
+                "the reports have {one} and {two} cases; compare reports on the same data"
+            ));
         }
         if let (Some(one), Some(two)) = (&self.data, &other.data)
             && one != two

@@ -68,8 +68,8 @@ impl Compared {
 
     fn compare(&self, expected: Value, output: Value) -> Result<Score, BoxError> {
         let Some(member) = self.at else { return Ok(self.by.score(&expected, &output)) };
-        let output =
-            within(&output, member).ok_or_else(|| format!("the output has no member `{member}` to compare"))?;
+        let output = within(&output, member)
+            .ok_or_else(|| format!("the output has no member `{member}` to compare"))?;
         Ok(self.by.score(within(&expected, member).unwrap_or(&expected), output))
     }
 }
@@ -100,13 +100,18 @@ impl By {
             By::Contains => {
                 let (expected, output) = (text(expected), text(output));
                 let contains = output.to_lowercase().contains(&expected.to_lowercase());
-                let feedback = if contains { String::new() } else { format!("{} is not in the answer", quoted(&expected)) };
+                let feedback = if contains {
+                    String::new()
+                } else {
+                    format!("{} is not in the answer", quoted(&expected))
+                };
                 Score::from((contains, feedback))
             }
             By::F1 => {
                 let (expected, output) = (text(expected), text(output));
                 let value = words_in_common(&expected, &output);
-                let feedback = if value < 1.0 { format!("expected {}", quoted(&expected)) } else { String::new() };
+                let feedback =
+                    if value < 1.0 { format!("expected {}", quoted(&expected)) } else { String::new() };
                 Score::from((value, feedback))
             }
         }
@@ -154,7 +159,8 @@ fn words_in_common(expected: &str, output: &str) -> f64 {
 }
 
 fn words(text: &str) -> Vec<String> {
-    let kept: String = text.to_lowercase().chars().filter(|c| c.is_alphanumeric() || c.is_whitespace()).collect();
+    let kept: String =
+        text.to_lowercase().chars().filter(|c| c.is_alphanumeric() || c.is_whitespace()).collect();
     kept.split_whitespace().filter(|word| !matches!(*word, "a" | "an" | "the")).map(str::to_owned).collect()
 }
 
@@ -173,7 +179,8 @@ mod tests {
     fn exact_counts_what_is_expected_and_says_each_difference() {
         assert_eq!(score(&exact(), json!({"a": 1}), json!({"a": 1, "why": "so"})), (1.0, String::new()));
         assert_eq!(score(&exact(), json!(" yes"), json!("yes\n")).0, 1.0);
-        let (value, feedback) = score(&exact(), json!({"a": 1, "b": {"c": [2]}}), json!({"a": 2, "b": {"c": [3]}}));
+        let (value, feedback) =
+            score(&exact(), json!({"a": 1, "b": {"c": [2]}}), json!({"a": 2, "b": {"c": [3]}}));
         assert_eq!((value, feedback.as_str()), (0.0, "a: expected 1, got 2\nb.c: expected [2], got [3]"));
         assert_eq!(score(&exact().at("a"), json!(1), json!({"a": 1, "b": 2})).0, 1.0);
         assert_eq!(score(&exact().at("/b/c"), json!({"b": {"c": 2}}), json!({"b": {"c": 2}})).0, 1.0);
@@ -193,7 +200,10 @@ mod tests {
     #[test]
     fn contains_does_not_mind_case() {
         assert_eq!(score(&contains(), json!("Oslo"), json!("It is OSLO.")), (1.0, String::new()));
-        assert_eq!(score(&contains(), json!("Oslo"), json!("Bergen")), (0.0, "\"Oslo\" is not in the answer".to_owned()));
+        assert_eq!(
+            score(&contains(), json!("Oslo"), json!("Bergen")),
+            (0.0, "\"Oslo\" is not in the answer".to_owned())
+        );
         assert_eq!(score(&contains(), json!(4), json!([3, 4])).0, 1.0);
     }
 }

@@ -104,9 +104,10 @@ impl<N: Node, E> Dataset<N, E> {
         read: impl FnMut(&Map<String, Value>) -> Result<(N, E), String>,
     ) -> Result<Self, DataError> {
         let path = path.as_ref();
-        let bytes = std::fs::read(path).map_err(|source| DataError::File { path: path.to_owned(), source })?;
-        let cases = rows::read(&bytes, read)
-            .map_err(|lines| DataError::Lines { path: path.to_owned(), lines })?;
+        let bytes =
+            std::fs::read(path).map_err(|source| DataError::File { path: path.to_owned(), source })?;
+        let cases =
+            rows::read(&bytes, read).map_err(|lines| DataError::Lines { path: path.to_owned(), lines })?;
         if cases.is_empty() {
             return Err(DataError::Empty { path: path.to_owned() });
         }

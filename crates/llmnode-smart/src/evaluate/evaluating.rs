@@ -41,7 +41,11 @@ use super::report::{EvaluatedCase, Evaluation};
 /// println!("{report}"); // double: 0.833 (95 %: 0.116 to 1.000), 3 cases ..
 /// # Ok::<(), NodeError>(()) }).unwrap();
 /// ```
-pub fn evaluate<'r, S, N, E, M>(run: &'r Run<S>, data: &'r Dataset<N, E>, metric: M) -> Evaluate<'r, S, N, E, M>
+pub fn evaluate<'r, S, N, E, M>(
+    run: &'r Run<S>,
+    data: &'r Dataset<N, E>,
+    metric: M,
+) -> Evaluate<'r, S, N, E, M>
 where
     N: Exec<S, Output: Serialize>,
     M: Metric<N, E, S>,

@@ -15,6 +15,7 @@ mod score;
 mod statistics;
 mod table;
 
+pub(crate) use case::replayed;
 pub(crate) use evaluating::{cases, ends, scored};
 
 pub use compare::Comparison;

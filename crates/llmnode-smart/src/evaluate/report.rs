@@ -9,7 +9,7 @@ use serde::ser::SerializeStruct;
 use serde::{Deserialize, Serialize, Serializer};
 use serde_json::Value;
 
-use super::case::Scored;
+use super::case::{Scored, replayed};
 use super::statistics;
 
 const FORMAT: &str = "llmnode/evaluation";
@@ -49,9 +49,14 @@ pub struct EvaluatedCase {
     /// The time from the start of the node's call to the score; of a failed case, of the call that failed.
     #[serde(rename = "elapsed_ms", with = "milliseconds")]
     pub elapsed: Duration,
-    /// Whether the node's answer came from a journal.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub replayed: bool,
+    /// How many answers came from a journal, of the node and of the metric.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub replayed: u32,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it so")]
+fn is_zero(count: &u32) -> bool {
+    *count == 0
 }
 
 /// Why a case failed.
@@ -98,7 +103,7 @@ impl EvaluatedCase {
             model: error.attempts().last().and_then(|attempt| attempt.model.clone()),
             usage: error.usage(),
             elapsed: error.record().map(|record| record.elapsed).unwrap_or_default(),
-            replayed: false,
+            replayed: replayed(error.calls()),
         }
     }
 }
@@ -147,9 +152,9 @@ impl Evaluation {
         usage
     }
 
-    /// Returns the mean time of the cases whose answer did not come from a journal. `None`: all did.
+    /// Returns the mean time of the cases without an answer from a journal. `None`: there is none.
     pub fn time_per_case(&self) -> Option<Duration> {
-        let asked: Vec<_> = self.cases.iter().filter(|case| !case.replayed).collect();
+        let asked: Vec<_> = self.cases.iter().filter(|case| case.replayed == 0).collect();
         let sum: Duration = asked.iter().map(|case| case.elapsed).sum();
         sum.checked_div(u32::try_from(asked.len()).unwrap_or(u32::MAX))
     }

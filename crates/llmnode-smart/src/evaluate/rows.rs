@@ -49,8 +49,9 @@ fn kind(value: &Value) -> &'static str {
 pub(super) fn expected<E: DeserializeOwned>(row: &Map<String, Value>) -> Result<E, String> {
     match row.get("expected") {
         Some(expected) => E::deserialize(expected).map_err(|error| format!("`expected`: {error}")),
-        None => E::deserialize(Value::Object(row.clone()))
-            .map_err(|error| format!("no member `expected`, and the row itself is not what is expected: {error}")),
+        None => E::deserialize(Value::Object(row.clone())).map_err(|error| {
+            format!("no member `expected`, and the row itself is not what is expected: {error}")
+        }),
     }
 }
 

@@ -8,10 +8,13 @@ fn near(one: f64, other: f64) -> bool {
 /// Figures of scipy 1.17.1: `t.ppf`, `binomtest`, `proportion_ci(method="wilson")`, `t.interval`, `ttest_1samp`.
 #[test]
 fn figures_are_those_of_scipy() {
-    for (freedom, quantile) in [(1.0, 12.706_204_736), (2.0, 4.302_652_730), (19.0, 2.093_024_054), (499.0, 1.964_729_391)] {
+    for (freedom, quantile) in
+        [(1.0, 12.706_204_736), (2.0, 4.302_652_730), (19.0, 2.093_024_054), (499.0, 1.964_729_391)]
+    {
         assert!(near(t_quantile(freedom), quantile), "{freedom}: {}", t_quantile(freedom));
     }
-    for (up, down, p) in [(1, 0, 1.0), (5, 0, 0.0625), (8, 2, 0.109_375), (15, 5, 0.041_389_465), (7, 7, 1.0)] {
+    for (up, down, p) in [(1, 0, 1.0), (5, 0, 0.0625), (8, 2, 0.109_375), (15, 5, 0.041_389_465), (7, 7, 1.0)]
+    {
         assert!(near(sign_test(up, down), p), "{up}, {down}: {}", sign_test(up, down));
         assert!(near(sign_test(down, up), p));
     }
@@ -48,8 +51,7 @@ fn flips_of_equal_differences_are_the_sign_test() {
 
 /// How often Wilson's interval holds the true share, summed over all outcomes.
 fn coverage(n: usize, p: f64) -> f64 {
-    let ln_choose =
-        |k: f64| ln_gamma(n as f64 + 1.0) - ln_gamma(k + 1.0) - ln_gamma(n as f64 - k + 1.0);
+    let ln_choose = |k: f64| ln_gamma(n as f64 + 1.0) - ln_gamma(k + 1.0) - ln_gamma(n as f64 - k + 1.0);
     let likely = |k: usize| {
         let k = k as f64;
         (ln_choose(k) + k * p.ln() + (n as f64 - k) * (1.0 - p).ln()).exp()

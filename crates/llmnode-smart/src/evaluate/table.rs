@@ -15,15 +15,20 @@ impl fmt::Display for Evaluation {
         let Interval { low, high } = self.interval();
         let (n, failed) = (self.cases.len(), self.failures().count());
         let cases = if n == 1 { "case" } else { "cases" };
-        writeln!(f, "{}: {:.3} (95 %: {low:.3} to {high:.3}), {n} {cases}, {failed} failed", self.node, self.mean())?;
+        writeln!(
+            f,
+            "{}: {:.3} (95 %: {low:.3} to {high:.3}), {n} {cases}, {failed} failed",
+            self.node,
+            self.mean()
+        )?;
         write_usage(f, &self.usage())?;
         match self.time_per_case() {
             Some(time) => write!(f, ", {:.2} s per case", time.as_secs_f64())?,
             None => f.write_str(", time unknown")?,
         }
-        match self.cases.iter().filter(|case| case.replayed).count() {
+        match self.cases.iter().map(|case| case.replayed).sum::<u32>() {
             0 => {}
-            replayed => write!(f, "; {replayed} answered from the journal")?,
+            replayed => write!(f, "; {replayed} answers from the journal")?,
         }
         self.write_worst(f)
     }

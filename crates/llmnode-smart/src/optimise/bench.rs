@@ -35,6 +35,8 @@ pub(super) struct Account {
     /// Requests, and answers from a journal, which are given again in place of one.
     spent: u64,
     usage: Usage,
+    /// Some answers came from a journal, which does not have what they used.
+    replayed: bool,
     models: BTreeSet<String>,
     proposals: usize,
     /// The best score on the validation cases.
@@ -65,10 +67,13 @@ impl<N: Smart, E: Sync, M> Bench<'_, N, E, M> {
         self.limit.saturating_sub(self.account().spent)
     }
 
-    pub(super) fn charge(&self, usage: Usage, model: Option<&str>) {
+    /// Counts what a call used, and the answers that it was given from a journal.
+    pub(super) fn charge(&self, usage: Usage, replayed: u32, model: Option<&str>) {
         let mut account = self.account();
         account.usage += usage;
-        account.spent += usage.requests.max(1);
+        account.replayed |= replayed > 0;
+        // A node that asks no model comes to an end, too.
+        account.spent += (usage.requests + u64::from(replayed)).max(1);
         account.models.extend(model.map(str::to_owned));
     }
 
@@ -92,13 +97,17 @@ impl<N: Smart, E: Sync, M> Bench<'_, N, E, M> {
         let (cx, settings) = (on_core(cx, &core), Settings::new());
         let nodes: Vec<_> = cases(on.into_iter(), self.metric, &settings).collect();
         let (cases, ended) = scored(cx.map(nodes).concurrency(self.concurrency)).await;
-        cases.iter().for_each(|case| self.charge(case.usage, case.model.as_deref()));
+        cases.iter().for_each(|case| self.charge(case.usage, case.replayed, case.model.as_deref()));
         self.tell();
         ended.map_or(Ok(cases), Err)
     }
 
     /// Runs a program on the cases that were kept apart.
-    pub(super) async fn validate<S>(&self, cx: &Cx<'_, S>, program: &Program<N>) -> Result<Evaluation, NodeError>
+    pub(super) async fn validate<S>(
+        &self,
+        cx: &Cx<'_, S>,
+        program: &Program<N>,
+    ) -> Result<Evaluation, NodeError>
     where
         S: ?Sized + Sync,
         N: Exec<S, Output: Serialize>,
@@ -132,8 +141,8 @@ impl<N: Smart, E: Sync, M> Bench<'_, N, E, M> {
             optimiser: by.name.to_owned(),
             seed: by.seed,
             models: account.models.iter().cloned().collect(),
-            requests: usage.requests,
-            tokens: usage.total.total(),
+            requests: account.spent,
+            tokens: usage.total.total().filter(|_| !account.replayed),
             score: Some(MadeScore { train, val, n: self.validation.len() }),
         };
         Optimised::Improved { program: program.with_made(made), report }

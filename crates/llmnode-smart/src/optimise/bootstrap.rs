@@ -11,7 +11,7 @@ use super::labels::{labels, showing};
 use super::optimising::{How, Optimise};
 use super::outcome::Optimised;
 use super::teacher::Lesson;
-use crate::evaluate::{Dataset, Metric};
+use crate::evaluate::{Dataset, Metric, replayed};
 use crate::program::{MOST_DEMOS, Program};
 use crate::random::Random;
 use crate::signature::{Demo, Smart};
@@ -147,9 +147,9 @@ impl Bootstrap {
     pub(super) fn fault(&self) -> Option<String> {
         match self.bootstrapped.max(self.labelled) {
             0 => Some("there is no example to find; set `bootstrapped` or `labelled` above 0".to_owned()),
-            most if most > MOST_DEMOS => {
-                Some(format!("a program has {MOST_DEMOS} examples at most, and {most} are asked for; ask for fewer"))
-            }
+            most if most > MOST_DEMOS => Some(format!(
+                "a program has {MOST_DEMOS} examples at most, and {most} are asked for; ask for fewer"
+            )),
             _ => None,
         }
     }
@@ -218,16 +218,20 @@ impl Bootstrap {
             let affordable = bench.left().saturating_sub(kept_back) / u64::from(self.rounds);
             let wanted = (self.bootstrapped - lessons.passed.len()).min(bench.train.len() - next);
             let wave = wanted.min(usize::try_from(affordable).unwrap_or(usize::MAX));
-            let nodes = (next..next + wave).map(|at| self.lesson(bench, at, &shown)).collect::<Result<Vec<_>, _>>()?;
+            let nodes = (next..next + wave)
+                .map(|at| self.lesson(bench, at, &shown))
+                .collect::<Result<Vec<_>, _>>()?;
             let results = cx.map(nodes).concurrency(bench.concurrency).report().await;
             for (at, result) in (next..).zip(results) {
                 match result {
                     Ok(report) => {
-                        bench.charge(report.total, report.value.model.as_deref());
+                        bench.charge(report.total, report.value.replayed, report.value.model.as_deref());
                         lessons.scores.push(report.value.score);
                         lessons.passed.extend(report.value.demo.map(|demo| (at, demo)));
                     }
-                    Err(error) if error.category() == Category::LimitExceeded => bench.charge(error.usage(), None),
+                    Err(error) if error.category() == Category::LimitExceeded => {
+                        bench.charge(error.usage(), replayed(error.calls()), None)
+                    }
                     Err(error) => return Err(error),
                 }
             }
@@ -248,7 +252,8 @@ impl Bootstrap {
     ) -> Result<Lesson<'b, N, E, M>, NodeError> {
         // The teacher is not shown the label of what it is asked.
         let others = shown.iter().filter(|(of, _)| *of != at).map(|(_, demo)| demo.clone());
-        let program = if shown.is_empty() { bench.start.clone() } else { showing(bench.start, others.collect())? };
+        let program =
+            if shown.is_empty() { bench.start.clone() } else { showing(bench.start, others.collect())? };
         let (case, metric, model) = (&bench.train.cases[at], bench.metric, self.teacher.as_ref());
         Ok(Lesson { case, metric, program, model, rounds: self.rounds, threshold: self.threshold })
     }
@@ -263,7 +268,12 @@ struct Lessons {
 }
 
 /// Draws so many labelled cases of these, at random.
-fn drawn(labels: &[Option<Demo>], mut of: Vec<usize>, most: usize, random: &mut Random) -> Vec<(usize, Demo)> {
+fn drawn(
+    labels: &[Option<Demo>],
+    mut of: Vec<usize>,
+    most: usize,
+    random: &mut Random,
+) -> Vec<(usize, Demo)> {
     of.retain(|at| labels[*at].is_some());
     random.shuffle(&mut of);
     of.truncate(most);

@@ -23,7 +23,8 @@ fn leads(scores: &[&[f64]]) -> Vec<usize> {
     let best: Vec<_> = (0..cases).map(best).collect();
     let leads = |(at, own): (usize, &&[f64])| {
         // Of equals the first stays.
-        let beats_it = |(other_at, other): (usize, &&[f64])| beats(other, own) || (other_at < at && other == own);
+        let beats_it =
+            |(other_at, other): (usize, &&[f64])| beats(other, own) || (other_at < at && other == own);
         match scores.iter().enumerate().any(beats_it) {
             true => 0,
             false => own.iter().zip(&best).filter(|(own, best)| own >= best).count(),

@@ -154,8 +154,10 @@ where
             #[cfg(feature = "journal")]
             if let Some(journal) = self.journal {
                 // A journal is that of a map: here of a single call.
-                let map = llmnode_flow::journal::MapExt::resume(self.run.map([&node]).limits(limits), journal);
-                let none = || NodeError::new(llmnode_runtime::Category::Aborted, "the optimisation gave no result");
+                let map =
+                    llmnode_flow::journal::MapExt::resume(self.run.map([&node]).limits(limits), journal);
+                let none =
+                    || NodeError::new(llmnode_runtime::Category::Aborted, "the optimisation gave no result");
                 return map.await.pop().unwrap_or_else(|| Err(none()));
             }
             self.run.call(&node).limits(limits).await

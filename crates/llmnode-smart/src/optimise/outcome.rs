@@ -10,7 +10,6 @@ use crate::program::{Program, ProgramError};
 use crate::signature::Smart;
 
 /// What came of an optimisation.
-#[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum Optimised<N> {
     /// A program scores more on the validation cases than the start.
@@ -68,6 +67,17 @@ impl<N: Smart> Optimised<N> {
     }
 }
 
+/// The node itself need not be shown.
+impl<N: Smart> fmt::Debug for Optimised<N> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let improved = self.program().is_some();
+        f.debug_struct("Optimised")
+            .field("improved", &improved)
+            .field("report", self.report())
+            .finish_non_exhaustive()
+    }
+}
+
 impl fmt::Display for OptimiseReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let OptimiseReport { start, best, proposals, usage } = self;
@@ -75,7 +85,8 @@ impl fmt::Display for OptimiseReport {
             Some(Ok(compared)) => write!(f, "validation {compared}")?,
             _ => write!(f, "validation {:.3}, and no candidate was judged", start.mean())?,
         }
-        let proposals = format_args!("{proposals} {}", if *proposals == 1 { "proposal" } else { "proposals" });
+        let proposals =
+            format_args!("{proposals} {}", if *proposals == 1 { "proposal" } else { "proposals" });
         write!(f, "; {proposals}, {} requests", usage.requests)
     }
 }

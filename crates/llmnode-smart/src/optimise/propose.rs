@@ -25,8 +25,7 @@ const TASK: &str = "You improve the instruction of a language model. You see the
 
 /// The primitive that proposes.
 pub(super) fn proposer(model: Option<&Cow<'static, str>>) -> Result<Primitive, NodeError> {
-    let instruction =
-        json!({"type": "string", "minLength": 1, "maxLength": LONGEST, "description": "the new instruction, whole"});
+    let instruction = json!({"type": "string", "minLength": 1, "maxLength": LONGEST, "description": "the new instruction, whole"});
     let schema = json!({
         "type": "object",
         "properties": {"instruction": instruction},
@@ -49,7 +48,8 @@ pub(super) fn proposed(answer: &Value) -> Option<String> {
 /// What it is shown.
 pub(super) fn material<N: Smart>(program: &Program<N>, inputs: &[&N], cases: &[EvaluatedCase]) -> String {
     let signature = program.effective();
-    let cases = inputs.iter().zip(cases).map(|(input, case)| shown(&input.values().unwrap_or_default(), case));
+    let cases =
+        inputs.iter().zip(cases).map(|(input, case)| shown(&input.values().unwrap_or_default(), case));
     // JSON keeps each text on a line of its own, so no text can leave the fence.
     let cases = serde_json::to_string_pretty(&cases.collect::<Vec<_>>()).unwrap_or_default();
     format!(

@@ -137,7 +137,8 @@ impl Reflect {
         M: Metric<N, E, S>,
     {
         let start = bench.validate(cx, bench.start).await?;
-        let mut pool = vec![Candidate { program: bench.start.clone(), validation: start.clone(), train: 0.0 }];
+        let mut pool =
+            vec![Candidate { program: bench.start.clone(), validation: start.clone(), train: 0.0 }];
         if let Err(error) = self.search(bench, cx, &mut pool).await
             // Answers took more requests than one each: what was judged until then counts.
             && error.category() != Category::LimitExceeded
@@ -146,7 +147,8 @@ impl Reflect {
         }
         // Of equals the first stays.
         let found = pool.into_iter().skip(1);
-        let best = found.reduce(|best, next| if next.validation.mean() > best.validation.mean() { next } else { best });
+        let best = found
+            .reduce(|best, next| if next.validation.mean() > best.validation.mean() { next } else { best });
         Ok(bench.outcome(start, best, &By { name: "reflect", seed: self.seed }))
     }
 
@@ -217,12 +219,12 @@ impl Reflect {
         match cx.call(&asked).report().await {
             Ok(report) => {
                 let model = report.record.attempts.last().and_then(|attempt| attempt.model.as_deref());
-                bench.charge(report.total, model);
+                bench.charge(report.total, report.record.replayed, model);
                 Ok(proposed(&report.value))
             }
             Err(error) if ends(error.category()) => Err(error),
             Err(error) => {
-                bench.charge(error.usage(), None);
+                bench.charge(error.usage(), 0, None);
                 Ok(None)
             }
         }

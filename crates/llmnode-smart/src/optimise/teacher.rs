@@ -3,12 +3,12 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use llmnode_runtime::internal::{keeping, on_core};
+use llmnode_runtime::internal::{calls, keeping, on_core};
 use llmnode_runtime::private::LlmNode;
 use llmnode_runtime::{BoxError, Cx, Exec, Node, NodeError, Settings};
 use serde::Serialize;
 
-use crate::evaluate::{Judged, Metric, ends};
+use crate::evaluate::{Judged, Metric, ends, replayed};
 use crate::node::WithReasoning;
 use crate::program::Program;
 use crate::signature::{Demo, Smart};
@@ -32,6 +32,8 @@ pub(super) struct Learnt {
     pub(super) score: f64,
     /// The model that gave it.
     pub(super) model: Option<String>,
+    /// How many answers came from a journal.
+    pub(super) replayed: u32,
 }
 
 impl<N: Smart, E, M> Node for Lesson<'_, N, E, M> {
@@ -55,7 +57,9 @@ where
         for round in 0..self.rounds {
             match self.ask(&cx, round).await {
                 Ok(asked) => learnt = asked,
-                Err(error) if error.downcast_ref::<NodeError>().is_some_and(|error| ends(error.category())) => {
+                Err(error)
+                    if error.downcast_ref::<NodeError>().is_some_and(|error| ends(error.category())) =>
+                {
                     return Err(error);
                 }
                 // An answer that failed teaches nothing.
@@ -65,6 +69,7 @@ where
                 break;
             }
         }
+        learnt.replayed = replayed(calls(&cx).iter());
         Ok(learnt)
     }
 }
@@ -82,9 +87,10 @@ impl<N, E, M> Lesson<'_, N, E, M> {
         let thought = &answered.value;
         let score = self.metric.score(Judged { input, expected, output: &thought.value }, cx).await?.value;
         let passed = score >= self.threshold;
-        let demo = passed.then(|| Demo::of(input, &thought.value, thought.reasoning.as_deref())).transpose()?;
+        let demo =
+            passed.then(|| Demo::of(input, &thought.value, thought.reasoning.as_deref())).transpose()?;
         let model = answered.record.attempts.last().and_then(|attempt| attempt.model.clone());
-        Ok(Learnt { demo, score, model })
+        Ok(Learnt { demo, score, model, replayed: 0 })
     }
 
     /// A further round asks for another answer.
