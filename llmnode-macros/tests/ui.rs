@@ -32,7 +32,7 @@ fn ui() {
     }
     // One byte more than a prompt file may have.
     std::fs::write("tests/ui/file/prompts/large.md", " ".repeat((1 << 20) + 1)).expect("a file is written");
-    trybuild::TestCases::new().compile_fail("tests/ui/smart/*.rs");
+    trybuild::TestCases::new().compile_fail("tests/ui/*/*.rs");
 }
 
 /// No output quotes the standard library, whose sources are not installed everywhere.

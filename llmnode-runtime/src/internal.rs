@@ -5,7 +5,7 @@
 //! | llmnode-cassette | `diff`, `is_credential`, `read_format`, `redact`, `Secret` |
 //! | llmnode-flow | `add_usage`, `Batch`, `Bounded`, `Carried`, `caught`, `CONCURRENCY`, `core`, `Counter`, `cut_short`, `Ended`, `error_at`, `error_of_item`, `error_of_node`, `Event`, `figures`, `Gives`, `GivesNow`, `guarded`, `hashed`, `Import`, `is_recorded`, `Kept`, `KeptAnswer`, `known`, `Label`, `MAX_NESTING`, `milliseconds`, `nearest`, `no_next_item`, `NodeKey`, `one_line`, `OnProgress`, `Origin`, `parts`, `Position`, `read_format`, `recorded_by`, `Recorder`, `RunCore`, `same_name`, `shortened`, `Tally`, `Walk`, `Within`, `without_attempts` |
 //! | llmnode-http | `check_request`, `guarded`, `is_credential`, `one_line`, `own_fields_in_extra`, `redact`, `Secret`, `sent_bytes`, `with_remedy`, `without` |
-//! | llmnode-smart | `Answer`, `AnswerForm`, `calls`, `hashed`, `keep`, `keeping`, `kept`, `milliseconds`, `nearest`, `on_core`, `one_line`, `Read`, `read_format` |
+//! | llmnode-smart | `Answer`, `AnswerForm`, `calls`, `handed_on`, `hashed`, `keep`, `keeping`, `kept`, `milliseconds`, `nearest`, `on_core`, `one_line`, `Read`, `read_format` |
 //! | llmnode-stub | `is_credential` |
 
 pub use crate::credential::{Secret, is_credential, redact, without};
@@ -22,7 +22,8 @@ pub use crate::panics::{caught, guarded};
 pub use crate::position::{Label, Position, Walk};
 pub use crate::run::{
     Batch, Bounded, CONCURRENCY, Counter, Ended, MAX_NESTING, OnProgress, Origin, RunCore, Source, Within,
-    calls, core, is_recorded, keep, keeping, kept, known, no_next_item, on_core, parts, recorded_by,
+    calls, core, handed_on, is_recorded, keep, keeping, kept, known, no_next_item, on_core, parts,
+    recorded_by,
 };
 pub use crate::testing::diff::diff;
 pub use crate::testing::guard::check as check_request;

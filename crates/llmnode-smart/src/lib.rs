@@ -15,9 +15,11 @@ mod node;
 pub mod optimise;
 mod program;
 mod random;
+mod refine;
 mod signature;
 
 pub use ext::SmartExt;
 pub use node::{Thought, WithReasoning};
 pub use program::{Made, MadeScore, Program, ProgramError, ProgramFault};
+pub use refine::{Guard, Refine, Refined};
 pub use signature::{Demo, Field, FieldFaults, Form, Signature, Smart, output_values, read_output};

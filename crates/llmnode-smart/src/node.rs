@@ -76,6 +76,38 @@ impl<S: ?Sized + Sync, N: Smart + LlmNode<S> + Exec<S>> Exec<S> for WithReasonin
     }
 }
 
+/// A node that is told something beside its inputs.
+pub(crate) struct Hinted<'n, N> {
+    pub(crate) node: &'n N,
+    pub(crate) hint: Option<&'n str>,
+}
+
+impl<N: Smart> Node for Hinted<'_, N> {
+    type Output = Thought<N::Output>;
+    const NAME: &'static str = N::NAME;
+    const DESCRIPTION: &'static str = N::DESCRIPTION;
+    const SETTINGS: &'static Settings = N::SETTINGS;
+    const LIMITS: Limits = N::LIMITS;
+    const IDEMPOTENT: bool = N::IDEMPOTENT;
+    const FALLBACK: bool = N::FALLBACK;
+
+    fn name(&self) -> Cow<'static, str> {
+        self.node.name()
+    }
+
+    fn settings(&self) -> &Settings {
+        self.node.settings()
+    }
+}
+
+impl<S: ?Sized + Sync, N: Smart + LlmNode<S> + Exec<S>> Exec<S> for Hinted<'_, N> {
+    const TRIES_ITSELF: bool = true;
+
+    fn exec(&self, cx: &Cx<'_, S>) -> impl Future<Output = Result<Thought<N::Output>, BoxError>> + Send {
+        thinking(self.node, cx, self.hint)
+    }
+}
+
 /// Runs a node with a goal: what the macro delegates to.
 #[expect(
     clippy::manual_async_fn,

@@ -128,6 +128,11 @@ impl<'r, S: ?Sized> Cx<'r, S> {
     }
 }
 
+/// What a node that only stands for others hands on to each of them.
+pub fn handed_on<S: ?Sized>(cx: &Cx<'_, S>) -> Settings {
+    cx.handed_on()
+}
+
 /// What the run keeps for a node's type.
 pub fn kept<'r, N: Node, S: ?Sized>(cx: &Cx<'r, S>) -> Option<&'r Arc<dyn Any + Send + Sync>> {
     cx.core.kept.get(path::<N>())

@@ -34,7 +34,7 @@ pub use batch::Batch;
 pub use bounded::{Bounded, CONCURRENCY, Ended, Source, no_next_item};
 pub use call::{Call, CallReport};
 pub use call::{MAX_NESTING, Within};
-pub use cx::{Cx, calls, keeping, kept, on_core};
+pub use cx::{Cx, calls, handed_on, keeping, kept, on_core};
 pub use examples::{Example, ExampleInput, ExampleOutput, ExampleText, Input, IntoExample};
 pub use fallback::{Falling, fallback, fallback_with_state};
 pub use map::{Map, is_recorded, recorded_by};

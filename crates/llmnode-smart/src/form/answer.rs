@@ -65,7 +65,12 @@ impl Answers {
     fn read_sections(&self, fields: &Fields, answer: &str, reader: Reader) -> Read<Box<dyn Any>> {
         let Some(Gathered { reasoning, json, missing }) = fields.gather(answer, reader) else {
             // Some models answer with JSON all the same.
-            let as_json = Answers { sections: None, described: Vec::new(), codec: self.codec, reasoned: self.reasoned.clone() };
+            let as_json = Answers {
+                sections: None,
+                described: Vec::new(),
+                codec: self.codec,
+                reasoned: self.reasoned.clone(),
+            };
             return as_json.read_any(answer, reader).map_err(|_| fields.all_missing());
         };
         match (self.codec.read)(&json.to_string(), reader) {
@@ -75,7 +80,9 @@ impl Answers {
             }
             Ok(_) => Err(missing),
             Err(found) => {
-                let other = |one: &Violation| !missing.iter().any(|known| one.message.contains(&format!("`{}`", known.path)));
+                let other = |one: &Violation| {
+                    !missing.iter().any(|known| one.message.contains(&format!("`{}`", known.path)))
+                };
                 let others: Vec<_> = found.into_iter().filter(other).collect();
                 Err(missing.into_iter().chain(others).collect())
             }
@@ -107,7 +114,8 @@ impl<T: 'static> AnswerForm<T> for Answers {
 
 /// A schema with other descriptions; `None`: there are none.
 fn described(schema: &OutputSchema, descriptions: &[(String, String)]) -> Option<OutputSchema> {
-    let mut plain: Value = (!descriptions.is_empty()).then(|| serde_json::from_str(schema.plain().get()).ok()).flatten()?;
+    let mut plain: Value =
+        (!descriptions.is_empty()).then(|| serde_json::from_str(schema.plain().get()).ok()).flatten()?;
     for (name, description) in descriptions {
         let member = plain.get_mut("properties").and_then(|members| members.get_mut(name));
         if let Some(member) = member.and_then(Value::as_object_mut) {

@@ -24,15 +24,7 @@ fn declared(case: &Value) -> Signature {
     let mut outputs = fields("outputs");
     outputs.splice(0..0, thinks.then(reasoning));
     let goal = String::new();
-    Signature {
-        goal,
-        inputs: fields("inputs"),
-        outputs,
-        thinks,
-        form: Form::Chat,
-        object: true,
-        text: false,
-    }
+    Signature { goal, inputs: fields("inputs"), outputs, thinks, form: Form::Chat, object: true, text: false }
 }
 
 fn load(case: &Value, text: &str) -> Result<Plan, super::ProgramError> {

@@ -70,7 +70,9 @@ type Write = fn(&dyn Any) -> Result<Value, String>;
 
 fn write<T: Serialize + 'static>(value: &dyn Any) -> Result<Value, String> {
     match value.downcast_ref::<T>() {
-        Some(value) => serde_json::to_value(value).map_err(|error| format!("cannot be written as JSON: {error}")),
+        Some(value) => {
+            serde_json::to_value(value).map_err(|error| format!("cannot be written as JSON: {error}"))
+        }
         None => Err("is of another type".to_owned()),
     }
 }

@@ -9,8 +9,8 @@ mod values;
 
 #[cfg(test)]
 pub(crate) use declared::reasoning;
-pub(crate) use declared::{OutputCodec, Thinking};
 pub use declared::{Declared, Declaring, SmartInput, SmartOutput};
+pub(crate) use declared::{OutputCodec, Thinking};
 pub use demo::Demo;
 pub use fault::FieldFaults;
 pub use field::Field;

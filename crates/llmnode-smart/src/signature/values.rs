@@ -135,6 +135,7 @@ pub fn read_output<N: Smart>(values: &Map<String, Value>) -> Result<N::Output, F
         }
         faults
     };
-    let Answer { value, .. } = (N::declared().output.read)(&json.to_string(), Reader::new().exact(true)).map_err(whole)?;
+    let Answer { value, .. } =
+        (N::declared().output.read)(&json.to_string(), Reader::new().exact(true)).map_err(whole)?;
     value.downcast().map(|value| *value).map_err(|_| whole(Vec::new()))
 }

@@ -3,4 +3,6 @@
 #![allow(clippy::expect_used, clippy::panic, clippy::unwrap_used, reason = "tests")]
 
 mod forms;
+mod programs;
+mod refine;
 mod support;

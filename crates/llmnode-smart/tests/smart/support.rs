@@ -50,3 +50,8 @@ pub(crate) fn asked(model: &ScriptedModel, request: usize) -> Vec<(llmnode::Role
 pub(crate) fn texts(model: &ScriptedModel, request: usize) -> Vec<String> {
     asked(model, request).into_iter().map(|(_, text)| text).collect()
 }
+
+/// A model that gives one answer, as often as the tests ask.
+pub(crate) fn always(answer: &'static str) -> ScriptedModel {
+    ScriptedModel::new().otherwise(move |_| answer)
+}
