@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::fmt;
 use std::future::IntoFuture;
 
+use llmnode_runtime::internal::OnProgress;
 use llmnode_runtime::{
     BatchProgress, BoxFuture, CallReport, Category, Exec, Group, Limits, Map, Node, NodeError, Run, Settings,
 };
@@ -71,7 +72,7 @@ struct With<'r> {
     concurrency: Option<usize>,
     limits: Limits,
     settings: Settings,
-    on_progress: Option<Box<dyn FnMut(&BatchProgress) + Send + 'r>>,
+    on_progress: Option<OnProgress<'r>>,
     #[cfg(feature = "journal")]
     journal: Option<Box<dyn llmnode_flow::journal::Journal>>,
 }

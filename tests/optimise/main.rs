@@ -1,0 +1,16 @@
+//! Optimisers, on tasks whose best program is known.
+
+mod beside_dspy;
+mod bootstrap;
+mod colours;
+mod data;
+mod questions;
+mod reflect;
+
+use llmnode::prelude::*;
+
+#[llm_output]
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Answer {
+    pub(crate) answer: String,
+}
