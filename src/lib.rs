@@ -750,7 +750,7 @@ pub use llmnode_mcp::*;
 pub use llmnode_runtime::*;
 #[cfg(feature = "smart")]
 #[doc(inline)]
-pub use llmnode_smart::*;
+pub use llmnode_smart as smart;
 #[cfg(feature = "stub-server")]
 #[doc(inline)]
 pub use llmnode_stub as stub_server;

@@ -2,7 +2,7 @@
 
 use std::sync::Mutex;
 
-use llmnode::evaluate::{
+use llmnode::smart::evaluate::{
     DataError, Dataset, Evaluation, Judged, Score, contains, evaluate, exact, f1, judge,
 };
 use llmnode::journal::JournalFile;

@@ -79,8 +79,8 @@ const _: () = {
                 <Self as __llmnode::smart::Smart>::declared(),
                 __from,
             );
-            let facts = __from.next();
-            let claim = __from.next();
+            let facts = __from.field();
+            let claim = __from.field();
             let __node = (|| ::core::option::Option::Some(Self {
                 facts: facts?,
                 claim: claim?,

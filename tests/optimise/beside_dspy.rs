@@ -3,11 +3,12 @@
 
 use std::process::Command;
 
-use llmnode::evaluate::{Dataset, exact};
-use llmnode::optimise::Bootstrap;
+use llmnode::smart::evaluate::{Dataset, exact};
+use llmnode::smart::optimise::Bootstrap;
 use llmnode::prelude::*;
 use llmnode::stub_server::Reply;
-use llmnode::{Limits, OpenAi, Program, StubServer};
+use llmnode::smart::Program;
+use llmnode::{Limits, OpenAi, StubServer};
 use serde_json::{Value, json};
 
 use super::Answer;

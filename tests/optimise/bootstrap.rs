@@ -3,10 +3,11 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
-use llmnode::evaluate::{Dataset, evaluate, exact};
-use llmnode::optimise::{Bootstrap, Optimised, Reflect};
+use llmnode::smart::evaluate::{Dataset, evaluate, exact};
+use llmnode::smart::optimise::{Bootstrap, Optimised, Reflect};
 use llmnode::prelude::*;
-use llmnode::{FnModel, Limits, Program, Reply};
+use llmnode::smart::Program;
+use llmnode::{FnModel, Limits, Reply};
 
 use super::questions::{Ask, answer, case, student, teacher, train, validation};
 

@@ -1,6 +1,6 @@
 //! Colours of families, each with a rule that stands in the feedback: what a goal is for.
 
-use llmnode::evaluate::{Dataset, Score};
+use llmnode::smart::evaluate::{Dataset, Score};
 use llmnode::prelude::*;
 use llmnode::{FnModel, Reply, Request};
 

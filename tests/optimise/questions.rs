@@ -1,6 +1,6 @@
 //! Questions of categories, each with a rule that nobody can guess: what examples are for.
 
-use llmnode::evaluate::Dataset;
+use llmnode::smart::evaluate::Dataset;
 use llmnode::prelude::*;
 use llmnode::{FnModel, Reply, Request};
 

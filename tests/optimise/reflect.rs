@@ -3,11 +3,12 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use llmnode::evaluate::evaluate;
+use llmnode::smart::evaluate::evaluate;
 use llmnode::journal::JournalFile;
-use llmnode::optimise::{Optimised, Reflect};
+use llmnode::smart::optimise::{Optimised, Reflect};
 use llmnode::prelude::*;
-use llmnode::{FnModel, Limits, Program, Reply};
+use llmnode::smart::Program;
+use llmnode::{FnModel, Limits, Reply};
 
 use super::Answer;
 use super::colours::{RULES, colours, graded, hash, learn, learner};

@@ -26,7 +26,7 @@ pub struct Thought<T> {
 ///
 /// ```
 /// use llmnode::prelude::*;
-/// use llmnode::WithReasoning;
+/// use llmnode::smart::WithReasoning;
 ///
 /// #[llm_output]
 /// struct Verdict {

@@ -185,7 +185,7 @@ pub(crate) fn emit(model: &NodeModel<'_>, private: &Ident) -> Option<TokenStream
             }
             fn read(__from: &#private::smart::Map<::std::string::String, #private::smart::Value>) -> #private::smart::Read<Self> {
                 let mut __from = #private::smart::Taken::new(<Self as #private::smart::Smart>::declared(), __from);
-                #(let #names = __from.next();)*
+                #(let #names = __from.field();)*
                 let __node = (|| ::core::option::Option::Some(Self { #(#names: #names?),* }))();
                 __from.done(__node)
             }

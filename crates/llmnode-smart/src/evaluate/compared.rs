@@ -26,8 +26,7 @@ enum By {
 /// state all of an output. White space around a text does not count.
 ///
 /// ```
-/// # mod llmnode { pub use llmnode_runtime::*; pub use llmnode_smart::*; }
-/// use llmnode::evaluate::{Dataset, evaluate, exact};
+/// use llmnode::smart::evaluate::{Dataset, evaluate, exact};
 /// # use llmnode::{BoxError, Cx, Exec, Node, NodeError, Run, ScriptedModel};
 /// # struct Double(u64);
 /// # impl Node for Double { type Output = u64; const NAME: &'static str = "double"; }

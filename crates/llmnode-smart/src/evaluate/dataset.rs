@@ -84,8 +84,7 @@ impl<N: Node, E> Dataset<N, E> {
     /// Reads a file with one JSON object a line, where each row becomes a case by this function. Blank lines are skipped.
     ///
     /// ```no_run
-    /// # mod llmnode { pub use llmnode_runtime::*; pub use llmnode_smart::*; }
-    /// use llmnode::evaluate::{DataError, Dataset};
+        /// use llmnode::smart::evaluate::{DataError, Dataset};
     /// # use llmnode::Node;
     /// # struct Answer { question: String }
     /// # impl Node for Answer { type Output = String; const NAME: &'static str = "answer"; }

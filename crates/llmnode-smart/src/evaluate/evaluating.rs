@@ -21,8 +21,7 @@ use super::report::{EvaluatedCase, Evaluation};
 /// a limit, a wrong setting, a journal that cannot be written.
 ///
 /// ```
-/// # mod llmnode { pub use llmnode_runtime::*; pub use llmnode_smart::*; }
-/// use llmnode::evaluate::{Dataset, evaluate};
+/// use llmnode::smart::evaluate::{Dataset, evaluate};
 /// # use llmnode::{BoxError, Cx, Exec, Node, NodeError, Run, ScriptedModel};
 /// # struct Double(u64);
 /// # impl Node for Double { type Output = u64; const NAME: &'static str = "double"; }

@@ -81,8 +81,7 @@ where
 /// Lets another node score the answers. It is made from what it judges, and its output says the score.
 ///
 /// ```
-/// # mod llmnode { pub use llmnode_runtime::*; pub use llmnode_smart::*; }
-/// use llmnode::evaluate::{Dataset, Judged, Score, evaluate, judge};
+/// use llmnode::smart::evaluate::{Dataset, Judged, Score, evaluate, judge};
 /// # use llmnode::{BoxError, Cx, Exec, Node, NodeError, Run, ScriptedModel};
 /// # struct Summarize { text: String }
 /// # impl Node for Summarize { type Output = String; const NAME: &'static str = "summarize"; }

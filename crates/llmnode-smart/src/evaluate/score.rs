@@ -7,8 +7,7 @@ use serde::{Deserialize, Serialize};
 /// It comes from a `bool`, an `f64`, or a pair of one of these and the feedback.
 ///
 /// ```
-/// # mod llmnode { pub use llmnode_smart::*; }
-/// use llmnode::evaluate::Score;
+/// use llmnode::smart::evaluate::Score;
 ///
 /// assert_eq!(Score::from(true), Score::new(1.0));
 /// assert_eq!(Score::from((0.5, "half of the names")), Score::new(0.5).feedback("half of the names"));

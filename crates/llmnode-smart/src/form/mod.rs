@@ -21,6 +21,9 @@ use crate::signature::{Demo, Field, Form, Signature};
 const INCOMPLETE: &str =
     "This is an example of the task, though some input or output fields are not supplied.";
 
+/// Values by the names of their fields.
+type Values = Map<String, Value>;
+
 /// What is asked: the signature, the examples, and the inputs.
 pub(crate) struct Asked<'a> {
     pub(crate) signature: &'a Signature,
@@ -40,7 +43,7 @@ impl Asked<'_> {
 
     /// The examples that lack some field, but have an input and an output; then those that lack none. Others are left out, as
     /// DSPy does.
-    fn sorted_demos(&self) -> (Vec<&Map<String, Value>>, Vec<&Map<String, Value>>) {
+    fn sorted_demos(&self) -> (Vec<&Values>, Vec<&Values>) {
         let Signature { inputs, outputs, .. } = self.signature;
         let lacks = |demo: &&Demo| {
             self.signature.fields().any(|field| demo.get(&field.name).is_none_or(Value::is_null))

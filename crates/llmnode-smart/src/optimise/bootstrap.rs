@@ -24,11 +24,11 @@ use crate::signature::{Demo, Smart};
 /// It takes two evaluations on the validation cases, and a request for each training case that it asks about.
 ///
 /// ```no_run
-/// use llmnode::evaluate::{Dataset, exact};
-/// use llmnode::optimise::Bootstrap;
+/// use llmnode::smart::evaluate::{Dataset, exact};
+/// use llmnode::smart::optimise::Bootstrap;
 /// use llmnode::prelude::*;
-/// use llmnode::{Limits, Program};
-/// use serde::Deserialize;
+/// use llmnode::smart::Program;
+/// use llmnode::Limits;
 ///
 /// #[llm_output]
 /// struct Verdict {

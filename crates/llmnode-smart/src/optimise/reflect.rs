@@ -25,10 +25,11 @@ use crate::signature::Smart;
 /// A proposal takes 7 requests, and one for each validation case if it gets so far.
 ///
 /// ```no_run
-/// use llmnode::evaluate::{Dataset, exact};
-/// use llmnode::optimise::{Optimised, Reflect};
+/// use llmnode::smart::evaluate::{Dataset, exact};
+/// use llmnode::smart::optimise::{Optimised, Reflect};
 /// use llmnode::prelude::*;
-/// use llmnode::{Limits, Program};
+/// use llmnode::smart::Program;
+/// use llmnode::Limits;
 ///
 /// #[llm_output]
 /// struct Verdict {

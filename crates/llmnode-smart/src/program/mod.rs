@@ -34,7 +34,7 @@ pub(crate) const MOST_DEMOS: usize = 64;
 ///
 /// ```
 /// use llmnode::prelude::*;
-/// use llmnode::{Demo, Program};
+/// use llmnode::smart::{Demo, Program};
 ///
 /// #[llm_output]
 /// struct Verdict {

@@ -64,11 +64,8 @@ pub(super) fn parse(
 
 /// Whether it begins as a pickle does: with the mark of protocols 2 and newer, or with an instruction of the older ones.
 fn is_pickle(bytes: &[u8]) -> bool {
-    match bytes {
-        [0x80, 2..=5, ..] => true,
-        [b'(', b'd' | b'l' | b'i' | b't', ..] | [b'c', ..] => true,
-        _ => false,
-    }
+    let newer = matches!(bytes, [0x80, 2..=5, ..]);
+    newer || matches!(bytes, [b'(', b'd' | b'l' | b'i' | b't', ..] | [b'c', ..])
 }
 
 /// Writes a file beside, then moves it to its place.

@@ -30,7 +30,7 @@ type Check<'n, N> = Box<dyn Fn(&N, &<N as Node>::Output) -> Result<(), String> +
 ///
 /// ```
 /// use llmnode::prelude::*;
-/// use llmnode::Guard;
+/// use llmnode::smart::Guard;
 ///
 /// #[llm_node(goal = "Write a slogan.")]
 /// struct Slogan {
@@ -209,6 +209,7 @@ where
 {
     const TRIES_ITSELF: bool = true;
 
+    #[expect(clippy::manual_async_fn, reason = "the future is `Send`, whatever the node")]
     fn exec(&self, cx: &Cx<'_, S>) -> impl Future<Output = Result<Refined<N::Output>, BoxError>> + Send {
         async move {
             if let Some(fault) = self.fault() {

@@ -63,9 +63,11 @@ pub(crate) struct OutputCodec {
 #[derive(Clone, Copy)]
 pub(crate) struct Thinking {
     pub(crate) schema: fn() -> Arc<OutputSchema>,
-    pub(crate) read: fn(&str, Reader) -> Read<(String, Box<dyn Any>)>,
+    pub(crate) read: fn(&str, Reader) -> Read<Reasoned>,
 }
 
+/// The reasoning, and the output.
+type Reasoned = (String, Box<dyn Any>);
 type Write = fn(&dyn Any) -> Result<Value, String>;
 
 fn write<T: Serialize + 'static>(value: &dyn Any) -> Result<Value, String> {

@@ -85,7 +85,7 @@ pub(crate) fn bare(schema: &Value) -> Value {
             let mut kept: Vec<_> = members
                 .iter()
                 .filter(|(name, value)| {
-                    !(matches!(name.as_str(), "description" | "title" | "examples") && !value.is_object())
+                    !matches!(name.as_str(), "description" | "title" | "examples") || value.is_object()
                 })
                 .map(|(name, value)| (name.clone(), bare(value)))
                 .collect();

@@ -59,7 +59,7 @@ impl<'d> Taken<'d> {
     }
 
     /// Takes the value of the next field. `None`: there is a fault.
-    pub fn next<T: 'static>(&mut self) -> Option<T> {
+    pub fn field<T: 'static>(&mut self) -> Option<T> {
         let (field, codec) =
             self.declared.signature.inputs.get(self.at).zip(self.declared.inputs.get(self.at))?;
         self.at += 1;

@@ -1,7 +1,8 @@
 //! How a node with a goal asks, and how its answers are read.
 
 use llmnode::prelude::*;
-use llmnode::{Category, Form, Role, Smart, WithReasoning};
+use llmnode::smart::{Form, Smart, WithReasoning};
+use llmnode::{Category, Role};
 
 use crate::support::*;
 

@@ -1,7 +1,7 @@
 //! Programs: files of our own and DSPy's, against the node that they are for.
 
 use llmnode::prelude::*;
-use llmnode::{Demo, Form, Made, Program, ProgramError, Smart};
+use llmnode::smart::{Demo, Form, Made, Program, ProgramError, Smart};
 use serde_json::{Value, json};
 
 use crate::support::*;

@@ -1,7 +1,8 @@
 //! Guards, several tries, and the best of them.
 
 use llmnode::prelude::*;
-use llmnode::{Category, Guard, Limits, Refine};
+use llmnode::smart::{Guard, Refine};
+use llmnode::{Category, Limits};
 
 use crate::support::*;
 
@@ -14,6 +15,7 @@ fn slogan() -> Slogan {
     Slogan { product: "bread".into() }
 }
 
+#[expect(clippy::ptr_arg, reason = "the output is lent as it is")]
 fn by_length(_: &Slogan, text: &String) -> f64 {
     text.len() as f64 / 10.0
 }

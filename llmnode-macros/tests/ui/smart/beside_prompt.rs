@@ -1,3 +1,7 @@
+// Cause: a node has a goal and a prompt.
+// Mend: drop one of them.
+#![allow(unused)]
+
 use llmnode::prelude::*;
 
 #[llm_output]
@@ -13,5 +17,5 @@ struct Judge {
 fn main() {
     let run = Run::new(ScriptedModel::new());
     let _ = run.call(&Judge { claim: String::new() });
-    let _ = run.with_program(llmnode::Program::<Judge>::new());
+    let _ = run.with_program(llmnode::smart::Program::<Judge>::new());
 }

@@ -1,3 +1,8 @@
+// Cause: arguments of a prompt stand beside a goal.
+// Mend: drop them; examples go into a program.
+// Errors: 3
+#![allow(unused)]
+
 use llmnode::prelude::*;
 
 #[llm_output]

@@ -1,3 +1,7 @@
+// Cause: a node with a goal borrows a text.
+// Mend: write `String`, and drop the lifetime.
+#![allow(unused)]
+
 use llmnode::prelude::*;
 
 #[llm_output]

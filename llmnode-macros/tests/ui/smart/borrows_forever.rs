@@ -1,3 +1,7 @@
+// Cause: a field of a node with a goal is a reference.
+// Mend: write `String`.
+#![allow(unused)]
+
 use llmnode::prelude::*;
 
 #[llm_output]

@@ -1,3 +1,7 @@
+// Cause: the goal says nothing.
+// Mend: say what the node is to do.
+#![allow(unused)]
+
 use llmnode::prelude::*;
 
 #[llm_output]

@@ -1,3 +1,7 @@
+// Cause: a field of a node with a goal is marked as the history.
+// Mend: drop the attribute, or write a prompt.
+#![allow(unused)]
+
 use llmnode::Message;
 use llmnode::prelude::*;
 

@@ -1,3 +1,7 @@
+// Cause: the form is written as a text.
+// Mend: write `form = chat`.
+#![allow(unused)]
+
 use llmnode::prelude::*;
 
 #[llm_output]

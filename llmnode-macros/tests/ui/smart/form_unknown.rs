@@ -1,3 +1,7 @@
+// Cause: there is no such form.
+// Mend: write `chat` or `json`.
+#![allow(unused)]
+
 use llmnode::prelude::*;
 
 #[llm_output]

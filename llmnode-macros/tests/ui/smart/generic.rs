@@ -1,3 +1,7 @@
+// Cause: a node with a goal is generic.
+// Mend: write the type.
+#![allow(unused)]
+
 use llmnode::prelude::*;
 
 #[llm_output]

@@ -1,3 +1,7 @@
+// Cause: an argument is misspelt.
+// Mend: write `goal`.
+#![allow(unused)]
+
 use llmnode::prelude::*;
 
 #[llm_output]

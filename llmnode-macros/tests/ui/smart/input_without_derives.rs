@@ -1,3 +1,7 @@
+// Cause: the type of an input cannot be written as JSON.
+// Mend: put `#[llm_output]` on it.
+#![allow(unused)]
+
 use llmnode::prelude::*;
 
 struct Claim {

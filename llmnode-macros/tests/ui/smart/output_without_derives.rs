@@ -1,3 +1,7 @@
+// Cause: the type of the output has no derives.
+// Mend: put `#[llm_output]` on it.
+#![allow(unused)]
+
 use llmnode::prelude::*;
 
 struct Verdict {

@@ -1,3 +1,7 @@
+// Cause: the output can be read but not written, as examples are.
+// Mend: put `#[llm_output]` on it, or derive `Serialize`.
+#![allow(unused)]
+
 use llmnode::prelude::*;
 
 #[derive(serde::Deserialize, schemars::JsonSchema)]

@@ -1,3 +1,8 @@
+// Cause: several arguments and fields are wrong at once, and each is reported.
+// Mend: mend them in any order.
+// Errors: 6
+#![allow(unused)]
+
 use llmnode::prelude::*;
 
 #[llm_output]

@@ -1,3 +1,7 @@
+// Cause: the goal names a field in braces, as a prompt does.
+// Mend: drop the braces; every field is sent.
+#![allow(unused)]
+
 use llmnode::prelude::*;
 
 #[llm_output]

@@ -1,3 +1,7 @@
+// Cause: a node with a goal has no input.
+// Mend: add a field.
+#![allow(unused)]
+
 use llmnode::prelude::*;
 
 #[llm_output]
