@@ -3,11 +3,11 @@
 
 use std::process::Command;
 
+use llmnode::prelude::*;
+use llmnode::smart::Program;
 use llmnode::smart::evaluate::{Dataset, exact};
 use llmnode::smart::optimise::Bootstrap;
-use llmnode::prelude::*;
 use llmnode::stub_server::Reply;
-use llmnode::smart::Program;
 use llmnode::{Limits, OpenAi, StubServer};
 use serde_json::{Value, json};
 

@@ -3,10 +3,10 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
-use llmnode::smart::evaluate::{Dataset, evaluate, exact};
-use llmnode::smart::optimise::{Bootstrap, Optimised, Reflect};
 use llmnode::prelude::*;
 use llmnode::smart::Program;
+use llmnode::smart::evaluate::{Dataset, evaluate, exact};
+use llmnode::smart::optimise::{Bootstrap, Optimised, Reflect};
 use llmnode::{FnModel, Limits, Reply};
 
 use super::questions::{Ask, answer, case, student, teacher, train, validation};

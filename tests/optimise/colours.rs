@@ -1,7 +1,7 @@
 //! Colours of families, each with a rule that stands in the feedback: what a goal is for.
 
-use llmnode::smart::evaluate::{Dataset, Score};
 use llmnode::prelude::*;
+use llmnode::smart::evaluate::{Dataset, Score};
 use llmnode::{FnModel, Reply, Request};
 
 use super::Answer;

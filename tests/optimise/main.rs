@@ -1,5 +1,7 @@
 //! Optimisers, on tasks whose best program is known.
 
+#![allow(clippy::expect_used, clippy::panic, clippy::unwrap_used, reason = "tests")]
+
 mod beside_dspy;
 mod bootstrap;
 mod colours;

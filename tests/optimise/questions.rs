@@ -1,7 +1,7 @@
 //! Questions of categories, each with a rule that nobody can guess: what examples are for.
 
-use llmnode::smart::evaluate::Dataset;
 use llmnode::prelude::*;
+use llmnode::smart::evaluate::Dataset;
 use llmnode::{FnModel, Reply, Request};
 
 use super::Answer;

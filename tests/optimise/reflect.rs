@@ -3,11 +3,11 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use llmnode::smart::evaluate::evaluate;
 use llmnode::journal::JournalFile;
-use llmnode::smart::optimise::{Optimised, Reflect};
 use llmnode::prelude::*;
 use llmnode::smart::Program;
+use llmnode::smart::evaluate::evaluate;
+use llmnode::smart::optimise::{Optimised, Reflect};
 use llmnode::{FnModel, Limits, Reply};
 
 use super::Answer;
@@ -46,7 +46,7 @@ async fn reflect_is_never_worse_where_proposals_are_worth_nothing_for_20_seeds()
                 return Reply::json(serde_json::json!({"instruction": format!("Goal {}", hash(user))}));
             }
             let colour = user.lines().last().unwrap();
-            let right = hash(&format!("{system}{colour}")) % 2 == 0;
+            let right = hash(&format!("{system}{colour}")).is_multiple_of(2);
             Reply::json(Answer { answer: if right { format!("right: {colour}") } else { "?".into() } })
         });
         let run = Run::new(model);
