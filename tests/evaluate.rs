@@ -2,11 +2,11 @@
 
 use std::sync::Mutex;
 
+use llmnode::journal::JournalFile;
+use llmnode::prelude::*;
 use llmnode::smart::evaluate::{
     DataError, Dataset, Evaluation, Judged, Score, contains, evaluate, exact, f1, judge,
 };
-use llmnode::journal::JournalFile;
-use llmnode::prelude::*;
 use llmnode::{BatchProgress, FnModel, Limits, Reply, TokenUsage};
 
 #[llm_output]
@@ -207,7 +207,7 @@ async fn reports_are_compared_pair_by_pair() {
     let compared = some.compare(&few).unwrap();
     assert_eq!((compared.better, compared.worse), (3, 0));
     assert!((compared.p - 0.25).abs() < 1e-12);
-    assert!(!compared.is_more_than_noise() && compared.interval.low < compared.difference());
+    assert!(!compared.is_more_than_noise() && compared.interval.0 < compared.difference());
     assert!(compared.to_string().ends_with("3 better, 0 worse, p = 0.250: no more than noise"), "{compared}");
     let compared = most.compare(&few).unwrap();
     assert_eq!((compared.better, compared.worse), (7, 1));
@@ -241,5 +241,5 @@ async fn texts_are_compared_by_words_and_parts() {
     let f1 = evaluate(&answer(), &data, f1()).await.unwrap();
     assert!((f1.mean() - 4.0 / 7.0).abs() < 1e-12);
     // One score says nothing of how far others spread.
-    assert!(f1.interval().low < 0.2 && f1.interval().high > 0.9, "{}", f1.interval());
+    assert!(f1.interval().0 < 0.2 && f1.interval().1 > 0.9, "{:?}", f1.interval());
 }

@@ -5,7 +5,7 @@ use std::fmt;
 use llmnode_runtime::{Category, NodeError};
 use serde::Serialize;
 
-use super::report::{Evaluation, Interval};
+use super::report::Evaluation;
 use super::statistics;
 
 /// A difference that chance alone makes in fewer cases than this is more than noise.
@@ -19,8 +19,8 @@ pub struct Comparison {
     pub mean: f64,
     /// The mean of the other one.
     pub other: f64,
-    /// The 95 % interval of their difference.
-    pub interval: Interval,
+    /// The ends of the 95 % interval of their difference.
+    pub interval: (f64, f64),
     /// In how many cases the report has the higher score.
     pub better: usize,
     /// In how many cases it has the lower one.
@@ -76,14 +76,14 @@ impl Evaluation {
             (false, 1) => ((-1.0, 1.0), 1.0),
             (false, _) => (statistics::student(&differences), statistics::sign_flips(&differences)),
         };
-        let interval = Interval { low: low.max(-1.0), high: high.min(1.0) };
+        let interval = (low.max(-1.0), high.min(1.0));
         Comparison { mean: self.mean(), other: other.mean(), interval, better, worse, p }
     }
 }
 
 impl fmt::Display for Comparison {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Comparison { mean, other, interval: Interval { low, high }, better, worse, p } = self;
+        let Comparison { mean, other, interval: (low, high), better, worse, p } = self;
         let verdict = if self.is_more_than_noise() { "more than noise" } else { "no more than noise" };
         write!(
             f,

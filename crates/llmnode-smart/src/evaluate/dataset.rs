@@ -46,8 +46,8 @@ pub enum DataError {
     Lines {
         /// The file.
         path: PathBuf,
-        /// Every bad line.
-        lines: Vec<BadLine>,
+        /// Every bad line: its number, from 1, and what is wrong with it.
+        lines: Vec<(usize, String)>,
     },
     /// The file has no case.
     #[error("{}: no cases; write one JSON object a line", path.display())]
@@ -57,22 +57,12 @@ pub enum DataError {
     },
 }
 
-/// A line that is no case.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct BadLine {
-    /// Its number, from 1.
-    pub line: usize,
-    /// What is wrong with it.
-    pub message: String,
-}
-
 fn counted(lines: usize) -> String {
     if lines == 1 { "1 line is".to_owned() } else { format!("{lines} lines are") }
 }
 
-fn listed(lines: &[BadLine]) -> String {
-    lines.iter().map(|BadLine { line, message }| format!("\nline {line}: {message}")).collect()
+fn listed(lines: &[(usize, String)]) -> String {
+    lines.iter().map(|(line, message)| format!("\nline {line}: {message}")).collect()
 }
 
 impl<N: Node, E> Dataset<N, E> {
@@ -84,7 +74,7 @@ impl<N: Node, E> Dataset<N, E> {
     /// Reads a file with one JSON object a line, where each row becomes a case by this function. Blank lines are skipped.
     ///
     /// ```no_run
-        /// use llmnode::smart::evaluate::{DataError, Dataset};
+    /// use llmnode::smart::evaluate::{DataError, Dataset};
     /// # use llmnode::Node;
     /// # struct Answer { question: String }
     /// # impl Node for Answer { type Output = String; const NAME: &'static str = "answer"; }

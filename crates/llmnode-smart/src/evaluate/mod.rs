@@ -20,8 +20,8 @@ pub(crate) use evaluating::{cases, ends, scored};
 
 pub use compare::Comparison;
 pub use compared::{Compared, contains, exact, f1};
-pub use dataset::{BadLine, DataError, Dataset};
+pub use dataset::{DataError, Dataset};
 pub use evaluating::{Evaluate, evaluate};
 pub use metric::{ByNode, Judged, Metric, judge};
-pub use report::{EvaluatedCase, Evaluation, Failure, Interval};
+pub use report::{EvaluatedCase, Evaluation, Failure};
 pub use score::Score;

@@ -69,16 +69,6 @@ pub struct Failure {
     pub message: String,
 }
 
-/// Where the true mean lies, in 95 of 100 such evaluations.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-#[non_exhaustive]
-pub struct Interval {
-    /// The lower end.
-    pub low: f64,
-    /// The upper end.
-    pub high: f64,
-}
-
 impl EvaluatedCase {
     pub(super) fn scored(report: CallReport<Scored>) -> Self {
         let Scored { score, output, replayed, model } = report.value;
@@ -128,16 +118,16 @@ impl Evaluation {
         self.cases.iter().map(|case| case.score).sum::<f64>() / self.cases.len().max(1) as f64
     }
 
-    /// Returns the 95 % interval of the mean: Wilson's if all scores are 0 or 1, Student's t otherwise. With one case, or where all
+    /// Returns the ends of the 95 % interval, which holds the true mean in 95 of 100 such evaluations: Wilson's if all scores are 0 or 1, Student's t otherwise. With one case, or where all
     /// scores are the same, it is Wilson's as well, since such scores do not tell how far others would spread.
-    pub fn interval(&self) -> Interval {
+    pub fn interval(&self) -> (f64, f64) {
         let scores: Vec<_> = self.cases.iter().map(|case| case.score).collect();
         let same = scores.iter().all(|score| Some(score) == scores.first());
         let (low, high) = match scores.iter().all(|score| *score == 0.0 || *score == 1.0) || same {
             true => statistics::wilson(self.mean(), scores.len().max(1)),
             false => statistics::student(&scores),
         };
-        Interval { low: low.max(0.0), high: high.min(1.0) }
+        (low.max(0.0), high.min(1.0))
     }
 
     /// Returns the failed cases, each with its index.

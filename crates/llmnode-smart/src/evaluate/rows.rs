@@ -4,13 +4,11 @@ use llmnode_runtime::internal::one_line;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
-use super::dataset::BadLine;
-
 /// Reads every line, or says of every line that cannot be read why.
 pub(super) fn read<T>(
     bytes: &[u8],
     mut each: impl FnMut(&Map<String, Value>) -> Result<T, String>,
-) -> Result<Vec<T>, Vec<BadLine>> {
+) -> Result<Vec<T>, Vec<(usize, String)>> {
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
     let (mut read, mut bad) = (Vec::new(), Vec::new());
     for (at, line) in bytes.split(|byte| *byte == b'\n').enumerate() {
@@ -19,7 +17,7 @@ pub(super) fn read<T>(
         }
         match row(line).and_then(|row| each(&row)) {
             Ok(one) => read.push(one),
-            Err(message) => bad.push(BadLine { line: at + 1, message: one_line(message, 1_000) }),
+            Err(message) => bad.push((at + 1, one_line(message, 1_000))),
         }
     }
     if bad.is_empty() { Ok(read) } else { Err(bad) }
@@ -72,17 +70,17 @@ mod tests {
         let rows = "\u{feff}{\"verdict\": true}\r\n\n{\"expected\": {\"verdict\": false}, \"x\": 1}\n";
         assert_eq!(read(rows), Ok(vec![Label { verdict: true }, Label { verdict: false }]));
         let bad = read("{\"verdict\": 1}\n{\"expected\": {}}\n[1]\n{\n{\"verdict\": true}").unwrap_err();
-        let lines: Vec<_> = bad.iter().map(|bad| bad.line).collect();
+        let lines: Vec<_> = bad.iter().map(|(line, _)| *line).collect();
         assert_eq!(lines, [1, 2, 3, 4]);
-        assert!(bad[0].message.contains("invalid type: integer `1`"), "{}", bad[0].message);
-        assert_eq!(bad[1].message, "`expected`: missing field `verdict`");
-        assert_eq!(bad[2].message, "a row is a JSON object, and this is a list");
-        assert!(bad[3].message.starts_with("no JSON: EOF"), "{}", bad[3].message);
+        assert!(bad[0].1.contains("invalid type: integer `1`"), "{}", bad[0].1);
+        assert_eq!(bad[1].1, "`expected`: missing field `verdict`");
+        assert_eq!(bad[2].1, "a row is a JSON object, and this is a list");
+        assert!(bad[3].1.starts_with("no JSON: EOF"), "{}", bad[3].1);
     }
 
     #[test]
     fn a_line_that_is_no_text_is_named() {
         let bad = read(b"{}\n\xff\n", |_| Ok(())).unwrap_err();
-        assert_eq!((bad[0].line, bad[0].message.as_str()), (2, "it is not UTF-8"));
+        assert_eq!((bad[0].0, bad[0].1.as_str()), (2, "it is not UTF-8"));
     }
 }

@@ -1,18 +1,18 @@
 //! A report as a table for a terminal.
 
-use std::fmt::{self, Write};
+use std::fmt;
 
 use llmnode_runtime::internal::one_line;
 use llmnode_runtime::{Tokens, Usage};
 
-use super::report::{EvaluatedCase, Evaluation, Interval};
+use super::report::{EvaluatedCase, Evaluation};
 
 /// So many of the cases that score below 1 are listed.
 const LISTED: usize = 20;
 
 impl fmt::Display for Evaluation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Interval { low, high } = self.interval();
+        let (low, high) = self.interval();
         let (n, failed) = (self.cases.len(), self.failures().count());
         let cases = if n == 1 { "case" } else { "cases" };
         writeln!(
@@ -94,14 +94,6 @@ fn grouped(number: u64) -> String {
         grouped.push(digit);
     }
     grouped
-}
-
-impl fmt::Display for Interval {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut text = String::new();
-        write!(text, "{:.3} to {:.3}", self.low, self.high)?;
-        f.pad(&text)
-    }
 }
 
 #[cfg(test)]
