@@ -23,6 +23,7 @@ macro_rules! links {
 [reliability.md#limits-and-cost]: self::reliability#limits-and-cost
 [streams.md]: self::streams
 [schemas.md#who-takes-which]: self::schemas#who-takes-which
+[validation.md]: self::validation
 [verification.md]: self::verification
 [verification.md#servers-that-misbehave]: self::verification#servers-that-misbehave\n\n"
     };
@@ -31,8 +32,11 @@ macro_rules! links {
 /// A page. Its snippets run if their features are on.
 macro_rules! page {
     ($name:ident, $run:meta) => {
+        page!($name, stringify!($name), $run);
+    };
+    ($name:ident, $file:expr, $run:meta) => {
         #[cfg_attr(any(not(doctest), $run), doc = links!())]
-        #[cfg_attr(any(not(doctest), $run), doc = include_str!(concat!("../docs/", stringify!($name), ".md")))]
+        #[cfg_attr(any(not(doctest), $run), doc = include_str!(concat!("../docs/", $file, ".md")))]
         pub mod $name {}
     };
 }
@@ -56,6 +60,7 @@ page!(reading, doctest);
 page!(reliability, doctest);
 page!(schemas, feature = "openai");
 page!(service, any());
+page!(smart_nodes, "smart-nodes", all(doctest, feature = "smart"));
 page!(streams, doctest);
 page!(testing, any());
 page!(validation, doctest);
