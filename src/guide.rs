@@ -15,12 +15,14 @@ macro_rules! links {
 [flows.md]: self::flows
 [mcp.md]: self::mcp
 [observability.md]: self::observability
+[optimising.md]: self::optimising
 [performance.md#agents]: self::performance#agents
 [performance.md#flows]: self::performance#flows
 [reading.md]: self::reading
 [reading.md#what-is-refused]: self::reading#what-is-refused
 [reliability.md]: self::reliability
 [reliability.md#limits-and-cost]: self::reliability#limits-and-cost
+[smart-nodes.md]: self::smart_nodes
 [streams.md]: self::streams
 [schemas.md#who-takes-which]: self::schemas#who-takes-which
 [validation.md]: self::validation
@@ -53,6 +55,7 @@ page!(errors, any());
 page!(flows, doctest);
 page!(mcp, all(doctest, feature = "mcp"));
 page!(observability, doctest);
+page!(optimising, all(doctest, feature = "smart"));
 page!(performance, any());
 page!(pocketflow, doctest);
 page!(prompts, doctest);

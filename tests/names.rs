@@ -24,6 +24,8 @@ const MODULES: &[&str] = &[
     "crates/llmnode-http/src/lib.rs",
     "crates/llmnode-mcp/src/lib.rs",
     "crates/llmnode-smart/src/lib.rs",
+    "crates/llmnode-smart/src/evaluate/mod.rs",
+    "crates/llmnode-smart/src/optimise/mod.rs",
     "crates/llmnode-stub/src/lib.rs",
 ];
 
@@ -119,7 +121,7 @@ fn public() -> Exports {
 #[test]
 fn the_public_names_are_these() {
     let names = public().names;
-    assert!(names.len() <= 174, "{} names are more than anybody reads", names.len());
+    assert!(names.len() <= 188, "{} names are more than anybody reads", names.len());
     assert_snapshot(&names.into_iter().collect::<Vec<_>>().join("\n"), file("public_names"));
 }
 

@@ -2,10 +2,11 @@
 //!
 //! The rooms, from the ground up: `signature` (what goes in and what comes out), `form` (how it is written and read), `program` (what
 //! replaces the node's own words), `node` (how a node with a goal runs), `refine` (several tries), `graph` (smart nodes in graphs),
-//! `ext` (what a run gains).
+//! `ext` (what a run gains), `evaluate` (how good a node is) and `optimise` (what makes it better).
 
 #![warn(clippy::print_stderr, clippy::print_stdout)]
 
+pub mod evaluate;
 mod ext;
 mod form;
 #[doc(hidden)]
@@ -13,7 +14,9 @@ pub mod generated;
 #[cfg(feature = "graph")]
 mod graph;
 mod node;
+pub mod optimise;
 mod program;
+mod random;
 mod refine;
 mod signature;
 

@@ -18,7 +18,7 @@ use super::tools::Called;
 use crate::BoxError;
 use crate::category::Category;
 use crate::error::NodeError;
-use crate::ledger::{CallScope, ToolRecord};
+use crate::ledger::{CallRecord, CallScope, ToolRecord};
 use crate::limits::{CallLimits, Deadline, Limits};
 use crate::model::Message;
 use crate::node::{Node, path};
@@ -148,6 +148,23 @@ pub fn handed_on<S: ?Sized>(cx: &Cx<'_, S>) -> Settings {
 /// What the run keeps for a node's type.
 pub fn kept<'r, N: Node, S: ?Sized>(cx: &Cx<'r, S>) -> Option<&'r Arc<dyn Any + Send + Sync>> {
     cx.core.kept.get(path::<N>())
+}
+
+/// What runs of different states share, but with this kept for a node's type.
+pub fn keeping<N: Node, S: ?Sized>(cx: &Cx<'_, S>, value: Arc<dyn Any + Send + Sync>) -> RunCore {
+    let mut core = cx.core.clone();
+    core.kept.insert(path::<N>(), value);
+    core
+}
+
+/// The calls that the node of this context made so far, with those that they made: the newest 64.
+pub fn calls<S: ?Sized>(cx: &Cx<'_, S>) -> Vec<Arc<CallRecord>> {
+    cx.scope.made().calls.into()
+}
+
+/// The same context on another core, which shares ledger and limits with its own.
+pub fn on_core<'c, S: ?Sized>(cx: &'c Cx<'_, S>, core: &'c RunCore) -> Cx<'c, S> {
+    Cx { core, ..cx.on(cx.state) }
 }
 
 /// What a flow within a node runs on.

@@ -34,7 +34,7 @@ pub use batch::Batch;
 pub use bounded::{Bounded, CONCURRENCY, Ended, Source, no_next_item};
 pub use call::{Call, CallReport};
 pub use call::{MAX_NESTING, Within};
-pub use cx::{Cx, context, handed_on, kept, paused, rounds, with_origin};
+pub use cx::{Cx, calls, context, handed_on, keeping, kept, on_core, paused, rounds, with_origin};
 pub use examples::{Example, ExampleInput, ExampleOutput, ExampleText, Input, IntoExample};
 pub use fallback::{Falling, fallback, fallback_with_state};
 pub use map::{Map, is_recorded, recorded_by};

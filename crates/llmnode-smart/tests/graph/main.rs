@@ -72,7 +72,7 @@ async fn outputs_go_to_their_keys_and_the_first_is_said() {
     assert!(schema.find("reasoning") < schema.find("verdict") && schema.contains("0 to 1"), "{schema}");
     // The tokens stand under the id, and are estimated where the model does not tell them.
     let calls = run.ledger().calls();
-    let own = calls.iter().find(|call| call.node.to_string() == "judge").unwrap();
+    let own = calls.iter().find(|call| call.node == *"judge").unwrap();
     assert!(own.attempts[0].estimate.is_some() && own.attempts[0].usage.is_none());
 }
 
@@ -146,7 +146,7 @@ async fn guardrails_tell_what_is_broken_and_say_whether_they_hold() {
         "{second}"
     );
     let calls = run.ledger().calls();
-    let own = calls.iter().find(|call| call.node.to_string() == "judge").unwrap();
+    let own = calls.iter().find(|call| call.node == *"judge").unwrap();
     assert_eq!(own.attempts.len(), 2, "all tries stand under the id of the node");
     // Never met: the best, and the graph goes on.
     let bad = reply("bread", "[1]");
