@@ -15,14 +15,17 @@ macro_rules! links {
 [flows.md]: self::flows
 [mcp.md]: self::mcp
 [observability.md]: self::observability
+[optimising.md]: self::optimising
 [performance.md#agents]: self::performance#agents
 [performance.md#flows]: self::performance#flows
 [reading.md]: self::reading
 [reading.md#what-is-refused]: self::reading#what-is-refused
 [reliability.md]: self::reliability
 [reliability.md#limits-and-cost]: self::reliability#limits-and-cost
+[smart-nodes.md]: self::smart_nodes
 [streams.md]: self::streams
 [schemas.md#who-takes-which]: self::schemas#who-takes-which
+[validation.md]: self::validation
 [verification.md]: self::verification
 [verification.md#servers-that-misbehave]: self::verification#servers-that-misbehave\n\n"
     };
@@ -31,8 +34,11 @@ macro_rules! links {
 /// A page. Its snippets run if their features are on.
 macro_rules! page {
     ($name:ident, $run:meta) => {
+        page!($name, stringify!($name), $run);
+    };
+    ($name:ident, $file:expr, $run:meta) => {
         #[cfg_attr(any(not(doctest), $run), doc = links!())]
-        #[cfg_attr(any(not(doctest), $run), doc = include_str!(concat!("../docs/", stringify!($name), ".md")))]
+        #[cfg_attr(any(not(doctest), $run), doc = include_str!(concat!("../docs/", $file, ".md")))]
         pub mod $name {}
     };
 }
@@ -49,6 +55,7 @@ page!(errors, any());
 page!(flows, doctest);
 page!(mcp, all(doctest, feature = "mcp"));
 page!(observability, doctest);
+page!(optimising, all(doctest, feature = "smart"));
 page!(performance, any());
 page!(pocketflow, doctest);
 page!(prompts, doctest);
@@ -56,6 +63,7 @@ page!(reading, doctest);
 page!(reliability, doctest);
 page!(schemas, feature = "openai");
 page!(service, any());
+page!(smart_nodes, "smart-nodes", all(doctest, feature = "smart"));
 page!(streams, doctest);
 page!(testing, any());
 page!(validation, doctest);

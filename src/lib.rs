@@ -68,6 +68,9 @@
 /// | `prompt_file = "sort.md"` | | the user message from a file, relative to the source file |
 /// | `system = "You are brief."` | none | the system message, with the same grammar |
 /// | `system_file = "system.md"` | | the system message from a file |
+/// | `goal = "Judge the claim."` | | in place of `prompt`: what the node is to do with its fields. Needs the feature `smart` |
+/// | `think` | off | of a node with `goal`: the model writes its reasoning before the output |
+/// | `form = chat` | llmnode's own | of a node with `goal`: the messages of DSPy's adapters, `chat` or `json` |
 /// | `with(n = state.files.len())` | none | variables of the prompts by expressions, which see `self` and `state` |
 /// | `examples = [("Hello", "greeting")]` | none | inputs and their answers, shown to the model; or the path of a function that returns them |
 /// | `output = Ticket` | raw text, `String` | the type of the answer: any [`LlmOutput`], an enum, a `Vec`, a number |
@@ -740,6 +743,9 @@ pub use llmnode_flow::flow::Action;
 #[cfg(feature = "journal")]
 #[doc(inline)]
 pub use llmnode_flow::journal;
+#[cfg(feature = "graph")]
+#[doc(inline)]
+pub use llmnode_graph as graph;
 #[cfg(feature = "openai")]
 #[doc(inline)]
 pub use llmnode_http::*;
@@ -748,6 +754,9 @@ pub use llmnode_http::*;
 pub use llmnode_mcp::*;
 #[doc(inline)]
 pub use llmnode_runtime::*;
+#[cfg(feature = "smart")]
+#[doc(inline)]
+pub use llmnode_smart as smart;
 #[cfg(feature = "stub-server")]
 #[doc(inline)]
 pub use llmnode_stub as stub_server;
@@ -762,6 +771,8 @@ pub mod __private {
 
     pub use llmnode_flow::private::*;
     pub use llmnode_runtime::private::*;
+    #[cfg(feature = "smart")]
+    pub use llmnode_smart::generated as smart;
 }
 
 /// Prompts: from the fields of a node to the messages of a request.
@@ -788,11 +799,13 @@ pub mod prelude {
         llm_node, llm_output, tool, validate,
     };
     #[doc(inline)]
-    pub use llmnode_flow::flow::RunExt;
+    pub use llmnode_flow::flow::{CxExt, RunExt};
     #[cfg(feature = "journal")]
     pub use llmnode_flow::journal::MapExt;
     /// The macro alone: the module of that name stays `llmnode::flow`.
     pub use llmnode_macros::flow;
     #[doc(inline)]
     pub use llmnode_runtime::prompt::History;
+    #[cfg(feature = "smart")]
+    pub use llmnode_smart::SmartExt;
 }

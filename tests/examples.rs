@@ -64,6 +64,18 @@ fn an_agent_with_a_server_of_its_own_answers() {
 }
 
 #[test]
+fn optimise_finds_examples_or_a_goal_and_says_what_they_are_worth() {
+    for (arguments, written) in [(&[][..], "8 examples"), (&["reflect"], "0 examples")] {
+        let output = run("optimise", arguments, &[]);
+        let text = text(&output);
+        assert!(output.status.success(), "{text}");
+        assert!(text.contains("Before:\nsort: 0.462 (95 %: 0.232 to 0.709), 13 cases, 0 failed\n"), "{text}");
+        assert!(text.contains("validation 0.250 → 1.000: ") && text.contains(written), "{text}");
+        assert!(text.contains("\n0.462 → 1.000: +0.538 ") && text.ends_with("more than noise\n"), "{text}");
+    }
+}
+
+#[test]
 fn quickstart_prints_its_ledger_as_json() {
     let output = run("quickstart", &["--json"], &[]);
     let ledger: Value =

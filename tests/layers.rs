@@ -43,6 +43,19 @@ const CORE: &[&str] = &[
 ];
 const FLOW: &[&str] = &["flow", "journal", "private"];
 const HTTP: &[&str] = &["http", "openai"];
+const SMART: &[&str] = &[
+    "random",
+    "signature",
+    "form",
+    "program",
+    "node",
+    "refine",
+    "graph",
+    "ext",
+    "generated",
+    "evaluate",
+    "optimise",
+];
 /// The sources of a crate by their modules: `["run", "attempt"]` for `run/attempt.rs`.
 type Sources = BTreeMap<Vec<String>, String>;
 
@@ -168,9 +181,12 @@ fn segments(tokens: &[TokenTree]) -> Vec<String> {
 
 #[test]
 fn rooms_import_downwards_only() {
-    for (of, order) in
-        [("llmnode-runtime", CORE), ("crates/llmnode-flow", FLOW), ("crates/llmnode-http", HTTP)]
-    {
+    for (of, order) in [
+        ("llmnode-runtime", CORE),
+        ("crates/llmnode-flow", FLOW),
+        ("crates/llmnode-http", HTTP),
+        ("crates/llmnode-smart", SMART),
+    ] {
         let faults = faults(&sources(of), order);
         assert!(faults.is_empty(), "{of}:\n{}", faults.join("\n"));
     }

@@ -51,6 +51,22 @@ fn a_typed_node_of_two_fields() {
     assert!(lines <= 48, "{lines} lines");
 }
 
+#[cfg(feature = "smart")]
+#[test]
+fn a_node_with_a_goal() {
+    let arguments = quote!(goal = "Judge the claim.", think, form = chat, output = Verdict, retries = 1);
+    let item = quote! {
+        /// Judges a claim.
+        struct Judge {
+            /// what is known
+            facts: Vec<String>,
+            claim: String,
+        }
+    };
+    let lines = node("goal", arguments, item);
+    assert!(lines <= 90, "{lines} lines");
+}
+
 #[test]
 fn a_node_with_all_arguments() {
     let arguments = quote! {

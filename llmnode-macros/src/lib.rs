@@ -29,7 +29,7 @@ use proc_macro2::TokenStream as Tokens;
 
 /// Makes a struct a node: a typed call to a language model, whose prompt names the struct's fields.
 ///
-/// Arguments: `prompt` or `prompt_file`, `system` or `system_file`, `with(..)`, `examples`, `output`, `state`, `validate`, `exact`,
+/// Arguments: `prompt` or `prompt_file`, `goal`, `think`, `form`, `system` or `system_file`, `with(..)`, `examples`, `output`, `state`, `validate`, `exact`,
 /// `retries`, `transport_retries`, `wait`, `max_wait`, `deadline`, `model`, `temperature`, `max_tokens`, `fallback_model`, `fallback`,
 /// `recover(..)`, `limits(..)`, `tools`, `turns`, `tool`, `name`, `crate`; for steps of flows `prep`, `store`, `action`, `route`, `post`, `batch`,
 /// `concurrency`, `idempotent`. The crate `llmnode` documents each.

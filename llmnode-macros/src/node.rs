@@ -12,6 +12,7 @@ mod limits;
 mod model;
 mod recover;
 mod segments;
+mod smart;
 mod step;
 mod stub;
 mod textless;

@@ -67,7 +67,7 @@ impl<N: Node + ?Sized> Node for &N {
 }
 
 /// What tells a node's type. Not `TypeId`: a node may borrow. A reference counts as the node that it points to.
-fn path<N>() -> &'static str {
+pub(crate) fn path<N>() -> &'static str {
     std::any::type_name::<N>().trim_start_matches('&')
 }
 

@@ -27,6 +27,9 @@ keys! {
         "`prompt_file = \"choose.md\"`: the user message, from a file beside the source file." prompt_file
         "`system = \"…\"`: the system message, in the grammar of `prompt`." system
         "`system_file = \"…\"`: the system message, from a file beside the source file." system_file
+        "`goal = \"…\"`: what the node is to do, in place of a prompt. Every field is an input." goal
+        "`think`: the model of a node with `goal` writes its reasoning before the output." think
+        "`form = chat`, `form = json`: the messages of a node with `goal` are those of DSPy's adapters." form
         "`with(n = state.files.len(), …)`: prompt variables by Rust expressions, which see `self` and `state`." with
         "`examples = [(input, output), …]`: what inputs are answered with, or the path of a function that gives them." examples
         "`output = Type`: the type of the answer, asked for and read as JSON. Without it: raw text, `String`." output

@@ -7,6 +7,7 @@ use syn::{Error, ExprPath, Ident, LitStr, Path, Type};
 use super::examples::Examples;
 use super::limits::Limits;
 use super::recover::{self, Stack};
+use super::smart::Form;
 use super::step::StepArgs;
 use super::time::{Time, Wait};
 use super::tools;
@@ -19,9 +20,11 @@ use crate::keyed::{Grammar, Keyed, Slot, fill, parse_arguments};
 use crate::prompt::source::Source;
 use crate::values::{fill_type, filled, function, number, text, whole};
 
-const VALUES: [&str; 30] = [
+const VALUES: [&str; 32] = [
     "prompt",
     "prompt_file",
+    "goal",
+    "form",
     "system",
     "system_file",
     "examples",
@@ -53,7 +56,7 @@ const VALUES: [&str; 30] = [
 ];
 
 /// Keys without a value.
-const WORDS: [&str; 2] = ["exact", "tool"];
+const WORDS: [&str; 3] = ["exact", "think", "tool"];
 
 const LISTS: [(&str, &str); 3] = [
     ("with", with::EXAMPLE),
@@ -107,6 +110,10 @@ fn refused(name: &str) -> Option<String> {
 pub(crate) struct NodeArgs {
     pub(crate) prompt: Slot<Source>,
     pub(crate) system: Slot<Source>,
+    /// What a node with a goal has in place of a prompt.
+    pub(crate) goal: Slot<LitStr>,
+    pub(crate) form: Slot<Form>,
+    pub(crate) think: Slot<()>,
     pub(crate) with: Slot<Vec<With>>,
     pub(crate) examples: Slot<Examples>,
     pub(crate) output: Slot<Type>,
@@ -153,6 +160,9 @@ impl NodeArgs {
         match key.to_string().as_str() {
             "prompt" | "prompt_file" => source(&mut self.prompt, key, input),
             "system" | "system_file" => source(&mut self.system, key, input),
+            "goal" => fill(&mut self.goal, key.clone(), filled(text(input, &key, ""), &key)),
+            "form" => fill(&mut self.form, key, Form::parse(input)),
+            "think" => fill(&mut self.think, key, Ok(())),
             "examples" => fill(&mut self.examples, key.clone(), Examples::parse(input, &key)),
             "output" => fill_type(&mut self.output, key, input),
             "state" => fill_type(&mut self.state, key, input),

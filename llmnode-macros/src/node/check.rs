@@ -9,6 +9,7 @@ use super::args::NodeArgs;
 use super::field::{self, Mark};
 use super::model::{NodeModel, Settings};
 use super::recover::{self, Answers, Around};
+use super::smart;
 use super::step::{self, Prep};
 use super::tools;
 use super::variables::Variables;
@@ -30,13 +31,19 @@ pub(crate) fn check<'a>(
         return None;
     }
     let step = step::check(args, item, preps, faults);
+    let smart = smart::check(args, item, marks, faults);
     let history = field::history(item, marks);
-    let mut variables = Variables::new(item, args, history, faults);
-    let system = args.system.as_ref().and_then(|given| variables.read(given));
-    let prompt = args.prompt.as_ref().and_then(|given| variables.read(given));
-    if args.prompt.is_some() {
-        variables.unused(marks);
-    }
+    let (system, prompt) = if args.goal.is_some() {
+        (None, Some(vec![]))
+    } else {
+        let mut variables = Variables::new(item, args, history, faults);
+        let system = args.system.as_ref().and_then(|given| variables.read(given));
+        let prompt = args.prompt.as_ref().and_then(|given| variables.read(given));
+        if args.prompt.is_some() {
+            variables.unused(marks);
+        }
+        (system, prompt)
+    };
     let prompt = prompt.filter(|_| faults.none())?;
     let files = [value(&args.system), value(&args.prompt)].into_iter().flatten();
     let files = files.filter_map(Source::file).cloned().collect();
@@ -46,6 +53,7 @@ pub(crate) fn check<'a>(
         name: value(&args.name).map(syn::LitStr::value),
         system: system.unwrap_or_default(),
         examples: value(&args.examples),
+        smart,
         history: history.cloned(),
         held_model: field::held_model(item, marks).cloned(),
         toolset: field::toolset(item, marks).cloned(),
@@ -84,12 +92,13 @@ fn settings(args: &NodeArgs) -> Settings<'_> {
 /// Arguments that are wrong only beside others.
 fn together(args: &NodeArgs, item: &ItemStruct, marks: &[Mark], faults: &mut Faults) {
     // What could not be placed may well have been meant as the prompt.
-    if args.prompt.is_none() && !args.misplaced {
+    if args.prompt.is_none() && args.goal.is_none() && !args.misplaced {
         let message = "missing `prompt`; add `prompt = \"…\"` or `prompt_file = \"…\"`";
         faults.push(Error::new(attribute(&item.ident), message));
     }
     let answers = match (&args.output, &args.validate) {
         (Some(_), _) => Answers::Read,
+        _ if args.think.is_some() || args.form.is_some() => Answers::Read,
         (None, Some(_)) => Answers::Checked,
         // So may it as the output.
         (None, None) if args.misplaced => Answers::Read,

@@ -4,8 +4,15 @@ use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens, quote_spanned};
 use syn::{Attribute, Expr, ExprLit, Lit, Meta};
 
-/// The doc comment as a constant. `#[doc = include_str!(…)]` stays an expression.
+/// The doc comment as a constant.
 pub(crate) fn description(attributes: &[Attribute]) -> Option<TokenStream> {
+    let here = Span::mixed_site();
+    let value = words(attributes)?;
+    Some(quote_spanned!(here=> const DESCRIPTION: &'static ::core::primitive::str = #value;))
+}
+
+/// The doc comment as a value. `#[doc = include_str!(…)]` stays an expression.
+pub(crate) fn words(attributes: &[Attribute]) -> Option<TokenStream> {
     let here = Span::mixed_site();
     let docs: Vec<_> = attributes
         .iter()
@@ -16,7 +23,7 @@ pub(crate) fn description(attributes: &[Attribute]) -> Option<TokenStream> {
         .map(|value| text(value).ok_or(value))
         .collect();
     let lines: Option<Vec<_>> = docs.iter().map(|doc| doc.as_deref().ok()).collect();
-    let value = match lines {
+    Some(match lines {
         Some(lines) if lines.is_empty() => return None,
         Some(lines) => lines.join("\n").trim().to_token_stream(),
         None => {
@@ -26,8 +33,7 @@ pub(crate) fn description(attributes: &[Attribute]) -> Option<TokenStream> {
             });
             quote_spanned!(here=> ::core::concat!(#(#docs, "\n"),*))
         }
-    };
-    Some(quote_spanned!(here=> const DESCRIPTION: &'static ::core::primitive::str = #value;))
+    })
 }
 
 /// The text of a doc comment's line, without the space that it begins with, or of a block.

@@ -10,6 +10,7 @@ use super::description::description;
 use super::model::{NodeModel, Part};
 use super::recover;
 use super::segments::{history, message};
+use super::smart;
 use super::step;
 use super::time::Time;
 use super::tools;
@@ -80,7 +81,12 @@ fn ways(model: &NodeModel<'_>, generics: Generics, private: &Ident) -> TokenStre
     let reads_state = model.system.iter().chain(&model.prompt).any(Part::reads_state)
         || with::state(model.with).is_some()
         || model.examples.is_some();
-    let messages = with::evaluated(model.with, quote!(#system #examples #history #user));
+    let messages = match &model.smart {
+        Some(_) => quote_spanned!(here=> #private::smart::render(self, __to);),
+        None => with::evaluated(model.with, quote!(#system #examples #history #user)),
+    };
+    let run =
+        if model.smart.is_some() { quote_spanned!(here=> smart::exec) } else { quote_spanned!(here=> exec) };
     let lent = if reads_state { quote_spanned!(here=> state) } else { quote_spanned!(here=> _) };
     let (state, stated) = with_state(model, generics.clone());
     let spec = spec(model, &state, private);
@@ -88,6 +94,7 @@ fn ways(model: &NodeModel<'_>, generics: Generics, private: &Ident) -> TokenStre
     let held_model = held_model(model, private);
     let tools = tools::emit(model, &state, private);
     let as_tool = tools::as_tool(model, &state, &stated, private);
+    let smart = smart::emit(model, private);
     let step = model.step.as_ref().map(|step| step::emit(model, step, &state, &stated, private));
     let ty_generics = generics.split_for_impl().1;
     let (impl_generics, _, where_clause) = stated.split_for_impl();
@@ -104,7 +111,7 @@ fn ways(model: &NodeModel<'_>, generics: Generics, private: &Ident) -> TokenStre
                 &self,
                 __cx: &#private::Cx<'_, #state>,
             ) -> impl ::core::future::Future<Output = #private::Executed<Self>> + ::core::marker::Send {
-                #private::exec(self, __cx)
+                #private::#run(self, __cx)
             }
         }
         #[automatically_derived]
@@ -121,6 +128,7 @@ fn ways(model: &NodeModel<'_>, generics: Generics, private: &Ident) -> TokenStre
             #tools
         }
         #as_tool
+        #smart
         #step
     }
 }
@@ -197,9 +205,13 @@ fn spec(model: &NodeModel<'_>, state: &Type, private: &Ident) -> TokenStream {
         };
     }
     let collect = collect(quote_spanned!(at=> (&&&#private::Dive(__value)).dive::<#state>(__to)));
+    let json = match &model.smart {
+        Some(_) => quote_spanned!(at=> smart::answers::<Self, #state>),
+        None => quote_spanned!(at=> OutputSpec::json),
+    };
     quote_spanned! {at=>
         use #private::probes::*;
-        #private::OutputSpec::json(
+        #private::#json(
             |__to| (&&&&#private::Reached::<#output>::new()).reach(__to),
             |__value, __to| #collect,
         )

@@ -6,6 +6,7 @@ use syn::{ExprPath, ItemStruct, LitStr, Member, Path, Type};
 use super::examples::Examples;
 use super::limits::Limits;
 use super::recover::Stack;
+use super::smart::Smart;
 use super::step::StepModel;
 use super::time::{Time, Wait};
 use super::with::With;
@@ -19,6 +20,8 @@ pub(crate) struct NodeModel<'a> {
     pub(crate) name: Option<String>,
     pub(crate) system: Vec<Part>,
     pub(crate) examples: Option<&'a Examples>,
+    /// What it is to do, in place of a prompt.
+    pub(crate) smart: Option<Smart>,
     /// The field whose messages stand before the user message.
     pub(crate) history: Option<Ident>,
     /// The field whose model is asked in place of the run's.

@@ -7,7 +7,7 @@ use syn::{Generics, Item, Path, parse_quote};
 
 use super::args::NodeArgs;
 use super::bounds::shareable;
-use super::step;
+use super::{smart, step};
 use crate::crate_path;
 use crate::generics::fresh;
 use crate::keyed::value;
@@ -60,6 +60,7 @@ pub(crate) fn stub(
             }
         }
     });
+    let smart = args.goal.is_some().then(|| smart::stub(ident, &generics, &private)).flatten();
     let impls = quote_spanned! {here=>
         #[automatically_derived]
         impl #impl_generics #private::Node for #ident #ty_generics #where_clause {
@@ -83,6 +84,7 @@ pub(crate) fn stub(
             }
         }
         #tool
+        #smart
         #step
     };
     crate_path::scope(krate, impls)

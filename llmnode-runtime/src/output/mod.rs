@@ -26,8 +26,8 @@ pub(crate) use growing::Growing;
 pub use reader::{ReadError, Reader, Reading};
 pub use schema::{OutputSchema, StrictError};
 pub(crate) use schema::{WRAPPER, is_annotation};
-pub(crate) use spec::{Answer, Answers, Untyped, read_checked};
-pub use spec::{Argument, LlmOutput, OutputSpec, ReadBy};
+pub use spec::{Answer, AnswerForm, Argument, LlmOutput, OutputSpec, Read, ReadBy};
+pub(crate) use spec::{Answers, Untyped, read_checked};
 
 /// How often each step was made, for a test.
 #[cfg(test)]

@@ -43,17 +43,31 @@ pub(crate) enum Answers {
     Read,
 }
 
-pub(crate) type Read<T> = Result<Answer<T>, Vec<Violation>>;
+/// What was read, or all that is wrong with it.
+pub type Read<T> = Result<Answer<T>, Vec<Violation>>;
 type Collect<T, S> = for<'a> fn(&'a T, &mut Checks<'a, S>);
 
 /// A value read from an answer.
 #[derive(Default)]
-pub(crate) struct Answer<T> {
-    pub(crate) value: T,
+pub struct Answer<T> {
+    /// The value.
+    pub value: T,
     /// What was done to read it, each kind once.
-    pub(crate) notes: Vec<Note>,
+    pub notes: Vec<Note>,
     /// The model wrote `{"value": ..}`: it knows paths by that name.
-    pub(crate) wrapped: bool,
+    pub wrapped: bool,
+}
+
+/// Another form in which a model writes the output of a node than its JSON alone.
+pub trait AnswerForm<T>: Send + Sync {
+    /// The schema of the type.
+    fn schema(&self) -> Arc<OutputSchema>;
+
+    /// The schema to send. `None`: the prompt says what is wanted.
+    fn sent(&self) -> Option<Arc<OutputSchema>>;
+
+    /// Reads an answer, or says all that is wrong with it.
+    fn read(&self, answer: &str, reader: Reader) -> Read<T>;
 }
 
 impl Answer<()> {
@@ -75,6 +89,7 @@ enum Kind<T, S: ?Sized> {
     Json(Json<T, S>),
     Untyped(Untyped, fn(Value) -> T),
     Arguments(Arguments<T, S>),
+    Formed(Formed<T, S>),
 }
 
 /// A value that a model writes as an argument of a tool.
@@ -151,6 +166,13 @@ impl Untyped {
     }
 }
 
+/// An output in a form of its own.
+struct Formed<T, S: ?Sized> {
+    form: Box<dyn AnswerForm<T>>,
+    reach: fn(&mut Reach),
+    collect: Option<Collect<T, S>>,
+}
+
 struct Json<T, S: ?Sized> {
     schema: fn() -> Arc<OutputSchema>,
     slot: fn(&mut Option<T>) -> &mut dyn Slot,
@@ -200,14 +222,36 @@ impl<S: ?Sized> OutputSpec<Value, S> {
     pub(crate) fn untyped(json: Untyped) -> Self {
         OutputSpec(Kind::Untyped(json, |value| value))
     }
+
+    /// The answer as it is, as a JSON text.
+    pub(crate) fn raw() -> Self {
+        OutputSpec(Kind::Text(|text| Value::String(text.to_owned()), None))
+    }
 }
 
 impl<T, S: ?Sized> OutputSpec<T, S> {
+    /// An output in a form of its own. `reach` notes the types that `collect` can dive into.
+    pub fn of_form(form: Box<dyn AnswerForm<T>>, reach: fn(&mut Reach), collect: Collect<T, S>) -> Self {
+        OutputSpec(Kind::Formed(Formed { form, reach, collect: Some(collect) }))
+    }
+
+    /// The same output, written in another form. Its validators stay.
+    pub fn in_form(self, form: Box<dyn AnswerForm<T>>) -> Self {
+        let (reach, collect): (fn(&mut Reach), _) = match self.0 {
+            Kind::Text(_, collect) => (|_| {}, collect),
+            Kind::Untyped(..) => (|_| {}, None),
+            Kind::Json(Json { reach, collect, .. }) => (reach, Some(collect)),
+            Kind::Arguments(Arguments { reach, collect, .. }) => (reach, Some(collect)),
+            Kind::Formed(Formed { reach, collect, .. }) => (reach, collect),
+        };
+        OutputSpec(Kind::Formed(Formed { form, reach, collect }))
+    }
+
     pub(crate) fn answers(&self) -> Answers {
         match &self.0 {
             Kind::Text(_, None) => Answers::Taken,
             Kind::Text(_, Some(_)) => Answers::Checked,
-            Kind::Json(_) | Kind::Untyped(..) | Kind::Arguments(_) => Answers::Read,
+            Kind::Json(_) | Kind::Untyped(..) | Kind::Arguments(_) | Kind::Formed(_) => Answers::Read,
         }
     }
 
@@ -218,6 +262,7 @@ impl<T, S: ?Sized> OutputSpec<T, S> {
             Kind::Untyped(json, _) => Ok(Some(Arc::clone(&json.schema))),
             Kind::Json(json) => reached((json.schema)(), json.reach).map(Some),
             Kind::Arguments(of) => reached((of.schema)(), of.reach).map(Some),
+            Kind::Formed(of) => reached(of.form.schema(), of.reach).map(|_| of.form.sent()),
         }
     }
 
@@ -259,6 +304,11 @@ impl<T, S: ?Sized> OutputSpec<T, S> {
                 Ok(Answer { value: (), notes, wrapped })
             }
             Kind::Untyped(json, same) => json.read(answer, reader, &mut |value| *to = Some(same(value))),
+            Kind::Formed(Formed { form, .. }) => {
+                let Answer { value, notes, wrapped } = form.read(answer, reader)?;
+                *to = Some(value);
+                Ok(Answer { value: (), notes, wrapped })
+            }
         }
     }
 
@@ -274,8 +324,9 @@ impl<T, S: ?Sized> OutputSpec<T, S> {
         match &self.0 {
             Kind::Json(Json { collect, .. })
             | Kind::Text(_, Some(collect))
+            | Kind::Formed(Formed { collect: Some(collect), .. })
             | Kind::Arguments(Arguments { collect, .. }) => collect(value, to),
-            Kind::Text(_, None) | Kind::Untyped(..) => {}
+            Kind::Text(_, None) | Kind::Untyped(..) | Kind::Formed(_) => {}
         }
     }
 }
@@ -283,6 +334,7 @@ impl<T, S: ?Sized> OutputSpec<T, S> {
 impl<T, S: ?Sized> fmt::Debug for OutputSpec<T, S> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self.0 {
+            Kind::Formed(_) => "OutputSpec::of_form",
             Kind::Text(..) => "OutputSpec::text",
             Kind::Json(_) | Kind::Untyped(..) => "OutputSpec::json",
             Kind::Arguments(_) => "OutputSpec::arguments",

@@ -77,7 +77,7 @@ impl Prompt {
     }
 
     /// A system message without text says nothing, and some providers refuse it.
-    pub(crate) fn push(&mut self, message: Message) {
+    pub fn push(&mut self, message: Message) {
         self.make_room(1);
         if message.role != Role::System || !message.content.is_empty() {
             self.messages.push(message);
@@ -85,12 +85,12 @@ impl Prompt {
     }
 
     /// Whether a node is asked for no more than the user message of an example.
-    pub(crate) fn is_of_example(&self) -> bool {
+    pub fn is_of_example(&self) -> bool {
         matches!(self.place, Place::Example(_))
     }
 
     /// Notes what cannot be sent; the first such fault is told.
-    pub(crate) fn fail(&mut self, fault: &str) {
+    pub fn fail(&mut self, fault: &str) {
         let place = self.place;
         self.failed.get_or_insert_with(|| format!("{place}{fault}"));
     }

@@ -8,7 +8,7 @@ use super::judge::{Judge, judge};
 use super::repetition::Repetition;
 use super::resume::{Origin, fingerprint};
 use super::run::Target;
-use super::tools::{Executor, Round};
+use super::tools::{Around, Executor, Round};
 use crate::category::{Category, Group};
 use crate::error::NodeError;
 use crate::ledger::{AttemptKind, Degraded, KeptAnswer, KeptAs, OpenAttempt, ToolRecord};
@@ -181,7 +181,8 @@ impl Asking<'_> {
             (None, None) => self.plan.call.id.to_string(),
         };
         let (judge, kept) = (&*self.judge, self.kept.as_ref().map(|kept| &*kept.conversation));
-        let with = Executor { judge, plan: self.plan, conversation: (&root, around), kept };
+        let around = Around { conversation: (&root, around), depth: self.plan.call.depth, kept };
+        let with = Executor { judge, plan: self.plan, around };
         let stands = round.execute(&self.request, &with).await?;
         match round.told(stands) {
             Ok(messages) => self.next_turn(messages, round.knows_none(&self.request)),

@@ -1,7 +1,9 @@
 //! What a node sees of the run while it executes.
 
+use std::any::Any;
 use std::fmt;
 use std::pin::pin;
+use std::sync::Arc;
 
 use futures_core::Stream;
 
@@ -16,8 +18,11 @@ use super::tools::Called;
 use crate::BoxError;
 use crate::category::Category;
 use crate::error::NodeError;
-use crate::ledger::CallScope;
+use crate::ledger::{CallRecord, CallScope, ToolRecord};
 use crate::limits::{CallLimits, Deadline, Limits};
+use crate::model::Message;
+use crate::node::{Node, path};
+use crate::pause::Paused;
 use crate::settings::Settings;
 use crate::validate::Attempt;
 
@@ -87,6 +92,16 @@ impl<'r, S: ?Sized> Cx<'r, S> {
         Map::of_stream(self.core, self.within(), self.state, nodes)
     }
 
+    /// Returns whether the run has a model of this name.
+    pub fn has_model(&self, name: &str) -> bool {
+        self.core.models.contains_key(name)
+    }
+
+    /// Returns the same context with another state, for nodes that are called on it.
+    pub fn with_state<'c, T: ?Sized>(&'c self, state: &'c T) -> Cx<'c, T> {
+        self.on(state)
+    }
+
     pub(super) fn on<'c, T: ?Sized>(&'c self, state: &'c T) -> Cx<'c, T> {
         let Cx { core, scope, settings, limits, listener, attempt, origin, .. } = *self;
         let deadline = self.deadline.clone();
@@ -123,6 +138,53 @@ impl<'r, S: ?Sized> Cx<'r, S> {
         let outcome = deadline.limit(&*self.core.clock, calls).await;
         Ok(outcome.unwrap_or_else(|late| Err(NodeError::new(Category::Timeout, late)))?)
     }
+}
+
+/// What a node that only stands for others hands on to each of them.
+pub fn handed_on<S: ?Sized>(cx: &Cx<'_, S>) -> Settings {
+    cx.handed_on()
+}
+
+/// What the run keeps for a node's type.
+pub fn kept<'r, N: Node, S: ?Sized>(cx: &Cx<'r, S>) -> Option<&'r Arc<dyn Any + Send + Sync>> {
+    cx.core.kept.get(path::<N>())
+}
+
+/// What runs of different states share, but with this kept for a node's type.
+pub fn keeping<N: Node, S: ?Sized>(cx: &Cx<'_, S>, value: Arc<dyn Any + Send + Sync>) -> RunCore {
+    let mut core = cx.core.clone();
+    core.kept.insert(path::<N>(), value);
+    core
+}
+
+/// The calls that the node of this context made so far, with those that they made: the newest 64.
+pub fn calls<S: ?Sized>(cx: &Cx<'_, S>) -> Vec<Arc<CallRecord>> {
+    cx.scope.made().calls.into()
+}
+
+/// The same context on another core, which shares ledger and limits with its own.
+pub fn on_core<'c, S: ?Sized>(cx: &'c Cx<'_, S>, core: &'c RunCore) -> Cx<'c, S> {
+    Cx { core, ..cx.on(cx.state) }
+}
+
+/// What a flow within a node runs on.
+pub fn context<'c, S: ?Sized>(cx: &'c Cx<'_, S>) -> (&'c RunCore, Within<'c>) {
+    (cx.core, cx.within())
+}
+
+/// The pause that the call goes on with, if it does.
+pub fn paused<'c, S: ?Sized>(cx: &Cx<'c, S>) -> Option<&'c Paused> {
+    cx.origin?.pause()
+}
+
+/// The same context for what goes on with another conversation.
+pub fn with_origin<'c, S: ?Sized>(cx: &'c Cx<'_, S>, origin: Option<&'c Origin<'c>>) -> Cx<'c, S> {
+    Cx { origin, ..cx.on(cx.state) }
+}
+
+/// The conversation of a node with tools, once it has ended, and what came of the tools.
+pub fn rounds<S: ?Sized>(cx: &Cx<'_, S>) -> (Vec<Message>, Vec<ToolRecord>) {
+    cx.scope.rounds()
 }
 
 impl<S: ?Sized> fmt::Debug for Cx<'_, S> {

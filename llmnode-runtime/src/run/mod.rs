@@ -34,7 +34,7 @@ pub use batch::Batch;
 pub use bounded::{Bounded, CONCURRENCY, Ended, Source, no_next_item};
 pub use call::{Call, CallReport};
 pub use call::{MAX_NESTING, Within};
-pub use cx::Cx;
+pub use cx::{Cx, calls, context, handed_on, keeping, kept, on_core, paused, rounds, with_origin};
 pub use examples::{Example, ExampleInput, ExampleOutput, ExampleText, Input, IntoExample};
 pub use fallback::{Falling, fallback, fallback_with_state};
 pub use map::{Map, is_recorded, recorded_by};
@@ -44,10 +44,10 @@ pub use progress::{Counter, OnProgress, known};
 pub use results::Results;
 pub use resume::Origin;
 pub use run::Run;
-pub use run::{RunCore, core, parts};
+pub use run::{RunCore, core, keep, parts};
 pub use shell::exec;
 pub use stream::{CallStream, Event, Items};
 pub use tools::{
-    CloneArgument, CloneNothing, CloneValue, Lent, Replied, ResultOf, Tool, ToolError, ToolReply, Tools,
-    Toolset, fallible, reply,
+    Calls, CloneArgument, CloneNothing, CloneValue, Lent, Replied, ResultOf, Tool, ToolError, ToolReply,
+    ToolRun, Tools, Toolset, ask_handler, execute_tool, fallible, reply,
 };

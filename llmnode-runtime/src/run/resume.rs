@@ -57,6 +57,11 @@ impl<'r> Origin<'r> {
         })
     }
 
+    /// The conversation to go on with.
+    pub(super) fn pause(&self) -> Option<&'r Paused> {
+        self.paused
+    }
+
     /// Whether there is a conversation to go on with.
     pub(super) fn is_paused(&self) -> bool {
         self.paused.is_some()

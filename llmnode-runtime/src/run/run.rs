@@ -1,5 +1,6 @@
 //! A run: a model, a state, and a book of what was spent.
 
+use std::any::Any;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
@@ -16,7 +17,7 @@ use crate::ledger::Recorder;
 use crate::ledger::{AttemptRecord, CallInfo, CallRecord, Hooks, Ledger};
 use crate::limits::{LimitedNode, Limits, RunLimits};
 use crate::model::{ChatModel, Request};
-use crate::node::Node;
+use crate::node::{Node, path};
 use crate::pause::{Approval, Approver, WaitingCall};
 use crate::prices::Prices;
 use crate::settings::{Resolved, Settings};
@@ -50,6 +51,8 @@ pub struct RunCore {
     pub limits: RunLimits,
     /// Who is asked before a tool runs that needs an approval.
     pub(super) approver: Option<Arc<Approver>>,
+    /// What crates above keep for their nodes, by the node's type.
+    pub(super) kept: BTreeMap<&'static str, Arc<dyn Any + Send + Sync>>,
 }
 
 /// A model to ask, by the name under which it was asked for.
@@ -156,6 +159,7 @@ impl Run {
             clock: Arc::new(TokioClock),
             limits: RunLimits::default(),
             approver: None,
+            kept: BTreeMap::new(),
         };
         Run { core: Arc::new(core), state: () }
     }
@@ -206,6 +210,14 @@ impl<S> Run<S> {
     #[must_use]
     pub fn with_node_limits<N: Node>(mut self, limits: Limits) -> Self {
         Arc::make_mut(&mut self.core).limits.set_node(LimitedNode::of::<N>(), limits);
+        self
+    }
+
+    /// Limits what all calls of nodes of this name may spend together in the run, beside the limits of their types. It is for
+    /// nodes whose names are known only at run time, such as those of a graph. It counts from now on.
+    #[must_use]
+    pub fn with_limits_of(mut self, name: impl Into<String>, limits: Limits) -> Self {
+        Arc::make_mut(&mut self.core).limits.set_named(name.into(), limits);
         self
     }
 
@@ -310,6 +322,11 @@ impl<S> Run<S> {
         self.state
     }
 
+    /// Returns the names of the models that are registered beside the run's own.
+    pub fn models(&self) -> impl Iterator<Item = &str> {
+        self.core.models.keys().map(String::as_str)
+    }
+
     /// Returns a handle to the figures so far. It can be read while calls run.
     pub fn ledger(&self) -> Ledger {
         self.core.ledger.clone()
@@ -391,6 +408,12 @@ impl<S> Run<S> {
 /// What runs of different states share.
 pub fn core<S>(run: &Run<S>) -> &RunCore {
     &run.core
+}
+
+/// Keeps something for all calls of a node's type, in place of what was kept before.
+pub fn keep<N: Node, S>(mut run: Run<S>, value: Arc<dyn Any + Send + Sync>) -> Run<S> {
+    Arc::make_mut(&mut run.core).kept.insert(path::<N>(), value);
+    run
 }
 
 /// What runs of different states share, and the state.

@@ -1,6 +1,5 @@
 //! A call of a tool, as the tool's side sees it.
 
-use super::round::Executor;
 use crate::model::ToolCall;
 use crate::pause::{Decision, Stand, segment};
 use crate::run::resume::Origin;
@@ -13,17 +12,28 @@ pub(in crate::run) struct Called<'c> {
     pub(in crate::run) origin: Origin<'c>,
 }
 
+/// The conversation that a call belongs to.
+#[derive(Clone, Copy)]
+pub(in crate::run) struct Around<'c> {
+    /// What tells it from others, and the ids of the calls that it is within.
+    pub(in crate::run) conversation: (&'c str, &'c str),
+    /// How deep the call stands that it is held in.
+    pub(in crate::run) depth: usize,
+    /// The name under which results are kept, where they are.
+    pub(in crate::run) kept: Option<&'c str>,
+}
+
 impl<'c> Called<'c> {
-    pub(super) fn new(call: &'c ToolCall, stand: Option<&'c Stand>, with: &Executor<'c>) -> Self {
-        let (root, around) = with.conversation;
+    pub(super) fn new(call: &'c ToolCall, stand: Option<&'c Stand>, of: Around<'c>) -> Self {
+        let (root, around) = of.conversation;
         let between = if around.is_empty() { "" } else { "/" };
         let paused = match stand {
             Some(Stand::Within(paused)) => Some(&**paused),
             _ => None,
         };
         let path = format!("{around}{between}{}", segment(&call.id));
-        let mut origin = Origin::tool(with.plan.call.depth + 1, (root, path), paused);
-        origin.kept = with.kept.map(|kept| format!("{kept}/{}", segment(&call.id)));
+        let mut origin = Origin::tool(of.depth + 1, (root, path), paused);
+        origin.kept = of.kept.map(|kept| format!("{kept}/{}", segment(&call.id)));
         Called { call, decision: stand.and_then(Stand::decision), origin }
     }
 

@@ -8,7 +8,7 @@ use std::time::Instant;
 use serde_json::Value;
 use tracing::{Instrument, Span};
 
-use super::called::Called;
+use super::called::{Around, Called};
 use super::in_text;
 use super::outcome::Outcome;
 use super::typed::is_object;
@@ -47,10 +47,8 @@ pub(in crate::run) struct Round {
 pub(in crate::run) struct Executor<'r> {
     pub(in crate::run) judge: &'r dyn Judge,
     pub(in crate::run) plan: &'r Plan<'r>,
-    /// What tells the conversation from others, and the calls that it is within.
-    pub(in crate::run) conversation: (&'r str, &'r str),
-    /// The name under which results are kept, where they are.
-    pub(in crate::run) kept: Option<&'r str>,
+    /// The conversation that the calls belong to.
+    pub(in crate::run) around: Around<'r>,
 }
 
 /// Takes the calls of tools out of an answer, or makes the call of the answer's function the answer.
@@ -161,7 +159,7 @@ impl Round {
         let Plan { call: scope, limits, listener, .. } = *with.plan;
         let tools = &request.tools;
         let known: Vec<Option<usize>> = self.calls.iter().map(|call| place(tools, &call.name)).collect();
-        let called: Vec<Called<'_>> = self.called(with);
+        let called: Vec<Called<'_>> = self.called(with.around);
         let runs = |index: usize| known[index].filter(|_| index < CALLS && self.settled(index).is_none());
         let executed = (0..self.calls.len()).filter(|&index| runs(index).is_some()).count();
         if let Err(why) = limits.execute_tools(executed) {
@@ -181,7 +179,7 @@ impl Round {
                 record.elapsed = elapsed.unwrap_or_default();
             });
             let stand = told.stand(&self.calls[index].id).map_err(Failure::of_tool)?;
-            if let (Some(conversation), Some(result)) = (with.kept, stand.result()) {
+            if let (Some(conversation), Some(result)) = (with.around.kept, stand.result()) {
                 let ended = (&self.calls[index], &result);
                 scope.note(Event::ToolEnded { conversation, call: ended.0, result: ended.1, by: call });
             }
@@ -226,9 +224,9 @@ impl Round {
     }
 
     /// Each call as its tool sees it.
-    fn called<'c>(&'c self, with: &Executor<'c>) -> Vec<Called<'c>> {
+    fn called<'c>(&'c self, around: Around<'c>) -> Vec<Called<'c>> {
         let stands = self.stands.iter().map(Some).chain(std::iter::repeat(None));
-        self.calls.iter().zip(stands).map(|(call, stand)| Called::new(call, stand, with)).collect()
+        self.calls.iter().zip(stands).map(|(call, stand)| Called::new(call, stand, around)).collect()
     }
 
     /// What is to be said of a call that is not to run any more; none: it has its result.
@@ -322,7 +320,7 @@ fn as_said(call: &ToolCall) -> ToolCall {
 }
 
 /// What the model is told of a tool that is not there.
-fn unknown(tools: &[ToolSpec], name: &str, own: &str) -> String {
+pub(super) fn unknown(tools: &[ToolSpec], name: &str, own: &str) -> String {
     let names = || tools.iter().map(|tool| &*tool.name);
     let listed = names().take(64).collect::<Vec<_>>().join(", ");
     if same_name(name, own) {

@@ -56,6 +56,9 @@ pub trait StatelessTool<S: ?Sized>: Tool<S> {}
 #[diagnostic::do_not_recommend]
 impl<S: ?Sized, N: Tool<S>> StatelessTool<S> for N {}
 
+/// A plain function, so that nothing asks whether the state is `'static`.
+pub(super) type Execute<S> = for<'c> fn(&'c Cx<'c, S>, &'c Called<'c>) -> BoxFuture<'c, Outcome>;
+
 pub(super) fn execute<'c, N, S>(cx: &'c Cx<'c, S>, called: &'c Called<'c>) -> BoxFuture<'c, Outcome>
 where
     N: Tool<S>,

@@ -1,0 +1,63 @@
+//! One case: the call of its node, then the metric.
+
+use std::sync::Arc;
+
+use llmnode_runtime::internal::calls;
+use llmnode_runtime::{BoxError, CallRecord, Cx, Exec, Node, Settings};
+use serde::Serialize;
+use serde_json::Value;
+
+use super::metric::{Judged, Metric};
+use super::score::Score;
+
+/// How many answers of these calls came from a journal.
+pub(crate) fn replayed<'a>(calls: impl Iterator<Item = &'a Arc<CallRecord>>) -> u32 {
+    calls.map(|call| call.replayed).sum()
+}
+
+/// Calls the node of a case and scores its answer. It is a node itself, so that all of a case is one call with a record.
+pub(crate) struct Case<'a, N, E, M> {
+    pub(crate) input: &'a N,
+    pub(crate) expected: &'a E,
+    pub(crate) metric: &'a M,
+    pub(crate) settings: &'a Settings,
+}
+
+/// What came of a case that did not fail.
+pub(crate) struct Scored {
+    pub(crate) score: Score,
+    pub(crate) output: Value,
+    /// How many answers are those of an earlier process.
+    pub(crate) replayed: u32,
+    /// The model that gave it.
+    pub(crate) model: Option<String>,
+}
+
+impl<N: Node, E, M> Node for Case<'_, N, E, M> {
+    type Output = Scored;
+    const NAME: &'static str = "evaluate";
+}
+
+impl<S, N, E, M> Exec<S> for Case<'_, N, E, M>
+where
+    S: ?Sized + Sync,
+    N: Exec<S, Output: Serialize>,
+    E: Sync,
+    M: Metric<N, E, S>,
+{
+    // A case asks models through other nodes, which try again as their settings say.
+    const TRIES_ITSELF: bool = true;
+
+    async fn exec(&self, cx: &Cx<'_, S>) -> Result<Scored, BoxError> {
+        let answered = cx.call(self.input).settings(self.settings.clone()).report().await?;
+        let judged = Judged { input: self.input, expected: self.expected, output: &answered.value };
+        let score = self.metric.score(judged, cx).await?;
+        if !(0.0..=1.0).contains(&score.value) {
+            return Err(format!("the metric gave {}; a score is a number from 0 to 1", score.value).into());
+        }
+        let output = serde_json::to_value(&answered.value)?;
+        let record = &answered.record;
+        let model = record.attempts.last().and_then(|attempt| attempt.model.clone());
+        Ok(Scored { score, output, replayed: replayed(calls(cx).iter()), model })
+    }
+}

@@ -1,0 +1,211 @@
+//! Calls a node for each case of a dataset, and scores its answers.
+
+use std::borrow::Cow;
+use std::fmt;
+use std::future::IntoFuture;
+
+use llmnode_runtime::internal::OnProgress;
+use llmnode_runtime::{
+    BatchProgress, BoxFuture, CallReport, Category, Exec, Group, Limits, Map, Node, NodeError, Run, Settings,
+};
+use serde::Serialize;
+
+use super::case::{Case, Scored};
+use super::dataset::Dataset;
+use super::metric::Metric;
+use super::report::{EvaluatedCase, Evaluation};
+
+/// Calls the node of each case, and scores its answer. Eight cases at a time by default.
+///
+/// A case whose call or whose metric fails scores 0 and is counted as failed. What says nothing about a case ends the evaluation:
+/// a limit, a wrong setting, a journal that cannot be written.
+///
+/// ```
+/// use llmnode::smart::evaluate::{Dataset, evaluate};
+/// # use llmnode::{BoxError, Cx, Exec, Node, NodeError, Run, ScriptedModel};
+/// # struct Double(u64);
+/// # impl Node for Double { type Output = u64; const NAME: &'static str = "double"; }
+/// # impl<S: ?Sized + Sync> Exec<S> for Double {
+/// #     async fn exec(&self, _: &Cx<'_, S>) -> Result<u64, BoxError> { Ok(self.0 * 2) }
+/// # }
+/// # let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+/// # runtime.block_on(async {
+/// # let run = Run::new(ScriptedModel::new());
+/// let data = Dataset::new([(Double(1), 2), (Double(2), 4), (Double(3), 5)]);
+/// let near = |_: &Double, expected: &u64, output: &u64| match expected.abs_diff(*output) {
+///     0 => (1.0, String::new()),
+///     far => (1.0 / (1.0 + far as f64), format!("too far by {far}")),
+/// };
+/// let report = evaluate(&run, &data, near).concurrency(2).await?;
+/// assert_eq!(report.cases()[2].feedback, "too far by 1");
+/// println!("{report}"); // double: 0.833 (95 %: 0.116 to 1.000), 3 cases ..
+/// # Ok::<(), NodeError>(()) }).unwrap();
+/// ```
+pub fn evaluate<'r, S, N, E, M>(
+    run: &'r Run<S>,
+    data: &'r Dataset<N, E>,
+    metric: M,
+) -> Evaluate<'r, S, N, E, M>
+where
+    N: Exec<S, Output: Serialize>,
+    M: Metric<N, E, S>,
+{
+    Evaluate { run, data, metric, with: With::default() }
+}
+
+/// An evaluation that starts when it is awaited: [`evaluate`] makes it.
+///
+/// # Errors
+/// A [`NodeError`], if a limit is reached, a setting is wrong or there is no case.
+#[must_use = "an evaluation does nothing until it is awaited"]
+pub struct Evaluate<'r, S, N, E, M> {
+    run: &'r Run<S>,
+    data: &'r Dataset<N, E>,
+    metric: M,
+    with: With<'r>,
+}
+
+/// How it runs.
+#[derive(Default)]
+struct With<'r> {
+    concurrency: Option<usize>,
+    limits: Limits,
+    settings: Settings,
+    on_progress: Option<OnProgress<'r>>,
+    #[cfg(feature = "journal")]
+    journal: Option<Box<dyn llmnode_flow::journal::Journal>>,
+}
+
+impl<'r, S, N, E, M> Evaluate<'r, S, N, E, M> {
+    /// Sets how many cases run at once. Default 8; 0 counts as 1.
+    pub fn concurrency(mut self, cases: usize) -> Self {
+        self.with.concurrency = Some(cases);
+        self
+    }
+
+    /// Sets what all cases may spend together, with the requests of the metric.
+    pub fn limits(mut self, limits: Limits) -> Self {
+        self.with.limits = limits;
+        self
+    }
+
+    /// Sets the model that the node asks: a name registered on the run, or else the provider's id.
+    pub fn model(mut self, model: impl Into<Cow<'static, str>>) -> Self {
+        self.with.settings = self.with.settings.model(model);
+        self
+    }
+
+    /// Sets all settings of the node's calls. The metric's calls have their own.
+    pub fn settings(mut self, settings: Settings) -> Self {
+        self.with.settings = settings;
+        self
+    }
+
+    /// Calls this function as each case ends, for a progress bar.
+    pub fn on_progress(mut self, tell: impl FnMut(&BatchProgress) + Send + 'r) -> Self {
+        self.with.on_progress = Some(Box::new(tell));
+        self
+    }
+
+    /// Keeps each accepted answer in a journal, those of the metric's nodes as well. Started again with the same cases, the
+    /// evaluation asks only for what is missing: see [`MapExt::resume`](llmnode_flow::journal::MapExt::resume). Answers are in the
+    /// journal in clear.
+    #[cfg(feature = "journal")]
+    pub fn resume(mut self, journal: impl llmnode_flow::journal::Journal + 'static) -> Self {
+        self.with.journal = Some(Box::new(journal));
+        self
+    }
+}
+
+impl<'r, S, N, E, M> IntoFuture for Evaluate<'r, S, N, E, M>
+where
+    S: Send + Sync,
+    N: Exec<S, Output: Serialize> + Send + Sync,
+    E: Send + Sync,
+    M: Metric<N, E, S> + 'r,
+    N: 'r,
+{
+    type Output = Result<Evaluation, NodeError>;
+    type IntoFuture = BoxFuture<'r, Self::Output>;
+
+    fn into_future(self) -> Self::IntoFuture {
+        Box::pin(async move {
+            let Evaluate { run, data, metric, with } = self;
+            if data.is_empty() {
+                let message = "there is no case to evaluate; add one to the dataset";
+                return Err(NodeError::new(Category::ConfigError, message));
+            }
+            let settings = &with.settings;
+            let mut map = run.map(cases(data.cases.iter(), &metric, settings)).limits(with.limits);
+            if let Some(concurrency) = with.concurrency {
+                map = map.concurrency(concurrency);
+            }
+            if let Some(tell) = with.on_progress {
+                map = map.on_progress(tell);
+            }
+            #[cfg(feature = "journal")]
+            if let Some(journal) = with.journal {
+                map = llmnode_flow::journal::MapExt::resume(map, journal);
+            }
+            let (cases, ended) = scored(map).await;
+            if let Some(error) = ended {
+                return Err(error);
+            }
+            Ok(Evaluation::new(N::NAME, data.fingerprint.clone(), cases))
+        })
+    }
+}
+
+/// The nodes that answer and score these cases.
+pub(crate) fn cases<'a, N, E, M>(
+    cases: impl Iterator<Item = &'a (N, E)> + Send,
+    metric: &'a M,
+    settings: &'a Settings,
+) -> impl Iterator<Item = Case<'a, N, E, M>> + Send
+where
+    N: Node + Sync + 'a,
+    E: Sync + 'a,
+    M: Sync,
+{
+    cases.map(move |(input, expected)| Case { input, expected, metric, settings })
+}
+
+/// What came of each case, in order, and the first error that says nothing about a case. It ends the others, but for a limit that is
+/// reached: then calls under way come to their end, and no request follows.
+pub(crate) async fn scored(map: Map<'_, Scored>) -> (Vec<EvaluatedCase>, Option<NodeError>) {
+    let mut results = map.report().as_completed();
+    let (mut cases, mut ended) = (Vec::new(), None);
+    while let Some((index, result)) = results.next().await {
+        match case(result) {
+            Ok(case) => cases.push((index, case)),
+            Err(error) => {
+                let limited = error.category() == Category::LimitExceeded;
+                ended.get_or_insert(error);
+                if !limited {
+                    break;
+                }
+            }
+        }
+    }
+    cases.sort_unstable_by_key(|(index, _)| *index);
+    (cases.into_iter().map(|(_, case)| case).collect(), ended)
+}
+
+fn case(result: Result<CallReport<Scored>, NodeError>) -> Result<EvaluatedCase, NodeError> {
+    match result {
+        Ok(report) => Ok(EvaluatedCase::scored(report)),
+        Err(error) if ends(error.category()) => Err(error),
+        Err(error) => Ok(EvaluatedCase::failed(&error)),
+    }
+}
+
+/// Whether a failure says nothing about the case in which it came up.
+pub(crate) fn ends(category: Category) -> bool {
+    category.group() == Group::Stop && !matches!(category, Category::Panic | Category::PrepError)
+}
+
+impl<S, N: Node, E, M> fmt::Debug for Evaluate<'_, S, N, E, M> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Evaluate").field("node", &N::NAME).field("data", self.data).finish_non_exhaustive()
+    }
+}

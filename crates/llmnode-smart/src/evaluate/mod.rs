@@ -1,0 +1,27 @@
+//! Evaluation: a node is called for each case of a dataset, and a metric scores its answers.
+//!
+//! [`Dataset`] holds the cases, a [`Metric`] scores, [`evaluate`] gives an [`Evaluation`], and
+//! [`compare`](Evaluation::compare) says whether two of them differ by more than noise.
+
+mod case;
+mod compare;
+mod compared;
+mod dataset;
+mod evaluating;
+mod metric;
+mod report;
+mod rows;
+mod score;
+mod statistics;
+mod table;
+
+pub(crate) use case::replayed;
+pub(crate) use evaluating::{cases, ends, scored};
+
+pub use compare::Comparison;
+pub use compared::{Compared, contains, exact, f1};
+pub use dataset::{DataError, Dataset};
+pub use evaluating::{Evaluate, evaluate};
+pub use metric::{ByNode, Judged, Metric, judge};
+pub use report::{EvaluatedCase, Evaluation, Failure};
+pub use score::Score;

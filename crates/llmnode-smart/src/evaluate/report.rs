@@ -1,0 +1,207 @@
+//! What an evaluation found.
+
+use std::fmt;
+use std::time::Duration;
+
+use llmnode_runtime::internal::{milliseconds, read_format};
+use llmnode_runtime::{CallReport, Category, FormatError, NodeError, Usage};
+use serde::ser::SerializeStruct;
+use serde::{Deserialize, Serialize, Serializer};
+use serde_json::Value;
+
+use super::case::{Scored, replayed};
+use super::statistics;
+
+const FORMAT: &str = "llmnode/evaluation";
+const VERSION: u64 = 1;
+
+/// What an evaluation found: the score of each case, and figures of all.
+///
+/// `Display` writes a table for a terminal. As JSON ([`to_json`](Evaluation::to_json)) it can be kept and
+/// [compared](Evaluation::compare) with a later one; the JSON has outputs and feedback in clear.
+#[derive(Clone)]
+pub struct Evaluation {
+    pub(super) node: String,
+    pub(super) data: Option<String>,
+    pub(super) cases: Vec<EvaluatedCase>,
+}
+
+/// One case of an evaluation.
+#[derive(Clone, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct EvaluatedCase {
+    /// The score from 0 to 1; 0 if the case failed.
+    pub score: f64,
+    /// What the metric said about the answer.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub feedback: String,
+    /// Why the case failed. `None`: it was scored.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub failure: Option<Failure>,
+    /// The node's output, as JSON. `None`: the case failed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub output: Option<Value>,
+    /// The model that answered last. `None`: it is not known, or the answer came from a journal.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
+    /// What the case used, with the requests of the metric. Answers from a journal use nothing.
+    pub usage: Usage,
+    /// The time from the start of the node's call to the score; of a failed case, of the call that failed.
+    #[serde(rename = "elapsed_ms", with = "milliseconds")]
+    pub elapsed: Duration,
+    /// How many answers came from a journal, of the node and of the metric.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub replayed: u32,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it so")]
+fn is_zero(count: &u32) -> bool {
+    *count == 0
+}
+
+/// Why a case failed.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct Failure {
+    /// The category of the error; `exec_error` if the metric failed by itself.
+    pub category: Category,
+    /// The error as it is shown, without the raw answer.
+    pub message: String,
+}
+
+impl EvaluatedCase {
+    pub(super) fn scored(report: CallReport<Scored>) -> Self {
+        let Scored { score, output, replayed, model } = report.value;
+        EvaluatedCase {
+            score: score.value,
+            feedback: score.feedback,
+            failure: None,
+            output: Some(output),
+            model,
+            usage: report.total,
+            elapsed: report.record.elapsed,
+            replayed,
+        }
+    }
+
+    pub(super) fn failed(error: &NodeError) -> Self {
+        EvaluatedCase {
+            score: 0.0,
+            feedback: String::new(),
+            failure: Some(Failure { category: error.category(), message: error.to_string() }),
+            output: None,
+            model: error.attempts().last().and_then(|attempt| attempt.model.clone()),
+            usage: error.usage(),
+            elapsed: error.record().map(|record| record.elapsed).unwrap_or_default(),
+            replayed: replayed(error.calls()),
+        }
+    }
+}
+
+impl Evaluation {
+    pub(crate) fn new(node: &str, data: Option<String>, cases: Vec<EvaluatedCase>) -> Self {
+        Evaluation { node: node.to_owned(), data, cases }
+    }
+
+    /// Returns the cases, in the order of the data.
+    pub fn cases(&self) -> &[EvaluatedCase] {
+        &self.cases
+    }
+
+    /// Returns the name of the node.
+    pub fn node(&self) -> &str {
+        &self.node
+    }
+
+    /// Returns the mean score from 0 to 1. A failed case counts as 0.
+    pub fn mean(&self) -> f64 {
+        self.cases.iter().map(|case| case.score).sum::<f64>() / self.cases.len().max(1) as f64
+    }
+
+    /// Returns the ends of the 95 % interval, which holds the true mean in 95 of 100 such evaluations: Wilson's if all scores are 0 or 1, Student's t otherwise. With one case, or where all
+    /// scores are the same, it is Wilson's as well, since such scores do not tell how far others would spread.
+    pub fn interval(&self) -> (f64, f64) {
+        let scores: Vec<_> = self.cases.iter().map(|case| case.score).collect();
+        let same = scores.iter().all(|score| Some(score) == scores.first());
+        let (low, high) = match scores.iter().all(|score| *score == 0.0 || *score == 1.0) || same {
+            true => statistics::wilson(self.mean(), scores.len().max(1)),
+            false => statistics::student(&scores),
+        };
+        (low.max(0.0), high.min(1.0))
+    }
+
+    /// Returns the failed cases, each with its index.
+    pub fn failures(&self) -> impl Iterator<Item = (usize, &Failure)> {
+        self.cases.iter().enumerate().filter_map(|(index, case)| Some((index, case.failure.as_ref()?)))
+    }
+
+    /// Returns what all cases used, with the requests of the metric. Unknown figures stay unknown.
+    pub fn usage(&self) -> Usage {
+        let mut usage = Usage::default();
+        self.cases.iter().for_each(|case| usage += case.usage);
+        usage
+    }
+
+    /// Returns the mean time of the cases without an answer from a journal. `None`: there is none.
+    pub fn time_per_case(&self) -> Option<Duration> {
+        let asked: Vec<_> = self.cases.iter().filter(|case| case.replayed == 0).collect();
+        let sum: Duration = asked.iter().map(|case| case.elapsed).sum();
+        sum.checked_div(u32::try_from(asked.len()).unwrap_or(u32::MAX))
+    }
+
+    /// Returns the report as JSON.
+    pub fn to_json(&self) -> String {
+        // Its numbers are finite and its keys are texts.
+        serde_json::to_string_pretty(self).unwrap_or_default()
+    }
+
+    /// Reads a report that this version of llmnode or an older one wrote.
+    ///
+    /// # Errors
+    /// A [`FormatError`]: the JSON is something else, newer than this llmnode, or malformed.
+    pub fn from_json(json: &str) -> Result<Self, FormatError> {
+        #[derive(Deserialize)]
+        struct Body {
+            node: String,
+            data: Option<String>,
+            cases: Vec<EvaluatedCase>,
+        }
+        let Body { node, data, cases } = read_format(json, FORMAT, VERSION)?;
+        Ok(Evaluation { node, data, cases })
+    }
+}
+
+impl Serialize for Evaluation {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        let mut report = to.serialize_struct("Evaluation", 10)?;
+        report.serialize_field("format", FORMAT)?;
+        report.serialize_field("version", &VERSION)?;
+        report.serialize_field("node", &self.node)?;
+        report.serialize_field("data", &self.data)?;
+        report.serialize_field("n", &self.cases.len())?;
+        report.serialize_field("mean", &self.mean())?;
+        report.serialize_field("interval", &self.interval())?;
+        report.serialize_field("failed", &self.failures().count())?;
+        report.serialize_field("usage", &self.usage())?;
+        report.serialize_field("cases", &self.cases)?;
+        report.end()
+    }
+}
+
+/// Outputs and feedback are content.
+impl fmt::Debug for EvaluatedCase {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let failure = self.failure.as_ref().map(|failure| failure.category);
+        let mut shown = f.debug_struct("EvaluatedCase");
+        shown.field("score", &self.score).field("failure", &failure).field("elapsed", &self.elapsed);
+        shown.finish_non_exhaustive()
+    }
+}
+
+impl fmt::Debug for Evaluation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut shown = f.debug_struct("Evaluation");
+        shown.field("node", &self.node).field("n", &self.cases.len()).field("mean", &self.mean());
+        shown.finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,108 @@
+//! A report as a table for a terminal.
+
+use std::fmt;
+
+use llmnode_runtime::internal::one_line;
+use llmnode_runtime::{Tokens, Usage};
+
+use super::report::{EvaluatedCase, Evaluation};
+
+/// So many of the cases that score below 1 are listed.
+const LISTED: usize = 20;
+
+impl fmt::Display for Evaluation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (low, high) = self.interval();
+        let (n, failed) = (self.cases.len(), self.failures().count());
+        let cases = if n == 1 { "case" } else { "cases" };
+        writeln!(
+            f,
+            "{}: {:.3} (95 %: {low:.3} to {high:.3}), {n} {cases}, {failed} failed",
+            self.node,
+            self.mean()
+        )?;
+        write_usage(f, &self.usage())?;
+        match self.time_per_case() {
+            Some(time) => write!(f, ", {:.2} s per case", time.as_secs_f64())?,
+            None => f.write_str(", time unknown")?,
+        }
+        match self.cases.iter().map(|case| case.replayed).sum::<u32>() {
+            0 => {}
+            replayed => write!(f, "; {replayed} answers from the journal")?,
+        }
+        self.write_worst(f)
+    }
+}
+
+impl Evaluation {
+    fn write_worst(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut worst: Vec<_> = self.cases.iter().enumerate().filter(|(_, case)| case.score < 1.0).collect();
+        if worst.is_empty() {
+            return Ok(());
+        }
+        // The order of equals stays.
+        worst.sort_by(|(_, one), (_, other)| one.score.total_cmp(&other.score));
+        write!(f, "\n\n{:>6}  {:>5}  {:>8}  {:>7}", "case", "score", "tokens", "seconds")?;
+        for (index, case) in worst.iter().take(LISTED) {
+            let (tokens, time) = (tokens(case.usage.total), case.elapsed.as_secs_f64());
+            write!(f, "\n{index:>6}  {:>5.3}  {tokens:>8}  {time:>7.2}", case.score)?;
+            match reason(case) {
+                reason if reason.is_empty() => {}
+                reason => write!(f, "  {reason}")?,
+            }
+        }
+        match worst.len().saturating_sub(LISTED) {
+            0 => Ok(()),
+            more => write!(f, "\n{more} more below 1"),
+        }
+    }
+}
+
+fn reason(case: &EvaluatedCase) -> String {
+    let text = case.failure.as_ref().map_or(&case.feedback, |failure| &failure.message);
+    one_line(text.as_str(), 100)
+}
+
+fn write_usage(f: &mut fmt::Formatter<'_>, usage: &Usage) -> fmt::Result {
+    write!(f, "{} requests, {} tokens", usage.requests, grouped(usage.total.known))?;
+    if usage.total.unreported_calls > 0 {
+        write!(f, " and those of {} requests that did not report theirs", usage.total.unreported_calls)?;
+    }
+    match usage.cost.total() {
+        Some(cost) if usage.requests > 0 => write!(f, ", cost {cost:.6}"),
+        Some(_) => Ok(()),
+        None => f.write_str(", cost unknown"),
+    }
+}
+
+/// A figure that nobody reported is no 0.
+fn tokens(tokens: Tokens) -> String {
+    match tokens.total() {
+        Some(total) => grouped(total),
+        None if tokens.known == 0 => "?".to_owned(),
+        None => format!("{}+?", grouped(tokens.known)),
+    }
+}
+
+fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut grouped = String::new();
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            grouped.push(',');
+        }
+        grouped.push(digit);
+    }
+    grouped
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn digits_are_grouped_by_threes() {
+        let shown = [0, 999, 1_000, 1_234_567].map(grouped);
+        assert_eq!(shown, ["0", "999", "1,000", "1,234,567"]);
+    }
+}

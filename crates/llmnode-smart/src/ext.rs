@@ -1,0 +1,69 @@
+//! What a run gains.
+
+use std::sync::Arc;
+
+use llmnode_runtime::Run;
+use llmnode_runtime::internal::keep;
+
+use crate::program::Program;
+use crate::refine::Refine;
+use crate::signature::Smart;
+
+/// What a [`Run`] gains for nodes with a goal. It is in the prelude.
+pub trait SmartExt: Sized {
+    /// Sets the program that all calls of a node on this run use, in flows and other nodes too. Clones of the run made before are
+    /// not changed.
+    #[must_use]
+    fn with_program<N: Smart>(self, program: Program<N>) -> Self;
+
+    /// Tries a node several times, until its output is good enough. Each try is told what was wrong with the one before.
+    ///
+    /// ```
+    /// use llmnode::prelude::*;
+    ///
+    /// #[llm_output]
+    /// struct Verdict {
+    ///     holds: bool,
+    ///     words: u32,
+    /// }
+    ///
+    /// #[llm_node(goal = "Judge the claim.", output = Verdict)]
+    /// struct Judge {
+    ///     claim: String,
+    /// }
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), NodeError> {
+    /// let model = ScriptedModel::new().reply(r#"{"holds": true, "words": 9}"#).reply(r#"{"holds": true, "words": 2}"#);
+    /// let run = Run::new(model);
+    /// let judge = Judge { claim: "2 is even".into() };
+    /// let best = run.refine(&judge).reward(|_, verdict| 1.0 / f64::from(verdict.words)).at_least(0.5).await?;
+    /// assert_eq!((best.value.words, best.met, best.tries), (2, true, 2));
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// If all tries failed: the last error. An output that is not good enough is no error: see [`Refined::met`](crate::Refined::met).
+    fn refine<'r, N: Smart>(&'r self, node: &'r N) -> Refine<'r, N, &'r Self>;
+
+    /// Tries a node several times, and takes the best output. The tries know nothing of each other.
+    ///
+    /// # Errors
+    /// As [`refine`](SmartExt::refine).
+    fn best_of<'r, N: Smart>(&'r self, node: &'r N) -> Refine<'r, N, &'r Self>;
+}
+
+impl<S> SmartExt for Run<S> {
+    fn with_program<N: Smart>(self, program: Program<N>) -> Self {
+        keep::<N, S>(self, Arc::new(program))
+    }
+
+    fn refine<'r, N: Smart>(&'r self, node: &'r N) -> Refine<'r, N, &'r Self> {
+        Refine::on(self, node, true)
+    }
+
+    fn best_of<'r, N: Smart>(&'r self, node: &'r N) -> Refine<'r, N, &'r Self> {
+        Refine::on(self, node, false)
+    }
+}

@@ -1,0 +1,126 @@
+//! How answers are read: as JSON, with the reasoning or without, or in sections.
+
+use std::any::Any;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use llmnode_runtime::internal::{Answer, AnswerForm, Read};
+use llmnode_runtime::{OutputSchema, Reader, Violation};
+use serde_json::Value;
+
+use super::chat::{Fields, Gathered};
+use crate::signature::{Form, OutputCodec, Signature, Smart, Thinking};
+
+/// The reasoning that came with the answer read last.
+#[derive(Clone, Default)]
+pub(crate) struct Reasoned(Arc<Mutex<Option<String>>>);
+
+impl Reasoned {
+    pub(crate) fn set(&self, reasoning: Option<String>) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = reasoning;
+    }
+
+    pub(crate) fn take(&self) -> Option<String> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).take()
+    }
+}
+
+/// How the answers to a signature of a node are read.
+pub(crate) struct Answers {
+    codec: OutputCodec,
+    /// The outputs, where the answer is in sections.
+    sections: Option<Fields>,
+    /// Descriptions of outputs that are not those of the type.
+    described: Vec<(String, String)>,
+    reasoned: Reasoned,
+}
+
+impl Answers {
+    /// `signature` is the one of the node, or of a program for it.
+    pub(crate) fn new<N: Smart>(signature: &Signature, reasoned: &Reasoned) -> Self {
+        let declared = N::declared();
+        let other = |name: &str, description: &str| {
+            declared.signature.output(name).is_some_and(|field| field.description != description)
+        };
+        let fields = signature.outputs.iter().filter(|field| other(&field.name, &field.description));
+        Answers {
+            codec: declared.output,
+            sections: (signature.form == Form::Chat).then(|| Fields::of(signature)),
+            described: fields.map(|field| (field.name.clone(), field.description.clone())).collect(),
+            reasoned: reasoned.clone(),
+        }
+    }
+
+    fn read_any(&self, answer: &str, reader: Reader) -> Read<Box<dyn Any>> {
+        match (&self.sections, self.codec.thinking) {
+            (Some(fields), _) => self.read_sections(fields, answer, reader),
+            (None, Some(Thinking { read, .. })) => {
+                let Answer { value: (reasoning, value), notes, wrapped } = read(answer, reader)?;
+                self.reasoned.set(Some(reasoning));
+                Ok(Answer { value, notes, wrapped })
+            }
+            (None, None) => (self.codec.read)(answer, reader),
+        }
+    }
+
+    fn read_sections(&self, fields: &Fields, answer: &str, reader: Reader) -> Read<Box<dyn Any>> {
+        let Some(Gathered { reasoning, json, missing }) = fields.gather(answer, reader) else {
+            // Some models answer with JSON all the same.
+            let as_json = Answers {
+                sections: None,
+                described: Vec::new(),
+                codec: self.codec,
+                reasoned: self.reasoned.clone(),
+            };
+            return as_json.read_any(answer, reader).map_err(|_| fields.all_missing());
+        };
+        match (self.codec.read)(&json.to_string(), reader) {
+            Ok(answer) if missing.is_empty() => {
+                self.reasoned.set(reasoning);
+                Ok(answer)
+            }
+            Ok(_) => Err(missing),
+            Err(found) => {
+                let other = |one: &Violation| {
+                    !missing.iter().any(|known| one.message.contains(&format!("`{}`", known.path)))
+                };
+                let others: Vec<_> = found.into_iter().filter(other).collect();
+                Err(missing.into_iter().chain(others).collect())
+            }
+        }
+    }
+}
+
+impl<T: 'static> AnswerForm<T> for Answers {
+    fn schema(&self) -> Arc<OutputSchema> {
+        self.codec.thinking.map_or_else(self.codec.schema, |thinking| (thinking.schema)())
+    }
+
+    fn sent(&self) -> Option<Arc<OutputSchema>> {
+        if self.sections.is_some() {
+            return None;
+        }
+        let schema = <Self as AnswerForm<T>>::schema(self);
+        Some(described(&schema, &self.described).map_or(schema, Arc::new))
+    }
+
+    fn read(&self, answer: &str, reader: Reader) -> Read<T> {
+        let Answer { value, notes, wrapped } = self.read_any(answer, reader)?;
+        match value.downcast::<T>() {
+            Ok(value) => Ok(Answer { value: *value, notes, wrapped }),
+            Err(_) => Err(vec![Violation::new("", "no value was read")]),
+        }
+    }
+}
+
+/// A schema with other descriptions; `None`: there are none.
+fn described(schema: &OutputSchema, descriptions: &[(String, String)]) -> Option<OutputSchema> {
+    let mut plain: Value =
+        (!descriptions.is_empty()).then(|| serde_json::from_str(schema.plain().get()).ok()).flatten()?;
+    for (name, description) in descriptions {
+        let member = plain.get_mut("properties").and_then(|members| members.get_mut(name));
+        if let Some(member) = member.and_then(Value::as_object_mut) {
+            member.insert("description".to_owned(), description.as_str().into());
+        }
+    }
+    Some(OutputSchema::from_value(schema.name(), plain))
+}

@@ -1,0 +1,99 @@
+//! Reading answers that are written in sections: they become the members of an object, which is then read as any answer.
+
+use llmnode_runtime::{Reader, Violation};
+use serde_json::{Map, Value};
+
+use super::python::choices;
+use super::sections::{Section, split};
+use crate::signature::{Field, REASONING, Signature, VALUE};
+
+/// The outputs of a signature.
+pub(crate) struct Fields {
+    fields: Vec<Field>,
+    thinks: bool,
+    object: bool,
+}
+
+/// What the sections of an answer hold.
+pub(crate) struct Gathered {
+    pub(crate) reasoning: Option<String>,
+    pub(crate) json: Value,
+    pub(crate) missing: Vec<Violation>,
+}
+
+impl Fields {
+    pub(crate) fn of(signature: &Signature) -> Self {
+        Fields { fields: signature.outputs.clone(), thinks: signature.thinks, object: signature.object }
+    }
+
+    /// `None`: the answer has none of the sections.
+    pub(crate) fn gather(&self, answer: &str, reader: Reader) -> Option<Gathered> {
+        let sections = split(answer);
+        let text = |name: &str| {
+            sections.iter().find(|(known, _): &&Section<'_>| *known == name).map(|(_, text)| text.as_str())
+        };
+        if !self.fields.iter().any(|field| text(&field.name).is_some()) {
+            return None;
+        }
+        let mut members = Map::new();
+        let (mut reasoning, mut missing) = (None, Vec::new());
+        for field in &self.fields {
+            match text(&field.name) {
+                Some(text) if self.thinks && field.name == REASONING => reasoning = Some(text.to_owned()),
+                Some(text) => {
+                    members.insert(field.name.clone(), valued(field, text, reader));
+                }
+                None if takes(&field.schema, "null") => {}
+                None => missing.push(self.lacks(&field.name)),
+            }
+        }
+        let json =
+            if self.object { Value::Object(members) } else { members.remove(VALUE).unwrap_or_default() };
+        Some(Gathered { reasoning, json, missing })
+    }
+
+    fn lacks(&self, name: &str) -> Violation {
+        Violation::new(name, format!("there is no section of it; write it below a line `[[ ## {name} ## ]]`"))
+    }
+
+    pub(crate) fn all_missing(&self) -> Vec<Violation> {
+        self.fields.iter().map(|field| self.lacks(&field.name)).collect()
+    }
+}
+
+/// A section's text as a value of the field's type, as far as its type tells. What is not of the type stays a text, about which the
+/// reader complains.
+fn valued(field: &Field, text: &str, reader: Reader) -> Value {
+    let schema = &field.schema;
+    if let Some(choices) = choices(schema) {
+        return choices
+            .into_iter()
+            .find(|choice| choice.as_str() == Some(text))
+            .unwrap_or_else(|| read_or_text(text, reader));
+    }
+    if takes(schema, "null") && matches!(text, "None" | "null") {
+        return Value::Null;
+    }
+    if takes(schema, "string") { text.into() } else { read_or_text(text, reader) }
+}
+
+fn read_or_text(text: &str, reader: Reader) -> Value {
+    let word = match text {
+        "True" | "true" => Some(Value::Bool(true)),
+        "False" | "false" => Some(Value::Bool(false)),
+        _ => None,
+    };
+    let read = || reader.value(text).ok().map(|reading| reading.value);
+    word.or_else(read).unwrap_or_else(|| text.into())
+}
+
+/// Whether a type takes values of this kind.
+fn takes(schema: &Value, kind: &str) -> bool {
+    let forms = ["anyOf", "oneOf"].iter().find_map(|key| schema.get(*key)?.as_array());
+    match (schema.get("type"), forms) {
+        (Some(Value::String(own)), _) => own == kind,
+        (Some(Value::Array(own)), _) => own.iter().any(|own| own == kind),
+        (None, Some(forms)) => forms.iter().any(|form| takes(form, kind)),
+        _ => false,
+    }
+}

@@ -1,0 +1,194 @@
+//! The messages of DSPy's adapters, byte for byte. They differ in the outputs alone.
+
+use llmnode_runtime::{Message, Role};
+use serde_json::{Map, Value};
+
+use super::python::{annotation, choices, constraints, indented, json, sorted, text};
+use super::text::{dedent, lines, strip};
+use super::{Asked, INCOMPLETE};
+use crate::signature::{Field, Signature};
+
+const MISSING: &str = "Not supplied for this particular example. ";
+const COMPLETED: &str = "[[ ## completed ## ]]\n";
+const HEAD: &str =
+    "All interactions will be structured in the following way, with the appropriate values filled in.";
+
+#[derive(Clone, Copy, PartialEq)]
+pub(super) enum Adapter {
+    Chat,
+    Json,
+}
+
+pub(super) fn messages(asked: &Asked<'_>, adapter: Adapter) -> Vec<Message> {
+    let Asked { signature, inputs, .. } = asked;
+    let (incomplete, complete) = asked.sorted_demos();
+    let mut messages = vec![Message::system(system(signature, adapter))];
+    // DSPy leaves out a message without text.
+    let mut say =
+        |role: Role, text: String| messages.extend((!text.is_empty()).then(|| Message::new(role, text)));
+    for demo in incomplete {
+        say(Role::User, user(signature, demo, INCOMPLETE, None));
+        say(Role::Assistant, assistant(signature, demo, adapter));
+    }
+    for demo in complete {
+        say(Role::User, user(signature, demo, "", None));
+        say(Role::Assistant, assistant(signature, demo, adapter));
+    }
+    say(Role::User, user(signature, inputs, "", Some(adapter)));
+    messages
+}
+
+fn system(signature: &Signature, adapter: Adapter) -> String {
+    let Signature { inputs, outputs, goal, .. } = signature;
+    let mut system = format!(
+        "Your input fields are:\n{}\nYour output fields are:\n{}\n",
+        described(inputs),
+        described(outputs)
+    );
+    let ins = sections(inputs.iter().map(|field| (field, place(field, ""))));
+    let structure = match adapter {
+        Adapter::Chat => [
+            HEAD,
+            &ins,
+            &sections(outputs.iter().map(|field| (field, place(field, &note(field))))),
+            COMPLETED,
+        ]
+        .join("\n\n"),
+        Adapter::Json => {
+            let outs = outputs.iter().map(|field| (field.name.clone(), place(field, &note(field)).into()));
+            let outs = indented(&Value::Object(outs.collect()));
+            let (inputs, outputs) = (
+                "Inputs will have the following structure:",
+                "Outputs will be a JSON object with the following fields.",
+            );
+            [HEAD, inputs, &ins, outputs, &outs].join("\n\n")
+        }
+    };
+    system.push_str(strip(&structure));
+    system.push_str("\nIn adhering to this structure, your objective is: ");
+    for line in lines(&dedent(goal)) {
+        system.push_str("\n        ");
+        system.push_str(line);
+    }
+    system
+}
+
+fn described(fields: &[Field]) -> String {
+    let line = |(at, field): (usize, &Field)| {
+        let bounds =
+            constraints(&field.schema).map(|bounds| format!("\nConstraints: {bounds}")).unwrap_or_default();
+        format!("{}. `{}` ({}): {}{bounds}", at + 1, field.name, annotation(&field.schema), field.description)
+    };
+    let lines: Vec<_> = fields.iter().enumerate().map(line).collect();
+    strip(&lines.join("\n")).to_owned()
+}
+
+/// Where the value of a field stands in the structure.
+fn place(field: &Field, note: &str) -> String {
+    let note =
+        if note.is_empty() { String::new() } else { format!("        # note: the value you produce {note}") };
+    format!("{{{}}}{note}", field.name)
+}
+
+/// What is said about the type of an output.
+fn note(field: &Field) -> String {
+    if field.is_text() {
+        return String::new();
+    }
+    if let Some(choices) = choices(&field.schema) {
+        let choices: Vec<_> = choices.iter().map(text).collect();
+        return format!("must exactly match (no extra characters) one of: {}", choices.join("; "));
+    }
+    match field.schema.get("type").and_then(Value::as_str) {
+        Some("boolean") => "must be True or False".to_owned(),
+        Some("integer") => "must be a single int value".to_owned(),
+        Some("number") => "must be a single float value".to_owned(),
+        _ => format!("must adhere to the JSON schema: {}", json(&sorted(&field.schema))),
+    }
+}
+
+fn sections<'f>(fields: impl Iterator<Item = (&'f Field, String)>) -> String {
+    let sections: Vec<_> = fields.map(|(field, value)| section(field, &value)).collect();
+    strip(&sections.join("\n\n")).to_owned()
+}
+
+fn section(field: &Field, value: &str) -> String {
+    format!("[[ ## {} ## ]]\n{value}", field.name)
+}
+
+fn user(signature: &Signature, values: &Map<String, Value>, head: &str, main: Option<Adapter>) -> String {
+    let Signature { inputs, outputs, .. } = signature;
+    let mut parts = vec![head.to_owned()];
+    parts.extend(
+        inputs.iter().filter_map(|field| Some(section(field, &written(field, values.get(&field.name)?)))),
+    );
+    parts.extend(main.map(|adapter| wanted(outputs, adapter)));
+    parts.push(String::new());
+    strip(&parts.join("\n\n")).to_owned()
+}
+
+/// What the last message asks for.
+fn wanted(outputs: &[Field], adapter: Adapter) -> String {
+    let kind = |field: &Field| {
+        let kind = annotation(&field.schema);
+        if kind == "str" { String::new() } else { format!(" (must be formatted as a valid Python {kind})") }
+    };
+    let listed = |mark: fn(&str) -> String| {
+        let fields: Vec<_> =
+            outputs.iter().map(|field| format!("`{}`{}", mark(&field.name), kind(field))).collect();
+        fields.join(", then ")
+    };
+    match adapter {
+        Adapter::Chat => format!(
+            "Respond with the corresponding output fields, starting with the field {}, and then ending with the marker for `[[ ## completed ## ]]`.",
+            listed(|name| format!("[[ ## {name} ## ]]"))
+        ),
+        Adapter::Json => {
+            format!("Respond with a JSON object in the following order of fields: {}.", listed(str::to_owned))
+        }
+    }
+}
+
+fn assistant(signature: &Signature, values: &Map<String, Value>, adapter: Adapter) -> String {
+    let given = |field: &Field| values.get(&field.name).cloned().unwrap_or_else(|| MISSING.into());
+    match adapter {
+        Adapter::Chat => {
+            sections(signature.outputs.iter().map(|field| (field, written(field, &given(field)))))
+                + "\n\n"
+                + COMPLETED
+        }
+        Adapter::Json => indented(&Value::Object(
+            signature.outputs.iter().map(|field| (field.name.clone(), given(field))).collect(),
+        )),
+    }
+}
+
+/// A value as DSPy writes it into a section.
+fn written(field: &Field, value: &Value) -> String {
+    match value {
+        Value::Array(items) if field.is_text() => match &items[..] {
+            [] => "N/A".to_owned(),
+            [one] => quoted(one),
+            many => {
+                let lines: Vec<_> = many
+                    .iter()
+                    .enumerate()
+                    .map(|(at, one)| format!("[{}] {}", at + 1, quoted(one)))
+                    .collect();
+                lines.join("\n")
+            }
+        },
+        Value::Array(_) | Value::Object(_) => json(value),
+        other => text(other),
+    }
+}
+
+/// One of several texts.
+fn quoted(value: &Value) -> String {
+    let text = text(value);
+    if text.contains(['\n', '«', '»']) {
+        format!("«««\n    {}\n»»»", text.replace('\n', "\n    "))
+    } else {
+        format!("«{text}»")
+    }
+}

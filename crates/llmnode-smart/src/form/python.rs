@@ -1,0 +1,201 @@
+//! Values and types as Python writes them.
+
+use std::fmt::Write;
+
+use serde_json::{Map, Value};
+
+/// `json.dumps(value, ensure_ascii=False)`.
+pub(super) fn json(value: &Value) -> String {
+    match value {
+        Value::Object(members) => {
+            let members: Vec<_> =
+                members.iter().map(|(name, value)| format!("{}: {}", quoted(name), json(value))).collect();
+            format!("{{{}}}", members.join(", "))
+        }
+        Value::Array(items) => format!("[{}]", items.iter().map(json).collect::<Vec<_>>().join(", ")),
+        Value::String(text) => quoted(text),
+        Value::Number(number) => match number.as_f64().filter(|_| number.is_f64()) {
+            Some(figure) => float(figure),
+            None => number.to_string(),
+        },
+        other => other.to_string(),
+    }
+}
+
+/// `json.dumps(value, ensure_ascii=False, indent=2)`.
+pub(crate) fn indented(value: &Value) -> String {
+    let mut text = String::new();
+    indent(value, 0, &mut text);
+    text
+}
+
+fn indent(value: &Value, depth: usize, to: &mut String) {
+    let pad = "  ".repeat(depth + 1);
+    let (open, close) = match value {
+        Value::Object(members) if !members.is_empty() => ('{', '}'),
+        Value::Array(items) if !items.is_empty() => ('[', ']'),
+        other => return to.push_str(&json(other)),
+    };
+    to.push(open);
+    let mut next = |name: Option<&String>, value: &Value, first: bool| {
+        to.push_str(if first { "\n" } else { ",\n" });
+        to.push_str(&pad);
+        if let Some(name) = name {
+            // Writing to a `String` does not fail.
+            let _ = write!(to, "{}: ", quoted(name));
+        }
+        indent(value, depth + 1, to);
+    };
+    match value {
+        Value::Object(members) => {
+            members.iter().enumerate().for_each(|(at, (name, value))| next(Some(name), value, at == 0))
+        }
+        Value::Array(items) => items.iter().enumerate().for_each(|(at, value)| next(None, value, at == 0)),
+        _ => {}
+    }
+    to.push('\n');
+    to.push_str(&"  ".repeat(depth));
+    to.push(close);
+}
+
+/// A text as JSON. serde_json and Python escape the same characters.
+fn quoted(text: &str) -> String {
+    Value::from(text).to_string()
+}
+
+/// `repr` of a float.
+fn float(figure: f64) -> String {
+    let written = format!("{figure:e}");
+    let Some((mantissa, exponent)) = written.split_once('e') else { return written };
+    let exponent: i32 = exponent.parse().unwrap_or_default();
+    if figure != 0.0 && !(-4..16).contains(&exponent) {
+        let sign = if exponent < 0 { '-' } else { '+' };
+        return format!("{mantissa}e{sign}{:02}", exponent.abs());
+    }
+    let plain = figure.to_string();
+    if plain.contains('.') { plain } else { plain + ".0" }
+}
+
+/// `str(value)`.
+pub(super) fn text(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        Value::Null => "None".to_owned(),
+        Value::Bool(true) => "True".to_owned(),
+        Value::Bool(false) => "False".to_owned(),
+        other => json(other),
+    }
+}
+
+/// A type as an annotation in Python.
+pub(super) fn annotation(schema: &Value) -> String {
+    let Some(members) = schema.as_object() else { return "Any".to_owned() };
+    if let Some(choices) = choices(schema) {
+        let choices: Vec<_> = choices.iter().map(literal).collect();
+        return format!("Literal[{}]", choices.join(", "));
+    }
+    if let Some(forms) = ["anyOf", "oneOf"].iter().find_map(|key| members.get(*key)?.as_array()) {
+        return union(forms.iter().map(annotation).collect());
+    }
+    if let Some(target) = members.get("$ref").and_then(Value::as_str) {
+        return target.rsplit('/').next().unwrap_or("Any").to_owned();
+    }
+    match members.get("type") {
+        Some(Value::String(kind)) => of_kind(kind, members),
+        Some(Value::Array(kinds)) => {
+            union(kinds.iter().filter_map(Value::as_str).map(|kind| of_kind(kind, members)).collect())
+        }
+        _ => "Any".to_owned(),
+    }
+}
+
+fn union(forms: Vec<String>) -> String {
+    match &forms[..] {
+        [one] => one.clone(),
+        _ => format!("Union[{}]", forms.join(", ")),
+    }
+}
+
+fn of_kind(kind: &str, schema: &Map<String, Value>) -> String {
+    let named = |key: &str| schema.get(key).map(annotation);
+    match kind {
+        "string" => "str".to_owned(),
+        "integer" => "int".to_owned(),
+        "number" => "float".to_owned(),
+        "boolean" => "bool".to_owned(),
+        "null" => "NoneType".to_owned(),
+        "array" => match schema.get("prefixItems").and_then(Value::as_array) {
+            Some(items) => format!("tuple[{}]", items.iter().map(annotation).collect::<Vec<_>>().join(", ")),
+            None => {
+                let kind = if schema.get("uniqueItems") == Some(&Value::Bool(true)) { "set" } else { "list" };
+                format!("{kind}[{}]", named("items").unwrap_or_else(|| "Any".to_owned()))
+            }
+        },
+        "object" if schema.contains_key("properties") => {
+            schema.get("title").and_then(Value::as_str).unwrap_or("dict[str, Any]").to_owned()
+        }
+        "object" => {
+            format!("dict[str, {}]", named("additionalProperties").unwrap_or_else(|| "Any".to_owned()))
+        }
+        _ => "Any".to_owned(),
+    }
+}
+
+/// The values of a type that lists them.
+pub(super) fn choices(schema: &Value) -> Option<Vec<Value>> {
+    if let Some(values) = schema.get("enum") {
+        return values.as_array().cloned();
+    }
+    if let Some(value) = schema.get("const") {
+        return Some(vec![value.clone()]);
+    }
+    let forms = schema.get("oneOf")?.as_array()?;
+    let all: Option<Vec<Vec<Value>>> = forms.iter().map(choices).collect();
+    all.map(|all| all.concat())
+}
+
+fn literal(value: &Value) -> String {
+    match value {
+        Value::String(text) => match (text.contains('\''), text.contains('"')) {
+            (true, false) => format!("\"{text}\""),
+            (true, true) => format!("'{}'", text.replace('\'', "\\'")),
+            _ => format!("'{text}'"),
+        },
+        other => self::text(other),
+    }
+}
+
+/// What DSPy says about the bounds of a scalar.
+pub(super) fn constraints(schema: &Value) -> Option<String> {
+    const WORDS: [(&str, &str); 7] = [
+        ("exclusiveMinimum", "greater than: "),
+        ("minimum", "greater than or equal to: "),
+        ("exclusiveMaximum", "less than: "),
+        ("maximum", "less than or equal to: "),
+        ("minLength", "minimum length: "),
+        ("maxLength", "maximum length: "),
+        ("multipleOf", "a multiple of the given number: "),
+    ];
+    let scalar = schema.get("type")?.as_str().filter(|kind| matches!(*kind, "string" | "integer" | "number"));
+    let members = scalar.and(schema.as_object())?;
+    let bound = |(name, value): (&String, &Value)| {
+        let (_, words) = WORDS.iter().find(|(keyword, _)| keyword == name)?;
+        Some(format!("{words}{}", text(value)))
+    };
+    let bounds: Vec<_> = members.iter().filter_map(bound).collect();
+    (!bounds.is_empty()).then(|| bounds.join(", "))
+}
+
+/// A schema as DSPy shows it: the members of each object in order, `type` first.
+pub(super) fn sorted(schema: &Value) -> Value {
+    match schema {
+        Value::Object(members) => {
+            let mut members: Vec<_> =
+                members.iter().map(|(name, value)| (name.clone(), sorted(value))).collect();
+            members.sort_by(|(a, _), (b, _)| (a != "type", a).cmp(&(b != "type", b)));
+            Value::Object(members.into_iter().collect())
+        }
+        Value::Array(items) => items.iter().map(sorted).collect(),
+        other => other.clone(),
+    }
+}

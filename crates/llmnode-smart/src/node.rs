@@ -1,0 +1,247 @@
+//! How a node with a goal runs: with the program that the run has for it, or as it is declared.
+
+use std::borrow::Cow;
+use std::future::Future;
+
+use llmnode_runtime::internal::kept;
+use llmnode_runtime::private::{Falling, LlmNode, OutputSpec, Prompt, Tools, exec as ask};
+use llmnode_runtime::{BoxError, ChatModel, Cx, Exec, Limits, Node, NodeError, Settings};
+use serde_json::{Map, Value};
+
+use crate::form::{Answers, Asked, Reasoned};
+use crate::program::Program;
+use crate::signature::{Field, Form, Signature, Smart};
+
+/// An output, and the reasoning that the model wrote before it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Thought<T> {
+    /// The reasoning. `None`: the node does not [think](Signature::thinks), or its fallback gave the value.
+    pub reasoning: Option<String>,
+    /// The output.
+    pub value: T,
+}
+
+/// Runs a node with a goal and gives the reasoning, too.
+///
+/// ```
+/// use llmnode::prelude::*;
+/// use llmnode::smart::WithReasoning;
+///
+/// #[llm_output]
+/// struct Verdict {
+///     holds: bool,
+/// }
+///
+/// #[llm_node(goal = "Judge the claim.", think, output = Verdict)]
+/// struct Judge {
+///     claim: String,
+/// }
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), NodeError> {
+/// let model = ScriptedModel::new().reply(r#"{"reasoning": "It is evening.", "holds": false}"#);
+/// let run = Run::new(model);
+/// let thought = run.call(&WithReasoning(&Judge { claim: "The sun rises.".into() })).await?;
+/// assert_eq!((thought.reasoning.as_deref(), thought.value.holds), (Some("It is evening."), false));
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug)]
+pub struct WithReasoning<'n, N>(pub &'n N);
+
+impl<N: Smart> Node for WithReasoning<'_, N> {
+    type Output = Thought<N::Output>;
+    const NAME: &'static str = N::NAME;
+    const DESCRIPTION: &'static str = N::DESCRIPTION;
+    const SETTINGS: &'static Settings = N::SETTINGS;
+    const LIMITS: Limits = N::LIMITS;
+    const IDEMPOTENT: bool = N::IDEMPOTENT;
+    const FALLBACK: bool = N::FALLBACK;
+
+    fn name(&self) -> Cow<'static, str> {
+        self.0.name()
+    }
+
+    fn settings(&self) -> &Settings {
+        self.0.settings()
+    }
+}
+
+impl<S: ?Sized + Sync, N: Smart + LlmNode<S> + Exec<S>> Exec<S> for WithReasoning<'_, N> {
+    const TRIES_ITSELF: bool = true;
+
+    fn exec(&self, cx: &Cx<'_, S>) -> impl Future<Output = Result<Thought<N::Output>, BoxError>> + Send {
+        thinking(self.0, cx, None)
+    }
+}
+
+/// A node that is told something beside its inputs.
+pub(crate) struct Hinted<'n, N> {
+    pub(crate) node: &'n N,
+    pub(crate) hint: Option<&'n str>,
+}
+
+impl<N: Smart> Node for Hinted<'_, N> {
+    type Output = Thought<N::Output>;
+    const NAME: &'static str = N::NAME;
+    const DESCRIPTION: &'static str = N::DESCRIPTION;
+    const SETTINGS: &'static Settings = N::SETTINGS;
+    const LIMITS: Limits = N::LIMITS;
+    const IDEMPOTENT: bool = N::IDEMPOTENT;
+    const FALLBACK: bool = N::FALLBACK;
+
+    fn name(&self) -> Cow<'static, str> {
+        self.node.name()
+    }
+
+    fn settings(&self) -> &Settings {
+        self.node.settings()
+    }
+}
+
+impl<S: ?Sized + Sync, N: Smart + LlmNode<S> + Exec<S>> Exec<S> for Hinted<'_, N> {
+    const TRIES_ITSELF: bool = true;
+
+    fn exec(&self, cx: &Cx<'_, S>) -> impl Future<Output = Result<Thought<N::Output>, BoxError>> + Send {
+        thinking(self.node, cx, self.hint)
+    }
+}
+
+/// Runs a node with a goal: what the macro delegates to.
+#[expect(
+    clippy::manual_async_fn,
+    reason = "of an `async fn` the compiler asks again for every node whether it is `Send`"
+)]
+pub fn exec<N, S>(node: &N, cx: &Cx<'_, S>) -> impl Future<Output = Result<N::Output, BoxError>> + Send
+where
+    N: Smart + LlmNode<S> + Exec<S>,
+    S: ?Sized,
+{
+    async move { thinking(node, cx, None).await.map(|thought| thought.value) }
+}
+
+/// Runs a node, and tells the model what `hint` says.
+pub(crate) async fn thinking<N, S>(
+    node: &N,
+    cx: &Cx<'_, S>,
+    hint: Option<&str>,
+) -> Result<Thought<N::Output>, BoxError>
+where
+    N: Smart + LlmNode<S> + Exec<S>,
+    S: ?Sized,
+{
+    let program = kept::<N, S>(cx).and_then(|kept| kept.downcast_ref::<Program<N>>());
+    let reasoned = Reasoned::default();
+    let settings =
+        program.map_or_else(|| node.settings().clone(), |program| program.settings(node.settings()));
+    let value = ask(&With { node, program, settings, hint, reasoned: reasoned.clone() }, cx).await?;
+    Ok(Thought { reasoning: reasoned.take(), value })
+}
+
+/// Writes the messages of a node as it is declared: what the macro delegates to.
+pub fn render<N: Smart>(node: &N, to: &mut Prompt) {
+    write(node, None, None, to);
+}
+
+fn write<N: Smart>(node: &N, program: Option<&Program<N>>, hint: Option<&str>, to: &mut Prompt) {
+    let mut inputs = match node.values() {
+        Ok(inputs) => inputs,
+        Err(faults) => return to.fail(&format!("the input `{faults}`")),
+    };
+    let hinted;
+    let mut signature = effective(program);
+    if let Some(hint) = hint {
+        hinted = hinting(signature, hint, &mut inputs);
+        signature = &hinted;
+    }
+    let demos = program.map_or(&[][..], Program::demos);
+    let messages = Asked { signature, demos, inputs: &inputs }.messages();
+    // Of an example's node only what it asks is written.
+    let skipped = if to.is_of_example() { messages.len().saturating_sub(1) } else { 0 };
+    messages.into_iter().skip(skipped).for_each(|message| to.push(message));
+}
+
+fn effective<N: Smart>(program: Option<&Program<N>>) -> &Signature {
+    match program {
+        Some(program) => program.effective(),
+        None => N::signature(),
+    }
+}
+
+/// Adds the input that DSPy's `Refine` adds.
+pub(crate) fn hinting(signature: &Signature, hint: &str, inputs: &mut Map<String, Value>) -> Signature {
+    const HINT: &str = "hint_";
+    let mut signature = signature.clone();
+    let description = "A hint to the module from an earlier run";
+    signature.inputs.push(Field::new(HINT, description, serde_json::json!({"type": "string"})));
+    inputs.insert(HINT.to_owned(), hint.into());
+    signature
+}
+
+/// A node with what is asked in place of its own words.
+struct With<'a, N> {
+    node: &'a N,
+    program: Option<&'a Program<N>>,
+    settings: Settings,
+    hint: Option<&'a str>,
+    reasoned: Reasoned,
+}
+
+impl<N: Smart> Node for With<'_, N> {
+    type Output = N::Output;
+    const NAME: &'static str = N::NAME;
+    const DESCRIPTION: &'static str = N::DESCRIPTION;
+    const SETTINGS: &'static Settings = N::SETTINGS;
+    const LIMITS: Limits = N::LIMITS;
+    const IDEMPOTENT: bool = N::IDEMPOTENT;
+    const FALLBACK: bool = N::FALLBACK;
+
+    fn name(&self) -> Cow<'static, str> {
+        self.node.name()
+    }
+
+    fn settings(&self) -> &Settings {
+        &self.settings
+    }
+}
+
+impl<S: ?Sized, N: Smart + LlmNode<S> + Exec<S>> Exec<S> for With<'_, N>
+where
+    S: Sync,
+{
+    const TRIES_ITSELF: bool = true;
+
+    fn exec(&self, cx: &Cx<'_, S>) -> impl Future<Output = Result<N::Output, BoxError>> + Send {
+        ask(self, cx)
+    }
+}
+
+impl<S: ?Sized, N: Smart + LlmNode<S>> LlmNode<S> for With<'_, N> {
+    fn render(&self, _: &S, to: &mut Prompt) {
+        write(self.node, self.program, self.hint, to);
+    }
+
+    fn model(&self) -> Option<&dyn ChatModel> {
+        self.node.model()
+    }
+
+    fn output(&self) -> OutputSpec<N::Output, S> {
+        let signature = effective(self.program);
+        let spec = self.node.output();
+        if N::signature().text && signature.form == Form::Default {
+            return spec;
+        }
+        spec.in_form(Box::new(Answers::new::<N>(signature, &self.reasoned)))
+    }
+
+    fn tools(&self, to: &mut Tools<S>) {
+        self.node.tools(to);
+    }
+
+    fn fallback<'a>(&'a self, state: &'a S, error: &'a NodeError) -> Option<Falling<'a, N::Output>> {
+        let falling = self.node.fallback(state, error)?;
+        self.reasoned.set(None);
+        Some(falling)
+    }
+}

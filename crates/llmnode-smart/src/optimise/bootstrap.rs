@@ -1,0 +1,281 @@
+//! Examples for the prompt, from the answers of a teacher.
+
+use std::borrow::Cow;
+
+use llmnode_runtime::private::LlmNode;
+use llmnode_runtime::{Category, Cx, Exec, Limits, NodeError, Run};
+use serde::Serialize;
+
+use super::bench::{Bench, By, Candidate, mean};
+use super::labels::{labels, showing};
+use super::optimising::{How, Optimise};
+use super::outcome::Optimised;
+use super::teacher::Lesson;
+use crate::evaluate::{Dataset, Metric, replayed};
+use crate::program::{MOST_DEMOS, Program};
+use crate::random::Random;
+use crate::signature::{Demo, Smart};
+
+/// Finds examples for the prompt, as DSPy's `BootstrapFewShot` does.
+///
+/// A teacher is asked about the training cases in their order, with labelled cases as its examples, until 4 of its answers pass.
+/// These become the examples of the program, with the teacher's reasoning if the node thinks, and labelled cases fill them up to 8.
+///
+/// It takes two evaluations on the validation cases, and a request for each training case that it asks about.
+///
+/// ```no_run
+/// use llmnode::smart::evaluate::{Dataset, exact};
+/// use llmnode::smart::optimise::Bootstrap;
+/// use llmnode::prelude::*;
+/// use llmnode::smart::Program;
+/// use llmnode::Limits;
+///
+/// #[llm_output]
+/// struct Verdict {
+///     holds: bool,
+/// }
+///
+/// #[llm_node(goal = "Judge the claim.", think, output = Verdict)]
+/// struct Judge {
+///     claim: String,
+/// }
+///
+/// # async fn optimise(small: ScriptedModel, big: ScriptedModel) -> Result<(), Box<dyn std::error::Error>> {
+/// let run = Run::new(small).model("big", big);
+/// let (train, validation) = Dataset::<Judge, Verdict>::open("claims.jsonl")?.split(0.5, 0);
+/// let optimised = Bootstrap::new()
+///     .teacher("big")
+///     .limits(Limits::new().requests(200))
+///     .optimise(&run, &Program::new(), &train, &validation, exact())
+///     .await?;
+/// println!("{}", optimised.report());
+/// optimised.save("judge.json")?; // writes nothing if nothing beats the start
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone, Debug)]
+pub struct Bootstrap {
+    bootstrapped: usize,
+    labelled: usize,
+    rounds: u32,
+    threshold: f64,
+    teacher: Option<Cow<'static, str>>,
+    seed: u64,
+    pub(super) limits: Limits,
+}
+
+impl Default for Bootstrap {
+    fn default() -> Self {
+        Bootstrap::new()
+    }
+}
+
+impl Bootstrap {
+    /// 4 bootstrapped examples, filled up to 8 with labelled ones, 1 round, seed 0. The limits are to be set.
+    pub fn new() -> Self {
+        let (teacher, limits) = (None, Limits::new());
+        Bootstrap { bootstrapped: 4, labelled: 8, rounds: 1, threshold: 1.0, teacher, seed: 0, limits }
+    }
+
+    /// Sets how many of the teacher's answers become examples. Default 4.
+    #[must_use]
+    pub fn bootstrapped(mut self, examples: usize) -> Self {
+        self.bootstrapped = examples;
+        self
+    }
+
+    /// Sets up to how many examples labelled cases fill the prompt. As many are shown to the teacher. Default 8.
+    #[must_use]
+    pub fn labelled(mut self, examples: usize) -> Self {
+        self.labelled = examples;
+        self
+    }
+
+    /// Sets how often the teacher is asked about a case until its answer passes: after the first time with the temperature 1.
+    /// Default 1; 0 counts as 1.
+    #[must_use]
+    pub fn rounds(mut self, rounds: u32) -> Self {
+        self.rounds = rounds.max(1);
+        self
+    }
+
+    /// Sets the score from which an answer of the teacher passes. Default 1.
+    #[must_use]
+    pub fn threshold(mut self, score: f64) -> Self {
+        self.threshold = score;
+        self
+    }
+
+    /// Sets the model that teaches: a name registered on the run, or else the provider's id. Default: the node's own.
+    #[must_use]
+    pub fn teacher(mut self, model: impl Into<Cow<'static, str>>) -> Self {
+        self.teacher = Some(model.into());
+        self
+    }
+
+    /// Sets the seed by which labelled cases are drawn. Default 0.
+    #[must_use]
+    pub fn seed(mut self, seed: u64) -> Self {
+        self.seed = seed;
+        self
+    }
+
+    /// Sets what the whole optimisation may spend; `requests` is required. The limits of the run hold as well.
+    #[must_use]
+    pub fn limits(mut self, limits: Limits) -> Self {
+        self.limits = limits;
+        self
+    }
+
+    /// Makes a program better on the training cases, and judges it on the validation cases. It starts when it is awaited.
+    pub fn optimise<'r, S, N, E, M>(
+        self,
+        run: &'r Run<S>,
+        start: &Program<N>,
+        train: &'r Dataset<N, E>,
+        validation: &'r Dataset<N, E>,
+        metric: M,
+    ) -> Optimise<'r, S, N, E, M>
+    where
+        N: Smart + LlmNode<S> + Exec<S, Output: Serialize>,
+        M: Metric<N, E, S>,
+    {
+        Optimise::new(How::Bootstrap(self), run, start.clone(), [train, validation], metric)
+    }
+
+    /// What is wrong with the settings.
+    pub(super) fn fault(&self) -> Option<String> {
+        match self.bootstrapped.max(self.labelled) {
+            0 => Some("there is no example to find; set `bootstrapped` or `labelled` above 0".to_owned()),
+            most if most > MOST_DEMOS => Some(format!(
+                "a program has {MOST_DEMOS} examples at most, and {most} are asked for; ask for fewer"
+            )),
+            _ => None,
+        }
+    }
+
+    /// The fewest requests: two evaluations, and three answers of the teacher, if so many are wanted.
+    pub(super) fn needs(&self, train: usize, validation: usize) -> u64 {
+        (2 * validation + self.bootstrapped.min(train).min(3)) as u64
+    }
+
+    pub(super) async fn run<S, N, E, M>(
+        &self,
+        bench: &Bench<'_, N, E, M>,
+        cx: &Cx<'_, S>,
+    ) -> Result<Optimised<N>, NodeError>
+    where
+        S: ?Sized + Sync,
+        N: Smart + LlmNode<S> + Exec<S, Output: Serialize>,
+        E: Serialize + Send + Sync,
+        M: Metric<N, E, S>,
+    {
+        let by = By { name: "bootstrap", seed: self.seed };
+        let labels = labels(&bench.train.cases)?;
+        let mut random = Random::new(self.seed);
+        let start = bench.validate(cx, bench.start).await?;
+        let Lessons { passed, scores } = self.teach(bench, cx, &labels, &mut random).await?;
+        let others = (0..labels.len()).filter(|at| passed.iter().all(|(used, _)| used != at)).collect();
+        let fill = self.labelled.saturating_sub(passed.len());
+        let labelled = drawn(&labels, others, fill, &mut random);
+        let demos: Vec<_> = passed.into_iter().chain(labelled).map(|(_, demo)| demo).collect();
+        if demos.is_empty() {
+            return Ok(bench.outcome(start, None, &by));
+        }
+        bench.proposed();
+        let program = showing(bench.start, demos)?;
+        match bench.validate(cx, &program).await {
+            Ok(validation) => {
+                let train = mean(scores.into_iter());
+                Ok(bench.outcome(start, Some(Candidate { program, validation, train }), &by))
+            }
+            // Answers took more requests than one each, so nothing was judged.
+            Err(error) if error.category() == Category::LimitExceeded => Ok(bench.outcome(start, None, &by)),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Asks the teacher, case by case, until enough answers have passed. As many cases as are still wanted run side by side: one
+    /// after the other would ask about all of these, too.
+    async fn teach<S, N, E, M>(
+        &self,
+        bench: &Bench<'_, N, E, M>,
+        cx: &Cx<'_, S>,
+        labels: &[Option<Demo>],
+        random: &mut Random,
+    ) -> Result<Lessons, NodeError>
+    where
+        S: ?Sized + Sync,
+        N: Smart + LlmNode<S> + Exec<S, Output: Serialize>,
+        E: Send + Sync,
+        M: Metric<N, E, S>,
+    {
+        let shown = drawn(labels, (0..labels.len()).collect(), self.labelled, random);
+        // The candidate still has to be judged.
+        let kept_back = bench.validation.len() as u64;
+        let (mut lessons, mut next) = (Lessons::default(), 0);
+        while lessons.passed.len() < self.bootstrapped && next < bench.train.len() {
+            let affordable = bench.left().saturating_sub(kept_back) / u64::from(self.rounds);
+            let wanted = (self.bootstrapped - lessons.passed.len()).min(bench.train.len() - next);
+            let wave = wanted.min(usize::try_from(affordable).unwrap_or(usize::MAX));
+            let nodes = (next..next + wave)
+                .map(|at| self.lesson(bench, at, &shown))
+                .collect::<Result<Vec<_>, _>>()?;
+            let results = cx.map(nodes).concurrency(bench.concurrency).report().await;
+            for (at, result) in (next..).zip(results) {
+                match result {
+                    Ok(report) => {
+                        bench.charge(report.total, report.value.replayed, report.value.model.as_deref());
+                        lessons.scores.push(report.value.score);
+                        lessons.passed.extend(report.value.demo.map(|demo| (at, demo)));
+                    }
+                    Err(error) if error.category() == Category::LimitExceeded => {
+                        bench.charge(error.usage(), replayed(error.calls()), None)
+                    }
+                    Err(error) => return Err(error),
+                }
+            }
+            bench.tell();
+            if wave == 0 {
+                break;
+            }
+            next += wave;
+        }
+        Ok(lessons)
+    }
+
+    fn lesson<'b, N: Smart, E, M>(
+        &'b self,
+        bench: &'b Bench<'_, N, E, M>,
+        at: usize,
+        shown: &[(usize, Demo)],
+    ) -> Result<Lesson<'b, N, E, M>, NodeError> {
+        // The teacher is not shown the label of what it is asked.
+        let others = shown.iter().filter(|(of, _)| *of != at).map(|(_, demo)| demo.clone());
+        let program =
+            if shown.is_empty() { bench.start.clone() } else { showing(bench.start, others.collect())? };
+        let (case, metric, model) = (&bench.train.cases[at], bench.metric, self.teacher.as_ref());
+        Ok(Lesson { case, metric, program, model, rounds: self.rounds, threshold: self.threshold })
+    }
+}
+
+/// What was learnt so far.
+#[derive(Default)]
+struct Lessons {
+    /// The cases whose answers passed, as examples.
+    passed: Vec<(usize, Demo)>,
+    scores: Vec<f64>,
+}
+
+/// Draws so many labelled cases of these, at random.
+fn drawn(
+    labels: &[Option<Demo>],
+    mut of: Vec<usize>,
+    most: usize,
+    random: &mut Random,
+) -> Vec<(usize, Demo)> {
+    of.retain(|at| labels[*at].is_some());
+    random.shuffle(&mut of);
+    of.truncate(most);
+    of.into_iter().filter_map(|at| Some((at, labels[at].clone()?))).collect()
+}

@@ -1,0 +1,66 @@
+//! What has to be right before the first request.
+
+use std::collections::BTreeMap;
+
+use llmnode_runtime::{Category, Limits, NodeError};
+use serde_json::Value;
+
+use super::optimising::How;
+use crate::evaluate::Dataset;
+use crate::signature::Smart;
+
+/// The most requests, if everything is right.
+pub(super) fn check<N: Smart, E>(
+    how: &How,
+    [train, validation]: [&Dataset<N, E>; 2],
+    limits: Limits,
+) -> Result<u64, NodeError> {
+    for (set, name) in [(train, "training"), (validation, "validation")] {
+        if set.is_empty() {
+            return refused(format!("there is no {name} case; add one"));
+        }
+    }
+    if let Some(fault) = how.fault() {
+        return refused(fault);
+    }
+    keep_apart(train, validation)?;
+    let needs = how.needs(train.len(), validation.len());
+    match limits.requests {
+        None => refused(format!(
+            "an optimiser needs a limit of requests; set `.limits(Limits::new().requests({needs}))`, which affords three proposals, or \
+             more"
+        )),
+        Some(requests) if requests < needs => refused(format!(
+            "{requests} requests do not afford three proposals; allow {needs} or more, or take fewer validation cases than {}",
+            validation.len()
+        )),
+        Some(requests) => Ok(requests),
+    }
+}
+
+fn refused<T>(message: String) -> Result<T, NodeError> {
+    Err(NodeError::new(Category::ConfigError, message))
+}
+
+/// Refuses inputs that stand in both sets.
+fn keep_apart<N: Smart, E>(train: &Dataset<N, E>, validation: &Dataset<N, E>) -> Result<(), NodeError> {
+    let known: BTreeMap<String, usize> = keys(train)?.into_iter().zip(0..).collect();
+    let keys = keys(validation)?;
+    let both: Vec<_> = keys.iter().enumerate().filter_map(|(at, key)| Some((at, known.get(key)?))).collect();
+    let Some((of_validation, of_train)) = both.first() else { return Ok(()) };
+    refused(format!(
+        "{} of {} validation cases have the inputs of a training case, the first being case {of_validation}, with those of training \
+         case {of_train}; keep the sets apart, as `Dataset::split` does",
+        both.len(),
+        validation.len()
+    ))
+}
+
+/// What tells the inputs of each case from others.
+fn keys<N: Smart, E>(set: &Dataset<N, E>) -> Result<Vec<String>, NodeError> {
+    let key = |(at, (input, _)): (usize, &(N, E))| match input.values() {
+        Ok(values) => Ok(Value::Object(values).to_string()),
+        Err(faults) => refused(format!("the inputs of case {at} cannot be written: {faults}")),
+    };
+    set.cases.iter().enumerate().map(key).collect()
+}

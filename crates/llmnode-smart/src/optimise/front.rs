@@ -1,0 +1,61 @@
+//! Which candidates lead somewhere.
+
+use crate::random::Random;
+
+/// Picks a candidate of the Pareto front: one that is the best on some case and is not beaten by another one everywhere. The more
+/// cases it leads on, the likelier it is picked. `scores` has the scores of each candidate, case by case; there is one at least.
+pub(super) fn pick(scores: &[&[f64]], random: &mut Random) -> usize {
+    let leads = leads(scores);
+    let mut at = random.below(leads.iter().sum());
+    for (candidate, leads) in leads.iter().enumerate() {
+        if at < *leads {
+            return candidate;
+        }
+        at -= leads;
+    }
+    0
+}
+
+/// On how many cases each candidate of the front leads; 0 of those that are not in it.
+fn leads(scores: &[&[f64]]) -> Vec<usize> {
+    let cases = scores.first().map_or(0, |scores| scores.len());
+    let best = |case: usize| scores.iter().map(|scores| scores[case]).fold(f64::MIN, f64::max);
+    let best: Vec<_> = (0..cases).map(best).collect();
+    let leads = |(at, own): (usize, &&[f64])| {
+        // Of equals the first stays.
+        let beats_it =
+            |(other_at, other): (usize, &&[f64])| beats(other, own) || (other_at < at && other == own);
+        match scores.iter().enumerate().any(beats_it) {
+            true => 0,
+            false => own.iter().zip(&best).filter(|(own, best)| own >= best).count(),
+        }
+    };
+    scores.iter().enumerate().map(leads).collect()
+}
+
+/// Whether it is as good everywhere, and better somewhere.
+fn beats(one: &[f64], other: &[f64]) -> bool {
+    one.iter().zip(other).all(|(one, other)| one >= other) && one != other
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_leads_nowhere_or_is_beaten_is_not_picked() {
+        let scores: [&[f64]; 4] = [&[1.0, 0.0, 0.0], &[0.0, 1.0, 1.0], &[0.0, 1.0, 0.0], &[0.5, 0.5, 0.5]];
+        assert_eq!(leads(&scores), [1, 2, 0, 0]);
+        let mut random = Random::new(3);
+        let mut picked = [0_u32; 4];
+        (0..3_000).for_each(|_| picked[pick(&scores, &mut random)] += 1);
+        assert!((900..1_100).contains(&picked[0]) && picked[0] + picked[1] == 3_000, "{picked:?}");
+    }
+
+    #[test]
+    fn of_equals_the_first_stays() {
+        assert_eq!(leads(&[&[1.0, 0.0], &[1.0, 0.0]]), [2, 0]);
+        assert_eq!(pick(&[&[0.0]], &mut Random::new(1)), 0);
+        assert_eq!(pick(&[&[]], &mut Random::new(1)), 0);
+    }
+}

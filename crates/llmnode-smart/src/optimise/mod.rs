@@ -1,0 +1,20 @@
+//! Optimisers: from labelled cases to a better [`Program`](crate::Program), under a limit.
+//!
+//! [`Bootstrap`] finds examples for the prompt, [`Reflect`] a better goal. Both judge what they found on cases that were kept
+//! apart, and give [`Optimised::Unchanged`] where nothing beats the start.
+
+mod bench;
+mod bootstrap;
+mod checks;
+mod front;
+mod labels;
+mod optimising;
+mod outcome;
+mod propose;
+mod reflect;
+mod teacher;
+
+pub use bootstrap::Bootstrap;
+pub use optimising::{Optimise, OptimiseProgress};
+pub use outcome::{OptimiseReport, Optimised};
+pub use reflect::Reflect;

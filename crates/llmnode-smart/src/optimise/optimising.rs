@@ -1,0 +1,203 @@
+//! An optimisation as one call, so that one limit, one record and one journal hold for all of it.
+
+use std::fmt;
+use std::future::IntoFuture;
+use std::sync::Mutex;
+
+use llmnode_runtime::private::LlmNode;
+use llmnode_runtime::{BoxError, BoxFuture, Cx, Exec, Limits, Node, NodeError, Run};
+use serde::Serialize;
+
+use super::bench::{Account, Bench, Tell};
+use super::bootstrap::Bootstrap;
+use super::checks::check;
+use super::outcome::Optimised;
+use super::reflect::Reflect;
+use crate::evaluate::{Dataset, Metric};
+use crate::program::Program;
+use crate::signature::Smart;
+
+/// How far an optimisation is.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct OptimiseProgress {
+    /// The requests so far. An answer from a journal counts as the one that it stands for.
+    pub requests: u64,
+    /// The most requests.
+    pub limit: u64,
+    /// How many programs were proposed so far.
+    pub proposals: usize,
+    /// The best score on the validation cases so far, that of the start included.
+    pub best: Option<f64>,
+}
+
+/// An optimiser with its settings.
+pub(super) enum How {
+    Bootstrap(Bootstrap),
+    Reflect(Reflect),
+}
+
+impl How {
+    fn limits(&self) -> Limits {
+        match self {
+            How::Bootstrap(bootstrap) => bootstrap.limits,
+            How::Reflect(reflect) => reflect.limits,
+        }
+    }
+
+    pub(super) fn fault(&self) -> Option<String> {
+        match self {
+            How::Bootstrap(bootstrap) => bootstrap.fault(),
+            How::Reflect(_) => None,
+        }
+    }
+
+    pub(super) fn needs(&self, train: usize, validation: usize) -> u64 {
+        match self {
+            How::Bootstrap(bootstrap) => bootstrap.needs(train, validation),
+            How::Reflect(reflect) => reflect.needs(train, validation),
+        }
+    }
+}
+
+/// An optimisation that starts when it is awaited: [`Bootstrap::optimise`] and [`Reflect::optimise`] make it.
+///
+/// # Errors
+/// Before the first request a `config_error`: no limit of requests, one that does not afford three proposals (the message has the
+/// figure), an empty set, or training and validation cases with the same inputs. Later, what [`Run::call`] says of a run or a node
+/// that is set up wrongly. A limit that is reached after the start was judged is no error: what was found and judged until then
+/// counts.
+#[must_use = "an optimisation does nothing until it is awaited"]
+pub struct Optimise<'r, S, N, E, M> {
+    how: How,
+    run: &'r Run<S>,
+    start: Program<N>,
+    /// For training and for validation.
+    sets: [&'r Dataset<N, E>; 2],
+    metric: M,
+    concurrency: usize,
+    tell: Option<Tell<'r>>,
+    #[cfg(feature = "journal")]
+    journal: Option<Box<dyn llmnode_flow::journal::Journal>>,
+}
+
+impl<'r, S, N, E, M> Optimise<'r, S, N, E, M> {
+    pub(super) fn new(
+        how: How,
+        run: &'r Run<S>,
+        start: Program<N>,
+        sets: [&'r Dataset<N, E>; 2],
+        metric: M,
+    ) -> Self {
+        let (concurrency, tell) = (8, None);
+        Optimise {
+            how,
+            run,
+            start,
+            sets,
+            metric,
+            concurrency,
+            tell,
+            #[cfg(feature = "journal")]
+            journal: None,
+        }
+    }
+
+    /// Sets how many cases run at once. Default 8; 0 counts as 1. What is found does not depend on it.
+    pub fn concurrency(mut self, cases: usize) -> Self {
+        self.concurrency = cases;
+        self
+    }
+
+    /// Calls this function as it goes on, for a progress bar.
+    pub fn on_progress(mut self, tell: impl FnMut(&OptimiseProgress) + Send + 'r) -> Self {
+        self.tell = Some(Box::new(tell));
+        self
+    }
+
+    /// Keeps each accepted answer in a journal. Started again with the same settings, seed and cases, the optimisation goes the same
+    /// way, and asks only for what is missing. An answer from the journal counts for its plan, so it ends where it would have ended.
+    /// Answers are in the journal in clear.
+    #[cfg(feature = "journal")]
+    pub fn resume(mut self, journal: impl llmnode_flow::journal::Journal + 'static) -> Self {
+        self.journal = Some(Box::new(journal));
+        self
+    }
+}
+
+impl<'r, S, N, E, M> IntoFuture for Optimise<'r, S, N, E, M>
+where
+    S: Send + Sync,
+    N: Smart + LlmNode<S> + Exec<S, Output: Serialize>,
+    E: Serialize + Send + Sync,
+    M: Metric<N, E, S> + 'r,
+{
+    type Output = Result<Optimised<N>, NodeError>;
+    type IntoFuture = BoxFuture<'r, Self::Output>;
+
+    fn into_future(self) -> Self::IntoFuture {
+        Box::pin(async move {
+            let limits = self.how.limits();
+            let limit = check(&self.how, self.sets, limits)?;
+            let [train, validation] = self.sets;
+            let bench = Bench {
+                start: &self.start,
+                train,
+                validation,
+                metric: &self.metric,
+                concurrency: self.concurrency,
+                limit,
+                account: Mutex::new(Account::default()),
+                tell: Mutex::new(self.tell),
+            };
+            let node = Optimising { how: &self.how, bench };
+            #[cfg(feature = "journal")]
+            if let Some(journal) = self.journal {
+                // A journal is that of a map: here of a single call.
+                let map =
+                    llmnode_flow::journal::MapExt::resume(self.run.map([&node]).limits(limits), journal);
+                let none =
+                    || NodeError::new(llmnode_runtime::Category::Aborted, "the optimisation gave no result");
+                return map.await.pop().unwrap_or_else(|| Err(none()));
+            }
+            self.run.call(&node).limits(limits).await
+        })
+    }
+}
+
+/// The optimisation as a node.
+struct Optimising<'a, N, E, M> {
+    how: &'a How,
+    bench: Bench<'a, N, E, M>,
+}
+
+impl<N: Smart, E, M> Node for Optimising<'_, N, E, M> {
+    type Output = Optimised<N>;
+    const NAME: &'static str = "optimise";
+}
+
+impl<S, N, E, M> Exec<S> for Optimising<'_, N, E, M>
+where
+    S: ?Sized + Sync,
+    N: Smart + LlmNode<S> + Exec<S, Output: Serialize>,
+    E: Serialize + Send + Sync,
+    M: Metric<N, E, S>,
+{
+    // It asks models through other nodes, which try again as their settings say.
+    const TRIES_ITSELF: bool = true;
+
+    async fn exec(&self, cx: &Cx<'_, S>) -> Result<Optimised<N>, BoxError> {
+        let optimised = match self.how {
+            How::Bootstrap(bootstrap) => bootstrap.run(&self.bench, cx).await,
+            How::Reflect(reflect) => reflect.run(&self.bench, cx).await,
+        };
+        Ok(optimised?)
+    }
+}
+
+impl<S, N: Smart, E, M> fmt::Debug for Optimise<'_, S, N, E, M> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let sets = self.sets.map(Dataset::len);
+        f.debug_struct("Optimise").field("node", &N::NAME).field("sets", &sets).finish_non_exhaustive()
+    }
+}

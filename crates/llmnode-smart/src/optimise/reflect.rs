@@ -1,0 +1,265 @@
+//! A better goal, by reflection on what was wrong.
+
+use std::borrow::Cow;
+
+use llmnode_runtime::private::LlmNode;
+use llmnode_runtime::{Category, Cx, Exec, Limits, NodeError, Run};
+use serde::Serialize;
+
+use super::bench::{Bench, By, Candidate, mean};
+use super::front;
+use super::optimising::{How, Optimise};
+use super::outcome::Optimised;
+use super::propose::{material, proposed, proposer};
+use crate::evaluate::{Dataset, EvaluatedCase, Metric, ends};
+use crate::program::Program;
+use crate::random::Random;
+use crate::signature::Smart;
+
+/// Finds a better goal by reflection on what was wrong, as GEPA does.
+///
+/// It picks a candidate of the Pareto front, runs it on 3 training cases, and lets a model propose a new goal from the
+/// [feedback](crate::evaluate::Score) of the metric. A proposal that scores more on the same cases is judged on all validation cases
+/// and joins the candidates. This goes on while the limit affords another proposal. The best candidate is the result.
+///
+/// A proposal takes 7 requests, and one for each validation case if it gets so far.
+///
+/// ```no_run
+/// use llmnode::smart::evaluate::{Dataset, exact};
+/// use llmnode::smart::optimise::{Optimised, Reflect};
+/// use llmnode::prelude::*;
+/// use llmnode::smart::Program;
+/// use llmnode::Limits;
+///
+/// #[llm_output]
+/// struct Verdict {
+///     holds: bool,
+/// }
+///
+/// #[llm_node(goal = "Judge the claim.", output = Verdict)]
+/// struct Judge {
+///     claim: String,
+/// }
+///
+/// # async fn optimise(small: ScriptedModel, big: ScriptedModel) -> Result<(), Box<dyn std::error::Error>> {
+/// let run = Run::new(small).model("big", big);
+/// let (train, validation) = Dataset::<Judge, Verdict>::open("claims.jsonl")?.split(0.5, 0);
+/// let reflect = Reflect::new().model("big").limits(Limits::new().requests(500));
+/// match reflect.optimise(&run, &Program::new(), &train, &validation, exact()).await? {
+///     Optimised::Improved { program, report } => println!("{report}\n{}", program.goal()),
+///     other => println!("nothing is better: {}", other.report()),
+/// }
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone, Debug)]
+pub struct Reflect {
+    minibatch: usize,
+    model: Option<Cow<'static, str>>,
+    seed: u64,
+    pub(super) limits: Limits,
+}
+
+impl Default for Reflect {
+    fn default() -> Self {
+        Reflect::new()
+    }
+}
+
+impl Reflect {
+    /// Minibatches of 3 cases, seed 0. The limits are to be set.
+    pub fn new() -> Self {
+        Reflect { minibatch: 3, model: None, seed: 0, limits: Limits::new() }
+    }
+
+    /// Sets on how many training cases a proposal is made and tried. Default 3; 0 counts as 1.
+    #[must_use]
+    pub fn minibatch(mut self, cases: usize) -> Self {
+        self.minibatch = cases.max(1);
+        self
+    }
+
+    /// Sets the model that proposes: a name registered on the run, or else the provider's id. Default: the run's own.
+    #[must_use]
+    pub fn model(mut self, model: impl Into<Cow<'static, str>>) -> Self {
+        self.model = Some(model.into());
+        self
+    }
+
+    /// Sets the seed by which cases and candidates are drawn. Default 0.
+    #[must_use]
+    pub fn seed(mut self, seed: u64) -> Self {
+        self.seed = seed;
+        self
+    }
+
+    /// Sets what the whole optimisation may spend; `requests` is required. The limits of the run hold as well.
+    #[must_use]
+    pub fn limits(mut self, limits: Limits) -> Self {
+        self.limits = limits;
+        self
+    }
+
+    /// Makes a program better on the training cases, and judges it on the validation cases. It starts when it is awaited.
+    pub fn optimise<'r, S, N, E, M>(
+        self,
+        run: &'r Run<S>,
+        start: &Program<N>,
+        train: &'r Dataset<N, E>,
+        validation: &'r Dataset<N, E>,
+        metric: M,
+    ) -> Optimise<'r, S, N, E, M>
+    where
+        N: Smart + LlmNode<S> + Exec<S, Output: Serialize>,
+        M: Metric<N, E, S>,
+    {
+        Optimise::new(How::Reflect(self), run, start.clone(), [train, validation], metric)
+    }
+
+    /// The requests of one proposal: both candidates on the minibatch, the proposal, and the validation.
+    fn of_proposal(&self, train: usize, validation: usize) -> u64 {
+        (2 * self.minibatch.min(train) + 1 + validation) as u64
+    }
+
+    /// The fewest requests: the start's evaluation, and three proposals.
+    pub(super) fn needs(&self, train: usize, validation: usize) -> u64 {
+        validation as u64 + 3 * self.of_proposal(train, validation)
+    }
+
+    pub(super) async fn run<S, N, E, M>(
+        &self,
+        bench: &Bench<'_, N, E, M>,
+        cx: &Cx<'_, S>,
+    ) -> Result<Optimised<N>, NodeError>
+    where
+        S: ?Sized + Sync,
+        N: Smart + Exec<S, Output: Serialize>,
+        E: Send + Sync,
+        M: Metric<N, E, S>,
+    {
+        let start = bench.validate(cx, bench.start).await?;
+        let mut pool =
+            vec![Candidate { program: bench.start.clone(), validation: start.clone(), train: 0.0 }];
+        if let Err(error) = self.search(bench, cx, &mut pool).await
+            // Answers took more requests than one each: what was judged until then counts.
+            && error.category() != Category::LimitExceeded
+        {
+            return Err(error);
+        }
+        // Of equals the first stays.
+        let found = pool.into_iter().skip(1);
+        let best = found
+            .reduce(|best, next| if next.validation.mean() > best.validation.mean() { next } else { best });
+        Ok(bench.outcome(start, best, &By { name: "reflect", seed: self.seed }))
+    }
+
+    /// Adds candidates to the pool while another proposal can be afforded.
+    async fn search<S, N, E, M>(
+        &self,
+        bench: &Bench<'_, N, E, M>,
+        cx: &Cx<'_, S>,
+        pool: &mut Vec<Candidate<N>>,
+    ) -> Result<(), NodeError>
+    where
+        S: ?Sized + Sync,
+        N: Smart + Exec<S, Output: Serialize>,
+        E: Send + Sync,
+        M: Metric<N, E, S>,
+    {
+        let mut random = Random::new(self.seed);
+        let mut batches = Batches::new(bench.train.len(), self.minibatch);
+        let cost = self.of_proposal(bench.train.len(), bench.validation.len());
+        let mut perfect = 0;
+        while bench.left() >= cost && pool.iter().all(|candidate| candidate.validation.mean() < 1.0) {
+            let parent = pool[pick(pool, &mut random)].program.clone();
+            let batch = batches.next(&mut random);
+            let cases: Vec<_> = batch.iter().map(|at| &bench.train.cases[*at]).collect();
+            let before = bench.run(cx, &parent, cases.clone()).await?;
+            if before.iter().all(|case| case.score >= 1.0) {
+                perfect += batch.len();
+                // Twice as many cases as there are had nothing to teach.
+                if perfect >= 2 * bench.train.len() {
+                    break;
+                }
+                continue;
+            }
+            perfect = 0;
+            let inputs: Vec<_> = cases.iter().map(|(input, _)| input).collect();
+            let material = material(&parent, &inputs, &before);
+            let Some(goal) = self.propose(bench, cx, material).await? else { continue };
+            let program = parent.clone().with_goal(goal);
+            if program == parent {
+                continue;
+            }
+            let after = bench.run(cx, &program, cases).await?;
+            if sum(&after) > sum(&before) {
+                let validation = bench.validate(cx, &program).await?;
+                let train = mean(after.iter().map(|case| case.score));
+                pool.push(Candidate { program, validation, train });
+            }
+        }
+        Ok(())
+    }
+
+    /// A new goal. `None`: the model gave none.
+    async fn propose<S, N, E, M>(
+        &self,
+        bench: &Bench<'_, N, E, M>,
+        cx: &Cx<'_, S>,
+        material: String,
+    ) -> Result<Option<String>, NodeError>
+    where
+        S: ?Sized + Sync,
+        N: Smart,
+        E: Send + Sync,
+        M: Send + Sync,
+    {
+        bench.proposed();
+        let proposer = proposer(self.model.as_ref())?;
+        let asked = proposer.ask(material);
+        match cx.call(&asked).report().await {
+            Ok(report) => {
+                let model = report.record.attempts.last().and_then(|attempt| attempt.model.as_deref());
+                bench.charge(report.total, report.record.replayed, model);
+                Ok(proposed(&report.value))
+            }
+            Err(error) if ends(error.category()) => Err(error),
+            Err(error) => {
+                bench.charge(error.usage(), 0, None);
+                Ok(None)
+            }
+        }
+    }
+}
+
+fn sum(cases: &[EvaluatedCase]) -> f64 {
+    cases.iter().map(|case| case.score).sum()
+}
+
+fn pick<N>(pool: &[Candidate<N>], random: &mut Random) -> usize {
+    let scores = |of: &Candidate<N>| of.validation.cases().iter().map(|case| case.score).collect::<Vec<_>>();
+    let scores: Vec<_> = pool.iter().map(scores).collect();
+    front::pick(&scores.iter().map(Vec::as_slice).collect::<Vec<_>>(), random)
+}
+
+/// Minibatches: all cases in a random order, then all in another one.
+struct Batches {
+    order: Vec<usize>,
+    at: usize,
+    size: usize,
+}
+
+impl Batches {
+    fn new(cases: usize, size: usize) -> Self {
+        Batches { order: (0..cases).collect(), at: cases, size: size.min(cases) }
+    }
+
+    fn next(&mut self, random: &mut Random) -> Vec<usize> {
+        if self.at + self.size > self.order.len() {
+            random.shuffle(&mut self.order);
+            self.at = 0;
+        }
+        self.at += self.size;
+        self.order[self.at - self.size..self.at].to_vec()
+    }
+}

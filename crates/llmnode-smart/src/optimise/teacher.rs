@@ -1,0 +1,104 @@
+//! The teacher's answer to one training case.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use llmnode_runtime::internal::{calls, keeping, on_core};
+use llmnode_runtime::private::LlmNode;
+use llmnode_runtime::{BoxError, Cx, Exec, Node, NodeError, Settings};
+use serde::Serialize;
+
+use crate::evaluate::{Judged, Metric, ends, replayed};
+use crate::node::WithReasoning;
+use crate::program::Program;
+use crate::signature::{Demo, Smart};
+
+/// Asks the teacher about one case, up to so many times, until its answer passes.
+pub(super) struct Lesson<'a, N, E, M> {
+    pub(super) case: &'a (N, E),
+    pub(super) metric: &'a M,
+    pub(super) program: Program<N>,
+    pub(super) model: Option<&'a Cow<'static, str>>,
+    pub(super) rounds: u32,
+    pub(super) threshold: f64,
+}
+
+/// What came of a lesson.
+#[derive(Default)]
+pub(super) struct Learnt {
+    /// The case with the teacher's answer, if it passed.
+    pub(super) demo: Option<Demo>,
+    /// The score of the last answer; 0 where there was none.
+    pub(super) score: f64,
+    /// The model that gave it.
+    pub(super) model: Option<String>,
+    /// How many answers came from a journal.
+    pub(super) replayed: u32,
+}
+
+impl<N: Smart, E, M> Node for Lesson<'_, N, E, M> {
+    type Output = Learnt;
+    const NAME: &'static str = "teach";
+}
+
+impl<S, N, E, M> Exec<S> for Lesson<'_, N, E, M>
+where
+    S: ?Sized + Sync,
+    N: Smart + LlmNode<S> + Exec<S, Output: Serialize>,
+    E: Sync,
+    M: Metric<N, E, S>,
+{
+    const TRIES_ITSELF: bool = true;
+
+    async fn exec(&self, cx: &Cx<'_, S>) -> Result<Learnt, BoxError> {
+        let core = keeping::<N, S>(cx, Arc::new(self.program.clone()));
+        let cx = on_core(cx, &core);
+        let mut learnt = Learnt::default();
+        for round in 0..self.rounds {
+            match self.ask(&cx, round).await {
+                Ok(asked) => learnt = asked,
+                Err(error)
+                    if error.downcast_ref::<NodeError>().is_some_and(|error| ends(error.category())) =>
+                {
+                    return Err(error);
+                }
+                // An answer that failed teaches nothing.
+                Err(_) => {}
+            }
+            if learnt.demo.is_some() {
+                break;
+            }
+        }
+        learnt.replayed = replayed(calls(&cx).iter());
+        Ok(learnt)
+    }
+}
+
+impl<N, E, M> Lesson<'_, N, E, M> {
+    async fn ask<S>(&self, cx: &Cx<'_, S>, round: u32) -> Result<Learnt, BoxError>
+    where
+        S: ?Sized + Sync,
+        N: Smart + LlmNode<S> + Exec<S, Output: Serialize>,
+        E: Sync,
+        M: Metric<N, E, S>,
+    {
+        let (input, expected) = self.case;
+        let answered = cx.call(&WithReasoning(input)).settings(self.settings(round)).report().await?;
+        let thought = &answered.value;
+        let score = self.metric.score(Judged { input, expected, output: &thought.value }, cx).await?.value;
+        let passed = score >= self.threshold;
+        let demo =
+            passed.then(|| Demo::of(input, &thought.value, thought.reasoning.as_deref())).transpose()?;
+        let model = answered.record.attempts.last().and_then(|attempt| attempt.model.clone());
+        Ok(Learnt { demo, score, model, replayed: 0 })
+    }
+
+    /// A further round asks for another answer.
+    fn settings(&self, round: u32) -> Settings {
+        let settings = if round == 0 { Settings::new() } else { Settings::new().temperature(1.0) };
+        match self.model {
+            Some(model) => settings.model(model.clone()),
+            None => settings,
+        }
+    }
+}

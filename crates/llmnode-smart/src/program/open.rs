@@ -1,0 +1,83 @@
+//! Files of programs.
+
+use std::fs::{self, File};
+use std::io::{self, Read, Write};
+use std::path::Path;
+
+use serde_json::Value;
+
+use super::check::Typed;
+use super::plan::Plan;
+use super::{ProgramError, dspy, ours};
+use crate::signature::Signature;
+
+/// The largest file.
+const LARGEST: u64 = 1 << 20;
+
+pub(super) fn open(
+    path: &Path,
+    predictor: Option<&str>,
+    signature: &Signature,
+    typed: &Typed,
+) -> Result<Plan, ProgramError> {
+    let read = || {
+        let bytes = bytes(path)?;
+        parse(&bytes, predictor, signature, typed)
+    };
+    read().map_err(|error: ProgramError| error.at(path))
+}
+
+fn bytes(path: &Path) -> Result<Vec<u8>, ProgramError> {
+    let failed = |error: io::Error| ProgramError::whole(format!("it cannot be read: {error}"));
+    if path.is_dir() {
+        let message = "this is a folder, as DSPy's `save_program=True` writes it: it holds a pickle, which is code; save the state instead, by `program.save(\"program.json\")`";
+        return Err(ProgramError::whole(message));
+    }
+    let mut bytes = Vec::new();
+    File::open(path).map_err(failed)?.take(LARGEST + 1).read_to_end(&mut bytes).map_err(failed)?;
+    Ok(bytes)
+}
+
+pub(super) fn parse(
+    bytes: &[u8],
+    predictor: Option<&str>,
+    signature: &Signature,
+    typed: &Typed,
+) -> Result<Plan, ProgramError> {
+    if bytes.len() as u64 > LARGEST {
+        return Err(ProgramError::whole("it is larger than 1 MiB, the most that is read"));
+    }
+    if is_pickle(bytes) {
+        let message = "this is a pickle, which is code and never loaded; save the program as JSON: `program.save(\"program.json\")`";
+        return Err(ProgramError::whole(message));
+    }
+    let root: Value = serde_json::from_slice(bytes)
+        .map_err(|error| ProgramError::whole(format!("it is no JSON: {error}")))?;
+    match (root.get("format"), predictor) {
+        (None, predictor) => dspy::read(&root, predictor, signature, typed),
+        (Some(_), Some(_)) => {
+            Err(ProgramError::whole("only a program that DSPy saved has predictors; use `open` or `parse`"))
+        }
+        (Some(_), None) => ours::read(&root, signature, typed),
+    }
+}
+
+/// Whether it begins as a pickle does: with the mark of protocols 2 and newer, or with an instruction of the older ones.
+fn is_pickle(bytes: &[u8]) -> bool {
+    let newer = matches!(bytes, [0x80, 2..=5, ..]);
+    newer || matches!(bytes, [b'(', b'd' | b'l' | b'i' | b't', ..] | [b'c', ..])
+}
+
+/// Writes a file beside, then moves it to its place.
+pub(super) fn save(path: &Path, text: &str) -> Result<(), ProgramError> {
+    let mut beside = path.as_os_str().to_owned();
+    beside.push(format!(".{}.new", std::process::id()));
+    let written = File::create(&beside)
+        .and_then(|mut file| file.write_all(text.as_bytes()).and_then(|()| file.sync_all()))
+        .and_then(|()| fs::rename(&beside, path));
+    written.map_err(|error| {
+        // What could not be moved is of no use.
+        let _ = fs::remove_file(&beside);
+        ProgramError::whole(format!("it cannot be written: {error}")).at(path)
+    })
+}

@@ -1,0 +1,44 @@
+//! A program without the type of its node.
+
+use llmnode_runtime::Settings;
+
+use super::Made;
+use crate::signature::{Demo, Signature};
+
+/// What is asked with.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Plan {
+    /// The node's, with the program's goal, descriptions and form.
+    pub(crate) signature: Signature,
+    pub(crate) demos: Vec<Demo>,
+    pub(crate) temperature: Option<f64>,
+    pub(crate) max_tokens: Option<u32>,
+    pub(crate) made: Option<Made>,
+}
+
+impl Plan {
+    pub(crate) fn new(signature: &Signature) -> Self {
+        Plan {
+            signature: signature.clone(),
+            demos: Vec::new(),
+            temperature: None,
+            max_tokens: None,
+            made: None,
+        }
+    }
+
+    pub(crate) fn describe(&mut self, name: &str, description: String) {
+        let Signature { inputs, outputs, .. } = &mut self.signature;
+        if let Some(field) = inputs.iter_mut().chain(outputs).find(|field| field.name == name) {
+            field.description = description;
+        }
+    }
+
+    /// The settings of a node, with those of the program in their place.
+    pub(crate) fn settings(&self, node: &Settings) -> Settings {
+        let mut settings = node.clone();
+        settings.temperature = self.temperature.or(settings.temperature);
+        settings.max_tokens = self.max_tokens.or(settings.max_tokens);
+        settings
+    }
+}

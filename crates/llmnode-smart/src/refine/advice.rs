@@ -1,0 +1,62 @@
+//! Advice for the next try, by a model.
+
+use std::borrow::Cow;
+use std::future::Future;
+
+use llmnode_runtime::private::{LlmNode, OutputSpec, Prompt, exec as ask};
+use llmnode_runtime::{BoxError, Cx, Exec, Message, Node};
+use serde_json::{Map, Value};
+
+/// Asks for advice on an answer that was not good enough.
+pub(crate) struct Advise {
+    prompt: String,
+}
+
+const SYSTEM: &str = "A model was given a task, and its answer was not good enough. Say in a few sentences what it should do \
+                      differently on the same input. It does not see this answer. Name what was wrong and what to do; do not \
+                      give the answer itself.";
+
+impl Advise {
+    pub(crate) fn new(
+        goal: &str,
+        inputs: &Map<String, Value>,
+        outputs: &Map<String, Value>,
+        faults: &str,
+    ) -> Self {
+        let json = |values: &Map<String, Value>| serde_json::to_string_pretty(values).unwrap_or_default();
+        let prompt = format!(
+            "# task\n{goal}\n\n# input\n{}\n\n# answer\n{}\n\n# what was wrong\n{faults}",
+            json(inputs),
+            json(outputs)
+        );
+        Advise { prompt }
+    }
+}
+
+impl Node for Advise {
+    type Output = String;
+    const NAME: &'static str = "advice";
+
+    fn name(&self) -> Cow<'static, str> {
+        Cow::Borrowed(Self::NAME)
+    }
+}
+
+impl<S: ?Sized + Sync> Exec<S> for Advise {
+    const TRIES_ITSELF: bool = true;
+
+    fn exec(&self, cx: &Cx<'_, S>) -> impl Future<Output = Result<String, BoxError>> + Send {
+        ask(self, cx)
+    }
+}
+
+impl<S: ?Sized> LlmNode<S> for Advise {
+    fn render(&self, _: &S, to: &mut Prompt) {
+        to.push(Message::system(SYSTEM));
+        to.push(Message::user(self.prompt.clone()));
+    }
+
+    fn output(&self) -> OutputSpec<String, S> {
+        OutputSpec::text()
+    }
+}

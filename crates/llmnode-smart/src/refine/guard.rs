@@ -1,0 +1,127 @@
+//! Rules for the text of an output.
+
+use std::fmt;
+
+use regex_lite::Regex;
+use serde_json::{Map, Value};
+
+use crate::signature::{REASONING, Signature};
+
+/// A rule for the text of one output field, by default the first one.
+#[derive(Clone)]
+pub struct Guard {
+    rule: Rule,
+    field: Option<String>,
+}
+
+#[derive(Clone)]
+enum Rule {
+    Json,
+    Regex(Regex),
+    MaxChars(usize),
+}
+
+impl Guard {
+    /// The text is JSON, in a code fence or without one.
+    pub fn json() -> Guard {
+        Guard { rule: Rule::Json, field: None }
+    }
+
+    /// The text has a part that matches. `^` and `$` stand for its begin and its end.
+    ///
+    /// # Errors
+    /// What is wrong with the pattern.
+    pub fn regex(pattern: &str) -> Result<Guard, String> {
+        let rule = Regex::new(pattern).map(Rule::Regex);
+        rule.map(|rule| Guard { rule, field: None })
+            .map_err(|error| format!("the pattern {pattern:?} is no regex: {error}"))
+    }
+
+    /// The text has at most so many characters.
+    pub fn max_chars(most: usize) -> Guard {
+        Guard { rule: Rule::MaxChars(most), field: None }
+    }
+
+    /// Sets the output field whose text is checked. Of a field that is no text, the text is its JSON.
+    #[must_use]
+    pub fn of(self, field: impl Into<String>) -> Guard {
+        Guard { field: Some(field.into()), ..self }
+    }
+
+    /// What is wrong with the rule itself, as there is no such field.
+    pub(crate) fn misplaced(&self, signature: &Signature) -> Option<String> {
+        let field = self.field.as_ref().filter(|field| signature.output(field).is_none())?;
+        Some(format!("a guard is of the output `{field}`, and the node has no such output"))
+    }
+
+    /// What is wrong with an output.
+    pub(crate) fn complaint(&self, outputs: &Map<String, Value>) -> Option<String> {
+        let first = || outputs.keys().find(|name| *name != REASONING).map(String::as_str);
+        let name = self.field.as_deref().or_else(first)?;
+        let value = outputs.get(name)?;
+        let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+        match &self.rule {
+            Rule::Json => {
+                let error = serde_json::from_str::<serde::de::IgnoredAny>(unfenced(&text)).err()?;
+                Some(format!("`{name}` has to be JSON, and is not: {error}"))
+            }
+            Rule::Regex(regex) if regex.is_match(&text) => None,
+            Rule::Regex(regex) => Some(format!("`{name}` has to match the pattern {:?}", regex.as_str())),
+            Rule::MaxChars(most) => {
+                let count = text.chars().count();
+                (count > *most).then(|| format!("`{name}` has {count} characters, and {most} are the most"))
+            }
+        }
+    }
+}
+
+/// What stands in a code fence around the whole text.
+fn unfenced(text: &str) -> &str {
+    let text = text.trim();
+    let inside = text.strip_prefix("```").and_then(|rest| rest.strip_suffix("```"));
+    inside.and_then(|inside| inside.split_once('\n')).map_or(text, |(_, inside)| inside)
+}
+
+impl fmt::Debug for Guard {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let rule = match &self.rule {
+            Rule::Json => "json".to_owned(),
+            Rule::Regex(regex) => format!("regex {:?}", regex.as_str()),
+            Rule::MaxChars(most) => format!("max_chars {most}"),
+        };
+        f.debug_struct("Guard").field("rule", &rule).field("field", &self.field).finish()
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "tests")]
+mod tests {
+    use serde_json::json;
+
+    use super::Guard;
+
+    fn complaint(guard: Guard, outputs: serde_json::Value) -> Option<String> {
+        guard.complaint(outputs.as_object().unwrap())
+    }
+
+    #[test]
+    fn rules_hold_or_say_why_not() {
+        for good in ["{\"a\": 1}", "```json\n[1]\n```", " 3 "] {
+            assert_eq!(complaint(Guard::json(), json!({"text": good})), None, "{good}");
+        }
+        let said = complaint(Guard::json(), json!({"text": "{a"})).unwrap();
+        assert!(said.starts_with("`text` has to be JSON, and is not: "), "{said}");
+        assert_eq!(complaint(Guard::max_chars(2), json!({"reasoning": "long", "text": "äö"})), None);
+        assert_eq!(
+            complaint(Guard::max_chars(2), json!({"text": "abc"})).unwrap(),
+            "`text` has 3 characters, and 2 are the most"
+        );
+        let regex = Guard::regex("^[A-Z]").unwrap();
+        assert_eq!(complaint(regex.clone(), json!({"text": "A"})), None);
+        assert_eq!(
+            complaint(regex.clone().of("b"), json!({"a": "A", "b": ["x"]})).unwrap(),
+            "`b` has to match the pattern \"^[A-Z]\""
+        );
+        assert!(Guard::regex("(").unwrap_err().contains("is no regex"));
+    }
+}

@@ -1,0 +1,187 @@
+//! A signature as the macro writes it down.
+
+use std::any::Any;
+use std::sync::Arc;
+
+use llmnode_runtime::internal::{Answer, Read};
+use llmnode_runtime::{LlmOutput, OutputSchema, Reader, Reading};
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+use super::field::{Field, members, schema_of};
+use super::thinking::{Around, Beside};
+use super::{Form, REASONING, Signature, VALUE};
+
+/// A type that the field of a node with a goal can have.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be an input of a node with `goal`",
+    label = "lacks `Serialize`, `Deserialize` or `JsonSchema`",
+    note = "put `#[llm_output]` on its definition, or derive `serde::Serialize`, `serde::Deserialize` and `schemars::JsonSchema`; write `String` in place of `&str`"
+)]
+pub trait SmartInput: Serialize + DeserializeOwned + JsonSchema + Send + Sync + 'static {}
+
+#[diagnostic::do_not_recommend]
+impl<T: Serialize + DeserializeOwned + JsonSchema + Send + Sync + 'static> SmartInput for T {}
+
+/// A type that the output of a node with a goal can have.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be the output of a node with `goal`",
+    label = "lacks `Serialize`, `Deserialize` or `JsonSchema`",
+    note = "put `#[llm_output]` on its definition, or derive `serde::Serialize`, `serde::Deserialize` and `schemars::JsonSchema`"
+)]
+pub trait SmartOutput: LlmOutput + Serialize {}
+
+#[diagnostic::do_not_recommend]
+impl<T: LlmOutput + Serialize> SmartOutput for T {}
+
+/// A signature, and how the values of its fields are written and read.
+pub struct Declared {
+    pub(crate) signature: Signature,
+    pub(crate) inputs: Vec<InputCodec>,
+    pub(crate) output: OutputCodec,
+}
+
+/// How values of an input's type are written and read.
+#[derive(Clone, Copy)]
+pub(crate) struct InputCodec {
+    pub(crate) write: Write,
+    pub(crate) read: fn(&Value) -> Result<Box<dyn Any>, String>,
+}
+
+/// How the output is written and read. Whoever asks for a type in return gets the one that it was made of.
+#[derive(Clone, Copy)]
+pub(crate) struct OutputCodec {
+    pub(crate) write: Write,
+    pub(crate) schema: fn() -> Arc<OutputSchema>,
+    pub(crate) read: fn(&str, Reader) -> Read<Box<dyn Any>>,
+    /// With the reasoning before it, for a node that thinks.
+    pub(crate) thinking: Option<Thinking>,
+}
+
+#[derive(Clone, Copy)]
+pub(crate) struct Thinking {
+    pub(crate) schema: fn() -> Arc<OutputSchema>,
+    pub(crate) read: fn(&str, Reader) -> Read<Reasoned>,
+}
+
+/// The reasoning, and the output.
+type Reasoned = (String, Box<dyn Any>);
+type Write = fn(&dyn Any) -> Result<Value, String>;
+
+fn write<T: Serialize + 'static>(value: &dyn Any) -> Result<Value, String> {
+    match value.downcast_ref::<T>() {
+        Some(value) => {
+            serde_json::to_value(value).map_err(|error| format!("cannot be written as JSON: {error}"))
+        }
+        None => Err("is of another type".to_owned()),
+    }
+}
+
+fn read<T: LlmOutput>(text: &str, reader: Reader) -> Read<T> {
+    let Reading { value, notes, .. } = reader.read::<T>(text).map_err(|error| error.violations().to_vec())?;
+    Ok(Answer { value, notes, wrapped: OutputSchema::of::<T>().is_wrapped() })
+}
+
+impl InputCodec {
+    fn of<T: SmartInput>() -> Self {
+        InputCodec {
+            write: write::<T>,
+            read: |value| match T::deserialize(value) {
+                Ok(value) => Ok(Box::new(value)),
+                Err(error) => Err(error.to_string()),
+            },
+        }
+    }
+}
+
+impl OutputCodec {
+    fn of<T: SmartOutput>() -> Self {
+        let read = |text: &str, reader: Reader| {
+            let Answer { value, notes, wrapped } = read::<T>(text, reader)?;
+            let value: Box<dyn Any> = Box::new(value);
+            Ok(Answer { value, notes, wrapped })
+        };
+        OutputCodec { write: write::<T>, schema: OutputSchema::of::<T>, read, thinking: None }
+    }
+
+    fn thinking<T: SmartOutput>(object: bool) -> Self {
+        let beside: fn(&str, Reader) -> _ = |text, reader| {
+            let Answer { value: Beside { reasoning, value }, notes, .. } = read::<Beside<T>>(text, reader)?;
+            let value: Box<dyn Any> = Box::new(value);
+            Ok(Answer { value: (reasoning, value), notes, wrapped: false })
+        };
+        let around: fn(&str, Reader) -> _ = |text, reader| {
+            let Answer { value: Around { reasoning, value }, notes, .. } = read::<Around<T>>(text, reader)?;
+            let value: Box<dyn Any> = Box::new(value);
+            Ok(Answer { value: (reasoning, value), notes, wrapped: true })
+        };
+        let thinking = if object {
+            Thinking { schema: OutputSchema::of::<Beside<T>>, read: beside }
+        } else {
+            Thinking { schema: OutputSchema::of::<Around<T>>, read: around }
+        };
+        OutputCodec { thinking: Some(thinking), ..OutputCodec::of::<T>() }
+    }
+}
+
+/// Writes a signature down, field by field.
+pub struct Declaring(Declared);
+
+impl Declaring {
+    /// Begins with the goal and the output. `text`: the answer is raw text.
+    pub fn new<O: SmartOutput>(goal: &str, form: Form, text: bool) -> Self {
+        let schema = schema_of::<O>();
+        let fields = members(&schema);
+        let signature = Signature {
+            goal: goal.to_owned(),
+            inputs: Vec::new(),
+            object: fields.is_some(),
+            outputs: fields.unwrap_or_else(|| vec![value(schema)]),
+            thinks: false,
+            form,
+            text: text && form == Form::Default,
+        };
+        Declaring(Declared { signature, inputs: Vec::new(), output: OutputCodec::of::<O>() })
+    }
+
+    /// The same, with the reasoning before the output.
+    pub fn thinking<O: SmartOutput>(goal: &str, form: Form) -> Self {
+        let Declaring(Declared { mut signature, inputs, .. }) = Declaring::new::<O>(goal, form, false);
+        signature.thinks = true;
+        signature.outputs.insert(0, reasoning());
+        let output = OutputCodec::thinking::<O>(signature.object);
+        Declaring(Declared { signature, inputs, output })
+    }
+
+    /// Adds an input.
+    pub fn input<T: SmartInput>(mut self, name: &str, description: &str) -> Self {
+        self.0.signature.inputs.push(Field::new(name, description, untitled(schema_of::<T>())));
+        self.0.inputs.push(InputCodec::of::<T>());
+        self
+    }
+
+    /// The whole.
+    pub fn done(self) -> Declared {
+        self.0
+    }
+}
+
+pub(crate) fn reasoning() -> Field {
+    Field::new(REASONING, "", serde_json::json!({"type": "string"}))
+}
+
+fn value(schema: Value) -> Field {
+    Field::new(VALUE, "", untitled(schema))
+}
+
+/// A scalar's title is the name of a Rust type, which says nothing to a model; that of an object is its name.
+fn untitled(mut schema: Value) -> Value {
+    if let Some(members) = schema.as_object_mut()
+        && !members.contains_key("properties")
+    {
+        members.retain(|keyword, _| !matches!(keyword.as_str(), "title" | "description"));
+    }
+    schema
+}

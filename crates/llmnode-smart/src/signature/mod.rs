@@ -1,0 +1,124 @@
+//! What a node with a goal takes and gives: its fields, with their descriptions and types.
+
+mod declared;
+mod demo;
+mod fault;
+mod field;
+mod thinking;
+mod values;
+
+#[cfg(any(test, feature = "graph"))]
+pub(crate) use declared::reasoning;
+pub use declared::{Declared, Declaring, SmartInput, SmartOutput};
+pub(crate) use declared::{OutputCodec, Thinking};
+pub use demo::Demo;
+pub use fault::FieldFaults;
+pub use field::Field;
+pub(crate) use field::bare;
+pub use values::{Inputs, Taken, output_values, read_output};
+
+use llmnode_runtime::Node;
+use serde_json::{Map, Value};
+
+/// The field that `think` puts first.
+pub(crate) const REASONING: &str = "reasoning";
+/// The one output field of a node whose output is no object.
+pub(crate) const VALUE: &str = "value";
+
+/// How a node's messages are written, and how its answers are read.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Form {
+    /// llmnode's own: the goal as system message, the fields as sections, the answer as JSON.
+    #[default]
+    Default,
+    /// That of DSPy's `ChatAdapter`: each field below a line `[[ ## name ## ]]`, in the answer too.
+    Chat,
+    /// That of DSPy's `JSONAdapter`: the same, but the answer is a JSON object.
+    Json,
+}
+
+/// What a node with a goal takes and gives.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Signature {
+    pub(crate) goal: String,
+    pub(crate) inputs: Vec<Field>,
+    pub(crate) outputs: Vec<Field>,
+    pub(crate) thinks: bool,
+    pub(crate) form: Form,
+    /// Whether the output is an object, whose members are the fields.
+    pub(crate) object: bool,
+    /// Whether the answer is raw text.
+    pub(crate) text: bool,
+}
+
+impl Signature {
+    /// Returns what the node is to do.
+    pub fn goal(&self) -> &str {
+        &self.goal
+    }
+
+    /// Returns the fields that go in.
+    pub fn inputs(&self) -> &[Field] {
+        &self.inputs
+    }
+
+    /// Returns the fields that come out. `reasoning` is the first one if the node [thinks](Signature::thinks).
+    pub fn outputs(&self) -> &[Field] {
+        &self.outputs
+    }
+
+    /// Returns the input of this name.
+    pub fn input(&self, name: &str) -> Option<&Field> {
+        self.inputs.iter().find(|field| field.name == name)
+    }
+
+    /// Returns the output of this name.
+    pub fn output(&self, name: &str) -> Option<&Field> {
+        self.outputs.iter().find(|field| field.name == name)
+    }
+
+    /// Returns whether the model writes its reasoning before the output.
+    pub fn thinks(&self) -> bool {
+        self.thinks
+    }
+
+    /// Returns how messages are written and answers are read.
+    pub fn form(&self) -> Form {
+        self.form
+    }
+
+    pub(crate) fn fields(&self) -> impl Iterator<Item = &Field> {
+        self.inputs.iter().chain(&self.outputs)
+    }
+
+    pub(crate) fn names(&self) -> Vec<&str> {
+        self.fields().map(Field::name).collect()
+    }
+}
+
+/// A node with a goal: what `#[llm_node(goal = "..")]` makes of a struct.
+///
+/// Its fields are the inputs, their doc comments what the model reads about them. The members of its output are the outputs.
+pub trait Smart: Node<Output: 'static> + Sized + Send + Sync + 'static {
+    /// Returns what the node takes and gives.
+    fn signature() -> &'static Signature {
+        &Self::declared().signature
+    }
+
+    /// Returns the inputs of this node by name, in the order of the fields.
+    ///
+    /// # Errors
+    /// The inputs that cannot be written as JSON.
+    fn values(&self) -> Result<Map<String, Value>, FieldFaults>;
+
+    /// Makes a node of inputs. Other members are ignored.
+    ///
+    /// # Errors
+    /// Every input that is missing or of another type.
+    fn read(values: &Map<String, Value>) -> Result<Self, FieldFaults>;
+
+    /// What the macro wrote down.
+    #[doc(hidden)]
+    fn declared() -> &'static Declared;
+}

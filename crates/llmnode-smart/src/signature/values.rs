@@ -1,0 +1,141 @@
+//! From nodes and outputs to the values of their fields, and back.
+
+use std::any::Any;
+
+use llmnode_runtime::internal::Answer;
+use llmnode_runtime::{Reader, Violation};
+use serde_json::{Map, Value};
+
+use super::{Declared, FieldFaults, REASONING, Smart, VALUE};
+
+/// The inputs of a node while they are written.
+pub struct Inputs<'d> {
+    declared: &'d Declared,
+    values: Map<String, Value>,
+    faults: FieldFaults,
+}
+
+impl<'d> Inputs<'d> {
+    /// None so far.
+    pub fn new(declared: &'d Declared) -> Self {
+        Inputs { declared, values: Map::new(), faults: FieldFaults::default() }
+    }
+
+    /// Adds the value of the next field.
+    pub fn add(&mut self, value: &dyn Any) {
+        let at = self.values.len();
+        let Some((field, codec)) = self.declared.signature.inputs.get(at).zip(self.declared.inputs.get(at))
+        else {
+            return;
+        };
+        let written = (codec.write)(value).unwrap_or_else(|fault| {
+            self.faults.add(&field.name, fault);
+            Value::Null
+        });
+        self.values.insert(field.name.clone(), written);
+    }
+
+    /// All of them.
+    ///
+    /// # Errors
+    /// Those that cannot be written.
+    pub fn done(self) -> Result<Map<String, Value>, FieldFaults> {
+        self.faults.or(self.values)
+    }
+}
+
+/// The inputs of a node while they are read.
+pub struct Taken<'d> {
+    declared: &'d Declared,
+    values: &'d Map<String, Value>,
+    at: usize,
+    faults: FieldFaults,
+}
+
+impl<'d> Taken<'d> {
+    /// None so far.
+    pub fn new(declared: &'d Declared, values: &'d Map<String, Value>) -> Self {
+        Taken { declared, values, at: 0, faults: FieldFaults::default() }
+    }
+
+    /// Takes the value of the next field. `None`: there is a fault.
+    pub fn field<T: 'static>(&mut self) -> Option<T> {
+        let (field, codec) =
+            self.declared.signature.inputs.get(self.at).zip(self.declared.inputs.get(self.at))?;
+        self.at += 1;
+        let given = self.values.get(&field.name);
+        // What may be absent is absent as `null`.
+        match ((codec.read)(given.unwrap_or(&Value::Null)), given) {
+            (Ok(value), _) => value.downcast::<T>().ok().map(|value| *value),
+            (Err(_), None) => {
+                self.faults.add(&field.name, "is missing");
+                None
+            }
+            (Err(fault), Some(_)) => {
+                self.faults.add(&field.name, fault);
+                None
+            }
+        }
+    }
+
+    /// The node, or what was wrong.
+    ///
+    /// # Errors
+    /// Every input that was missing or of another type.
+    pub fn done<N>(self, node: Option<N>) -> Result<N, FieldFaults> {
+        node.ok_or(self.faults)
+    }
+}
+
+/// Returns an output as the values of its fields, in their order. An output that is no object is the one field `value`.
+/// `reasoning` stands first where it is given.
+///
+/// # Errors
+/// The output cannot be written as JSON.
+pub fn output_values<N: Smart>(
+    output: &N::Output,
+    reasoning: Option<&str>,
+) -> Result<Map<String, Value>, FieldFaults> {
+    let Declared { signature, output: codec, .. } = N::declared();
+    let mut faults = FieldFaults::default();
+    let mut all = Map::new();
+    if let Some(reasoning) = reasoning {
+        all.insert(REASONING.to_owned(), reasoning.into());
+    }
+    match (codec.write)(output) {
+        Ok(Value::Object(members)) if signature.object => all.extend(members),
+        Ok(value) => {
+            all.insert(VALUE.to_owned(), value);
+        }
+        Err(fault) => faults.add(VALUE, fault),
+    }
+    faults.or(all)
+}
+
+/// Makes an output of the values of its fields. Other members are ignored.
+///
+/// # Errors
+/// What is missing or of another type.
+pub fn read_output<N: Smart>(values: &Map<String, Value>) -> Result<N::Output, FieldFaults> {
+    let signature = N::signature();
+    let json = if signature.object {
+        let known = signature.outputs.iter().filter(|field| !(signature.thinks && field.name == REASONING));
+        known
+            .filter_map(|field| Some((field.name.clone(), values.get(&field.name)?.clone())))
+            .collect::<Map<_, _>>()
+            .into()
+    } else {
+        values.get(VALUE).cloned().unwrap_or_default()
+    };
+    let whole = |violations: Vec<Violation>| {
+        let mut faults = FieldFaults::default();
+        for violation in violations {
+            let at = if violation.path.is_empty() { VALUE } else { violation.path.as_str() };
+            faults.add(at, violation.message.as_str());
+        }
+        faults
+    };
+    let Answer { value, .. } =
+        (N::declared().output.read)(&json.to_string(), Reader::new().exact(true)).map_err(whole)?;
+    value.downcast().map(|value| *value).map_err(|_| whole(Vec::new()))
+}

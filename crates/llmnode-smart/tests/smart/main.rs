@@ -1,0 +1,8 @@
+//! Smart nodes, as a program sees them.
+
+#![allow(clippy::expect_used, clippy::panic, clippy::unwrap_used, reason = "tests")]
+
+mod forms;
+mod programs;
+mod refine;
+mod support;

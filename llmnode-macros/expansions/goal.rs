@@ -1,0 +1,91 @@
+/// Judges a claim.
+struct Judge {
+    /// what is known
+    facts: Vec<String>,
+    claim: String,
+}
+const _: () = {
+    use ::llmnode::__private as __llmnode;
+    #[automatically_derived]
+    impl __llmnode::Node for Judge {
+        type Output = Verdict;
+        const NAME: &'static ::core::primitive::str = "judge";
+        const DESCRIPTION: &'static ::core::primitive::str = "Judges a claim.";
+        const SETTINGS: &'static __llmnode::Settings = &__llmnode::Settings::new()
+            .retries(1);
+    }
+    #[automatically_derived]
+    impl<
+        AnyRunState: ?::core::marker::Sized + ::core::marker::Sync,
+    > __llmnode::Exec<AnyRunState> for Judge {
+        const TRIES_ITSELF: ::core::primitive::bool = true;
+        fn exec(
+            &self,
+            __cx: &__llmnode::Cx<'_, AnyRunState>,
+        ) -> impl ::core::future::Future<
+            Output = __llmnode::Executed<Self>,
+        > + ::core::marker::Send {
+            __llmnode::smart::exec(self, __cx)
+        }
+    }
+    #[automatically_derived]
+    impl<
+        AnyRunState: ?::core::marker::Sized + ::core::marker::Sync,
+    > __llmnode::LlmNode<AnyRunState> for Judge {
+        fn render(&self, _: &AnyRunState, __to: &mut __llmnode::Prompt) {
+            __llmnode::smart::render(self, __to);
+        }
+        #[inline]
+        fn output(&self) -> __llmnode::OutputSpec<Self::Output, AnyRunState> {
+            use __llmnode::probes::*;
+            __llmnode::smart::answers::<
+                Self,
+                AnyRunState,
+            >(
+                |__to| (&&&&__llmnode::Reached::<Verdict>::new()).reach(__to),
+                |__value, __to| (&&&__llmnode::Dive(__value)).dive::<AnyRunState>(__to),
+            )
+        }
+    }
+    #[automatically_derived]
+    impl __llmnode::smart::Smart for Judge {
+        fn declared() -> &'static __llmnode::smart::Declared {
+            static DECLARED: ::std::sync::OnceLock<__llmnode::smart::Declared> = ::std::sync::OnceLock::new();
+            DECLARED
+                .get_or_init(|| {
+                    __llmnode::smart::Declaring::thinking::<
+                        Verdict,
+                    >("Judge the claim.", __llmnode::smart::Form::Chat)
+                        .input::<Vec<String>>("facts", "what is known")
+                        .input::<String>("claim", "")
+                        .done()
+                })
+        }
+        fn values(&self) -> __llmnode::smart::Written {
+            let mut __to = __llmnode::smart::Inputs::new(
+                <Self as __llmnode::smart::Smart>::declared(),
+            );
+            __to.add(&self.facts);
+            __to.add(&self.claim);
+            __to.done()
+        }
+        fn read(
+            __from: &__llmnode::smart::Map<
+                ::std::string::String,
+                __llmnode::smart::Value,
+            >,
+        ) -> __llmnode::smart::Read<Self> {
+            let mut __from = __llmnode::smart::Taken::new(
+                <Self as __llmnode::smart::Smart>::declared(),
+                __from,
+            );
+            let facts = __from.field();
+            let claim = __from.field();
+            let __node = (|| ::core::option::Option::Some(Self {
+                facts: facts?,
+                claim: claim?,
+            }))();
+            __from.done(__node)
+        }
+    }
+};

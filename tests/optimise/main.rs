@@ -1,0 +1,18 @@
+//! Optimisers, on tasks whose best program is known.
+
+#![allow(clippy::expect_used, clippy::panic, clippy::unwrap_used, reason = "tests")]
+
+mod beside_dspy;
+mod bootstrap;
+mod colours;
+mod data;
+mod questions;
+mod reflect;
+
+use llmnode::prelude::*;
+
+#[llm_output]
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Answer {
+    pub(crate) answer: String,
+}

@@ -1,0 +1,138 @@
+//! `Reflect`.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use llmnode::journal::JournalFile;
+use llmnode::prelude::*;
+use llmnode::smart::Program;
+use llmnode::smart::evaluate::evaluate;
+use llmnode::smart::optimise::{Optimised, Reflect};
+use llmnode::{FnModel, Limits, Reply};
+
+use super::Answer;
+use super::colours::{RULES, colours, graded, hash, learn, learner};
+
+#[tokio::test]
+async fn reflect_keeps_the_rules_of_the_feedback_and_is_never_worse_for_20_seeds() {
+    let (train, validation) = (colours(0..5), colours(5..8));
+    for seed in 0..20 {
+        let model = learner();
+        let run = Run::new(model.clone());
+        let reflect = Reflect::new().seed(seed).limits(Limits::new().requests(200));
+        let optimised = reflect.optimise(&run, &Program::new(), &train, &validation, graded).await.unwrap();
+        let requests = model.requests().len();
+        assert!(requests <= 200 && requests as u64 == optimised.report().usage.requests, "seed {seed}");
+        let Some(program) = optimised.program() else { panic!("seed {seed}: {}", optimised.report()) };
+        for (_, rule) in RULES {
+            assert!(program.goal().contains(rule), "seed {seed}: {}", program.goal());
+        }
+        let fresh = evaluate(&run.clone().with_program(program.clone()), &validation, graded).await.unwrap();
+        let report = optimised.report();
+        assert!(
+            fresh.mean() >= report.start.mean() && fresh.mean() == program.made().unwrap().score.unwrap().val
+        );
+    }
+}
+
+#[tokio::test]
+async fn reflect_is_never_worse_where_proposals_are_worth_nothing_for_20_seeds() {
+    let (train, validation) = (colours(0..5), colours(5..8));
+    for seed in 0..20 {
+        // Half of the answers are right, whatever the goal says.
+        let model = FnModel::new(|request| {
+            let [system, user] = [0, 1].map(|at| request.messages[at].content.as_str());
+            if system.starts_with("You improve the instruction") {
+                return Reply::json(serde_json::json!({"instruction": format!("Goal {}", hash(user))}));
+            }
+            let colour = user.lines().last().unwrap();
+            let right = hash(&format!("{system}{colour}")).is_multiple_of(2);
+            Reply::json(Answer { answer: if right { format!("right: {colour}") } else { "?".into() } })
+        });
+        let run = Run::new(model);
+        let reflect = Reflect::new().seed(seed).limits(Limits::new().requests(150));
+        let optimised = reflect.optimise(&run, &Program::new(), &train, &validation, graded).await.unwrap();
+        let start = optimised.report().start.mean();
+        match optimised.program() {
+            Some(program) => {
+                let fresh =
+                    evaluate(&run.clone().with_program(program.clone()), &validation, graded).await.unwrap();
+                assert!(fresh.mean() > start, "seed {seed}");
+            }
+            None => assert!(
+                optimised.report().best.as_ref().is_none_or(|best| best.mean() <= start),
+                "seed {seed}"
+            ),
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_start_that_is_perfect_takes_one_evaluation() {
+    let model = FnModel::new(|request| {
+        let colour = request.messages[1].content.lines().last().unwrap().to_owned();
+        Reply::json(Answer { answer: format!("right: {colour}") })
+    });
+    let run = Run::new(model.clone());
+    let (train, validation) = (colours(0..5), colours(5..8));
+    let reflect = Reflect::new().limits(Limits::new().requests(200));
+    let optimised = reflect.optimise(&run, &Program::new(), &train, &validation, graded).await.unwrap();
+    assert!(matches!(&optimised, Optimised::Unchanged { report } if report.best.is_none()));
+    assert_eq!(model.requests().len(), validation.len());
+    assert_eq!(
+        optimised.report().to_string(),
+        "validation 1.000, and no candidate was judged; 0 proposals, 9 requests"
+    );
+}
+
+#[tokio::test]
+async fn an_optimisation_goes_on_where_it_was_stopped_and_comes_to_the_same_end() {
+    let (train, validation) = (colours(0..5), colours(5..8));
+    let limits = Limits::new().requests(200);
+    let whole = learner();
+    let run = Run::new(whole.clone());
+    let reflect = Reflect::new().seed(4).limits(limits);
+    let wanted = reflect.clone().optimise(&run, &Program::new(), &train, &validation, graded).await.unwrap();
+
+    let path = std::env::temp_dir().join(format!("llmnode-optimising-{}.journal", std::process::id()));
+    let mut requests = 0;
+    let (third, wanted_requests) = (whole.requests().len() / 3, whole.requests().len());
+    assert!(third > validation.len(), "the second kill comes after the start was judged");
+    for killed_after in [third, third, usize::MAX] {
+        // Dropped in the middle, as by a crash.
+        let (asked, killed) = (Arc::new(AtomicUsize::new(0)), Arc::new(tokio::sync::Notify::new()));
+        let (counted, kill) = (Arc::clone(&asked), Arc::clone(&killed));
+        let model = FnModel::new(move |request| {
+            if counted.fetch_add(1, Ordering::Relaxed) < killed_after {
+                return learn(request);
+            }
+            kill.notify_one();
+            Reply::never()
+        });
+        let run = Run::new(model);
+        let journal = JournalFile::open(&path).unwrap();
+        let going = reflect
+            .clone()
+            .optimise(&run, &Program::new(), &train, &validation, graded)
+            .concurrency(1)
+            .resume(journal);
+        let ended = tokio::select! {
+            ended = async { going.await } => Some(ended),
+            () = killed.notified() => None,
+        };
+        requests += asked.load(Ordering::Relaxed).min(killed_after);
+        assert_eq!(ended.is_some(), killed_after == usize::MAX);
+        if let Some(optimised) = ended {
+            let optimised = optimised.unwrap();
+            let [program, whole] = [&optimised, &wanted].map(|optimised| optimised.program().unwrap());
+            assert_eq!(program.goal(), whole.goal());
+            assert_eq!(optimised.report().proposals, wanted.report().proposals);
+            let [made, whole] = [program, whole].map(|program| program.made().unwrap());
+            assert_eq!((made.score, made.requests), (whole.score, whole.requests));
+            // The journal does not have what its answers used.
+            assert!(made.tokens.is_none() && whole.tokens.is_some());
+        }
+    }
+    assert_eq!(requests, wanted_requests, "no answer was paid twice");
+    std::fs::remove_file(path).unwrap();
+}
