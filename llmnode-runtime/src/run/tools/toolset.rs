@@ -15,7 +15,7 @@ use super::value::{ToolFailure, ToolReply, ToolValue};
 use crate::model::ToolSpec;
 use crate::node::Node;
 use crate::output::{LlmOutput, OutputSchema, OutputSpec, Reader, Untyped};
-use crate::pause::Stand;
+use crate::pause::{Decision, Stand};
 use crate::run::cx::Cx;
 use crate::run::node::Exec;
 use crate::settings::Settings;
@@ -272,7 +272,10 @@ pub(super) async fn execute<S: ?Sized + Sync>(
             Err(outcome) => return outcome,
         }
     }
-    let Body::Runs(runs) = &tool.body else { return Outcome::waits(Stand::Answer(None)) };
+    let Body::Runs(runs) = &tool.body else {
+        let edit = permit.edited().and_then(|arguments| serde_json::from_str(arguments).ok());
+        return Outcome::waits(Stand::Answer(edit.map(Decision::Edit))).edited(permit.edited());
+    };
     let node = Bound { spec: &tool.spec, arguments: written(permit.arguments(called)), runs: &**runs };
     let report = match tool.idempotent {
         true => cx.call(&node).report().await,
