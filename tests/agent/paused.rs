@@ -1,9 +1,11 @@
 //! Pauses that stand within other things, and pauses that somebody has changed.
 
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 
 use llmnode::prelude::*;
-use llmnode::{Approval, Category, Cx, Paused, Reply, ScriptedModel};
+use llmnode::{
+    Approval, Category, Cx, OutputSchema, Paused, Primitive, Reply, ScriptedModel, ToolSpec, Toolset,
+};
 use serde_json::{Value, json};
 
 use super::library::results;
@@ -114,4 +116,27 @@ async fn a_pause_that_was_changed_has_no_other_prompt_and_no_panic() {
     assert_eq!(run(&model).call(&attic()).approve(forged).await.unwrap(), "Done.");
     let said: Vec<_> = model.requests()[0].messages.iter().map(|one| one.content.clone()).collect();
     assert_eq!(said[..2], ["You are careful.", "Tidy the attic up."]);
+}
+
+#[tokio::test]
+async fn an_edit_holds_for_a_tool_that_the_program_answers() {
+    let schema =
+        json!({"type": "object", "properties": {"cents": {"type": "integer"}}, "required": ["cents"]});
+    let spec = ToolSpec::new("pay", "Pays.", Arc::new(OutputSchema::from_value("pay", schema)));
+    let tools = Toolset::new().external(spec).require_approval();
+    let agent = Primitive::builder("agent").output::<String>().tools(tools).build().unwrap();
+    let pay = agent.ask("Pay.");
+    let model = ScriptedModel::new().reply(Reply::text("").call("pay", json!({"cents": 5000})));
+    let paused = Run::new(model).call(&pay).await.unwrap_err().paused().unwrap();
+    let decided = paused.decide("call_1", Approval::edit(json!({"cents": 50}))).unwrap();
+    let none = Run::new(ScriptedModel::new());
+    let paused = none.call(&pay).approve(decided).await.unwrap_err().paused().unwrap();
+    let waiting = stored(&paused).waiting();
+    assert_eq!((waiting[0].arguments.as_str(), waiting[0].wants_result), (r#"{"cents":50}"#, true));
+    let later = stored(&paused).decide("call_1", Approval::later()).unwrap();
+    assert_eq!(later.waiting()[0].arguments, r#"{"cents":50}"#);
+    let answered = later.answer("call_1", "paid").unwrap();
+    let model = ScriptedModel::new().reply(json!({"value": "Paid."}));
+    assert_eq!(Run::new(model.clone()).call(&pay).approve(answered).await.unwrap(), "Paid.");
+    assert_eq!(results(&model.requests()[0]), ["paid"]);
 }

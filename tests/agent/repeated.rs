@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use llmnode::flow::Step;
 use llmnode::journal::{Journal, JournalError, JournalFile, Record};
 use llmnode::prelude::*;
 use llmnode::{
@@ -45,7 +46,7 @@ struct Shop {
     said: String,
 }
 
-static BANKS: [Bank; 5] = [const { Bank::new() }; 5];
+static BANKS: [Bank; 6] = [const { Bank::new() }; 6];
 
 impl Shop {
     fn bank(&self) -> &'static Bank {
@@ -380,5 +381,49 @@ async fn what_a_function_called_is_not_in_doubt_once_the_function_has_its_result
     let mut run = Run::new(ScriptedModel::new().reply("Bought.")).with_state(shop());
     run.flow(Buying).resume(file(&path)).await.unwrap();
     assert_eq!(BANKS[bank].charged(), [1]);
+    std::fs::remove_file(path).unwrap();
+}
+
+/// Settles one thing.
+#[llm_node(prompt = "Settle {what}.", state = Shop, tools = [Charge, Refund])]
+struct Settle {
+    what: &'static str,
+}
+
+/// Settles two things.
+struct SettleBoth;
+
+#[llmnode::step]
+impl Step<Shop> for SettleBoth {
+    type Output = String;
+
+    async fn prep(_: &Shop) -> Result<Self, BoxError> {
+        Ok(SettleBoth)
+    }
+
+    async fn exec(&self, cx: &Cx<'_, Shop>) -> Result<String, BoxError> {
+        let one = cx.call(&Settle { what: "this" }).await?;
+        Ok(one + &cx.call(&Settle { what: "that" }).await?)
+    }
+
+    fn post(self, said: String, shop: &mut Shop) -> Result<(), BoxError> {
+        shop.said = said;
+        Ok(())
+    }
+}
+
+flow! { Settling(Shop): SettleBoth => end }
+
+#[tokio::test]
+async fn of_two_agents_in_one_step_the_one_that_paused_goes_on() {
+    let (path, bank) = (journal("both"), 5);
+    let shop = || Shop { bank, ..Shop::default() };
+    let refunds = Reply::text("").call("refund", json!({"cents": 2}));
+    let model = ScriptedModel::new().reply(charges(1)).reply("One. ").reply(refunds);
+    let error = Run::new(model).with_state(shop()).flow(Settling).resume(file(&path)).await.unwrap_err();
+    let decided = error.paused().unwrap().decide("call_1", Approval::yes()).unwrap();
+    let mut run = Run::new(ScriptedModel::new().reply("Two.")).with_state(shop());
+    run.flow(Settling).resume(file(&path)).approve(decided).await.unwrap();
+    assert_eq!((run.state().said.as_str(), BANKS[bank].charged()), ("One. Two.", vec![1, 2]));
     std::fs::remove_file(path).unwrap();
 }

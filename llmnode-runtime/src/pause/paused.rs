@@ -72,13 +72,19 @@ impl Paused {
             let id = format!("{around}{}", segment(&call.id));
             match stand {
                 Stand::Within(paused) => paused.collect(&format!("{id}/"), to),
-                Stand::Approval(None) | Stand::Answer(None) => to.push(WaitingCall {
-                    id,
-                    node: self.0.node.clone(),
-                    tool: call.name.clone(),
-                    arguments: call.arguments.clone(),
-                    wants_result: matches!(stand, Stand::Answer(_)),
-                }),
+                Stand::Approval(None) | Stand::Answer(None | Some(Decision::Edit(_))) => {
+                    let arguments = match stand.decision() {
+                        Some(Decision::Edit(arguments)) => arguments.to_string(),
+                        _ => call.arguments.clone(),
+                    };
+                    to.push(WaitingCall {
+                        id,
+                        node: self.0.node.clone(),
+                        tool: call.name.clone(),
+                        arguments,
+                        wants_result: matches!(stand, Stand::Answer(_)),
+                    });
+                }
                 _ => {}
             }
         }
@@ -117,6 +123,8 @@ impl Paused {
             return Err(refused(format!("no call {id:?} waits; these do: {}", waiting.join(", "))));
         };
         let (place, fits) = match stand {
+            // That nothing is decided yet takes no edit back.
+            Stand::Answer(Some(Decision::Edit(_))) if decision.is_none() => return Ok(self),
             Stand::Approval(place) => (place, !matches!(decision, Some(Decision::Result(_)))),
             Stand::Answer(place) => {
                 (place, matches!(decision, Some(Decision::Result(_) | Decision::No(_)) | None))

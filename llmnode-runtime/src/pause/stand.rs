@@ -28,7 +28,7 @@ pub(crate) enum Stand {
     },
     /// It waits for a decision, or has one.
     Approval(Option<Decision>),
-    /// It waits for the result of a tool without a body, or has one.
+    /// It waits for the result of a tool without a body, or has one. With an edit it waits, and these are its arguments.
     Answer(Option<Decision>),
     /// An agent that was called waits.
     Within(Box<Paused>),

@@ -17,7 +17,7 @@ use crate::ids::CallId;
 use crate::model::ToolSpec;
 use crate::node::Node;
 use crate::output::{Argument, OutputSchema, OutputSpec, Reader, Untyped};
-use crate::pause::Stand;
+use crate::pause::{Decision, Stand};
 use crate::run::cx::Cx;
 use crate::run::node::Exec;
 use crate::settings::Settings;
@@ -361,7 +361,10 @@ pub(super) async fn execute<S: ?Sized + Sync>(
             }
             .edited(permit.edited());
         }
-        Body::Typed(_) | Body::External => return Outcome::waits(Stand::Answer(None)),
+        Body::Typed(_) | Body::External => {
+            let edit = permit.edited().and_then(|arguments| serde_json::from_str(arguments).ok());
+            return Outcome::waits(Stand::Answer(edit.map(Decision::Edit))).edited(permit.edited());
+        }
     };
     let node = Bound { spec: &tool.spec, arguments: written(permit.arguments(called)), runs: &**runs };
     let report = match tool.idempotent {
