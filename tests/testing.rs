@@ -141,6 +141,25 @@ async fn one_bad_goal_leaves_the_others_alone() {
     assert_eq!(model.requests().len(), 2);
 }
 
+/// Opens a chest.
+#[tool]
+fn open(chest: u8) -> String {
+    format!("chest {chest} is empty")
+}
+
+#[llm_node(prompt = "Find the key.", tools = [Open])]
+struct Find;
+
+#[tokio::test]
+async fn the_model_reads_what_the_tool_says() {
+    let call = Reply::text("").call("open", serde_json::json!({"chest": 1}));
+    let model = ScriptedModel::new().reply(call).reply("No key.");
+    let run = Run::new(model.clone());
+    assert_eq!(run.call(&Find).await.unwrap(), "No key.");
+    assert_eq!(model.requests()[1].messages.last().unwrap().content, "chest 1 is empty");
+    assert_eq!(run.call(&Open { chest: 2 }).await.unwrap(), "chest 2 is empty"); // the tool alone
+}
+
 #[tokio::test]
 async fn the_servers_wait_is_kept() {
     let busy = Reply::failure(Category::RateLimitError).retry_after(Duration::from_secs(20));

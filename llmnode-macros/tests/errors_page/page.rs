@@ -46,6 +46,15 @@ const SECTIONS: &[(&str, &[&str])] = &[
             "recover/step_outside_a_stack",
         ],
     ),
+    (
+        "Tools",
+        &[
+            "tools/name_of_the_function",
+            "tools/node_without_state",
+            "tools/optional_reference",
+            "tools/set_not_marked_with_turns",
+        ],
+    ),
     ("Steps and flows", &["step/prep_moves", "step/route_async", "flow/variant_missing"]),
 ];
 
