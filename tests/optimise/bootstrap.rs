@@ -188,3 +188,35 @@ async fn progress_tells_requests_and_the_best_score() {
     assert_eq!(told.last().unwrap().1, Some(1.0));
     assert!(told.is_sorted_by_key(|(requests, _)| *requests));
 }
+
+#[tokio::test]
+async fn labels_that_cannot_be_shown_are_all_named_before_a_request() {
+    let model = student();
+    let run = Run::new(model.clone());
+    let cases = |label: fn(usize) -> serde_json::Value| {
+        Dataset::new((0..4).map(|number| (case(0, "item", number).0, label(number))).collect::<Vec<_>>())
+    };
+    let train = cases(|number| if number % 2 == 0 { 7.into() } else { "a".into() });
+    let validation = Dataset::new([(case(1, "item", 0).0, "a".into())]);
+    let bootstrap = Bootstrap::new().limits(Limits::new().requests(100));
+    let metric = |_: &Ask, _: &serde_json::Value, _: &super::Answer| true;
+    let error = bootstrap.optimise(&run, &Program::new(), &train, &validation, metric).await.unwrap_err();
+    assert_eq!((error.category(), model.requests().len()), (Category::ConfigError, 0));
+    let lines: Vec<_> = error.message().lines().collect();
+    assert_eq!(lines.len(), 2, "{error}");
+    assert!(
+        lines[0].starts_with("training case 0: ") && lines[1].starts_with("training case 2: "),
+        "{error}"
+    );
+}
+
+#[tokio::test]
+async fn a_function_for_progress_that_panics_changes_nothing() {
+    let run = Run::new(student()).model("teacher", teacher());
+    let (train, validation) = (train(1), validation());
+    let bootstrap = Bootstrap::new().teacher("teacher").limits(Limits::new().requests(100));
+    let optimised = bootstrap
+        .optimise(&run, &Program::new(), &train, &validation, exact())
+        .on_progress(|_| panic!("no bar"));
+    assert!(optimised.await.unwrap().program().is_some());
+}
