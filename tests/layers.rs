@@ -43,8 +43,19 @@ const CORE: &[&str] = &[
 ];
 const FLOW: &[&str] = &["flow", "journal", "private"];
 const HTTP: &[&str] = &["http", "openai"];
-const SMART: &[&str] =
-    &["random", "signature", "form", "program", "node", "refine", "ext", "generated", "evaluate", "optimise"];
+const SMART: &[&str] = &[
+    "random",
+    "signature",
+    "form",
+    "program",
+    "node",
+    "refine",
+    "graph",
+    "ext",
+    "generated",
+    "evaluate",
+    "optimise",
+];
 /// The sources of a crate by their modules: `["run", "attempt"]` for `run/attempt.rs`.
 type Sources = BTreeMap<Vec<String>, String>;
 

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 
 use llmnode::prelude::*;
 use llmnode::smart::Program;
-use llmnode::smart::evaluate::{Dataset, evaluate, exact};
+use llmnode::smart::evaluate::{Dataset, Judged, evaluate, exact, judge};
 use llmnode::smart::optimise::{Bootstrap, Optimised, Reflect};
 use llmnode::{FnModel, Limits, Reply};
 
@@ -219,4 +219,41 @@ async fn a_function_for_progress_that_panics_changes_nothing() {
         .optimise(&run, &Program::new(), &train, &validation, exact())
         .on_progress(|_| panic!("no bar"));
     assert!(optimised.await.unwrap().program().is_some());
+}
+
+#[llm_node(prompt = "Is {given:?} the answer {wanted:?}?", output = bool)]
+struct Grade {
+    given: String,
+    wanted: String,
+}
+
+impl From<Judged<'_, Ask, super::Answer>> for Grade {
+    fn from(judged: Judged<'_, Ask, super::Answer>) -> Self {
+        Grade { given: judged.output.answer.clone(), wanted: judged.expected.answer.clone() }
+    }
+}
+
+#[tokio::test]
+async fn the_plan_counts_what_a_case_takes_with_a_judge() {
+    let model = FnModel::new(|request| {
+        let asked = &request.messages.last().unwrap().content;
+        let shown: String = request.messages.iter().map(|message| message.content.as_str()).collect();
+        match asked
+            .strip_prefix("Is ")
+            .and_then(|asked| asked.trim_end_matches('?').split_once(" the answer "))
+        {
+            Some((given, wanted)) => Reply::json(given == wanted),
+            None => answer(request, |_, rule| shown.contains(rule)),
+        }
+    });
+    let teacher = teacher();
+    let run = Run::new(model.clone()).model("teacher", teacher.clone());
+    // 16 requests to judge the start, 16 for the candidate: 12 are left, for six lessons.
+    let bootstrap = Bootstrap::new().teacher("teacher").seed(1).limits(Limits::new().requests(44));
+    let (train, validation) = (train(1), validation());
+    let optimised =
+        bootstrap.optimise(&run, &Program::new(), &train, &validation, judge::<Grade>()).await.unwrap();
+    assert!(optimised.report().best.is_some(), "the candidate was judged: {}", optimised.report());
+    assert!(model.requests().len() + teacher.requests().len() <= 44);
+    assert!((1..=6).contains(&teacher.requests().len()));
 }

@@ -1,8 +1,8 @@
 //! Smart nodes: a goal, fields and examples in place of a prompt, and what makes them better. Use it through the `llmnode` crate.
 //!
 //! The rooms, from the ground up: `signature` (what goes in and what comes out), `form` (how it is written and read), `program` (what
-//! replaces the node's own words), `node` (how a node with a goal runs), `refine` (several tries), `ext` (what a run gains),
-//! `evaluate` (how good a node is) and `optimise` (what makes it better).
+//! replaces the node's own words), `node` (how a node with a goal runs), `refine` (several tries), `graph` (smart nodes in graphs),
+//! `ext` (what a run gains), `evaluate` (how good a node is) and `optimise` (what makes it better).
 
 #![warn(clippy::print_stderr, clippy::print_stdout)]
 
@@ -11,6 +11,8 @@ mod ext;
 mod form;
 #[doc(hidden)]
 pub mod generated;
+#[cfg(feature = "graph")]
+mod graph;
 mod node;
 pub mod optimise;
 mod program;
@@ -19,6 +21,8 @@ mod refine;
 mod signature;
 
 pub use ext::SmartExt;
+#[cfg(feature = "graph")]
+pub use graph::SmartRegistry;
 pub use node::{Thought, WithReasoning};
 pub use program::{Made, MadeScore, Program, ProgramError, ProgramFault};
 pub use refine::{Guard, Refine, Refined};

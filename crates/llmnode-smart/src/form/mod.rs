@@ -9,6 +9,8 @@ mod sections;
 mod text;
 
 pub(crate) use answer::{Answers, Reasoned};
+#[cfg(feature = "graph")]
+pub(crate) use chat::{Fields, Gathered};
 pub(crate) use python::indented as indented_json;
 pub(crate) use text::{clean_doc, prefix};
 

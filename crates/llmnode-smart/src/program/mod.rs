@@ -23,7 +23,7 @@ use llmnode_runtime::Settings;
 
 use crate::signature::{Demo, Form, Signature, Smart};
 
-use plan::Plan;
+pub(crate) use plan::Plan;
 
 /// The most examples of a program.
 pub(crate) const MOST_DEMOS: usize = 64;
@@ -236,6 +236,12 @@ impl<N: Smart> Program<N> {
     pub(crate) fn settings(&self, node: &Settings) -> Settings {
         self.plan.settings(node)
     }
+}
+
+/// Opens a file against a signature that is known at run time only.
+#[cfg(feature = "graph")]
+pub(crate) fn open_plan(path: &Path, signature: &Signature) -> Result<Plan, ProgramError> {
+    open::open(path, None, signature, &|_| Default::default())
 }
 
 /// Reads an example as input and output of the node.

@@ -181,8 +181,7 @@ fn untitled(mut schema: Value) -> Value {
     if let Some(members) = schema.as_object_mut()
         && !members.contains_key("properties")
     {
-        members.remove("title");
-        members.remove("description");
+        members.retain(|keyword, _| !matches!(keyword.as_str(), "title" | "description"));
     }
     schema
 }

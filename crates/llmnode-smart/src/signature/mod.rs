@@ -7,7 +7,7 @@ mod field;
 mod thinking;
 mod values;
 
-#[cfg(test)]
+#[cfg(any(test, feature = "graph"))]
 pub(crate) use declared::reasoning;
 pub use declared::{Declared, Declaring, SmartInput, SmartOutput};
 pub(crate) use declared::{OutputCodec, Thinking};

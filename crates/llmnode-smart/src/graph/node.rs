@@ -1,0 +1,195 @@
+//! A smart node at a visit.
+
+use std::borrow::Cow;
+use std::future::Future;
+use std::sync::Arc;
+
+use llmnode_graph::{GraphNode, State, Update, Visit};
+use llmnode_runtime::internal::{Answer, AnswerForm, Read, error_of_execution};
+use llmnode_runtime::private::{LlmNode, OutputSpec, Prompt, exec as ask};
+use llmnode_runtime::{
+    BoxError, BoxFuture, Category, Cx, Exec, Message, Node, NodeError, OutputSchema, Reader, Reading,
+    Settings,
+};
+use serde_json::{Map, Value};
+
+use super::inputs::inputs;
+use super::signature::schema_of;
+use crate::form::{Asked, Fields, Gathered};
+use crate::node::hinting;
+use crate::program::Plan;
+use crate::refine::{Guard, Judged, Tries, course, told};
+use crate::signature::{Form, REASONING, VALUE};
+
+/// How often a node with guardrails is tried at most.
+const TRIES: u32 = 3;
+
+pub(super) struct SmartNode {
+    pub(super) id: String,
+    pub(super) plan: Plan,
+    pub(super) guards: Vec<Guard>,
+    /// Where it is written whether all guardrails hold.
+    pub(super) met: Option<String>,
+    pub(super) profile: Option<String>,
+    pub(super) save_as: Option<String>,
+}
+
+impl GraphNode for SmartNode {
+    fn exec<'a>(&'a self, visit: &'a Visit<'a>) -> BoxFuture<'a, Result<Update, BoxError>> {
+        Box::pin(async move {
+            if let Some(profile) = self.profile.as_ref().filter(|profile| !visit.cx().has_model(profile)) {
+                let message = format!(
+                    "the node `{}` asks the model {profile:?}, which the run does not have: make the run by `registry.run(..)`, or \
+                     add the model to it",
+                    self.id
+                );
+                return Err(NodeError::new(Category::ConfigError, message).into());
+            }
+            let visited =
+                Visited { node: self, inputs: inputs(&self.plan.signature, visit)?, cx: visit.cx() };
+            let tries = if self.guards.is_empty() { 1 } else { TRIES };
+            let Some(best) = course(tries, 1.0, &visited).await? else {
+                return Err("nothing was tried".into());
+            };
+            Ok(self.update(best.value, best.met))
+        })
+    }
+}
+
+impl SmartNode {
+    fn update(&self, mut outputs: Map<String, Value>, met: bool) -> Update {
+        outputs.retain(|name, _| name != REASONING);
+        // As the graphs of React Flow have it: the output of this name, or else the first one.
+        let said = outputs.get("output").or_else(|| outputs.values().next());
+        let said = said.map(|value| value.as_str().map_or_else(|| value.to_string(), str::to_owned));
+        let update = said
+            .into_iter()
+            .fold(Update::new(), |update, text| update.with_message(Message::assistant(text)));
+        let update = self.met.iter().fold(update, |update, key| update.with_value(key.clone(), met));
+        match &self.save_as {
+            Some(key) => update.with_value(key.clone(), outputs),
+            None => outputs.into_iter().fold(update, |update, (name, value)| update.with_value(name, value)),
+        }
+    }
+}
+
+/// The tries of one visit, which all are attempts of the visit's own call.
+struct Visited<'v> {
+    node: &'v SmartNode,
+    inputs: Map<String, Value>,
+    cx: &'v Cx<'v, State>,
+}
+
+impl Tries for Visited<'_> {
+    type Value = Map<String, Value>;
+
+    async fn attempt(&self, hint: Option<&str>) -> Result<Self::Value, NodeError> {
+        let settings = self.node.plan.settings(&Settings::new());
+        let settings = match &self.node.profile {
+            Some(profile) => settings.model(profile.clone()),
+            None => settings,
+        };
+        let asking = Asking { node: self.node, inputs: &self.inputs, hint, settings };
+        match ask(&asking, self.cx).await.map_err(error_of_execution)? {
+            Value::Object(outputs) => Ok(outputs),
+            other => Ok(Map::from_iter([(VALUE.to_owned(), other)])),
+        }
+    }
+
+    fn judge(&self, outputs: &Self::Value) -> Judged {
+        let complaints: Vec<_> =
+            self.node.guards.iter().filter_map(|guard| guard.complaint(outputs)).collect();
+        let reward = 1.0 - complaints.len() as f64 / self.node.guards.len().max(1) as f64;
+        Judged { complaints, reward }
+    }
+
+    async fn hint(&self, _: &Self::Value, judged: &Judged) -> Result<Option<String>, NodeError> {
+        Ok(Some(told(judged, 1.0)))
+    }
+}
+
+/// One try.
+struct Asking<'a> {
+    node: &'a SmartNode,
+    inputs: &'a Map<String, Value>,
+    hint: Option<&'a str>,
+    settings: Settings,
+}
+
+impl Node for Asking<'_> {
+    type Output = Value;
+    const NAME: &'static str = "smart_node";
+
+    fn name(&self) -> Cow<'static, str> {
+        Cow::Owned(self.node.id.clone())
+    }
+
+    fn settings(&self) -> &Settings {
+        &self.settings
+    }
+}
+
+impl<S: ?Sized + Sync> Exec<S> for Asking<'_> {
+    const TRIES_ITSELF: bool = true;
+
+    fn exec(&self, cx: &Cx<'_, S>) -> impl Future<Output = Result<Value, BoxError>> + Send {
+        ask(self, cx)
+    }
+}
+
+impl<S: ?Sized> LlmNode<S> for Asking<'_> {
+    fn render(&self, _: &S, to: &mut Prompt) {
+        let Plan { signature, demos, .. } = &self.node.plan;
+        let mut inputs = self.inputs.clone();
+        let hinted = self.hint.map(|hint| hinting(signature, hint, &mut inputs));
+        let asked = Asked { signature: hinted.as_ref().unwrap_or(signature), demos, inputs: &inputs };
+        asked.messages().into_iter().for_each(|message| to.push(message));
+    }
+
+    fn output(&self) -> OutputSpec<Value, S> {
+        let signature = &self.node.plan.signature;
+        let form = Outputs {
+            schema: Arc::new(OutputSchema::from_value(&self.node.id, schema_of(signature))),
+            sections: (signature.form == Form::Chat).then(|| Fields::of(signature)),
+        };
+        OutputSpec::of_form(Box::new(form), |_| {}, |_, _| {})
+    }
+}
+
+/// How the outputs are read whose types are known at run time only.
+struct Outputs {
+    schema: Arc<OutputSchema>,
+    sections: Option<Fields>,
+}
+
+impl Outputs {
+    fn conforming(&self, text: &str, reader: Reader) -> Read<Value> {
+        let Reading { value, notes, .. } =
+            reader.conforming(text, &self.schema).map_err(|error| error.violations().to_vec())?;
+        Ok(Answer { value, notes, wrapped: false })
+    }
+}
+
+impl AnswerForm<Value> for Outputs {
+    fn schema(&self) -> Arc<OutputSchema> {
+        Arc::clone(&self.schema)
+    }
+
+    fn sent(&self) -> Option<Arc<OutputSchema>> {
+        self.sections.is_none().then(|| Arc::clone(&self.schema))
+    }
+
+    fn read(&self, answer: &str, reader: Reader) -> Read<Value> {
+        let Some(fields) = &self.sections else { return self.conforming(answer, reader) };
+        let Some(Gathered { reasoning, mut json, missing }) = fields.gather(answer, reader) else {
+            return self.conforming(answer, reader).map_err(|_| fields.all_missing());
+        };
+        if !missing.is_empty() {
+            return Err(missing);
+        }
+        if let (Some(members), Some(reasoning)) = (json.as_object_mut(), reasoning) {
+            members.insert(REASONING.to_owned(), reasoning.into());
+        }
+        self.conforming(&json.to_string(), reader)
+    }
+}

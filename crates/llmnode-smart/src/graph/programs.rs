@@ -1,0 +1,109 @@
+//! The folder of programs. A graph names files in it, and nothing else.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use llmnode_graph::Loading;
+
+use super::data::Data;
+use crate::program::{Plan, ProgramError, open_plan};
+use crate::signature::Signature;
+
+/// What the registry keeps.
+#[derive(Default)]
+pub(super) struct Programs {
+    registered: bool,
+    folder: Option<PathBuf>,
+}
+
+impl Programs {
+    /// Whether this is the first that is known of smart nodes.
+    pub(super) fn begins(&mut self) -> bool {
+        !std::mem::replace(&mut self.registered, true)
+    }
+
+    pub(super) fn lie_in(&mut self, folder: PathBuf) {
+        self.folder = Some(folder);
+    }
+}
+
+/// What the node asks with. `None`: a fault was noted.
+pub(super) fn plan(data: &Data, signature: &Signature, node: &mut Loading<'_>) -> Option<Plan> {
+    let own = Plan::new(signature);
+    let folder = node.extension::<Programs>().and_then(|programs| programs.folder.as_deref());
+    let (place, name, named) = match (&data.program, folder) {
+        (None, None) => return Some(own),
+        (Some(_), None) => {
+            node.fault(
+                "/program",
+                "the program has no folder of programs; add `.programs(\"folder\")` to the registry",
+            );
+            return None;
+        }
+        (Some(name), Some(_)) => ("/program", name.clone(), true),
+        (None, Some(_)) => ("", format!("{}_compiled", node.id()), false),
+    };
+    let folder = folder.unwrap_or_else(|| Path::new(""));
+    if !folder.is_dir() {
+        node.fault(
+            place,
+            format!(
+                "the folder of programs {:?} is not there, or is no folder",
+                folder.display().to_string()
+            ),
+        );
+        return None;
+    }
+    if !is_name(&name) {
+        // Another id cannot lead out of the folder, and has no program.
+        if !named && !name.contains(['/', '\\']) && !name.contains("..") {
+            return Some(own);
+        }
+        node.fault(place, format!("{name:?} cannot be the name of a program: 1 to 64 of `A-Z a-z 0-9 _ -`"));
+        return None;
+    }
+    let path = folder.join(format!("{name}.json"));
+    match fs::symlink_metadata(&path) {
+        Ok(found) if found.is_file() => {}
+        Ok(_) => {
+            node.fault(
+                place,
+                format!("the program {name:?} is no file of the folder; links are not followed"),
+            );
+            return None;
+        }
+        Err(_) if named => {
+            let known = known(folder);
+            node.unknown(place, "program", &name, known.iter().map(String::as_str));
+            return None;
+        }
+        Err(_) => return Some(own),
+    }
+    match open_plan(&path, signature) {
+        Ok(plan) => Some(plan),
+        Err(error) => {
+            tell(place, &name, &error, node);
+            None
+        }
+    }
+}
+
+fn tell(place: &str, name: &str, error: &ProgramError, node: &mut Loading<'_>) {
+    for fault in error.faults() {
+        node.fault(place, format!("the program {name:?} does not fit: {fault}"));
+    }
+}
+
+fn is_name(name: &str) -> bool {
+    (1..=64).contains(&name.len())
+        && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-'))
+}
+
+fn known(folder: &Path) -> Vec<String> {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    let names =
+        entries.filter_map(|entry| Some(entry.file_name().to_str()?.strip_suffix(".json")?.to_owned()));
+    let mut names: Vec<String> = names.filter(|name| is_name(name)).take(1_000).collect();
+    names.sort();
+    names
+}
