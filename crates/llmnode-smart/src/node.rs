@@ -5,7 +5,7 @@ use std::future::Future;
 
 use llmnode_runtime::internal::kept;
 use llmnode_runtime::private::{Falling, LlmNode, OutputSpec, Prompt, Tools, exec as ask};
-use llmnode_runtime::{BoxError, ChatModel, Cx, Exec, Limits, Node, NodeError, Settings};
+use llmnode_runtime::{BoxError, Category, ChatModel, Cx, Exec, Limits, Node, NodeError, Settings};
 use serde_json::{Map, Value};
 
 use crate::form::{Answers, Asked, Reasoned};
@@ -131,6 +131,9 @@ where
     N: Smart + LlmNode<S> + Exec<S>,
     S: ?Sized,
 {
+    if let Some(fault) = N::signature().doubled() {
+        return Err(NodeError::new(Category::ConfigError, fault).into());
+    }
     let program = kept::<N, S>(cx).and_then(|kept| kept.downcast_ref::<Program<N>>());
     let reasoned = Reasoned::default();
     let settings =

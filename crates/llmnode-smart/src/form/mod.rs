@@ -5,6 +5,8 @@ mod chat;
 mod default;
 mod dspy;
 mod python;
+#[cfg(test)]
+mod round_tests;
 mod sections;
 mod text;
 

@@ -92,6 +92,19 @@ impl Signature {
         self.inputs.iter().chain(&self.outputs)
     }
 
+    /// A name that two fields have, and what to do.
+    pub(crate) fn doubled(&self) -> Option<String> {
+        let names = self.names();
+        let doubled = names.iter().enumerate().find(|(index, name)| names[..*index].contains(name))?.1;
+        Some(if self.thinks && *doubled == REASONING {
+            format!("the output has a member `{REASONING}`, and `think` adds one; rename it, or drop `think`")
+        } else {
+            format!(
+                "`{doubled}` is an input and an output, and an example could not hold both; rename one of them"
+            )
+        })
+    }
+
     pub(crate) fn names(&self) -> Vec<&str> {
         self.fields().map(Field::name).collect()
     }
