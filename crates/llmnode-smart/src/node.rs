@@ -68,6 +68,7 @@ impl<N: Smart> Node for WithReasoning<'_, N> {
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl<S: ?Sized + Sync, N: Smart + LlmNode<S> + Exec<S>> Exec<S> for WithReasoning<'_, N> {
     const TRIES_ITSELF: bool = true;
 
@@ -100,6 +101,7 @@ impl<N: Smart> Node for Hinted<'_, N> {
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl<S: ?Sized + Sync, N: Smart + LlmNode<S> + Exec<S>> Exec<S> for Hinted<'_, N> {
     const TRIES_ITSELF: bool = true;
 
@@ -209,6 +211,7 @@ impl<N: Smart> Node for With<'_, N> {
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl<S: ?Sized, N: Smart + LlmNode<S> + Exec<S>> Exec<S> for With<'_, N>
 where
     S: Sync,
@@ -232,7 +235,7 @@ impl<S: ?Sized, N: Smart + LlmNode<S>> LlmNode<S> for With<'_, N> {
     fn output(&self) -> OutputSpec<N::Output, S> {
         let signature = effective(self.program);
         let spec = self.node.output();
-        if N::signature().text && signature.form == Form::Default {
+        if N::signature().text && signature.form == Form::Own {
             return spec;
         }
         spec.in_form(Box::new(Answers::new::<N>(signature, &self.reasoned)))

@@ -131,6 +131,7 @@ impl Node for Asking<'_> {
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl<S: ?Sized + Sync> Exec<S> for Asking<'_> {
     const TRIES_ITSELF: bool = true;
 

@@ -41,7 +41,7 @@ pub(super) fn declared(data: &Data, node: &mut Loading<'_>) -> Option<Signature>
     let goal = data.goal.as_ref().filter(|goal| !goal.trim().is_empty()).cloned();
     let goal = goal
         .unwrap_or_else(|| by_default(&data.inputs.iter().map(|one| &*one.name).collect::<Vec<_>>(), data));
-    Some(Signature { goal, inputs, outputs, thinks, form: Form::Default, object: true, text: false })
+    Some(Signature { goal, inputs, outputs, thinks, form: Form::Own, object: true, text: false })
 }
 
 /// What DSPy says where nothing is said.

@@ -42,6 +42,7 @@ impl<N: Smart, E, M> Node for Lesson<'_, N, E, M> {
     const NAME: &'static str = "teach";
 }
 
+#[diagnostic::do_not_recommend]
 impl<S, N, E, M> Exec<S> for Lesson<'_, N, E, M>
 where
     S: ?Sized + Sync,

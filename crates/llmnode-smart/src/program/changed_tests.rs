@@ -14,7 +14,7 @@ fn signature() -> Signature {
         inputs,
         outputs,
         thinks: false,
-        form: Form::Default,
+        form: Form::Own,
         object: true,
         text: false,
     }

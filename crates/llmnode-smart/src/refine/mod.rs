@@ -202,6 +202,7 @@ impl<N: Smart> Node for Refine<'_, N> {
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl<N, S> Exec<S> for Refine<'_, N>
 where
     N: Smart + LlmNode<S> + Exec<S>,

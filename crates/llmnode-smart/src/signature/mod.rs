@@ -31,7 +31,7 @@ pub(crate) const VALUE: &str = "value";
 pub enum Form {
     /// llmnode's own: the goal as system message, the fields as sections, the answer as JSON.
     #[default]
-    Default,
+    Own,
     /// That of DSPy's `ChatAdapter`: each field below a line `[[ ## name ## ]]`, in the answer too.
     Chat,
     /// That of DSPy's `JSONAdapter`: the same, but the answer is a JSON object.

@@ -172,7 +172,7 @@ fn the_signature_has_names_docs_and_types() {
     let signature = Judge::signature();
     assert_eq!(
         (signature.goal(), signature.thinks(), signature.form()),
-        ("Judge the claim.", false, Form::Default)
+        ("Judge the claim.", false, Form::Own)
     );
     let fields: Vec<_> = signature.inputs().iter().map(|field| (field.name(), field.description())).collect();
     assert_eq!(fields, [("facts", "what is known"), ("claim", "what is claimed")]);
