@@ -277,7 +277,11 @@ fn loaded(
         rules: Rules(file.state),
         units,
         ids,
-        inputs: Inputs { declared: file.inputs, read: plan.needs.into_iter().collect(), open: file.open_inputs },
+        inputs: Inputs {
+            declared: file.inputs,
+            read: plan.needs.into_iter().collect(),
+            open: file.open_inputs,
+        },
         bounds: Bounds { max_steps: file.max_steps, limits, requests: Some(REQUESTS) },
         facts: whole(&facts),
         untrusted,

@@ -1,9 +1,9 @@
 //! What a program allows graphs to use: tools, node types, models, a folder of subgraphs.
 
 mod built;
+mod built_in;
 #[cfg(feature = "openai")]
 mod profiles;
-mod built_in;
 
 use std::any::{Any, TypeId};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
