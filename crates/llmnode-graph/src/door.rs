@@ -13,9 +13,11 @@ use serde_json::Value;
 use crate::facts::{Facts, Place, Read};
 use crate::faults::{FaultKind, Faults};
 use crate::file::{Form, NodeFile};
+use crate::graph::Graph;
+use crate::load::Around;
 use crate::registry::Registered;
-use crate::roles::Links;
-use crate::state::{State, Update, text_of};
+use crate::roles::ToolLink;
+use crate::state::{State, Update, fenced, text_of};
 use crate::step::GraphStep;
 use crate::template::Template;
 
@@ -104,7 +106,11 @@ pub struct Loading<'l> {
     pub(crate) node: &'l NodeFile,
     pub(crate) form: Form,
     pub(crate) registry: &'l Registered,
-    pub(crate) links: &'l Links,
+    /// The nodes to which it leads by `tool-call`.
+    pub(crate) links: &'l [ToolLink],
+    pub(crate) around: Around<'l>,
+    /// What a subgraph's type loads.
+    pub(crate) subgraph: Option<Graph>,
     pub(crate) facts: &'l mut Facts,
     pub(crate) faults: &'l mut Faults,
 }
@@ -132,7 +138,11 @@ impl<'l> Loading<'l> {
 
     /// Notes that a setting is wrong. `place` is a JSON pointer into `data`, such as `/tools/1`; empty: `data` as a whole.
     pub fn fault(&mut self, place: &str, message: impl Into<String>) {
-        self.faults.fault(self.node.data.pointer(place), FaultKind::Setting, message);
+        self.fault_of(FaultKind::Setting, place, message);
+    }
+
+    pub(crate) fn fault_of(&mut self, kind: FaultKind, place: &str, message: impl Into<String>) {
+        self.faults.fault(self.node.data.pointer(place), kind, message);
     }
 
     /// Notes that a setting is likely wrong.
@@ -248,8 +258,23 @@ impl<'v> Visit<'v> {
     /// # Errors
     /// A `prep_error` that names the node and the value that is missing.
     pub fn render(&self, template: &Template) -> Result<String, NodeError> {
-        let text = template.render(|name| self.value(name).map(text_of));
-        text.map_err(|missing| NodeError::new(Category::PrepError, format!("the node `{}` reads {missing}", self.id())))
+        self.render_fenced(template, |_| false)
+    }
+
+    /// The same, with some values in a fence that they cannot close.
+    pub(crate) fn render_fenced(
+        &self,
+        template: &Template,
+        is_fenced: impl Fn(&str) -> bool,
+    ) -> Result<String, NodeError> {
+        let value = |name: &str| {
+            let text = text_of(self.value(name)?);
+            Some(if is_fenced(name) { fenced(&text).into() } else { text })
+        };
+        let text = template.render(value);
+        text.map_err(|missing| {
+            NodeError::new(Category::PrepError, format!("the node `{}` reads {missing}", self.id()))
+        })
     }
 }
 

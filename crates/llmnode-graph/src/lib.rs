@@ -3,18 +3,32 @@
 //! A file is checked as a whole when it is loaded: every mistake is listed, once, with its place and what was likely meant.
 
 #![warn(clippy::print_stderr, clippy::print_stdout)]
-#![allow(dead_code, reason = "the registry is to come")]
 
+mod approval;
 mod check;
+mod compile;
+mod door;
 mod facts;
 mod faults;
 mod file;
+mod graph;
+mod load;
+mod loaded;
+mod nodes;
 #[cfg(feature = "openai")]
 mod profiles;
+mod registry;
+mod roles;
 mod shape;
+mod state;
+mod step;
 mod template;
 
+pub use door::{GraphNode, Loading, NodeType, Visit};
 pub use faults::{Fault, FaultKind, GraphFaults};
+pub use graph::Graph;
 #[cfg(feature = "openai")]
 pub use profiles::{ProfileRules, Profiles};
+pub use registry::{Registered, Registry};
+pub use state::{State, Turn, Update};
 pub use template::{MissingName, Template};

@@ -17,8 +17,8 @@ pub enum NodePause<'p> {
     No(&'p str),
     /// The node may run, with these values.
     Edit(&'p serde_json::Value),
-    /// The node has an approval, or needs none, and a call within it waits.
-    Within(&'p Paused),
+    /// The node has an approval, or needs none, and a call within it waits; what was shown when it paused.
+    Within(&'p Paused, &'p str),
 }
 
 impl Paused {
@@ -49,7 +49,7 @@ impl Paused {
             return None;
         }
         Some(match stand {
-            Stand::Within(paused) => NodePause::Within(paused),
+            Stand::Within(paused) => NodePause::Within(paused, &call.arguments),
             stand => match stand.decision() {
                 None => NodePause::Undecided,
                 Some(Decision::No(why)) => NodePause::No(why),
@@ -73,20 +73,15 @@ impl Paused {
         NodeError::new(Category::Paused, message).with_source(waits)
     }
 
-    /// Whether something waits for an approval, and not for the result of a tool without a body.
+    /// The messages of the round that waits, once each call that has no result is answered with what this function says. `None`: it
+    /// stays open.
     #[doc(hidden)]
-    pub fn wants_approval(&self) -> bool {
-        self.waiting().iter().any(|call| !call.wants_result)
-    }
-
-    /// The messages of the round that waits, once each call that has no result is answered with what this function says.
-    #[doc(hidden)]
-    pub fn round(&self, answer: impl Fn(&ToolCall) -> String) -> Vec<Message> {
+    pub fn round(&self, answer: impl Fn(&ToolCall) -> Option<String>) -> Vec<Message> {
         let Conversation { said, calls, .. } = &*self.0;
         let asked = Message::assistant(said.as_str()).calling(calls.iter().map(|open| open.call.clone()));
         let result = |Open { call, stand }: &Open| {
-            stand.result().unwrap_or_else(|| Message::tool(&*call.id, answer(call)))
+            stand.result().or_else(|| Some(Message::tool(&*call.id, answer(call)?)))
         };
-        std::iter::once(asked).chain(calls.iter().map(result)).collect()
+        std::iter::once(asked).chain(calls.iter().filter_map(result)).collect()
     }
 }

@@ -147,7 +147,9 @@ impl PrimitiveBuilder {
                 found.is_empty().then(|| Some(Untyped::by_schema(&name, schema)))
             }
             None => {
-                found.push("there is no output: set `output::<T>()`, `output_schema(..)` or `text()`".to_owned());
+                found.push(
+                    "there is no output: set `output::<T>()`, `output_schema(..)` or `text()`".to_owned(),
+                );
                 None
             }
         };

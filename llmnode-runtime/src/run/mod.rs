@@ -48,6 +48,6 @@ pub use run::{RunCore, core, parts};
 pub use shell::exec;
 pub use stream::{CallStream, Event, Items};
 pub use tools::{
-    Calls, CloneArgument, CloneNothing, CloneValue, Lent, ResultOf, Tool, ToolError, ToolReply, ToolRun, Tools,
-    Toolset, execute_tool, fallible,
+    Calls, CloneArgument, CloneNothing, CloneValue, Lent, ResultOf, Tool, ToolError, ToolReply, ToolRun,
+    Tools, Toolset, ask_handler, execute_tool, fallible,
 };

@@ -50,11 +50,6 @@ pub(crate) fn note_twice(twice: Vec<String>, faults: &mut Faults) {
     }
 }
 
-/// Reads a file whose JSON is read.
-pub(crate) fn parse(value: Value, faults: &mut Faults) -> Option<GraphFile> {
-    from_json(value, Vec::new(), faults)
-}
-
 fn from_json(value: Value, twice: Vec<String>, faults: &mut Faults) -> Option<GraphFile> {
     let Value::Object(mut file) = value else {
         faults.fault("", FaultKind::WrongKind, format!("is {}, and has to be an object", told(&value)));

@@ -1,7 +1,9 @@
 //! What a program allows graphs to use: tools, node types, models, a folder of subgraphs.
 
-mod built_in;
 mod built;
+mod built_in;
+#[cfg(feature = "openai")]
+mod profiles;
 
 use std::any::{Any, TypeId};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -154,7 +156,8 @@ impl Registry {
             }
         }
         if let Some(folder) = folder.as_ref().filter(|folder| !folder.is_dir()) {
-            faults.push(format!("the folder {:?} is not there, or is no folder", folder.display().to_string()));
+            faults
+                .push(format!("the folder {:?} is not there, or is no folder", folder.display().to_string()));
         }
         if !faults.is_empty() {
             let message = format!("the registry cannot be built: {}", faults.join("; "));
@@ -184,7 +187,9 @@ impl Twice {
 
     fn end(self, faults: &mut Vec<String>) {
         let Twice { kind, twice, .. } = self;
-        faults.extend(twice.iter().map(|name| format!("two {kind} are called {name:?}; give one of them another name")));
+        faults.extend(
+            twice.iter().map(|name| format!("two {kind} are called {name:?}; give one of them another name")),
+        );
     }
 }
 
@@ -199,7 +204,9 @@ pub(crate) fn is_name(name: &str) -> bool {
 
 fn check_name(what: &str, name: &str, faults: &mut Vec<String>) {
     if !is_name(name) {
-        faults.push(format!("{what} {name:?} has a name that a graph cannot use: 1 to {LONGEST} of `A-Z a-z 0-9 _ -`"));
+        faults.push(format!(
+            "{what} {name:?} has a name that a graph cannot use: 1 to {LONGEST} of `A-Z a-z 0-9 _ -`"
+        ));
     }
 }
 

@@ -10,8 +10,8 @@ mod ways;
 
 pub(crate) use self::dominators::reverse_postorder;
 pub(crate) use self::forks::{BadFork, FoundFork, Trouble, forks};
-pub(crate) use self::plan::{Fork, Next, Region, TooDeep, region};
-pub(crate) use self::ways::{Reach, endless, reach, unreachable};
+pub(crate) use self::plan::{Fork, Next, Region, region};
+pub(crate) use self::ways::{endless, reach, unreachable};
 
 /// Where a way leads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]

@@ -15,7 +15,7 @@ use crate::template::path;
 
 pub(crate) use reduce::Rules;
 pub use update::Update;
-pub(crate) use view::view;
+pub(crate) use view::{fenced, view};
 
 /// The state of a graph: the conversation so far, and values by name.
 ///
@@ -51,6 +51,10 @@ pub(crate) struct Logged {
 }
 
 impl State {
+    pub(crate) fn new(turns: Vec<Turn>, values: Map<String, Value>) -> Self {
+        State { turns, values, log: None }
+    }
+
     /// Puts earlier messages of a conversation before those of the graph.
     #[must_use]
     pub fn with_messages(mut self, history: impl IntoIterator<Item = Message>) -> Self {
@@ -105,7 +109,10 @@ impl Index<&str> for State {
 impl fmt::Debug for State {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let names: Vec<&String> = self.values.keys().collect();
-        f.debug_struct("State").field("turns", &self.turns.len()).field("values", &names).finish_non_exhaustive()
+        f.debug_struct("State")
+            .field("turns", &self.turns.len())
+            .field("values", &names)
+            .finish_non_exhaustive()
     }
 }
 

@@ -49,7 +49,9 @@ impl Rules {
 
     fn check(&self, key: &str, value: &Value) -> Result<(), NodeError> {
         match self.0.get(key).and_then(|field| misfit(&field.schema, value)) {
-            Some(wrong) => Err(refused(format!("the value `{key}` does not fit its declared type: it {wrong}"))),
+            Some(wrong) => {
+                Err(refused(format!("the value `{key}` does not fit its declared type: it {wrong}")))
+            }
             None => Ok(()),
         }
     }
@@ -72,7 +74,10 @@ impl Rules {
             }
             (Reducer::Append, value) => {
                 if let Some(held) = held.filter(|held| !held.is_array() && !held.is_null()) {
-                    return Err(refused(format!("`append` finds {} in `{key}`, which is no list", kind(held))));
+                    return Err(refused(format!(
+                        "`append` finds {} in `{key}`, which is no list",
+                        kind(held)
+                    )));
                 }
                 let items = match value {
                     Value::Array(items) => items,
@@ -84,7 +89,10 @@ impl Rules {
             }
             (Reducer::Merge, Value::Object(members)) => {
                 if let Some(held) = held.filter(|held| !held.is_object() && !held.is_null()) {
-                    return Err(refused(format!("`merge` finds {} in `{key}`, which is no object", kind(held))));
+                    return Err(refused(format!(
+                        "`merge` finds {} in `{key}`, which is no object",
+                        kind(held)
+                    )));
                 }
                 let mut whole = held.and_then(Value::as_object).cloned().unwrap_or_default();
                 whole.extend(members.clone());
@@ -92,7 +100,10 @@ impl Rules {
                 Way::Merge(members)
             }
             (Reducer::Merge, other) => {
-                return Err(refused(format!("`merge` is given {} for `{key}`, which is no object", kind(&other))));
+                return Err(refused(format!(
+                    "`merge` is given {} for `{key}`, which is no object",
+                    kind(&other)
+                )));
             }
         };
         Ok((key, way))
@@ -147,7 +158,10 @@ mod tests {
     fn rules() -> Rules {
         let field = |schema: Value, reducer| Field { schema, reducer, default: None };
         Rules(BTreeMap::from([
-            ("notes".to_owned(), field(json!({"type": "array", "items": {"type": "string"}}), Reducer::Append)),
+            (
+                "notes".to_owned(),
+                field(json!({"type": "array", "items": {"type": "string"}}), Reducer::Append),
+            ),
             ("facts".to_owned(), field(json!({}), Reducer::Merge)),
             ("count".to_owned(), field(json!({"type": "integer"}), Reducer::Replace)),
         ]))

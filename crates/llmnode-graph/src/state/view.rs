@@ -45,10 +45,15 @@ pub(crate) fn view(state: &State, own: &str, name: impl Fn(&str) -> String) -> V
 
 /// What another node said.
 fn others(name: &str, text: &str) -> Message {
-    let mut said = format!("{name} says:\n");
+    Message::user(format!("{name} says:\n{}", fenced(text)))
+}
+
+/// A text in a fence that it cannot close.
+pub(crate) fn fenced(text: &str) -> String {
+    let mut fenced = String::with_capacity(text.len() + 8);
     // Writing to a `String` does not fail.
-    let _ = text.write_fence(&mut said);
-    Message::user(said)
+    let _ = text.write_fence(&mut fenced);
+    fenced
 }
 
 #[cfg(test)]

@@ -20,6 +20,7 @@ pub use lent::{CloneArgument, CloneNothing, CloneValue, Lent};
 pub use list::Tools;
 pub use lone::{ToolRun, execute_tool};
 pub(super) use outcome::Outcome;
+pub use permit::ask_handler;
 pub(super) use round::{Executor, Round, answer_or_calls, called_in_text, open_call};
 pub use toolset::{Calls, Toolset};
 pub use typed::Tool;

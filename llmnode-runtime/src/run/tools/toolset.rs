@@ -165,7 +165,8 @@ impl Toolset {
     {
         // A schema that cannot be sent is told of when the tools are checked, before the first request.
         let schema = N::arguments().schema().ok().flatten();
-        let schema = schema.unwrap_or_else(|| Arc::new(OutputSchema::from_value(N::NAME, Value::Bool(false))));
+        let schema =
+            schema.unwrap_or_else(|| Arc::new(OutputSchema::from_value(N::NAME, Value::Bool(false))));
         let mut spec = ToolSpec::new(N::NAME, N::DESCRIPTION, schema);
         spec.alone = N::ALONE;
         let body = Body::Typed(typed_execute::<N, ()>);
@@ -207,9 +208,9 @@ impl Toolset {
         self
     }
 
-    /// Returns whether some tool in the set waits for an approval before it runs.
-    pub fn requires_approval(&self) -> bool {
-        self.tools.iter().any(|tool| tool.require_approval)
+    /// Returns whether some tool in the set waits: for an approval before it runs, or for a result from outside.
+    pub fn may_pause(&self) -> bool {
+        self.tools.iter().any(|tool| tool.require_approval || matches!(tool.body, Body::External))
     }
 
     /// The same names, descriptions and schemas, whose results the program gives.

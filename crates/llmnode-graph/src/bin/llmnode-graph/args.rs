@@ -60,7 +60,9 @@ pub(crate) fn parse(args: impl IntoIterator<Item = String>) -> Result<Command, S
         Some("check") => false,
         Some("run") => true,
         Some(other) => {
-            return Err(format!("there is no command {other:?}; there are \"check\", \"run\" and \"schema\""));
+            return Err(format!(
+                "there is no command {other:?}; there are \"check\", \"run\" and \"schema\""
+            ));
         }
     };
     let mut options = Options::default();
