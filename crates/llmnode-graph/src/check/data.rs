@@ -67,6 +67,8 @@ struct Known {
     foreign: Set,
     /// Whether a node that writes what it likes may have run.
     anything: bool,
+    /// Whether a faulty node may have run: nothing is said of what may come of that.
+    faulty: bool,
 }
 
 impl Data<'_> {
@@ -107,7 +109,8 @@ impl Data<'_> {
                     continue;
                 }
                 let Some(number) = keys.of(key) else {
-                    if self.file.open_inputs {
+                    if known[node].faulty {
+                    } else if self.file.open_inputs {
                         needs.insert(key.to_owned());
                     } else if known[node].anything {
                         self.behind_anything(read, key, faults);
@@ -139,7 +142,7 @@ impl Data<'_> {
             listed(nodes.map(|node| self.file.nodes[*node].id.as_str()))
         };
         let name = shown(key);
-        if known.always.has(number) {
+        if known.always.has(number) || known.faulty {
         } else if known.perhaps.has(number) {
             let message = format!(
                 "{name:?} is written by {}, but not on every way to here; a run that comes without it fails",
@@ -227,7 +230,13 @@ impl Data<'_> {
                 set
             })
             .collect();
-        let unknown = Known { always: all, perhaps: none.clone(), foreign: none.clone(), anything: false };
+        let unknown = Known {
+            always: all,
+            perhaps: none.clone(),
+            foreign: none.clone(),
+            anything: false,
+            faulty: false,
+        };
         let mut known = vec![unknown; flat.points.len()];
         let mut first = none.clone();
         self.at_start().filter_map(|key| keys.of(key)).for_each(|key| first.put(key));
@@ -241,6 +250,7 @@ impl Data<'_> {
                     perhaps: none.clone(),
                     foreign: none.clone(),
                     anything: false,
+                    faulty: false,
                 };
                 if *point == start {
                     before.always = first.clone();
@@ -256,6 +266,7 @@ impl Data<'_> {
                     before.perhaps.join(&after.perhaps, |one, other| one | other);
                     before.foreign.join(&after.foreign, |one, other| one | other);
                     before.anything |= after.anything;
+                    before.faulty |= after.faulty;
                 }
                 if known[*point] != before {
                     known[*point] = before;
@@ -272,8 +283,7 @@ impl Data<'_> {
         let mut after = before.clone();
         let Some(own) = self.facts.get(point) else { return after };
         let Some(own) = own else {
-            // A faulty node: nothing is said of what may come of it.
-            after.anything = true;
+            after.faulty = true;
             return after;
         };
         let written = &writes[point];

@@ -20,7 +20,6 @@ use crate::shape::{Handle, Shape, Way, endless, reach, unreachable};
 /// A graph as it runs.
 #[derive(Debug)]
 pub(crate) struct Plan {
-    pub(crate) start: usize,
     pub(crate) region: Region,
     /// What is read and never written, sorted: where a file does not say what its inputs are, a run has to be given it.
     pub(crate) needs: Vec<String>,
@@ -56,7 +55,7 @@ pub(crate) fn check(
         return None;
     };
     let needs = data.check(start, &region, faults);
-    Some(Plan { start, region, needs })
+    Some(Plan { region, needs })
 }
 
 /// Checks the handles of the edges; `false`: an edge has one that its node does not have.

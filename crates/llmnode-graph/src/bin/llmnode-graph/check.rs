@@ -24,12 +24,8 @@ pub(crate) fn check(options: &Options) -> Result<bool, Box<dyn Error>> {
             serde_json::to_string_pretty(&json!({"file": file, "faults": faults, "warnings": warnings}))?
         );
     } else {
-        for fault in &faults {
-            println!("{fault}");
-        }
-        for warning in &warnings {
-            println!("warning: {warning}");
-        }
+        faults.iter().for_each(|fault| println!("{fault}"));
+        warnings.iter().for_each(|warning| println!("warning: {warning}"));
     }
     Ok(faults.is_empty())
 }
