@@ -6,4 +6,6 @@ mod agents;
 mod approvals;
 mod killed;
 mod nodes;
+mod random;
 mod support;
+mod whole;
