@@ -3,5 +3,7 @@
 #![allow(clippy::panic, clippy::unwrap_used, reason = "tests")]
 
 mod agents;
+mod approvals;
+mod killed;
 mod nodes;
 mod support;
