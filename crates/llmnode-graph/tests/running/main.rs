@@ -5,5 +5,6 @@
 mod agents;
 mod approvals;
 mod killed;
+mod loading;
 mod nodes;
 mod support;
