@@ -224,6 +224,8 @@ pub(crate) struct Faults {
     faults: Vec<Fault>,
     warnings: Vec<Fault>,
     compared: usize,
+    /// How often something was found wrong, whether or not it was said before.
+    noted: usize,
 }
 
 impl Faults {
@@ -234,6 +236,7 @@ impl Faults {
         kind: FaultKind,
         message: impl Into<String>,
     ) -> &mut Fault {
+        self.noted += 1;
         note(&mut self.faults, Fault::new(pointer, kind, message))
     }
 
@@ -264,11 +267,13 @@ impl Faults {
         let mut fault = Fault::new(pointer, kind, message);
         fault.proposal = proposal.map(str::to_owned);
         fault.known = known.into_iter().take(LISTED).map(shown).collect();
+        self.noted += usize::from(is_fault);
         note(if is_fault { &mut self.faults } else { &mut self.warnings }, fault);
     }
 
     /// Takes in what is wrong with a subgraph's file, to which the node at `pointer` leads.
     pub(crate) fn absorb(&mut self, pointer: &str, file: &str, inner: GraphFaults) {
+        self.noted += inner.faults.len();
         let lists = [(inner.faults, &mut self.faults), (inner.warnings, &mut self.warnings)];
         for (from, to) in lists {
             for mut fault in from {
@@ -294,6 +299,11 @@ impl Faults {
     /// Whether nothing is wrong; there may be warnings.
     pub(crate) fn is_empty(&self) -> bool {
         self.faults.is_empty()
+    }
+
+    /// How often something was found wrong: it grows where a fault of a subgraph is found that was said before.
+    pub(crate) fn noted(&self) -> usize {
+        self.noted
     }
 
     /// How many faults there are.

@@ -291,7 +291,7 @@ fn loaded(
     Some((loaded, plan.region, own))
 }
 
-/// Loads one node. Nothing, if something is wrong with it, which is noted.
+/// Loads one node. If something is wrong with it, it is noted, and what is known of the node is given all the same.
 fn node(
     file: &GraphFile,
     at: usize,
@@ -302,7 +302,7 @@ fn node(
     faults: &mut Faults,
 ) -> (Option<Facts>, Option<Unit>) {
     let node = &file.nodes[at];
-    if node.is_double || node.id.is_empty() || node.kind.is_empty() {
+    if node.id.is_empty() || node.kind.is_empty() {
         return (None, None);
     }
     let Some(kind) = registry.node_type(&node.kind) else {
@@ -317,7 +317,7 @@ fn node(
         role,
         ..Facts::default()
     };
-    let before = faults.len();
+    let before = faults.noted();
     let (facts_of, faults_of) = (&mut facts, &mut *faults);
     let mut loading = Loading {
         node,
@@ -337,14 +337,21 @@ fn node(
     if approval {
         facts.handles.known.push(REJECTED.to_owned());
     }
+    facts.faulty = faults.noted() > before;
     let Some(made) = made else {
-        if faults.len() == before {
+        if !facts.faulty {
             let message =
                 format!("the type {:?} could not read the node, and does not say why", shown(&node.kind));
             faults.fault(&node.at, FaultKind::Setting, message);
         }
-        return (None, None);
+        // What it reads is known as far as it was read, and of its handles nothing.
+        (facts.faulty, facts.handles.open) = (true, true);
+        return (Some(facts).filter(|_| !node.is_double), None);
     };
+    if node.is_double {
+        // Its settings were looked at; it has no place in the graph.
+        return (None, None);
+    }
     let unit = Unit {
         id: node.id.clone(),
         label: node.label.clone().unwrap_or_else(|| node.id.clone()),

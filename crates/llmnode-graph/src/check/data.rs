@@ -75,7 +75,10 @@ impl Data<'_> {
     /// Where the ways are not known: a name that nothing writes at all is wrong in any case.
     pub(super) fn check_names(&self, faults: &mut Faults) {
         let is_open = self.file.open_inputs
-            || self.facts.iter().any(|facts| facts.as_ref().is_none_or(|facts| facts.writes_anything));
+            || self
+                .facts
+                .iter()
+                .any(|facts| facts.as_ref().is_none_or(|facts| facts.writes_anything || facts.faulty));
         if is_open {
             return;
         }
@@ -286,6 +289,7 @@ impl Data<'_> {
             after.faulty = true;
             return after;
         };
+        after.faulty |= own.faulty;
         let written = &writes[point];
         match by {
             By::Done => {

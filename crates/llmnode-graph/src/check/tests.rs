@@ -36,6 +36,7 @@ fn facts(node: &NodeFile) -> Option<Facts> {
         also_writes: texts("also"),
         writes_anything: has("anything"),
         untrusted: has("untrusted"),
+        faulty: false,
         role: if has("tool") { Role::Tool } else { Role::Step },
     })
 }

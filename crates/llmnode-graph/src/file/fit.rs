@@ -125,7 +125,6 @@ impl<'f> Fit<'f> {
     }
 
     fn members(&mut self, rules: &'f Map<String, Value>, members: &Map<String, Value>, at: &str) {
-        let none = Map::new();
         let known = rules.get("properties").and_then(Value::as_object);
         let is_seeds = |name: &str| {
             known
@@ -154,8 +153,8 @@ impl<'f> Fit<'f> {
         let mut lacks: Vec<&str> =
             required.filter_map(Value::as_str).filter(|name| !members.contains_key(*name)).collect();
         for (name, place) in strangers {
-            let absent = |known: &&String| !members.contains_key(*known) && (self.seed || !is_seeds(known));
-            let names: Vec<&str> = known.unwrap_or(&none).keys().filter(absent).map(String::as_str).collect();
+            let names = known.into_iter().flat_map(Map::keys).map(String::as_str);
+            let names: Vec<&str> = names.filter(|name| self.seed || !is_seeds(name)).collect();
             let meant = llmnode_runtime::internal::nearest(name, lacks.iter().copied()).map(str::to_owned);
             // A member that has to be there and is misspelled is one mistake.
             lacks.retain(|lacking| meant.as_deref() != Some(lacking));

@@ -5,6 +5,7 @@
 mod agents;
 mod approvals;
 mod killed;
+mod loading;
 mod nodes;
 mod random;
 mod support;
