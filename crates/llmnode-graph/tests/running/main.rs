@@ -7,4 +7,6 @@ mod approvals;
 mod killed;
 mod loading;
 mod nodes;
+mod random;
 mod support;
+mod whole;
