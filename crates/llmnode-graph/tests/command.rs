@@ -72,7 +72,11 @@ fn mistakes_of_the_call_end_with_2() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_graph_runs_on_the_model_of_the_environment() {
-    let server = StubServer::builder().script([Reply::text("a plan"), Reply::text("an answer")]).start().await.unwrap();
+    let server = StubServer::builder()
+        .script([Reply::text("a plan"), Reply::text("an answer")])
+        .start()
+        .await
+        .unwrap();
     let run = |args: Vec<String>, url: String| {
         tokio::task::spawn_blocking(move || {
             let args: Vec<&str> = args.iter().map(String::as_str).collect();
@@ -86,7 +90,12 @@ async fn a_graph_runs_on_the_model_of_the_environment() {
     assert!(lines(&done.stderr).join("\n").contains("the input \"question\" is missing"), "{done:?}");
 
     let file = data("good/chain_alone.json");
-    let args = vec!["run".to_owned(), file.to_str().unwrap().to_owned(), "--input".to_owned(), "question=Why?".to_owned()];
+    let args = vec![
+        "run".to_owned(),
+        file.to_str().unwrap().to_owned(),
+        "--input".to_owned(),
+        "question=Why?".to_owned(),
+    ];
     let done = run(args, server.base_url()).await.unwrap();
     assert_eq!(done.status.code(), Some(0), "{done:?}");
     let values: Value = serde_json::from_slice(&done.stdout).unwrap();
@@ -96,8 +105,12 @@ async fn a_graph_runs_on_the_model_of_the_environment() {
     assert!(told.last().unwrap().starts_with("2 requests"), "{told:?}");
 
     let file = data("bad/fork_to_join.json");
-    let done = run(vec!["run".to_owned(), file.to_str().unwrap().to_owned()], server.base_url()).await.unwrap();
+    let done =
+        run(vec!["run".to_owned(), file.to_str().unwrap().to_owned()], server.base_url()).await.unwrap();
     assert_eq!(done.status.code(), Some(1));
     let told = lines(&done.stderr).join("\n");
-    assert!(told.contains("error[fork_to_join]: \"a\" leads straight to \"d\"") && told.contains("^"), "{told}");
+    assert!(
+        told.contains("error[fork_to_join]: \"a\" leads straight to \"d\"") && told.contains("^"),
+        "{told}"
+    );
 }

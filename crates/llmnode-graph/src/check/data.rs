@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use super::flat::{By, Flat};
+use super::keys::{Keys, Set};
 use crate::facts::{Facts, Place, Read};
 use crate::faults::{FaultKind, Faults, escaped, listed, shown};
 use crate::file::{Form, GraphFile, Reducer};
@@ -16,44 +17,6 @@ pub(super) struct Data<'d> {
     pub(super) file: &'d GraphFile,
     pub(super) facts: &'d [Option<Facts>],
     pub(super) steps: &'d [bool],
-}
-
-/// The keys that a graph knows, by number.
-struct Keys<'k> {
-    number: HashMap<&'k str, usize>,
-}
-
-impl<'k> Keys<'k> {
-    fn of(&self, key: &str) -> Option<usize> {
-        self.number.get(key).copied()
-    }
-
-    fn add(&mut self, key: &'k str) -> usize {
-        let next = self.number.len();
-        *self.number.entry(key).or_insert(next)
-    }
-}
-
-/// A set of keys.
-#[derive(Clone, Default, PartialEq)]
-struct Set(Vec<u64>);
-
-impl Set {
-    fn new(keys: usize, full: bool) -> Self {
-        Set(vec![if full { u64::MAX } else { 0 }; keys.div_ceil(64)])
-    }
-
-    fn has(&self, key: usize) -> bool {
-        self.0[key / 64] >> (key % 64) & 1 == 1
-    }
-
-    fn put(&mut self, key: usize) {
-        self.0[key / 64] |= 1 << (key % 64);
-    }
-
-    fn join(&mut self, other: &Set, with: impl Fn(u64, u64) -> u64) {
-        self.0.iter_mut().zip(&other.0).for_each(|(own, other)| *own = with(*own, *other));
-    }
 }
 
 /// What holds before a step runs.
