@@ -34,6 +34,12 @@ struct Known {
     faulty: bool,
 }
 
+/// What a node reads. What it takes from the last message if the graph has none of it counts only if it has.
+fn all_reads<'f>(facts: &'f Facts, has: impl Fn(&str) -> bool) -> impl Iterator<Item = &'f Read> {
+    let given = facts.reads_or_message.iter().any(|read| has(key(&read.name)));
+    facts.reads.iter().chain(facts.reads_or_message.iter().filter(move |_| given))
+}
+
 impl Data<'_> {
     /// Where the ways are not known: a name that nothing writes at all is wrong in any case.
     pub(super) fn check_names(&self, faults: &mut Faults) {
@@ -47,7 +53,9 @@ impl Data<'_> {
         }
         let written = self.written();
         let mut told = HashSet::new();
-        for read in self.facts.iter().flatten().flat_map(|facts| &facts.reads) {
+        let reads =
+            self.facts.iter().flatten().flat_map(|facts| all_reads(facts, |key| written.contains_key(key)));
+        for read in reads {
             let key = key(&read.name);
             if key != "messages" && !written.contains_key(key) && told.insert((&read.at, key)) {
                 self.unwritten(read, key, &written, faults);
@@ -69,7 +77,7 @@ impl Data<'_> {
         for (node, facts) in self.facts.iter().enumerate() {
             let (Some(facts), true) = (facts, self.steps[node]) else { continue };
             let mut told = HashSet::new();
-            for read in &facts.reads {
+            for read in all_reads(facts, |key| keys.of(key).is_some()) {
                 let key = key(&read.name);
                 if key == "messages" || !told.insert((&read.at, key)) {
                     continue;
