@@ -186,9 +186,21 @@ impl<'l> Loading<'l> {
         self.read(place, name, Place::Any);
     }
 
+    /// Notes that the node reads values of the state, each named at its place, if the graph has one of them. If it has none, the node
+    /// takes the last message.
+    pub fn reads_or_message<'n>(&mut self, reads: impl IntoIterator<Item = (String, &'n str)>) {
+        let read = |(place, name): (String, &str)| self.read_at(&place, name, Place::Any);
+        let reads: Vec<Read> = reads.into_iter().map(read).collect();
+        self.facts.reads_or_message.extend(reads);
+    }
+
     fn read(&mut self, place: &str, name: &str, stands: Place) {
-        let at = self.node.data.pointer(place);
-        self.facts.reads.push(Read { name: name.to_owned(), at, place: stands });
+        let read = self.read_at(place, name, stands);
+        self.facts.reads.push(read);
+    }
+
+    fn read_at(&self, place: &str, name: &str, place_of_value: Place) -> Read {
+        Read { name: name.to_owned(), at: self.node.data.pointer(place), place: place_of_value }
     }
 
     /// Notes that the node writes a value.
