@@ -35,7 +35,7 @@ struct Known {
 }
 
 /// What a node reads. What it takes from the last message if the graph has none of it counts only if it has.
-fn all_reads<'f>(facts: &'f Facts, has: impl Fn(&str) -> bool) -> impl Iterator<Item = &'f Read> {
+fn all_reads(facts: &Facts, has: impl Fn(&str) -> bool) -> impl Iterator<Item = &Read> {
     let given = facts.reads_or_message.iter().any(|read| has(key(&read.name)));
     facts.reads.iter().chain(facts.reads_or_message.iter().filter(move |_| given))
 }
