@@ -40,12 +40,6 @@ fn all_reads(facts: &Facts, has: impl Fn(&str) -> bool) -> impl Iterator<Item = 
     facts.reads.iter().chain(facts.reads_or_message.iter().filter(move |_| given))
 }
 
-/// What a node reads. What it takes from the last message if the graph has none of it counts only if it has.
-fn all_reads(facts: &Facts, has: impl Fn(&str) -> bool) -> impl Iterator<Item = &Read> {
-    let given = facts.reads_or_message.iter().any(|read| has(key(&read.name)));
-    facts.reads.iter().chain(facts.reads_or_message.iter().filter(move |_| given))
-}
-
 impl Data<'_> {
     /// Where the ways are not known: a name that nothing writes at all is wrong in any case.
     pub(super) fn check_names(&self, faults: &mut Faults) {
