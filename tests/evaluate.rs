@@ -144,6 +144,16 @@ async fn a_score_that_is_none_makes_a_failed_case() {
 }
 
 #[tokio::test]
+async fn a_metric_that_panics_makes_a_failed_case() {
+    let run = Run::new(ScriptedModel::new().reply(yes()).reply(yes()));
+    let data = claims([("a", true), ("b", true)]);
+    let metric = |input: &Check, _: &Verdict, _: &Verdict| input.claim != "a" || panic!("no score");
+    let report = evaluate(&run, &data, metric).concurrency(1).await.unwrap();
+    let failures: Vec<_> = report.failures().map(|(index, failure)| (index, failure.category)).collect();
+    assert_eq!((failures, report.mean()), (vec![(0, Category::Panic)], 0.5));
+}
+
+#[tokio::test]
 async fn a_limit_ends_the_evaluation_and_no_case_is_a_config_error() {
     let model = ScriptedModel::new().reply(yes()).reply(yes()).reply(yes());
     let run = Run::new(model.clone());

@@ -30,7 +30,7 @@ const MODULES: &[&str] = &[
 ];
 
 /// Modules that are exported as one, and foreign crates.
-const NO_ITEMS: &[&str] = &["journal", "smart", "stub_server", "reqwest", "async_openai"];
+const NO_ITEMS: &[&str] = &["graph", "journal", "smart", "stub_server", "reqwest", "async_openai"];
 
 /// What one file exports: its names, and its public modules that are files of their own.
 #[derive(Default)]
@@ -121,7 +121,7 @@ fn public() -> Exports {
 #[test]
 fn the_public_names_are_these() {
     let names = public().names;
-    assert!(names.len() <= 188, "{} names are more than anybody reads", names.len());
+    assert!(names.len() <= 192, "{} names are more than anybody reads", names.len());
     assert_snapshot(&names.into_iter().collect::<Vec<_>>().join("\n"), file("public_names"));
 }
 

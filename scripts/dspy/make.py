@@ -1,6 +1,7 @@
 """Programs that DSPy saves, and the messages that DSPy makes of them after loading.
 
 make.py OUT            writes one JSON object a line
+make.py --answers OUT    writes answers in sections, and what DSPy reads from them
 make.py --check OUT DIR  loads the programs DIR/NAME.json, which llmnode wrote, and compares their messages with those of OUT
 """
 
@@ -225,8 +226,66 @@ def check(out, folder):
     sys.exit(same != count)
 
 
+class Read(dspy.Signature):
+    """Read."""
+
+    letter: str = dspy.InputField()
+    text: str = dspy.OutputField()
+    count: int = dspy.OutputField()
+    share: float = dspy.OutputField()
+    sure: bool = dspy.OutputField()
+    kind: Literal["very_good", "bad", "it's odd"] = dspy.OutputField()
+    names: list[str] = dspy.OutputField()
+    near: Optional[int] = dspy.OutputField()
+    note: Optional[str] = dspy.OutputField()
+    flags: dict[str, bool] = dspy.OutputField()
+
+
+def answers(out, count=600):
+    """What models make of it: values in other words, sections moved, doubled, left out, and text around them."""
+    r = random.Random(7)
+    ways = {
+        "text": ["a text", "two\nlines", "", "7", "true", "{\"a\": 1}", "'quoted'", "  spaced  ", "None"],
+        "count": ["7", " 7 ", "-3", "7.0", "7.5", "\"7\"", "seven", "7 apples", "1e3", "0x10", "7,000", "", "+7", "007"],
+        "share": ["0.5", "1", "1e-7", "-0.25", ".5", "\"0.5\"", "50%", "half", "nan", "1.", "0.1000000000000000055"],
+        "sure": ["True", "False", "true", "false", "TRUE", "yes", "no", "1", "0", "\"true\"", "perhaps", "True."],
+        "kind": ["very_good", "bad", "it's odd", "'bad'", "\"bad\"", "Literal[bad]", "Literal['bad']", "Bad", "very good", "bad.", "good"],
+        "names": ["[\"a\", \"b\"]", "['a', 'b']", "[]", "[\"a\",]", "```json\n[\"a\"]\n```", "[1, \"a\"]", "a, b", "- a\n- b", "[\"a\", \"b\"", "\"a\"", "[[\"a\"]]"],
+        "near": ["7", "None", "null", "\"7\"", "7.0", "many", "", "N/A"],
+        "note": ["a note", "None", "null", "\"quoted\"", "7", "['a']", ""],
+        "flags": ["{\"a\": true}", "{'a': True}", "{}", "{\"a\": \"true\"}", "{\"a\": 1}", "```\n{\"a\": false}\n```", "{a: true}", "[]", "{\"a\": true} or so"],
+    }
+    names = list(Read.output_fields)
+    adapter = ChatAdapter()
+    with open(out, "w") as file:
+        for index in range(count):
+            # One value at a time is odd, so that each shows.
+            odd = names[index % len(names)]
+            values = {name: r.choice(ways[name]) if name == odd else ways[name][0] for name in names}
+            order = names[:]
+            if r.random() < 0.3:
+                r.shuffle(order)
+            sections = [f"[[ ## {name} ## ]]\n{values[name]}" for name in order]
+            if r.random() < 0.2:
+                sections.insert(r.randint(0, len(sections)), f"[[ ## {r.choice(names)} ## ]]\n{r.choice(ways[odd])}")
+            if r.random() < 0.2:
+                sections.pop(r.randint(0, len(sections) - 1))
+            if r.random() < 0.2:
+                sections.insert(0, r.choice(["Sure, here it is:", "# Answer", "[[ ## thoughts ## ]]\nHm.", "Let me see.\n"]))
+            answer = r.choice(["\n\n", "\n", "\n \n"]).join(sections) + r.choice(["\n\n[[ ## completed ## ]]", "", "\n[[ ## completed ## ]]\n"])
+            try:
+                read = adapter.parse(Read, answer)
+                json.dumps(read, allow_nan=False)
+            except Exception:  # noqa: BLE001
+                read = None
+            row = {"answer": answer, "read": read}
+            file.write(json.dumps(row, ensure_ascii=False, separators=(",", ":")) + "\n")
+
+
 if __name__ == "__main__":
-    if sys.argv[1] == "--check":
+    if sys.argv[1] == "--answers":
+        answers(sys.argv[2])
+    elif sys.argv[1] == "--check":
         check(sys.argv[2], sys.argv[3])
     else:
         make(sys.argv[1])

@@ -3,11 +3,12 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
+use llmnode::journal::JournalFile;
 use llmnode::prelude::*;
 use llmnode::smart::Program;
-use llmnode::smart::evaluate::{Dataset, evaluate, exact};
+use llmnode::smart::evaluate::{Dataset, Judged, evaluate, exact, judge};
 use llmnode::smart::optimise::{Bootstrap, Optimised, Reflect};
-use llmnode::{FnModel, Limits, Reply};
+use llmnode::{FnModel, Limits, Reply, Request};
 
 use super::questions::{Ask, answer, case, student, teacher, train, validation};
 
@@ -55,13 +56,14 @@ async fn bootstrap_asks_about_no_more_cases_than_one_after_the_other_would() {
         let bootstrap = Bootstrap::new().teacher("teacher").limits(Limits::new().requests(100));
         bootstrap.optimise(&run, &Program::new(), &train, &validation(), exact()).await.unwrap();
         assert_eq!(teacher.requests().len(), last_key + 1, "seed {seed}");
-        // No example has the label of what is asked.
+        // What is asked stands nowhere else, so no example has its label.
         for request in teacher.requests() {
-            let asked = &request.messages.last().unwrap().content;
+            let asked = request.messages.last().unwrap().content.lines().last().unwrap();
+            let all: Vec<_> = request.messages.iter().map(|message| message.content.as_str()).collect();
             assert_eq!(
-                request.messages.iter().filter(|message| message.content == *asked).count(),
+                all.join("\n").lines().filter(|line| *line == asked).count(),
                 1,
-                "seed {seed}"
+                "seed {seed}: {all:?}"
             );
         }
     }
@@ -187,4 +189,96 @@ async fn progress_tells_requests_and_the_best_score() {
     assert_eq!(told[1], (8, Some(0.0)));
     assert_eq!(told.last().unwrap().1, Some(1.0));
     assert!(told.is_sorted_by_key(|(requests, _)| *requests));
+}
+
+#[tokio::test]
+async fn labels_that_cannot_be_shown_are_all_named_before_a_request() {
+    let model = student();
+    let run = Run::new(model.clone());
+    let cases = |label: fn(usize) -> serde_json::Value| {
+        Dataset::new((0..4).map(|number| (case(0, "item", number).0, label(number))).collect::<Vec<_>>())
+    };
+    let train = cases(|number| if number % 2 == 0 { 7.into() } else { "a".into() });
+    let validation = Dataset::new([(case(1, "item", 0).0, "a".into())]);
+    let bootstrap = Bootstrap::new().limits(Limits::new().requests(100));
+    let metric = |_: &Ask, _: &serde_json::Value, _: &super::Answer| true;
+    let error = bootstrap.optimise(&run, &Program::new(), &train, &validation, metric).await.unwrap_err();
+    assert_eq!((error.category(), model.requests().len()), (Category::ConfigError, 0));
+    let lines: Vec<_> = error.message().lines().collect();
+    assert_eq!(lines.len(), 2, "{error}");
+    assert!(
+        lines[0].starts_with("training case 0: ") && lines[1].starts_with("training case 2: "),
+        "{error}"
+    );
+}
+
+#[tokio::test]
+async fn a_function_for_progress_that_panics_changes_nothing() {
+    let run = Run::new(student()).model("teacher", teacher());
+    let (train, validation) = (train(1), validation());
+    let bootstrap = Bootstrap::new().teacher("teacher").limits(Limits::new().requests(100));
+    let optimised = bootstrap
+        .optimise(&run, &Program::new(), &train, &validation, exact())
+        .on_progress(|_| panic!("no bar"));
+    assert!(optimised.await.unwrap().program().is_some());
+}
+
+#[llm_node(prompt = "Is {given:?} the answer {wanted:?}?", output = bool)]
+struct Grade {
+    given: String,
+    wanted: String,
+}
+
+impl From<Judged<'_, Ask, super::Answer>> for Grade {
+    fn from(judged: Judged<'_, Ask, super::Answer>) -> Self {
+        Grade { given: judged.output.answer.clone(), wanted: judged.expected.answer.clone() }
+    }
+}
+
+/// Judges by the prompt of `Grade`, and answers as a student.
+fn judging(request: &Request) -> Reply {
+    let asked = &request.messages.last().unwrap().content;
+    let shown: String = request.messages.iter().map(|message| message.content.as_str()).collect();
+    match asked.strip_prefix("Is ").and_then(|asked| asked.trim_end_matches('?').split_once(" the answer ")) {
+        Some((given, wanted)) => Reply::json(given == wanted),
+        None => answer(request, |_, rule| shown.contains(rule)),
+    }
+}
+
+#[tokio::test]
+async fn the_plan_counts_what_a_case_takes_with_a_judge_also_after_a_crash() {
+    let keys = (0..4).map(|category| case(category, "key", 0));
+    let (train, validation) =
+        (Dataset::new(keys.chain((0..4).map(|category| case(category, "item", 1)))), validation());
+    // 16 requests to judge the start, 16 for the candidate: 12 are left, for six lessons.
+    let bootstrap = || Bootstrap::new().teacher("teacher").seed(1).limits(Limits::new().requests(44));
+    let (model, teacher) = (FnModel::new(judging), teacher());
+    let run = Run::new(model.clone()).model("teacher", teacher.clone());
+    let start = Program::new();
+    let whole = bootstrap().optimise(&run, &start, &train, &validation, judge::<Grade>()).await.unwrap();
+    assert!(whole.report().best.is_some(), "the candidate was judged: {}", whole.report());
+    let asked = model.requests().len() + teacher.requests().len();
+    assert!(asked <= 44 && (1..=6).contains(&teacher.requests().len()));
+
+    // Cut off by a mistake of the program, and started again.
+    let path = std::env::temp_dir().join(format!("llmnode-judged-{}.journal", std::process::id()));
+    let (first, second) = (AtomicUsize::new(0), FnModel::new(judging));
+    let first = FnModel::new(move |request| match first.fetch_add(1, Ordering::Relaxed) < 20 {
+        true => judging(request),
+        false => Reply::failure(Category::ConfigError),
+    });
+    for (model, ends) in [(first, false), (second.clone(), true)] {
+        let run = Run::new(model).model("teacher", teacher.clone());
+        let journal = JournalFile::open(&path).unwrap();
+        let going = bootstrap().optimise(&run, &start, &train, &validation, judge::<Grade>());
+        let ended = going.concurrency(1).resume(journal).await;
+        assert_eq!(ended.is_ok(), ends);
+        if let Ok(optimised) = ended {
+            assert_eq!(optimised.program().unwrap().demos(), whole.program().unwrap().demos());
+            let [made, whole] =
+                [&optimised, &whole].map(|optimised| optimised.program().unwrap().made().unwrap());
+            assert_eq!((made.requests, made.score), (whole.requests, whole.score));
+        }
+    }
+    std::fs::remove_file(path).unwrap();
 }

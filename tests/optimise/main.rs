@@ -2,6 +2,7 @@
 
 #![allow(clippy::expect_used, clippy::panic, clippy::unwrap_used, reason = "tests")]
 
+#[cfg(feature = "openai")]
 mod beside_dspy;
 mod bootstrap;
 mod colours;

@@ -136,3 +136,47 @@ async fn an_optimisation_goes_on_where_it_was_stopped_and_comes_to_the_same_end(
     assert_eq!(requests, wanted_requests, "no answer was paid twice");
     std::fs::remove_file(path).unwrap();
 }
+
+/// Answers these colours rightly by the goal, and proposes this goal for another.
+fn scripted(knows: fn(&str, &str) -> bool, proposes: fn(&str) -> String) -> FnModel {
+    FnModel::new(move |request| {
+        let [system, user] = [0, 1].map(|at| request.messages[at].content.as_str());
+        if system.starts_with("You improve the instruction") {
+            return Reply::json(serde_json::json!({"instruction": proposes(user)}));
+        }
+        let colour = user.lines().last().unwrap();
+        let right = knows(system, colour);
+        Reply::json(Answer { answer: if right { format!("right: {colour}") } else { "?".into() } })
+    })
+}
+
+#[tokio::test]
+async fn a_proposal_that_is_no_better_on_its_cases_is_not_judged_on_the_others() {
+    let (train, validation) = (colours(0..5), colours(5..8));
+    let model = scripted(|_, _| false, |user| format!("Goal {}", hash(user)));
+    let run = Run::new(model.clone());
+    // 9 to judge the start, then 7 for each proposal while 16 are left: the last one may be judged.
+    let reflect = Reflect::new().limits(Limits::new().requests(60));
+    let optimised = reflect.optimise(&run, &Program::new(), &train, &validation, graded).await.unwrap();
+    let report = optimised.report();
+    assert!(optimised.program().is_none() && report.best.is_none());
+    assert_eq!((model.requests().len(), report.proposals), (9 + 6 * 7, 6));
+}
+
+#[tokio::test]
+async fn the_best_on_validation_is_kept_not_the_last() {
+    let (train, validation) = (colours(0..5), colours(5..8));
+    // B is right on all training cases, and on fewer others than A.
+    let knows = |goal: &str, colour: &str| match goal {
+        "A" => !colour.starts_with("grey"),
+        "B" => colour.starts_with("warm") || colour.split(' ').next_back().is_some_and(|number| number < "5"),
+        _ => false,
+    };
+    let model = scripted(knows, |user| if user.contains("\"A\"") { "B".into() } else { "A".into() });
+    let run = Run::new(model.clone());
+    let reflect = Reflect::new().limits(Limits::new().requests(120));
+    let optimised = reflect.optimise(&run, &Program::new(), &train, &validation, graded).await.unwrap();
+    assert!(model.requests().iter().any(|request| request.messages[0].content == "B"));
+    assert_eq!(optimised.program().unwrap().goal(), "A");
+    assert_eq!(optimised.program().unwrap().made().unwrap().score.unwrap().val, 6.0 / 9.0);
+}

@@ -20,6 +20,8 @@ pub(crate) struct Facts {
     /// Whether what it writes is the text of a model, a tool or a search.
     pub(crate) untrusted: bool,
     pub(crate) role: Role,
+    /// Whether something is wrong with the node, so that it may write more than is known.
+    pub(crate) faulty: bool,
 }
 
 /// The handles of a node.

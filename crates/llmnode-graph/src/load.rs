@@ -1,14 +1,18 @@
 //! Loading: from a text to a checked graph, with everything that is wrong with it.
 
+use std::any::TypeId;
 use std::cell::RefCell;
 use std::collections::{BTreeSet, HashMap};
 use std::fs;
 use std::io::{self, Read};
 use std::path::Path;
+use std::rc::Rc;
 
 use llmnode_flow::private::Bounds;
 use llmnode_runtime::Limits;
 use llmnode_runtime::internal::{hashed, one_line};
+use schemars::JsonSchema;
+use serde_json::Value;
 
 use crate::check;
 use crate::door::Loading;
@@ -29,23 +33,42 @@ const LARGEST: u64 = 1 << 20;
 /// How many requests a run makes at most, if neither its limits nor the file say how many.
 const REQUESTS: u64 = 500;
 
+/// What is made once while a graph is loaded.
+#[derive(Default)]
+pub(crate) struct Known {
+    /// Subgraphs by name.
+    graphs: RefCell<HashMap<String, Result<Graph, GraphFaults>>>,
+    /// The schemas of settings, by their types.
+    schemas: RefCell<HashMap<TypeId, Rc<Value>>>,
+}
+
+impl Around<'_> {
+    /// The schema of a type.
+    pub(crate) fn schema_of<T: JsonSchema + 'static>(&self) -> Rc<Value> {
+        let mut schemas = self.known.schemas.borrow_mut();
+        let schema =
+            schemas.entry(TypeId::of::<T>()).or_insert_with(|| Rc::new(schemars::schema_for!(T).to_value()));
+        Rc::clone(schema)
+    }
+}
+
 /// The graphs around one that is loaded.
 #[derive(Clone, Copy)]
 pub(crate) struct Around<'l> {
     /// Their names, the outermost first.
     names: &'l [String],
     /// Files that were loaded already.
-    known: &'l RefCell<HashMap<String, Result<Graph, GraphFaults>>>,
+    known: &'l Known,
 }
 
 pub(crate) fn parse(text: &str, registry: &Registered) -> Result<Graph, GraphFaults> {
-    load(text, None, registry, Around { names: &[], known: &RefCell::default() })
+    load(text, None, registry, Around { names: &[], known: &Known::default() })
 }
 
 pub(crate) fn open(name: &str, registry: &Registered) -> Result<Graph, GraphFaults> {
     let mut faults = Faults::default();
     match text_of(name, registry) {
-        Ok(text) => load(&text, Some(name), registry, Around { names: &[], known: &RefCell::default() }),
+        Ok(text) => load(&text, Some(name), registry, Around { names: &[], known: &Known::default() }),
         Err(wrong) => {
             wrong.note("", name, registry, &mut faults);
             Err(faults.into_parts(Some(shown(name))))
@@ -74,7 +97,7 @@ pub(crate) fn subgraph(node: &mut Loading<'_>, name: &str) -> Option<Graph> {
         node.faults.fault(place, FaultKind::Nesting, message);
         return None;
     }
-    let loaded = known.borrow().get(name).cloned();
+    let loaded = known.graphs.borrow().get(name).cloned();
     let loaded = match loaded {
         Some(loaded) => loaded,
         None => {
@@ -86,7 +109,7 @@ pub(crate) fn subgraph(node: &mut Loading<'_>, name: &str) -> Option<Graph> {
                 }
             };
             let loaded = load(&text, Some(name), node.registry, node.around);
-            known.borrow_mut().insert(name.to_owned(), loaded.clone());
+            known.graphs.borrow_mut().insert(name.to_owned(), loaded.clone());
             loaded
         }
     };
@@ -291,7 +314,7 @@ fn loaded(
     Some((loaded, plan.region, own))
 }
 
-/// Loads one node. Nothing, if something is wrong with it, which is noted.
+/// Loads one node. If something is wrong with it, it is noted, and what is known of the node is given all the same.
 fn node(
     file: &GraphFile,
     at: usize,
@@ -302,7 +325,7 @@ fn node(
     faults: &mut Faults,
 ) -> (Option<Facts>, Option<Unit>) {
     let node = &file.nodes[at];
-    if node.is_double || node.id.is_empty() || node.kind.is_empty() {
+    if node.id.is_empty() || node.kind.is_empty() {
         return (None, None);
     }
     let Some(kind) = registry.node_type(&node.kind) else {
@@ -317,7 +340,7 @@ fn node(
         role,
         ..Facts::default()
     };
-    let before = faults.len();
+    let before = faults.noted();
     let (facts_of, faults_of) = (&mut facts, &mut *faults);
     let mut loading = Loading {
         node,
@@ -337,14 +360,21 @@ fn node(
     if approval {
         facts.handles.known.push(REJECTED.to_owned());
     }
+    facts.faulty = faults.noted() > before;
     let Some(made) = made else {
-        if faults.len() == before {
+        if !facts.faulty {
             let message =
                 format!("the type {:?} could not read the node, and does not say why", shown(&node.kind));
             faults.fault(&node.at, FaultKind::Setting, message);
         }
-        return (None, None);
+        // What it reads is known as far as it was read, and of its handles nothing.
+        (facts.faulty, facts.handles.open) = (true, true);
+        return (Some(facts).filter(|_| !node.is_double), None);
     };
+    if node.is_double {
+        // Its settings were looked at; it has no place in the graph.
+        return (None, None);
+    }
     let unit = Unit {
         id: node.id.clone(),
         label: node.label.clone().unwrap_or_else(|| node.id.clone()),

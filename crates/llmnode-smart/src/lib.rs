@@ -27,3 +27,6 @@ pub use node::{Thought, WithReasoning};
 pub use program::{Made, MadeScore, Program, ProgramError, ProgramFault};
 pub use refine::{Guard, Refine, Refined};
 pub use signature::{Demo, Field, FieldFaults, Form, Signature, Smart, output_values, read_output};
+/// Programs do not write these names, but compile errors show them.
+#[doc(hidden)]
+pub use signature::{SmartInput, SmartOutput};

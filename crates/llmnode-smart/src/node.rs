@@ -5,7 +5,7 @@ use std::future::Future;
 
 use llmnode_runtime::internal::kept;
 use llmnode_runtime::private::{Falling, LlmNode, OutputSpec, Prompt, Tools, exec as ask};
-use llmnode_runtime::{BoxError, ChatModel, Cx, Exec, Limits, Node, NodeError, Settings};
+use llmnode_runtime::{BoxError, Category, ChatModel, Cx, Exec, Limits, Node, NodeError, Settings};
 use serde_json::{Map, Value};
 
 use crate::form::{Answers, Asked, Reasoned};
@@ -68,6 +68,7 @@ impl<N: Smart> Node for WithReasoning<'_, N> {
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl<S: ?Sized + Sync, N: Smart + LlmNode<S> + Exec<S>> Exec<S> for WithReasoning<'_, N> {
     const TRIES_ITSELF: bool = true;
 
@@ -100,6 +101,7 @@ impl<N: Smart> Node for Hinted<'_, N> {
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl<S: ?Sized + Sync, N: Smart + LlmNode<S> + Exec<S>> Exec<S> for Hinted<'_, N> {
     const TRIES_ITSELF: bool = true;
 
@@ -131,6 +133,9 @@ where
     N: Smart + LlmNode<S> + Exec<S>,
     S: ?Sized,
 {
+    if let Some(fault) = N::signature().doubled() {
+        return Err(NodeError::new(Category::ConfigError, fault).into());
+    }
     let program = kept::<N, S>(cx).and_then(|kept| kept.downcast_ref::<Program<N>>());
     let reasoned = Reasoned::default();
     let settings =
@@ -206,6 +211,7 @@ impl<N: Smart> Node for With<'_, N> {
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl<S: ?Sized, N: Smart + LlmNode<S> + Exec<S>> Exec<S> for With<'_, N>
 where
     S: Sync,
@@ -229,7 +235,7 @@ impl<S: ?Sized, N: Smart + LlmNode<S>> LlmNode<S> for With<'_, N> {
     fn output(&self) -> OutputSpec<N::Output, S> {
         let signature = effective(self.program);
         let spec = self.node.output();
-        if N::signature().text && signature.form == Form::Default {
+        if N::signature().text && signature.form == Form::Own {
             return spec;
         }
         spec.in_form(Box::new(Answers::new::<N>(signature, &self.reasoned)))

@@ -143,7 +143,7 @@ pub(crate) fn emit(model: &NodeModel<'_>, private: &Ident) -> Option<TokenStream
     let text = model.output.is_none();
     let goal = goal.value();
     let form = match form {
-        None => quote!(Default),
+        None => quote!(Own),
         Some(Form::Chat) => quote!(Chat),
         Some(Form::Json) => quote!(Json),
     };

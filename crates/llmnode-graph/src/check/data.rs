@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use super::flat::{By, Flat};
+use super::keys::{Keys, Set};
 use crate::facts::{Facts, Place, Read};
 use crate::faults::{FaultKind, Faults, escaped, listed, shown};
 use crate::file::{Form, GraphFile, Reducer};
@@ -18,44 +19,6 @@ pub(super) struct Data<'d> {
     pub(super) steps: &'d [bool],
 }
 
-/// The keys that a graph knows, by number.
-struct Keys<'k> {
-    number: HashMap<&'k str, usize>,
-}
-
-impl<'k> Keys<'k> {
-    fn of(&self, key: &str) -> Option<usize> {
-        self.number.get(key).copied()
-    }
-
-    fn add(&mut self, key: &'k str) -> usize {
-        let next = self.number.len();
-        *self.number.entry(key).or_insert(next)
-    }
-}
-
-/// A set of keys.
-#[derive(Clone, Default, PartialEq)]
-struct Set(Vec<u64>);
-
-impl Set {
-    fn new(keys: usize, full: bool) -> Self {
-        Set(vec![if full { u64::MAX } else { 0 }; keys.div_ceil(64)])
-    }
-
-    fn has(&self, key: usize) -> bool {
-        self.0[key / 64] >> (key % 64) & 1 == 1
-    }
-
-    fn put(&mut self, key: usize) {
-        self.0[key / 64] |= 1 << (key % 64);
-    }
-
-    fn join(&mut self, other: &Set, with: impl Fn(u64, u64) -> u64) {
-        self.0.iter_mut().zip(&other.0).for_each(|(own, other)| *own = with(*own, *other));
-    }
-}
-
 /// What holds before a step runs.
 #[derive(Clone, PartialEq)]
 struct Known {
@@ -67,6 +30,8 @@ struct Known {
     foreign: Set,
     /// Whether a node that writes what it likes may have run.
     anything: bool,
+    /// Whether a faulty node may have run: nothing is said of what may come of that.
+    faulty: bool,
 }
 
 /// What a node reads. What it takes from the last message if the graph has none of it counts only if it has.
@@ -79,7 +44,10 @@ impl Data<'_> {
     /// Where the ways are not known: a name that nothing writes at all is wrong in any case.
     pub(super) fn check_names(&self, faults: &mut Faults) {
         let is_open = self.file.open_inputs
-            || self.facts.iter().any(|facts| facts.as_ref().is_none_or(|facts| facts.writes_anything));
+            || self
+                .facts
+                .iter()
+                .any(|facts| facts.as_ref().is_none_or(|facts| facts.writes_anything || facts.faulty));
         if is_open {
             return;
         }
@@ -115,7 +83,8 @@ impl Data<'_> {
                     continue;
                 }
                 let Some(number) = keys.of(key) else {
-                    if self.file.open_inputs {
+                    if known[node].faulty {
+                    } else if self.file.open_inputs {
                         needs.insert(key.to_owned());
                     } else if known[node].anything {
                         self.behind_anything(read, key, faults);
@@ -147,7 +116,7 @@ impl Data<'_> {
             listed(nodes.map(|node| self.file.nodes[*node].id.as_str()))
         };
         let name = shown(key);
-        if known.always.has(number) {
+        if known.always.has(number) || known.faulty {
         } else if known.perhaps.has(number) {
             let message = format!(
                 "{name:?} is written by {}, but not on every way to here; a run that comes without it fails",
@@ -235,7 +204,13 @@ impl Data<'_> {
                 set
             })
             .collect();
-        let unknown = Known { always: all, perhaps: none.clone(), foreign: none.clone(), anything: false };
+        let unknown = Known {
+            always: all,
+            perhaps: none.clone(),
+            foreign: none.clone(),
+            anything: false,
+            faulty: false,
+        };
         let mut known = vec![unknown; flat.points.len()];
         let mut first = none.clone();
         self.at_start().filter_map(|key| keys.of(key)).for_each(|key| first.put(key));
@@ -249,6 +224,7 @@ impl Data<'_> {
                     perhaps: none.clone(),
                     foreign: none.clone(),
                     anything: false,
+                    faulty: false,
                 };
                 if *point == start {
                     before.always = first.clone();
@@ -264,6 +240,7 @@ impl Data<'_> {
                     before.perhaps.join(&after.perhaps, |one, other| one | other);
                     before.foreign.join(&after.foreign, |one, other| one | other);
                     before.anything |= after.anything;
+                    before.faulty |= after.faulty;
                 }
                 if known[*point] != before {
                     known[*point] = before;
@@ -280,10 +257,10 @@ impl Data<'_> {
         let mut after = before.clone();
         let Some(own) = self.facts.get(point) else { return after };
         let Some(own) = own else {
-            // A faulty node: nothing is said of what may come of it.
-            after.anything = true;
+            after.faulty = true;
             return after;
         };
+        after.faulty |= own.faulty;
         let written = &writes[point];
         match by {
             By::Done => {

@@ -3,6 +3,7 @@
 mod data;
 mod flat;
 mod forks;
+mod keys;
 mod links;
 mod start;
 #[cfg(test)]
@@ -20,7 +21,6 @@ use crate::shape::{Handle, Shape, Way, endless, reach, unreachable};
 /// A graph as it runs.
 #[derive(Debug)]
 pub(crate) struct Plan {
-    pub(crate) start: usize,
     pub(crate) region: Region,
     /// What is read and never written, sorted: where a file does not say what its inputs are, a run has to be given it.
     pub(crate) needs: Vec<String>,
@@ -47,8 +47,11 @@ pub(crate) fn check(
         .collect();
     let (shape, edges) = shape_of(file, links, facts, &steps);
     let start = start::start(file, links, &shape, &steps, is_broken, faults);
-    let planned =
-        if is_broken { None } else { start.and_then(|start| ways(file, &shape, &steps, start, faults)) };
+    let planned = if is_broken {
+        None
+    } else {
+        start.and_then(|start| ways(file, facts, &shape, &steps, start, faults))
+    };
     let planned = planned.and_then(|start| forks::check(file, &edges, facts, &shape, start, faults));
     let data = data::Data { file, facts, steps: &steps };
     let Some((start, region)) = planned else {
@@ -56,7 +59,7 @@ pub(crate) fn check(
         return None;
     };
     let needs = data.check(start, &region, faults);
-    Some(Plan { start, region, needs })
+    Some(Plan { region, needs })
 }
 
 /// Checks the handles of the edges; `false`: an edge has one that its node does not have.
@@ -85,7 +88,7 @@ fn handles(file: &GraphFile, links: &Links, facts: &[Option<Facts>], faults: &mu
     for (index, of) in facts.iter().enumerate() {
         let Some(of) = of else { continue };
         let node = &file.nodes[index];
-        if node.is_double || wrong.contains(&index) {
+        if node.is_double || of.faulty || wrong.contains(&index) {
             continue;
         }
         for handle in of.handles.required.iter().filter(|handle| !used.contains(&(index, handle.as_str()))) {
@@ -136,7 +139,7 @@ fn shape_of<'l>(
     for node in (0..count).filter(|node| steps[*node]) {
         let has = |handle: &str| shape.ways[node].iter().any(|one| one.name == handle);
         shape.ends[node] = match &facts[node] {
-            None => true,
+            None => shape.ways[node].is_empty(),
             Some(of) => {
                 let mut ways = of.handles.known.iter().filter(|handle| !NO_WAYS.contains(&handle.as_str()));
                 ways.any(|handle| !has(handle) && !of.handles.required.contains(handle))
@@ -148,7 +151,14 @@ fn shape_of<'l>(
 }
 
 /// Whether all steps are reached and lead to the end; then the start.
-fn ways(file: &GraphFile, shape: &Shape, steps: &[bool], start: usize, faults: &mut Faults) -> Option<usize> {
+fn ways(
+    file: &GraphFile,
+    facts: &[Option<Facts>],
+    shape: &Shape,
+    steps: &[bool],
+    start: usize,
+    faults: &mut Faults,
+) -> Option<usize> {
     let name = |node: &usize| file.nodes[*node].id.as_str();
     let reach = reach(shape, start);
     for group in unreachable(shape, &reach, steps) {
@@ -167,7 +177,9 @@ fn ways(file: &GraphFile, shape: &Shape, steps: &[bool], start: usize, faults: &
         faults.fault(&first.at, FaultKind::Unreachable, message);
     }
     let stuck = endless(shape, &reach);
-    for group in &stuck {
+    // A faulty node may lead elsewhere.
+    let is_known = |node: &usize| facts[*node].as_ref().is_some_and(|facts| !facts.faulty);
+    for group in stuck.iter().filter(|group| group.iter().all(is_known)) {
         let message = match &**group {
             [only] => format!("{:?} leads only to itself, for ever", shown(name(only))),
             group => format!("{} lead only to one another, for ever", listed(group.iter().map(name))),

@@ -32,10 +32,12 @@ fn facts(node: &NodeFile) -> Option<Facts> {
         iterator: has("iterator"),
         pauses: has("pauses"),
         reads: read(Place::Any, "reads").chain(read(Place::System, "system")).collect(),
+        reads_or_message: read(Place::Any, "or_message").collect(),
         writes: texts("writes"),
         also_writes: texts("also"),
         writes_anything: has("anything"),
         untrusted: has("untrusted"),
+        faulty: false,
         role: if has("tool") { Role::Tool } else { Role::Step },
     })
 }
@@ -106,13 +108,13 @@ fn router() -> Value {
 #[test]
 fn start_is_the_flag_then_the_edge_then_the_node_without_an_edge_to_it() {
     let nodes = &[("a", plain()), ("b", json!({"isStart": true}))];
-    assert_eq!(loaded(&graph(nodes, &["begin > a", "a > b", "b > a", "b by error > END"])).start, 1);
+    assert_eq!(loaded(&graph(nodes, &["begin > a", "a > b", "b > a", "b by error > END"])).region.entry, 1);
     let nodes = &[("a", plain()), ("b", plain())];
-    assert_eq!(loaded(&graph(nodes, &["Start > b", "a > b", "b > a", "b by error > END"])).start, 1);
-    assert_eq!(loaded(&graph(nodes, &["b > a", "b > a", "a > END"][1..])).start, 1);
+    assert_eq!(loaded(&graph(nodes, &["Start > b", "a > b", "b > a", "b by error > END"])).region.entry, 1);
+    assert_eq!(loaded(&graph(nodes, &["b > a", "b > a", "a > END"][1..])).region.entry, 1);
     // An edge from itself does not count.
     let looped = &[("a", json!({"handles": ["again", "default"]})), ("b", plain())];
-    assert_eq!(loaded(&graph(looped, &["a by again > a", "a > b"])).start, 0);
+    assert_eq!(loaded(&graph(looped, &["a by again > a", "a > b"])).region.entry, 0);
 }
 
 #[test]
@@ -120,9 +122,9 @@ fn next_of_an_iterator_counts_only_where_all_nodes_have_edges_to_them() {
     let each = || json!({"iterator": true, "handles": ["next", "complete"]});
     let nodes = &[("list", plain()), ("each", each())];
     let plan = loaded(&graph(nodes, &["list > each", "each by next > list", "each by complete > END"]));
-    assert_eq!(plan.start, 0);
+    assert_eq!(plan.region.entry, 0);
     let nodes = &[("plan", plain()), ("each", each()), ("work", plain())];
-    assert_eq!(loaded(&graph(nodes, &["plan > each", "each by next > work", "work > each"])).start, 0);
+    assert_eq!(loaded(&graph(nodes, &["plan > each", "each by next > work", "work > each"])).region.entry, 0);
 }
 
 #[test]
@@ -283,7 +285,7 @@ fn tools_and_handoffs_of_an_agent_are_no_forks() {
             "three > after",
         ],
     ));
-    assert_eq!(plan.start, 0);
+    assert_eq!(plan.region.entry, 0);
     assert_eq!(plan.region.nodes, [0, 2, 3, 4]);
     assert_eq!(plan.region.next[&(0, "tool-call:two".to_owned())], Next::One(To::Node(2)));
 }
@@ -394,6 +396,15 @@ fn behind_a_node_that_writes_what_it_likes_nothing_is_sure() {
 }
 
 #[test]
+fn what_else_comes_from_the_last_message_counts_if_the_graph_has_one_of_it() {
+    let nodes = &[("a", json!({"or_message": ["x", "y"]})), ("b", json!({}))];
+    loaded(&graph(nodes, &["a > b"]));
+    let mut one = graph(nodes, &["a > b"]);
+    one["nodes"][0]["data"]["or_message"] = json!(["q", "y"]);
+    refused(&one, &[("/nodes/0/data/or_message", "data")]);
+}
+
+#[test]
 fn a_system_prompt_does_not_read_what_models_wrote() {
     let nodes = &[
         ("a", json!({"writes": ["notes", "list"], "untrusted": true})),
@@ -417,8 +428,7 @@ fn a_system_prompt_does_not_read_what_models_wrote() {
 #[test]
 fn a_faulty_node_causes_no_faults_of_others() {
     let nodes = &[("a", json!({"faulty": true})), ("b", json!({"reads": ["what a writes"]}))];
-    let (faults, _) = load(&graph(nodes, &["a by whatever > b", "b > END"]));
-    assert_eq!(told(&faults.faults), []);
+    loaded(&graph(nodes, &["a by whatever > b", "b > END"]));
 }
 
 #[test]

@@ -10,16 +10,22 @@ mod seed;
 #[cfg(test)]
 mod tests;
 mod text;
+mod words;
 
 use std::collections::BTreeMap;
 
 use serde_json::Value;
 
 pub(crate) use self::data::Data;
-pub(crate) use self::fit::{Fit, misfit};
-pub(crate) use self::read::{document, head, note_twice, read};
+pub(crate) use self::fit::misfit;
+pub(crate) use self::read::read;
 pub(crate) use self::schema::schema;
 pub(crate) use self::text::Reducer;
+#[cfg(feature = "openai")]
+pub(crate) use self::{
+    fit::Fit,
+    read::{document, head, note_twice},
+};
 
 /// What a file names as its format.
 pub(crate) const FORMAT: &str = "llmnode/graph";

@@ -10,6 +10,9 @@ use serde_json::{Map, Value};
 #[schemars(title = "llmnode graph", extend("x-seed" = ["id", "description", "viewport", "created_at", "updated_at"]))]
 #[allow(dead_code, reason = "its schema is read, not its values")]
 pub(super) struct FileText {
+    /// Where the JSON Schema of this format is, for editors.
+    #[serde(rename = "$schema")]
+    schema: Option<String>,
     /// Always "llmnode/graph". A file without it is one of React Flow.
     #[schemars(extend("const" = "llmnode/graph"))]
     format: Option<String>,

@@ -29,7 +29,9 @@ struct Data {
 /// A way out of a `router`.
 #[derive(Deserialize, JsonSchema)]
 struct RouteData {
-    condition: Condition,
+    /// How the text is compared.
+    #[schemars(with = "Condition")]
+    condition: String,
     /// What the text is compared with, without case.
     value: String,
     /// The handle that is taken.
@@ -39,9 +41,9 @@ struct RouteData {
 }
 
 /// How a text is compared.
-#[derive(Clone, Copy, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-#[schemars(inline, extend("x-what" = "condition"))]
+#[derive(JsonSchema)]
+#[schemars(rename_all = "snake_case", inline, extend("x-what" = "condition"))]
+#[allow(dead_code, reason = "its schema is read")]
 enum Condition {
     Contains,
     Equals,
@@ -79,7 +81,7 @@ impl NodeType for RouterType {
                 let message = "is empty, which nothing fits: write what is to be found, or remove the route";
                 node.fault(&format!("{place}/value"), message);
             }
-            let test = match Test::of(condition, &value) {
+            let test = match Test::of(&condition, &value) {
                 Ok(test) => test,
                 Err(error) => {
                     let message = format!("is no regular expression: {}", one_line(error.to_string(), 200));
@@ -113,16 +115,18 @@ enum Test {
 }
 
 impl Test {
-    fn of(condition: Condition, value: &str) -> Result<Self, regex_lite::Error> {
+    fn of(condition: &str, value: &str) -> Result<Self, regex_lite::Error> {
         if value.is_empty() {
             return Ok(Test::Never);
         }
         let lower = value.to_lowercase();
         Ok(match condition {
-            Condition::Contains => Test::Contains(lower),
-            Condition::Equals => Test::Equals(lower),
-            Condition::StartsWith => Test::StartsWith(lower),
-            Condition::Regex => Test::Regex(RegexBuilder::new(value).case_insensitive(true).build()?),
+            "contains" => Test::Contains(lower),
+            "equals" => Test::Equals(lower),
+            "starts_with" => Test::StartsWith(lower),
+            "regex" => Test::Regex(RegexBuilder::new(value).case_insensitive(true).build()?),
+            // The schema does not let it pass.
+            _ => Test::Never,
         })
     }
 

@@ -1,15 +1,18 @@
 //! A registry that was checked.
 
 use std::any::{Any, TypeId};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use llmnode_runtime::{ChatModel, Run, Settings, Toolset};
 
+use serde_json::Value;
+
 use super::Extensions;
 use crate::door::NodeType;
+use crate::file;
 
 /// A checked [`Registry`](crate::Registry): graphs are loaded by it, and run on it. Clones share it.
 #[derive(Clone)]
@@ -36,6 +39,16 @@ impl Registered {
     /// Returns the node types by name, with their aliases.
     pub fn types(&self) -> impl Iterator<Item = (&str, &dyn NodeType)> {
         self.0.types.iter().map(|(name, one)| (name.as_str(), &**one))
+    }
+
+    /// Returns the JSON Schema of graph files with these node types, for editors that complete and check what is written.
+    pub fn schema(&self) -> Value {
+        let mut seen = BTreeSet::new();
+        let types = self.0.types.values().filter(|one| seen.insert(one.name().to_owned()));
+        file::schema(types.map(|one| {
+            let names = std::iter::once(one.name()).chain(one.aliases().iter().copied()).collect();
+            (names, one.schema())
+        }))
     }
 
     pub(crate) fn node_type(&self, name: &str) -> Option<&Arc<dyn NodeType>> {

@@ -3,5 +3,10 @@
 #![allow(clippy::panic, clippy::unwrap_used, reason = "tests")]
 
 mod agents;
+mod approvals;
+mod killed;
+mod loading;
 mod nodes;
+mod random;
 mod support;
+mod whole;

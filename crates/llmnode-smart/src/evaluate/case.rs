@@ -38,6 +38,7 @@ impl<N: Node, E, M> Node for Case<'_, N, E, M> {
     const NAME: &'static str = "evaluate";
 }
 
+#[diagnostic::do_not_recommend]
 impl<S, N, E, M> Exec<S> for Case<'_, N, E, M>
 where
     S: ?Sized + Sync,

@@ -1,7 +1,5 @@
 //! What a metric says about one answer.
 
-use serde::{Deserialize, Serialize};
-
 /// What a metric says about one answer: a value from 0 to 1, and why.
 ///
 /// It comes from a `bool`, an `f64`, or a pair of one of these and the feedback.
@@ -12,7 +10,7 @@ use serde::{Deserialize, Serialize};
 /// assert_eq!(Score::from(true), Score::new(1.0));
 /// assert_eq!(Score::from((0.5, "half of the names")), Score::new(0.5).feedback("half of the names"));
 /// ```
-#[derive(Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Score {
     /// How good the answer is, from 0 to 1.

@@ -66,15 +66,22 @@ impl Fields {
 fn valued(field: &Field, text: &str, reader: Reader) -> Value {
     let schema = &field.schema;
     if let Some(choices) = choices(schema) {
-        return choices
-            .into_iter()
-            .find(|choice| choice.as_str() == Some(text))
-            .unwrap_or_else(|| read_or_text(text, reader));
+        let is = |choice: &Value, text: &str| choice.as_str() == Some(text);
+        let name = named(text);
+        let found = choices.into_iter().find(|choice| is(choice, text) || is(choice, name));
+        return found.unwrap_or_else(|| read_or_text(text, reader));
     }
     if takes(schema, "null") && matches!(text, "None" | "null") {
         return Value::Null;
     }
     if takes(schema, "string") { text.into() } else { read_or_text(text, reader) }
+}
+
+/// A name out of quotes, or out of the type by which the prompt asks for it: `Literal['a']`.
+fn named(text: &str) -> &str {
+    let inside = text.strip_prefix("Literal[").and_then(|rest| rest.strip_suffix(']')).unwrap_or(text);
+    let quoted = |quote: char| inside.strip_prefix(quote)?.strip_suffix(quote);
+    quoted('\'').or_else(|| quoted('"')).unwrap_or(inside)
 }
 
 fn read_or_text(text: &str, reader: Reader) -> Value {

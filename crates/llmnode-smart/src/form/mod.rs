@@ -2,9 +2,11 @@
 
 mod answer;
 mod chat;
-mod default;
 mod dspy;
+mod own;
 mod python;
+#[cfg(test)]
+mod round_tests;
 mod sections;
 mod text;
 
@@ -37,7 +39,7 @@ impl Asked<'_> {
     /// The messages of the request.
     pub(crate) fn messages(&self) -> Vec<Message> {
         match self.signature.form {
-            Form::Default => default::messages(self),
+            Form::Own => own::messages(self),
             Form::Chat => dspy::messages(self, dspy::Adapter::Chat),
             Form::Json => dspy::messages(self, dspy::Adapter::Json),
         }

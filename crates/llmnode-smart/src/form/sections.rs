@@ -1,14 +1,14 @@
 //! An answer in sections, each below a line `[[ ## name ## ]]`.
 
-use super::text::{lines, strip};
+use super::text::strip;
 
 /// A section: its name and its text.
 pub(super) type Section<'a> = (&'a str, String);
 
-/// Splits an answer. What stands before the first line of a section, and a section whose name was there already, are left out.
+/// Splits an answer. Lines end as they do everywhere: DSPy also ends them at `U+0085` and the like, within JSON too. What stands before the first line of a section, and a section whose name was there already, are left out.
 pub(super) fn split(answer: &str) -> Vec<Section<'_>> {
     let mut found: Vec<(Option<&str>, Vec<&str>)> = vec![(None, Vec::new())];
-    for line in lines(answer) {
+    for line in answer.lines() {
         match header(line) {
             Some((name, rest)) => {
                 let rest = strip(rest);

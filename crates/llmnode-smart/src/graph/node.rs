@@ -23,6 +23,8 @@ use crate::signature::{Form, REASONING, VALUE};
 
 /// How often a node with guardrails is tried at most.
 const TRIES: u32 = 3;
+/// How often a bad answer is corrected, as that of a primitive. The run may say otherwise.
+const RETRIES: u32 = 2;
 
 pub(super) struct SmartNode {
     pub(super) id: String,
@@ -84,7 +86,7 @@ impl Tries for Visited<'_> {
     type Value = Map<String, Value>;
 
     async fn attempt(&self, hint: Option<&str>) -> Result<Self::Value, NodeError> {
-        let settings = self.node.plan.settings(&Settings::new());
+        let settings = self.node.plan.settings(&Settings::new().retries(RETRIES));
         let settings = match &self.node.profile {
             Some(profile) => settings.model(profile.clone()),
             None => settings,
@@ -129,6 +131,7 @@ impl Node for Asking<'_> {
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl<S: ?Sized + Sync> Exec<S> for Asking<'_> {
     const TRIES_ITSELF: bool = true;
 

@@ -29,10 +29,19 @@ pub(super) fn declared(data: &Data, node: &mut Loading<'_>) -> Option<Signature>
     if thinks {
         outputs.insert(0, reasoning());
     }
+    let both = data.outputs.iter().position(|output| inputs.iter().any(|input| input.name == output.name));
+    if let Some(index) = both {
+        let name = &data.outputs[index].name;
+        node.fault(
+            &format!("/outputs/{index}/name"),
+            format!("{name:?} is an input, too; take another name"),
+        );
+        return None;
+    }
     let goal = data.goal.as_ref().filter(|goal| !goal.trim().is_empty()).cloned();
     let goal = goal
         .unwrap_or_else(|| by_default(&data.inputs.iter().map(|one| &*one.name).collect::<Vec<_>>(), data));
-    Some(Signature { goal, inputs, outputs, thinks, form: Form::Default, object: true, text: false })
+    Some(Signature { goal, inputs, outputs, thinks, form: Form::Own, object: true, text: false })
 }
 
 /// What DSPy says where nothing is said.

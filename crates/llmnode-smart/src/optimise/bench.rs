@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use llmnode_runtime::internal::{keeping, on_core};
+use llmnode_runtime::internal::{guarded, keeping, on_core};
 use llmnode_runtime::{Cx, Exec, NodeError, Settings, Usage};
 use serde::Serialize;
 
@@ -35,6 +35,9 @@ pub(super) struct Account {
     /// Requests, and answers from a journal, which are given again in place of one.
     spent: u64,
     usage: Usage,
+    /// The cases that were run so far, and what of it was spent on them.
+    cases: u64,
+    on_cases: u64,
     /// Some answers came from a journal, which does not have what they used.
     replayed: bool,
     models: BTreeSet<String>,
@@ -77,6 +80,12 @@ impl<N: Smart, E: Sync, M> Bench<'_, N, E, M> {
         account.models.extend(model.map(str::to_owned));
     }
 
+    /// How many requests a case takes, by those that were run so far: more than one with a judge or with corrections.
+    pub(super) fn per_case(&self) -> u64 {
+        let account = self.account();
+        account.on_cases.div_ceil(account.cases.max(1)).max(1)
+    }
+
     pub(super) fn proposed(&self) {
         self.account().proposals += 1;
     }
@@ -97,7 +106,13 @@ impl<N: Smart, E: Sync, M> Bench<'_, N, E, M> {
         let (cx, settings) = (on_core(cx, &core), Settings::new());
         let nodes: Vec<_> = cases(on.into_iter(), self.metric, &settings).collect();
         let (cases, ended) = scored(cx.map(nodes).concurrency(self.concurrency)).await;
+        let before = self.account().spent;
         cases.iter().for_each(|case| self.charge(case.usage, case.replayed, case.model.as_deref()));
+        {
+            let mut account = self.account();
+            account.cases += cases.len() as u64;
+            account.on_cases += account.spent - before;
+        }
         self.tell();
         ended.map_or(Ok(cases), Err)
     }
@@ -153,7 +168,10 @@ impl<N: Smart, E: Sync, M> Bench<'_, N, E, M> {
         let mut tell = self.tell.lock().unwrap_or_else(PoisonError::into_inner);
         let Some(tell) = tell.as_mut() else { return };
         let Account { spent: requests, proposals, best, .. } = *self.account();
-        tell(&OptimiseProgress { requests, limit: self.limit, proposals, best });
+        let so_far = OptimiseProgress { requests, limit: self.limit, proposals, best };
+        if let Err(said) = guarded(|| tell(&so_far)) {
+            tracing::error!(target: "llmnode::hook", "a function that is told of progress panicked: {said}");
+        }
     }
 }
 

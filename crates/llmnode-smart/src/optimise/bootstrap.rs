@@ -211,11 +211,12 @@ impl Bootstrap {
         M: Metric<N, E, S>,
     {
         let shown = drawn(labels, (0..labels.len()).collect(), self.labelled, random);
-        // The candidate still has to be judged.
-        let kept_back = bench.validation.len() as u64;
         let (mut lessons, mut next) = (Lessons::default(), 0);
         while lessons.passed.len() < self.bootstrapped && next < bench.train.len() {
-            let affordable = bench.left().saturating_sub(kept_back) / u64::from(self.rounds);
+            // The candidate still has to be judged.
+            let kept_back = bench.validation.len() as u64 * bench.per_case();
+            let of_lesson = u64::from(self.rounds).saturating_mul(bench.per_case());
+            let affordable = bench.left().saturating_sub(kept_back) / of_lesson;
             let wanted = (self.bootstrapped - lessons.passed.len()).min(bench.train.len() - next);
             let wave = wanted.min(usize::try_from(affordable).unwrap_or(usize::MAX));
             let nodes = (next..next + wave)

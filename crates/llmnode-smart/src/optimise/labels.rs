@@ -1,28 +1,42 @@
 //! Labels of training cases as examples.
 
-use llmnode_runtime::{Category, NodeError};
+use llmnode_runtime::{BoxError, Category, NodeError};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use crate::program::Program;
+use crate::program::{Program, ProgramError};
 use crate::signature::{Demo, REASONING, Smart};
 
 /// Each case as an example of its inputs and whatever its label has of the outputs. `None`: it has none of them.
+///
+/// # Errors
+/// A `config_error` that names every case whose label cannot be shown.
 pub(super) fn labels<N: Smart, E: Serialize>(cases: &[(N, E)]) -> Result<Vec<Option<Demo>>, NodeError> {
-    cases.iter().map(|(input, expected)| label(input, expected)).collect()
+    let (mut labels, mut faults) = (Vec::with_capacity(cases.len()), Vec::new());
+    for (at, (input, expected)) in cases.iter().enumerate() {
+        match label(input, expected) {
+            Ok(label) => labels.push(label),
+            Err(fault) => faults.push(format!("training case {at}: {fault}")),
+        }
+    }
+    if faults.is_empty() { Ok(labels) } else { Err(NodeError::new(Category::ConfigError, faults.join("\n"))) }
 }
 
-fn label<N: Smart, E: Serialize>(input: &N, expected: &E) -> Result<Option<Demo>, NodeError> {
-    let mut values =
-        input.values().map_err(|faults| refused(format!("a training case cannot be written: {faults}")))?;
-    let expected = serde_json::to_value(expected)
-        .map_err(|error| refused(format!("the label of a training case cannot be written: {error}")))?;
-    let labelled = labelled::<N>(expected);
+fn label<N: Smart, E: Serialize>(input: &N, expected: &E) -> Result<Option<Demo>, BoxError> {
+    let mut values = input.values()?;
+    let labelled = labelled::<N>(serde_json::to_value(expected)?);
     if labelled.is_empty() {
         return Ok(None);
     }
     values.extend(labelled);
-    Ok(Some(Demo::from_values(values)))
+    let demo = Demo::from_values(values);
+    can_be_shown::<N>(&demo)?;
+    Ok(Some(demo))
+}
+
+/// Whether a program takes this example.
+pub(super) fn can_be_shown<N: Smart>(demo: &Demo) -> Result<(), ProgramError> {
+    Program::<N>::new().with_demos([demo.clone()]).map(|_| ())
 }
 
 /// What a label has of the outputs. One that is no object stands for the only output.
@@ -43,12 +57,8 @@ fn labelled<N: Smart>(label: Value) -> Map<String, Value> {
     }
 }
 
-/// A program with these examples.
+/// A program with these examples, each of which can be shown.
 pub(super) fn showing<N: Smart>(program: &Program<N>, demos: Vec<Demo>) -> Result<Program<N>, NodeError> {
     let shown = program.clone().with_demos(demos);
-    shown.map_err(|error| refused(format!("the training cases cannot be shown as examples: {error}")))
-}
-
-fn refused(message: String) -> NodeError {
-    NodeError::new(Category::ConfigError, message)
+    shown.map_err(|error| NodeError::new(Category::ConfigError, error.to_string()))
 }

@@ -176,6 +176,7 @@ impl<N: Smart, E, M> Node for Optimising<'_, N, E, M> {
     const NAME: &'static str = "optimise";
 }
 
+#[diagnostic::do_not_recommend]
 impl<S, N, E, M> Exec<S> for Optimising<'_, N, E, M>
 where
     S: ?Sized + Sync,

@@ -117,13 +117,13 @@ impl Reflect {
     }
 
     /// The requests of one proposal: both candidates on the minibatch, the proposal, and the validation.
-    fn of_proposal(&self, train: usize, validation: usize) -> u64 {
-        (2 * self.minibatch.min(train) + 1 + validation) as u64
+    fn of_proposal(&self, train: usize, validation: usize, per_case: u64) -> u64 {
+        (2 * self.minibatch.min(train) + validation) as u64 * per_case + 1
     }
 
     /// The fewest requests: the start's evaluation, and three proposals.
     pub(super) fn needs(&self, train: usize, validation: usize) -> u64 {
-        validation as u64 + 3 * self.of_proposal(train, validation)
+        validation as u64 + 3 * self.of_proposal(train, validation, 1)
     }
 
     pub(super) async fn run<S, N, E, M>(
@@ -168,9 +168,9 @@ impl Reflect {
     {
         let mut random = Random::new(self.seed);
         let mut batches = Batches::new(bench.train.len(), self.minibatch);
-        let cost = self.of_proposal(bench.train.len(), bench.validation.len());
+        let cost = || self.of_proposal(bench.train.len(), bench.validation.len(), bench.per_case());
         let mut perfect = 0;
-        while bench.left() >= cost && pool.iter().all(|candidate| candidate.validation.mean() < 1.0) {
+        while bench.left() >= cost() && pool.iter().all(|candidate| candidate.validation.mean() < 1.0) {
             let parent = pool[pick(pool, &mut random)].program.clone();
             let batch = batches.next(&mut random);
             let cases: Vec<_> = batch.iter().map(|at| &bench.train.cases[*at]).collect();

@@ -8,6 +8,7 @@ use llmnode_runtime::private::LlmNode;
 use llmnode_runtime::{BoxError, Cx, Exec, Node, NodeError, Settings};
 use serde::Serialize;
 
+use super::labels::can_be_shown;
 use crate::evaluate::{Judged, Metric, ends, replayed};
 use crate::node::WithReasoning;
 use crate::program::Program;
@@ -41,6 +42,7 @@ impl<N: Smart, E, M> Node for Lesson<'_, N, E, M> {
     const NAME: &'static str = "teach";
 }
 
+#[diagnostic::do_not_recommend]
 impl<S, N, E, M> Exec<S> for Lesson<'_, N, E, M>
 where
     S: ?Sized + Sync,
@@ -89,6 +91,8 @@ impl<N, E, M> Lesson<'_, N, E, M> {
         let passed = score >= self.threshold;
         let demo =
             passed.then(|| Demo::of(input, &thought.value, thought.reasoning.as_deref())).transpose()?;
+        // An output that could not be read back is no example.
+        let demo = demo.filter(|demo| can_be_shown::<N>(demo).is_ok());
         let model = answered.record.attempts.last().and_then(|attempt| attempt.model.clone());
         Ok(Learnt { demo, score, model, replayed: 0 })
     }

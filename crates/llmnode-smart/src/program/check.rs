@@ -21,6 +21,9 @@ pub(crate) fn demos(at: &str, demos: &[Demo], signature: &Signature, typed: &Typ
         let message = format!("there are {} examples, and {MOST_DEMOS} are the most; drop some", demos.len());
         return vec![ProgramFault::new(at, message)];
     }
+    if let Some(fault) = signature.doubled() {
+        return vec![ProgramFault::new("", fault)];
+    }
     let mut schemas = BTreeMap::new();
     let mut faults = Vec::new();
     for (index, demo) in demos.iter().enumerate() {

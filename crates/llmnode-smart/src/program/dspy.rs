@@ -18,7 +18,7 @@ pub(super) fn read(
     let (at, state) = found(root, predictor)?;
     let mut plan = Plan::new(signature);
     // A program of `JSONAdapter` says so nowhere.
-    if plan.signature.form == Form::Default {
+    if plan.signature.form == Form::Own {
         plan.signature.form = Form::Chat;
     }
     let mut faults = Vec::new();
@@ -160,7 +160,7 @@ fn settings(at: &str, lm: &Value, plan: &mut Plan, faults: &mut Vec<ProgramFault
 /// The text of a file that DSPy's `load` reads.
 pub(super) fn write(plan: &Plan) -> Result<String, ProgramError> {
     let Plan { signature, demos, .. } = plan;
-    if signature.form == Form::Default {
+    if signature.form == Form::Own {
         let message = "its form is llmnode's own, in which DSPy cannot ask; set `Form::Chat` or `Form::Json` by `with_form`";
         return Err(ProgramError::of(vec![ProgramFault::new("/form", message)]));
     }

@@ -1,5 +1,7 @@
 //! Programs: what replaces a node's own words.
 
+#[cfg(test)]
+mod changed_tests;
 mod check;
 mod dspy;
 mod error;

@@ -13,7 +13,7 @@ const FORMAT: &str = "llmnode/program";
 const VERSION: u64 = 1;
 const MEMBERS: [&str; 10] =
     ["format", "version", "node", "signature", "form", "goal", "fields", "demos", "settings", "made"];
-const FORMS: [(&str, Form); 3] = [("default", Form::Default), ("chat", Form::Chat), ("json", Form::Json)];
+const FORMS: [(&str, Form); 3] = [("own", Form::Own), ("chat", Form::Chat), ("json", Form::Json)];
 
 /// The text of a file. `declared` is the node's own signature.
 pub(super) fn write(node: &str, declared: &Signature, plan: &Plan) -> String {
@@ -27,7 +27,7 @@ pub(super) fn write(node: &str, declared: &Signature, plan: &Plan) -> String {
     let described = signature.fields().filter(|field| !own(field));
     let described: Map<_, _> =
         described.map(|field| (field.name.clone(), field.description.clone().into())).collect();
-    let form = FORMS.iter().find(|(_, form)| *form == signature.form).map_or("default", |(name, _)| *name);
+    let form = FORMS.iter().find(|(_, form)| *form == signature.form).map_or("own", |(name, _)| *name);
     let mut settings = Map::new();
     settings.extend(temperature.map(|figure| ("temperature".to_owned(), json!(figure))));
     settings.extend(max_tokens.map(|count| ("max_tokens".to_owned(), json!(count))));
@@ -71,10 +71,8 @@ pub(super) fn read(root: &Value, signature: &Signature, typed: &Typed) -> Result
     if let Some(form) = reading.text("form") {
         match FORMS.iter().find(|(name, _)| *name == form) {
             Some((_, form)) => plan.signature.form = *form,
-            None => reading.fault(
-                "/form",
-                format!("there is no form {form:?}; write \"default\", \"chat\" or \"json\""),
-            ),
+            None => reading
+                .fault("/form", format!("there is no form {form:?}; write \"own\", \"chat\" or \"json\"")),
         }
     }
     reading.fields(&mut plan);

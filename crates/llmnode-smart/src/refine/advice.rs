@@ -42,6 +42,7 @@ impl Node for Advise {
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl<S: ?Sized + Sync> Exec<S> for Advise {
     const TRIES_ITSELF: bool = true;
 

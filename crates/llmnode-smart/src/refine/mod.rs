@@ -151,6 +151,11 @@ impl<'n, N: Smart, R> Refine<'n, N, R> {
     fn fault(&self) -> Option<NodeError> {
         let message = if self.tries == 0 {
             "`tries` is 0: nothing would be tried; set 1 or more".to_owned()
+        } else if !N::IDEMPOTENT && self.tries > 1 {
+            format!(
+                "`{}` says `idempotent = false`, and several tries would execute it again; set `tries` to 1",
+                N::NAME
+            )
         } else if self.reward.is_none() && self.guards.is_empty() && self.checks.is_empty() {
             "nothing says which output is good enough; add `guard`, `check` or `reward`".to_owned()
         } else {
@@ -202,6 +207,7 @@ impl<N: Smart> Node for Refine<'_, N> {
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl<N, S> Exec<S> for Refine<'_, N>
 where
     N: Smart + LlmNode<S> + Exec<S>,

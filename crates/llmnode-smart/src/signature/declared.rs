@@ -141,7 +141,7 @@ impl Declaring {
             outputs: fields.unwrap_or_else(|| vec![value(schema)]),
             thinks: false,
             form,
-            text: text && form == Form::Default,
+            text: text && form == Form::Own,
         };
         Declaring(Declared { signature, inputs: Vec::new(), output: OutputCodec::of::<O>() })
     }

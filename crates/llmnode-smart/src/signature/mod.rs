@@ -31,7 +31,7 @@ pub(crate) const VALUE: &str = "value";
 pub enum Form {
     /// llmnode's own: the goal as system message, the fields as sections, the answer as JSON.
     #[default]
-    Default,
+    Own,
     /// That of DSPy's `ChatAdapter`: each field below a line `[[ ## name ## ]]`, in the answer too.
     Chat,
     /// That of DSPy's `JSONAdapter`: the same, but the answer is a JSON object.
@@ -90,6 +90,19 @@ impl Signature {
 
     pub(crate) fn fields(&self) -> impl Iterator<Item = &Field> {
         self.inputs.iter().chain(&self.outputs)
+    }
+
+    /// A name that two fields have, and what to do.
+    pub(crate) fn doubled(&self) -> Option<String> {
+        let names = self.names();
+        let doubled = names.iter().enumerate().find(|(index, name)| names[..*index].contains(name))?.1;
+        Some(if self.thinks && *doubled == REASONING {
+            format!("the output has a member `{REASONING}`, and `think` adds one; rename it, or drop `think`")
+        } else {
+            format!(
+                "`{doubled}` is an input and an output, and an example could not hold both; rename one of them"
+            )
+        })
     }
 
     pub(crate) fn names(&self) -> Vec<&str> {

@@ -89,6 +89,19 @@ async fn predict_does_not_think_and_one_value_holds_all() {
     assert!(run.state()["verdict"].is_null());
 }
 
+#[tokio::test]
+async fn a_bad_answer_is_corrected() {
+    let mut data = verdict();
+    data["mode"] = "Predict".into();
+    let graph = graph(&file(data, both()));
+    let model =
+        ScriptedModel::new().reply(r#"{"verdict": "maybe"}"#).reply(r#"{"verdict": "no", "share": 1}"#);
+    let state = graph.start(json!({"question": "Why?", "notes": []})).unwrap();
+    assert_eq!(ran(&graph, &model, state).await.unwrap().state()["verdict"], "no");
+    let told = texts(&model, 1).pop().unwrap();
+    assert!(told.contains("- verdict: ") && told.contains("`share`"), "{told}");
+}
+
 /// Case 92.
 #[tokio::test]
 async fn case_92_inputs_are_values_or_the_last_message() {

@@ -172,7 +172,7 @@ fn the_signature_has_names_docs_and_types() {
     let signature = Judge::signature();
     assert_eq!(
         (signature.goal(), signature.thinks(), signature.form()),
-        ("Judge the claim.", false, Form::Default)
+        ("Judge the claim.", false, Form::Own)
     );
     let fields: Vec<_> = signature.inputs().iter().map(|field| (field.name(), field.description())).collect();
     assert_eq!(fields, [("facts", "what is known"), ("claim", "what is claimed")]);
@@ -186,4 +186,32 @@ fn the_signature_has_names_docs_and_types() {
         faults,
         [("facts", "invalid type: string \"one\", expected a sequence"), ("claim", "is missing")]
     );
+}
+
+#[llm_output]
+#[derive(Debug)]
+struct Argued {
+    reasoning: String,
+}
+
+#[llm_node(goal = "Argue.", think, output = Argued)]
+struct Argue {
+    claim: String,
+}
+
+#[llm_node(goal = "Judge.", output = Verdict)]
+struct Rescore {
+    score: i64,
+}
+
+#[tokio::test]
+async fn a_name_that_two_fields_have_is_refused() {
+    let run = Run::new(ScriptedModel::new());
+    let error = run.call(&Argue { claim: "x".into() }).await.unwrap_err();
+    assert_eq!(error.category(), Category::ConfigError);
+    assert!(error.to_string().contains("`think` adds one; rename it, or drop `think`"), "{error}");
+    let error = run.call(&Rescore { score: 1 }).await.unwrap_err();
+    assert!(error.to_string().contains("`score` is an input and an output"), "{error}");
+    let text = llmnode::smart::Program::<Rescore>::new().to_json();
+    assert!(llmnode::smart::Program::<Rescore>::parse(&text).is_err());
 }

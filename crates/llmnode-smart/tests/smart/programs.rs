@@ -287,7 +287,7 @@ fn caps_versions_and_foreign_files() {
 fn version_1_is_read() {
     let text = include_str!("../data/program-v1.json");
     let program = Program::<Judge>::parse(text).unwrap();
-    assert_eq!((program.goal(), program.demos().len(), program.form()), ("Be strict.", 1, Form::Default));
+    assert_eq!((program.goal(), program.demos().len(), program.form()), ("Be strict.", 1, Form::Own));
     let made = program.made().unwrap();
     assert_eq!(
         (made.optimiser.as_str(), made.seed, made.tokens, made.score.unwrap().val),

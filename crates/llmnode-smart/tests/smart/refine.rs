@@ -126,6 +126,21 @@ async fn rules_weigh_more_than_the_reward() {
     assert_eq!(names, ["slogan", "slogan", "slogan", "refine"]);
 }
 
+#[llm_node(goal = "Send a letter.", state = String, idempotent = false)]
+struct Send {
+    #[prep(state.clone())]
+    to: String,
+}
+
+#[tokio::test]
+async fn what_runs_once_is_not_tried_twice() {
+    let run = Run::new(ScriptedModel::new().reply("Sent.")).with_state(String::new());
+    let node = Send { to: "Ann".into() };
+    let error = run.refine(&node).guard(Guard::json()).await.unwrap_err();
+    assert!(error.to_string().contains("`send` says `idempotent = false`"), "{error}");
+    assert!(!run.best_of(&node).tries(1).guard(Guard::json()).await.unwrap().met);
+}
+
 #[tokio::test]
 async fn nonsense_is_refused_before_a_request() {
     let model = ScriptedModel::new();

@@ -1,7 +1,7 @@
 //! `check`: every fault of a file, one a line; and `schema`.
 
 use std::error::Error;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use llmnode_graph::{Graph, GraphFaults, Profiles, Registered, Registry};
 use llmnode_runtime::ScriptedModel;
@@ -24,12 +24,8 @@ pub(crate) fn check(options: &Options) -> Result<bool, Box<dyn Error>> {
             serde_json::to_string_pretty(&json!({"file": file, "faults": faults, "warnings": warnings}))?
         );
     } else {
-        for fault in &faults {
-            println!("{fault}");
-        }
-        for warning in &warnings {
-            println!("warning: {warning}");
-        }
+        faults.iter().for_each(|fault| println!("{fault}"));
+        warnings.iter().for_each(|warning| println!("warning: {warning}"));
     }
     Ok(faults.is_empty())
 }
@@ -61,7 +57,11 @@ fn registry(text: &str, options: &Options) -> Result<Registered, Box<dyn Error>>
     for name in &options.types {
         registry = registry.node_type(AnyType(name.clone()));
     }
+    Ok(registry.folder(folder(options)).build()?)
+}
+
+/// Where subgraphs are: by default beside the file.
+pub(crate) fn folder(options: &Options) -> PathBuf {
     let folder = options.folder.clone().or_else(|| options.file.parent().map(Path::to_path_buf));
-    let folder = folder.filter(|folder| !folder.as_os_str().is_empty()).unwrap_or_else(|| ".".into());
-    Ok(registry.folder(folder).build()?)
+    folder.filter(|folder| !folder.as_os_str().is_empty()).unwrap_or_else(|| ".".into())
 }

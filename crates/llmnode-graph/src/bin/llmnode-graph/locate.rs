@@ -5,7 +5,8 @@ use std::ops::Range;
 /// The bytes of what a pointer names: a value, of an object or list its name or its first bracket. What is not there is
 /// looked for in what would hold it. The text has to be JSON.
 pub(crate) fn locate(text: &str, pointer: &str) -> Range<usize> {
-    let mut scan = Scan { text: text.as_bytes(), at: 0 };
+    let start = if text.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 };
+    let mut scan = Scan { text: text.as_bytes(), at: start };
     scan.blanks();
     let mut found = scan.at..scan.at + 1;
     for part in pointer.split('/').skip(1) {
@@ -13,8 +14,9 @@ pub(crate) fn locate(text: &str, pointer: &str) -> Range<usize> {
         let Some(span) = scan.enter(&part) else { break };
         found = span;
     }
-    let end = found.end.min(text.len());
-    found.start.min(end)..end
+    let boundary = |at: usize| (at..=text.len()).find(|at| text.is_char_boundary(*at)).unwrap_or(text.len());
+    let (start, end) = (boundary(found.start), boundary(found.end));
+    start.min(end)..end
 }
 
 struct Scan<'t> {
@@ -28,8 +30,8 @@ impl Scan<'_> {
     }
 
     fn blanks(&mut self) {
-        while self.peek().is_ascii_whitespace() || self.text[self.at..].starts_with("\u{feff}".as_bytes()) {
-            self.at += if self.peek().is_ascii_whitespace() { 1 } else { 3 };
+        while self.peek().is_ascii_whitespace() {
+            self.at += 1;
         }
     }
 

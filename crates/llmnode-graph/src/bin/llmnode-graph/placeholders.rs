@@ -5,7 +5,9 @@ use std::sync::Arc;
 
 use llmnode_graph::{GraphNode, Loading, NodeType, Update, Visit};
 use llmnode_runtime::{BoxError, BoxFuture, Toolset};
-use serde_json::{Value, json};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::Value;
 
 /// The names that a file takes from its program.
 #[derive(Default)]
@@ -70,13 +72,22 @@ impl NodeType for AnyType {
     }
 
     fn schema(&self) -> Value {
-        json!({"type": "object"})
+        schemars::schema_for!(AnyData).to_value()
     }
 
     fn load(&self, node: &mut Loading<'_>) -> Option<Arc<dyn GraphNode>> {
+        let AnyData { save_as } = node.data()?;
+        node.writes(save_as.unwrap_or_else(|| node.id().to_owned()));
         node.writes_anything();
         Some(Arc::new(Nothing))
     }
+}
+
+/// What any node has that was made a type.
+#[derive(Deserialize, JsonSchema)]
+#[schemars(extend("additionalProperties" = true))]
+struct AnyData {
+    save_as: Option<String>,
 }
 
 struct Nothing;
