@@ -5,6 +5,7 @@
 //! | llmnode-cassette | `diff`, `is_credential`, `read_format`, `redact`, `Secret` |
 //! | llmnode-flow | `add_usage`, `Batch`, `Bounded`, `Carried`, `caught`, `CONCURRENCY`, `core`, `Counter`, `cut_short`, `Ended`, `error_at`, `error_of_item`, `error_of_node`, `Event`, `figures`, `Gives`, `GivesNow`, `guarded`, `hashed`, `Import`, `is_recorded`, `Kept`, `KeptAnswer`, `known`, `Label`, `MAX_NESTING`, `milliseconds`, `nearest`, `no_next_item`, `NodeKey`, `one_line`, `OnProgress`, `Origin`, `parts`, `Position`, `read_format`, `recorded_by`, `Recorder`, `RunCore`, `same_name`, `shortened`, `Tally`, `Walk`, `Within`, `without_attempts` |
 //! | llmnode-http | `check_request`, `guarded`, `is_credential`, `one_line`, `own_fields_in_extra`, `redact`, `Secret`, `sent_bytes`, `with_remedy`, `without` |
+//! | llmnode-rag | `hashed`, `one_line`, `Requests`, `request` |
 //! | llmnode-stub | `is_credential` |
 
 pub use crate::credential::{Secret, is_credential, redact, without};
@@ -19,8 +20,8 @@ pub use crate::limits::{Carried, RunLimits};
 pub use crate::panics::{caught, guarded};
 pub use crate::position::{Label, Position, Walk};
 pub use crate::run::{
-    Batch, Bounded, CONCURRENCY, Counter, Ended, MAX_NESTING, OnProgress, Origin, RunCore, Source, Within,
-    core, is_recorded, known, no_next_item, parts, recorded_by,
+    Batch, Bounded, CONCURRENCY, Counter, Ended, MAX_NESTING, OnProgress, Origin, Requests, RunCore, Source,
+    Within, core, is_recorded, known, no_next_item, parts, recorded_by, request,
 };
 pub use crate::testing::diff::diff;
 pub use crate::testing::guard::check as check_request;

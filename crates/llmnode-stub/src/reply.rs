@@ -5,6 +5,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use super::completion;
+use super::embedding;
 use super::log::{Counts, LoggedRequest};
 
 /// One answer of a [`StubServer`](super::StubServer): what to send, when, and what to break on the way.
@@ -93,7 +94,7 @@ impl fmt::Debug for Responder {
 
 /// Chat completions.
 impl Reply {
-    fn new(content: Content) -> Self {
+    pub(super) fn new(content: Content) -> Self {
         Self {
             content,
             headers: Vec::new(),
@@ -105,6 +106,12 @@ impl Reply {
             pieces: None,
             pause: Duration::ZERO,
         }
+    }
+
+    /// Embeddings: for each text of `input` a vector of length 1, made of hashed words. Texts with words in common are near to each
+    /// other. It has 64 numbers, or as many as `dimensions` says. The same text gets the same vector.
+    pub fn embeddings() -> Self {
+        Self::for_request(embedding::reply)
     }
 
     /// The first value that the request's JSON schema allows, or a short text where it has none. The schema is that of
