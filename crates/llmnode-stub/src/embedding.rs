@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::log::{Counts, LoggedRequest};
-use super::reply::{Content, Reply};
+use super::reply::Content;
 use super::routes::bad_request;
 
 /// The length of a vector where the request names none.
@@ -12,15 +12,15 @@ const DIMENSIONS: usize = 64;
 const MOST: u64 = 4096;
 
 /// The answer to a request for embeddings: a vector for each text of `input`.
-pub(super) fn reply(request: &LoggedRequest) -> Reply {
+pub(super) fn content(request: &LoggedRequest) -> Content {
     match body(request) {
-        Ok((body, usage)) => Reply::new(Content::Bytes {
+        Ok((body, usage)) => Content::Bytes {
             status: 200,
             content_type: "application/json",
             body: body.to_string().into_bytes().into(),
             usage: Some(usage),
-        }),
-        Err(message) => bad_request(400, &message),
+        },
+        Err(message) => bad_request(400, &message).content,
     }
 }
 

@@ -5,7 +5,6 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use super::completion;
-use super::embedding;
 use super::log::{Counts, LoggedRequest};
 
 /// One answer of a [`StubServer`](super::StubServer): what to send, when, and what to break on the way.
@@ -54,6 +53,8 @@ pub(super) enum Content {
     Bytes { status: u16, content_type: &'static str, body: Arc<[u8]>, usage: Option<Counts> },
     /// These bytes one after the other, as events.
     Stream(Arc<[Vec<u8>]>),
+    /// Embeddings of the request's texts.
+    Embeddings,
     /// No proper answer.
     Fault(Fault),
     /// Whatever this function says.
@@ -111,7 +112,7 @@ impl Reply {
     /// Embeddings: for each text of `input` a vector of length 1, made of hashed words. Texts with words in common are near to each
     /// other. It has 64 numbers, or as many as `dimensions` says. The same text gets the same vector.
     pub fn embeddings() -> Self {
-        Self::for_request(embedding::reply)
+        Self::new(Content::Embeddings)
     }
 
     /// The first value that the request's JSON schema allows, or a short text where it has none. The schema is that of

@@ -7,6 +7,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use super::check::check;
+use super::embedding;
 use super::log::{Log, LoggedRequest, lock};
 use super::reply::{Content, Reply};
 
@@ -82,8 +83,11 @@ impl Shared {
 /// The reply itself, or the one that its function gives for this request.
 fn asked(mut reply: Reply, request: &LoggedRequest) -> Reply {
     for _ in 0..MAX_ASKED {
-        let Content::Ask(responder) = &reply.content else { return reply };
-        reply = (responder.0)(request);
+        match &reply.content {
+            Content::Ask(responder) => reply = (responder.0)(request),
+            Content::Embeddings => return Reply { content: embedding::content(request), ..reply },
+            _ => return reply,
+        }
     }
     Reply::error(500, "server_error", (), "Reply::for_request returned itself too many times")
 }

@@ -1,0 +1,1 @@
+//! A store behind Chroma's server.
