@@ -27,6 +27,8 @@ pub(crate) struct Ranking {
     /// How many texts have a phrase.
     having: Vec<usize>,
     tokens: usize,
+    /// How many tokens a text has on average, where it is not that of the texts that are seen.
+    average: Option<f64>,
     /// By place: how many tokens it has, and how often it has each phrase.
     seen: Vec<(usize, Vec<usize>)>,
 }
@@ -36,7 +38,22 @@ impl Ranking {
     pub(crate) fn new(words: &[String], texts: usize) -> Self {
         let phrases: Vec<_> =
             words.iter().map(|word| tokens(word)).filter(|phrase| !phrase.is_empty()).collect();
-        Ranking { having: vec![0; phrases.len()], phrases, texts, tokens: 0, seen: Vec::new() }
+        Ranking { having: vec![0; phrases.len()], phrases, texts, tokens: 0, average: None, seen: Vec::new() }
+    }
+
+    /// The phrase of this word stands in so many texts that it says nothing.
+    #[cfg(feature = "chroma")]
+    pub(crate) fn is_common(&mut self, word: usize) {
+        if let Some(having) = self.having.get_mut(word) {
+            *having = self.texts;
+        }
+    }
+
+    /// Takes the average length of a text from these, which stand for all.
+    #[cfg(feature = "chroma")]
+    pub(crate) fn sample(&mut self, texts: &[String]) {
+        let all: usize = texts.iter().map(|text| tokens(text).len()).sum();
+        self.average = (all > 0).then(|| all as f64 / texts.len() as f64);
     }
 
     /// Takes the next text into account.
@@ -56,7 +73,8 @@ impl Ranking {
         const K: f64 = 1.2;
         const B: f64 = 0.75;
         let texts = self.texts.max(self.seen.len()) as f64;
-        let average = self.tokens.max(1) as f64 / self.seen.len().max(1) as f64;
+        let of_seen = self.tokens.max(1) as f64 / self.seen.len().max(1) as f64;
+        let average = self.average.unwrap_or(of_seen);
         let weight = |having: &usize| {
             let having = *having as f64;
             ((texts - having + 0.5) / (having + 0.5)).ln().max(1e-6)

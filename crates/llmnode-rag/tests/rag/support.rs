@@ -55,17 +55,16 @@ pub(crate) struct Planted {
     pub(crate) asked: Arc<Mutex<Vec<String>>>,
     /// How many requests go well before one fails.
     pub(crate) fails_after: Arc<Mutex<Option<usize>>>,
-    id: String,
 }
 
 impl Planted {
     pub(crate) fn new(vectors: impl IntoIterator<Item = (&'static str, Vec<f32>)>) -> Self {
         let vectors = vectors.into_iter().map(|(text, vector)| (text.to_owned(), vector)).collect();
-        Planted { vectors: Arc::new(vectors), id: "planted".into(), ..Planted::default() }
+        Planted { vectors: Arc::new(vectors), ..Planted::default() }
     }
 
     pub(crate) fn of(vectors: BTreeMap<String, Vec<f32>>) -> Self {
-        Planted { vectors: Arc::new(vectors), id: "planted".into(), ..Planted::default() }
+        Planted { vectors: Arc::new(vectors), ..Planted::default() }
     }
 
     pub(crate) fn count(&self) -> usize {
@@ -95,7 +94,7 @@ impl Embedder for Planted {
     }
 
     fn id(&self) -> &str {
-        &self.id
+        "planted"
     }
 
     fn dimensions(&self) -> Option<usize> {
