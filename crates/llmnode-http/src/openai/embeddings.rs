@@ -140,13 +140,14 @@ impl Inner {
             };
             return Err(self.refusal(&head, &body, asked, sink));
         }
-        let read = received.and_then(|received| match received {
-            Received::Whole(body) if error_body::is_error(&body) => {
+        let read = match received {
+            Ok(Received::Whole(body)) if error_body::is_error(&body) => {
                 Err(self.refusal(&head, &body, asked, sink))
             }
-            Received::Whole(body) => self.vectors(&body, texts, asked, sink),
-            Received::Events(_) => Err(self.no_vectors("is a stream of events")),
-        });
+            Ok(Received::Whole(body)) => self.vectors(&body, texts, asked, sink),
+            Ok(Received::Events(_)) => Err(self.no_vectors("is a stream of events")),
+            Err(failure) => Err(failure),
+        };
         match read {
             Ok((vectors, mut completion)) => {
                 completion.request_id = head.request_id;

@@ -107,9 +107,15 @@ async fn seen(path: &Path) -> (Count, Vec<(String, String)>, Vec<String>) {
     let mut all: Vec<_> = hits.into_iter().map(|hit| (hit.source, hit.text)).collect();
     all.sort();
     let of_version = run.call(&docs.search("one").k(50).filter("v", 1)).await.unwrap();
+    sound(&store);
+    (docs.count().await.unwrap(), all, of_version.into_iter().map(|hit| hit.text).collect())
+}
+
+/// What SQLite and FTS5 say of the file, and that no chunk is without a source.
+fn sound(store: &SqliteStore) {
     let inner = store.inner.lock().unwrap();
-    let sound: String = inner.connection.query_row("PRAGMA integrity_check", [], |row| row.get(0)).unwrap();
-    assert_eq!(sound, "ok");
+    let said: String = inner.connection.query_row("PRAGMA integrity_check", [], |row| row.get(0)).unwrap();
+    assert_eq!(said, "ok");
     inner.connection.execute_batch("INSERT INTO words_1(words_1) VALUES ('integrity-check')").unwrap();
     let rows = "SELECT count(*) FROM chunks WHERE id NOT IN (SELECT chunk FROM places)";
     assert_eq!(
@@ -117,8 +123,6 @@ async fn seen(path: &Path) -> (Count, Vec<(String, String)>, Vec<String>) {
         0,
         "chunks of no source"
     );
-    drop(inner);
-    (docs.count().await.unwrap(), all, of_version.into_iter().map(|hit| hit.text).collect())
 }
 
 /// Case 53.

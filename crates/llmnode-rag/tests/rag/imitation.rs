@@ -17,11 +17,14 @@ struct Shared {
     status: AtomicUsize,
 }
 
+/// Document, vector and metadata.
+type Record = (String, Vec<f32>, Map<String, Value>);
+
 #[derive(Default)]
 struct Shelf {
     metadata: Value,
     dimension: Option<usize>,
-    records: BTreeMap<String, (String, Vec<f32>, Map<String, Value>)>,
+    records: BTreeMap<String, Record>,
 }
 
 pub(crate) struct Imitation {
@@ -215,7 +218,7 @@ impl Shelf {
         let ids = self.records.keys().filter(|id| self.takes(body, id));
         let ids: Vec<_> =
             ids.skip(page("offset").unwrap_or(0)).take(page("limit").unwrap_or(usize::MAX)).collect();
-        let column = |name: &str, of: fn(&(String, Vec<f32>, Map<String, Value>)) -> Value| {
+        let column = |name: &str, of: fn(&Record) -> Value| {
             let wanted = body["include"].as_array().unwrap().iter().any(|one| one == name);
             wanted.then(|| ids.iter().map(|id| of(&self.records[*id])).collect::<Vec<_>>())
         };
@@ -243,7 +246,7 @@ impl Shelf {
         let mut found: Vec<_> = self.records.iter().filter(|(id, _)| self.takes(body, id)).collect();
         found.sort_by(|(_, one), (_, other)| distance(&one.1).total_cmp(&distance(&other.1)));
         found.truncate(body["n_results"].as_u64().unwrap() as usize);
-        let column = |of: &dyn Fn(&(String, Vec<f32>, Map<String, Value>)) -> Value| {
+        let column = |of: &dyn Fn(&Record) -> Value| {
             vec![found.iter().map(|(_, record)| of(record)).collect::<Vec<_>>()]
         };
         let answer = json!({
