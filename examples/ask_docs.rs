@@ -149,7 +149,9 @@ fn stub() -> StubServerBuilder {
         let (_, prompt) = request.messages().into_iter().find(|(role, _)| role == "user").unwrap_or_default();
         let source =
             prompt.lines().find_map(|line| line.strip_prefix('[')?.strip_suffix(']').map(str::to_owned));
-        Reply::json(json!({"answer": "It is sent again after failures of the transport.", "sources": source}))
+        Reply::json(
+            json!({"answer": "It is sent again after failures of the transport.", "sources": [source]}),
+        )
     };
     StubServer::builder().script([
         Reply::json(json!({"answer": "Somebody said so.", "sources": ["the internet"]})),

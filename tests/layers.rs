@@ -43,6 +43,25 @@ const CORE: &[&str] = &[
 ];
 const FLOW: &[&str] = &["flow", "journal", "private"];
 const HTTP: &[&str] = &["http", "openai"];
+const RAG: &[&str] = &[
+    "words",
+    "matrix",
+    "chunks",
+    "fusion",
+    "document",
+    "hits",
+    "store",
+    "embed",
+    "hashed",
+    "openai",
+    "memory",
+    "sqlite",
+    "chroma",
+    "docs",
+    "search",
+    "write",
+    "collection",
+];
 /// The sources of a crate by their modules: `["run", "attempt"]` for `run/attempt.rs`.
 type Sources = BTreeMap<Vec<String>, String>;
 
@@ -168,9 +187,12 @@ fn segments(tokens: &[TokenTree]) -> Vec<String> {
 
 #[test]
 fn rooms_import_downwards_only() {
-    for (of, order) in
-        [("llmnode-runtime", CORE), ("crates/llmnode-flow", FLOW), ("crates/llmnode-http", HTTP)]
-    {
+    for (of, order) in [
+        ("llmnode-runtime", CORE),
+        ("crates/llmnode-flow", FLOW),
+        ("crates/llmnode-http", HTTP),
+        ("crates/llmnode-rag", RAG),
+    ] {
         let faults = faults(&sources(of), order);
         assert!(faults.is_empty(), "{of}:\n{}", faults.join("\n"));
     }

@@ -23,11 +23,12 @@ const MODULES: &[&str] = &[
     "crates/llmnode-flow/src/journal/mod.rs",
     "crates/llmnode-http/src/lib.rs",
     "crates/llmnode-mcp/src/lib.rs",
+    "crates/llmnode-rag/src/lib.rs",
     "crates/llmnode-stub/src/lib.rs",
 ];
 
 /// Modules that are exported as one, and foreign crates.
-const NO_ITEMS: &[&str] = &["journal", "stub_server", "reqwest", "async_openai"];
+const NO_ITEMS: &[&str] = &["journal", "rag", "stub_server", "reqwest", "async_openai"];
 
 /// What one file exports: its names, and its public modules that are files of their own.
 #[derive(Default)]
@@ -118,7 +119,7 @@ fn public() -> Exports {
 #[test]
 fn the_public_names_are_these() {
     let names = public().names;
-    assert!(names.len() <= 154, "{} names are more than anybody reads", names.len());
+    assert!(names.len() <= 180, "{} names are more than anybody reads", names.len());
     assert_snapshot(&names.into_iter().collect::<Vec<_>>().join("\n"), file("public_names"));
 }
 

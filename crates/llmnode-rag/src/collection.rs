@@ -6,6 +6,7 @@ use std::sync::Arc;
 use llmnode_runtime::{Category, NodeError};
 
 use crate::chunks::Cutting;
+use crate::docs::Docs;
 use crate::document::Document;
 use crate::embed::Embedder;
 use crate::search::Search;
@@ -31,20 +32,12 @@ use crate::write::Write;
 /// # Ok::<(), llmnode_runtime::NodeError>(()) }).unwrap();
 /// ```
 #[derive(Clone)]
-pub struct Collection(Arc<Inner>);
-
-pub(crate) struct Inner {
-    pub(crate) name: String,
-    pub(crate) store: Arc<dyn DocumentStore>,
-    pub(crate) embedder: Option<Arc<dyn Embedder>>,
-    pub(crate) cutting: Cutting,
-    pub(crate) dedup: Option<f32>,
-}
+pub struct Collection(Arc<Docs>);
 
 impl Collection {
     /// Begins a collection of this name in a store. Names have 1 to 64 of `a-z A-Z 0-9 _ -`.
     pub fn builder(store: impl DocumentStore + 'static, name: impl Into<String>) -> CollectionBuilder {
-        CollectionBuilder(Inner {
+        CollectionBuilder(Docs {
             name: name.into(),
             store: Arc::new(store),
             embedder: None,
@@ -104,7 +97,7 @@ impl fmt::Debug for Collection {
 
 /// Settings of a [`Collection`].
 #[must_use = "a builder does nothing until `open`"]
-pub struct CollectionBuilder(Inner);
+pub struct CollectionBuilder(Docs);
 
 impl CollectionBuilder {
     /// Sets what makes vectors of texts. Without one, searches are by words alone.
@@ -131,17 +124,17 @@ impl CollectionBuilder {
     /// # Errors
     /// `config_error` for a setting that cannot be, and if the collection was made with another embedder; those of the store.
     pub async fn open(self) -> Result<Collection, NodeError> {
-        let CollectionBuilder(inner) = self;
+        let CollectionBuilder(docs) = self;
         let fault = |fault: String| Err(NodeError::new(Category::ConfigError, fault));
         let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
-        if !(1..=64).contains(&inner.name.len()) || !inner.name.chars().all(is_name) {
-            let name = &inner.name;
+        if !(1..=64).contains(&docs.name.len()) || !docs.name.chars().all(is_name) {
+            let name = &docs.name;
             return fault(format!("{name:?} is no name of a collection; use 1 to 64 of a-z A-Z 0-9 _ -"));
         }
-        if let Some(why) = inner.cutting.fault() {
+        if let Some(why) = docs.cutting.fault() {
             return fault(why);
         }
-        match (inner.dedup, &inner.embedder) {
+        match (docs.dedup, &docs.embedder) {
             (Some(cosine), _) if !(cosine > 0.0 && cosine <= 1.0) => {
                 return fault(format!("dedup is {cosine}; it is a cosine, above 0 and at most 1"));
             }
@@ -150,13 +143,13 @@ impl CollectionBuilder {
             }
             _ => {}
         }
-        let embedder = inner.embedder.as_deref();
+        let embedder = docs.embedder.as_deref();
         let space = Space::new(
             embedder.map(|embedder| embedder.id().to_owned()),
             embedder.and_then(Embedder::dimensions),
         );
-        inner.store.open(&inner.name, &space).await?;
-        Ok(Collection(Arc::new(inner)))
+        docs.store.open(&docs.name, &space).await?;
+        Ok(Collection(Arc::new(docs)))
     }
 }
 

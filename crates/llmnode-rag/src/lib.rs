@@ -6,6 +6,7 @@
 
 mod chunks;
 mod collection;
+mod docs;
 mod document;
 mod embed;
 mod fusion;
@@ -38,5 +39,5 @@ pub use openai::Embeddings;
 pub use search::{By, Search};
 #[cfg(feature = "sqlite")]
 pub use sqlite::SqliteStore;
-pub use store::{Chunk, Count, DocumentStore, Known, Lookup, Source, Space, StoreQuery};
-pub use write::{Write, Written};
+pub use store::{Chunk, Count, DocumentStore, Known, Lookup, Source, Space, StoreQuery, Written};
+pub use write::Write;

@@ -3,14 +3,15 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use llmnode_runtime::{BoxFuture, Category, NodeError};
+use llmnode_runtime::{BoxFuture, NodeError};
 
 use crate::document::Metadata;
 use crate::hits::Hit;
 use crate::matrix::Matrix;
-use crate::store::{Chunk, Count, DocumentStore, Known, Lookup, Source, Space, StoreQuery, not_open};
+use crate::store::{
+    Chunk, Count, DocumentStore, Known, Lookup, Source, Space, StoreQuery, Written, not_open, other_length,
+};
 use crate::words::Ranking;
-use crate::write::Written;
 
 /// Keeps collections in memory; they are gone with the last clone of it. Searches look at every chunk.
 ///
@@ -173,14 +174,6 @@ impl Shelf {
         };
         scored.into_iter().filter_map(hit).take(k).collect()
     }
-}
-
-/// A vector does not fit into its collection.
-pub(crate) fn other_length(own: usize, given: usize) -> NodeError {
-    let message = format!(
-        "the collection's vectors have {own} numbers, and one of {given} came; the embedder is not the one that it was made with"
-    );
-    NodeError::new(Category::ConfigError, message)
 }
 
 impl DocumentStore for MemoryStore {

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use llmnode_runtime::{BoxError, Category, Cx, Exec, Node, NodeError};
 use serde_json::Value;
 
-use crate::collection::Inner;
+use crate::docs::Docs;
 use crate::document::{Metadata, check_metadata};
 use crate::embed::{Embedding, Purpose};
 use crate::fusion::fused;
@@ -36,7 +36,7 @@ pub enum By {
 #[derive(Clone)]
 #[must_use = "a search does nothing until it is called"]
 pub struct Search {
-    docs: Arc<Inner>,
+    docs: Arc<Docs>,
     query: String,
     k: usize,
     by: Option<By>,
@@ -44,7 +44,7 @@ pub struct Search {
 }
 
 impl Search {
-    pub(crate) fn new(docs: Arc<Inner>, query: String) -> Self {
+    pub(crate) fn new(docs: Arc<Docs>, query: String) -> Self {
         Search { docs, query, k: 5, by: None, filter: Metadata::new() }
     }
 

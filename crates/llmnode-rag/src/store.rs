@@ -1,6 +1,7 @@
 //! What a store of documents implements.
 
 use std::collections::HashMap;
+use std::ops::AddAssign;
 use std::sync::Arc;
 
 use llmnode_runtime::{BoxFuture, Category, NodeError};
@@ -8,7 +9,6 @@ use serde::{Deserialize, Serialize};
 
 use crate::document::Metadata;
 use crate::hits::Hit;
-use crate::write::Written;
 
 /// Keeps collections of documents, cut into chunks, and finds chunks by words and by vectors.
 ///
@@ -196,6 +196,29 @@ pub enum Lookup<'a> {
     Vector(&'a [f32]),
 }
 
+/// What came of writing documents.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct Written {
+    /// Chunks that are new.
+    pub chunks: usize,
+    /// Chunks that were there before and stay.
+    pub kept: usize,
+    /// Old chunks of these sources that are gone.
+    pub replaced: usize,
+    /// Chunks that were not stored because another one has their text, or with `dedup` nearly their text.
+    pub duplicates: usize,
+}
+
+impl AddAssign for Written {
+    fn add_assign(&mut self, more: Self) {
+        self.chunks += more.chunks;
+        self.kept += more.kept;
+        self.replaced += more.replaced;
+        self.duplicates += more.duplicates;
+    }
+}
+
 /// How much a collection has.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
@@ -216,6 +239,14 @@ impl Count {
 /// The error of a collection that nobody has opened.
 pub(crate) fn not_open(collection: &str) -> NodeError {
     NodeError::new(Category::NotFound, format!("there is no collection {collection:?}; open it first"))
+}
+
+/// A vector does not fit into its collection.
+pub(crate) fn other_length(own: usize, given: usize) -> NodeError {
+    let message = format!(
+        "the collection's vectors have {own} numbers, and one of {given} came; the embedder is not the one that it was made with"
+    );
+    NodeError::new(Category::ConfigError, message)
 }
 
 impl<T: DocumentStore + ?Sized> DocumentStore for Arc<T> {

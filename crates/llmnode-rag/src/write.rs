@@ -2,55 +2,30 @@
 
 use std::collections::{BTreeSet, HashMap};
 use std::fmt;
-use std::ops::AddAssign;
 use std::sync::Arc;
 
 use llmnode_runtime::internal::hashed;
 use llmnode_runtime::{BoxError, Category, Cx, Exec, Node, NodeError};
-use serde::{Deserialize, Serialize};
 
-use crate::collection::Inner;
+use crate::docs::Docs;
 use crate::document::Document;
 use crate::embed::{Embedding, Purpose, batches};
-use crate::store::{Chunk, Known, Source};
+use crate::store::{Chunk, Known, Source, Written};
 
 /// Documents are written together up to so many chunks.
 const GROUP: usize = 512;
-
-/// What came of writing documents.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[non_exhaustive]
-pub struct Written {
-    /// Chunks that are new.
-    pub chunks: usize,
-    /// Chunks that were there before and stay.
-    pub kept: usize,
-    /// Old chunks of these sources that are gone.
-    pub replaced: usize,
-    /// Chunks that were not stored because another one has their text, or with `dedup` nearly their text.
-    pub duplicates: usize,
-}
-
-impl AddAssign for Written {
-    fn add_assign(&mut self, more: Self) {
-        self.chunks += more.chunks;
-        self.kept += more.kept;
-        self.replaced += more.replaced;
-        self.duplicates += more.duplicates;
-    }
-}
 
 /// Writes documents into a [`Collection`](crate::Collection). It is a node: `run.call(&write)`, `cx.call(&write)`. The requests for
 /// vectors are calls of their own within it, `embeddings`. If one fails, nothing of its group of documents is written.
 #[derive(Clone)]
 #[must_use = "nothing is written until it is called"]
 pub struct Write {
-    docs: Arc<Inner>,
+    docs: Arc<Docs>,
     documents: Vec<Document>,
 }
 
 impl Write {
-    pub(crate) fn new(docs: Arc<Inner>, documents: Vec<Document>) -> Self {
+    pub(crate) fn new(docs: Arc<Docs>, documents: Vec<Document>) -> Self {
         Write { docs, documents }
     }
 
@@ -69,7 +44,7 @@ impl Write {
 
     /// A document in chunks, each text once, and how many were there more than once.
     fn source(&self, document: &Document) -> (Source, usize) {
-        let Inner { cutting, embedder, .. } = &*self.docs;
+        let Docs { cutting, embedder, .. } = &*self.docs;
         let Document { source, text, metadata } = document;
         let embedder = embedder.as_ref().map(|embedder| embedder.id());
         // The length tells apart what has the same hash by chance.
@@ -89,7 +64,7 @@ impl Write {
     where
         S: ?Sized + Sync,
     {
-        let Inner { store, name, dedup, .. } = &*self.docs;
+        let Docs { store, name, dedup, .. } = &*self.docs;
         let Known { unchanged, vectors, .. } = store.known(name, &sources).await?;
         let mut written = Written::default();
         let mut changed = Vec::new();

@@ -14,8 +14,7 @@ use serde_json::{Value, json};
 use self::client::Client;
 use self::records::{Records, Wanted, is_mark};
 use crate::hits::Hit;
-use crate::store::{Count, DocumentStore, Known, Source, Space, StoreQuery, not_open};
-use crate::write::Written;
+use crate::store::{Count, DocumentStore, Known, Source, Space, StoreQuery, Written, not_open};
 
 const EMBEDDER: &str = "llmnode:embedder";
 const DIMENSIONS: &str = "llmnode:dimensions";

@@ -9,8 +9,7 @@ use serde_json::{Map, Value, json};
 use super::records::{BATCH, Records, Wanted, mark, sources};
 use super::{Inner, Opened};
 use crate::matrix::product;
-use crate::store::{Chunk, Source};
-use crate::write::Written;
+use crate::store::{Chunk, Source, Written};
 
 impl Inner {
     pub(super) async fn upsert(

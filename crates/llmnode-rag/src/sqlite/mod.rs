@@ -17,8 +17,7 @@ use rusqlite::Connection;
 
 use self::shelf::Shelf;
 use crate::hits::Hit;
-use crate::store::{Count, DocumentStore, Known, Lookup, Source, Space, StoreQuery};
-use crate::write::Written;
+use crate::store::{Count, DocumentStore, Known, Lookup, Source, Space, StoreQuery, Written};
 
 /// The most vectors of a collection: each search looks at all of them.
 const MOST: usize = 200_000;

@@ -11,9 +11,7 @@ use super::fault::fault;
 use super::shelf::{Shelf, written as bytes_of};
 use super::{Inner, MOST};
 use crate::matrix::{Matrix, product};
-use crate::memory::other_length;
-use crate::store::{Chunk, Source, not_open};
-use crate::write::Written;
+use crate::store::{Chunk, Source, Written, not_open, other_length};
 
 impl Inner {
     pub(super) fn upsert(
