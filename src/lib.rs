@@ -740,6 +740,9 @@ pub use llmnode_flow::flow::Action;
 #[cfg(feature = "journal")]
 #[doc(inline)]
 pub use llmnode_flow::journal;
+#[cfg(feature = "graph")]
+#[doc(inline)]
+pub use llmnode_graph as graph;
 #[cfg(feature = "openai")]
 #[doc(inline)]
 pub use llmnode_http::*;
@@ -794,7 +797,7 @@ pub mod prelude {
         llm_node, llm_output, tool, validate,
     };
     #[doc(inline)]
-    pub use llmnode_flow::flow::RunExt;
+    pub use llmnode_flow::flow::{CxExt, RunExt};
     #[cfg(feature = "journal")]
     pub use llmnode_flow::journal::MapExt;
     /// The macro alone: the module of that name stays `llmnode::flow`.

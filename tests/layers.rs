@@ -61,6 +61,7 @@ const RAG: &[&str] = &[
     "search",
     "write",
     "collection",
+    "graph",
 ];
 /// The sources of a crate by their modules: `["run", "attempt"]` for `run/attempt.rs`.
 type Sources = BTreeMap<Vec<String>, String>;

@@ -193,11 +193,16 @@ impl NodeError {
 }
 
 /// The error of a node that was not called, where it names none.
-pub fn error_of_node(mut error: NodeError, name: &'static str) -> NodeError {
+pub fn error_of_node(mut error: NodeError, name: impl Into<Cow<'static, str>>) -> NodeError {
     if error.0.node.is_empty() {
-        error.0.node = Cow::Borrowed(name);
+        error.0.node = name.into();
     }
     error
+}
+
+/// What the code of a node ended in, as an error with a category.
+pub fn error_of_execution(error: Box<dyn Error + Send + Sync>) -> NodeError {
+    NodeError::of_execution(error)
 }
 
 /// The error of the step at this position of a flow. The outermost flow has the last word: it is the one that can go on

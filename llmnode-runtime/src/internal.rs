@@ -3,25 +3,28 @@
 //! | user | items |
 //! |---|---|
 //! | llmnode-cassette | `diff`, `is_credential`, `read_format`, `redact`, `Secret` |
-//! | llmnode-flow | `add_usage`, `Batch`, `Bounded`, `Carried`, `caught`, `CONCURRENCY`, `core`, `Counter`, `cut_short`, `Ended`, `error_at`, `error_of_item`, `error_of_node`, `Event`, `figures`, `Gives`, `GivesNow`, `guarded`, `hashed`, `Import`, `is_recorded`, `Kept`, `KeptAnswer`, `known`, `Label`, `MAX_NESTING`, `milliseconds`, `nearest`, `no_next_item`, `NodeKey`, `one_line`, `OnProgress`, `Origin`, `parts`, `Position`, `read_format`, `recorded_by`, `Recorder`, `RunCore`, `same_name`, `shortened`, `Tally`, `Walk`, `Within`, `without_attempts` |
+//! | llmnode-flow | `add_usage`, `Batch`, `Bounded`, `Carried`, `CallLimits`, `caught`, `CONCURRENCY`, `context`, `core`, `Counter`, `cut_short`, `Ended`, `error_at`, `error_of_item`, `error_of_node`, `Event`, `figures`, `Gives`, `GivesNow`, `guarded`, `hashed`, `Import`, `is_recorded`, `Kept`, `KeptAnswer`, `known`, `Label`, `MAX_NESTING`, `milliseconds`, `nearest`, `no_next_item`, `NodeKey`, `one_line`, `OnProgress`, `Origin`, `parts`, `Position`, `read_format`, `recorded_by`, `Recorder`, `RunCore`, `same_name`, `shortened`, `Tally`, `Walk`, `Within`, `without_attempts` |
+//! | llmnode-graph | `ask_handler`, `Calls`, `context`, `error_of_execution`, `execute_tool`, `hashed`, `nearest`, `NodePause`, `one_line`, `Origin`, `paused`, `rounds`, `with_origin` |
 //! | llmnode-http | `check_request`, `guarded`, `is_credential`, `one_line`, `own_fields_in_extra`, `redact`, `Secret`, `sent_bytes`, `with_remedy`, `without` |
 //! | llmnode-rag | `hashed`, `one_line`, `Requests`, `request` |
 //! | llmnode-stub | `is_credential` |
 
 pub use crate::credential::{Secret, is_credential, redact, without};
-pub use crate::error::{error_at, error_of_node};
+pub use crate::error::{error_at, error_of_execution, error_of_node};
 pub use crate::format::read as read_format;
 pub use crate::function::{Gives, GivesNow};
 pub use crate::ledger::{
     Event, Import, Kept, KeptAnswer, NodeKey, Recorder, Tally, cut_short, figures, milliseconds,
     without_attempts,
 };
-pub use crate::limits::{Carried, RunLimits};
+pub use crate::limits::{CallLimits, Carried, RunLimits};
 pub use crate::panics::{caught, guarded};
+pub use crate::pause::NodePause;
 pub use crate::position::{Label, Position, Walk};
 pub use crate::run::{
-    Batch, Bounded, CONCURRENCY, Counter, Ended, MAX_NESTING, OnProgress, Origin, Requests, RunCore, Source,
-    Within, core, is_recorded, known, no_next_item, parts, recorded_by, request,
+    Batch, Bounded, CONCURRENCY, Calls, Counter, Ended, MAX_NESTING, OnProgress, Origin, Requests, RunCore,
+    Source, ToolRun, Within, ask_handler, context, core, execute_tool, is_recorded, known, no_next_item,
+    parts, paused, recorded_by, request, rounds, with_origin,
 };
 pub use crate::testing::diff::diff;
 pub use crate::testing::guard::check as check_request;

@@ -5,8 +5,8 @@ pub use std::sync::OnceLock;
 use llmnode_runtime::{BoxError, BoxFuture, NodeError};
 
 pub use crate::flow::generated::{
-    Arm, Arms, Around, Decided, Decides, Edge, FlowType, Flowing, Parameter, Place, Progress, Runner, Starts,
-    Table, Target, Undecided, Unknown, advance, onward, outline, runner, write,
+    Arm, Arms, Around, Bounds, Decided, Decides, Edge, FlowType, Flowing, Parameter, Place, Progress, Runner,
+    Starts, Table, Target, Undecided, Unknown, advance, onward, outline, runner, write,
 };
 
 pub use crate::flow::given::{Field, Given, Gives};

@@ -23,6 +23,8 @@ mod write;
 
 #[cfg(feature = "chroma")]
 mod chroma;
+#[cfg(feature = "graph")]
+mod graph;
 #[cfg(feature = "sqlite")]
 mod sqlite;
 
@@ -31,6 +33,8 @@ pub use chroma::ChromaStore;
 pub use collection::{Collection, CollectionBuilder};
 pub use document::{Document, Metadata};
 pub use embed::{EmbedRequest, Embedded, Embedder, Purpose};
+#[cfg(feature = "graph")]
+pub use graph::StoreExt;
 pub use hashed::HashEmbedder;
 pub use hits::{Hit, Hits};
 pub use memory::MemoryStore;

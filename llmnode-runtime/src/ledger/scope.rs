@@ -325,6 +325,13 @@ impl<'r> CallScope<'r> {
         (std::mem::take(&mut state.said), state.made.usage)
     }
 
+    /// The conversation, and what came of the tools that were called in it.
+    pub(crate) fn rounds(&self) -> (Vec<Message>, Vec<ToolRecord>) {
+        let state = lock(&self.state);
+        let asked = state.attempts.iter().flat_map(|attempt| &attempt.tools);
+        (state.said.clone(), state.resumed_tools.iter().chain(asked).cloned().collect())
+    }
+
     /// An answer was given again that an earlier process was given.
     pub(crate) fn replayed(&self) {
         lock(&self.state).replayed += 1;

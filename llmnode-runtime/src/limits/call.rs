@@ -22,7 +22,7 @@ const REQUESTS: u64 = 100;
 const TOOL_CALLS: u64 = 200;
 
 /// The meters that concern one call: its own, its node's, those of the calls around it, and the run's.
-pub(crate) struct CallLimits<'r> {
+pub struct CallLimits<'r> {
     /// Innermost first; empty where nothing is limited.
     pub(super) meters: Vec<Arc<Meter>>,
     pub(super) run: &'r RunLimits,
@@ -55,8 +55,9 @@ impl<'r> CallLimits<'r> {
         if run.ignored {
             return Ok(CallLimits { meters: Vec::new(), run, clock });
         }
+        let named = run.named(&name);
         let own = (!own.is_empty()).then(|| Arc::new(Meter::new(Scope::Call(name), own)));
-        let mut meters: Vec<_> = own.into_iter().chain(run.node(node)).collect();
+        let mut meters: Vec<_> = own.into_iter().chain(named).chain(run.node(node)).collect();
         match around {
             // A node may call nodes of its own type: each meter counts a request once.
             Some(around) => around.meters.iter().for_each(|meter| {
@@ -66,6 +67,27 @@ impl<'r> CallLimits<'r> {
             }),
             None => meters.extend(run.run.clone()),
         }
+        let limits = CallLimits { meters, run, clock };
+        NodeError::refuse(limits.faults())?;
+        Ok(limits)
+    }
+
+    /// The limits around each call of a flow: its own, then those around it. `requests`: how many requests there may be where
+    /// nothing else says it.
+    ///
+    /// # Errors
+    /// A `config_error`, if a limit is absurd.
+    pub fn of_flow(
+        name: Cow<'static, str>,
+        (own, requests): (Limits, Option<u64>),
+        around: Option<&CallLimits<'_>>,
+        (run, clock): (&'r RunLimits, &'r dyn Clock),
+    ) -> Result<Self, NodeError> {
+        let around = around.map_or_else(|| run.run.as_slice(), |around| &around.meters);
+        let stated = around.iter().any(|meter| meter.limits.requests.is_some());
+        let requests = own.requests.or(requests.filter(|_| !stated));
+        let own = Arc::new(Meter::new(Scope::Flow(name), Limits { requests, ..own }));
+        let meters = [own].into_iter().chain(around.iter().cloned()).filter(|_| !run.ignored).collect();
         let limits = CallLimits { meters, run, clock };
         NodeError::refuse(limits.faults())?;
         Ok(limits)

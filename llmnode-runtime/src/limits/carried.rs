@@ -4,16 +4,18 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::refusal::Unknown;
-use crate::ledger::AttemptRecord;
+use crate::ledger::{AttemptRecord, NodeKey};
 use crate::money::Money;
 use crate::prices::{Price, Prices};
 
-/// What earlier processes spent, in all and by the path of the node's type.
+/// What earlier processes spent: in all, by the path of the node's type, and by its name.
 #[derive(Default)]
 pub struct Carried {
     prices: Arc<Prices>,
     pub(super) run: Spending,
     pub(super) nodes: HashMap<String, Spending>,
+    /// By the name of the node.
+    pub(super) names: HashMap<String, Spending>,
 }
 
 /// What some requests spent.
@@ -31,7 +33,7 @@ impl Carried {
     }
 
     /// Adds an attempt. What it did not report counts as estimated, as of a request whose response was not read.
-    pub fn add(&mut self, path: &str, attempt: &AttemptRecord) {
+    pub fn add(&mut self, node: &NodeKey, attempt: &AttemptRecord) {
         let usage = attempt.usage.unwrap_or_default();
         let estimate = attempt.estimate.unwrap_or_default();
         let price = attempt.model.as_deref().and_then(|model| self.prices.of(model));
@@ -48,10 +50,15 @@ impl Carried {
             },
         };
         self.run.add(&one);
-        match self.nodes.get_mut(path) {
-            Some(spent) => spent.add(&one),
-            None => drop(self.nodes.insert(path.to_owned(), one)),
-        }
+        add(&mut self.nodes, &node.path, &one);
+        add(&mut self.names, &node.name, &one);
+    }
+}
+
+fn add(to: &mut HashMap<String, Spending>, key: &str, one: &Spending) {
+    match to.get_mut(key) {
+        Some(spent) => spent.add(one),
+        None => drop(to.insert(key.to_owned(), one.clone())),
     }
 }
 

@@ -16,7 +16,8 @@ mod run;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use call::{CallLimits, MapLimits};
+pub use call::CallLimits;
+pub(crate) use call::MapLimits;
 pub use carried::Carried;
 pub(crate) use deadline::{Deadline, TimeLeft};
 pub use limits::Limits;

@@ -12,6 +12,8 @@ use crate::text::{counted, one_line};
 pub(super) enum Scope {
     Call(Cow<'static, str>),
     Node(&'static str),
+    Named(String),
+    Flow(Cow<'static, str>),
     Map,
     Run,
 }
@@ -22,6 +24,8 @@ impl Scope {
         match self {
             Scope::Call(_) => "`Call::limits` or `Settings::limits`",
             Scope::Node(_) => "`limits(..)` of the node or `Run::with_node_limits`",
+            Scope::Named(_) => "`Run::with_limits_of`",
+            Scope::Flow(_) => "`limits` of the flow",
             Scope::Map => "`Map::limits`",
             Scope::Run => "`Run::with_limits`",
         }
@@ -33,6 +37,8 @@ impl fmt::Display for Scope {
         match self {
             Scope::Call(node) => write!(f, "the call of `{node}`"),
             Scope::Node(node) => write!(f, "all calls of `{node}`"),
+            Scope::Named(node) => write!(f, "all calls of `{node}`"),
+            Scope::Flow(flow) => write!(f, "the flow `{flow}`"),
             Scope::Map => f.write_str("the map"),
             Scope::Run => f.write_str("the run"),
         }

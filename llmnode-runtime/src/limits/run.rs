@@ -16,6 +16,8 @@ use crate::prices::Prices;
 pub struct RunLimits {
     pub(super) run: Option<Arc<Meter>>,
     nodes: HashMap<&'static str, Arc<Meter>>,
+    /// Of the nodes of a name, whatever their type.
+    named: HashMap<String, Arc<Meter>>,
     /// Of the nodes of which only the attributes set limits: made as they are called.
     by_attributes: Arc<Mutex<HashMap<&'static str, Arc<Meter>>>>,
     pub(crate) prices: Arc<Prices>,
@@ -45,6 +47,15 @@ impl RunLimits {
         self.nodes.insert(node.path, node_meter(node.name, limits.or(node.limits)));
     }
 
+    pub(crate) fn set_named(&mut self, name: String, limits: Limits) {
+        let meter = Arc::new(Meter::new(Scope::Named(name.clone()), limits));
+        self.named.insert(name, meter);
+    }
+
+    pub(super) fn named(&self, name: &str) -> Option<Arc<Meter>> {
+        self.named.get(name).cloned()
+    }
+
     pub(super) fn node(&self, LimitedNode { path, name, limits }: LimitedNode) -> Option<Arc<Meter>> {
         if let Some(meter) = self.nodes.get(path) {
             return Some(Arc::clone(meter));
@@ -72,6 +83,11 @@ impl RunLimits {
     pub fn carry_over(&self, carried: &Carried) {
         if let Some(run) = &self.run {
             run.carry_over(&carried.run);
+        }
+        for (name, spent) in &carried.names {
+            if let Some(meter) = self.named.get(name) {
+                meter.carry_over(spent);
+            }
         }
         let by_attributes = lock(&self.by_attributes);
         let mut later = lock(&self.carried);

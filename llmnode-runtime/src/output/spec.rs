@@ -200,6 +200,11 @@ impl<S: ?Sized> OutputSpec<Value, S> {
     pub(crate) fn untyped(json: Untyped) -> Self {
         OutputSpec(Kind::Untyped(json, |value| value))
     }
+
+    /// The answer as it is, as a JSON text.
+    pub(crate) fn raw() -> Self {
+        OutputSpec(Kind::Text(|text| Value::String(text.to_owned()), None))
+    }
 }
 
 impl<T, S: ?Sized> OutputSpec<T, S> {

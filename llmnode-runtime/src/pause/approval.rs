@@ -36,6 +36,10 @@ impl Approval {
         Approval(None)
     }
 
+    pub(crate) fn is_later(&self) -> bool {
+        self.0.is_none()
+    }
+
     pub(crate) fn decision(self) -> Option<Decision> {
         self.0
     }

@@ -210,6 +210,13 @@ impl NodeError {
 /// A pause as the source of an error.
 pub(crate) struct Waits(pub(crate) Paused);
 
+impl Waits {
+    /// What waits, and what to do.
+    pub(crate) fn message(&self) -> String {
+        format!("{self}; `error.paused()` has the conversation, to decide and go on")
+    }
+}
+
 impl Error for Waits {}
 
 impl fmt::Display for Waits {

@@ -28,6 +28,7 @@ pub struct PrimitiveBuilder {
 }
 
 enum Output {
+    Text,
     Typed(Untyped),
     Schema(Value),
 }
@@ -41,6 +42,12 @@ impl PrimitiveBuilder {
     /// Sets the system message. Default: none. For a model that takes no schema, the schema is added to it.
     pub fn system_prompt(mut self, text: impl Into<String>) -> Self {
         self.system_prompt = text.into();
+        self
+    }
+
+    /// Lets the answer be text, which nothing reads or checks.
+    pub fn text(mut self) -> Self {
+        self.output = Some(Output::Text);
         self
     }
 
@@ -121,9 +128,11 @@ impl PrimitiveBuilder {
         if name.trim().is_empty() {
             found.push("the name is empty".to_owned());
         }
+        let is_text = matches!(output, Some(Output::Text));
         let output = match output {
+            Some(Output::Text) => Some(None),
             Some(Output::Typed(typed)) => match typed.schema.unreached(|_| {}).as_deref() {
-                None => Some(typed),
+                None => Some(Some(typed)),
                 Some(Unreached { mark, .. }) => {
                     found.push(format!(
                         "the validators of `{mark}` would never run; use `#[llm_node]` for this output"
@@ -135,10 +144,12 @@ impl PrimitiveBuilder {
                 found.extend(
                     supported::faults(&schema).into_iter().map(|fault| format!("output_schema {fault}")),
                 );
-                found.is_empty().then(|| Untyped::by_schema(&name, schema))
+                found.is_empty().then(|| Some(Untyped::by_schema(&name, schema)))
             }
             None => {
-                found.push("there is no output: set `output::<T>()` or `output_schema(..)`".to_owned());
+                found.push(
+                    "there is no output: set `output::<T>()`, `output_schema(..)` or `text()`".to_owned(),
+                );
                 None
             }
         };
@@ -150,7 +161,7 @@ impl PrimitiveBuilder {
                 "`turns` counts the responses of a primitive with tools, and there are none".to_owned(),
             );
         }
-        add_defaults(&mut settings);
+        add_defaults(&mut settings, is_text);
         found.extend(faults(&settings));
         match output.filter(|_| found.is_empty()) {
             Some(output) => {
@@ -164,7 +175,7 @@ impl PrimitiveBuilder {
     }
 }
 
-fn add_defaults(settings: &mut Settings) {
+fn add_defaults(settings: &mut Settings, is_text: bool) {
     let model = settings.fallback_model.clone().map(Recovery::Model);
     let stack = |steps: &[Recovery]| {
         steps
@@ -178,7 +189,8 @@ fn add_defaults(settings: &mut Settings) {
     let rate_limit = stack(&[Recovery::retry_with(3, Backoff::fixed(Duration::from_secs(2)))]);
     let says = |failures: &[Failures]| settings.recover.iter().any(|(key, _)| failures.contains(key));
     let limited = Failures::Category(Category::RateLimitError);
-    let own_answer = settings.retries.is_some() || says(&[Failures::Answer]);
+    // Text is never bad.
+    let own_answer = is_text || settings.retries.is_some() || says(&[Failures::Answer]);
     let own_transport = settings.transport_retries.is_some() || says(&[Failures::Transport, limited]);
     let stacks = settings.recover.to_mut();
     stacks.extend((!own_answer).then_some((Failures::Answer, answer)));

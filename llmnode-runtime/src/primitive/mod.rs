@@ -1,5 +1,5 @@
-//! Primitives: stateless calls of a model that are set up at run time. Text in, JSON of a schema out, failures as
-//! data.
+//! Primitives: stateless calls of a model that are set up at run time. Text in, text or JSON of a schema out, failures
+//! as data.
 //!
 //! If the prompt is known at compile time, `#[llm_node]` checks more of it. A primitive is for programs that get the
 //! name, the instruction and the schema from somewhere else. It has the same attempt loop, recovery, limits and
@@ -23,6 +23,7 @@ use serde_json::Value;
 use crate::BoxError;
 use crate::category::Category;
 use crate::error::NodeError;
+use crate::model::Message;
 use crate::node::Node;
 use crate::output::{Answers, OutputSchema, OutputSpec, Untyped};
 use crate::prompt::generated::{Prompt, Segment};
@@ -63,7 +64,8 @@ pub struct Primitive(Arc<Inner>);
 struct Inner {
     name: Cow<'static, str>,
     system_prompt: String,
-    output: Untyped,
+    /// `None`: the answer is text.
+    output: Option<Untyped>,
     settings: Settings,
     tools: Toolset,
     turns: Option<u32>,
@@ -80,15 +82,15 @@ impl Primitive {
         &self.0.name
     }
 
-    /// Returns the schema of the answers, as it is sent.
-    pub fn schema(&self) -> &OutputSchema {
-        &self.0.output.schema
+    /// Returns the schema of the answers, as it is sent. `None`: they are text.
+    pub fn schema(&self) -> Option<&OutputSchema> {
+        self.0.output.as_ref().map(|output| &*output.schema)
     }
 
     /// Returns the steps that follow a failure of this category, in order. A call may override them.
     pub fn policy_stack(&self, category: Category) -> Vec<Recovery> {
-        Stacks::new([SILENT, SILENT, &self.0.settings], Nature::of::<Ask>(Some(Answers::Read)))
-            .listed(category)
+        let answers = if self.0.output.is_some() { Answers::Read } else { Answers::Taken };
+        Stacks::new([SILENT, SILENT, &self.0.settings], Nature::of::<Ask>(Some(answers))).listed(category)
     }
 
     /// Returns a call of the primitive as a node, for [`Run::call`] and [`Run::map`].
@@ -97,7 +99,14 @@ impl Primitive {
     /// of `prompt`, `content` and `input`. Anything else is a `schema_error` of the call, with the reason
     /// `invalid_payload`. The text is the user message, byte for byte.
     pub fn ask(&self, payload: impl Into<Value>) -> Ask {
-        Ask { primitive: self.clone(), payload: Payload::new(payload.into()) }
+        let payload = Some(Payload::new(payload.into()));
+        Ask { primitive: self.clone(), payload, history: Vec::new(), system: None, tools: None }
+    }
+
+    /// Returns a call of the primitive that goes on with a conversation, the last message of which is what the model answers.
+    pub fn chat(&self, messages: impl Into<Vec<Message>>) -> Ask {
+        let history = messages.into();
+        Ask { primitive: self.clone(), payload: None, history, system: None, tools: None }
     }
 
     /// Calls the primitive, and returns failures as data. The run's state is not used.
@@ -111,25 +120,52 @@ impl fmt::Debug for Primitive {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Primitive")
             .field("name", &self.0.name)
-            .field("output", &self.schema().name())
+            .field("output", &self.schema().map_or("text", OutputSchema::name))
             .field("settings", &self.0.settings)
             .finish_non_exhaustive()
     }
 }
 
 /// A call of a [`Primitive`]: a node with the primitive's name. Its output is the JSON of the answer, which conforms
-/// to the schema.
+/// to the schema, or a JSON text if the primitive answers [text](PrimitiveBuilder::text).
 #[derive(Clone, Debug)]
 pub struct Ask {
     primitive: Primitive,
-    payload: Payload,
+    /// `None`: the history ends with what is answered.
+    payload: Option<Payload>,
+    history: Vec<Message>,
+    system: Option<String>,
+    tools: Option<Toolset>,
+}
+
+impl Ask {
+    /// Puts earlier messages of a conversation before the payload.
+    #[must_use]
+    pub fn history(mut self, messages: impl Into<Vec<Message>>) -> Self {
+        self.history = messages.into();
+        self
+    }
+
+    /// Replaces the primitive's system message.
+    #[must_use]
+    pub fn system(mut self, text: impl Into<String>) -> Self {
+        self.system = Some(text.into());
+        self
+    }
+
+    /// Replaces the primitive's tools.
+    #[must_use]
+    pub fn tools(mut self, tools: Toolset) -> Self {
+        self.tools = Some(tools);
+        self
+    }
 }
 
 #[diagnostic::do_not_recommend]
 impl Node for Ask {
     type Output = Value;
     const NAME: &'static str = "primitive";
-    const DESCRIPTION: &'static str = "Asks a model with an instruction and a schema known at run time.";
+    const DESCRIPTION: &'static str = "Asks a model with an instruction known at run time.";
 
     fn name(&self) -> Cow<'static, str> {
         self.primitive.0.name.clone()
@@ -145,7 +181,7 @@ impl<S: ?Sized + Sync> Exec<S> for Ask {
     const TRIES_ITSELF: bool = true;
 
     async fn exec(&self, cx: &Cx<'_, S>) -> Result<Value, BoxError> {
-        if let Err(fault) = self.payload.text() {
+        if let Some(Err(fault)) = self.payload.as_ref().map(Payload::text) {
             return Err(NodeError::new(Category::SchemaError, fault.to_string()).with_source(fault).into());
         }
         crate::run::exec(self, cx).await
@@ -154,19 +190,20 @@ impl<S: ?Sized + Sync> Exec<S> for Ask {
 
 impl<S: ?Sized + Sync> LlmNode<S> for Ask {
     fn render(&self, _: &S, to: &mut Prompt) {
-        to.system(&[Segment::value(&self.primitive.0.system_prompt)]);
-        if let Ok(text) = self.payload.text() {
+        to.system(&[Segment::value(self.system.as_ref().unwrap_or(&self.primitive.0.system_prompt))]);
+        to.history(&self.history);
+        if let Some(Ok(text)) = self.payload.as_ref().map(Payload::text) {
             to.user(&[Segment::value(text)]);
         }
     }
 
     fn output(&self) -> OutputSpec<Value, S> {
-        OutputSpec::untyped(self.primitive.0.output.clone())
+        self.primitive.0.output.clone().map_or_else(OutputSpec::raw, OutputSpec::untyped)
     }
 
     fn tools(&self, to: &mut Tools<S>) {
         let Inner { tools, turns, .. } = &*self.primitive.0;
-        to.extend(tools);
+        to.extend(self.tools.as_ref().unwrap_or(tools));
         turns.iter().for_each(|turns| to.turns(*turns));
     }
 }

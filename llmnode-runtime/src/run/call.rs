@@ -80,6 +80,17 @@ impl<'r> Within<'r> {
     pub fn of_flow(tally: &'r Tally, origin: Option<&'r Origin<'r>>) -> Self {
         Within { tally: Some(tally), origin, ..Within::default() }
     }
+
+    /// The limits around.
+    pub fn limits(&self) -> Option<&'r CallLimits<'r>> {
+        self.limits
+    }
+
+    /// The same, within these limits.
+    #[must_use]
+    pub fn limited(self, limits: Option<&'r CallLimits<'r>>) -> Self {
+        Within { limits: limits.or(self.limits), ..self }
+    }
 }
 
 impl<'r, T> Call<'r, T> {

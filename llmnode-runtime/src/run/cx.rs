@@ -16,8 +16,10 @@ use super::tools::Called;
 use crate::BoxError;
 use crate::category::Category;
 use crate::error::NodeError;
-use crate::ledger::CallScope;
+use crate::ledger::{CallScope, ToolRecord};
 use crate::limits::{CallLimits, Deadline, Limits};
+use crate::model::Message;
+use crate::pause::Paused;
 use crate::settings::Settings;
 use crate::validate::Attempt;
 
@@ -87,6 +89,16 @@ impl<'r, S: ?Sized> Cx<'r, S> {
         Map::of_stream(self.core, self.within(), self.state, nodes)
     }
 
+    /// Returns whether the run has a model of this name.
+    pub fn has_model(&self, name: &str) -> bool {
+        self.core.models.contains_key(name)
+    }
+
+    /// Returns the same context with another state, for nodes that are called on it.
+    pub fn with_state<'c, T: ?Sized>(&'c self, state: &'c T) -> Cx<'c, T> {
+        self.on(state)
+    }
+
     pub(super) fn on<'c, T: ?Sized>(&'c self, state: &'c T) -> Cx<'c, T> {
         let Cx { core, scope, settings, limits, listener, attempt, origin, .. } = *self;
         let deadline = self.deadline.clone();
@@ -123,6 +135,26 @@ impl<'r, S: ?Sized> Cx<'r, S> {
         let outcome = deadline.limit(&*self.core.clock, calls).await;
         Ok(outcome.unwrap_or_else(|late| Err(NodeError::new(Category::Timeout, late)))?)
     }
+}
+
+/// What a flow within a node runs on.
+pub fn context<'c, S: ?Sized>(cx: &'c Cx<'_, S>) -> (&'c RunCore, Within<'c>) {
+    (cx.core, cx.within())
+}
+
+/// The pause that the call goes on with, if it does.
+pub fn paused<'c, S: ?Sized>(cx: &Cx<'c, S>) -> Option<&'c Paused> {
+    cx.origin?.pause()
+}
+
+/// The same context for what goes on with another conversation.
+pub fn with_origin<'c, S: ?Sized>(cx: &'c Cx<'_, S>, origin: Option<&'c Origin<'c>>) -> Cx<'c, S> {
+    Cx { origin, ..cx.on(cx.state) }
+}
+
+/// The conversation of a node with tools, once it has ended, and what came of the tools.
+pub fn rounds<S: ?Sized>(cx: &Cx<'_, S>) -> (Vec<Message>, Vec<ToolRecord>) {
+    cx.scope.rounds()
 }
 
 impl<S: ?Sized> fmt::Debug for Cx<'_, S> {

@@ -73,7 +73,7 @@ impl Failure {
     /// Calls of tools wait.
     pub(super) fn paused(paused: Paused) -> Self {
         let waits = Waits(paused);
-        let message = format!("{waits}; `error.paused()` has the conversation, to decide and go on");
+        let message = waits.message();
         Failure { source: Some(waits.into()), ..Failure::new(Category::Paused, message) }
     }
 

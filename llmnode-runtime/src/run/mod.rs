@@ -35,7 +35,7 @@ pub use batch::Batch;
 pub use bounded::{Bounded, CONCURRENCY, Ended, Source, no_next_item};
 pub use call::{Call, CallReport};
 pub use call::{MAX_NESTING, Within};
-pub use cx::Cx;
+pub use cx::{Cx, context, paused, rounds, with_origin};
 pub use examples::{Example, ExampleInput, ExampleOutput, ExampleText, Input, IntoExample};
 pub use fallback::{Falling, fallback, fallback_with_state};
 pub use map::{Map, is_recorded, recorded_by};
@@ -50,6 +50,6 @@ pub use run::{RunCore, core, parts};
 pub use shell::exec;
 pub use stream::{CallStream, Event, Items};
 pub use tools::{
-    CloneArgument, CloneNothing, CloneValue, Lent, ResultOf, Tool, ToolError, ToolReply, Tools, Toolset,
-    fallible,
+    Calls, CloneArgument, CloneNothing, CloneValue, Lent, ResultOf, Tool, ToolError, ToolReply, ToolRun,
+    Tools, Toolset, ask_handler, execute_tool, fallible,
 };

@@ -34,6 +34,11 @@ impl<'r> Origin<'r> {
         Origin { paused, tool: Some((root, path)), ..Origin::default() }
     }
 
+    /// The conversation to go on with.
+    pub(super) fn pause(&self) -> Option<&'r Paused> {
+        self.paused
+    }
+
     /// Whether there is a conversation to go on with.
     pub(super) fn is_paused(&self) -> bool {
         self.paused.is_some()

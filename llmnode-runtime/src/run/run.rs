@@ -209,6 +209,14 @@ impl<S> Run<S> {
         self
     }
 
+    /// Limits what all calls of nodes of this name may spend together in the run, beside the limits of their types. It is for
+    /// nodes whose names are known only at run time, such as those of a graph. It counts from now on.
+    #[must_use]
+    pub fn with_limits_of(mut self, name: impl Into<String>, limits: Limits) -> Self {
+        Arc::make_mut(&mut self.core).limits.set_named(name.into(), limits);
+        self
+    }
+
     /// Sets what models cost. Records and the ledger then have the cost of each attempt, and limits of money can be
     /// checked.
     #[must_use]
@@ -308,6 +316,11 @@ impl<S> Run<S> {
     /// Returns the state and drops the run.
     pub fn into_state(self) -> S {
         self.state
+    }
+
+    /// Returns the names of the models that are registered beside the run's own.
+    pub fn models(&self) -> impl Iterator<Item = &str> {
+        self.core.models.keys().map(String::as_str)
     }
 
     /// Returns a handle to the figures so far. It can be read while calls run.

@@ -6,7 +6,7 @@ use std::time::Duration;
 use llmnode_runtime::primitive::{PrimitiveBuilder, Response};
 use llmnode_runtime::testing::{FnModel, Reply, assert_prompt, request_of};
 use llmnode_runtime::{
-    AttemptKind, Category, Failures, ModelError, NodeError, Primitive, Recovery, Run, ScriptedModel,
+    AttemptKind, Category, Failures, Message, ModelError, NodeError, Primitive, Recovery, Run, ScriptedModel,
     Settings, TestClock,
 };
 use schemars::JsonSchema;
@@ -285,7 +285,7 @@ async fn call_beats_run_beats_primitive() {
 async fn a_schema_of_run_time_is_checked_and_its_faults_go_to_the_model() {
     let list = json!({"type": "array", "items": {"type": "string", "enum": ["a", "b"]}, "maxItems": 2});
     let primitive = Primitive::builder("tags").output_schema(list).retries(1).build().unwrap();
-    assert_eq!(primitive.schema().name(), "tags");
+    assert_eq!(primitive.schema().unwrap().name(), "tags");
     let model = script([r#"{"value": ["a", "x"]}"#, r#"{"value": ["a", "b"]}"#]);
     let run = Run::new(model.clone());
     assert_eq!(run.call(&primitive.ask("x")).await.unwrap(), json!(["a", "b"]));
@@ -339,4 +339,26 @@ async fn debug_shows_no_content() {
     let shown = format!("{ask:?} {:?}", builder());
     assert!(shown.contains("extract") && shown.contains("City"), "{shown}");
     assert!(!shown.contains("payload\"") && !shown.contains("Extract the"), "{shown}");
+}
+
+#[tokio::test]
+async fn a_primitive_may_answer_text_and_go_on_with_a_conversation() {
+    let chat = Primitive::builder("chat").system_prompt("Be brief.").text().build().unwrap();
+    assert!(chat.schema().is_none());
+    assert_eq!(steps(&chat, Category::EmptyResponse), "bubble");
+    let model = ScriptedModel::new().reply("Hi.").reply("Bye.").reply("So.");
+    let run = Run::new(model.clone());
+    let history = vec![Message::user("Hello?"), Message::assistant("Yes?")];
+    assert_eq!(run.call(&chat.ask("Who is there?").history(history.clone())).await.unwrap(), "Hi.");
+    let turn = [history, vec![Message::user("And now?")]].concat();
+    assert_eq!(run.call(&chat.chat(turn).system("Be long.")).await.unwrap(), "Bye.");
+    assert_eq!(run.call(&chat.ask("x")).await.unwrap(), "So.");
+    let asked: Vec<Vec<String>> = model
+        .requests()
+        .iter()
+        .map(|request| request.messages.iter().map(|message| message.content.clone()).collect())
+        .collect();
+    assert_eq!(asked[0], ["Be brief.", "Hello?", "Yes?", "Who is there?"]);
+    assert_eq!(asked[1], ["Be long.", "Hello?", "Yes?", "And now?"]);
+    assert_eq!(asked[2], ["Be brief.", "x"]);
 }

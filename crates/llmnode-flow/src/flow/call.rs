@@ -7,7 +7,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 
-use llmnode_runtime::internal::{Position, Tally, parts};
+use llmnode_runtime::internal::{Position, Tally, Within, parts};
 use llmnode_runtime::{BoxFuture, Category, Event, NodeError, Paused, Run};
 use tracing::Instrument;
 
@@ -47,7 +47,8 @@ where
     let (mut at, tally, mut log) = (Position::default(), Tally::default(), Alone);
     let (core, state) = parts(run);
     let (at, log, happened) = (&mut at, &mut log, &mut None);
-    let flowing = Flowing { core, state, at, depth: 0, tally: &tally, log, happened, origin: None };
+    let within = Within::of_flow(&tally, None);
+    let flowing = Flowing { core, state, at, depth: 0, within, log, happened };
     match <N as Place<S>>::advance(flowing, None).await? {
         Progress::Done(action) => Ok(action),
         // A node is done when it has been advanced.
@@ -174,9 +175,12 @@ where
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         if let Some((run, runner)) = self.start.take() {
             let (core, state) = parts(run);
-            let drive = Drive::begin(core, state, runner, std::mem::take(&mut self.orders));
-            let span = drive.span();
-            self.under_way = Some(Box::pin(drive.finish().instrument(span)));
+            let orders = std::mem::take(&mut self.orders);
+            self.under_way = Some(Box::pin(async move {
+                let drive = Drive::begin(core, state, runner, orders)?;
+                let span = drive.span();
+                drive.finish().instrument(span).await
+            }));
         }
         match &mut self.under_way {
             Some(flow) => flow.as_mut().poll(cx),

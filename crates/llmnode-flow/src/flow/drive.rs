@@ -4,8 +4,8 @@ use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
 
-use llmnode_runtime::internal::{Origin, Position, RunCore, Tally, error_at};
-use llmnode_runtime::{BoxFuture, Category, NodeError, Paused};
+use llmnode_runtime::internal::{CallLimits, Origin, Position, RunCore, Tally, Within, error_at};
+use llmnode_runtime::{BoxFuture, Category, Limits, NodeError, Paused};
 
 use super::flowing::{Flowing, Progress};
 use super::follow::{Beginning, Begun, Follower, Happened};
@@ -42,6 +42,26 @@ pub struct Runner<'r, S, A> {
     pub(super) max_steps: Option<u64>,
     pub(super) outline: Arc<Outlined<'r>>,
     pub(super) advance: Box<Advance<'r, S, A>>,
+    pub(super) bounds: Bounds,
+}
+
+/// What a flow may do at most, whatever the program allows.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Bounds {
+    /// How many steps it may take.
+    pub max_steps: Option<u64>,
+    /// What it may spend.
+    pub limits: Limits,
+    /// How many requests it may make where nobody states how many.
+    pub requests: Option<u64>,
+}
+
+impl<S, A> Runner<'_, S, A> {
+    /// The same, within bounds.
+    #[must_use]
+    pub fn within(self, bounds: Bounds) -> Self {
+        Runner { bounds, ..self }
+    }
 }
 
 /// A flow under way. Between two steps it may be left as it is: position and state belong together.
@@ -55,6 +75,10 @@ pub(super) struct Drive<'r, S, A> {
     max_steps: u64,
     taken: u64,
     tally: Tally,
+    /// What its calls are made in, where the flow runs within a node.
+    within: Option<Within<'r>>,
+    /// What it may spend.
+    limits: Option<CallLimits<'r>>,
     recorder: Recorder<'r>,
     follower: Option<Box<dyn Follower<S, A> + 'r>>,
     /// What the first step has given already.
@@ -71,12 +95,14 @@ pub(super) struct Orders<'r, S, A> {
     pub(super) follower: Option<Box<dyn Follower<S, A> + 'r>>,
     /// The conversation that the first step goes on with.
     pub(super) paused: Option<Paused>,
+    /// What its calls are made in, where the flow runs within a node.
+    pub(super) within: Option<Within<'r>>,
 }
 
 impl<S, A> Default for Orders<'_, S, A> {
     fn default() -> Self {
         let (from, watchers) = (Position::default(), Watchers::default());
-        Orders { max_steps: None, from, watchers, follower: None, paused: None }
+        Orders { max_steps: None, from, watchers, follower: None, paused: None, within: None }
     }
 }
 
@@ -86,16 +112,18 @@ impl<'r, S: Send + Sync, A: Send> Drive<'r, S, A> {
         state: &'r mut S,
         runner: Runner<'r, S, A>,
         orders: Orders<'r, S, A>,
-    ) -> Self {
-        let Orders { max_steps, from, watchers, follower, paused } = orders;
+    ) -> Result<Self, NodeError> {
+        let Orders { max_steps, from, watchers, follower, paused, within } = orders;
         // Who follows the flow knows where it stands.
         let stands = paused.as_ref().filter(|_| follower.is_none()).and_then(Paused::position);
         let at = stands.cloned().unwrap_or(from);
         let max_steps = max_steps.or(runner.max_steps).unwrap_or(MAX_STEPS);
+        let max_steps = runner.bounds.max_steps.map_or(max_steps, |most| most.min(max_steps));
+        let limits = limits(&runner, within.as_ref(), core)?;
         let recorder = Recorder::begin(&runner.name, &*runner.outline, &at, &*core.clock, watchers);
         let tally = Tally::default();
         let (followed, taken, happened) = (None, 0, None);
-        Drive {
+        Ok(Drive {
             core,
             followed,
             state,
@@ -104,11 +132,13 @@ impl<'r, S: Send + Sync, A: Send> Drive<'r, S, A> {
             max_steps,
             taken,
             tally,
+            within,
+            limits,
             recorder,
             follower,
             happened,
             paused,
-        }
+        })
     }
 
     /// The span of the flow, for its future.
@@ -147,15 +177,15 @@ impl<'r, S: Send + Sync, A: Send> Drive<'r, S, A> {
         let left = self.follower.is_some().then(|| self.at.clone());
         let paused = self.paused.take();
         let origin = paused.as_ref().map(Origin::paused);
+        let within = self.within.unwrap_or_else(|| Within::of_flow(&self.tally, origin.as_ref()));
         let flowing = Flowing {
             core: self.followed.as_deref().unwrap_or(self.core),
             state: self.state,
             at: &mut self.at,
             depth: 0,
-            tally: &self.tally,
+            within: within.limited(self.limits.as_ref()),
             log: &mut self.recorder,
             happened: &mut self.happened,
-            origin: origin.as_ref(),
         };
         let progress = (self.runner.advance)(flowing).await;
         match &progress {
@@ -182,6 +212,21 @@ impl<'r, S: Send + Sync, A: Send> Drive<'r, S, A> {
             Begun::Ended(action) => Ok(Some(action)),
         }
     }
+}
+
+/// What the flow may spend; `None`: it has no bounds of its own.
+fn limits<'r, S, A>(
+    runner: &Runner<'_, S, A>,
+    within: Option<&Within<'r>>,
+    core: &'r RunCore,
+) -> Result<Option<CallLimits<'r>>, NodeError> {
+    let Bounds { limits, requests, .. } = runner.bounds;
+    if limits == Limits::new() && requests.is_none() {
+        return Ok(None);
+    }
+    let around = within.and_then(Within::limits);
+    let clock = &*core.clock;
+    CallLimits::of_flow(runner.name.clone(), (limits, requests), around, (&core.limits, clock)).map(Some)
 }
 
 /// Tells the follower what a step came to.

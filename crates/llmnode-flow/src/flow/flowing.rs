@@ -1,7 +1,7 @@
 //! A flow under way: the state to change, and the position to move.
 
 use llmnode_runtime::internal::{
-    Label, MAX_NESTING, Origin, Position, RunCore, Tally, Walk, Within, guarded, one_line, shortened,
+    Label, MAX_NESTING, Position, RunCore, Walk, Within, guarded, one_line, shortened,
 };
 use llmnode_runtime::{BoxFuture, Call, CallStream, Category, Exec, NodeError};
 use tracing::Span;
@@ -16,13 +16,11 @@ pub struct Flowing<'f, S> {
     pub(super) at: &'f mut Position,
     /// How many flows this one is nested in.
     pub(super) depth: usize,
-    /// Adds up what the step uses.
-    pub(super) tally: &'f Tally,
+    /// What the step's calls are made in: what adds up their attempts, and the conversation that they belong to.
+    pub(super) within: Within<'f>,
     pub(super) log: &'f mut (dyn Log + 'f),
     /// What the node of this step has given already.
     pub(super) happened: &'f mut Option<Happened>,
-    /// The conversation that the step's calls belong to.
-    pub(super) origin: Option<&'f Origin<'f>>,
 }
 
 /// What one step came to.
@@ -42,10 +40,9 @@ impl<'f, S> Flowing<'f, S> {
             state: self.state,
             at: self.at,
             depth: self.depth,
-            tally: self.tally,
+            within: self.within,
             log: self.log,
             happened: self.happened,
-            origin: self.origin,
         }
     }
 
@@ -57,10 +54,10 @@ impl<'f, S> Flowing<'f, S> {
 
     /// The same on a part of the state, at the same depth.
     pub(super) fn on<P>(self, part: fn(&mut S) -> &mut P) -> Result<Flowing<'f, P>, NodeError> {
-        let Flowing { core, state, at, depth, tally, log, happened, origin } = self;
+        let Flowing { core, state, at, depth, within, log, happened } = self;
         let state =
             guarded(|| part(state)).map_err(|said| panicked("what names the part of the state", said))?;
-        Ok(Flowing { core, state, at, depth, tally, log, happened, origin })
+        Ok(Flowing { core, state, at, depth, within, log, happened })
     }
 
     /// A flow that begins with itself is found before the stack is used up.
@@ -115,7 +112,7 @@ impl<'f, S> Flowing<'f, S> {
     where
         N: Exec<S>,
     {
-        self.core.call(Within::of_flow(self.tally, self.origin), &*self.state, node)
+        self.core.call(self.within, &*self.state, node)
     }
 
     /// Calls a node on the state, and shows its answer while it is written.
@@ -124,7 +121,7 @@ impl<'f, S> Flowing<'f, S> {
         S: Sync,
         N: Exec<S>,
     {
-        let stream = self.core.stream(Within::of_flow(self.tally, self.origin), &*self.state, node);
+        let stream = self.core.stream(self.within, &*self.state, node);
         Box::pin(listened(stream, self.at, self.log))
     }
 }

@@ -116,6 +116,7 @@ mod step;
 mod table;
 mod then;
 mod typed;
+mod within;
 mod written;
 mod wrong;
 
@@ -136,10 +137,11 @@ pub use place::outline_of;
 pub use record::{FlowRecord, StepRecord, StepStats};
 pub use run::RunExt;
 pub use step::Step;
+pub use within::CxExt;
 
 /// What only the expansion of `flow!` names.
 pub(crate) mod generated {
-    pub use super::drive::Runner;
+    pub use super::drive::{Bounds, Runner};
     pub use super::flowing::{Flowing, Progress};
     pub use super::outline::Around;
     pub use super::place::{Place, Starts};

@@ -24,16 +24,11 @@ where
     ) -> BoxFuture<'f, Result<Progress<N::Action>, NodeError>> {
         let span = flow.begins(N::NAME);
         let course = async move {
-            let happened = flow.happened.take().map(|happened| happened.output::<N>(flow.at)).transpose()?;
             let node = match prepared {
                 Some(node) => node,
                 None => prep(flow.state).await?,
             };
-            let output = match happened {
-                Some(output) => output,
-                None if flow.log.listens() => flow.listen(&node).await?,
-                None => flow.call(&node).await?,
-            };
+            let output = executed(&mut flow, &node).await?;
             // From here to the next position nothing waits: a flow that is dropped has done all of a step or nothing.
             post(node, output, flow.state).map(Progress::Done)
         };
@@ -53,6 +48,19 @@ where
 {
 }
 
+/// What the node gives, or has given before a crash.
+pub(super) async fn executed<S, N>(flow: &mut Flowing<'_, S>, node: &N) -> Result<N::Output, NodeError>
+where
+    S: Send + Sync,
+    N: Step<S> + Send + 'static,
+{
+    match flow.happened.take() {
+        Some(happened) => happened.output::<N>(flow.at),
+        None if flow.log.listens() => flow.listen(node).await,
+        None => flow.call(node).await,
+    }
+}
+
 pub(super) async fn prep<S, N: Step<S>>(state: &S) -> Result<N, NodeError> {
     match caught(|| N::prep(state)).await {
         Ok(prepared) => {
@@ -63,10 +71,11 @@ pub(super) async fn prep<S, N: Step<S>>(state: &S) -> Result<N, NodeError> {
 }
 
 pub(super) fn post<S, N: Step<S>>(node: N, output: N::Output, state: &mut S) -> Result<N::Action, NodeError> {
+    let name = node.name();
     match guarded(|| node.post(output, state)) {
         Ok(action) => {
-            action.map_err(|error| error_of_node(wrong(Category::Aborted, "post failed", error), N::NAME))
+            action.map_err(|error| error_of_node(wrong(Category::Aborted, "post failed", error), name))
         }
-        Err(said) => Err(error_of_node(panicked("post", said), N::NAME)),
+        Err(said) => Err(error_of_node(panicked("post", said), name)),
     }
 }

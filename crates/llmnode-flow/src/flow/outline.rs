@@ -20,6 +20,18 @@ pub enum Outline {
     Parallel(Vec<Outline>),
 }
 
+impl From<&'static str> for Outline {
+    fn from(node: &'static str) -> Self {
+        Outline::Node(node.into())
+    }
+}
+
+impl From<String> for Outline {
+    fn from(node: String) -> Self {
+        Outline::Node(node.into())
+    }
+}
+
 /// A step of a flow.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use llmnode_runtime::{BoxFuture, NodeError};
 
-use super::drive::Runner;
+use super::drive::{Bounds, Runner};
 use super::flowing::{Flowing, Progress};
 use super::outline::{Around, Outline};
 use super::table::Table;
@@ -51,5 +51,6 @@ where
         max_steps: F::table().max_steps,
         outline: Arc::new(|| outline::<F, S>(Around::default())),
         advance: Box::new(move |flow| advance(flow, entering.take())),
+        bounds: Bounds::default(),
     }
 }

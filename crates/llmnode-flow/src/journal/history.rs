@@ -179,7 +179,7 @@ impl History {
             return;
         }
         if let Some(counting) = &mut self.counting {
-            record.attempts.iter().for_each(|attempt| counting.carried.add(&node.path, attempt));
+            record.attempts.iter().for_each(|attempt| counting.carried.add(&node, attempt));
         }
         self.ledger.enter(node, record);
     }

@@ -53,6 +53,7 @@ macro_rules! typed_flow {
 mod built;
 mod by_hand;
 mod flows;
+mod made;
 mod nesting;
 mod pocketflow;
 mod record;

@@ -11,6 +11,7 @@ pub(crate) mod learned;
 pub(crate) mod lenient;
 pub(crate) mod moved;
 pub(crate) mod proxy;
+pub(crate) mod public;
 pub(crate) mod refused;
 pub(crate) mod retry_after;
 pub(crate) mod rules;

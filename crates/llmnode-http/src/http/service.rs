@@ -10,6 +10,7 @@ use tokio::time::{Instant, timeout_at};
 
 use super::endpoint::{Endpoint, shown};
 use super::incoming::Incoming;
+use super::public::PrivateAddress;
 
 /// What to do when a proxy asks who is there.
 pub(crate) const PROXY_CREDENTIALS: &str = "; the proxy asks for a user name and a password: write them into its URL, as in \
@@ -177,6 +178,9 @@ impl Service {
                 Category::Timeout,
                 format!("{host}: no connection {within} (connect timeout)"),
             )
+        } else if let Some(private) = chain(error).find_map(|error| error.downcast_ref::<PrivateAddress>()) {
+            let message = format!("{private}; it is refused by `public_only`");
+            ModelError::unreached(Category::ConfigError, message).retry(Retry::No)
         } else if bad_certificate(error) {
             let message = format!(
                 "{host}: the server's certificate is not trusted ({cause}); add its authority as a root \
@@ -220,7 +224,7 @@ fn bad_certificate(error: &reqwest::Error) -> bool {
 }
 
 /// The error and all those beneath it. An I/O error hides the one that it wraps from `source`.
-fn chain<'e>(error: &'e (dyn Error + 'static)) -> impl Iterator<Item = &'e (dyn Error + 'static)> {
+pub(super) fn chain<'e>(error: &'e (dyn Error + 'static)) -> impl Iterator<Item = &'e (dyn Error + 'static)> {
     std::iter::successors(Some(error), |error| {
         let error: &'e (dyn Error + 'static) = *error;
         let wrapped = error.downcast_ref::<std::io::Error>().and_then(std::io::Error::get_ref);

@@ -15,7 +15,7 @@ use crate::http::headers::{Headers, Own};
 use crate::http::learned::Learned;
 use crate::http::moved::Moved;
 use crate::http::service::Service;
-use crate::http::{proxy, tls};
+use crate::http::{proxy, public, tls};
 
 /// This machine; the port is the URL's.
 const LOOPBACK: [SocketAddr; 2] = [
@@ -28,6 +28,7 @@ impl OpenAiBuilder {
     /// See [`build`](OpenAiBuilder::build).
     pub(super) fn assemble(self) -> Result<OpenAi, NodeError> {
         let endpoint = self.endpoint()?;
+        self.check_address(&endpoint)?;
         let key = self.found_key()?;
         let exposed = self.exposed(&endpoint);
         let program = Own {
@@ -83,6 +84,19 @@ impl OpenAiBuilder {
             (Some(base), _) => Endpoint::new(&base.value, base.source),
             (None, Some(config)) => Endpoint::of_config(&**config),
             (None, None) => Endpoint::new(DEFAULT_BASE_URL, "the default"),
+        }
+    }
+
+    fn check_address(&self, endpoint: &Endpoint) -> Result<(), NodeError> {
+        let fault = |what: String| {
+            NodeError::new(Category::ConfigError, format!("{what}; it is refused by `public_only`"))
+        };
+        match public::literal(&endpoint.url) {
+            Err(private) if self.public_only => Err(fault(private.to_string())),
+            _ if self.public_only && endpoint.localhost().is_some() => {
+                Err(fault(format!("{} is this machine", endpoint.host())))
+            }
+            _ => Ok(()),
         }
     }
 
@@ -178,6 +192,10 @@ impl OpenAiBuilder {
         if let Some(name) = endpoint.localhost() {
             // As RFC 6761 asks of libraries: no resolver is trusted with where the key goes.
             builder = builder.resolve_to_addrs(name, &LOOPBACK);
+        }
+        let is_proxied = self.proxy.is_some() || proxy::of_environment(&endpoint.url).is_some();
+        if self.public_only && !is_proxied {
+            builder = builder.dns_resolver(Arc::new(public::PublicOnly));
         }
         builder
             .build()

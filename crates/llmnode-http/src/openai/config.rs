@@ -51,6 +51,7 @@ pub struct OpenAiBuilder {
     pub(super) proxy: Option<Secret>,
     pub(super) root_certificates: Vec<Vec<u8>>,
     pub(super) allow_plain_http: bool,
+    pub(super) public_only: bool,
     pub(super) http_client: Option<reqwest::Client>,
     pub(super) retry_budget: RetryBudget,
 }
@@ -99,6 +100,7 @@ impl Default for OpenAiBuilder {
             proxy: None,
             root_certificates: Vec::new(),
             allow_plain_http: false,
+            public_only: false,
             http_client: None,
             retry_budget: RetryBudget::default(),
         }
@@ -262,6 +264,17 @@ impl OpenAiBuilder {
     /// sent over plain http only to a loopback server, and there only without a proxy or through one on loopback.
     pub fn allow_plain_http(mut self) -> Self {
         self.allow_plain_http = true;
+        self
+    }
+
+    /// Refuses servers in networks of one's own: a base URL whose host is a private, loopback or link-local address is a
+    /// `config_error` of [`build`](OpenAiBuilder::build), and a name that leads to one a `config_error` of the call, before
+    /// anything is sent. The address that is connected to is judged, so that a name cannot lead elsewhere later. For base
+    /// URLs that the program does not write itself.
+    ///
+    /// It does not hold for names behind a proxy, which looks them up itself, and for a client of one's own.
+    pub fn public_only(mut self) -> Self {
+        self.public_only = true;
         self
     }
 

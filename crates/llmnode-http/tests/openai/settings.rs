@@ -389,3 +389,18 @@ async fn shows_no_password_of_a_proxy() {
     texts.push(log.text());
     assert_eq!(sinks::leaks(texts.clone(), &PASSWORD), 0, "{texts:#?}");
 }
+
+#[test]
+fn only_public_addresses_are_asked_if_that_is_wished() {
+    let public = |base: &str| OpenAi::builder().base_url(base).without_key().model("m").public_only();
+    for base in [
+        "http://169.254.169.254/",
+        "https://[::ffff:10.0.0.1]/v1",
+        "https://0x7f.1/v1",
+        "http://localhost:1/v1",
+    ] {
+        let (category, message) = fault(public(base));
+        assert_eq!(category, Category::ConfigError, "{base}");
+        assert!(message.contains("public_only"), "{message}");
+    }
+}

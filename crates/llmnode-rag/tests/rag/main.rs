@@ -9,6 +9,8 @@ mod collections;
 mod embeddings;
 #[cfg(feature = "sqlite")]
 mod files;
+#[cfg(feature = "graph")]
+mod graphs;
 #[cfg(all(feature = "chroma", feature = "sqlite"))]
 mod imitation;
 mod prompts;

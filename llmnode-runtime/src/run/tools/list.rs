@@ -7,7 +7,7 @@ use std::sync::Arc;
 use super::called::Called;
 use super::outcome::Outcome;
 use super::toolset::{self, Dynamic, Toolset};
-use super::typed::{Tool, execute};
+use super::typed::{Execute, Tool, execute};
 use super::value::ToolValue;
 use crate::BoxFuture;
 use crate::error::NodeError;
@@ -36,9 +36,6 @@ enum Body<S: ?Sized> {
     Typed(Execute<S>),
     Dynamic(Arc<Dynamic>),
 }
-
-/// A plain function, so that nothing asks whether the state is `'static`.
-type Execute<S> = for<'c> fn(&'c Cx<'c, S>, &'c Called<'c>) -> BoxFuture<'c, Outcome>;
 
 impl<S: ?Sized> Default for Tools<S> {
     fn default() -> Self {

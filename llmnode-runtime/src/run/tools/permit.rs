@@ -7,7 +7,7 @@ use super::outcome::Outcome;
 use crate::category::Category;
 use crate::error::NodeError;
 use crate::panics::caught;
-use crate::pause::{Decision, Stand, WaitingCall};
+use crate::pause::{Decision, Paused, Stand, WaitingCall};
 use crate::run::cx::Cx;
 
 /// What has been decided about a call.
@@ -58,6 +58,27 @@ impl Permit {
     }
 }
 
+/// Lets the run's handler decide about what waits. `None`: there is no handler, or it decides later.
+///
+/// # Errors
+/// The handler panicked.
+pub async fn ask_handler<S: ?Sized>(cx: &Cx<'_, S>, mut paused: Paused) -> Result<Option<Paused>, NodeError> {
+    let Some(approver) = &cx.core.approver else { return Ok(None) };
+    for call in paused.waiting() {
+        let id = call.id.clone();
+        let approval = caught(|| approver(call)).await.map_err(|said| panicked(&said))?;
+        if approval.is_later() {
+            return Ok(None);
+        }
+        paused = paused.decide(&id, approval)?;
+    }
+    Ok(Some(paused))
+}
+
+fn panicked(said: &str) -> NodeError {
+    NodeError::new(Category::Panic, format!("the handler of `with_approval` panicked: {said}"))
+}
+
 /// Asks the run's handler, if there is one.
 async fn ask<S: ?Sized>(cx: &Cx<'_, S>, called: &Called<'_>) -> Result<Option<Decision>, Outcome> {
     let Some(approver) = &cx.core.approver else { return Ok(None) };
@@ -70,9 +91,6 @@ async fn ask<S: ?Sized>(cx: &Cx<'_, S>, called: &Called<'_>) -> Result<Option<De
     };
     match caught(|| approver(call)).await {
         Ok(approval) => Ok(approval.decision()),
-        Err(said) => {
-            let message = format!("the handler of `with_approval` panicked: {said}");
-            Err(Outcome::stopped(NodeError::new(Category::Panic, message)))
-        }
+        Err(said) => Err(Outcome::stopped(panicked(&said))),
     }
 }

@@ -297,7 +297,7 @@ fn as_said(call: &ToolCall) -> ToolCall {
 }
 
 /// What the model is told of a tool that is not there.
-fn unknown(tools: &[ToolSpec], name: &str, own: &str) -> String {
+pub(super) fn unknown(tools: &[ToolSpec], name: &str, own: &str) -> String {
     let names = || tools.iter().map(|tool| &*tool.name);
     let listed = names().take(64).collect::<Vec<_>>().join(", ");
     if same_name(name, own) {

@@ -10,8 +10,10 @@ use serde_json::Value;
 use super::called::Called;
 use super::outcome::Outcome;
 use super::permit::Permit;
-use super::typed::{is_object, no_object, refused, written};
+use super::typed::{Execute, Tool, execute as typed_execute, is_object, no_object, refused, written};
 use super::value::{ToolFailure, ToolReply, ToolValue};
+use crate::error::NodeError;
+use crate::ids::CallId;
 use crate::model::ToolSpec;
 use crate::node::Node;
 use crate::output::{LlmOutput, OutputSchema, OutputSpec, Reader, Untyped};
@@ -63,9 +65,18 @@ pub(super) struct Dynamic {
 #[derive(Clone)]
 enum Body {
     Runs(Arc<dyn Runs>),
+    /// A tool that is known when the program is compiled, of any state.
+    Typed(Execute<()>),
+    /// It is given the context of the agent's call, and calls nodes itself.
+    Calls(Untyped, Arc<Calls>),
     /// The program gives its results.
     External,
 }
+
+/// Executes a tool with its arguments within the agent's call. Says which call of a node it was, if it was one.
+pub type Calls = dyn for<'c> Fn(&'c Cx<'c, ()>, Value) -> BoxFuture<'c, Result<(ToolReply, Option<CallId>), NodeError>>
+    + Send
+    + Sync;
 
 type Executing = BoxFuture<'static, Result<ToolReply, BoxError>>;
 
@@ -144,6 +155,70 @@ impl Toolset {
         let spec = ToolSpec::new(name, description, Arc::clone(&reads.schema));
         let run = Box::new(move |arguments| executing(function(arguments)));
         self.add(spec, Body::Runs(Arc::new(JsonFunction { reads, run })))
+    }
+
+    /// Adds what `#[tool]` makes of a function without a state, or a node that says `tool`.
+    #[must_use]
+    pub fn tool<N>(mut self) -> Self
+    where
+        N: Tool<(), Output: ToolValue>,
+    {
+        // A schema that cannot be sent is told of when the tools are checked, before the first request.
+        let schema = N::arguments().schema().ok().flatten();
+        let schema =
+            schema.unwrap_or_else(|| Arc::new(OutputSchema::from_value(N::NAME, Value::Bool(false))));
+        let mut spec = ToolSpec::new(N::NAME, N::DESCRIPTION, schema);
+        spec.alone = N::ALONE;
+        let body = Body::Typed(typed_execute::<N, ()>);
+        self.tools.push(Arc::new(Dynamic {
+            spec,
+            body,
+            require_approval: N::REQUIRE_APPROVAL,
+            idempotent: true,
+        }));
+        self
+    }
+
+    /// Adds a tool that calls nodes in the context of the agent's call. Its arguments are checked against the schema.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn calling(
+        self,
+        name: impl Into<Cow<'static, str>>,
+        description: impl Into<Cow<'static, str>>,
+        schema: impl Into<Value>,
+        body: Arc<Calls>,
+    ) -> Self {
+        let name = name.into();
+        let reads = Untyped::by_schema(&name, schema.into());
+        let spec = ToolSpec::new(name, description, Arc::clone(&reads.schema));
+        self.add(spec, Body::Calls(reads, body))
+    }
+
+    /// Returns the names of the tools, in order.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.tools.iter().map(|tool| &*tool.spec.name)
+    }
+
+    /// Keeps the tools of these names, in the order of the set.
+    #[must_use]
+    pub fn only<N: AsRef<str>>(mut self, names: impl IntoIterator<Item = N>) -> Self {
+        let names: Vec<N> = names.into_iter().collect();
+        self.tools.retain(|tool| names.iter().any(|name| name.as_ref() == tool.spec.name));
+        self
+    }
+
+    /// Returns whether some tool in the set waits: for an approval before it runs, or for a result from outside.
+    pub fn may_pause(&self) -> bool {
+        self.tools.iter().any(|tool| tool.require_approval || matches!(tool.body, Body::External))
+    }
+
+    /// The same names, descriptions and schemas, whose results the program gives.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn as_external(mut self) -> Self {
+        self.tools = self.changed(|tool| tool.body = Body::External);
+        self
     }
 
     /// Adds a tool without a body. A call of it pauses the agent, and the program gives its result:
@@ -261,6 +336,9 @@ pub(super) async fn execute<S: ?Sized + Sync>(
     cx: &Cx<'_, S>,
     called: &Called<'_>,
 ) -> Outcome {
+    if let Body::Typed(execute) = tool.body {
+        return execute(&cx.on(&()), called).await;
+    }
     let mut permit = Permit::new(called, tool.require_approval);
     loop {
         if let Some(outcome) = tool.refuses(permit.arguments(called)) {
@@ -272,7 +350,19 @@ pub(super) async fn execute<S: ?Sized + Sync>(
             Err(outcome) => return outcome,
         }
     }
-    let Body::Runs(runs) = &tool.body else { return Outcome::waits(Stand::Answer(None)) };
+    let runs = match &tool.body {
+        Body::Runs(runs) => runs,
+        Body::Calls(_, calls) => {
+            // They were read before.
+            let arguments = serde_json::from_str(written(permit.arguments(called))).unwrap_or_default();
+            return match calls(&cx.on(&()), arguments).await {
+                Ok((reply, call)) => Outcome::done(reply, call),
+                Err(error) => Outcome::of_error(error, None),
+            }
+            .edited(permit.has_edited());
+        }
+        Body::Typed(_) | Body::External => return Outcome::waits(Stand::Answer(None)),
+    };
     let node = Bound { spec: &tool.spec, arguments: written(permit.arguments(called)), runs: &**runs };
     let report = match tool.idempotent {
         true => cx.call(&node).report().await,
@@ -293,7 +383,8 @@ impl Dynamic {
         }
         match &self.body {
             Body::Runs(runs) => runs.check(written(arguments), &self.spec.schema).map_err(refused).err(),
-            Body::External => None,
+            Body::Calls(reads, _) => reads.value(written(arguments)).map_err(refused).err(),
+            Body::Typed(_) | Body::External => None,
         }
     }
 }

@@ -39,6 +39,9 @@ pub trait Tool<S: ?Sized>: Exec<S> + Sized + Send + 'static {
     fn arguments() -> OutputSpec<Self, S>;
 }
 
+/// A plain function, so that nothing asks whether the state is `'static`.
+pub(super) type Execute<S> = for<'c> fn(&'c Cx<'c, S>, &'c Called<'c>) -> BoxFuture<'c, Outcome>;
+
 pub(super) fn execute<'c, N, S>(cx: &'c Cx<'c, S>, called: &'c Called<'c>) -> BoxFuture<'c, Outcome>
 where
     N: Tool<S, Output: ToolValue>,

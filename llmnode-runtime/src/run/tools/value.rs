@@ -91,6 +91,13 @@ impl ToolReply {
     }
 }
 
+/// Its text.
+impl fmt::Display for ToolReply {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
+    }
+}
+
 /// It serializes as its text.
 impl Serialize for ToolReply {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {

@@ -4,16 +4,18 @@ use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
 
-use llmnode_runtime::NodeError;
 use llmnode_runtime::internal::Label;
+use llmnode_runtime::{BoxError, NodeError};
 
 use super::check::check;
 use super::faults::cannot_be_built;
+use super::made::Made;
 use super::{Flow, Named, Within, taken};
 use crate::flow::action::{Action, DEFAULT};
-use crate::flow::outline::To;
+use crate::flow::outline::{Outline, To};
 use crate::flow::place::{Place, Starts};
 use crate::flow::stand::{Stand, Stands};
+use crate::flow::step::Step;
 use crate::flow::table::{Edge, Table, TableStep, Target};
 
 /// A flow that is being built: steps and edges in any order. The first step is the start, if
@@ -31,7 +33,7 @@ pub struct FlowBuilder<S> {
 pub(super) struct Stated<S> {
     pub(super) label: String,
     /// The names of all its actions; `None`: any text may be one.
-    pub(super) actions: Option<&'static [&'static str]>,
+    pub(super) actions: Option<Vec<Cow<'static, str>>>,
     stand: Box<dyn Stand<S, Named>>,
 }
 
@@ -76,7 +78,7 @@ impl<S> FlowBuilder<S> {
     fn stand(
         mut self,
         label: impl Into<String>,
-        actions: Option<&'static [&'static str]>,
+        actions: Option<Vec<Cow<'static, str>>>,
         stand: impl Stand<S, Named> + 'static,
     ) -> Self {
         self.steps.push(Stated { label: label.into(), actions, stand: Box::new(stand) });
@@ -135,13 +137,33 @@ impl<S: Send + Sync + 'static> FlowBuilder<S> {
     {
         self.stand(
             label,
-            N::Action::NAMES,
+            names::<N::Action>(),
             Stands {
                 made: Some(prepare),
                 part: |state: &mut S| state,
                 then: |action: N::Action| taken(action.name()),
             },
         )
+    }
+
+    /// Adds a step that this function makes whenever the flow comes there, and that pictures, records and the journal call by
+    /// a name known only at run time. `actions` are all that the step may give.
+    ///
+    /// An error of the function ends the flow as [`prep_error`](llmnode_runtime::Category::PrepError); a [`NodeError`] keeps its
+    /// category. The `prep` of the node is not called.
+    pub fn made<N, A>(
+        self,
+        label: impl Into<String>,
+        place: impl Into<Outline>,
+        actions: impl IntoIterator<Item = A>,
+        make: impl Fn(&S) -> Result<N, BoxError> + Send + Sync + 'static,
+    ) -> Self
+    where
+        N: Step<S, Action: Action> + Send + 'static,
+        A: Into<Cow<'static, str>>,
+    {
+        let actions = actions.into_iter().map(Into::into).collect();
+        self.stand(label, Some(actions), Made { outline: place.into(), make })
     }
 
     /// Adds a step over a part of the state.
@@ -151,7 +173,7 @@ impl<S: Send + Sync + 'static> FlowBuilder<S> {
         P: Send + 'static,
     {
         let then = |action: N::Action| taken(action.name());
-        self.stand(label, N::Action::NAMES, Stands { made: None::<fn(&S) -> N>, part, then })
+        self.stand(label, names::<N::Action>(), Stands { made: None::<fn(&S) -> N>, part, then })
     }
 
     /// Adds a flow that was built at run time. Its last action is the step's.
@@ -168,6 +190,10 @@ impl<S: Send + Sync + 'static> FlowBuilder<S> {
     ) -> Self {
         self.stand(label, None, Within(part, flow.clone()))
     }
+}
+
+fn names<A: Action>() -> Option<Vec<Cow<'static, str>>> {
+    A::NAMES.map(|names| names.iter().map(|name| Cow::Borrowed(*name)).collect())
 }
 
 impl<S> fmt::Debug for FlowBuilder<S> {

@@ -85,11 +85,13 @@ impl<'b> Checked<'b> {
                 }
                 continue;
             };
-            let mut missing: Vec<_> = names.iter().filter(|name| !stated.contains(*name)).collect();
-            for action in stated.iter().filter(|action| !names.contains(*action)) {
-                let meant = nearest(action, missing.iter().map(|name| **name));
-                missing.retain(|name| Some(**name) != meant);
-                let nearest = meant.or_else(|| nearest(action, names.iter().copied())).map(str::to_owned);
+            let mut missing: Vec<_> =
+                names.iter().map(|name| &**name).filter(|name| !stated.contains(name)).collect();
+            for action in stated.iter().filter(|action| !names.iter().any(|name| name == *action)) {
+                let meant = nearest(action, missing.iter().copied());
+                missing.retain(|name| Some(*name) != meant);
+                let known = names.iter().map(|name| &**name);
+                let nearest = meant.or_else(|| nearest(action, known)).map(str::to_owned);
                 let (label, action) = (label.clone(), (*action).to_owned());
                 self.faults.push(FlowFault::UnknownAction { label, action, nearest });
             }

@@ -3,6 +3,7 @@
 mod builder;
 mod check;
 mod faults;
+mod made;
 
 use std::borrow::Cow;
 use std::fmt;
@@ -10,7 +11,7 @@ use std::sync::Arc;
 
 pub use builder::FlowBuilder;
 
-use super::drive::{RunFlow, Runner};
+use super::drive::{Bounds, RunFlow, Runner};
 use super::flowing::{Flowing, Progress};
 use super::outline::{Around, Outline};
 use super::stand::Stand;
@@ -133,6 +134,7 @@ impl<'r, S: Send + Sync + 'static> RunFlow<'r, S> for &Flow<S> {
                     })
                 })
             }),
+            bounds: Bounds::default(),
         }
     }
 }

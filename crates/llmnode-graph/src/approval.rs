@@ -1,0 +1,111 @@
+//! Approval: a node that waits for a person, and the calls of tools within it.
+
+use llmnode_runtime::internal::{NodePause, ask_handler, hashed, paused};
+use llmnode_runtime::{Category, Cx, NodeError, Paused};
+use serde_json::{Map, Value, json};
+
+use crate::state::State;
+use crate::step::GraphStep;
+
+/// Whether a node may run.
+pub(crate) enum Gate {
+    /// Nothing waits.
+    Open,
+    /// A person let it run, with these changes to the values.
+    Decided(Map<String, Value>),
+    /// It runs already, and a call within it waited.
+    Within(Paused, Map<String, Value>),
+    /// A person did not let it run.
+    Refused(String),
+}
+
+impl Gate {
+    /// What holds for a node on this state. It waits if nobody has decided.
+    pub(crate) async fn of(step: &GraphStep, cx: &Cx<'_, State>) -> Result<Gate, NodeError> {
+        let asks = step.unit().approval;
+        let Some(paused) = paused(cx) else {
+            if !asks {
+                return Ok(Gate::Open);
+            }
+            let paused = step.pause(cx.state(), None, &Map::new());
+            return match ask_handler(cx, paused.clone()).await? {
+                Some(decided) => decision(step, &decided),
+                None => Err(paused.into_error()),
+            };
+        };
+        let refused = |why: String| Err(NodeError::new(Category::ConfigError, why));
+        if paused.node() != step.id() {
+            return refused(format!(
+                "the pause belongs to the node `{}`, and the graph stands at `{}`",
+                paused.node(),
+                step.id()
+            ));
+        }
+        if paused.fingerprint() != step.fingerprint(cx.state()) {
+            return refused(format!(
+                "the graph or its state changed since `{}` paused, so that is not what was decided about: run it again, and decide anew",
+                step.id()
+            ));
+        }
+        decision(step, paused)
+    }
+}
+
+fn decision(step: &GraphStep, paused: &Paused) -> Result<Gate, NodeError> {
+    let id = step.id();
+    let refused = |why: String| Err(NodeError::new(Category::ConfigError, why));
+    match paused.node_pause() {
+        Some(NodePause::Yes) => Ok(Gate::Decided(Map::new())),
+        Some(NodePause::No(why)) => Ok(Gate::Refused(why.to_owned())),
+        Some(NodePause::Edit(Value::Object(values))) => {
+            match values.keys().find(|key| key.starts_with('_')) {
+                Some(key) => refused(format!(
+                    "{key:?} is a name of the graph's own, which an approval of `{id}` cannot change"
+                )),
+                None => Ok(Gate::Decided(values.clone())),
+            }
+        }
+        Some(NodePause::Edit(_)) => {
+            refused(format!("`Approval::edit` of `{id}` takes an object: values of the state by name"))
+        }
+        Some(NodePause::Within(paused, edits)) => {
+            Ok(Gate::Within(paused.clone(), serde_json::from_str(edits).unwrap_or_default()))
+        }
+        Some(NodePause::Undecided) => {
+            refused(format!("`{id}` is not decided; `paused.decide({id:?}, ..)` does that"))
+        }
+        None => refused(format!("the pause is not one of the node `{id}` of a graph")),
+    }
+}
+
+impl GraphStep {
+    /// What tells what a person was shown from anything else.
+    fn fingerprint(&self, state: &State) -> String {
+        hashed(json!([self.loaded().hash, self.id(), state]).to_string().as_bytes())
+    }
+
+    /// The pause of the node, or of what waits within it once it has these values.
+    fn pause(&self, state: &State, within: Option<Paused>, edits: &Map<String, Value>) -> Paused {
+        let shown: Map<String, Value> = match within {
+            Some(_) => edits.clone(),
+            None => {
+                let shown = state.values.iter().filter(|(key, _)| !key.starts_with('_'));
+                shown.map(|(key, value)| (key.clone(), value.clone())).collect()
+            }
+        };
+        Paused::of_node(self.id(), self.fingerprint(state), Value::Object(shown).to_string(), within)
+    }
+
+    /// An error of the node; a pause within it is one of the node's.
+    pub(crate) fn paused_within(
+        &self,
+        state: &State,
+        error: NodeError,
+        edits: &Map<String, Value>,
+    ) -> NodeError {
+        match error.paused().filter(|_| error.category() == Category::Paused) {
+            Some(within) => self.pause(state, Some(within), edits).into_error(),
+            None => error,
+        }
+    }
+}

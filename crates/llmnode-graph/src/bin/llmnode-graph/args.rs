@@ -1,0 +1,148 @@
+//! The arguments of the command.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+pub(crate) const USAGE: &str = "\
+Checks and runs graphs of llmnode.
+
+Usage:
+  llmnode-graph check FILE [--json] [--profiles FILE] [--tools NAMES] [--types NAMES] [--folder FOLDER]
+  llmnode-graph run FILE [--input NAME=VALUE]... [--profiles FILE] [--folder FOLDER] [--picture mermaid|dot]
+  llmnode-graph schema
+
+check   lists every fault of a graph. It exits with 0 if there is none, with 1 if there are some.
+run     runs a graph on the model of OPENAI_BASE_URL, OPENAI_API_KEY and OPENAI_MODEL, and prints what it wrote.
+schema  prints the JSON Schema of graph files, for editors.
+
+Options:
+  --json              print faults and warnings as JSON
+  --input NAME=VALUE  an input of the run; JSON if it is any, else text
+  --profiles FILE     the models that the graph may name; without it any name of a profile is taken when checking
+  --tools NAMES       the tools of the program, with commas between; without it any name of a tool is taken
+  --types NAMES       the node types that the program adds; their settings are not checked
+  --folder FOLDER     where subgraphs are; by default the folder of the file
+  --picture FORM      print the graph as Mermaid or DOT when it has run";
+
+/// What the command is asked to do.
+#[derive(Debug, PartialEq)]
+pub(crate) enum Command {
+    Help,
+    Schema,
+    Check(Options),
+    Run(Options),
+}
+
+#[derive(Debug, Default, PartialEq)]
+pub(crate) struct Options {
+    pub(crate) file: PathBuf,
+    pub(crate) json: bool,
+    pub(crate) inputs: BTreeMap<String, String>,
+    pub(crate) profiles: Option<PathBuf>,
+    pub(crate) tools: Option<Vec<String>>,
+    pub(crate) types: Vec<String>,
+    pub(crate) folder: Option<PathBuf>,
+    pub(crate) picture: Option<Picture>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Picture {
+    Mermaid,
+    Dot,
+}
+
+/// Reads the arguments behind the program's name.
+pub(crate) fn parse(args: impl IntoIterator<Item = String>) -> Result<Command, String> {
+    let mut args = args.into_iter();
+    let is_run = match args.next().as_deref() {
+        None | Some("help" | "--help" | "-h") => return Ok(Command::Help),
+        Some("schema") => return Ok(Command::Schema),
+        Some("check") => false,
+        Some("run") => true,
+        Some(other) => {
+            return Err(format!(
+                "there is no command {other:?}; there are \"check\", \"run\" and \"schema\""
+            ));
+        }
+    };
+    let mut options = Options::default();
+    let mut file = None;
+    while let Some(arg) = args.next() {
+        let (name, given) = match arg.split_once('=') {
+            Some((name, value)) if name.starts_with("--") => (name.to_owned(), Some(value.to_owned())),
+            _ => (arg, None),
+        };
+        let mut value = || given.clone().or_else(|| args.next()).ok_or(format!("{name} needs a value"));
+        let names = |list: String| {
+            list.split(',').map(|name| name.trim().to_owned()).filter(|name| !name.is_empty()).collect()
+        };
+        match name.as_str() {
+            "--help" | "-h" => return Ok(Command::Help),
+            "--json" if !is_run => options.json = true,
+            "--input" if is_run => {
+                let input = value()?;
+                let Some((key, text)) = input.split_once('=') else {
+                    return Err(format!("--input {input:?}: write NAME=VALUE"));
+                };
+                options.inputs.insert(key.to_owned(), text.to_owned());
+            }
+            "--picture" if is_run => {
+                options.picture = Some(match value()?.as_str() {
+                    "mermaid" => Picture::Mermaid,
+                    "dot" => Picture::Dot,
+                    other => return Err(format!("--picture {other:?}: there are \"mermaid\" and \"dot\"")),
+                });
+            }
+            "--profiles" => options.profiles = Some(value()?.into()),
+            "--tools" if !is_run => options.tools = Some(names(value()?)),
+            "--types" if !is_run => options.types = names(value()?),
+            "--folder" => options.folder = Some(value()?.into()),
+            other if other.starts_with("--") => return Err(format!("there is no option {other} here")),
+            _ if file.is_none() => file = Some(PathBuf::from(name)),
+            other => return Err(format!("one file at a time: {other:?} is one too many")),
+        }
+    }
+    options.file = file.ok_or("which file?")?;
+    Ok(if is_run { Command::Run(options) } else { Command::Check(options) })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(line: &str) -> Result<Command, String> {
+        parse(line.split(' ').filter(|word| !word.is_empty()).map(str::to_owned))
+    }
+
+    #[test]
+    fn arguments_are_read() {
+        assert_eq!(read(""), Ok(Command::Help));
+        assert_eq!(read("schema"), Ok(Command::Schema));
+        let expected = Options {
+            file: "a.json".into(),
+            json: true,
+            tools: Some(vec!["x".to_owned(), "y".to_owned()]),
+            ..Options::default()
+        };
+        assert_eq!(read("check --json a.json --tools=x,y"), Ok(Command::Check(expected)));
+        let Ok(Command::Run(options)) = read("run a.json --input q=a=b --input n=3 --picture dot") else {
+            panic!()
+        };
+        assert_eq!((options.inputs["q"].as_str(), options.picture), ("a=b", Some(Picture::Dot)));
+    }
+
+    #[test]
+    fn mistakes_are_told() {
+        for (line, told) in [
+            ("chek a.json", "no command \"chek\""),
+            ("check", "which file?"),
+            ("check a b", "one too many"),
+            ("check a --input x=1", "no option --input"),
+            ("run a --input x", "write NAME=VALUE"),
+            ("run a --picture png", "\"mermaid\" and \"dot\""),
+            ("run a --profiles", "needs a value"),
+        ] {
+            assert!(read(line).unwrap_err().contains(told), "{line}");
+        }
+    }
+}

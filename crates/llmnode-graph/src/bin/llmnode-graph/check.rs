@@ -1,0 +1,63 @@
+//! `check`: every fault of a file, one a line; and `schema`.
+
+use std::error::Error;
+use std::path::Path;
+
+use llmnode_graph::{Graph, GraphFaults, Profiles, Registered, Registry};
+use llmnode_runtime::ScriptedModel;
+use serde_json::{Value, json};
+
+use crate::args::Options;
+use crate::placeholders::{self, AnyType};
+
+/// Checks a file; whether nothing is wrong.
+pub(crate) fn check(options: &Options) -> Result<bool, Box<dyn Error>> {
+    let text = read(&options.file)?;
+    let (faults, warnings) = match Graph::parse(&text, &registry(&text, options)?) {
+        Ok(graph) => (Vec::new(), graph.warnings().to_vec()),
+        Err(GraphFaults { faults, warnings, .. }) => (faults, warnings),
+    };
+    if options.json {
+        let file = options.file.display().to_string();
+        println!(
+            "{}",
+            serde_json::to_string_pretty(&json!({"file": file, "faults": faults, "warnings": warnings}))?
+        );
+    } else {
+        faults.iter().for_each(|fault| println!("{fault}"));
+        warnings.iter().for_each(|warning| println!("warning: {warning}"));
+    }
+    Ok(faults.is_empty())
+}
+
+/// Prints the JSON Schema of the format.
+pub(crate) fn schema() -> Result<bool, Box<dyn Error>> {
+    let schema = Registry::new().build()?.schema();
+    println!("{}", serde_json::to_string_pretty(&schema)?);
+    Ok(true)
+}
+
+pub(crate) fn read(file: &Path) -> Result<String, Box<dyn Error>> {
+    std::fs::read_to_string(file)
+        .map_err(|error| format!("{} cannot be read: {error}", file.display()).into())
+}
+
+/// What the program of the graph would register, as far as the command knows: tools and models that are asked for nothing.
+fn registry(text: &str, options: &Options) -> Result<Registered, Box<dyn Error>> {
+    let named = placeholders::named(&serde_json::from_str(text).unwrap_or(Value::Null));
+    let tools = options.tools.clone().unwrap_or(named.tools);
+    let profiles = match &options.profiles {
+        Some(file) => Profiles::rules().names(&read(file)?)?,
+        None => named.profiles,
+    };
+    let mut registry = Registry::new().tools(placeholders::tools(tools));
+    for name in profiles {
+        registry = registry.model(name, ScriptedModel::new());
+    }
+    for name in &options.types {
+        registry = registry.node_type(AnyType(name.clone()));
+    }
+    let folder = options.folder.clone().or_else(|| options.file.parent().map(Path::to_path_buf));
+    let folder = folder.filter(|folder| !folder.as_os_str().is_empty()).unwrap_or_else(|| ".".into());
+    Ok(registry.folder(folder).build()?)
+}

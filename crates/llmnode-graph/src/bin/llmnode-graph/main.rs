@@ -1,0 +1,38 @@
+//! Checks and runs graphs of llmnode: see `llmnode-graph --help`.
+
+mod args;
+mod check;
+mod locate;
+mod placeholders;
+mod report;
+
+use std::process::ExitCode;
+
+use self::args::{Command, USAGE};
+
+fn main() -> ExitCode {
+    let command = match args::parse(std::env::args().skip(1)) {
+        Ok(command) => command,
+        Err(mistake) => {
+            eprintln!("{mistake}\n\n{USAGE}");
+            return ExitCode::from(2);
+        }
+    };
+    let done = match command {
+        Command::Help => {
+            println!("{USAGE}");
+            Ok(true)
+        }
+        Command::Schema => check::schema(),
+        Command::Check(options) => check::check(&options),
+        Command::Run(options) => check::check(&options),
+    };
+    match done {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
+        Err(error) => {
+            eprintln!("{error}");
+            ExitCode::from(2)
+        }
+    }
+}

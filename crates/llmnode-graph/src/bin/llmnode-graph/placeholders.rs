@@ -1,0 +1,99 @@
+//! What stands for a program's tools, models and node types where only the file is at hand.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use llmnode_graph::{GraphNode, Loading, NodeType, Update, Visit};
+use llmnode_runtime::{BoxError, BoxFuture, Toolset};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::Value;
+
+/// The names that a file takes from its program.
+#[derive(Default)]
+pub(crate) struct Named {
+    pub(crate) tools: Vec<String>,
+    pub(crate) profiles: Vec<String>,
+}
+
+/// Collects the names of tools and profiles of a file, as far as they can be such. What names a node of the file is that node.
+pub(crate) fn named(file: &Value) -> Named {
+    let nodes = || file.get("nodes").and_then(Value::as_array).into_iter().flatten();
+    let text =
+        |value: &Value| value.as_str().map(str::to_owned).or_else(|| value.as_u64().map(|n| n.to_string()));
+    let of_nodes: BTreeSet<String> = nodes()
+        .flat_map(|node| [node.get("id"), node.pointer("/data/label")])
+        .flatten()
+        .filter_map(text)
+        .map(|name| sanitised(&name))
+        .collect();
+    let (mut tools, mut profiles) = (BTreeSet::new(), BTreeSet::new());
+    for data in nodes().filter_map(|node| node.get("data")) {
+        let listed = data.get("tools").and_then(Value::as_array).into_iter().flatten();
+        tools.extend(listed.chain(data.get("tool_name")).filter_map(text));
+        profiles
+            .extend(["profile", "profile_id", "llm_profile"].iter().filter_map(|name| text(data.get(name)?)));
+        let whole = data.get("llm_profile");
+        profiles.extend(whole.and_then(|whole| text(whole.get("name").or_else(|| whole.get("id"))?)));
+    }
+    let is_name = |name: &String| *name == sanitised_exactly(name) && (1..=64).contains(&name.len());
+    Named {
+        tools: tools
+            .into_iter()
+            .filter(|name| is_name(name) && !of_nodes.contains(&sanitised(name)))
+            .collect(),
+        profiles: profiles.into_iter().filter(is_name).collect(),
+    }
+}
+
+fn sanitised_exactly(name: &str) -> String {
+    name.chars().map(|c| if c.is_ascii_alphanumeric() || matches!(c, '_' | '-') { c } else { '_' }).collect()
+}
+
+fn sanitised(name: &str) -> String {
+    sanitised_exactly(name).to_lowercase()
+}
+
+/// Tools of these names that do nothing.
+pub(crate) fn tools(names: Vec<String>) -> Toolset {
+    names.into_iter().fold(Toolset::new(), |tools, name| {
+        tools.function(name, "A tool of the program.", |_: String| async {
+            Ok::<String, BoxError>(String::new())
+        })
+    })
+}
+
+/// A node type of the program's, of which nothing but the name is known.
+pub(crate) struct AnyType(pub(crate) String);
+
+impl NodeType for AnyType {
+    fn name(&self) -> &str {
+        &self.0
+    }
+
+    fn schema(&self) -> Value {
+        schemars::schema_for!(AnyData).to_value()
+    }
+
+    fn load(&self, node: &mut Loading<'_>) -> Option<Arc<dyn GraphNode>> {
+        let AnyData { save_as } = node.data()?;
+        node.writes(save_as.unwrap_or_else(|| node.id().to_owned()));
+        node.writes_anything();
+        Some(Arc::new(Nothing))
+    }
+}
+
+/// What any node has that was made a type.
+#[derive(Deserialize, JsonSchema)]
+#[schemars(extend("additionalProperties" = true))]
+struct AnyData {
+    save_as: Option<String>,
+}
+
+struct Nothing;
+
+impl GraphNode for Nothing {
+    fn exec<'a>(&'a self, _: &'a Visit<'a>) -> BoxFuture<'a, Result<Update, BoxError>> {
+        Box::pin(async { Ok(Update::new()) })
+    }
+}

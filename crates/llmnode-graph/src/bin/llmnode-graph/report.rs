@@ -1,0 +1,33 @@
+//! Faults as compilers print them: with the line of the file, and the place in it marked.
+
+use annotate_snippets::{AnnotationKind, Level, Renderer, Snippet};
+use llmnode_graph::Fault;
+
+use crate::locate::locate;
+
+/// The faults of a file whose text is at hand; those of other files are told without their lines.
+pub(crate) fn report(file: &str, text: &str, faults: &[Fault], is_warning: bool, styled: bool) -> String {
+    let renderer = if styled { Renderer::styled() } else { Renderer::plain() };
+    let level = || if is_warning { Level::WARNING } else { Level::ERROR };
+    let told = faults.iter().map(|fault| {
+        // A subgraph's fault is shown at the node that leads to it.
+        let pointer = fault.via.first().unwrap_or(&fault.pointer);
+        let title = match &fault.file {
+            Some(_) => format!("{}: {}", fault.place(), fault.message),
+            None => fault.message.clone(),
+        };
+        let help = match (&fault.proposal, &*fault.known) {
+            (Some(meant), _) => Some(format!("did you mean {meant:?}?")),
+            (None, []) => None,
+            (None, known) => Some(format!("there are: {}", known.join(", "))),
+        };
+        let mark = AnnotationKind::Primary.span(locate(text, pointer)).label(pointer.as_str());
+        let snippet = Snippet::source(text).path(file).annotation(mark);
+        let mut group = level().primary_title(title).id(fault.kind.as_str()).element(snippet);
+        if let Some(help) = help {
+            group = group.element(Level::HELP.message(help));
+        }
+        renderer.render(&[group])
+    });
+    told.collect::<Vec<_>>().join("\n\n")
+}

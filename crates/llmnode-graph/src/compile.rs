@@ -1,0 +1,238 @@
+//! A loaded graph as a flow.
+
+use std::borrow::Cow;
+use std::collections::{BTreeSet, HashSet};
+use std::fmt;
+use std::future::poll_fn;
+use std::sync::Arc;
+use std::task::Poll;
+
+use llmnode_flow::flow::{CxExt, Flow, Outline, Step, To};
+use llmnode_runtime::internal::{error_of_execution, one_line};
+use llmnode_runtime::{BoxError, BoxFuture, Category, Cx, Exec, Group, Node, NodeError};
+use serde_json::json;
+
+use crate::check::{Fork, Next, Region, To as Target};
+use crate::loaded::Loaded;
+use crate::state::{Logged, State, Update};
+use crate::step::{DEFAULT, ERROR, GraphStep, Output, REJECTED};
+
+/// The flow of a graph. `errors_out`: a failure that no edge takes leaves it by `error`, for the graph around it.
+pub(crate) fn flow(
+    loaded: &Arc<Loaded>,
+    region: &Region,
+    errors_out: bool,
+) -> Result<Flow<State>, NodeError> {
+    Compiling { loaded, errors_out }.region(region, loaded.name.clone().into())
+}
+
+struct Compiling<'c> {
+    loaded: &'c Arc<Loaded>,
+    errors_out: bool,
+}
+
+impl Compiling<'_> {
+    fn region(&self, region: &Region, name: Cow<'static, str>) -> Result<Flow<State>, NodeError> {
+        let here: HashSet<usize> = region.nodes.iter().copied().collect();
+        let label = |target: Target| match target {
+            Target::Node(node) if here.contains(&node) => To::from(&*self.loaded.unit(node).id),
+            _ => To::End,
+        };
+        let forks: Vec<String> = region.forks.iter().map(|fork| self.label(fork)).collect();
+        let mut flow = Flow::builder(name);
+        for &node in &region.nodes {
+            let unit = self.loaded.unit(node);
+            let next = |handle: &str| match region.next.get(&(node, handle.to_owned())) {
+                Some(Next::One(target)) => Some(label(*target)),
+                Some(Next::Fork(fork)) => Some(To::from(&*forks[*fork])),
+                None => None,
+            };
+            let ways = self.ways(node, &next);
+            let id = unit.id.clone();
+            flow = match &unit.subgraph {
+                Some(graph) => {
+                    flow.flow(id.clone(), &graph.flow_within(next(ERROR).is_some() || self.errors_out)?)
+                }
+                None => {
+                    let (loaded, catches) = (Arc::clone(self.loaded), unit.error_edge || self.errors_out);
+                    let actions: Vec<String> = ways.iter().map(|(handle, _)| handle.clone()).collect();
+                    flow.made(id.clone(), unit.kind.clone(), actions, move |_: &State| {
+                        Ok(GraphStep::new(Arc::clone(&loaded), node, catches))
+                    })
+                }
+            };
+            for (handle, to) in ways {
+                flow = flow.on(id.clone(), handle, to);
+            }
+        }
+        for (fork, label_of) in region.forks.iter().zip(&forks) {
+            let branches =
+                fork.branches.iter().map(|branch| self.branch(branch)).collect::<Result<Vec<_>, _>>()?;
+            let outline = Outline::Parallel(branches.iter().map(Flow::outline).collect());
+            let step = ForkStep {
+                loaded: Arc::clone(self.loaded),
+                label: label_of.clone(),
+                branches: branches.into(),
+                catches: self.errors_out,
+            };
+            let ways = if self.errors_out { &[DEFAULT, ERROR][..] } else { &[DEFAULT] };
+            flow =
+                flow.made(label_of.clone(), outline, ways.iter().copied(), move |_: &State| Ok(step.clone()));
+            flow = flow.on(label_of.clone(), DEFAULT, label(fork.join));
+            if self.errors_out {
+                flow = flow.on(label_of.clone(), ERROR, To::End);
+            }
+        }
+        flow.build()
+    }
+
+    fn branch(&self, region: &Region) -> Result<Flow<State>, NodeError> {
+        self.region(region, self.loaded.unit(region.entry).id.clone().into())
+    }
+
+    /// The ways out of a node: each action that it may give, and where it leads.
+    fn ways(&self, node: usize, next: &dyn Fn(&str) -> Option<To>) -> Vec<(String, To)> {
+        let unit = self.loaded.unit(node);
+        let mut ways: Vec<(String, To)> = Vec::new();
+        for handle in &unit.handles {
+            match (handle.as_str(), next(handle)) {
+                (_, Some(to)) => ways.push((handle.clone(), to)),
+                (ERROR, None) if self.errors_out => ways.push((handle.clone(), To::End)),
+                (ERROR | REJECTED, None) => {}
+                (_, None) => ways.push((handle.clone(), To::End)),
+            }
+        }
+        // The handle by which a subgraph ends is not one of this graph's.
+        if let Some(graph) = &unit.subgraph {
+            let onward = next(DEFAULT).unwrap_or(To::End);
+            let known: HashSet<String> = ways.iter().map(|(handle, _)| handle.clone()).collect();
+            let others = graph.ends().into_iter().filter(|end| !known.contains(end));
+            ways.extend(others.map(|end| (end, onward.clone())));
+        }
+        ways
+    }
+
+    /// The label of a fork: those of its branches.
+    fn label(&self, fork: &Fork) -> String {
+        let heads = fork.branches.iter().map(|branch| self.loaded.unit(branch.entry).id.as_str());
+        let label = heads.collect::<Vec<_>>().join(" & ");
+        if self.loaded.ids.contains_key(&label) {
+            return format!("{label} (from {} by {})", self.loaded.unit(fork.from).id, fork.handle);
+        }
+        label
+    }
+}
+
+/// The handles by which a graph may end.
+pub(crate) fn ends(loaded: &Loaded, region: &Region) -> BTreeSet<String> {
+    let here: HashSet<usize> = region.nodes.iter().copied().collect();
+    let mut ends = BTreeSet::from([DEFAULT.to_owned()]);
+    for &node in &region.nodes {
+        let unit = loaded.unit(node);
+        let within = unit.subgraph.iter().flat_map(|graph| graph.ends());
+        for handle in unit.handles.iter().cloned().chain(within) {
+            let stays = match region.next.get(&(node, handle.clone())) {
+                Some(Next::One(Target::Node(to))) => here.contains(to),
+                Some(Next::Fork(_)) => true,
+                Some(Next::One(Target::End)) | None => false,
+            };
+            if !stays {
+                ends.insert(handle);
+            }
+        }
+    }
+    ends
+}
+
+/// Branches side by side, each on a copy of the state; one step. What they wrote is written in the order of the edges, after the
+/// last has ended. The first error cancels the others, and nothing is written.
+#[derive(Clone)]
+struct ForkStep {
+    loaded: Arc<Loaded>,
+    label: String,
+    branches: Arc<[Flow<State>]>,
+    catches: bool,
+}
+
+impl Node for ForkStep {
+    type Output = Output;
+    const NAME: &'static str = "fork";
+
+    fn name(&self) -> Cow<'static, str> {
+        Cow::Owned(self.label.clone())
+    }
+}
+
+impl Exec<State> for ForkStep {
+    async fn exec(&self, cx: &Cx<'_, State>) -> Result<Output, BoxError> {
+        let branches = self.branches.iter().map(|branch| cx.flow(branch, cx.state().branch())).collect();
+        let error = match all(branches).await {
+            Ok(ends) => {
+                let writes = ends.into_iter().flat_map(|(state, _)| state.into_log()).collect();
+                return Ok(Output { writes, action: DEFAULT.into(), ..Output::default() });
+            }
+            Err(error) => error_of_execution(error.into()),
+        };
+        if !self.catches || error.category().group() == Group::Stop {
+            return Err(error.into());
+        }
+        let said = json!({
+            "node": self.label,
+            "category": error.category().as_str(),
+            "message": one_line(error.message(), 1000),
+        });
+        let update = Update::new().with_value("error", said);
+        let writes = vec![Logged { from: self.label.clone(), update }];
+        Ok(Output { writes, action: ERROR.into(), ..Output::default() })
+    }
+}
+
+impl Step<State> for ForkStep {
+    type Action = String;
+
+    async fn prep(_: &State) -> Result<Self, BoxError> {
+        Err("a fork of a graph is made by its graph".into())
+    }
+
+    fn post(self, output: Output, state: &mut State) -> Result<String, BoxError> {
+        output.write(&self.loaded, state)
+    }
+}
+
+/// Waits for all, or for the first error.
+async fn all<T>(futures: Vec<BoxFuture<'_, Result<T, NodeError>>>) -> Result<Vec<T>, NodeError> {
+    let mut ended: Vec<Option<T>> = futures.iter().map(|_| None).collect();
+    let mut open: Vec<_> = futures.into_iter().enumerate().collect();
+    poll_fn(|cx| {
+        let mut failed = None;
+        open.retain_mut(|(at, future)| match (&failed, future.as_mut().poll(cx)) {
+            (None, Poll::Ready(Ok(value))) => {
+                ended[*at] = Some(value);
+                false
+            }
+            (None, Poll::Ready(Err(error))) => {
+                failed = Some(error);
+                false
+            }
+            (Some(_), Poll::Ready(_)) => false,
+            (_, Poll::Pending) => true,
+        });
+        match failed {
+            Some(error) => Poll::Ready(Err(error)),
+            None if open.is_empty() => Poll::Ready(Ok(())),
+            None => Poll::Pending,
+        }
+    })
+    .await?;
+    ended.into_iter().collect::<Option<Vec<T>>>().ok_or_else(lost)
+}
+
+fn lost() -> NodeError {
+    NodeError::new(Category::ConfigError, "a branch left no state")
+}
+
+impl fmt::Debug for ForkStep {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("ForkStep").field(&self.label).finish()
+    }
+}

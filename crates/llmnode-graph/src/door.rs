@@ -1,0 +1,291 @@
+//! The door for node types: what every type says of itself, the built-in ones too.
+
+use std::any::Any;
+use std::fmt;
+use std::sync::Arc;
+
+use llmnode_runtime::internal::one_line;
+use llmnode_runtime::{BoxError, BoxFuture, Category, Cx, NodeError};
+use schemars::JsonSchema;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+use crate::facts::{Facts, Place, Read};
+use crate::faults::{FaultKind, Faults};
+use crate::file::{Form, NodeFile};
+use crate::graph::Graph;
+use crate::load::Around;
+use crate::registry::Registered;
+use crate::roles::ToolLink;
+use crate::state::{State, Update, fenced, text_of};
+use crate::step::GraphStep;
+use crate::template::Template;
+
+/// A type of nodes in graphs.
+///
+/// ```
+/// # mod llmnode { pub use llmnode_runtime::*; pub mod graph { pub use llmnode_graph::*; } }
+/// use std::sync::Arc;
+///
+/// use llmnode::graph::{Graph, GraphNode, Loading, NodeType, Registry, Template, Update, Visit};
+/// use llmnode::{BoxError, BoxFuture, ScriptedModel};
+/// use schemars::JsonSchema;
+/// use serde::Deserialize;
+/// use serde_json::{Value, json};
+///
+/// /// Writes a text to a value.
+/// struct Say;
+///
+/// #[derive(Deserialize, JsonSchema)]
+/// struct Data {
+///     text: String,
+/// }
+///
+/// impl NodeType for Say {
+///     fn name(&self) -> &str {
+///         "say"
+///     }
+///     fn schema(&self) -> Value {
+///         schemars::schema_for!(Data).to_value()
+///     }
+///     fn load(&self, node: &mut Loading<'_>) -> Option<Arc<dyn GraphNode>> {
+///         let data: Data = node.data()?;
+///         let text = node.template("/text", &data.text)?;
+///         node.writes("said");
+///         Some(Arc::new(Said(text)))
+///     }
+/// }
+///
+/// struct Said(Template);
+///
+/// impl GraphNode for Said {
+///     fn exec<'a>(&'a self, visit: &'a Visit<'a>) -> BoxFuture<'a, Result<Update, BoxError>> {
+///         Box::pin(async move { Ok(Update::new().with_value("said", visit.render(&self.0)?)) })
+///     }
+/// }
+///
+/// # let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+/// # runtime.block_on(async {
+/// use llmnode_flow::flow::RunExt;
+/// let registry = Registry::new().node_type(Say).build()?;
+/// let file = r#"{"format": "llmnode/graph", "version": 1, "inputs": {"name": {"type": "string"}},
+///     "nodes": [{"id": "hello", "type": "say", "data": {"text": "Hello {{ name }}!"}}], "edges": []}"#;
+/// let graph = Graph::parse(file, &registry)?;
+/// let mut run = registry.run(ScriptedModel::new()).with_state(graph.start(json!({"name": "Ann"}))?);
+/// run.flow(&graph).await?;
+/// assert_eq!(run.state()["said"], "Hello Ann!");
+/// # Ok::<(), BoxError>(()) }).unwrap();
+/// ```
+pub trait NodeType: Send + Sync + 'static {
+    /// Returns the name by which files name the type.
+    fn name(&self) -> &str;
+
+    /// Returns further names of it.
+    fn aliases(&self) -> &[&str] {
+        &[]
+    }
+
+    /// Returns the JSON schema of a node's `data`.
+    fn schema(&self) -> Value;
+
+    /// Reads one node, and says what it reads and writes. `None` only after a fault was noted.
+    fn load(&self, node: &mut Loading<'_>) -> Option<Arc<dyn GraphNode>>;
+}
+
+/// One node of a loaded graph.
+pub trait GraphNode: Send + Sync + 'static {
+    /// Executes one visit. What it gives is written by the graph.
+    ///
+    /// The visit is the call that stands under the node's id in the ledger: a node that asks a model once executes its
+    /// [`Ask`](llmnode_runtime::primitive::Ask) in it, `ask.exec(visit.cx())`.
+    fn exec<'a>(&'a self, visit: &'a Visit<'a>) -> BoxFuture<'a, Result<Update, BoxError>>;
+}
+
+/// One node while it is loaded: its settings, and where its type notes what is wrong and what the node does.
+pub struct Loading<'l> {
+    pub(crate) node: &'l NodeFile,
+    pub(crate) form: Form,
+    pub(crate) registry: &'l Registered,
+    /// The nodes to which it leads by `tool-call`.
+    pub(crate) links: &'l [ToolLink],
+    pub(crate) around: Around<'l>,
+    /// What a subgraph's type loads.
+    pub(crate) subgraph: Option<Graph>,
+    pub(crate) facts: &'l mut Facts,
+    pub(crate) faults: &'l mut Faults,
+}
+
+impl<'l> Loading<'l> {
+    /// Returns the id.
+    pub fn id(&self) -> &'l str {
+        &self.node.id
+    }
+
+    /// Returns the name that people see: the label, or else the id.
+    pub fn label(&self) -> &'l str {
+        self.node.label.as_deref().unwrap_or(&self.node.id)
+    }
+
+    /// Returns whether the file is one of React Flow's.
+    pub fn is_seed(&self) -> bool {
+        self.form == Form::Seed
+    }
+
+    /// Reads the settings. Everything that is wrong with them is noted; then there are none.
+    pub fn data<T: DeserializeOwned + JsonSchema>(&mut self) -> Option<T> {
+        self.node.data.read(self.form, self.faults)
+    }
+
+    /// Notes that a setting is wrong. `place` is a JSON pointer into `data`, such as `/tools/1`; empty: `data` as a whole.
+    pub fn fault(&mut self, place: &str, message: impl Into<String>) {
+        self.fault_of(FaultKind::Setting, place, message);
+    }
+
+    pub(crate) fn fault_of(&mut self, kind: FaultKind, place: &str, message: impl Into<String>) {
+        self.faults.fault(self.node.data.pointer(place), kind, message);
+    }
+
+    /// Notes that a setting is likely wrong.
+    pub fn warn(&mut self, place: &str, message: impl Into<String>) {
+        self.faults.warn(self.node.data.pointer(place), FaultKind::Setting, message);
+    }
+
+    /// Notes a name that is none of those that there are: `no store "dcos"; did you mean "docs"?`
+    pub fn unknown<'n>(
+        &mut self,
+        place: &str,
+        what: &str,
+        name: &str,
+        known: impl IntoIterator<Item = &'n str>,
+    ) {
+        let message = format!("no {what} {:?}", one_line(name, 80));
+        let place = self.node.data.pointer(place);
+        self.faults.unknown(true, place, FaultKind::UnknownName, message, name, known);
+    }
+
+    /// Reads a template. What it names counts as read.
+    pub fn template(&mut self, place: &str, text: &str) -> Option<Template> {
+        self.template_in(place, text, Place::Any)
+    }
+
+    pub(crate) fn template_in(&mut self, place: &str, text: &str, stands: Place) -> Option<Template> {
+        match Template::parse(text) {
+            Ok(template) => {
+                template.names().for_each(|name| self.read(place, name, stands));
+                Some(template)
+            }
+            Err(error) => {
+                self.faults.fault(self.node.data.pointer(place), FaultKind::Template, error.message);
+                None
+            }
+        }
+    }
+
+    /// Notes that the node reads a value of the state, named at this place.
+    pub fn reads(&mut self, place: &str, name: &str) {
+        self.read(place, name, Place::Any);
+    }
+
+    fn read(&mut self, place: &str, name: &str, stands: Place) {
+        let at = self.node.data.pointer(place);
+        self.facts.reads.push(Read { name: name.to_owned(), at, place: stands });
+    }
+
+    /// Notes that the node writes a value.
+    pub fn writes(&mut self, key: impl Into<String>) {
+        self.facts.writes.push(key.into());
+    }
+
+    /// Notes that the node may write values of any name.
+    pub fn writes_anything(&mut self) {
+        self.facts.writes_anything = true;
+    }
+
+    /// Notes that what it writes is the text of a model, of a tool or of a search. No system prompt may read it.
+    pub fn untrusted(&mut self) {
+        self.facts.untrusted = true;
+    }
+
+    /// Sets the handles by which the node may be left, and those that need an edge. Default: `default` alone.
+    pub fn handles(&mut self, known: &[&str], required: &[&str]) {
+        let owned = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
+        (self.facts.handles.known, self.facts.handles.required) = (owned(known), owned(required));
+    }
+
+    /// Checks that there is a profile of this name.
+    pub fn profile(&mut self, place: &str, name: &str) {
+        let registry = self.registry;
+        if !registry.profiles().any(|known| known == name) {
+            self.unknown(place, "profile", name, registry.profiles());
+        }
+    }
+
+    /// Returns what [`Registry::extend_with`](crate::Registry::extend_with) keeps of this type.
+    pub fn extension<T: Any + Send + Sync>(&self) -> Option<&'l T> {
+        self.registry.extension()
+    }
+}
+
+/// One visit of a node.
+pub struct Visit<'v> {
+    pub(crate) cx: &'v Cx<'v, State>,
+    pub(crate) step: &'v GraphStep,
+}
+
+impl<'v> Visit<'v> {
+    /// Returns the state as the node sees it.
+    pub fn state(&self) -> &'v State {
+        self.cx.state()
+    }
+
+    /// Returns the context of the call, to call other nodes in.
+    pub fn cx(&self) -> &'v Cx<'v, State> {
+        self.cx
+    }
+
+    /// Returns the id of the node.
+    pub fn id(&self) -> &'v str {
+        self.step.id()
+    }
+
+    /// Returns a value by its name or path, as [`State::value`].
+    pub fn value(&self, name: &str) -> Option<&'v Value> {
+        self.state().value(name)
+    }
+
+    /// Returns a template's text.
+    ///
+    /// # Errors
+    /// A `prep_error` that names the node and the value that is missing.
+    pub fn render(&self, template: &Template) -> Result<String, NodeError> {
+        self.render_fenced(template, |_| false)
+    }
+
+    /// The same, with some values in a fence that they cannot close.
+    pub(crate) fn render_fenced(
+        &self,
+        template: &Template,
+        is_fenced: impl Fn(&str) -> bool,
+    ) -> Result<String, NodeError> {
+        let value = |name: &str| {
+            let text = text_of(self.value(name)?);
+            Some(if is_fenced(name) { fenced(&text).into() } else { text })
+        };
+        let text = template.render(value);
+        text.map_err(|missing| {
+            NodeError::new(Category::PrepError, format!("the node `{}` reads {missing}", self.id()))
+        })
+    }
+}
+
+impl fmt::Debug for Loading<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Loading").field("id", &self.node.id).finish_non_exhaustive()
+    }
+}
+
+impl fmt::Debug for Visit<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Visit").field("id", &self.id()).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,61 @@
+//! What the checks and the run know of a node, whatever its type is.
+
+/// What a node is to the graph around it.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Facts {
+    pub(crate) handles: Handles,
+    /// Whether its edges by `next` lead into the body of a loop.
+    pub(crate) iterator: bool,
+    /// Whether it, or a tool of its, waits for an approval.
+    pub(crate) pauses: bool,
+    pub(crate) reads: Vec<Read>,
+    /// The keys that it writes.
+    pub(crate) writes: Vec<String>,
+    /// Keys that it writes as well, of which two branches of a fork may write the same.
+    pub(crate) also_writes: Vec<String>,
+    /// Whether it may write further keys.
+    pub(crate) writes_anything: bool,
+    /// Whether what it writes is the text of a model, a tool or a search.
+    pub(crate) untrusted: bool,
+    pub(crate) role: Role,
+    /// Whether something is wrong with the node, so that it may write more than is known.
+    pub(crate) faulty: bool,
+}
+
+/// The handles of a node.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Handles {
+    pub(crate) known: Vec<String>,
+    /// Those that need an edge.
+    pub(crate) required: Vec<String>,
+    /// Whether it may have others.
+    pub(crate) open: bool,
+}
+
+/// A value that a node reads.
+#[derive(Clone, Debug)]
+pub(crate) struct Read {
+    /// As written: `context.a.b`.
+    pub(crate) name: String,
+    /// Where it is named, as a pointer into the file.
+    pub(crate) at: String,
+    pub(crate) place: Place,
+}
+
+/// Where a value that is read comes to stand.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Place {
+    #[default]
+    Any,
+    /// In a system prompt, which is the operator's.
+    System,
+}
+
+/// What a node is in the flow.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Role {
+    #[default]
+    Step,
+    /// It stands in the lists of agents alone.
+    Tool,
+}

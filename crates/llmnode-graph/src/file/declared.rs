@@ -1,0 +1,116 @@
+//! The types that a file declares for its inputs and its state.
+
+use serde_json::{Map, Value};
+
+use super::fit::{misfit, told};
+use crate::faults::{FaultKind, Faults, escaped, shown};
+
+/// The rules that a declared type may have. Others would be passed over in silence.
+const RULES: &[&str] = &[
+    "type",
+    "enum",
+    "const",
+    "properties",
+    "required",
+    "additionalProperties",
+    "items",
+    "anyOf",
+    "minimum",
+    "maximum",
+    "exclusiveMinimum",
+    "minLength",
+    "maxLength",
+    "minItems",
+    "maxItems",
+    "title",
+    "description",
+    "examples",
+    "default",
+];
+const TYPES: &[&str] = &["string", "number", "integer", "boolean", "array", "object", "null"];
+
+/// Notes what is wrong with a declared type, and with its default.
+pub(super) fn check(schema: &Value, at: &str, faults: &mut Faults) {
+    let before = faults.len();
+    rules(schema, at, faults);
+    if faults.len() == before
+        && let Some(default) = schema.get("default")
+        && let Some(wrong) = misfit(schema, default)
+    {
+        faults.fault(
+            format!("{at}/default"),
+            FaultKind::WrongKind,
+            format!("does not fit the type: it {wrong}"),
+        );
+    }
+}
+
+fn rules(schema: &Value, at: &str, faults: &mut Faults) {
+    let Value::Object(all) = schema else {
+        let message = format!("is {}, and has to be a JSON schema, an object", told(schema));
+        faults.fault(at, FaultKind::WrongKind, message);
+        return;
+    };
+    for (name, rule) in all {
+        let place = format!("{at}/{}", escaped(name));
+        match (name.as_str(), rule) {
+            ("type", kind) => types(kind, &place, faults),
+            ("enum", Value::Array(values)) if !values.is_empty() => {}
+            ("required", Value::Array(names)) if names.iter().all(Value::is_string) => {}
+            ("items", schema) => rules(schema, &place, faults),
+            ("additionalProperties", Value::Bool(_)) => {}
+            ("additionalProperties", schema) => rules(schema, &place, faults),
+            ("anyOf", Value::Array(forms)) if !forms.is_empty() => {
+                for (index, form) in forms.iter().enumerate() {
+                    rules(form, &format!("{place}/{index}"), faults);
+                }
+            }
+            ("properties", Value::Object(members)) => {
+                for (member, schema) in members {
+                    rules(schema, &format!("{place}/{}", escaped(member)), faults);
+                }
+            }
+            ("minLength" | "maxLength" | "minItems" | "maxItems", rule) if rule.is_u64() => {}
+            ("minimum" | "maximum" | "exclusiveMinimum", rule) if rule.is_number() => {}
+            ("title" | "description" | "examples" | "default" | "const", _) => {}
+            (known, rule) if RULES.contains(&known) => {
+                faults.fault(place, FaultKind::WrongKind, format!("is {}, which is no {known}", told(rule)));
+            }
+            (name, _) => {
+                let message = format!("no rule {:?} is known for a declared type", shown(name));
+                faults.unknown(true, place, FaultKind::UnknownMember, message, name, RULES.iter().copied());
+            }
+        }
+    }
+}
+
+fn types(kind: &Value, at: &str, faults: &mut Faults) {
+    let mut one = |kind: &Value, at: &str| match kind {
+        Value::String(name) if TYPES.contains(&&**name) => {}
+        Value::String(name) => {
+            let message = format!("no type {:?}", shown(name));
+            faults.unknown(true, at, FaultKind::UnknownName, message, name, TYPES.iter().copied());
+        }
+        other => {
+            let message = format!("is {}, and has to be the name of a type", told(other));
+            faults.fault(at, FaultKind::WrongKind, message);
+        }
+    };
+    match kind {
+        Value::Array(kinds) if !kinds.is_empty() => {
+            for (index, kind) in kinds.iter().enumerate() {
+                one(kind, &format!("{at}/{index}"));
+            }
+        }
+        kind => one(kind, at),
+    }
+}
+
+/// The types that a schema allows; `None`: all.
+pub(super) fn allows(schema: &Map<String, Value>, kind: &str) -> bool {
+    match schema.get("type") {
+        None => true,
+        Some(Value::Array(kinds)) => kinds.iter().any(|one| one == kind),
+        Some(one) => one == kind,
+    }
+}

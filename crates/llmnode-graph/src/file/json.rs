@@ -1,0 +1,171 @@
+//! JSON as it stands in the file: members that stand twice are found, and what is nested too deep is not read.
+
+use std::cell::RefCell;
+use std::fmt;
+
+use serde::de::{DeserializeSeed, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde::{Deserialize, Deserializer};
+use serde_json::{Map, Number, Value};
+
+use crate::faults::escaped;
+
+/// What a file holds.
+#[derive(Debug)]
+pub(crate) struct Text {
+    pub(crate) value: Value,
+    /// The pointers of members that stand a second time; the first of a name counts.
+    pub(crate) twice: Vec<String>,
+}
+
+/// Reads JSON whose lists and objects are nested `nesting` deep at most.
+pub(super) fn read(text: &str, nesting: usize) -> Result<Text, serde_json::Error> {
+    let twice = RefCell::new(Vec::new());
+    let place = Place { parent: None, part: Part::Whole, left: nesting, most: nesting, twice: &twice };
+    let mut reader = serde_json::Deserializer::from_str(text);
+    let value = place.deserialize(&mut reader)?;
+    reader.end()?;
+    Ok(Text { value, twice: twice.into_inner() })
+}
+
+/// The value at a place of the file.
+#[derive(Clone, Copy)]
+struct Place<'p> {
+    parent: Option<&'p Place<'p>>,
+    part: Part<'p>,
+    /// How many more levels there may be.
+    left: usize,
+    most: usize,
+    twice: &'p RefCell<Vec<String>>,
+}
+
+#[derive(Clone, Copy)]
+enum Part<'p> {
+    Whole,
+    Member(&'p str),
+    Item(usize),
+}
+
+impl Place<'_> {
+    fn pointer(&self) -> String {
+        let outer = self.parent.map(Place::pointer).unwrap_or_default();
+        match self.part {
+            Part::Whole => outer,
+            Part::Member(name) => format!("{outer}/{}", escaped(name)),
+            Part::Item(at) => format!("{outer}/{at}"),
+        }
+    }
+
+    fn within<'c>(&'c self, part: Part<'c>) -> Place<'c> {
+        Place { parent: Some(self), part, left: self.left - 1, most: self.most, twice: self.twice }
+    }
+
+    fn enter<E: Error>(&self) -> Result<(), E> {
+        if self.left == 0 {
+            return Err(E::custom(format_args!("nested more than {} deep", self.most)));
+        }
+        Ok(())
+    }
+}
+
+impl<'de> DeserializeSeed<'de> for Place<'_> {
+    type Value = Value;
+
+    fn deserialize<D: Deserializer<'de>>(self, from: D) -> Result<Value, D::Error> {
+        from.deserialize_any(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Place<'_> {
+    type Value = Value;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("JSON")
+    }
+
+    fn visit_unit<E>(self) -> Result<Value, E> {
+        Ok(Value::Null)
+    }
+
+    fn visit_bool<E>(self, value: bool) -> Result<Value, E> {
+        Ok(Value::Bool(value))
+    }
+
+    fn visit_i64<E>(self, value: i64) -> Result<Value, E> {
+        Ok(Value::Number(value.into()))
+    }
+
+    fn visit_u64<E>(self, value: u64) -> Result<Value, E> {
+        Ok(Value::Number(value.into()))
+    }
+
+    fn visit_f64<E>(self, value: f64) -> Result<Value, E> {
+        Ok(Number::from_f64(value).map_or(Value::Null, Value::Number))
+    }
+
+    fn visit_str<E>(self, value: &str) -> Result<Value, E> {
+        Ok(Value::String(value.to_owned()))
+    }
+
+    fn visit_string<E>(self, value: String) -> Result<Value, E> {
+        Ok(Value::String(value))
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut from: A) -> Result<Value, A::Error> {
+        self.enter()?;
+        let mut list = Vec::new();
+        while let Some(item) = from.next_element_seed(self.within(Part::Item(list.len())))? {
+            list.push(item);
+        }
+        Ok(Value::Array(list))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut from: A) -> Result<Value, A::Error> {
+        self.enter()?;
+        let mut members = Map::new();
+        while let Some(Name(name)) = from.next_key()? {
+            let place = self.within(Part::Member(&name));
+            if members.contains_key(&name) {
+                self.twice.borrow_mut().push(place.pointer());
+                from.next_value::<IgnoredAny>()?;
+            } else {
+                let value = from.next_value_seed(place)?;
+                members.insert(name, value);
+            }
+        }
+        Ok(Value::Object(members))
+    }
+}
+
+/// A member's name, and nothing that a feature of serde_json makes of it.
+#[derive(Deserialize)]
+struct Name(String);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn members_that_stand_twice_are_found_wherever_they_are() {
+        let text = r#"{"a": 1, "a": {"b": 1, "b": 2}, "l": [0, {"x/y": 1, "x/y": 2, "x/y": 3}], "~": {"": 1, "": 2}}"#;
+        let read = read(text, 8).unwrap();
+        assert_eq!(read.twice, ["/a", "/l/1/x~1y", "/l/1/x~1y", "/~0/"]);
+        assert_eq!(read.value["a"], 1);
+    }
+
+    #[test]
+    fn what_is_nested_too_deep_is_not_read() {
+        let nested = |depth: usize| format!("{}{}", "[".repeat(depth), "]".repeat(depth));
+        assert!(read(&nested(64), 64).is_ok());
+        for depth in [65, 500, 100_000] {
+            assert!(read(&nested(depth), 64).unwrap_err().to_string().contains("nested more than 64 deep"));
+        }
+    }
+
+    #[test]
+    fn values_are_those_of_serde_json() {
+        let text = r#"{"a": [null, true, -1, 18446744073709551615, 0.5, "é\n\u0041"], "b": {}, "$serde_json::private::Number": 1}"#;
+        let read = read(text, 4).unwrap().value;
+        assert_eq!(read["a"], serde_json::from_str::<Value>(text).unwrap()["a"]);
+        assert_eq!(read["b"], Value::Object(Map::new()));
+    }
+}

@@ -1,0 +1,123 @@
+//! A graph's file: the format of ours and that of React Flow, both read into one set of types.
+
+mod data;
+mod declared;
+mod fit;
+mod json;
+mod read;
+mod schema;
+mod seed;
+#[cfg(test)]
+mod tests;
+mod text;
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
+pub(crate) use self::data::Data;
+pub(crate) use self::fit::misfit;
+pub(crate) use self::read::read;
+pub(crate) use self::schema::schema;
+pub(crate) use self::text::Reducer;
+#[cfg(feature = "openai")]
+pub(crate) use self::{
+    fit::Fit,
+    read::{document, head, note_twice},
+};
+
+/// What a file names as its format.
+pub(crate) const FORMAT: &str = "llmnode/graph";
+/// The newest version that is read.
+pub(crate) const VERSION: u64 = 1;
+
+/// In which form a file is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Form {
+    /// With a `format`: strict.
+    Own,
+    /// As React Flow's front ends write it: what is unknown is passed over with a warning.
+    Seed,
+}
+
+/// A graph as its file has it.
+#[derive(Debug)]
+pub(crate) struct GraphFile {
+    pub(crate) form: Form,
+    /// Empty: it has none.
+    pub(crate) name: String,
+    /// The declared types of what a run is given, as JSON schemas.
+    pub(crate) inputs: BTreeMap<String, Value>,
+    /// Whether a run may be given more than that.
+    pub(crate) open_inputs: bool,
+    pub(crate) state: BTreeMap<String, Field>,
+    pub(crate) max_steps: Option<u64>,
+    pub(crate) limits: FileLimits,
+    pub(crate) nodes: Vec<NodeFile>,
+    pub(crate) edges: Vec<EdgeFile>,
+    /// Whether a node or an edge could not be read, so that nothing can be said about the ways through the graph.
+    pub(crate) broken: bool,
+}
+
+/// A declared value of the state.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Field {
+    /// What it has to be, as a JSON schema.
+    pub(crate) schema: Value,
+    pub(crate) reducer: Reducer,
+    pub(crate) default: Option<Value>,
+}
+
+/// The most that a run of the graph may take, as far as the file says.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct FileLimits {
+    pub(crate) requests: Option<u64>,
+    pub(crate) tokens: Option<u64>,
+    pub(crate) money: Option<f64>,
+}
+
+/// A node as the file has it.
+#[derive(Clone, Debug)]
+pub(crate) struct NodeFile {
+    /// Empty: it has none, which is noted.
+    pub(crate) id: String,
+    /// The type as written. Empty: there is none, which is noted.
+    pub(crate) kind: String,
+    pub(crate) label: Option<String>,
+    pub(crate) is_start: bool,
+    pub(crate) require_approval: bool,
+    /// Where it stands: `/nodes/3`.
+    pub(crate) at: String,
+    pub(crate) data: Data,
+    /// Whether another node before it has the same id.
+    pub(crate) is_double: bool,
+}
+
+/// An edge as the file has it.
+#[derive(Clone, Debug)]
+pub(crate) struct EdgeFile {
+    pub(crate) source: String,
+    pub(crate) target: String,
+    /// `default` for none, `default` and `output`, else as written.
+    pub(crate) handle: String,
+    /// Where it stands: `/edges/3`.
+    pub(crate) at: String,
+}
+
+/// The one name of a handle: those of the way on are one.
+pub(crate) fn handle(name: &str) -> &str {
+    match name {
+        "" | "output" => "default",
+        name => name,
+    }
+}
+
+/// Whether an edge to this name leads to the end.
+pub(crate) fn is_end(target: &str) -> bool {
+    matches!(target, "END" | "finish_node")
+}
+
+/// Whether an edge from this name says where the graph starts, if no node has that name.
+pub(crate) fn is_start(source: &str) -> bool {
+    ["start", "start_node", "begin"].contains(&&*source.to_lowercase())
+}

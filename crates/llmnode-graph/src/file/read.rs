@@ -1,0 +1,303 @@
+//! From the text of a file to its nodes and edges.
+
+use std::collections::{BTreeMap, HashMap};
+
+use serde_json::{Map, Value};
+
+use super::declared;
+use super::fit::{FRONT_END, Fit, told};
+use super::json::Text;
+use super::text::{CommonText, FileText};
+use super::{
+    Data, EdgeFile, FORMAT, Field, FileLimits, Form, GraphFile, NodeFile, Reducer, VERSION, handle, is_end,
+    json, seed,
+};
+use crate::faults::{FaultKind, Faults, escaped, shown};
+
+/// The most bytes of a file.
+const BYTES: usize = 1 << 20;
+/// How deep lists and objects may be nested.
+const NESTING: usize = 64;
+/// The most nodes and edges.
+const NODES: usize = 2_000;
+const EDGES: usize = 10_000;
+
+/// Reads a file; `None`: it is no graph at all, as the faults say.
+pub(crate) fn read(text: &str, faults: &mut Faults) -> Option<GraphFile> {
+    let Text { value, twice } = document(text, faults)?;
+    from_json(value, twice, faults)
+}
+
+/// Reads the JSON of a file within the caps.
+pub(crate) fn document(text: &str, faults: &mut Faults) -> Option<Text> {
+    let (kind, message) = if text.len() > BYTES {
+        (FaultKind::Cap, format!("the file has {} bytes, and may have {BYTES}, 1 MiB", text.len()))
+    } else {
+        match json::read(text.trim_start_matches('\u{feff}'), NESTING) {
+            Ok(read) => return Some(read),
+            Err(error) if error.is_data() => (FaultKind::Cap, error.to_string()),
+            Err(error) => (FaultKind::Syntax, format!("is no JSON: {error}")),
+        }
+    };
+    faults.fault("", kind, message);
+    None
+}
+
+/// Notes members that stand in their object for a second time.
+pub(crate) fn note_twice(twice: Vec<String>, faults: &mut Faults) {
+    for pointer in twice {
+        faults.fault(pointer, FaultKind::DuplicateMember, "stands in its object for a second time");
+    }
+}
+
+fn from_json(value: Value, twice: Vec<String>, faults: &mut Faults) -> Option<GraphFile> {
+    let Value::Object(mut file) = value else {
+        faults.fault("", FaultKind::WrongKind, format!("is {}, and has to be an object", told(&value)));
+        return None;
+    };
+    let form = form(&file, faults)?;
+    let mut too_many = false;
+    for (name, most) in [("nodes", NODES), ("edges", EDGES)] {
+        let count = file.get(name).and_then(Value::as_array).map_or(0, Vec::len);
+        if count > most {
+            let message = format!("there are {count} {name}; a graph has at most {most}");
+            faults.fault(format!("/{name}"), FaultKind::Cap, message);
+            too_many = true;
+        }
+    }
+    if too_many {
+        return None;
+    }
+    note_twice(twice, faults);
+    if form == Form::Seed {
+        // What is null is not there.
+        file.retain(|_, value| !value.is_null());
+    }
+    let before = faults.len();
+    let schema = schemars::schema_for!(FileText);
+    let whole = Value::Object(file);
+    let place = |pointer: &str| pointer.to_owned();
+    Fit::of_file(schema.as_value(), form == Form::Seed, &place, faults).check(&whole);
+    let Value::Object(mut file) = whole else { return None };
+    let is_whole = faults.len() == before;
+    let list = |value: Option<Value>| match value {
+        Some(Value::Array(list)) => list,
+        _ => Vec::new(),
+    };
+    let (nodes, edges) = (list(file.remove("nodes")), list(file.remove("edges")));
+    if nodes.is_empty() && is_whole {
+        faults.fault("/nodes", FaultKind::OutOfRange, "is empty, and a graph has at least one node");
+    }
+    let mut graph = GraphFile {
+        form,
+        name: file.get("name").and_then(Value::as_str).unwrap_or_default().to_owned(),
+        open_inputs: form == Form::Seed && !file.contains_key("inputs"),
+        inputs: inputs(&file, faults),
+        state: state(&file, faults),
+        max_steps: file.get("max_steps").and_then(Value::as_u64),
+        limits: limits(&file),
+        broken: nodes.is_empty(),
+        nodes: Vec::new(),
+        edges: Vec::new(),
+    };
+    read_nodes(nodes, &mut graph, faults);
+    read_edges(&edges, &mut graph);
+    Some(graph)
+}
+
+/// The form of a file. A version that is not read is refused before anything else is judged.
+fn form(file: &Map<String, Value>, faults: &mut Faults) -> Option<Form> {
+    match file.get("format") {
+        None | Some(Value::Null) => Some(Form::Seed),
+        Some(_) => head(file, FORMAT, VERSION, faults).then_some(Form::Own),
+    }
+}
+
+/// Whether a file is of a format and version that is read. A version that is missing is a fault, but the file is read.
+pub(crate) fn head(file: &Map<String, Value>, format: &str, newest: u64, faults: &mut Faults) -> bool {
+    if let Some(other) = file.get("format").filter(|other| *other != format) {
+        faults.fault("/format", FaultKind::Format, format!("is {}, and has to be {format:?}", told(other)));
+        return false;
+    }
+    match file.get("version") {
+        Some(Value::Number(version)) if version.as_u64().is_some_and(|one| (1..=newest).contains(&one)) => {
+            true
+        }
+        Some(Value::Number(version)) if version.as_u64().is_some_and(|one| one > newest) => {
+            let message = format!(
+                "{format} version {version} is newer than version {newest}, the newest that this llmnode reads; use a newer one"
+            );
+            faults.fault("/version", FaultKind::Version, message);
+            false
+        }
+        Some(other) => {
+            faults.fault(
+                "/version",
+                FaultKind::Version,
+                format!("is {}, and has to be {newest}", told(other)),
+            );
+            false
+        }
+        None => {
+            faults.fault(
+                "",
+                FaultKind::Version,
+                format!("\"version\" is missing: write \"version\": {newest}"),
+            );
+            true
+        }
+    }
+}
+
+/// Whether a name can be that of a value of the state.
+fn is_key(name: &str) -> bool {
+    !name.starts_with('_')
+        && !name.is_empty()
+        && name.len() <= 200
+        && name.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '-'))
+        && !matches!(name, "messages" | "context")
+}
+
+fn name_of_key(name: &str, at: &str, faults: &mut Faults) {
+    if !is_key(name) {
+        let message = format!(
+            "{:?} cannot be the name of a value: a name has letters, digits, `_` and `-`, does not begin with `_`, and is not `messages` or `context`",
+            shown(name)
+        );
+        faults.fault(at, FaultKind::BadName, message);
+    }
+}
+
+fn inputs(file: &Map<String, Value>, faults: &mut Faults) -> BTreeMap<String, Value> {
+    let mut inputs = BTreeMap::new();
+    for (name, schema) in file.get("inputs").and_then(Value::as_object).into_iter().flatten() {
+        let at = format!("/inputs/{}", escaped(name));
+        name_of_key(name, &at, faults);
+        declared::check(schema, &at, faults);
+        inputs.insert(name.clone(), schema.clone());
+    }
+    inputs
+}
+
+fn state(file: &Map<String, Value>, faults: &mut Faults) -> BTreeMap<String, Field> {
+    let mut state = BTreeMap::new();
+    for (name, field) in file.get("state").and_then(Value::as_object).into_iter().flatten() {
+        let at = format!("/state/{}", escaped(name));
+        name_of_key(name, &at, faults);
+        // Of another kind, which is noted.
+        let Value::Object(mut rules) = field.clone() else { continue };
+        let reducer =
+            rules.remove("reducer").and_then(|name| Reducer::of(name.as_str()?)).unwrap_or_default();
+        declared::check(&Value::Object(rules.clone()), &at, faults);
+        let needs = match reducer {
+            Reducer::Replace => None,
+            Reducer::Append => Some(("array", "a list")),
+            Reducer::Merge => Some(("object", "an object")),
+        };
+        if let Some((kind, words)) = needs.filter(|(kind, _)| !declared::allows(&rules, kind)) {
+            let message = format!(
+                "{:?} makes {words} of the value, and its type is {}: write \"type\": {kind:?}, or leave the reducer out",
+                reducer.name(),
+                rules.get("type").map(told).unwrap_or_default()
+            );
+            faults.fault(format!("{at}/reducer"), FaultKind::WrongKind, message);
+        }
+        let default = rules.remove("default");
+        state.insert(name.clone(), Field { schema: Value::Object(rules), reducer, default });
+    }
+    state
+}
+
+fn limits(file: &Map<String, Value>) -> FileLimits {
+    let of = |name: &str| file.get("limits").and_then(|limits| limits.get(name));
+    FileLimits {
+        requests: of("requests").and_then(Value::as_u64),
+        tokens: of("tokens").and_then(Value::as_u64),
+        money: of("money").and_then(Value::as_f64),
+    }
+}
+
+fn read_nodes(nodes: Vec<Value>, graph: &mut GraphFile, faults: &mut Faults) {
+    let common = schemars::schema_for!(CommonText);
+    let mut ids: HashMap<String, usize> = HashMap::new();
+    for (index, node) in nodes.into_iter().enumerate() {
+        let at = format!("/nodes/{index}");
+        // Of another kind, which is noted.
+        let Value::Object(mut node) = node else {
+            graph.broken = true;
+            continue;
+        };
+        let id = node.get("id").and_then(Value::as_str).unwrap_or_default().to_owned();
+        let kind = node.get("type").and_then(Value::as_str).unwrap_or_default().to_owned();
+        let mut is_double = false;
+        if id.is_empty() {
+            graph.broken = true;
+        } else if is_end(&id) {
+            let message = format!("{id:?} is the end of every graph; give the node another id");
+            faults.fault(format!("{at}/id"), FaultKind::BadName, message);
+            graph.broken = true;
+        } else if let Some(other) = ids.get(&id) {
+            let message = format!("{:?} is the id of /nodes/{other} already", shown(&id));
+            faults.fault(format!("{at}/id"), FaultKind::Duplicate, message);
+            (graph.broken, is_double) = (true, true);
+        } else {
+            ids.insert(id.clone(), index);
+        }
+        let values = match node.remove("data") {
+            Some(Value::Object(values)) => values,
+            _ => Map::new(),
+        };
+        let mut data = Data { values, origin: BTreeMap::new(), at: format!("{at}/data") };
+        if graph.form == Form::Seed {
+            seed::translate(&kind, &mut data, faults);
+        }
+        let own = own_settings(&mut data);
+        let place = |pointer: &str| format!("{at}/data{pointer}");
+        Fit::of_file(common.as_value(), false, &place, faults).check_members(&own);
+        let flag = |name: &str| own.get(name).and_then(Value::as_bool).unwrap_or_default();
+        graph.nodes.push(NodeFile {
+            label: own.get("label").and_then(Value::as_str).map(str::to_owned),
+            is_start: flag("isStart"),
+            require_approval: flag("require_approval"),
+            id,
+            kind,
+            at,
+            data,
+            is_double,
+        });
+    }
+}
+
+/// Takes what every node may have out of the settings of one.
+fn own_settings(data: &mut Data) -> Map<String, Value> {
+    let mut own = Map::new();
+    for name in ["label", "isStart", "require_approval"] {
+        own.extend(data.values.remove(name).map(|value| (name.to_owned(), value)));
+    }
+    data.values.retain(|name, _| !FRONT_END.contains(&&**name));
+    own
+}
+
+fn read_edges(edges: &[Value], graph: &mut GraphFile) {
+    let routers: Vec<String> =
+        graph.nodes.iter().filter(|node| node.kind == "router").map(|node| node.id.clone()).collect();
+    let routers: std::collections::HashSet<&str> = routers.iter().map(String::as_str).collect();
+    for (index, edge) in edges.iter().enumerate() {
+        let text = |name: &str| edge.get(name).and_then(Value::as_str);
+        let by = edge.get("sourceHandle").is_none_or(|by| by.is_null() || by.is_string());
+        let (Some(source), Some(target), true) = (text("source"), text("target"), by) else {
+            graph.broken = true;
+            continue;
+        };
+        let mut handle = handle(text("sourceHandle").unwrap_or_default());
+        if handle == "else" && routers.contains(source) {
+            handle = "default";
+        }
+        graph.edges.push(EdgeFile {
+            source: source.to_owned(),
+            target: target.to_owned(),
+            handle: handle.to_owned(),
+            at: format!("/edges/{index}"),
+        });
+    }
+}

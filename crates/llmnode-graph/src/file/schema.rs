@@ -1,0 +1,101 @@
+//! The JSON Schema of the format, for editors.
+
+use serde_json::{Map, Value, json};
+
+use super::fit::{FRONT_END, SEED, WHAT};
+use super::text::{CommonText, FileText};
+
+/// The schema of a graph's file of our own form. `types`: of each node type its names and the schema of its settings.
+pub(crate) fn schema<'t>(types: impl IntoIterator<Item = (Vec<&'t str>, Value)>) -> Value {
+    let mut file = schemars::schema_for!(FileText).to_value();
+    let mut defs = take_defs(&mut file);
+    let common = members_of(&schemars::schema_for!(CommonText).to_value());
+    let (mut known, mut cases) = (Vec::new(), Vec::new());
+    for (names, mut data) in types {
+        let Some(own) = names.first().map(|name| format!("{name}_data")) else { continue };
+        for (name, mut def) in take_defs(&mut data) {
+            renamed(&mut def, &own);
+            defs.insert(format!("{own}_{name}"), def);
+        }
+        renamed(&mut data, &own);
+        if let Some(members) = data.get_mut("properties").and_then(Value::as_object_mut) {
+            members.extend(common.clone());
+        }
+        defs.insert(own.clone(), data);
+        cases.push(json!({
+            "if": {"properties": {"type": {"enum": names}}},
+            "then": {"properties": {"data": {"$ref": format!("#/$defs/{own}")}}},
+        }));
+        known.extend(names.into_iter().map(str::to_owned));
+    }
+    if let Some(node) = defs.get_mut("NodeText").and_then(Value::as_object_mut) {
+        if let Some(kind) = node.get_mut("properties").and_then(|members| members.get_mut("type")) {
+            let description = kind.get("description").cloned().unwrap_or_default();
+            *kind = json!({"description": description, "anyOf": [{"enum": known}, {"type": "string"}]});
+        }
+        node.insert("allOf".to_owned(), Value::Array(cases));
+    }
+    file["required"] = json!(["format", "version", "nodes"]);
+    file["$defs"] = Value::Object(defs);
+    closed(&mut file);
+    file
+}
+
+fn take_defs(schema: &mut Value) -> Map<String, Value> {
+    match schema.as_object_mut().and_then(|rules| rules.remove("$defs")) {
+        Some(Value::Object(defs)) => defs,
+        _ => Map::new(),
+    }
+}
+
+fn members_of(schema: &Value) -> Map<String, Value> {
+    schema.get("properties").and_then(Value::as_object).cloned().unwrap_or_default()
+}
+
+/// Lets references lead to the definitions of one node type.
+fn renamed(schema: &mut Value, own: &str) {
+    match schema {
+        Value::Object(rules) => {
+            rules.remove("$schema");
+            rules.remove("title");
+            for (name, rule) in rules.iter_mut() {
+                match rule {
+                    Value::String(to) if name == "$ref" => {
+                        *to = to.replace("#/$defs/", &format!("#/$defs/{own}_"));
+                    }
+                    rule => renamed(rule, own),
+                }
+            }
+        }
+        Value::Array(list) => list.iter_mut().for_each(|rule| renamed(rule, own)),
+        _ => {}
+    }
+}
+
+/// Makes of the rules for both forms those of our own: no further members but those of a front end.
+fn closed(schema: &mut Value) {
+    match schema {
+        Value::Object(rules) => {
+            rules.remove(SEED);
+            rules.remove(WHAT);
+            let is_open = rules.contains_key("additionalProperties");
+            if let Some(members) = rules.get_mut("properties").and_then(Value::as_object_mut)
+                && !members.is_empty()
+            {
+                members.retain(|_, rule| rule.get(SEED) != Some(&Value::Bool(true)));
+            }
+            let is_object = rules.get("type").is_some_and(|kind| kind == "object");
+            if is_object && !is_open && rules.contains_key("properties") {
+                if let Some(members) = rules.get_mut("properties").and_then(Value::as_object_mut) {
+                    for name in FRONT_END {
+                        members.entry(*name).or_insert_with(|| json!({"description": "Of the front end."}));
+                    }
+                }
+                rules.insert("additionalProperties".to_owned(), Value::Bool(false));
+            }
+            rules.values_mut().for_each(closed);
+        }
+        Value::Array(list) => list.iter_mut().for_each(closed),
+        _ => {}
+    }
+}

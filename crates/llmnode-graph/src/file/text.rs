@@ -1,0 +1,157 @@
+//! The format of a graph's file, as it is written. The JSON Schema of the format is made of these types.
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde_json::{Map, Value};
+
+/// A graph of nodes for llmnode.
+#[derive(JsonSchema)]
+#[schemars(title = "llmnode graph", extend("x-seed" = ["id", "description", "viewport", "created_at", "updated_at"]))]
+#[allow(dead_code, reason = "its schema is read, not its values")]
+pub(super) struct FileText {
+    /// Where the JSON Schema of this format is, for editors.
+    #[serde(rename = "$schema")]
+    schema: Option<String>,
+    /// Always "llmnode/graph". A file without it is one of React Flow.
+    #[schemars(extend("const" = "llmnode/graph"))]
+    format: Option<String>,
+    /// The version of the format: 1.
+    version: Option<u64>,
+    /// The name that people see in pictures and reports.
+    #[schemars(length(min = 1, max = 200))]
+    name: Option<String>,
+    /// What a run is given: names, and what the values have to be, as JSON schemas.
+    inputs: Option<BTreeMap<String, Value>>,
+    /// Further values of the state: what they have to be, and how what several nodes write becomes one value.
+    state: Option<BTreeMap<String, FieldText>>,
+    /// How many steps a run of the graph may take; the program may allow fewer.
+    #[schemars(range(min = 1))]
+    max_steps: Option<u64>,
+    /// What a run of the graph may take together. It lowers the limits of the program, and never raises them.
+    limits: Option<LimitsText>,
+    /// The nodes.
+    nodes: Vec<NodeText>,
+    /// The edges between them.
+    #[schemars(default)]
+    edges: Vec<EdgeText>,
+}
+
+/// A value of the state: a JSON schema, and further members.
+#[derive(JsonSchema)]
+#[schemars(extend("additionalProperties" = true))]
+#[allow(dead_code, reason = "its schema is read, not its values")]
+struct FieldText {
+    /// How a value that is written joins the one that is there.
+    reducer: Option<Reducer>,
+    /// The value before anything was written.
+    default: Option<Value>,
+}
+
+/// How a value that is written joins the one that is there.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, JsonSchema)]
+#[schemars(rename_all = "snake_case", inline, extend("x-what" = "reducer"))]
+pub(crate) enum Reducer {
+    /// It takes its place.
+    #[default]
+    Replace,
+    /// It is added to the list, which is empty at first; of a list, each item.
+    Append,
+    /// Its members take the place of those of the object.
+    Merge,
+}
+
+impl Reducer {
+    /// The reducer of this name.
+    pub(crate) fn of(name: &str) -> Option<Self> {
+        Some(match name {
+            "replace" => Reducer::Replace,
+            "append" => Reducer::Append,
+            "merge" => Reducer::Merge,
+            _ => return None,
+        })
+    }
+
+    /// Returns its name.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Reducer::Replace => "replace",
+            Reducer::Append => "append",
+            Reducer::Merge => "merge",
+        }
+    }
+}
+
+/// The most that a run of the graph may take.
+#[derive(JsonSchema)]
+#[allow(dead_code, reason = "its schema is read, not its values")]
+struct LimitsText {
+    /// Requests to models.
+    #[schemars(range(min = 1))]
+    requests: Option<u64>,
+    /// Tokens, of prompts and answers together.
+    #[schemars(range(min = 1))]
+    tokens: Option<u64>,
+    /// Money, in the currency of the prices.
+    #[schemars(extend("exclusiveMinimum" = 0))]
+    money: Option<f64>,
+}
+
+/// A node.
+#[derive(JsonSchema)]
+#[schemars(extend("x-seed" = [
+    "width", "height", "selected", "selectable", "dragging", "draggable", "deletable", "connectable", "focusable",
+    "positionAbsolute", "sourcePosition", "targetPosition", "hidden", "style", "className", "zIndex", "parentId",
+    "parentNode", "extent", "expandParent", "dragHandle", "ariaLabel", "resizing", "internals", "origin", "handles",
+    "initialWidth", "initialHeight",
+]))]
+#[allow(dead_code, reason = "its schema is read, not its values")]
+struct NodeText {
+    /// The name of the node for edges, records and reports.
+    #[schemars(length(min = 1, max = 200))]
+    id: String,
+    /// The type of the node.
+    r#type: String,
+    /// The settings of the node.
+    #[schemars(default)]
+    data: Map<String, Value>,
+}
+
+/// An edge.
+#[derive(JsonSchema)]
+#[schemars(extend("x-seed" = [
+    "type", "animated", "selected", "selectable", "deletable", "focusable", "reconnectable", "hidden", "style",
+    "className", "zIndex", "markerStart", "markerEnd", "data", "labelStyle", "labelShowBg", "labelBgStyle",
+    "labelBgPadding", "labelBgBorderRadius", "interactionWidth", "pathOptions", "ariaLabel", "sourceNode", "targetNode",
+]))]
+#[allow(dead_code, reason = "its schema is read, not its values")]
+struct EdgeText {
+    /// The name of the edge, for front ends.
+    id: Option<String>,
+    /// What people see at the edge.
+    label: Option<Value>,
+    /// The id of the node that it leaves; `start`: it leads to the first node.
+    source: String,
+    /// The id of the node to which it leads; `END`: the end.
+    target: String,
+    /// By which decision of its node it is taken. Default: the way on.
+    #[serde(rename = "sourceHandle")]
+    source_handle: Option<String>,
+    /// Where it is drawn to, for front ends.
+    #[serde(rename = "targetHandle")]
+    target_handle: Option<String>,
+}
+
+/// What every node may have among its settings.
+#[derive(JsonSchema)]
+#[allow(dead_code, reason = "its schema is read, not its values")]
+pub(super) struct CommonText {
+    /// The name that models and people see. Default: the id.
+    #[schemars(length(min = 1, max = 200))]
+    label: Option<String>,
+    /// Whether the graph starts here.
+    #[serde(rename = "isStart")]
+    is_start: Option<bool>,
+    /// Whether a person has to approve before the node runs.
+    require_approval: Option<bool>,
+}

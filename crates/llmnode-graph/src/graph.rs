@@ -1,0 +1,171 @@
+//! A graph that was loaded and checked: a flow over [`State`].
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+use std::sync::Arc;
+
+use llmnode_flow::flow::{Flow, Outline};
+use llmnode_flow::private::{RunFlow, Runner};
+use llmnode_runtime::internal::{nearest, one_line};
+use llmnode_runtime::{Category, NodeError};
+use serde_json::{Map, Value};
+
+use crate::check::Region;
+use crate::compile;
+use crate::facts::Facts;
+use crate::faults::{Fault, GraphFaults};
+use crate::file::misfit;
+use crate::load;
+use crate::loaded::{Inputs, Loaded};
+use crate::registry::Registered;
+use crate::state::State;
+
+/// A graph that was loaded from a file and checked as a whole. Clones share it.
+///
+/// It runs as any [`Flow`]: `run.flow(&graph)`, with reports, journals, pictures and limits.
+#[derive(Clone)]
+pub struct Graph {
+    loaded: Arc<Loaded>,
+    region: Arc<Region>,
+    flow: Flow<State>,
+}
+
+impl Graph {
+    /// Loads a graph from the registry's folder by the name of its file, without `.json`.
+    ///
+    /// # Errors
+    /// Everything that is wrong with it and with its subgraphs.
+    pub fn open(name: &str, registry: &Registered) -> Result<Graph, GraphFaults> {
+        load::open(name, registry)
+    }
+
+    /// Loads a graph from the text of a file.
+    ///
+    /// # Errors
+    /// Everything that is wrong with it and with its subgraphs.
+    pub fn parse(text: &str, registry: &Registered) -> Result<Graph, GraphFaults> {
+        load::parse(text, registry)
+    }
+
+    pub(crate) fn new(loaded: Loaded, region: Region) -> Result<Graph, NodeError> {
+        let loaded = Arc::new(loaded);
+        let flow = compile::flow(&loaded, &region, false)?;
+        Ok(Graph { loaded, region: Arc::new(region), flow })
+    }
+
+    /// Its flow as that of a subgraph.
+    pub(crate) fn flow_within(&self, errors_out: bool) -> Result<Flow<State>, NodeError> {
+        if errors_out { compile::flow(&self.loaded, &self.region, true) } else { Ok(self.flow.clone()) }
+    }
+
+    /// The handles by which it may end.
+    pub(crate) fn ends(&self) -> BTreeSet<String> {
+        compile::ends(&self.loaded, &self.region)
+    }
+
+    pub(crate) fn facts(&self) -> &Facts {
+        &self.loaded.facts
+    }
+
+    pub(crate) fn height(&self) -> usize {
+        self.loaded.height
+    }
+
+    /// What has to be there before it runs.
+    pub(crate) fn needs(&self) -> impl Iterator<Item = &str> {
+        let Inputs { declared, read, .. } = &self.loaded.inputs;
+        let declared = declared.iter().filter(|(_, schema)| schema.get("default").is_none());
+        declared.map(|(name, _)| name.as_str()).chain(read.iter().map(String::as_str))
+    }
+
+    /// Returns its name; that of a file without a name is its file's, or empty.
+    pub fn name(&self) -> &str {
+        &self.loaded.name
+    }
+
+    /// Returns what a run has to be given: the inputs that the file declares with their types as JSON schemas, or else the values
+    /// that its nodes read and none of them writes.
+    pub fn inputs(&self) -> BTreeMap<&str, Option<&Value>> {
+        let Inputs { declared, read, .. } = &self.loaded.inputs;
+        let read = read.iter().map(|name| (name.as_str(), None));
+        read.chain(declared.iter().map(|(name, schema)| (name.as_str(), Some(schema)))).collect()
+    }
+
+    /// Returns what is likely no mistake but may be one.
+    pub fn warnings(&self) -> &[Fault] {
+        &self.loaded.warnings
+    }
+
+    /// Returns what it looks like.
+    pub fn outline(&self) -> Outline {
+        self.flow.outline()
+    }
+
+    /// Returns it as a flow, to be a step of another one: `Flow::builder(..).flow_in("support", |world| &mut world.support,
+    /// graph.flow())`. The limits and `max_steps` of its file are not part of it.
+    pub fn flow(&self) -> &Flow<State> {
+        &self.flow
+    }
+
+    /// Returns the state that a run begins with: an object of the inputs, and the defaults of the file.
+    ///
+    /// # Errors
+    /// A `config_error` that lists everything that is wrong with the inputs: missing ones, unknown ones, those of another type.
+    pub fn start(&self, inputs: impl Into<Value>) -> Result<State, NodeError> {
+        let mut given = match inputs.into() {
+            Value::Object(given) => given,
+            Value::Null => Map::new(),
+            _ => return Err(refused(vec!["they are no object".to_owned()])),
+        };
+        let Inputs { declared, open, .. } = &self.loaded.inputs;
+        let mut faults = Vec::new();
+        for (name, value) in &given {
+            let rules = || self.loaded.rules.0.get(name).map(|field| &field.schema);
+            match declared.get(name).or_else(rules) {
+                _ if name.starts_with('_') => {
+                    faults.push(format!("{:?} is a name of the graph's own", one_line(name, 80)));
+                }
+                Some(schema) => {
+                    faults.extend(misfit(schema, value).map(|wrong| format!("{name:?} {wrong}")));
+                }
+                None if *open => {}
+                None => {
+                    let meant = nearest(name, declared.keys().map(String::as_str));
+                    let meant = meant.map(|meant| format!("; did you mean {meant:?}?")).unwrap_or_default();
+                    faults.push(format!("there is no input {:?}{meant}", one_line(name, 80)));
+                }
+            }
+        }
+        let missing = self.needs().filter(|name| given.get(*name).is_none_or(Value::is_null));
+        faults.extend(missing.map(|name| format!("the input {name:?} is missing")));
+        if !faults.is_empty() {
+            return Err(refused(faults));
+        }
+        let defaults =
+            self.loaded.rules.0.iter().filter_map(|(key, field)| Some((key, field.default.as_ref()?)));
+        let of_inputs = declared.iter().filter_map(|(name, schema)| Some((name, schema.get("default")?)));
+        for (key, default) in defaults.chain(of_inputs) {
+            given.entry(key.clone()).or_insert_with(|| default.clone());
+        }
+        Ok(State::new(Vec::new(), given))
+    }
+}
+
+fn refused(faults: Vec<String>) -> NodeError {
+    NodeError::new(Category::ConfigError, format!("the inputs do not fit: {}", faults.join("; ")))
+}
+
+impl<'r> RunFlow<'r, State> for &Graph {
+    type Action = String;
+
+    fn runner(self) -> Runner<'r, State, String> {
+        (&self.flow).runner().within(self.loaded.bounds)
+    }
+}
+
+impl fmt::Debug for Graph {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let nodes: Vec<&str> = self.loaded.units.iter().map(|unit| unit.id.as_str()).collect();
+        f.debug_struct("Graph").field("name", &self.name()).field("nodes", &nodes).finish_non_exhaustive()
+    }
+}

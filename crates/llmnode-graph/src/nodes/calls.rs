@@ -1,0 +1,93 @@
+//! The nodes that an agent may call, as tools of its model.
+
+use std::sync::Arc;
+
+use llmnode_runtime::internal::Calls;
+use llmnode_runtime::{Cx, OutputSchema, ToolCall, ToolReply, ToolSpec, Toolset};
+use serde_json::{Value, json};
+
+use crate::door::Visit;
+use crate::roles::{LinkKind, ToolLink};
+use crate::step::{Depth, GraphStep};
+
+/// Adds the nodes that are tools of the agent to its others.
+pub(super) fn with_links(tools: Toolset, links: &[ToolLink], visit: &Visit<'_>) -> Toolset {
+    links.iter().filter(|link| link.is_called()).fold(tools, |tools, link| match link.kind {
+        LinkKind::Handoff => tools.external(spec(link)),
+        _ => {
+            let runs = tools.calling(link.name.clone(), description(link), schema(), body(link.node, visit));
+            if visit.step.waits(link.node) { only_last_waits(runs, &link.name) } else { runs }
+        }
+    })
+}
+
+/// The same names without bodies, for what has to know them before a visit.
+pub(super) fn named(tools: Toolset, links: &[ToolLink]) -> Toolset {
+    let called = links.iter().filter(|link| link.is_called());
+    called.fold(tools, |tools, link| tools.external(spec(link)))
+}
+
+/// Lets the tool of this name wait for an approval.
+fn only_last_waits(tools: Toolset, name: &str) -> Toolset {
+    let others: Vec<String> = tools.names().filter(|one| *one != name).map(str::to_owned).collect();
+    let last = tools.clone().only([name]).require_approval();
+    tools.only(others).with(last)
+}
+
+fn schema() -> Value {
+    json!({"type": "object", "properties": {"query": {"type": "string"}}, "required": ["query"]})
+}
+
+fn spec(link: &ToolLink) -> ToolSpec {
+    let schema = Arc::new(OutputSchema::from_value(&link.name, schema()));
+    ToolSpec::new(link.name.clone(), description(link), schema)
+}
+
+/// What the model reads of it.
+fn description(link: &ToolLink) -> String {
+    match link.kind {
+        LinkKind::Handoff => format!("Hands over to {}, who goes on with the query.", link.label),
+        _ => format!("Asks {}, who sees the query alone, and returns the answer.", link.label),
+    }
+}
+
+/// Runs the node on a state of its own, in which the query is the only message.
+fn body(node: usize, visit: &Visit<'_>) -> Arc<Calls> {
+    let (step, values) = (visit.step.called(node), visit.state().values.clone());
+    let step = Arc::new(step);
+    let values = Arc::new(values);
+    Arc::new(move |cx: &Cx<'_, ()>, arguments: Value| {
+        let (step, values) = (step.clone(), Arc::clone(&values));
+        Box::pin(async move {
+            let step: &GraphStep = match &*step {
+                Ok(step) => step,
+                Err(Depth::Within) => return refused("it is already working on this; try another way"),
+                Err(Depth::TooDeep) => {
+                    return refused("too many agents stand within each other; answer without it");
+                }
+            };
+            let state = GraphStep::state_of_query(query(&arguments), &values);
+            let cx = cx.with_state(&state);
+            let report = cx.call(step).report().await?;
+            Ok((ToolReply::new(report.value.answer()), Some(report.record.id)))
+        })
+    })
+}
+
+fn refused(why: &str) -> Result<(ToolReply, Option<llmnode_runtime::CallId>), llmnode_runtime::NodeError> {
+    Ok((ToolReply::new(format!("not executed: {why}")), None))
+}
+
+/// What the call asks: its `query`, else its `question`, else all of its arguments.
+pub(super) fn query(arguments: &Value) -> String {
+    let asked = ["query", "question"].iter().find_map(|name| arguments.get(name)?.as_str());
+    asked.map_or_else(|| arguments.to_string(), str::to_owned)
+}
+
+/// The same of the arguments as the model wrote them.
+pub(super) fn query_of(call: &ToolCall) -> String {
+    match serde_json::from_str(&call.arguments) {
+        Ok(arguments) => query(&arguments),
+        Err(_) => call.arguments.clone(),
+    }
+}

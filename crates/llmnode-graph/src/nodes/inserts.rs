@@ -1,0 +1,70 @@
+//! JSON with templates in its texts.
+
+use std::sync::Arc;
+
+use llmnode_runtime::NodeError;
+use serde_json::{Map, Value};
+
+use crate::door::{Loading, Visit};
+use crate::faults::escaped;
+use crate::template::Template;
+
+/// A value whose texts are templates. A text that is one `{{ name }}` is that value, whatever its type.
+#[derive(Clone)]
+pub(super) enum Insert {
+    Value(Value),
+    Text(Arc<Template>),
+    List(Vec<Insert>),
+    Object(Vec<(String, Insert)>),
+}
+
+impl Insert {
+    /// Reads a value. `None`: a template in it is faulty, which is noted.
+    pub(super) fn read(value: &Value, place: &str, node: &mut Loading<'_>) -> Option<Self> {
+        Some(match value {
+            Value::String(text) if text.contains("{{") => Insert::Text(Arc::new(node.template(place, text)?)),
+            Value::Array(items) => {
+                let mut read = |(at, item)| Insert::read(item, &format!("{place}/{at}"), node);
+                // All of them are read, so that each fault is noted.
+                let items: Vec<_> = items.iter().enumerate().map(&mut read).collect();
+                Insert::List(items.into_iter().collect::<Option<_>>()?)
+            }
+            Value::Object(members) => Insert::Object(Insert::members(members, place, node)?),
+            other => Insert::Value(other.clone()),
+        })
+    }
+
+    pub(super) fn members(
+        members: &Map<String, Value>,
+        place: &str,
+        node: &mut Loading<'_>,
+    ) -> Option<Vec<(String, Insert)>> {
+        let read = |(name, value): (&String, &Value)| {
+            Some((name.clone(), Insert::read(value, &format!("{place}/{}", escaped(name)), node)?))
+        };
+        let members: Vec<_> = members.iter().map(read).collect();
+        members.into_iter().collect()
+    }
+
+    /// The value with what the state holds.
+    pub(super) fn value(&self, visit: &Visit<'_>) -> Result<Value, NodeError> {
+        Ok(match self {
+            Insert::Value(value) => value.clone(),
+            Insert::Text(template) => match template.sole().and_then(|name| visit.value(name)) {
+                Some(value) => value.clone(),
+                None => Value::String(visit.render(template)?),
+            },
+            Insert::List(items) => {
+                Value::Array(items.iter().map(|item| item.value(visit)).collect::<Result<_, _>>()?)
+            }
+            Insert::Object(members) => Value::Object(Insert::object(members, visit)?),
+        })
+    }
+
+    pub(super) fn object(
+        members: &[(String, Insert)],
+        visit: &Visit<'_>,
+    ) -> Result<Map<String, Value>, NodeError> {
+        members.iter().map(|(name, insert)| Ok((name.clone(), insert.value(visit)?))).collect()
+    }
+}

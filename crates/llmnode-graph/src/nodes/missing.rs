@@ -1,0 +1,39 @@
+//! A node type of another crate, where its feature is off.
+
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+
+use crate::door::{GraphNode, Loading, NodeType};
+use crate::faults::FaultKind;
+
+/// A node type that is not there.
+pub(crate) struct MissingType {
+    pub(crate) name: &'static str,
+    pub(crate) aliases: &'static [&'static str],
+    pub(crate) feature: &'static str,
+}
+
+impl NodeType for MissingType {
+    fn name(&self) -> &str {
+        self.name
+    }
+
+    fn aliases(&self) -> &[&str] {
+        self.aliases
+    }
+
+    fn schema(&self) -> Value {
+        json!({"type": "object"})
+    }
+
+    fn load(&self, node: &mut Loading<'_>) -> Option<Arc<dyn GraphNode>> {
+        let MissingType { name, feature, .. } = self;
+        let at = format!("{}/type", node.node.at);
+        let message = format!(
+            "nodes of the type {name:?} need the feature `{feature}` of llmnode, and their type in the registry"
+        );
+        node.faults.fault(at, FaultKind::Feature, message);
+        None
+    }
+}

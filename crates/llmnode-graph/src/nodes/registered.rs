@@ -1,0 +1,110 @@
+//! A node of the program's as a node type.
+
+use std::marker::PhantomData;
+use std::sync::Arc;
+
+use llmnode_runtime::{BoxError, BoxFuture, Category, Exec, Limits, Node, NodeError};
+use schemars::JsonSchema;
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use super::inserts::Insert;
+use super::schema_of;
+use crate::door::{GraphNode, Loading, NodeType, Visit};
+use crate::state::{State, Update};
+
+/// The type of nodes that are `N`.
+pub(crate) struct Registering<N>(PhantomData<fn() -> N>);
+
+/// The settings of a node of the program's.
+#[derive(Deserialize, JsonSchema)]
+struct Data {
+    /// Values of its fields. A text that is one `{{ name }}` is that value of the state, another text a template. Other fields are
+    /// the values of the state of their names.
+    #[serde(default)]
+    input: Map<String, Value>,
+    /// The value that its output is written to. Default: the id of the node.
+    save_as: Option<String>,
+}
+
+impl<N> Registering<N> {
+    pub(crate) fn new() -> Self {
+        Registering(PhantomData)
+    }
+}
+
+impl<N> NodeType for Registering<N>
+where
+    N: Node<Output: Serialize> + Exec<State> + DeserializeOwned + JsonSchema + Send + 'static,
+{
+    fn name(&self) -> &str {
+        N::NAME
+    }
+
+    fn schema(&self) -> Value {
+        schema_of::<Data>()
+    }
+
+    fn load(&self, node: &mut Loading<'_>) -> Option<Arc<dyn GraphNode>> {
+        let Data { input, save_as } = node.data()?;
+        let schema = schema_of::<N>();
+        let names = |member: &str| -> Vec<String> {
+            match schema.get(member) {
+                Some(Value::Object(members)) => members.keys().cloned().collect(),
+                Some(Value::Array(names)) => {
+                    names.iter().filter_map(|name| name.as_str().map(str::to_owned)).collect()
+                }
+                _ => Vec::new(),
+            }
+        };
+        let (fields, required) = (names("properties"), names("required"));
+        for name in input.keys().filter(|name| !fields.contains(name)) {
+            let place = format!("/input/{}", crate::faults::escaped(name));
+            node.unknown(&place, "field", name, fields.iter().map(String::as_str));
+        }
+        for name in required.iter().filter(|name| !input.contains_key(*name)) {
+            node.reads("", name);
+        }
+        let from_state = fields.into_iter().filter(|name| !input.contains_key(name)).collect();
+        let input = Insert::members(&input, "/input", node)?;
+        let save_as = save_as.unwrap_or_else(|| node.id().to_owned());
+        node.writes(&*save_as);
+        node.untrusted();
+        Some(Arc::new(Typed::<N> { input, from_state, save_as, node: PhantomData }))
+    }
+}
+
+struct Typed<N> {
+    input: Vec<(String, Insert)>,
+    /// Fields that are values of the state.
+    from_state: Vec<String>,
+    save_as: String,
+    node: PhantomData<fn() -> N>,
+}
+
+impl<N> GraphNode for Typed<N>
+where
+    N: Node<Output: Serialize> + Exec<State> + DeserializeOwned + Send + 'static,
+{
+    fn exec<'a>(&'a self, visit: &'a Visit<'a>) -> BoxFuture<'a, Result<Update, BoxError>> {
+        Box::pin(async move {
+            let mut fields = Insert::object(&self.input, visit)?;
+            let given =
+                self.from_state.iter().filter_map(|name| Some((name.clone(), visit.value(name)?.clone())));
+            fields.extend(given);
+            let node = N::deserialize(Value::Object(fields)).map_err(|error| {
+                let message = format!("the fields of `{}` cannot be read: {error}", N::NAME);
+                NodeError::new(Category::PrepError, message).with_source(error)
+            })?;
+            // A node that tries by itself is the visit's own call, so that its tokens stand under the id.
+            let is_own = N::TRIES_ITSELF && N::IDEMPOTENT && N::LIMITS == Limits::new();
+            let output = if is_own { node.exec(visit.cx()).await? } else { visit.cx().call(&node).await? };
+            let output = serde_json::to_value(output).map_err(|error| {
+                let message = format!("the output of `{}` cannot be written as JSON: {error}", N::NAME);
+                NodeError::new(Category::ConfigError, message).with_source(error)
+            })?;
+            Ok(Update::new().with_value(&*self.save_as, output))
+        })
+    }
+}

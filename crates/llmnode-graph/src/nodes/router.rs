@@ -1,0 +1,159 @@
+//! `router`: takes the first way whose condition holds.
+
+use std::sync::Arc;
+
+use llmnode_runtime::internal::one_line;
+use llmnode_runtime::{BoxError, BoxFuture};
+use regex_lite::{Regex, RegexBuilder};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::schema_of;
+use crate::door::{GraphNode, Loading, NodeType, Visit};
+use crate::faults::FaultKind;
+use crate::file::handle;
+use crate::state::{Update, text_of};
+
+pub(crate) struct RouterType;
+
+/// The settings of a `router`.
+#[derive(Deserialize, JsonSchema)]
+struct Data {
+    /// The value that is looked at. Default: the text of the last message.
+    source: Option<String>,
+    /// The ways, of which the first that fits is taken. Nothing fits an empty text or a value that is not there.
+    routes: Vec<RouteData>,
+}
+
+/// A way out of a `router`.
+#[derive(Deserialize, JsonSchema)]
+struct RouteData {
+    /// How the text is compared.
+    #[schemars(with = "Condition")]
+    condition: String,
+    /// What the text is compared with, without case.
+    value: String,
+    /// The handle that is taken.
+    handle: String,
+    /// The value that this way looks at, in place of the router's.
+    source: Option<String>,
+}
+
+/// How a text is compared.
+#[derive(JsonSchema)]
+#[schemars(rename_all = "snake_case", inline, extend("x-what" = "condition"))]
+#[allow(dead_code, reason = "its schema is read")]
+enum Condition {
+    Contains,
+    Equals,
+    StartsWith,
+    Regex,
+}
+
+impl NodeType for RouterType {
+    fn name(&self) -> &str {
+        "router"
+    }
+
+    fn schema(&self) -> Value {
+        schema_of::<Data>()
+    }
+
+    fn load(&self, node: &mut Loading<'_>) -> Option<Arc<dyn GraphNode>> {
+        let Data { source, routes } = node.data()?;
+        if let Some(source) = &source {
+            node.reads("/source", source);
+        }
+        let mut handles = vec!["default".to_owned()];
+        let mut read = Vec::new();
+        for (index, RouteData { condition, value, handle: to, source: own }) in routes.into_iter().enumerate()
+        {
+            let place = format!("/routes/{index}");
+            if let Some(own) = &own {
+                node.reads(&format!("{place}/source"), own);
+            }
+            let to = handle(&to).to_owned();
+            if !handles.contains(&to) {
+                handles.push(to.clone());
+            }
+            if value.is_empty() && !node.is_seed() {
+                let message = "is empty, which nothing fits: write what is to be found, or remove the route";
+                node.fault(&format!("{place}/value"), message);
+            }
+            let test = match Test::of(&condition, &value) {
+                Ok(test) => test,
+                Err(error) => {
+                    let message = format!("is no regular expression: {}", one_line(error.to_string(), 200));
+                    node.fault_of(FaultKind::Regex, &format!("{place}/value"), message);
+                    continue;
+                }
+            };
+            read.push(Route { source: own.or_else(|| source.clone()), test, handle: to });
+        }
+        let known: Vec<&str> = handles.iter().map(String::as_str).collect();
+        // In the files of React Flow a way without an edge ends the flow.
+        node.handles(&known, if node.is_seed() { &[] } else { &known });
+        Some(Arc::new(Router(read)))
+    }
+}
+
+struct Router(Vec<Route>);
+
+struct Route {
+    source: Option<String>,
+    test: Test,
+    handle: String,
+}
+
+enum Test {
+    Contains(String),
+    Equals(String),
+    StartsWith(String),
+    Regex(Regex),
+    Never,
+}
+
+impl Test {
+    fn of(condition: &str, value: &str) -> Result<Self, regex_lite::Error> {
+        if value.is_empty() {
+            return Ok(Test::Never);
+        }
+        let lower = value.to_lowercase();
+        Ok(match condition {
+            "contains" => Test::Contains(lower),
+            "equals" => Test::Equals(lower),
+            "starts_with" => Test::StartsWith(lower),
+            "regex" => Test::Regex(RegexBuilder::new(value).case_insensitive(true).build()?),
+            // The schema does not let it pass.
+            _ => Test::Never,
+        })
+    }
+
+    fn fits(&self, text: &str) -> bool {
+        if text.is_empty() {
+            return false;
+        }
+        match self {
+            Test::Contains(value) => text.to_lowercase().contains(value),
+            Test::Equals(value) => text.to_lowercase() == *value,
+            Test::StartsWith(value) => text.to_lowercase().starts_with(value),
+            Test::Regex(regex) => regex.is_match(text),
+            Test::Never => false,
+        }
+    }
+}
+
+impl GraphNode for Router {
+    fn exec<'a>(&'a self, visit: &'a Visit<'a>) -> BoxFuture<'a, Result<Update, BoxError>> {
+        let fits = |route: &&Route| match &route.source {
+            Some(source) => visit.value(source).is_some_and(|value| route.test.fits(&text_of(value))),
+            None => route.test.fits(visit.state().last_text()),
+        };
+        let update = match self.0.iter().find(fits) {
+            Some(route) => Update::new().with_action(&*route.handle),
+            None => Update::new(),
+        };
+        Box::pin(std::future::ready(Ok(update)))
+    }
+}

@@ -1,0 +1,57 @@
+//! `subgraph`: another graph of the registry's folder, on the same state.
+
+use std::sync::Arc;
+
+use llmnode_runtime::{BoxError, BoxFuture};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::schema_of;
+use crate::door::{GraphNode, Loading, NodeType, Visit};
+use crate::load;
+use crate::state::Update;
+
+pub(crate) struct SubgraphType;
+
+/// The settings of a `subgraph`.
+#[derive(Deserialize, JsonSchema)]
+struct Data {
+    /// The name of a file in the registry's folder, without `.json`.
+    flow_id: String,
+}
+
+impl NodeType for SubgraphType {
+    fn name(&self) -> &str {
+        "subgraph"
+    }
+
+    fn schema(&self) -> Value {
+        schema_of::<Data>()
+    }
+
+    fn load(&self, node: &mut Loading<'_>) -> Option<Arc<dyn GraphNode>> {
+        let Data { flow_id } = node.data()?;
+        let graph = load::subgraph(node, &flow_id)?;
+        for name in graph.needs() {
+            node.reads("/flow_id", name);
+        }
+        let facts = graph.facts();
+        node.facts.writes.extend(facts.writes.iter().cloned());
+        node.facts.also_writes.extend(facts.also_writes.iter().cloned());
+        node.facts.writes_anything |= facts.writes_anything;
+        node.facts.untrusted |= facts.untrusted;
+        node.facts.pauses |= facts.pauses;
+        node.subgraph = Some(graph);
+        Some(Arc::new(Nested))
+    }
+}
+
+/// In a flow its place is taken by the flow of the subgraph; as a tool of an agent it is run within the agent's call.
+struct Nested;
+
+impl GraphNode for Nested {
+    fn exec<'a>(&'a self, visit: &'a Visit<'a>) -> BoxFuture<'a, Result<Update, BoxError>> {
+        Box::pin(async move { visit.step.run_subgraph(visit.cx()).await })
+    }
+}

@@ -1,0 +1,171 @@
+//! `tool`: executes the calls of the last message, or one call that the file states.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use llmnode_runtime::internal::{context, execute_tool};
+use llmnode_runtime::{BoxError, BoxFuture, Message, NodeError, ToolCall, Toolset};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+
+use super::inserts::Insert;
+use super::schema_of;
+use crate::door::{GraphNode, Loading, NodeType, Visit};
+use crate::state::Update;
+
+pub(crate) struct ToolType;
+
+/// The settings of a `tool`.
+#[derive(Deserialize, JsonSchema)]
+struct Data {
+    /// The tool that is called. Without it, the node executes the calls that an agent has made.
+    tool_name: Option<String>,
+    /// Its arguments, in whose texts there may be templates.
+    #[serde(default)]
+    arguments: Map<String, Value>,
+    /// The value that the result is written to.
+    save_as: Option<String>,
+}
+
+impl NodeType for ToolType {
+    fn name(&self) -> &str {
+        "tool"
+    }
+
+    fn schema(&self) -> Value {
+        schema_of::<Data>()
+    }
+
+    fn load(&self, node: &mut Loading<'_>) -> Option<Arc<dyn GraphNode>> {
+        let Data { tool_name, arguments, save_as } = node.data()?;
+        let registry = node.registry;
+        node.untrusted();
+        node.facts.also_writes.push(node.id().to_owned());
+        if let Some(key) = &save_as {
+            node.writes(&**key);
+        }
+        let Some(name) = tool_name else {
+            if !arguments.is_empty() {
+                node.fault(
+                    "/arguments",
+                    "there is no \"tool_name\" that takes them: add one, or remove them",
+                );
+                return None;
+            }
+            return Some(Arc::new(Executor { tools: registry.tools().clone(), save_as }));
+        };
+        let known = registry.tools().names().any(|tool| tool == name);
+        if !known {
+            node.unknown("/tool_name", "tool", &name, registry.tools().names());
+        }
+        let arguments = Insert::members(&arguments, "/arguments", node)?;
+        let tools = registry.tools().clone().only([&name]);
+        // It waits as a whole: there is nothing else in it.
+        node.facts.pauses |= tools.may_pause();
+        known.then(|| Arc::new(Calling { tools, name, arguments, save_as }) as Arc<dyn GraphNode>)
+    }
+}
+
+/// Makes one call.
+struct Calling {
+    tools: Toolset,
+    name: String,
+    arguments: Vec<(String, Insert)>,
+    save_as: Option<String>,
+}
+
+impl GraphNode for Calling {
+    fn exec<'a>(&'a self, visit: &'a Visit<'a>) -> BoxFuture<'a, Result<Update, BoxError>> {
+        Box::pin(async move {
+            let arguments = Value::Object(Insert::object(&self.arguments, visit)?);
+            let call = ToolCall::new("call_1", &*self.name, arguments.to_string());
+            let ran = ran(&self.tools, visit, &call).await?;
+            let update = Update::new();
+            let update = match &self.save_as {
+                Some(key) => update.with_value(&**key, value_of(&ran.result)),
+                None => update,
+            };
+            Ok(update.with_value(visit.id(), trace([ran])))
+        })
+    }
+}
+
+/// Executes the calls of the last message that have no result.
+struct Executor {
+    tools: Toolset,
+    save_as: Option<String>,
+}
+
+impl GraphNode for Executor {
+    fn exec<'a>(&'a self, visit: &'a Visit<'a>) -> BoxFuture<'a, Result<Update, BoxError>> {
+        Box::pin(async move {
+            let messages: Vec<&Message> = visit.state().messages().collect();
+            let Some(last) = messages.iter().rposition(|message| message.answers().is_none()) else {
+                return Ok(Update::new());
+            };
+            let answered: Vec<&str> =
+                messages[last..].iter().filter_map(|message| message.answers()).collect();
+            let open = messages[last].calls().iter().filter(|call| !answered.contains(&call.id.as_str()));
+            let mut update = Update::new();
+            let mut all = Vec::new();
+            for call in open {
+                let ran = ran(&self.tools, visit, call).await?;
+                let message = Message::tool(&*call.id, &*ran.result);
+                update = update.with_message(if ran.failed { message.failed() } else { message });
+                all.push(ran);
+            }
+            let Some(last) = all.last() else { return Ok(update) };
+            if let Some(key) = &self.save_as {
+                update = update.with_value(&**key, value_of(&last.result));
+            }
+            Ok(update.with_value(visit.id(), trace(all)))
+        })
+    }
+}
+
+/// A call that was executed.
+pub(super) struct Ran {
+    pub(super) name: String,
+    pub(super) arguments: Value,
+    pub(super) result: String,
+    pub(super) failed: bool,
+    pub(super) time: Duration,
+}
+
+async fn ran(tools: &Toolset, visit: &Visit<'_>, call: &ToolCall) -> Result<Ran, NodeError> {
+    let clock = &context(visit.cx()).0.clock;
+    let began = clock.now();
+    let run = execute_tool(tools, visit.cx(), call).await?;
+    let (result, failed) = match run {
+        Some(run) => (run.reply.to_string(), run.failed),
+        None => ("the tool has no body of its own, so nothing executes it here".to_owned(), true),
+    };
+    let time = clock.now().saturating_duration_since(began);
+    Ok(Ran { name: call.name.clone(), arguments: arguments_of(&call.arguments), result, failed, time })
+}
+
+/// Arguments as a trace shows them.
+pub(super) fn arguments_of(text: &str) -> Value {
+    serde_json::from_str(text).unwrap_or_else(|_| Value::String(text.to_owned()))
+}
+
+/// What front ends show of tools: `{tools: [{name, arguments, result, ms}], last_tool_input, output}`.
+pub(super) fn trace(all: impl IntoIterator<Item = Ran>) -> Value {
+    let (mut input, mut output) = (Value::Null, Value::Null);
+    let tool = |Ran { name, arguments, result, time, .. }: Ran| {
+        (input, output) = (arguments.clone(), Value::String(result.clone()));
+        let ms = u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
+        json!({"name": name, "arguments": arguments, "result": result, "ms": ms})
+    };
+    let tools: Vec<Value> = all.into_iter().map(tool).collect();
+    json!({"tools": tools, "last_tool_input": input, "output": output})
+}
+
+/// A result as a value: a list or an object where it is the JSON of one.
+fn value_of(result: &str) -> Value {
+    match serde_json::from_str(result) {
+        Ok(value @ (Value::Array(_) | Value::Object(_))) => value,
+        _ => Value::String(result.to_owned()),
+    }
+}

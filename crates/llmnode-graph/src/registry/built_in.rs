@@ -1,0 +1,24 @@
+//! The node types that are always there, by the same door as any other.
+
+use std::sync::Arc;
+
+use crate::door::NodeType;
+use crate::nodes::{AgentType, IteratorType, MissingType, RouterType, SubgraphType, ToolType};
+
+pub(super) fn types() -> Vec<Arc<dyn NodeType>> {
+    vec![
+        Arc::new(AgentType),
+        Arc::new(ToolType),
+        Arc::new(RouterType),
+        Arc::new(IteratorType),
+        Arc::new(SubgraphType),
+    ]
+}
+
+/// Types of other crates: what a graph is told where they are missing.
+pub(super) fn missing() -> Vec<Arc<dyn NodeType>> {
+    vec![
+        Arc::new(MissingType { name: "rag_node", aliases: &["rag"], feature: "rag" }),
+        Arc::new(MissingType { name: "smart_node", aliases: &["smart"], feature: "smart" }),
+    ]
+}

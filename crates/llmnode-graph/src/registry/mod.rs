@@ -1,0 +1,224 @@
+//! What a program allows graphs to use: tools, node types, models, a folder of subgraphs.
+
+mod built;
+mod built_in;
+#[cfg(feature = "openai")]
+mod profiles;
+
+use std::any::{Any, TypeId};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::fmt;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use llmnode_runtime::{Category, ChatModel, Exec, Node, NodeError, Settings, Toolset};
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+pub use built::Registered;
+
+use crate::door::NodeType;
+use crate::nodes::Registering;
+use crate::state::State;
+
+/// What graphs may use. [`build`](Registry::build) checks it as a whole.
+///
+/// ```
+/// # mod llmnode { pub use llmnode_runtime::*; pub mod graph { pub use llmnode_graph::*; } }
+/// use llmnode::graph::{Graph, Registry};
+/// use llmnode::{BoxError, NodeError, ScriptedModel, Toolset};
+///
+/// let tools = Toolset::new().function("shout", "Shouts a text.", |text: String| async move {
+///     Ok::<_, BoxError>(text.to_uppercase())
+/// });
+/// let registry = Registry::new().tools(tools).model("good", ScriptedModel::new()).build()?;
+///
+/// let file = r#"{"format": "llmnode/graph", "version": 1,
+///     "nodes": [{"id": "write", "type": "agent", "data": {"profile": "god", "tools": ["shout"]}}], "edges": []}"#;
+/// let faults = Graph::parse(file, &registry).unwrap_err();
+/// assert_eq!(
+///     faults.faults[0].to_string(),
+///     r#"/nodes/0/data/profile: no profile "god"; did you mean "good"?"#
+/// );
+/// # Ok::<(), NodeError>(())
+/// ```
+#[derive(Default)]
+#[must_use = "`build` makes it of use"]
+pub struct Registry {
+    tools: Toolset,
+    types: Vec<Arc<dyn NodeType>>,
+    models: Vec<(String, Arc<dyn ChatModel>, Settings)>,
+    folder: Option<PathBuf>,
+    extensions: Extensions,
+}
+
+/// Values that node types of other crates keep here.
+type Extensions = HashMap<TypeId, Box<dyn Any + Send + Sync>>;
+
+impl Registry {
+    /// Creates a registry with the built-in node types and nothing else.
+    pub fn new() -> Self {
+        Registry::default()
+    }
+
+    /// Adds tools, which agents list by name.
+    pub fn tools(mut self, tools: Toolset) -> Self {
+        self.tools = self.tools.with(tools);
+        self
+    }
+
+    /// Adds a node of the program's as a node type of its own name. Its fields come from `data.input` and from values of the state
+    /// by their names; its output goes to `save_as`, or else to the id of the node.
+    pub fn node<N>(self) -> Self
+    where
+        N: Node<Output: Serialize> + Exec<State> + DeserializeOwned + JsonSchema + Send + 'static,
+    {
+        self.node_type(Registering::<N>::new())
+    }
+
+    /// Adds a node type.
+    pub fn node_type(mut self, node_type: impl NodeType) -> Self {
+        self.types.push(Arc::new(node_type));
+        self
+    }
+
+    /// Adds a model under the name by which agents ask for it as their `profile`.
+    pub fn model(self, name: impl Into<String>, model: impl ChatModel + 'static) -> Self {
+        self.model_with(name, model, Settings::new())
+    }
+
+    /// Adds a model with settings of its own.
+    pub fn model_with(
+        mut self,
+        name: impl Into<String>,
+        model: impl ChatModel + 'static,
+        settings: Settings,
+    ) -> Self {
+        self.models.push((name.into(), Arc::new(model), settings));
+        self
+    }
+
+    /// Sets the folder in which subgraphs are: `flow_id` is the name of a file there, without `.json`. Nothing outside of it is
+    /// opened.
+    pub fn folder(mut self, folder: impl Into<PathBuf>) -> Self {
+        self.folder = Some(folder.into());
+        self
+    }
+
+    /// Changes the value of this type that the registry keeps for node types: see [`Loading::extension`](crate::Loading::extension).
+    pub fn extend_with<T: Any + Send + Sync + Default>(mut self, change: impl FnOnce(&mut T)) -> Self {
+        let value = self.extensions.entry(TypeId::of::<T>()).or_insert_with(|| Box::<T>::default());
+        // It is of the type that it is kept under.
+        if let Some(value) = value.downcast_mut() {
+            change(value);
+        }
+        self
+    }
+
+    /// Checks everything together.
+    ///
+    /// # Errors
+    /// A `config_error` that lists what is wrong: names that two have, and names that cannot be any.
+    pub fn build(self) -> Result<Registered, NodeError> {
+        let Registry { tools, types, models, folder, extensions } = self;
+        let mut faults = Vec::new();
+        let own = built_in::types();
+        let all: Vec<Arc<dyn NodeType>> = own.into_iter().chain(types).collect();
+        let mut named: BTreeMap<String, Arc<dyn NodeType>> = BTreeMap::new();
+        let mut twice = Twice::new("node types");
+        for one in &all {
+            for name in std::iter::once(one.name()).chain(one.aliases().iter().copied()) {
+                check_name("the node type", name, &mut faults);
+                twice.add(name);
+                named.insert(name.to_owned(), Arc::clone(one));
+            }
+        }
+        twice.end(&mut faults);
+        let mut twice = Twice::new("tools");
+        for name in tools.names() {
+            check_name("the tool", name, &mut faults);
+            twice.add(name);
+        }
+        twice.end(&mut faults);
+        let mut twice = Twice::new("profiles");
+        for (name, ..) in &models {
+            check_name("the profile", name, &mut faults);
+            twice.add(name);
+        }
+        twice.end(&mut faults);
+        // Those of other crates take the place of what only says that they are missing.
+        let missing = built_in::missing().into_iter().filter(|one| !named.contains_key(one.name()));
+        let missing: Vec<Arc<dyn NodeType>> = missing.collect();
+        for one in missing {
+            for name in std::iter::once(one.name()).chain(one.aliases().iter().copied()) {
+                named.entry(name.to_owned()).or_insert_with(|| Arc::clone(&one));
+            }
+        }
+        if let Some(folder) = folder.as_ref().filter(|folder| !folder.is_dir()) {
+            faults
+                .push(format!("the folder {:?} is not there, or is no folder", folder.display().to_string()));
+        }
+        if !faults.is_empty() {
+            let message = format!("the registry cannot be built: {}", faults.join("; "));
+            return Err(NodeError::new(Category::ConfigError, message));
+        }
+        Ok(Registered(Arc::new(built::Inner { tools, types: named, models, folder, extensions })))
+    }
+}
+
+/// Names of one kind, and those that stand twice.
+struct Twice {
+    kind: &'static str,
+    seen: BTreeSet<String>,
+    twice: BTreeSet<String>,
+}
+
+impl Twice {
+    fn new(kind: &'static str) -> Self {
+        Twice { kind, seen: BTreeSet::new(), twice: BTreeSet::new() }
+    }
+
+    fn add(&mut self, name: &str) {
+        if !self.seen.insert(name.to_owned()) {
+            self.twice.insert(name.to_owned());
+        }
+    }
+
+    fn end(self, faults: &mut Vec<String>) {
+        let Twice { kind, twice, .. } = self;
+        faults.extend(
+            twice.iter().map(|name| format!("two {kind} are called {name:?}; give one of them another name")),
+        );
+    }
+}
+
+/// The longest name.
+const LONGEST: usize = 64;
+
+/// Whether a text may be the name of something that graphs name: a tool, a profile, a file.
+pub(crate) fn is_name(name: &str) -> bool {
+    let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
+    (1..=LONGEST).contains(&name.len()) && name.chars().all(fits)
+}
+
+fn check_name(what: &str, name: &str, faults: &mut Vec<String>) {
+    if !is_name(name) {
+        faults.push(format!(
+            "{what} {name:?} has a name that a graph cannot use: 1 to {LONGEST} of `A-Z a-z 0-9 _ -`"
+        ));
+    }
+}
+
+impl fmt::Debug for Registry {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let types: Vec<&str> = self.types.iter().map(|one| one.name()).collect();
+        let models: Vec<&String> = self.models.iter().map(|(name, ..)| name).collect();
+        f.debug_struct("Registry")
+            .field("tools", &self.tools)
+            .field("types", &types)
+            .field("models", &models)
+            .field("folder", &self.folder)
+            .finish_non_exhaustive()
+    }
+}

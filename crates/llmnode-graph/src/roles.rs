@@ -1,0 +1,110 @@
+//! What the targets of `tool-call` edges are: tools of an agent, or nodes that it hands over to.
+
+use std::collections::BTreeSet;
+
+use crate::check::Links;
+use crate::facts::Role;
+use crate::file::GraphFile;
+use crate::registry::is_name;
+use crate::shape::To;
+
+/// The handle of an edge by which an agent calls a node.
+pub(crate) const TOOL_CALL: &str = "tool-call";
+
+/// A node that an agent may call.
+#[derive(Clone, Debug)]
+pub(crate) struct ToolLink {
+    /// The name by which the model calls it.
+    pub(crate) name: String,
+    pub(crate) node: usize,
+    pub(crate) id: String,
+    pub(crate) label: String,
+    pub(crate) kind: LinkKind,
+    /// Where the edge stands.
+    pub(crate) at: String,
+}
+
+/// What a call of it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum LinkKind {
+    /// It runs within the agent's loop, and its answer is the result.
+    Tool,
+    /// The agent's visit ends, and the flow goes there.
+    Handoff,
+    /// No tool itself: the agent's tools run in its loop, and their trace stands there.
+    Executor,
+    /// The agent's visit ends with its calls of tools, which are executed there.
+    ExecutorOnWay,
+}
+
+impl ToolLink {
+    /// Whether it is a tool that the model may call by name.
+    pub(crate) fn is_called(&self) -> bool {
+        matches!(self.kind, LinkKind::Tool | LinkKind::Handoff)
+    }
+
+    /// Whether a file's word for it is one of its names: exactly, then as providers take names, then without case.
+    pub(crate) fn is_named(&self, word: &str) -> bool {
+        let sanitised = sanitised(word);
+        word == self.label || word == self.id || sanitised.eq_ignore_ascii_case(&self.name)
+    }
+}
+
+/// The roles of all nodes, and for each node those that it may call.
+pub(crate) fn roles(file: &GraphFile, links: &Links) -> (Vec<Role>, Vec<Vec<ToolLink>>) {
+    let count = file.nodes.len();
+    let mut callers: Vec<BTreeSet<usize>> = vec![BTreeSet::new(); count];
+    for link in links.edges.iter().filter(|link| link.handle == TOOL_CALL) {
+        if let To::Node(to) = link.to {
+            callers[to].insert(link.from);
+        }
+    }
+    let ways = || links.edges.iter().filter(|link| link.handle != TOOL_CALL);
+    let mut is_tool: Vec<bool> = callers.iter().map(|callers| !callers.is_empty()).collect();
+    for link in ways() {
+        // It has to lead back to who calls it.
+        is_tool[link.from] &= matches!(link.to, To::Node(to) if callers[link.from].contains(&to));
+        // And no way may lead to it, but that on which a result comes back to it.
+        if let To::Node(to) = link.to {
+            is_tool[to] &= callers[link.from].contains(&to);
+        }
+    }
+    file.nodes
+        .iter()
+        .enumerate()
+        .filter(|(_, node)| node.is_start)
+        .for_each(|(node, _)| is_tool[node] = false);
+    links.starts.iter().for_each(|(node, _)| is_tool[*node] = false);
+    let role = |is_tool: &bool| if *is_tool { Role::Tool } else { Role::Step };
+    let mut called: Vec<Vec<ToolLink>> = vec![Vec::new(); count];
+    for link in links.edges.iter().filter(|link| link.handle == TOOL_CALL) {
+        let To::Node(to) = link.to else { continue };
+        let node = &file.nodes[to];
+        let label = node.label.clone().unwrap_or_else(|| node.id.clone());
+        let name =
+            Some(sanitised(&label)).filter(|name| is_name(name)).unwrap_or_else(|| sanitised(&node.id));
+        let executes = node.kind == "tool" && !node.data.values.contains_key("tool_name");
+        // What is a tool itself cannot hand over: the flow is elsewhere.
+        let kind = match (is_tool[to] || is_tool[link.from], executes) {
+            (true, true) => LinkKind::Executor,
+            (true, false) => LinkKind::Tool,
+            (false, true) => LinkKind::ExecutorOnWay,
+            (false, false) => LinkKind::Handoff,
+        };
+        called[link.from].push(ToolLink {
+            name,
+            node: to,
+            id: node.id.clone(),
+            label,
+            kind,
+            at: link.at.clone(),
+        });
+    }
+    (is_tool.iter().map(role).collect(), called)
+}
+
+/// A name as providers take it.
+pub(crate) fn sanitised(name: &str) -> String {
+    let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
+    name.chars().take(64).map(|c| if fits(c) { c } else { '_' }).collect()
+}

@@ -1,0 +1,105 @@
+//! What every way from a root to a node passes, by the algorithm of Cooper, Harvey and Kennedy.
+
+/// The tree of dominators of a graph.
+pub(super) struct Dominators {
+    /// Of each node the nearest other one that every way to it passes. The root's is itself; `usize::MAX`: no way leads to
+    /// the node.
+    above: Vec<usize>,
+    /// How many stand above.
+    depth: Vec<usize>,
+}
+
+const NOWHERE: usize = usize::MAX;
+
+impl Dominators {
+    /// Of a graph given by the targets of each node.
+    pub(super) fn new(root: usize, out: &[Vec<usize>]) -> Self {
+        let order = reverse_postorder(root, out);
+        let mut place = vec![NOWHERE; out.len()];
+        for (index, node) in order.iter().enumerate() {
+            place[*node] = index;
+        }
+        let mut into = vec![Vec::new(); out.len()];
+        for node in &order {
+            for to in &out[*node] {
+                into[*to].push(*node);
+            }
+        }
+        let mut above = vec![NOWHERE; out.len()];
+        above[root] = root;
+        let mut has_changed = true;
+        while has_changed {
+            has_changed = false;
+            for node in order.iter().skip(1) {
+                let mut known = into[*node].iter().copied().filter(|from| above[*from] != NOWHERE);
+                let Some(first) = known.next() else { continue };
+                let nearest = known.fold(first, |one, other| {
+                    let (mut one, mut other) = (one, other);
+                    while one != other {
+                        if place[one] > place[other] {
+                            one = above[one];
+                        } else {
+                            other = above[other];
+                        }
+                    }
+                    one
+                });
+                has_changed |= above[*node] != nearest;
+                above[*node] = nearest;
+            }
+        }
+        let mut depth = vec![0; out.len()];
+        for node in order.iter().skip(1) {
+            depth[*node] = depth[above[*node]] + 1;
+        }
+        Dominators { above, depth }
+    }
+
+    /// The nearest node that stands above both, or is one of them.
+    pub(super) fn common(&self, mut one: usize, mut other: usize) -> usize {
+        while one != other {
+            if self.depth[one] >= self.depth[other] {
+                one = self.above[one];
+            } else {
+                other = self.above[other];
+            }
+        }
+        one
+    }
+
+    /// Whether every way to a node passes this one, or it is the node.
+    pub(super) fn dominates(&self, this: usize, mut node: usize) -> bool {
+        if self.above[node] == NOWHERE || self.above[this] == NOWHERE {
+            return false;
+        }
+        while self.depth[node] > self.depth[this] {
+            node = self.above[node];
+        }
+        node == this
+    }
+}
+
+/// The nodes that are reached, each before those behind it, but for loops.
+pub(crate) fn reverse_postorder(root: usize, out: &[Vec<usize>]) -> Vec<usize> {
+    let mut seen = vec![false; out.len()];
+    let mut order = Vec::new();
+    let mut open = vec![(root, 0)];
+    seen[root] = true;
+    while let Some((node, next)) = open.last_mut() {
+        match out[*node].get(*next) {
+            Some(to) => {
+                *next += 1;
+                if !seen[*to] {
+                    seen[*to] = true;
+                    open.push((*to, 0));
+                }
+            }
+            None => {
+                order.push(*node);
+                open.pop();
+            }
+        }
+    }
+    order.reverse();
+    order
+}

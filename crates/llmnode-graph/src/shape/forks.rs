@@ -1,0 +1,252 @@
+//! Forks: several edges of one handle run side by side, and have to meet. The join is the nearest node that every way of
+//! every branch passes, or the end.
+
+use std::collections::HashSet;
+
+use super::dominators::{Dominators, reverse_postorder};
+use super::ways::Reach;
+use super::{Shape, To};
+
+/// A fork that is right.
+#[derive(Clone, Debug)]
+pub(crate) struct FoundFork {
+    pub(crate) from: usize,
+    /// Which of its node's handles it is.
+    pub(crate) handle: usize,
+    /// Of each branch the nodes, its head first.
+    pub(crate) branches: Vec<Vec<usize>>,
+    pub(crate) join: To,
+}
+
+/// A fork that is not.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct BadFork {
+    pub(crate) from: usize,
+    pub(crate) join: To,
+    pub(crate) trouble: Trouble,
+}
+
+/// Why branches do not run side by side.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Trouble {
+    /// An edge of the fork leads straight to where its branches meet.
+    ToJoin { edge: usize },
+    /// The branch of this head leads back before the fork, by an edge to a node.
+    Back { head: usize, edge: usize, to: usize },
+    /// Two branches come to one node, but not on all their ways.
+    Shared { heads: [usize; 2], node: usize },
+    /// An edge leads from a node outside into the branch of this head.
+    Entered { head: usize, edge: usize, from: usize, to: usize },
+    /// The graph starts within the branch of this head.
+    Start { head: usize, start: usize },
+}
+
+/// Finds all forks of a graph whose nodes all have a way to the end. What is not reached does not count.
+pub(crate) fn forks(shape: &Shape, start: usize, reach: &Reach) -> (Vec<FoundFork>, Vec<BadFork>) {
+    let count = shape.len();
+    let out: Vec<Vec<usize>> = (0..count).map(|node| shape.targets(node).collect()).collect();
+    let order = reverse_postorder(start, &out);
+    if !order.iter().any(|node| shape.ways[*node].iter().any(|handle| handle.to.len() > 1)) {
+        return (Vec::new(), Vec::new());
+    }
+    let mut into = vec![Vec::new(); count];
+    let mut back = vec![Vec::new(); count + 1];
+    for node in &order {
+        for (handle, ways) in shape.ways[*node].iter().enumerate() {
+            for way in &ways.to {
+                if let To::Node(to) = way.to {
+                    into[to].push(Into { from: *node, handle, edge: way.edge });
+                    back[to].push(*node);
+                }
+            }
+        }
+        if shape.is_last(*node) {
+            back[count].push(*node);
+        }
+    }
+    let mut search = Search {
+        shape,
+        start,
+        into,
+        before: Dominators::new(start, &out),
+        behind: Dominators::new(count, &back),
+        owner: vec![None; count],
+        told: Told::default(),
+        found: Vec::new(),
+        bad: Vec::new(),
+    };
+    debug_assert!(order.iter().all(|node| reach.reached[*node]));
+    // The outer ones first: what is wrong there is not said again of the forks within.
+    for node in order {
+        for handle in 0..shape.ways[node].len() {
+            if shape.ways[node][handle].to.len() > 1 {
+                search.fork(node, handle);
+            }
+        }
+    }
+    (search.found, search.bad)
+}
+
+/// An edge into a node.
+#[derive(Clone, Copy)]
+struct Into {
+    from: usize,
+    handle: usize,
+    edge: usize,
+}
+
+/// What was said of a fork: it is said once.
+#[derive(Default)]
+struct Told {
+    edges: HashSet<usize>,
+    shared: HashSet<usize>,
+    start: bool,
+}
+
+struct Search<'s> {
+    shape: &'s Shape,
+    start: usize,
+    into: Vec<Vec<Into>>,
+    before: Dominators,
+    behind: Dominators,
+    /// Of each node the branch of the fork under way that comes to it.
+    owner: Vec<Option<usize>>,
+    told: Told,
+    found: Vec<FoundFork>,
+    bad: Vec<BadFork>,
+}
+
+impl Search<'_> {
+    fn fork(&mut self, from: usize, handle: usize) {
+        let end = self.shape.len();
+        let ways = &self.shape.ways[from][handle].to;
+        let index = |to: To| match to {
+            To::Node(node) => node,
+            To::End => end,
+        };
+        let meet = ways.iter().map(|way| index(way.to)).reduce(|one, other| self.behind.common(one, other));
+        let meet = meet.unwrap_or(end);
+        let join = if meet == end { To::End } else { To::Node(meet) };
+        if let Some(way) = ways.iter().find(|way| way.to == join) {
+            return self.bad.push(BadFork { from, join, trouble: Trouble::ToJoin { edge: way.edge } });
+        }
+        let heads: Vec<usize> = ways.iter().map(|way| index(way.to)).collect();
+        let branches = self.branches(from, &heads, meet);
+        let troubles = match branches {
+            Ok(branches) => {
+                let (troubles, is_closed) = self.entered(from, handle, &branches);
+                self.forget(branches.iter().flatten());
+                if is_closed {
+                    self.found.push(FoundFork { from, handle, branches, join });
+                }
+                troubles
+            }
+            Err(troubles) => troubles,
+        };
+        self.bad.extend(troubles.into_iter().map(|trouble| BadFork { from, join, trouble }));
+    }
+
+    /// The nodes of each branch; they stay marked. `Err`: the branches are not apart; what was said before is not in it.
+    fn branches(
+        &mut self,
+        from: usize,
+        heads: &[usize],
+        meet: usize,
+    ) -> Result<Vec<Vec<usize>>, Vec<Trouble>> {
+        let mut branches = Vec::new();
+        let (mut leads_back, mut shared) = (Vec::new(), Vec::new());
+        for (branch, head) in heads.iter().enumerate() {
+            let mut nodes = Vec::new();
+            let mut open = vec![*head];
+            while let Some(node) = open.pop() {
+                if node == meet {
+                    continue;
+                }
+                if node == from {
+                    leads_back.push(branch);
+                    continue;
+                }
+                match self.owner[node] {
+                    Some(owner) if owner == branch => {}
+                    Some(owner) => shared.push((owner, branch, node)),
+                    None => {
+                        self.owner[node] = Some(branch);
+                        nodes.push(node);
+                        open.extend(self.shape.targets(node));
+                    }
+                }
+            }
+            branches.push(nodes);
+        }
+        leads_back.dedup();
+        let mut troubles = Vec::new();
+        for branch in &leads_back {
+            let (edge, to) = self.edge_back(from, &branches[*branch]);
+            if self.told.edges.insert(edge) {
+                troubles.push(Trouble::Back { head: heads[*branch], edge, to });
+            }
+        }
+        if leads_back.is_empty() {
+            let first = shared.iter().find(|(.., node)| !self.told.shared.contains(node));
+            if let Some((one, other, node)) = first {
+                troubles.push(Trouble::Shared { heads: [heads[*one], heads[*other]], node: *node });
+            }
+            self.told.shared.extend(shared.iter().map(|(.., node)| *node));
+        }
+        if leads_back.is_empty() && shared.is_empty() {
+            return Ok(branches);
+        }
+        self.forget(branches.iter().flatten());
+        Err(troubles)
+    }
+
+    /// The edge by which a branch leads back: to the fork, or to what every way to the fork passes.
+    fn edge_back(&self, from: usize, nodes: &[usize]) -> (usize, usize) {
+        let mut any = (0, from);
+        for node in nodes {
+            for way in self.shape.out(*node) {
+                match way.to {
+                    To::Node(to)
+                        if self.before.dominates(to, from) && !self.before.dominates(*node, from) =>
+                    {
+                        return (way.edge, to);
+                    }
+                    To::Node(to) if to == from => any = (way.edge, to),
+                    _ => {}
+                }
+            }
+        }
+        any
+    }
+
+    /// The ways into branches that do not come from the fork, as far as nothing was said of them, and whether there is none.
+    fn entered(&mut self, fork: usize, handle: usize, branches: &[Vec<usize>]) -> (Vec<Trouble>, bool) {
+        let (mut troubles, mut is_closed) = (Vec::new(), true);
+        for (branch, nodes) in branches.iter().enumerate() {
+            let head = nodes[0];
+            for node in nodes {
+                if *node == self.start {
+                    is_closed = false;
+                    if !std::mem::replace(&mut self.told.start, true) {
+                        troubles.push(Trouble::Start { head, start: *node });
+                    }
+                }
+                for into in &self.into[*node] {
+                    let is_own = self.owner[into.from] == Some(branch)
+                        || (into.from == fork && into.handle == handle && *node == head);
+                    is_closed &= is_own;
+                    if !is_own && !self.told.shared.contains(node) && self.told.edges.insert(into.edge) {
+                        troubles.push(Trouble::Entered { head, edge: into.edge, from: into.from, to: *node });
+                    }
+                }
+            }
+        }
+        (troubles, is_closed)
+    }
+
+    fn forget<'n>(&mut self, nodes: impl Iterator<Item = &'n usize>) {
+        for node in nodes {
+            self.owner[*node] = None;
+        }
+    }
+}

@@ -1,0 +1,70 @@
+//! The shape of a graph: one way in, forks that meet again, a way to the end from everywhere. Pure, on indices; it knows
+//! nothing of nodes, files and words.
+
+mod dominators;
+mod forks;
+mod plan;
+#[cfg(test)]
+mod tests;
+mod ways;
+
+pub(crate) use self::dominators::reverse_postorder;
+pub(crate) use self::forks::{BadFork, FoundFork, Trouble, forks};
+pub(crate) use self::plan::{Fork, Next, Region, region};
+pub(crate) use self::ways::{endless, reach, unreachable};
+
+/// Where a way leads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(crate) enum To {
+    Node(usize),
+    End,
+}
+
+/// A graph of steps.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Shape {
+    /// Of each node its handles, and the targets of each in the order of the file. A node that is no step has none, and
+    /// is nobody's target.
+    pub(crate) ways: Vec<Vec<Handle>>,
+    /// Whether a run may end at a node without an edge: a handle of its has none.
+    pub(crate) ends: Vec<bool>,
+}
+
+/// The edges of one handle. Several run side by side.
+#[derive(Clone, Debug)]
+pub(crate) struct Handle {
+    pub(crate) name: String,
+    pub(crate) to: Vec<Way>,
+}
+
+/// One edge.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Way {
+    pub(crate) to: To,
+    /// Which edge of the file it is.
+    pub(crate) edge: usize,
+}
+
+impl Shape {
+    fn len(&self) -> usize {
+        self.ways.len()
+    }
+
+    /// All ways out of a node.
+    fn out(&self, node: usize) -> impl Iterator<Item = Way> {
+        self.ways[node].iter().flat_map(|handle| handle.to.iter().copied())
+    }
+
+    /// The nodes to which a node leads.
+    fn targets(&self, node: usize) -> impl Iterator<Item = usize> {
+        self.out(node).filter_map(|way| match way.to {
+            To::Node(node) => Some(node),
+            To::End => None,
+        })
+    }
+
+    /// Whether a run may end behind this node.
+    fn is_last(&self, node: usize) -> bool {
+        self.ends[node] || self.out(node).any(|way| way.to == To::End)
+    }
+}

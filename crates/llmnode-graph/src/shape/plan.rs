@@ -1,0 +1,102 @@
+//! A graph as a run takes it: regions of steps, with forks whose branches are regions again.
+
+use std::collections::{BTreeMap, HashMap};
+
+use super::{FoundFork, Shape, To};
+
+/// How deep forks may stand within one another.
+const DEPTH: usize = 32;
+
+/// Steps that run one after the other.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Region {
+    pub(crate) entry: usize,
+    /// Its steps, the entry first. A way to any other node leaves the region.
+    pub(crate) nodes: Vec<usize>,
+    /// Where each handle leads. One without an edge is not there: the run ends.
+    pub(crate) next: BTreeMap<(usize, String), Next>,
+    pub(crate) forks: Vec<Fork>,
+}
+
+/// What comes next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Next {
+    One(To),
+    /// A fork of the region.
+    Fork(usize),
+}
+
+/// Branches that run side by side.
+#[derive(Clone, Debug)]
+pub(crate) struct Fork {
+    pub(crate) from: usize,
+    pub(crate) handle: String,
+    pub(crate) branches: Vec<Region>,
+    /// What follows when the last has ended; it may stand outside the region.
+    pub(crate) join: To,
+}
+
+/// A fork that stands too deep within others.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct TooDeep {
+    pub(crate) from: usize,
+    pub(crate) most: usize,
+}
+
+/// The plan of a graph whose forks are all right.
+pub(crate) fn region(shape: &Shape, start: usize, forks: &[FoundFork]) -> Result<Region, TooDeep> {
+    let forks = forks.iter().map(|fork| ((fork.from, fork.handle), fork)).collect();
+    Plan { shape, forks }.region(start, None, 0)
+}
+
+struct Plan<'p> {
+    shape: &'p Shape,
+    forks: HashMap<(usize, usize), &'p FoundFork>,
+}
+
+impl Plan<'_> {
+    /// The region from an entry to a join.
+    fn region(&self, entry: usize, stop: Option<usize>, depth: usize) -> Result<Region, TooDeep> {
+        let mut region = Region { entry, ..Region::default() };
+        let mut seen = std::collections::HashSet::new();
+        let mut open = std::collections::VecDeque::from([entry]);
+        while let Some(node) = open.pop_front() {
+            if Some(node) == stop || !seen.insert(node) {
+                continue;
+            }
+            region.nodes.push(node);
+            for (index, handle) in self.shape.ways[node].iter().enumerate() {
+                let (next, to) = match (self.forks.get(&(node, index)), &*handle.to) {
+                    (Some(fork), _) => {
+                        region.forks.push(self.fork(fork, &handle.name, depth)?);
+                        (Next::Fork(region.forks.len() - 1), fork.join)
+                    }
+                    (None, [only]) => (Next::One(only.to), only.to),
+                    (None, _) => continue,
+                };
+                region.next.insert((node, handle.name.clone()), next);
+                if let To::Node(to) = to {
+                    open.push_back(to);
+                }
+            }
+        }
+        Ok(region)
+    }
+
+    fn fork(&self, fork: &FoundFork, handle: &str, depth: usize) -> Result<Fork, TooDeep> {
+        if depth == DEPTH {
+            return Err(TooDeep { from: fork.from, most: DEPTH });
+        }
+        let stop = match fork.join {
+            To::Node(node) => Some(node),
+            To::End => None,
+        };
+        let branches = fork.branches.iter().map(|nodes| self.region(nodes[0], stop, depth + 1));
+        Ok(Fork {
+            from: fork.from,
+            handle: handle.to_owned(),
+            branches: branches.collect::<Result<_, _>>()?,
+            join: fork.join,
+        })
+    }
+}

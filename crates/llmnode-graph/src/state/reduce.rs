@@ -1,0 +1,236 @@
+//! How what nodes write becomes the state: reducers, and the types that the file declares.
+
+use std::collections::BTreeMap;
+
+use llmnode_runtime::{Category, NodeError};
+use serde_json::{Map, Value};
+
+use super::{Logged, State, Turn, Update};
+use crate::file::{Field, Reducer, misfit};
+
+/// The declared values of a graph.
+#[derive(Debug, Default)]
+pub(crate) struct Rules(pub(crate) BTreeMap<String, Field>);
+
+impl Rules {
+    /// Writes what a node gave. Nothing is written if something in it does not fit.
+    ///
+    /// # Errors
+    /// An `aborted` that names the key.
+    pub(crate) fn apply(&self, from: &str, update: Update, state: &mut State) -> Result<(), NodeError> {
+        if let Some(log) = &mut state.log {
+            log.push(Logged { from: from.to_owned(), update: update.clone() });
+        }
+        let Update { messages, values, cleared, action: _ } = update;
+        let mut checked = Vec::with_capacity(values.len());
+        for (key, value) in values {
+            checked.push(self.fits(&state.values, &checked, key, value)?);
+        }
+        for (key, way) in checked {
+            way.write(key, &mut state.values);
+        }
+        cleared.iter().for_each(|key| drop(state.values.remove(key)));
+        let turn = |message| Turn { from: Some(from.to_owned()), message };
+        state.turns.extend(messages.into_iter().map(turn));
+        Ok(())
+    }
+
+    /// Sets values as they are, by no reducer.
+    ///
+    /// # Errors
+    /// An `aborted` that names the key.
+    pub(crate) fn set(&self, values: Map<String, Value>, state: &mut State) -> Result<(), NodeError> {
+        for (key, value) in &values {
+            self.check(key, value)?;
+        }
+        state.values.extend(values);
+        Ok(())
+    }
+
+    fn check(&self, key: &str, value: &Value) -> Result<(), NodeError> {
+        match self.0.get(key).and_then(|field| misfit(&field.schema, value)) {
+            Some(wrong) => {
+                Err(refused(format!("the value `{key}` does not fit its declared type: it {wrong}")))
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// How a value is written, if it may be. `before`: what the same update writes before it.
+    fn fits(
+        &self,
+        values: &Map<String, Value>,
+        before: &[(String, Way)],
+        key: String,
+        value: Value,
+    ) -> Result<(String, Way), NodeError> {
+        let reducer = self.0.get(&key).map(|field| field.reducer).unwrap_or_default();
+        // What the key holds is what was reduced before, if there is something.
+        let held = values.get(&key).filter(|_| before.iter().all(|(other, _)| *other != key));
+        let way = match (reducer, value) {
+            (Reducer::Replace, value) => {
+                self.check(&key, &value)?;
+                Way::Replace(value)
+            }
+            (Reducer::Append, value) => {
+                if let Some(held) = held.filter(|held| !held.is_array() && !held.is_null()) {
+                    return Err(refused(format!(
+                        "`append` finds {} in `{key}`, which is no list",
+                        kind(held)
+                    )));
+                }
+                let items = match value {
+                    Value::Array(items) => items,
+                    one => vec![one],
+                };
+                let items = Value::Array(items);
+                self.check(&key, &items)?;
+                Way::Append(items)
+            }
+            (Reducer::Merge, Value::Object(members)) => {
+                if let Some(held) = held.filter(|held| !held.is_object() && !held.is_null()) {
+                    return Err(refused(format!(
+                        "`merge` finds {} in `{key}`, which is no object",
+                        kind(held)
+                    )));
+                }
+                let mut whole = held.and_then(Value::as_object).cloned().unwrap_or_default();
+                whole.extend(members.clone());
+                self.check(&key, &Value::Object(whole))?;
+                Way::Merge(members)
+            }
+            (Reducer::Merge, other) => {
+                return Err(refused(format!(
+                    "`merge` is given {} for `{key}`, which is no object",
+                    kind(&other)
+                )));
+            }
+        };
+        Ok((key, way))
+    }
+}
+
+/// How a value is written.
+enum Way {
+    Replace(Value),
+    Append(Value),
+    Merge(Map<String, Value>),
+}
+
+impl Way {
+    fn write(self, key: String, values: &mut Map<String, Value>) {
+        match self {
+            Way::Replace(value) => drop(values.insert(key, value)),
+            Way::Append(more) => match (values.get_mut(&key), more) {
+                (Some(Value::Array(items)), Value::Array(more)) => items.extend(more),
+                (_, more) => drop(values.insert(key, more)),
+            },
+            Way::Merge(more) => match values.get_mut(&key) {
+                Some(Value::Object(members)) => members.extend(more),
+                _ => drop(values.insert(key, Value::Object(more))),
+            },
+        }
+    }
+}
+
+fn refused(message: String) -> NodeError {
+    NodeError::new(Category::Aborted, message)
+}
+
+fn kind(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "null",
+        Value::Bool(_) => "true or false",
+        Value::Number(_) => "a number",
+        Value::String(_) => "a text",
+        Value::Array(_) => "a list",
+        Value::Object(_) => "an object",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use llmnode_runtime::Message;
+    use serde_json::json;
+
+    use super::*;
+
+    fn rules() -> Rules {
+        let field = |schema: Value, reducer| Field { schema, reducer, default: None };
+        Rules(BTreeMap::from([
+            (
+                "notes".to_owned(),
+                field(json!({"type": "array", "items": {"type": "string"}}), Reducer::Append),
+            ),
+            ("facts".to_owned(), field(json!({}), Reducer::Merge)),
+            ("count".to_owned(), field(json!({"type": "integer"}), Reducer::Replace)),
+        ]))
+    }
+
+    fn written(update: Update, state: &mut State) -> Result<(), String> {
+        rules().apply("n", update, state).map_err(|error| error.message().to_owned())
+    }
+
+    #[test]
+    fn lists_grow_objects_merge_and_others_are_replaced() {
+        let mut state = State::default();
+        let update = Update::new()
+            .with_value("notes", "a")
+            .with_value("notes", json!(["b", "c"]))
+            .with_value("facts", json!({"x": 1, "y": 1}))
+            .with_value("facts", json!({"y": 2}))
+            .with_value("count", 1)
+            .with_value("free", json!([1]))
+            .with_message(Message::assistant("hi"));
+        written(update.clone(), &mut state).unwrap();
+        assert_eq!(state["notes"], json!(["a", "b", "c"]));
+        assert_eq!(state["facts"], json!({"x": 1, "y": 2}));
+        written(update.clearing("free"), &mut state).unwrap();
+        assert_eq!(state["notes"], json!(["a", "b", "c", "a", "b", "c"]));
+        assert_eq!((state["count"].clone(), state.value("free")), (json!(1), None));
+        assert_eq!(state.turns.len(), 2);
+        assert_eq!(state.turns[0].from.as_deref(), Some("n"));
+    }
+
+    #[test]
+    fn what_does_not_fit_names_the_key_and_nothing_is_written() {
+        let mut state = State::default();
+        let half = Update::new().with_value("notes", "a").with_value("count", "three");
+        let error = written(half, &mut state).unwrap_err();
+        assert!(error.contains("`count` does not fit its declared type"), "{error}");
+        assert_eq!(state.values.len(), 0);
+        for (held, value, says) in [
+            (json!({"notes": "text"}), ("notes", json!("a")), "`append` finds a text in `notes`"),
+            (json!({}), ("notes", json!(3)), "`notes` does not fit"),
+            (json!({"facts": []}), ("facts", json!({})), "`merge` finds a list in `facts`"),
+            (json!({}), ("facts", json!("a")), "`merge` is given a text for `facts`"),
+        ] {
+            let mut state = State { values: held.as_object().unwrap().clone(), ..State::default() };
+            let error = written(Update::new().with_value(value.0, value.1), &mut state).unwrap_err();
+            assert!(error.contains(says), "{error}");
+        }
+    }
+
+    #[test]
+    fn a_branch_notes_what_is_written() {
+        let mut outer = State::default();
+        written(Update::new().with_value("notes", "a"), &mut outer).unwrap();
+        let mut branch = outer.branch();
+        written(Update::new().with_value("notes", "b"), &mut branch).unwrap();
+        assert_eq!(branch["notes"], json!(["a", "b"]));
+        let log = branch.into_log();
+        log.into_iter().for_each(|Logged { from, update }| rules().apply(&from, update, &mut outer).unwrap());
+        assert_eq!(outer["notes"], json!(["a", "b"]));
+    }
+
+    #[test]
+    fn values_are_found_by_paths_and_null_is_none() {
+        let values = json!({"a": {"b": [1, null]}, "n": null});
+        let state = State { values: values.as_object().unwrap().clone(), ..State::default() };
+        assert_eq!(state.value("a.b.0"), Some(&json!(1)));
+        assert_eq!(state.value("context.a.b.0"), Some(&json!(1)));
+        for absent in ["a.b.1", "a.b.2", "a.c", "n", "x", "a.b.0.c"] {
+            assert_eq!(state.value(absent), None, "{absent}");
+        }
+    }
+}

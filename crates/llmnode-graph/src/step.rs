@@ -1,0 +1,272 @@
+//! A node of a graph as a step of its flow.
+
+use std::borrow::Cow;
+use std::fmt;
+use std::sync::Arc;
+
+use llmnode_flow::flow::{CxExt, Step};
+use llmnode_runtime::internal::{Origin, error_of_execution, one_line, with_origin};
+use llmnode_runtime::{BoxError, Category, Cx, Exec, Group, Message, Node, NodeError};
+use serde_json::{Map, Value, json};
+
+use crate::approval::Gate;
+use crate::door::Visit;
+use crate::loaded::{Loaded, Unit};
+use crate::state::{Logged, State, Turn, Update, text_of};
+use crate::template::key;
+
+/// The most agents that stand within each other.
+const DEPTH: usize = 8;
+
+/// One visit of a node: the call that stands under the node's id in the ledger.
+#[derive(Clone)]
+pub(crate) struct GraphStep {
+    loaded: Arc<Loaded>,
+    at: usize,
+    /// The agents that called it as a tool, the outermost first; of a step none.
+    around: Vec<usize>,
+    /// Whether a failure leads on, by the handle `error`.
+    catches: bool,
+}
+
+/// Why a node is not called as a tool.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Depth {
+    /// It is at work on this already.
+    Within,
+    TooDeep,
+}
+
+/// What a step writes, and which way it takes.
+#[derive(Debug, Default)]
+pub(crate) struct Output {
+    /// Values that a person changed before the node ran.
+    pub(crate) edits: Map<String, Value>,
+    /// Whether the node took over a conversation that was handed to it.
+    pub(crate) taken_over: bool,
+    pub(crate) writes: Vec<Logged>,
+    pub(crate) action: Cow<'static, str>,
+}
+
+/// The way of a node that decides nothing.
+pub(crate) const DEFAULT: &str = "default";
+/// The way of a node that failed.
+pub(crate) const ERROR: &str = "error";
+/// The way of a node that a person did not let run.
+pub(crate) const REJECTED: &str = "rejected";
+
+/// Where the query stands that is handed to a node.
+pub(crate) fn handed(id: &str) -> String {
+    format!("_handed_{id}")
+}
+
+impl GraphStep {
+    pub(crate) fn new(loaded: Arc<Loaded>, at: usize, catches: bool) -> Self {
+        GraphStep { loaded, at, around: Vec::new(), catches }
+    }
+
+    /// Another node of the graph, called as a tool by this one.
+    pub(crate) fn called(&self, at: usize) -> Result<Self, Depth> {
+        let around: Vec<usize> = self.around.iter().copied().chain([self.at]).collect();
+        if around.contains(&at) {
+            return Err(Depth::Within);
+        }
+        if around.len() >= DEPTH {
+            return Err(Depth::TooDeep);
+        }
+        Ok(GraphStep { loaded: Arc::clone(&self.loaded), at, around, catches: false })
+    }
+
+    /// A state in which the query is the only message.
+    pub(crate) fn state_of_query(query: String, values: &Map<String, Value>) -> State {
+        let turn = Turn { from: None, message: Message::user(query) };
+        State::new(vec![turn], values.clone())
+    }
+
+    /// Whether it runs as a tool of an agent.
+    pub(crate) fn is_called(&self) -> bool {
+        !self.around.is_empty()
+    }
+
+    pub(crate) fn unit(&self) -> &Unit {
+        self.loaded.unit(self.at)
+    }
+
+    pub(crate) fn loaded(&self) -> &Loaded {
+        &self.loaded
+    }
+
+    pub(crate) fn id(&self) -> &str {
+        &self.unit().id
+    }
+
+    /// Whether that node waits for an approval.
+    pub(crate) fn waits(&self, at: usize) -> bool {
+        self.loaded.unit(at).approval
+    }
+
+    pub(crate) fn label_of(&self, id: &str) -> String {
+        self.loaded.label_of(id).to_owned()
+    }
+
+    /// Whether a value is what a model, a tool or a search wrote.
+    pub(crate) fn is_untrusted(&self, name: &str) -> bool {
+        self.loaded.is_untrusted(key(name))
+    }
+
+    pub(crate) fn is_declared(&self, key: &str) -> bool {
+        self.loaded.rules.0.contains_key(key)
+    }
+
+    /// Runs the subgraph that stands here, within the call.
+    pub(crate) async fn run_subgraph(&self, cx: &Cx<'_, State>) -> Result<Update, BoxError> {
+        let Some(graph) = &self.unit().subgraph else {
+            return Err(NodeError::new(Category::ConfigError, "no graph stands here").into());
+        };
+        let (state, _) = cx.flow(graph, cx.state().clone()).await?;
+        Ok(Update::new().with_message(Message::assistant(state.last_text())))
+    }
+
+    /// What the node gives on this state.
+    async fn visit(&self, cx: &Cx<'_, State>) -> Result<Update, BoxError> {
+        let visit = Visit { cx, step: self };
+        self.unit().node.exec(&visit).await
+    }
+
+    /// The same; in the flow a failure may lead on.
+    async fn visited(&self, cx: &Cx<'_, State>) -> Result<Update, NodeError> {
+        let error = match self.visit(cx).await {
+            Ok(update) => return Ok(update),
+            Err(error) => error_of_execution(error),
+        };
+        if !self.catches || error.category().group() == Group::Stop {
+            return Err(error);
+        }
+        let said = json!({
+            "node": self.id(),
+            "category": error.category().as_str(),
+            "message": one_line(error.message(), 1000),
+        });
+        Ok(Update::new().with_value("error", said).with_action(ERROR))
+    }
+
+    /// A step of the flow: what was handed to it, what a person decided, then the node.
+    async fn stepped(&self, cx: &Cx<'_, State>) -> Result<Output, NodeError> {
+        let gate = Gate::of(self, cx).await?;
+        let (edits, within) = match &gate {
+            Gate::Open => (Map::new(), None),
+            Gate::Decided(edits) => (edits.clone(), None),
+            Gate::Within(paused, edits) => (edits.clone(), Some(paused)),
+            Gate::Refused(why) => return self.refused(why),
+        };
+        let (state, taken_over) = match self.own_state(cx.state(), &edits) {
+            Some((state, taken_over)) => (Some(state), taken_over),
+            None => (None, false),
+        };
+        let origin = within.map(Origin::paused);
+        let seen = with_origin(cx, origin.as_ref());
+        let outcome = match &state {
+            Some(state) => self.visited(&seen.with_state(state)).await,
+            None => self.visited(&seen).await,
+        };
+        let update = match outcome {
+            Ok(update) => update,
+            Err(error) => return Err(self.paused_within(cx.state(), error, &edits)),
+        };
+        Ok(Output { edits, taken_over, ..self.output(update) })
+    }
+
+    fn output(&self, mut update: Update) -> Output {
+        let action = update.action.take().map_or(Cow::Borrowed(DEFAULT), Cow::Owned);
+        let from = self.id().to_owned();
+        Output { writes: vec![Logged { from, update }], action, ..Output::default() }
+    }
+
+    fn refused(&self, why: &str) -> Result<Output, NodeError> {
+        if self.unit().rejected_edge {
+            return Ok(self.output(Update::new().with_action(REJECTED)));
+        }
+        let message = format!("`{}` was not allowed to run: {}", self.id(), one_line(why, 500));
+        Err(NodeError::new(Category::Aborted, message))
+    }
+
+    /// The state as the node sees it, if that is another than the flow's: with what a person changed, and, where a conversation was
+    /// handed to the node, with the query as its only message.
+    fn own_state(&self, state: &State, edits: &Map<String, Value>) -> Option<(State, bool)> {
+        let query = state.values.get(&handed(self.id())).map(|query| text_of(query).into_owned());
+        if query.is_none() && edits.is_empty() {
+            return None;
+        }
+        let mut values = state.values.clone();
+        values.extend(edits.clone());
+        Some(match query {
+            Some(query) => (GraphStep::state_of_query(query, &values), true),
+            None => (State::new(state.turns.clone(), values), false),
+        })
+    }
+}
+
+impl Node for GraphStep {
+    type Output = Output;
+    const NAME: &'static str = "graph_node";
+
+    fn name(&self) -> Cow<'static, str> {
+        Cow::Owned(self.id().to_owned())
+    }
+}
+
+impl Exec<State> for GraphStep {
+    const TRIES_ITSELF: bool = true;
+
+    async fn exec(&self, cx: &Cx<'_, State>) -> Result<Output, BoxError> {
+        if self.is_called() {
+            return Ok(self.output(self.visit(cx).await?));
+        }
+        Ok(self.stepped(cx).await?)
+    }
+}
+
+impl Step<State> for GraphStep {
+    type Action = String;
+
+    async fn prep(_: &State) -> Result<Self, BoxError> {
+        Err("a node of a graph is made by its graph".into())
+    }
+
+    fn post(self, output: Output, state: &mut State) -> Result<String, BoxError> {
+        if output.taken_over {
+            state.values.remove(&handed(self.id()));
+        }
+        output.write(&self.loaded, state)
+    }
+}
+
+impl Output {
+    /// Writes it to the state.
+    pub(crate) fn write(self, loaded: &Loaded, state: &mut State) -> Result<String, BoxError> {
+        let Output { edits, writes, action, .. } = self;
+        loaded.rules.set(edits, state)?;
+        for Logged { from, update } in writes {
+            loaded.rules.apply(&from, update, state)?;
+        }
+        Ok(action.into_owned())
+    }
+
+    /// What it says as the result of a tool.
+    pub(crate) fn answer(&self) -> String {
+        let updates = || self.writes.iter().map(|write| &write.update);
+        let said = updates().rev().flat_map(|update| update.messages.iter().rev()).next();
+        let value = || updates().rev().flat_map(|update| update.values.iter().rev()).next();
+        match (said, value()) {
+            (Some(message), _) => message.content.clone(),
+            (None, Some((_, value))) => text_of(value).into_owned(),
+            (None, None) => "done".to_owned(),
+        }
+    }
+}
+
+impl fmt::Debug for GraphStep {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("GraphStep").field("id", &self.id()).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,181 @@
+//! Templates of a graph's file: a text with `{{ name }}` in it.
+//!
+//! A value is inserted once: what it holds is text, and no template.
+
+use std::borrow::Cow;
+use std::fmt;
+
+/// A text with values to be inserted.
+///
+/// `{{ name }}` is the value of that key of the state; `{{ a.b }}` its member `b`, `{{ a.0 }}` its first item; `context.` in
+/// front, as the files of React Flow have it, changes nothing.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Template {
+    parts: Vec<Part>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Part {
+    Text(String),
+    Name(String),
+}
+
+/// Why a text is no template.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct TemplateError {
+    pub(crate) message: String,
+}
+
+/// A name that a template reads and that has no value.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MissingName(
+    /// The name.
+    pub String,
+);
+
+impl fmt::Display for MissingName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "`{{{{ {} }}}}`: the state has no such value", self.0)
+    }
+}
+
+impl std::error::Error for MissingName {}
+
+impl Template {
+    /// Reads a template.
+    pub(crate) fn parse(text: &str) -> Result<Self, TemplateError> {
+        let mut parts = Vec::new();
+        let mut rest = text;
+        while let Some((before, after)) = rest.split_once("{{") {
+            let column = || text[..text.len() - after.len()].chars().count() - 1;
+            let Some((name, behind)) = after.split_once("}}") else {
+                let message = format!("the `{{{{` at character {} is not closed by `}}}}`", column());
+                return Err(TemplateError { message });
+            };
+            let name = name.trim();
+            if let Some(why) = refused(name) {
+                return Err(TemplateError { message: format!("the `{{{{` at character {} {why}", column()) });
+            }
+            if !before.is_empty() {
+                parts.push(Part::Text(before.to_owned()));
+            }
+            parts.push(Part::Name(name.to_owned()));
+            rest = behind;
+        }
+        if !rest.is_empty() {
+            parts.push(Part::Text(rest.to_owned()));
+        }
+        Ok(Template { parts })
+    }
+
+    /// Returns the names that it reads, in order; one that it reads twice is there twice.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.parts.iter().filter_map(|part| match part {
+            Part::Name(name) => Some(name.as_str()),
+            Part::Text(_) => None,
+        })
+    }
+
+    /// Returns the name, if the text is one `{{ name }}` and nothing else: then the value itself is meant.
+    pub fn sole(&self) -> Option<&str> {
+        match &*self.parts {
+            [Part::Name(name)] => Some(name),
+            _ => None,
+        }
+    }
+
+    /// Returns the text with the values inserted.
+    ///
+    /// # Errors
+    /// A name that has no value.
+    pub fn render<'v>(
+        &self,
+        mut value: impl FnMut(&str) -> Option<Cow<'v, str>>,
+    ) -> Result<String, MissingName> {
+        let mut text = String::new();
+        for part in &self.parts {
+            match part {
+                Part::Text(part) => text.push_str(part),
+                Part::Name(name) => {
+                    text.push_str(&value(name).ok_or_else(|| MissingName(name.clone()))?);
+                }
+            }
+        }
+        Ok(text)
+    }
+}
+
+/// What is wrong with a name within braces.
+fn refused(name: &str) -> Option<String> {
+    let is_allowed = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.');
+    if name.is_empty() {
+        return Some("names nothing: write `{{ name }}`".to_owned());
+    }
+    if name.split('.').any(str::is_empty) || !name.chars().all(is_allowed) {
+        let shown: String = name.chars().take(40).collect();
+        let why =
+            format!("holds {shown:?}, which is no name: letters, digits, `_`, `-`, and `.` before a member");
+        return Some(why);
+    }
+    None
+}
+
+/// The parts of a name: the key of the state, then members and items.
+pub(crate) fn path(name: &str) -> impl Iterator<Item = &str> {
+    let own = name.strip_prefix("context.").unwrap_or(name);
+    own.split('.')
+}
+
+/// The key of the state that a name reads.
+pub(crate) fn key(name: &str) -> &str {
+    path(name).next().unwrap_or(name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(text: &str) -> Template {
+        Template::parse(text).unwrap()
+    }
+
+    fn wrong(text: &str) -> String {
+        Template::parse(text).unwrap_err().message
+    }
+
+    #[test]
+    fn names_are_found_in_order() {
+        let template = parse("a {{ x }}{{y.z}} b {{ context.q }} {{x}}");
+        assert_eq!(template.names().collect::<Vec<_>>(), ["x", "y.z", "context.q", "x"]);
+        assert_eq!(template.names().map(key).collect::<Vec<_>>(), ["x", "y", "q", "x"]);
+    }
+
+    #[test]
+    fn a_text_that_is_one_name_is_that_value() {
+        assert_eq!(parse("{{ x }}").sole(), Some("x"));
+        for other in ["{{ x }} ", "{{x}}{{y}}", "x", ""] {
+            assert_eq!(parse(other).sole(), None, "{other:?}");
+        }
+    }
+
+    #[test]
+    fn values_are_inserted_once() {
+        let template = parse("<{{ a }}> { {{ b }} }}");
+        let values = |name: &str| match name {
+            "a" => Some(Cow::Borrowed("{{ b }}")),
+            "b" => Some(Cow::Borrowed("2")),
+            _ => None,
+        };
+        assert_eq!(template.render(values).unwrap(), "<{{ b }}> { 2 }}");
+        assert_eq!(parse("{{ c }}").render(values), Err(MissingName("c".to_owned())));
+    }
+
+    #[test]
+    fn what_is_no_template_is_told_with_its_place() {
+        assert!(wrong("é {{ x").contains("at character 3 is not closed"));
+        assert!(wrong("{{ }}").contains("names nothing"));
+        assert!(wrong("{{ a b }}").contains("\"a b\""));
+        assert!(wrong("{{ a..b }}").contains("is no name"));
+        assert!(wrong("{{ {{ x }} }}").contains("is no name"));
+    }
+}

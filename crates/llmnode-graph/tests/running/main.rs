@@ -1,0 +1,12 @@
+//! Graphs that run.
+
+#![allow(clippy::panic, clippy::unwrap_used, reason = "tests")]
+
+mod agents;
+mod approvals;
+mod killed;
+mod loading;
+mod nodes;
+mod random;
+mod support;
+mod whole;
