@@ -17,11 +17,13 @@ macro_rules! links {
 [observability.md]: self::observability
 [performance.md#agents]: self::performance#agents
 [performance.md#flows]: self::performance#flows
+[performance.md#retrieval]: self::performance#retrieval
 [reading.md]: self::reading
 [reading.md#what-is-refused]: self::reading#what-is-refused
 [reliability.md]: self::reliability
 [reliability.md#limits-and-cost]: self::reliability#limits-and-cost
 [streams.md]: self::streams
+[retrieval.md]: self::retrieval
 [schemas.md#who-takes-which]: self::schemas#who-takes-which
 [verification.md]: self::verification
 [verification.md#servers-that-misbehave]: self::verification#servers-that-misbehave\n\n"
@@ -54,6 +56,7 @@ page!(pocketflow, doctest);
 page!(prompts, doctest);
 page!(reading, doctest);
 page!(reliability, doctest);
+page!(retrieval, all(doctest, feature = "rag-sqlite"));
 page!(schemas, feature = "openai");
 page!(service, any());
 page!(streams, doctest);
