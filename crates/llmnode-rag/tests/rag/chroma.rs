@@ -80,6 +80,20 @@ async fn imitated_errors() {
     assert_eq!(error.category(), Category::BadResponse);
 }
 
+#[tokio::test]
+async fn a_server_that_is_busy_is_asked_again_as_the_call_says() {
+    let server = Imitation::start().await;
+    let docs =
+        Collection::builder(server.store(), "docs").embedder(HashEmbedder::new(8)).open().await.unwrap();
+    run().call(&docs.write(Document::new("a", "the key"))).await.unwrap();
+    server.is_busy(1);
+    let error = run().call(&docs.search("key")).await.unwrap_err();
+    assert_eq!(error.category(), Category::ServerError);
+    server.is_busy(2);
+    let hits = run().call(&docs.search("key")).attempts(3).await.unwrap();
+    assert_eq!(sources(&hits), ["a"]);
+}
+
 /// A write that broke off in its middle is done again as a whole, and leaves nothing old.
 #[tokio::test]
 async fn a_write_that_broke_off_is_done_again() {

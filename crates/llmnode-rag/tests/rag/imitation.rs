@@ -15,6 +15,8 @@ struct Shared {
     /// How many requests are answered before the server fails.
     left: Mutex<Option<usize>>,
     status: AtomicUsize,
+    /// So many requests are answered with 503.
+    busy: AtomicUsize,
 }
 
 /// Document, vector and metadata.
@@ -64,6 +66,10 @@ impl Imitation {
         *self.shared.left.lock().unwrap() = Some(requests);
     }
 
+    pub(crate) fn is_busy(&self, requests: usize) {
+        self.shared.busy.store(requests, Ordering::Relaxed);
+    }
+
     pub(crate) fn recovers(&self) {
         *self.shared.left.lock().unwrap() = None;
     }
@@ -111,6 +117,10 @@ async fn serve(mut stream: TcpStream, shared: Arc<Shared>) {
 }
 
 fn answered(shared: &Shared, method: &str, path: &str, body: &Value) -> (usize, Value) {
+    let busy = |left: usize| left.checked_sub(1);
+    if shared.busy.fetch_update(Ordering::Relaxed, Ordering::Relaxed, busy).is_ok() {
+        return (503, json!({"error": "Busy", "message": "later"}));
+    }
     if let Some(left) = &mut *shared.left.lock().unwrap() {
         if *left == 0 {
             let status = shared.status.load(Ordering::Relaxed).max(200);
