@@ -20,10 +20,12 @@ impl Matrix {
         self.columns
     }
 
+    #[cfg(feature = "sqlite")]
     pub(crate) fn len(&self) -> usize {
         self.rows.len()
     }
 
+    #[cfg(feature = "sqlite")]
     pub(crate) fn reserve(&mut self, rows: usize, columns: usize) {
         self.numbers.reserve_exact(rows * columns);
         self.rows.reserve_exact(rows);
