@@ -19,12 +19,14 @@ macro_rules! links {
 [optimising.md]: self::optimising
 [performance.md#agents]: self::performance#agents
 [performance.md#flows]: self::performance#flows
+[performance.md#retrieval]: self::performance#retrieval
 [reading.md]: self::reading
 [reading.md#what-is-refused]: self::reading#what-is-refused
 [reliability.md]: self::reliability
 [reliability.md#limits-and-cost]: self::reliability#limits-and-cost
 [smart-nodes.md]: self::smart_nodes
 [streams.md]: self::streams
+[retrieval.md]: self::retrieval
 [schemas.md#who-takes-which]: self::schemas#who-takes-which
 [validation.md]: self::validation
 [verification.md]: self::verification
@@ -63,6 +65,7 @@ page!(pocketflow, doctest);
 page!(prompts, doctest);
 page!(reading, doctest);
 page!(reliability, doctest);
+page!(retrieval, all(doctest, feature = "rag-sqlite"));
 page!(schemas, feature = "openai");
 page!(service, any());
 page!(smart_nodes, "smart-nodes", all(doctest, feature = "smart"));

@@ -753,6 +753,12 @@ pub use llmnode_http::*;
 #[cfg(feature = "mcp")]
 #[doc(inline)]
 pub use llmnode_mcp::*;
+/// Retrieval: stores of documents, embeddings, and the nodes that search and write them (feature `rag`).
+///
+/// [Retrieval](guide::retrieval) is the guide.
+#[cfg(feature = "rag")]
+#[doc(inline)]
+pub use llmnode_rag as rag;
 #[doc(inline)]
 pub use llmnode_runtime::*;
 #[cfg(feature = "smart")]

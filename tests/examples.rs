@@ -76,6 +76,23 @@ fn optimise_finds_examples_or_a_goal_and_says_what_they_are_worth() {
 }
 
 #[test]
+fn the_docs_are_read_once_and_an_answer_cites_what_was_found() {
+    let file = std::env::temp_dir().join(format!("llmnode-ask-docs-{}.db", std::process::id()));
+    let ask = || text(&run("ask_docs", &[], &[("ASK_DOCS_DB", file.to_str().unwrap())]));
+    let (first, second) = (ask(), ask());
+    std::fs::remove_file(&file).unwrap();
+    assert!(first.contains(" of ") && first.contains("] ") && first.contains("#]"), "a bar: {first}");
+    let line = |text: &str, with: &str| text.lines().find(|line| line.contains(with)).expect(text).to_owned();
+    let (chunks, rest) = first.split_once(" new chunks, 0 kept, 0 replaced").expect(&first);
+    let chunks: usize = chunks.lines().last().unwrap().parse().unwrap();
+    assert!(chunks > 100, "{first}");
+    assert!(second.contains(&format!("0 new chunks, {chunks} kept, 0 replaced")), "{second}");
+    assert!(rest.contains("It is sent again after failures of the transport.\n["), "{rest}");
+    assert!(line(rest, "[").ends_with(".md]"), "the second answer cites what was found: {rest}");
+    assert!(line(rest, "embeddings: ").ends_with(" tokens"), "{rest}");
+}
+
+#[test]
 fn quickstart_prints_its_ledger_as_json() {
     let output = run("quickstart", &["--json"], &[]);
     let ledger: Value =

@@ -43,6 +43,26 @@ const CORE: &[&str] = &[
 ];
 const FLOW: &[&str] = &["flow", "journal", "private"];
 const HTTP: &[&str] = &["http", "openai"];
+const RAG: &[&str] = &[
+    "words",
+    "matrix",
+    "chunks",
+    "fusion",
+    "document",
+    "hits",
+    "store",
+    "embed",
+    "hashed",
+    "openai",
+    "memory",
+    "sqlite",
+    "chroma",
+    "docs",
+    "search",
+    "write",
+    "collection",
+    "graph",
+];
 const SMART: &[&str] = &[
     "random",
     "signature",
@@ -185,6 +205,7 @@ fn rooms_import_downwards_only() {
         ("llmnode-runtime", CORE),
         ("crates/llmnode-flow", FLOW),
         ("crates/llmnode-http", HTTP),
+        ("crates/llmnode-rag", RAG),
         ("crates/llmnode-smart", SMART),
     ] {
         let faults = faults(&sources(of), order);

@@ -23,6 +23,7 @@ const MODULES: &[&str] = &[
     "crates/llmnode-flow/src/journal/mod.rs",
     "crates/llmnode-http/src/lib.rs",
     "crates/llmnode-mcp/src/lib.rs",
+    "crates/llmnode-rag/src/lib.rs",
     "crates/llmnode-smart/src/lib.rs",
     "crates/llmnode-smart/src/evaluate/mod.rs",
     "crates/llmnode-smart/src/optimise/mod.rs",
@@ -30,7 +31,7 @@ const MODULES: &[&str] = &[
 ];
 
 /// Modules that are exported as one, and foreign crates.
-const NO_ITEMS: &[&str] = &["graph", "journal", "smart", "stub_server", "reqwest", "async_openai"];
+const NO_ITEMS: &[&str] = &["graph", "journal", "rag", "smart", "stub_server", "reqwest", "async_openai"];
 
 /// What one file exports: its names, and its public modules that are files of their own.
 #[derive(Default)]
@@ -121,7 +122,7 @@ fn public() -> Exports {
 #[test]
 fn the_public_names_are_these() {
     let names = public().names;
-    assert!(names.len() <= 192, "{} names are more than anybody reads", names.len());
+    assert!(names.len() <= 225, "{} names are more than anybody reads", names.len());
     assert_snapshot(&names.into_iter().collect::<Vec<_>>().join("\n"), file("public_names"));
 }
 

@@ -17,4 +17,5 @@ pub use reqwest;
 #[doc(hidden)]
 pub mod __private {
     pub use crate::http::client;
+    pub use crate::openai::EmbeddingsApi;
 }

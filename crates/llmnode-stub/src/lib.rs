@@ -1,9 +1,10 @@
 //! A small OpenAI-compatible server on loopback (feature `stub-server`).
 //!
-//! [`StubServer`] answers `POST /v1/chat/completions` (without streaming) and `GET /v1/models` over HTTP/1.1. A
+//! [`StubServer`] answers `POST /v1/chat/completions`, `POST /v1/embeddings` and `GET /v1/models` over HTTP/1.1. A
 //! chat completion gets the next scripted [`Reply`], with whatever delay or fault that has, or, when the script
 //! is empty, the first value that the JSON schema in its `response_format` allows. The same request gets the same
 //! answer.
+//! Embeddings are made of hashed words: texts with words in common are near to each other.
 //! Every request is in the log, [`StubServer::requests`].
 //!
 //! ```
@@ -35,6 +36,7 @@
 mod answer;
 mod check;
 mod completion;
+mod embedding;
 mod events;
 mod exchange;
 mod first;

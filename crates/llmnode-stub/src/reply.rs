@@ -53,6 +53,8 @@ pub(super) enum Content {
     Bytes { status: u16, content_type: &'static str, body: Arc<[u8]>, usage: Option<Counts> },
     /// These bytes one after the other, as events.
     Stream(Arc<[Vec<u8>]>),
+    /// Embeddings of the request's texts.
+    Embeddings,
     /// No proper answer.
     Fault(Fault),
     /// Whatever this function says.
@@ -93,7 +95,7 @@ impl fmt::Debug for Responder {
 
 /// Chat completions.
 impl Reply {
-    fn new(content: Content) -> Self {
+    pub(super) fn new(content: Content) -> Self {
         Self {
             content,
             headers: Vec::new(),
@@ -105,6 +107,12 @@ impl Reply {
             pieces: None,
             pause: Duration::ZERO,
         }
+    }
+
+    /// Embeddings: for each text of `input` a vector of length 1, made of hashed words. Texts with words in common are near to each
+    /// other. It has 64 numbers, or as many as `dimensions` says. The same text gets the same vector.
+    pub fn embeddings() -> Self {
+        Self::new(Content::Embeddings)
     }
 
     /// The first value that the request's JSON schema allows, or a short text where it has none. The schema is that of

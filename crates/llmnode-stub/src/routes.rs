@@ -7,6 +7,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use super::check::check;
+use super::embedding;
 use super::log::{Log, LoggedRequest, lock};
 use super::reply::{Content, Reply};
 
@@ -22,6 +23,7 @@ pub(super) struct Shared {
     pub(super) models: Vec<String>,
     pub(super) default_reply: Reply,
     pub(super) script: Mutex<VecDeque<Reply>>,
+    pub(super) embeddings: Mutex<VecDeque<Reply>>,
     pub(super) log: Log,
     pub(super) on_exchange: Option<OnExchange>,
     pub(super) max_body: usize,
@@ -49,6 +51,10 @@ impl Shared {
                 Err(message) if parsed => bad_request(400, &message),
                 _ => self.completion(request),
             },
+            ("POST", "/v1/embeddings") => {
+                let scripted = lock(&self.embeddings).pop_front();
+                asked(scripted.unwrap_or_else(Reply::embeddings), request)
+            }
             ("GET", "/v1/models") => self.model_list(),
             (method, path) => {
                 let message = format!("Invalid URL ({method} {path})");
@@ -64,12 +70,7 @@ impl Shared {
     }
 
     fn completion(&self, request: &LoggedRequest) -> Reply {
-        let mut reply = lock(&self.script).pop_front().unwrap_or_else(|| self.default_reply.clone());
-        for _ in 0..MAX_ASKED {
-            let Content::Ask(responder) = &reply.content else { return reply };
-            reply = (responder.0)(request);
-        }
-        Reply::error(500, "server_error", (), "Reply::for_request returned itself too many times")
+        asked(lock(&self.script).pop_front().unwrap_or_else(|| self.default_reply.clone()), request)
     }
 
     fn model_list(&self) -> Reply {
@@ -77,6 +78,18 @@ impl Shared {
         let data: Vec<Value> = self.models.iter().map(model).collect();
         Reply::raw(200, json!({"object": "list", "data": data}).to_string())
     }
+}
+
+/// The reply itself, or the one that its function gives for this request.
+fn asked(mut reply: Reply, request: &LoggedRequest) -> Reply {
+    for _ in 0..MAX_ASKED {
+        match &reply.content {
+            Content::Ask(responder) => reply = (responder.0)(request),
+            Content::Embeddings => return Reply { content: embedding::content(request), ..reply },
+            _ => return reply,
+        }
+    }
+    Reply::error(500, "server_error", (), "Reply::for_request returned itself too many times")
 }
 
 /// An error for a request that is the client's mistake.

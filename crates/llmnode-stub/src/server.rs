@@ -59,6 +59,12 @@ impl StubServer {
         lock(&self.shared.script).push_back(reply);
     }
 
+    /// Appends a reply to the script of embeddings: the first request to `/v1/embeddings` gets the first reply, and so on.
+    /// When the script is empty, requests get [`Reply::embeddings`].
+    pub fn push_embeddings(&self, reply: Reply) {
+        lock(&self.shared.embeddings).push_back(reply);
+    }
+
     /// How many scripted replies have not been asked for yet.
     #[must_use]
     pub fn replies_left(&self) -> usize {
@@ -109,6 +115,7 @@ pub struct StubServerBuilder {
     models: Vec<String>,
     default_reply: Reply,
     script: VecDeque<Reply>,
+    embeddings: VecDeque<Reply>,
     log_limit: usize,
     on_exchange: Option<OnExchange>,
     max_body: usize,
@@ -123,6 +130,7 @@ impl StubServerBuilder {
             models: vec!["stub".to_owned()],
             default_reply: Reply::from_schema(),
             script: VecDeque::new(),
+            embeddings: VecDeque::new(),
             log_limit: 10_000,
             on_exchange: None,
             max_body: 32 * 1024 * 1024,
@@ -151,6 +159,12 @@ impl StubServerBuilder {
     /// Appends replies to the script, as [`StubServer::push`] does. Default: none.
     pub fn script(mut self, replies: impl IntoIterator<Item = Reply>) -> Self {
         self.script.extend(replies);
+        self
+    }
+
+    /// Appends replies for requests to `/v1/embeddings`, as [`StubServer::push_embeddings`] does. Default: none.
+    pub fn embeddings_script(mut self, replies: impl IntoIterator<Item = Reply>) -> Self {
+        self.embeddings.extend(replies);
         self
     }
 
@@ -200,6 +214,7 @@ impl StubServerBuilder {
             models: self.models,
             default_reply: self.default_reply,
             script: Mutex::new(self.script),
+            embeddings: Mutex::new(self.embeddings),
             log: Log::new(self.log_limit),
             on_exchange: self.on_exchange,
             max_body: self.max_body,

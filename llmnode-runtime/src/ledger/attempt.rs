@@ -8,11 +8,11 @@ use super::estimate::Estimate;
 use super::record::AttemptRecord;
 use super::recorder::{Event, KeptAnswer};
 use super::scope::CallScope;
-use super::spans::AttemptSpan;
+use super::spans::{Asks, AttemptSpan};
 use crate::BoxError;
 use crate::category::Category;
 use crate::ids::AttemptId;
-use crate::model::{ChatModel, Completion, Request, ToolCall};
+use crate::model::{Completion, ToolCall};
 use crate::money::Money;
 use crate::prices::Price;
 
@@ -67,8 +67,7 @@ impl<'c> OpenAttempt<'c> {
     /// Writes down what is asked, and of whom, at that price; `prompt` is about how many tokens that is.
     pub(crate) fn asks(
         &mut self,
-        model: &dyn ChatModel,
-        request: &Request,
+        asks: &Asks<'_>,
         prompt: u64,
         price: Option<Price>,
         content_in_traces: bool,
@@ -76,8 +75,8 @@ impl<'c> OpenAttempt<'c> {
         self.price = price;
         if let Some(record) = &mut self.record {
             record.estimate = Some(Estimate { input: prompt, output: None });
-            record.model = record.model.take().or_else(|| model.model().map(str::to_owned));
-            self.span = AttemptSpan::begin(self.call.node(), record, model, request, content_in_traces);
+            record.model = record.model.take().or_else(|| asks.model.map(str::to_owned));
+            self.span = AttemptSpan::begin(self.call.node(), record, asks, content_in_traces);
         }
     }
 

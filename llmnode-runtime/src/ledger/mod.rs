@@ -29,5 +29,6 @@ pub use record::{
 pub use recorder::{Event, Kept, KeptAnswer, Recorder};
 pub use report::LedgerReport;
 pub(crate) use scope::{Around, Books, CallScope, Made};
+pub(crate) use spans::Asks;
 pub use tally::Tally;
 pub use usage::{Cost, Tokens, Usage};

@@ -132,7 +132,11 @@ pub(crate) struct Retries<'m> {
 
 impl<'m> Retries<'m> {
     pub(crate) fn of(model: &'m dyn ChatModel) -> Self {
-        Retries { budget: model.retry_budget(), under_way: None }
+        Retries::of_budget(model.retry_budget())
+    }
+
+    pub(crate) fn of_budget(budget: Option<&'m RetryBudget>) -> Self {
+        Retries { budget, under_way: None }
     }
 
     /// Takes note of how an attempt went: whether the endpoint answered, whatever the answer was worth, if

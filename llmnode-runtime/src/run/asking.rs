@@ -377,7 +377,7 @@ impl Tried for Asking<'_> {
 }
 
 /// Writes down a failed attempt, unless no request was begun. What only the record needs goes there.
-fn close(mut open: OpenAttempt<'_>, failure: &mut Failure) {
+pub(super) fn close(mut open: OpenAttempt<'_>, failure: &mut Failure) {
     if !failure.sent || !open.has_begun() {
         return open.forget(failure.category);
     }

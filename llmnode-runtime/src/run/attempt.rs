@@ -15,7 +15,7 @@ use super::tools::{Round, answer_or_calls, called_in_text, forbidden};
 use crate::category::{Category, Group};
 use crate::clock::{Clock, before};
 use crate::flag::Flag;
-use crate::ledger::{AttemptRecord, OpenAttempt, prompt_tokens};
+use crate::ledger::{Asks, AttemptRecord, OpenAttempt, prompt_tokens};
 use crate::limits::Reservation;
 use crate::model::{ChatModel, Completion, Delta, Dialect, FinishReason, ModelError, Request, Retry, Sink};
 use crate::settings::Resolved;
@@ -48,7 +48,7 @@ pub(super) async fn attempt(
                 Err((category, why)) => return Err(Failure { sent: false, ..Failure::new(category, why) }),
             };
             let price = target.names(request).iter().flatten().find_map(|name| core.limits.prices.of(name));
-            open.asks(target.model, request, prompt, price.copied(), core.content_in_traces);
+            open.asks(&Asks::chat(target.model, request), prompt, price.copied(), core.content_in_traces);
             if let Err(fault) = open.record_begin().await {
                 reserved.release();
                 return Err(Failure::unrecorded(fault));
@@ -67,7 +67,7 @@ pub(super) async fn attempt(
 }
 
 /// `Err`: this time passed first.
-async fn in_attempt_timeout<F: Future>(
+pub(super) async fn in_attempt_timeout<F: Future>(
     clock: &dyn Clock,
     timeout: Option<Duration>,
     attempt: F,
@@ -78,7 +78,7 @@ async fn in_attempt_timeout<F: Future>(
 }
 
 /// What the attempt took that long for.
-fn timed_out(timeout: Duration, open: &OpenAttempt<'_>) -> Failure {
+pub(super) fn timed_out(timeout: Duration, open: &OpenAttempt<'_>) -> Failure {
     let failure = |message: String| Failure::new(Category::Timeout, message);
     if !open.has_begun() {
         let message = format!(
@@ -180,34 +180,23 @@ struct Answered {
 /// Writes down what came back. Gives what there is to read; apart from the request, so that the future
 /// has no room for it while it waits.
 fn answer(
-    mut outcome: Result<Completion, ModelError>,
+    outcome: Result<Completion, ModelError>,
     request: &Request,
     open: &mut OpenAttempt<'_>,
     reserved: &mut Reservation<'_>,
     settings: &Resolved<'_>,
 ) -> Result<Answered, Failure> {
-    let usage = outcome.as_mut().map_or_else(|error| &mut error.usage, |completion| &mut completion.usage);
-    if let Some(usage) = usage {
-        drop_impossible(usage, open);
-    }
-    reserved.settle(&outcome);
-    let mut completion = match outcome {
-        Ok(completion) => completion,
-        Err(error) => return Err(failed(error, open)),
-    };
-    open.answered(&completion);
+    let mut completion = came_back(outcome, open, reserved)?;
     let forbidden = forbidden(&completion, request);
     let round = answer_or_calls(&mut completion, request);
     let Completion { text, refusal, finish, usage, model: answered_by, request_id, .. } = completion;
     open.note(|record| {
-        record.usage = usage.or(record.usage);
         record.finish_reason = finish.as_ref().map(|finish| one_line(finish.as_str(), WORD));
-        replace(&mut record.model, answered_by);
+        note_provider(record, usage, answered_by, request_id);
         match &round {
             None => record.estimate_answer(&text),
             Some(round) => record.estimate_unreported(round.characters()),
         }
-        replace(&mut record.request_id, request_id);
         record.tools = forbidden;
     });
     if finish.is_none() {
@@ -225,6 +214,34 @@ fn answer(
         return Err(Failure { answer: Some(text), ..failure });
     }
     Ok(Answered { text, cut, round })
+}
+
+/// Settles what an attempt used, and writes down what came back, as far as only a trace shows it.
+pub(super) fn came_back(
+    mut outcome: Result<Completion, ModelError>,
+    open: &mut OpenAttempt<'_>,
+    reserved: &mut Reservation<'_>,
+) -> Result<Completion, Failure> {
+    let usage = outcome.as_mut().map_or_else(|error| &mut error.usage, |completion| &mut completion.usage);
+    if let Some(usage) = usage {
+        drop_impossible(usage, open);
+    }
+    reserved.settle(&outcome);
+    let completion = outcome.map_err(|error| failed(error, open))?;
+    open.answered(&completion);
+    Ok(completion)
+}
+
+/// Writes down what a provider tells of its answer.
+pub(super) fn note_provider(
+    record: &mut AttemptRecord,
+    usage: Option<TokenUsage>,
+    model: Option<String>,
+    request_id: Option<String>,
+) {
+    record.usage = usage.or(record.usage);
+    replace(&mut record.model, model);
+    replace(&mut record.request_id, request_id);
 }
 
 /// What cannot be is unknown.
@@ -325,7 +342,7 @@ fn truncated(request: &Request) -> Failure {
     Failure::new(Category::TruncatedOutput, format!("the answer stopped at the length limit ({limit})"))
 }
 
-fn failed(error: ModelError, open: &mut OpenAttempt<'_>) -> Failure {
+pub(super) fn failed(error: ModelError, open: &mut OpenAttempt<'_>) -> Failure {
     let may_have_used_tokens = error.may_have_used_tokens();
     open.note(|record| {
         record.usage = error.usage.or(record.usage);
@@ -361,11 +378,11 @@ fn replace(slot: &mut Option<String>, word: Option<String>) {
 
 /// What a model tells of an attempt under way goes into its record and its reservation, so that a call which is
 /// dropped keeps it.
-struct Watch<'a, 'o, 'c> {
-    open: &'a mut OpenAttempt<'o>,
-    reserved: &'a mut Reservation<'c>,
+pub(super) struct Watch<'a, 'o, 'c> {
+    pub(super) open: &'a mut OpenAttempt<'o>,
+    pub(super) reserved: &'a mut Reservation<'c>,
     /// What is shown to a listener, and how many characters it had.
-    written: Option<(&'a Listener, usize)>,
+    pub(super) written: Option<(&'a Listener, usize)>,
 }
 
 impl Sink for Watch<'_, '_, '_> {

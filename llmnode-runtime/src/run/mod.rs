@@ -22,6 +22,7 @@ mod parallel;
 mod pool;
 mod progress;
 mod repetition;
+mod requesting;
 mod results;
 mod resume;
 #[expect(clippy::module_inception, reason = "the file holds `Run`")]
@@ -41,6 +42,7 @@ pub use map::{Map, is_recorded, recorded_by};
 pub use node::{Exec, LlmNode};
 pub use progress::BatchProgress;
 pub use progress::{Counter, OnProgress, known};
+pub use requesting::{Requests, request};
 pub use results::Results;
 pub use resume::Origin;
 pub use run::Run;

@@ -85,6 +85,13 @@ impl<'p> Resolved<'p> {
         )
     }
 
+    /// How long one attempt may take at most, where no model has a say in it.
+    pub(crate) fn attempt_timeout(&self) -> Result<Option<Duration>, NodeError> {
+        let timeout = [self.call, self.run, self.node].iter().find_map(|level| level.attempt_timeout);
+        NodeError::refuse(no_time("attempt_timeout", timeout).into_iter().collect())?;
+        Ok(timeout)
+    }
+
     pub(crate) fn reader(&self) -> Reader {
         Reader::new().exact(self.exact)
     }

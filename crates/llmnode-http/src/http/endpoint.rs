@@ -39,6 +39,14 @@ impl Endpoint {
         Ok(Endpoint { shown: shown(&url), url })
     }
 
+    /// Another path of the same API.
+    pub(crate) fn at(&self, path: &str) -> Endpoint {
+        let mut url = self.url.clone();
+        let base = url.path().strip_suffix(PATH).unwrap_or(url.path()).to_owned();
+        url.set_path(&(base + path));
+        Endpoint { shown: shown(&url), url }
+    }
+
     /// Whether the server runs on this machine.
     pub(crate) fn is_loopback(&self) -> bool {
         is_loopback(&self.url)
@@ -71,8 +79,8 @@ impl Endpoint {
 
     /// What follows a path that was not found: the usual mistake is to leave out `/v1`.
     pub(crate) fn hint(&self) -> &'static str {
-        match self.url.path().strip_suffix(PATH) {
-            Some("") => "; most base URLs end with /v1",
+        match self.url.path() {
+            PATH | "/embeddings" => "; most base URLs end with /v1",
             _ => "",
         }
     }

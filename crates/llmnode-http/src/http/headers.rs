@@ -50,6 +50,7 @@ pub(crate) struct Own<'a> {
 }
 
 /// What requests are sent with.
+#[derive(Clone)]
 pub(crate) struct Headers {
     /// Those that any other of the same name replaces.
     defaults: HeaderMap,

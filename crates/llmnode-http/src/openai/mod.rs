@@ -10,6 +10,7 @@ mod async_openai;
 mod calls;
 mod chunks;
 mod config;
+mod embeddings;
 mod known;
 mod receive;
 mod refusal;
@@ -19,6 +20,7 @@ mod response;
 mod tests;
 
 pub use config::OpenAiBuilder;
+pub use embeddings::EmbeddingsApi;
 
 use std::borrow::Cow;
 use std::fmt;

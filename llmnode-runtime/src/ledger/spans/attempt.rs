@@ -11,6 +11,29 @@ use crate::model::{ChatModel, Completion, Request};
 use crate::text::floor_char_boundary;
 use crate::usage::TokenUsage;
 
+/// What is asked, and of whom.
+pub(crate) struct Asks<'a> {
+    pub(crate) operation: &'static str,
+    pub(crate) provider: &'a str,
+    pub(crate) server: Option<(&'a str, u16)>,
+    /// The id that the server has for the model, if the request names none.
+    pub(crate) model: Option<&'a str>,
+    /// `None`: it is no chat.
+    pub(crate) chat: Option<&'a Request>,
+}
+
+impl<'a> Asks<'a> {
+    pub(crate) fn chat(model: &'a dyn ChatModel, request: &'a Request) -> Self {
+        Asks {
+            operation: "chat",
+            provider: model.provider(),
+            server: model.server(),
+            model: model.model(),
+            chat: Some(request),
+        }
+    }
+}
+
 /// The span of an attempt, from the request to the judgement on its answer.
 pub(crate) struct AttemptSpan {
     span: Span,
@@ -23,34 +46,30 @@ impl AttemptSpan {
         AttemptSpan { span: Span::none(), content: false }
     }
 
-    pub(crate) fn begin(
-        node: &str,
-        record: &AttemptRecord,
-        model: &dyn ChatModel,
-        request: &Request,
-        content: bool,
-    ) -> Self {
+    pub(crate) fn begin(node: &str, record: &AttemptRecord, asks: &Asks<'_>, content: bool) -> Self {
         // Nothing of this is evaluated unless someone listens.
-        let name = || request.model.as_deref().or_else(|| model.model()).or(record.model.as_deref());
+        let Asks { operation, chat, .. } = *asks;
+        let named = chat.and_then(|request| request.model.as_deref());
+        let name = || named.or(asks.model).or(record.model.as_deref());
         let span = tracing::info_span!(
             target: "llmnode::attempt",
             "attempt",
-            { NAME } = %title(name()),
+            { NAME } = %title(operation, name()),
             { KIND } = "client",
-            { OPERATION } = "chat",
-            { PROVIDER } = model.provider(),
-            { OUTPUT_TYPE } = if request.output.is_some() { "json" } else { "text" },
+            { OPERATION } = operation,
+            { PROVIDER } = asks.provider,
+            { OUTPUT_TYPE } = chat.map(|request| if request.output.is_some() { "json" } else { "text" }),
             { REQUEST_MODEL } = name(),
-            { REQUEST_MAX_TOKENS } = request.max_tokens.map(i64::from),
-            { REQUEST_TEMPERATURE } = request.temperature,
-            { SERVER_ADDRESS } = model.server().map(|(host, _)| host),
-            { SERVER_PORT } = model.server().map(|(_, port)| i64::from(port)),
+            { REQUEST_MAX_TOKENS } = chat.and_then(|request| request.max_tokens).map(i64::from),
+            { REQUEST_TEMPERATURE } = chat.and_then(|request| request.temperature),
+            { SERVER_ADDRESS } = asks.server.map(|(host, _)| host),
+            { SERVER_PORT } = asks.server.map(|(_, port)| i64::from(port)),
             { NODE } = node,
             { CALL_ID } = %record.id.call(),
             { ATTEMPT_ID } = %record.id,
             { ATTEMPT_KIND } = record.kind.as_str(),
             { ATTEMPT_WAIT } = integer(milliseconds::whole(record.wait)),
-            { INPUT_MESSAGES } = content.then(|| field::display(content::input(&request.messages))),
+            { INPUT_MESSAGES } = chat.filter(|_| content).map(|request| field::display(content::input(&request.messages))),
             { OUTPUT_MESSAGES } = Empty,
             { RESPONSE_ID } = Empty,
             { RESPONSE_MODEL } = Empty,
@@ -132,8 +151,8 @@ fn short(word: &str) -> &str {
 }
 
 /// What the conventions call such a span.
-fn title(model: Option<&str>) -> String {
-    model.map_or_else(|| "chat".to_owned(), |model| format!("chat {model}"))
+fn title(operation: &str, model: Option<&str>) -> String {
+    model.map_or_else(|| operation.to_owned(), |model| format!("{operation} {model}"))
 }
 
 /// OpenTelemetry's integers have a sign; what does not fit is the largest there is.

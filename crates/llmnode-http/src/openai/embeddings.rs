@@ -1,0 +1,212 @@
+//! Embeddings of OpenAI's API: texts in, a vector for each out.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+use std::time::Duration;
+
+use llmnode_runtime::internal::check_request;
+use llmnode_runtime::{
+    AttemptId, Category, Completion, Flag, ModelError, Request, Retry, RetryBudget, Sink, TokenUsage,
+};
+use serde::{Deserialize, Serialize};
+
+use super::receive::Received;
+use super::{Asked, Head, Inner, OpenAi, unsent, without_secrets};
+use crate::http::error_body;
+use crate::http::headers::Sent;
+use crate::http::learned::{Learned, Way};
+use crate::http::lenient::{object, text};
+use crate::http::moved::Moved;
+use crate::http::service::Service;
+use crate::http::usage::Usage;
+
+/// The path of embeddings at the endpoint of a model. The other crates of llmnode give it its public form.
+#[derive(Clone)]
+pub struct EmbeddingsApi(Arc<Inner>);
+
+/// What is sent.
+#[derive(Serialize)]
+struct Body<'a> {
+    model: &'a str,
+    input: &'a [Cow<'a, str>],
+    encoding_format: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    dimensions: Option<usize>,
+}
+
+/// What comes back.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Answer<'a> {
+    #[serde(borrow, deserialize_with = "text")]
+    model: Option<Cow<'a, str>>,
+    data: Vec<Item>,
+    #[serde(deserialize_with = "object")]
+    usage: Option<Usage>,
+}
+
+#[derive(Deserialize)]
+struct Item {
+    index: Option<usize>,
+    embedding: Vec<f32>,
+}
+
+impl EmbeddingsApi {
+    /// The embeddings at the endpoint of this model, with its key, its client and its retry budget.
+    pub fn of(model: &OpenAi) -> Self {
+        let Inner { service, headers, key_hint, retry_budget, .. } = &*model.0;
+        let service = Service {
+            client: service.client.clone(),
+            endpoint: service.endpoint.at("/embeddings"),
+            ..*service
+        };
+        EmbeddingsApi(Arc::new(Inner {
+            service,
+            model: None,
+            headers: headers.clone(),
+            key_hint: key_hint.clone(),
+            dialect: None,
+            learned: Learned::default(),
+            moved: Moved::default(),
+            retry_budget: retry_budget.clone(),
+        }))
+    }
+
+    /// The retries that all calls of the endpoint share.
+    pub fn retry_budget(&self) -> &RetryBudget {
+        &self.0.retry_budget
+    }
+
+    /// Host and port.
+    pub fn server(&self) -> Option<(&str, u16)> {
+        self.0.service.endpoint.server()
+    }
+
+    /// The URL, without its query.
+    pub fn shown(&self) -> &str {
+        &self.0.service.endpoint.shown
+    }
+
+    /// Makes one request. There is a vector for each text, in the same order; all are as long, and all numbers are finite.
+    ///
+    /// # Errors
+    /// As of a chat.
+    pub async fn embed(
+        &self,
+        (model, dimensions): (&str, Option<usize>),
+        texts: &[Cow<'_, str>],
+        (id, timeout): (Option<AttemptId>, Option<Duration>),
+        sink: &mut dyn Sink,
+    ) -> Result<(Vec<Vec<f32>>, Completion), ModelError> {
+        let inner = &*self.0;
+        let unprepared = |fault| without_secrets(unsent(fault), inner.headers.secrets());
+        check_request(inner.service.stays_here, || inner.service.endpoint.host()).map_err(unprepared)?;
+        let Sent { headers, secrets } = inner.headers.of_request().map_err(unprepared)?;
+        let request = Request::new(Vec::new());
+        let (deadline, way) = (inner.service.deadline(timeout), Way::default());
+        let asked = Asked { request: &request, model, way, deadline, streams: false, secrets };
+        let body = Body { model, input: texts, encoding_format: "float", dimensions };
+        let outcome = inner.embed(&body, headers, id, &asked, sink).await;
+        outcome.map_err(|error| without_secrets(error, &asked.secrets))
+    }
+}
+
+impl Inner {
+    async fn embed(
+        &self,
+        body: &Body<'_>,
+        headers: reqwest::header::HeaderMap,
+        id: Option<AttemptId>,
+        asked: &Asked<'_>,
+        sink: &mut dyn Sink,
+    ) -> Result<(Vec<Vec<f32>>, Completion), ModelError> {
+        let texts = body.input.len();
+        let body = serde_json::to_vec(body)
+            .map_err(|error| unsent(format!("the request cannot be written as JSON: {error}")))?;
+        let url = self.moved.place(&self.service.endpoint.url);
+        let mut response = self.service.send(url.clone(), headers, body, id, asked.deadline).await?;
+        if let Some(target) = self.service.redirect(&response) {
+            return Err(self.redirected(&url, &target?, response.status()));
+        }
+        let mut head = Head::of(&mut response);
+        head.request_id = asked.clean(head.request_id);
+        if let Some(id) = &head.request_id {
+            sink.request_id(id);
+        }
+        let received = self.body(&mut response, asked, sink).await;
+        if !head.status.is_success() {
+            let Ok(Received::Whole(body)) = received else {
+                return Err(self.refusal(&head, &[], asked, sink));
+            };
+            return Err(self.refusal(&head, &body, asked, sink));
+        }
+        let read = match received {
+            Ok(Received::Whole(body)) if error_body::is_error(&body) => {
+                Err(self.refusal(&head, &body, asked, sink))
+            }
+            Ok(Received::Whole(body)) => self.vectors(&body, texts, asked, sink),
+            Ok(Received::Events(_)) => Err(self.no_vectors("is a stream of events")),
+            Err(failure) => Err(failure),
+        };
+        match read {
+            Ok((vectors, mut completion)) => {
+                completion.request_id = head.request_id;
+                Ok((vectors, completion))
+            }
+            Err(mut failure) => {
+                failure.status = Some(head.status.as_u16());
+                failure.request_id = head.request_id;
+                Err(failure)
+            }
+        }
+    }
+
+    #[expect(clippy::result_large_err, reason = "a completion is as large")]
+    fn vectors(
+        &self,
+        body: &[u8],
+        texts: usize,
+        asked: &Asked<'_>,
+        sink: &mut dyn Sink,
+    ) -> Result<(Vec<Vec<f32>>, Completion), ModelError> {
+        if body.trim_ascii_start().first() == Some(&b'<') {
+            return Err(self.web_page(body, asked));
+        }
+        let Answer { model, mut data, usage } = serde_json::from_slice(body)
+            .map_err(|error| self.no_vectors(&format!("cannot be read as embeddings: {error}")))?;
+        let (usage, impossible) = usage.as_ref().map(Usage::figures).unwrap_or_default();
+        if impossible {
+            sink.flag(Flag::ImpossibleUsage);
+        }
+        let mut completion = Completion::default();
+        // Nothing is written, so nothing is unknown about it.
+        completion.usage = usage.map(|usage| TokenUsage { output: usage.output.or(Some(0)), ..usage });
+        completion.model = asked.clean(model.map(Cow::into_owned));
+        let with_usage = |mut failure: ModelError| {
+            failure.usage = completion.usage;
+            failure
+        };
+        if data.iter().all(|item| item.index.is_some()) {
+            data.sort_by_key(|item| item.index);
+        }
+        let dimensions = data.first().map_or(0, |item| item.embedding.len());
+        let fault = if data.len() != texts {
+            Some(format!("has {} embeddings for {texts} texts", data.len()))
+        } else if dimensions == 0 || data.iter().any(|item| item.embedding.len() != dimensions) {
+            Some("has embeddings that are empty, or of different lengths".to_owned())
+        } else if data.iter().flat_map(|item| &item.embedding).any(|number| !number.is_finite()) {
+            Some("has a number in an embedding that is too large".to_owned())
+        } else {
+            None
+        };
+        match fault {
+            Some(fault) => Err(with_usage(self.no_vectors(&fault))),
+            None => Ok((data.into_iter().map(|item| item.embedding).collect(), completion)),
+        }
+    }
+
+    fn no_vectors(&self, fault: &str) -> ModelError {
+        let message = format!("{}: the response {fault}", self.service.endpoint.shown);
+        ModelError::new(Category::BadResponse, message).retry(Retry::No)
+    }
+}

@@ -1,0 +1,121 @@
+//! Requests to the server: each is sent once, and every failure has a category.
+
+use std::time::Duration;
+
+use llmnode_http::__private::client;
+use llmnode_runtime::internal::one_line;
+use llmnode_runtime::{Category, NodeError};
+use reqwest::Method;
+use serde_json::Value;
+
+/// The longest time of a request.
+const TIME: Duration = Duration::from_secs(30);
+/// The most bytes of a response.
+const MOST: usize = 64 * 1024 * 1024;
+const COLLECTIONS: &str = "/api/v2/tenants/default_tenant/databases/default_database/collections";
+
+pub(super) struct Client {
+    http: reqwest::Client,
+    /// Without the slash at its end.
+    base: String,
+    token: Option<String>,
+}
+
+impl Client {
+    pub(super) fn new(url: &str, token: Option<&str>) -> Result<Self, NodeError> {
+        let base = url.trim().trim_end_matches('/');
+        if !base.starts_with("http://") && !base.starts_with("https://") {
+            let message = format!(
+                "{url:?} is no URL: `ChromaStore` takes that of a server, such as http://127.0.0.1:8000 (`chroma run --path ..` starts \
+                 one); for a file of llmnode's use `SqliteStore`"
+            );
+            return Err(NodeError::new(Category::ConfigError, message));
+        }
+        let http = client(base, token.is_some()).map_err(|fault| {
+            NodeError::new(Category::ConfigError, format!("Chroma's server: {}", fault.message()))
+        })?;
+        Ok(Client { http, base: base.to_owned(), token: token.map(str::to_owned) })
+    }
+
+    pub(super) fn url(&self) -> &str {
+        &self.base
+    }
+
+    /// Sends JSON to a path below the collections.
+    pub(super) async fn post(&self, path: &str, body: &Value) -> Result<Value, NodeError> {
+        self.send(Method::POST, path, Some(body)).await
+    }
+
+    /// Reads JSON from a path below the collections.
+    pub(super) async fn get(&self, path: &str) -> Result<Value, NodeError> {
+        self.send(Method::GET, path, None).await
+    }
+
+    async fn send(&self, method: Method, path: &str, body: Option<&Value>) -> Result<Value, NodeError> {
+        let url = format!("{}{COLLECTIONS}{path}", self.base);
+        let url = url.parse().map_err(|_| {
+            NodeError::new(Category::ConfigError, format!("{}: no URL of a server", self.base))
+        })?;
+        let mut request = reqwest::Request::new(method, url);
+        request
+            .headers_mut()
+            .insert("content-type", reqwest::header::HeaderValue::from_static("application/json"));
+        if let Some(token) = &self.token {
+            let mut value = reqwest::header::HeaderValue::from_str(token).map_err(|_| {
+                NodeError::new(Category::ApiKeyError, "the token holds a character that headers cannot have")
+            })?;
+            value.set_sensitive(true);
+            request.headers_mut().insert("x-chroma-token", value);
+        }
+        *request.timeout_mut() = Some(TIME);
+        *request.body_mut() = body.map(|body| body.to_string().into());
+        let mut response = self.http.execute(request).await.map_err(|error| self.no_response(&error))?;
+        let status = response.status();
+        let mut bytes = Vec::new();
+        while let Some(more) = response.chunk().await.map_err(|error| self.no_response(&error))? {
+            if bytes.len() + more.len() > MOST {
+                return Err(self.bad_response("is longer than 64 MiB"));
+            }
+            bytes.extend_from_slice(&more);
+        }
+        if !status.is_success() {
+            return Err(self.refusal(status.as_u16(), &bytes));
+        }
+        serde_json::from_slice(&bytes)
+            .map_err(|_| self.bad_response("is no JSON; check that the URL is Chroma's"))
+    }
+
+    fn no_response(&self, error: &reqwest::Error) -> NodeError {
+        let category = if error.is_timeout() { Category::Timeout } else { Category::Network };
+        let mut cause: &dyn std::error::Error = error;
+        while let Some(inner) = cause.source() {
+            cause = inner;
+        }
+        let message = format!("Chroma at {}: no response ({cause})", self.base);
+        NodeError::new(category, self.clean(&message))
+    }
+
+    pub(super) fn bad_response(&self, fault: &str) -> NodeError {
+        NodeError::new(Category::BadResponse, format!("Chroma at {}: the response {fault}", self.base))
+    }
+
+    /// The server's own error, in its words.
+    fn refusal(&self, status: u16, body: &[u8]) -> NodeError {
+        let body: Value = serde_json::from_slice(body).unwrap_or_default();
+        let word = |name: &str| body[name].as_str().unwrap_or_default();
+        let category = match status {
+            401 | 403 => Category::ApiKeyError,
+            404 | 405 => Category::NotFound,
+            408 | 504 => Category::Timeout,
+            429 => Category::RateLimitError,
+            500.. => Category::ServerError,
+            _ => Category::BadRequest,
+        };
+        let said = one_line(self.clean(&format!("{} {}", word("error"), word("message"))).trim(), 400);
+        NodeError::new(category, format!("Chroma at {} answered {status}: {said}", self.base))
+    }
+
+    fn clean(&self, text: &str) -> String {
+        self.token.as_ref().map_or_else(|| text.to_owned(), |token| text.replace(token, "[redacted]"))
+    }
+}

@@ -1,0 +1,235 @@
+//! A store behind Chroma's server, over its HTTP API, version 2.
+
+mod client;
+mod records;
+mod search;
+mod write;
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use llmnode_runtime::{BoxFuture, Category, NodeError};
+use serde_json::{Value, json};
+
+use self::client::Client;
+use self::records::{Records, Wanted, is_mark};
+use crate::hits::Hit;
+use crate::store::{Count, DocumentStore, Known, Source, Space, StoreQuery, Written, not_open};
+
+const EMBEDDER: &str = "llmnode:embedder";
+const DIMENSIONS: &str = "llmnode:dimensions";
+const FORMAT: &str = "llmnode:documents";
+const VERSION: u64 = 1;
+
+/// Keeps collections on a Chroma server (`chroma run`), for more documents than one file bears, or for several machines. A cheap handle.
+///
+/// What differs from a file: Chroma has no transactions, so a crash in the middle of a write may leave chunks of the old and of the
+/// new text, until the source is written again. It finds vectors by an index that may miss some. It has no search by words of its
+/// own: at most 16 words of a query are looked for, and texts that have one of them are ranked here. A text that several sources have
+/// carries the metadata of the one that was written last.
+///
+/// ```no_run
+/// # use llmnode_rag as llmnode;
+/// use llmnode::{ChromaStore, Collection, HashEmbedder};
+///
+/// # async fn open() -> Result<(), llmnode_runtime::NodeError> {
+/// let store = ChromaStore::open("http://127.0.0.1:8000")?;
+/// let docs = Collection::builder(store, "docs").embedder(HashEmbedder::new(256)).open().await?;
+/// # let _ = docs;
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone)]
+pub struct ChromaStore(Arc<Inner>);
+
+pub(super) struct Inner {
+    client: Client,
+    /// The ids of collections, and whether they have vectors.
+    open: Mutex<BTreeMap<String, Opened>>,
+}
+
+#[derive(Clone)]
+pub(super) struct Opened {
+    id: String,
+    has_vectors: bool,
+}
+
+impl ChromaStore {
+    /// Takes the URL of a server, such as `http://127.0.0.1:8000`. The first requests make the connections.
+    ///
+    /// # Errors
+    /// `config_error` if it is no URL, such as the path of Chroma's data.
+    pub fn open(url: &str) -> Result<Self, NodeError> {
+        Ok(Self::with(Client::new(url, None)?))
+    }
+
+    /// The same with the token in this variable of the environment, which is sent as `x-chroma-token`: over https, or to this
+    /// machine.
+    ///
+    /// # Errors
+    /// The same, and `api_key_error` if the variable is not set.
+    pub fn open_with_token(url: &str, variable: &str) -> Result<Self, NodeError> {
+        match std::env::var(variable) {
+            Ok(token) if !token.trim().is_empty() => Ok(Self::with(Client::new(url, Some(token.trim()))?)),
+            _ => Err(NodeError::new(
+                Category::ApiKeyError,
+                format!(
+                    "the environment variable {variable} is not set; set it to the token of Chroma's server"
+                ),
+            )),
+        }
+    }
+
+    fn with(client: Client) -> Self {
+        ChromaStore(Arc::new(Inner { client, open: Mutex::default() }))
+    }
+}
+
+impl std::fmt::Debug for ChromaStore {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("ChromaStore").field("url", &self.0.client.url()).finish_non_exhaustive()
+    }
+}
+
+impl Inner {
+    fn opened(&self, collection: &str) -> Result<Opened, NodeError> {
+        let open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        open.get(collection).cloned().ok_or_else(|| not_open(collection))
+    }
+
+    async fn open(&self, collection: &str, space: &Space) -> Result<(), NodeError> {
+        let mut metadata = json!({FORMAT: VERSION});
+        if let Some(embedder) = &space.embedder {
+            metadata[EMBEDDER] = json!(embedder);
+        }
+        if let Some(dimensions) = space.dimensions {
+            metadata[DIMENSIONS] = json!(dimensions);
+        }
+        let body = json!({
+            "name": collection, "get_or_create": true, "metadata": metadata, "configuration": {"hnsw": {"space": "cosine"}},
+        });
+        let made = self.client.post("", &body).await?;
+        let (Some(id), metadata) = (made["id"].as_str(), &made["metadata"]) else {
+            return Err(self.client.bad_response("has no id of the collection"));
+        };
+        match metadata[FORMAT].as_u64() {
+            Some(version) if version > VERSION => {
+                return Err(NodeError::new(
+                    Category::ConfigError,
+                    format!(
+                        "the collection {collection:?}: llmnode/documents version {version} is newer than version {VERSION}, the \
+                         newest that this llmnode reads; use a newer one"
+                    ),
+                ));
+            }
+            Some(_) => {}
+            None => {
+                return Err(NodeError::new(
+                    Category::ConfigError,
+                    format!(
+                        "the collection {collection:?} was made by another program; name another collection"
+                    ),
+                ));
+            }
+        }
+        let dimensions = made["dimension"].as_u64().or(metadata[DIMENSIONS].as_u64());
+        let embedder = metadata[EMBEDDER].as_str().map(str::to_owned);
+        let dimensions =
+            dimensions.filter(|_| embedder.is_some()).and_then(|count| usize::try_from(count).ok());
+        let own = Space::new(embedder, dimensions);
+        own.check(collection, space)?;
+        let opened = Opened { id: id.to_owned(), has_vectors: space.embedder.is_some() };
+        self.open.lock().unwrap_or_else(PoisonError::into_inner).insert(collection.to_owned(), opened);
+        Ok(())
+    }
+
+    async fn known(&self, collection: &str, sources: &[Source]) -> Result<Known, NodeError> {
+        let opened = self.opened(collection)?;
+        let mut known = Known::default();
+        for source in sources {
+            let is_same = json!({records::mark("fp", &source.name): source.fingerprint});
+            let same = self.get(&opened, Wanted { filter: Some(is_same), ..Wanted::default() }).await?;
+            let unchanged = (!same.ids.is_empty()).then_some(same.ids.len());
+            if unchanged.is_none() && opened.has_vectors {
+                let ids: Vec<&str> = source.chunks.iter().map(|chunk| chunk.id.as_str()).collect();
+                for ids in ids.chunks(records::BATCH) {
+                    let wanted = Wanted { ids: Some(ids), include: &["embeddings"], ..Wanted::default() };
+                    let there = self.get(&opened, wanted).await?;
+                    known.vectors.extend(there.ids.into_iter().zip(there.embeddings));
+                }
+            }
+            known.unchanged.push(unchanged);
+        }
+        Ok(known)
+    }
+
+    async fn count(&self, collection: &str) -> Result<Count, NodeError> {
+        let opened = self.opened(collection)?;
+        let (mut chunks, mut sources) = (0, std::collections::BTreeSet::new());
+        loop {
+            let wanted = Wanted { include: &["metadatas"], page: Some((chunks, 1000)), ..Wanted::default() };
+            let Records { ids, metadatas, .. } = self.get(&opened, wanted).await?;
+            let names = metadatas
+                .into_iter()
+                .flatten()
+                .filter_map(|(name, _)| is_mark("in", &name).map(str::to_owned));
+            sources.extend(names);
+            chunks += ids.len();
+            if ids.is_empty() {
+                return Ok(Count::new(sources.len(), chunks));
+            }
+        }
+    }
+
+    async fn get(&self, opened: &Opened, wanted: Wanted<'_>) -> Result<Records, NodeError> {
+        let got = self.client.post(&format!("/{}/get", opened.id), &wanted.json()).await?;
+        Records::read(got).ok_or_else(|| self.client.bad_response("is no list of records"))
+    }
+
+    async fn send(&self, opened: &Opened, path: &str, body: Value) -> Result<Value, NodeError> {
+        self.client.post(&format!("/{}/{path}", opened.id), &body).await
+    }
+}
+
+impl DocumentStore for ChromaStore {
+    fn open<'a>(&'a self, collection: &'a str, space: &'a Space) -> BoxFuture<'a, Result<(), NodeError>> {
+        Box::pin(self.0.open(collection, space))
+    }
+
+    fn known<'a>(
+        &'a self,
+        collection: &'a str,
+        sources: &'a [Source],
+    ) -> BoxFuture<'a, Result<Known, NodeError>> {
+        Box::pin(self.0.known(collection, sources))
+    }
+
+    fn upsert<'a>(
+        &'a self,
+        collection: &'a str,
+        sources: Vec<Source>,
+        dedup: Option<f32>,
+    ) -> BoxFuture<'a, Result<Written, NodeError>> {
+        Box::pin(self.0.upsert(collection, sources, dedup))
+    }
+
+    fn search<'a>(
+        &'a self,
+        collection: &'a str,
+        query: StoreQuery<'a>,
+    ) -> BoxFuture<'a, Result<Vec<Hit>, NodeError>> {
+        Box::pin(self.0.search(collection, query))
+    }
+
+    fn delete<'a>(&'a self, collection: &'a str, source: &'a str) -> BoxFuture<'a, Result<usize, NodeError>> {
+        Box::pin(self.0.delete(collection, source))
+    }
+
+    fn count<'a>(&'a self, collection: &'a str) -> BoxFuture<'a, Result<Count, NodeError>> {
+        Box::pin(self.0.count(collection))
+    }
+
+    fn place(&self) -> (&'static str, String) {
+        ("server", self.0.client.url().to_owned())
+    }
+}

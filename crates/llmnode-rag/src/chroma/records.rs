@@ -1,0 +1,111 @@
+//! Records as the server has them: a chunk each, with marks among its metadata that say which sources have it.
+
+use serde_json::{Map, Value, json};
+
+use crate::document::Metadata;
+use crate::hits::Hit;
+
+/// So many records are sent at once.
+pub(super) const BATCH: usize = 256;
+
+/// The name of a mark: `in:manual.md` is true of a chunk that this source has, `fp:manual.md` is the source's fingerprint once it
+/// was written to its end. Names of a program's own have no colon.
+pub(super) fn mark(kind: &str, source: &str) -> String {
+    format!("{kind}:{source}")
+}
+
+/// The source of a mark of this kind.
+pub(super) fn is_mark<'n>(kind: &str, name: &'n str) -> Option<&'n str> {
+    name.strip_prefix(kind)?.strip_prefix(':')
+}
+
+/// Which records are asked for.
+#[derive(Default)]
+pub(super) struct Wanted<'a> {
+    pub(super) ids: Option<&'a [&'a str]>,
+    pub(super) filter: Option<Value>,
+    pub(super) text: Option<Value>,
+    pub(super) include: &'a [&'a str],
+    /// How many are passed over, and how many are asked for at most.
+    pub(super) page: Option<(usize, usize)>,
+}
+
+impl Wanted<'_> {
+    pub(super) fn json(self) -> Value {
+        let Wanted { ids, filter, text, include, page } = self;
+        let mut body = json!({"include": include});
+        let parts = [("ids", ids.map(|ids| json!(ids))), ("where", filter), ("where_document", text)];
+        for (name, part) in parts {
+            if let Some(part) = part {
+                body[name] = part;
+            }
+        }
+        if let Some((offset, limit)) = page {
+            (body["offset"], body["limit"]) = (json!(offset), json!(limit));
+        }
+        body
+    }
+}
+
+/// Records, column by column.
+#[derive(Default)]
+pub(super) struct Records {
+    pub(super) ids: Vec<String>,
+    pub(super) documents: Vec<String>,
+    pub(super) metadatas: Vec<Map<String, Value>>,
+    pub(super) embeddings: Vec<Vec<f32>>,
+    pub(super) distances: Vec<f64>,
+}
+
+impl Records {
+    /// Of a list of records, or of the first list of a query.
+    pub(super) fn read(mut from: Value) -> Option<Self> {
+        let mut column = |name: &str| {
+            let column = from[name].take();
+            match column {
+                Value::Array(mut lists) if name == "ids" && lists.first().is_some_and(Value::is_array) => {
+                    lists.swap_remove(0)
+                }
+                Value::Array(mut lists)
+                    if lists.len() == 1 && lists[0].is_array() && name != "embeddings" =>
+                {
+                    lists.swap_remove(0)
+                }
+                column => column,
+            }
+        };
+        let texts = |column: Value| -> Option<Vec<String>> {
+            let text = |one: &Value| one.as_str().unwrap_or_default().to_owned();
+            Some(column.as_array()?.iter().map(text).collect())
+        };
+        let ids = texts(column("ids"))?;
+        let metadata = |one: Value| if let Value::Object(metadata) = one { metadata } else { Map::new() };
+        let list = |column: Value| if let Value::Array(list) = column { list } else { Vec::new() };
+        Some(Records {
+            ids,
+            documents: texts(column("documents")).unwrap_or_default(),
+            metadatas: list(column("metadatas")).into_iter().map(metadata).collect(),
+            embeddings: serde_json::from_value(column("embeddings")).unwrap_or_default(),
+            distances: serde_json::from_value(column("distances")).unwrap_or_default(),
+        })
+    }
+
+    /// As hits, each with the score of its place.
+    pub(super) fn hits(self, scores: &[f64]) -> Vec<Hit> {
+        let records = self.ids.into_iter().zip(self.documents).zip(self.metadatas).zip(scores);
+        let hits = records.filter_map(|(((id, text), metadata), score)| {
+            let source = sources(&metadata).next()?.to_owned();
+            let own = |(name, _): &(String, Value)| !name.contains(':');
+            let metadata: Metadata = metadata.into_iter().filter(own).collect();
+            Some(Hit { id, text, source, metadata, score: *score, rank: 0 })
+        });
+        hits.collect()
+    }
+}
+
+/// The sources that have a record, in the order of their names.
+pub(super) fn sources(metadata: &Map<String, Value>) -> impl Iterator<Item = &str> {
+    let mut sources: Vec<_> = metadata.keys().filter_map(|name| is_mark("in", name)).collect();
+    sources.sort_unstable();
+    sources.into_iter()
+}

@@ -1,0 +1,134 @@
+//! Searches: vectors by the server, words by the server's regular expressions and a ranking here.
+
+use std::collections::BTreeMap;
+
+use llmnode_runtime::NodeError;
+use serde_json::{Value, json};
+
+use super::records::{Records, Wanted};
+use super::{Inner, Opened};
+use crate::document::Metadata;
+use crate::hits::Hit;
+use crate::store::{Lookup, StoreQuery};
+use crate::words::{Ranking, tokens};
+
+/// The most words that are looked for, each by a request.
+const WORDS: usize = 16;
+/// So many texts stand for all where the length of a text is looked for.
+const SAMPLE: usize = 200;
+/// A word that so many texts have says little, and they are not all looked at.
+const COMMON: usize = 500;
+
+impl Inner {
+    pub(super) async fn search(
+        &self,
+        collection: &str,
+        query: StoreQuery<'_>,
+    ) -> Result<Vec<Hit>, NodeError> {
+        let opened = self.opened(collection)?;
+        let mut hits = match query.lookup {
+            Lookup::Vector(vector) => self.by_vector(&opened, vector, query.filter, query.k).await?,
+            Lookup::Words(words) => self.by_words(&opened, words, query.filter).await?,
+        };
+        hits.sort_by(|one, other| other.score.total_cmp(&one.score).then_with(|| one.id.cmp(&other.id)));
+        hits.truncate(query.k);
+        Ok(hits)
+    }
+
+    async fn by_vector(
+        &self,
+        opened: &Opened,
+        vector: &[f32],
+        filter: &Metadata,
+        k: usize,
+    ) -> Result<Vec<Hit>, NodeError> {
+        let mut body = json!({
+            "query_embeddings": [vector], "n_results": k, "include": ["documents", "metadatas", "distances"],
+        });
+        if let Some(filter) = condition(filter) {
+            body["where"] = filter;
+        }
+        let found = self.send(opened, "query", body).await?;
+        let found = Records::read(found).ok_or_else(|| self.client.bad_response("is no list of hits"))?;
+        let scores: Vec<f64> = found.distances.iter().map(|distance| 1.0 - distance).collect();
+        Ok(found.hits(&scores))
+    }
+
+    async fn by_words(
+        &self,
+        opened: &Opened,
+        words: &[String],
+        filter: &Metadata,
+    ) -> Result<Vec<Hit>, NodeError> {
+        let all = self.send_count(opened).await?;
+        let words = &words[..words.len().min(WORDS)];
+        let (mut rare, mut common) = (BTreeMap::new(), BTreeMap::new());
+        let mut ranking = Ranking::new(words, all);
+        let some = Wanted { include: &["documents"], page: Some((0, SAMPLE)), ..Wanted::default() };
+        ranking.sample(&self.get(opened, some).await?.documents);
+        for (at, word) in words.iter().enumerate() {
+            let Some(pattern) = pattern(word) else { continue };
+            let wanted = Wanted {
+                filter: condition(filter),
+                text: Some(json!({"$regex": pattern})),
+                include: &["documents", "metadatas"],
+                page: Some((0, COMMON)),
+                ..Wanted::default()
+            };
+            let Records { ids, documents, metadatas, .. } = self.get(opened, wanted).await?;
+            let is_common = ids.len() >= COMMON;
+            if is_common {
+                ranking.is_common(at);
+            }
+            let found = if is_common { &mut common } else { &mut rare };
+            found.extend(ids.into_iter().zip(documents.into_iter().zip(metadatas)));
+        }
+        // Where all words are common, some texts that have them are as good as others.
+        let found = if rare.is_empty() { common } else { rare };
+        let mut records = Records::default();
+        for (id, (document, metadata)) in found {
+            ranking.see(&document);
+            records.ids.push(id);
+            records.documents.push(document);
+            records.metadatas.push(metadata);
+        }
+        // The pattern finds parts of words, too.
+        let scores: Vec<f64> = ranking.scores().into_iter().map(|score| score.unwrap_or(f64::NAN)).collect();
+        let mut hits = records.hits(&scores);
+        hits.retain(|hit| !hit.score.is_nan());
+        Ok(hits)
+    }
+
+    async fn send_count(&self, opened: &Opened) -> Result<usize, NodeError> {
+        let count = self.client.get(&format!("/{}/count", opened.id)).await?;
+        let count = count.as_u64().and_then(|count| usize::try_from(count).ok());
+        count.ok_or_else(|| self.client.bad_response("is no count"))
+    }
+}
+
+/// The condition of a filter; `None`: there is none.
+fn condition(filter: &Metadata) -> Option<Value> {
+    let mut each: Vec<Value> = filter.iter().map(|(name, value)| json!({name: {"$eq": value}})).collect();
+    match each.len() {
+        0 => None,
+        1 => each.pop(),
+        _ => Some(json!({"$and": each})),
+    }
+}
+
+/// A regular expression for a word, in any case, whatever stands between its parts. Nothing of a query is syntax in it.
+fn pattern(word: &str) -> Option<String> {
+    let parts = tokens(word);
+    (!parts.is_empty()).then(|| format!("(?i){}", parts.join(r"[^\p{L}\p{N}]+")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_are_no_syntax_in_a_pattern() {
+        assert_eq!(pattern("a.*(b|c)[").as_deref(), Some(r"(?i)a[^\p{L}\p{N}]+b[^\p{L}\p{N}]+c"));
+        assert_eq!(pattern("**"), None);
+    }
+}

@@ -1,0 +1,185 @@
+//! Writing sources. The server has no transactions: new chunks come first, then old ones go, and the fingerprint comes last, so that a
+//! write which broke off is done again.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use llmnode_runtime::NodeError;
+use serde_json::{Map, Value, json};
+
+use super::records::{BATCH, Records, Wanted, mark, sources};
+use super::{Inner, Opened};
+use crate::matrix::product;
+use crate::store::{Chunk, Source, Written};
+
+impl Inner {
+    pub(super) async fn upsert(
+        &self,
+        collection: &str,
+        sources: Vec<Source>,
+        dedup: Option<f32>,
+    ) -> Result<Written, NodeError> {
+        let opened = self.opened(collection)?;
+        let mut written = Written::default();
+        for source in sources {
+            written += self.put(&opened, source, dedup).await?;
+        }
+        Ok(written)
+    }
+
+    pub(super) async fn delete(&self, collection: &str, source: &str) -> Result<usize, NodeError> {
+        let opened = self.opened(collection)?;
+        let old = self.old(&opened, source).await?;
+        self.take_off(&opened, source, &old, &BTreeSet::new()).await
+    }
+
+    /// The chunks of a source, and whether it is the only one that has them.
+    async fn old(&self, opened: &Opened, source: &str) -> Result<BTreeMap<String, bool>, NodeError> {
+        let has = json!({mark("in", source): true});
+        let wanted = Wanted { filter: Some(has), include: &["metadatas"], ..Wanted::default() };
+        let Records { ids, metadatas, .. } = self.get(opened, wanted).await?;
+        let alone = metadatas.iter().map(|metadata| sources(metadata).count() == 1);
+        Ok(ids.into_iter().zip(alone).collect())
+    }
+
+    async fn put(&self, opened: &Opened, source: Source, dedup: Option<f32>) -> Result<Written, NodeError> {
+        let old = self.old(opened, &source.name).await?;
+        let there = self.there(opened, &source.chunks).await?;
+        let near = self.near(opened, &source.chunks, &there, &old, dedup).await?;
+        let (mut written, mut ids, mut new) = (Written::default(), BTreeSet::new(), Vec::new());
+        for (chunk, near) in source.chunks.into_iter().zip(near) {
+            let known = if there.contains(&chunk.id) { Some(chunk.id.clone()) } else { near };
+            match known {
+                Some(id) if old.contains_key(&id) && !ids.contains(&id) => {
+                    written.kept += 1;
+                    ids.insert(id);
+                }
+                Some(id) => {
+                    written.duplicates += 1;
+                    ids.insert(id);
+                }
+                None => {
+                    written.chunks += 1;
+                    new.push(chunk);
+                }
+            }
+        }
+        let mut metadata: Map<String, Value> = source.metadata.into_iter().collect();
+        metadata.insert(mark("in", &source.name), json!(true));
+        self.add(opened, &new, &metadata).await?;
+        // The metadata of what was there may be others now.
+        self.update(opened, &ids, &metadata).await?;
+        ids.extend(new.into_iter().map(|chunk| chunk.id));
+        written.replaced = self.take_off(opened, &source.name, &old, &ids).await?;
+        let fingerprint = Map::from_iter([(mark("fp", &source.name), json!(source.fingerprint))]);
+        self.update(opened, &ids, &fingerprint).await?;
+        Ok(written)
+    }
+
+    /// Which of these the server has.
+    async fn there(&self, opened: &Opened, chunks: &[Chunk]) -> Result<BTreeSet<String>, NodeError> {
+        let mut there = BTreeSet::new();
+        let ids: Vec<&str> = chunks.iter().map(|chunk| chunk.id.as_str()).collect();
+        for ids in ids.chunks(BATCH) {
+            there.extend(self.get(opened, Wanted { ids: Some(ids), ..Wanted::default() }).await?.ids);
+        }
+        Ok(there)
+    }
+
+    /// For each chunk that is not there, the one of nearly the same text that it stands for: on the server, or before it in the list.
+    /// Not one that only the old version of its source had.
+    async fn near(
+        &self,
+        opened: &Opened,
+        chunks: &[Chunk],
+        there: &BTreeSet<String>,
+        old: &BTreeMap<String, bool>,
+        dedup: Option<f32>,
+    ) -> Result<Vec<Option<String>>, NodeError> {
+        let mut near: Vec<Option<String>> = Vec::with_capacity(chunks.len());
+        let mut own: Vec<(&str, &[f32])> = Vec::new();
+        for chunk in chunks {
+            let (Some(least), Some(vector)) = (dedup, chunk.vector.as_deref()) else {
+                near.push(None);
+                continue;
+            };
+            let mut best = None;
+            if !there.contains(&chunk.id) {
+                let loose = old.values().filter(|alone| **alone).count();
+                let body =
+                    json!({"query_embeddings": [vector], "n_results": loose + 1, "include": ["distances"]});
+                let found = self.send(opened, "query", body).await?;
+                let found =
+                    Records::read(found).ok_or_else(|| self.client.bad_response("is no list of hits"))?;
+                let stays = |(id, _): &(String, f64)| old.get(id) != Some(&true);
+                let server = found.ids.into_iter().zip(found.distances.iter().map(|distance| 1.0 - distance));
+                let own = own.iter().map(|(id, other)| ((*id).to_owned(), f64::from(product(vector, other))));
+                let all = server.filter(stays).chain(own);
+                best = all
+                    .max_by(|(_, one), (_, other)| one.total_cmp(other))
+                    .filter(|(_, cosine)| *cosine >= f64::from(least));
+            }
+            let best = best.map(|(id, _)| id);
+            if best.is_none() {
+                own.push((&chunk.id, vector));
+            }
+            near.push(best);
+        }
+        Ok(near)
+    }
+
+    async fn add(
+        &self,
+        opened: &Opened,
+        chunks: &[Chunk],
+        metadata: &Map<String, Value>,
+    ) -> Result<(), NodeError> {
+        for chunks in chunks.chunks(BATCH) {
+            // The server asks for a vector of each.
+            let vector = |chunk: &Chunk| chunk.vector.clone().unwrap_or_else(|| vec![1.0]);
+            let body = json!({
+                "ids": chunks.iter().map(|chunk| &chunk.id).collect::<Vec<_>>(),
+                "documents": chunks.iter().map(|chunk| &chunk.text).collect::<Vec<_>>(),
+                "embeddings": chunks.iter().map(vector).collect::<Vec<_>>(),
+                "metadatas": vec![metadata; chunks.len()],
+            });
+            self.send(opened, "upsert", body).await?;
+        }
+        Ok(())
+    }
+
+    /// Sets metadata of records; null takes one away.
+    async fn update(
+        &self,
+        opened: &Opened,
+        ids: &BTreeSet<String>,
+        metadata: &Map<String, Value>,
+    ) -> Result<(), NodeError> {
+        let ids: Vec<&String> = ids.iter().collect();
+        for ids in ids.chunks(BATCH) {
+            let body = json!({"ids": ids, "metadatas": vec![metadata; ids.len()]});
+            self.send(opened, "update", body).await?;
+        }
+        Ok(())
+    }
+
+    /// Takes a source off its old chunks, but for these, and deletes those that no other source has. Returns how many that were.
+    async fn take_off(
+        &self,
+        opened: &Opened,
+        source: &str,
+        old: &BTreeMap<String, bool>,
+        but: &BTreeSet<String>,
+    ) -> Result<usize, NodeError> {
+        let gone = |alone: bool| {
+            let gone = old.iter().filter(move |(id, is)| **is == alone && !but.contains(*id));
+            gone.map(|(id, _)| id.clone()).collect::<BTreeSet<_>>()
+        };
+        let (deleted, shared) = (gone(true), gone(false));
+        for ids in deleted.iter().collect::<Vec<_>>().chunks(BATCH) {
+            self.send(opened, "delete", json!({"ids": ids})).await?;
+        }
+        let marks = Map::from_iter([(mark("in", source), Value::Null), (mark("fp", source), Value::Null)]);
+        self.update(opened, &shared, &marks).await?;
+        Ok(deleted.len())
+    }
+}

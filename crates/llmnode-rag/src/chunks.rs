@@ -1,0 +1,222 @@
+//! Cuts a text into chunks: at paragraphs, else at sentences, else at words, and never within a grapheme.
+
+use unicode_segmentation::UnicodeSegmentation;
+
+/// How texts are cut.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Cutting {
+    /// The most characters of a chunk.
+    pub(crate) size: usize,
+    /// How many characters of a chunk the next one repeats, at most.
+    pub(crate) overlap: usize,
+}
+
+impl Cutting {
+    pub(crate) fn fault(self) -> Option<String> {
+        let Cutting { size, overlap } = self;
+        if size == 0 {
+            return Some("chunks of 0 characters hold nothing; write 1 or more".to_owned());
+        }
+        (overlap > size / 2).then(|| {
+            format!("chunks of {size} characters cannot overlap by {overlap}; write at most half of the size")
+        })
+    }
+
+    /// The chunks, in order, without the blanks around them. A grapheme that is longer than a chunk is a chunk of its own.
+    pub(crate) fn chunks(self, text: &str) -> Vec<&str> {
+        let mut chunks = Vec::new();
+        let (mut begin, mut covered) = (0, 0);
+        while begin < text.len() {
+            let rest = &text[begin..];
+            let window = Window::new(rest, self.size);
+            if begin + window.text.len() <= covered {
+                // The next grapheme is too long to stand behind what is repeated.
+                begin = covered;
+                continue;
+            }
+            let repeated = covered - begin;
+            let end = window.cut(repeated);
+            covered = begin + end;
+            if !rest[repeated..end].trim().is_empty() {
+                chunks.push(rest[..end].trim());
+            }
+            if begin + end == text.len() {
+                break;
+            }
+            begin += window.back(end, self.overlap);
+        }
+        chunks
+    }
+}
+
+/// As many whole graphemes as fit into a chunk.
+struct Window<'t> {
+    text: &'t str,
+    /// Where a grapheme begins, and the end: bytes, and the characters before them.
+    ends: Vec<(usize, usize)>,
+    is_last: bool,
+}
+
+impl<'t> Window<'t> {
+    fn new(rest: &'t str, size: usize) -> Self {
+        let mut ends = vec![(0, 0)];
+        let (mut bytes, mut characters) = (0, 0);
+        for grapheme in rest.graphemes(true) {
+            let more = grapheme.chars().count();
+            if characters + more > size && bytes > 0 {
+                break;
+            }
+            bytes += grapheme.len();
+            characters += more;
+            ends.push((bytes, characters));
+            if characters >= size {
+                break;
+            }
+        }
+        Window { text: &rest[..bytes], ends, is_last: bytes == rest.len() }
+    }
+
+    fn is_end(&self, at: usize) -> bool {
+        self.ends.binary_search_by_key(&at, |(bytes, _)| *bytes).is_ok()
+    }
+
+    /// Where the chunk ends: behind what it repeats, and not in the first half, so that chunks do not become ever smaller.
+    fn cut(&self, repeated: usize) -> usize {
+        if self.is_last {
+            return self.text.len();
+        }
+        let least = self.ends[self.ends.len() / 2].0.max(repeated);
+        let fits = |at: &usize| *at > least && self.is_end(*at);
+        let paragraph = || self.paragraphs().filter(fits).last();
+        // The last sentence is not known to be whole.
+        let sentence = || self.text.split_sentence_bound_indices().map(|(at, _)| at).filter(fits).last();
+        let word = || self.words().filter(fits).last();
+        paragraph().or_else(sentence).or_else(word).unwrap_or(self.text.len())
+    }
+
+    /// Where a line begins that follows a blank one.
+    fn paragraphs(&self) -> impl Iterator<Item = usize> {
+        let (mut at, mut blank) = (0, false);
+        self.text.split_inclusive('\n').filter_map(move |line| {
+            let (begin, was_blank) = (at, blank);
+            at += line.len();
+            blank = line.trim().is_empty();
+            (was_blank && !blank && begin > 0).then_some(begin)
+        })
+    }
+
+    /// Where a word begins.
+    fn words(&self) -> impl Iterator<Item = usize> {
+        let mut blank = false;
+        self.text.char_indices().filter_map(move |(at, char)| {
+            let was_blank = std::mem::replace(&mut blank, char.is_whitespace());
+            (was_blank && !blank).then_some(at)
+        })
+    }
+
+    /// Where the next chunk begins: before the end of this one, at a word if there is one, and never where this one began.
+    fn back(&self, end: usize, overlap: usize) -> usize {
+        let last = self.ends.partition_point(|(bytes, _)| *bytes < end);
+        let characters = self.ends[last.min(self.ends.len() - 1)].1;
+        let first = self.ends.partition_point(|(_, before)| *before + overlap < characters).max(1);
+        let begin = self.ends[first.min(self.ends.len() - 1)].0;
+        let word = self.words().find(|at| *at >= begin && *at < end && self.is_end(*at));
+        word.unwrap_or(begin).min(end)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn cut(text: &str, size: usize, overlap: usize) -> Vec<&str> {
+        Cutting { size, overlap }.chunks(text)
+    }
+
+    #[test]
+    fn paragraphs_then_sentences_then_words() {
+        assert_eq!(cut("One two.\n\nThree four.\n\nFive.", 24, 0), ["One two.\n\nThree four.", "Five."]);
+        assert_eq!(cut("One two. Three four. Five six.", 24, 0), ["One two. Three four.", "Five six."]);
+        assert_eq!(cut("one two three four five", 12, 0), ["one two", "three four", "five"]);
+        assert_eq!(cut("onetwothreefourfive", 8, 0), ["onetwoth", "reefourf", "ive"]);
+        assert_eq!(cut("a\r\n\r\nb", 100, 10), ["a\r\n\r\nb"]);
+        assert!(cut(" \n\n ", 10, 2).is_empty() && cut("", 10, 2).is_empty());
+    }
+
+    #[test]
+    fn the_next_chunk_repeats_the_end_of_the_last_from_a_word_on() {
+        assert_eq!(
+            cut("alpha beta gamma delta epsilon zeta", 18, 8),
+            ["alpha beta gamma", "gamma delta", "delta epsilon zeta"]
+        );
+    }
+
+    #[test]
+    fn a_grapheme_longer_than_a_chunk_stays_whole() {
+        let family = "👩‍👩‍👧‍👦";
+        assert_eq!(cut(&family.repeat(3), 2, 1), [family, family, family]);
+    }
+
+    #[test]
+    fn what_cannot_be_cut_so_is_refused() {
+        assert!(Cutting { size: 0, overlap: 0 }.fault().is_some());
+        assert!(Cutting { size: 10, overlap: 6 }.fault().unwrap().contains("at most half"));
+        assert_eq!(Cutting { size: 10, overlap: 5 }.fault(), None);
+    }
+
+    fn texts() -> impl Strategy<Value = String> {
+        let pieces = prop::sample::select(vec![
+            "a",
+            "word ",
+            "Ende. ",
+            "\n",
+            "\r\n",
+            "\n\n",
+            " ",
+            "é",
+            "e\u{301}",
+            " \u{301}",
+            "👩‍👩‍👧",
+            "🇩🇪",
+            "字",
+            "。",
+            "क्षि",
+            "\u{200d}",
+            "\t",
+            "Is it? ",
+        ]);
+        prop::collection::vec(pieces, 0..120).prop_map(|pieces| pieces.concat())
+    }
+
+    proptest! {
+        #[test]
+        fn nothing_is_lost_and_no_grapheme_is_cut(text in texts(), size in 1_usize..40, part in 0_usize..=100) {
+            let overlap = size / 2 * part / 100;
+            let chunks = cut(&text, size, overlap);
+            let graphemes: std::collections::BTreeSet<usize> =
+                text.grapheme_indices(true).map(|(at, _)| at).chain([text.len()]).collect();
+            let mut covered = 0;
+            for chunk in &chunks {
+                // Each is a part of the text, where it stands.
+                let begin = chunk.as_ptr() as usize - text.as_ptr() as usize;
+                let end = begin + chunk.len();
+                prop_assert!(begin <= covered || text[covered..begin].trim().is_empty(), "a gap before {begin}");
+                prop_assert!(end > covered, "a chunk adds something");
+                covered = end;
+                let whole = graphemes.contains(&begin) && graphemes.contains(&end);
+                // The blanks around a chunk may be a part of its first or last grapheme.
+                prop_assert!(whole || text[begin..].trim_start() != &text[begin..] || has_blank_grapheme(&text), "{chunk:?}");
+                prop_assert!(chunk.chars().count() <= size || chunk.graphemes(true).count() == 1, "{chunk:?}");
+            }
+            prop_assert!(text[covered..].trim().is_empty());
+        }
+    }
+
+    /// A blank with a mark on it is one grapheme, of which trimming takes the blank.
+    fn has_blank_grapheme(text: &str) -> bool {
+        text.graphemes(true)
+            .any(|one| one.chars().count() > 1 && one.contains(char::is_whitespace) && one != "\r\n")
+    }
+}

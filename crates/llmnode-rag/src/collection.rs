@@ -1,0 +1,160 @@
+//! A collection of documents in a store, with what it takes to write and to search it.
+
+use std::fmt;
+use std::sync::Arc;
+
+use llmnode_runtime::{Category, NodeError};
+
+use crate::chunks::Cutting;
+use crate::docs::Docs;
+use crate::document::Document;
+use crate::embed::Embedder;
+use crate::search::Search;
+use crate::store::{Count, DocumentStore, Space};
+use crate::write::Write;
+
+/// Documents in a store that are searched together. A cheap handle: a state, or a node, may hold one.
+///
+/// ```
+/// # use llmnode_runtime as llmnode_runtime_;
+/// # mod llmnode { pub use llmnode_runtime::*; pub mod rag { pub use llmnode_rag::*; } }
+/// use llmnode::rag::{Collection, Document, HashEmbedder, MemoryStore};
+/// use llmnode::{Run, ScriptedModel};
+///
+/// # let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+/// # runtime.block_on(async {
+/// let docs = Collection::builder(MemoryStore::new(), "docs").embedder(HashEmbedder::new(256)).open().await?;
+/// let run = Run::new(ScriptedModel::new());
+///
+/// run.call(&docs.write(Document::new("house.md", "The key is under the mat."))).await?;
+/// let hits = run.call(&docs.search("where is the key").k(3)).await?;
+/// assert_eq!(hits[0].source, "house.md");
+/// # Ok::<(), llmnode_runtime::NodeError>(()) }).unwrap();
+/// ```
+#[derive(Clone)]
+pub struct Collection(Arc<Docs>);
+
+impl Collection {
+    /// Begins a collection of this name in a store. Names have 1 to 64 of `a-z A-Z 0-9 _ -`.
+    pub fn builder(store: impl DocumentStore + 'static, name: impl Into<String>) -> CollectionBuilder {
+        CollectionBuilder(Docs {
+            name: name.into(),
+            store: Arc::new(store),
+            embedder: None,
+            cutting: Cutting { size: 1000, overlap: 200 },
+            dedup: None,
+        })
+    }
+
+    /// Returns a node that searches: `cx.call(&docs.search("where is the key").k(3))`, or the same on a run.
+    pub fn search(&self, query: impl Into<String>) -> Search {
+        Search::new(Arc::clone(&self.0), query.into())
+    }
+
+    /// Returns a node that writes a document. A source that was written before loses its old text in the same transaction; one
+    /// that has not changed is left as it is, and nothing is embedded.
+    pub fn write(&self, document: Document) -> Write {
+        self.write_all([document])
+    }
+
+    /// Returns a node that writes documents. Their chunks are embedded together, and they are written in groups, each in one
+    /// transaction: after a failure, the same call goes on with the sources that are missing.
+    pub fn write_all(&self, documents: impl IntoIterator<Item = Document>) -> Write {
+        Write::new(Arc::clone(&self.0), documents.into_iter().collect())
+    }
+
+    /// Deletes a source, and returns how many chunks went with it.
+    ///
+    /// # Errors
+    /// Those of the store.
+    pub async fn delete(&self, source: &str) -> Result<usize, NodeError> {
+        self.0.store.delete(&self.0.name, source).await
+    }
+
+    /// Returns how much there is.
+    ///
+    /// # Errors
+    /// Those of the store.
+    pub async fn count(&self) -> Result<Count, NodeError> {
+        self.0.store.count(&self.0.name).await
+    }
+
+    /// Returns its name.
+    pub fn name(&self) -> &str {
+        &self.0.name
+    }
+}
+
+impl fmt::Debug for Collection {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let embedder = self.0.embedder.as_ref().map(|embedder| embedder.id());
+        f.debug_struct("Collection")
+            .field("name", &self.0.name)
+            .field("embedder", &embedder)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Settings of a [`Collection`].
+#[must_use = "a builder does nothing until `open`"]
+pub struct CollectionBuilder(Docs);
+
+impl CollectionBuilder {
+    /// Sets what makes vectors of texts. Without one, searches are by words alone.
+    pub fn embedder(mut self, embedder: impl Embedder + 'static) -> Self {
+        self.0.embedder = Some(Arc::new(embedder));
+        self
+    }
+
+    /// Sets the most characters of a chunk, and how many of them the next chunk repeats. Default: 1,000 and 200.
+    pub fn chunks(mut self, size: usize, overlap: usize) -> Self {
+        self.0.cutting = Cutting { size, overlap };
+        self
+    }
+
+    /// Stores no chunk whose vector has at least this cosine with that of another one: 0.95 is a good one. Default: only equal texts
+    /// are stored once.
+    pub fn dedup(mut self, cosine: f32) -> Self {
+        self.0.dedup = Some(cosine);
+        self
+    }
+
+    /// Opens the collection, and makes it if there is none.
+    ///
+    /// # Errors
+    /// `config_error` for a setting that cannot be, and if the collection was made with another embedder; those of the store.
+    pub async fn open(self) -> Result<Collection, NodeError> {
+        let CollectionBuilder(docs) = self;
+        let fault = |fault: String| Err(NodeError::new(Category::ConfigError, fault));
+        let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
+        if !(1..=64).contains(&docs.name.len()) || !docs.name.chars().all(is_name) {
+            let name = &docs.name;
+            return fault(format!("{name:?} is no name of a collection; use 1 to 64 of a-z A-Z 0-9 _ -"));
+        }
+        if let Some(why) = docs.cutting.fault() {
+            return fault(why);
+        }
+        match (docs.dedup, &docs.embedder) {
+            (Some(cosine), _) if !(cosine > 0.0 && cosine <= 1.0) => {
+                return fault(format!("dedup is {cosine}; it is a cosine, above 0 and at most 1"));
+            }
+            (Some(_), None) => {
+                return fault("dedup compares vectors, and the collection has no embedder".to_owned());
+            }
+            _ => {}
+        }
+        let embedder = docs.embedder.as_deref();
+        let space = Space::new(
+            embedder.map(|embedder| embedder.id().to_owned()),
+            embedder.and_then(Embedder::dimensions),
+        );
+        docs.store.open(&docs.name, &space).await?;
+        Ok(Collection(Arc::new(docs)))
+    }
+}
+
+impl fmt::Debug for CollectionBuilder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("CollectionBuilder").field("name", &self.0.name).finish_non_exhaustive()
+    }
+}

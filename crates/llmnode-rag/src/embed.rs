@@ -1,0 +1,318 @@
+//! Embeddings: what makes a vector of a text, and the node that asks for vectors.
+
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use llmnode_runtime::internal::{Requests, request};
+use llmnode_runtime::{
+    AttemptId, BoxError, BoxFuture, Category, Completion, Cx, Dialect, Exec, Flag, ModelError, Node,
+    NodeError, RetryBudget, Sink, TokenUsage,
+};
+
+use crate::matrix::normalise;
+
+/// What texts are embedded for: some models want to know.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Purpose {
+    /// To be found.
+    Document,
+    /// To find others.
+    Query,
+}
+
+/// What an embedder is asked for.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct EmbedRequest<'a> {
+    /// The texts, at least one, none of them empty.
+    pub texts: &'a [&'a str],
+    /// What for.
+    pub purpose: Purpose,
+    /// The id of the attempt, for the provider's logs. `None`: nothing is accounted.
+    pub correlation: Option<AttemptId>,
+    /// The longest time of the attempt. `None`: the embedder's own.
+    pub attempt_timeout: Option<Duration>,
+}
+
+/// The vectors of the texts that were asked for. Its `Debug` form does not show them.
+#[derive(Clone, Default)]
+#[non_exhaustive]
+pub struct Embedded {
+    /// One for each text, in the same order.
+    pub vectors: Vec<Vec<f32>>,
+    /// The tokens, as the provider reports them. `None`: unknown.
+    pub usage: Option<TokenUsage>,
+    /// The model that answered, as the provider names it.
+    pub model: Option<String>,
+    /// The provider's id of the request.
+    pub request_id: Option<String>,
+}
+
+impl Embedded {
+    /// Vectors of which nothing else is known.
+    pub fn new(vectors: Vec<Vec<f32>>) -> Self {
+        Embedded { vectors, ..Embedded::default() }
+    }
+}
+
+impl std::fmt::Debug for Embedded {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let vectors = self.vectors.len();
+        f.debug_struct("Embedded")
+            .field("vectors", &vectors)
+            .field("usage", &self.usage)
+            .finish_non_exhaustive()
+    }
+}
+
+/// What makes vectors of texts: texts of like meaning get vectors of like direction.
+///
+/// [`HashEmbedder`](crate::HashEmbedder) needs no model, and `Embeddings` speaks to servers.
+pub trait Embedder: Send + Sync {
+    /// Embeds the texts, by one request at most. Retries and accounting belong to the call around it. Dropping the future cancels the
+    /// request.
+    ///
+    /// # Errors
+    /// A [`ModelError`] with a category, as of a model.
+    fn embed<'a>(
+        &'a self,
+        request: &'a EmbedRequest<'a>,
+        sink: &'a mut dyn Sink,
+    ) -> BoxFuture<'a, Result<Embedded, ModelError>>;
+
+    /// Returns what tells its vectors from those of others, such as `"openai/text-embedding-3-small"`. A collection remembers it.
+    fn id(&self) -> &str;
+
+    /// Returns the length of its vectors. `None`: the first ones tell.
+    fn dimensions(&self) -> Option<usize>;
+
+    /// Returns whether it makes no requests. Then nothing is accounted. Default: `false`.
+    fn is_local(&self) -> bool {
+        false
+    }
+
+    /// Returns the most texts of one request, and the most characters of all of them; a single text may be longer. Default: 64 texts
+    /// and 100,000 characters.
+    fn batch(&self) -> (usize, usize) {
+        (64, 100_000)
+    }
+
+    /// Returns the id of the model, by which prices are found. Default: unknown.
+    fn model(&self) -> Option<&str> {
+        None
+    }
+
+    /// Returns the provider as in OpenTelemetry's `gen_ai.provider.name`. Default: `"custom"`.
+    fn provider(&self) -> &str {
+        "custom"
+    }
+
+    /// Returns the host and port of the server. Default: unknown.
+    fn server(&self) -> Option<(&str, u16)> {
+        None
+    }
+
+    /// Returns the retries that all calls of the endpoint share. Default: no such limit.
+    fn retry_budget(&self) -> Option<&RetryBudget> {
+        None
+    }
+}
+
+impl<T: Embedder + ?Sized> Embedder for Arc<T> {
+    fn embed<'a>(
+        &'a self,
+        request: &'a EmbedRequest<'a>,
+        sink: &'a mut dyn Sink,
+    ) -> BoxFuture<'a, Result<Embedded, ModelError>> {
+        (**self).embed(request, sink)
+    }
+
+    fn id(&self) -> &str {
+        (**self).id()
+    }
+
+    fn dimensions(&self) -> Option<usize> {
+        (**self).dimensions()
+    }
+
+    fn is_local(&self) -> bool {
+        (**self).is_local()
+    }
+
+    fn batch(&self) -> (usize, usize) {
+        (**self).batch()
+    }
+
+    fn model(&self) -> Option<&str> {
+        (**self).model()
+    }
+
+    fn provider(&self) -> &str {
+        (**self).provider()
+    }
+
+    fn server(&self) -> Option<(&str, u16)> {
+        (**self).server()
+    }
+
+    fn retry_budget(&self) -> Option<&RetryBudget> {
+        (**self).retry_budget()
+    }
+}
+
+/// Embeds texts: one call in the ledger, of the name `embeddings`.
+pub(crate) struct Embedding<'a> {
+    pub(crate) embedder: &'a dyn Embedder,
+    pub(crate) texts: &'a [&'a str],
+    pub(crate) purpose: Purpose,
+}
+
+impl Node for Embedding<'_> {
+    type Output = Vec<Vec<f32>>;
+    const NAME: &'static str = "embeddings";
+    const DESCRIPTION: &'static str = "Makes vectors of texts.";
+}
+
+impl<S: ?Sized + Sync> Exec<S> for Embedding<'_> {
+    const TRIES_ITSELF: bool = true;
+
+    async fn exec(&self, cx: &Cx<'_, S>) -> Result<Vec<Vec<f32>>, BoxError> {
+        let mut vectors = if self.embedder.is_local() {
+            let asked = self.request(None, None);
+            let embedded = self.embedder.embed(&asked, &mut Nowhere).await;
+            self.checked(embedded)
+                .map_err(|error| NodeError::new(error.category, error.message.clone()).with_source(error))?
+        } else {
+            let asked = Asked { of: self, vectors: Mutex::default() };
+            request(cx, &asked).await?;
+            asked.vectors.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner)
+        };
+        vectors.iter_mut().for_each(|vector| normalise(vector));
+        Ok(vectors)
+    }
+}
+
+impl Embedding<'_> {
+    fn request(&self, id: Option<AttemptId>, timeout: Option<Duration>) -> EmbedRequest<'_> {
+        let Embedding { texts, purpose, .. } = *self;
+        EmbedRequest { texts, purpose, correlation: id, attempt_timeout: timeout }
+    }
+
+    /// The vectors, if they are what was asked for.
+    #[expect(clippy::result_large_err, reason = "the error is what embedders return")]
+    fn checked(&self, embedded: Result<Embedded, ModelError>) -> Result<Vec<Vec<f32>>, ModelError> {
+        let Embedded { vectors, usage, .. } = embedded?;
+        let (texts, id) = (self.texts.len(), self.embedder.id());
+        let length = self.embedder.dimensions().or(vectors.first().map(Vec::len)).unwrap_or(0);
+        let fault = if vectors.len() != texts {
+            format!("returned {} vectors for {texts} texts", vectors.len())
+        } else if let Some(other) = vectors.iter().find(|vector| vector.len() != length || length == 0) {
+            format!("returned a vector of {} numbers in place of {length}", other.len())
+        } else if vectors.iter().flatten().any(|number| !number.is_finite()) {
+            "returned a number that is not finite".to_owned()
+        } else {
+            return Ok(vectors);
+        };
+        let mut error = ModelError::new(Category::BadResponse, format!("the embedder {id:?} {fault}"));
+        error.usage = usage;
+        Err(error)
+    }
+}
+
+struct Asked<'a> {
+    of: &'a Embedding<'a>,
+    vectors: Mutex<Vec<Vec<f32>>>,
+}
+
+impl Requests for Asked<'_> {
+    fn operation(&self) -> &'static str {
+        "embeddings"
+    }
+
+    fn provider(&self) -> &str {
+        self.of.embedder.provider()
+    }
+
+    fn model(&self) -> Option<&str> {
+        self.of.embedder.model()
+    }
+
+    fn server(&self) -> Option<(&str, u16)> {
+        self.of.embedder.server()
+    }
+
+    fn retry_budget(&self) -> Option<&RetryBudget> {
+        self.of.embedder.retry_budget()
+    }
+
+    fn tokens(&self) -> u64 {
+        let characters: usize = self.of.texts.iter().map(|text| text.chars().count()).sum();
+        characters as u64 / 4
+    }
+
+    fn send<'a>(
+        &'a self,
+        id: AttemptId,
+        timeout: Option<Duration>,
+        sink: &'a mut dyn Sink,
+    ) -> BoxFuture<'a, Result<Completion, ModelError>> {
+        Box::pin(async move {
+            let asked = self.of.request(Some(id), timeout);
+            let embedded = self.of.embedder.embed(&asked, sink).await;
+            let mut completion = Completion::default();
+            if let Ok(embedded) = &embedded {
+                completion.usage = embedded.usage;
+                completion.model.clone_from(&embedded.model);
+                completion.request_id.clone_from(&embedded.request_id);
+            }
+            let vectors = self.of.checked(embedded)?;
+            *self.vectors.lock().unwrap_or_else(std::sync::PoisonError::into_inner) = vectors;
+            Ok(completion)
+        })
+    }
+}
+
+/// What a local embedder tells nobody.
+struct Nowhere;
+
+impl Sink for Nowhere {
+    fn request_id(&mut self, _: &str) {}
+    fn usage(&mut self, _: TokenUsage) {}
+    fn dialect(&mut self, _: Dialect) {}
+    fn flag(&mut self, _: Flag) {}
+}
+
+/// Parts of a list that fit into one request each.
+pub(crate) fn batches<'t, 'a>(
+    texts: &'a [&'t str],
+    (count, characters): (usize, usize),
+) -> Vec<&'a [&'t str]> {
+    let (mut batches, mut begin, mut used) = (Vec::new(), 0, 0);
+    for (at, text) in texts.iter().enumerate() {
+        let more = text.chars().count();
+        if at > begin && (at - begin >= count.max(1) || used + more > characters) {
+            batches.push(&texts[begin..at]);
+            (begin, used) = (at, 0);
+        }
+        used += more;
+    }
+    if begin < texts.len() {
+        batches.push(&texts[begin..]);
+    }
+    batches
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn batches_by_count_and_by_characters() {
+        let texts = ["aa", "bb", "cccccc", "d", "e"];
+        assert_eq!(batches(&texts, (2, 100)), [&["aa", "bb"][..], &["cccccc", "d"], &["e"]]);
+        assert_eq!(batches(&texts, (9, 5)), [&["aa", "bb"][..], &["cccccc"], &["d", "e"]]);
+        assert!(batches(&[], (2, 2)).is_empty());
+        assert_eq!(batches(&texts[..1], (0, 0)), [&["aa"][..]]);
+    }
+}

@@ -1,0 +1,7 @@
+//! `rag_node` in graphs from JSON: reads and writes collections of registered stores.
+
+mod data;
+mod node;
+mod stores;
+
+pub use stores::StoreExt;

@@ -1,0 +1,47 @@
+//! Stores of documents, embeddings, and the nodes that search and write them; use it through the `llmnode` crate.
+//!
+//! What a store returns is text of others. It goes into a prompt in a fence, as data, and never into a system message.
+
+#![warn(clippy::print_stderr, clippy::print_stdout)]
+
+mod chunks;
+mod collection;
+mod docs;
+mod document;
+mod embed;
+mod fusion;
+mod hashed;
+mod hits;
+mod matrix;
+mod memory;
+#[cfg(feature = "openai")]
+mod openai;
+mod search;
+mod store;
+mod words;
+mod write;
+
+#[cfg(feature = "chroma")]
+mod chroma;
+#[cfg(feature = "graph")]
+mod graph;
+#[cfg(feature = "sqlite")]
+mod sqlite;
+
+#[cfg(feature = "chroma")]
+pub use chroma::ChromaStore;
+pub use collection::{Collection, CollectionBuilder};
+pub use document::{Document, Metadata};
+pub use embed::{EmbedRequest, Embedded, Embedder, Purpose};
+#[cfg(feature = "graph")]
+pub use graph::StoreExt;
+pub use hashed::HashEmbedder;
+pub use hits::{Hit, Hits};
+pub use memory::MemoryStore;
+#[cfg(feature = "openai")]
+pub use openai::Embeddings;
+pub use search::{By, Search};
+#[cfg(feature = "sqlite")]
+pub use sqlite::SqliteStore;
+pub use store::{Chunk, Count, DocumentStore, Known, Lookup, Source, Space, StoreQuery, Written};
+pub use write::Write;

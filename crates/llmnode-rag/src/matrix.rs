@@ -1,0 +1,217 @@
+//! The vectors of a collection in memory, one row behind the other, searched exactly.
+
+use std::cmp::Ordering;
+use std::collections::{BinaryHeap, HashMap};
+
+/// So many numbers are added up side by side, which compilers turn into instructions for several at once.
+const LANES: usize = 16;
+
+/// Rows of equal length. Each belongs to a number.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Matrix {
+    columns: usize,
+    numbers: Vec<f32>,
+    rows: Vec<i64>,
+    places: HashMap<i64, usize>,
+}
+
+impl Matrix {
+    pub(crate) fn columns(&self) -> usize {
+        self.columns
+    }
+
+    #[cfg(feature = "sqlite")]
+    pub(crate) fn len(&self) -> usize {
+        self.rows.len()
+    }
+
+    #[cfg(feature = "sqlite")]
+    pub(crate) fn reserve(&mut self, rows: usize, columns: usize) {
+        self.numbers.reserve_exact(rows * columns);
+        self.rows.reserve_exact(rows);
+        self.places.reserve(rows);
+    }
+
+    /// Adds a row, or replaces the one of this number. `false`: it is of another length than those that are there.
+    pub(crate) fn insert(&mut self, row: i64, vector: &[f32]) -> bool {
+        if self.rows.is_empty() {
+            self.columns = vector.len();
+        }
+        if vector.len() != self.columns {
+            return false;
+        }
+        match self.places.get(&row) {
+            Some(place) => self.numbers[place * self.columns..][..self.columns].copy_from_slice(vector),
+            None => {
+                self.places.insert(row, self.rows.len());
+                self.rows.push(row);
+                self.numbers.extend_from_slice(vector);
+            }
+        }
+        true
+    }
+
+    /// Takes a row out: the last one takes its place.
+    pub(crate) fn remove(&mut self, row: i64) {
+        let Some(place) = self.places.remove(&row) else { return };
+        let (last, columns) = (self.rows.len() - 1, self.columns);
+        self.numbers.copy_within(last * columns.., place * columns);
+        self.numbers.truncate(last * columns);
+        self.rows.swap_remove(place);
+        if let Some(moved) = self.rows.get(place) {
+            self.places.insert(*moved, place);
+        }
+    }
+
+    pub(crate) fn row(&self, row: i64) -> Option<&[f32]> {
+        self.places.get(&row).map(|place| &self.numbers[place * self.columns..][..self.columns])
+    }
+
+    /// The `k` rows with the largest products, the largest first, and all that are equal to the last of them: whoever knows the
+    /// ids decides about these. Only rows that `allowed` takes.
+    pub(crate) fn nearest(&self, vector: &[f32], k: usize, allowed: impl Fn(i64) -> bool) -> Vec<(i64, f32)> {
+        if k == 0 || self.rows.is_empty() || vector.len() != self.columns {
+            return Vec::new();
+        }
+        let mut best: BinaryHeap<Least> = BinaryHeap::with_capacity(k + 1);
+        let mut equal: Vec<(i64, f32)> = Vec::new();
+        for (row, numbers) in self.rows.iter().zip(self.numbers.chunks_exact(self.columns)) {
+            let score = product(vector, numbers);
+            if best.len() == k && best.peek().is_some_and(|least| score < least.0.1) || !allowed(*row) {
+                continue;
+            }
+            best.push(Least((*row, score)));
+            if best.len() > k
+                && let Some(Least(out)) = best.pop()
+            {
+                let least = best.peek().map_or(f32::MIN, |least| least.0.1);
+                equal.retain(|(_, score)| *score >= least);
+                if out.1 >= least {
+                    equal.push(out);
+                }
+            }
+        }
+        let mut found: Vec<_> = best.into_iter().map(|Least(found)| found).chain(equal).collect();
+        found.sort_by(|(one, score), (other, than)| than.total_cmp(score).then(one.cmp(other)));
+        found
+    }
+}
+
+/// Orders a heap so that the smallest product is on top.
+struct Least((i64, f32));
+
+impl Ord for Least {
+    fn cmp(&self, other: &Self) -> Ordering {
+        other.0.1.total_cmp(&self.0.1).then(self.0.0.cmp(&other.0.0))
+    }
+}
+
+impl PartialOrd for Least {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl PartialEq for Least {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other) == Ordering::Equal
+    }
+}
+
+impl Eq for Least {}
+
+/// The sum of the products of two rows of equal length.
+pub(crate) fn product(one: &[f32], other: &[f32]) -> f32 {
+    let (ones, others) = (one.as_chunks::<LANES>(), other.as_chunks::<LANES>());
+    let mut sums = [0.0_f32; LANES];
+    for (one, other) in ones.0.iter().zip(others.0) {
+        for lane in 0..LANES {
+            sums[lane] += one[lane] * other[lane];
+        }
+    }
+    let rest: f32 = ones.1.iter().zip(others.1).map(|(one, other)| one * other).sum();
+    sums.iter().sum::<f32>() + rest
+}
+
+/// Gives a vector the length 1; one without any direction stays as it is.
+pub(crate) fn normalise(vector: &mut [f32]) {
+    // Of numbers whose squares an `f32` cannot hold, too.
+    let length = vector.iter().map(|one| f64::from(*one) * f64::from(*one)).sum::<f64>().sqrt();
+    if length > 0.0 {
+        vector.iter_mut().for_each(|one| *one = (f64::from(*one) / length) as f32);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn rows_come_and_go() {
+        let mut matrix = Matrix::default();
+        for (row, vector) in [(1, [1.0, 0.0]), (2, [0.0, 1.0]), (3, [0.6, 0.8])] {
+            assert!(matrix.insert(row, &vector));
+        }
+        assert!(!matrix.insert(4, &[1.0]), "of another length");
+        matrix.remove(1);
+        matrix.remove(9);
+        assert_eq!((matrix.row(1), matrix.row(3)), (None, Some(&[0.6, 0.8][..])));
+        assert!(matrix.insert(2, &[1.0, 0.0]));
+        let found: Vec<_> =
+            matrix.nearest(&[1.0, 0.0], 2, |_| true).into_iter().map(|(row, _)| row).collect();
+        assert_eq!(found, [2, 3]);
+        assert_eq!(matrix.nearest(&[1.0, 0.0], 2, |row| row == 3)[0].0, 3);
+        assert!(
+            matrix.nearest(&[1.0], 2, |_| true).is_empty()
+                && matrix.nearest(&[1.0, 0.0], 0, |_| true).is_empty()
+        );
+    }
+
+    #[test]
+    fn all_that_equal_the_last_are_found() {
+        let mut matrix = Matrix::default();
+        for row in 0..10 {
+            matrix.insert(row, if row == 7 { &[1.0, 0.0] } else { &[0.0, 1.0] });
+        }
+        let found = matrix.nearest(&[1.0, 0.5], 3, |_| true);
+        assert_eq!((found.len(), found[0].0), (10, 7));
+    }
+
+    #[test]
+    fn huge_numbers_have_a_direction() {
+        let mut vector = [f32::MAX, f32::MAX];
+        normalise(&mut vector);
+        assert!((vector[0] - std::f32::consts::FRAC_1_SQRT_2).abs() < 1e-6);
+        let mut none = [0.0, 0.0];
+        normalise(&mut none);
+        assert_eq!(none, [0.0, 0.0]);
+    }
+
+    proptest! {
+        #[test]
+        fn the_nearest_are_those_of_a_scan(
+            vectors in prop::collection::vec(prop::collection::vec(-3_i8..=3, 5), 0..60),
+            query in prop::collection::vec(-3_i8..=3, 5),
+            k in 1_usize..12,
+            removed in prop::collection::vec(0_i64..60, 0..20),
+        ) {
+            let floats = |of: &[i8]| -> Vec<f32> { of.iter().map(|one| f32::from(*one)).collect() };
+            let mut matrix = Matrix::default();
+            for (row, vector) in vectors.iter().enumerate() {
+                matrix.insert(row as i64, &floats(vector));
+            }
+            removed.iter().for_each(|row| matrix.remove(*row));
+            let score = |vector: &[i8]| -> i32 { vector.iter().zip(&query).map(|(a, b)| i32::from(*a) * i32::from(*b)).sum() };
+            let mut scan: Vec<_> = vectors.iter().enumerate().map(|(row, vector)| (row as i64, score(vector))).collect();
+            scan.retain(|(row, _)| !removed.contains(row));
+            scan.sort_by_key(|(row, score)| (-score, *row));
+            let last = scan.get(k.min(scan.len()).wrapping_sub(1)).map(|(_, score)| *score);
+            let expected: Vec<_> = scan.into_iter().filter(|(_, score)| Some(*score) >= last).collect();
+            let found: Vec<_> =
+                matrix.nearest(&floats(&query), k, |_| true).into_iter().map(|(row, score)| (row, score as i32)).collect();
+            prop_assert_eq!(found, expected);
+        }
+    }
+}

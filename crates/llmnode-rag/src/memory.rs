@@ -1,0 +1,279 @@
+//! A store in memory, for tests and small programs.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use llmnode_runtime::{BoxFuture, NodeError};
+
+use crate::document::Metadata;
+use crate::hits::Hit;
+use crate::matrix::Matrix;
+use crate::store::{
+    Chunk, Count, DocumentStore, Known, Lookup, Source, Space, StoreQuery, Written, not_open, other_length,
+};
+use crate::words::Ranking;
+
+/// Keeps collections in memory; they are gone with the last clone of it. Searches look at every chunk.
+///
+/// Words are found without regard to case, and with regard to accents, which `SqliteStore` ignores.
+#[derive(Clone, Debug, Default)]
+pub struct MemoryStore(Arc<Mutex<BTreeMap<String, Shelf>>>);
+
+#[derive(Clone, Debug, Default)]
+struct Shelf {
+    space: Space,
+    sources: BTreeMap<String, Kept>,
+    /// By id: the row of the matrix, the text, and which sources have it.
+    chunks: BTreeMap<String, (i64, String, BTreeSet<String>)>,
+    ids: HashMap<i64, String>,
+    matrix: Matrix,
+    rows: i64,
+}
+
+#[derive(Clone, Debug)]
+struct Kept {
+    fingerprint: String,
+    metadata: Metadata,
+    chunks: Vec<String>,
+}
+
+impl MemoryStore {
+    /// Creates an empty one.
+    pub fn new() -> Self {
+        MemoryStore::default()
+    }
+
+    fn shelves(&self) -> MutexGuard<'_, BTreeMap<String, Shelf>> {
+        // Whatever is done to a shelf is done to a copy first.
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn look<T>(&self, collection: &str, look: impl FnOnce(&Shelf) -> T) -> Result<T, NodeError> {
+        self.shelves().get(collection).map(look).ok_or_else(|| not_open(collection))
+    }
+
+    fn change<T>(
+        &self,
+        collection: &str,
+        change: impl FnOnce(&mut Shelf) -> Result<T, NodeError>,
+    ) -> Result<T, NodeError> {
+        let mut shelves = self.shelves();
+        let shelf = shelves.get_mut(collection).ok_or_else(|| not_open(collection))?;
+        let mut changed = shelf.clone();
+        let done = change(&mut changed)?;
+        *shelf = changed;
+        Ok(done)
+    }
+}
+
+impl Shelf {
+    /// Takes a source off, and returns its chunks.
+    fn take_off(&mut self, name: &str) -> Vec<String> {
+        let Some(kept) = self.sources.remove(name) else { return Vec::new() };
+        for id in &kept.chunks {
+            if let Some((_, _, sources)) = self.chunks.get_mut(id) {
+                sources.remove(name);
+            }
+        }
+        kept.chunks
+    }
+
+    /// Takes off what no source has any more, and returns how many that were.
+    fn tidy(&mut self, ids: impl IntoIterator<Item = String>) -> usize {
+        let mut gone = 0;
+        for id in ids {
+            if self.chunks.get(&id).is_some_and(|(_, _, sources)| sources.is_empty())
+                && let Some((row, ..)) = self.chunks.remove(&id)
+            {
+                self.matrix.remove(row);
+                self.ids.remove(&row);
+                gone += 1;
+            }
+        }
+        gone
+    }
+
+    /// The chunk of nearly the same text that this one stands for. Not one that only the old version of its source had: what has
+    /// changed a little has changed.
+    fn near(&self, chunk: &Chunk, dedup: Option<f32>) -> Option<String> {
+        let (vector, least) = (chunk.vector.as_deref()?, dedup?);
+        let stays = |row| {
+            let id = self.ids.get(&row).and_then(|id| self.chunks.get(id));
+            id.is_some_and(|(_, _, sources)| !sources.is_empty())
+        };
+        let (row, cosine) = *self.matrix.nearest(vector, 1, stays).first()?;
+        (cosine >= least).then(|| self.ids.get(&row).cloned())?
+    }
+
+    fn put(
+        &mut self,
+        source: Source,
+        dedup: Option<f32>,
+        old: &BTreeSet<String>,
+    ) -> Result<Written, NodeError> {
+        let Source { name, fingerprint, metadata, chunks } = source;
+        let mut written = Written::default();
+        let mut ids: Vec<String> = Vec::new();
+        for chunk in chunks {
+            let known = self.chunks.contains_key(&chunk.id);
+            let id = if known { Some(chunk.id.clone()) } else { self.near(&chunk, dedup) };
+            let id = match id {
+                Some(id) => {
+                    if old.contains(&id) && !ids.contains(&id) {
+                        written.kept += 1
+                    } else {
+                        written.duplicates += 1
+                    }
+                    id
+                }
+                None => {
+                    written.chunks += 1;
+                    self.add(chunk)?
+                }
+            };
+            if let Some((_, _, sources)) = self.chunks.get_mut(&id) {
+                sources.insert(name.clone());
+            }
+            if !ids.contains(&id) {
+                ids.push(id);
+            }
+        }
+        self.sources.insert(name, Kept { fingerprint, metadata, chunks: ids });
+        Ok(written)
+    }
+
+    fn add(&mut self, chunk: Chunk) -> Result<String, NodeError> {
+        self.rows += 1;
+        if let Some(vector) = &chunk.vector {
+            if !self.matrix.insert(self.rows, vector) {
+                return Err(other_length(self.matrix.columns(), vector.len()));
+            }
+            self.space.dimensions = Some(vector.len());
+        }
+        self.ids.insert(self.rows, chunk.id.clone());
+        self.chunks.insert(chunk.id.clone(), (self.rows, chunk.text, BTreeSet::new()));
+        Ok(chunk.id)
+    }
+
+    /// The first source of a chunk that the filter takes.
+    fn source_of(&self, id: &str, filter: &Metadata) -> Option<(&String, &Metadata)> {
+        let (_, _, sources) = self.chunks.get(id)?;
+        let kept = sources.iter().filter_map(|name| Some((name, &self.sources.get(name)?.metadata)));
+        kept.into_iter()
+            .find(|(_, metadata)| filter.iter().all(|(name, value)| metadata.get(name) == Some(value)))
+    }
+
+    fn hits(&self, scored: impl IntoIterator<Item = (String, f64)>, filter: &Metadata, k: usize) -> Vec<Hit> {
+        let mut scored: Vec<_> = scored.into_iter().collect();
+        scored.sort_by(|(one, score), (other, than)| than.total_cmp(score).then_with(|| one.cmp(other)));
+        let hit = |(id, score): (String, f64)| {
+            let (source, metadata) = self.source_of(&id, filter)?;
+            let (source, metadata) = (source.clone(), metadata.clone());
+            let text = self.chunks.get(&id)?.1.clone();
+            Some(Hit { id, text, source, metadata, score, rank: 0 })
+        };
+        scored.into_iter().filter_map(hit).take(k).collect()
+    }
+}
+
+impl DocumentStore for MemoryStore {
+    fn open<'a>(&'a self, collection: &'a str, space: &'a Space) -> BoxFuture<'a, Result<(), NodeError>> {
+        Box::pin(async move {
+            let mut shelves = self.shelves();
+            let shelf = shelves
+                .entry(collection.to_owned())
+                .or_insert_with(|| Shelf { space: space.clone(), ..Shelf::default() });
+            shelf.space.check(collection, space)
+        })
+    }
+
+    fn known<'a>(
+        &'a self,
+        collection: &'a str,
+        sources: &'a [Source],
+    ) -> BoxFuture<'a, Result<Known, NodeError>> {
+        Box::pin(async move {
+            self.look(collection, |shelf| {
+                let same = |source: &Source| {
+                    let kept = shelf.sources.get(&source.name)?;
+                    (kept.fingerprint == source.fingerprint).then_some(kept.chunks.len())
+                };
+                let unchanged = sources.iter().map(same).collect();
+                let vector = |chunk: &Chunk| {
+                    let (row, ..) = shelf.chunks.get(&chunk.id)?;
+                    Some((chunk.id.clone(), shelf.matrix.row(*row)?.to_vec()))
+                };
+                let vectors = sources.iter().flat_map(|source| &source.chunks).filter_map(vector).collect();
+                Known { unchanged, vectors }
+            })
+        })
+    }
+
+    fn upsert<'a>(
+        &'a self,
+        collection: &'a str,
+        sources: Vec<Source>,
+        dedup: Option<f32>,
+    ) -> BoxFuture<'a, Result<Written, NodeError>> {
+        Box::pin(async move {
+            self.change(collection, |shelf| {
+                let mut written = Written::default();
+                for source in sources {
+                    let old = shelf.take_off(&source.name);
+                    let set = old.iter().cloned().collect();
+                    written += shelf.put(source, dedup, &set)?;
+                    written.replaced += shelf.tidy(old);
+                }
+                Ok(written)
+            })
+        })
+    }
+
+    fn search<'a>(
+        &'a self,
+        collection: &'a str,
+        query: StoreQuery<'a>,
+    ) -> BoxFuture<'a, Result<Vec<Hit>, NodeError>> {
+        let StoreQuery { lookup, k, filter } = query;
+        Box::pin(async move {
+            self.look(collection, |shelf| match lookup {
+                Lookup::Words(words) => {
+                    let mut ranking = Ranking::new(words, shelf.chunks.len());
+                    shelf.chunks.values().for_each(|(_, text, _)| ranking.see(text));
+                    let scores = shelf.chunks.keys().cloned().zip(ranking.scores());
+                    shelf.hits(scores.filter_map(|(id, score)| Some((id, score?))), filter, k)
+                }
+                Lookup::Vector(vector) => {
+                    let allowed = |row| {
+                        filter.is_empty()
+                            || shelf.ids.get(&row).is_some_and(|id| shelf.source_of(id, filter).is_some())
+                    };
+                    let nearest = shelf.matrix.nearest(vector, k, allowed);
+                    let named = nearest
+                        .into_iter()
+                        .filter_map(|(row, score)| Some((shelf.ids.get(&row)?.clone(), score.into())));
+                    shelf.hits(named, filter, k)
+                }
+            })
+        })
+    }
+
+    fn delete<'a>(&'a self, collection: &'a str, source: &'a str) -> BoxFuture<'a, Result<usize, NodeError>> {
+        Box::pin(async move {
+            self.change(collection, |shelf| {
+                let old = shelf.take_off(source);
+                Ok(shelf.tidy(old))
+            })
+        })
+    }
+
+    fn count<'a>(&'a self, collection: &'a str) -> BoxFuture<'a, Result<Count, NodeError>> {
+        Box::pin(async move {
+            self.look(collection, |shelf| Count { sources: shelf.sources.len(), chunks: shelf.chunks.len() })
+        })
+    }
+
+    fn place(&self) -> (&'static str, String) {
+        ("memory", String::new())
+    }
+}

@@ -1,0 +1,168 @@
+//! Embeddings over OpenAI's API and compatible ones.
+
+use std::borrow::Cow;
+
+use llmnode_http::__private::EmbeddingsApi;
+use llmnode_http::OpenAi;
+use llmnode_runtime::{BoxFuture, Category, ModelError, NodeError, RetryBudget, Sink};
+
+use crate::embed::{EmbedRequest, Embedded, Embedder, Purpose};
+
+const MODEL: &str = "OPENAI_EMBEDDING_MODEL";
+const DEFAULT_MODEL: &str = "text-embedding-3-small";
+
+/// A model for embeddings behind OpenAI's API or a compatible one, such as Ollama's or llama.cpp's: a cheap handle.
+///
+/// Requests use the endpoint, the key, the client and the retry budget of an [`OpenAi`]. They are retried, limited and accounted as
+/// those of a chat.
+///
+/// ```no_run
+/// # use llmnode_http::OpenAi;
+/// # mod llmnode { pub use llmnode_rag::*; }
+/// use llmnode::Embeddings;
+///
+/// # fn main() -> Result<(), llmnode_runtime::NodeError> {
+/// let local = OpenAi::builder().base_url("http://127.0.0.1:11434/v1").build()?;
+/// let embeddings = Embeddings::new(&local, "multilingual-e5-small").prefixes("query: ", "passage: ");
+/// # let _ = embeddings;
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone)]
+pub struct Embeddings {
+    api: EmbeddingsApi,
+    model: String,
+    id: String,
+    dimensions: Option<usize>,
+    query: String,
+    document: String,
+    batch: (usize, usize),
+}
+
+impl Embeddings {
+    /// Creates a handle on a model at the endpoint of another model.
+    pub fn new(endpoint: &OpenAi, model: impl Into<String>) -> Self {
+        let model = model.into();
+        Embeddings {
+            api: EmbeddingsApi::of(endpoint),
+            id: format!("openai/{model}"),
+            model,
+            dimensions: None,
+            query: String::new(),
+            document: String::new(),
+            batch: (64, 100_000),
+        }
+    }
+
+    /// The endpoint that `OPENAI_API_KEY` and `OPENAI_BASE_URL` name, and the model of `OPENAI_EMBEDDING_MODEL`, by default
+    /// `text-embedding-3-small`.
+    ///
+    /// # Errors
+    /// Those of [`OpenAi::from_env`]; `config_error` if `OPENAI_EMBEDDING_MODEL` is not Unicode.
+    pub fn openai_from_env() -> Result<Self, NodeError> {
+        let model = match std::env::var(MODEL) {
+            Ok(model) if !model.trim().is_empty() => model,
+            Err(std::env::VarError::NotUnicode(_)) => {
+                return Err(NodeError::new(Category::ConfigError, format!("{MODEL} is not Unicode text")));
+            }
+            _ => DEFAULT_MODEL.to_owned(),
+        };
+        Ok(Self::new(&OpenAi::from_env()?, model))
+    }
+
+    /// Asks for vectors of this length. Only some models can do that. Default: the model's own length.
+    #[must_use]
+    pub fn dimensions(mut self, dimensions: usize) -> Self {
+        self.dimensions = Some(dimensions);
+        self.named()
+    }
+
+    /// Writes these words before each query and each document, as E5 and others want it. Default: none. They are a part of the
+    /// embedder's id.
+    #[must_use]
+    pub fn prefixes(mut self, query: impl Into<String>, document: impl Into<String>) -> Self {
+        (self.query, self.document) = (query.into(), document.into());
+        self.named()
+    }
+
+    /// The same with the id that it has now.
+    fn named(mut self) -> Self {
+        let Embeddings { model, dimensions, query, document, .. } = &self;
+        let dimensions = dimensions.map_or_else(String::new, |dimensions| format!("/{dimensions}"));
+        let prefixes = match query.is_empty() && document.is_empty() {
+            true => String::new(),
+            false => format!(" ({query:?}, {document:?})"),
+        };
+        self.id = format!("openai/{model}{dimensions}{prefixes}");
+        self
+    }
+
+    /// Sets the most texts of one request, and the most characters of all of them. Default: 64 and 100,000.
+    #[must_use]
+    pub fn batch(mut self, texts: usize, characters: usize) -> Self {
+        self.batch = (texts, characters);
+        self
+    }
+}
+
+impl Embedder for Embeddings {
+    fn embed<'a>(
+        &'a self,
+        request: &'a EmbedRequest<'a>,
+        sink: &'a mut dyn Sink,
+    ) -> BoxFuture<'a, Result<Embedded, ModelError>> {
+        let prefix = if request.purpose == Purpose::Query { &self.query } else { &self.document };
+        let text = |text: &&'a str| match prefix.as_str() {
+            "" => Cow::Borrowed(*text),
+            prefix => Cow::Owned(format!("{prefix}{text}")),
+        };
+        let texts: Vec<_> = request.texts.iter().map(text).collect();
+        Box::pin(async move {
+            let (model, attempt) =
+                ((self.model.as_str(), self.dimensions), (request.correlation, request.attempt_timeout));
+            let (vectors, completion) = self.api.embed(model, &texts, attempt, sink).await?;
+            let mut embedded = Embedded::new(vectors);
+            embedded.usage = completion.usage;
+            embedded.model = completion.model;
+            embedded.request_id = completion.request_id;
+            Ok(embedded)
+        })
+    }
+
+    fn id(&self) -> &str {
+        &self.id
+    }
+
+    fn dimensions(&self) -> Option<usize> {
+        self.dimensions
+    }
+
+    fn batch(&self) -> (usize, usize) {
+        self.batch
+    }
+
+    fn model(&self) -> Option<&str> {
+        Some(&self.model)
+    }
+
+    fn provider(&self) -> &str {
+        "openai"
+    }
+
+    fn server(&self) -> Option<(&str, u16)> {
+        self.api.server()
+    }
+
+    fn retry_budget(&self) -> Option<&RetryBudget> {
+        Some(self.api.retry_budget())
+    }
+}
+
+impl std::fmt::Debug for Embeddings {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Embeddings")
+            .field("endpoint", &self.api.shown())
+            .field("id", &self.id)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,155 @@
+//! A search, as a node: by words, by meaning, or by both.
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+use std::fmt;
+use std::sync::Arc;
+
+use llmnode_runtime::{BoxError, Category, Cx, Exec, Node, NodeError};
+use serde_json::Value;
+
+use crate::docs::Docs;
+use crate::document::{Metadata, check_metadata};
+use crate::embed::{Embedding, Purpose};
+use crate::fusion::fused;
+use crate::hits::{Hit, Hits};
+use crate::store::{Lookup, StoreQuery};
+use crate::words;
+
+/// How many more hits than asked for each of two lists has, before they become one.
+const WIDER: usize = 4;
+
+/// By what is searched.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum By {
+    /// By the words of the query.
+    Words,
+    /// By its vector.
+    Vector,
+    /// By both: what stands high in either list is found.
+    Both,
+}
+
+/// A search of a [`Collection`](crate::Collection). It is a node: `run.call(&search)`, `cx.call(&search)`. The request for the
+/// query's vector is a call of its own within it, `embeddings`.
+#[derive(Clone)]
+#[must_use = "a search does nothing until it is called"]
+pub struct Search {
+    docs: Arc<Docs>,
+    query: String,
+    k: usize,
+    by: Option<By>,
+    filter: Metadata,
+}
+
+impl Search {
+    pub(crate) fn new(docs: Arc<Docs>, query: String) -> Self {
+        Search { docs, query, k: 5, by: None, filter: Metadata::new() }
+    }
+
+    /// Sets the most hits. Default: 5.
+    pub fn k(mut self, k: usize) -> Self {
+        self.k = k;
+        self
+    }
+
+    /// Sets by what is searched. Default: by both, and without an embedder by words.
+    pub fn by(mut self, by: By) -> Self {
+        self.by = Some(by);
+        self
+    }
+
+    /// Finds only documents of which the program said this. Several filters hold together.
+    pub fn filter(mut self, name: impl Into<String>, value: impl Into<Value>) -> Self {
+        self.filter.insert(name.into(), value.into());
+        self
+    }
+
+    fn check(&self) -> Result<By, NodeError> {
+        let fault = |fault| Err(NodeError::new(Category::ConfigError, fault));
+        if let Err(why) = check_metadata(&self.filter) {
+            return fault(format!("the search filters by {why}"));
+        }
+        match (self.by, &self.docs.embedder) {
+            (None, None) => Ok(By::Words),
+            (None, Some(_)) => Ok(By::Both),
+            (Some(By::Words), _) => Ok(By::Words),
+            (Some(by), Some(_)) => Ok(by),
+            (Some(_), None) => fault(format!(
+                "the collection {:?} has no embedder, so it cannot be searched by vectors; open it with one, or search `By::Words`",
+                self.docs.name
+            )),
+        }
+    }
+
+    async fn found(&self, lookup: Lookup<'_>, k: usize) -> Result<Vec<Hit>, NodeError> {
+        self.docs.store.search(&self.docs.name, StoreQuery::new(lookup, k, &self.filter)).await
+    }
+
+    async fn by_words(&self, k: usize) -> Result<Vec<Hit>, NodeError> {
+        let words = words::of_query(&self.query);
+        if words.is_empty() { Ok(Vec::new()) } else { self.found(Lookup::Words(&words), k).await }
+    }
+
+    async fn by_vector<S: ?Sized + Sync>(&self, cx: &Cx<'_, S>, k: usize) -> Result<Vec<Hit>, NodeError> {
+        let Some(embedder) = self.docs.embedder.as_deref() else { return Ok(Vec::new()) };
+        let texts = [self.query.as_str()];
+        let vectors = cx.call(&Embedding { embedder, texts: &texts, purpose: Purpose::Query }).await?;
+        match vectors.first() {
+            Some(vector) => self.found(Lookup::Vector(vector), k).await,
+            None => Ok(Vec::new()),
+        }
+    }
+}
+
+impl Node for Search {
+    type Output = Hits;
+    const NAME: &'static str = "search";
+    const DESCRIPTION: &'static str = "Finds pieces of documents.";
+
+    fn name(&self) -> Cow<'static, str> {
+        Cow::Borrowed(Self::NAME)
+    }
+}
+
+impl<S: ?Sized + Sync> Exec<S> for Search {
+    async fn exec(&self, cx: &Cx<'_, S>) -> Result<Hits, BoxError> {
+        let by = self.check()?;
+        if self.k == 0 || self.query.trim().is_empty() {
+            return Ok(Hits::default());
+        }
+        let wider = self.k.saturating_mul(WIDER);
+        let hits = match by {
+            By::Words => self.by_words(self.k).await?,
+            By::Vector => self.by_vector(cx, self.k).await?,
+            By::Both => {
+                let vector = self.by_vector(cx, wider).await?;
+                both(self.by_words(wider).await?, vector, self.k)
+            }
+        };
+        Ok(hits.into_iter().enumerate().map(|(at, hit)| Hit { rank: at + 1, ..hit }).collect())
+    }
+}
+
+/// One list of two.
+fn both(words: Vec<Hit>, vector: Vec<Hit>, k: usize) -> Vec<Hit> {
+    let ids = |hits: &[Hit]| hits.iter().map(|hit| hit.id.clone()).collect::<Vec<_>>();
+    let lists = [ids(&words), ids(&vector)];
+    let mut hits: HashMap<String, Hit> =
+        words.into_iter().chain(vector).map(|hit| (hit.id.clone(), hit)).collect();
+    let best = fused(lists.iter().map(|list| list.iter().map(String::as_str).collect()), k);
+    best.into_iter().filter_map(|(id, score)| hits.remove(id).map(|hit| Hit { score, ..hit })).collect()
+}
+
+impl fmt::Debug for Search {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Search { docs, query, k, by, .. } = self;
+        f.debug_struct("Search")
+            .field("collection", &docs.name)
+            .field("query", &format_args!("{} bytes", query.len()))
+            .field("k", k)
+            .field("by", by)
+            .finish_non_exhaustive()
+    }
+}

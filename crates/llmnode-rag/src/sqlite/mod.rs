@@ -1,0 +1,168 @@
+//! A store in one file: texts and words in SQLite, vectors in memory and searched exactly.
+
+mod fault;
+mod open;
+mod search;
+mod shelf;
+#[cfg(test)]
+mod tests;
+mod write;
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use llmnode_runtime::{BoxFuture, Category, NodeError};
+use rusqlite::Connection;
+
+use self::shelf::Shelf;
+use crate::hits::Hit;
+use crate::store::{Count, DocumentStore, Known, Lookup, Source, Space, StoreQuery, Written};
+
+/// The most vectors of a collection: each search looks at all of them.
+const MOST: usize = 200_000;
+
+/// Keeps collections in one SQLite file: words by its full-text search (FTS5), vectors in memory, where each search looks at all of
+/// them. It is for up to 200,000 chunks a collection. A cheap handle, of which clones share the file.
+///
+/// Several processes may use one file. A process that writes waits up to 5 seconds for another that does. Words are found without
+/// regard to case and accents.
+///
+/// ```
+/// # use llmnode_rag as llmnode;
+/// use llmnode::{Collection, HashEmbedder, SqliteStore};
+///
+/// # let folder = std::env::temp_dir().join(format!("llmnode-rag-doc-{}", std::process::id()));
+/// # std::fs::create_dir_all(&folder).unwrap();
+/// # let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+/// # runtime.block_on(async {
+/// let store = SqliteStore::open(folder.join("docs.db"))?;
+/// let docs = Collection::builder(store, "docs").embedder(HashEmbedder::new(256)).open().await?;
+/// assert_eq!(docs.count().await?.chunks, 0);
+/// # Ok::<(), llmnode_runtime::NodeError>(()) }).unwrap();
+/// # std::fs::remove_dir_all(&folder).unwrap();
+/// ```
+#[derive(Clone)]
+pub struct SqliteStore {
+    path: PathBuf,
+    inner: Arc<Mutex<Inner>>,
+}
+
+struct Inner {
+    path: PathBuf,
+    connection: Connection,
+    shelves: BTreeMap<String, Shelf>,
+}
+
+impl SqliteStore {
+    /// Opens the file, and makes it if there is none.
+    ///
+    /// # Errors
+    /// `config_error` if the path is that of a directory, of a file that is not SQLite's, or of one that another program or a newer
+    /// llmnode made; `exec_error` if the file cannot be opened.
+    pub fn open(path: impl AsRef<Path>) -> Result<Self, NodeError> {
+        let path = path.as_ref().to_owned();
+        let connection = open::open(&path)?;
+        let inner = Inner { path: path.clone(), connection, shelves: BTreeMap::new() };
+        Ok(SqliteStore { path, inner: Arc::new(Mutex::new(inner)) })
+    }
+
+    /// Works with the file on a thread where it may block. What was begun ends, even if nobody waits for it any more: a transaction
+    /// is written as a whole or not at all.
+    fn work<'a, T: Send + 'static>(
+        &'a self,
+        work: impl FnOnce(&mut Inner) -> Result<T, NodeError> + Send + 'static,
+    ) -> BoxFuture<'a, Result<T, NodeError>> {
+        let inner = Arc::clone(&self.inner);
+        Box::pin(async move {
+            let worked = tokio::task::spawn_blocking(move || {
+                // A transaction that panicked was rolled back.
+                work(&mut inner.lock().unwrap_or_else(PoisonError::into_inner))
+            });
+            worked.await.unwrap_or_else(|fault| {
+                Err(NodeError::new(Category::ExecError, format!("the store stopped in its work: {fault}")))
+            })
+        })
+    }
+}
+
+impl std::fmt::Debug for SqliteStore {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("SqliteStore").field("path", &self.path).finish_non_exhaustive()
+    }
+}
+
+impl DocumentStore for SqliteStore {
+    fn open<'a>(&'a self, collection: &'a str, space: &'a Space) -> BoxFuture<'a, Result<(), NodeError>> {
+        let (collection, space) = (collection.to_owned(), space.clone());
+        self.work(move |inner| inner.open(&collection, &space))
+    }
+
+    fn known<'a>(
+        &'a self,
+        collection: &'a str,
+        sources: &'a [Source],
+    ) -> BoxFuture<'a, Result<Known, NodeError>> {
+        let asked = |source: &Source| {
+            let ids = source.chunks.iter().map(|chunk| chunk.id.clone()).collect();
+            (source.name.clone(), source.fingerprint.clone(), ids)
+        };
+        let sources: Vec<(String, String, Vec<String>)> = sources.iter().map(asked).collect();
+        let collection = collection.to_owned();
+        self.work(move |inner| inner.known(&collection, &sources))
+    }
+
+    fn upsert<'a>(
+        &'a self,
+        collection: &'a str,
+        sources: Vec<Source>,
+        dedup: Option<f32>,
+    ) -> BoxFuture<'a, Result<Written, NodeError>> {
+        let collection = collection.to_owned();
+        self.work(move |inner| inner.upsert(&collection, sources, dedup))
+    }
+
+    fn search<'a>(
+        &'a self,
+        collection: &'a str,
+        query: StoreQuery<'a>,
+    ) -> BoxFuture<'a, Result<Vec<Hit>, NodeError>> {
+        let (collection, filter, k) = (collection.to_owned(), query.filter.clone(), query.k);
+        match query.lookup {
+            Lookup::Words(words) => {
+                let words = words.to_vec();
+                self.work(move |inner| inner.by_words(&collection, &words, &filter, k))
+            }
+            Lookup::Vector(vector) => {
+                let (vector, inner) = (vector.to_vec(), Arc::clone(&self.inner));
+                Box::pin(async move {
+                    let (name, only) = (collection.clone(), filter.clone());
+                    let (matrix, allowed) = self.work(move |inner| inner.candidates(&name, &only)).await?;
+                    drop(inner);
+                    // Searches side by side do not wait for each other here.
+                    let nearest = tokio::task::spawn_blocking(move || {
+                        search::nearest(&matrix, &vector, k, allowed.as_ref())
+                    });
+                    let nearest = nearest.await.map_err(|fault| {
+                        NodeError::new(Category::ExecError, format!("the search stopped: {fault}"))
+                    })?;
+                    self.work(move |inner| inner.hits(&collection, nearest, &filter, k)).await
+                })
+            }
+        }
+    }
+
+    fn delete<'a>(&'a self, collection: &'a str, source: &'a str) -> BoxFuture<'a, Result<usize, NodeError>> {
+        let (collection, source) = (collection.to_owned(), source.to_owned());
+        self.work(move |inner| inner.delete(&collection, &source))
+    }
+
+    fn count<'a>(&'a self, collection: &'a str) -> BoxFuture<'a, Result<Count, NodeError>> {
+        let collection = collection.to_owned();
+        self.work(move |inner| inner.count(&collection))
+    }
+
+    fn place(&self) -> (&'static str, String) {
+        ("local", self.path.display().to_string())
+    }
+}

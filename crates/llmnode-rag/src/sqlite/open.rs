@@ -1,0 +1,113 @@
+//! Opening the file: what is in it, and whether it is ours.
+
+use std::path::Path;
+use std::time::Duration;
+
+use llmnode_runtime::{Category, NodeError};
+use rusqlite::{Connection, OpenFlags, Transaction, TransactionBehavior};
+
+use super::fault::fault;
+
+/// Marks the file as ours: `llmn`.
+const APPLICATION: i64 = 0x6c6c_6d6e;
+/// The newest version of the format `llmnode/documents` that is read.
+const VERSION: i64 = 1;
+/// How long a process waits for another one that writes.
+const WAIT: Duration = Duration::from_secs(5);
+
+const TABLES: &str = "
+    CREATE TABLE collections (
+        id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, embedder TEXT, dimensions INTEGER,
+        generation INTEGER NOT NULL DEFAULT 0
+    ) STRICT;
+    CREATE TABLE sources (
+        id INTEGER PRIMARY KEY, collection INTEGER NOT NULL, name TEXT NOT NULL, fingerprint TEXT NOT NULL,
+        metadata TEXT NOT NULL, UNIQUE (collection, name)
+    ) STRICT;
+    CREATE TABLE facts (
+        source INTEGER NOT NULL, name TEXT NOT NULL, value TEXT NOT NULL, PRIMARY KEY (source, name)
+    ) STRICT, WITHOUT ROWID;
+    CREATE TABLE chunks (
+        id INTEGER PRIMARY KEY, collection INTEGER NOT NULL, hash TEXT NOT NULL, vector BLOB, text TEXT NOT NULL,
+        UNIQUE (collection, hash)
+    ) STRICT;
+    CREATE TABLE places (
+        source INTEGER NOT NULL, chunk INTEGER NOT NULL, PRIMARY KEY (source, chunk)
+    ) STRICT, WITHOUT ROWID;
+    CREATE INDEX places_of_chunk ON places (chunk, source);
+";
+
+pub(super) fn open(path: &Path) -> Result<Connection, NodeError> {
+    if path.is_dir() {
+        return Err(refused(match path.join("chroma.sqlite3").exists() {
+            true => format!(
+                "{} is a directory of Chroma, not a file of llmnode; start its server (`chroma run --path ..`) and use \
+                 `ChromaStore`",
+                path.display()
+            ),
+            false => format!("{} is a directory; name a file in it", path.display()),
+        }));
+    }
+    let failed = |error| fault(path, error);
+    let flags =
+        OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let mut connection = Connection::open_with_flags(path, flags).map_err(failed)?;
+    connection.busy_timeout(WAIT).map_err(failed)?;
+    if !is_ours(path, &connection)? {
+        let transaction =
+            connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(failed)?;
+        // Another process may have made it meanwhile.
+        if !is_ours(path, &transaction)? {
+            make(&transaction).map_err(failed)?;
+        }
+        transaction.commit().map_err(failed)?;
+    }
+    // Readers go on while another process writes.
+    connection.pragma_update(None, "journal_mode", "WAL").map_err(failed)?;
+    connection.pragma_update(None, "synchronous", "FULL").map_err(failed)?;
+    Ok(connection)
+}
+
+/// Whether the file is a store; `false`: it is empty.
+fn is_ours(path: &Path, connection: &Connection) -> Result<bool, NodeError> {
+    let failed = |error| fault(path, error);
+    let number =
+        |name: &str| connection.pragma_query_value(None, name, |row| row.get::<_, i64>(0)).map_err(failed);
+    let (application, version) = (number("application_id")?, number("user_version")?);
+    if application == APPLICATION {
+        if version > VERSION {
+            return Err(refused(format!(
+                "{}: llmnode/documents version {version} is newer than version {VERSION}, the newest that this llmnode reads; use a \
+                 newer one",
+                path.display()
+            )));
+        }
+        return Ok(true);
+    }
+    let has = |table: &str| {
+        let tables = "SELECT count(*) FROM sqlite_master WHERE ?1 = '' OR name = ?1";
+        connection
+            .query_row(tables, [table], |row| row.get::<_, i64>(0))
+            .map(|count| count > 0)
+            .map_err(failed)
+    };
+    if !has("")? && application == 0 {
+        return Ok(false);
+    }
+    let whose = if has("embeddings_queue")? {
+        "of Chroma, not of llmnode; start its server (`chroma run --path ..`) and use `ChromaStore`"
+    } else {
+        "of another program; name another file"
+    };
+    Err(refused(format!("{} is an SQLite file {whose}", path.display())))
+}
+
+fn make(transaction: &Transaction<'_>) -> rusqlite::Result<()> {
+    transaction.execute_batch(TABLES)?;
+    transaction.pragma_update(None, "application_id", APPLICATION)?;
+    transaction.pragma_update(None, "user_version", VERSION)
+}
+
+fn refused(message: String) -> NodeError {
+    NodeError::new(Category::ConfigError, message)
+}

@@ -1,0 +1,147 @@
+//! Searches: words in the file, vectors in memory.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+
+use llmnode_runtime::NodeError;
+use rusqlite::types::Value as Sql;
+use rusqlite::{Connection, Row, params_from_iter};
+
+use super::Inner;
+use super::fault::fault;
+use crate::document::Metadata;
+use crate::hits::Hit;
+use crate::matrix::Matrix;
+use crate::store::not_open;
+
+/// Beyond the last hit, so many with the same score are put into the order of their ids.
+const TIES: usize = 64;
+
+/// The nearest rows, with their scores.
+pub(super) fn nearest(
+    matrix: &Matrix,
+    vector: &[f32],
+    k: usize,
+    allowed: Option<&HashSet<i64>>,
+) -> Vec<(i64, f64)> {
+    let nearest = matrix.nearest(vector, k, |row| allowed.is_none_or(|allowed| allowed.contains(&row)));
+    nearest.into_iter().map(|(row, score)| (row, score.into())).collect()
+}
+
+impl Inner {
+    /// The chunks that have one of these words.
+    pub(super) fn by_words(
+        &self,
+        collection: &str,
+        words: &[String],
+        filter: &Metadata,
+        k: usize,
+    ) -> Result<Vec<Hit>, NodeError> {
+        let id = self.shelf(collection)?.id;
+        let scored = || -> rusqlite::Result<Vec<(i64, f64)>> {
+            // In quotes, nothing is syntax.
+            let quoted: Vec<_> =
+                words.iter().map(|word| format!("\"{}\"", word.replace(['"', '\0'], " "))).collect();
+            let most = i64::try_from(k.saturating_add(TIES)).unwrap_or(i64::MAX);
+            let mut values = vec![Sql::Text(quoted.join(" OR ")), Sql::Integer(most)];
+            let only = match filter.is_empty() {
+                true => String::new(),
+                false => format!("AND words_{id}.rowid IN ({})", allowed(filter, id, &mut values)),
+            };
+            let sql = format!(
+                "SELECT rowid, -rank FROM words_{id} WHERE words_{id} MATCH ?1 {only} ORDER BY rank LIMIT ?2"
+            );
+            let mut select = self.connection.prepare_cached(&sql)?;
+            select.query_map(params_from_iter(values), |row| Ok((row.get(0)?, row.get(1)?)))?.collect()
+        };
+        let scored = scored().map_err(|error| fault(&self.path, error))?;
+        self.hits(collection, scored, filter, k)
+    }
+
+    /// The vectors, and the rows that a filter takes; `None`: all.
+    pub(super) fn candidates(
+        &mut self,
+        collection: &str,
+        filter: &Metadata,
+    ) -> Result<(Arc<Matrix>, Option<HashSet<i64>>), NodeError> {
+        let Inner { path, connection, shelves } = self;
+        let shelf = shelves.get_mut(collection).ok_or_else(|| not_open(collection))?;
+        let mut candidates = || {
+            shelf.refresh(connection)?;
+            let rows = if filter.is_empty() { None } else { Some(rows(connection, shelf.id, filter)?) };
+            Ok((Arc::clone(&shelf.matrix), rows))
+        };
+        candidates().map_err(|error| fault(path, error))
+    }
+
+    /// The best `k` of these rows as hits.
+    pub(super) fn hits(
+        &self,
+        collection: &str,
+        scored: Vec<(i64, f64)>,
+        filter: &Metadata,
+        k: usize,
+    ) -> Result<Vec<Hit>, NodeError> {
+        let id = self.shelf(collection)?.id;
+        let scores: HashMap<i64, f64> = scored.iter().copied().collect();
+        let hits = || -> rusqlite::Result<Vec<Hit>> {
+            let listed = serde_json::json!(scored.iter().map(|(row, _)| row).collect::<Vec<_>>()).to_string();
+            let mut values = vec![Sql::Text(listed)];
+            let only = facts(filter, &mut values);
+            // The first source by name.
+            let sql = format!(
+                "SELECT chunks.id, hash, text, min(sources.name), metadata
+                 FROM json_each(?1) JOIN chunks ON chunks.id = value
+                 JOIN places ON chunk = chunks.id JOIN sources ON sources.id = source
+                 WHERE chunks.collection = {id} {only} GROUP BY chunks.id"
+            );
+            let mut select = self.connection.prepare_cached(&sql)?;
+            select.query_map(params_from_iter(values), |row| hit(row, &scores))?.collect()
+        };
+        let mut hits = hits().map_err(|error| fault(&self.path, error))?;
+        hits.sort_by(|one, other| other.score.total_cmp(&one.score).then_with(|| one.id.cmp(&other.id)));
+        hits.truncate(k);
+        Ok(hits)
+    }
+}
+
+fn hit(row: &Row<'_>, scores: &HashMap<i64, f64>) -> rusqlite::Result<Hit> {
+    let metadata: String = row.get(4)?;
+    Ok(Hit {
+        id: row.get(1)?,
+        text: row.get(2)?,
+        source: row.get(3)?,
+        metadata: serde_json::from_str(&metadata).unwrap_or_default(),
+        score: scores.get(&row.get(0)?).copied().unwrap_or_default(),
+        rank: 0,
+    })
+}
+
+/// That a source has these facts.
+fn facts(filter: &Metadata, values: &mut Vec<Sql>) -> String {
+    let mut only = String::new();
+    for (name, value) in filter {
+        values.extend([Sql::Text(name.clone()), Sql::Text(value.to_string())]);
+        let at = values.len();
+        only += &format!(
+            " AND EXISTS (SELECT 1 FROM facts WHERE facts.source = sources.id AND facts.name = ?{} AND facts.value = ?{at})",
+            at - 1
+        );
+    }
+    only
+}
+
+/// Selects the chunks of which a source has these facts.
+fn allowed(filter: &Metadata, collection: i64, values: &mut Vec<Sql>) -> String {
+    let only = facts(filter, values);
+    format!(
+        "SELECT chunk FROM places JOIN sources ON sources.id = places.source WHERE sources.collection = {collection} {only}"
+    )
+}
+
+fn rows(connection: &Connection, collection: i64, filter: &Metadata) -> rusqlite::Result<HashSet<i64>> {
+    let mut values = Vec::new();
+    let sql = allowed(filter, collection, &mut values);
+    let mut select = connection.prepare_cached(&sql)?;
+    select.query_map(params_from_iter(values), |row| row.get(0))?.collect()
+}

@@ -1,0 +1,267 @@
+//! Writing and deleting sources, in one transaction each time.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+use std::sync::Arc;
+
+use llmnode_runtime::{Category, NodeError};
+use rusqlite::{OptionalExtension, Transaction, TransactionBehavior, params};
+
+use super::fault::fault;
+use super::shelf::{Shelf, written as bytes_of};
+use super::{Inner, MOST};
+use crate::matrix::{Matrix, product};
+use crate::store::{Chunk, Source, Written, not_open, other_length};
+
+impl Inner {
+    pub(super) fn upsert(
+        &mut self,
+        collection: &str,
+        sources: Vec<Source>,
+        dedup: Option<f32>,
+    ) -> Result<Written, NodeError> {
+        self.change(collection, |change| {
+            let mut written = Written::default();
+            for source in sources {
+                let old = change.take_off(&source.name)?;
+                written += change.put(source, dedup, &old)?;
+                written.replaced += change.tidy(old)?;
+            }
+            Ok(written)
+        })
+    }
+
+    pub(super) fn delete(&mut self, collection: &str, source: &str) -> Result<usize, NodeError> {
+        self.change(collection, |change| {
+            let old = change.take_off(source)?;
+            change.tidy(old)
+        })
+    }
+
+    /// Changes a collection in one transaction; the vectors in memory follow when it is in the file.
+    fn change<T>(
+        &mut self,
+        collection: &str,
+        work: impl FnOnce(&mut Change<'_>) -> Result<T, NodeError>,
+    ) -> Result<T, NodeError> {
+        let Inner { path, connection, shelves } = self;
+        let failed = |error| fault(path, error);
+        let shelf = shelves.get_mut(collection).ok_or_else(|| not_open(collection))?;
+        let transaction =
+            connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(failed)?;
+        shelf.refresh(&transaction).map_err(failed)?;
+        let mut change = Change::new(path, &transaction, shelf);
+        let done = work(&mut change)?;
+        let Change { added, removed, .. } = change;
+        let count = shelf.matrix.len() + added.len() - removed.len();
+        if count > MOST {
+            let message = format!(
+                "the collection {collection:?} would have {count} vectors, and a file holds {MOST}, since each search looks at all; \
+                 use Chroma's server and `ChromaStore`, or several collections"
+            );
+            return Err(NodeError::new(Category::ConfigError, message));
+        }
+        let next = "UPDATE collections SET generation = generation + 1, dimensions = coalesce(dimensions, ?2) WHERE id = ?1";
+        let dimensions = added.values().next().map(Vec::len);
+        transaction.execute(next, params![shelf.id, dimensions]).map_err(failed)?;
+        transaction.commit().map_err(failed)?;
+        let matrix = Arc::make_mut(&mut shelf.matrix);
+        removed.iter().for_each(|row| matrix.remove(*row));
+        for (row, vector) in &added {
+            matrix.insert(*row, vector);
+        }
+        shelf.generation += 1;
+        Ok(done)
+    }
+}
+
+/// A transaction under way, and what of it is not in memory yet.
+struct Change<'a> {
+    path: &'a Path,
+    transaction: &'a Transaction<'a>,
+    collection: i64,
+    matrix: &'a Matrix,
+    added: BTreeMap<i64, Vec<f32>>,
+    removed: BTreeSet<i64>,
+    /// Chunks of which the source is being replaced, and that no other one has.
+    loose: BTreeSet<i64>,
+}
+
+impl<'a> Change<'a> {
+    fn new(path: &'a Path, transaction: &'a Transaction<'a>, shelf: &'a Shelf) -> Self {
+        Change {
+            path,
+            transaction,
+            collection: shelf.id,
+            matrix: &shelf.matrix,
+            added: BTreeMap::new(),
+            removed: BTreeSet::new(),
+            loose: BTreeSet::new(),
+        }
+    }
+
+    fn failed(&self, error: rusqlite::Error) -> NodeError {
+        fault(self.path, error)
+    }
+
+    /// Takes a source off, and returns its chunks.
+    fn take_off(&mut self, name: &str) -> Result<BTreeSet<i64>, NodeError> {
+        let taken = (|| {
+            let find = "SELECT id FROM sources WHERE collection = ?1 AND name = ?2";
+            let source: Option<i64> = self
+                .transaction
+                .prepare_cached(find)?
+                .query_row(params![self.collection, name], |row| row.get(0))
+                .optional()?;
+            let Some(source) = source else { return Ok((BTreeSet::new(), Vec::new())) };
+            let mut places = self.transaction.prepare_cached("SELECT chunk FROM places WHERE source = ?1")?;
+            let old =
+                places.query_map([source], |row| row.get(0))?.collect::<rusqlite::Result<BTreeSet<i64>>>()?;
+            for table in ["DELETE FROM places WHERE source = ?1", "DELETE FROM facts WHERE source = ?1"] {
+                self.transaction.prepare_cached(table)?.execute([source])?;
+            }
+            self.transaction.prepare_cached("DELETE FROM sources WHERE id = ?1")?.execute([source])?;
+            let mut has = self.transaction.prepare_cached("SELECT 1 FROM places WHERE chunk = ?1")?;
+            let mut loose = Vec::new();
+            for chunk in &old {
+                if !has.exists([chunk])? {
+                    loose.push(*chunk);
+                }
+            }
+            Ok((old, loose))
+        })();
+        let (old, loose) = taken.map_err(|error| self.failed(error))?;
+        self.loose.extend(loose);
+        Ok(old)
+    }
+
+    /// Deletes the chunks that no source has any more, and returns how many that were.
+    fn tidy(&mut self, old: BTreeSet<i64>) -> Result<usize, NodeError> {
+        let mut gone = 0;
+        for chunk in old {
+            if !self.loose.remove(&chunk) {
+                continue;
+            }
+            let deleted = (|| {
+                self.transaction.prepare_cached("DELETE FROM chunks WHERE id = ?1")?.execute([chunk])?;
+                let words = format!("DELETE FROM words_{} WHERE rowid = ?1", self.collection);
+                self.transaction.prepare_cached(&words)?.execute([chunk])
+            })();
+            deleted.map_err(|error| self.failed(error))?;
+            if self.added.remove(&chunk).is_none() && self.matrix.row(chunk).is_some() {
+                self.removed.insert(chunk);
+            }
+            gone += 1;
+        }
+        Ok(gone)
+    }
+
+    fn put(&mut self, source: Source, dedup: Option<f32>, old: &BTreeSet<i64>) -> Result<Written, NodeError> {
+        let own = self.insert_source(&source).map_err(|error| self.failed(error))?;
+        let (mut written, mut seen) = (Written::default(), BTreeSet::new());
+        for chunk in source.chunks {
+            let known = match self.of_hash(&chunk)? {
+                Some(known) => Some(known),
+                None => self.near(&chunk, dedup),
+            };
+            let row = match known {
+                Some(row) if old.contains(&row) && !seen.contains(&row) => {
+                    written.kept += 1;
+                    row
+                }
+                Some(row) => {
+                    written.duplicates += 1;
+                    row
+                }
+                None => {
+                    written.chunks += 1;
+                    self.add(chunk)?
+                }
+            };
+            self.loose.remove(&row);
+            if seen.insert(row) {
+                let place = "INSERT INTO places (source, chunk) VALUES (?1, ?2)";
+                let placed =
+                    self.transaction.prepare_cached(place).and_then(|mut place| place.execute([own, row]));
+                placed.map_err(|error| self.failed(error))?;
+            }
+        }
+        Ok(written)
+    }
+
+    fn insert_source(&self, source: &Source) -> rusqlite::Result<i64> {
+        let metadata = serde_json::json!(source.metadata).to_string();
+        let insert = "INSERT INTO sources (collection, name, fingerprint, metadata) VALUES (?1, ?2, ?3, ?4)";
+        self.transaction.prepare_cached(insert)?.execute(params![
+            self.collection,
+            source.name,
+            source.fingerprint,
+            metadata
+        ])?;
+        let own = self.transaction.last_insert_rowid();
+        let mut fact =
+            self.transaction.prepare_cached("INSERT INTO facts (source, name, value) VALUES (?1, ?2, ?3)")?;
+        for (name, value) in &source.metadata {
+            fact.execute(params![own, name, value.to_string()])?;
+        }
+        Ok(own)
+    }
+
+    /// The chunk of the same text.
+    fn of_hash(&self, chunk: &Chunk) -> Result<Option<i64>, NodeError> {
+        let found = self
+            .transaction
+            .prepare_cached("SELECT id, text = ?3 FROM chunks WHERE collection = ?1 AND hash = ?2")
+            .and_then(|mut find| {
+                let row = |row: &rusqlite::Row<'_>| Ok((row.get(0)?, row.get(1)?));
+                find.query_row(params![self.collection, chunk.id, chunk.text], row).optional()
+            });
+        match found.map_err(|error| self.failed(error))? {
+            Some((_, false)) => Err(chunk.clash()),
+            Some((row, true)) => Ok(Some(row)),
+            None => Ok(None),
+        }
+    }
+
+    /// The chunk of nearly the same text that this one stands for. Not one that only the old version of its source had: what has
+    /// changed a little has changed.
+    fn near(&self, chunk: &Chunk, dedup: Option<f32>) -> Option<i64> {
+        let (vector, least) = (chunk.vector.as_deref()?, dedup?);
+        let stays = |row| !self.removed.contains(&row) && !self.loose.contains(&row);
+        let there = self.matrix.nearest(vector, 1, stays).into_iter().next();
+        let added = self.added.iter().filter(|(row, _)| stays(**row));
+        let added = added.filter(|(_, other)| other.len() == vector.len());
+        let added = added.map(|(row, other)| (*row, product(vector, other)));
+        let best = there.into_iter().chain(added).max_by(|(_, one), (_, other)| one.total_cmp(other));
+        best.filter(|(_, cosine)| *cosine >= least).map(|(row, _)| row)
+    }
+
+    fn add(&mut self, chunk: Chunk) -> Result<i64, NodeError> {
+        if let Some(vector) = &chunk.vector {
+            let others = self.added.values().next().map(Vec::len);
+            let columns = others.or((self.matrix.len() > 0).then(|| self.matrix.columns()));
+            if let Some(columns) = columns.filter(|columns| *columns != vector.len()) {
+                return Err(other_length(columns, vector.len()));
+            }
+        }
+        let inserted = (|| {
+            let insert = "INSERT INTO chunks (collection, hash, text, vector) VALUES (?1, ?2, ?3, ?4)";
+            let vector = chunk.vector.as_deref().map(bytes_of);
+            self.transaction.prepare_cached(insert)?.execute(params![
+                self.collection,
+                chunk.id,
+                chunk.text,
+                vector
+            ])?;
+            let row = self.transaction.last_insert_rowid();
+            let words = format!("INSERT INTO words_{} (rowid, text) VALUES (?1, ?2)", self.collection);
+            self.transaction.prepare_cached(&words)?.execute(params![row, chunk.text])?;
+            Ok(row)
+        })();
+        let row = inserted.map_err(|error| self.failed(error))?;
+        if let Some(vector) = chunk.vector {
+            self.added.insert(row, vector);
+        }
+        Ok(row)
+    }
+}

@@ -1,0 +1,293 @@
+//! What a store of documents implements.
+
+use std::collections::HashMap;
+use std::ops::AddAssign;
+use std::sync::Arc;
+
+use llmnode_runtime::{BoxFuture, Category, NodeError};
+use serde::{Deserialize, Serialize};
+
+use crate::document::Metadata;
+use crate::hits::Hit;
+
+/// Keeps collections of documents, cut into chunks, and finds chunks by words and by vectors.
+///
+/// Programs use it through a [`Collection`](crate::Collection). Its errors are [`NodeError`]s with a category: `config_error` for what
+/// the program has to change, `exec_error` for a fault of the store, and those of a server for one behind a server.
+pub trait DocumentStore: Send + Sync {
+    /// Opens a collection, and makes it if there is none. A collection remembers the embedder and the length of its vectors.
+    ///
+    /// # Errors
+    /// `config_error` if the collection was made with another embedder.
+    fn open<'a>(&'a self, collection: &'a str, space: &'a Space) -> BoxFuture<'a, Result<(), NodeError>>;
+
+    /// Returns what the collection knows of these sources, so that nothing is embedded twice.
+    fn known<'a>(
+        &'a self,
+        collection: &'a str,
+        sources: &'a [Source],
+    ) -> BoxFuture<'a, Result<Known, NodeError>>;
+
+    /// Writes sources: each replaces all chunks that it had. A chunk that another source has is stored once, and stays until the last
+    /// of its sources is gone. `dedup`: a chunk whose vector has at least this cosine with that of another one, in the store or among
+    /// these, stands for the other.
+    ///
+    /// A store in a file writes all in one transaction.
+    fn upsert<'a>(
+        &'a self,
+        collection: &'a str,
+        sources: Vec<Source>,
+        dedup: Option<f32>,
+    ) -> BoxFuture<'a, Result<Written, NodeError>>;
+
+    /// Returns the best chunks, best first, equal ones in the order of their ids.
+    fn search<'a>(
+        &'a self,
+        collection: &'a str,
+        query: StoreQuery<'a>,
+    ) -> BoxFuture<'a, Result<Vec<Hit>, NodeError>>;
+
+    /// Deletes a source, and returns how many chunks went with it.
+    fn delete<'a>(&'a self, collection: &'a str, source: &'a str) -> BoxFuture<'a, Result<usize, NodeError>>;
+
+    /// Returns how much there is.
+    fn count<'a>(&'a self, collection: &'a str) -> BoxFuture<'a, Result<Count, NodeError>>;
+
+    /// Returns what the store is, in the words of a configuration: `mode` (`local` or `server`) and its path or URL.
+    fn place(&self) -> (&'static str, String);
+}
+
+/// The embedder of a collection.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Space {
+    /// Its id. `None`: the collection has no vectors.
+    pub embedder: Option<String>,
+    /// The length of its vectors. `None`: not known yet.
+    pub dimensions: Option<usize>,
+}
+
+impl Space {
+    /// Of a collection with the embedder of this id; `None`: without vectors.
+    pub fn new(embedder: Option<String>, dimensions: Option<usize>) -> Self {
+        Space { embedder, dimensions }
+    }
+
+    /// Checks that a collection which was made with this embedder can be opened with another.
+    ///
+    /// # Errors
+    /// `config_error` if they differ.
+    pub fn check(&self, collection: &str, given: &Space) -> Result<(), NodeError> {
+        let of = |space: &Space| match (&space.embedder, space.dimensions) {
+            (None, _) => "no embedder".to_owned(),
+            (Some(id), None) => format!("the embedder {id:?}"),
+            (Some(id), Some(dimensions)) => format!("the embedder {id:?} of {dimensions} dimensions"),
+        };
+        let other = self.dimensions.zip(given.dimensions).is_some_and(|(own, given)| own != given);
+        if self.embedder == given.embedder && !other {
+            return Ok(());
+        }
+        let message = format!(
+            "the collection {collection:?} was made with {}, and is opened with {}: open it with the one that it was made with, or \
+             write the documents into another collection",
+            of(self),
+            of(given)
+        );
+        Err(NodeError::new(Category::ConfigError, message))
+    }
+}
+
+/// A document that is cut into chunks. Its `Debug` form shows no text.
+#[derive(Clone)]
+#[non_exhaustive]
+pub struct Source {
+    /// The document's source.
+    pub name: String,
+    /// What tells this text, cut and embedded in this way, from others.
+    pub fingerprint: String,
+    /// What the program said about it.
+    pub metadata: Metadata,
+    /// The chunks, in order, each text once.
+    pub chunks: Vec<Chunk>,
+}
+
+impl Source {
+    pub(crate) fn new(name: String, fingerprint: String, metadata: Metadata, chunks: Vec<Chunk>) -> Self {
+        Source { name, fingerprint, metadata, chunks }
+    }
+}
+
+impl std::fmt::Debug for Source {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let chunks = self.chunks.len();
+        f.debug_struct("Source").field("name", &self.name).field("chunks", &chunks).finish_non_exhaustive()
+    }
+}
+
+/// A piece of a text.
+#[derive(Clone)]
+#[non_exhaustive]
+pub struct Chunk {
+    /// A hash of the text.
+    pub id: String,
+    /// The text.
+    pub text: String,
+    /// Its vector, of the length 1. `None`: the collection has none.
+    pub vector: Option<Vec<f32>>,
+}
+
+impl Chunk {
+    pub(crate) fn new(text: &str) -> Self {
+        Chunk { id: id_of(text), text: text.to_owned(), vector: None }
+    }
+
+    /// That another text has the same id.
+    #[cfg_attr(not(feature = "sqlite"), expect(dead_code, reason = "stores in a file check it"))]
+    pub(crate) fn clash(&self) -> NodeError {
+        let message = format!("two texts have the same id, {}; change one of them by a character", self.id);
+        NodeError::new(Category::ExecError, message)
+    }
+}
+
+/// The id of a text: FNV-1a of 128 bits, which stays the same over all releases. Stores compare the texts as well.
+fn id_of(text: &str) -> String {
+    let hash = text.bytes().fold(0x6c62_272e_07bb_0142_62b8_2175_6295_c58d_u128, |hash, byte| {
+        (hash ^ u128::from(byte)).wrapping_mul(0x0000_0000_0100_0000_0000_0000_0000_013b)
+    });
+    format!("{hash:032x}")
+}
+
+/// What a collection knows of some sources.
+#[derive(Clone, Debug, Default)]
+#[non_exhaustive]
+pub struct Known {
+    /// For each source, how many chunks it has if it is there with the same fingerprint.
+    pub unchanged: Vec<Option<usize>>,
+    /// The vectors of chunks whose texts the collection has, by the chunk's id.
+    pub vectors: HashMap<String, Vec<f32>>,
+}
+
+/// What is looked for in a store.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub struct StoreQuery<'a> {
+    /// By words or by a vector.
+    pub lookup: Lookup<'a>,
+    /// The most hits.
+    pub k: usize,
+    /// Only of documents with these metadata.
+    pub filter: &'a Metadata,
+}
+
+impl<'a> StoreQuery<'a> {
+    pub(crate) fn new(lookup: Lookup<'a>, k: usize, filter: &'a Metadata) -> Self {
+        StoreQuery { lookup, k, filter }
+    }
+}
+
+/// By what a store searches.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub enum Lookup<'a> {
+    /// By words; a chunk with any of them is a hit. They are no syntax. A word that holds several, such as `ERR_NOT_FOUND`, is
+    /// found as a whole.
+    Words(&'a [String]),
+    /// By a vector of the length 1.
+    Vector(&'a [f32]),
+}
+
+/// What came of writing documents.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct Written {
+    /// Chunks that are new.
+    pub chunks: usize,
+    /// Chunks that were there before and stay.
+    pub kept: usize,
+    /// Old chunks of these sources that are gone.
+    pub replaced: usize,
+    /// Chunks that were not stored because another one has their text, or with `dedup` nearly their text.
+    pub duplicates: usize,
+}
+
+impl AddAssign for Written {
+    fn add_assign(&mut self, more: Self) {
+        self.chunks += more.chunks;
+        self.kept += more.kept;
+        self.replaced += more.replaced;
+        self.duplicates += more.duplicates;
+    }
+}
+
+/// How much a collection has.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct Count {
+    /// Sources, those without a text included.
+    pub sources: usize,
+    /// Chunks, each text once.
+    pub chunks: usize,
+}
+
+impl Count {
+    /// So many of each.
+    pub fn new(sources: usize, chunks: usize) -> Self {
+        Count { sources, chunks }
+    }
+}
+
+/// The error of a collection that nobody has opened.
+pub(crate) fn not_open(collection: &str) -> NodeError {
+    NodeError::new(Category::NotFound, format!("there is no collection {collection:?}; open it first"))
+}
+
+/// A vector does not fit into its collection.
+pub(crate) fn other_length(own: usize, given: usize) -> NodeError {
+    let message = format!(
+        "the collection's vectors have {own} numbers, and one of {given} came; the embedder is not the one that it was made with"
+    );
+    NodeError::new(Category::ConfigError, message)
+}
+
+impl<T: DocumentStore + ?Sized> DocumentStore for Arc<T> {
+    fn open<'a>(&'a self, collection: &'a str, space: &'a Space) -> BoxFuture<'a, Result<(), NodeError>> {
+        (**self).open(collection, space)
+    }
+
+    fn known<'a>(
+        &'a self,
+        collection: &'a str,
+        sources: &'a [Source],
+    ) -> BoxFuture<'a, Result<Known, NodeError>> {
+        (**self).known(collection, sources)
+    }
+
+    fn upsert<'a>(
+        &'a self,
+        collection: &'a str,
+        sources: Vec<Source>,
+        dedup: Option<f32>,
+    ) -> BoxFuture<'a, Result<Written, NodeError>> {
+        (**self).upsert(collection, sources, dedup)
+    }
+
+    fn search<'a>(
+        &'a self,
+        collection: &'a str,
+        query: StoreQuery<'a>,
+    ) -> BoxFuture<'a, Result<Vec<Hit>, NodeError>> {
+        (**self).search(collection, query)
+    }
+
+    fn delete<'a>(&'a self, collection: &'a str, source: &'a str) -> BoxFuture<'a, Result<usize, NodeError>> {
+        (**self).delete(collection, source)
+    }
+
+    fn count<'a>(&'a self, collection: &'a str) -> BoxFuture<'a, Result<Count, NodeError>> {
+        (**self).count(collection)
+    }
+
+    fn place(&self) -> (&'static str, String) {
+        (**self).place()
+    }
+}

@@ -1,0 +1,118 @@
+//! Words of texts and of queries, and how well a text fits some words: Okapi's BM25, with the figures of SQLite's FTS5.
+
+use std::collections::BTreeSet;
+
+/// The most words of a query that are looked for: those of a long message are as many as a search can bear.
+const MOST: usize = 64;
+
+/// The words of a query, each once: what stands between blanks and has a letter or a digit.
+pub(crate) fn of_query(query: &str) -> Vec<String> {
+    let mut seen = BTreeSet::new();
+    let words = query.split_whitespace().filter(|word| word.chars().any(char::is_alphanumeric));
+    let words = words.filter(|word| seen.insert(word.to_lowercase()));
+    words.take(MOST).map(str::to_owned).collect()
+}
+
+/// The tokens of a text: runs of letters and digits, in lower case.
+pub(crate) fn tokens(text: &str) -> Vec<String> {
+    let parts = text.split(|c: char| !c.is_alphanumeric()).filter(|token| !token.is_empty());
+    parts.map(str::to_lowercase).collect()
+}
+
+/// Texts among which some are looked for.
+pub(crate) struct Ranking {
+    phrases: Vec<Vec<String>>,
+    /// How many texts there are, those without any of the words included.
+    texts: usize,
+    /// How many texts have a phrase.
+    having: Vec<usize>,
+    tokens: usize,
+    /// How many tokens a text has on average, where it is not that of the texts that are seen.
+    average: Option<f64>,
+    /// By place: how many tokens it has, and how often it has each phrase.
+    seen: Vec<(usize, Vec<usize>)>,
+}
+
+impl Ranking {
+    /// `texts`: how many there are in all, seen or not.
+    pub(crate) fn new(words: &[String], texts: usize) -> Self {
+        let phrases: Vec<_> =
+            words.iter().map(|word| tokens(word)).filter(|phrase| !phrase.is_empty()).collect();
+        Ranking { having: vec![0; phrases.len()], phrases, texts, tokens: 0, average: None, seen: Vec::new() }
+    }
+
+    /// The phrase of this word stands in so many texts that it says nothing.
+    #[cfg(feature = "chroma")]
+    pub(crate) fn is_common(&mut self, word: usize) {
+        if let Some(having) = self.having.get_mut(word) {
+            *having = self.texts;
+        }
+    }
+
+    /// Takes the average length of a text from these, which stand for all.
+    #[cfg(feature = "chroma")]
+    pub(crate) fn sample(&mut self, texts: &[String]) {
+        let all: usize = texts.iter().map(|text| tokens(text).len()).sum();
+        self.average = (all > 0).then(|| all as f64 / texts.len() as f64);
+    }
+
+    /// Takes the next text into account.
+    pub(crate) fn see(&mut self, text: &str) {
+        let tokens = tokens(text);
+        let often = |phrase: &Vec<String>| tokens.windows(phrase.len()).filter(|part| part == phrase).count();
+        let counts: Vec<usize> = self.phrases.iter().map(often).collect();
+        for (having, count) in self.having.iter_mut().zip(&counts) {
+            *having += usize::from(*count > 0);
+        }
+        self.tokens += tokens.len();
+        self.seen.push((tokens.len(), counts));
+    }
+
+    /// The score of each text that was seen, in their order; `None`: it has none of the words.
+    pub(crate) fn scores(&self) -> Vec<Option<f64>> {
+        const K: f64 = 1.2;
+        const B: f64 = 0.75;
+        let texts = self.texts.max(self.seen.len()) as f64;
+        let of_seen = self.tokens.max(1) as f64 / self.seen.len().max(1) as f64;
+        let average = self.average.unwrap_or(of_seen);
+        let weight = |having: &usize| {
+            let having = *having as f64;
+            ((texts - having + 0.5) / (having + 0.5)).ln().max(1e-6)
+        };
+        let weights: Vec<f64> = self.having.iter().map(weight).collect();
+        let score = |(length, counts): &(usize, Vec<usize>)| {
+            let each = weights.iter().zip(counts).map(|(weight, count)| {
+                let count = *count as f64;
+                weight * count * (K + 1.0) / (count + K * (1.0 - B + B * *length as f64 / average))
+            });
+            counts.iter().any(|count| *count > 0).then(|| each.sum())
+        };
+        self.seen.iter().map(score).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_of_a_query_are_what_has_a_letter_or_a_digit() {
+        assert_eq!(of_query("don't \"*\" a OR A body:x 🙂 —"), ["don't", "a", "OR", "body:x"]);
+        assert_eq!(of_query(&"a b c ".repeat(1000)), ["a", "b", "c"]);
+        let long: String = (0..1000).map(|at| format!("w{at} ")).collect();
+        assert_eq!(of_query(&long).len(), MOST);
+    }
+
+    #[test]
+    fn rare_words_and_short_texts_count_more() {
+        let mut ranking = Ranking::new(&["ERR_NOT_FOUND".into(), "the".into()], 3);
+        for text in
+            ["the file and the folder", "ERR_NOT_FOUND in the file", "nothing of it", "not found: err"]
+        {
+            ranking.see(text);
+        }
+        let scores = ranking.scores();
+        assert!(scores[1] > scores[0] && scores[0].is_some());
+        assert_eq!((scores[2], scores[3]), (None, None), "a phrase is its words in their order");
+    }
+}

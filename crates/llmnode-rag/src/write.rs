@@ -1,0 +1,146 @@
+//! Writing documents, as a node: cut, embed what is new, and write each source in one piece.
+
+use std::collections::{BTreeSet, HashMap};
+use std::fmt;
+use std::sync::Arc;
+
+use llmnode_runtime::internal::hashed;
+use llmnode_runtime::{BoxError, Category, Cx, Exec, Node, NodeError};
+
+use crate::docs::Docs;
+use crate::document::Document;
+use crate::embed::{Embedding, Purpose, batches};
+use crate::store::{Chunk, Known, Source, Written};
+
+/// Documents are written together up to so many chunks.
+const GROUP: usize = 512;
+
+/// Writes documents into a [`Collection`](crate::Collection). It is a node: `run.call(&write)`, `cx.call(&write)`. The requests for
+/// vectors are calls of their own within it, `embeddings`. If one fails, nothing of its group of documents is written.
+#[derive(Clone)]
+#[must_use = "nothing is written until it is called"]
+pub struct Write {
+    docs: Arc<Docs>,
+    documents: Vec<Document>,
+}
+
+impl Write {
+    pub(crate) fn new(docs: Arc<Docs>, documents: Vec<Document>) -> Self {
+        Write { docs, documents }
+    }
+
+    fn check(&self) -> Result<(), NodeError> {
+        let mut seen = BTreeSet::new();
+        for document in &self.documents {
+            document.check()?;
+            if !seen.insert(&document.source) {
+                let message =
+                    format!("the source {:?} is to be written twice; keep one of them", document.source);
+                return Err(NodeError::new(Category::ConfigError, message));
+            }
+        }
+        Ok(())
+    }
+
+    /// A document in chunks, each text once, and how many were there more than once.
+    fn source(&self, document: &Document) -> (Source, usize) {
+        let Docs { cutting, embedder, .. } = &*self.docs;
+        let Document { source, text, metadata } = document;
+        let embedder = embedder.as_ref().map(|embedder| embedder.id());
+        // The length tells apart what has the same hash by chance.
+        let told =
+            serde_json::json!([text, metadata, cutting.size, cutting.overlap, embedder, self.docs.dedup]);
+        let fingerprint = format!("{}/{}", hashed(told.to_string().as_bytes()), text.len());
+        let mut seen = BTreeSet::new();
+        let pieces = cutting.chunks(text);
+        let all = pieces.len();
+        let chunks: Vec<_> = pieces.into_iter().filter(|piece| seen.insert(*piece)).map(Chunk::new).collect();
+        let again = all - chunks.len();
+        (Source::new(source.clone(), fingerprint, metadata.clone(), chunks), again)
+    }
+
+    /// Writes some documents in one piece.
+    async fn group<S>(&self, cx: &Cx<'_, S>, sources: Vec<Source>) -> Result<Written, NodeError>
+    where
+        S: ?Sized + Sync,
+    {
+        let Docs { store, name, dedup, .. } = &*self.docs;
+        let Known { unchanged, vectors, .. } = store.known(name, &sources).await?;
+        let mut written = Written::default();
+        let mut changed = Vec::new();
+        for (at, source) in sources.into_iter().enumerate() {
+            match unchanged.get(at).copied().flatten() {
+                Some(chunks) => written.kept += chunks,
+                None => changed.push(source),
+            }
+        }
+        if changed.is_empty() {
+            return Ok(written);
+        }
+        self.embed(cx, &mut changed, vectors).await?;
+        written += store.upsert(name, changed, *dedup).await?;
+        Ok(written)
+    }
+
+    /// Gives each chunk its vector; `known` are there already.
+    async fn embed<S: ?Sized + Sync>(
+        &self,
+        cx: &Cx<'_, S>,
+        sources: &mut [Source],
+        mut known: HashMap<String, Vec<f32>>,
+    ) -> Result<(), NodeError> {
+        let Some(embedder) = self.docs.embedder.as_deref() else { return Ok(()) };
+        let mut new: Vec<(&str, &str)> = Vec::new();
+        let mut seen = BTreeSet::new();
+        for chunk in sources.iter().flat_map(|source| &source.chunks) {
+            if !known.contains_key(&chunk.id) && seen.insert(&chunk.id) {
+                new.push((&chunk.id, &chunk.text));
+            }
+        }
+        let texts: Vec<&str> = new.iter().map(|(_, text)| *text).collect();
+        let mut vectors = Vec::with_capacity(texts.len());
+        for texts in batches(&texts, embedder.batch()) {
+            vectors.extend(cx.call(&Embedding { embedder, texts, purpose: Purpose::Document }).await?);
+        }
+        known.extend(new.into_iter().map(|(id, _)| id.to_owned()).zip(vectors));
+        for chunk in sources.iter_mut().flat_map(|source| &mut source.chunks) {
+            chunk.vector = known.get(&chunk.id).cloned();
+        }
+        Ok(())
+    }
+}
+
+impl Node for Write {
+    type Output = Written;
+    const NAME: &'static str = "write";
+    const DESCRIPTION: &'static str = "Writes documents into a store.";
+}
+
+impl<S: ?Sized + Sync> Exec<S> for Write {
+    async fn exec(&self, cx: &Cx<'_, S>) -> Result<Written, BoxError> {
+        self.check()?;
+        let mut written = Written::default();
+        let (mut group, mut chunks) = (Vec::new(), 0);
+        for document in &self.documents {
+            let (source, again) = self.source(document);
+            written.duplicates += again;
+            chunks += source.chunks.len();
+            group.push(source);
+            if chunks >= GROUP {
+                written += self.group(cx, std::mem::take(&mut group)).await?;
+                chunks = 0;
+            }
+        }
+        if !group.is_empty() {
+            written += self.group(cx, group).await?;
+        }
+        Ok(written)
+    }
+}
+
+impl fmt::Debug for Write {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (collection, documents) = (&self.docs.name, self.documents.len());
+        f.debug_struct("Write").field("collection", collection).field("documents", &documents).finish()
+    }
+}

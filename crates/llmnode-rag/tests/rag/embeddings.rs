@@ -1,0 +1,229 @@
+//! Embeddings over HTTP: requests as any other, in attempts, limits and ledger.
+
+use std::time::Duration;
+
+use llmnode_http::OpenAi;
+use llmnode_rag::*;
+use llmnode_runtime::{AttemptKind, Category, Limits, Price, Prices, Usage};
+use llmnode_stub::{Reply, StubServer};
+use serde_json::json;
+
+use crate::support::*;
+
+const KEY: &str = "sk-embeddings-secret-4711";
+
+fn embeddings(server: &StubServer) -> Embeddings {
+    let endpoint = OpenAi::builder().base_url(server.base_url()).api_key(KEY).build().unwrap();
+    Embeddings::new(&endpoint, "stub-embed")
+}
+
+async fn docs(server: &StubServer) -> Collection {
+    Collection::builder(MemoryStore::new(), "docs").embedder(embeddings(server)).open().await.unwrap()
+}
+
+fn tokens(usage: &Usage) -> u64 {
+    usage.input.known
+}
+
+#[tokio::test]
+async fn each_request_is_an_attempt_of_a_call_of_its_own() {
+    let server = StubServer::start().await.unwrap();
+    let docs = docs(&server).await;
+    let run = run();
+    run.call(&docs.write(Document::new("a.md", "The key is under the mat."))).await.unwrap();
+    let report = run.call(&docs.search("where is the key")).report().await.unwrap();
+    assert_eq!(sources(&report.value), ["a.md"]);
+
+    let calls = run.ledger().calls();
+    let names: Vec<_> = calls.iter().map(|call| &*call.node).collect();
+    assert_eq!(names, ["embeddings", "write", "embeddings", "search"]);
+    let search = &calls[3];
+    assert_eq!((calls[2].parent, search.attempts.len()), (Some(search.id), 0));
+    let attempt = &calls[2].attempts[0];
+    assert_eq!((attempt.kind, attempt.category), (AttemptKind::First, None));
+    assert_eq!(attempt.model.as_deref(), Some("stub-embed"));
+    let usage = attempt.usage.unwrap();
+    assert_eq!((usage.input, usage.output), (Some(4), Some(0)), "nothing is written, so that is known");
+    assert_eq!(tokens(&report.total), 4, "the search's report has it");
+
+    let log = server.requests();
+    assert_eq!((log.len(), log[0].path()), (2, "/v1/embeddings"));
+    assert_eq!(attempt.request_id.as_deref(), Some(log[1].request_id()));
+    assert_eq!(log[1].header("x-client-request-id"), Some(attempt.id.to_string().as_str()));
+    assert_eq!(log[1].json().unwrap()["input"], json!(["where is the key"]));
+    assert_eq!(server.usage_totals().input, Some(tokens(&run.ledger().total())));
+}
+
+#[tokio::test(start_paused = true)]
+async fn failures_of_the_transport_are_retried_and_counted() {
+    let server = StubServer::builder()
+        .embeddings_script([
+            Reply::error(429, "requests", "rate_limit_exceeded", "slow down").retry_after(7),
+            Reply::embeddings(),
+        ])
+        .start()
+        .await
+        .unwrap();
+    let docs = docs(&server).await;
+    let run = run();
+    run.call(&docs.search("key")).await.unwrap();
+    let call = &run.ledger().calls()[0];
+    let kinds: Vec<_> = call.attempts.iter().map(|attempt| (attempt.kind, attempt.category)).collect();
+    assert_eq!(kinds, [(AttemptKind::First, Some(Category::RateLimitError)), (AttemptKind::Retry, None)]);
+    assert!(call.attempts[1].wait >= Duration::from_secs(7));
+    assert_eq!(call.attempts[0].status, Some(429));
+}
+
+#[tokio::test]
+async fn every_fault_has_its_category_and_shows_no_key() {
+    let two =
+        json!({"data": [{"index": 0, "embedding": [1.0]}, {"index": 1, "embedding": [1.0]}]}).to_string();
+    for (reply, category, says) in [
+        (
+            Reply::error(401, "invalid_request_error", "invalid_api_key", &format!("bad key {KEY}")),
+            Category::ApiKeyError,
+            "[redacted]",
+        ),
+        (
+            Reply::error(404, "invalid_request_error", "model_not_found", "no such model"),
+            Category::NotFound,
+            "stub-embed",
+        ),
+        (
+            Reply::error(400, "invalid_request_error", (), "input too long"),
+            Category::BadRequest,
+            "input too long",
+        ),
+        (Reply::html(200), Category::BadResponse, "web page"),
+        (Reply::raw(200, "{"), Category::BadResponse, "cannot be read"),
+        (Reply::raw(200, "[]"), Category::BadResponse, "/v1/embeddings"),
+        (
+            Reply::raw(200, r#"{"error": {"message": "overloaded", "code": 429}}"#),
+            Category::RateLimitError,
+            "overloaded",
+        ),
+        (Reply::raw(200, two), Category::BadResponse, "2 embeddings for 1 texts"),
+        (Reply::raw(200, r#"{"data": [{"index": 0, "embedding": []}]}"#), Category::BadResponse, "empty"),
+        (
+            Reply::raw(200, r#"{"data": [{"index": 0, "embedding": [1e99]}]}"#),
+            Category::BadResponse,
+            "too large",
+        ),
+        (
+            Reply::raw(200, r#"{"data": [{"index": 0, "embedding": [null]}]}"#),
+            Category::BadResponse,
+            "cannot be read",
+        ),
+        (Reply::reset(), Category::Network, "no response"),
+        (Reply::embeddings().cut_short(), Category::Network, "broke off"),
+    ] {
+        let server = StubServer::builder().embeddings_script([reply]).start().await.unwrap();
+        let docs = docs(&server).await;
+        let run = run().with_settings(llmnode_runtime::Settings::new().transport_retries(0));
+        let error = run.call(&docs.search("key")).await.unwrap_err();
+        assert_eq!(error.category(), category, "{error}");
+        assert!(error.message().contains(says), "{error}");
+        assert!(!format!("{error} {error:?}").contains(KEY), "{error}");
+        assert_eq!(run.ledger().total().requests, 1, "{error}");
+    }
+}
+
+#[tokio::test]
+async fn limits_count_embeddings_and_prices_price_them() {
+    let server = StubServer::start().await.unwrap();
+    let docs = docs(&server).await;
+    let prices = Prices::new().model("stub-embed", Price::per_million(1.0, 0.0));
+    let run = run().with_prices(prices).with_limits(Limits::new().requests(2));
+    for _ in 0..2 {
+        run.call(&docs.search("the key to the house")).await.unwrap();
+    }
+    let error = run.call(&docs.search("key")).await.unwrap_err();
+    assert_eq!(error.category(), Category::LimitExceeded);
+    assert_eq!(server.requests_seen(), 2);
+    let cost = run.ledger().calls()[0].attempts[0].cost.unwrap();
+    assert!((cost - 5e-6).abs() < 1e-9, "{cost}");
+    // A limit of tokens reserves no answer: there is none.
+    let run = self::run().with_limits(Limits::new().tokens(6));
+    for _ in 0..2 {
+        run.call(&docs.search("the key to the house")).await.unwrap();
+    }
+    assert_eq!(
+        run.call(&docs.search("the key to the house")).await.unwrap_err().category(),
+        Category::LimitExceeded
+    );
+}
+
+#[tokio::test]
+async fn settings_for_chats_do_not_reach_embeddings() {
+    let server = StubServer::builder()
+        .embeddings_script((0..3).map(|_| Reply::error(400, "invalid_request_error", (), "no")))
+        .start()
+        .await
+        .unwrap();
+    let docs = docs(&server).await;
+    let settings = llmnode_runtime::Settings::new()
+        .model("gpt")
+        .fallback_model("small")
+        .temperature(0.5)
+        .max_tokens(5)
+        .retries(3)
+        .extra("seed", 1);
+    let run = run().with_settings(settings);
+    let error = run.call(&docs.search("key")).await.unwrap_err();
+    assert_eq!(
+        (error.category(), server.requests_seen()),
+        (Category::BadRequest, 1),
+        "no other model is asked"
+    );
+    let sent = server.requests()[0].json().unwrap().clone();
+    assert_eq!(sent, json!({"model": "stub-embed", "input": ["key"], "encoding_format": "float"}));
+}
+
+#[tokio::test]
+async fn batches_prefixes_and_dimensions() {
+    let server = StubServer::start().await.unwrap();
+    let embedder = embeddings(&server).batch(2, 1000).prefixes("query: ", "passage: ").dimensions(16);
+    assert_eq!(embedder.id(), "openai/stub-embed/16 (\"query: \", \"passage: \")");
+    let docs = Collection::builder(MemoryStore::new(), "docs").embedder(embedder).open().await.unwrap();
+    let run = run();
+    let pages = (0..5).map(|at| Document::new(at.to_string(), format!("page {at}")));
+    run.call(&docs.write_all(pages)).await.unwrap();
+    run.call(&docs.search("page")).await.unwrap();
+    let inputs: Vec<_> =
+        server.requests().iter().map(|request| request.json().unwrap()["input"].clone()).collect();
+    assert_eq!(inputs.len(), 4, "three batches and a query");
+    assert_eq!(inputs[0], json!(["passage: page 0", "passage: page 1"]));
+    assert_eq!(inputs[3], json!(["query: page"]));
+    assert_eq!(server.requests()[0].json().unwrap()["dimensions"], 16);
+}
+
+#[tokio::test]
+async fn a_failed_embedding_writes_nothing_and_its_usage_is_known() {
+    let server = StubServer::start().await.unwrap();
+    server.push_embeddings(Reply::embeddings());
+    server.push_embeddings(Reply::error(400, "invalid_request_error", (), "no"));
+    let embedder = embeddings(&server).batch(1, 1000);
+    let docs = Collection::builder(MemoryStore::new(), "docs").embedder(embedder).open().await.unwrap();
+    let run = run();
+    let pages = [Document::new("a", "eight by"), Document::new("b", "another")];
+    let error = run.call(&docs.write_all(pages)).await.unwrap_err();
+    assert_eq!(docs.count().await.unwrap(), Count::new(0, 0));
+    assert_eq!((error.usage().requests, tokens(&error.usage())), (2, 2));
+}
+
+#[tokio::test]
+async fn a_dropped_search_leaves_its_request_in_the_ledger() {
+    let server = StubServer::builder()
+        .embeddings_script([Reply::embeddings().after(Duration::from_secs(60)), Reply::stall()])
+        .start()
+        .await
+        .unwrap();
+    let docs = docs(&server).await;
+    let run = run();
+    let search = docs.search("key");
+    let dropped = tokio::time::timeout(Duration::from_millis(300), run.call(&search)).await;
+    assert!(dropped.is_err());
+    let call = &run.ledger().calls()[0];
+    assert_eq!(call.attempts[0].category, Some(Category::Cancelled));
+    assert_eq!(call.attempts[0].estimate.unwrap().input, 0);
+}
