@@ -132,8 +132,9 @@ impl<'l> Loading<'l> {
     }
 
     /// Reads the settings. Everything that is wrong with them is noted; then there are none.
-    pub fn data<T: DeserializeOwned + JsonSchema>(&mut self) -> Option<T> {
-        self.node.data.read(self.form, self.faults)
+    pub fn data<T: DeserializeOwned + JsonSchema + 'static>(&mut self) -> Option<T> {
+        let schema = self.around.schema_of::<T>();
+        self.node.data.read(&schema, self.form, self.faults)
     }
 
     /// Notes that a setting is wrong. `place` is a JSON pointer into `data`, such as `/tools/1`; empty: `data` as a whole.

@@ -100,7 +100,7 @@ fn reached(file: &Value) -> BTreeSet<String> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(300))]
+    #![proptest_config(ProptestConfig::with_cases(150))]
 
     #[test]
     fn a_random_graph_is_refused_or_runs_to_its_end(drawn in drawn()) {
