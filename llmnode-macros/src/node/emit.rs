@@ -5,6 +5,7 @@ use quote::{ToTokens, quote, quote_spanned};
 use syn::ext::IdentExt;
 use syn::{Generics, Type};
 
+use super::behind;
 use super::bounds::{field_type, of_node, with_state};
 use super::description::description;
 use super::model::{NodeModel, Part};
@@ -87,6 +88,7 @@ fn ways(model: &NodeModel<'_>, generics: Generics, private: &Ident) -> TokenStre
     let fallback = fallback(model, &state, private);
     let held_model = held_model(model, private);
     let tools = tools::emit(model, &state, private);
+    let behind = behind::emit(model, &state, &stated, private);
     let as_tool = tools::as_tool(model, &state, &stated, private);
     let step = model.step.as_ref().map(|step| step::emit(model, step, &state, &stated, private));
     let ty_generics = generics.split_for_impl().1;
@@ -120,6 +122,7 @@ fn ways(model: &NodeModel<'_>, generics: Generics, private: &Ident) -> TokenStre
             #fallback
             #tools
         }
+        #behind
         #as_tool
         #step
     }

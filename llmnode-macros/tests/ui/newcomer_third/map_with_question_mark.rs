@@ -1,8 +1,7 @@
 // Cause: `?` stands behind a map, which has a result for each node.
 // Mend: write `.try_all().await?` for the first error, or look at each result.
-// Token: ?
-// Token: .await?
-// Token: run.map
+// Token: .try_all()
+// Missed: rustc has its own words for `?`, and they name no remedy.
 use llmnode::prelude::*;
 
 #[llm_node(prompt = "Translate into Danish: {word}")]

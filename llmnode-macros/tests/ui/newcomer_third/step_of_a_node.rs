@@ -1,8 +1,7 @@
 // Cause: `run.step` is given a node, and makes it from the state itself.
 // Mend: write `run.step::<Draft>().await?`, or `run.call(&draft)` for a node that is there already.
-// Token: step
-// Token: step(&draft)
-// Token: &draft
+// Token: step::<Draft>()
+// Missed: the number of arguments is checked before any trait, so rustc only proposes to leave it out.
 use llmnode::prelude::*;
 
 #[derive(Default)]
