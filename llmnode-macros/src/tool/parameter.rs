@@ -80,7 +80,7 @@ fn parameter(pattern: &Pat, ty: &Type, attributes: Vec<Attribute>) -> syn::Resul
         }
         other => {
             let message =
-                "the model writes the argument by its name; give it one, and take it apart in the function";
+                "a model writes an argument by its name; give the parameter a name, and take it apart in the function";
             Err(Error::new_spanned(other, message))
         }
     }

@@ -26,7 +26,7 @@ pub(crate) fn expand(
     let state = match state {
         Some(Type::Reference(reference)) => {
             let message =
-                "`state` is the type itself, which the run lends by reference; write it without `&`";
+                "`state` names the type itself; write it without `&`";
             errors.push(Error::new(reference.and_token.span(), message));
             Some(&*reference.elem)
         }
