@@ -60,7 +60,7 @@ pub enum CassetteMode {
 /// # }
 /// ```
 #[derive(Debug)]
-#[must_use = "a cassette does nothing without a model around which it is put"]
+#[must_use = "a cassette does nothing until it is put around a model"]
 pub struct Cassette {
     path: PathBuf,
     mode: CassetteMode,

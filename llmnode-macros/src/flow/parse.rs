@@ -71,7 +71,8 @@ fn head(input: ParseStream<'_>, flow: &mut Flow, errors: &mut Errors) -> syn::Re
     }
     let state;
     let parentheses = parenthesized!(state in input);
-    let wanted = || Error::new(parentheses.span.join(), "a flow has one state, which is a type such as `World`");
+    let wanted =
+        || Error::new(parentheses.span.join(), "a flow has one state, which is a type such as `World`");
     flow.state = Some(state.parse().map_err(|_| wanted())?);
     if !state.is_empty() {
         flow.state = None;

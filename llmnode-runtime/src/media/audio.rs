@@ -50,7 +50,7 @@ impl Audio {
         match kind::guess(&bytes).filter(|found| found.starts_with("audio/")) {
             Some(found) => Audio::bytes(found, bytes),
             None => Err(AttachmentError::new(format!(
-                "{} is no WAV, MP3, FLAC or Ogg by its first bytes; name its type with `Audio::bytes`",
+                "{} does not begin like a WAV, MP3, FLAC or Ogg file; name its type with `Audio::bytes`",
                 path.as_ref().display()
             ))),
         }

@@ -79,7 +79,7 @@ impl Image {
             Some(host) if host.is_empty() || host.starts_with(['/', '?', '#']) => "names no host",
             Some(_) if url.len() > MAX_URL => "is longer than 16 KiB",
             Some(_) if url.contains(|c: char| c.is_control() || c.is_whitespace()) => {
-                "holds a space or a control character, which has to be escaped"
+                "contains a space or a control character, which must be escaped"
             }
             Some(_) => return Ok(Image { source: Source::Url(url.into()), detail: None }),
         };
@@ -116,7 +116,7 @@ impl Image {
         match kind::guess(&bytes).filter(|found| found.starts_with("image/")) {
             Some(found) => Image::bytes(found, bytes),
             None => Err(AttachmentError::new(format!(
-                "{} is no PNG, JPEG, GIF, WebP or BMP by its first bytes; name its type with `Image::bytes`",
+                "{} does not begin like a PNG, JPEG, GIF, WebP or BMP file; name its type with `Image::bytes`",
                 path.as_ref().display()
             ))),
         }

@@ -153,12 +153,12 @@ impl<'m> Retries<'m> {
         match self.under_way {
             Some(_) => Ok(()),
             None if budget.capacity() == Some(0) => {
-                Err("; no retry was made, since the retry budget of the endpoint has room for none"
+                Err("; it was not retried, because the retry budget of the endpoint has no room"
                     .to_owned())
             }
             None => {
-                Err("; no retry was made, since the retry budget of the endpoint is empty: too many of its \
-                         requests failed lately"
+                Err("; it was not retried, because the retry budget of the endpoint is empty: too many of its requests \
+                     failed recently"
                     .to_owned())
             }
         }
@@ -191,7 +191,7 @@ mod tests {
             assert_eq!(budget.available(), Some(left));
         }
         let why = retries.grant().unwrap_err();
-        assert!(why.contains("no retry was made") && why.contains("retry budget"), "{why}");
+        assert!(why.contains("it was not retried") && why.contains("retry budget"), "{why}");
         retries.settle(Some(false));
         assert_eq!(budget.available(), Some(0));
     }
@@ -252,7 +252,7 @@ mod tests {
         let none = RetryBudget::new(0);
         assert_eq!((none.available(), none.withdraw().is_none()), (Some(0), true));
         let model = ScriptedModel::new().with_retry_budget(none);
-        assert!(Retries::of(&model).grant().unwrap_err().ends_with("has room for none"));
+        assert!(Retries::of(&model).grant().unwrap_err().ends_with("has no room"));
         assert_eq!(format!("{:?}", RetryBudget::default()), "RetryBudget(100 of 100 retries)");
         assert_eq!(RetryBudget::new(u32::MAX).capacity(), Some(u32::MAX));
     }

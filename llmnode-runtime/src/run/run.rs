@@ -119,7 +119,7 @@ impl RunCore {
             Some(name) if target.settings.is_none() && !self.models.is_empty() => {
                 let names: Vec<_> = self.models.keys().take(16).map(String::as_str).collect();
                 format!(
-                    "; the run has no model {name:?} (it has {}), so its own was asked for that id",
+                    "; no model is registered as {name:?} (registered: {}), so the run's own was asked for that id",
                     names.join(", ")
                 )
             }

@@ -104,7 +104,7 @@ async fn a_line_that_is_missing_or_stands_twice_is_found() {
         let error = run(model()).flow(Research).resume(open(&path)).await.unwrap_err();
         assert_eq!(error.category(), Category::ConfigError);
         assert!(error.message().starts_with(&format!("line {at} of the journal ")), "{error}");
-        assert!(error.message().contains("lines are missing, or two wrote at once"), "{error}");
+        assert!(error.message().contains("lines are missing, or two programs wrote at once"), "{error}");
     }
 }
 

@@ -49,7 +49,10 @@ pub(crate) fn check(stacks: &[Stack], around: &Around<'_>, errors: &mut Errors) 
 /// The steps of one stack.
 fn steps(stack: &Stack, steps: &[Step], around: &Around<'_>, errors: &mut Errors) {
     if steps.is_empty() {
-        errors.push(Error::new(stack.at, "the stack has no step; write `[bubble]` to return the error at once"));
+        errors.push(Error::new(
+            stack.at,
+            "the stack has no step; write `[bubble]` to return the error at once",
+        ));
     }
     let mut models: Vec<&LitStr> = vec![];
     for step in steps {

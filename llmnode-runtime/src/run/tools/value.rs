@@ -162,7 +162,7 @@ impl<T, E> ResultOf for Result<T, E> {
 /// An error of a tool.
 #[diagnostic::on_unimplemented(
     message = "a tool cannot fail with `{Self}`",
-    label = "`{Self}` does not become an error",
+    label = "`{Self}` cannot be turned into an error",
     note = "a tool fails with a type that has `std::error::Error`, `Send` and `Sync`, with a text, or with `llmnode::ToolError`"
 )]
 pub trait ToolFailure {
