@@ -38,7 +38,7 @@ impl Audio {
         Audio::bytes(media_type, bytes)
     }
 
-    /// Reads a recording from disk. Its type is told by its first bytes: WAV, MP3, FLAC or Ogg.
+    /// Reads a recording from disk. Its first bytes determine the type: WAV, MP3, FLAC or Ogg.
     ///
     /// It blocks the thread while it reads. Where other tasks wait for the thread, read the file by
     /// `tokio::fs::read` and hand it to [`bytes`](Audio::bytes).

@@ -89,8 +89,8 @@ impl Image {
     /// Creates an image from bytes of this media type, such as `image/png`. A parameter of the type is dropped.
     ///
     /// # Errors
-    /// If it is no media type of images, there are no bytes or more than [`Attachment::MAX_BYTES`](super::Attachment::MAX_BYTES), or they
-    /// are plainly of another type.
+    /// If the type is not a media type of images, there are no bytes or more than
+    /// [`Attachment::MAX_BYTES`](super::Attachment::MAX_BYTES), or they clearly have another type.
     pub fn bytes(media_type: &str, bytes: impl AsRef<[u8]>) -> Result<Self, AttachmentError> {
         let (media_type, bytes) = (kind::media_type(media_type)?, bytes.as_ref());
         if !media_type.starts_with("image/") {
@@ -122,7 +122,7 @@ impl Image {
         }
     }
 
-    /// How closely the model is to look. By default nothing is said of it.
+    /// Sets how closely the model looks. Default: the provider's.
     #[must_use]
     pub fn detail(mut self, detail: Detail) -> Self {
         self.detail = Some(detail);

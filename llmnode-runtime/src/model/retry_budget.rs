@@ -18,10 +18,9 @@ const REWARD: u64 = 1;
 
 /// The retries that all calls of an endpoint share, as a bucket of tokens that starts full.
 ///
-/// A retry after a failure of the transport takes one token out. It returns the token unless it fails the same way.
-/// Five requests that succeed at the first try add one. So single faults cost nothing. When an endpoint is down, its
-/// calls fail after one request each in place of three, with the same category and a message that says why there was
-/// no retry.
+/// A retry after a failure of the transport takes one token out. It returns the token unless it fails the same way. Five
+/// requests that succeed at the first try add one. So occasional faults cost nothing. When an endpoint is down, its calls
+/// fail after one request each instead of three, with the same category and a message that says why there was no retry.
 ///
 /// Clones share the bucket. Each `OpenAi` has its own, which its clones share; `OpenAiBuilder::retry_budget` sets
 /// another. The default has room for 100 retries. A program with more calls in flight needs more, since a rate limit

@@ -226,10 +226,11 @@ impl<S> Run<S> {
         self
     }
 
-    /// Asks this function before a tool with `require_approval` runs. Its arguments were read and validated; nothing is asked about
-    /// others. The time that it takes counts for deadlines: for a person, answer [`Approval::later`], which pauses the call.
+    /// Asks this function before a tool with `require_approval` runs. The arguments have been read and validated by then. It
+    /// is not asked about other tools. The time that it takes counts for deadlines; to ask a person, answer
+    /// [`Approval::later`], which pauses the call.
     ///
-    /// Without such a function each call of such a tool pauses: see [`Paused`](crate::Paused).
+    /// Without such a function, each call of such a tool pauses: see [`Paused`](crate::Paused).
     ///
     /// ```
     /// # use llmnode_runtime as llmnode;
@@ -291,7 +292,7 @@ impl<S> Run<S> {
         self
     }
 
-    /// Ignores all limits and the models that nodes hold, for who wants to see what is asked.
+    /// Ignores all limits and the models that nodes hold, to show what a node would ask.
     pub(crate) fn without_limits(mut self) -> Self {
         Arc::make_mut(&mut self.core).limits.ignored = true;
         self

@@ -63,7 +63,7 @@ where
     S: Send + Sync,
     A: Send + 'static,
 {
-    /// How many steps each flow may take. Default: what the flow says, or 1000.
+    /// Sets how many steps each flow may take. Default: what the flow says, or 1000.
     pub fn max_steps(mut self, steps: u64) -> Self {
         self.max_steps = Some(steps);
         self
@@ -205,7 +205,7 @@ where
         self
     }
 
-    /// How many steps each flow may take. Default: what the flow says, or 1000.
+    /// Sets how many steps each flow may take. Default: what the flow says, or 1000.
     pub fn max_steps(mut self, steps: u64) -> Self {
         self.how.max_steps = Some(steps);
         self

@@ -60,7 +60,7 @@ pub enum JournalError {
     Io {
         /// The file.
         path: PathBuf,
-        /// `"opened"`, `"locked"`, `"read"`, `"written"`, `"replaced"`, `"forced to the disk"`.
+        /// `"opened"`, `"locked"`, `"read"`, `"written"`, `"replaced"`, `"synced to the disk"`.
         verb: &'static str,
         /// What the system says.
         source: io::Error,

@@ -15,7 +15,7 @@ async fn journal(name: &str) -> Vec<u8> {
     std::fs::read(path).unwrap()
 }
 
-/// A file that is not forced to the disk, as nobody pulls the plug here.
+/// A file that is not synced to the disk, as nobody pulls the plug here.
 fn open(path: &Path) -> JournalFile {
     JournalFile::open(path).unwrap().fsync(Fsync::Never)
 }

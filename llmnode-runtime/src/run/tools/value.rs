@@ -74,7 +74,7 @@ impl ToolReply {
         self
     }
 
-    /// Changes the text, as to remove what a model must not read.
+    /// Changes the text, for example to remove what a model must not read.
     #[must_use]
     pub fn map_text(mut self, change: impl FnOnce(&str) -> String) -> Self {
         self.text = change(&self.text);
@@ -104,8 +104,8 @@ impl fmt::Debug for ToolReply {
     }
 }
 
-/// An error of a tool that ends the call of the agent. A tool may fail with any other error, too, which the model reads
-/// and may find a way around.
+/// An error of a tool that ends the call of the agent. A tool may fail with any other error, which the model reads and may
+/// find a way around.
 ///
 /// ```
 /// # use llmnode_runtime as llmnode;
