@@ -304,8 +304,9 @@ impl CallRecord {
         usage
     }
 
-    /// What went wrong first, such as `rate_limit_error: slow down`.
-    pub(super) fn first_failure(&self) -> Option<String> {
+    /// Returns what went wrong first, such as `rate_limit_error: slow down`: for a [degraded](CallRecord::degraded) call, the cause.
+    /// `None`: nothing did.
+    pub fn first_failure(&self) -> Option<String> {
         let asked = self.attempts.iter().find_map(|attempt| Some((attempt.category?, &attempt.message)));
         let executed = self.failed_tries.iter().map(|one| (one.category, &one.message)).next();
         asked.or(executed).map(|(category, message)| format!("{category}: {message}"))

@@ -298,6 +298,12 @@ impl<S> Run<S> {
         self
     }
 
+    /// Returns the settings of the run, which [`with_settings`](Run::with_settings) replaces: to change one of them, give a
+    /// changed clone back.
+    pub fn settings(&self) -> &Settings {
+        &self.core.settings
+    }
+
     /// Returns the state.
     pub fn state(&self) -> &S {
         &self.state

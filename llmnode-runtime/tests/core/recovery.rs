@@ -162,6 +162,7 @@ async fn a_fallback_value_stands_for_whatever_the_provider_did() {
         let run = run(&script([ModelError::new(failure, "no")]));
         let report = run.call(&Guess).report().await.unwrap();
         assert_eq!(report.record.degraded, Some(Degraded::FallbackValue), "{failure}");
+        assert!(report.record.first_failure().unwrap().starts_with(failure.as_str()), "{failure}");
         assert_eq!(report.record.attempts[0].category, Some(failure));
     }
 }
