@@ -244,7 +244,7 @@ fn numbers_that_no_type_holds_and_members_that_stand_twice_are_told_in_plain_wor
         assert!(said::<Order>(&text)[0].contains("twice"), "{text}");
     }
     let text = r#"{"a": [{"x": 1, "x": 2, "article": "a", "unit_price": 1, "quantity": 1}]}"#;
-    assert!(said::<BTreeMap<String, Vec<Line>>>(text)[0].contains("the key \"x\" stands twice"), "{text}");
+    assert!(said::<BTreeMap<String, Vec<Line>>>(text)[0].contains("the key \"x\" appears twice"), "{text}");
 }
 
 #[test]

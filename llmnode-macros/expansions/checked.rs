@@ -43,4 +43,5 @@ const _: () = {
             )
         }
     }
+    __llmnode::behind!(Rate, World, 'lent, [] []);
 };

@@ -47,5 +47,5 @@ const _: () = {
     "unknown argument `retrys`; did you mean `retries`?"
 }
 ::core::compile_error! {
-    "`{}` names no variable; prompt variables are the node's fields, by name (at 1:1)\n  |\n1 | {}\n  | ^^"
+    "`{}` is not a variable; prompt variables are the names of the node's fields (at 1:1)\n  |\n1 | {}\n  | ^^"
 }

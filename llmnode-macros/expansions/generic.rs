@@ -61,4 +61,10 @@ const _: () = {
             )
         }
     }
+    __llmnode::behind!(
+        Ask < 'a, T, N >, Borrowed < 'state >, 'lent, ['state, 'a, T : Clone, const N :
+        usize,] [Self : ::core::marker::Sync, & 'a T : __llmnode::PromptValue, Vec < T >
+        : __llmnode::LlmOutput, Vec < T > : __llmnode::Validate < Borrowed < 'state > > +
+        __llmnode::ValidatedFields,]
+    );
 };

@@ -88,4 +88,5 @@ const _: () = {
             )
         }
     }
+    __llmnode::behind!(Rate, World, 'lent, [] []);
 };

@@ -44,6 +44,7 @@ const _: () = {
             )
         }
     }
+    __llmnode::behind!(Summarize, Shared, 'lent, [] []);
     #[automatically_derived]
     impl __llmnode::Step<Shared> for Summarize {
         type Action = ();

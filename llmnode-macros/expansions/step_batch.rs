@@ -30,6 +30,7 @@ const _: () = {
             __llmnode::OutputSpec::text()
         }
     }
+    __llmnode::behind!(Ask, World, 'lent, [] []);
     #[automatically_derived]
     impl __llmnode::BatchStep<World> for Ask {
         type Action = Next;

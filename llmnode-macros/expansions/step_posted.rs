@@ -28,6 +28,7 @@ const _: () = {
             __llmnode::OutputSpec::text()
         }
     }
+    __llmnode::behind!(GoOn, World, 'lent, [] []);
     #[automatically_derived]
     impl __llmnode::Step<World> for GoOn {
         type Action = ();

@@ -43,6 +43,10 @@ const _: () = {
             __llmnode::OutputSpec::text()
         }
     }
+    __llmnode::behind!(
+        Ask < T >, World, 'lent, [T : Text,] [Self : ::core::marker::Sync, T :
+        __llmnode::PromptValue,]
+    );
     #[automatically_derived]
     impl<T: Text> __llmnode::Step<World> for Ask<T>
     where

@@ -50,4 +50,5 @@ const _: () = {
             )
         }
     }
+    __llmnode::behind!(ChooseItem, World, 'lent, [] []);
 };

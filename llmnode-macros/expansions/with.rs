@@ -52,4 +52,5 @@ const _: () = {
             __llmnode::OutputSpec::text()
         }
     }
+    __llmnode::behind!(Ask, World, 'lent, [] []);
 };

@@ -47,8 +47,8 @@ fn a_typed_node_of_two_fields() {
         struct ChooseItem { goal: String, hint: Option<String> }
     };
     let lines = node("typed", arguments, item);
-    // rustfmt, whose lines are longer, makes 41 of them.
-    assert!(lines <= 48, "{lines} lines");
+    // rustfmt, whose lines are longer, makes 42 of them.
+    assert!(lines <= 49, "{lines} lines");
 }
 
 #[cfg(feature = "smart")]
@@ -167,8 +167,8 @@ fn a_step_of_a_flow() {
         }
     };
     let lines = node("step", arguments, item);
-    // rustfmt, whose lines are longer, makes 65 of them, which is the bound.
-    assert!(lines <= 78, "{lines} lines");
+    // rustfmt, whose lines are longer, makes 66 of them.
+    assert!(lines <= 79, "{lines} lines");
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! `#[llm_node]`: parse → check → emit; on a fault, the item with stub impls, so that nothing else fails.
 
 mod args;
+mod behind;
 mod bounds;
 mod check;
 pub(crate) mod description;

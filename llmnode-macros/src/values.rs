@@ -55,8 +55,8 @@ pub(crate) fn whole_such_as(
     match &given {
         Lit::Int(number) if number.suffix().is_empty() => match number.base10_parse::<u32>() {
             Ok(parsed) if parsed >= least => Ok(parsed),
-            Ok(_) => wrong(format!("`{key}` is at least {least}")),
-            Err(_) => wrong(format!("`{key}` is at most {}", u32::MAX)),
+            Ok(_) => wrong(format!("`{key}` must be at least {least}")),
+            Err(_) => wrong(format!("`{key}` must be at most {}", u32::MAX)),
         },
         _ => wrong(wanted),
     }
@@ -66,7 +66,7 @@ pub(crate) fn whole_such_as(
 pub(crate) fn number(input: ParseStream<'_>, key: &Ident) -> syn::Result<f64> {
     let wanted = format!("`{key}` takes a number, such as `{key} = 0.2`");
     if input.peek(Token![-]) {
-        return Err(other_than(input, &format!("`{key}` is at least 0")));
+        return Err(other_than(input, &format!("`{key}` must be at least 0")));
     }
     let given = literal(input, &wanted)?;
     let digits = match &given {

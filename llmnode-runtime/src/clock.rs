@@ -19,7 +19,7 @@ pub trait Clock: Send + Sync {
     fn sleep(&self, wait: Duration) -> BoxFuture<'_, ()>;
 
     /// Waits until a time. Deadlines use it. The default sleeps until then. A clock whose `sleep` takes no time must
-    /// implement it, and end it only when other waits have reached that time. Otherwise every request with a deadline
+    /// implement it, and let it end only when other waits have reached that time. Otherwise every request with a deadline
     /// would end at once.
     fn until(&self, time: Instant) -> BoxFuture<'_, ()> {
         self.sleep(time.saturating_duration_since(self.now()))

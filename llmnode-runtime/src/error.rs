@@ -137,8 +137,8 @@ impl NodeError {
         &self.0.message
     }
 
-    /// Returns which item of a map, a batch or a batch of flows failed, from 0; if they are nested, the outermost.
-    /// `None`: it was none.
+    /// Returns the index of the item of a map, a batch or a batch of flows that failed, from 0; of nested ones, the
+    /// outermost. `None`: the failure belongs to no item.
     pub fn item(&self) -> Option<usize> {
         self.0.items.last().copied()
     }

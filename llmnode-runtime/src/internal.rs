@@ -25,8 +25,8 @@ pub use crate::pause::NodePause;
 pub use crate::position::{Label, Position, Walk};
 pub use crate::run::{
     Batch, Bounded, CONCURRENCY, Calls, Counter, Ended, MAX_NESTING, OnProgress, Origin, Requests, RunCore,
-    Source, ToolRun, Within, ask_handler, calls, context, core, execute_tool, handed_on, is_recorded, keep, keeping,
-    kept, known, no_next_item, on_core, parts, paused, recorded_by, request, rounds, with_origin,
+    Source, ToolRun, Within, ask_handler, calls, context, core, execute_tool, handed_on, is_recorded, keep,
+    keeping, kept, known, no_next_item, on_core, parts, paused, recorded_by, request, rounds, with_origin,
 };
 pub use crate::testing::diff::diff;
 pub use crate::testing::guard::check as check_request;

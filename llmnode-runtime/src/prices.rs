@@ -96,8 +96,8 @@ impl Prices {
         self
     }
 
-    /// Returns the cost of a response. `None`: the model has no price, or one that is no number of 0 or more, or the
-    /// usage is unknown.
+    /// Returns the cost of a response. `None`: the model has no price, its price is not a number of 0 or more, or the usage
+    /// is unknown.
     pub fn cost(&self, model: &str, usage: &TokenUsage) -> Option<f64> {
         self.of(model).filter(|price| price.is_sound())?.of(usage).map(Money::to_f64)
     }

@@ -1,5 +1,6 @@
 //! What generated code calls. Not part of the public interface: it may change in any release.
 
+pub use crate::__behind as behind;
 pub use crate::output::{Argument, OutputSpec, ReadBy};
 pub use crate::prompt::generated::{
     Column, Displayed, Line, Prompt, PromptAt, PromptFence, PromptHistory, PromptJson, PromptOption,
@@ -8,7 +9,7 @@ pub use crate::prompt::generated::{
 pub use crate::prompt::{PromptAttachment, PromptList};
 pub use crate::run::{
     Example, ExampleInput, ExampleOutput, ExampleText, Falling, Input, IntoExample, Lent, LlmNode, Replied,
-    ResultOf, Tool, Tools, exec, fallback, fallback_with_state, fallible, reply,
+    ResultOf, Tool, Tools, exec, exec_behind, fallback, fallback_with_state, fallible, reply,
 };
 pub use crate::settings::{Backoff, Failures, Recovery};
 /// The name stands in the compiler's message about a second block.
@@ -32,5 +33,32 @@ pub mod probes {
     pub use crate::validate::{
         DiveFields as _, DiveNothing as _, DiveValidators as _, Marked as _, ReachFields as _,
         ReachNothing as _, ReachSchema as _, ReachValidators as _, Unmarked as _,
+    };
+}
+
+/// The impls of `Exec` for pointers to the state. For any lifetime, so that the compiler does not report a state that
+/// cannot be shared once more here.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __behind {
+    ($node:ty, $state:ty, $lent:lifetime, [$($params:tt)*] [$($bounds:tt)*]) => {
+        $crate::__behind!(@ $node, ::std::sync::Arc<$state>, [$($params)*] [$($bounds)*]);
+        $crate::__behind!(@ $node, &$lent $state, [$lent, $($params)*] [$($bounds)*]);
+    };
+    (@ $node:ty, $pointer:ty, [$($params:tt)*] [$($bounds:tt)*]) => {
+        #[automatically_derived]
+        impl<$($params)*> $crate::private::Exec<$pointer> for $node
+        where
+            $($bounds)*
+            for<'__any> $pointer: ::core::marker::Sync,
+        {
+            const TRIES_ITSELF: ::core::primitive::bool = true;
+            fn exec(
+                &self,
+                __cx: &$crate::private::Cx<'_, $pointer>,
+            ) -> impl ::core::future::Future<Output = $crate::private::Executed<Self>> + ::core::marker::Send {
+                $crate::private::exec_behind(self, __cx)
+            }
+        }
     };
 }

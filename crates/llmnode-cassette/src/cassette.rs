@@ -22,20 +22,20 @@ const VARIABLE: &str = "LLMNODE_CASSETTE";
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum CassetteMode {
-    /// Gives what was recorded, and makes no request. A request without an entry is a `config_error`.
+    /// Plays back what was recorded, and makes no request. A request without an entry is a `config_error`.
     #[default]
     Replay,
-    /// Makes every request, and writes the file anew.
+    /// Makes every request, and replaces the file.
     Record,
-    /// Gives what was recorded, and records what is missing.
+    /// Plays back what was recorded, and records what is missing.
     Auto,
 }
 
 /// A file with what a model answered.
 ///
-/// Requests are compared by their messages, schema, model and settings. Entries of the same request are given in their
-/// order, each once. Waits that a server asked for are kept, so a run with a [`TestClock`](llmnode_runtime::TestClock) replays
-/// them at once. A stream comes in the pieces that were recorded.
+/// Requests are compared by their messages, schema, model and settings. Entries of the same request are played back in order,
+/// each once. Waits that a server asked for are kept, so a run with a [`TestClock`](llmnode_runtime::TestClock) replays them
+/// at once. A stream comes in the pieces that were recorded.
 ///
 /// The file is JSON, sorted and indented, for reviews and diffs. It is written as a whole after each recorded answer, so a test
 /// that is killed leaves a file that can be read. Two cassettes of one file that record at the same time overwrite each other:
@@ -60,7 +60,7 @@ pub enum CassetteMode {
 /// # }
 /// ```
 #[derive(Debug)]
-#[must_use = "a cassette does nothing without a model around which it is put"]
+#[must_use = "a cassette does nothing until it is put around a model"]
 pub struct Cassette {
     path: PathBuf,
     mode: CassetteMode,
@@ -79,20 +79,20 @@ impl Cassette {
         self
     }
 
-    /// Changes every text before it is written or compared: personal data, dates, what differs from run to run. Secrets are
-    /// gone before: values of environment variables that are named like credentials, texts like `sk-…`, and what follows
-    /// `Bearer`.
+    /// Changes every text before it is written or compared: personal data, dates, whatever differs from run to run. Secrets
+    /// are removed before: the values of environment variables that are named like credentials, texts like `sk-…`, and what
+    /// follows `Bearer`.
     pub fn redact(mut self, redact: impl Fn(&str) -> String + Send + Sync + 'static) -> Self {
         self.cleaner.redact(redact);
         self
     }
 
-    /// Puts the cassette around a model, such as that of `OpenAi::from_env`. The function is called once: in the
-    /// mode [`CassetteMode::Record`] here, else at the first request that has to be recorded.
+    /// Puts the cassette around a model, such as `OpenAi::from_env`. The function is called once: here in the mode
+    /// [`CassetteMode::Record`], otherwise at the first request that has to be recorded.
     ///
     /// # Errors
-    /// The error of the function, if it is called here. `config_error` if the file cannot be read, is of a newer version, or is missing though the mode is
-    /// [`CassetteMode::Replay`]; also for a mode in `LLMNODE_CASSETTE` that there is not.
+    /// The error of the function, if it is called here. `config_error` if the file cannot be read, is of a newer version, or
+    /// is missing in the mode [`CassetteMode::Replay`], or if `LLMNODE_CASSETTE` names an unknown mode.
     pub fn around<M: ChatModel + 'static>(
         self,
         make: impl FnOnce() -> Result<M, NodeError> + Send + 'static,

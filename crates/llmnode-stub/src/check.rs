@@ -36,7 +36,7 @@ fn content(message: &Value) -> Result<(), String> {
             return Err(format!("[{at}]': only messages of the role 'user' take parts of type '{kind}'."));
         }
         if !is_part(part, kind) {
-            return Err(format!("[{at}]': this is no part of type '{kind}'."));
+            return Err(format!("[{at}]': this is not a part of type '{kind}'."));
         }
     }
     Ok(())

@@ -104,44 +104,44 @@ impl LoggedRequest {
         }
     }
 
-    /// The HTTP method; empty if the request's head could not be read.
+    /// Returns the HTTP method; empty if the head of the request could not be read.
     #[must_use]
     pub fn method(&self) -> &str {
         &self.sent.method
     }
 
-    /// The request's target as sent: the path with its query, or a whole URL if the client took the server for a
-    /// proxy. Empty if the request's head could not be read.
+    /// Returns the target of the request as it was sent: the path with its query, or a whole URL if the client took the
+    /// server for a proxy. It is empty if the head of the request could not be read.
     #[must_use]
     pub fn path(&self) -> &str {
         &self.sent.path
     }
 
-    /// Names (as sent) and values of the headers, in the order sent.
+    /// Returns the names and values of the headers, as they were sent and in that order.
     pub fn headers(&self) -> impl Iterator<Item = (&str, &str)> {
         self.sent.headers.iter()
     }
 
-    /// The value of the first header of this name, in any case.
+    /// Returns the value of the first header with this name; upper and lower case are the same.
     #[must_use]
     pub fn header(&self, name: &str) -> Option<&str> {
         self.sent.headers.get(name)
     }
 
-    /// The body; invalid UTF-8 is replaced.
+    /// Returns the body, with invalid UTF-8 replaced.
     #[must_use]
     pub fn body(&self) -> &str {
         &self.sent.body
     }
 
-    /// The body as JSON, if it is JSON.
+    /// Returns the body as JSON, if it is JSON.
     #[must_use]
     pub fn json(&self) -> Option<&Value> {
         self.sent.json.as_ref()
     }
 
-    /// Role and text of each of the body's messages. The texts of several parts are joined by line ends; for a part
-    /// without text stands its type, such as `[image_url]`. What is in it is in [`json`](Self::json).
+    /// Returns the role and the text of each message in the body. Several parts are joined by line ends. A part without text
+    /// is shown by its type, such as `[image_url]`; [`json`](Self::json) has its content.
     #[must_use]
     pub fn messages(&self) -> Vec<(String, String)> {
         let messages = self.json().and_then(|body| body.get("messages")).and_then(Value::as_array);
@@ -149,25 +149,25 @@ impl LoggedRequest {
         messages.into_iter().flatten().map(|m| (role(m), text_of(m.get("content")))).collect()
     }
 
-    /// The `x-request-id` of the answer.
+    /// Returns the `x-request-id` of the answer.
     #[must_use]
     pub fn request_id(&self) -> &str {
         &self.request_id
     }
 
-    /// The status of the answer; `None` while there is none.
+    /// Returns the status of the answer; `None` until there is one.
     #[must_use]
     pub fn status(&self) -> Option<u16> {
         self.status
     }
 
-    /// The usage stated in the answer, if any.
+    /// Returns the usage that the answer states, if any.
     #[must_use]
     pub fn usage(&self) -> Option<TokenUsage> {
         self.usage.map(TokenUsage::from)
     }
 
-    /// Whether the answer was written to its end. That the client read it is not known.
+    /// Returns whether the answer was written to its end. Whether the client read it is not known.
     #[must_use]
     pub fn is_complete(&self) -> bool {
         self.complete

@@ -115,36 +115,35 @@ impl Reply {
         Self::new(Content::Embeddings)
     }
 
-    /// The first value that the request's JSON schema allows, or a short text where it has none. The schema is that of
-    /// `response_format`, or the parameters of the function that `tool_choice` forces the model to call (the answer then
-    /// is a call of it), or the last line of the system message, where that speaks of a JSON Schema.
+    /// Answers with the first value that the request's JSON schema allows, or with a short text if the request has no schema.
+    /// The schema is that of `response_format`, or the parameters of the function that `tool_choice` forces the model to call
+    /// (the answer is then a call of it), or the last line of a system message that mentions a JSON Schema.
     ///
-    /// Understood are `type` (lists too), `enum`, `const`, `properties`, `required`, `additionalProperties`,
+    /// The server knows `type` (also lists), `enum`, `const`, `properties`, `required`, `additionalProperties`,
     /// `patternProperties`, `propertyNames`, `minProperties`, `maxProperties`, `items`, `prefixItems`, `minItems`,
-    /// `maxItems`, `uniqueItems`, `minLength`, `maxLength`, `pattern` (what the crate `regex` knows), `format`, the bounds of
-    /// numbers, `multipleOf`, `allOf`, `anyOf`, `oneOf` (whose branches are taken to exclude one another) and
-    /// `$ref` within the schema, recursion included. Other keywords are ignored, and what a schema makes
-    /// impossible comes out as `null`.
+    /// `maxItems`, `uniqueItems`, `minLength`, `maxLength`, `pattern` (as far as the crate `regex` does), `format`, the
+    /// bounds of numbers, `multipleOf`, `allOf`, `anyOf`, `oneOf` (as if its branches excluded one another) and `$ref` within
+    /// the schema, also recursive ones. It ignores other keywords. If a schema allows nothing, the value is `null`.
     ///
-    /// The value depends on the schema alone: `const` or the first of `enum`, the first type and the first branch,
-    /// `false`, 0 or the bound next to it, `"text"` or an example of the format, all properties, and one item where
-    /// none is demanded. Where a type is within itself, the value ends there by the shortest way. An answer longer
-    /// than the request's `max_completion_tokens` or `max_tokens`, at four characters a token, is cut there with the
-    /// finish reason `length`. This is the reply to requests for which none was scripted.
+    /// The value depends only on the schema: `const` or the first of `enum`, the first type and the first branch, `false`, 0
+    /// or the bound next to it, `"text"` or an example of the format, all properties, and one item if none is required. If a
+    /// type contains itself, the value ends as soon as it can. An answer longer than the request's `max_completion_tokens` or
+    /// `max_tokens`, at four characters a token, is cut off there, with the finish reason `length`. This is the reply to
+    /// requests without a scripted one.
     pub fn from_schema() -> Self {
         Self::new(Content::FromSchema)
     }
 
-    /// This text, with the finish reason `stop`.
+    /// Answers with this text, and the finish reason `stop`.
     pub fn text(text: impl Into<String>) -> Self {
         Self::new(Content::Message { content: Some(text.into()), refusal: None })
     }
 
-    /// This text in pieces: a request for a stream gets each piece in an event of its own, any other request all of them
-    /// together. Every other text is streamed in pieces of four characters.
+    /// Answers with this text in pieces. A request for a stream gets each piece as one event, any other request gets all of
+    /// them together. All other texts are streamed in pieces of four characters.
     ///
-    /// A stream is what a request with `"stream": true` gets for any chat completion, with the usage as its last event if
-    /// `stream_options` asks for it. [`pause`](Self::pause) slows it down; [`cut_short`](Self::cut_short) and
+    /// A request with `"stream": true` gets a stream for every chat completion. If `stream_options` asks for it, the last
+    /// event has the usage. [`pause`](Self::pause) slows it down; [`cut_short`](Self::cut_short) and
     /// [`reset_midway`](Self::reset_midway) break it off after half of the events.
     pub fn pieces<P: Into<String>>(pieces: impl IntoIterator<Item = P>) -> Self {
         let pieces: Vec<String> = pieces.into_iter().map(P::into).collect();
@@ -153,24 +152,25 @@ impl Reply {
         reply
     }
 
-    /// These bytes, each written on its own, as `text/event-stream` whatever the request asks for: events that are odd,
-    /// broken, or split anywhere.
+    /// Answers with these bytes, each piece written separately, as `text/event-stream`, whatever the request asks for. The
+    /// events may be odd, broken, or split anywhere.
     pub fn stream<B: Into<Vec<u8>>>(pieces: impl IntoIterator<Item = B>) -> Self {
         Self::new(Content::Stream(pieces.into_iter().map(B::into).collect()))
     }
 
-    /// This JSON value as the message's text, with the finish reason `stop`.
+    /// Answers with this JSON value as the text of the message, and the finish reason `stop`.
     pub fn json(value: impl Into<Value>) -> Self {
         Self::text(value.into().to_string())
     }
 
-    /// A call of this function with these arguments, and `null` for content; the finish reason is `tool_calls`.
+    /// Answers with a call of this function, with these arguments and `null` as the content. The finish reason is
+    /// `tool_calls`.
     pub fn call(name: impl Into<String>, arguments: impl Into<Value>) -> Self {
         Self::new(Content::Calls { content: None, calls: Vec::new() }).and_call(name, arguments)
     }
 
     /// Adds a call of this function with these arguments to a text or to other calls, with the ids `call_1`, `call_2`, and so
-    /// on. A text given as arguments is sent as it stands.
+    /// on. If the arguments are a text, it is sent unchanged.
     pub fn and_call(mut self, name: impl Into<String>, arguments: impl Into<Value>) -> Self {
         let arguments = match arguments.into() {
             Value::String(text) => text,
@@ -185,28 +185,28 @@ impl Reply {
         self
     }
 
-    /// The model refuses: this text as `refusal`, and `null` for content.
+    /// Answers with a refusal: this text in `refusal`, and `null` as the content.
     pub fn refusal(text: impl Into<String>) -> Self {
         Self::new(Content::Message { content: None, refusal: Some(text.into()) })
     }
 
-    /// A message whose content is `null`, without a refusal.
+    /// Answers with a message whose content is `null`, without a refusal.
     pub fn null_content() -> Self {
         Self::new(Content::Message { content: None, refusal: None })
     }
 
-    /// A completion whose `choices` are empty.
+    /// Answers with a completion whose `choices` are empty.
     pub fn no_choices() -> Self {
         Self::new(Content::NoChoices)
     }
 
-    /// A well-formed completion whose text is `bytes` bytes long. It is sent piecewise and never held whole.
+    /// Answers with a well-formed completion whose text has this many bytes. It is sent in pieces and never held as a whole.
     pub fn huge(bytes: u64) -> Self {
         Self::new(Content::Filler(bytes))
     }
 
-    /// The reply that `respond` makes out of the request. It runs when the request has been read and must not
-    /// block. A panic in it closes the connection.
+    /// Answers with the reply that `respond` makes from the request. The function runs when the request has been read, and
+    /// must not block. A panic in it closes the connection.
     pub fn for_request(respond: impl Fn(&LoggedRequest) -> Reply + Send + Sync + 'static) -> Self {
         Self::new(Content::Ask(Responder(Arc::new(respond))))
     }
@@ -214,12 +214,12 @@ impl Reply {
 
 /// Answers that are no chat completion.
 impl Reply {
-    /// These bytes under this status, as `application/json` unless [`header`](Self::header) says otherwise.
+    /// Answers with this status and these bytes, as `application/json` unless [`header`](Self::header) says otherwise.
     pub fn raw(status: u16, body: impl Into<Vec<u8>>) -> Self {
         Self::bytes(status, "application/json", body.into())
     }
 
-    /// An error in the shape of OpenAI's: `{"error": {"message", "type", "param": null, "code"}}`.
+    /// Answers with an error in OpenAI's form: `{"error": {"message", "type", "param": null, "code"}}`.
     ///
     /// `code` is a string with OpenAI, an integer with some other servers, and may be `()` for `null`.
     pub fn error(status: u16, kind: &str, code: impl Into<Value>, message: &str) -> Self {
@@ -227,13 +227,13 @@ impl Reply {
         Self::raw(status, error.to_string())
     }
 
-    /// An HTML page under this status, as proxies and misdirected base URLs give.
+    /// Answers with this status and an HTML page, as proxies and wrong base URLs do.
     pub fn html(status: u16) -> Self {
         let page = "<!DOCTYPE html>\n<html><head><title>Stub</title></head><body><h1>No API here</h1></body></html>\n";
         Self::bytes(status, "text/html; charset=utf-8", page.into())
     }
 
-    /// A redirect (307) to this URL.
+    /// Answers with a redirect (307) to this URL.
     pub fn redirect(url: impl Into<String>) -> Self {
         Self::raw(307, Vec::new()).header("location", url)
     }
@@ -253,7 +253,7 @@ impl Reply {
         Self::new(Content::Fault(Fault::Stall))
     }
 
-    /// Sends bytes that are no HTTP, then closes the connection.
+    /// Sends bytes that are not HTTP, then closes the connection.
     pub fn garbage() -> Self {
         Self::new(Content::Fault(Fault::Garbage))
     }
@@ -265,7 +265,7 @@ impl Reply {
 
 /// Changes to a reply.
 impl Reply {
-    /// Adds a header, sent as given. `content-type`, `content-length` and `x-request-id` take the place of the
+    /// Adds a header, which is sent unchanged. `content-type`, `content-length` and `x-request-id` take the place of the
     /// server's own, and `connection: close` is obeyed.
     pub fn header(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
         self.headers.push((name.into(), value.into()));
@@ -283,13 +283,13 @@ impl Reply {
         self
     }
 
-    /// Sets the usage of a chat completion, in tokens. By default it is counted: one token for every four
-    /// characters, begun ones included, of the messages and of the answer.
+    /// Sets the usage of a chat completion, in tokens. By default, the server counts one token for every four characters,
+    /// rounded up, of the messages and of the answer.
     pub fn usage(self, prompt: u64, completion: u64) -> Self {
         self.usage_json(Counts::new(prompt, completion).to_json())
     }
 
-    /// Sets the `usage` of a chat completion to any JSON, for details or nonsense.
+    /// Sets the `usage` of a chat completion to any JSON, such as details or nonsense.
     pub fn usage_json(mut self, usage: impl Into<Value>) -> Self {
         self.usage = UsageRule::Given(usage.into());
         self
@@ -319,7 +319,7 @@ impl Reply {
         self
     }
 
-    /// Closes the connection in the middle of the body, short of the `content-length` announced.
+    /// Closes the connection in the middle of the body, before the announced `content-length`.
     pub fn cut_short(mut self) -> Self {
         self.cut = Some(Cut::Close);
         self
@@ -331,10 +331,10 @@ impl Reply {
         self
     }
 
-    /// Builds the body now rather than for each request, for benchmarks: the model's name is then `stub` and the
-    /// prompt counts as no tokens unless [`usage`](Self::usage) was set before. With this as the
-    /// [`default_reply`](super::StubServerBuilder::default_reply) and the log off, requests are not even parsed.
-    /// Replies that depend on the request stay as they are.
+    /// Builds the body now and not for each request, for benchmarks. The model's name is then `stub`, and the prompt counts
+    /// as no tokens unless [`usage`](Self::usage) was set before. With this reply as the
+    /// [`default_reply`](super::StubServerBuilder::default_reply) and the log off, requests are not even parsed. Replies that
+    /// depend on the request stay as they are.
     pub fn prebuilt(mut self) -> Self {
         if let Some((body, usage)) = completion::without_request(&self) {
             self.content =

@@ -17,8 +17,8 @@ use super::routes::{OnExchange, Shared};
 
 /// A small deterministic OpenAI-compatible server on loopback, for tests, examples and benchmarks.
 ///
-/// It serves in a background task of the tokio runtime it was started on and ends, with all its connections,
-/// when this handle is dropped. See the [module](super) for what it answers.
+/// It runs in a background task of the tokio runtime on which it was started. When this handle is dropped, the server and all
+/// its connections end. The [module](super) says what it answers.
 pub struct StubServer {
     address: SocketAddr,
     shared: Arc<Shared>,
@@ -36,25 +36,25 @@ impl StubServer {
         Self::builder().start().await
     }
 
-    /// A server with other settings.
+    /// Creates a builder for a server with other settings.
     pub fn builder() -> StubServerBuilder {
         StubServerBuilder::new()
     }
 
-    /// The base URL for a client: `http://127.0.0.1:PORT/v1`.
+    /// Returns the base URL for a client: `http://127.0.0.1:PORT/v1`.
     #[must_use]
     pub fn base_url(&self) -> String {
         format!("http://{}/v1", self.address)
     }
 
-    /// The address it listens on.
+    /// Returns the address on which it listens.
     #[must_use]
     pub fn address(&self) -> SocketAddr {
         self.address
     }
 
-    /// Appends a reply to the script: the first request to a chat completion gets the first reply, and so on.
-    /// Requests refused before (401, 404, 400) take none.
+    /// Appends a reply to the script: the first request to a chat completion gets the first reply, and so on. Requests that
+    /// are refused before (401, 404, 400) take no reply.
     pub fn push(&self, reply: Reply) {
         lock(&self.shared.script).push_back(reply);
     }
@@ -65,26 +65,27 @@ impl StubServer {
         lock(&self.shared.embeddings).push_back(reply);
     }
 
-    /// How many scripted replies have not been asked for yet.
+    /// Returns how many scripted replies are left.
     #[must_use]
     pub fn replies_left(&self) -> usize {
         lock(&self.shared.script).len()
     }
 
-    /// The log: the requests received so far, in the order of their arrival, up to
+    /// Returns the log: the requests so far, in the order of their arrival, up to
     /// [`log_limit`](StubServerBuilder::log_limit). An answer is in it before its last byte is sent.
     #[must_use]
     pub fn requests(&self) -> Vec<LoggedRequest> {
         self.shared.log.requests()
     }
 
-    /// How many requests have been received, those beyond the log's limit included.
+    /// Returns how many requests were received, including those beyond the limit of the log.
     #[must_use]
     pub fn requests_seen(&self) -> u64 {
         self.shared.log.seen()
     }
 
-    /// The sum of the usages of all answers written to their end, those beyond the log's limit included.
+    /// Returns the sum of the usage of all answers that were written to their end, including those beyond the limit of the
+    /// log.
     #[must_use]
     pub fn usage_totals(&self) -> TokenUsage {
         self.shared.log.totals()
@@ -138,19 +139,19 @@ impl StubServerBuilder {
         }
     }
 
-    /// The port on 127.0.0.1. Default: a free one.
+    /// Sets the port on 127.0.0.1. Default: a free one.
     pub fn port(mut self, port: u16) -> Self {
         self.port = port;
         self
     }
 
-    /// Requires `Authorization: Bearer` with this key and answers anything else with a 401. Default: no key.
+    /// Requires `Authorization: Bearer` with this key, and answers all other requests with a 401. Default: no key.
     pub fn api_key(mut self, key: impl Into<String>) -> Self {
         self.api_key = Some(key.into());
         self
     }
 
-    /// The models listed under `/v1/models`. Default: `stub`. Requests may name any model.
+    /// Sets the models that `/v1/models` lists. Default: `stub`. Requests may name any model.
     pub fn models(mut self, ids: impl IntoIterator<Item = impl Into<String>>) -> Self {
         self.models = ids.into_iter().map(Into::into).collect();
         self
@@ -168,34 +169,33 @@ impl StubServerBuilder {
         self
     }
 
-    /// The reply when the script is empty. Default: [`Reply::from_schema`].
+    /// Sets the reply for when the script is empty. Default: [`Reply::from_schema`].
     pub fn default_reply(mut self, reply: Reply) -> Self {
         self.default_reply = reply;
         self
     }
 
-    /// How many requests the log keeps; later ones are answered and counted only. 0 switches it off. Default:
-    /// 10,000.
+    /// Sets how many requests the log keeps. Later ones are answered and counted, but not kept. 0 switches the log off.
+    /// Default: 10,000.
     pub fn log_limit(mut self, requests: usize) -> Self {
         self.log_limit = requests;
         self
     }
 
-    /// Calls this with each request when the server is done with it: answered to its end, broken off, or left by
-    /// the client. For logs that no memory holds, with [`log_limit`](Self::log_limit) at 0. It must not block.
+    /// Calls this function with each request when the server is done with it: answered to its end, broken off, or left by the
+    /// client. With [`log_limit`](Self::log_limit) at 0, it serves for logs that are too large for memory. It must not block.
     pub fn on_exchange(mut self, tell: impl Fn(&LoggedRequest) + Send + Sync + 'static) -> Self {
         self.on_exchange = Some(Box::new(tell));
         self
     }
 
-    /// Largest body of a request, in bytes; a larger one gets a 413. Default: 32 MiB.
+    /// Sets the largest body of a request, in bytes. A larger one gets a 413. Default: 32 MiB.
     pub fn max_body_bytes(mut self, bytes: usize) -> Self {
         self.max_body = bytes;
         self
     }
 
-    /// Closes a connection when it has waited this long for a request's head, as servers and what stands before
-    /// them do. Default: never.
+    /// Closes a connection that has waited this long for the head of a request, as servers and proxies do. Default: never.
     pub fn idle_timeout(mut self, timeout: Duration) -> Self {
         self.idle_timeout = timeout;
         self

@@ -71,7 +71,8 @@ fn head(input: ParseStream<'_>, flow: &mut Flow, errors: &mut Errors) -> syn::Re
     }
     let state;
     let parentheses = parenthesized!(state in input);
-    let wanted = || Error::new(parentheses.span.join(), "a flow has one state, a type, such as `World`");
+    let wanted =
+        || Error::new(parentheses.span.join(), "a flow has one state, which is a type such as `World`");
     flow.state = Some(state.parse().map_err(|_| wanted())?);
     if !state.is_empty() {
         flow.state = None;
@@ -84,7 +85,7 @@ fn head(input: ParseStream<'_>, flow: &mut Flow, errors: &mut Errors) -> syn::Re
         } else if input.peek(Token![->]) && flow.action.is_none() {
             input.parse::<Token![->]>()?;
             flow.action = Some(action(input)?);
-            owned(&flow.action, "what it decides")?;
+            owned(&flow.action, "the type that it returns")?;
         } else if input.peek(token::Brace) && flow.parameters.is_none() {
             let mut faults = Errors::default();
             let read = parameters(input, &mut faults);

@@ -134,7 +134,7 @@ fn together(args: &NodeArgs, item: &ItemStruct, marks: &[Mark], faults: &mut Fau
     }
     tools::check(args, item, marks, faults);
     if let Some(Type::Reference(reference)) = value(&args.state) {
-        let message = "`state` is the type itself, which the run lends by reference; write it without `&`";
+        let message = "`state` names the type itself; write it without `&`";
         faults.push(Error::new(reference.and_token.span(), message));
     }
 }

@@ -5,6 +5,7 @@ use quote::{ToTokens, quote, quote_spanned};
 use syn::ext::IdentExt;
 use syn::{Generics, Type};
 
+use super::behind;
 use super::bounds::{field_type, of_node, with_state};
 use super::description::description;
 use super::model::{NodeModel, Part};
@@ -93,6 +94,7 @@ fn ways(model: &NodeModel<'_>, generics: Generics, private: &Ident) -> TokenStre
     let fallback = fallback(model, &state, private);
     let held_model = held_model(model, private);
     let tools = tools::emit(model, &state, private);
+    let behind = behind::emit(model, &state, &stated, private);
     let as_tool = tools::as_tool(model, &state, &stated, private);
     let smart = smart::emit(model, private);
     let step = model.step.as_ref().map(|step| step::emit(model, step, &state, &stated, private));
@@ -127,6 +129,7 @@ fn ways(model: &NodeModel<'_>, generics: Generics, private: &Ident) -> TokenStre
             #fallback
             #tools
         }
+        #behind
         #as_tool
         #smart
         #step

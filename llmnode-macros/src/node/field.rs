@@ -146,7 +146,7 @@ fn read(attribute: &Attribute, mark: &mut Mark) -> syn::Result<()> {
 /// Two marks of one field.
 fn join(old: Mark, new: Mark) -> syn::Result<Mark> {
     match (old, new) {
-        (Mark::Skip(_), Mark::Skip(at)) => Err(Error::new(at, "`skip` given more than once")),
+        (Mark::Skip(_), Mark::Skip(at)) => Err(Error::new(at, "`skip` is given more than once")),
         (Mark::History(_), Mark::History(at)) => Err(Error::new(at, "`history` is given more than once")),
         (Mark::Skip(at), Mark::History(_)) | (Mark::History(_), Mark::Skip(at)) => Err(Error::new(
             at,
@@ -157,7 +157,7 @@ fn join(old: Mark, new: Mark) -> syn::Result<Mark> {
         | (Mark::Skip(_) | Mark::History(_), Mark::Model(at)) => {
             Err(Error::new(at, "the model is not part of a prompt; keep only `#[node(model)]` on the field"))
         }
-        (Mark::Tools(_), Mark::Tools(at)) => Err(Error::new(at, "`tools` given more than once")),
+        (Mark::Tools(_), Mark::Tools(at)) => Err(Error::new(at, "`tools` is given more than once")),
         (Mark::Tools(at), new) | (new, Mark::Tools(at)) if !matches!(new, Mark::None | Mark::Unread) => {
             Err(Error::new(at, "the tools are not part of a prompt; keep only `#[node(tools)]` on the field"))
         }

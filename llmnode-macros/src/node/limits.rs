@@ -67,5 +67,5 @@ fn above_zero(limit: f64, is_above: bool, key: &Ident, at: Span) -> syn::Result<
 }
 
 fn above(key: &Ident) -> String {
-    format!("`{key}` is more than 0")
+    format!("`{key}` must be more than 0")
 }

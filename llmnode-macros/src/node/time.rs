@@ -35,7 +35,7 @@ impl Time {
         let at = input.span();
         let time = Self::parse_alone(input)?;
         if time.0 == 0 {
-            return Err(Error::new(at, format!("`{key}` is more than 0")));
+            return Err(Error::new(at, format!("`{key}` must be more than 0")));
         }
         Ok(time)
     }
@@ -54,13 +54,13 @@ impl Time {
         };
         let milliseconds = digits.parse::<f64>().map_err(|_| WRITTEN.to_owned())? * factor;
         if milliseconds < 0.0 {
-            return Err("a time is 0 or more".to_owned());
+            return Err("a time must be 0 or more".to_owned());
         }
         if milliseconds > LONGEST {
-            return Err("a time is at most a year".to_owned());
+            return Err("a time must be at most a year".to_owned());
         }
         if (milliseconds - milliseconds.round()).abs() > 1e-6 {
-            return Err("a time is a whole number of milliseconds".to_owned());
+            return Err("a time must be a whole number of milliseconds".to_owned());
         }
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "from 0 to a year")]
         Ok(Self(milliseconds.round() as u64))

@@ -2,7 +2,9 @@
 
 use proc_macro2::{TokenStream, TokenTree};
 use quote::{ToTokens, format_ident};
-use syn::{Data, DeriveInput, Error, Fields, GenericArgument, GenericParam, Lifetime, PathArguments, Type};
+use syn::{
+    Data, DeriveInput, Error, Fields, GenericArgument, GenericParam, Lifetime, PathArguments, Type, TypePath,
+};
 
 use crate::diagnostics::Errors;
 use crate::generics::bare;
@@ -12,15 +14,16 @@ use crate::validate::tagged::bare_beside;
 /// Reports fields that borrow, and tells whether there are any. The type then owns its lifetimes, and cannot be read.
 pub(crate) fn check(input: &mut DeriveInput, errors: &mut Errors) -> bool {
     let container = SerdeAttributes::read(&input.attrs);
+    let own: Vec<_> = input.generics.lifetimes().map(|param| param.lifetime.clone()).collect();
     let mut borrows = false;
     match &mut input.data {
         _ if container.own_way => {}
-        Data::Struct(data) => borrows = lent(&mut data.fields, errors),
+        Data::Struct(data) => borrows = lent(&mut data.fields, &own, errors),
         Data::Enum(data) => {
             for variant in &mut data.variants {
                 let attributes = SerdeAttributes::read(&variant.attrs);
                 if !attributes.skip && !attributes.own_way && bare_beside(&container, variant).is_none() {
-                    borrows |= lent(&mut variant.fields, errors);
+                    borrows |= lent(&mut variant.fields, &own, errors);
                 }
             }
         }
@@ -33,39 +36,46 @@ pub(crate) fn check(input: &mut DeriveInput, errors: &mut Errors) -> bool {
 }
 
 /// Reports the references of fields, which live as long as the program from then on.
-fn lent(fields: &mut Fields, errors: &mut Errors) -> bool {
+fn lent(fields: &mut Fields, own: &[Lifetime], errors: &mut Errors) -> bool {
     let mut any = false;
     for field in fields.iter_mut() {
         let attributes = SerdeAttributes::read(&field.attrs);
-        any |= !attributes.skip && !attributes.own_way && owned(&mut field.ty, errors);
+        any |= !attributes.skip && !attributes.own_way && owned(&mut field.ty, own, errors);
     }
     any
 }
 
-fn owned(ty: &mut Type, errors: &mut Errors) -> bool {
+/// `own`: the lifetimes that the answer's type declares.
+fn owned(ty: &mut Type, own: &[Lifetime], errors: &mut Errors) -> bool {
     match ty {
         Type::Reference(reference) => {
-            let own = match bare(&reference.elem) {
+            let instead = match bare(&reference.elem) {
                 Type::Path(path) if path.path.is_ident("str") => "`String`",
                 Type::Slice(_) => "a `Vec`",
                 _ => "the type without `&`",
             };
-            let message = format!("an answer owns its values, and this field borrows; write {own}");
+            let message = format!("an answer owns its values, and this field borrows; write {instead}");
             errors.push(Error::new_spanned(&*reference, message));
             reference.lifetime = Some(lasting());
             true
         }
-        Type::Group(group) => owned(&mut group.elem, errors),
-        Type::Paren(paren) => owned(&mut paren.elem, errors),
-        Type::Array(array) => owned(&mut array.elem, errors),
-        Type::Tuple(tuple) => tuple.elems.iter_mut().fold(false, |any, ty| owned(ty, errors) | any),
+        Type::Group(group) => owned(&mut group.elem, own, errors),
+        Type::Paren(paren) => owned(&mut paren.elem, own, errors),
+        Type::Array(array) => owned(&mut array.elem, own, errors),
+        Type::Tuple(tuple) => tuple.elems.iter_mut().fold(false, |any, ty| owned(ty, own, errors) | any),
         Type::Path(path) => {
+            if borrows(path, own) {
+                let message = "an answer owns its values, and this field borrows; write `String`, or another type without a \
+                               lifetime";
+                errors.push(Error::new_spanned(&*path, message));
+                return true;
+            }
             let Some(last) = path.path.segments.last_mut() else { return false };
             let known = ["Option", "Vec", "Box"].iter().any(|known| last.ident == known);
             match &mut last.arguments {
                 PathArguments::AngleBracketed(arguments) if known => {
                     arguments.args.iter_mut().fold(false, |any, argument| match argument {
-                        GenericArgument::Type(ty) => owned(ty, errors) | any,
+                        GenericArgument::Type(ty) => owned(ty, own, errors) | any,
                         _ => any,
                     })
                 }
@@ -74,6 +84,17 @@ fn owned(ty: &mut Type, errors: &mut Errors) -> bool {
         }
         _ => false,
     }
+}
+
+/// Whether a type such as `Cow<'a, str>` lives as long as what the answer's type borrows.
+fn borrows(path: &TypePath, own: &[Lifetime]) -> bool {
+    let Some(PathArguments::AngleBracketed(arguments)) =
+        path.path.segments.last().map(|last| &last.arguments)
+    else {
+        return false;
+    };
+    let lifetime = |argument: &GenericArgument| matches!(argument, GenericArgument::Lifetime(lifetime) if own.contains(lifetime));
+    arguments.args.iter().any(lifetime)
 }
 
 fn lasting() -> Lifetime {

@@ -40,21 +40,21 @@ pub(crate) enum FaultKind {
 impl fmt::Display for FaultKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Unclosed => f.write_str("this `{` is never closed; write `{{` for a brace of the text"),
-            Self::LoneClose => f.write_str("this `}` closes nothing; write `}}` for a brace of the text"),
+            Self::Unclosed => f.write_str("this `{` is never closed; write `{{` for a brace in the text"),
+            Self::LoneClose => f.write_str("this `}` closes nothing; write `}}` for a brace in the text"),
             Self::Text => f.write_str(
                 "this `{` opens no variable; write `{{` and `}}` for braces that belong to the text",
             ),
             Self::Positional(text) => {
                 let text = beginning(text);
-                write!(f, "`{text}` names no variable; prompt variables are the node's fields, by name")
+                write!(f, "`{text}` is not a variable; prompt variables are the names of the node's fields")
             }
             Self::Spaces(name) => write!(f, "a variable has no spaces around it; write `{{{name}}}`"),
             Self::SelfValue => f.write_str("`self` is not a prompt variable; name a field"),
             Self::BareState => {
                 f.write_str("`state` is not a value of the prompt; name a part of it, such as `{state.name}`")
             }
-            Self::RawIdentifier(name) => write!(f, "write `{{{name}}}`: a prompt needs no `r#`"),
+            Self::RawIdentifier(name) => write!(f, "a prompt needs no `r#`; write `{{{name}}}`"),
             Self::FieldAccess(text) => match text.strip_prefix("self.") {
                 Some(name) if !name.contains('.') => {
                     write!(f, "a prompt names a field without `self`; write `{{{name}}}`")
@@ -89,7 +89,7 @@ impl fmt::Display for FaultKind {
                 f.write_str("the filter `or` takes the text for an absent value; write `:or(none)`")
             }
             Self::FenceInLine(text) => {
-                write!(f, "`{}` writes lines of its own; put it on a line by itself", beginning(text))
+                write!(f, "`{}` fills whole lines; put it on a line by itself", beginning(text))
             }
             Self::SpecParameter => f.write_str(
                 "width and precision cannot come from a variable; write a number, such as `>8` or `.2`",

@@ -60,8 +60,8 @@ fn missing(path: &Path, shown: &str) -> String {
     let mut names: Vec<_> = entries.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
     names.sort_unstable();
     match suggest(&wanted, names.iter().map(String::as_str)) {
-        Some(near) => format!("there is no file `{shown}`; did you mean `{near}`?"),
-        None => format!("there is no file `{shown}`; the path is relative to the source file"),
+        Some(near) => format!("the file `{shown}` does not exist; did you mean `{near}`?"),
+        None => format!("the file `{shown}` does not exist; the path is relative to the source file"),
     }
 }
 

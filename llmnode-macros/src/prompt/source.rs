@@ -144,7 +144,7 @@ fn named(call: &Macro, name: &str) -> bool {
 fn joined(call: &Macro, key: &Ident) -> syn::Result<Vec<LitStr>> {
     let items =
         Punctuated::<Expr, Token![,]>::parse_terminated.parse2(call.tokens.clone()).map_err(|error| {
-            let message = format!("the `concat!` of `{key}` takes string literals with commas between them");
+            let message = format!("`concat!` in `{key}` takes string literals with commas between them");
             Error::new(error.span(), message)
         })?;
     items.into_iter().map(|item| piece(item, key)).collect()
@@ -158,5 +158,5 @@ fn piece(item: Expr, key: &Ident) -> syn::Result<LitStr> {
 }
 
 fn wanted(key: &Ident) -> String {
-    format!("the `concat!` of `{key}` takes string literals{CHECKED}")
+    format!("`concat!` in `{key}` takes string literals{CHECKED}")
 }

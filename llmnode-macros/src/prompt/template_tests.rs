@@ -126,7 +126,7 @@ fn a_message_quotes_one_line_at_most() {
     assert!(said("{topic: Rust,\nstyle: calm}").starts_with("unknown filter ` Rust,…`; expected"));
     assert!(said("{a:jso\nn}").starts_with("unknown filter `jso…`; did you mean `json`?"));
     assert!(said("{a b\nc}").starts_with("`a b…` is an expression"));
-    assert!(said("{:\r\n}").starts_with("`{:…` names no variable"));
+    assert!(said("{:\r\n}").starts_with("`{:…` is not a variable"));
     assert!(said(&format!("{{a {}}}", "é".repeat(999))).starts_with(&format!("`a {}…` is", "é".repeat(58))));
 }
 

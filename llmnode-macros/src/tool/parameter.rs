@@ -92,8 +92,7 @@ fn parameter(pattern: &Pat, ty: &Type, attributes: Vec<Attribute>) -> syn::Resul
             Ok(Parameter::Argument { name: named.ident.clone(), ty: of, attributes, lent })
         }
         other => {
-            let message =
-                "the model writes the argument by its name; give it one, and take it apart in the function";
+            let message = "a model writes an argument by its name; give the parameter a name, and take it apart in the function";
             Err(Error::new_spanned(other, message))
         }
     }

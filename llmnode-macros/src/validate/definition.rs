@@ -25,8 +25,7 @@ pub(crate) fn expand(
     let model = read(input);
     let state = match state {
         Some(Type::Reference(reference)) => {
-            let message =
-                "`state` is the type itself, which the run lends by reference; write it without `&`";
+            let message = "`state` names the type itself; write it without `&`";
             errors.push(Error::new(reference.and_token.span(), message));
             Some(&*reference.elem)
         }

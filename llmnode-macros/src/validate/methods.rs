@@ -57,7 +57,7 @@ fn one_state<'a>(validators: &[Validator<'a>], errors: &mut Errors) -> Option<&'
             None => named = Some(ty),
             Some(first) if first.to_token_stream().to_string() != ty.to_token_stream().to_string() => {
                 let message = format!(
-                    "another validator of this block takes the state `{}`; all must take the same one",
+                    "another validator of this block takes the state `{}`; all validators of a block take the same state",
                     first.to_token_stream()
                 );
                 errors.push(Error::new_spanned(ty, message));

@@ -146,8 +146,8 @@ impl Ledger {
         book.trim();
     }
 
-    /// Returns the known tokens by node name. A node none of whose requests reported any is left out, since unknown
-    /// is not zero. Two types with the same name are told apart by their module.
+    /// Returns the known tokens by node name. A node whose requests reported nothing is left out, since unknown is not zero.
+    /// Two types with the same name are told apart by their module.
     pub fn tokens_used(&self) -> BTreeMap<String, u64> {
         let known = |stats: &NodeStats| {
             let total = stats.usage.total;
@@ -169,7 +169,7 @@ impl Ledger {
         LedgerReport::new(self.by_name(|stats| *stats), calls)
     }
 
-    /// Returns the ledger as JSON, without prompts, answers and violations: [`report`](Ledger::report), written.
+    /// Returns the ledger as JSON, without prompts, answers and violations: the [`report`](Ledger::report), serialized.
     pub fn to_json(&self) -> serde_json::Value {
         // Maps whose keys are text, and numbers that are finite: nothing that JSON has no word for.
         serde_json::to_value(self.report()).unwrap_or_default()

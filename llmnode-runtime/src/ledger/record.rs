@@ -84,8 +84,8 @@ pub struct AttemptRecord {
     /// The message of the failure, without the raw answer. A very long message is cut.
     #[serde(skip)]
     pub message: String,
-    /// What was wrong with the answer, with warnings: as short as the model got it, and at most 256. Kept for the
-    /// newest 8 attempts of a call.
+    /// What was wrong with the answer, with warnings: as short as the model received it, and at most 256. Kept for the newest
+    /// 8 attempts of a call.
     #[serde(skip)]
     pub violations: Vec<Violation>,
     /// Flags of an accepted answer, such as repairs.
@@ -128,7 +128,7 @@ pub struct AttemptRecord {
     pub status: Option<u16>,
     /// The provider's id of the request.
     pub request_id: Option<String>,
-    /// The tools that the model called, in its order.
+    /// The tools that the model called, in the model's order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tools: Vec<ToolRecord>,
     /// The text of the answer, cut at 64 KiB. `None`: no text was read. Kept for the newest 8 attempts of a call.
@@ -271,7 +271,7 @@ pub struct CallRecord {
     pub started: SystemTime,
     /// The category of the call's error. `None`: it has an output.
     pub category: Option<Category>,
-    /// Whether the output came from a fallback. The attempts have what failed before.
+    /// Whether the output came from a fallback. The attempts say what failed before.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub degraded: Option<Degraded>,
     /// The attempts, in order. Empty for a node without a model.
@@ -279,11 +279,11 @@ pub struct CallRecord {
     /// The failed executions of a node without a model, in order: the newest 64.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub failed_tries: Vec<FailedTry>,
-    /// The calls of tools in answers that this call did not ask for: of a conversation which [paused](crate::Paused), or from a
-    /// journal.
+    /// The calls of tools in answers that this call did not ask for: those of a conversation that [paused](crate::Paused), or
+    /// of a journal.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub resumed_tools: Vec<ToolRecord>,
-    /// How many answers were given again from a journal. They have no attempt here: the call that asked for them has it.
+    /// How many answers came from a journal. They have no attempt here, but in the call that asked for them.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub replayed: u32,
     /// The time from the start to the end, with waits.
@@ -304,8 +304,9 @@ impl CallRecord {
         usage
     }
 
-    /// What went wrong first, such as `rate_limit_error: slow down`.
-    pub(super) fn first_failure(&self) -> Option<String> {
+    /// Returns what went wrong first, such as `rate_limit_error: slow down`: for a [degraded](CallRecord::degraded) call, the cause.
+    /// `None`: nothing did.
+    pub fn first_failure(&self) -> Option<String> {
         let asked = self.attempts.iter().find_map(|attempt| Some((attempt.category?, &attempt.message)));
         let executed = self.failed_tries.iter().map(|one| (one.category, &one.message)).next();
         asked.or(executed).map(|(category, message)| format!("{category}: {message}"))

@@ -18,9 +18,9 @@ const VERSION: u64 = 2;
 
 /// A ledger at one moment, for files and other programs.
 ///
-/// As JSON it begins with `"format": "llmnode/ledger", "version": 2`. It contains no prompts, answers or violations.
-/// Times are in milliseconds. Unknown is never zero, and estimates are separate. Version 1 did not count the requests
-/// without cached and reasoning tokens; when it is read, as many as possible count as such.
+/// As JSON it begins with `"format": "llmnode/ledger", "version": 2`. It contains no prompts, answers or violations. Times
+/// are in milliseconds. Unknown is never zero, and estimates are separate. Version 1 did not count the requests without
+/// cached and reasoning tokens; when such a report is read, as many as possible count as unknown.
 ///
 /// ```
 /// # use llmnode_runtime as llmnode;

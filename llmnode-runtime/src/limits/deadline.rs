@@ -23,8 +23,9 @@ impl Deadline {
     /// Awaits what the call does. `Err`: the deadline passed first, in words.
     pub(crate) async fn limit<F: Future>(&self, clock: &dyn Clock, work: F) -> Result<F::Output, String> {
         let outcome = before(clock, self.end, work).await;
-        outcome
-            .ok_or_else(|| format!("the deadline of {:?} for the call of `{}` passed", self.given, self.call))
+        outcome.ok_or_else(|| {
+            format!("the deadline of {:?} for the call of `{}` has passed", self.given, self.call)
+        })
     }
 
     pub(crate) fn end(&self) -> Instant {

@@ -38,7 +38,7 @@ impl Audio {
         Audio::bytes(media_type, bytes)
     }
 
-    /// Reads a recording from disk. Its type is told by its first bytes: WAV, MP3, FLAC or Ogg.
+    /// Reads a recording from disk. Its first bytes determine the type: WAV, MP3, FLAC or Ogg.
     ///
     /// It blocks the thread while it reads. Where other tasks wait for the thread, read the file by
     /// `tokio::fs::read` and hand it to [`bytes`](Audio::bytes).
@@ -50,7 +50,7 @@ impl Audio {
         match kind::guess(&bytes).filter(|found| found.starts_with("audio/")) {
             Some(found) => Audio::bytes(found, bytes),
             None => Err(AttachmentError::new(format!(
-                "{} is no WAV, MP3, FLAC or Ogg by its first bytes; name its type with `Audio::bytes`",
+                "{} does not begin like a WAV, MP3, FLAC or Ogg file; name its type with `Audio::bytes`",
                 path.as_ref().display()
             ))),
         }

@@ -89,7 +89,7 @@ pub(super) fn read(path: &Path) -> Result<Vec<u8>, AttachmentError> {
     // Asked before it is opened: to open a pipe is to wait for its other end.
     let about = std::fs::metadata(path).map_err(unreadable)?;
     if !about.is_file() {
-        return Err(AttachmentError::new(format!("{} is no file", path.display())));
+        return Err(AttachmentError::new(format!("{} is not a file", path.display())));
     }
     let mut bytes = Vec::new();
     let most = MAX_BYTES as u64 + 1;

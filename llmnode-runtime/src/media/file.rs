@@ -120,7 +120,7 @@ fn check(what: &str, word: &str) -> Result<(), AttachmentError> {
     } else if word.len() > MAX_NAME {
         "is longer than 255 bytes"
     } else if word.contains(char::is_control) {
-        "holds a control character"
+        "contains a control character"
     } else {
         return Ok(());
     };

@@ -79,7 +79,7 @@ impl Image {
             Some(host) if host.is_empty() || host.starts_with(['/', '?', '#']) => "names no host",
             Some(_) if url.len() > MAX_URL => "is longer than 16 KiB",
             Some(_) if url.contains(|c: char| c.is_control() || c.is_whitespace()) => {
-                "holds a space or a control character, which has to be escaped"
+                "contains a space or a control character, which must be escaped"
             }
             Some(_) => return Ok(Image { source: Source::Url(url.into()), detail: None }),
         };
@@ -89,8 +89,8 @@ impl Image {
     /// Creates an image from bytes of this media type, such as `image/png`. A parameter of the type is dropped.
     ///
     /// # Errors
-    /// If it is no media type of images, there are no bytes or more than [`Attachment::MAX_BYTES`](super::Attachment::MAX_BYTES), or they
-    /// are plainly of another type.
+    /// If the type is not a media type of images, there are no bytes or more than
+    /// [`Attachment::MAX_BYTES`](super::Attachment::MAX_BYTES), or they clearly have another type.
     pub fn bytes(media_type: &str, bytes: impl AsRef<[u8]>) -> Result<Self, AttachmentError> {
         let (media_type, bytes) = (kind::media_type(media_type)?, bytes.as_ref());
         if !media_type.starts_with("image/") {
@@ -116,13 +116,13 @@ impl Image {
         match kind::guess(&bytes).filter(|found| found.starts_with("image/")) {
             Some(found) => Image::bytes(found, bytes),
             None => Err(AttachmentError::new(format!(
-                "{} is no PNG, JPEG, GIF, WebP or BMP by its first bytes; name its type with `Image::bytes`",
+                "{} does not begin like a PNG, JPEG, GIF, WebP or BMP file; name its type with `Image::bytes`",
                 path.as_ref().display()
             ))),
         }
     }
 
-    /// How closely the model is to look. By default nothing is said of it.
+    /// Sets how closely the model looks. Default: the provider's.
     #[must_use]
     pub fn detail(mut self, detail: Detail) -> Self {
         self.detail = Some(detail);

@@ -17,7 +17,7 @@ pub(super) fn media_type(given: &str) -> Result<String, AttachmentError> {
             _ => essence,
         }),
         _ => Err(AttachmentError::new(format!(
-            "{:?} is no media type; write one such as `image/png`",
+            "{:?} is not a media type; write one such as `image/png`",
             one_line(given, 100)
         ))),
     }

@@ -50,7 +50,7 @@ fn urls_are_those_that_a_provider_reads() {
 
 #[test]
 fn media_types_are_checked() {
-    assert!(fault(Image::bytes("png", PNG)).contains("no media type"));
+    assert!(fault(Image::bytes("png", PNG)).contains("not a media type"));
     assert!(fault(Image::bytes("application/pdf", PNG)).contains("attach it as a `File`"));
     assert!(fault(Image::bytes("image/jpeg", PNG)).contains("are of type image/png"));
     assert!(fault(Audio::bytes("video/mp4", PNG)).contains("not an audio media type"));
@@ -116,12 +116,12 @@ fn files_on_disk_are_told_by_their_bytes() {
     let text = File::open(write("c.md", "é".as_bytes())).unwrap();
     assert_eq!(text, File::bytes("c.md", "text/plain", "é").unwrap());
     assert_eq!(Audio::open(write("d", b"ID3...")).unwrap().format(), "mp3");
-    assert!(fault(Image::open(write("e.png", b"%PDF-1.7"))).contains("is no PNG"));
+    assert!(fault(Image::open(write("e.png", b"%PDF-1.7"))).contains("does not begin like a PNG"));
     assert!(fault(File::open(write("f", b"\0\xff"))).contains("neither a PDF nor a text"));
     assert!(
         fault(File::open(write("g", &vec![b'a'; Attachment::MAX_BYTES + 1]))).contains("has 20971521 bytes")
     );
-    assert!(fault(Image::open(&folder)).contains("is no file"));
+    assert!(fault(Image::open(&folder)).contains("is not a file"));
     let error = NodeError::from(Image::open(folder.join("none")).unwrap_err());
     assert_eq!(error.category(), Category::PrepError);
     assert!(error.message().contains("none cannot be read"), "{}", error.message());

@@ -95,7 +95,7 @@ impl TryFrom<ChatCompletionRequestMessage> for Message {
             ChatCompletionRequestMessage::User(message) => message.try_into(),
             ChatCompletionRequestMessage::Assistant(message) => message.try_into(),
             ChatCompletionRequestMessage::Tool(_) | ChatCompletionRequestMessage::Function(_) => {
-                Err("a message holds the result of a tool, and tools are not supported; leave it out".into())
+                Err("a message with the result of a tool cannot be converted; leave it out".into())
             }
         }
     }
@@ -127,14 +127,14 @@ fn of_user(parts: Vec<ChatCompletionRequestUserMessageContentPart>) -> Result<Me
 
 fn no_calls(has_calls: bool) -> Result<(), BoxError> {
     match has_calls {
-        true => Err("a message holds calls of tools, and tools are not supported; leave it out".into()),
+        true => Err("a message with calls of tools cannot be converted; leave it out".into()),
         false => Ok(()),
     }
 }
 
 fn no_sound(has_sound: bool) -> Result<(), BoxError> {
     match has_sound {
-        true => Err("a message of the assistant holds sound; hand in what it says as text".into()),
+        true => Err("a message of the assistant contains sound; give what it says as text".into()),
         false => Ok(()),
     }
 }

@@ -40,7 +40,7 @@ impl FinishReason {
 pub struct Completion {
     /// The text of the answer. May be empty.
     pub text: String,
-    /// The tools that the model calls, in its order. If there are any, `text` is not the answer.
+    /// The tools that the model calls, in the model's order. If there are any, `text` is not the answer.
     pub calls: Vec<ToolCall>,
     /// The model's refusal, if it declined to answer.
     pub refusal: Option<String>,

@@ -59,7 +59,7 @@ pub struct ModelError {
     pub request_id: Option<String>,
     /// The tokens that were used anyway, as the provider reports them.
     pub usage: Option<TokenUsage>,
-    /// Whether a request was begun. Only then the ledger has an entry.
+    /// Whether a request was begun. Only then does the ledger have an entry.
     pub sent: bool,
     /// Whether the request may have reached the server. `false`: no connection was made, so nothing was used.
     pub reached: bool,

@@ -233,11 +233,11 @@ impl<'de> Deserialize<'de> for Message {
         let Form { role, content, tool_calls, tool_call_id } = Form::deserialize(from)?;
         let fault = match role {
             _ if content.is_none() && tool_calls.is_empty() => {
-                Some("a message without `tool_calls` has no `content`")
+                Some("a message without `tool_calls` needs `content`")
             }
-            Role::Tool if tool_call_id.is_none() => Some("a message of a tool has no `tool_call_id`"),
+            Role::Tool if tool_call_id.is_none() => Some("a message of a tool needs a `tool_call_id`"),
             Role::Assistant | Role::Tool => None,
-            _ if !tool_calls.is_empty() => Some("only the assistant has `tool_calls`"),
+            _ if !tool_calls.is_empty() => Some("only messages of the assistant may have `tool_calls`"),
             _ => None,
         };
         if let Some(fault) = fault {
@@ -299,13 +299,13 @@ mod tests {
     #[test]
     fn what_is_no_message_is_refused() {
         for (json, why) in [
-            (r#"{"role":"tool","content":"a"}"#, "has no `tool_call_id`"),
-            (r#"{"role":"user"}"#, "has no `content`"),
-            (r#"{"role":"user","content":null}"#, "has no `content`"),
+            (r#"{"role":"tool","content":"a"}"#, "needs a `tool_call_id`"),
+            (r#"{"role":"user"}"#, "needs `content`"),
+            (r#"{"role":"user","content":null}"#, "needs `content`"),
             (r#"{"role":"user","content":7}"#, "expected a text or a list of parts"),
             (
                 r#"{"role":"user","content":"","tool_calls":[{"id":"1","function":{"name":"a","arguments":""}}]}"#,
-                "only the assistant has `tool_calls`",
+                "only messages of the assistant may have `tool_calls`",
             ),
             (r#"{"role":"assistant","tool_calls":[{"id":"1"}]}"#, "missing field `function`"),
             (r#"{"role":"user","content":"","name":"a"}"#, "unknown field `name`"),

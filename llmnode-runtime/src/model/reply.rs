@@ -38,6 +38,18 @@ pub struct Reply {
     pause: Duration,
 }
 
+/// What can be a reply: whatever converts to one.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be a reply of a model",
+    label = "has no `Serialize`",
+    note = "put `#[llm_output]` on its definition, or derive `serde::Serialize`; a reply is a text, or a value that the model writes \
+            as JSON"
+)]
+pub trait Scripted: Into<Reply> {}
+
+#[diagnostic::do_not_recommend]
+impl<T: Into<Reply>> Scripted for T {}
+
 #[derive(Debug)]
 enum Piece {
     Text(String),

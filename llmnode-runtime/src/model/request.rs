@@ -66,7 +66,9 @@ impl Request {
     /// What is wrong with further fields that cannot be any.
     pub(crate) fn own_fields_in_extra(&self) -> impl Iterator<Item = String> {
         let own = ["messages", "model", "stream"].into_iter().filter(|field| self.extra.contains_key(*field));
-        own.map(|field| format!("`extra` holds the field `{field}`, which is llmnode's own; leave it out"))
+        own.map(|field| {
+            format!("`extra` contains the field `{field}`, which llmnode sets itself; leave it out")
+        })
     }
 }
 

@@ -18,10 +18,9 @@ const REWARD: u64 = 1;
 
 /// The retries that all calls of an endpoint share, as a bucket of tokens that starts full.
 ///
-/// A retry after a failure of the transport takes one token out. It returns the token unless it fails the same way.
-/// Five requests that succeed at the first try add one. So single faults cost nothing. When an endpoint is down, its
-/// calls fail after one request each in place of three, with the same category and a message that says why there was
-/// no retry.
+/// A retry after a failure of the transport takes one token out. It returns the token unless it fails the same way. Five
+/// requests that succeed at the first try add one. So occasional faults cost nothing. When an endpoint is down, its calls
+/// fail after one request each instead of three, with the same category and a message that says why there was no retry.
 ///
 /// Clones share the bucket. Each `OpenAi` has its own, which its clones share; `OpenAiBuilder::retry_budget` sets
 /// another. The default has room for 100 retries. A program with more calls in flight needs more, since a rate limit
@@ -157,12 +156,12 @@ impl<'m> Retries<'m> {
         match self.under_way {
             Some(_) => Ok(()),
             None if budget.capacity() == Some(0) => {
-                Err("; no retry was made, since the retry budget of the endpoint has room for none"
+                Err("; it was not retried, because the retry budget of the endpoint has no room"
                     .to_owned())
             }
             None => {
-                Err("; no retry was made, since the retry budget of the endpoint is empty: too many of its \
-                         requests failed lately"
+                Err("; it was not retried, because the retry budget of the endpoint is empty: too many of its requests \
+                     failed recently"
                     .to_owned())
             }
         }
@@ -195,7 +194,7 @@ mod tests {
             assert_eq!(budget.available(), Some(left));
         }
         let why = retries.grant().unwrap_err();
-        assert!(why.contains("no retry was made") && why.contains("retry budget"), "{why}");
+        assert!(why.contains("it was not retried") && why.contains("retry budget"), "{why}");
         retries.settle(Some(false));
         assert_eq!(budget.available(), Some(0));
     }
@@ -256,7 +255,7 @@ mod tests {
         let none = RetryBudget::new(0);
         assert_eq!((none.available(), none.withdraw().is_none()), (Some(0), true));
         let model = ScriptedModel::new().with_retry_budget(none);
-        assert!(Retries::of(&model).grant().unwrap_err().ends_with("has room for none"));
+        assert!(Retries::of(&model).grant().unwrap_err().ends_with("has no room"));
         assert_eq!(format!("{:?}", RetryBudget::default()), "RetryBudget(100 of 100 retries)");
         assert_eq!(RetryBudget::new(u32::MAX).capacity(), Some(u32::MAX));
     }

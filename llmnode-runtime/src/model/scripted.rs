@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 use super::chat_model::{ChatModel, Sink};
 use super::completion::Completion;
 use super::error::ModelError;
-use super::reply::Reply;
+use super::reply::{Reply, Scripted};
 use super::request::Request;
 use super::retry_budget::RetryBudget;
 use crate::BoxFuture;
@@ -68,7 +68,7 @@ impl ScriptedModel {
 
     /// Adds a reply: a text, or a value that the model writes as JSON; a [`Reply`] has the rest.
     #[must_use]
-    pub fn reply(self, reply: impl Into<Reply>) -> Self {
+    pub fn reply(self, reply: impl Scripted) -> Self {
         lock(&self.script).replies.push_back(reply.into());
         self
     }

@@ -26,7 +26,7 @@ fn reworded(message: &str) -> Option<String> {
         return Some(format!("missing property {name}"));
     }
     if message.contains(", expected unit variant ") {
-        return Some("must not be there".to_owned());
+        return Some("must not be present".to_owned());
     }
     let bounds: Option<(i128, i128)> = message.rsplit_once(", expected ").and_then(|(_, kind)| {
         Some(match kind {

@@ -121,8 +121,8 @@ fn repairs_lose_nothing_and_are_flagged() {
         (r#"{"a": "E:\maps\base"}"#, "backslash"),
         (r#"{"a": "\\srv\Share"}"#, "so the other escapes of this string"),
         (r#"{"a": "\frac12"}"#, "form feed"),
-        (r#"{"a": "\ud800"}"#, "half a surrogate pair"),
-        ("{\"a\": 1, \"a\": 2}", "stands twice"),
+        (r#"{"a": "\ud800"}"#, "half of a surrogate pair"),
+        ("{\"a\": 1, \"a\": 2}", "appears twice"),
         ("{\"a\": 12345678901234567890123}", "cannot be held exactly"),
         ("{\"a\": [1, 2", "not complete"),
         ("{\"a\": 12", "not complete"),
@@ -299,7 +299,7 @@ fn null_for_what_may_be_absent_is_read_at_once() {
     for twice in
         [r#"{"name": "nail", "shelf": null, "shelf": 3}"#, r#"{"name": "nail", "shelf": 3, "shelf": null}"#]
     {
-        assert!(typed::<Line>(twice).unwrap_err().contains("stands twice"));
+        assert!(typed::<Line>(twice).unwrap_err().contains("appears twice"));
     }
     assert!(typed::<Line>(r#"{"name": null}"#).is_err() && typed::<Line>(r#"["nail", 3, []]"#).is_err());
 }

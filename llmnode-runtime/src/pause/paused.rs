@@ -120,7 +120,7 @@ impl Paused {
         let refused = |why: String| NodeError::new(Category::ConfigError, why);
         let Some(stand) = self.find(id) else {
             let waiting: Vec<_> = self.waiting().into_iter().map(|call| call.id).collect();
-            return Err(refused(format!("no call {id:?} waits; these do: {}", waiting.join(", "))));
+            return Err(refused(format!("no call {id:?} is waiting; these are: {}", waiting.join(", "))));
         };
         let (place, fits) = match stand {
             // That nothing is decided yet takes no edit back.
@@ -130,7 +130,7 @@ impl Paused {
                 (place, matches!(decision, Some(Decision::Result(_) | Decision::No(_)) | None))
             }
             Stand::Ended { .. } | Stand::Within(_) => {
-                return Err(refused(format!("the call {id:?} does not wait")));
+                return Err(refused(format!("the call {id:?} is not waiting")));
             }
         };
         if !fits {

@@ -9,7 +9,7 @@ use crate::output::{is_annotation, target};
 pub(super) fn faults(schema: &Value) -> Vec<String> {
     let mut faults = Vec::new();
     if !schema.is_object() {
-        faults.push("the schema is no JSON object".to_owned());
+        faults.push("the schema is not a JSON object".to_owned());
     }
     look(schema, schema, "#", &mut faults);
     faults
@@ -146,6 +146,6 @@ mod tests {
         assert!(faults(&endless)[0].contains("refers to itself"));
         let excluded = json!({"type": "object", "anyOf": [{}, {"not": {"$ref": "#"}}]});
         assert!(faults(&excluded)[0].contains("refers to itself"));
-        assert_eq!(faults(&json!(true)), ["the schema is no JSON object"]);
+        assert_eq!(faults(&json!(true)), ["the schema is not a JSON object"]);
     }
 }

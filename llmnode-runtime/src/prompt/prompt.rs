@@ -35,7 +35,7 @@ impl Prompt {
             return;
         }
         if segments.iter().any(|segment| segment.as_attachment().is_some()) {
-            self.fail("`system` is text, to which nothing can be attached");
+            self.fail("`system` is text, and nothing can be attached to it");
         }
         let message = self.render("system", Role::System, segments);
         self.push(message);

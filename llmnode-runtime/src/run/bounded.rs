@@ -57,7 +57,7 @@ impl<T> Ended for Result<T, NodeError> {
 
 /// The error of the item at which the iterator or stream of the items panicked.
 pub fn no_next_item(said: &str) -> NodeError {
-    let message = format!("what gives the items panicked, and is not asked for further ones: {said}");
+    let message = format!("the iterator of items panicked, and no further items are taken: {said}");
     NodeError::new(Category::Panic, message)
 }
 

@@ -130,8 +130,8 @@ impl<'r, T> Call<'r, T> {
         /// Sets how the model is asked for the type of the answer. If the answer is raw text, this is a
         /// `config_error`.
         dialect: Dialect,
-        /// Sets whether an answer is taken only as it stands: nothing is repaired or changed to fit the type. For raw
-        /// text, `true` is a `config_error`.
+        /// Sets whether an answer has to be exact: nothing is repaired or changed to fit the type. For raw text, `true` is a
+        /// `config_error`.
         exact: bool,
         /// Sets how many further requests follow bad answers. For raw text, which is never bad, more than 0 is a
         /// `config_error`.
@@ -177,11 +177,11 @@ impl<'r, T> Call<'r, T> {
         self
     }
 
-    /// Goes on with a conversation that [paused](Paused), where everything that waited is decided. No request and no tool is
-    /// repeated, and turns count on; `retries` and limits count anew. What runs after an approval is validated with the state as it
-    /// is now.
+    /// Continues a conversation that [paused](Paused), once everything that waited is decided. No request and no tool is
+    /// repeated, and turns continue to count; `retries` and limits start again. What runs after an approval is validated with
+    /// the state as it is now.
     ///
-    /// If something is not decided, or the node, its prompt, its tools or its output are others than those of the pause, the call
+    /// If something is undecided, or if the node, its prompt, its tools or its output have changed since the pause, the call
     /// fails with `config_error` and nothing runs.
     pub fn approve(mut self, paused: Paused) -> Self {
         self.paused = Some(paused);
@@ -225,9 +225,9 @@ impl<'r, T> Call<'r, T> {
 
     /// Streams the answer: its text while it is written, its JSON as far as it has come, and the output at the end.
     ///
-    /// Settings come before it. A model that cannot stream gives its answer as one event, and so does one that refuses
-    /// to; a node without a model has no events. Retries and corrections are as without a stream, and validators run
-    /// only on the whole answer.
+    /// Call the setters before it. A model that cannot stream gives its answer as one event, and so does one that refuses to;
+    /// a node without a model has no events. Retries and corrections are as without a stream, and validators run only on the
+    /// whole answer.
     ///
     /// ```
     /// # use llmnode_runtime as llmnode;
@@ -295,8 +295,8 @@ pub struct CallReport<T> {
     pub record: Arc<CallRecord>,
     /// The usage of all attempts, with those of all calls within.
     pub total: Usage,
-    /// Of a node with tools: the conversation from its first message that is no instruction, without the answer. With the answer
-    /// behind it, it is the history of a next call.
+    /// For a node with tools: the conversation, without instructions and without the answer. Add the answer, and it is the
+    /// history of the next call.
     pub messages: Vec<Message>,
 }
 

@@ -47,8 +47,8 @@ impl<'r, S: ?Sized> Cx<'r, S> {
         self.state
     }
 
-    /// The settings of this call, such as those of `run.call(&node).temperature(0.0)`. A node that asks models
-    /// through other nodes may hand them on: `cx.call(&other).settings(cx.settings().clone())`.
+    /// The settings of this call, such as those of `run.call(&node).temperature(0.0)`. A node that asks models through other
+    /// nodes may pass them on: `cx.call(&other).settings(cx.settings().clone())`.
     pub fn settings(&self) -> &'r Settings {
         self.settings
     }
@@ -59,8 +59,8 @@ impl<'r, S: ?Sized> Cx<'r, S> {
         self.attempt
     }
 
-    /// Returns what tells the call of a tool that this is, or is within, from all others: the same on every repetition, after a
-    /// pause and in another process that goes on with a journal, too. It serves as an idempotency key. `None`: no model called a
+    /// Returns the id of the tool call that this execution belongs to. It stays the same on every repetition, after a pause,
+    /// and in another process that resumes from a journal, so it serves as an idempotency key. `None`: no model called a
     /// tool.
     pub fn call_id(&self) -> Option<String> {
         let (root, path) = self.origin?.tool.as_ref()?;

@@ -106,8 +106,8 @@ impl<T: Into<String>> ExampleText for T {
 
 /// What a function that `examples = path` names returns many of: an [`Example`], or a pair of input and output.
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` is no example of `{N}`",
-    label = "no pair of input and output",
+    message = "`{Self}` is not an example of `{N}`",
+    label = "not a pair of input and output",
     note = "an example is a pair of an input, which is a value of the node or the text of a user message, and an output"
 )]
 pub trait IntoExample<N: Node> {

@@ -153,6 +153,12 @@ impl<'r, T: Send + 'r> Map<'r, T> {
         transport_retries: u32,
     }
 
+    /// Adds a label to every call, such as `("tenant", "x")`. Records, spans and hooks have it.
+    pub fn label(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
+        self.given().labels.insert(name.into(), value.into());
+        self
+    }
+
     fn given(&mut self) -> &mut Settings {
         &mut self.settings
     }

@@ -4,6 +4,7 @@ mod asking;
 mod attempt;
 mod attempts;
 mod batch;
+mod behind;
 mod bounded;
 mod call;
 mod cx;
@@ -32,6 +33,7 @@ mod stream;
 mod tools;
 
 pub use batch::Batch;
+pub use behind::exec_behind;
 pub use bounded::{Bounded, CONCURRENCY, Ended, Source, no_next_item};
 pub use call::{Call, CallReport};
 pub use call::{MAX_NESTING, Within};

@@ -41,9 +41,10 @@ use crate::prompt::generated::Prompt;
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a node that runs with the state `{S}`",
     label = "not a node of this state",
-    note = "`#[llm_node(prompt = \"...\")]` makes a struct a node, and `#[tool] fn search(..)` makes the node `Search {{ .. }}`",
-    note = "`state = T` on the node and the state of the run, `Run::new(model).with_state(state)`, must be the same type, and \
-            `Arc<T>` is another one than `T`: give the run the `T`, and share the run; a node without `state` runs with any"
+    note = "`#[llm_node(prompt = \"...\")]` makes a struct a node, and `#[tool] fn search(..)` makes the node `Search {{ .. }}`; a flow is no \
+            node: write `run.flow(..)`",
+    note = "the state of the run, `Run::new(model).with_state(state)`, must be of the type that the node names, `state = T`; a node \
+            without `state` runs with any"
 )]
 pub trait Exec<S: ?Sized>: Node + Sync + Reads<S, State = S> + Reads<S, State: Sync> {
     /// Runs the node once. [`Run::call`](crate::Run::call) calls it, and calls it again after an error as often as

@@ -57,7 +57,7 @@ impl<'r> Counter<'r> {
             tell(&self.so_far);
         });
         if let Err(said) = told {
-            tracing::error!(target: "llmnode::hook", "a function that is told of progress panicked: {said}");
+            tracing::error!(target: "llmnode::hook", "the function of `on_progress` panicked: {said}");
         }
     }
 }

@@ -122,7 +122,7 @@ impl RunCore {
             Some(name) if target.settings.is_none() && !self.models.is_empty() => {
                 let names: Vec<_> = self.models.keys().take(16).map(String::as_str).collect();
                 format!(
-                    "; the run has no model {name:?} (it has {}), so its own was asked for that id",
+                    "; no model is registered as {name:?} (registered: {}), so the run's own was asked for that id",
                     names.join(", ")
                 )
             }
@@ -167,6 +167,8 @@ impl Run {
 
 impl<S> Run<S> {
     /// Returns a run with another state, which shares the models, limits and ledger of this one.
+    ///
+    /// The state is of the type that the nodes name (`state = World`), an `Arc` of it, or a reference to it.
     pub fn with_state<T>(&self, state: T) -> Run<T> {
         Run { core: Arc::clone(&self.core), state }
     }
@@ -236,10 +238,11 @@ impl<S> Run<S> {
         self
     }
 
-    /// Asks this function before a tool with `require_approval` runs. Its arguments were read and validated; nothing is asked about
-    /// others. The time that it takes counts for deadlines: for a person, answer [`Approval::later`], which pauses the call.
+    /// Asks this function before a tool with `require_approval` runs. The arguments have been read and validated by then. It
+    /// is not asked about other tools. The time that it takes counts for deadlines; to ask a person, answer
+    /// [`Approval::later`], which pauses the call.
     ///
-    /// Without such a function each call of such a tool pauses: see [`Paused`](crate::Paused).
+    /// Without such a function, each call of such a tool pauses: see [`Paused`](crate::Paused).
     ///
     /// ```
     /// # use llmnode_runtime as llmnode;
@@ -301,10 +304,16 @@ impl<S> Run<S> {
         self
     }
 
-    /// Ignores all limits and the models that nodes hold, for who wants to see what is asked.
+    /// Ignores all limits and the models that nodes hold, to show what a node would ask.
     pub(crate) fn without_limits(mut self) -> Self {
         Arc::make_mut(&mut self.core).limits.ignored = true;
         self
+    }
+
+    /// Returns the settings of the run, which [`with_settings`](Run::with_settings) replaces: to change one of them, give a
+    /// changed clone back.
+    pub fn settings(&self) -> &Settings {
+        &self.core.settings
     }
 
     /// Returns the state.

@@ -224,7 +224,8 @@ fn not_of_a_model(model: &Settings) -> impl Iterator<Item = String> {
         ("label", !model.labels.is_empty()),
     ];
     stated.into_iter().filter(|(_, is)| *is).map(|(name, _)| {
-        format!("{name} is set for a registered model, which only says how it is asked; set it on the run, the node or the call")
+        format!("{name} is set for a registered model, whose settings only say how it is asked; set it on the run, the \
+                 node or the call")
     })
 }
 
@@ -243,7 +244,7 @@ fn said_twice(request: &Request) -> impl Iterator<Item = String> {
     ];
     let said = said.into_iter().filter(|(is, _, field)| *is && request.extra.contains_key(*field));
     said.map(|(_, name, field)| {
-        format!("{name} is set, and `extra` holds the field `{field}`, too; keep one of them")
+        format!("{name} is set, and `extra` contains the field `{field}`, too; keep one of them")
     })
 }
 
@@ -366,7 +367,7 @@ mod tests {
         }
         let all = said(Settings::new().temperature(-1.0).max_tokens(0).model("").extra("stream", true));
         for fault in
-            ["temperature is -1", "max_tokens is 0", "name is empty", "`stream`, which is llmnode's own"]
+            ["temperature is -1", "max_tokens is 0", "name is empty", "`stream`, which llmnode sets itself"]
         {
             assert!(all.contains(fault), "{all}");
         }

@@ -208,7 +208,7 @@ impl Settings {
         feedback_rounds: usize,
         /// Sets whether the second identical bad answer in a row ends the corrections.
         stop_on_repeat: bool,
-        /// Sets whether an answer is taken only as it stands: nothing is repaired or changed to fit the type.
+        /// Sets whether an answer has to be exact: nothing is repaired or changed to fit the type.
         exact: bool,
     }
 

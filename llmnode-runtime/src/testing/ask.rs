@@ -63,5 +63,5 @@ where
             "it waits for something before its first request; call it on a run".to_owned()
         }
     };
-    fail(&format!("the node `{}` asks nothing: {why}", node.name()))
+    fail(&format!("the node `{}` sends no request: {why}", node.name()))
 }

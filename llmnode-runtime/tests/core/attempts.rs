@@ -304,7 +304,7 @@ async fn the_same_bad_answer_twice_ends_the_call_if_so_set() {
     let model = script(["no JSON", BAD, "no JSON", "no JSON", GOOD]);
     let error = run(&model).call(&GOAL).settings(stop()).await.unwrap_err();
     assert_eq!((error.category(), model.requests().len()), (Category::SchemaError, 4));
-    assert!(error.message().ends_with("stop_on_repeat is set"), "{error}");
+    assert!(error.message().ends_with("stop_on_repeat forbids another try"), "{error}");
 
     let model = script(["", " ", GOOD]);
     let error = run(&model).call(&GOAL).settings(stop()).await.unwrap_err();

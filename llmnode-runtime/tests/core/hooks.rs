@@ -161,6 +161,13 @@ async fn labels_stand_in_records_hooks_and_spans_of_a_call_and_of_those_within_i
     let spans = seen.spans("llmnode::call");
     assert_eq!(spans[0].fields["llmnode.call.labels"], r#"{"job":"nightly","step":"1","tenant":"b"}"#);
 
+    let more = run.settings().clone().label("job", "daily");
+    assert_eq!(run.with_settings(more).settings().labels["job"], "daily");
+
+    let mapped = Run::new(script(["hi"]));
+    let reports = mapped.map([say("")]).label("tenant", "c").report().await;
+    assert_eq!(reports[0].as_ref().unwrap().record.labels["tenant"], "c");
+
     let plain = Run::new(script(["hi"]));
     assert!(plain.call(&say("")).report().await.unwrap().record.labels.is_empty());
     assert!(plain.ledger().to_json()["calls"][0].get("labels").is_none());

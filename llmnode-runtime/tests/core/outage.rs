@@ -227,7 +227,7 @@ async fn a_failure_that_cannot_be_retried_keeps_its_category_and_says_why() {
     let model = script([busy(), busy(), busy()]).with_retry_budget(budget.clone());
     let error = run(&model).call(&GOAL).await.unwrap_err();
     assert_eq!((error.category(), model.requests().len()), (Category::ServerError, 2));
-    assert!(error.message().starts_with("HTTP 503: overloaded; no retry was made"), "{error}");
+    assert!(error.message().starts_with("HTTP 503: overloaded; it was not retried"), "{error}");
     assert!(error.message().contains("retry budget of the endpoint is empty"), "{error}");
 
     // Where no retry was due, there is nothing to say.

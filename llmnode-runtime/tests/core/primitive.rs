@@ -318,7 +318,7 @@ fn every_fault_of_a_builder_is_told_at_once() {
     for (schema, fault) in [
         (json!({"type": "strin"}), "#/type"),
         (json!({"pattern": "a"}), "#/pattern: cannot be checked"),
-        (json!("x"), "no JSON object"),
+        (json!("x"), "not a JSON object"),
         (json!({"$ref": "#"}), "refers to itself"),
     ] {
         let error = config_error(Primitive::builder("x").output_schema(schema));

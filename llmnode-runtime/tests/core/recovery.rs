@@ -162,6 +162,7 @@ async fn a_fallback_value_stands_for_whatever_the_provider_did() {
         let run = run(&script([ModelError::new(failure, "no")]));
         let report = run.call(&Guess).report().await.unwrap();
         assert_eq!(report.record.degraded, Some(Degraded::FallbackValue), "{failure}");
+        assert!(report.record.first_failure().unwrap().starts_with(failure.as_str()), "{failure}");
         assert_eq!(report.record.attempts[0].category, Some(failure));
     }
 }
@@ -206,7 +207,7 @@ async fn a_misspelt_model_is_told_from_the_registered_ones() {
     let model = script([busy(), ModelError::new(Category::NotFound, "no such model")]);
     let run = run(&model).model("big", script([GOOD]));
     let error = run.call(&GOAL).transport_retries(0).fallback_model("bgi").await.unwrap_err();
-    let said = "no such model; the run has no model \"bgi\" (it has big), so its own was asked for that id";
+    let said = "no such model; no model is registered as \"bgi\" (registered: big), so the run's own was asked for that id";
     assert_eq!((error.category(), error.message()), (Category::NotFound, said));
     let run = Run::new(script([ModelError::new(Category::NotFound, "no such model")])).with_state(world());
     assert_eq!(run.call(&GOAL).model("bgi").await.unwrap_err().message(), "no such model");
@@ -328,7 +329,7 @@ async fn an_answer_that_repeats_itself_ends_the_corrections_not_the_recovery() {
     let settings = Settings::new().retries(5).stop_on_repeat(true).fallback_model("small");
     let report = run.call(&GOAL).settings(settings).report().await.unwrap();
     assert_eq!((first.requests().len(), report.record.attempts.len()), (2, 3));
-    assert!(report.record.attempts[1].message.ends_with("stop_on_repeat is set"));
+    assert!(report.record.attempts[1].message.ends_with("stop_on_repeat forbids another try"));
 }
 
 #[tokio::test]

@@ -170,6 +170,6 @@ impl<S: ?Sized + Sync> Exec<S> for ByHand {
 async fn a_node_that_asks_nothing_says_why() {
     for (waits, why) in [(false, "answers without a model"), (true, "waits for something")] {
         let said = complaint(|| drop(request_of(&ByHand { waits }, &())));
-        assert!(said.contains("`by_hand` asks nothing") && said.contains(why), "{said}");
+        assert!(said.contains("`by_hand` sends no request") && said.contains(why), "{said}");
     }
 }

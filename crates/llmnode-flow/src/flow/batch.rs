@@ -11,8 +11,8 @@ use super::step::Step;
 /// A node that is an item of a step: the step prepares many of them from the state, executes each, and writes all
 /// outputs back. In a flow it stands as `Batch<Node>`.
 ///
-/// `#[llm_node]` implements it for nodes with `batch = path`. A node without a model implements it by hand, all in one impl below
-/// `#[llmnode::step]`. Neither `prep` nor `post` is ever tried again; each item has tries of its own.
+/// `#[llm_node]` implements it for nodes with `batch = path`. A node without a model implements it by hand, all in one impl
+/// below `#[llmnode::step]`. Neither `prep` nor `post` is ever tried again; each item has its own tries.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not an item of batches over `{S}`",
     label = "not an item of this state's batches",

@@ -93,9 +93,9 @@ impl<'r, S, A> FlowCall<'r, S, A> {
         self
     }
 
-    /// Goes on with a conversation that [paused](Paused) in a step of the flow, at that step: where everything that waited is
-    /// decided, no request and no tool is repeated. The state has to be as it was before the step, which a flow that paused left it
-    /// as.
+    /// Continues a conversation that [paused](Paused) in a step of the flow, at that step, once everything that waited is
+    /// decided. No request and no tool is repeated. The state has to be as it was before the step; a flow that pauses leaves
+    /// it so.
     pub fn approve(mut self, paused: Paused) -> Self {
         self.orders.paused = Some(paused);
         self

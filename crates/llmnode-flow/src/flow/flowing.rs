@@ -56,7 +56,7 @@ impl<'f, S> Flowing<'f, S> {
     pub(super) fn on<P>(self, part: fn(&mut S) -> &mut P) -> Result<Flowing<'f, P>, NodeError> {
         let Flowing { core, state, at, depth, within, log, happened } = self;
         let state =
-            guarded(|| part(state)).map_err(|said| panicked("what names the part of the state", said))?;
+            guarded(|| part(state)).map_err(|said| panicked("the path to the part of the state", said))?;
         Ok(Flowing { core, state, at, depth, within, log, happened })
     }
 
@@ -77,12 +77,13 @@ impl<'f, S> Flowing<'f, S> {
 
     /// What a function of the flow makes of the state.
     pub(super) fn prepared<N>(&self, prepare: impl Fn(&S) -> N) -> Result<N, NodeError> {
-        guarded(|| prepare(&*self.state)).map_err(|said| panicked("what prepares the step", said))
+        guarded(|| prepare(&*self.state))
+            .map_err(|said| panicked("the expression that prepares the step", said))
     }
 
     /// Writes the parameters of a flow that begins here.
     pub(super) fn entered(&mut self, enter: impl FnOnce(&mut S)) -> Result<(), NodeError> {
-        guarded(|| enter(self.state)).map_err(|said| panicked("what takes the flow's parameters", said))
+        guarded(|| enter(self.state)).map_err(|said| panicked("the writing of the flow's parameters", said))
     }
 
     /// The flow has no step of that label.

@@ -51,7 +51,7 @@ impl<'r, S, P, A> Fork<'r, S, P, A> {
                 let (part, flow) = split(state, item);
                 (part, flow.runner())
             });
-            Some(split.map_err(|said| panicked("what splits the state", said)))
+            Some(split.map_err(|said| panicked("the function that splits the state", said)))
         });
         let how = How { total, concurrency: CONCURRENCY, max_steps: None, on_progress: None };
         Fork { run, parts, how }
@@ -63,7 +63,7 @@ where
     S: Send + Sync,
     A: Send + 'static,
 {
-    /// How many steps each flow may take. Default: what the flow says, or 1000.
+    /// Sets how many steps each flow may take. Default: what the flow says, or 1000.
     pub fn max_steps(mut self, steps: u64) -> Self {
         self.max_steps = Some(steps);
         self
@@ -205,7 +205,7 @@ where
         self
     }
 
-    /// How many steps each flow may take. Default: what the flow says, or 1000.
+    /// Sets how many steps each flow may take. Default: what the flow says, or 1000.
     pub fn max_steps(mut self, steps: u64) -> Self {
         self.how.max_steps = Some(steps);
         self
@@ -236,7 +236,7 @@ where
         let parts = side_by_side(run, parts, how).try_all().await?;
         parts.into_iter().enumerate().try_for_each(|(index, (part, action))| {
             let joined = guarded(|| join(run.state_mut(), part, action));
-            joined.map_err(|said| error_of_item(panicked("what joins the states", said), index))
+            joined.map_err(|said| error_of_item(panicked("the function that joins the states", said), index))
         })
     }
 }

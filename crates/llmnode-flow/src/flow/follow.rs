@@ -76,8 +76,8 @@ impl Happened {
         let output = output.and_then(|output| output.downcast::<N::Output>().ok());
         output.map(|output| *output).ok_or_else(|| {
             let message = format!(
-                "`happened` says what the node `{}` gave, and the step under way at `{at}` is that of the node `{}`: say what \
-                 that gave, by `.resume(..).happened::<{}>(output)`",
+                "`happened` has the output of the node `{}`, but the step under way at `{at}` is that of the node `{}`: \
+                 give its output by `.resume(..).happened::<{}>(output)`",
                 self.name,
                 N::NAME,
                 type_name::<N>()

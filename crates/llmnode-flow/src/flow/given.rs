@@ -53,8 +53,9 @@ forms! {
 
 /// What makes a `T` of an expression's value.
 #[diagnostic::on_unimplemented(
-    message = "the field is a `{T}`, which its `#[prep]` gives as it is, as an `Option` or as a `Result`, but this is `{Self}`",
-    label = "gives something else",
+    message = "the `#[prep]` of a field of the type `{T}` has to return it, an `Option` of it or a `Result` of it, but \
+               this is `{Self}`",
+    label = "returns something else",
     note = "what is borrowed from the state has to be cloned; the error of a `Result` is any that is `Send` and `Sync`, or a text"
 )]
 pub trait Gives<T, Form> {

@@ -32,9 +32,9 @@ macro_rules! side_by_side {
 /// A step that can stand beside others: it decides nothing.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot stand beside other steps of flows over `{S}`",
-    label = "side by side stand nodes without actions",
-    note = "several actions could not route one flow, and flows side by side would write to one state; let it stand before the \
-            others or behind them, or run flows side by side with `run.fork(..)`, each on a state of its own"
+    label = "only nodes without actions run side by side",
+    note = "several actions could not route one flow, and flows side by side would write to one state; put it before or \
+            after the others, or run flows side by side with `run.fork(..)`, each on a state of its own"
 )]
 pub trait Beside<S>: Step<S, Action = ()> {}
 

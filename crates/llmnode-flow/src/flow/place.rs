@@ -44,10 +44,10 @@ pub trait Starts<S>: Place<S> {}
 
 /// What a flow that `flow!` declares, or a step, looks like: `outline_of::<Research, _>().mermaid()`.
 ///
-/// A flow that stands within itself, straight or by way of others, is shown there by its name, without steps.
+/// A flow that contains itself, directly or through others, is shown there by its name, without steps.
 ///
-/// That of a flow which is about to run is [`FlowCall::outline`](super::FlowCall::outline), and that of one which was built at
-/// run time [`Flow::outline`](super::Flow::outline).
+/// [`FlowCall::outline`](super::FlowCall::outline) has the outline of a flow that is about to run, and
+/// [`Flow::outline`](super::Flow::outline) that of a flow that was built at run time.
 pub fn outline_of<F: Place<S>, S>() -> Outline {
     F::outline_within(Around::default())
 }

@@ -23,7 +23,7 @@ pub struct FlowRecord {
     pub position: Option<Position>,
     /// What ended it, if it has ended without an action.
     pub category: Option<Category>,
-    /// How many steps it took, with one that failed.
+    /// How many steps it took, including one that failed.
     pub taken: u64,
     /// The newest 256 steps, oldest first.
     pub path: Vec<StepRecord>,
@@ -57,7 +57,7 @@ pub struct StepRecord {
     pub action: String,
     /// What went wrong; `None`: it ended with an action.
     pub category: Option<Category>,
-    /// What its requests used, with those of nodes that its node called.
+    /// What its requests used, including those of nodes that its node called.
     pub usage: Usage,
     /// The time of these requests, from the start of each to the end of its validation. The times of concurrent
     /// requests add up.

@@ -7,8 +7,8 @@ use super::table::Arm;
 
 /// An action that leaves nothing to decide: `()`.
 #[diagnostic::on_unimplemented(
-    message = "a plain arrow behind a step that decides between actions, a `{Self}`",
-    label = "write `=> match {{ .. }}` behind this step, with an arm for each action"
+    message = "this step decides between actions, a `{Self}`, so it needs an arm for each",
+    label = "write `=> match {{ .. }}` after this step"
 )]
 pub trait Undecided {}
 
@@ -108,9 +108,9 @@ impl Decided<()> {
 
 /// Implemented by nothing.
 #[diagnostic::on_unimplemented(
-    message = "arms behind a step that decides nothing",
-    label = "write a plain arrow behind this step, without `match`",
-    note = "a node decides something by `action = Type`, one that is written by hand by the `Action` of its `Step`"
+    message = "this step decides nothing, so it has no arms",
+    label = "write a plain arrow after this step, without `match`",
+    note = "a node decides something if it has `action = Type`, or, written by hand, an `Action` in its `Step`"
 )]
 pub trait Arms<T> {
     /// The action that the arms would take.
@@ -121,7 +121,7 @@ pub trait Arms<T> {
 #[diagnostic::on_unimplemented(
     message = "a parameter of type `{Self}` cannot be written to a `{T}`",
     label = "the state has a `{T}` there",
-    note = "the type of a parameter is that of the place in the state, or one that it can be made of by `Into`"
+    note = "the type of a parameter is that of the place in the state, or converts to it by `Into`"
 )]
 pub trait Parameter<T> {
     /// Writes it.

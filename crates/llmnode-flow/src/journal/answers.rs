@@ -22,7 +22,7 @@ pub trait MapExt: Sized {
     /// answer. An answer from the journal is read and validated again. It makes no request, counts for no limit, and
     /// has no attempt in the record, which says how many there were ([`replayed`](llmnode_runtime::CallRecord::replayed)). Results of
     /// tools are kept in the same way. An answer that is no longer good is asked again, and so is one that failed or
-    /// came from a fallback value. Answers are in the journal in clear. Each is forced to the disk before its result
+    /// came from a fallback value. Answers are in the journal in clear. Each is synced to the disk before its result
     /// is returned, unless [`Fsync::Never`](super::Fsync::Never) is set.
     ///
     /// If the journal cannot be read, or is that of a flow, the error is the map's only result. Within a flow that

@@ -38,7 +38,7 @@ impl OpenFile {
         }
         if let Err(error) = self.compact() {
             // The file as it is serves as well; it is only longer.
-            tracing::warn!(target: "llmnode::journal", path = %self.path.display(), "not written anew: {error}");
+            tracing::warn!(target: "llmnode::journal", path = %self.path.display(), "not rewritten: {error}");
             self.superseded.bearable = bytes.saturating_mul(2);
         }
     }
@@ -75,8 +75,7 @@ impl OpenFile {
                 made => return made.map_err(failed(&path)).map(|file| (path, file)),
             }
         }
-        let taken =
-            io::Error::other("all names for a new file beside it are taken by files of somebody else");
+        let taken = io::Error::other("other files have all names for a new file beside it");
         Err(io_error(&self.path, "replaced", taken))
     }
 

@@ -14,7 +14,7 @@ pub enum JournalError {
     Format(#[from] FormatError),
     /// The file begins as no journal does.
     #[error(
-        "the file {} is no journal, and was left as it is; a journal takes a file of its own, which need not be there yet",
+        "the file {} is not a journal, and was not changed; name another file, which need not exist yet",
         path.display()
     )]
     Foreign {
@@ -48,7 +48,7 @@ pub enum JournalError {
     },
     /// Somebody else has written to it since it was read here.
     #[error(
-        "another writer has taken over the journal {}: it was changed since it was read or written here, and goes on there",
+        "another writer has taken over the journal {}: it has changed since this program read or wrote it",
         path.display()
     )]
     TakenOver {
@@ -60,7 +60,7 @@ pub enum JournalError {
     Io {
         /// The file.
         path: PathBuf,
-        /// `"opened"`, `"locked"`, `"read"`, `"written"`, `"replaced"`, `"forced to the disk"`.
+        /// `"opened"`, `"locked"`, `"read"`, `"written"`, `"replaced"`, `"synced to the disk"`.
         verb: &'static str,
         /// What the system says.
         source: io::Error,

@@ -17,19 +17,19 @@ use super::record::{Entry, Record};
 
 /// A journal in a file: each record is a line, with a checksum before its JSON. Clones are handles to one file.
 ///
-/// States, and what models and tools said in the step under way, are in it in clear: a new file can be read by its owner alone. What
-/// a completed step leaves is erased when the file is written anew, at the flow's end at the latest. See
+/// It has states, and what models and tools said in the step under way, in clear text, so only its owner can read a new file.
+/// What a completed step leaves is erased when the file is rewritten, at the latest at the flow's end. See
 /// [`without_answers`](JournalFile::without_answers).
 ///
-/// A line whose writing a crash cut short is dropped by the next writer. What is damaged otherwise is an error that
-/// names the line. A file is never cleared: to begin anew, take another name, or delete it.
+/// If a crash cuts a line short, the next writer drops it. Any other damage is an error that names the line. A file is never
+/// cleared: to begin anew, take another name, or delete it.
 ///
 /// **One writer**: as long as a flow runs, it holds the operating system's lock on a file beside the journal, `NAME.lock`,
 /// which stays there. Another flow with the same journal, in this process or in another one, is refused with a
 /// `config_error`. It goes on from the journal once the first flow has ended or its process has died. Network file
 /// systems may not keep such locks.
 ///
-/// **Size**: superseded states are dropped when they are 1 MiB at least and four fifths of the file. It is then written anew beside
+/// **Size**: superseded states are dropped when they are 1 MiB at least and four fifths of the file. It is then rewritten beside
 /// itself, as `NAME.RUN.compacting` with a name for the run, with the same permissions, and renamed. What was spent stays, some 300
 /// bytes for each attempt and call.
 pub struct JournalFile {
@@ -55,25 +55,25 @@ impl JournalFile {
         Ok(JournalFile { file, lock: None })
     }
 
-    /// Sets when what was written is forced to the disk.
+    /// Sets when what was written is synced to the disk.
     #[must_use]
     pub fn fsync(self, fsync: Fsync) -> Self {
         self.opened().fsync = fsync;
         self
     }
 
-    /// Keeps no answers of models and no results of tools: nothing that they said is in the file, and a step that is repeated asks again
-    /// for all of it. A map that is to be resumed needs them.
+    /// Keeps no answers of models and no results of tools. Nothing that they said is in the file, and a step that is repeated
+    /// asks again for everything. A map needs them to resume.
     #[must_use]
     pub fn without_answers(self) -> Self {
         self.opened().without_answers = true;
         self
     }
 
-    /// Reads what the journal tells, also while a flow writes to it.
+    /// Reads the journal, also while a flow writes to it.
     ///
     /// # Errors
-    /// The file cannot be read, is no journal, or is damaged.
+    /// The file cannot be read, is not a journal, or is damaged.
     pub fn history(&self) -> Result<History, JournalError> {
         let mut history = History::default();
         let path = self.opened().path.clone();
@@ -104,7 +104,7 @@ impl JournalFile {
         Ok(())
     }
 
-    /// Writes a record, and gives what has to be forced to the disk.
+    /// Writes a record, and gives what has to be synced to the disk.
     fn write(&self, record: &Record) -> Result<Option<Forced>, JournalError> {
         let mut open = self.opened();
         if open.without_answers && matches!(record.0, Entry::Answered(_) | Entry::ToolEnded(_)) {
@@ -133,7 +133,7 @@ impl JournalFile {
     }
 }
 
-/// What is to be forced to the disk.
+/// What is to be synced to the disk.
 struct Forced {
     path: PathBuf,
     file: Arc<File>,
@@ -145,7 +145,7 @@ impl Forced {
     fn sync(&self) -> Result<(), JournalError> {
         let outcome =
             self.file.sync_data().and_then(|()| if self.name { sync_name(&self.path) } else { Ok(()) });
-        outcome.map_err(|source| io_error(&self.path, "forced to the disk", source))
+        outcome.map_err(|source| io_error(&self.path, "synced to the disk", source))
     }
 }
 
@@ -240,7 +240,7 @@ mod tests {
         std::fs::rename(&folder, &away).unwrap();
         let error = forced.sync().unwrap_err();
         std::fs::rename(&away, &folder).unwrap();
-        assert!(error.to_string().contains("flow.journal cannot be forced to the disk: "), "{error}");
+        assert!(error.to_string().contains("flow.journal cannot be synced to the disk: "), "{error}");
         assert!(journal.opened().renamed);
         journal.append(&step()).await.unwrap();
         assert!(!journal.opened().renamed);

@@ -11,7 +11,7 @@ use super::kept::{Kept, Left};
 use super::record::{Answered, AttemptBegan, CallEnded, Entry, Json, Record, Started, Stepped};
 use crate::flow::{Outline, Position};
 
-/// What a journal tells: where its flow stands, and what was spent on it.
+/// What a journal says: where its flow is, and what was spent on it.
 #[derive(Default)]
 pub struct History {
     started: Option<Started>,
@@ -33,7 +33,7 @@ pub struct History {
     counting: Option<Counting>,
 }
 
-/// Something of which the journal knows that it began, and not how it ended.
+/// Something that began, and whose end the journal does not know.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct UnderWay {
@@ -235,12 +235,12 @@ impl History {
         self.action.as_ref()
     }
 
-    /// Whether there is no record yet.
+    /// Returns whether there is no record yet.
     pub fn is_empty(&self) -> bool {
         self.records == 0
     }
 
-    /// The flow's name; empty, if none has started.
+    /// Returns the flow's name; empty if none has started.
     pub fn flow(&self) -> &str {
         match self.started.as_ref().map(|started| &started.outline) {
             Some(Outline::Flow(name, _) | Outline::Node(name)) => name,
@@ -248,12 +248,12 @@ impl History {
         }
     }
 
-    /// Where the flow stands: the step that is next.
+    /// Returns where the flow is: the step that is next.
     pub fn position(&self) -> &Position {
         &self.at
     }
 
-    /// How many steps are completed.
+    /// Returns how many steps are completed.
     pub fn steps(&self) -> u64 {
         self.steps
     }
@@ -263,30 +263,31 @@ impl History {
         self.state.as_ref()
     }
 
-    /// Whether the flow has ended.
+    /// Returns whether the flow has ended.
     pub fn has_ended(&self) -> bool {
         self.action.is_some()
     }
 
-    /// The state after the last completed step, as JSON.
+    /// Returns the state after the last completed step, as JSON.
     pub fn state(&self) -> Option<&str> {
         self.state.as_ref().map(Json::get)
     }
 
-    /// The requests of which nobody knows how they ended, and what they used: they were under way as a process ended.
-    /// While a process runs the flow, those under way now are among them.
+    /// Returns the requests whose end and usage are unknown, because they were under way when a process ended. While a
+    /// process runs the flow, the requests under way now are among them.
     pub fn unknown(&self) -> &[UnderWay] {
         &self.unknown
     }
 
-    /// The call of a node with `idempotent = false` in a step that was not completed: it may have taken effect or not, so `resume`
-    /// wants to be told, by [`happened`](super::Resume::happened) or [`rerun`](super::Resume::rerun). While a process runs the flow, the
-    /// call that is under way now.
+    /// Returns the call of a node with `idempotent = false` in a step that was not completed. It may have taken effect or
+    /// not, so `resume` has to be told, by [`happened`](super::Resume::happened) or [`rerun`](super::Resume::rerun). While a
+    /// process runs the flow, the call that is under way now.
     pub fn in_doubt(&self) -> Option<&UnderWay> {
         self.once.first().map(|(_, call)| call)
     }
 
-    /// What was spent on the flow, in all processes. A request that is [unknown](History::unknown) is in it as one that did not report its usage.
+    /// Returns what was spent on the flow, in all processes. A request that is [unknown](History::unknown) counts as one that
+    /// did not report its usage.
     pub fn ledger(&self) -> Ledger {
         self.ledger.clone()
     }

@@ -73,11 +73,11 @@ pub(super) fn look(line: &[u8], ended: bool) -> Found<'_> {
         Some((frame, json)) => match numbers(frame) {
             None => Found::Damaged("it does not begin with a checksum and a length"),
             Some((_, length)) if !ended && json.len() < length => Found::Torn,
-            Some((_, length)) if json.len() != length => Found::Damaged("it has another length than it says"),
+            Some((_, length)) if json.len() != length => Found::Damaged("its length does not match"),
             Some((checksum, _)) if crc32fast::hash(json) != checksum => {
-                Found::Damaged("its checksum is that of something else")
+                Found::Damaged("its checksum does not match")
             }
-            Some(_) => std::str::from_utf8(json).map_or(Found::Damaged("it is no text"), Found::Whole),
+            Some(_) => std::str::from_utf8(json).map_or(Found::Damaged("it is not text"), Found::Whole),
         },
     }
 }
@@ -128,7 +128,7 @@ pub(super) fn read(json: &str, n: u64) -> Result<Line<Record>, String> {
     let line: Line<Record> = serde_json::from_str(json).map_err(|error| error.to_string())?;
     if line.n != n {
         return Err(format!(
-            "it is record {}, where {n} is expected: lines are missing, or two wrote at once",
+            "it is record {}, where {n} is expected: lines are missing, or two programs wrote at once",
             line.n
         ));
     }

@@ -14,7 +14,7 @@ use super::keeper::now;
 use super::line::{self, FORMAT, Found, Line, VERSION};
 use super::record::{Answered, Entry, Record};
 
-/// When what was written is also forced to the disk (`fsync`), so that it survives a crash of the whole machine. What was
+/// When what was written is also synced to the disk (`fsync`), so that it survives a crash of the whole machine. What was
 /// written survives a crash of the program in any case.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
@@ -25,7 +25,7 @@ pub enum Fsync {
     EachStep,
     /// With each record: also before each request goes out, and as soon as its answer is there.
     EachRecord,
-    /// Never: the system writes to the disk when it likes.
+    /// Never: the system decides when it writes to the disk.
     Never,
 }
 
@@ -34,7 +34,7 @@ pub(super) struct OpenFile {
     pub(super) file: Arc<File>,
     /// The run that the file has, as far as it was read or written here.
     pub(super) run: Option<String>,
-    /// The file has its name since a moment, and the name was not forced to the disk yet.
+    /// The file has its name since a moment, and the name was not synced to the disk yet.
     pub(super) renamed: bool,
     pub(super) fsync: Fsync,
     /// Answers of models and results of tools are not written.

@@ -19,9 +19,9 @@ impl Record {
     /// What it is: `"answered"`, `"tool_ended"`, `"started"`, `"resumed"`, `"call_began"`, `"attempt_began"`, `"attempt_ended"`, `"attempt_forgotten"`,
     /// `"call_ended"` or `"stepped"`, as its JSON names it. Further ones may come.
     ///
-    /// A journal that forces some of its records to the disk needs `started`, `call_began` and `stepped` there: without them a step,
-    /// or a node that must not be executed again, may be executed twice after a crash of the machine. Without `answered`, a
-    /// map may ask for an answer that was paid for already.
+    /// A journal that syncs some of its records to the disk needs `started`, `call_began` and `stepped` there: without them a
+    /// step, or a node that must not be executed again, may be executed twice after a crash of the machine. Without
+    /// `answered`, a map may ask for an answer that was paid for already.
     pub fn kind(&self) -> &'static str {
         match &self.0 {
             Entry::Answered(_) => "answered",

@@ -45,9 +45,8 @@ where
         self
     }
 
-    /// Starts, or goes on with the run of the flow that the journal has: from its last completed step, on the
-    /// journal's state, which takes the place of the run's. A run that has ended gives its action again, and
-    /// nothing is executed.
+    /// Starts, or goes on with the run of the flow that the journal has: from its last completed step, on the journal's
+    /// state, which takes the place of the run's. A run that has ended returns its action again, and nothing is executed.
     ///
     /// What was spent before is in the ledger afterwards, once, and counts for the limits of the run and its nodes; a request that was under
     /// way at the crash counts as one without a report. [`max_steps`](FlowCall::max_steps) counts all steps since the start. By the clock, only the time counts in which a
@@ -65,8 +64,8 @@ where
     }
 }
 
-/// A flow that goes on from its journal when it is awaited, or polled for the first time. What is set once it has started is
-/// of no effect.
+/// A flow that continues from its journal when it is awaited, or polled for the first time. Settings that are written
+/// afterwards have no effect.
 #[must_use = "a flow does nothing until it is awaited"]
 pub struct Resume<'r, S, A> {
     call: FlowCall<'r, S, A>,
@@ -78,37 +77,40 @@ pub struct Resume<'r, S, A> {
 type Follow<'r, S, A> = fn(&mut FlowCall<'r, S, A>, Durable<'r, S>);
 
 impl<'r, S, A> Resume<'r, S, A> {
-    /// Executes again what may have been executed before the crash, also a node with `idempotent = false`. Who knows that
-    /// it was executed says so by [`happened`](Resume::happened) instead.
+    /// Executes again what may have been executed before the crash, also a node with `idempotent = false`. If you know that
+    /// it was executed, use [`happened`](Resume::happened) instead.
     pub fn rerun(self) -> Self {
         self.with(|durable| durable.permits.rerun = true)
     }
 
-    /// Goes on with what the node of the step under way gave before the crash: it is not executed again. For the call of a
-    /// node with `idempotent = false` that is [in doubt](super::History::in_doubt), and took effect as one can see elsewhere.
+    /// Continues with the output that the node of the step under way gave before the crash, so that it is not executed again.
+    /// Use it if the call of a node with `idempotent = false` is [in doubt](super::History::in_doubt), and you can see
+    /// elsewhere that it took effect.
     ///
-    /// The step is prepared from the state as ever, and its `store`, `post` or `route` takes the output, which no validator sees. The
-    /// node is that of the step: [`Batch<N>`](crate::flow::Batch) for a batch of `N`, a tuple for nodes side by side, and the node that
-    /// made the call where it is not the step's own. Another node is a `config_error` that names the right one; so is a call of
-    /// `happened` where nothing is in doubt. If the process dies once more before the step is completed, it has to be said again.
+    /// The step is prepared from the state as usual, and its `store`, `post` or `route` takes the output, which no validator
+    /// sees. The node is that of the step: [`Batch<N>`](crate::flow::Batch) for a batch of `N`, a tuple for nodes side by
+    /// side, and the node that made the call where it is not the step's own. Another node is a `config_error` that names the
+    /// right one; so is a call of `happened` where nothing is in doubt. If the process dies once more before the step is
+    /// completed, it has to be said again.
     pub fn happened<N: Node + 'static>(self, output: N::Output) -> Self {
         self.with(|durable| durable.happened = Some(Happened::of::<N>(output)))
     }
 
-    /// Goes on with a conversation that [paused](Paused) in the step under way. The journal has what was asked and done so far: without
-    /// this the step pauses once more, with the same calls, and no request is made.
+    /// Continues a conversation that [paused](Paused) in the step under way. The journal has what was asked and done so far.
+    /// Without this, the step pauses once more with the same calls, and makes no request.
     pub fn approve(mut self, paused: Paused) -> Self {
         self.call = self.call.approve(paused);
         self
     }
 
-    /// Goes on although the flow has changed since: at the label where the journal stands, which there still has to be.
+    /// Continues although the flow has changed since, at the label where the journal stands. The flow still has to have that
+    /// label.
     pub fn allow_changes(self) -> Self {
         self.with(|durable| durable.permits.allow_changes = true)
     }
 
-    /// Carries over what the journal's state lacks from the state of the run, such as a handle to a database in a
-    /// field with `#[serde(skip)]`.
+    /// Carries over from the state of the run what the journal's state lacks, such as a handle to a database in a field with
+    /// `#[serde(skip)]`.
     pub fn carry_over(self, carry: impl FnOnce(&mut S, S) + Send + 'r) -> Self {
         self.with(|durable| durable.carry = Some(Box::new(carry)))
     }
@@ -120,7 +122,7 @@ impl<'r, S, A> Resume<'r, S, A> {
         self
     }
 
-    /// Asks for what the flow does in this process beside its action.
+    /// Returns the record of what the flow does in this process beside its action.
     pub fn report(
         mut self,
     ) -> impl Future<Output = Result<FlowReport<A>, NodeError>> + Send + Unpin + use<'r, S, A>

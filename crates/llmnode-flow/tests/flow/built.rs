@@ -195,7 +195,7 @@ async fn a_panic_of_the_flows_own_functions_is_its_error() {
     let error = run(&[]).flow(&flow).await.unwrap_err();
     assert_eq!(
         (error.category(), error.to_string()),
-        (Category::Panic, "bad: panic: what prepares the step panicked: no value".to_owned())
+        (Category::Panic, "bad: panic: the expression that prepares the step panicked: no value".to_owned())
     );
 }
 

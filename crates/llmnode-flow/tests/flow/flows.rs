@@ -268,7 +268,7 @@ async fn what_splits_the_state_may_panic_over_one_item() {
     assert_eq!(told.last(), Some(&(3, 1)));
     let error = run.fork(files(&["a", "bad"]), split).join(|_, _, _| {}).await.unwrap_err();
     assert_eq!((error.category(), error.item()), (Category::Panic, Some(1)));
-    assert_eq!(error.message(), "what splits the state panicked: a bug in the split");
+    assert_eq!(error.message(), "the function that splits the state panicked: a bug in the split");
 }
 
 #[tokio::test(start_paused = true)]

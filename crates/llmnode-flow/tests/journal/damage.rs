@@ -15,7 +15,7 @@ async fn journal(name: &str) -> Vec<u8> {
     std::fs::read(path).unwrap()
 }
 
-/// A file that is not forced to the disk, as nobody pulls the plug here.
+/// A file that is not synced to the disk, as nobody pulls the plug here.
 fn open(path: &Path) -> JournalFile {
     JournalFile::open(path).unwrap().fsync(Fsync::Never)
 }
@@ -104,7 +104,7 @@ async fn a_line_that_is_missing_or_stands_twice_is_found() {
         let error = run(model()).flow(Research).resume(open(&path)).await.unwrap_err();
         assert_eq!(error.category(), Category::ConfigError);
         assert!(error.message().starts_with(&format!("line {at} of the journal ")), "{error}");
-        assert!(error.message().contains("lines are missing, or two wrote at once"), "{error}");
+        assert!(error.message().contains("lines are missing, or two programs wrote at once"), "{error}");
     }
 }
 

@@ -191,8 +191,8 @@ async fn another_node_is_refused_and_the_right_one_named() {
     assert_eq!(error.category(), Category::ConfigError);
     assert_eq!(
         error.message(),
-        "`happened` says what the node `write` gave, and the step under way at `Pay` is that of the node `charge`: say what that \
-         gave, by `.resume(..).happened::<journal::happened::Charge>(output)`"
+        "`happened` has the output of the node `write`, but the step under way at `Pay` is that of the node `charge`: \
+         give its output by `.resume(..).happened::<journal::happened::Charge>(output)`"
     );
     assert!(goes_on::<_, Charge>(&path, Order, "receipt 7".to_owned()).await.is_ok(), "it is still in doubt");
 }

@@ -68,5 +68,5 @@ async fn a_flow_goes_on_with_the_state_before_the_step_whose_post_failed() {
 
     let mut second = run(model());
     second.flow(Notes).resume(journal).await.unwrap();
-    assert_eq!(second.state().notes, ["0", "1", "2", "3"], "no note stands there twice");
+    assert_eq!(second.state().notes, ["0", "1", "2", "3"], "no note appears twice");
 }

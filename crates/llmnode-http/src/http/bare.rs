@@ -20,14 +20,14 @@ pub fn client(url: &str, secret: bool) -> Result<Client, NodeError> {
         return Err(fault("the URL is neither http nor https"));
     }
     if !url.username().is_empty() || url.password().is_some() {
-        return Err(fault("the URL holds a user or a password; give a token by the name of a variable"));
+        return Err(fault("the URL contains a user or a password; name the variable that has the token"));
     }
     let (https, loopback) = (url.scheme() == "https", is_loopback(&url));
     if secret && !https && !loopback {
         return Err(fault("a token is sent by https only, except to this machine"));
     }
     let tls = if https { tls::trusting_system(Vec::new()) } else { tls::trusting_nobody() };
-    let tls = tls.map_err(|error| fault(&format!("no https is possible: {error}")))?;
+    let tls = tls.map_err(|error| fault(&format!("https is not possible: {error}")))?;
     let mut builder = Client::builder()
         .connect_timeout(Duration::from_secs(10))
         .redirect(redirect::Policy::none())

@@ -93,7 +93,7 @@ fn read(url: &str) -> Result<Url, String> {
         return Err("begins with neither http:// nor https://".to_owned());
     }
     if !url.username().is_empty() || url.password().is_some() {
-        return Err("holds a user name or a password; hand them in as a header".to_owned());
+        return Err("contains a user name or a password; send them in a header".to_owned());
     }
     url.set_fragment(None);
     Ok(url)

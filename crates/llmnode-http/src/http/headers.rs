@@ -117,7 +117,7 @@ impl Headers {
         };
         let (given, key) = guarded(|| (source.headers(), source.key())).map_err(|said| {
             format!(
-                "`config` panicked as it made the headers of the request ({said}); most often the key holds a line \
+                "`config` panicked as it made the headers of the request ({said}); most often the key contains a line \
                  break or another character that headers cannot have"
             )
         })?;
@@ -177,7 +177,8 @@ fn marked(mut headers: HeaderMap, secrets: &mut Vec<Secret>) -> Result<HeaderMap
 /// A header that the program sets.
 fn program_header(name: &str, given: &Secret) -> Result<(HeaderName, HeaderValue), NodeError> {
     let fault = |part| {
-        let message = format!("the {part} of the header {name:?} holds a character that headers cannot have");
+        let message =
+            format!("the {part} of the header {name:?} contains a character that headers cannot have");
         NodeError::new(Category::ConfigError, message)
     };
     let header = HeaderName::from_bytes(name.as_bytes()).map_err(|_| fault("name"))?;
@@ -212,7 +213,7 @@ fn key_value(key: &Given<Secret>, header: &str) -> Result<HeaderValue, NodeError
     let fits = |byte: u8| byte.is_ascii_graphic() && !matches!(byte, b'"' | b'\'' | b'\\');
     if value.is_empty() || !value.bytes().all(fits) {
         let message = format!(
-            "the key in {} is empty, or holds a space, a line break, a quotation mark, a backslash or another \
+            "the key in {} is empty, or contains a space, a line break, a quotation mark, a backslash or another \
              character that no key has",
             key.source
         );

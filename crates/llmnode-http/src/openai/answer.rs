@@ -47,7 +47,7 @@ pub(super) fn completion(
         Choices::First(choice) => choice,
         _ if is_error() => return Err(NoAnswer::ErrorObject),
         Choices::Empty => {
-            let mut empty = ModelError::new(Category::EmptyResponse, "the response holds no choice");
+            let mut empty = ModelError::new(Category::EmptyResponse, "the response has no choices");
             empty.usage = usage;
             return Err(NoAnswer::Failure(Box::new(empty.retry(Retry::Transport))));
         }
@@ -87,8 +87,7 @@ fn text(message: Message<'_>, function: Option<&str>) -> Result<String, Box<Mode
     match called(message.tool_calls, message.function_call, function) {
         Called::With(arguments) => Ok(arguments),
         Called::Other(name) if said.trim().is_empty() => {
-            let message =
-                format!("the model called {:?}, and was to call {function:?}", one_line(&name, 100));
+            let message = format!("the model called {:?} instead of {function:?}", one_line(&name, 100));
             Err(Box::new(ModelError::new(Category::SchemaError, message).retry(Retry::Feedback)))
         }
         Called::Other(_) | Called::Not => Ok(said),
@@ -104,7 +103,7 @@ fn broken_text(body: &[u8], wanted: Wanted<'_>) -> Option<NoAnswer> {
     }
     let (completion, _) = read(text.as_bytes(), wanted).ok()?;
     let message = format!(
-        "the answer holds an invalid byte, or half of a surrogate pair, which is no character: shown here as {:?}",
+        "the answer contains an invalid byte, or half of a surrogate pair, which is not a character: shown here as {:?}",
         char::REPLACEMENT_CHARACTER
     );
     let mut failure = ModelError::new(Category::SchemaError, message).retry(Retry::Feedback);

@@ -124,7 +124,7 @@ impl OpenAiBuilder {
             return Ok(());
         }
         let message = format!(
-            "{} needs a key: {}; or say `.without_key()` if the server asks for none",
+            "{} needs a key: {}; or call `.without_key()` if the server needs none",
             endpoint.host(),
             self.key_from.remedy()
         );
@@ -149,7 +149,7 @@ impl OpenAiBuilder {
             ("is plain http on another machine", "use https")
         };
         Some(format!(
-            "{} {way}, where anyone on the way can read the key: {mend}, or say `allow_plain_http()`",
+            "{} {way}, where anyone on the way can read the key: {mend}, or call `allow_plain_http()`",
             endpoint.shown
         ))
     }
@@ -227,8 +227,8 @@ impl OpenAiBuilder {
         let config = if needed { tls::trusting_system(extra) } else { tls::trusting_nobody() };
         config.map_err(|error| {
             fault(format!(
-                "no https is possible: {error}. Install the system's certificates (the package is usually called \
-                 ca-certificates), or hand in `root_certificates`"
+                "https is not possible: {error}. Install the system's certificates (the package is usually called \
+                 ca-certificates), or set `root_certificates`"
             ))
         })
     }

@@ -156,14 +156,14 @@ impl OpenAiBuilder {
         self
     }
 
-    /// Sets the key. Default: for a known server ([`OpenAi::groq`], ..) that of its variable, otherwise none.
-    /// Loopback servers need none.
+    /// Sets the key. Default: for a known server ([`OpenAi::groq`], ..), the key in its variable; otherwise none. Loopback
+    /// servers need none.
     pub fn api_key(mut self, key: impl Into<String>) -> Self {
         self.key = Some(Given { value: Secret::new(key), source: "`api_key`" });
         self
     }
 
-    /// Sends no key, for a server on another machine that asks for none.
+    /// Sends no key, for a server on another machine that needs none.
     pub fn without_key(mut self) -> Self {
         self.key = None;
         self.without_key = true;
@@ -228,24 +228,24 @@ impl OpenAiBuilder {
         self
     }
 
-    /// Sets the longest time that a stream may give no event. What takes longer is a `timeout`. Comments, which servers
-    /// send to keep a connection open, are no events. Time in which nobody polls the stream does not count. Default 60 s;
-    /// models that think for longer before they write need more.
+    /// Sets the longest time without an event of a stream. A longer one is a `timeout`. Comments, which servers send to keep
+    /// a connection open, are not events. Time in which nobody polls the stream does not count. Default 60 s; models that
+    /// think for longer before they write need more.
     pub fn idle_timeout(mut self, timeout: Duration) -> Self {
         self.idle_timeout = timeout;
         self
     }
 
-    /// Sets the most bytes of a response body. A longer one is a `bad_response`. Of a stream, it holds for one event, and
-    /// for the answer. Default 8 MiB.
+    /// Sets the most bytes of a response body. A longer one is a `bad_response`. For a stream, it bounds one event, and the
+    /// answer. Default 8 MiB.
     pub fn max_body_bytes(mut self, bytes: usize) -> Self {
         self.body_cap = bytes;
         self
     }
 
-    /// Sets an HTTP proxy for all requests, such as `http://proxy.example:3128`; a user name and password in
-    /// it are sent to the proxy. By default the environment's `HTTPS_PROXY`, `HTTP_PROXY`, `ALL_PROXY` and `NO_PROXY`
-    /// hold, except for loopback servers, which are asked without a proxy.
+    /// Sets an HTTP proxy for all requests, such as `http://proxy.example:3128`; a user name and password in it are sent to
+    /// the proxy. By default, `HTTPS_PROXY`, `HTTP_PROXY`, `ALL_PROXY` and `NO_PROXY` of the environment apply, except to
+    /// loopback servers, which are asked without a proxy.
     ///
     /// A proxy can read plain http. A key for a loopback server is refused if the proxy is on another machine, unless
     /// [`allow_plain_http`](OpenAiBuilder::allow_plain_http) is set.
@@ -254,7 +254,7 @@ impl OpenAiBuilder {
         self
     }
 
-    /// Trusts the certificates of this PEM text, besides those that the system trusts.
+    /// Trusts the certificates in this PEM text, in addition to those that the system trusts.
     pub fn root_certificates(mut self, pem: impl Into<Vec<u8>>) -> Self {
         self.root_certificates.push(pem.into());
         self
@@ -285,12 +285,12 @@ impl OpenAiBuilder {
         self
     }
 
-    /// Sends requests through this client (feature `http-client`). Its own connect timeout, proxies, certificates
-    /// and redirects hold instead of the builder's, and its own timeouts beside the attempt timeout; switch its
-    /// redirects and retries off, since the attempt loop can neither see nor account for them.
+    /// Sends requests through this client (feature `http-client`). Its own connect timeout, proxies, certificates and
+    /// redirects apply instead of the builder's, and its own timeouts apply beside the attempt timeout; switch its redirects
+    /// and retries off, since the attempt loop can neither see nor account for them.
     ///
-    /// Its proxies cannot be seen, and unless they are switched off they are the environment's, for loopback servers
-    /// too: a key over plain http needs [`allow_plain_http`](OpenAiBuilder::allow_plain_http), whatever the server.
+    /// Its proxies cannot be seen. Unless they are switched off, they are the environment's, also for loopback servers: a key
+    /// over plain http needs [`allow_plain_http`](OpenAiBuilder::allow_plain_http), whatever the server.
     #[cfg(feature = "http-client")]
     pub fn http_client(mut self, client: reqwest::Client) -> Self {
         self.http_client = Some(client);

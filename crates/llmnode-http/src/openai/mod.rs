@@ -262,7 +262,7 @@ impl Inner {
         let taken = ["tools", "tool_choice"].into_iter().find(|field| request.extra.contains_key(*field));
         let tools = !request.tools.is_empty();
         if let Some(field) = taken.filter(|_| tools) {
-            return Err(format!("the node has tools, and `extra` holds `{field}`, too; leave it out"));
+            return Err(format!("the node has tools, and `extra` has `{field}`, too; leave it out"));
         }
         let Some(schema) = request.output.as_deref().filter(|_| !own) else {
             return Ok(Way { habits: self.learned.of(model, None), schema: None, tools });
@@ -271,7 +271,7 @@ impl Inner {
         let dialect = dialects::dialect(self.chosen(request), schema, habits.refused).map_err(with_remedy)?;
         match taken.filter(|_| dialect == Dialect::Tool) {
             Some(field) => Err(format!(
-                "the dialect `tool` makes the request's `{field}`, and `extra` holds one, too; leave it out, or \
+                "the dialect `tool` makes the request's `{field}`, and `extra` has one, too; leave it out, or \
                  choose another dialect"
             )),
             None => Ok(Way { habits, schema: Some((dialect, schema.name())), tools }),

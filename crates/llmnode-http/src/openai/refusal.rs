@@ -68,7 +68,7 @@ impl Inner {
     pub(super) fn encoded(&self, body: &[u8]) -> ModelError {
         let shown = &self.service.endpoint.shown;
         if std::str::from_utf8(body).is_ok() {
-            let message = format!("{shown}: the response is said to be compressed, and is not");
+            let message = format!("{shown}: the response is marked as compressed, and is not");
             return ModelError::new(Category::Network, message);
         }
         let message = format!(

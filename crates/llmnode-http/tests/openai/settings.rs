@@ -29,7 +29,7 @@ fn keys_are_needed_and_kept_off_plain_http() {
     assert_eq!(
         message,
         "models.example needs a key: set it with `.api_key(..)`, or make the model with `OpenAi::from_env()`, which \
-         reads OPENAI_API_KEY; or say `.without_key()` if the server asks for none"
+         reads OPENAI_API_KEY; or call `.without_key()` if the server needs none"
     );
     assert!(https().without_key().build().is_ok());
     assert!(https().header("api-key", CANARY).build().is_ok());

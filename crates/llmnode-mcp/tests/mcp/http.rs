@@ -150,7 +150,7 @@ async fn urls_and_variables_that_are_none_are_named() {
     assert!(fault(Mcp::http("mcp.example")).await.contains("cannot be read"));
     assert!(fault(Mcp::http("ftp://mcp.example")).await.contains("neither http nor https"));
     let said = fault(Mcp::http("https://me:secret-word@mcp.example/")).await;
-    assert!(said.contains("holds a user or a password") && !said.contains("secret-word"), "{said}");
+    assert!(said.contains("contains a user or a password") && !said.contains("secret-word"), "{said}");
     let said = fault(Mcp::http("https://mcp.example").bearer_env("LLMNODE_NO_SUCH_TOKEN")).await;
     assert!(said.contains("LLMNODE_NO_SUCH_TOKEN is not set"), "{said}");
     let said = fault(Mcp::http("https://mcp.example").env("A", "b")).await;

@@ -21,7 +21,7 @@ pub(super) struct Finder<'a> {
     pub(super) nth: Nth,
     /// The references that lead to the current value.
     open: Vec<String>,
-    /// Whether one of them stands there twice.
+    /// Whether one of them appears twice.
     recursing: bool,
     depth: usize,
     values: usize,

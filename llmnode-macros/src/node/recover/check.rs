@@ -49,7 +49,10 @@ pub(crate) fn check(stacks: &[Stack], around: &Around<'_>, errors: &mut Errors) 
 /// The steps of one stack.
 fn steps(stack: &Stack, steps: &[Step], around: &Around<'_>, errors: &mut Errors) {
     if steps.is_empty() {
-        errors.push(Error::new(stack.at, "no step; write `[bubble]` to return the error at once"));
+        errors.push(Error::new(
+            stack.at,
+            "the stack has no step; write `[bubble]` to return the error at once",
+        ));
     }
     let mut models: Vec<&LitStr> = vec![];
     for step in steps {
@@ -67,7 +70,7 @@ fn steps(stack: &Stack, steps: &[Step], around: &Around<'_>, errors: &mut Errors
             ),
             Action::Model(model) => {
                 if models.iter().any(|other| other.value() == model.value()) {
-                    let message = "a call asks a model once; name another, or drop the step";
+                    let message = "a call asks each model only once; name another model, or drop the step";
                     errors.push(Error::new(model.span(), message));
                 }
                 models.push(model);
@@ -94,7 +97,7 @@ fn steps(stack: &Stack, steps: &[Step], around: &Around<'_>, errors: &mut Errors
 fn futile_retry(stack: &Stack) -> Option<String> {
     (stack.key == "final" || LASTING.iter().any(|lasting| stack.key == lasting)).then(|| {
         format!(
-            "the same request would meet `{}` again; use `model(\"…\")`, `fallback` or `bubble`",
+            "the same request would fail with `{}` again; use `model(\"…\")`, `fallback` or `bubble`",
             stack.key
         )
     })
@@ -121,7 +124,7 @@ fn counts(stacks: &[Stack], around: &Around<'_>, errors: &mut Errors) {
     for (key, step, count) in counts {
         if let Some(count) = count.filter(|_| stacks.iter().any(|stack| stack.key == key)) {
             let message = format!(
-                "`recover` has a stack for `{key}`, where `{step}(…)` says how often; drop `{count}`"
+                "the stack for `{key}` in `recover` already says how often, by `{step}(…)`; drop `{count}`"
             );
             errors.push(Error::new(count.span(), message));
         }

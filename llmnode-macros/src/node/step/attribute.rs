@@ -95,7 +95,7 @@ fn allowed(written: &Expr) -> syn::Result<()> {
     if let Some(token) = expression::way_out(tokens.clone()) {
         let shown = expression::shown(&token);
         let mend = match shown.as_str() {
-            "?" => "it takes a `Result` as it is, and a function that uses `?` is named by `prep = path`",
+            "?" => "return the `Result` itself, or name a function that uses `?` by `prep = path`",
             _ => "name a function that prepares the node with `prep = path`",
         };
         return Err(Error::new(token.span(), format!("`{shown}` cannot be used in `#[prep]`; {mend}")));

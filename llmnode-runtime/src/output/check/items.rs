@@ -27,7 +27,7 @@ impl<'s> Check<'s> {
         if self.judge == Judge::Schema && rule.is_set {
             let again = |index: &usize| items[..*index].iter().any(|earlier| same(earlier, &items[*index]));
             let twice = (0..items.len()).take_while(|index| self.spend(*index as u64, depth)).find(again);
-            found.extend(twice.map(|index| Fault::at(&place.item(index), "stands there twice")));
+            found.extend(twice.map(|index| Fault::at(&place.item(index), "appears twice")));
         }
     }
 }

@@ -108,7 +108,7 @@ impl<'s> Check<'s> {
             let known = |inner: &Members<'_>| inner.iter().any(|(name, _)| rule.knows(name));
             matches!(value, Json::Object(inner) if known(inner) && self.fits(rule, value))
         })?;
-        fault(format!("the value stands inside `{}`; answer with that value alone", shown(name)))
+        fault(format!("the value is inside `{}`; answer with that value alone", shown(name)))
     }
 
     /// Adds the required members that are not there. Gives those that are there by another spelling, which is told as

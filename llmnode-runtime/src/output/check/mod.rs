@@ -156,7 +156,7 @@ impl<'s> Check<'s> {
             return Vec::new();
         }
         if rule.word == Some(false) {
-            return vec![Fault::at(place, "must not be there")];
+            return vec![Fault::at(place, "must not be present")];
         }
         if self.judge == Judge::Type && !rule.says_anything {
             return self.rounded(value, place);
@@ -251,7 +251,7 @@ impl<'s> Check<'s> {
             }
         }
         if rule.not.iter().any(|number| apply(number).is_empty()) {
-            found.push(Fault::at(place, "is of a form that is excluded"));
+            found.push(Fault::at(place, "matches a form that is not allowed"));
         }
     }
 

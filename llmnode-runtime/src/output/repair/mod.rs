@@ -213,7 +213,7 @@ impl<'t> Parser<'t> {
             return self.wrong(comma, "a value is missing at this comma");
         }
         if commas > usize::from(!first && !closes) {
-            self.repair(kind::COMMA, comma, "a comma too many")?;
+            self.repair(kind::COMMA, comma, "one comma too many")?;
         }
         match self.byte() {
             Some(b'}') if !list => self.close(),
@@ -253,9 +253,9 @@ impl<'t> Parser<'t> {
         if let Some((first, _)) = twice.iter().find(|(one, other)| members[*one].1 != members[*other].1) {
             let key = crate::text::one_line(&*members[*first].0, 60);
             return self
-                .wrong(begin, format!("the key {key:?} stands twice in one object, with different values"));
+                .wrong(begin, format!("the key {key:?} appears twice in one object, with different values"));
         }
-        self.repair(kind::DUPLICATE_KEY, begin, "a key stands twice in one object")?;
+        self.repair(kind::DUPLICATE_KEY, begin, "a key appears twice in one object")?;
         let mut dropped = vec![false; members.len()];
         twice.into_iter().for_each(|(_, second)| dropped[second] = true);
         let mut dropped = dropped.into_iter();

@@ -29,7 +29,7 @@ impl Parser<'_> {
                     }
                     self.commented = !self.text[at..end].starts_with("/*");
                 }
-                _ => self.repair(kind::SPACE, at, "JSON has no such white space")?,
+                _ => self.repair(kind::SPACE, at, "JSON does not allow this white space")?,
             }
             at = end;
         }
@@ -46,7 +46,7 @@ fn doubtful(comment: &str) -> Option<&'static str> {
         && !comment.ends_with("*/")
         && comment.contains(['"', '\'', '{', '}', '[', ']'])
     {
-        return Some("a comment without an end");
+        return Some("a comment that never ends");
     }
     // The line may hold the next member too.
     let hides = |quote: char| {

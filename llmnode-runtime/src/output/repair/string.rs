@@ -36,7 +36,7 @@ impl<'t> Parser<'t> {
         let open = self.at;
         let quote = self.char().unwrap_or('"');
         if quote != '"' {
-            self.repair(kind::QUOTES, open, "strings and keys must stand in double quotes")?;
+            self.repair(kind::QUOTES, open, "strings and keys must be in double quotes")?;
         }
         for triple in ["\"\"\"", "'''"] {
             if role != Role::Key && self.text[open..].starts_with(triple) {
@@ -73,7 +73,7 @@ impl<'t> Parser<'t> {
 
     /// A string in three quotation marks on each side, in which single ones say nothing.
     fn triple(&mut self, open: usize, marks: &str) -> Read<Cow<'t, str>> {
-        self.repair(kind::QUOTES, open, "strings must stand in double quotes")?;
+        self.repair(kind::QUOTES, open, "strings must be in double quotes")?;
         let start = open + 3;
         let Some(end) = self.text[start..].find(marks).map(|found| start + found) else {
             return self.truncated();
@@ -136,17 +136,18 @@ impl<'t> Parser<'t> {
                 't' => text.push('\t'),
                 'u' => text.push(self.code_point(escape, &mut at, end)?),
                 c if c == '\'' || c == quote => {
-                    self.repair(kind::ESCAPE, escape, "JSON has no such escape")?;
+                    self.repair(kind::ESCAPE, escape, "JSON does not allow this escape")?;
                     text.push(c);
                 }
                 c => {
                     if role == Role::Key || c.is_whitespace() {
-                        return self.wrong(escape, "JSON has no such escape; write a backslash as `\\\\`");
+                        return self
+                            .wrong(escape, "JSON does not allow this escape; write a backslash as `\\\\`");
                     }
                     self.repair(
                         kind::ESCAPE,
                         escape,
-                        "JSON has no such escape; write a backslash as `\\\\`",
+                        "JSON does not allow this escape; write a backslash as `\\\\`",
                     )?;
                     escapes.odd.get_or_insert(escape);
                     text.push('\\');
@@ -159,7 +160,8 @@ impl<'t> Parser<'t> {
             // `\\` at the beginning may be the two of a network path.
             Some(odd) if escapes.letters || self.text[start..].starts_with("\\\\") => self.wrong(
                 odd,
-                "JSON has no such escape, so the other escapes of this string may be unintended too; write each backslash as `\\\\`",
+                "JSON does not allow this escape, so the other escapes of this string may be unintended too; write each \
+                 backslash as `\\\\`",
             ),
             _ => Ok(text),
         }
@@ -185,7 +187,7 @@ impl<'t> Parser<'t> {
                 *at += if c.len_utf16() == 2 { 6 } else { 0 };
                 Ok(c)
             }
-            _ => self.wrong(escape, "half a surrogate pair, which stands for no character"),
+            _ => self.wrong(escape, "half of a surrogate pair, which is not a character"),
         }
     }
 }

@@ -25,9 +25,9 @@ impl<'t> Parser<'t> {
             return self.truncated();
         }
         if is_number(digits.trim_start_matches(['-', '0'])) {
-            return self.wrong(start, "a number may not begin with 0; put a string in quotes");
+            return self.wrong(start, "a number may not begin with 0; a string must be in quotes");
         }
-        self.wrong(start, "this is no number of JSON; put a string in quotes")
+        self.wrong(start, "this is not a JSON number; a string must be in quotes")
     }
 
     /// A literal, or a string without quotes.
@@ -84,9 +84,9 @@ impl<'t> Parser<'t> {
             || words.contains('…')
             || is_quoted(words)
         {
-            return self.wrong(start, "a string must stand in quotes");
+            return self.wrong(start, "a string must be in quotes");
         }
-        self.repair(kind::BARE_STRING, start, "a string must stand in quotes")?;
+        self.repair(kind::BARE_STRING, start, "a string must be in quotes")?;
         Ok(Json::String(Cow::Borrowed(words)))
     }
 
@@ -105,7 +105,7 @@ impl<'t> Parser<'t> {
             return self.wrong(start, what);
         }
         self.at = end;
-        self.repair(kind::BARE_KEY, start, "a key must stand in quotes")?;
+        self.repair(kind::BARE_KEY, start, "a key must be in quotes")?;
         Ok(Cow::Borrowed(&self.text[start..end]))
     }
 }

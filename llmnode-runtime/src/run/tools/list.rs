@@ -128,7 +128,7 @@ impl<S: ?Sized> Tools<S> {
             }
             if !is_name(name) {
                 let fault = format!(
-                    "the tool's name {name:?} is not one that providers take: 1 to 64 of the characters `a-z A-Z 0-9 _ -`"
+                    "providers do not accept the tool name {name:?}: use 1 to 64 of the characters `a-z A-Z 0-9 _ -`"
                 );
                 faults.push(fault);
             }

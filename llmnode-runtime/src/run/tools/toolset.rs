@@ -24,11 +24,10 @@ use crate::settings::Settings;
 use crate::validate::Violation;
 use crate::{BoxError, BoxFuture};
 
-/// Tools that are known at run time only: functions, and tools that the program itself answers. Clones share them.
+/// Tools that are known only at run time: functions, and tools that the program itself answers. Clones share them.
 ///
-/// A node takes them in a field with `#[node(tools)]`, a primitive by
-/// [`tools`](crate::primitive::PrimitiveBuilder::tools). Where a tool is known when the program is compiled, `#[tool]` checks more
-/// of it.
+/// A node takes them in a field with `#[node(tools)]`, a primitive by [`tools`](crate::primitive::PrimitiveBuilder::tools).
+/// If a tool is known when the program is compiled, `#[tool]` checks more of it.
 ///
 /// ```
 /// # use llmnode_runtime as llmnode;
@@ -248,8 +247,9 @@ impl Toolset {
         self
     }
 
-    /// Says whether functions in the set may be executed again with the same arguments, as after a crash. Default: `true`. One that
-    /// may not be is never repeated: [resuming a flow](crate::Category::ConfigError) in the middle of it is refused, by its name.
+    /// Sets whether functions in the set may be executed again with the same arguments, such as after a crash. Default:
+    /// `true`. With `false`, a function is never repeated: [resuming a flow](crate::Category::ConfigError) in the middle of
+    /// it is refused, with its name.
     #[must_use]
     pub fn idempotent(mut self, idempotent: bool) -> Self {
         self.tools = self.changed(|tool| tool.idempotent = idempotent);

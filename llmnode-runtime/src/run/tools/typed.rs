@@ -182,7 +182,7 @@ where
     let why = if cx.scope.is_of(&NodeKey::of(node).path) {
         "it is already working on this; try another way"
     } else if cx.scope.depth >= DEPTH {
-        "too many agents stand within each other; answer without it"
+        "agents are nested too deeply; answer without it"
     } else {
         return None;
     };

@@ -85,7 +85,7 @@ impl ToolReply {
         self
     }
 
-    /// Changes the text, as to remove what a model must not read.
+    /// Changes the text, for example to remove what a model must not read.
     #[must_use]
     pub fn map_text(mut self, change: impl FnOnce(&str) -> String) -> Self {
         self.text = change(&self.text);
@@ -122,8 +122,8 @@ impl fmt::Debug for ToolReply {
     }
 }
 
-/// An error of a tool that ends the call of the agent. A tool may fail with any other error, too, which the model reads
-/// and may find a way around.
+/// An error of a tool that ends the call of the agent. A tool may fail with any other error, which the model reads and may
+/// find a way around.
 ///
 /// ```
 /// # use llmnode_runtime as llmnode;
@@ -180,7 +180,7 @@ impl<T, E> ResultOf for Result<T, E> {
 /// An error of a tool.
 #[diagnostic::on_unimplemented(
     message = "a tool cannot fail with `{Self}`",
-    label = "`{Self}` does not become an error",
+    label = "`{Self}` cannot be turned into an error",
     note = "write `llmnode::BoxError`, which any error with `Send` and `Sync` becomes, or `String`, or another type with \
             `std::error::Error`, `Send` and `Sync`"
 )]

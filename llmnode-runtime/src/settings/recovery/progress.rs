@@ -194,7 +194,7 @@ impl<'p> Progress<'p> {
             return Err(format!("; `{step}` does not apply, since this failure rules out another try"));
         }
         if failed.repeats {
-            return Err("; the same answer came before, and stop_on_repeat is set".to_owned());
+            return Err("; the same answer came before, and stop_on_repeat forbids another try".to_owned());
         }
         let (kind, wait) = match step {
             Recovery::Retry { wait, .. } => (AttemptKind::Retry, self.wait(*wait, key, taken, failed)?),
