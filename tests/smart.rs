@@ -165,7 +165,7 @@ mod sockets {
             "[[ ## reasoning ## ]]\nr\n[[ ## holds ## ]]\nTrue\n[[ ## fact ## ]]\ntwo\n[[ ## completed ## ]]";
         let server = server([Reply::text(GOOD), Reply::text(GOOD), Reply::text(sections)]).await;
         let run = run_on(&server);
-        for form in [Form::Default, Form::Json, Form::Chat] {
+        for form in [Form::Own, Form::Json, Form::Chat] {
             let run = run.with_state(world()).with_program(Program::<Judge>::new().with_form(form));
             assert!(run.call(&judge()).await.unwrap().holds);
         }
