@@ -209,6 +209,14 @@ impl<'l> Loading<'l> {
         self.facts.writes.push(key.into());
     }
 
+    /// The same for a name that the file states at this place: one of the graph's own is a fault.
+    pub(crate) fn writes_at(&mut self, place: &str, key: &str) {
+        if key.starts_with('_') || key == "messages" {
+            self.fault(place, format!("{key:?} is a name of the graph's own; take another"));
+        }
+        self.writes(key);
+    }
+
     /// Notes that the node may write values of any name.
     pub fn writes_anything(&mut self) {
         self.facts.writes_anything = true;

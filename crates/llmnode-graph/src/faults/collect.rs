@@ -6,7 +6,9 @@ use super::{Fault, FaultKind, GraphFaults, LISTED, shown};
 
 /// How many names are compared in all to find those that were meant: a file of 10,000 edges with wrong targets is
 /// refused as soon as any other.
-const COMPARED: usize = 500_000;
+const COMPARED: usize = 100_000;
+/// Of so many faults nobody reads in each one which names there are.
+const MANY: usize = 1_000;
 
 /// Collects what is wrong while a graph is loaded.
 #[derive(Debug, Default)]
@@ -60,7 +62,9 @@ impl Faults {
         }
         let mut fault = Fault::new(pointer, kind, message);
         fault.proposal = proposal.map(str::to_owned);
-        fault.known = known.into_iter().take(LISTED).map(shown).collect();
+        if self.faults.len() < MANY {
+            fault.known = known.into_iter().take(LISTED).map(shown).collect();
+        }
         self.noted += usize::from(is_fault);
         note(if is_fault { &mut self.faults } else { &mut self.warnings }, fault);
     }

@@ -54,7 +54,7 @@ fn node(at: usize, kind: u8, start: bool) -> Value {
 
 fn handle(kind: u8, handle: u8) -> &'static str {
     match (kind, handle) {
-        (0, 0 | 1 | 2) => "yes",
+        (0, 0..=2) => "yes",
         (1, 0 | 1) => "complete",
         (1, _) => "next",
         (4.., 5) => "tool-call",

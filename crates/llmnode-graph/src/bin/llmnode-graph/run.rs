@@ -59,11 +59,13 @@ async fn driven(
         let outcome = once(graph, &mut run, &mut table, &watch, from.take()).await;
         let Err(error) = &outcome else { break outcome };
         let Some(paused) = error.paused() else { break outcome };
+        table.close();
         from = decided(paused)?;
         if from.is_none() {
             break outcome;
         }
     };
+    table.close();
     if let Some((form, record)) = picture.zip(watch.record()) {
         println!("{}", if form == Picture::Dot { record.dot() } else { record.mermaid() });
     } else {

@@ -61,6 +61,14 @@ impl Table {
         row.line.set_message(tail);
     }
 
+    /// Leaves the lines as they are, for what is printed below them.
+    pub(crate) fn close(&mut self) {
+        self.rows.values().for_each(|row| row.line.abandon());
+        if self.is_live {
+            eprintln!();
+        }
+    }
+
     fn row(&mut self, name: &str) -> &mut Row {
         let Table { lines, rows, is_live } = self;
         rows.entry(name.to_owned()).or_insert_with(|| {
