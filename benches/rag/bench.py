@@ -81,7 +81,10 @@ def main():
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir(parents=True)
         documents, queries, texts = make(folder, count)
-        own = json.loads(subprocess.run([BINARY, str(folder)], check=True, capture_output=True, text=True).stdout)
+        own = {}
+        for part in ("ingest", "search"):
+            ended = subprocess.run([BINARY, str(folder), part], check=True, capture_output=True, text=True)
+            own.update(json.loads(ended.stdout))
         exact = numpy_search(documents)
         exact(queries[0])
         numpy_ms, expected = median(exact, queries)

@@ -73,12 +73,17 @@ impl SqliteStore {
         &'a self,
         work: impl FnOnce(&mut Inner) -> Result<T, NodeError> + Send + 'static,
     ) -> BoxFuture<'a, Result<T, NodeError>> {
+        // A transaction that panicked was rolled back.
+        self.block(move |inner| work(&mut inner.lock().unwrap_or_else(PoisonError::into_inner)))
+    }
+
+    fn block<'a, T: Send + 'static>(
+        &'a self,
+        work: impl FnOnce(&Mutex<Inner>) -> Result<T, NodeError> + Send + 'static,
+    ) -> BoxFuture<'a, Result<T, NodeError>> {
         let inner = Arc::clone(&self.inner);
         Box::pin(async move {
-            let worked = tokio::task::spawn_blocking(move || {
-                // A transaction that panicked was rolled back.
-                work(&mut inner.lock().unwrap_or_else(PoisonError::into_inner))
-            });
+            let worked = tokio::task::spawn_blocking(move || work(&inner));
             worked.await.unwrap_or_else(|fault| {
                 Err(NodeError::new(Category::ExecError, format!("the store stopped in its work: {fault}")))
             })
@@ -134,19 +139,13 @@ impl DocumentStore for SqliteStore {
                 self.work(move |inner| inner.by_words(&collection, &words, &filter, k))
             }
             Lookup::Vector(vector) => {
-                let (vector, inner) = (vector.to_vec(), Arc::clone(&self.inner));
-                Box::pin(async move {
-                    let (name, only) = (collection.clone(), filter.clone());
-                    let (matrix, allowed) = self.work(move |inner| inner.candidates(&name, &only)).await?;
-                    drop(inner);
-                    // Searches side by side do not wait for each other here.
-                    let nearest = tokio::task::spawn_blocking(move || {
-                        search::nearest(&matrix, &vector, k, allowed.as_ref())
-                    });
-                    let nearest = nearest.await.map_err(|fault| {
-                        NodeError::new(Category::ExecError, format!("the search stopped: {fault}"))
-                    })?;
-                    self.work(move |inner| inner.hits(&collection, nearest, &filter, k)).await
+                let vector = vector.to_vec();
+                self.block(move |inner| {
+                    let lock = || inner.lock().unwrap_or_else(PoisonError::into_inner);
+                    let (matrix, allowed) = lock().candidates(&collection, &filter)?;
+                    // Nobody waits for the scan: searches side by side share the vectors.
+                    let nearest = search::nearest(&matrix, &vector, k, allowed.as_ref());
+                    lock().hits(&collection, nearest, &filter, k)
                 })
             }
         }

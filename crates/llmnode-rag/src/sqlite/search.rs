@@ -91,7 +91,7 @@ impl Inner {
             // The first source by name.
             let sql = format!(
                 "SELECT chunks.id, hash, text, min(sources.name), metadata
-                 FROM json_each(?1) JOIN chunks ON chunks.id = value
+                 FROM json_each(?1) CROSS JOIN chunks ON chunks.id = value
                  JOIN places ON chunk = chunks.id JOIN sources ON sources.id = source
                  WHERE chunks.collection = {id} {only} GROUP BY chunks.id"
             );

@@ -124,9 +124,10 @@ impl Inner {
                 "SELECT (SELECT count(*) FROM places WHERE source = sources.id) FROM sources
                  WHERE collection = ?1 AND name = ?2 AND fingerprint = ?3",
             )?;
+            // In this order, whatever SQLite takes the list for: each id is looked up.
             let mut vectors = self.connection.prepare_cached(
-                "SELECT hash, vector FROM chunks JOIN json_each(?2) ON hash = value
-                 WHERE collection = ?1 AND vector IS NOT NULL",
+                "SELECT hash, vector FROM json_each(?2) CROSS JOIN chunks ON collection = ?1 AND hash = value
+                 WHERE vector IS NOT NULL",
             )?;
             let mut found = HashMap::new();
             for (name, fingerprint, ids) in sources {
