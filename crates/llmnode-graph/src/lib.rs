@@ -11,6 +11,7 @@ mod door;
 mod facts;
 mod faults;
 mod file;
+mod folder;
 mod graph;
 mod load;
 mod loaded;

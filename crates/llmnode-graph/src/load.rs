@@ -3,9 +3,6 @@
 use std::any::TypeId;
 use std::cell::RefCell;
 use std::collections::{BTreeSet, HashMap};
-use std::fs;
-use std::io::{self, Read};
-use std::path::Path;
 use std::rc::Rc;
 
 use llmnode_flow::private::Bounds;
@@ -19,17 +16,16 @@ use crate::door::Loading;
 use crate::facts::{Facts, Handles, Role};
 use crate::faults::{FaultKind, Faults, GraphFaults, shown};
 use crate::file::{self, GraphFile};
+use crate::folder::text_of;
 use crate::graph::Graph;
 use crate::loaded::{Inputs, Loaded, Unit};
-use crate::registry::{Registered, is_name};
+use crate::registry::Registered;
 use crate::roles::{ToolLink, roles};
 use crate::state::Rules;
 use crate::step::{DEFAULT, ERROR, REJECTED};
 
 /// How deep subgraphs may stand within a graph.
 const DEPTH: usize = 5;
-/// The largest file, in bytes.
-const LARGEST: u64 = 1 << 20;
 /// How many requests a run makes at most, if neither its limits nor the file say how many.
 const REQUESTS: u64 = 500;
 
@@ -134,102 +130,6 @@ pub(crate) fn subgraph(node: &mut Loading<'_>, name: &str) -> Option<Graph> {
             None
         }
     }
-}
-
-/// Why a file of the folder cannot be read.
-enum Unread {
-    BadName,
-    NoFolder,
-    NotThere,
-    Outside,
-    TooLarge,
-    Io(io::Error),
-}
-
-/// The text of a file in the registry's folder. Nothing outside of it is opened.
-fn text_of(name: &str, registry: &Registered) -> Result<String, Unread> {
-    if !is_name(name) {
-        return Err(Unread::BadName);
-    }
-    let folder = registry.folder().ok_or(Unread::NoFolder)?;
-    let path = folder.join(format!("{name}.json"));
-    let found = |path: &Path| match path.canonicalize() {
-        Ok(path) => Ok(path),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Err(Unread::NotThere),
-        Err(error) => Err(Unread::Io(error)),
-    };
-    let (folder, path) = (found(folder)?, found(&path)?);
-    if path.parent() != Some(&*folder) {
-        return Err(Unread::Outside);
-    }
-    let mut text = String::new();
-    let file = fs::File::open(&path).map_err(Unread::Io)?;
-    file.take(LARGEST + 1).read_to_string(&mut text).map_err(Unread::Io)?;
-    if u64::try_from(text.len()).is_ok_and(|length| length > LARGEST) {
-        Err(Unread::TooLarge)
-    } else {
-        Ok(text)
-    }
-}
-
-impl Unread {
-    fn note(self, place: &str, name: &str, registry: &Registered, faults: &mut Faults) {
-        let named = format!("{:?}", shown(name));
-        match self {
-            Unread::NotThere => {
-                let known = files_of(registry);
-                let message = format!("no graph {named} in the registry's folder");
-                faults.unknown(
-                    true,
-                    place,
-                    FaultKind::UnknownName,
-                    message,
-                    name,
-                    known.iter().map(String::as_str),
-                );
-            }
-            Unread::BadName => {
-                let message = format!(
-                    "{named} cannot be the name of a graph: 1 to 64 of `A-Z a-z 0-9 _ -`, without `.json`"
-                );
-                faults.fault(place, FaultKind::BadName, message);
-            }
-            Unread::NoFolder => {
-                let message = format!("there is no folder to take {named} from: `Registry::folder` sets one");
-                faults.fault(place, FaultKind::Setting, message);
-            }
-            Unread::Outside => {
-                let message = format!(
-                    "the file of {named} is a link that leads out of the folder: put the file itself there"
-                );
-                faults.fault(place, FaultKind::BadName, message);
-            }
-            Unread::TooLarge => {
-                faults.fault(
-                    place,
-                    FaultKind::Cap,
-                    format!("the file of {named} has more than {LARGEST} bytes"),
-                );
-            }
-            Unread::Io(error) => {
-                let message =
-                    format!("the file of {named} cannot be read: {}", one_line(error.to_string(), 200));
-                faults.fault(place, FaultKind::Syntax, message);
-            }
-        }
-    }
-}
-
-/// The names of the graphs in the folder.
-fn files_of(registry: &Registered) -> Vec<String> {
-    let entries = registry.folder().and_then(|folder| fs::read_dir(folder).ok());
-    let names = entries.into_iter().flatten().take(1000).filter_map(|entry| {
-        let name = entry.ok()?.file_name().into_string().ok()?;
-        Some(name.strip_suffix(".json")?.to_owned()).filter(|name| is_name(name))
-    });
-    let mut names: Vec<String> = names.collect();
-    names.sort();
-    names
 }
 
 fn load(
