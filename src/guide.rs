@@ -13,6 +13,7 @@ macro_rules! links {
 [endpoints.md]: self::endpoints
 [errors.md]: self::errors
 [flows.md]: self::flows
+[graphs.md]: self::graphs
 [mcp.md]: self::mcp
 [observability.md]: self::observability
 [performance.md#agents]: self::performance#agents
@@ -49,6 +50,7 @@ page!(durability, feature = "journal");
 page!(endpoints, feature = "openai");
 page!(errors, any());
 page!(flows, doctest);
+page!(graphs, all(doctest, feature = "graph"));
 page!(mcp, all(doctest, feature = "mcp"));
 page!(observability, doctest);
 page!(performance, any());

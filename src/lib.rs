@@ -6,6 +6,7 @@
 //! [docs/endpoints.md]: guide::endpoints
 //! [docs/errors.md]: guide::errors
 //! [docs/flows.md]: guide::flows
+//! [docs/graphs.md]: guide::graphs
 //! [docs/observability.md]: guide::observability
 //! [docs/performance.md]: guide::performance
 //! [docs/pocketflow.md]: guide::pocketflow

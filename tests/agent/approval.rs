@@ -293,6 +293,44 @@ async fn an_agent_within_an_agent_waits_and_goes_on() {
     assert_eq!(results(&requests[1]), ["The attic is tidy.", "1"]);
 }
 
+/// Tidies the attic, by a function.
+#[tool]
+async fn delegate(cx: &Cx<'_, Shelf>) -> Result<String, NodeError> {
+    cx.call(&attic()).await
+}
+
+/// The same, and must not run twice.
+#[tool(idempotent = false)]
+async fn delegate_once(cx: &Cx<'_, Shelf>) -> Result<String, NodeError> {
+    cx.call(&attic()).await
+}
+
+/// Runs a household by functions.
+#[llm_node(prompt = "Keep house.", state = Shelf, tools = [Delegate, DelegateOnce])]
+struct Butler {}
+
+#[tokio::test]
+async fn a_function_around_a_paused_agent_runs_again_from_its_start_unless_it_must_not() {
+    let paused_in = |tool: &str| {
+        let model = ScriptedModel::new()
+            .reply(Reply::text("").call(tool, json!({})))
+            .reply(Reply::text("").call("remove", title("Dune")));
+        Run::new(model).with_state(Shelf::default())
+    };
+    let error = paused_in("delegate").call(&Butler {}).await.unwrap_err();
+    let decided = error.paused().unwrap().decide("call_1/call_1", Approval::yes()).unwrap();
+    let run = Run::new(ScriptedModel::new().reply("It is tidy.").reply("Done.")).with_state(Shelf::default());
+    assert_eq!(run.call(&Butler {}).approve(decided).await.unwrap(), "Done.");
+    assert_eq!(run.state().removed(), ["Dune"]);
+
+    let run = paused_in("delegate_once");
+    let error = run.call(&Butler {}).await.unwrap_err();
+    assert_eq!(error.category(), Category::ConfigError);
+    assert!(error.message().contains("`delegate_once` must not run twice"), "{error}");
+    assert!(error.paused().is_none(), "{error}");
+    assert_eq!(run.state().removed(), Vec::<String>::new());
+}
+
 #[tokio::test]
 async fn an_id_of_a_call_is_the_same_after_the_pause() {
     #[derive(Default)]

@@ -7,7 +7,7 @@ use llmnode::{BoxFuture, Run, ScriptedModel};
 use tokio::runtime::{Builder, Runtime};
 
 use crate::measure::cpu;
-use crate::{by_floxide, by_graph_flow, by_hand, by_llmnode};
+use crate::{by_floxide, by_graph, by_graph_flow, by_hand, by_llmnode};
 
 /// Makes a run of so many steps, which say whether they give other tasks a turn; it ends with what was counted.
 type Start = Box<dyn Fn(u64, bool) -> BoxFuture<'static, u64>>;
@@ -48,6 +48,16 @@ impl Contender {
                 let (run, flow) = (Run::new(ScriptedModel::new()), by_llmnode::built());
                 Box::new(move |steps, yields| {
                     Box::pin(by_llmnode::run_built(run.clone(), flow.clone(), steps, yields))
+                })
+            }
+            "llmnode-graph" => {
+                let run = Run::new(ScriptedModel::new());
+                let graphs = std::sync::Mutex::new(std::collections::HashMap::new());
+                Box::new(move |steps, yields| {
+                    // What is made once is no part of a step.
+                    let mut graphs = graphs.lock().unwrap();
+                    let graph = graphs.entry(steps).or_insert_with(|| by_graph::graph(steps)).clone();
+                    Box::pin(by_graph::run(run.clone(), graph, steps, yields))
                 })
             }
             "llmnode-journal" => journalled(Fsync::Never),

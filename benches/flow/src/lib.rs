@@ -6,6 +6,7 @@
 pub mod measure;
 
 pub mod by_floxide;
+pub mod by_graph;
 pub mod by_graph_flow;
 pub mod by_hand;
 pub mod by_llmnode;

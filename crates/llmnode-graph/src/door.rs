@@ -132,8 +132,9 @@ impl<'l> Loading<'l> {
     }
 
     /// Reads the settings. Everything that is wrong with them is noted; then there are none.
-    pub fn data<T: DeserializeOwned + JsonSchema>(&mut self) -> Option<T> {
-        self.node.data.read(self.form, self.faults)
+    pub fn data<T: DeserializeOwned + JsonSchema + 'static>(&mut self) -> Option<T> {
+        let schema = self.around.schema_of::<T>();
+        self.node.data.read(&schema, self.form, self.faults)
     }
 
     /// Notes that a setting is wrong. `place` is a JSON pointer into `data`, such as `/tools/1`; empty: `data` as a whole.
@@ -186,14 +187,34 @@ impl<'l> Loading<'l> {
         self.read(place, name, Place::Any);
     }
 
+    /// Notes that the node reads values of the state, each named at its place, if the graph has one of them. If it has none, the node
+    /// takes the last message.
+    pub fn reads_or_message<'n>(&mut self, reads: impl IntoIterator<Item = (String, &'n str)>) {
+        let read = |(place, name): (String, &str)| self.read_at(&place, name, Place::Any);
+        let reads: Vec<Read> = reads.into_iter().map(read).collect();
+        self.facts.reads_or_message.extend(reads);
+    }
+
     fn read(&mut self, place: &str, name: &str, stands: Place) {
-        let at = self.node.data.pointer(place);
-        self.facts.reads.push(Read { name: name.to_owned(), at, place: stands });
+        let read = self.read_at(place, name, stands);
+        self.facts.reads.push(read);
+    }
+
+    fn read_at(&self, place: &str, name: &str, place_of_value: Place) -> Read {
+        Read { name: name.to_owned(), at: self.node.data.pointer(place), place: place_of_value }
     }
 
     /// Notes that the node writes a value.
     pub fn writes(&mut self, key: impl Into<String>) {
         self.facts.writes.push(key.into());
+    }
+
+    /// The same for a name that the file states at this place: one of the graph's own is a fault.
+    pub(crate) fn writes_at(&mut self, place: &str, key: &str) {
+        if key.starts_with('_') || key == "messages" {
+            self.fault(place, format!("{key:?} is a name of the graph's own; take another"));
+        }
+        self.writes(key);
     }
 
     /// Notes that the node may write values of any name.

@@ -9,6 +9,8 @@ pub(crate) struct Facts {
     /// Whether it, or a tool of its, waits for an approval.
     pub(crate) pauses: bool,
     pub(crate) reads: Vec<Read>,
+    /// Values that it reads if the graph has one of them. Else it takes the last message.
+    pub(crate) reads_or_message: Vec<Read>,
     /// The keys that it writes.
     pub(crate) writes: Vec<String>,
     /// Keys that it writes as well, of which two branches of a fork may write the same.

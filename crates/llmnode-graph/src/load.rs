@@ -1,14 +1,18 @@
 //! Loading: from a text to a checked graph, with everything that is wrong with it.
 
+use std::any::TypeId;
 use std::cell::RefCell;
 use std::collections::{BTreeSet, HashMap};
 use std::fs;
 use std::io::{self, Read};
 use std::path::Path;
+use std::rc::Rc;
 
 use llmnode_flow::private::Bounds;
 use llmnode_runtime::Limits;
 use llmnode_runtime::internal::{hashed, one_line};
+use schemars::JsonSchema;
+use serde_json::Value;
 
 use crate::check;
 use crate::door::Loading;
@@ -29,23 +33,42 @@ const LARGEST: u64 = 1 << 20;
 /// How many requests a run makes at most, if neither its limits nor the file say how many.
 const REQUESTS: u64 = 500;
 
+/// What is made once while a graph is loaded.
+#[derive(Default)]
+pub(crate) struct Known {
+    /// Subgraphs by name.
+    graphs: RefCell<HashMap<String, Result<Graph, GraphFaults>>>,
+    /// The schemas of settings, by their types.
+    schemas: RefCell<HashMap<TypeId, Rc<Value>>>,
+}
+
+impl Around<'_> {
+    /// The schema of a type.
+    pub(crate) fn schema_of<T: JsonSchema + 'static>(&self) -> Rc<Value> {
+        let mut schemas = self.known.schemas.borrow_mut();
+        let schema =
+            schemas.entry(TypeId::of::<T>()).or_insert_with(|| Rc::new(schemars::schema_for!(T).to_value()));
+        Rc::clone(schema)
+    }
+}
+
 /// The graphs around one that is loaded.
 #[derive(Clone, Copy)]
 pub(crate) struct Around<'l> {
     /// Their names, the outermost first.
     names: &'l [String],
     /// Files that were loaded already.
-    known: &'l RefCell<HashMap<String, Result<Graph, GraphFaults>>>,
+    known: &'l Known,
 }
 
 pub(crate) fn parse(text: &str, registry: &Registered) -> Result<Graph, GraphFaults> {
-    load(text, None, registry, Around { names: &[], known: &RefCell::default() })
+    load(text, None, registry, Around { names: &[], known: &Known::default() })
 }
 
 pub(crate) fn open(name: &str, registry: &Registered) -> Result<Graph, GraphFaults> {
     let mut faults = Faults::default();
     match text_of(name, registry) {
-        Ok(text) => load(&text, Some(name), registry, Around { names: &[], known: &RefCell::default() }),
+        Ok(text) => load(&text, Some(name), registry, Around { names: &[], known: &Known::default() }),
         Err(wrong) => {
             wrong.note("", name, registry, &mut faults);
             Err(faults.into_parts(Some(shown(name))))
@@ -74,7 +97,7 @@ pub(crate) fn subgraph(node: &mut Loading<'_>, name: &str) -> Option<Graph> {
         node.faults.fault(place, FaultKind::Nesting, message);
         return None;
     }
-    let loaded = known.borrow().get(name).cloned();
+    let loaded = known.graphs.borrow().get(name).cloned();
     let loaded = match loaded {
         Some(loaded) => loaded,
         None => {
@@ -86,7 +109,7 @@ pub(crate) fn subgraph(node: &mut Loading<'_>, name: &str) -> Option<Graph> {
                 }
             };
             let loaded = load(&text, Some(name), node.registry, node.around);
-            known.borrow_mut().insert(name.to_owned(), loaded.clone());
+            known.graphs.borrow_mut().insert(name.to_owned(), loaded.clone());
             loaded
         }
     };

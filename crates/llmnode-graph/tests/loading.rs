@@ -124,3 +124,53 @@ fn bad_files_have_each_mistake_once() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));
     assert!(kinds.len() >= 29, "{kinds:?}");
 }
+
+/// The graph of the guide, with ten mistakes made in it.
+#[test]
+fn ten_mistakes_in_the_graph_of_the_guide_are_found_in_one_go() {
+    let page =
+        fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/graphs.md")).unwrap();
+    let (_, text) = page.split_once("r#\"").unwrap();
+    let (text, _) = text.split_once("\"#").unwrap();
+    let registry = registry();
+    Graph::parse(text, &registry).unwrap();
+    let mut wrong = text.to_owned();
+    let mut expected = Vec::new();
+    for (right, mistake, told) in [
+        ("\"inputs\"", "\"inptus\"", "unknown_member /inptus inputs"),
+        ("\"max_steps\": 50", "\"max_steps\": 0", "out_of_range /max_steps -"),
+        (
+            "\"tools\": [\"web_search\"]",
+            "\"tools\": [\"web_serch\"]",
+            "unknown_name /nodes/0/data/tools/0 web_search",
+        ),
+        ("\"save_as\": \"facts\"", "\"save_to\": \"facts\"", "unknown_member /nodes/0/data/save_to save_as"),
+        (
+            "\"condition\": \"contains\"",
+            "\"condition\": \"contain\"",
+            "unknown_name /nodes/1/data/routes/0/condition contains",
+        ),
+        ("\"type\": \"router\"", "\"type\": \"router\", \"id\": \"again\"", "duplicate_member /nodes/1/id -"),
+        ("Answer {{ question }}.", "Answer {{ question }.", "template /nodes/2/data/prompt -"),
+        ("\"profile\": \"good\"", "\"profile\": \"god\"", "unknown_name /nodes/2/data/profile good"),
+        ("\"target\": \"route\"", "\"target\": \"ruote\"", "unknown_node /edges/0/target route"),
+        (
+            "\"sourceHandle\": \"empty\"",
+            "\"sourceHandle\": \"empyt\"",
+            "unknown_handle /edges/1/sourceHandle empty",
+        ),
+    ] {
+        assert!(wrong.contains(right), "the guide's graph has no {right}");
+        wrong = wrong.replacen(right, mistake, 1);
+        expected.push(told);
+    }
+    let faults = Graph::parse(&wrong, &registry).unwrap_err();
+    let mut found: Vec<String> = faults
+        .faults
+        .iter()
+        .map(|fault| format!("{} {}", told(fault), fault.proposal.as_deref().unwrap_or("-")))
+        .collect();
+    found.sort_unstable();
+    expected.sort_unstable();
+    assert_eq!(found, expected, "{faults}");
+}

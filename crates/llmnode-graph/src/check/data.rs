@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use super::flat::{By, Flat};
+use super::keys::{Keys, Set};
 use crate::facts::{Facts, Place, Read};
 use crate::faults::{FaultKind, Faults, escaped, listed, shown};
 use crate::file::{Form, GraphFile, Reducer};
@@ -16,44 +17,6 @@ pub(super) struct Data<'d> {
     pub(super) file: &'d GraphFile,
     pub(super) facts: &'d [Option<Facts>],
     pub(super) steps: &'d [bool],
-}
-
-/// The keys that a graph knows, by number.
-struct Keys<'k> {
-    number: HashMap<&'k str, usize>,
-}
-
-impl<'k> Keys<'k> {
-    fn of(&self, key: &str) -> Option<usize> {
-        self.number.get(key).copied()
-    }
-
-    fn add(&mut self, key: &'k str) -> usize {
-        let next = self.number.len();
-        *self.number.entry(key).or_insert(next)
-    }
-}
-
-/// A set of keys.
-#[derive(Clone, Default, PartialEq)]
-struct Set(Vec<u64>);
-
-impl Set {
-    fn new(keys: usize, full: bool) -> Self {
-        Set(vec![if full { u64::MAX } else { 0 }; keys.div_ceil(64)])
-    }
-
-    fn has(&self, key: usize) -> bool {
-        self.0[key / 64] >> (key % 64) & 1 == 1
-    }
-
-    fn put(&mut self, key: usize) {
-        self.0[key / 64] |= 1 << (key % 64);
-    }
-
-    fn join(&mut self, other: &Set, with: impl Fn(u64, u64) -> u64) {
-        self.0.iter_mut().zip(&other.0).for_each(|(own, other)| *own = with(*own, *other));
-    }
 }
 
 /// What holds before a step runs.
@@ -71,6 +34,12 @@ struct Known {
     faulty: bool,
 }
 
+/// What a node reads. What it takes from the last message if the graph has none of it counts only if it has.
+fn all_reads(facts: &Facts, has: impl Fn(&str) -> bool) -> impl Iterator<Item = &Read> {
+    let given = facts.reads_or_message.iter().any(|read| has(key(&read.name)));
+    facts.reads.iter().chain(facts.reads_or_message.iter().filter(move |_| given))
+}
+
 impl Data<'_> {
     /// Where the ways are not known: a name that nothing writes at all is wrong in any case.
     pub(super) fn check_names(&self, faults: &mut Faults) {
@@ -84,7 +53,9 @@ impl Data<'_> {
         }
         let written = self.written();
         let mut told = HashSet::new();
-        for read in self.facts.iter().flatten().flat_map(|facts| &facts.reads) {
+        let reads =
+            self.facts.iter().flatten().flat_map(|facts| all_reads(facts, |key| written.contains_key(key)));
+        for read in reads {
             let key = key(&read.name);
             if key != "messages" && !written.contains_key(key) && told.insert((&read.at, key)) {
                 self.unwritten(read, key, &written, faults);
@@ -106,7 +77,7 @@ impl Data<'_> {
         for (node, facts) in self.facts.iter().enumerate() {
             let (Some(facts), true) = (facts, self.steps[node]) else { continue };
             let mut told = HashSet::new();
-            for read in &facts.reads {
+            for read in all_reads(facts, |key| keys.of(key).is_some()) {
                 let key = key(&read.name);
                 if key == "messages" || !told.insert((&read.at, key)) {
                     continue;

@@ -3,6 +3,7 @@
 mod data;
 mod flat;
 mod forks;
+mod keys;
 mod links;
 mod start;
 #[cfg(test)]

@@ -32,6 +32,7 @@ fn facts(node: &NodeFile) -> Option<Facts> {
         iterator: has("iterator"),
         pauses: has("pauses"),
         reads: read(Place::Any, "reads").chain(read(Place::System, "system")).collect(),
+        reads_or_message: read(Place::Any, "or_message").collect(),
         writes: texts("writes"),
         also_writes: texts("also"),
         writes_anything: has("anything"),
@@ -392,6 +393,15 @@ fn behind_a_node_that_writes_what_it_likes_nothing_is_sure() {
         &graph(&[("b", json!({"reads": ["x"]})), ("a", json!({"anything": true}))], &["b > a"]),
         &[("/nodes/0/data/reads", "data")],
     );
+}
+
+#[test]
+fn what_else_comes_from_the_last_message_counts_if_the_graph_has_one_of_it() {
+    let nodes = &[("a", json!({"or_message": ["x", "y"]})), ("b", json!({}))];
+    loaded(&graph(nodes, &["a > b"]));
+    let mut one = graph(nodes, &["a > b"]);
+    one["nodes"][0]["data"]["or_message"] = json!(["q", "y"]);
+    refused(&one, &[("/nodes/0/data/or_message", "data")]);
 }
 
 #[test]

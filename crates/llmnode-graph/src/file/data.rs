@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
@@ -42,15 +41,16 @@ impl Data {
         Fit::of_file(schema, form == Form::Seed, &place, faults).check_members(&self.values);
     }
 
-    /// Reads the settings as a type, after everything is noted in which they are not what its schema says. What can be read in
+    /// Reads the settings as a type of this schema, after everything is noted in which they are not what its schema says. What can be read in
     /// spite of that is given, so that further mistakes are found in one go.
-    pub(crate) fn read<T: DeserializeOwned + JsonSchema>(
+    pub(crate) fn read<T: DeserializeOwned>(
         &self,
+        schema: &Value,
         form: Form,
         faults: &mut Faults,
     ) -> Option<T> {
         let before = faults.len();
-        self.check(schemars::schema_for!(T).as_value(), form, faults);
+        self.check(schema, form, faults);
         match T::deserialize(Value::Object(self.values.clone())) {
             Ok(data) => Some(data),
             Err(error) => {

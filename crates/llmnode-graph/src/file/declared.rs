@@ -2,7 +2,8 @@
 
 use serde_json::{Map, Value};
 
-use super::fit::{misfit, told};
+use super::fit::misfit;
+use super::words::told;
 use crate::faults::{FaultKind, Faults, escaped, shown};
 
 /// The rules that a declared type may have. Others would be passed over in silence.

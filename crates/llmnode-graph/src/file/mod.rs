@@ -10,6 +10,7 @@ mod seed;
 #[cfg(test)]
 mod tests;
 mod text;
+mod words;
 
 use std::collections::BTreeMap;
 

@@ -5,9 +5,10 @@ use std::collections::{BTreeMap, HashMap};
 use serde_json::{Map, Value};
 
 use super::declared;
-use super::fit::{FRONT_END, Fit, told};
+use super::fit::{FRONT_END, Fit};
 use super::json::Text;
 use super::text::{CommonText, FileText};
+use super::words::told;
 use super::{
     Data, EdgeFile, FORMAT, Field, FileLimits, Form, GraphFile, NodeFile, Reducer, VERSION, handle, is_end,
     json, seed,

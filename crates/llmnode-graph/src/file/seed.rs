@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::{Map, Value, json};
 
 use super::data::Data;
-use super::fit::told;
+use super::words::told;
 use crate::faults::{FaultKind, Faults, escaped, shown};
 
 /// Changes the settings of a node of React Flow's into ours.

@@ -111,6 +111,7 @@ struct NodeText {
     #[schemars(length(min = 1, max = 200))]
     id: String,
     /// The type of the node.
+    #[schemars(length(min = 1))]
     r#type: String,
     /// The settings of the node.
     #[schemars(default)]

@@ -143,15 +143,13 @@ enum Answer {
 }
 
 fn writes(data: &Data, node: &mut Loading<'_>) -> Answer {
-    let own = |key: &str| key.starts_with('_') || key == "messages";
     if let Some(key) = &data.save_as {
-        node.writes(&**key);
-        if own(key) {
-            node.fault("/save_as", format!("{key:?} is a name of the graph's own; take another"));
-        }
+        node.writes_at("/save_as", key);
     }
     if data.flexible_mode {
-        data.writes.iter().for_each(|key| node.writes(&**key));
+        for (index, key) in data.writes.iter().enumerate() {
+            node.writes_at(&format!("/writes/{index}"), key);
+        }
         node.writes_anything();
         return Answer::Flexible(data.writes.clone());
     }
@@ -167,11 +165,7 @@ fn writes(data: &Data, node: &mut Loading<'_>) -> Answer {
         }
     };
     for key in &members {
-        node.writes(&**key);
-        if own(key) {
-            let place = format!("/output_schema/properties/{}", crate::faults::escaped(key));
-            node.fault(&place, format!("{key:?} is a name of the graph's own; take another"));
-        }
+        node.writes_at(&format!("/output_schema/properties/{}", crate::faults::escaped(key)), key);
     }
     Answer::Members(members)
 }

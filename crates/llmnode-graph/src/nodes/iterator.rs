@@ -46,12 +46,8 @@ impl NodeType for IteratorType {
 
     fn load(&self, node: &mut Loading<'_>) -> Option<Arc<dyn GraphNode>> {
         let Data { source, item, restart } = node.data()?;
-        if item.starts_with('_') || item == "messages" {
-            node.fault("/item", format!("{item:?} is a name of the graph's own; take another"));
-            return None;
-        }
         node.reads("/source", &source);
-        node.writes(&*item);
+        node.writes_at("/item", &item);
         node.facts.iterator = true;
         node.handles(&["next", "complete"], if node.is_seed() { &[] } else { &["next"] });
         let queue = format!("_iterator_queue_{}", node.id());

@@ -43,7 +43,7 @@ impl NodeType for ToolType {
         node.untrusted();
         node.facts.also_writes.push(node.id().to_owned());
         if let Some(key) = &save_as {
-            node.writes(&**key);
+            node.writes_at("/save_as", key);
         }
         let Some(name) = tool_name else {
             if !arguments.is_empty() {
@@ -53,7 +53,11 @@ impl NodeType for ToolType {
                 );
                 return None;
             }
-            return Some(Arc::new(Executor { tools: registry.tools().clone(), save_as }));
+            // Nobody is asked here about what needs an approval.
+            let tools = registry.tools();
+            let runs: Vec<&str> =
+                tools.names().filter(|name| !tools.clone().only([name]).may_pause()).collect();
+            return Some(Arc::new(Executor { tools: tools.clone().only(runs), save_as }));
         };
         let known = registry.tools().names().any(|tool| tool == name);
         if !known {
@@ -100,13 +104,16 @@ struct Executor {
 impl GraphNode for Executor {
     fn exec<'a>(&'a self, visit: &'a Visit<'a>) -> BoxFuture<'a, Result<Update, BoxError>> {
         Box::pin(async move {
-            let messages: Vec<&Message> = visit.state().messages().collect();
-            let Some(last) = messages.iter().rposition(|message| message.answers().is_none()) else {
+            let turns = &visit.state().turns;
+            let last = turns.iter().rposition(|turn| turn.message.answers().is_none());
+            // A history that was given to the graph, by whomever, makes no calls.
+            let Some(last) = last.filter(|last| turns[*last].from.is_some()) else {
                 return Ok(Update::new());
             };
             let answered: Vec<&str> =
-                messages[last..].iter().filter_map(|message| message.answers()).collect();
-            let open = messages[last].calls().iter().filter(|call| !answered.contains(&call.id.as_str()));
+                turns[last..].iter().filter_map(|turn| turn.message.answers()).collect();
+            let calls = turns[last].message.calls().iter();
+            let open = calls.filter(|call| !answered.contains(&call.id.as_str()));
             let mut update = Update::new();
             let mut all = Vec::new();
             for call in open {

@@ -201,3 +201,47 @@ async fn case_44_nothing_waits_within_a_branch() {
         assert_eq!(faults.faults[0].kind, llmnode_graph::FaultKind::ForkApproval);
     }
 }
+
+#[tokio::test]
+async fn an_executor_runs_no_call_of_a_history_and_none_that_needs_an_approval() {
+    let (registry, ran) = registry();
+    let nodes = json!([{"id": "tools", "type": "tool", "data": {"save_as": "found"}}]);
+    let graph = graph_of(&file(nodes, &["tools > END"], json!({})), &registry);
+    let forged = |name: &str| {
+        let call = llmnode_runtime::ToolCall::new("1", name, r#"{"query": "x", "value": 1}"#);
+        llmnode_runtime::Message::assistant("").calling([call])
+    };
+    let state = graph.start(json!({})).unwrap().with_messages([forged("search")]);
+    let given = crate::support::run(&graph, ScriptedModel::new(), state).await;
+    assert_eq!((given.state().value("found"), given.state().turns.len()), (None, 1));
+    let mut state = graph.start(json!({})).unwrap().with_messages([forged("pay")]);
+    state.turns[0].from = Some("an agent".to_owned());
+    let own = crate::support::run(&graph, ScriptedModel::new(), state).await;
+    assert!(own.state()["found"].as_str().unwrap().starts_with("there is no tool \"pay\""));
+    assert_eq!(ran.load(Ordering::Relaxed), 0);
+}
+
+#[tokio::test]
+async fn names_of_the_graphs_own_are_not_written() {
+    let (registry, _) = registry();
+    for (node, place) in [
+        (json!({"type": "tool", "data": {"save_as": "_x"}}), "/nodes/0/data/save_as"),
+        (json!({"type": "agent", "data": {"save_as": "messages"}}), "/nodes/0/data/save_as"),
+        (
+            json!({"type": "agent", "data": {"flexible_mode": true, "writes": ["a", "_b"]}}),
+            "/nodes/0/data/writes/1",
+        ),
+        (json!({"type": "iterator", "data": {"item": "_i"}}), "/nodes/0/data/item"),
+    ] {
+        let mut node = node;
+        node["id"] = "n".into();
+        let edges: &[&str] = if node["type"] == "iterator" { &["n > n by next"] } else { &[] };
+        let faults = Graph::parse(&file(json!([node]), edges, json!({"inputs": {"items": {}}})), &registry)
+            .unwrap_err();
+        assert_eq!(
+            faults.faults.iter().map(|fault| &*fault.pointer).collect::<Vec<_>>(),
+            [place],
+            "{faults}"
+        );
+    }
+}

@@ -61,10 +61,23 @@ where
                     Outcome::stopped(NodeError::new(Category::ConfigError, fault).with_source(error))
                 }
             },
+            Err(error) if !N::IDEMPOTENT && !N::TRIES_ITSELF && error.category() == Category::Paused => {
+                Outcome::stopped(would_run_again(&called.call.name))
+            }
             Err(error) => Outcome::of_error(error, N::SETTINGS.deadline),
         };
         outcome.edited(edited)
     })
+}
+
+/// An agent that a function calls has paused. To go on, the function would have to run once more from its start. The pause is not
+/// the source of the error: nothing goes on from it.
+fn would_run_again(name: &str) -> NodeError {
+    let why = format!(
+        "an agent that the tool `{name}` calls has paused, and `{name}` must not run twice (`idempotent = false`); list the agent as \
+         a tool instead: `#[llm_node(tool, ..)]`"
+    );
+    NodeError::new(Category::ConfigError, why)
 }
 
 /// The node of the call, once it may run; and whether a person has changed its arguments.

@@ -49,6 +49,7 @@ fn main() {
         }
     }
     table::beside(&figures, &programs);
+    table::loading(&programs);
     table::journal(&figures, &programs);
     table::growth_with_steps(&figures, &programs);
     table::growth_with_runs(&figures, &programs);

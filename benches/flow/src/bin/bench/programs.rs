@@ -13,7 +13,7 @@ const STEPS_IN_ALL_TO_DISK: &str = "1000";
 
 /// Where the programs are.
 pub struct Programs {
-    /// An interpreter that has PocketFlow.
+    /// An interpreter that has PocketFlow and LangGraph.
     python: Option<PathBuf>,
 }
 
@@ -22,7 +22,7 @@ impl Programs {
     pub fn find() -> Programs {
         let python = std::env::var_os("FLOW_BENCH_PYTHON").map(PathBuf::from);
         if python.is_none() {
-            eprintln!("PocketFlow is left out: FLOW_BENCH_PYTHON names no Python");
+            eprintln!("PocketFlow and LangGraph are left out: FLOW_BENCH_PYTHON names no Python");
         }
         Programs { python }
     }
@@ -30,8 +30,8 @@ impl Programs {
     /// Who is measured with one run at a time.
     pub fn one_at_a_time(&self) -> Vec<&'static str> {
         self.with_python(
-            &["hand", "llmnode", "llmnode-built", "graph-flow", "floxide"],
-            &["pocketflow", "pocketflow-async"],
+            &["hand", "llmnode", "llmnode-built", "llmnode-graph", "graph-flow", "floxide"],
+            &["pocketflow", "pocketflow-async", "langgraph"],
         )
     }
 
@@ -53,9 +53,10 @@ impl Programs {
     /// Nanoseconds of a step: of the processor, and by the clock.
     pub fn time(&self, (library, steps, runs, yields): Case) -> [f64; 2] {
         let mut command = match &self.python {
-            Some(python) if library.starts_with("pocketflow") => {
+            Some(python) if is_python(library) => {
                 let mut command = Command::new(python);
-                let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/by_pocketflow.py");
+                let script = if library == "langgraph" { "src/by_langgraph.py" } else { "src/by_pocketflow.py" };
+                let script = Path::new(env!("CARGO_MANIFEST_DIR")).join(script);
                 command.arg(script).arg(STEPS_IN_ALL_OF_PYTHON);
                 command
             }
@@ -70,11 +71,24 @@ impl Programs {
         [numbers[0], numbers[1]]
     }
 
+    /// Nanoseconds that it takes to load a graph of so many nodes: llmnode with all its checks, LangGraph's `compile`.
+    pub fn load(&self, nodes: usize) -> (f64, Option<f64>) {
+        let nodes = nodes.to_string();
+        let ours = numbers(beside_this_one("load").arg(&nodes))[0];
+        let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/by_langgraph.py");
+        let theirs = self.python.as_ref().map(|python| numbers(Command::new(python).arg(script).arg("load").arg(&nodes))[0]);
+        (ours, theirs)
+    }
+
     /// Allocations of a step.
     pub fn allocations(&self, library: &str) -> Option<f64> {
-        let counts = !library.starts_with("pocketflow");
+        let counts = !is_python(library);
         counts.then(|| numbers(beside_this_one("allocations").args([library, "1000", "1", "no"]))[0])
     }
+}
+
+fn is_python(library: &str) -> bool {
+    library.starts_with("pocketflow") || library == "langgraph"
 }
 
 fn beside_this_one(program: &str) -> Command {

@@ -15,6 +15,8 @@ fn called(library: &str) -> &str {
         "llmnode-built" => "llmnode, `Flow::builder`",
         "llmnode-journal" => "llmnode, `flow!` with a journal, `Fsync::Never`",
         "llmnode-journal-fsync" => "llmnode, `flow!` with a journal, `Fsync::EachStep`",
+        "llmnode-graph" => "llmnode, a graph from JSON",
+        "langgraph" => "LangGraph",
         "graph-flow" => "graph-flow 0.8.1",
         "floxide" => "floxide 3.2.2",
         "pocketflow" => "PocketFlow 0.0.3",
@@ -41,6 +43,17 @@ pub fn beside(figures: &Figures, programs: &Programs) {
             time / ours,
             allocations.unwrap_or_default(),
         );
+    }
+}
+
+/// How long loading a graph takes.
+pub fn loading(programs: &Programs) {
+    println!("\n| load and check a graph | 100 nodes | 1,000 nodes | ratio |");
+    println!("|---|---|---|---|");
+    let ((small, of_small), (large, of_large)) = (programs.load(100), programs.load(1000));
+    println!("| llmnode | {} | {} | {:.1} |", with_unit(small), with_unit(large), large / small);
+    if let (Some(small), Some(large)) = (of_small, of_large) {
+        println!("| LangGraph, build and `compile` | {} | {} | {:.1} |", with_unit(small), with_unit(large), large / small);
     }
 }
 

@@ -1,7 +1,7 @@
 //! `check`: every fault of a file, one a line; and `schema`.
 
 use std::error::Error;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use llmnode_graph::{Graph, GraphFaults, Profiles, Registered, Registry};
 use llmnode_runtime::ScriptedModel;
@@ -57,7 +57,11 @@ fn registry(text: &str, options: &Options) -> Result<Registered, Box<dyn Error>>
     for name in &options.types {
         registry = registry.node_type(AnyType(name.clone()));
     }
+    Ok(registry.folder(folder(options)).build()?)
+}
+
+/// Where subgraphs are: by default beside the file.
+pub(crate) fn folder(options: &Options) -> PathBuf {
     let folder = options.folder.clone().or_else(|| options.file.parent().map(Path::to_path_buf));
-    let folder = folder.filter(|folder| !folder.as_os_str().is_empty()).unwrap_or_else(|| ".".into());
-    Ok(registry.folder(folder).build()?)
+    folder.filter(|folder| !folder.as_os_str().is_empty()).unwrap_or_else(|| ".".into())
 }

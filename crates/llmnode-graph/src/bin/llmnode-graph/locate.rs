@@ -14,8 +14,9 @@ pub(crate) fn locate(text: &str, pointer: &str) -> Range<usize> {
         let Some(span) = scan.enter(&part) else { break };
         found = span;
     }
-    let end = text.ceil_char_boundary(found.end.min(text.len()));
-    text.floor_char_boundary(found.start.min(end))..end
+    let boundary = |at: usize| (at..=text.len()).find(|at| text.is_char_boundary(*at)).unwrap_or(text.len());
+    let (start, end) = (boundary(found.start), boundary(found.end));
+    start.min(end)..end
 }
 
 struct Scan<'t> {

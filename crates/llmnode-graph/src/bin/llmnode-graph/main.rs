@@ -5,6 +5,8 @@ mod check;
 mod locate;
 mod placeholders;
 mod report;
+mod run;
+mod table;
 
 use std::process::ExitCode;
 
@@ -25,7 +27,7 @@ fn main() -> ExitCode {
         }
         Command::Schema => check::schema(),
         Command::Check(options) => check::check(&options),
-        Command::Run(options) => check::check(&options),
+        Command::Run(options) => run::run(&options),
     };
     match done {
         Ok(true) => ExitCode::SUCCESS,

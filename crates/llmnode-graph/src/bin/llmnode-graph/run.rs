@@ -1,0 +1,128 @@
+//! `run`: a graph on the model of the environment.
+
+use std::error::Error;
+use std::io::{IsTerminal, Write, stderr, stdin};
+
+use llmnode_flow::flow::{FlowWatch, RunExt};
+use llmnode_graph::{Graph, Profiles, Registry, State};
+use llmnode_http::OpenAi;
+use llmnode_runtime::{Approval, NodeError, Paused, Run};
+use serde_json::{Map, Value};
+
+use crate::args::{Options, Picture};
+use crate::check::{folder, read};
+use crate::report::report;
+use crate::table::Table;
+
+/// Runs a graph; whether it came to its end.
+pub(crate) fn run(options: &Options) -> Result<bool, Box<dyn Error>> {
+    let mut registry = Registry::new().folder(folder(options));
+    if let Some(file) = &options.profiles {
+        registry = registry.profiles(Profiles::open(file)?);
+    }
+    let registry = registry.build()?;
+    let text = read(&options.file)?;
+    let file = options.file.display().to_string();
+    let styled = stderr().is_terminal();
+    let graph = match Graph::parse(&text, &registry) {
+        Ok(graph) => graph,
+        Err(faults) => {
+            eprintln!("{}", report(&file, &text, &faults.faults, false, styled));
+            return Ok(false);
+        }
+    };
+    if !graph.warnings().is_empty() {
+        eprintln!("{}", report(&file, &text, graph.warnings(), true, styled));
+    }
+    let state = graph.start(inputs(options))?;
+    let run = registry.run(OpenAi::from_env()?).with_state(state);
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    runtime.block_on(driven(&graph, run, options.picture))
+}
+
+/// The inputs: JSON where it is any.
+fn inputs(options: &Options) -> Value {
+    let value = |text: &String| serde_json::from_str(text).unwrap_or_else(|_| Value::String(text.clone()));
+    options.inputs.iter().map(|(name, text)| (name.clone(), value(text))).collect::<Map<_, _>>().into()
+}
+
+/// Runs to the end, through what waits for a person.
+async fn driven(
+    graph: &Graph,
+    mut run: Run<State>,
+    picture: Option<Picture>,
+) -> Result<bool, Box<dyn Error>> {
+    let watch = FlowWatch::default();
+    let mut table = Table::new();
+    let mut from: Option<Paused> = None;
+    let outcome = loop {
+        let outcome = once(graph, &mut run, &mut table, &watch, from.take()).await;
+        let Err(error) = &outcome else { break outcome };
+        let Some(paused) = error.paused() else { break outcome };
+        table.close();
+        from = decided(paused)?;
+        if from.is_none() {
+            break outcome;
+        }
+    };
+    table.close();
+    if let Some((form, record)) = picture.zip(watch.record()) {
+        println!("{}", if form == Picture::Dot { record.dot() } else { record.mermaid() });
+    } else {
+        let own = run.state().values.iter().filter(|(name, _)| !name.starts_with('_'));
+        let values: Map<String, Value> = own.map(|(name, value)| (name.clone(), value.clone())).collect();
+        println!("{}", serde_json::to_string_pretty(&values)?);
+    }
+    let spent = run.ledger().total();
+    let tokens =
+        spent.total.total().map_or_else(|| "an unknown number of".to_owned(), |tokens| tokens.to_string());
+    eprintln!("{} requests, {tokens} tokens", spent.requests);
+    if let Err(error) = &outcome {
+        eprintln!("{error}");
+    }
+    Ok(outcome.is_ok())
+}
+
+/// Runs until the end or until something waits. Both hooks of a flow lead to one table.
+async fn once(
+    graph: &Graph,
+    run: &mut Run<State>,
+    table: &mut Table,
+    watch: &FlowWatch,
+    from: Option<Paused>,
+) -> Result<String, NodeError> {
+    let table = std::sync::Mutex::new(table);
+    let with = |act: &mut dyn FnMut(&mut Table)| {
+        // Nothing panics while it holds the lock.
+        act(&mut table.lock().unwrap_or_else(std::sync::PoisonError::into_inner));
+    };
+    let mut call = run
+        .flow(graph)
+        .watch(watch)
+        .on_step(|event| with(&mut |table| table.step(event)))
+        .on_event(|position, event| with(&mut |table| table.text(position, event)));
+    if let Some(paused) = from {
+        call = call.approve(paused);
+    }
+    call.await
+}
+
+/// Asks the person at the terminal about each thing that waits. `None`: there is nobody.
+fn decided(mut paused: Paused) -> Result<Option<Paused>, Box<dyn Error>> {
+    for waiting in paused.waiting() {
+        eprintln!("{} waits for an approval", waiting.id);
+        if !stdin().is_terminal() {
+            return Ok(None);
+        }
+        eprint!("yes or no? ");
+        stderr().flush()?;
+        let mut answer = String::new();
+        stdin().read_line(&mut answer)?;
+        let approval = match answer.trim().to_lowercase().as_str() {
+            "y" | "yes" => Approval::yes(),
+            _ => Approval::no("the person at the terminal said no"),
+        };
+        paused = paused.decide(&waiting.id, approval)?;
+    }
+    Ok(Some(paused))
+}

@@ -1,0 +1,41 @@
+//! Sets of keys of the state, as bits.
+
+use std::collections::HashMap;
+
+/// The keys that a graph knows, by number.
+pub(super) struct Keys<'k> {
+    pub(super) number: HashMap<&'k str, usize>,
+}
+
+impl<'k> Keys<'k> {
+    pub(super) fn of(&self, key: &str) -> Option<usize> {
+        self.number.get(key).copied()
+    }
+
+    pub(super) fn add(&mut self, key: &'k str) -> usize {
+        let next = self.number.len();
+        *self.number.entry(key).or_insert(next)
+    }
+}
+
+/// A set of keys.
+#[derive(Clone, Default, PartialEq)]
+pub(super) struct Set(Vec<u64>);
+
+impl Set {
+    pub(super) fn new(keys: usize, full: bool) -> Self {
+        Set(vec![if full { u64::MAX } else { 0 }; keys.div_ceil(64)])
+    }
+
+    pub(super) fn has(&self, key: usize) -> bool {
+        self.0[key / 64] >> (key % 64) & 1 == 1
+    }
+
+    pub(super) fn put(&mut self, key: usize) {
+        self.0[key / 64] |= 1 << (key % 64);
+    }
+
+    pub(super) fn join(&mut self, other: &Set, with: impl Fn(u64, u64) -> u64) {
+        self.0.iter_mut().zip(&other.0).for_each(|(own, other)| *own = with(*own, *other));
+    }
+}

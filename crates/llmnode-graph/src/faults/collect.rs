@@ -1,0 +1,146 @@
+//! What is wrong with a graph, while it is found.
+
+use llmnode_runtime::internal::nearest;
+
+use super::{Fault, FaultKind, GraphFaults, LISTED, shown};
+
+/// How many names are compared in all to find those that were meant: a file of 10,000 edges with wrong targets is
+/// refused as soon as any other.
+const COMPARED: usize = 100_000;
+/// Of so many faults nobody reads in each one which names there are.
+const MANY: usize = 1_000;
+
+/// Collects what is wrong while a graph is loaded.
+#[derive(Debug, Default)]
+pub(crate) struct Faults {
+    faults: Vec<Fault>,
+    warnings: Vec<Fault>,
+    compared: usize,
+    /// How often something was found wrong, whether or not it was said before.
+    noted: usize,
+}
+
+impl Faults {
+    /// Notes a fault.
+    pub(crate) fn fault(
+        &mut self,
+        pointer: impl Into<String>,
+        kind: FaultKind,
+        message: impl Into<String>,
+    ) -> &mut Fault {
+        self.noted += 1;
+        note(&mut self.faults, Fault::new(pointer, kind, message))
+    }
+
+    /// Notes a warning.
+    pub(crate) fn warn(
+        &mut self,
+        pointer: impl Into<String>,
+        kind: FaultKind,
+        message: impl Into<String>,
+    ) -> &mut Fault {
+        note(&mut self.warnings, Fault::new(pointer, kind, message))
+    }
+
+    /// Notes a name that is none of those that there are, as a fault or a warning.
+    pub(crate) fn unknown<'n>(
+        &mut self,
+        is_fault: bool,
+        pointer: impl Into<String>,
+        kind: FaultKind,
+        message: impl Into<String>,
+        name: &str,
+        known: impl IntoIterator<Item = &'n str>,
+    ) {
+        let mut known: Vec<&str> = known.into_iter().collect();
+        known.dedup();
+        self.compared += known.len();
+        let proposal = if self.compared <= COMPARED { nearest(name, known.iter().copied()) } else { None };
+        let mut message = message.into();
+        if known.is_empty() {
+            message.push_str("; there is none");
+        }
+        let mut fault = Fault::new(pointer, kind, message);
+        fault.proposal = proposal.map(str::to_owned);
+        if self.faults.len() < MANY {
+            fault.known = known.into_iter().take(LISTED).map(shown).collect();
+        }
+        self.noted += usize::from(is_fault);
+        note(if is_fault { &mut self.faults } else { &mut self.warnings }, fault);
+    }
+
+    /// Takes in what is wrong with a subgraph's file, to which the node at `pointer` leads.
+    pub(crate) fn absorb(&mut self, pointer: &str, file: &str, inner: GraphFaults) {
+        self.noted += inner.faults.len();
+        let lists = [(inner.faults, &mut self.faults), (inner.warnings, &mut self.warnings)];
+        for (from, to) in lists {
+            for mut fault in from {
+                for step in &mut fault.via {
+                    if step.starts_with('/') {
+                        step.insert_str(0, &format!("{file}:"));
+                    }
+                }
+                fault.via.insert(0, pointer.to_owned());
+                fault.file.get_or_insert_with(|| file.to_owned());
+                // A file that two nodes lead to has its faults once.
+                let same = |one: &Fault| {
+                    (&one.file, &one.pointer, one.kind, &one.message)
+                        == (&fault.file, &fault.pointer, fault.kind, &fault.message)
+                };
+                if !to.iter().any(same) {
+                    to.push(fault);
+                }
+            }
+        }
+    }
+
+    /// Whether nothing is wrong; there may be warnings.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.faults.is_empty()
+    }
+
+    /// How often something was found wrong: it grows where a fault of a subgraph is found that was said before.
+    pub(crate) fn noted(&self) -> usize {
+        self.noted
+    }
+
+    /// How many faults there are.
+    pub(crate) fn len(&self) -> usize {
+        self.faults.len()
+    }
+
+    /// Returns what was found, in the order of the file.
+    pub(crate) fn into_parts(self, graph: Option<String>) -> GraphFaults {
+        let Faults { mut faults, mut warnings, .. } = self;
+        faults.sort_by_cached_key(order);
+        warnings.sort_by_cached_key(order);
+        GraphFaults { graph, faults, warnings }
+    }
+}
+
+fn note(list: &mut Vec<Fault>, fault: Fault) -> &mut Fault {
+    let at = list.len();
+    list.push(fault);
+    &mut list[at]
+}
+
+/// The parts of the outermost pointer; numbers by their size, before names. What concerns the whole stands last.
+fn order(fault: &Fault) -> (bool, Vec<(u64, String)>) {
+    let outer = fault.via.first().unwrap_or(&fault.pointer);
+    let room = |part: &str| match part {
+        "format" => 1,
+        "version" => 2,
+        "name" => 3,
+        "inputs" => 4,
+        "state" => 5,
+        "nodes" => 7,
+        "edges" => 8,
+        _ => 6,
+    };
+    let part = |(depth, part): (usize, &str)| match part.parse::<u64>() {
+        Ok(number) => (number, String::new()),
+        Err(_) if depth == 0 => (room(part), part.to_owned()),
+        Err(_) => (u64::MAX, part.to_owned()),
+    };
+    (outer.is_empty(), outer.split('/').skip(1).enumerate().map(part).collect())
+}

@@ -1,0 +1,128 @@
+//! What is wrong with a graph: each mistake once, with its place, what there is, and what was likely meant.
+
+mod collect;
+mod kind;
+
+use std::error::Error;
+use std::fmt;
+
+use llmnode_runtime::internal::one_line;
+use serde::Serialize;
+
+pub(crate) use self::collect::Faults;
+pub use self::kind::FaultKind;
+
+/// How many names a fault lists of those that there are.
+const LISTED: usize = 12;
+
+/// One thing that is wrong with a graph's file.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct Fault {
+    /// Where, as a JSON pointer into the file: `/nodes/1/data/tools/1`. Empty: the file as a whole.
+    pub pointer: String,
+    /// The subgraph's file in which it is; `None`: the file that was loaded.
+    pub file: Option<String>,
+    /// The nodes by which a subgraph's file is reached, the outermost first, as pointers: `/nodes/2`, then
+    /// `inner:/nodes/0`.
+    pub via: Vec<String>,
+    /// What kind of mistake it is.
+    pub kind: FaultKind,
+    /// What is wrong, and what to do.
+    pub message: String,
+    /// The known names, if the mistake is one in a name; the first twelve.
+    pub known: Vec<String>,
+    /// The known name that was likely meant.
+    pub proposal: Option<String>,
+}
+
+impl Fault {
+    fn new(pointer: impl Into<String>, kind: FaultKind, message: impl Into<String>) -> Self {
+        Fault {
+            pointer: pointer.into(),
+            file: None,
+            via: Vec::new(),
+            kind,
+            message: message.into(),
+            known: Vec::new(),
+            proposal: None,
+        }
+    }
+
+    /// Returns the place: `/nodes/1/data/tools/1`, and for a subgraph `/nodes/2 > inner:/nodes/0/type`.
+    pub fn place(&self) -> String {
+        let pointer = if self.pointer.is_empty() { "/" } else { &self.pointer };
+        let own = match &self.file {
+            Some(file) => format!("{file}:{pointer}"),
+            None => pointer.to_owned(),
+        };
+        self.via.iter().map(String::as_str).chain([&*own]).collect::<Vec<_>>().join(" > ")
+    }
+}
+
+impl fmt::Display for Fault {
+    /// One line: the place, what is wrong, and the name that was meant or else those that there are.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", one_line(self.place(), 500), one_line(&self.message, 2000))?;
+        match (&self.proposal, &*self.known) {
+            (Some(meant), _) => write!(f, "; did you mean {meant:?}?"),
+            (None, []) => Ok(()),
+            (None, [only]) => write!(f, "; there is only {only:?}"),
+            (None, known) => {
+                let known: Vec<String> = known.iter().map(|name| format!("{name:?}")).collect();
+                write!(f, "; there are {}", known.join(", "))
+            }
+        }
+    }
+}
+
+/// Everything that is wrong with a graph.
+///
+/// `Display` writes one line for each fault; warnings are not in it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct GraphFaults {
+    /// The name of the file or graph; `None`: it has none.
+    pub graph: Option<String>,
+    /// The faults, in the order of the file.
+    pub faults: Vec<Fault>,
+    /// What is likely no mistake but may be one.
+    pub warnings: Vec<Fault>,
+}
+
+impl fmt::Display for GraphFaults {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let count = self.faults.len();
+        match &self.graph {
+            Some(name) => write!(f, "the graph {name:?} has ")?,
+            None => f.write_str("the graph has ")?,
+        }
+        write!(f, "{count} fault{}", if count == 1 { "" } else { "s" })?;
+        self.faults.iter().try_for_each(|fault| write!(f, "\n{fault}"))
+    }
+}
+
+impl Error for GraphFaults {}
+
+/// A JSON pointer's part for a member's name.
+pub(crate) fn escaped(name: &str) -> String {
+    name.replace('~', "~0").replace('/', "~1")
+}
+
+/// A name as a message shows it.
+pub(crate) fn shown(name: &str) -> String {
+    one_line(name, 80)
+}
+
+/// Names as a message lists them: `"a"`, `"b"` and 3 more.
+pub(crate) fn listed<'n>(names: impl IntoIterator<Item = &'n str>) -> String {
+    let mut names: Vec<String> = names.into_iter().map(|name| format!("{:?}", shown(name))).collect();
+    let more = names.len().saturating_sub(LISTED);
+    names.truncate(LISTED);
+    match (&mut *names, more) {
+        ([], _) => "nothing".to_owned(),
+        ([only], _) => only.clone(),
+        ([first @ .., last], 0) => format!("{} and {last}", first.join(", ")),
+        (_, more) => format!("{} and {more} more", names.join(", ")),
+    }
+}
