@@ -275,6 +275,18 @@ fn flow_agent_searches_until_it_knows_enough() {
 }
 
 #[test]
+fn a_graph_from_a_file_runs_each_of_its_nodes() {
+    let expected = [
+        "list: 1 visits, 1 requests",
+        "each: 3 visits, 0 requests",
+        "write: 2 visits, 2 requests",
+        "sum: 1 visits, 1 requests",
+        r#"answer: ["Of its light much is known.","Of its keeper much is known."]"#,
+    ];
+    assert_eq!(flow("graph"), expected);
+}
+
+#[test]
 fn flow_judge_sends_the_complaint_back_to_the_writer() {
     assert_eq!(flow("flow_judge"), ["round 1: not yet", "round 2: good enough", "Come up. See far."]);
 }

@@ -1,0 +1,46 @@
+//! A graph from a file: an agent lists topics, another writes on each, a third puts the texts together. What a front end draws, a
+//! program runs.
+//!
+//! ```text
+//! cargo run --example graph --features graph -- "What is a lighthouse?"
+//! ```
+//!
+//! `examples/data/graphs` has a file of each shape.
+
+use llmnode::StubServer;
+use llmnode::graph::{Graph, Registry};
+use llmnode::prelude::*;
+use llmnode::stub_server::{Reply, StubServerBuilder};
+use serde_json::json;
+
+mod common;
+
+#[tokio::main]
+async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let question = std::env::args().nth(1).unwrap_or("What is a lighthouse?".into());
+    let (model, _server) = common::model(stub()).await?;
+    let registry =
+        Registry::new().folder(concat!(env!("CARGO_MANIFEST_DIR"), "/examples/data/graphs")).build()?;
+    // Everything that is wrong with the file is said here, before a request.
+    let graph = Graph::open("iterator", &registry)?;
+    let mut run = registry.run(model).with_state(graph.start(json!({"question": question}))?);
+    let report = run.flow(&graph).report().await?;
+    for step in &report.record.steps {
+        println!("{}: {} visits, {} requests", step.position, step.visits, step.usage.requests);
+    }
+    println!("answer: {}", run.state()["answer"].as_str().unwrap_or_default());
+    Ok(())
+}
+
+/// A server that answers each of the three.
+fn stub() -> StubServerBuilder {
+    StubServer::builder().default_reply(Reply::for_request(|request| {
+        let messages = request.messages();
+        let said = messages.last().map_or("", |(_, said)| said.as_str());
+        match said.strip_prefix("On ") {
+            Some(topic) => Reply::text(format!("Of its {topic} much is known.")),
+            None if said.starts_with("Topics") => Reply::text(r#"["light", "keeper"]"#),
+            None => Reply::text(said),
+        }
+    }))
+}
