@@ -135,7 +135,7 @@ async fn read(run: &Run, docs: &Collection, folder: &Path) -> Result<(), Box<dyn
         let _ = io::stderr().flush();
     };
     let mut sum = Written::default();
-    for written in run.map(writes).concurrency(4).on_progress(move |progress| bar(progress)).await {
+    for written in run.map(writes).concurrency(4).on_progress(bar).await {
         sum += written?;
     }
     eprintln!();

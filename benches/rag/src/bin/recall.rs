@@ -26,7 +26,10 @@ async fn main() -> Result<(), BoxError> {
     let questions: Vec<_> = questions.lines().filter_map(|line| line.split_once('\t')).collect();
     let run = Run::new(model.clone());
     for (store, builder) in builders {
-        let docs = builder.embedder(Embeddings::new(&model, "multilingual-e5-small").batch(16, 100_000)).open().await?;
+        let docs = builder
+            .embedder(Embeddings::new(&model, "multilingual-e5-small").batch(16, 100_000))
+            .open()
+            .await?;
         run.call(&docs.write_all(pages.clone())).await?;
         for by in [By::Words, By::Vector, By::Both] {
             let mut found = 0;

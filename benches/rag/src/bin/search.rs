@@ -78,7 +78,8 @@ async fn main() -> Result<(), BoxError> {
     if arguments.next().as_deref() == Some("search") {
         return search(&file, &given, &texts).await;
     }
-    let docs = Collection::builder(SqliteStore::open(&file)?, "docs").embedder(Arc::clone(&given)).open().await?;
+    let docs =
+        Collection::builder(SqliteStore::open(&file)?, "docs").embedder(Arc::clone(&given)).open().await?;
     let documents = texts.lines().enumerate().map(|(at, text)| Document::new(at.to_string(), text));
     let documents: Vec<_> = documents.collect();
     let started = Instant::now();
@@ -98,7 +99,8 @@ async fn search(file: &Path, given: &Arc<Given>, texts: &str) -> Result<(), BoxE
     let (run, k, count) = (Run::new(ScriptedModel::new()), 10, texts.lines().count());
     let before = resident();
     let started = Instant::now();
-    let docs = Collection::builder(SqliteStore::open(file)?, "docs").embedder(Arc::clone(given)).open().await?;
+    let docs =
+        Collection::builder(SqliteStore::open(file)?, "docs").embedder(Arc::clone(given)).open().await?;
     let memory = (resident() - before) / count as f64;
     let open = started.elapsed().as_secs_f64() * 1e3;
     let queries = given.queries.len() / given.columns;
@@ -116,7 +118,8 @@ async fn search(file: &Path, given: &Arc<Given>, texts: &str) -> Result<(), BoxE
         }
         Ok(median(times))
     };
-    let words: Vec<&str> = texts.lines().map(|text| text.splitn(5, ' ').nth(3).unwrap()).take(queries).collect();
+    let words: Vec<&str> =
+        texts.lines().map(|text| text.splitn(5, ' ').nth(3).unwrap()).take(queries).collect();
     let vector = times(By::Vector, &|at| format!("query {at}")).await?;
     let one = times(By::Words, &|at| words[at].to_owned()).await?;
     let both = times(By::Both, &|at| format!("query {at} {}", words[at])).await?;
