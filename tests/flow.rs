@@ -271,7 +271,10 @@ async fn a_declaration_that_panics_is_an_error() {
     let mut run = world(1);
     let error = run.flow(Panics).await.unwrap_err();
     assert_eq!(error.category(), Category::Panic);
-    assert!(error.message().contains("the expression that prepares the step panicked: index out of"), "{error}");
+    assert!(
+        error.message().contains("the expression that prepares the step panicked: index out of"),
+        "{error}"
+    );
 }
 
 #[tokio::test]

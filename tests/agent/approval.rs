@@ -133,9 +133,10 @@ async fn what_is_not_decided_runs_nothing() {
     // `later` takes a decision back.
     let later = paused.clone().decide("call_1", Approval::yes()).unwrap();
     assert_eq!(later.decide("call_1", Approval::later()).unwrap().waiting().len(), 2);
-    for (id, why) in
-        [("call_9", r#"no call "call_9" is waiting; these are: call_1, call_3"#), ("call_2", "is not waiting")]
-    {
+    for (id, why) in [
+        ("call_9", r#"no call "call_9" is waiting; these are: call_1, call_3"#),
+        ("call_2", "is not waiting"),
+    ] {
         let error = paused.clone().decide(id, Approval::yes()).unwrap_err();
         assert!(error.message().contains(why), "{error}");
     }
