@@ -37,7 +37,7 @@ const _: () = {
             __to.turns(6);
         }
     }
-    __llmnode::behind!(Recommend, Library, 'lent, [] []);
+    __llmnode::behind!(Recommend, Library, [] []);
     #[automatically_derived]
     impl __llmnode::Tool<Library> for Recommend {
         fn arguments() -> __llmnode::OutputSpec<Self, Library> {

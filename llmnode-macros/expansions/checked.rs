@@ -43,5 +43,5 @@ const _: () = {
             )
         }
     }
-    __llmnode::behind!(Rate, World, 'lent, [] []);
+    __llmnode::behind!(Rate, World, [] []);
 };

@@ -62,9 +62,9 @@ const _: () = {
         }
     }
     __llmnode::behind!(
-        Ask < 'a, T, N >, Borrowed < 'state >, 'lent, ['state, 'a, T : Clone, const N :
-        usize,] [Self : ::core::marker::Sync, & 'a T : __llmnode::PromptValue, Vec < T >
-        : __llmnode::LlmOutput, Vec < T > : __llmnode::Validate < Borrowed < 'state > > +
+        Ask < 'a, T, N >, Borrowed < 'state >, ['state, 'a, T : Clone, const N : usize,]
+        [Self : ::core::marker::Sync, & 'a T : __llmnode::PromptValue, Vec < T > :
+        __llmnode::LlmOutput, Vec < T > : __llmnode::Validate < Borrowed < 'state > > +
         __llmnode::ValidatedFields,]
     );
 };

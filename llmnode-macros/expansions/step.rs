@@ -44,7 +44,7 @@ const _: () = {
             )
         }
     }
-    __llmnode::behind!(Summarize, Shared, 'lent, [] []);
+    __llmnode::behind!(Summarize, Shared, [] []);
     #[automatically_derived]
     impl __llmnode::Step<Shared> for Summarize {
         type Action = ();

@@ -30,7 +30,7 @@ const _: () = {
             __llmnode::OutputSpec::text()
         }
     }
-    __llmnode::behind!(Ask, World, 'lent, [] []);
+    __llmnode::behind!(Ask, World, [] []);
     #[automatically_derived]
     impl __llmnode::BatchStep<World> for Ask {
         type Action = Next;

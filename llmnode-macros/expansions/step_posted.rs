@@ -28,7 +28,7 @@ const _: () = {
             __llmnode::OutputSpec::text()
         }
     }
-    __llmnode::behind!(GoOn, World, 'lent, [] []);
+    __llmnode::behind!(GoOn, World, [] []);
     #[automatically_derived]
     impl __llmnode::Step<World> for GoOn {
         type Action = ();

@@ -44,7 +44,7 @@ const _: () = {
         }
     }
     __llmnode::behind!(
-        Ask < T >, World, 'lent, [T : Text,] [Self : ::core::marker::Sync, T :
+        Ask < T >, World, [T : Text,] [Self : ::core::marker::Sync, T :
         __llmnode::PromptValue,]
     );
     #[automatically_derived]

@@ -50,5 +50,5 @@ const _: () = {
             )
         }
     }
-    __llmnode::behind!(ChooseItem, World, 'lent, [] []);
+    __llmnode::behind!(ChooseItem, World, [] []);
 };

@@ -52,5 +52,5 @@ const _: () = {
             __llmnode::OutputSpec::text()
         }
     }
-    __llmnode::behind!(Ask, World, 'lent, [] []);
+    __llmnode::behind!(Ask, World, [] []);
 };

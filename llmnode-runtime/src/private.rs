@@ -36,26 +36,22 @@ pub mod probes {
     };
 }
 
-/// The impls of `Exec` for pointers to the state. For any lifetime, so that the compiler does not report a state that
-/// cannot be shared once more here.
+/// The impl of `Exec` for an `Arc` of the state. For any lifetime, so that the compiler does not report a state that cannot be
+/// shared once more here.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __behind {
-    ($node:ty, $state:ty, $lent:lifetime, [$($params:tt)*] [$($bounds:tt)*]) => {
-        $crate::__behind!(@ $node, ::std::sync::Arc<$state>, [$($params)*] [$($bounds)*]);
-        $crate::__behind!(@ $node, &$lent $state, [$lent, $($params)*] [$($bounds)*]);
-    };
-    (@ $node:ty, $pointer:ty, [$($params:tt)*] [$($bounds:tt)*]) => {
+    ($node:ty, $state:ty, [$($params:tt)*] [$($bounds:tt)*]) => {
         #[automatically_derived]
-        impl<$($params)*> $crate::private::Exec<$pointer> for $node
+        impl<$($params)*> $crate::private::Exec<::std::sync::Arc<$state>> for $node
         where
             $($bounds)*
-            for<'__any> $pointer: ::core::marker::Sync,
+            for<'__any> ::std::sync::Arc<$state>: ::core::marker::Sync,
         {
             const TRIES_ITSELF: ::core::primitive::bool = true;
             fn exec(
                 &self,
-                __cx: &$crate::private::Cx<'_, $pointer>,
+                __cx: &$crate::private::Cx<'_, ::std::sync::Arc<$state>>,
             ) -> impl ::core::future::Future<Output = $crate::private::Executed<Self>> + ::core::marker::Send {
                 $crate::private::exec_behind(self, __cx)
             }

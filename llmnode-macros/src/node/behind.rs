@@ -1,13 +1,12 @@
-//! A node with a state, where the run has the state in an `Arc` or borrows it.
+//! A node with a state, where the run has the state in an `Arc`.
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::quote_spanned;
 use syn::{GenericParam, Generics, Type};
 
 use super::model::NodeModel;
-use crate::generics::fresh_lifetime;
 
-/// The impls of `Exec` for `Arc<State>` and `&State`; nothing for a node that runs with any state.
+/// The impl of `Exec` for `Arc<State>`; nothing for a node that runs with any state.
 pub(crate) fn emit(
     model: &NodeModel<'_>,
     state: &Type,
@@ -16,7 +15,6 @@ pub(crate) fn emit(
 ) -> Option<TokenStream> {
     model.state.as_ref()?;
     let (ident, ty_generics) = (&model.item.ident, model.item.generics.split_for_impl().1);
-    let lent = fresh_lifetime("'lent", stated);
     let params = stated.params.iter().cloned().map(|mut param| {
         match &mut param {
             GenericParam::Type(param) => param.default = None,
@@ -27,6 +25,6 @@ pub(crate) fn emit(
     });
     let bounds = stated.where_clause.iter().flat_map(|clause| &clause.predicates);
     Some(quote_spanned! {Span::mixed_site()=>
-        #private::behind!(#ident #ty_generics, #state, #lent, [#(#params,)*] [#(#bounds,)*]);
+        #private::behind!(#ident #ty_generics, #state, [#(#params,)*] [#(#bounds,)*]);
     })
 }

@@ -1,5 +1,4 @@
-//! A node on a state that stands behind a pointer: what `#[llm_node]` adds for a run that has its state in an `Arc`, or
-//! borrows it.
+//! A node on a state in an `Arc`: what `#[llm_node]` adds for a run that shares its state.
 
 use std::future::Future;
 use std::ops::Deref;

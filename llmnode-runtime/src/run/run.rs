@@ -168,7 +168,7 @@ impl Run {
 impl<S> Run<S> {
     /// Returns a run with another state, which shares the models, limits and ledger of this one.
     ///
-    /// The state is of the type that the nodes name (`state = World`), an `Arc` of it, or a reference to it.
+    /// The state is of the type that the nodes name (`state = World`), or an `Arc` of it.
     pub fn with_state<T>(&self, state: T) -> Run<T> {
         Run { core: Arc::clone(&self.core), state }
     }
