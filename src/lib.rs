@@ -15,6 +15,9 @@
 //! [docs/reliability.md]: guide::reliability
 //! [docs/schemas.md]: guide::schemas
 //! [docs/service.md]: guide::service
+//! [docs/retrieval.md]: guide::retrieval
+//! [docs/smart-nodes.md]: guide::smart_nodes
+//! [docs/optimising.md]: guide::optimising
 //! [docs/streams.md]: guide::streams
 //! [docs/testing.md]: guide::testing
 //! [docs/validation.md]: guide::validation

@@ -50,6 +50,7 @@ pub struct Thought<T> {
 #[derive(Debug)]
 pub struct WithReasoning<'n, N>(pub &'n N);
 
+#[diagnostic::do_not_recommend]
 impl<N: Smart> Node for WithReasoning<'_, N> {
     type Output = Thought<N::Output>;
     const NAME: &'static str = N::NAME;
@@ -83,6 +84,7 @@ pub(crate) struct Hinted<'n, N> {
     pub(crate) hint: Option<&'n str>,
 }
 
+#[diagnostic::do_not_recommend]
 impl<N: Smart> Node for Hinted<'_, N> {
     type Output = Thought<N::Output>;
     const NAME: &'static str = N::NAME;
@@ -193,6 +195,7 @@ struct With<'a, N> {
     reasoned: Reasoned,
 }
 
+#[diagnostic::do_not_recommend]
 impl<N: Smart> Node for With<'_, N> {
     type Output = N::Output;
     const NAME: &'static str = N::NAME;

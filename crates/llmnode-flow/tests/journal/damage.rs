@@ -171,7 +171,7 @@ async fn a_file_that_was_never_a_journal_is_refused_and_stays_as_it_is() {
         let started = run(model()).flow(Research).journal(open(&path)).await.unwrap_err();
         for error in [resumed, started] {
             assert_eq!(error.category(), Category::ConfigError);
-            let message = format!("the file {} is no journal, and was left as it is; ", path.display());
+            let message = format!("the file {} is not a journal, and was not changed; ", path.display());
             assert!(error.message().starts_with(&message), "{error}");
         }
         assert_eq!(std::fs::read_to_string(&path).unwrap(), bytes);

@@ -180,7 +180,7 @@ async fn a_call_within_a_flow_or_a_node_is_that_of_its_step() {
 
     let path = died("happened-in-node", Within).await;
     let error = goes_on::<_, Charge>(&path, Within, "receipt 7".to_owned()).await.unwrap_err();
-    assert!(error.message().contains("that of the node `checkout`: say what that gave"), "{error}");
+    assert!(error.message().contains("that of the node `checkout`: give its output"), "{error}");
     assert_eq!(goes_on::<_, Checkout>(&path, Within, 9).await.unwrap().0[0], "9");
 }
 

@@ -104,10 +104,11 @@ async fn every_fault_has_its_category_and_shows_no_key() {
         ),
         (Reply::raw(200, two), Category::BadResponse, "2 embeddings for 1 texts"),
         (Reply::raw(200, r#"{"data": [{"index": 0, "embedding": []}]}"#), Category::BadResponse, "empty"),
+        // serde_json refuses it itself where its feature `float_roundtrip` is on.
         (
             Reply::raw(200, r#"{"data": [{"index": 0, "embedding": [1e99]}]}"#),
             Category::BadResponse,
-            "too large",
+            "number",
         ),
         (
             Reply::raw(200, r#"{"data": [{"index": 0, "embedding": [null]}]}"#),

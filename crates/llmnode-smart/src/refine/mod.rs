@@ -195,6 +195,7 @@ where
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl<N: Smart> Node for Refine<'_, N> {
     type Output = Refined<N::Output>;
     const NAME: &'static str = "refine";
