@@ -43,6 +43,8 @@ const CORE: &[&str] = &[
 ];
 const FLOW: &[&str] = &["flow", "journal", "private"];
 const HTTP: &[&str] = &["http", "openai"];
+const GRAPH: &[&str] =
+    &["faults", "template", "facts", "shape", "file", "profiles", "check", "state", "graph", "bin"];
 const RAG: &[&str] = &[
     "words",
     "matrix",
@@ -205,6 +207,7 @@ fn rooms_import_downwards_only() {
         ("llmnode-runtime", CORE),
         ("crates/llmnode-flow", FLOW),
         ("crates/llmnode-http", HTTP),
+        ("crates/llmnode-graph", GRAPH),
         ("crates/llmnode-rag", RAG),
         ("crates/llmnode-smart", SMART),
     ] {

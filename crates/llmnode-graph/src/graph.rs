@@ -1,5 +1,19 @@
 //! A graph that was loaded and checked: a flow over [`State`].
 
+mod approval;
+mod compile;
+mod door;
+mod folder;
+mod load;
+mod loaded;
+mod nodes;
+mod registry;
+mod roles;
+mod step;
+
+pub use door::{GraphNode, Loading, NodeType, Visit};
+pub use registry::{Registered, Registry};
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::sync::Arc;
@@ -11,14 +25,11 @@ use llmnode_runtime::{Category, NodeError};
 use serde_json::{Map, Value};
 
 use crate::check::Region;
-use crate::compile;
 use crate::facts::Facts;
 use crate::faults::{Fault, GraphFaults};
 use crate::file::misfit;
-use crate::load;
-use crate::loaded::{Inputs, Loaded};
-use crate::registry::Registered;
 use crate::state::State;
+use loaded::{Inputs, Loaded};
 
 /// A graph that was loaded from a file and checked as a whole. Clones share it.
 ///

@@ -6,9 +6,9 @@ use llmnode_runtime::internal::Calls;
 use llmnode_runtime::{Cx, OutputSchema, ToolCall, ToolReply, ToolSpec, Toolset};
 use serde_json::{Value, json};
 
-use crate::door::Visit;
-use crate::roles::{LinkKind, ToolLink};
-use crate::step::{Depth, GraphStep};
+use crate::graph::door::Visit;
+use crate::graph::roles::{LinkKind, ToolLink};
+use crate::graph::step::{Depth, GraphStep};
 
 /// Adds the nodes that are tools of the agent to its others.
 pub(super) fn with_links(tools: Toolset, links: &[ToolLink], visit: &Visit<'_>) -> Toolset {

@@ -18,8 +18,8 @@ use serde::de::DeserializeOwned;
 
 pub use built::Registered;
 
-use crate::door::NodeType;
-use crate::nodes::Registering;
+use crate::graph::door::NodeType;
+use crate::graph::nodes::Registering;
 use crate::state::State;
 
 /// What graphs may use. [`build`](Registry::build) checks it as a whole.

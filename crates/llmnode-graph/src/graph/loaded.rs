@@ -6,10 +6,10 @@ use std::sync::Arc;
 use llmnode_flow::private::Bounds;
 use serde_json::Value;
 
-use crate::door::GraphNode;
 use crate::facts::Facts;
 use crate::faults::Fault;
 use crate::graph::Graph;
+use crate::graph::door::GraphNode;
 use crate::state::Rules;
 
 /// A graph that was loaded: what its steps share.

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use llmnode_runtime::NodeError;
 use serde_json::{Map, Value};
 
-use crate::door::{Loading, Visit};
 use crate::faults::escaped;
+use crate::graph::door::{Loading, Visit};
 use crate::template::Template;
 
 /// A value whose texts are templates. A text that is one `{{ name }}` is that value, whatever its type.

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use crate::door::NodeType;
-use crate::nodes::{AgentType, IteratorType, MissingType, RouterType, SubgraphType, ToolType};
+use crate::graph::door::NodeType;
+use crate::graph::nodes::{AgentType, IteratorType, MissingType, RouterType, SubgraphType, ToolType};
 
 pub(super) fn types() -> Vec<Arc<dyn NodeType>> {
     vec![

@@ -14,11 +14,11 @@ use crate::facts::{Facts, Place, Read};
 use crate::faults::{FaultKind, Faults};
 use crate::file::{Form, NodeFile};
 use crate::graph::Graph;
-use crate::load::Around;
-use crate::registry::Registered;
-use crate::roles::ToolLink;
+use crate::graph::load::Around;
+use crate::graph::registry::Registered;
+use crate::graph::roles::ToolLink;
+use crate::graph::step::GraphStep;
 use crate::state::{State, Update, fenced, text_of};
-use crate::step::GraphStep;
 use crate::template::Template;
 
 /// A type of nodes in graphs.

@@ -11,8 +11,8 @@ use llmnode_runtime::{ChatModel, Run, Settings, Toolset};
 use serde_json::Value;
 
 use super::Extensions;
-use crate::door::NodeType;
 use crate::file;
+use crate::graph::door::NodeType;
 
 /// A checked [`Registry`](crate::Registry): graphs are loaded by it, and run on it. Clones share it.
 #[derive(Clone)]

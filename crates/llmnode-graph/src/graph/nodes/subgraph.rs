@@ -8,8 +8,8 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::schema_of;
-use crate::door::{GraphNode, Loading, NodeType, Visit};
-use crate::load;
+use crate::graph::door::{GraphNode, Loading, NodeType, Visit};
+use crate::graph::load;
 use crate::state::Update;
 
 pub(crate) struct SubgraphType;

@@ -9,9 +9,9 @@ use llmnode_runtime::internal::{Origin, error_of_execution, one_line, with_origi
 use llmnode_runtime::{BoxError, Category, Cx, Exec, Group, Message, Node, NodeError};
 use serde_json::{Map, Value, json};
 
-use crate::approval::Gate;
-use crate::door::Visit;
-use crate::loaded::{Loaded, Unit};
+use crate::graph::approval::Gate;
+use crate::graph::door::Visit;
+use crate::graph::loaded::{Loaded, Unit};
 use crate::state::{Logged, State, Turn, Update, text_of};
 use crate::template::key;
 

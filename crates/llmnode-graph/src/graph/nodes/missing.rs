@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 
-use crate::door::{GraphNode, Loading, NodeType};
 use crate::faults::FaultKind;
+use crate::graph::door::{GraphNode, Loading, NodeType};
 
 /// A node type that is not there.
 pub(crate) struct MissingType {

@@ -11,7 +11,7 @@ use serde_json::{Map, Value, json};
 
 use super::inserts::Insert;
 use super::schema_of;
-use crate::door::{GraphNode, Loading, NodeType, Visit};
+use crate::graph::door::{GraphNode, Loading, NodeType, Visit};
 use crate::state::Update;
 
 pub(crate) struct ToolType;

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use crate::check::Links;
 use crate::facts::Role;
 use crate::file::GraphFile;
-use crate::registry::is_name;
+use crate::graph::registry::is_name;
 use crate::shape::To;
 
 /// The handle of an edge by which an agent calls a node.

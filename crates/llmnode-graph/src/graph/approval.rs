@@ -4,8 +4,8 @@ use llmnode_runtime::internal::{NodePause, ask_handler, hashed, paused};
 use llmnode_runtime::{Category, Cx, NodeError, Paused};
 use serde_json::{Map, Value, json};
 
+use crate::graph::step::GraphStep;
 use crate::state::State;
-use crate::step::GraphStep;
 
 /// Whether a node may run.
 pub(crate) enum Gate {

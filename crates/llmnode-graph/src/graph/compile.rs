@@ -13,9 +13,9 @@ use llmnode_runtime::{BoxError, BoxFuture, Category, Cx, Exec, Group, Node, Node
 use serde_json::json;
 
 use crate::check::{Fork, Next, Region, To as Target};
-use crate::loaded::Loaded;
+use crate::graph::loaded::Loaded;
+use crate::graph::step::{DEFAULT, ERROR, GraphStep, Output, REJECTED};
 use crate::state::{Logged, State, Update};
-use crate::step::{DEFAULT, ERROR, GraphStep, Output, REJECTED};
 
 /// The flow of a graph. `errors_out`: a failure that no edge takes leaves it by `error`, for the graph around it.
 pub(crate) fn flow(

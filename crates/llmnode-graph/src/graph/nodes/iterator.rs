@@ -8,7 +8,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::schema_of;
-use crate::door::{GraphNode, Loading, NodeType, Visit};
+use crate::graph::door::{GraphNode, Loading, NodeType, Visit};
 use crate::state::Update;
 
 pub(crate) struct IteratorType;

@@ -10,9 +10,9 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::schema_of;
-use crate::door::{GraphNode, Loading, NodeType, Visit};
 use crate::faults::FaultKind;
 use crate::file::handle;
+use crate::graph::door::{GraphNode, Loading, NodeType, Visit};
 use crate::state::{Update, text_of};
 
 pub(crate) struct RouterType;

@@ -12,17 +12,17 @@ use schemars::JsonSchema;
 use serde_json::Value;
 
 use crate::check;
-use crate::door::Loading;
 use crate::facts::{Facts, Handles, Role};
 use crate::faults::{FaultKind, Faults, GraphFaults, shown};
 use crate::file::{self, GraphFile};
-use crate::folder::text_of;
 use crate::graph::Graph;
-use crate::loaded::{Inputs, Loaded, Unit};
-use crate::registry::Registered;
-use crate::roles::{ToolLink, roles};
+use crate::graph::door::Loading;
+use crate::graph::folder::text_of;
+use crate::graph::loaded::{Inputs, Loaded, Unit};
+use crate::graph::registry::Registered;
+use crate::graph::roles::{ToolLink, roles};
+use crate::graph::step::{DEFAULT, ERROR, REJECTED};
 use crate::state::Rules;
-use crate::step::{DEFAULT, ERROR, REJECTED};
 
 /// How deep subgraphs may stand within a graph.
 const DEPTH: usize = 5;
@@ -310,15 +310,15 @@ fn pauses_of_tools(facts: &mut [Option<Facts>], called: &[Vec<ToolLink>]) {
 fn with_edges(mut units: Vec<Unit>, facts: &[Facts], links: &check::Links) -> Vec<Unit> {
     let ids: Vec<String> = units.iter().map(|unit| unit.id.clone()).collect();
     for unit in &mut units {
-        unit.handles.retain(|handle| handle != crate::roles::TOOL_CALL);
+        unit.handles.retain(|handle| handle != crate::graph::roles::TOOL_CALL);
     }
     for link in &links.edges {
         let unit = &mut units[link.from];
         match (link.handle.as_str(), link.to) {
             (ERROR, _) => unit.error_edge = true,
             (REJECTED, _) => unit.rejected_edge = true,
-            (crate::roles::TOOL_CALL, check::To::Node(to)) => {
-                let handle = format!("{}:{}", crate::roles::TOOL_CALL, ids[to]);
+            (crate::graph::roles::TOOL_CALL, check::To::Node(to)) => {
+                let handle = format!("{}:{}", crate::graph::roles::TOOL_CALL, ids[to]);
                 let leads_on = facts[to].role == Role::Step;
                 if leads_on && !unit.handles.contains(&handle) {
                     unit.handles.push(handle);

@@ -15,10 +15,10 @@ use serde_json::{Map, Value, json};
 use super::calls::{named, query_of, with_links};
 use super::schema_of;
 use super::tool::{Ran, arguments_of, trace};
-use crate::door::{GraphNode, Loading, NodeType, Visit};
 use crate::facts::Place;
 use crate::faults::FaultKind;
-use crate::roles::{LinkKind, TOOL_CALL, ToolLink};
+use crate::graph::door::{GraphNode, Loading, NodeType, Visit};
+use crate::graph::roles::{LinkKind, TOOL_CALL, ToolLink};
 use crate::state::{Update, text_of, view};
 use crate::template::Template;
 
@@ -345,7 +345,7 @@ impl Agent {
         Ok(match link.kind {
             LinkKind::Handoff => {
                 let call = ToolCall::new(&*first.id, &*first.tool, &*first.arguments);
-                update.with_value(crate::step::handed(&link.id), query_of(&call))
+                update.with_value(crate::graph::step::handed(&link.id), query_of(&call))
             }
             _ => update,
         })

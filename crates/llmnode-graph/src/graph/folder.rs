@@ -7,7 +7,7 @@ use std::path::Path;
 use llmnode_runtime::internal::one_line;
 
 use crate::faults::{FaultKind, Faults, shown};
-use crate::registry::{Registered, is_name};
+use crate::graph::registry::{Registered, is_name};
 
 /// The largest file, in bytes.
 const LARGEST: u64 = 1 << 20;
