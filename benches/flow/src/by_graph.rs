@@ -42,7 +42,8 @@ pub fn graph(steps: u64) -> Graph {
     let edges = json!([
         {"source": "add", "target": "decide"}, {"source": "decide", "target": "add"},
         {"source": "decide", "target": "END", "sourceHandle": "enough"}]);
-    let file = json!({"format": "llmnode/graph", "version": 1, "inputs": inputs, "nodes": nodes, "edges": edges});
+    let file =
+        json!({"format": "llmnode/graph", "version": 1, "inputs": inputs, "nodes": nodes, "edges": edges});
     Graph::parse(&file.to_string(), &registry()).unwrap()
 }
 
@@ -67,7 +68,8 @@ pub fn file(nodes: usize) -> String {
     };
     let (nodes, edges): (Vec<Value>, Vec<Value>) =
         ((0..nodes).map(node).collect(), (0..nodes).flat_map(edges).collect());
-    json!({"format": "llmnode/graph", "version": 1, "inputs": {"x": {}}, "nodes": nodes, "edges": edges}).to_string()
+    json!({"format": "llmnode/graph", "version": 1, "inputs": {"x": {}}, "nodes": nodes, "edges": edges})
+        .to_string()
 }
 
 /// Loads and checks such a file.

@@ -73,8 +73,8 @@ impl Matrix {
         if k == 0 || self.rows.is_empty() || vector.len() != self.columns {
             return Vec::new();
         }
-        let mut best: BinaryHeap<Least> = BinaryHeap::with_capacity(k + 1);
-        let mut equal: Vec<(i64, f32)> = Vec::new();
+        let mut best: BinaryHeap<Least> = BinaryHeap::with_capacity(k.min(self.rows.len()) + 1);
+        let (mut equal, mut floor): (Vec<(i64, f32)>, f32) = (Vec::new(), f32::NEG_INFINITY);
         for (row, numbers) in self.rows.iter().zip(self.numbers.chunks_exact(self.columns)) {
             let score = product(vector, numbers);
             if best.len() == k && best.peek().is_some_and(|least| score < least.0.1) || !allowed(*row) {
@@ -85,7 +85,10 @@ impl Matrix {
                 && let Some(Least(out)) = best.pop()
             {
                 let least = best.peek().map_or(f32::MIN, |least| least.0.1);
-                equal.retain(|(_, score)| *score >= least);
+                if least > floor {
+                    equal.retain(|(_, score)| *score >= least);
+                    floor = least;
+                }
                 if out.1 >= least {
                     equal.push(out);
                 }

@@ -5,10 +5,14 @@ use std::collections::BTreeSet;
 /// The most words of a query that are looked for: those of a long message are as many as a search can bear.
 const MOST: usize = 64;
 
-/// The words of a query, each once: what stands between blanks and has a letter or a digit.
+/// The longest word, in characters: a longer one is no word, and would be a phrase of any length.
+const LONGEST: usize = 256;
+
+/// The words of a query, each once: what stands between blanks, has a letter or a digit, and is not longer than words are.
 pub(crate) fn of_query(query: &str) -> Vec<String> {
     let mut seen = BTreeSet::new();
     let words = query.split_whitespace().filter(|word| word.chars().any(char::is_alphanumeric));
+    let words = words.filter(|word| word.chars().nth(LONGEST).is_none());
     let words = words.filter(|word| seen.insert(word.to_lowercase()));
     words.take(MOST).map(str::to_owned).collect()
 }

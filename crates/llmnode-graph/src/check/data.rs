@@ -280,6 +280,8 @@ impl Data<'_> {
                 if let Some(error) = keys.of(ERROR) {
                     after.always.put(error);
                     after.perhaps.put(error);
+                    // Its message may have a server's or a tool's words.
+                    after.foreign.put(error);
                 }
             }
         }

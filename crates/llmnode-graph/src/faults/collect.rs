@@ -10,6 +10,9 @@ const COMPARED: usize = 100_000;
 /// Of so many faults nobody reads in each one which names there are.
 const MANY: usize = 1_000;
 
+/// The most faults that are kept: a file of one line may have any number.
+const KEPT: usize = 20_000;
+
 /// Collects what is wrong while a graph is loaded.
 #[derive(Debug, Default)]
 pub(crate) struct Faults {
@@ -119,7 +122,8 @@ impl Faults {
 }
 
 fn note(list: &mut Vec<Fault>, fault: Fault) -> &mut Fault {
-    let at = list.len();
+    let at = list.len().min(KEPT - 1);
+    list.truncate(at);
     list.push(fault);
     &mut list[at]
 }

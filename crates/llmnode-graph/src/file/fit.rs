@@ -98,13 +98,12 @@ impl<'f> Fit<'f> {
             fit.value(form, value, "");
             faults.is_empty()
         };
-        if forms.iter().any(fits) {
-            return;
-        }
         let of_kind =
             |form: &&Value| self.resolved(form).is_some_and(|rules| wrong_kind(rules, value).is_none());
+        // A form that is alone is looked at once: forms within forms would double the work with each.
         match &*forms.iter().filter(of_kind).collect::<Vec<_>>() {
             [only] => self.value(only, value, at),
+            several if several.iter().any(|form| fits(form)) => {}
             _ => {
                 let kinds: Vec<String> =
                     forms.iter().filter_map(|form| self.resolved(form)).filter_map(kinds).collect();

@@ -17,6 +17,11 @@ pub(crate) struct Text {
     pub(crate) twice: Vec<String>,
 }
 
+/// The longest name of a member, in bytes: pointers repeat it.
+const NAME: usize = 1024;
+/// So many members that stand twice are told of.
+const TWICE: usize = 1000;
+
 /// Reads JSON whose lists and objects are nested `nesting` deep at most.
 pub(super) fn read(text: &str, nesting: usize) -> Result<Text, serde_json::Error> {
     let twice = RefCell::new(Vec::new());
@@ -123,9 +128,14 @@ impl<'de> Visitor<'de> for Place<'_> {
         self.enter()?;
         let mut members = Map::new();
         while let Some(Name(name)) = from.next_key()? {
+            if name.len() > NAME {
+                return Err(A::Error::custom(format!("a name has more than {NAME} bytes")));
+            }
             let place = self.within(Part::Member(&name));
             if members.contains_key(&name) {
-                self.twice.borrow_mut().push(place.pointer());
+                if self.twice.borrow().len() < TWICE {
+                    self.twice.borrow_mut().push(place.pointer());
+                }
                 from.next_value::<IgnoredAny>()?;
             } else {
                 let value = from.next_value_seed(place)?;

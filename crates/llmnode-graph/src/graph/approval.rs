@@ -62,7 +62,13 @@ fn decision(step: &GraphStep, paused: &Paused) -> Result<Gate, NodeError> {
                 Some(key) => refused(format!(
                     "{key:?} is a name of the graph's own, which an approval of `{id}` cannot change"
                 )),
-                None => Ok(Gate::Decided(values.clone())),
+                None => {
+                    // Before the node runs: what it did could not be taken back.
+                    for (key, value) in values {
+                        step.loaded().rules.check(key, value)?;
+                    }
+                    Ok(Gate::Decided(values.clone()))
+                }
             }
         }
         Some(NodePause::Edit(_)) => {

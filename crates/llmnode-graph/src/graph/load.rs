@@ -23,6 +23,7 @@ use crate::graph::registry::Registered;
 use crate::graph::roles::{ToolLink, roles};
 use crate::graph::step::{DEFAULT, ERROR, REJECTED};
 use crate::state::Rules;
+use crate::template::key;
 
 /// How deep subgraphs may stand within a graph.
 const DEPTH: usize = 5;
@@ -187,16 +188,18 @@ fn loaded(
     let height =
         units.iter().filter_map(|unit| Some(unit.subgraph.as_ref()?.height() + 1)).max().unwrap_or(0);
     let ids = file.nodes.iter().enumerate().map(|(at, node)| (node.id.clone(), at)).collect();
-    let untrusted = facts.iter().filter(|facts| facts.untrusted);
-    let untrusted: BTreeSet<String> =
-        untrusted.flat_map(|facts| facts.writes.iter().chain(&facts.also_writes)).cloned().collect();
+    let untrusted = untrusted(&facts);
     let limits = Limits::new();
     let limits = file.limits.requests.map_or(limits, |requests| limits.requests(requests));
     let limits = file.limits.tokens.map_or(limits, |tokens| limits.tokens(tokens));
     let limits = file.limits.money.map_or(limits, |money| limits.money(money));
+    // An approval is of the graph with all that is within it.
+    let within: String =
+        units.iter().filter_map(|unit| Some(unit.subgraph.as_ref()?.loaded.hash.as_str())).collect();
+    let hash = hashed(format!("{text}{within}").as_bytes());
     let loaded = Loaded {
         name: own.clone().unwrap_or_default(),
-        hash: hashed(text.as_bytes()),
+        hash,
         rules: Rules(file.state),
         units,
         ids,
@@ -344,5 +347,22 @@ fn whole(facts: &[Facts]) -> Facts {
         writes_anything: facts.iter().any(|one| one.writes_anything),
         untrusted: facts.iter().any(|one| one.untrusted),
         ..Facts::default()
+    }
+}
+
+/// The keys that models, tools and stores write, and what iterators take out of them; and what an error says.
+fn untrusted(facts: &[Facts]) -> BTreeSet<String> {
+    let writes = |facts: &Facts| facts.writes.iter().chain(&facts.also_writes).cloned().collect::<Vec<_>>();
+    let mut found: BTreeSet<String> = facts.iter().filter(|one| one.untrusted).flat_map(writes).collect();
+    found.insert(ERROR.to_owned());
+    loop {
+        let taken =
+            |one: &&Facts| one.iterator && one.reads.iter().any(|read| found.contains(key(&read.name)));
+        let more: Vec<String> = facts.iter().filter(taken).flat_map(writes).collect();
+        let before = found.len();
+        found.extend(more);
+        if found.len() == before {
+            return found;
+        }
     }
 }

@@ -115,7 +115,7 @@ impl GraphStep {
     }
 
     pub(crate) fn is_declared(&self, key: &str) -> bool {
-        self.loaded.rules.0.contains_key(key)
+        self.loaded.rules.0.contains_key(key) || self.loaded.inputs.declared.contains_key(key)
     }
 
     /// Runs the subgraph that stands here, within the call.

@@ -197,6 +197,17 @@ impl ProfileRules {
             faults.fault(at, FaultKind::Setting, error.message());
             return builder;
         }
+        // Nothing else is read as `host` reads it: `http:name` is a URL, too.
+        if !url.trim().to_lowercase().starts_with("https://")
+            && !url.trim().to_lowercase().starts_with("http://")
+        {
+            faults.fault(
+                at,
+                FaultKind::Setting,
+                "has to begin with `https://`, or with `http://` on this machine",
+            );
+            return builder.public_only();
+        }
         let host = host(url);
         let is_loopback = host.parse::<std::net::IpAddr>().is_ok_and(|address| address.is_loopback())
             || host == "localhost"

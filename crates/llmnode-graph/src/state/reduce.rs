@@ -47,7 +47,11 @@ impl Rules {
         Ok(())
     }
 
-    fn check(&self, key: &str, value: &Value) -> Result<(), NodeError> {
+    /// Whether a value fits what is declared of its key.
+    ///
+    /// # Errors
+    /// An `aborted` that names the key.
+    pub(crate) fn check(&self, key: &str, value: &Value) -> Result<(), NodeError> {
         match self.0.get(key).and_then(|field| misfit(&field.schema, value)) {
             Some(wrong) => {
                 Err(refused(format!("the value `{key}` does not fit its declared type: it {wrong}")))

@@ -40,7 +40,8 @@ impl Scripted {
             let (process, rest) = line.split_once(' ').unwrap();
             (process.parse().unwrap(), rest.trim().to_owned())
         };
-        text.lines().map(line).collect()
+        // The last line may be under way.
+        text.split_inclusive('\n').filter(|line| line.ends_with('\n')).map(line).collect()
     }
 
     fn count(&self, message: &str) -> usize {

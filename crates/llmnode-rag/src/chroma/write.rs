@@ -29,7 +29,19 @@ impl Inner {
     pub(super) async fn delete(&self, collection: &str, source: &str) -> Result<usize, NodeError> {
         let opened = self.opened(collection)?;
         let old = self.old(&opened, source).await?;
+        self.unmark(&opened, source, &old).await?;
         self.take_off(&opened, source, &old, &BTreeSet::new()).await
+    }
+
+    /// Before the first change: what is there is neither the old version nor a new one, until all requests have gone well.
+    async fn unmark(
+        &self,
+        opened: &Opened,
+        source: &str,
+        old: &BTreeMap<String, bool>,
+    ) -> Result<(), NodeError> {
+        let unmarked = Map::from_iter([(mark("fp", source), Value::Null)]);
+        self.update(opened, &old.keys().cloned().collect(), &unmarked).await
     }
 
     /// The chunks of a source, and whether it is the only one that has them.
@@ -65,6 +77,7 @@ impl Inner {
         }
         let mut metadata: Map<String, Value> = source.metadata.into_iter().collect();
         metadata.insert(mark("in", &source.name), json!(true));
+        self.unmark(opened, &source.name, &old).await?;
         self.add(opened, &new, &metadata).await?;
         // The metadata of what was there may be others now.
         self.update(opened, &ids, &metadata).await?;

@@ -2,10 +2,13 @@
 
 use std::fmt;
 
-use regex_lite::Regex;
+use regex_lite::{Regex, RegexBuilder};
 use serde_json::{Map, Value};
 
 use crate::signature::{REASONING, Signature};
+
+/// The largest program of a regex, in bytes: its size times the length of a text is the time that it takes.
+const REGEX: usize = 1 << 16;
 
 /// A rule for the text of one output field, by default the first one.
 #[derive(Clone)]
@@ -32,7 +35,7 @@ impl Guard {
     /// # Errors
     /// What is wrong with the pattern.
     pub fn regex(pattern: &str) -> Result<Guard, String> {
-        let rule = Regex::new(pattern).map(Rule::Regex);
+        let rule = RegexBuilder::new(pattern).size_limit(REGEX).build().map(Rule::Regex);
         rule.map(|rule| Guard { rule, field: None })
             .map_err(|error| format!("the pattern {pattern:?} is no regex: {error}"))
     }

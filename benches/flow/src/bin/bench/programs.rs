@@ -55,7 +55,8 @@ impl Programs {
         let mut command = match &self.python {
             Some(python) if is_python(library) => {
                 let mut command = Command::new(python);
-                let script = if library == "langgraph" { "src/by_langgraph.py" } else { "src/by_pocketflow.py" };
+                let script =
+                    if library == "langgraph" { "src/by_langgraph.py" } else { "src/by_pocketflow.py" };
                 let script = Path::new(env!("CARGO_MANIFEST_DIR")).join(script);
                 command.arg(script).arg(STEPS_IN_ALL_OF_PYTHON);
                 command
@@ -76,7 +77,10 @@ impl Programs {
         let nodes = nodes.to_string();
         let ours = numbers(beside_this_one("load").arg(&nodes))[0];
         let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/by_langgraph.py");
-        let theirs = self.python.as_ref().map(|python| numbers(Command::new(python).arg(script).arg("load").arg(&nodes))[0]);
+        let theirs = self
+            .python
+            .as_ref()
+            .map(|python| numbers(Command::new(python).arg(script).arg("load").arg(&nodes))[0]);
         (ours, theirs)
     }
 

@@ -53,7 +53,12 @@ pub fn loading(programs: &Programs) {
     let ((small, of_small), (large, of_large)) = (programs.load(100), programs.load(1000));
     println!("| llmnode | {} | {} | {:.1} |", with_unit(small), with_unit(large), large / small);
     if let (Some(small), Some(large)) = (of_small, of_large) {
-        println!("| LangGraph, build and `compile` | {} | {} | {:.1} |", with_unit(small), with_unit(large), large / small);
+        println!(
+            "| LangGraph, build and `compile` | {} | {} | {:.1} |",
+            with_unit(small),
+            with_unit(large),
+            large / small
+        );
     }
 }
 

@@ -15,6 +15,9 @@ use crate::file::handle;
 use crate::graph::door::{GraphNode, Loading, NodeType, Visit};
 use crate::state::{Update, text_of};
 
+/// The largest program of a regex, in bytes: its size times the length of a text is the time that it takes.
+const REGEX: usize = 1 << 16;
+
 pub(crate) struct RouterType;
 
 /// The settings of a `router`.
@@ -124,7 +127,9 @@ impl Test {
             "contains" => Test::Contains(lower),
             "equals" => Test::Equals(lower),
             "starts_with" => Test::StartsWith(lower),
-            "regex" => Test::Regex(RegexBuilder::new(value).case_insensitive(true).build()?),
+            "regex" => {
+                Test::Regex(RegexBuilder::new(value).case_insensitive(true).size_limit(REGEX).build()?)
+            }
             // The schema does not let it pass.
             _ => Test::Never,
         })
