@@ -56,8 +56,8 @@ impl Mcp {
     ///
     /// It sees `HOME`, `LOGNAME`, `PATH`, `SHELL`, `TERM` and `USER` of this program's environment (on Windows, what programs need
     /// there to start), and nothing else; [`env`](Self::env) adds to them. What it writes to its standard error goes to `tracing`
-    /// at the level `debug`, up to 64 KiB. It is ended when the last clone of the [`McpServer`] and of its tools is dropped: its input is closed,
-    /// it is terminated after 3 s, and it is killed after 6 s, with all processes that it started.
+    /// at the level `debug`, up to 64 KiB. It is ended when the last clone of the [`McpServer`] and of its tools is dropped: llmnode closes
+    /// its input, terminates it after 3 s, and kills it after 6 s, with all processes that it started.
     pub fn stdio(
         program: impl Into<OsString>,
         arguments: impl IntoIterator<Item = impl Into<OsString>>,
@@ -151,7 +151,7 @@ impl Mcp {
         self
     }
 
-    /// Sets how long a call of a tool may take. After that, the server is told that the call is cancelled, and the model reads that there was
+    /// Sets how long a call of a tool may take. After that, the server is told to cancel the call, and the model reads that there was
     /// no result. Default: 60 s.
     pub fn call_timeout(mut self, timeout: Duration) -> Self {
         self.call_timeout = timeout;

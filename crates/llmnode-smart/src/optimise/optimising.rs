@@ -115,7 +115,7 @@ impl<'r, S, N, E, M> Optimise<'r, S, N, E, M> {
         self
     }
 
-    /// Keeps each accepted answer in a journal. If it is started again with the same settings, seed and cases, the optimisation goes the same
+    /// Keeps each accepted answer in a journal. If it is started again with the same settings, seed and cases, it goes the same
     /// way, and asks only for missing answers. An answer from the journal counts as a request, so it ends where it would have ended.
     /// The journal holds the answers unencrypted.
     #[cfg(feature = "journal")]

@@ -134,7 +134,7 @@ impl<'n, N: Smart, R> Refine<'n, N, R> {
         self
     }
 
-    /// Asks the model for advice between two tries, which takes one more request each time. Without advice, the next try is told which rules
+    /// Asks the model for advice between two tries, which takes one more request each. Without advice, the next try is told which rules
     /// were broken.
     pub fn advice(mut self) -> Self {
         self.advice = Some(Advisor::Same);
