@@ -103,7 +103,7 @@ impl Space {
 pub struct Source {
     /// The document's source.
     pub name: String,
-    /// A hash of the text and of how it is cut and embedded.
+    /// A hash of the text, the metadata and the settings for cutting and embedding.
     pub fingerprint: String,
     /// The metadata of the document.
     pub metadata: Metadata,

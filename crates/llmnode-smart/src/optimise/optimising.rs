@@ -109,7 +109,7 @@ impl<'r, S, N, E, M> Optimise<'r, S, N, E, M> {
         self
     }
 
-    /// Calls this function as it goes on, for a progress bar.
+    /// Calls this function as the optimisation progresses, for a progress bar.
     pub fn on_progress(mut self, tell: impl FnMut(&OptimiseProgress) + Send + 'r) -> Self {
         self.tell = Some(Box::new(tell));
         self
