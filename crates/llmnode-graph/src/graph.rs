@@ -45,7 +45,7 @@ impl Graph {
     /// Loads a graph from the registry's folder by the name of its file, without `.json`.
     ///
     /// # Errors
-    /// Everything that is wrong with it and with its subgraphs.
+    /// All mistakes in it and in its subgraphs.
     pub fn open(name: &str, registry: &Registered) -> Result<Graph, GraphFaults> {
         load::open(name, registry)
     }
@@ -53,7 +53,7 @@ impl Graph {
     /// Loads a graph from the text of a file.
     ///
     /// # Errors
-    /// Everything that is wrong with it and with its subgraphs.
+    /// All mistakes in it and in its subgraphs.
     pub fn parse(text: &str, registry: &Registered) -> Result<Graph, GraphFaults> {
         load::parse(text, registry)
     }
@@ -89,12 +89,12 @@ impl Graph {
         declared.map(|(name, _)| name.as_str()).chain(read.iter().map(String::as_str))
     }
 
-    /// Returns its name; that of a file without a name is its file's, or empty.
+    /// Returns its name. Without one, it is the name of the file, or empty.
     pub fn name(&self) -> &str {
         &self.loaded.name
     }
 
-    /// Returns what a run has to be given: the inputs that the file declares with their types as JSON schemas, or else the values
+    /// Returns the inputs that a run needs: those that the file declares, with their types as JSON schemas, or else the values
     /// that its nodes read and none of them writes.
     pub fn inputs(&self) -> BTreeMap<&str, Option<&Value>> {
         let Inputs { declared, read, .. } = &self.loaded.inputs;
@@ -102,26 +102,26 @@ impl Graph {
         read.chain(declared.iter().map(|(name, schema)| (name.as_str(), Some(schema)))).collect()
     }
 
-    /// Returns what is likely no mistake but may be one.
+    /// Returns possible mistakes that did not stop the graph from loading.
     pub fn warnings(&self) -> &[Fault] {
         &self.loaded.warnings
     }
 
-    /// Returns what it looks like.
+    /// Returns its outline.
     pub fn outline(&self) -> Outline {
         self.flow.outline()
     }
 
-    /// Returns it as a flow, to be a step of another one: `Flow::builder(..).flow_in("support", |world| &mut world.support,
+    /// Returns it as a flow, for use as a step of another flow: `Flow::builder(..).flow_in("support", |world| &mut world.support,
     /// graph.flow())`. The limits and `max_steps` of its file are not part of it.
     pub fn flow(&self) -> &Flow<State> {
         &self.flow
     }
 
-    /// Returns the state that a run begins with: an object of the inputs, and the defaults of the file.
+    /// Returns the state that a run begins with: the inputs (an object) and the defaults of the file.
     ///
     /// # Errors
-    /// A `config_error` that lists everything that is wrong with the inputs: missing ones, unknown ones, those of another type.
+    /// A `config_error` that lists all mistakes in the inputs: missing ones, unknown ones, and those of the wrong type.
     pub fn start(&self, inputs: impl Into<Value>) -> Result<State, NodeError> {
         let mut given = match inputs.into() {
             Value::Object(given) => given,

@@ -5,9 +5,9 @@
 use std::borrow::Cow;
 use std::fmt;
 
-/// A text with values to be inserted.
+/// A text with placeholders for values.
 ///
-/// `{{ name }}` is the value of that key of the state; `{{ a.b }}` its member `b`, `{{ a.0 }}` its first item; `context.` in
+/// `{{ name }}` is the value of that key of the state; `{{ a.b }}` is the member `b` of `a`, `{{ a.0 }}` its first item; `context.` in
 /// front, as the files of React Flow have it, changes nothing.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Template {
@@ -68,7 +68,7 @@ impl Template {
         Ok(Template { parts })
     }
 
-    /// Returns the names that it reads, in order; one that it reads twice is there twice.
+    /// Returns the names that it reads, in order. A name that it reads twice is listed twice.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.parts.iter().filter_map(|part| match part {
             Part::Name(name) => Some(name.as_str()),
@@ -76,7 +76,7 @@ impl Template {
         })
     }
 
-    /// Returns the name, if the text is one `{{ name }}` and nothing else: then the value itself is meant.
+    /// Returns the name, if the text is a single `{{ name }}` and nothing else: then it stands for the value itself.
     pub fn sole(&self) -> Option<&str> {
         match &*self.parts {
             [Part::Name(name)] => Some(name),

@@ -52,12 +52,12 @@ enum Approval {
 }
 
 impl Mcp {
-    /// A program that this one starts, and speaks with over its standard input and output.
+    /// A program that llmnode starts and talks to over its standard input and output.
     ///
     /// It sees `HOME`, `LOGNAME`, `PATH`, `SHELL`, `TERM` and `USER` of this program's environment (on Windows, what programs need
     /// there to start), and nothing else; [`env`](Self::env) adds to them. What it writes to its standard error goes to `tracing`
-    /// at the level `debug`, up to 64 KiB. It ends with the last clone of the [`McpServer`] and of its tools: its input is closed,
-    /// and after 3 s it is terminated, after 6 s killed, with all that it has started.
+    /// at the level `debug`, up to 64 KiB. It is ended when the last clone of the [`McpServer`] and of its tools is dropped: llmnode closes
+    /// its input, terminates it after 3 s, and kills it after 6 s, with all processes that it started.
     pub fn stdio(
         program: impl Into<OsString>,
         arguments: impl IntoIterator<Item = impl Into<OsString>>,
@@ -88,14 +88,14 @@ impl Mcp {
         }
     }
 
-    /// Sets the name of the server, with which the names of its tools begin: `files_read`. Characters other than `a-z A-Z 0-9 _ -`
+    /// Sets the name of the server. The names of its tools begin with it: `files_read`. Characters other than `a-z A-Z 0-9 _ -`
     /// become `_`. Default: the name of the program, or the host of the URL.
     pub fn name(mut self, name: impl Into<String>) -> Self {
         self.name = Some(name.into());
         self
     }
 
-    /// Sets a variable in the environment of the program.
+    /// Sets an environment variable of the program.
     pub fn env(mut self, name: impl Into<OsString>, value: impl Into<OsString>) -> Self {
         match &mut self.reach {
             Reach::Child(program) => program.environment.push((name.into(), value.into())),
@@ -125,13 +125,13 @@ impl Mcp {
         self
     }
 
-    /// Takes only these tools, by the server's own names. Default: all, of which there may be 128.
+    /// Takes only these tools, by the server's own names. Default: all, up to 128.
     pub fn only(mut self, tools: impl IntoIterator<Item = impl Into<String>>) -> Self {
         self.only = Some(tools.into_iter().map(Into::into).collect());
         self
     }
 
-    /// Lets these tools wait for an approval before each call, by the server's own names.
+    /// Makes these tools wait for an approval before each call. Use the server's own names.
     pub fn require_approval(mut self, tools: impl IntoIterator<Item = impl Into<String>>) -> Self {
         if let Approval::Of(names) = &mut self.approval {
             names.extend(tools.into_iter().map(Into::into));
@@ -139,7 +139,7 @@ impl Mcp {
         self
     }
 
-    /// Lets all tools wait for an approval before each call.
+    /// Makes all tools wait for an approval before each call.
     pub fn require_approval_for_all(mut self) -> Self {
         self.approval = Approval::OfAll;
         self
@@ -151,7 +151,7 @@ impl Mcp {
         self
     }
 
-    /// Sets how long a call of a tool may take. Then the server is told that the call is cancelled, and the model reads that there was
+    /// Sets how long a call of a tool may take. After that, the server is told to cancel the call, and the model reads that there was
     /// no result. Default: 60 s.
     pub fn call_timeout(mut self, timeout: Duration) -> Self {
         self.call_timeout = timeout;
@@ -162,7 +162,7 @@ impl Mcp {
     ///
     /// # Errors
     /// A `config_error` for settings that do not fit, a program that cannot be started, tools of `only` and `require_approval` that
-    /// the server does not have, and two tools of one name; `timeout` and `network` for a server that does not answer.
+    /// the server does not have, and two tools with the same name; `timeout` and `network` for a server that does not answer.
     pub async fn connect(self) -> Result<McpServer, NodeError> {
         let server = clean::name(self.name.as_deref().unwrap_or(&self.reach.own_name()));
         let Mcp { reach, only, approval, connect_timeout, call_timeout, faults, .. } = self;
@@ -201,9 +201,9 @@ impl Reach {
     }
 }
 
-/// An MCP server that is connected. Clones share the connection.
+/// A connected MCP server. Clones share the connection.
 ///
-/// A server that is lost is connected again when one of its tools is called the next time. No call is ever sent twice.
+/// If the connection is lost, the next call of one of its tools connects again. No call is ever sent twice.
 #[derive(Clone)]
 pub struct McpServer {
     inner: Arc<Inner>,
@@ -217,15 +217,15 @@ struct Inner {
 }
 
 impl McpServer {
-    /// Returns the name with which its tools begin.
+    /// Returns the name that the names of its tools begin with.
     pub fn name(&self) -> &str {
         &self.inner.connection.server
     }
 
-    /// Returns its tools, as they were listed last. What the server changes counts from [`refresh`](Self::refresh) on.
+    /// Returns its tools, as they were last listed. Call [`refresh`](Self::refresh) to see changes of the server.
     ///
-    /// Arguments are checked against the server's schema before it is asked. Its text, its images and its errors are results that the
-    /// model reads, and so is a server that is lost or takes too long. After a crash no call is [repeated](Toolset::idempotent).
+    /// Arguments are checked against the server's schema before it is asked. The model reads the server's text, images and errors as
+    /// results, and also reads that a server is lost or takes too long. After a crash no call is [repeated](Toolset::idempotent).
     pub fn tools(&self) -> Toolset {
         let tools = self.inner.tools.read().unwrap_or_else(PoisonError::into_inner);
         tools.iter().map(|tool| self.tool(tool)).fold(Toolset::new(), Toolset::with)
@@ -250,7 +250,7 @@ impl McpServer {
         if waits { tool.require_approval() } else { tool }
     }
 
-    /// Lists the tools anew, and returns them. Sets that were handed out before stay as they are.
+    /// Lists the tools again, and returns them. Sets that were returned before do not change.
     ///
     /// # Errors
     /// Those of [`Mcp::connect`].
@@ -268,7 +268,7 @@ impl McpServer {
         Ok(self.tools())
     }
 
-    /// Ends the connection, and waits until a program has ended, at most 10 s. A tool that is called afterwards connects again.
+    /// Ends the connection, and waits at most 10 s until a program has ended. A tool that is called afterwards connects again.
     pub async fn close(&self) {
         self.inner.connection.close().await;
     }

@@ -13,7 +13,7 @@ use crate::search::Search;
 use crate::store::{Count, DocumentStore, Space};
 use crate::write::Write;
 
-/// Documents in a store that are searched together. A cheap handle: a state, or a node, may hold one.
+/// Documents in a store that are searched together. It is a cheap handle: a state or a node may hold one.
 ///
 /// ```
 /// # use llmnode_runtime as llmnode_runtime_;
@@ -63,7 +63,7 @@ impl Collection {
         Write::new(Arc::clone(&self.0), documents.into_iter().collect())
     }
 
-    /// Deletes a source, and returns how many chunks went with it.
+    /// Deletes a source, and returns how many chunks were deleted with it.
     ///
     /// # Errors
     /// Those of the store.
@@ -71,7 +71,7 @@ impl Collection {
         self.0.store.delete(&self.0.name, source).await
     }
 
-    /// Returns how much there is.
+    /// Returns how many sources and chunks the collection has.
     ///
     /// # Errors
     /// Those of the store.
@@ -100,29 +100,29 @@ impl fmt::Debug for Collection {
 pub struct CollectionBuilder(Docs);
 
 impl CollectionBuilder {
-    /// Sets what makes vectors of texts. Without one, searches are by words alone.
+    /// Sets the embedder, which turns texts into vectors. Without one, searches are by words alone.
     pub fn embedder(mut self, embedder: impl Embedder + 'static) -> Self {
         self.0.embedder = Some(Arc::new(embedder));
         self
     }
 
-    /// Sets the most characters of a chunk, and how many of them the next chunk repeats. Default: 1,000 and 200.
+    /// Sets the maximum characters of a chunk, and how many of them the next chunk repeats. Default: 1,000 and 200.
     pub fn chunks(mut self, size: usize, overlap: usize) -> Self {
         self.0.cutting = Cutting { size, overlap };
         self
     }
 
-    /// Stores no chunk whose vector has at least this cosine with that of another one: 0.95 is a good one. Default: only equal texts
+    /// Stores no chunk whose vector has at least this cosine with that of another chunk; 0.95 is a good value. Default: only equal texts
     /// are stored once.
     pub fn dedup(mut self, cosine: f32) -> Self {
         self.0.dedup = Some(cosine);
         self
     }
 
-    /// Opens the collection, and makes it if there is none.
+    /// Opens the collection, and creates it if it does not exist.
     ///
     /// # Errors
-    /// `config_error` for a setting that cannot be, and if the collection was made with another embedder; those of the store.
+    /// `config_error` for an invalid setting, and if the collection was made with another embedder; those of the store.
     pub async fn open(self) -> Result<Collection, NodeError> {
         let CollectionBuilder(docs) = self;
         let fault = |fault: String| Err(NodeError::new(Category::ConfigError, fault));

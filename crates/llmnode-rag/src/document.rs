@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use llmnode_runtime::{Category, NodeError};
 use serde_json::Value;
 
-/// What a program says about a document, by name: texts, numbers and booleans.
+/// Metadata of a document, by name: texts, numbers and booleans.
 pub type Metadata = BTreeMap<String, Value>;
 
 /// A text, and where it comes from. Its `Debug` form does not show the text.
@@ -20,11 +20,11 @@ pub type Metadata = BTreeMap<String, Value>;
 #[derive(Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Document {
-    /// The name of the source, such as a path or a URL. Written again, a source replaces what it had.
+    /// The name of the source, such as a path or a URL. Writing a source again replaces its old text.
     pub source: String,
     /// The text.
     pub text: String,
-    /// What searches can be limited to.
+    /// Metadata by which searches can be filtered.
     pub metadata: Metadata,
 }
 
@@ -34,7 +34,7 @@ impl Document {
         Document { source: source.into(), text: text.into(), metadata: Metadata::new() }
     }
 
-    /// Says something about it: a text, a number or a boolean under a name of 1 to 64 characters. A second value of a name replaces
+    /// Adds metadata: a text, a number or a boolean under a name of 1 to 64 characters. A second value of a name replaces
     /// the first.
     #[must_use]
     pub fn meta(mut self, name: impl Into<String>, value: impl Into<Value>) -> Self {

@@ -11,25 +11,25 @@ use llmnode_runtime::{
 
 use crate::matrix::normalise;
 
-/// What texts are embedded for: some models want to know.
+/// What texts are embedded for: some models need to know.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Purpose {
-    /// To be found.
+    /// Documents, which are to be found.
     Document,
-    /// To find others.
+    /// A query, which finds documents.
     Query,
 }
 
-/// What an embedder is asked for.
+/// A request to an embedder.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct EmbedRequest<'a> {
     /// The texts, at least one, none of them empty.
     pub texts: &'a [&'a str],
-    /// What for.
+    /// Whether these are documents or a query.
     pub purpose: Purpose,
-    /// The id of the attempt, for the provider's logs. `None`: nothing is accounted.
+    /// The id of the attempt, for the provider's logs. `None`: the request is not in the ledger.
     pub correlation: Option<AttemptId>,
     /// The longest time of the attempt. `None`: the embedder's own.
     pub attempt_timeout: Option<Duration>,
@@ -50,7 +50,7 @@ pub struct Embedded {
 }
 
 impl Embedded {
-    /// Vectors of which nothing else is known.
+    /// Creates vectors without further information.
     pub fn new(vectors: Vec<Vec<f32>>) -> Self {
         Embedded { vectors, ..Embedded::default() }
     }
@@ -66,25 +66,25 @@ impl std::fmt::Debug for Embedded {
     }
 }
 
-/// What makes vectors of texts: texts of like meaning get vectors of like direction.
+/// Turns texts into vectors: texts with similar meanings get vectors with similar directions.
 ///
-/// [`HashEmbedder`](crate::HashEmbedder) needs no model, and `Embeddings` speaks to servers.
+/// [`HashEmbedder`](crate::HashEmbedder) needs no model, and `Embeddings` calls servers.
 pub trait Embedder: Send + Sync {
-    /// Embeds the texts, by one request at most. Retries and accounting belong to the call around it. Dropping the future cancels the
+    /// Embeds the texts, with at most one request. Retries and accounting belong to the call around it. Dropping the future cancels the
     /// request.
     ///
     /// # Errors
-    /// A [`ModelError`] with a category, as of a model.
+    /// A [`ModelError`] with a category, like that of a model.
     fn embed<'a>(
         &'a self,
         request: &'a EmbedRequest<'a>,
         sink: &'a mut dyn Sink,
     ) -> BoxFuture<'a, Result<Embedded, ModelError>>;
 
-    /// Returns what tells its vectors from those of others, such as `"openai/text-embedding-3-small"`. A collection remembers it.
+    /// Returns an id for its kind of vectors, such as `"openai/text-embedding-3-small"`. A collection remembers it.
     fn id(&self) -> &str;
 
-    /// Returns the length of its vectors. `None`: the first ones tell.
+    /// Returns the length of its vectors. `None`: it is taken from the first vectors.
     fn dimensions(&self) -> Option<usize>;
 
     /// Returns whether it makes no requests. Then nothing is accounted. Default: `false`.
@@ -92,13 +92,13 @@ pub trait Embedder: Send + Sync {
         false
     }
 
-    /// Returns the most texts of one request, and the most characters of all of them; a single text may be longer. Default: 64 texts
+    /// Returns the maximum texts of a request, and the maximum characters of all of them; a single text may be longer. Default: 64 texts
     /// and 100,000 characters.
     fn batch(&self) -> (usize, usize) {
         (64, 100_000)
     }
 
-    /// Returns the id of the model, by which prices are found. Default: unknown.
+    /// Returns the id of the model, which is used to look up prices. Default: unknown.
     fn model(&self) -> Option<&str> {
         None
     }
@@ -113,7 +113,7 @@ pub trait Embedder: Send + Sync {
         None
     }
 
-    /// Returns the retries that all calls of the endpoint share. Default: no such limit.
+    /// Returns the retry budget that all calls of the endpoint share. Default: no such limit.
     fn retry_budget(&self) -> Option<&RetryBudget> {
         None
     }

@@ -6,8 +6,8 @@ use crate::embed::{EmbedRequest, Embedded, Embedder};
 use crate::matrix::normalise;
 use crate::words::tokens;
 
-/// Makes vectors of hashed words and their parts, without a model and without a request: the same text gets the same vector, on
-/// every machine. Texts with words in common, or parts of words, are near to each other; it knows nothing of meaning.
+/// Makes vectors from hashed words and their parts, without a model and without a request: the same text gets the same vector, on
+/// every machine. Texts that share words, or parts of words, are close to each other; it knows nothing about meaning.
 ///
 /// ```
 /// # use llmnode_rag as llmnode;
@@ -22,7 +22,7 @@ pub struct HashEmbedder {
 }
 
 impl HashEmbedder {
-    /// Creates one whose vectors have this length, at least 1. 256 is a good one.
+    /// Creates one whose vectors have this length, at least 1. 256 is a good value.
     pub fn new(dimensions: usize) -> Self {
         let dimensions = dimensions.max(1);
         HashEmbedder { dimensions, id: format!("hash/{dimensions}") }

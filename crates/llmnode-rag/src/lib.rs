@@ -1,6 +1,6 @@
 //! Stores of documents, embeddings, and the nodes that search and write them; use it through the `llmnode` crate.
 //!
-//! What a store returns is text of others. It goes into a prompt in a fence, as data, and never into a system message.
+//! A store returns text that other people wrote. It goes into a prompt in a fence, as data, and never into a system message.
 
 #![warn(clippy::print_stderr, clippy::print_stdout)]
 

@@ -13,9 +13,9 @@ use crate::store::{
 };
 use crate::words::Ranking;
 
-/// Keeps collections in memory; they are gone with the last clone of it. Searches look at every chunk.
+/// Keeps collections in memory until the last clone is dropped. Searches look at every chunk.
 ///
-/// Words are found without regard to case, and with regard to accents, which `SqliteStore` ignores.
+/// A search by words ignores case but not accents; `SqliteStore` ignores both.
 #[derive(Clone, Debug, Default)]
 pub struct MemoryStore(Arc<Mutex<BTreeMap<String, Shelf>>>);
 
@@ -38,7 +38,7 @@ struct Kept {
 }
 
 impl MemoryStore {
-    /// Creates an empty one.
+    /// Creates an empty store.
     pub fn new() -> Self {
         MemoryStore::default()
     }

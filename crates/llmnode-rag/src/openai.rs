@@ -11,9 +11,9 @@ use crate::embed::{EmbedRequest, Embedded, Embedder, Purpose};
 const MODEL: &str = "OPENAI_EMBEDDING_MODEL";
 const DEFAULT_MODEL: &str = "text-embedding-3-small";
 
-/// A model for embeddings behind OpenAI's API or a compatible one, such as Ollama's or llama.cpp's: a cheap handle.
+/// An embedding model behind OpenAI's API or a compatible one, such as Ollama's or llama.cpp's. A cheap handle.
 ///
-/// Requests use the endpoint, the key, the client and the retry budget of an [`OpenAi`]. They are retried, limited and accounted as
+/// Requests use the endpoint, the key, the client and the retry budget of an [`OpenAi`]. They are retried, limited and accounted like
 /// those of a chat.
 ///
 /// ```no_run
@@ -40,7 +40,7 @@ pub struct Embeddings {
 }
 
 impl Embeddings {
-    /// Creates a handle on a model at the endpoint of another model.
+    /// Creates a handle to an embedding model at the endpoint of another model.
     pub fn new(endpoint: &OpenAi, model: impl Into<String>) -> Self {
         let model = model.into();
         Embeddings {
@@ -54,7 +54,7 @@ impl Embeddings {
         }
     }
 
-    /// The endpoint that `OPENAI_API_KEY` and `OPENAI_BASE_URL` name, and the model of `OPENAI_EMBEDDING_MODEL`, by default
+    /// Uses the endpoint that `OPENAI_API_KEY` and `OPENAI_BASE_URL` name, and the model of `OPENAI_EMBEDDING_MODEL`, by default
     /// `text-embedding-3-small`.
     ///
     /// # Errors
@@ -77,7 +77,7 @@ impl Embeddings {
         self.named()
     }
 
-    /// Writes these words before each query and each document, as E5 and others want it. Default: none. They are a part of the
+    /// Writes these words before each query and each document, as E5 and other models expect. Default: none. They are a part of the
     /// embedder's id.
     #[must_use]
     pub fn prefixes(mut self, query: impl Into<String>, document: impl Into<String>) -> Self {
@@ -97,7 +97,7 @@ impl Embeddings {
         self
     }
 
-    /// Sets the most texts of one request, and the most characters of all of them. Default: 64 and 100,000.
+    /// Sets the maximum texts of one request, and the maximum characters of all of them. Default: 64 and 100,000.
     #[must_use]
     pub fn batch(mut self, texts: usize, characters: usize) -> Self {
         self.batch = (texts, characters);

@@ -19,7 +19,7 @@ use crate::words;
 /// How many more hits than asked for each of two lists has, before they become one.
 const WIDER: usize = 4;
 
-/// By what is searched.
+/// How a search compares the query with chunks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum By {
@@ -27,12 +27,12 @@ pub enum By {
     Words,
     /// By its vector.
     Vector,
-    /// By both: what stands high in either list is found.
+    /// By both: a chunk that ranks high in either list is found.
     Both,
 }
 
 /// A search of a [`Collection`](crate::Collection). It is a node: `run.call(&search)`, `cx.call(&search)`. The request for the
-/// query's vector is a call of its own within it, `embeddings`.
+/// query's vector is a separate call within it, `embeddings`.
 #[derive(Clone)]
 #[must_use = "a search does nothing until it is called"]
 pub struct Search {
@@ -48,19 +48,19 @@ impl Search {
         Search { docs, query, k: 5, by: None, filter: Metadata::new() }
     }
 
-    /// Sets the most hits. Default: 5.
+    /// Sets the maximum number of hits. Default: 5.
     pub fn k(mut self, k: usize) -> Self {
         self.k = k;
         self
     }
 
-    /// Sets by what is searched. Default: by both, and without an embedder by words.
+    /// Sets how to search. Default: by both; without an embedder, by words.
     pub fn by(mut self, by: By) -> Self {
         self.by = Some(by);
         self
     }
 
-    /// Finds only documents of which the program said this. Several filters hold together.
+    /// Finds only documents with this metadata. If there are several filters, all must match.
     pub fn filter(mut self, name: impl Into<String>, value: impl Into<Value>) -> Self {
         self.filter.insert(name.into(), value.into());
         self

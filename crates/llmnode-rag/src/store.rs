@@ -13,9 +13,9 @@ use crate::hits::Hit;
 /// Keeps collections of documents, cut into chunks, and finds chunks by words and by vectors.
 ///
 /// Programs use it through a [`Collection`](crate::Collection). Its errors are [`NodeError`]s with a category: `config_error` for what
-/// the program has to change, `exec_error` for a fault of the store, and those of a server for one behind a server.
+/// the program has to change, `exec_error` for a fault of the store, and a server's categories for a store on a server.
 pub trait DocumentStore: Send + Sync {
-    /// Opens a collection, and makes it if there is none. A collection remembers the embedder and the length of its vectors.
+    /// Opens a collection, and creates it if it does not exist. A collection remembers the embedder and the length of its vectors.
     ///
     /// # Errors
     /// `config_error` if the collection was made with another embedder.
@@ -28,11 +28,11 @@ pub trait DocumentStore: Send + Sync {
         sources: &'a [Source],
     ) -> BoxFuture<'a, Result<Known, NodeError>>;
 
-    /// Writes sources: each replaces all chunks that it had. A chunk that another source has is stored once, and stays until the last
-    /// of its sources is gone. `dedup`: a chunk whose vector has at least this cosine with that of another one, in the store or among
-    /// these, stands for the other.
+    /// Writes sources: each replaces all its old chunks. A chunk that several sources have is stored once, and stays until the last
+    /// of its sources is gone. `dedup`: a chunk whose vector has at least this cosine with that of another chunk, in the store or among
+    /// these, is not stored twice: one of them is used for both.
     ///
-    /// A store in a file writes all in one transaction.
+    /// A store in a file writes everything in one transaction.
     fn upsert<'a>(
         &'a self,
         collection: &'a str,
@@ -40,17 +40,17 @@ pub trait DocumentStore: Send + Sync {
         dedup: Option<f32>,
     ) -> BoxFuture<'a, Result<Written, NodeError>>;
 
-    /// Returns the best chunks, best first, equal ones in the order of their ids.
+    /// Returns the best chunks, best first. Equal scores are in the order of the ids.
     fn search<'a>(
         &'a self,
         collection: &'a str,
         query: StoreQuery<'a>,
     ) -> BoxFuture<'a, Result<Vec<Hit>, NodeError>>;
 
-    /// Deletes a source, and returns how many chunks went with it.
+    /// Deletes a source, and returns how many chunks were deleted with it.
     fn delete<'a>(&'a self, collection: &'a str, source: &'a str) -> BoxFuture<'a, Result<usize, NodeError>>;
 
-    /// Returns how much there is.
+    /// Returns how many sources and chunks the collection has.
     fn count<'a>(&'a self, collection: &'a str) -> BoxFuture<'a, Result<Count, NodeError>>;
 
     /// Returns what the store is, in the words of a configuration: `mode` (`local` or `server`) and its path or URL.
@@ -68,7 +68,7 @@ pub struct Space {
 }
 
 impl Space {
-    /// Of a collection with the embedder of this id; `None`: without vectors.
+    /// Describes a collection with the embedder of this id; `None`: without vectors.
     pub fn new(embedder: Option<String>, dimensions: Option<usize>) -> Self {
         Space { embedder, dimensions }
     }
@@ -103,9 +103,9 @@ impl Space {
 pub struct Source {
     /// The document's source.
     pub name: String,
-    /// What tells this text, cut and embedded in this way, from others.
+    /// A hash of the text, the metadata and the settings for cutting and embedding.
     pub fingerprint: String,
-    /// What the program said about it.
+    /// The metadata of the document.
     pub metadata: Metadata,
     /// The chunks, in order, each text once.
     pub chunks: Vec<Chunk>,
@@ -167,15 +167,15 @@ pub struct Known {
     pub vectors: HashMap<String, Vec<f32>>,
 }
 
-/// What is looked for in a store.
+/// A query to a store.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct StoreQuery<'a> {
     /// By words or by a vector.
     pub lookup: Lookup<'a>,
-    /// The most hits.
+    /// The maximum number of hits.
     pub k: usize,
-    /// Only of documents with these metadata.
+    /// Only documents with this metadata are searched.
     pub filter: &'a Metadata,
 }
 
@@ -185,26 +185,26 @@ impl<'a> StoreQuery<'a> {
     }
 }
 
-/// By what a store searches.
+/// What a store searches by.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub enum Lookup<'a> {
-    /// By words; a chunk with any of them is a hit. They are no syntax. A word that holds several, such as `ERR_NOT_FOUND`, is
+    /// By words; a chunk with any of them is a hit. They have no syntax. A word made of several, such as `ERR_NOT_FOUND`, is
     /// found as a whole.
     Words(&'a [String]),
     /// By a vector of the length 1.
     Vector(&'a [f32]),
 }
 
-/// What came of writing documents.
+/// The result of writing documents.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Written {
     /// Chunks that are new.
     pub chunks: usize,
-    /// Chunks that were there before and stay.
+    /// Chunks that existed before and stay.
     pub kept: usize,
-    /// Old chunks of these sources that are gone.
+    /// Old chunks of these sources that were removed.
     pub replaced: usize,
     /// Chunks that were not stored because another one has their text, or with `dedup` nearly their text.
     pub duplicates: usize,
@@ -223,14 +223,14 @@ impl AddAssign for Written {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Count {
-    /// Sources, those without a text included.
+    /// Sources, including those without a text.
     pub sources: usize,
     /// Chunks, each text once.
     pub chunks: usize,
 }
 
 impl Count {
-    /// So many of each.
+    /// Creates a count from these numbers.
     pub fn new(sources: usize, chunks: usize) -> Self {
         Count { sources, chunks }
     }

@@ -16,7 +16,7 @@ use crate::store::{Chunk, Known, Source, Written};
 const GROUP: usize = 512;
 
 /// Writes documents into a [`Collection`](crate::Collection). It is a node: `run.call(&write)`, `cx.call(&write)`. The requests for
-/// vectors are calls of their own within it, `embeddings`. If one fails, nothing of its group of documents is written.
+/// vectors are separate calls within it, `embeddings`. If one fails, nothing of its group of documents is written.
 #[derive(Clone)]
 #[must_use = "nothing is written until it is called"]
 pub struct Write {

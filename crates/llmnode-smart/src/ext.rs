@@ -9,9 +9,9 @@ use crate::program::Program;
 use crate::refine::Refine;
 use crate::signature::Smart;
 
-/// What a [`Run`] gains for nodes with a goal. It is in the prelude.
+/// Methods of [`Run`] for nodes with a goal. It is in the prelude.
 pub trait SmartExt: Sized {
-    /// Sets the program that all calls of a node on this run use, in flows and other nodes too. Clones of the run made before are
+    /// Sets the program that all calls of a node on this run use, including those in flows and other nodes. Earlier clones of the run are
     /// not changed.
     #[must_use]
     fn with_program<N: Smart>(self, program: Program<N>) -> Self;
@@ -44,7 +44,7 @@ pub trait SmartExt: Sized {
     /// ```
     ///
     /// # Errors
-    /// If all tries failed: the last error. An output that is not good enough is no error: see [`Refined::met`](crate::Refined::met).
+    /// If all tries fail: the last error. An output that is not good enough is not an error: see [`Refined::met`](crate::Refined::met).
     fn refine<'r, N: Smart>(&'r self, node: &'r N) -> Refine<'r, N, &'r Self>;
 
     /// Tries a node several times, and takes the best output. The tries know nothing of each other.

@@ -1,4 +1,4 @@
-//! Smart nodes: a goal, fields and examples in place of a prompt, and what makes them better. Use it through the `llmnode` crate.
+//! Smart nodes: a goal, fields and examples instead of a prompt, and optimisers for them. Use it through the `llmnode` crate.
 //!
 //! The rooms, from the ground up: `signature` (what goes in and what comes out), `form` (how it is written and read), `program` (what
 //! replaces the node's own words), `node` (how a node with a goal runs), `refine` (several tries), `graph` (smart nodes in graphs),

@@ -22,7 +22,7 @@ pub struct Thought<T> {
     pub value: T,
 }
 
-/// Runs a node with a goal and gives the reasoning, too.
+/// Runs a node with a goal and returns the reasoning, too.
 ///
 /// ```
 /// use llmnode::prelude::*;

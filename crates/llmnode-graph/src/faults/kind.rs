@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::Serialize;
 
-/// What kind of mistake a fault is. The words may change in any release, the kinds do not.
+/// The kind of mistake. Messages may change in any release; the kinds do not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -15,29 +15,29 @@ pub enum FaultKind {
     Cap,
     /// A file of another format.
     Format,
-    /// A version that this llmnode does not read, or none.
+    /// A version that this llmnode does not read, or no version.
     Version,
-    /// A member or setting that nobody knows.
+    /// An unknown member or setting.
     UnknownMember,
-    /// A member that stands twice in one object.
+    /// A member that occurs twice in one object.
     DuplicateMember,
-    /// A member that has to be there.
+    /// A required member is missing.
     Missing,
-    /// A value of another type than expected.
+    /// A value of the wrong type.
     WrongKind,
     /// A number, text or list beyond its bounds.
     OutOfRange,
     /// A node type that is not registered.
     UnknownType,
-    /// An edge from or to a node that is not there.
+    /// An edge from or to a node that does not exist.
     UnknownNode,
     /// An edge from a handle that its node does not have.
     UnknownHandle,
-    /// A tool, profile, store, program, condition, reducer or other word that is none of those that there are.
+    /// An unknown name of a tool, profile, store, program, condition or reducer, or another unknown word.
     UnknownName,
-    /// A name that cannot be one: reserved, empty, or of letters that are not allowed.
+    /// An invalid name: reserved, empty, or with characters that are not allowed.
     BadName,
-    /// An id or a name that two have.
+    /// An id or a name that is used twice.
     Duplicate,
     /// A handle that needs an edge and has none.
     MissingEdge,
@@ -49,29 +49,29 @@ pub enum FaultKind {
     Setting,
     /// No start, or several.
     Start,
-    /// Nodes to which no way leads from the start.
+    /// Nodes that no path reaches from the start.
     Unreachable,
-    /// Nodes from which no way leads to the end.
+    /// Nodes from which no path leads to the end.
     Endless,
     /// A branch of a fork that leads back before the fork.
     ForkBack,
-    /// A node that two branches of a fork come to, but not on all their ways.
+    /// A node that two branches of a fork reach, but not on all their paths.
     ForkShared,
     /// An edge into a branch of a fork from outside.
     ForkEntered,
-    /// An edge from a fork straight to where its branches meet.
+    /// An edge from a fork directly to the node where its branches meet.
     ForkToJoin,
     /// A node within a branch of a fork that waits for an approval.
     ForkApproval,
-    /// A value that is read and nobody wrote before, or not on every way.
+    /// A value that is read before it is written, on some path or on all.
     Data,
     /// A key that two branches of a fork write, without a reducer.
     Conflict,
     /// A system prompt that reads what a model, a tool or a search wrote.
     Untrusted,
-    /// A subgraph within itself, or too deep.
+    /// A subgraph that contains itself, or is nested too deep.
     Nesting,
-    /// A node type or setting for which a feature of the crate is off.
+    /// A node type or setting that needs a feature of the crate which is off.
     Feature,
 }
 

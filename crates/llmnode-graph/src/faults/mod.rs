@@ -15,24 +15,24 @@ pub use self::kind::FaultKind;
 /// How many names a fault lists of those that there are.
 const LISTED: usize = 12;
 
-/// One thing that is wrong with a graph's file.
+/// One mistake in a graph's file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Fault {
     /// Where, as a JSON pointer into the file: `/nodes/1/data/tools/1`. Empty: the file as a whole.
     pub pointer: String,
-    /// The subgraph's file in which it is; `None`: the file that was loaded.
+    /// The file of the subgraph that has the fault; `None`: the file that was loaded.
     pub file: Option<String>,
-    /// The nodes by which a subgraph's file is reached, the outermost first, as pointers: `/nodes/2`, then
+    /// The nodes that lead to a subgraph's file, the outermost first, as pointers: `/nodes/2`, then
     /// `inner:/nodes/0`.
     pub via: Vec<String>,
     /// What kind of mistake it is.
     pub kind: FaultKind,
     /// What is wrong, and what to do.
     pub message: String,
-    /// The known names, if the mistake is one in a name; the first twelve.
+    /// The known names, if a name is wrong; at most the first twelve.
     pub known: Vec<String>,
-    /// The known name that was likely meant.
+    /// The known name that was probably meant.
     pub proposal: Option<String>,
 }
 
@@ -76,17 +76,17 @@ impl fmt::Display for Fault {
     }
 }
 
-/// Everything that is wrong with a graph.
+/// All mistakes in a graph.
 ///
-/// `Display` writes one line for each fault; warnings are not in it.
+/// `Display` writes one line for each fault, without the warnings.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct GraphFaults {
-    /// The name of the file or graph; `None`: it has none.
+    /// The name of the file or graph, if it has one.
     pub graph: Option<String>,
     /// The faults, in the order of the file.
     pub faults: Vec<Fault>,
-    /// What is likely no mistake but may be one.
+    /// Possible mistakes that do not stop the graph from loading.
     pub warnings: Vec<Fault>,
 }
 

@@ -77,10 +77,10 @@ use crate::template::Template;
 /// # Ok::<(), BoxError>(()) }).unwrap();
 /// ```
 pub trait NodeType: Send + Sync + 'static {
-    /// Returns the name by which files name the type.
+    /// Returns the name of the type in files.
     fn name(&self) -> &str;
 
-    /// Returns further names of it.
+    /// Returns other names of the type.
     fn aliases(&self) -> &[&str] {
         &[]
     }
@@ -88,20 +88,20 @@ pub trait NodeType: Send + Sync + 'static {
     /// Returns the JSON schema of a node's `data`.
     fn schema(&self) -> Value;
 
-    /// Reads one node, and says what it reads and writes. `None` only after a fault was noted.
+    /// Loads one node, and notes what it reads and writes. Returns `None` only after it noted a fault.
     fn load(&self, node: &mut Loading<'_>) -> Option<Arc<dyn GraphNode>>;
 }
 
 /// One node of a loaded graph.
 pub trait GraphNode: Send + Sync + 'static {
-    /// Executes one visit. What it gives is written by the graph.
+    /// Executes one visit. The graph writes the update that it returns.
     ///
-    /// The visit is the call that stands under the node's id in the ledger: a node that asks a model once executes its
+    /// The visit is the call that the ledger lists under the node's id: a node that asks a model once executes its
     /// [`Ask`](llmnode_runtime::primitive::Ask) in it, `ask.exec(visit.cx())`.
     fn exec<'a>(&'a self, visit: &'a Visit<'a>) -> BoxFuture<'a, Result<Update, BoxError>>;
 }
 
-/// One node while it is loaded: its settings, and where its type notes what is wrong and what the node does.
+/// One node while it is loaded. It has the settings, and the node type notes in it mistakes and what the node does.
 pub struct Loading<'l> {
     pub(crate) node: &'l NodeFile,
     pub(crate) form: Form,
@@ -131,7 +131,7 @@ impl<'l> Loading<'l> {
         self.form == Form::Seed
     }
 
-    /// Reads the settings. Everything that is wrong with them is noted; then there are none.
+    /// Reads the settings. If they are wrong, all mistakes are noted, and the result is `None`.
     pub fn data<T: DeserializeOwned + JsonSchema + 'static>(&mut self) -> Option<T> {
         let schema = self.around.schema_of::<T>();
         self.node.data.read(&schema, self.form, self.faults)
@@ -146,12 +146,12 @@ impl<'l> Loading<'l> {
         self.faults.fault(self.node.data.pointer(place), kind, message);
     }
 
-    /// Notes that a setting is likely wrong.
+    /// Notes that a setting is probably wrong.
     pub fn warn(&mut self, place: &str, message: impl Into<String>) {
         self.faults.warn(self.node.data.pointer(place), FaultKind::Setting, message);
     }
 
-    /// Notes a name that is none of those that there are: `no store "dcos"; did you mean "docs"?`
+    /// Notes an unknown name: `no store "dcos"; did you mean "docs"?`
     pub fn unknown<'n>(
         &mut self,
         place: &str,
@@ -164,7 +164,7 @@ impl<'l> Loading<'l> {
         self.faults.unknown(true, place, FaultKind::UnknownName, message, name, known);
     }
 
-    /// Reads a template. What it names counts as read.
+    /// Reads a template. Values that it names count as read.
     pub fn template(&mut self, place: &str, text: &str) -> Option<Template> {
         self.template_in(place, text, Place::Any)
     }
@@ -222,12 +222,12 @@ impl<'l> Loading<'l> {
         self.facts.writes_anything = true;
     }
 
-    /// Notes that what it writes is the text of a model, of a tool or of a search. No system prompt may read it.
+    /// Notes that the node writes text of a model, a tool or a search. No system prompt may read that text.
     pub fn untrusted(&mut self) {
         self.facts.untrusted = true;
     }
 
-    /// Sets the handles by which the node may be left, and those that need an edge. Default: `default` alone.
+    /// Sets the handles that the node may take, and those that need an edge. Default: only `default`.
     pub fn handles(&mut self, known: &[&str], required: &[&str]) {
         let owned = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
         (self.facts.handles.known, self.facts.handles.required) = (owned(known), owned(required));
@@ -241,7 +241,7 @@ impl<'l> Loading<'l> {
         }
     }
 
-    /// Returns what [`Registry::extend_with`](crate::Registry::extend_with) keeps of this type.
+    /// Returns the value of this type that [`Registry::extend_with`](crate::Registry::extend_with) keeps.
     pub fn extension<T: Any + Send + Sync>(&self) -> Option<&'l T> {
         self.registry.extension()
     }
@@ -259,7 +259,7 @@ impl<'v> Visit<'v> {
         self.cx.state()
     }
 
-    /// Returns the context of the call, to call other nodes in.
+    /// Returns the context of the call, for calling other nodes.
     pub fn cx(&self) -> &'v Cx<'v, State> {
         self.cx
     }
@@ -269,7 +269,7 @@ impl<'v> Visit<'v> {
         self.step.id()
     }
 
-    /// Returns a value by its name or path, as [`State::value`].
+    /// Returns a value by its name or path, like [`State::value`].
     pub fn value(&self, name: &str) -> Option<&'v Value> {
         self.state().value(name)
     }

@@ -35,14 +35,14 @@ const KEY_ENDING: &str = "_API_KEY";
 /// | `api_key_env` | `OPENAI_API_KEY` for OpenAI, else no key is sent | the name of the variable that holds the key; it ends with `_API_KEY`, or is [allowed](ProfileRules::allow_key_variable) |
 /// | `settings` | none | `temperature`, `max_tokens`, `attempt_timeout_s`, `dialect`, and `extra`: further fields of requests |
 ///
-/// A file holds no key. The addresses are judged again where a connection is made, so that a name cannot lead into a network
-/// of one's own.
+/// A file holds no key. Addresses are checked again when a connection is made, so that a name cannot lead into a private
+/// network.
 #[derive(Clone)]
 pub struct Profiles {
     models: Vec<(String, OpenAi, Settings)>,
 }
 
-/// What profiles may name beyond the rules.
+/// Exceptions to the rules for profiles.
 ///
 /// ```
 /// # mod llmnode { pub mod graph { pub use llmnode_graph::*; } }
@@ -66,7 +66,7 @@ impl Profiles {
     /// Reads a file of profiles.
     ///
     /// # Errors
-    /// A `config_error` that lists everything that is wrong with it, keys whose variables are not set among it.
+    /// A `config_error` that lists all mistakes in it, including keys whose variables are not set.
     pub fn open(path: impl AsRef<Path>) -> Result<Self, NodeError> {
         Profiles::rules().open(path)
     }
@@ -101,7 +101,7 @@ impl fmt::Debug for Profiles {
 }
 
 impl ProfileRules {
-    /// Allows a host, by name or address, that is in a network of one's own, and plain http to it if no key is sent.
+    /// Allows a host in a private network, by name or address, and plain http to it if no key is sent.
     pub fn allow_host(mut self, host: impl Into<String>) -> Self {
         self.hosts.push(host.into());
         self
@@ -137,7 +137,7 @@ impl ProfileRules {
     /// Returns the names of the profiles of a file, whether or not its keys are set: for a check of graphs that asks no model.
     ///
     /// # Errors
-    /// Those of [`Profiles::open`], but for keys and addresses.
+    /// Those of [`Profiles::open`], except for keys and addresses.
     pub fn names(&self, text: &str) -> Result<Vec<String>, NodeError> {
         let mut faults = Faults::default();
         let listed = listed(text, &mut faults).unwrap_or_default();

@@ -19,14 +19,14 @@ pub(crate) use view::{fenced, view};
 
 /// The state of a graph: the conversation so far, and values by name.
 ///
-/// [`Graph::start`](crate::Graph::start) makes one. After the run, `run.state()["answer"]` is a value; one that is not there
+/// [`Graph::start`](crate::Graph::start) creates one. After the run, `run.state()["answer"]` is a value; a missing value
 /// is `null`. Its `Debug` form shows no content.
 #[derive(Clone, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct State {
     /// The conversation, oldest first.
     pub turns: Vec<Turn>,
-    /// The values by name. Names that begin with `_` are the graph's own.
+    /// The values by name. Names that begin with `_` are reserved for the graph.
     pub values: Map<String, Value>,
     /// What is written within a branch of a fork, for the state that it goes back to.
     #[serde(skip)]
@@ -68,7 +68,7 @@ impl State {
         self.turns.iter().map(|turn| &turn.message)
     }
 
-    /// Returns the text of the last message. Empty: there is none.
+    /// Returns the text of the last message, or an empty text if there is none.
     pub fn last_text(&self) -> &str {
         self.turns.last().map_or("", |turn| &turn.message.content)
     }

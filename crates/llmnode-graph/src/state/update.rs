@@ -5,7 +5,7 @@ use std::fmt;
 use llmnode_runtime::Message;
 use serde_json::Value;
 
-/// What a node of a graph writes to the state, and which way it takes. The graph applies it by the reducers of its file.
+/// What a node of a graph writes to the state, and which handle it takes. The graph applies it with the reducers of its file.
 #[derive(Clone, Default, PartialEq)]
 pub struct Update {
     pub(crate) messages: Vec<Message>,
@@ -15,13 +15,13 @@ pub struct Update {
 }
 
 impl Update {
-    /// Creates an update that writes nothing and goes on.
+    /// Creates an update that writes nothing and takes the handle `default`.
     pub fn new() -> Self {
         Update::default()
     }
 
-    /// Adds a message. One of the role assistant is the node's own: other agents see it as a message of the user, under the node's
-    /// name and in a fence. One of the role user is shown to all as it is: fence what is not yours.
+    /// Adds a message. A message with the role assistant is the node's own: other agents see it as a user message, under the node's
+    /// name and in a fence. A message with the role user is shown to all as it is: put text that other people wrote into a fence.
     #[must_use]
     pub fn with_message(mut self, message: Message) -> Self {
         self.messages.push(message);
@@ -42,7 +42,7 @@ impl Update {
         self
     }
 
-    /// Sets the handle that the graph goes on by. Default: `default`.
+    /// Sets the handle that the graph takes next. Default: `default`.
     #[must_use]
     pub fn with_action(mut self, handle: impl Into<String>) -> Self {
         self.action = Some(handle.into());

@@ -21,9 +21,9 @@ const DIMENSIONS: &str = "llmnode:dimensions";
 const FORMAT: &str = "llmnode:documents";
 const VERSION: u64 = 1;
 
-/// Keeps collections on a Chroma server (`chroma run`), for more documents than one file bears, or for several machines. A cheap handle.
+/// Keeps collections on a Chroma server (`chroma run`), for more documents than one file can hold, or for several machines. A cheap handle.
 ///
-/// What differs from a file: Chroma has no transactions, so a crash in the middle of a write may leave chunks of the old and of the
+/// How it differs from a file: Chroma has no transactions, so a crash in the middle of a write may leave chunks of the old and of the
 /// new text, until the source is written again. It finds vectors by an index that may miss some. It has no search by words of its
 /// own: at most 16 words of a query are looked for, and texts that have one of them are ranked here. A text that several sources have
 /// carries the metadata of the one that was written last.
@@ -58,12 +58,12 @@ impl ChromaStore {
     /// Takes the URL of a server, such as `http://127.0.0.1:8000`. The first requests make the connections.
     ///
     /// # Errors
-    /// `config_error` if it is no URL, such as the path of Chroma's data.
+    /// `config_error` if it is not a URL, such as the path of Chroma's data.
     pub fn open(url: &str) -> Result<Self, NodeError> {
         Ok(Self::with(Client::new(url, None)?))
     }
 
-    /// The same with the token in this variable of the environment, which is sent as `x-chroma-token`: over https, or to this
+    /// The same with the token in this environment variable. It is sent as `x-chroma-token`, over https or to this
     /// machine.
     ///
     /// # Errors

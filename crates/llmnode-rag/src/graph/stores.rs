@@ -28,7 +28,7 @@ impl Stores {
     }
 }
 
-/// Lets graphs use stores: adds the node type `rag_node`, and stores under the names by which nodes ask for them.
+/// Lets graphs use stores: adds the node type `rag_node`, and stores under the names that nodes use for them.
 ///
 /// ```
 /// # mod llmnode { pub use llmnode_runtime::*; pub mod graph { pub use llmnode_graph::*; } pub mod rag { pub use llmnode_rag::*; } }
@@ -42,7 +42,7 @@ impl Stores {
 /// # Ok::<(), llmnode_runtime::NodeError>(())
 /// ```
 pub trait StoreExt: Sized {
-    /// Adds a store, and the embedder of its collections. A second store of one name is a fault of each node that names it.
+    /// Adds a store, and the embedder of its collections. A second store with the same name is a fault of each node that names it.
     #[must_use]
     fn store(
         self,

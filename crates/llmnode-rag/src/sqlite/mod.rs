@@ -23,10 +23,10 @@ use crate::store::{Count, DocumentStore, Known, Lookup, Source, Space, StoreQuer
 const MOST: usize = 200_000;
 
 /// Keeps collections in one SQLite file: words by its full-text search (FTS5), vectors in memory, where each search looks at all of
-/// them. It is for up to 200,000 chunks a collection. A cheap handle, of which clones share the file.
+/// them. It is for up to 200,000 chunks per collection. It is a cheap handle; clones share the file.
 ///
-/// Several processes may use one file. A process that writes waits up to 5 seconds for another that does. Words are found without
-/// regard to case and accents.
+/// Several processes may use one file. A process that writes waits up to 5 seconds for another writer. A search by words ignores
+/// case and accents.
 ///
 /// ```
 /// # use llmnode_rag as llmnode;
@@ -55,10 +55,10 @@ struct Inner {
 }
 
 impl SqliteStore {
-    /// Opens the file, and makes it if there is none.
+    /// Opens the file, and creates it if it does not exist.
     ///
     /// # Errors
-    /// `config_error` if the path is that of a directory, of a file that is not SQLite's, or of one that another program or a newer
+    /// `config_error` if the path is that of a directory, of a file that is not an SQLite file, or of one that another program or a newer
     /// llmnode made; `exec_error` if the file cannot be opened.
     pub fn open(path: impl AsRef<Path>) -> Result<Self, NodeError> {
         let path = path.as_ref().to_owned();

@@ -15,28 +15,28 @@ const NOISE: f64 = 0.05;
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Comparison {
-    /// The mean of the report that was compared.
+    /// The mean of this report.
     pub mean: f64,
-    /// The mean of the other one.
+    /// The mean of the other report.
     pub other: f64,
-    /// The ends of the 95 % interval of their difference.
+    /// The ends of the 95 % interval of the difference.
     pub interval: (f64, f64),
-    /// In how many cases the report has the higher score.
+    /// How many cases have a higher score in this report.
     pub better: usize,
-    /// In how many cases it has the lower one.
+    /// How many cases have a lower score in this report.
     pub worse: usize,
     /// How likely chance alone makes a difference as large as this one: McNemar's exact test if all scores are 0 or 1, otherwise
-    /// flips of signs, exact for up to 16 cases that differ, Student's t beyond.
+    /// a sign-flip test for up to 16 cases that differ (exact), and Student's t for more.
     pub p: f64,
 }
 
 impl Comparison {
-    /// Returns how much better the report is than the other one; below 0: worse.
+    /// Returns how much better this report is than the other one; below 0, it is worse.
     pub fn difference(&self) -> f64 {
         self.mean - self.other
     }
 
-    /// Returns whether the difference is more than noise: chance alone makes one as large in fewer than 5 of 100 comparisons.
+    /// Returns whether the difference is more than noise: chance alone makes such a difference in fewer than 5 of 100 comparisons.
     pub fn is_more_than_noise(&self) -> bool {
         self.p < NOISE
     }
@@ -46,8 +46,8 @@ impl Evaluation {
     /// Compares this report with another one on the same cases, pair by pair.
     ///
     /// # Errors
-    /// A `config_error`, if the cases of the other one are not the same: there are more or fewer, or both come from files that differ.
-    /// Cases that the program made are taken to be the same if they are as many.
+    /// A `config_error`, if the other report has other cases: more or fewer, or both come from files that differ.
+    /// Cases that the program made are assumed to be the same if their number is the same.
     pub fn compare(&self, other: &Evaluation) -> Result<Comparison, NodeError> {
         let refused = |message: String| Err(NodeError::new(Category::ConfigError, message));
         if self.cases.len() != other.cases.len() {

@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::metric::{Judged, Metric};
 use super::score::Score;
 
-/// A metric that compares the output with what is expected, as JSON.
+/// A metric that compares the output with the expected output, as JSON.
 #[derive(Clone, Debug)]
 pub struct Compared {
     by: By,
@@ -22,8 +22,8 @@ enum By {
     F1,
 }
 
-/// 1 if the output is what is expected, else 0. Of an object, only the members count that the expected one has: data need not
-/// state all of an output. White space around a text does not count.
+/// Scores 1 if the output is the expected one, else 0. In an object, only the members of the expected object count: data need not
+/// have all members of an output. White space around a text does not count.
 ///
 /// ```
 /// use llmnode::smart::evaluate::{Dataset, evaluate, exact};
@@ -45,20 +45,20 @@ pub fn exact() -> Compared {
     Compared { by: By::Exact, at: None }
 }
 
-/// 1 if the output's text contains the expected text, else 0. Case does not count. What is no text is its JSON.
+/// Scores 1 if the output's text contains the expected text, else 0. Case does not count. A value that is not a text is compared as JSON.
 pub fn contains() -> Compared {
     Compared { by: By::Contains, at: None }
 }
 
-/// The harmonic mean of precision and recall of the output's words, as SQuAD counts them: without case, punctuation and the
-/// articles `a`, `an`, `the`. What is no text is its JSON.
+/// Scores the harmonic mean of precision and recall of the output's words, as SQuAD counts them: without case, punctuation and the
+/// articles `a`, `an`, `the`. A value that is not a text is compared as JSON.
 pub fn f1() -> Compared {
     Compared { by: By::F1, at: None }
 }
 
 impl Compared {
-    /// Compares one member of the output: a name, or a JSON pointer such as `/person/name`. What is expected is this member as
-    /// well where the data have it, else all that they have.
+    /// Compares one member of the output: a name, or a JSON pointer such as `/person/name`. It is compared with the same member of the
+    /// expected output, or with the whole expected output if that has no such member.
     #[must_use]
     pub fn at(mut self, member: &'static str) -> Self {
         self.at = Some(member);

@@ -13,9 +13,9 @@ use super::rows;
 use crate::random::Random;
 use crate::signature::Smart;
 
-/// Labelled cases: nodes, each with what is expected of its answer.
+/// Labelled cases: nodes, each with its expected answer.
 ///
-/// A file has one JSON object a line. Its members are the inputs of the node. What is expected stands in the member `expected`, or
+/// A file has one JSON object per line. Its members are the inputs of the node. The expected output is in the member `expected`, or
 /// beside the inputs, as members of the row:
 ///
 /// ```json
@@ -29,7 +29,7 @@ pub struct Dataset<N, E> {
     pub(crate) fingerprint: Option<String>,
 }
 
-/// Why there is no dataset.
+/// Why a dataset cannot be read.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum DataError {
@@ -41,7 +41,7 @@ pub enum DataError {
         /// Why.
         source: std::io::Error,
     },
-    /// Lines of the file are no cases: all of them.
+    /// Some lines of the file are not cases. All of these lines are listed.
     #[error("{}: {} no case{}", path.display(), counted(lines.len()), listed(lines))]
     Lines {
         /// The file.
@@ -49,7 +49,7 @@ pub enum DataError {
         /// Every bad line: its number, from 1, and what is wrong with it.
         lines: Vec<(usize, String)>,
     },
-    /// The file has no case.
+    /// The file has no cases.
     #[error("{}: no cases; write one JSON object a line", path.display())]
     Empty {
         /// The file.
@@ -71,7 +71,7 @@ impl<N: Node, E> Dataset<N, E> {
         Dataset { cases: cases.into_iter().collect(), fingerprint: None }
     }
 
-    /// Reads a file with one JSON object a line, where each row becomes a case by this function. Blank lines are skipped.
+    /// Reads a file with one JSON object per line. This function turns each row into a case. Blank lines are skipped.
     ///
     /// ```no_run
     /// use llmnode::smart::evaluate::{DataError, Dataset};
@@ -118,7 +118,7 @@ impl<N: Node, E> Dataset<N, E> {
         self.cases.iter().map(|(input, expected)| (input, expected))
     }
 
-    /// Keeps the first cases only, this many at most.
+    /// Keeps only the first cases, at most this many.
     #[must_use]
     pub fn first(mut self, cases: usize) -> Self {
         self.cases.truncate(cases);
@@ -128,10 +128,10 @@ impl<N: Node, E> Dataset<N, E> {
 }
 
 impl<N: Smart, E: DeserializeOwned> Dataset<N, E> {
-    /// Reads a file with one JSON object a line: the inputs of the node, and what is expected. Blank lines are skipped.
+    /// Reads a file with one JSON object per line: the inputs of the node, and the expected output. Blank lines are skipped.
     ///
     /// # Errors
-    /// A [`DataError`], which names every bad line, and all that is wrong with its inputs.
+    /// A [`DataError`], which names every bad line and every mistake in its inputs.
     pub fn open(path: impl AsRef<Path>) -> Result<Self, DataError> {
         Dataset::open_with(path, |row| match (N::read(row), rows::expected(row)) {
             (Ok(input), Ok(expected)) => Ok((input, expected)),
@@ -143,7 +143,7 @@ impl<N: Smart, E: DeserializeOwned> Dataset<N, E> {
 }
 
 impl<N: Smart, E> Dataset<N, E> {
-    /// Splits the cases at random into two sets, of which the first has this share of them, such as 0.5. Cases with the same inputs
+    /// Splits the cases at random into two sets. The first gets this share of them, such as 0.5. Cases with the same inputs
     /// stay together. The same seed gives the same sets.
     pub fn split(self, share: f64, seed: u64) -> (Self, Self) {
         let all = self.cases.len();

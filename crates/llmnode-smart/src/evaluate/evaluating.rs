@@ -17,7 +17,7 @@ use super::report::{EvaluatedCase, Evaluation};
 
 /// Calls the node of each case, and scores its answer. Eight cases at a time by default.
 ///
-/// A case whose call or whose metric fails scores 0 and is counted as failed. What says nothing about a case ends the evaluation:
+/// If the call or the metric of a case fails, the case scores 0 and is counted as failed. Other errors end the evaluation:
 /// a limit, a wrong setting, a journal that cannot be written.
 ///
 /// ```
@@ -53,7 +53,7 @@ where
     Evaluate { run, data, metric, with: With::default() }
 }
 
-/// An evaluation that starts when it is awaited: [`evaluate`] makes it.
+/// An evaluation that starts when it is awaited. [`evaluate`] creates it.
 ///
 /// # Errors
 /// A [`NodeError`], if a limit is reached, a setting is wrong or there is no case.
@@ -83,7 +83,7 @@ impl<'r, S, N, E, M> Evaluate<'r, S, N, E, M> {
         self
     }
 
-    /// Sets what all cases may spend together, with the requests of the metric.
+    /// Sets what all cases together may spend, including the requests of the metric.
     pub fn limits(mut self, limits: Limits) -> Self {
         self.with.limits = limits;
         self
@@ -107,9 +107,9 @@ impl<'r, S, N, E, M> Evaluate<'r, S, N, E, M> {
         self
     }
 
-    /// Keeps each accepted answer in a journal, those of the metric's nodes as well. Started again with the same cases, the
-    /// evaluation asks only for what is missing: see [`MapExt::resume`](llmnode_flow::journal::MapExt::resume). Answers are in the
-    /// journal in clear.
+    /// Keeps each accepted answer in a journal, including those of the metric's nodes. If it is started again with the same cases, the
+    /// evaluation asks only for the missing answers: see [`MapExt::resume`](llmnode_flow::journal::MapExt::resume). The journal
+    /// holds the answers unencrypted.
     #[cfg(feature = "journal")]
     pub fn resume(mut self, journal: impl llmnode_flow::journal::Journal + 'static) -> Self {
         self.with.journal = Some(Box::new(journal));

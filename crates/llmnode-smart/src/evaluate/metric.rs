@@ -8,13 +8,13 @@ use llmnode_runtime::{BoxError, Cx, Exec, Node};
 
 use super::score::Score;
 
-/// One answer, with what it answers.
+/// One answer, with its input and the expected output.
 pub struct Judged<'a, N: Node, E> {
     /// The node that was called.
     pub input: &'a N,
-    /// What the data expect.
+    /// The expected output.
     pub expected: &'a E,
-    /// What the node gave.
+    /// The node's output.
     pub output: &'a N::Output,
 }
 
@@ -78,7 +78,7 @@ where
     }
 }
 
-/// Lets another node score the answers. It is made from what it judges, and its output says the score.
+/// Lets another node score the answers. It is created from the answer to judge, and its output gives the score.
 ///
 /// ```
 /// use llmnode::smart::evaluate::{Dataset, Judged, Score, evaluate, judge};
@@ -122,7 +122,7 @@ pub fn judge<J>() -> ByNode<J> {
     ByNode(PhantomData)
 }
 
-/// A metric that asks a node: [`judge`] makes it.
+/// A metric that asks a node. [`judge`] creates it.
 pub struct ByNode<J>(PhantomData<fn() -> J>);
 
 impl<J: Node> fmt::Debug for ByNode<J> {

@@ -15,10 +15,10 @@ use super::statistics;
 const FORMAT: &str = "llmnode/evaluation";
 const VERSION: u64 = 1;
 
-/// What an evaluation found: the score of each case, and figures of all.
+/// The result of an evaluation: the score of each case, and overall figures.
 ///
 /// `Display` writes a table for a terminal. As JSON ([`to_json`](Evaluation::to_json)) it can be kept and
-/// [compared](Evaluation::compare) with a later one; the JSON has outputs and feedback in clear.
+/// [compared](Evaluation::compare) with a later one; the JSON has outputs and feedback unencrypted.
 #[derive(Clone)]
 pub struct Evaluation {
     pub(super) node: String,
@@ -41,12 +41,12 @@ pub struct EvaluatedCase {
     /// The node's output, as JSON. `None`: the case failed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub output: Option<Value>,
-    /// The model that answered last. `None`: it is not known, or the answer came from a journal.
+    /// The model that answered last. `None`: it is unknown, or the answer came from a journal.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
-    /// What the case used, with the requests of the metric. Answers from a journal use nothing.
+    /// What the case used, including the requests of the metric. Answers from a journal use nothing.
     pub usage: Usage,
-    /// The time from the start of the node's call to the score; of a failed case, of the call that failed.
+    /// The time from the start of the node's call to the score. For a failed case, it is the time of the call that failed.
     #[serde(rename = "elapsed_ms", with = "milliseconds")]
     pub elapsed: Duration,
     /// How many answers came from a journal, of the node and of the metric.
@@ -119,7 +119,7 @@ impl Evaluation {
     }
 
     /// Returns the ends of the 95 % interval, which holds the true mean in 95 of 100 such evaluations: Wilson's if all scores are 0 or 1, Student's t otherwise. With one case, or where all
-    /// scores are the same, it is Wilson's as well, since such scores do not tell how far others would spread.
+    /// scores are the same, it is also Wilson's, since such scores do not show how far others would spread.
     pub fn interval(&self) -> (f64, f64) {
         let scores: Vec<_> = self.cases.iter().map(|case| case.score).collect();
         let same = scores.iter().all(|score| Some(score) == scores.first());
@@ -135,7 +135,7 @@ impl Evaluation {
         self.cases.iter().enumerate().filter_map(|(index, case)| Some((index, case.failure.as_ref()?)))
     }
 
-    /// Returns what all cases used, with the requests of the metric. Unknown figures stay unknown.
+    /// Returns what all cases used, including the requests of the metric. Unknown figures stay unknown.
     pub fn usage(&self) -> Usage {
         let mut usage = Usage::default();
         self.cases.iter().for_each(|case| usage += case.usage);

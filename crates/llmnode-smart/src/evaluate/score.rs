@@ -1,8 +1,8 @@
 //! What a metric says about one answer.
 
-/// What a metric says about one answer: a value from 0 to 1, and why.
+/// A metric's score for one answer: a value from 0 to 1, and the reason.
 ///
-/// It comes from a `bool`, an `f64`, or a pair of one of these and the feedback.
+/// It can be made from a `bool`, an `f64`, or a pair of one of these and the feedback.
 ///
 /// ```
 /// use llmnode::smart::evaluate::Score;
@@ -15,13 +15,13 @@
 pub struct Score {
     /// How good the answer is, from 0 to 1.
     pub value: f64,
-    /// What is wrong with it, and what would be right: [`Reflect`](crate::optimise::Reflect) shows it to a model. Empty: nothing
-    /// was said.
+    /// What is wrong with it, and what would be right. [`Reflect`](crate::optimise::Reflect) shows it to a model. Empty: the metric
+    /// gave none.
     pub feedback: String,
 }
 
 impl Score {
-    /// A value from 0 to 1. An evaluation counts a case with any other value as failed.
+    /// Creates a score from 0 to 1. An evaluation counts a case with any other value as failed.
     pub fn new(value: f64) -> Self {
         Score { value, feedback: String::new() }
     }

@@ -16,7 +16,7 @@ use data::Data;
 use node::SmartNode;
 use programs::Programs;
 
-/// What a [`Registry`] gains for smart nodes.
+/// Methods of [`Registry`] for smart nodes.
 ///
 /// ```
 /// use llmnode::graph::{Graph, Registry};
@@ -47,7 +47,7 @@ pub trait SmartRegistry: Sized {
     fn smart_nodes(self) -> Self;
 
     /// The same, with the folder in which their programs are: `"program": "judge"` is the file `judge.json` there, and without it
-    /// `<id>_compiled.json` if there is one. A file that does not fit is a fault of the graph. Nothing outside of the folder is opened.
+    /// `<id>_compiled.json` if it exists. A file that does not fit is a fault of the graph. Nothing outside the folder is opened.
     #[must_use]
     fn programs(self, folder: impl Into<PathBuf>) -> Self;
 }

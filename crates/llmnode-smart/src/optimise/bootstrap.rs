@@ -18,10 +18,10 @@ use crate::signature::{Demo, Smart};
 
 /// Finds examples for the prompt, as DSPy's `BootstrapFewShot` does.
 ///
-/// A teacher is asked about the training cases in their order, with labelled cases as its examples, until 4 of its answers pass.
+/// A teacher model is asked about the training cases in order, with labelled cases as its examples, until 4 of its answers pass.
 /// These become the examples of the program, with the teacher's reasoning if the node thinks, and labelled cases fill them up to 8.
 ///
-/// It takes two evaluations on the validation cases, and a request for each training case that it asks about.
+/// It takes two evaluations on the validation cases, and one request for each training case that it asks about.
 ///
 /// ```no_run
 /// use llmnode::smart::evaluate::{Dataset, exact};
@@ -71,7 +71,7 @@ impl Default for Bootstrap {
 }
 
 impl Bootstrap {
-    /// 4 bootstrapped examples, filled up to 8 with labelled ones, 1 round, seed 0. The limits are to be set.
+    /// Begins with 4 bootstrapped examples, filled up to 8 with labelled ones, 1 round, and seed 0. You must set the limits.
     pub fn new() -> Self {
         let (teacher, limits) = (None, Limits::new());
         Bootstrap { bootstrapped: 4, labelled: 8, rounds: 1, threshold: 1.0, teacher, seed: 0, limits }
@@ -84,14 +84,14 @@ impl Bootstrap {
         self
     }
 
-    /// Sets up to how many examples labelled cases fill the prompt. As many are shown to the teacher. Default 8.
+    /// Sets how many examples the prompt has at most, after labelled cases are added. The teacher is shown as many. Default 8.
     #[must_use]
     pub fn labelled(mut self, examples: usize) -> Self {
         self.labelled = examples;
         self
     }
 
-    /// Sets how often the teacher is asked about a case until its answer passes: after the first time with the temperature 1.
+    /// Sets how often the teacher is asked about a case until its answer passes. After the first time, the temperature is 1.
     /// Default 1; 0 counts as 1.
     #[must_use]
     pub fn rounds(mut self, rounds: u32) -> Self {
@@ -99,28 +99,28 @@ impl Bootstrap {
         self
     }
 
-    /// Sets the score from which an answer of the teacher passes. Default 1.
+    /// Sets the score that a teacher's answer needs to pass. Default 1.
     #[must_use]
     pub fn threshold(mut self, score: f64) -> Self {
         self.threshold = score;
         self
     }
 
-    /// Sets the model that teaches: a name registered on the run, or else the provider's id. Default: the node's own.
+    /// Sets the teacher model: a name registered on the run, or else the provider's id. Default: the node's own.
     #[must_use]
     pub fn teacher(mut self, model: impl Into<Cow<'static, str>>) -> Self {
         self.teacher = Some(model.into());
         self
     }
 
-    /// Sets the seed by which labelled cases are drawn. Default 0.
+    /// Sets the seed for drawing labelled cases. Default 0.
     #[must_use]
     pub fn seed(mut self, seed: u64) -> Self {
         self.seed = seed;
         self
     }
 
-    /// Sets what the whole optimisation may spend; `requests` is required. The limits of the run hold as well.
+    /// Sets what the whole optimisation may spend; `requests` is required. The limits of the run also apply.
     #[must_use]
     pub fn limits(mut self, limits: Limits) -> Self {
         self.limits = limits;

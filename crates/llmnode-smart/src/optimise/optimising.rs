@@ -17,17 +17,17 @@ use crate::evaluate::{Dataset, Metric};
 use crate::program::Program;
 use crate::signature::Smart;
 
-/// How far an optimisation is.
+/// The progress of an optimisation.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct OptimiseProgress {
-    /// The requests so far. An answer from a journal counts as the one that it stands for.
+    /// The requests so far. An answer from a journal counts as the request that it replaces.
     pub requests: u64,
-    /// The most requests.
+    /// The limit of requests.
     pub limit: u64,
     /// How many programs were proposed so far.
     pub proposals: usize,
-    /// The best score on the validation cases so far, that of the start included.
+    /// The best score on the validation cases so far, including the start's.
     pub best: Option<f64>,
 }
 
@@ -60,12 +60,12 @@ impl How {
     }
 }
 
-/// An optimisation that starts when it is awaited: [`Bootstrap::optimise`] and [`Reflect::optimise`] make it.
+/// An optimisation that starts when it is awaited. [`Bootstrap::optimise`] and [`Reflect::optimise`] create it.
 ///
 /// # Errors
-/// Before the first request a `config_error`: no limit of requests, one that does not afford three proposals (the message has the
-/// figure), an empty set, or training and validation cases with the same inputs. Later, what [`Run::call`] says of a run or a node
-/// that is set up wrongly. A limit that is reached after the start was judged is no error: what was found and judged until then
+/// Before the first request, a `config_error`: no limit of requests, a limit too low for three proposals (the message has the
+/// figure), an empty set, or training and validation cases with the same inputs. Later, the errors of [`Run::call`] for a run or a node
+/// that is set up wrongly. A limit that is reached after the start was judged is not an error: what was found and judged until then
 /// counts.
 #[must_use = "an optimisation does nothing until it is awaited"]
 pub struct Optimise<'r, S, N, E, M> {
@@ -103,21 +103,21 @@ impl<'r, S, N, E, M> Optimise<'r, S, N, E, M> {
         }
     }
 
-    /// Sets how many cases run at once. Default 8; 0 counts as 1. What is found does not depend on it.
+    /// Sets how many cases run at once. Default 8; 0 counts as 1. The result does not depend on it.
     pub fn concurrency(mut self, cases: usize) -> Self {
         self.concurrency = cases;
         self
     }
 
-    /// Calls this function as it goes on, for a progress bar.
+    /// Calls this function as the optimisation progresses, for a progress bar.
     pub fn on_progress(mut self, tell: impl FnMut(&OptimiseProgress) + Send + 'r) -> Self {
         self.tell = Some(Box::new(tell));
         self
     }
 
-    /// Keeps each accepted answer in a journal. Started again with the same settings, seed and cases, the optimisation goes the same
-    /// way, and asks only for what is missing. An answer from the journal counts for its plan, so it ends where it would have ended.
-    /// Answers are in the journal in clear.
+    /// Keeps each accepted answer in a journal. If it is started again with the same settings, seed and cases, it goes the same
+    /// way, and asks only for missing answers. An answer from the journal counts as a request, so it ends where it would have ended.
+    /// The journal holds the answers unencrypted.
     #[cfg(feature = "journal")]
     pub fn resume(mut self, journal: impl llmnode_flow::journal::Journal + 'static) -> Self {
         self.journal = Some(Box::new(journal));

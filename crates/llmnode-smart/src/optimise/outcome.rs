@@ -1,4 +1,4 @@
-//! What came of an optimisation.
+//! The result of an optimisation.
 
 use std::fmt;
 use std::path::Path;
@@ -9,17 +9,17 @@ use crate::evaluate::Evaluation;
 use crate::program::{Program, ProgramError};
 use crate::signature::Smart;
 
-/// What came of an optimisation.
+/// The result of an optimisation.
 #[non_exhaustive]
 pub enum Optimised<N> {
-    /// A program scores more on the validation cases than the start.
+    /// A program scores higher on the validation cases than the start.
     Improved {
         /// The program. [`made`](Program::made) says how it came about, with its score on the validation cases.
         program: Program<N>,
         /// The figures.
         report: OptimiseReport,
     },
-    /// Nothing that was found scores more on the validation cases than the start.
+    /// No program scores higher on the validation cases than the start.
     Unchanged {
         /// The figures.
         report: OptimiseReport,
@@ -32,11 +32,11 @@ pub enum Optimised<N> {
 pub struct OptimiseReport {
     /// The start on the validation cases.
     pub start: Evaluation,
-    /// The best candidate on the validation cases. `None`: none got so far.
+    /// The best candidate on the validation cases. `None`: no candidate was judged on them.
     pub best: Option<Evaluation>,
     /// How many programs were proposed.
     pub proposals: usize,
-    /// What it used, with the requests of the metric.
+    /// What it used, including the requests of the metric.
     pub usage: Usage,
 }
 

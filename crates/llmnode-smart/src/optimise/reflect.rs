@@ -16,13 +16,13 @@ use crate::program::Program;
 use crate::random::Random;
 use crate::signature::Smart;
 
-/// Finds a better goal by reflection on what was wrong, as GEPA does.
+/// Finds a better goal by reflecting on mistakes, as GEPA does.
 ///
 /// It picks a candidate of the Pareto front, runs it on 3 training cases, and lets a model propose a new goal from the
-/// [feedback](crate::evaluate::Score) of the metric. A proposal that scores more on the same cases is judged on all validation cases
-/// and joins the candidates. This goes on while the limit affords another proposal. The best candidate is the result.
+/// [feedback](crate::evaluate::Score) of the metric. A proposal that scores higher on the same cases is judged on all validation cases
+/// and joins the candidates. This continues while the limit allows another proposal. The best candidate is the result.
 ///
-/// A proposal takes 7 requests, and one for each validation case if it gets so far.
+/// A proposal takes 7 requests, and one more for each validation case if it is judged on them.
 ///
 /// ```no_run
 /// use llmnode::smart::evaluate::{Dataset, exact};
@@ -67,12 +67,12 @@ impl Default for Reflect {
 }
 
 impl Reflect {
-    /// Minibatches of 3 cases, seed 0. The limits are to be set.
+    /// Begins with minibatches of 3 cases and seed 0. You must set the limits.
     pub fn new() -> Self {
         Reflect { minibatch: 3, model: None, seed: 0, limits: Limits::new() }
     }
 
-    /// Sets on how many training cases a proposal is made and tried. Default 3; 0 counts as 1.
+    /// Sets how many training cases are used to make and try a proposal. Default 3; 0 counts as 1.
     #[must_use]
     pub fn minibatch(mut self, cases: usize) -> Self {
         self.minibatch = cases.max(1);
@@ -86,14 +86,14 @@ impl Reflect {
         self
     }
 
-    /// Sets the seed by which cases and candidates are drawn. Default 0.
+    /// Sets the seed for drawing cases and candidates. Default 0.
     #[must_use]
     pub fn seed(mut self, seed: u64) -> Self {
         self.seed = seed;
         self
     }
 
-    /// Sets what the whole optimisation may spend; `requests` is required. The limits of the run hold as well.
+    /// Sets what the whole optimisation may spend; `requests` is required. The limits of the run also apply.
     #[must_use]
     pub fn limits(mut self, limits: Limits) -> Self {
         self.limits = limits;

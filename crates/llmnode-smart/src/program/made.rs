@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// How an optimiser made a program, and what came of it.
+/// How an optimiser made a program, and its scores.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 #[non_exhaustive]
@@ -26,9 +26,9 @@ pub struct Made {
 #[serde(deny_unknown_fields)]
 #[non_exhaustive]
 pub struct MadeScore {
-    /// On the cases it was made with.
+    /// The score on the cases it was made with.
     pub train: f64,
-    /// On the cases that were kept apart. This is the score of the program.
+    /// The score on the cases that were kept apart. This is the score of the program.
     pub val: f64,
     /// How many cases were kept apart.
     pub n: usize,

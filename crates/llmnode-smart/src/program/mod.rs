@@ -30,7 +30,7 @@ pub(crate) use plan::Plan;
 /// The most examples of a program.
 pub(crate) const MOST_DEMOS: usize = 64;
 
-/// What a node is asked with in place of its own words: goal, descriptions and examples.
+/// Replaces a node's own words in its requests: goal, descriptions and examples.
 ///
 /// It never changes types, model or endpoint. Cloning it is cheap.
 ///
@@ -73,7 +73,7 @@ pub struct Program<N> {
 }
 
 impl<N: Smart> Program<N> {
-    /// Creates what the node declares itself, without examples.
+    /// Creates a program with what the node itself declares, without examples.
     pub fn new() -> Self {
         Program::from(Plan::new(N::signature()))
     }
@@ -90,7 +90,7 @@ impl<N: Smart> Program<N> {
     /// Opens a file: a program of llmnode, or one that DSPy saved as JSON.
     ///
     /// # Errors
-    /// Every difference between the file and the node at once. A file above 1 MiB and a pickle are refused.
+    /// All differences between the file and the node. A file above 1 MiB and a pickle are refused.
     pub fn open(path: impl AsRef<Path>) -> Result<Self, ProgramError> {
         open::open(path.as_ref(), None, N::signature(), &typed::<N>).map(Program::from)
     }
@@ -98,12 +98,12 @@ impl<N: Smart> Program<N> {
     /// Opens one predictor of a program that DSPy saved: `plan`, or `plan.predict`.
     ///
     /// # Errors
-    /// As [`open`](Program::open), and where there is no such predictor.
+    /// As [`open`](Program::open), and if there is no such predictor.
     pub fn open_predictor(path: impl AsRef<Path>, predictor: &str) -> Result<Self, ProgramError> {
         open::open(path.as_ref(), Some(predictor), N::signature(), &typed::<N>).map(Program::from)
     }
 
-    /// Reads a program out of the text of a file.
+    /// Reads a program from the text of a file.
     ///
     /// # Errors
     /// As [`open`](Program::open).
@@ -111,7 +111,7 @@ impl<N: Smart> Program<N> {
         open::parse(text.as_bytes(), None, N::signature(), &typed::<N>).map(Program::from)
     }
 
-    /// Reads one predictor out of the text of a program that DSPy saved.
+    /// Reads one predictor from the text of a program that DSPy saved.
     ///
     /// # Errors
     /// As [`open_predictor`](Program::open_predictor).
@@ -119,12 +119,12 @@ impl<N: Smart> Program<N> {
         open::parse(text.as_bytes(), Some(predictor), N::signature(), &typed::<N>).map(Program::from)
     }
 
-    /// Returns what the node is to do.
+    /// Returns the goal of the node.
     pub fn goal(&self) -> &str {
         &self.plan.signature.goal
     }
 
-    /// Sets what the node is to do.
+    /// Sets the goal of the node.
     #[must_use]
     pub fn with_goal(self, goal: impl Into<String>) -> Self {
         self.change(|plan| plan.signature.goal = goal.into())
@@ -183,12 +183,12 @@ impl<N: Smart> Program<N> {
         self.change(|plan| plan.temperature = Some(temperature))
     }
 
-    /// Returns the most tokens of an answer, which replace the node's.
+    /// Returns the maximum tokens of an answer, which replace the node's.
     pub fn max_tokens(&self) -> Option<u32> {
         self.plan.max_tokens
     }
 
-    /// Sets the most tokens of an answer, which replace the node's.
+    /// Sets the maximum tokens of an answer, which replace the node's.
     #[must_use]
     pub fn with_max_tokens(self, tokens: u32) -> Self {
         self.change(|plan| plan.max_tokens = Some(tokens))
@@ -215,7 +215,7 @@ impl<N: Smart> Program<N> {
         ours::write(N::NAME, N::signature(), &self.plan)
     }
 
-    /// Writes a file, whole or not at all.
+    /// Writes the whole file, or nothing.
     ///
     /// # Errors
     /// The file cannot be written.
@@ -226,7 +226,7 @@ impl<N: Smart> Program<N> {
     /// Returns the text of a file that DSPy's `load` reads: of a `Predict`, or of a `ChainOfThought` for a node that thinks.
     ///
     /// # Errors
-    /// The form is llmnode's own, in which DSPy cannot ask.
+    /// The form is llmnode's own, which DSPy does not have.
     pub fn to_dspy(&self) -> Result<String, ProgramError> {
         dspy::write(&self.plan)
     }

@@ -25,27 +25,27 @@ enum Rule {
 }
 
 impl Guard {
-    /// The text is JSON, in a code fence or without one.
+    /// Requires JSON, with or without a code fence.
     pub fn json() -> Guard {
         Guard { rule: Rule::Json, field: None }
     }
 
-    /// The text has a part that matches. `^` and `$` stand for its begin and its end.
+    /// Requires a part of the text to match. `^` and `$` match its beginning and its end.
     ///
     /// # Errors
-    /// What is wrong with the pattern.
+    /// The pattern is invalid. The text says why.
     pub fn regex(pattern: &str) -> Result<Guard, String> {
         let rule = RegexBuilder::new(pattern).size_limit(REGEX).build().map(Rule::Regex);
         rule.map(|rule| Guard { rule, field: None })
             .map_err(|error| format!("the pattern {pattern:?} is no regex: {error}"))
     }
 
-    /// The text has at most so many characters.
+    /// Requires at most this many characters.
     pub fn max_chars(most: usize) -> Guard {
         Guard { rule: Rule::MaxChars(most), field: None }
     }
 
-    /// Sets the output field whose text is checked. Of a field that is no text, the text is its JSON.
+    /// Sets the output field whose text is checked. If the field is not a text, its JSON is checked.
     #[must_use]
     pub fn of(self, field: impl Into<String>) -> Guard {
         Guard { field: Some(field.into()), ..self }

@@ -70,15 +70,15 @@ enum Advisor {
     Model(Cow<'static, str>),
 }
 
-/// What several tries gave.
+/// The result of several tries.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Refined<T> {
-    /// The best output: with the fewest rules broken, then with the highest reward. Of equals it is the first.
+    /// The best output: the one with the fewest broken rules, then the one with the highest reward, then the first.
     pub value: T,
     /// Whether it breaks no rule and its reward is high enough.
     pub met: bool,
-    /// Its reward. Without a function that gives one: the share of the rules that it keeps.
+    /// Its reward. Without a reward function, it is the share of the rules that hold.
     pub reward: f64,
     /// The rules that it breaks.
     pub broken: Vec<String>,
@@ -87,12 +87,12 @@ pub struct Refined<T> {
 }
 
 impl<'n, N: Smart> Refine<'n, N> {
-    /// Creates tries of which each is told what was wrong with the one before: at most three, until all rules hold.
+    /// Creates at most three tries, until all rules hold. Each try is told what was wrong with the one before.
     pub fn new(node: &'n N) -> Self {
         Refine::on((), node, true)
     }
 
-    /// Creates tries that know nothing of each other.
+    /// Creates tries that know nothing about each other.
     pub fn best_of(node: &'n N) -> Self {
         Refine::on((), node, false)
     }
@@ -116,13 +116,13 @@ impl<'n, N: Smart, R> Refine<'n, N, R> {
         self
     }
 
-    /// Adds a rule. The error says what is wrong, to people and to the next try.
+    /// Adds a rule. The error tells people and the next try what is wrong.
     pub fn check(mut self, check: impl Fn(&N, &N::Output) -> Result<(), String> + Send + Sync + 'n) -> Self {
         self.checks.push(Box::new(check));
         self
     }
 
-    /// Sets what an output is worth.
+    /// Sets the function that rates an output.
     pub fn reward(mut self, reward: impl Fn(&N, &N::Output) -> f64 + Send + Sync + 'n) -> Self {
         self.reward = Some(Box::new(reward));
         self
@@ -134,7 +134,7 @@ impl<'n, N: Smart, R> Refine<'n, N, R> {
         self
     }
 
-    /// Asks the model for advice between two tries, which is one more request each. Without it the next try is told which rules
+    /// Asks the model for advice between two tries, which takes one more request each. Without advice, the next try is told which rules
     /// were broken.
     pub fn advice(mut self) -> Self {
         self.advice = Some(Advisor::Same);
@@ -166,7 +166,7 @@ impl<'n, N: Smart, R> Refine<'n, N, R> {
 }
 
 impl<'n, N: Smart, S: Sync> Refine<'n, N, &'n Run<S>> {
-    /// Returns the record of all tries beside the best output.
+    /// Returns the best output together with the record of all tries.
     ///
     /// # Errors
     /// As without the record.

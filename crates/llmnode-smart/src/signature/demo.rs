@@ -14,14 +14,14 @@ impl Demo {
     /// Creates an example of a node, its output and, for a node that thinks, the reasoning.
     ///
     /// # Errors
-    /// What cannot be written as JSON.
+    /// The values that cannot be written as JSON.
     pub fn of<N: Smart>(node: &N, output: &N::Output, reasoning: Option<&str>) -> Result<Demo, FieldFaults> {
         let mut values = node.values()?;
         values.extend(output_values::<N>(output, reasoning)?);
         Ok(Demo(values))
     }
 
-    /// Creates an example of these values.
+    /// Creates an example from these values.
     pub fn from_values(values: Map<String, Value>) -> Demo {
         Demo(values)
     }

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// What is wrong with the values of fields, every fault at once.
+/// All mistakes in the values of fields.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FieldFaults(Vec<(String, String)>);
 

@@ -22,7 +22,7 @@ impl Field {
         &self.name
     }
 
-    /// Returns what the model reads about it; empty if nothing is said.
+    /// Returns what the model reads about it; empty if there is no description.
     pub fn description(&self) -> &str {
         &self.description
     }

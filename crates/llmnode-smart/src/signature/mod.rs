@@ -32,13 +32,13 @@ pub enum Form {
     /// llmnode's own: the goal as system message, the fields as sections, the answer as JSON.
     #[default]
     Own,
-    /// That of DSPy's `ChatAdapter`: each field below a line `[[ ## name ## ]]`, in the answer too.
+    /// The form of DSPy's `ChatAdapter`: each field below a line `[[ ## name ## ]]`, in the answer too.
     Chat,
-    /// That of DSPy's `JSONAdapter`: the same, but the answer is a JSON object.
+    /// The form of DSPy's `JSONAdapter`: the same, but the answer is a JSON object.
     Json,
 }
 
-/// What a node with a goal takes and gives.
+/// The inputs and outputs of a node with a goal.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Signature {
     pub(crate) goal: String,
@@ -53,17 +53,17 @@ pub struct Signature {
 }
 
 impl Signature {
-    /// Returns what the node is to do.
+    /// Returns the goal of the node.
     pub fn goal(&self) -> &str {
         &self.goal
     }
 
-    /// Returns the fields that go in.
+    /// Returns the input fields.
     pub fn inputs(&self) -> &[Field] {
         &self.inputs
     }
 
-    /// Returns the fields that come out. `reasoning` is the first one if the node [thinks](Signature::thinks).
+    /// Returns the output fields. `reasoning` is the first one if the node [thinks](Signature::thinks).
     pub fn outputs(&self) -> &[Field] {
         &self.outputs
     }
@@ -114,7 +114,7 @@ impl Signature {
 ///
 /// Its fields are the inputs, their doc comments what the model reads about them. The members of its output are the outputs.
 pub trait Smart: Node<Output: 'static> + Sized + Send + Sync + 'static {
-    /// Returns what the node takes and gives.
+    /// Returns the inputs and outputs of the node.
     fn signature() -> &'static Signature {
         &Self::declared().signature
     }
@@ -125,7 +125,7 @@ pub trait Smart: Node<Output: 'static> + Sized + Send + Sync + 'static {
     /// The inputs that cannot be written as JSON.
     fn values(&self) -> Result<Map<String, Value>, FieldFaults>;
 
-    /// Makes a node of inputs. Other members are ignored.
+    /// Creates a node from inputs. Other members are ignored.
     ///
     /// # Errors
     /// Every input that is missing or of another type.

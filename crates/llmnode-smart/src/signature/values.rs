@@ -87,8 +87,8 @@ impl<'d> Taken<'d> {
     }
 }
 
-/// Returns an output as the values of its fields, in their order. An output that is no object is the one field `value`.
-/// `reasoning` stands first where it is given.
+/// Returns an output as the values of its fields, in order. An output that is not an object becomes the single field `value`.
+/// `reasoning` comes first if it is given.
 ///
 /// # Errors
 /// The output cannot be written as JSON.
@@ -112,7 +112,7 @@ pub fn output_values<N: Smart>(
     faults.or(all)
 }
 
-/// Makes an output of the values of its fields. Other members are ignored.
+/// Creates an output from the values of its fields. Other members are ignored.
 ///
 /// # Errors
 /// What is missing or of another type.

@@ -14,7 +14,7 @@ use super::Extensions;
 use crate::file;
 use crate::graph::door::NodeType;
 
-/// A checked [`Registry`](crate::Registry): graphs are loaded by it, and run on it. Clones share it.
+/// A checked [`Registry`](crate::Registry), for loading and running graphs. Clones share it.
 #[derive(Clone)]
 pub struct Registered(pub(super) Arc<Inner>);
 
@@ -28,7 +28,7 @@ pub(super) struct Inner {
 }
 
 impl Registered {
-    /// Creates a run on a model, with the registered models beside it. Agents without a profile ask the model itself.
+    /// Creates a run on a model, together with the registered models. Agents without a profile ask this model.
     pub fn run(&self, model: impl ChatModel + 'static) -> Run {
         let add = |run: Run, (name, model, settings): &(String, Arc<dyn ChatModel>, Settings)| {
             run.model_with(name.clone(), Arc::clone(model), settings.clone())
@@ -41,7 +41,7 @@ impl Registered {
         self.0.types.iter().map(|(name, one)| (name.as_str(), &**one))
     }
 
-    /// Returns the JSON Schema of graph files with these node types, for editors that complete and check what is written.
+    /// Returns the JSON Schema of graph files with these node types, for editors that complete and check files.
     pub fn schema(&self) -> Value {
         let mut seen = BTreeSet::new();
         let types = self.0.types.values().filter(|one| seen.insert(one.name().to_owned()));

@@ -68,8 +68,8 @@ impl Registry {
         self
     }
 
-    /// Adds a node of the program's as a node type of its own name. Its fields come from `data.input` and from values of the state
-    /// by their names; its output goes to `save_as`, or else to the id of the node.
+    /// Adds one of the program's nodes as a node type with the node's name. Its fields come from `data.input` and from values of the state
+    /// with the same names; its output is written to `save_as`, or else to the id of the node.
     pub fn node<N>(self) -> Self
     where
         N: Node<Output: Serialize> + Exec<State> + DeserializeOwned + JsonSchema + Send + 'static,
@@ -83,12 +83,12 @@ impl Registry {
         self
     }
 
-    /// Adds a model under the name by which agents ask for it as their `profile`.
+    /// Adds a model under the name that agents give as their `profile`.
     pub fn model(self, name: impl Into<String>, model: impl ChatModel + 'static) -> Self {
         self.model_with(name, model, Settings::new())
     }
 
-    /// Adds a model with settings of its own.
+    /// Adds a model with its own settings.
     pub fn model_with(
         mut self,
         name: impl Into<String>,
@@ -99,14 +99,14 @@ impl Registry {
         self
     }
 
-    /// Sets the folder in which subgraphs are: `flow_id` is the name of a file there, without `.json`. Nothing outside of it is
+    /// Sets the folder of the subgraphs: `flow_id` is the name of a file there, without `.json`. Nothing outside the folder is
     /// opened.
     pub fn folder(mut self, folder: impl Into<PathBuf>) -> Self {
         self.folder = Some(folder.into());
         self
     }
 
-    /// Changes the value of this type that the registry keeps for node types: see [`Loading::extension`](crate::Loading::extension).
+    /// Changes the value of this type which the registry keeps for node types: see [`Loading::extension`](crate::Loading::extension).
     pub fn extend_with<T: Any + Send + Sync + Default>(mut self, change: impl FnOnce(&mut T)) -> Self {
         let value = self.extensions.entry(TypeId::of::<T>()).or_insert_with(|| Box::<T>::default());
         // It is of the type that it is kept under.
@@ -116,10 +116,10 @@ impl Registry {
         self
     }
 
-    /// Checks everything together.
+    /// Checks the whole registry.
     ///
     /// # Errors
-    /// A `config_error` that lists what is wrong: names that two have, and names that cannot be any.
+    /// A `config_error` that lists all mistakes: names that are used twice, and invalid names.
     pub fn build(self) -> Result<Registered, NodeError> {
         let Registry { tools, types, models, folder, extensions } = self;
         let mut faults = Vec::new();
