@@ -45,6 +45,17 @@ fn profiles_are_models_with_settings() {
 }
 
 #[test]
+fn a_url_is_read_as_the_client_reads_it() {
+    refused(
+        &json!({
+            "a": {"base_url": "http:169.254.169.254/x://localhost", "model": "m"},
+            "b": {"base_url": "https:10.0.0.5/x://localhost", "model": "m", "api_key_env": "FAR_API_KEY"},
+        }),
+        &[("/profiles/a/base_url", "setting"), ("/profiles/b/base_url", "setting")],
+    );
+}
+
+#[test]
 fn every_fault_is_told_at_its_place() {
     refused(
         &json!({

@@ -138,6 +138,21 @@ async fn an_approval_holds_for_what_was_shown_and_for_nothing_else() {
 }
 
 #[tokio::test]
+async fn an_edit_of_the_wrong_type_runs_nothing() {
+    let (registry, _) = registry();
+    let mut all = nodes(writing(json!({})));
+    all.as_array_mut().unwrap().remove(2);
+    let state = json!({"state": {"plan": {"type": "string"}}});
+    let graph = graph_of(&file(all, &["plan > write", "write > last"], state), &registry);
+    let model = ScriptedModel::new().reply("the plan").reply("the text").reply("the end");
+    let mut run = start(&graph, &model);
+    let paused = paused(&graph, &mut run).await.decide("write", Approval::edit(json!({"plan": 3}))).unwrap();
+    let error = run.flow(&graph).approve(paused).await.unwrap_err();
+    assert!(error.to_string().contains("`plan` does not fit its declared type"), "{error}");
+    assert_eq!(model.requests().len(), 1);
+}
+
+#[tokio::test]
 async fn a_tools_call_waits_under_its_node_with_or_without_an_approval_of_the_node() {
     for asks in [false, true] {
         let (registry, ran) = registry();

@@ -94,23 +94,30 @@ async fn a_server_that_is_busy_is_asked_again_as_the_call_says() {
     assert_eq!(sources(&hits), ["a"]);
 }
 
-/// A write that broke off in its middle is done again as a whole, and leaves nothing old.
+const OLD: &str = "The old one.\n\nThis stays.\n\nOld, too.";
+const NEW: &str = "A new one.\n\nThis stays.\n\nNew, too.";
+
+/// A write that broke off in its middle is done again as a whole, and leaves nothing of the other version.
 #[tokio::test]
 async fn a_write_that_broke_off_is_done_again() {
-    let (old, new) = ("The old one.\n\nThis stays.\n\nOld, too.", "A new one.\n\nThis stays.\n\nNew, too.");
+    broken_off_then(NEW, ["A new one.", "New, too.", "This stays."]).await;
+    broken_off_then(OLD, ["Old, too.", "The old one.", "This stays."]).await;
+}
+
+async fn broken_off_then(again: &str, there: [&str; 3]) {
     for requests in 0.. {
         let server = Imitation::start().await;
         let docs = Collection::builder(server.store(), "docs").embedder(HashEmbedder::new(8)).chunks(14, 0);
         let docs = docs.open().await.unwrap();
-        run().call(&docs.write(Document::new("a", old))).await.unwrap();
+        run().call(&docs.write(Document::new("a", OLD))).await.unwrap();
         server.fails_after(requests);
-        let broke_off = run().call(&docs.write(Document::new("a", new))).await.is_err();
+        let broke_off = run().call(&docs.write(Document::new("a", NEW))).await.is_err();
         server.recovers();
-        run().call(&docs.write(Document::new("a", new))).await.unwrap();
-        let hits = run().call(&docs.search("one stays old new").k(10)).await.unwrap();
+        run().call(&docs.write(Document::new("a", again))).await.unwrap();
+        let hits = run().call(&docs.search("one stays old new too").k(10)).await.unwrap();
         let mut texts: Vec<_> = hits.iter().map(|hit| hit.text.as_str()).collect();
         texts.sort_unstable();
-        assert_eq!(texts, ["A new one.", "New, too.", "This stays."], "broke off at request {requests}");
+        assert_eq!(texts, there, "broke off at request {requests}");
         if !broke_off {
             assert!(requests > 5, "{requests}");
             break;
