@@ -1,10 +1,10 @@
 //! Opening the file: what is in it, and whether it is ours.
 
 use std::path::Path;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use llmnode_runtime::{Category, NodeError};
-use rusqlite::{Connection, OpenFlags, Transaction, TransactionBehavior};
+use rusqlite::{Connection, ErrorCode, OpenFlags, Transaction, TransactionBehavior};
 
 use super::fault::fault;
 
@@ -53,7 +53,9 @@ pub(super) fn open(path: &Path) -> Result<Connection, NodeError> {
         OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let mut connection = Connection::open_with_flags(path, flags).map_err(failed)?;
     connection.busy_timeout(WAIT).map_err(failed)?;
-    if !is_ours(path, &connection)? {
+    // One transaction: another process may make the file between two looks at it.
+    let is_made = is_ours(path, &*connection.transaction().map_err(failed)?)?;
+    if !is_made {
         let transaction =
             connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(failed)?;
         // Another process may have made it meanwhile.
@@ -63,7 +65,14 @@ pub(super) fn open(path: &Path) -> Result<Connection, NodeError> {
         transaction.commit().map_err(failed)?;
     }
     // Readers go on while another process writes.
-    connection.pragma_update(None, "journal_mode", "WAL").map_err(failed)?;
+    let begun = Instant::now();
+    while let Err(error) = connection.pragma_update(None, "journal_mode", "WAL") {
+        // SQLite does not wait for the lock that this takes, which others have for a moment as they open the file.
+        if error.sqlite_error_code() != Some(ErrorCode::DatabaseBusy) || begun.elapsed() > WAIT {
+            return Err(failed(error));
+        }
+        std::thread::sleep(Duration::from_millis(5));
+    }
     connection.pragma_update(None, "synchronous", "FULL").map_err(failed)?;
     Ok(connection)
 }
