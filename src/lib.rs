@@ -680,6 +680,7 @@ pub use llmnode_macros::step;
 /// # impl Node for Decide { type Output = (); const NAME: &'static str = "decide"; }
 /// # impl Exec<World> for Decide { async fn exec(&self, _: &Cx<'_, World>) -> Result<(), BoxError> { Ok(()) } }
 /// # impl Step<World> for Decide {
+/// #     type Output = <Self as Node>::Output;
 /// #     type Action = Next;
 /// #     async fn prep(_: &World) -> Result<Self, BoxError> { Ok(Decide) }
 /// #     fn post(self, (): (), state: &mut World) -> Result<Next, BoxError> {
@@ -689,6 +690,7 @@ pub use llmnode_macros::step;
 /// # impl Node for Answer { type Output = (); const NAME: &'static str = "answer"; }
 /// # impl Exec<World> for Answer { async fn exec(&self, _: &Cx<'_, World>) -> Result<(), BoxError> { Ok(()) } }
 /// # impl Step<World> for Answer {
+/// #     type Output = <Self as Node>::Output;
 /// #     type Action = ();
 /// #     async fn prep(_: &World) -> Result<Self, BoxError> { Ok(Answer) }
 /// #     fn post(self, (): (), state: &mut World) -> Result<(), BoxError> { state.answers += 1; Ok(()) }

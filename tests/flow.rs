@@ -47,6 +47,7 @@ macro_rules! step {
         }
 
         impl Step<$state> for $name {
+            type Output = <Self as Node>::Output;
             type Action = $action;
 
             async fn prep(state: &$state) -> Result<Self, BoxError> {
@@ -172,6 +173,7 @@ impl Exec<(Vec<String>, u32)> for Push {
 }
 
 impl Step<(Vec<String>, u32)> for Push {
+    type Output = <Self as Node>::Output;
     type Action = ();
 
     async fn prep(_: &(Vec<String>, u32)) -> Result<Self, BoxError> {

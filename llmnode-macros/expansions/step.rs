@@ -47,6 +47,7 @@ const _: () = {
     __llmnode::behind!(Summarize, Shared, [] []);
     #[automatically_derived]
     impl __llmnode::Step<Shared> for Summarize {
+        type Output = <Self as __llmnode::Node>::Output;
         type Action = ();
         fn prep(
             state: &Shared,
@@ -76,7 +77,7 @@ const _: () = {
         }
         fn post(
             self,
-            __output: Self::Output,
+            __output: <Self as __llmnode::Node>::Output,
             state: &mut Shared,
         ) -> __llmnode::Posted<Self::Action> {
             __llmnode::store(&mut state.summary, (__output,).0);

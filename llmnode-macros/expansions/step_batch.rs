@@ -33,6 +33,7 @@ const _: () = {
     __llmnode::behind!(Ask, World, [] []);
     #[automatically_derived]
     impl __llmnode::BatchStep<World> for Ask {
+        type Output = <Self as __llmnode::Node>::Output;
         type Action = Next;
         const CONCURRENCY: ::core::primitive::usize = 4;
         fn prep(
@@ -44,12 +45,12 @@ const _: () = {
         }
         fn post(
             _: ::std::vec::Vec<Self>,
-            __output: ::std::vec::Vec<Self::Output>,
+            __output: ::std::vec::Vec<<Self as __llmnode::Node>::Output>,
             state: &mut World,
         ) -> __llmnode::Posted<Self::Action> {
             let __action = __llmnode::decided::<
                 Next,
-                ::std::vec::Vec<Self::Output>,
+                ::std::vec::Vec<<Self as __llmnode::Node>::Output>,
             >(&__output);
             __llmnode::store(&mut state.all, (__output,).0);
             ::core::result::Result::Ok(__action)

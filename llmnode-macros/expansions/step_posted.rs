@@ -31,6 +31,7 @@ const _: () = {
     __llmnode::behind!(GoOn, World, [] []);
     #[automatically_derived]
     impl __llmnode::Step<World> for GoOn {
+        type Output = <Self as __llmnode::Node>::Output;
         type Action = ();
         fn prep(
             _: &World,
@@ -41,7 +42,7 @@ const _: () = {
         }
         fn post(
             self,
-            __output: Self::Output,
+            __output: <Self as __llmnode::Node>::Output,
             state: &mut World,
         ) -> __llmnode::Posted<Self::Action> {
             __llmnode::post::<Self::Action, _, _, _, _, _>(self, __output, state, finish)

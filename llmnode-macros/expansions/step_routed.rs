@@ -54,6 +54,7 @@ const _: () = {
         T: __llmnode::PromptValue,
         Self: ::core::marker::Send,
     {
+        type Output = <Self as __llmnode::Node>::Output;
         type Action = Next;
         fn prep(
             state: &World,
@@ -64,7 +65,7 @@ const _: () = {
         }
         fn post(
             self,
-            __output: Self::Output,
+            __output: <Self as __llmnode::Node>::Output,
             state: &mut World,
         ) -> __llmnode::Posted<Self::Action> {
             let __action = __llmnode::route::<

@@ -1,6 +1,6 @@
 //! `#[step]`: a step that is written by hand in one impl, whose parts go to the traits that they are of.
 
-use proc_macro2::TokenStream;
+use proc_macro2::{Group, TokenStream, TokenTree};
 use quote::{ToTokens, quote, quote_spanned};
 use syn::spanned::Spanned;
 use syn::{
@@ -107,9 +107,49 @@ fn impls(written: &ItemImpl, state: &AngleBracketedGenericArguments, krate: &Pat
         node.items.push(parse_quote!(const NAME: &'static ::core::primitive::str = #name;));
     }
     node.generics = without_state(&node.generics, &node.self_ty);
+    let given = quote!(<Self as #krate::__private::Node>::Output);
+    step.items = step.items.iter().map(|item| output_of_node(item, &given)).collect();
+    step.items.push(parse_quote!(type Output = #given;));
     of(&mut node, parse_quote!(#krate::__private::Node));
     of(&mut exec, parse_quote!(#krate::__private::Exec #state));
     quote!(#node #exec #step)
+}
+
+/// An item in which `Self::Output` means that of the node: the step has one of the same name.
+fn output_of_node(item: &ImplItem, given: &TokenStream) -> ImplItem {
+    syn::parse2(replaced(item.to_token_stream(), given)).unwrap_or_else(|_| item.clone())
+}
+
+fn replaced(tokens: TokenStream, given: &TokenStream) -> TokenStream {
+    let mut tokens: Vec<TokenTree> = tokens.into_iter().collect();
+    for token in &mut tokens {
+        if let TokenTree::Group(group) = token {
+            let mut inner = Group::new(group.delimiter(), replaced(group.stream(), given));
+            inner.set_span(group.span());
+            *group = inner;
+        }
+    }
+    let mut made = TokenStream::new();
+    let mut rest = tokens.as_slice();
+    while let [first, after @ ..] = rest {
+        if let [
+            TokenTree::Ident(own),
+            TokenTree::Punct(_),
+            TokenTree::Punct(_),
+            TokenTree::Ident(name),
+            behind @ ..,
+        ] = rest
+            && own == "Self"
+            && name == "Output"
+        {
+            made.extend(given.clone());
+            rest = behind;
+        } else {
+            made.extend([first.clone()]);
+            rest = after;
+        }
+    }
+    made
 }
 
 fn has(written: &ItemImpl, name: &str) -> bool {
@@ -170,9 +210,9 @@ fn missing(
     ));
     if !has(written, "post") {
         let (made, outputs) = if batch {
-            (quote!(_: ::std::vec::Vec<Self>), quote!(::std::vec::Vec<Self::Output>))
+            (quote!(_: ::std::vec::Vec<Self>), quote!(::std::vec::Vec<<Self as #private::Node>::Output>))
         } else {
-            (quote!(self), quote!(Self::Output))
+            (quote!(self), quote!(<Self as #private::Node>::Output))
         };
         let post = parse_quote!(
             fn post(#made, _: #outputs, _: &mut #state) -> #private::Posted<Self::Action> {

@@ -167,8 +167,8 @@ fn a_step_of_a_flow() {
         }
     };
     let lines = node("step", arguments, item);
-    // rustfmt, whose lines are longer, makes 66 of them.
-    assert!(lines <= 79, "{lines} lines");
+    // rustfmt, whose lines are longer, makes 67 of them.
+    assert!(lines <= 80, "{lines} lines");
 }
 
 #[test]

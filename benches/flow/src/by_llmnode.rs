@@ -28,6 +28,7 @@ impl Exec<Box<Counter>> for Add {
 }
 
 impl Step<Box<Counter>> for Add {
+    type Output = <Self as Node>::Output;
     type Action = ();
 
     async fn prep(state: &Box<Counter>) -> Result<Self, BoxError> {
@@ -58,6 +59,7 @@ impl Exec<Box<Counter>> for Decide {
 }
 
 impl Step<Box<Counter>> for Decide {
+    type Output = <Self as Node>::Output;
     type Action = Decision;
 
     async fn prep(state: &Box<Counter>) -> Result<Self, BoxError> {

@@ -4,7 +4,7 @@ use crate::caret::Answer;
 use crate::case::Case;
 
 /// What people wrote who knew the README alone, before anything was compiled, and what else comes to mind.
-const FOLDERS: [&str; 4] = ["newcomer", "newcomer_second", "newcomer_third", "habits"];
+const FOLDERS: [&str; 5] = ["newcomer", "newcomer_second", "newcomer_third", "newcomer_fourth", "habits"];
 
 /// Whether a folder has mistakes of a first day.
 pub(crate) fn is_mistake(folder: &str) -> bool {

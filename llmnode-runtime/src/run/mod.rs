@@ -16,6 +16,7 @@ mod fallback;
 mod feedback;
 mod judge;
 mod listener;
+mod looped;
 mod map;
 mod name;
 mod node;

@@ -43,6 +43,7 @@ use crate::prompt::generated::Prompt;
     label = "not a node of this state",
     note = "`#[llm_node(prompt = \"...\")]` makes a struct a node, and `#[tool] fn search(..)` makes the node `Search {{ .. }}`; a flow is no \
             node: write `run.flow(..)`",
+    note = "an `impl Step` or `impl BatchStep` of a node without a model stands below `#[llmnode::step]`",
     note = "the state of the run, `Run::new(model).with_state(state)`, must be of the type that the node names, `state = T`; a node \
             without `state` runs with any"
 )]

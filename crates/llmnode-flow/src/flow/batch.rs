@@ -3,7 +3,7 @@
 use std::future::Future;
 
 use llmnode_runtime::internal::{Batch, CONCURRENCY};
-use llmnode_runtime::{BoxError, Category, Exec, Node, NodeError};
+use llmnode_runtime::{BoxError, Category, Cx, Exec, Node, NodeError};
 
 use super::outline::Outline;
 use super::step::Step;
@@ -19,7 +19,10 @@ use super::step::Step;
     note = "a node with `state = T` and `batch = path` is one; others have an `impl BatchStep<T>` below `#[llmnode::step]`",
     note = "a node that is one step stands in a flow by itself, without `Batch`"
 )]
-pub trait BatchStep<S>: Exec<S> + Sized {
+pub trait BatchStep<S>: Exec<S, Output = <Self as BatchStep<S>>::Output> + Sized {
+    /// What each item gives, as in [`Step`].
+    type Output: Send + 'static;
+
     /// What the step decides; `()`, if nothing.
     type Action: Send + 'static;
 
@@ -32,15 +35,31 @@ pub trait BatchStep<S>: Exec<S> + Sized {
     /// Any error, as in [`Step::prep`].
     fn prep(state: &S) -> impl Future<Output = Result<Vec<Self>, BoxError>> + Send;
 
+    /// Runs an item, as in [`Step::exec`].
+    ///
+    /// # Errors
+    /// Any error, as in [`Exec::exec`].
+    fn exec(
+        &self,
+        cx: &Cx<'_, S>,
+    ) -> impl Future<Output = Result<<Self as BatchStep<S>>::Output, BoxError>> + Send {
+        Exec::exec(self, cx)
+    }
+
     /// Writes the outputs back, one for each item in their order, and decides. It is not async, so that a dropped
     /// flow leaves no half step. What it wrote before it fails or panics stays: check first, then write.
     ///
     /// # Errors
     /// Any error, as in [`Step::post`].
-    fn post(items: Vec<Self>, outputs: Vec<Self::Output>, state: &mut S) -> Result<Self::Action, BoxError>;
+    fn post(
+        items: Vec<Self>,
+        outputs: Vec<<Self as BatchStep<S>>::Output>,
+        state: &mut S,
+    ) -> Result<Self::Action, BoxError>;
 }
 
 impl<S: Sync, N: BatchStep<S> + Send> Step<S> for Batch<N> {
+    type Output = Vec<<N as Node>::Output>;
     type Action = N::Action;
 
     async fn prep(state: &S) -> Result<Self, BoxError> {
@@ -48,7 +67,7 @@ impl<S: Sync, N: BatchStep<S> + Send> Step<S> for Batch<N> {
         Ok(Batch::new(items).concurrency(N::CONCURRENCY))
     }
 
-    fn post(self, outputs: Vec<N::Output>, state: &mut S) -> Result<N::Action, BoxError> {
+    fn post(self, outputs: Vec<<N as Node>::Output>, state: &mut S) -> Result<N::Action, BoxError> {
         let (items, given) = (self.items().len(), outputs.len());
         if items != given {
             let message =

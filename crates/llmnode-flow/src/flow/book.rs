@@ -25,6 +25,7 @@ const REMEMBERED: usize = 256;
 /// # impl Node for Greet { type Output = (); const NAME: &'static str = "greet"; }
 /// # impl Exec<()> for Greet { async fn exec(&self, _: &Cx<'_, ()>) -> Result<(), BoxError> { Ok(()) } }
 /// # impl Step<()> for Greet {
+/// #     type Output = <Self as Node>::Output;
 /// #     type Action = ();
 /// #     async fn prep(_: &()) -> Result<Self, BoxError> { Ok(Greet) }
 /// #     fn post(self, _: (), _: &mut ()) -> Result<(), BoxError> { Err("closed".into()) }

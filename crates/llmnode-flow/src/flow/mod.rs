@@ -59,6 +59,7 @@
 //!     }
 //! }
 //! impl Step<Vec<u32>> for Guess {
+//!     type Output = <Self as Node>::Output;
 //!     type Action = bool;
 //!     async fn prep(guesses: &Vec<u32>) -> Result<Self, BoxError> {
 //!         let last = guesses.last().ok_or("there is no first guess")?;

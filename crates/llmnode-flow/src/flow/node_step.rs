@@ -1,7 +1,7 @@
 //! A step's course: prep, exec, post.
 
 use llmnode_runtime::internal::{caught, error_of_node, guarded};
-use llmnode_runtime::{BoxFuture, Category, NodeError};
+use llmnode_runtime::{BoxFuture, Category, Node, NodeError};
 use tracing::Instrument;
 
 use super::flowing::{Flowing, Progress, panicked};
@@ -49,7 +49,10 @@ where
 }
 
 /// What the node gives, or has given before a crash.
-pub(super) async fn executed<S, N>(flow: &mut Flowing<'_, S>, node: &N) -> Result<N::Output, NodeError>
+pub(super) async fn executed<S, N>(
+    flow: &mut Flowing<'_, S>,
+    node: &N,
+) -> Result<<N as Node>::Output, NodeError>
 where
     S: Send + Sync,
     N: Step<S> + Send + 'static,
@@ -70,7 +73,11 @@ pub(super) async fn prep<S, N: Step<S>>(state: &S) -> Result<N, NodeError> {
     }
 }
 
-pub(super) fn post<S, N: Step<S>>(node: N, output: N::Output, state: &mut S) -> Result<N::Action, NodeError> {
+pub(super) fn post<S, N: Step<S>>(
+    node: N,
+    output: <N as Node>::Output,
+    state: &mut S,
+) -> Result<N::Action, NodeError> {
     let name = node.name();
     match guarded(|| node.post(output, state)) {
         Ok(action) => {

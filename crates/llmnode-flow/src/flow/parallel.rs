@@ -1,6 +1,6 @@
 //! Steps side by side: a tuple of steps is a step.
 
-use llmnode_runtime::BoxError;
+use llmnode_runtime::{BoxError, Node};
 
 use super::node_step::{post, prep};
 use super::outline::Outline;
@@ -11,13 +11,14 @@ use super::step::Step;
 macro_rules! side_by_side {
     ($($N:ident $n:tt),+) => {
         impl<S: Sync, $($N: Beside<S> + Send),+> Step<S> for ($($N,)+) {
+            type Output = <Self as Node>::Output;
             type Action = ();
 
             async fn prep(state: &S) -> Result<Self, BoxError> {
                 Ok(tokio::try_join!($(prep::<S, $N>(state)),+)?)
             }
 
-            fn post(self, outputs: Self::Output, state: &mut S) -> Result<(), BoxError> {
+            fn post(self, outputs: <Self as Node>::Output, state: &mut S) -> Result<(), BoxError> {
                 $(post::<S, $N>(self.$n, outputs.$n, state)?;)+
                 Ok(())
             }

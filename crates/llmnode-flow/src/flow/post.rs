@@ -9,9 +9,21 @@ use llmnode_runtime::{BoxError, Category};
 use super::wrong::wrong;
 
 /// What generated code makes of `store = path`.
-pub fn store<V: Into<T>, T>(place: &mut T, value: V) {
+pub fn store<V: Stored<T>, T>(place: &mut T, value: V) {
     *place = value.into();
 }
+
+/// An output that `store` can put into a field of type `T`.
+#[diagnostic::on_unimplemented(
+    message = "`store` cannot put the output, a `{Self}`, into a field of type `{T}`",
+    label = "a field of type `{T}`",
+    note = "`store` replaces the field, by `Into`; to convert the output, or to add it to a collection, write `post = path` with a \
+            `fn path(self, output: {Self}, state: &mut State)`"
+)]
+pub trait Stored<T>: Into<T> {}
+
+#[diagnostic::do_not_recommend]
+impl<T, V: Into<T>> Stored<T> for V {}
 
 /// What generated code makes of `action = Type` where no function decides.
 pub fn decided<'a, A: From<&'a O>, O>(output: &'a O) -> A {

@@ -2,7 +2,7 @@
 
 use std::future::Future;
 
-use llmnode_runtime::{BoxError, Exec};
+use llmnode_runtime::{BoxError, Cx, Exec};
 
 use super::outline::Outline;
 
@@ -18,7 +18,12 @@ use super::outline::Outline;
     note = "a node with `batch = path` stands there as `Batch<Node> as Node`; a node or a flow over a part of the state is \
             written `Inner in state.part`"
 )]
-pub trait Step<S>: Exec<S> + Sized {
+pub trait Step<S>: Exec<S, Output = <Self as Step<S>>::Output> + Sized {
+    /// What it gives; that of [`Node`](llmnode_runtime::Node).
+    ///
+    /// This and `exec` are members so that an `impl` without `#[llmnode::step]` is one error, and not one for each of them.
+    type Output: Send + 'static;
+
     /// What it decides; `()`, if nothing.
     type Action: Send + 'static;
 
@@ -29,13 +34,24 @@ pub trait Step<S>: Exec<S> + Sized {
     /// [`NodeError`](llmnode_runtime::NodeError) keeps its category.
     fn prep(state: &S) -> impl Future<Output = Result<Self, BoxError>> + Send;
 
+    /// Runs the node. Below `#[llmnode::step]` it becomes [`Exec::exec`], which this calls.
+    ///
+    /// # Errors
+    /// Any error, as in [`Exec::exec`].
+    fn exec(
+        &self,
+        cx: &Cx<'_, S>,
+    ) -> impl Future<Output = Result<<Self as Step<S>>::Output, BoxError>> + Send {
+        Exec::exec(self, cx)
+    }
+
     /// Writes the output back, and decides. It is not async, so that a dropped flow leaves no half step. What it
     /// wrote before it fails or panics stays: check first, then write.
     ///
     /// # Errors
     /// Any error ends the flow as [`aborted`](llmnode_runtime::Category::Aborted). A
     /// [`NodeError`](llmnode_runtime::NodeError) keeps its category.
-    fn post(self, output: Self::Output, state: &mut S) -> Result<Self::Action, BoxError>;
+    fn post(self, output: <Self as Step<S>>::Output, state: &mut S) -> Result<Self::Action, BoxError>;
 
     /// How pictures show it, if it is more than one node.
     #[doc(hidden)]

@@ -53,6 +53,7 @@ macro_rules! step {
         }
 
         impl Step<$state> for $step {
+            type Output = <Self as Node>::Output;
             type Action = $action;
 
             async fn prep(_: &$state) -> Result<Self, BoxError> {

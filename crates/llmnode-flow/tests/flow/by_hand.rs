@@ -39,6 +39,7 @@ impl Exec<World> for Count {
 }
 
 impl Step<World> for Count {
+    type Output = <Self as Node>::Output;
     type Action = Decision;
 
     async fn prep(state: &World) -> Result<Self, BoxError> {
@@ -71,6 +72,7 @@ impl Exec<Part> for Greet {
 }
 
 impl Step<Part> for Greet {
+    type Output = <Self as Node>::Output;
     type Action = ();
 
     async fn prep(state: &Part) -> Result<Self, BoxError> {

@@ -31,6 +31,7 @@ impl Exec<Desk> for Split {
 }
 
 impl Step<Desk> for Split {
+    type Output = <Self as Node>::Output;
     type Action = ();
 
     async fn prep(state: &Desk) -> Result<Self, BoxError> {
@@ -61,6 +62,7 @@ impl Exec<Desk> for Enlarge {
 }
 
 impl BatchStep<Desk> for Enlarge {
+    type Output = <Self as Node>::Output;
     type Action = ();
 
     async fn prep(state: &Desk) -> Result<Vec<Self>, BoxError> {

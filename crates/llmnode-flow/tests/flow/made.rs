@@ -52,6 +52,7 @@ impl Exec<Vec<String>> for Dynamic {
 }
 
 impl Step<Vec<String>> for Dynamic {
+    type Output = <Self as Node>::Output;
     type Action = ();
 
     async fn prep(_: &Vec<String>) -> Result<Self, BoxError> {

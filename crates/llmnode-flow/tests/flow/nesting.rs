@@ -23,6 +23,7 @@ impl Exec<()> for Deep {
 }
 
 impl Step<()> for Deep {
+    type Output = <Self as Node>::Output;
     type Action = String;
 
     async fn prep(_: &()) -> Result<Self, BoxError> {

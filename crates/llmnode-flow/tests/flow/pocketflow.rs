@@ -88,6 +88,7 @@ impl Exec<World> for Work {
 }
 
 impl Step<World> for Work {
+    type Output = <Self as Node>::Output;
     type Action = u32;
 
     async fn prep(state: &World) -> Result<Self, BoxError> {
@@ -106,6 +107,7 @@ impl Step<World> for Work {
 }
 
 impl BatchStep<World> for Work {
+    type Output = <Self as Node>::Output;
     type Action = ();
     const CONCURRENCY: usize = 1;
 

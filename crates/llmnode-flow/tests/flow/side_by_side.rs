@@ -37,6 +37,7 @@ impl Exec<World> for Measure {
 }
 
 impl BatchStep<World> for Measure {
+    type Output = <Self as Node>::Output;
     type Action = usize;
     const CONCURRENCY: usize = 3;
 
@@ -73,6 +74,7 @@ impl<const SECONDS: u64> Exec<World> for Say<SECONDS> {
 }
 
 impl<const SECONDS: u64> Step<World> for Say<SECONDS> {
+    type Output = <Self as Node>::Output;
     type Action = ();
 
     async fn prep(state: &World) -> Result<Self, BoxError> {
@@ -178,6 +180,7 @@ impl<const NUMBER: usize> Exec<(After, Vec<usize>)> for Write<NUMBER> {
 }
 
 impl<const NUMBER: usize> Step<(After, Vec<usize>)> for Write<NUMBER> {
+    type Output = <Self as Node>::Output;
     type Action = ();
 
     async fn prep(_: &(After, Vec<usize>)) -> Result<Self, BoxError> {

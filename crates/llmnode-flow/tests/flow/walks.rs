@@ -23,6 +23,7 @@ impl Exec<Tape> for Read {
 }
 
 impl Step<Tape> for Read {
+    type Output = <Self as Node>::Output;
     type Action = usize;
 
     async fn prep(_: &Tape) -> Result<Self, BoxError> {

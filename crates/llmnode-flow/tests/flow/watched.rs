@@ -42,6 +42,7 @@ pub(super) struct Desk {
 }
 
 impl llmnode_flow::flow::Step<Desk> for Ask {
+    type Output = <Self as Node>::Output;
     type Action = bool;
 
     async fn prep(_: &Desk) -> Result<Self, BoxError> {
@@ -80,6 +81,7 @@ impl Exec<Desk> for Idle {
 }
 
 impl llmnode_flow::flow::Step<Desk> for Idle {
+    type Output = <Self as Node>::Output;
     type Action = ();
 
     async fn prep(_: &Desk) -> Result<Self, BoxError> {

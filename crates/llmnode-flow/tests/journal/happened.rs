@@ -31,6 +31,7 @@ impl Exec<World> for Charge {
 }
 
 impl Step<World> for Charge {
+    type Output = <Self as Node>::Output;
     type Action = ();
 
     async fn prep(_: &World) -> Result<Self, BoxError> {
@@ -44,6 +45,7 @@ impl Step<World> for Charge {
 }
 
 impl BatchStep<World> for Charge {
+    type Output = <Self as Node>::Output;
     type Action = ();
 
     async fn prep(_: &World) -> Result<Vec<Self>, BoxError> {
@@ -71,6 +73,7 @@ impl Exec<World> for Checkout {
 }
 
 impl Step<World> for Checkout {
+    type Output = <Self as Node>::Output;
     type Action = ();
 
     async fn prep(_: &World) -> Result<Self, BoxError> {

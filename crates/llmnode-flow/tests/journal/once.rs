@@ -26,6 +26,7 @@ impl Exec<World> for Send {
 }
 
 impl Step<World> for Send {
+    type Output = <Self as Node>::Output;
     type Action = ();
 
     async fn prep(_: &World) -> Result<Self, BoxError> {

@@ -22,6 +22,7 @@ impl<const NUMBER: usize> Exec<World> for Note<NUMBER> {
 }
 
 impl<const NUMBER: usize> Step<World> for Note<NUMBER> {
+    type Output = <Self as Node>::Output;
     type Action = ();
 
     async fn prep(_: &World) -> Result<Self, BoxError> {

@@ -71,6 +71,7 @@ impl<const STEP: usize> LlmNode<World> for Ask<STEP> {
 }
 
 impl<const STEP: usize> Step<World> for Ask<STEP> {
+    type Output = <Self as Node>::Output;
     type Action = bool;
 
     async fn prep(state: &World) -> Result<Self, BoxError> {

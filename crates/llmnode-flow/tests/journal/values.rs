@@ -70,6 +70,7 @@ impl<S: State, const ONCE: bool> Exec<S> for Do<ONCE> {
 }
 
 impl<S: State, const ONCE: bool> Step<S> for Do<ONCE> {
+    type Output = <Self as Node>::Output;
     type Action = ();
 
     async fn prep(_: &S) -> Result<Self, BoxError> {

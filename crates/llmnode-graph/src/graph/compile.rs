@@ -188,6 +188,7 @@ impl Exec<State> for ForkStep {
 }
 
 impl Step<State> for ForkStep {
+    type Output = <Self as Node>::Output;
     type Action = String;
 
     async fn prep(_: &State) -> Result<Self, BoxError> {

@@ -227,6 +227,7 @@ impl Exec<State> for GraphStep {
 }
 
 impl Step<State> for GraphStep {
+    type Output = <Self as Node>::Output;
     type Action = String;
 
     async fn prep(_: &State) -> Result<Self, BoxError> {

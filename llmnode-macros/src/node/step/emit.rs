@@ -27,21 +27,22 @@ struct Shape {
 
 impl Shape {
     /// `many`: how the batch's nodes are called. Raw text is lent as a `&str`.
-    fn new(many: Option<TokenStream>, text: bool) -> Self {
+    fn new(many: Option<TokenStream>, text: bool, private: &Ident) -> Self {
         let here = Span::mixed_site();
+        let given = quote_spanned!(here=> <Self as #private::Node>::Output);
         match many {
             None => Self {
                 kind: quote_spanned!(here=> Step),
                 made: quote_spanned!(here=> Self),
                 node: quote_spanned!(here=> self),
-                output: quote_spanned!(here=> Self::Output),
+                output: given,
                 lent: if text { quote_spanned!(here=> &*__output) } else { quote_spanned!(here=> &__output) },
             },
             Some(name) => Self {
                 kind: quote_spanned!(here=> BatchStep),
                 made: quote_spanned!(here=> ::std::vec::Vec<Self>),
                 node: quote_spanned!(here=> #name: ::std::vec::Vec<Self>),
-                output: quote_spanned!(here=> ::std::vec::Vec<Self::Output>),
+                output: quote_spanned!(here=> ::std::vec::Vec<#given>),
                 lent: quote_spanned!(here=> &__output),
             },
         }
@@ -70,7 +71,7 @@ pub(crate) fn emit(
         (Made::Batch(..), Ends::Writes { .. }) => Some(quote_spanned!(here=> _)),
         (Made::Fields(_) | Made::Function(_), _) => None,
     };
-    let shape = Shape::new(nodes, model.output.is_none());
+    let shape = Shape::new(nodes, model.output.is_none(), private);
     let action = action(step.action);
     let concurrency = concurrency(&step.made);
     let (prep, post) = (prep(&step.made, &shape, state, private), post(step, &shape, state, private));
@@ -78,6 +79,7 @@ pub(crate) fn emit(
     quote_spanned! {here=>
         #[automatically_derived]
         impl #impl_generics #private::#kind<#state> for #ident #ty_generics #where_clause {
+            type Output = <Self as #private::Node>::Output;
             #action
             #concurrency
             #prep
@@ -262,10 +264,11 @@ pub(crate) fn stub(step: &StepArgs, ident: &Ident, generics: &Generics, private:
     let ty_generics = generics.split_for_impl().1;
     let (impl_generics, _, where_clause) = stated.split_for_impl();
     let nodes = step.batch.is_some().then(|| quote_spanned!(here=> _));
-    let Shape { kind, made, node, output, .. } = Shape::new(nodes, false);
+    let Shape { kind, made, node, output, .. } = Shape::new(nodes, false, private);
     quote_spanned! {here=>
         #[automatically_derived]
         impl #impl_generics #private::#kind<#any_state> for #ident #ty_generics #where_clause {
+            type Output = <Self as #private::Node>::Output;
             #action
             fn prep(
                 _: &#any_state,

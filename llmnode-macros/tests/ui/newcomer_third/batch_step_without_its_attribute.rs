@@ -4,8 +4,6 @@
 // Token: impl BatchStep<Folder>
 // Token: Count
 // Token: exec
-// Errors: 4
-// Missed: each item that the attribute would give to another trait is an error.
 use llmnode::Cx;
 use llmnode::flow::{Batch, BatchStep};
 use llmnode::prelude::*;

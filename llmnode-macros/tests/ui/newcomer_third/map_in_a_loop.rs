@@ -1,7 +1,6 @@
 // Cause: a map stands in a `for` loop without `.await`.
 // Mend: write `for result in run.map(nodes).await`.
-// Token: .await
-// Missed: rustc has its own words for a loop, and they name no remedy.
+// Token: run.map(&nodes)
 use llmnode::prelude::*;
 
 #[llm_node(prompt = "Is this spam?\n{mail:fence}", output = bool, retries = 1)]

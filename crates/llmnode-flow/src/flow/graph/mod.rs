@@ -39,6 +39,7 @@ use llmnode_runtime::{BoxFuture, NodeError};
 ///     }
 /// }
 /// impl Step<u64> for Halve {
+///     type Output = <Self as Node>::Output;
 ///     type Action = String;
 ///     async fn prep(state: &u64) -> Result<Self, BoxError> {
 ///         Ok(Halve(*state))

@@ -44,6 +44,7 @@ macro_rules! step {
         }
 
         impl Step<$state> for $name {
+            type Output = <Self as Node>::Output;
             type Action = $action;
 
             async fn prep(_: &$state) -> Result<Self, BoxError> {
