@@ -76,7 +76,7 @@ fn refused(name: &str) -> Option<String> {
         "extra" => "`Settings::extra` or `Call::extra`".to_owned(),
         "dialect" => "`Call::dialect`, `Settings::dialect` or `OpenAiBuilder::dialect`".to_owned(),
         "stop_on_repeat" | "feedback_rounds" | "max_output_bytes" => format!("`Settings::{name}`"),
-        "attempt_timeout" => "`Settings::attempt_timeout` or `Call::attempt_timeout`".to_owned(),
+        "attempt_timeout" | "label" => format!("`Settings::{name}` or `Call::{name}`"),
         "connect_timeout" => format!("`OpenAiBuilder::{name}`"),
         "backoff" | "delay" => {
             return Some(format!("`{name}` is not an argument of a node; write `wait = 1s..60s`"));

@@ -24,11 +24,11 @@ where
 }
 
 /// The same, on a node with a state.
-pub fn fallback_with_state<'a, N: Node, S: ?Sized, Value, Kind>(
+pub fn fallback_with_state<'a, N: Node, State: ?Sized, Value, Kind>(
     node: &'a N,
-    state: &'a S,
+    state: &'a State,
     error: &'a NodeError,
-    path: impl FnOnce(&'a N, &'a S, &'a NodeError) -> Value,
+    path: impl FnOnce(&'a N, &'a State, &'a NodeError) -> Value,
 ) -> Falling<'a, N::Output>
 where
     Value: Gives<N::Output, BoxError, Kind, Kept: Send> + 'a,

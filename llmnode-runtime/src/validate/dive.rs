@@ -17,9 +17,9 @@ pub trait Validated: ValidatedFields {}
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not validated against the state `{S}`",
     label = "no validators for this state",
-    note = "if it has validators: their state, `state = T` on the node and `#[llm_output(state = T)]` on types in between \
-            must name the same type; `AnyRunState` stands where none is named",
-    note = "if it has none and fills a type parameter, say so: `#[validate] impl {Self} {{}}`"
+    note = "write `state = T` on the node with the state that the validators take, and `#[llm_output(state = T)]` on the types in \
+            between; `AnyRunState` means that the node names no state",
+    note = "a type without validators that fills a type parameter needs an empty block: `#[validate] impl {Self} {{}}`"
 )]
 pub trait Validate<S: ?Sized, K = ()> {
     /// Adds all checks of this value, those inside it included.
