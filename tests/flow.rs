@@ -502,3 +502,57 @@ async fn the_answers_of_steps_are_seen_while_they_are_written() {
     assert_eq!(seen, ["First: Hel", "First: lo", "Second: wor", "Second: ld"]);
     assert_eq!(run.state().log, ["Hello", "world"]);
 }
+
+/// Says something of a topic.
+#[llm_node(prompt = "Say something of {topic}.", state = Part, batch = Tell::all, post = Tell::keep)]
+struct Tell {
+    topic: &'static str,
+}
+
+impl Tell {
+    fn all(_: &Part) -> Vec<Self> {
+        ["rain", "sun"].map(|topic| Tell { topic }).into()
+    }
+
+    fn keep(_: Vec<Self>, said: Vec<String>, part: &mut Part) {
+        part.log.extend(said);
+    }
+}
+
+/// Shouts a word, as a model does.
+#[llm_node(prompt = "Say a word aloud.", state = Part, post = Shout::keep)]
+struct Shout {}
+
+impl Shout {
+    fn keep(self, word: String, part: &mut Part) {
+        part.log.push(word);
+    }
+}
+
+flow! {
+    /// Says two words at once, then something of each topic.
+    AtOnce(Part):
+    (Say, Shout) as Both => All,
+    llmnode::flow::Batch<Tell> as All => end,
+}
+
+#[tokio::test]
+async fn the_answers_of_branches_and_items_are_seen_below_their_step() {
+    use llmnode::{Event, Reply};
+    let model = ScriptedModel::new().otherwise(|request| {
+        let asked = request.messages.last().map(|message| message.content.clone()).unwrap_or_default();
+        Reply::pieces([asked.trim_end_matches('.').rsplit(' ').next().unwrap_or_default(), "!"])
+    });
+    let mut run = Run::new(model).with_state(Part::default());
+    let mut seen = std::collections::BTreeMap::<String, String>::new();
+    let flow = run.flow(AtOnce).on_event(|position, event| {
+        if let Event::Text(text) = event {
+            seen.entry(position.to_string()).or_default().push_str(text);
+        }
+    });
+    flow.await.unwrap();
+    let seen: Vec<(&str, &str)> = seen.iter().map(|(at, text)| (&**at, &**text)).collect();
+    let expected =
+        [("All/tell[0]", "rain!"), ("All/tell[1]", "sun!"), ("Both/say", "word!"), ("Both/shout", "aloud!")];
+    assert_eq!(seen, expected);
+}

@@ -65,6 +65,9 @@ pub trait Walk {
 
     /// The first labels of it.
     fn outer(&self, depth: usize) -> Position;
+
+    /// The position of these labels below it.
+    fn below<'l>(&self, labels: impl Iterator<Item = &'l str>) -> Position;
 }
 
 impl Walk for Position {
@@ -90,6 +93,11 @@ impl Walk for Position {
 
     fn outer(&self, depth: usize) -> Position {
         Position(self.0.iter().take(depth).cloned().collect())
+    }
+
+    fn below<'l>(&self, labels: impl Iterator<Item = &'l str>) -> Position {
+        let inner = labels.map(|label| Level { label: Label::Shared(label.into()), step: 0 });
+        Position(self.0.iter().cloned().chain(inner).collect())
     }
 }
 

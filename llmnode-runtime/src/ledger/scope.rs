@@ -49,7 +49,9 @@ pub(crate) struct CallScope<'r> {
     /// How many calls stand around it.
     pub(crate) depth: usize,
     /// What adds up its attempts, beside the book.
-    pub(crate) tally: Option<&'r Tally>,
+    pub(crate) tally: Option<&'r Tally<'r>>,
+    /// Which item of a map it is.
+    item: Option<usize>,
     started: Instant,
     started_at: SystemTime,
     state: Mutex<State>,
@@ -121,13 +123,14 @@ pub(crate) struct Books<'r> {
 /// What a call is made in.
 pub(crate) struct Around<'r> {
     pub(crate) parent: Option<&'r CallScope<'r>>,
-    pub(crate) tally: Option<&'r Tally>,
+    pub(crate) tally: Option<&'r Tally<'r>>,
+    pub(crate) item: Option<usize>,
 }
 
 impl<'r> CallScope<'r> {
     pub(crate) fn begin(node: NodeKey, labels: Labels, books: Books<'r>, within: Around<'r>) -> Self {
         let Books { ledger, clock, hooks, prices } = books;
-        let Around { parent, tally } = within;
+        let Around { parent, tally, item } = within;
         let started = clock.now();
         let (id, slot) = ledger.begin_call(&node);
         let span = CallSpan::begin(&node.name, id, parent.map(|parent| parent.id), &labels);
@@ -157,6 +160,7 @@ impl<'r> CallScope<'r> {
             parent,
             depth: parent.map_or(0, |parent| parent.depth + 1),
             tally,
+            item,
             started,
             started_at: SystemTime::now(),
             state: Mutex::new(state),
@@ -291,6 +295,16 @@ impl<'r> CallScope<'r> {
         let calls = std::iter::successors(Some(self), |call| call.parent);
         let mut names: Vec<_> = calls.map(|call| &*call.node.name).collect();
         names.reverse();
+        names
+    }
+
+    /// The same for an observer, who tells the items of a map apart.
+    pub(crate) fn observed_path(&self) -> Vec<String> {
+        let mut names = self.parent.map(CallScope::observed_path).unwrap_or_default();
+        names.push(match self.item {
+            Some(item) => format!("{}[{item}]", self.node.name),
+            None => self.node.name.clone().into_owned(),
+        });
         names
     }
 

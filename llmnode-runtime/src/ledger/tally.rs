@@ -10,7 +10,11 @@ use crate::panics::lock;
 /// Adds up the attempts of all calls that are made within it, those that nodes make through their
 /// [`Cx`](crate::Cx) included.
 #[derive(Debug, Default)]
-pub struct Tally(Mutex<Tallied>);
+pub struct Tally<'r> {
+    sum: Mutex<Tallied>,
+    /// That of the step that the flow runs in.
+    around: Option<&'r Tally<'r>>,
+}
 
 /// What was added up.
 #[derive(Clone, Copy, Debug, Default)]
@@ -20,15 +24,24 @@ pub struct Tallied {
     pub asking: Duration,
 }
 
-impl Tally {
+impl<'r> Tally<'r> {
+    /// One whose attempts count for another one as well.
+    pub fn within(around: Option<&'r Tally<'r>>) -> Self {
+        Tally { around, ..Tally::default() }
+    }
+
     pub(super) fn add(&self, attempt: &AttemptRecord) {
-        let mut sum = lock(&self.0);
+        let mut sum = lock(&self.sum);
         sum.usage.add(attempt);
         sum.asking = sum.asking.saturating_add(attempt.elapsed);
+        drop(sum);
+        if let Some(around) = self.around {
+            around.add(attempt);
+        }
     }
 
     /// The sum, from which the next one begins at nothing.
     pub fn take(&self) -> Tallied {
-        std::mem::take(&mut lock(&self.0))
+        std::mem::take(&mut lock(&self.sum))
     }
 }

@@ -16,6 +16,7 @@ use super::executing::executed;
 use super::failure::Failure;
 use super::listener::Listener;
 use super::node::Exec;
+use super::observer::{Observed, ObservedBy, Observer};
 use super::resume::Origin;
 use super::run::RunCore;
 use super::stream::CallStream;
@@ -68,17 +69,45 @@ pub struct Within<'r> {
     /// When that call, or one around it, has to end.
     pub(super) deadline: Option<&'r Deadline>,
     /// What adds up its attempts.
-    pub(super) tally: Option<&'r Tally>,
+    pub(super) tally: Option<&'r Tally<'r>>,
+    /// Who observes it, and the calls within.
+    pub(super) observed: Option<ObservedBy<'r>>,
     /// What its answer is shown to while it is written. Not that of calls within.
     pub(super) listener: Option<&'r Listener>,
+    /// Which item of a map it is.
+    pub(super) item: Option<usize>,
     /// The conversation that it belongs to.
     pub(super) origin: Option<&'r Origin<'r>>,
 }
 
 impl<'r> Within<'r> {
-    /// Nothing but what adds up the attempts, and the conversation that it belongs to.
-    pub fn of_flow(tally: &'r Tally, origin: Option<&'r Origin<'r>>) -> Self {
-        Within { tally: Some(tally), origin, ..Within::default() }
+    /// The same for the steps of a flow: what adds up their attempts, and who observes them.
+    #[must_use]
+    pub fn of_flow(self, tally: &'r Tally<'r>, observer: Option<&'r dyn Observer>) -> Self {
+        let around = self.observed.and_then(|by| by.around);
+        let observed = observer.map(|observer| ObservedBy { observer, around });
+        Within { tally: Some(tally), observed, ..self }
+    }
+
+    /// The same for what goes on with a conversation.
+    #[must_use]
+    pub fn going_on(self, origin: Option<&'r Origin<'r>>) -> Self {
+        Within { origin: origin.or(self.origin), ..self }
+    }
+
+    /// What adds up the attempts around.
+    pub fn tally(&self) -> Option<&'r Tally<'r>> {
+        self.tally
+    }
+
+    /// Who observes it, and the names of the calls that lead here.
+    pub fn observed(&self) -> Option<(ObservedBy<'r>, Vec<String>)> {
+        Some((self.observed?, self.call.map(CallScope::observed_path).unwrap_or_default()))
+    }
+
+    /// How many calls stand around.
+    pub fn depth(&self) -> usize {
+        self.call.map_or(0, |call| call.depth + 1)
     }
 
     /// The limits around.
@@ -326,11 +355,19 @@ where
         let settings = given.as_deref().unwrap_or(SILENT);
         let scope = begin(core, within, settings, &mut || NodeKey::of(node))?;
         let outcome = {
-            let within = Within { listener: listener.as_deref(), ..within };
+            // One that is streamed is read by whoever streams it.
+            let read = if listener.is_none() { Observed::new(within.observed, &scope) } else { None };
+            let listener = listener.as_deref().or(read.as_ref().map(|read| &read.listener));
+            let observed = read.as_deref().map(Observed::within).or(within.observed);
+            let within = Within { listener, observed, ..within };
             let tried = tried(core, within, &scope, settings, state, node);
             let mut tried = pin!(tried.instrument(scope.span().clone()));
             poll_fn(|cx| {
-                guarded(|| tried.as_mut().poll(cx)).unwrap_or_else(|said| Poll::Ready(Err(panicked(&said))))
+                let outcome = guarded(|| tried.as_mut().poll(cx));
+                if let Some(read) = &read {
+                    read.tell();
+                }
+                outcome.unwrap_or_else(|said| Poll::Ready(Err(panicked(&said))))
             })
             .await
         };
@@ -367,8 +404,9 @@ where
         recorded(scope).await?;
     }
     let (limits, deadline) = (&limits, within.deadline.cloned());
-    let (listener, origin, attempt) = (within.listener, within.origin, Attempt::new(0, 0));
-    let cx = Cx { core, state, scope, settings, limits, deadline, listener, attempt, origin };
+    let Within { observed, listener, origin, .. } = within;
+    let attempt = Attempt::new(0, 0);
+    let cx = Cx { core, state, scope, settings, limits, deadline, observed, listener, attempt, origin };
     if N::TRIES_ITSELF {
         return node.exec(&cx).await.map_err(NodeError::of_execution);
     }
@@ -383,7 +421,7 @@ fn begin<'r>(
 ) -> Result<CallScope<'r>, NodeError> {
     let RunCore { ledger, clock, hooks, .. } = core;
     let books = Books { ledger, clock: &**clock, hooks, prices: &core.limits.prices };
-    let around = Around { parent: within.call, tally: within.tally };
+    let around = Around { parent: within.call, tally: within.tally, item: within.item };
     // Those of a call around it have the run's among them.
     let mut labels = within.call.map_or(&core.settings.labels, CallScope::labels).clone();
     labels.extend(settings.labels.clone());

@@ -12,6 +12,7 @@ use super::call::{Call, Within};
 use super::listener::Listener;
 use super::map::Map;
 use super::node::Exec;
+use super::observer::ObservedBy;
 use super::resume::Origin;
 use super::run::RunCore;
 use super::tools::Called;
@@ -35,6 +36,8 @@ pub struct Cx<'r, S: ?Sized> {
     pub(super) limits: &'r CallLimits<'r>,
     /// When this call, or one around it, has to end.
     pub(super) deadline: Option<Deadline>,
+    /// Who observes the calls within.
+    pub(super) observed: Option<ObservedBy<'r>>,
     /// What the answer of this call is shown to while it is written.
     pub(super) listener: Option<&'r Listener>,
     pub(super) attempt: Attempt,
@@ -103,9 +106,9 @@ impl<'r, S: ?Sized> Cx<'r, S> {
     }
 
     pub(super) fn on<'c, T: ?Sized>(&'c self, state: &'c T) -> Cx<'c, T> {
-        let Cx { core, scope, settings, limits, listener, attempt, origin, .. } = *self;
+        let Cx { core, scope, settings, limits, observed, listener, attempt, origin, .. } = *self;
         let deadline = self.deadline.clone();
-        Cx { core, state, scope, settings, limits, deadline, listener, attempt, origin }
+        Cx { core, state, scope, settings, limits, deadline, observed, listener, attempt, origin }
     }
 
     /// For a tool that the node's model called.
@@ -115,9 +118,9 @@ impl<'r, S: ?Sized> Cx<'r, S> {
     }
 
     fn within(&self) -> Within<'_> {
-        let Cx { scope, limits, deadline, origin, .. } = self;
-        let (limits, deadline) = (Some(*limits), deadline.as_ref());
-        Within { call: Some(*scope), limits, deadline, tally: scope.tally, listener: None, origin: *origin }
+        let Cx { scope, limits, observed, origin, .. } = *self;
+        let (call, limits, deadline) = (Some(scope), Some(limits), self.deadline.as_ref());
+        Within { call, limits, deadline, tally: scope.tally, observed, origin, ..Within::default() }
     }
 
     /// What a node that only stands for others hands on to each of them, `attempts` included: it is not executed again

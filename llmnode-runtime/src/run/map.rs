@@ -69,7 +69,9 @@ impl<'r, T: Send + 'r> Map<'r, T> {
         N: Exec<S, Output = T> + Send + 'r,
     {
         let total = known(|| nodes.size_hint());
+        let mut items = 0..;
         let calls = Box::new(move |_: &mut Context<'_>, shared: &Shared| {
+            let within = Within { item: items.next(), ..within };
             Poll::Ready(nodes.next().map(|node| call(core, within, state, node, shared)))
         });
         Map::of_calls(core, calls, total)
@@ -86,9 +88,11 @@ impl<'r, T: Send + 'r> Map<'r, T> {
         N: Exec<S, Output = T> + Send + 'r,
     {
         let total = known(|| nodes.size_hint());
-        let mut nodes = Box::pin(nodes);
+        let (mut nodes, mut items) = (Box::pin(nodes), 0..);
         let calls = Box::new(move |cx: &mut Context<'_>, shared: &Shared| {
-            nodes.as_mut().poll_next(cx).map(|node| Some(call(core, within, state, node?, shared)))
+            let node = ready!(nodes.as_mut().poll_next(cx));
+            let within = Within { item: items.next(), ..within };
+            Poll::Ready(node.map(|node| call(core, within, state, node, shared)))
         });
         Map::of_calls(core, calls, total)
     }

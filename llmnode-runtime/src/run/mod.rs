@@ -20,6 +20,7 @@ mod looped;
 mod map;
 mod name;
 mod node;
+mod observer;
 mod parallel;
 mod pool;
 mod progress;
@@ -43,6 +44,7 @@ pub use examples::{Example, ExampleInput, ExampleOutput, ExampleText, Input, Int
 pub use fallback::{Falling, fallback, fallback_with_state};
 pub use map::{Map, is_recorded, recorded_by};
 pub use node::{Exec, LlmNode};
+pub use observer::{ObservedBy, Observer};
 pub use progress::BatchProgress;
 pub use progress::{Counter, OnProgress, known};
 pub use requesting::{Requests, request};

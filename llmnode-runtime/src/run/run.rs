@@ -10,7 +10,6 @@ use futures_core::Stream;
 use super::call::{Call, Within};
 use super::map::Map;
 use super::node::Exec;
-use super::stream::CallStream;
 use crate::clock::{Clock, TokioClock};
 use crate::error::NodeError;
 use crate::ledger::Recorder;
@@ -82,20 +81,6 @@ impl RunCore {
         N: Exec<S>,
     {
         Call::begin(self, within, state, node)
-    }
-
-    /// The same as a stream.
-    pub fn stream<'r, S, N>(
-        &'r self,
-        within: Within<'r>,
-        state: &'r S,
-        node: &'r N,
-    ) -> CallStream<'r, N::Output>
-    where
-        S: ?Sized,
-        N: Exec<S>,
-    {
-        Call::new(self, within, state, node).stream()
     }
 
     /// The same, but what its calls do is kept by this recorder.

@@ -47,7 +47,7 @@ where
     let (mut at, tally, mut log) = (Position::default(), Tally::default(), Alone);
     let (core, state) = parts(run);
     let (at, log, happened) = (&mut at, &mut log, &mut None);
-    let within = Within::of_flow(&tally, None);
+    let within = Within::default().of_flow(&tally, None);
     let flowing = Flowing { core, state, at, depth: 0, within, log, happened };
     match <N as Place<S>>::advance(flowing, None).await? {
         Progress::Done(action) => Ok(action),
@@ -104,6 +104,9 @@ impl<'r, S, A> FlowCall<'r, S, A> {
     /// Calls this function when a step begins or ends, and when the flow ends in any way. Functions that were set
     /// earlier run first.
     ///
+    /// Steps of a flow that a step [runs within itself](super::CxExt::flow), such as those of a fork of a JSON graph, are
+    /// told in between. Their positions begin with that of the step, whose record has what they used as well.
+    ///
     /// It runs within the flow, so it should be quick. A panic in it is logged under `llmnode::hook` and changes
     /// nothing.
     pub fn on_step(mut self, hook: impl FnMut(&FlowEvent<'_>) + Send + 'r) -> Self {
@@ -111,9 +114,13 @@ impl<'r, S, A> FlowCall<'r, S, A> {
         self
     }
 
-    /// Calls this function for each [`Event`] of the answer of a step, with the position of the step. The steps are
-    /// called as streams then: see [`Call::stream`](llmnode_runtime::Call::stream). Answers of parallel branches, and
-    /// of calls within a step, have no events.
+    /// Calls this function for each [`Event`] of an answer, with the position of the step. Models are asked to stream
+    /// then: see [`Call::stream`](llmnode_runtime::Call::stream).
+    ///
+    /// Answers of calls within a step have a longer position: it goes on with the names of the calls that lead to the
+    /// answer. Of a step `Both` with the nodes `weather` and `news` side by side they are `Both/weather` and `Both/news`,
+    /// and of the third item of a [`Batch`](super::Batch) `All/summarize[2]`. An answer that a node streams itself has no
+    /// events here.
     ///
     /// It runs within the flow, so it should be quick. A panic in it is logged under `llmnode::hook` and changes
     /// nothing.

@@ -4,13 +4,14 @@ use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
 
-use llmnode_runtime::internal::{CallLimits, Origin, Position, RunCore, Tally, Within, error_at};
+use llmnode_runtime::internal::{CallLimits, Observer, Origin, Position, RunCore, Tally, Within, error_at};
 use llmnode_runtime::{BoxFuture, Category, Limits, NodeError, Paused};
 
 use super::flowing::{Flowing, Progress};
 use super::follow::{Beginning, Begun, Follower, Happened};
-use super::log::{Recorder, Watchers};
+use super::log::Recorder;
 use super::outline::Outline;
+use super::watchers::Watchers;
 
 /// How many steps a flow may take that says nothing else.
 const MAX_STEPS: u64 = 1000;
@@ -74,9 +75,9 @@ pub(super) struct Drive<'r, S, A> {
     at: Position,
     max_steps: u64,
     taken: u64,
-    tally: Tally,
-    /// What its calls are made in, where the flow runs within a node.
-    within: Option<Within<'r>>,
+    tally: Tally<'r>,
+    /// What its calls are made in; nothing, unless the flow runs within a node.
+    within: Within<'r>,
     /// What it may spend.
     limits: Option<CallLimits<'r>>,
     recorder: Recorder<'r>,
@@ -95,14 +96,14 @@ pub(super) struct Orders<'r, S, A> {
     pub(super) follower: Option<Box<dyn Follower<S, A> + 'r>>,
     /// The conversation that the first step goes on with.
     pub(super) paused: Option<Paused>,
-    /// What its calls are made in, where the flow runs within a node.
-    pub(super) within: Option<Within<'r>>,
+    /// What its calls are made in; nothing, unless the flow runs within a node.
+    pub(super) within: Within<'r>,
 }
 
 impl<S, A> Default for Orders<'_, S, A> {
     fn default() -> Self {
         let (from, watchers) = (Position::default(), Watchers::default());
-        Orders { max_steps: None, from, watchers, follower: None, paused: None, within: None }
+        Orders { max_steps: None, from, watchers, follower: None, paused: None, within: Within::default() }
     }
 }
 
@@ -119,9 +120,10 @@ impl<'r, S: Send + Sync, A: Send> Drive<'r, S, A> {
         let at = stands.cloned().unwrap_or(from);
         let max_steps = max_steps.or(runner.max_steps).unwrap_or(MAX_STEPS);
         let max_steps = runner.bounds.max_steps.map_or(max_steps, |most| most.min(max_steps));
-        let limits = limits(&runner, within.as_ref(), core)?;
-        let recorder = Recorder::begin(&runner.name, &*runner.outline, &at, &*core.clock, watchers);
-        let tally = Tally::default();
+        let limits = limits(&runner, &within, core)?;
+        let recorder =
+            Recorder::begin(&runner.name, &*runner.outline, &at, &*core.clock, (watchers, within.depth()));
+        let tally = Tally::within(within.tally());
         let (followed, taken, happened) = (None, 0, None);
         Ok(Drive {
             core,
@@ -177,7 +179,9 @@ impl<'r, S: Send + Sync, A: Send> Drive<'r, S, A> {
         let left = self.follower.is_some().then(|| self.at.clone());
         let paused = self.paused.take();
         let origin = paused.as_ref().map(Origin::paused);
-        let within = self.within.unwrap_or_else(|| Within::of_flow(&self.tally, origin.as_ref()));
+        let observer = self.recorder.observer();
+        let observer = observer.as_deref().map(|watching| watching as &dyn Observer);
+        let within = self.within.of_flow(&self.tally, observer).going_on(origin.as_ref());
         let flowing = Flowing {
             core: self.followed.as_deref().unwrap_or(self.core),
             state: self.state,
@@ -217,14 +221,14 @@ impl<'r, S: Send + Sync, A: Send> Drive<'r, S, A> {
 /// What the flow may spend; `None`: it has no bounds of its own.
 fn limits<'r, S, A>(
     runner: &Runner<'_, S, A>,
-    within: Option<&Within<'r>>,
+    within: &Within<'r>,
     core: &'r RunCore,
 ) -> Result<Option<CallLimits<'r>>, NodeError> {
     let Bounds { limits, requests, .. } = runner.bounds;
     if limits == Limits::new() && requests.is_none() {
         return Ok(None);
     }
-    let around = within.and_then(Within::limits);
+    let around = within.limits();
     let clock = &*core.clock;
     CallLimits::of_flow(runner.name.clone(), (limits, requests), around, (&core.limits, clock)).map(Some)
 }

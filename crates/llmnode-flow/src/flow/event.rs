@@ -7,7 +7,7 @@ use llmnode_runtime::internal::Position;
 
 use super::record::StepRecord;
 
-/// An event of a running flow: see [`FlowCall::on_step`](super::FlowCall::on_step).
+/// An event of a running flow, or of one within a step of it: see [`FlowCall::on_step`](super::FlowCall::on_step).
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub enum FlowEvent<'e> {

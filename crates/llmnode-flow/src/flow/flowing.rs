@@ -3,7 +3,7 @@
 use llmnode_runtime::internal::{
     Label, MAX_NESTING, Position, RunCore, Walk, Within, guarded, one_line, shortened,
 };
-use llmnode_runtime::{BoxFuture, Call, CallStream, Category, Exec, NodeError};
+use llmnode_runtime::{Call, Category, Exec, NodeError};
 use tracing::Span;
 
 use super::follow::Happened;
@@ -115,27 +115,6 @@ impl<'f, S> Flowing<'f, S> {
     {
         self.core.call(self.within, &*self.state, node)
     }
-
-    /// Calls a node on the state, and shows its answer while it is written.
-    pub(super) fn listen<'n, N>(&'n mut self, node: &'n N) -> BoxFuture<'n, Result<N::Output, NodeError>>
-    where
-        S: Sync,
-        N: Exec<S>,
-    {
-        let stream = self.core.stream(self.within, &*self.state, node);
-        Box::pin(listened(stream, self.at, self.log))
-    }
-}
-
-async fn listened<T: Send>(
-    mut stream: CallStream<'_, T>,
-    at: &Position,
-    log: &mut dyn Log,
-) -> Result<T, NodeError> {
-    while let Some(event) = stream.next().await {
-        log.event(at, &event);
-    }
-    stream.finish().await
 }
 
 /// What the program's own code said in a flow's declaration.

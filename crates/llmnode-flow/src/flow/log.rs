@@ -1,16 +1,17 @@
 //! Who is told what a flow does: spans always, hooks and a watch where they are asked for.
 
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use llmnode_runtime::internal::{Position, Tally, Walk, guarded};
-use llmnode_runtime::{Category, Clock, Event};
+use llmnode_runtime::{Category, Clock};
 use tracing::Span;
 
-use super::book::FlowWatch;
 use super::event::FlowEvent;
 use super::outline::Outline;
 use super::record::StepRecord;
 use super::spans::{FlowSpan, StepSpan};
+use super::watchers::{Watchers, Watching};
 
 /// Who is told what the steps of a flow do.
 pub(super) trait Log: Send {
@@ -19,20 +20,12 @@ pub(super) trait Log: Send {
 
     /// What stands at that depth of the position is left by an edge.
     fn takes(&mut self, at: &Position, depth: usize, action: &str);
-
-    /// Whether somebody reads the answers of steps while they are written.
-    fn listens(&self) -> bool {
-        false
-    }
-
-    /// Something happened to the answer of the step at this position.
-    fn event(&mut self, _at: &Position, _event: &Event) {}
 }
 
 /// Calls hooks, keeps the book of a watch, and makes spans. Dropped before the flow's end, it says so everywhere.
 pub(super) struct Recorder<'r> {
     clock: &'r dyn Clock,
-    watchers: Watchers<'r>,
+    watching: Option<Arc<Watching<'r>>>,
     flow: FlowSpan,
     began: Instant,
     steps: u64,
@@ -40,18 +33,6 @@ pub(super) struct Recorder<'r> {
     span: StepSpan,
     ended: bool,
 }
-
-/// Who looks on.
-#[derive(Default)]
-pub(super) struct Watchers<'r> {
-    pub(super) watches: Vec<FlowWatch>,
-    pub(super) hooks: Vec<Hook<'r>>,
-    pub(super) listeners: Vec<Listener<'r>>,
-}
-
-type Listener<'r> = Box<dyn FnMut(&Position, &Event) + Send + 'r>;
-
-type Hook<'r> = Box<dyn FnMut(&FlowEvent<'_>) + Send + 'r>;
 
 /// A step under way, as it is written down for those who look on.
 struct Open {
@@ -67,7 +48,7 @@ impl<'r> Recorder<'r> {
         outline: impl FnOnce() -> Outline,
         at: &Position,
         clock: &'r dyn Clock,
-        watchers: Watchers<'r>,
+        (watchers, depth): (Watchers<'r>, usize),
     ) -> Self {
         if !watchers.watches.is_empty() {
             let outline = outline();
@@ -76,7 +57,7 @@ impl<'r> Recorder<'r> {
         let began = guarded(|| clock.now()).unwrap_or_else(|_| Instant::now());
         Recorder {
             clock,
-            watchers,
+            watching: Watching::begin(watchers, depth),
             flow: FlowSpan::begin(flow),
             began,
             steps: 0,
@@ -86,26 +67,32 @@ impl<'r> Recorder<'r> {
         }
     }
 
+    /// Who observes what happens within a step.
+    pub(super) fn observer(&self) -> Option<Arc<Watching<'r>>> {
+        self.watching.clone().filter(|watching| watching.observes)
+    }
+
     /// The span of the flow, for its future.
     pub(super) fn span(&self) -> &Span {
         self.flow.span()
     }
 
     /// The step has ended, and the flow stands at another position, or has `ended` with an action.
-    pub(super) fn step_ended(&mut self, at: &Position, ended: bool, tally: &Tally) {
+    pub(super) fn step_ended(&mut self, at: &Position, ended: bool, tally: &Tally<'_>) {
         self.close(at, ended, None, tally);
     }
 
     /// The step has failed; the flow stands there.
-    pub(super) fn step_failed(&mut self, at: &Position, category: Category, tally: &Tally) {
+    pub(super) fn step_failed(&mut self, at: &Position, category: Category, tally: &Tally<'_>) {
         self.close(at, false, Some(category), tally);
     }
 
-    fn close(&mut self, at: &Position, ended: bool, category: Option<Category>, tally: &Tally) {
+    fn close(&mut self, at: &Position, ended: bool, category: Option<Category>, tally: &Tally<'_>) {
         self.steps = self.steps.saturating_add(1);
         self.span.end(category);
         self.span = StepSpan::none();
-        let Some(Open { mut record, began, taken }) = self.step.take() else { return };
+        let Some((open, watching)) = self.step.take().zip(self.watching.as_ref()) else { return };
+        let Open { mut record, began, taken } = open;
         let tallied = tally.take();
         let now = self.now();
         (record.category, record.usage, record.asking) = (category, tallied.usage, tallied.asking);
@@ -115,32 +102,26 @@ impl<'r> Recorder<'r> {
         }
         let next = (!ended).then_some(at);
         let elapsed = now.saturating_duration_since(self.began);
-        for watch in &self.watchers.watches {
-            watch.note(|book| {
-                taken.iter().for_each(|(from, action)| book.took(from, action));
-                book.add(record.clone());
-                (book.position, book.elapsed) = (next.cloned(), elapsed);
-            });
-        }
-        self.watchers.tell(&FlowEvent::StepEnded { step: &record, next });
+        watching.note(|book| {
+            taken.iter().for_each(|(from, action)| book.took(from, action));
+            book.add(record.clone());
+            (book.position, book.elapsed) = (next.cloned(), elapsed);
+        });
+        watching.tell(&FlowEvent::StepEnded { step: &record, next });
     }
 
     /// The flow has ended, with an action if it is of no category.
     pub(super) fn end(&mut self, category: Option<Category>) {
         self.ended = true;
         self.flow.end(self.steps, category);
-        if self.watchers.is_empty() {
-            return;
-        }
+        let Some(watching) = &self.watching else { return };
         let elapsed = self.now().saturating_duration_since(self.began);
-        for watch in &self.watchers.watches {
-            watch.note(|book| (book.category, book.elapsed) = (category, elapsed));
-        }
-        self.watchers.tell(&FlowEvent::FlowEnded { steps: self.steps, elapsed, category });
+        watching.note(|book| (book.category, book.elapsed) = (category, elapsed));
+        watching.tell(&FlowEvent::FlowEnded { steps: self.steps, elapsed, category });
     }
 
     /// The flow is dropped: a step that was under way has done nothing but what it used.
-    pub(super) fn cancel(&mut self, at: &Position, tally: &Tally) {
+    pub(super) fn cancel(&mut self, at: &Position, tally: &Tally<'_>) {
         if self.ended {
             return;
         }
@@ -159,7 +140,7 @@ impl<'r> Recorder<'r> {
 impl Log for Recorder<'_> {
     fn begins(&mut self, at: &Position, node: &str) -> Span {
         self.span = StepSpan::begin(at, node);
-        if !self.watchers.is_empty() {
+        if let Some(watching) = &self.watching {
             let record = StepRecord {
                 position: at.clone(),
                 node: node.to_owned(),
@@ -170,11 +151,7 @@ impl Log for Recorder<'_> {
                 elapsed: Duration::ZERO,
             };
             self.step = Some(Open { record, began: self.now(), taken: Vec::new() });
-            self.watchers
-                .watches
-                .iter()
-                .for_each(|watch| watch.note(|book| book.position = Some(at.clone())));
-            self.watchers.tell(&FlowEvent::StepBegins { position: at, node });
+            watching.step_begins(at, node);
         }
         self.span.span().clone()
     }
@@ -186,30 +163,5 @@ impl Log for Recorder<'_> {
         if at.labels().len() == depth + 1 {
             self.span.takes(action);
         }
-    }
-
-    fn listens(&self) -> bool {
-        !self.watchers.listeners.is_empty()
-    }
-
-    fn event(&mut self, at: &Position, event: &Event) {
-        self.watchers.listeners.iter_mut().for_each(|listener| alone(|| listener(at, event)));
-    }
-}
-
-impl Watchers<'_> {
-    fn is_empty(&self) -> bool {
-        self.watches.is_empty() && self.hooks.is_empty()
-    }
-
-    /// A hook's panic is its own: the flow knows nothing of it.
-    fn tell(&mut self, event: &FlowEvent<'_>) {
-        self.hooks.iter_mut().for_each(|hook| alone(|| hook(event)));
-    }
-}
-
-fn alone(hook: impl FnOnce()) {
-    if let Err(said) = guarded(hook) {
-        tracing::error!(target: "llmnode::hook", "a hook of a flow panicked: {said}");
     }
 }

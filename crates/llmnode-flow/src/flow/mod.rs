@@ -117,6 +117,7 @@ mod step;
 mod table;
 mod then;
 mod typed;
+mod watchers;
 mod within;
 mod written;
 mod wrong;

@@ -59,7 +59,6 @@ where
 {
     match flow.happened.take() {
         Some(happened) => happened.output::<N>(flow.at),
-        None if flow.log.listens() => flow.listen(node).await,
         None => flow.call(node).await,
     }
 }

@@ -5,13 +5,15 @@ use llmnode_runtime::{BoxFuture, Cx, NodeError};
 use tracing::Instrument;
 
 use super::drive::{Drive, Orders, RunFlow};
+use super::watchers::Watchers;
 
 /// The method for flows of a [`Cx`]. It is in the prelude.
 pub trait CxExt {
     /// Runs a flow on a state of its own, within the call of the node: what it spends counts for the limits of the call, and stands
     /// in the record of the step that the call belongs to. Returns the state and the action.
     ///
-    /// It is part of the node's execution: a journal does not keep where it stands, and nobody is told of its steps.
+    /// It is part of the node's execution: a journal does not keep where it stands. Hooks of the flow around it, such as
+    /// [`on_step`](super::FlowCall::on_step), are told of its steps, at positions below that of the step.
     ///
     /// # Errors
     /// The error of the step that ended it. The state is lost then.
@@ -30,7 +32,8 @@ impl<S: ?Sized + Sync> CxExt for Cx<'_, S> {
         let runner = flow.runner();
         Box::pin(async move {
             let (core, within) = context(self);
-            let orders = Orders { within: Some(within), ..Orders::default() };
+            let watchers = within.observed().map(Watchers::within).unwrap_or_default();
+            let orders = Orders { within, watchers, ..Orders::default() };
             let drive = Drive::begin(core, &mut state, runner, orders)?;
             let span = drive.span();
             let action = drive.finish().instrument(span).await?;

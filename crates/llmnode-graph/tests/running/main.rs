@@ -9,4 +9,5 @@ mod loading;
 mod nodes;
 mod random;
 mod support;
+mod watched;
 mod whole;

@@ -1,0 +1,166 @@
+//! Who looks on while a flow runs: watches, hooks, listeners, and the flow around it.
+
+use std::any::Any;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use llmnode_runtime::Event;
+use llmnode_runtime::internal::{ObservedBy, Observer, Position, Walk, guarded};
+
+use super::book::{Book, FlowWatch};
+use super::event::FlowEvent;
+use super::record::StepRecord;
+
+/// Who looks on.
+#[derive(Default)]
+pub(super) struct Watchers<'r> {
+    pub(super) watches: Vec<FlowWatch>,
+    pub(super) hooks: Vec<Hook<'r>>,
+    pub(super) listeners: Vec<Listener<'r>>,
+}
+
+type Listener<'r> = Box<dyn FnMut(&Position, &Event) + Send + 'r>;
+
+type Hook<'r> = Box<dyn FnMut(&FlowEvent<'_>) + Send + 'r>;
+
+impl<'r> Watchers<'r> {
+    /// For a flow within the call of these names: who observes the call is told of the flow's steps and answers.
+    pub(super) fn within((around, calls): (ObservedBy<'r>, Vec<String>)) -> Self {
+        let mut watchers = Watchers::default();
+        if around.listens() {
+            let calls = calls.clone();
+            watchers.listeners.push(Box::new(move |at, event| {
+                let path: Vec<String> =
+                    calls.iter().map(String::as_str).chain(at.labels()).map(str::to_owned).collect();
+                around.event(&path, event);
+            }));
+        }
+        watchers.hooks.push(Box::new(move |event| {
+            if let Some(mut inner) = Inner::of(event) {
+                around.step(&calls, &mut inner);
+            }
+        }));
+        watchers
+    }
+}
+
+/// Those who look on, while the flow runs.
+pub(super) struct Watching<'r> {
+    /// How many calls stand around those of the flow's steps.
+    depth: usize,
+    listens: bool,
+    /// Whether somebody wants to know what happens within a step.
+    pub(super) observes: bool,
+    who: Mutex<Who<'r>>,
+}
+
+struct Who<'r> {
+    watchers: Watchers<'r>,
+    /// The step under way.
+    at: Position,
+}
+
+impl<'r> Watching<'r> {
+    /// None, if nobody does.
+    pub(super) fn begin(watchers: Watchers<'r>, depth: usize) -> Option<Arc<Self>> {
+        let Watchers { watches, hooks, listeners } = &watchers;
+        let listens = !listeners.is_empty();
+        let observes = listens || !hooks.is_empty();
+        if !observes && watches.is_empty() {
+            return None;
+        }
+        let who = Mutex::new(Who { watchers, at: Position::default() });
+        Some(Arc::new(Watching { depth, listens, observes, who }))
+    }
+
+    /// The step at this position begins.
+    pub(super) fn step_begins(&self, at: &Position, node: &str) {
+        self.lock().at = at.clone();
+        self.note(|book| book.position = Some(at.clone()));
+        self.tell(&FlowEvent::StepBegins { position: at, node });
+    }
+
+    /// Writes something down in each book.
+    pub(super) fn note(&self, note: impl Fn(&mut Book)) {
+        self.lock().watchers.watches.iter().for_each(|watch| watch.note(&note));
+    }
+
+    /// A hook's panic is its own: the flow knows nothing of it.
+    pub(super) fn tell(&self, event: &FlowEvent<'_>) {
+        self.lock().watchers.hooks.iter_mut().for_each(|hook| alone(|| hook(event)));
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Who<'r>> {
+        // What panics while it is held is caught there.
+        self.who.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What the names of calls within the step say, below its position.
+    fn below<'c>(&self, calls: &'c [String]) -> &'c [String] {
+        calls.get(self.depth + 1..).unwrap_or_default()
+    }
+}
+
+impl Observer for Watching<'_> {
+    fn listens(&self) -> bool {
+        self.listens
+    }
+
+    fn event(&self, calls: &[String], event: &Event) {
+        let Who { watchers, at } = &mut *self.lock();
+        let below = self.below(calls);
+        let inner = (!below.is_empty()).then(|| at.below(below.iter().map(String::as_str)));
+        let at = inner.as_ref().unwrap_or(at);
+        watchers.listeners.iter_mut().for_each(|listener| alone(|| listener(at, event)));
+    }
+
+    fn step(&self, calls: &[String], step: &mut dyn Any) {
+        let Some(inner) = step.downcast_mut::<Inner>() else { return };
+        inner.stand_below(&self.lock().at.below(self.below(calls).iter().map(String::as_str)));
+        self.tell(&inner.event());
+    }
+}
+
+fn alone(hook: impl FnOnce()) {
+    if let Err(said) = guarded(hook) {
+        tracing::error!(target: "llmnode::hook", "a hook of a flow panicked: {said}");
+    }
+}
+
+/// What a flow within a call tells the flow around.
+enum Inner {
+    Begins { position: Position, node: String },
+    Ended { step: StepRecord, next: Option<Position> },
+}
+
+impl Inner {
+    /// The end of a flow within is told as the end of the step around it.
+    fn of(event: &FlowEvent<'_>) -> Option<Self> {
+        match event {
+            FlowEvent::StepBegins { position, node } => {
+                Some(Inner::Begins { position: (*position).clone(), node: (*node).to_owned() })
+            }
+            FlowEvent::StepEnded { step, next } => {
+                Some(Inner::Ended { step: (*step).clone(), next: next.cloned() })
+            }
+            FlowEvent::FlowEnded { .. } => None,
+        }
+    }
+
+    fn event(&self) -> FlowEvent<'_> {
+        match self {
+            Inner::Begins { position, node } => FlowEvent::StepBegins { position, node },
+            Inner::Ended { step, next } => FlowEvent::StepEnded { step, next: next.as_ref() },
+        }
+    }
+
+    fn stand_below(&mut self, around: &Position) {
+        let below = |position: &mut Position| *position = around.below(position.labels());
+        match self {
+            Inner::Begins { position, .. } => below(position),
+            Inner::Ended { step, next } => {
+                below(&mut step.position);
+                next.iter_mut().for_each(below);
+            }
+        }
+    }
+}
