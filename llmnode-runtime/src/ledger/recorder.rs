@@ -84,8 +84,16 @@ pub enum Event<'e> {
     AttemptForgotten(AttemptId),
     /// A request of a conversation was answered.
     Answered { call: CallId, conversation: &'e str, request: &'e str, answer: KeptAnswer },
-    /// A call of a tool has its result. `by`: the call of the tool's node.
-    ToolEnded { conversation: &'e str, call: &'e ToolCall, result: &'e Message, by: Option<CallId> },
+    /// A call of a tool has its result. `by`: the call of the tool's node. `executed`: the tool gave it, and not a person.
+    ToolEnded {
+        of: CallInfo<'e>,
+        path: &'e str,
+        conversation: &'e str,
+        call: &'e ToolCall,
+        result: &'e Message,
+        by: Option<CallId>,
+        executed: bool,
+    },
     /// The call has ended, whatever way.
     CallEnded { path: &'e str, record: &'e CallRecord },
 }

@@ -19,7 +19,7 @@ use crate::BoxError;
 use crate::category::Category;
 use crate::clock::Clock;
 use crate::ids::{AttemptId, CallId};
-use crate::model::Message;
+use crate::model::{Message, ToolCall};
 use crate::panics::{guarded, lock};
 use crate::prices::Prices;
 use crate::text::one_line;
@@ -219,6 +219,17 @@ impl<'r> CallScope<'r> {
     /// Tells who keeps what happens.
     pub(crate) fn note(&self, event: Event<'_>) {
         self.hooks.note(event);
+    }
+
+    /// Tells that a call of a tool in this call's conversation has its result.
+    pub(crate) fn tool_has_result(
+        &self,
+        conversation: &str,
+        (call, result): (&ToolCall, &Message),
+        (by, executed): (Option<CallId>, bool),
+    ) {
+        let (of, path) = (self.info(), &*self.node.path);
+        self.hooks.note(Event::ToolEnded { of, path, conversation, call, result, by, executed });
     }
 
     /// Waits until the begin of an attempt is kept, where that matters.

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::Duration;
 
+use super::carried::Carried;
 use super::deadline::{Deadline, TimeLeft};
 use super::limits::Limits;
 use super::meter::{Hold, Intent, Meter, Place, Room};
@@ -91,6 +92,13 @@ impl<'r> CallLimits<'r> {
         let limits = CallLimits { meters, run, clock };
         NodeError::refuse(limits.faults())?;
         Ok(limits)
+    }
+
+    /// Counts what was spent on the flow that these are the limits of before it goes on.
+    pub fn carry_over(&self, carried: &Carried) {
+        if let Some(own) = self.meters.first() {
+            own.carry_over(&carried.flow);
+        }
     }
 
     /// The limits around each call of a map: its own, then those around the map.

@@ -8,10 +8,12 @@ use crate::ledger::{AttemptRecord, NodeKey};
 use crate::money::Money;
 use crate::prices::{Price, Prices};
 
-/// What earlier processes spent: in all, by the path of the node's type, and by its name.
+/// What was spent on a flow before it goes on: in all, by the path of the node's type, and by its name.
 #[derive(Default)]
 pub struct Carried {
     prices: Arc<Prices>,
+    /// With what this process spent: limits of a flow count anew with each run of it.
+    pub(super) flow: Spending,
     pub(super) run: Spending,
     pub(super) nodes: HashMap<String, Spending>,
     /// By the name of the node.
@@ -25,6 +27,7 @@ pub(super) struct Spending {
     pub(super) tokens: u128,
     pub(super) money: Money,
     pub(super) unknown_money: Option<Unknown>,
+    pub(super) tool_calls: u64,
 }
 
 impl Carried {
@@ -32,8 +35,9 @@ impl Carried {
         Carried { prices, ..Carried::default() }
     }
 
-    /// Adds an attempt. What it did not report counts as estimated, as of a request whose response was not read.
-    pub fn add(&mut self, node: &NodeKey, attempt: &AttemptRecord) {
+    /// Adds an attempt, which was another process's or `own`. What it did not report counts as estimated, as of a request whose
+    /// response was not read.
+    pub fn add(&mut self, node: &NodeKey, attempt: &AttemptRecord, own: bool) {
         let usage = attempt.usage.unwrap_or_default();
         let estimate = attempt.estimate.unwrap_or_default();
         let price = attempt.model.as_deref().and_then(|model| self.prices.of(model));
@@ -48,10 +52,24 @@ impl Carried {
                 (Some(model), None) => Some(Unknown::price(model)),
                 _ => None,
             },
+            tool_calls: 0,
         };
-        self.run.add(&one);
-        add(&mut self.nodes, &node.path, &one);
-        add(&mut self.names, &node.name, &one);
+        self.spent(node, &one, own);
+    }
+
+    /// Adds a tool that was executed.
+    pub fn add_tool(&mut self, node: &NodeKey, own: bool) {
+        self.spent(node, &Spending { tool_calls: 1, ..Spending::default() }, own);
+    }
+
+    fn spent(&mut self, node: &NodeKey, one: &Spending, own: bool) {
+        self.flow.add(one);
+        // Its meters have what this process spent.
+        if !own {
+            self.run.add(one);
+            add(&mut self.nodes, &node.path, one);
+            add(&mut self.names, &node.name, one);
+        }
     }
 }
 
@@ -67,6 +85,7 @@ impl Spending {
         self.requests = self.requests.saturating_add(other.requests);
         self.tokens = self.tokens.saturating_add(other.tokens);
         self.money = self.money.plus(other.money);
+        self.tool_calls = self.tool_calls.saturating_add(other.tool_calls);
         self.unknown_money = self.unknown_money.take().or_else(|| other.unknown_money.clone());
     }
 

@@ -194,6 +194,7 @@ impl Meter {
         counters.requests.settle(0, spent.requests);
         counters.tokens.settle(0, spent.tokens);
         counters.money.settle(0, spent.money.0);
+        counters.tool_calls = counters.tool_calls.saturating_add(spent.tool_calls);
         counters.learn(None, None, spent.unknown_money.as_ref());
     }
 }

@@ -207,7 +207,8 @@ impl<'r, S: Send + Sync, A: Send> Drive<'r, S, A> {
     async fn begin_followed(&mut self) -> Result<Option<A>, NodeError> {
         let Some(follower) = &mut self.follower else { return Ok(None) };
         let outline = (self.runner.outline)();
-        let flow = Beginning { outline, core: self.core, state: &mut *self.state, at: &mut self.at };
+        let (core, limits) = (self.core, self.limits.as_ref());
+        let flow = Beginning { outline, core, state: &mut *self.state, at: &mut self.at, limits };
         match follower.begin(flow).await? {
             Begun::Steps { core, taken, happened } => {
                 (self.followed, self.taken, self.happened) = (Some(core), taken, happened);

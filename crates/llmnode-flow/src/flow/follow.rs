@@ -2,7 +2,7 @@
 
 use std::any::{Any, TypeId, type_name};
 
-use llmnode_runtime::internal::{Position, RunCore};
+use llmnode_runtime::internal::{CallLimits, Position, RunCore};
 use llmnode_runtime::{BoxFuture, Category, Node, NodeError};
 
 use super::outline::Outline;
@@ -32,6 +32,8 @@ pub(crate) struct Beginning<'f, S> {
     pub(crate) core: &'f RunCore,
     pub(crate) state: &'f mut S,
     pub(crate) at: &'f mut Position,
+    /// What the flow itself may spend.
+    pub(crate) limits: Option<&'f CallLimits<'f>>,
 }
 
 /// How a flow begins.

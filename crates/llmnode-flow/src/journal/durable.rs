@@ -145,6 +145,9 @@ impl<S> Durable<'_, S> {
         let kept = history.kept();
         if let Some(carried) = history.enter_into(&core.ledger) {
             core.limits.carry_over(&carried);
+            if let Some(limits) = flow.limits {
+                limits.carry_over(&carried);
+            }
         }
         if let Some(action) = ended {
             return Ok(Begun::Ended(action));

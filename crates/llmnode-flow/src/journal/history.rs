@@ -8,7 +8,7 @@ use llmnode_runtime::internal::{Carried, Import, NodeKey, cut_short};
 use llmnode_runtime::{AttemptId, AttemptRecord, CallId, CallRecord, Category, Ledger};
 
 use super::kept::{Kept, Left};
-use super::record::{Answered, AttemptBegan, CallEnded, Entry, Json, Record, Started, Stepped};
+use super::record::{Answered, AttemptBegan, CallEnded, Entry, Json, Record, Started, Stepped, ToolEnded};
 use crate::flow::{Outline, Position};
 
 /// What a journal says: where its flow is, and what was spent on it.
@@ -99,6 +99,7 @@ impl History {
             Entry::CallEnded(ended) => self.end(*ended),
             Entry::Answered(answered) => self.left.push(Left::Answer(answered)),
             Entry::ToolEnded(ended) => {
+                self.executed(&ended);
                 // Its result is given again, so neither it nor what it called is executed again.
                 self.once.retain(|(calls, _)| !calls.iter().any(|call| Some(*call) == ended.by));
                 self.left.push(Left::Result(*ended));
@@ -125,11 +126,23 @@ impl History {
         self.left.clear();
     }
 
+    /// Whether the book of this process has what this record says of a call.
+    fn has(&self, id: CallId) -> bool {
+        self.counting.as_ref().is_some_and(|of| self.records < of.known || of.book.made(id))
+    }
+
+    /// Counts a tool that was executed.
+    fn executed(&mut self, ended: &ToolEnded) {
+        let Some(caller) = &ended.of else { return };
+        let own = self.has(caller.id);
+        if let Some(counting) = &mut self.counting {
+            let node = NodeKey::foreign(caller.path.clone(), Cow::Owned(caller.node.clone()));
+            counting.carried.add_tool(&node, own);
+        }
+    }
+
     fn call(&mut self, id: CallId, node: Option<(NodeKey, Option<CallId>)>) -> &mut OpenCall {
-        let counts = match &self.counting {
-            Some(counting) => self.records >= counting.known && !counting.book.made(id),
-            None => true,
-        };
+        let counts = !self.has(id);
         let known = node.is_some();
         let (node, parent) =
             node.unwrap_or_else(|| (NodeKey::foreign(String::new(), Cow::Borrowed("")), None));
@@ -181,13 +194,12 @@ impl History {
     }
 
     fn enter(&mut self, node: NodeKey, record: CallRecord, counts: bool) {
-        if !counts {
-            return;
-        }
         if let Some(counting) = &mut self.counting {
-            record.attempts.iter().for_each(|attempt| counting.carried.add(&node, attempt));
+            record.attempts.iter().for_each(|attempt| counting.carried.add(&node, attempt, !counts));
         }
-        self.ledger.enter(node, record);
+        if counts {
+            self.ledger.enter(node, record);
+        }
     }
 
     /// Closes what was under way when the process ended.

@@ -13,7 +13,7 @@ use llmnode_runtime::{BoxError, BoxFuture, Message, Request, ToolCall};
 use super::error::JournalError;
 use super::interface::Journal;
 use super::kept::{self, Kept, name_of_call};
-use super::record::{Answered, AttemptBegan, CallBegan, CallEnded, Entry, Record, ToolEnded};
+use super::record::{Answered, AttemptBegan, CallBegan, CallEnded, Caller, Entry, Record, ToolEnded};
 use crate::flow::Position;
 
 /// Takes down what happens, and writes it to the journal, in order.
@@ -153,13 +153,17 @@ impl Recorder for Keeper {
                 model: answer.model,
                 rejected: !answer.accepted,
             }),
-            Event::ToolEnded { conversation, call, result, by } => Entry::ToolEnded(Box::new(ToolEnded {
-                conversation: conversation.to_owned(),
-                call: name_of_call(call),
-                by,
-                result: result.clone(),
-                failed: result.is_failure(),
-            })),
+            Event::ToolEnded { of, path, conversation, call, result, by, executed } => {
+                let of = Caller { id: of.id, node: of.node.to_owned(), path: path.to_owned() };
+                Entry::ToolEnded(Box::new(ToolEnded {
+                    conversation: conversation.to_owned(),
+                    call: name_of_call(call),
+                    of: executed.then(|| Box::new(of)),
+                    by,
+                    result: result.clone(),
+                    failed: result.is_failure(),
+                }))
+            }
             Event::CallEnded { path, record } => {
                 let call = without_attempts(record);
                 Entry::CallEnded(Box::new(CallEnded { path: path.to_owned(), call }))

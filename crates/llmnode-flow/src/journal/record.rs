@@ -100,6 +100,9 @@ pub(super) struct ToolEnded {
     pub(super) conversation: String,
     /// What tells the call from others of its conversation.
     pub(super) call: String,
+    /// The call whose model called it, if the tool was executed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) of: Option<Box<Caller>>,
     /// The call of the tool's node.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) by: Option<CallId>,
@@ -107,6 +110,17 @@ pub(super) struct ToolEnded {
     /// The tool failed, which the JSON of a message does not say.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(super) failed: bool,
+}
+
+/// A call whose model called a tool.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct Caller {
+    pub(super) id: CallId,
+    /// The node's name.
+    pub(super) node: String,
+    /// The path of the node's type.
+    #[serde(rename = "type")]
+    pub(super) path: String,
 }
 
 impl fmt::Debug for Answered {

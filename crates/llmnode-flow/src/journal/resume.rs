@@ -48,8 +48,8 @@ where
     /// Starts, or goes on with the run of the flow that the journal has: from its last completed step, on the journal's
     /// state, which takes the place of the run's. A run that has ended returns its action again, and nothing is executed.
     ///
-    /// What was spent before is in the ledger afterwards, once, and counts for the limits of the run and its nodes; a request that was under
-    /// way at the crash counts as one without a report. [`max_steps`](FlowCall::max_steps) counts all steps since the start. By the clock, only the time counts in which a
+    /// What was spent before is in the ledger afterwards, once, and counts for the limits of the run, its nodes and the flow; a request that
+    /// was under way at the crash counts as one without a report. Tools count if the journal has their results. [`max_steps`](FlowCall::max_steps) counts all steps since the start. By the clock, only the time counts in which a
     /// process runs.
     ///
     /// A run that the journal has goes on where it stands. With [`from`](FlowCall::from), this is a `config_error`, unless the run

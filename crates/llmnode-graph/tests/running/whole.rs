@@ -197,6 +197,58 @@ async fn the_limits_of_a_file_lower_those_of_the_run() {
     assert_eq!(asked(round(json!({})), Limits::new()).await, 500);
 }
 
+/// Resumes in a run of its own, as another process does, and in the run that failed.
+#[tokio::test]
+async fn the_limits_of_a_file_count_what_was_spent_before_a_resume() {
+    let nodes = json!([asks("a"), asks("b"), asks("c"), asks("d")]);
+    let graph = graph(&file(nodes, &["a > b", "b > c", "c > d"], json!({"limits": {"requests": 3}})));
+    for is_same_run in [false, true] {
+        let journal = journal(&format!("limits-{is_same_run}"));
+        let open = || JournalFile::open(&journal).unwrap();
+        let model = ScriptedModel::new().reply("1").reply(Reply::failure(Category::QuotaError)).reply("2");
+        let mut run = Run::new(model.clone()).with_state(graph.start(json!({})).unwrap());
+        let error = run.flow(&graph).resume(open()).await.unwrap_err();
+        assert_eq!(error.category(), Category::QuotaError);
+        if !is_same_run {
+            run = Run::new(model.clone()).with_state(graph.start(json!({})).unwrap());
+        }
+        let error = run.flow(&graph).resume(open()).await.unwrap_err();
+        assert_eq!((error.category(), model.requests().len()), (Category::LimitExceeded, 3), "{error}");
+        assert_eq!(error.position().unwrap().to_string(), "c", "the third request was that of `b`");
+    }
+}
+
+#[tokio::test]
+async fn tools_that_were_executed_count_after_a_resume() {
+    let searches = |id: &str| json!({"id": id, "type": "agent", "data": {"tools": ["search"]}});
+    let graph = graph(&file(json!([searches("a"), searches("b")]), &["a > b"], json!({})));
+    let call = || Reply::text("").call("search", json!({"query": "x"}));
+    // The first process dies in the middle of `b`: one result of each node is in the journal.
+    let limited: [fn(Run, Limits) -> Run; 3] = [
+        |run, limits| run.with_limits(limits),
+        |run, limits| run.with_limits_of("a", limits),
+        |run, limits| run.with_limits_of("b", limits),
+    ];
+    for (limited, allowed, executed) in [(limited[0], 3, 1), (limited[1], 1, 3), (limited[2], 2, 1)] {
+        let journal = journal(&format!("tools-{allowed}-{executed}"));
+        let open = || JournalFile::open(&journal).unwrap();
+        let model = ScriptedModel::new()
+            .reply(call())
+            .reply("a")
+            .reply(call())
+            .reply(Reply::failure(Category::QuotaError));
+        let mut first = Run::new(model).with_state(graph.start(json!({})).unwrap());
+        first.flow(&graph).resume(open()).await.unwrap_err();
+        let model = ScriptedModel::new().reply(call()).reply(call()).reply(call()).reply("b");
+        let run = limited(Run::new(model.clone()), Limits::new().tool_calls(allowed));
+        let mut second = run.with_state(graph.start(json!({})).unwrap());
+        let outcome = second.flow(&graph).resume(open()).await;
+        let category = outcome.err().map(|error| error.category());
+        let expected = if executed == 3 { None } else { Some(Category::LimitExceeded) };
+        assert_eq!((category, model.requests().len()), (expected, executed + 1));
+    }
+}
+
 #[derive(Clone, Default, Serialize, Deserialize)]
 struct World {
     support: State,

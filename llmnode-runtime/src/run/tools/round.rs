@@ -15,7 +15,7 @@ use super::typed::is_object;
 use super::value::ToolReply;
 use crate::BoxFuture;
 use crate::category::Category;
-use crate::ledger::{Event, ToolRecord};
+use crate::ledger::ToolRecord;
 use crate::model::{Completion, Message, Request, ToolCall, ToolSpec};
 use crate::output::Reader;
 use crate::pause::{Decision, Open, Stand};
@@ -180,8 +180,8 @@ impl Round {
             });
             let stand = told.stand(&self.calls[index].id).map_err(Failure::of_tool)?;
             if let (Some(conversation), Some(result)) = (with.around.kept, stand.result()) {
-                let ended = (&self.calls[index], &result);
-                scope.note(Event::ToolEnded { conversation, call: ended.0, result: ended.1, by: call });
+                let executed = began.is_some();
+                scope.tool_has_result(conversation, (&self.calls[index], &result), (call, executed));
             }
             Ok(stand)
         };
