@@ -4,16 +4,18 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
-use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
-use std::time::Duration;
 
-use llmnode::journal::{Journal, JournalError, JournalFile, Record};
+use llmnode::journal::JournalFile;
 use llmnode::prelude::*;
-use llmnode::{Approval, BoxFuture, Category, Cx, FnModel, Paused, Reply, ScriptedModel};
+use llmnode::{Approval, Category, Cx, FnModel, Paused, Reply, ScriptedModel};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
+
+#[path = "../../crates/llmnode-flow/tests/journal/killing.rs"]
+mod killing;
+
+use killing::Killing;
 
 /// Appends a line to a file beside the journal, in one piece.
 fn note(effects: &Path, what: &str) {
@@ -89,50 +91,14 @@ fn seller(effects: PathBuf) -> FnModel {
     .named("seller")
 }
 
-/// Kills its process before or after it appends a record.
-struct Killing {
-    file: JournalFile,
-    at: usize,
-    moments: usize,
-}
-
-impl Killing {
-    fn moment(&mut self) {
-        if self.at == self.moments {
-            Command::new("kill").args(["-KILL", &std::process::id().to_string()]).status().unwrap();
-            std::thread::sleep(Duration::from_secs(60));
-        }
-        self.moments += 1;
-    }
-}
-
-impl Journal for Killing {
-    fn read<'j>(
-        &'j mut self,
-        each: &'j mut (dyn FnMut(Record) + Send),
-    ) -> BoxFuture<'j, Result<(), JournalError>> {
-        self.file.read(each)
-    }
-
-    fn append<'j>(&'j mut self, record: &'j Record) -> BoxFuture<'j, Result<(), JournalError>> {
-        Box::pin(async {
-            self.moment();
-            let appended = self.file.append(record).await;
-            self.moment();
-            appended
-        })
-    }
-}
-
 /// The process that is killed: this test program, started anew.
 #[tokio::test]
 async fn child() {
-    let Some(journal) = std::env::var_os("JOURNAL_OF_AGENT").map(PathBuf::from) else { return };
-    let at = std::env::var("KILL_AT").unwrap().parse().unwrap();
+    let Some((journal, at)) = killing::orders() else { return };
     let effects = journal.with_extension("effects");
     let mut run = Run::new(seller(effects.clone())).with_state(Shop { effects, ..Shop::default() });
     let file = JournalFile::open(&journal).unwrap();
-    run.flow(Sale).resume(Killing { file, at, moments: 0 }).await.unwrap();
+    run.flow(Sale).resume(Killing::new(file, Some(at))).await.unwrap();
 }
 
 fn journal(name: &str) -> PathBuf {
@@ -150,14 +116,7 @@ fn lines(journal: &Path, kind: &str) -> Vec<String> {
 /// Kills a process there, and goes on in this one. Gives whether it came to its end before.
 async fn killed_at(moment: usize) -> bool {
     let journal = journal(&moment.to_string());
-    let mut child = Command::new(std::env::current_exe().unwrap());
-    child
-        .args(["--exact", "killed::child"])
-        .env("JOURNAL_OF_AGENT", &journal)
-        .env("KILL_AT", moment.to_string());
-    let status = child.stdout(Stdio::null()).stderr(Stdio::null()).status().unwrap();
-    let ended = status.signal().is_none();
-    assert_eq!(ended, status.success(), "{status}");
+    let ended = !killing::was_killed(&mut killing::start("killed::child", &journal, moment));
 
     let effects = journal.with_extension("effects");
     let shop = || Shop { effects: effects.clone(), ..Shop::default() };

@@ -15,7 +15,6 @@ mod dialects;
 mod faults;
 mod flows;
 #[cfg(feature = "graph")]
-mod graphs;
 mod quickstart;
 #[allow(dead_code, reason = "of the values of the shapes nothing is needed here")]
 #[path = "../dialects/shape.rs"]

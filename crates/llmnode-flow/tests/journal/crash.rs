@@ -3,19 +3,18 @@
 #![cfg(unix)]
 
 use std::io::Write;
-use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, ExitStatus, Stdio};
+use std::process::Child;
 use std::time::Duration;
 
 use llmnode_flow::flow::RunExt;
-use llmnode_flow::journal::{Fsync, Journal, JournalError, JournalFile, Record};
-use llmnode_runtime::{BoxFuture, FnModel, Run, Usage};
+use llmnode_flow::journal::{Fsync, JournalFile};
+use llmnode_runtime::{FnModel, Run, Usage};
 use serde::{Deserialize, Serialize};
 
+use crate::killing::{self, Killing, was_killed};
 use crate::support::{Outcome, Research, STEPS, TOKENS, World, answer, path, undisturbed};
 
-const SIGKILL: i32 = 9;
 /// The start, and for each step the start and the end of the request, the end of the call, and the step.
 const RECORDS: usize = 1 + 5 * STEPS as usize;
 
@@ -24,42 +23,6 @@ const RECORDS: usize = 1 + 5 * STEPS as usize;
 struct Ended {
     state: World,
     total: Usage,
-}
-
-/// A journal that kills its process before or after it appends a record.
-struct Killing {
-    file: JournalFile,
-    /// Twice the number of the record, and one more for behind it.
-    at: Option<usize>,
-    moments: usize,
-}
-
-impl Killing {
-    fn moment(&mut self) {
-        if self.at == Some(self.moments) {
-            Command::new("kill").args(["-KILL", &std::process::id().to_string()]).status().unwrap();
-            std::thread::sleep(Duration::from_secs(60));
-        }
-        self.moments += 1;
-    }
-}
-
-impl Journal for Killing {
-    fn read<'j>(
-        &'j mut self,
-        each: &'j mut (dyn FnMut(Record) + Send),
-    ) -> BoxFuture<'j, Result<(), JournalError>> {
-        self.file.read(each)
-    }
-
-    fn append<'j>(&'j mut self, record: &'j Record) -> BoxFuture<'j, Result<(), JournalError>> {
-        Box::pin(async {
-            self.moment();
-            let appended = self.file.append(record).await;
-            self.moment();
-            appended
-        })
-    }
 }
 
 /// The same numbers in each run of the tests.
@@ -113,8 +76,7 @@ pub(crate) struct Orders {
 /// The process that is killed: this test program, started anew.
 #[test]
 fn child() {
-    let Some(journal) = std::env::var_os("JOURNAL_OF_CHILD").map(PathBuf::from) else { return };
-    let orders: Orders = serde_json::from_str(&std::env::var("ORDERS").unwrap()).unwrap();
+    let Some((journal, orders)) = killing::orders::<Orders>() else { return };
     let (at, go) = (orders.kill_at, beside(&journal, "go"));
     let mut effects =
         std::fs::OpenOptions::new().append(true).create(true).open(beside(&journal, "effects")).unwrap();
@@ -139,8 +101,7 @@ fn child() {
         wait_for(&beside(&journal, "start"));
     }
     let file = JournalFile::open(&journal).unwrap().fsync(fsync);
-    let action =
-        runtime.block_on(async { run.flow(Research).resume(Killing { file, at, moments: 0 }).await });
+    let action = runtime.block_on(async { run.flow(Research).resume(Killing::new(file, at)).await });
     if let Err(error) = action {
         std::fs::write(beside(&journal, "refused"), format!("{}: {error}", error.category().as_str()))
             .unwrap();
@@ -152,10 +113,7 @@ fn child() {
 }
 
 pub(crate) fn start(journal: &Path, orders: Orders) -> Child {
-    let mut command = Command::new(std::env::current_exe().unwrap());
-    command.args(["--exact", "crash::child"]).env("JOURNAL_OF_CHILD", journal);
-    command.env("ORDERS", serde_json::to_string(&orders).unwrap());
-    command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap()
+    killing::start("crash::child", journal, orders)
 }
 
 /// How many steps are completed or have their answer, and how many requests the model was asked so far.
@@ -203,24 +161,17 @@ pub(crate) fn is_written_anew(file: &Path) -> bool {
     file.extension().is_some_and(|extension| extension == "compacting")
 }
 
-pub(crate) fn signal(status: ExitStatus) -> Option<i32> {
-    assert!(status.success() || status.signal() == Some(SIGKILL), "{status}");
-    status.signal()
-}
-
 #[tokio::test]
 async fn killed_at_every_record_a_flow_goes_on() {
     let expected = undisturbed().await;
     for moment in 0..2 * RECORDS {
         let journal = fresh(&format!("boundary-{moment}.journal"));
-        assert_eq!(
-            signal(start(&journal, Orders { kill_at: Some(moment), ..Orders::default() }).wait().unwrap()),
-            Some(SIGKILL)
-        );
+        let orders = Orders { kill_at: Some(moment), ..Orders::default() };
+        assert!(was_killed(&mut start(&journal, orders)));
         let before = so_far(&journal);
         // Five records a step, the second of which is the answer.
         assert_eq!(before.0, (moment as u64 + 5) / 10, "steps answered at moment {moment}");
-        assert_eq!(signal(start(&journal, Orders::default()).wait().unwrap()), None);
+        assert!(!was_killed(&mut start(&journal, Orders::default())));
         check_process(&journal, before);
         check_end(&journal, &expected, 1);
     }
@@ -239,9 +190,9 @@ async fn killed_at_a_hundred_random_moments_flows_go_on() {
             std::thread::sleep(Duration::from_micros(random.below(60_000)));
             // It may have ended by then.
             let _ = child.kill();
-            let status = child.wait().unwrap();
+            let is_killed = was_killed(&mut child);
             check_process(&journal, before);
-            if signal(status).is_none() {
+            if !is_killed {
                 break;
             }
             killed += 1;

@@ -7,9 +7,8 @@ use std::path::Path;
 use std::process::{Child, Command};
 use std::time::Duration;
 
-use crate::crash::{
-    Orders, Random, beside, check_end, check_process, fresh, is_written_anew, signal, so_far, start,
-};
+use crate::crash::{Orders, Random, beside, check_end, check_process, fresh, is_written_anew, so_far, start};
+use crate::killing::was_killed;
 use crate::support::{World, undisturbed};
 
 /// So long that the file is written anew from the sixth step on.
@@ -69,9 +68,9 @@ async fn killed_many_times_half_of_them_while_the_journal_is_written_anew_flows_
             }
             // It may have ended by then.
             let _ = child.kill();
-            let status = child.wait().unwrap();
+            let is_killed = was_killed(&mut child);
             check_process(&journal, before);
-            if signal(status).is_none() {
+            if !is_killed {
                 break;
             }
             killed += 1;
@@ -106,7 +105,7 @@ async fn a_process_that_stands_still_while_it_writes_the_journal_anew_keeps_it()
             stopped += 1;
             let whole = std::fs::read(&journal).unwrap();
             std::thread::sleep(Duration::from_millis(400));
-            assert_eq!(signal(start(&journal, LARGE).wait().unwrap()), None);
+            assert!(!was_killed(&mut start(&journal, LARGE)));
             let refused = std::fs::read_to_string(beside(&journal, "refused")).unwrap();
             assert!(refused.starts_with("config_error: "), "{refused}");
             assert!(refused.contains("another flow or map is writing to the journal "), "{refused}");
@@ -114,7 +113,7 @@ async fn a_process_that_stands_still_while_it_writes_the_journal_anew_keeps_it()
             assert!(std::fs::read(&journal).unwrap() == whole);
         }
         send("-CONT", &first);
-        assert_eq!(signal(first.wait().unwrap()), None);
+        assert!(!was_killed(&mut first));
         check_end(&journal, &expected, 0);
     }
 }

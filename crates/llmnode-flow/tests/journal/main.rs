@@ -10,6 +10,7 @@ mod figures;
 mod files;
 mod golden;
 mod happened;
+mod killing;
 mod kills;
 mod maps;
 mod once;

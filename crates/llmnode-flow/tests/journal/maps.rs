@@ -1,6 +1,6 @@
 //! Maps that keep their answers.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
@@ -12,6 +12,7 @@ use llmnode_runtime::{
     Settings, TestClock,
 };
 
+use crate::killing;
 use crate::support::{Memory, Research, model, path, run};
 
 /// Rates a topic; the state is the highest rating there is.
@@ -262,7 +263,7 @@ const ITEMS: usize = 120;
 /// The process that is killed: this test program, started anew.
 #[tokio::test]
 async fn child() {
-    let Some(journal) = std::env::var_os("JOURNAL_OF_MAP").map(PathBuf::from) else { return };
+    let Some((journal, ())) = killing::orders() else { return };
     let asked =
         std::fs::OpenOptions::new().append(true).create(true).open(journal.with_extension("asked")).unwrap();
     let model = FnModel::new(move |request| {
@@ -306,15 +307,12 @@ fn killed_at_any_moment_a_map_asks_for_no_answer_that_it_has() {
         let lines = |file: &str| std::fs::read_to_string(journal.with_extension(file)).unwrap_or_default();
         while !journal.with_extension("ended").exists() {
             let (had, asked) = (kept(&journal), lines("asked").lines().count());
-            let mut command = std::process::Command::new(std::env::current_exe().unwrap());
-            command.args(["--exact", "maps::child"]).env("JOURNAL_OF_MAP", &journal);
-            command.stdout(std::process::Stdio::null()).stderr(std::process::Stdio::null());
-            let mut child = command.spawn().unwrap();
+            let mut child = killing::start("maps::child", &journal, ());
             random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
             std::thread::sleep(Duration::from_micros((random >> 33) % 60_000));
             // It may have ended by then.
             let _ = child.kill();
-            killed += u32::from(!child.wait().unwrap().success());
+            killed += u32::from(killing::was_killed(&mut child));
             let again = lines("asked");
             for number in again.lines().skip(asked) {
                 assert!(!had.iter().any(|kept| kept == number), "{number} was kept");
