@@ -4,9 +4,9 @@
 #![allow(clippy::panic, clippy::unwrap_used, reason = "tests")]
 
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::{Command, Output, Stdio};
 
-use llmnode_stub::{Reply, StubServer};
+use llmnode_stub::{LoggedRequest, Reply, StubServer};
 use serde_json::{Value, json};
 
 fn data(file: &str) -> PathBuf {
@@ -70,6 +70,13 @@ fn mistakes_of_the_call_end_with_2() {
     assert_eq!(schema["title"], "llmnode graph");
 }
 
+/// Runs a file on this server.
+async fn run(server: &StubServer, file: &Path, args: &[&str]) -> Output {
+    let mut command = command(&["run"]);
+    command.arg(file).args(args).env("OPENAI_BASE_URL", server.base_url()).env("OPENAI_MODEL", "m");
+    tokio::task::spawn_blocking(move || command.stdin(Stdio::null()).output().unwrap()).await.unwrap()
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn a_graph_runs_on_the_model_of_the_environment() {
     let server = StubServer::builder()
@@ -77,26 +84,11 @@ async fn a_graph_runs_on_the_model_of_the_environment() {
         .start()
         .await
         .unwrap();
-    let run = |args: Vec<String>, url: String| {
-        tokio::task::spawn_blocking(move || {
-            let args: Vec<&str> = args.iter().map(String::as_str).collect();
-            command(&args).env("OPENAI_BASE_URL", url).env("OPENAI_MODEL", "m").output().unwrap()
-        })
-    };
-    let file = data("../../../../examples/data/graphs/output_schema.json");
-    let args = ["run", file.to_str().unwrap()].map(str::to_owned).to_vec();
-    let done = run(args, server.base_url()).await.unwrap();
+    let done = run(&server, &data("../../../../examples/data/graphs/output_schema.json"), &[]).await;
     assert_eq!(done.status.code(), Some(2));
     assert!(lines(&done.stderr).join("\n").contains("the input \"question\" is missing"), "{done:?}");
 
-    let file = data("good/chain_alone.json");
-    let args = vec![
-        "run".to_owned(),
-        file.to_str().unwrap().to_owned(),
-        "--input".to_owned(),
-        "question=Why?".to_owned(),
-    ];
-    let done = run(args, server.base_url()).await.unwrap();
+    let done = run(&server, &data("good/chain_alone.json"), &["--input", "question=Why?"]).await;
     assert_eq!(done.status.code(), Some(0), "{done:?}");
     let values: Value = serde_json::from_slice(&done.stdout).unwrap();
     assert_eq!(values, json!({"question": "Why?", "plan": "a plan", "answer": "an answer"}));
@@ -104,13 +96,77 @@ async fn a_graph_runs_on_the_model_of_the_environment() {
     assert!(told[0].starts_with("plan: ") && told[0].contains("tokens"), "{told:?}");
     assert!(told.last().unwrap().starts_with("2 requests"), "{told:?}");
 
-    let file = data("bad/fork_to_join.json");
-    let done =
-        run(vec!["run".to_owned(), file.to_str().unwrap().to_owned()], server.base_url()).await.unwrap();
+    let done = run(&server, &data("bad/fork_to_join.json"), &[]).await;
     assert_eq!(done.status.code(), Some(1));
     let told = lines(&done.stderr).join("\n");
     assert!(
         told.contains("error[fork_to_join]: \"a\" leads straight to \"d\"") && told.contains("^"),
+        "{told}"
+    );
+}
+
+/// An agent behind an approval, and one for where it is not given.
+fn approved(folder: &str) -> PathBuf {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(folder);
+    std::fs::create_dir_all(&folder).unwrap();
+    let agent = |id: &str, more: Value| {
+        let mut data = json!({"prompt": format!("{id} {{{{ theme }}}}"), "save_as": id});
+        data.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        json!({"id": id, "type": "agent", "data": data})
+    };
+    let file = json!({
+        "format": "llmnode/graph", "version": 1, "inputs": {"theme": {"type": "string"}},
+        "nodes": [agent("send", json!({"isStart": true, "require_approval": true})), agent("keep", json!({}))],
+        "edges": [
+            {"source": "send", "target": "END"},
+            {"source": "send", "sourceHandle": "rejected", "target": "keep"},
+            {"source": "keep", "target": "END"},
+        ],
+    });
+    let path = folder.join("approved.json");
+    std::fs::write(&path, file.to_string()).unwrap();
+    path
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn approvals_are_answered_by_an_option() {
+    let file = approved("approve");
+    let reply = Reply::for_request(|request: &LoggedRequest| {
+        Reply::text(request.messages().last().unwrap().1.clone())
+    });
+    let server = StubServer::builder().default_reply(reply).start().await.unwrap();
+    let edit = r#"send={"theme": "milk"}"#;
+    for (answer, expected) in [
+        (&["--approve", "yes"][..], json!({"theme": "tea", "send": "send tea"})),
+        (&["--approve", "no"], json!({"theme": "tea", "keep": "keep tea"})),
+        (&["--approve", "yes", "--approve", "send=no"], json!({"theme": "tea", "keep": "keep tea"})),
+        (&["--approve", edit], json!({"theme": "milk", "send": "send milk"})),
+    ] {
+        let done = run(&server, &file, &[&["--input", "theme=tea"], answer].concat()).await;
+        assert_eq!(done.status.code(), Some(0), "{answer:?}: {done:?}");
+        assert_eq!(serde_json::from_slice::<Value>(&done.stdout).unwrap(), expected, "{answer:?}");
+    }
+    // Nobody is there to ask.
+    for answer in [&[][..], &["--approve", "other=yes"]] {
+        let done = run(&server, &file, &[&["--input", "theme=tea"], answer].concat()).await;
+        assert_eq!(done.status.code(), Some(1), "{done:?}");
+        let told = lines(&done.stderr).join("\n");
+        assert!(
+            told.contains("send waits for an approval") && told.contains("`--approve send=yes`"),
+            "{told}"
+        );
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_run_says_which_tools_it_lacks() {
+    let server = StubServer::builder().start().await.unwrap();
+    let done = run(&server, &data("bad/unknown_tool.json"), &[]).await;
+    assert_eq!((done.status.code(), server.requests_seen()), (Some(1), 0));
+    let told = lines(&done.stderr).join("\n");
+    assert!(told.contains("no tool \"web_serch\""), "{told}");
+    assert!(
+        told.contains("this graph needs calcultor, web_search, web_serch: run it from a program"),
         "{told}"
     );
 }

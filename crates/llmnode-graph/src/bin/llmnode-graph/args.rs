@@ -3,12 +3,15 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
+use serde_json::Value;
+
 pub(crate) const USAGE: &str = "\
 Checks and runs graphs of llmnode.
 
 Usage:
   llmnode-graph check FILE [--json] [--profiles FILE] [--tools NAMES] [--types NAMES] [--folder FOLDER]
-  llmnode-graph run FILE [--input NAME=VALUE]... [--profiles FILE] [--folder FOLDER] [--picture mermaid|dot]
+  llmnode-graph run FILE [--input NAME=VALUE]... [--approve [NAME=]ANSWER]... [--profiles FILE] [--folder FOLDER]
+                         [--picture mermaid|dot]
   llmnode-graph schema
 
 check   lists every fault of a graph. It exits with 0 if there is none, with 1 if there are some.
@@ -18,6 +21,8 @@ schema  prints the JSON Schema of graph files, for editors.
 Options:
   --json              print faults and warnings as JSON
   --input NAME=VALUE  an input of the run; JSON if it is any, else text
+  --approve ANSWER    the answer to what waits for an approval: yes, no, or a JSON object of values to change first (of a
+                      tool: its arguments). NAME=ANSWER is the answer for one node. Without it the terminal is asked
   --profiles FILE     the models that the graph may name; without it any name of a profile is taken when checking
   --tools NAMES       the tools of the program, with commas between; without it any name of a tool is taken
   --types NAMES       the node types that the program adds; their settings are not checked
@@ -38,11 +43,32 @@ pub(crate) struct Options {
     pub(crate) file: PathBuf,
     pub(crate) json: bool,
     pub(crate) inputs: BTreeMap<String, String>,
+    /// By the name of what waits; under the empty name for all else.
+    pub(crate) approvals: BTreeMap<String, Answer>,
     pub(crate) profiles: Option<PathBuf>,
     pub(crate) tools: Option<Vec<String>>,
     pub(crate) types: Vec<String>,
     pub(crate) folder: Option<PathBuf>,
     pub(crate) picture: Option<Picture>,
+}
+
+/// What is answered to something that waits for an approval.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Answer {
+    Yes,
+    No,
+    Edit(Value),
+}
+
+impl Answer {
+    /// Reads an answer; `None`: it is none.
+    pub(crate) fn of(text: &str) -> Option<Self> {
+        match text.trim().to_lowercase().as_str() {
+            "y" | "yes" => Some(Answer::Yes),
+            "n" | "no" => Some(Answer::No),
+            _ => serde_json::from_str(text).ok().filter(Value::is_object).map(Answer::Edit),
+        }
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -85,6 +111,18 @@ pub(crate) fn parse(args: impl IntoIterator<Item = String>) -> Result<Command, S
                     return Err(format!("--input {input:?}: write NAME=VALUE"));
                 };
                 options.inputs.insert(key.to_owned(), text.to_owned());
+            }
+            "--approve" if is_run => {
+                let text = value()?;
+                // The JSON of an answer may have an equals sign, and no name begins as it does.
+                let named = text.split_once('=').filter(|_| !text.starts_with('{'));
+                let (name, answer) = named.unwrap_or(("", &text));
+                let Some(answer) = Answer::of(answer) else {
+                    return Err(format!(
+                        "--approve {text:?}: write yes, no, or a JSON object, such as NAME={{\"text\": \"…\"}}"
+                    ));
+                };
+                options.approvals.insert(name.to_owned(), answer);
             }
             "--picture" if is_run => {
                 options.picture = Some(match value()?.as_str() {
@@ -129,6 +167,11 @@ mod tests {
             panic!()
         };
         assert_eq!((options.inputs["q"].as_str(), options.picture), ("a=b", Some(Picture::Dot)));
+        let line = r#"run a --approve yes --approve a=No --approve=b={"x":"="}"#;
+        let Ok(Command::Run(options)) = read(line) else { panic!() };
+        let expected =
+            [("", Answer::Yes), ("a", Answer::No), ("b", Answer::Edit(serde_json::json!({"x": "="})))];
+        assert_eq!(options.approvals, expected.map(|(name, answer)| (name.to_owned(), answer)).into());
     }
 
     #[test]
@@ -141,6 +184,9 @@ mod tests {
             ("run a --input x", "write NAME=VALUE"),
             ("run a --picture png", "\"mermaid\" and \"dot\""),
             ("run a --profiles", "needs a value"),
+            ("run a --approve perhaps", "write yes, no, or a JSON object"),
+            ("run a --approve b=[1]", "write yes, no, or a JSON object"),
+            ("check a --approve yes", "no option --approve"),
         ] {
             assert!(read(line).unwrap_err().contains(told), "{line}");
         }

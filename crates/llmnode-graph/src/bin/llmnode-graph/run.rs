@@ -9,8 +9,9 @@ use llmnode_http::OpenAi;
 use llmnode_runtime::{Approval, NodeError, Paused, Run};
 use serde_json::{Map, Value};
 
-use crate::args::{Options, Picture};
+use crate::args::{Answer, Options, Picture};
 use crate::check::{folder, read};
+use crate::placeholders::named;
 use crate::report::report;
 use crate::table::Table;
 
@@ -28,6 +29,14 @@ pub(crate) fn run(options: &Options) -> Result<bool, Box<dyn Error>> {
         Ok(graph) => graph,
         Err(faults) => {
             eprintln!("{}", report(&file, &text, &faults.faults, false, styled));
+            let tools = named(&serde_json::from_str(&text).unwrap_or(Value::Null)).tools;
+            if !tools.is_empty() {
+                eprintln!(
+                    "The command has no tools, and this graph needs {}: run it from a program that registers them with \
+                     `Registry::tools`.",
+                    tools.join(", ")
+                );
+            }
             return Ok(false);
         }
     };
@@ -37,7 +46,7 @@ pub(crate) fn run(options: &Options) -> Result<bool, Box<dyn Error>> {
     let state = graph.start(inputs(options))?;
     let run = registry.run(OpenAi::from_env()?).with_state(state);
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    runtime.block_on(driven(&graph, run, options.picture))
+    runtime.block_on(driven(&graph, run, options))
 }
 
 /// The inputs: JSON where it is any.
@@ -47,11 +56,7 @@ fn inputs(options: &Options) -> Value {
 }
 
 /// Runs to the end, through what waits for a person.
-async fn driven(
-    graph: &Graph,
-    mut run: Run<State>,
-    picture: Option<Picture>,
-) -> Result<bool, Box<dyn Error>> {
+async fn driven(graph: &Graph, mut run: Run<State>, options: &Options) -> Result<bool, Box<dyn Error>> {
     let watch = FlowWatch::default();
     let mut table = Table::new();
     let mut from: Option<Paused> = None;
@@ -60,13 +65,13 @@ async fn driven(
         let Err(error) = &outcome else { break outcome };
         let Some(paused) = error.paused() else { break outcome };
         table.close();
-        from = decided(paused)?;
+        from = decided(paused, options)?;
         if from.is_none() {
             break outcome;
         }
     };
     table.close();
-    if let Some((form, record)) = picture.zip(watch.record()) {
+    if let Some((form, record)) = options.picture.zip(watch.record()) {
         println!("{}", if form == Picture::Dot { record.dot() } else { record.mermaid() });
     } else {
         let own = run.state().values.iter().filter(|(name, _)| !name.starts_with('_'));
@@ -107,22 +112,39 @@ async fn once(
     call.await
 }
 
-/// Asks the person at the terminal about each thing that waits. `None`: there is nobody.
-fn decided(mut paused: Paused) -> Result<Option<Paused>, Box<dyn Error>> {
+/// Decides about each thing that waits, by the options or the person at the terminal. `None`: there is nobody.
+fn decided(mut paused: Paused, options: &Options) -> Result<Option<Paused>, Box<dyn Error>> {
     for waiting in paused.waiting() {
-        eprintln!("{} waits for an approval", waiting.id);
-        if !stdin().is_terminal() {
-            return Ok(None);
-        }
-        eprint!("yes or no? ");
-        stderr().flush()?;
-        let mut answer = String::new();
-        stdin().read_line(&mut answer)?;
-        let approval = match answer.trim().to_lowercase().as_str() {
-            "y" | "yes" => Approval::yes(),
-            _ => Approval::no("the person at the terminal said no"),
+        let told = options.approvals.get(&waiting.id).or_else(|| options.approvals.get(""));
+        let answer = match told {
+            Some(answer) => answer.clone(),
+            None => match asked(&waiting.id)? {
+                Some(answer) => answer,
+                None => return Ok(None),
+            },
+        };
+        let approval = match answer {
+            Answer::Yes => Approval::yes(),
+            Answer::No => Approval::no("the person who runs the graph said no"),
+            Answer::Edit(values) => Approval::edit(values),
         };
         paused = paused.decide(&waiting.id, approval)?;
     }
     Ok(Some(paused))
+}
+
+/// Asks the person at the terminal.
+fn asked(id: &str) -> Result<Option<Answer>, Box<dyn Error>> {
+    eprintln!("{id} waits for an approval");
+    if !stdin().is_terminal() {
+        eprintln!(
+            "There is no terminal to ask: answer by `--approve yes`, or for this one alone by `--approve {id}=yes`."
+        );
+        return Ok(None);
+    }
+    eprint!("yes or no? ");
+    stderr().flush()?;
+    let mut answer = String::new();
+    stdin().read_line(&mut answer)?;
+    Ok(Some(Answer::of(&answer).unwrap_or(Answer::No)))
 }
