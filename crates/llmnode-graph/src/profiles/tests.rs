@@ -2,7 +2,8 @@ use serde_json::json;
 
 use std::time::Duration;
 
-use llmnode_runtime::Dialect;
+use llmnode_runtime::{Dialect, Primitive, Run};
+use llmnode_stub::{Reply, StubServer};
 use serde_json::Value;
 
 use super::*;
@@ -95,6 +96,31 @@ fn every_fault_is_told_at_its_place() {
             ("/profiles/d", "wrong_kind"),
         ],
     );
+}
+
+/// A name that leads to a private address is refused where the connection is made: see `public_only` of `OpenAi`.
+#[tokio::test]
+async fn case_86_a_profile_leads_to_no_private_address() {
+    let places = ["http://169.254.169.254", "http://[::ffff:10.0.0.1]", "https://127.0.0.2.nip.example:1"];
+    for (place, told) in places.iter().zip([true, true, false]) {
+        let profile = json!({"a": {"base_url": place, "model": "m"}});
+        assert_eq!(read(&profile, &Profiles::rules()).is_err(), told, "{place}");
+    }
+    let rules = Profiles::rules().allow_host("169.254.169.254").allow_host("::ffff:10.0.0.1");
+    for place in &places[..2] {
+        assert!(read(&json!({"a": {"base_url": place, "model": "m"}}), &rules).is_ok(), "{place}");
+    }
+    // A server that is allowed sends nobody elsewhere.
+    let elsewhere = StubServer::start().await.unwrap();
+    let redirect = Reply::redirect(format!("{}/chat/completions", elsewhere.base_url()));
+    let server = StubServer::builder().default_reply(redirect).start().await.unwrap();
+    let profiles =
+        read(&json!({"a": {"base_url": server.base_url(), "model": "m"}}), &Profiles::rules()).unwrap();
+    let run = Run::new(profiles.into_models().remove(0).1);
+    let ask = Primitive::builder("ask").text().build().unwrap().ask("Hello?");
+    let error = run.call(&ask).transport_retries(0).await.unwrap_err();
+    assert!(error.message().contains("was not repeated there"), "{error}");
+    assert_eq!((server.requests_seen(), elsewhere.requests_seen()), (1, 0));
 }
 
 #[test]

@@ -166,7 +166,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_name_is_judged_by_where_it_leads_before_anything_is_sent() {
+    async fn case_86_a_name_is_judged_by_where_it_leads_before_anything_is_sent() {
         let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
         listener.set_nonblocking(true).unwrap();
         let tls = crate::http::tls::trusting_nobody().unwrap();

@@ -102,7 +102,6 @@ async fn a_bad_answer_is_corrected() {
     assert!(told.contains("- verdict: ") && told.contains("`share`"), "{told}");
 }
 
-/// Case 92.
 #[tokio::test]
 async fn case_92_inputs_are_values_or_the_last_message() {
     let data =
