@@ -128,10 +128,15 @@ pub(crate) struct Around<'r> {
 }
 
 impl<'r> CallScope<'r> {
-    pub(crate) fn begin(node: NodeKey, labels: Labels, books: Books<'r>, within: Around<'r>) -> Self {
+    /// Begins a call of this node at this moment.
+    pub(crate) fn begin(
+        (node, started): (NodeKey, Instant),
+        labels: Labels,
+        books: Books<'r>,
+        within: Around<'r>,
+    ) -> Self {
         let Books { ledger, clock, hooks, prices } = books;
         let Around { parent, tally, item } = within;
-        let started = clock.now();
         let (id, slot) = ledger.begin_call(&node);
         let span = CallSpan::begin(&node.name, id, parent.map(|parent| parent.id), &labels);
         let state = State {
@@ -289,9 +294,9 @@ impl<'r> CallScope<'r> {
         let record = Arc::new(CallRecord { failed_tries, resumed_tools, replayed, ..record });
         let busy = state.book_until(now);
         self.ledger.end_call(self.slot, busy, Arc::clone(&record));
-        let made = state.made.clone();
+        let made = self.parent.map(|parent| (parent, state.made.clone()));
         drop(state);
-        if let Some(parent) = self.parent {
+        if let Some((parent, made)) = made {
             lock(&parent.state).made.add(&record, made);
         }
         record

@@ -398,8 +398,7 @@ where
     S: ?Sized,
     N: Exec<S>,
 {
-    let of_node = (node.name(), LimitedNode::of::<N>());
-    let limits = limits(core, within, scope, settings, of_node)?;
+    let limits = limits(core, within, scope, settings, LimitedNode::of::<N>())?;
     if !N::IDEMPOTENT {
         recorded(scope).await?;
     }
@@ -425,9 +424,10 @@ fn begin<'r>(
     // Those of a call around it have the run's among them.
     let mut labels = within.call.map_or(&core.settings.labels, CallScope::labels).clone();
     labels.extend(settings.labels.clone());
-    guarded(|| CallScope::begin(key(), labels, books, around)).map_err(|said| {
+    let (key, now) = guarded(|| (key(), clock.now())).map_err(|said| {
         NodeError::new(Category::Panic, format!("the node's name or the run's clock panicked: {said}"))
-    })
+    })?;
+    Ok(CallScope::begin((key, now), labels, books, around))
 }
 
 fn panicked(said: &str) -> NodeError {
@@ -444,11 +444,11 @@ fn limits<'r>(
     within: Within<'r>,
     scope: &CallScope<'_>,
     settings: &Settings,
-    (name, node): (Cow<'static, str>, LimitedNode),
+    node: LimitedNode,
 ) -> Result<CallLimits<'r>, NodeError> {
     check_depth(scope)?;
     let own = settings.limits.or(core.settings.limits);
-    CallLimits::begin(name, node, own, within.limits, &core.limits, &*core.clock)
+    CallLimits::begin(scope.node(), node, own, within.limits, &core.limits, &*core.clock)
 }
 
 fn recorded<'a>(scope: &'a CallScope<'_>) -> BoxFuture<'a, Result<(), NodeError>> {

@@ -91,8 +91,8 @@ impl<'r> Recorder<'r> {
         self.steps = self.steps.saturating_add(1);
         self.span.end(category);
         self.span = StepSpan::none();
-        let Some((open, watching)) = self.step.take().zip(self.watching.as_ref()) else { return };
-        let Open { mut record, began, taken } = open;
+        let Some(watching) = &self.watching else { return };
+        let Some(Open { mut record, began, taken }) = self.step.take() else { return };
         let tallied = tally.take();
         let now = self.now();
         (record.category, record.usage, record.asking) = (category, tallied.usage, tallied.asking);

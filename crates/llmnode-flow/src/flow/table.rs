@@ -49,15 +49,16 @@ pub enum Target {
 /// The edge that is taken, and the flow's own action, if it may lead out.
 #[derive(Debug)]
 pub struct Arm<A> {
-    pub(super) edge: By,
+    pub(super) edge: By<A>,
     pub(super) action: Option<A>,
 }
 
 /// What tells an edge.
 #[derive(Debug)]
-pub(super) enum By {
+pub(super) enum By<A> {
     Index(usize),
-    Action(Cow<'static, str>),
+    /// The name of the action, and what makes it the flow's own where it leads out.
+    Action(Cow<'static, str>, fn(Cow<'static, str>) -> A),
 }
 
 impl Edge {
@@ -184,29 +185,31 @@ impl<S, A> Table<S, A> {
         let arm = guarded(then).map_err(|said| panicked("what follows from an action", said))?;
         let edge = match &arm.edge {
             By::Index(index) => step.edges.get(*index),
-            By::Action(action) => step.edges.iter().find(|edge| edge.action == *action),
+            By::Action(action, _) => step.edges.iter().find(|edge| edge.action == *action),
         };
         let next = |to: usize| Some((to, self.steps.get(to)?));
-        let (to, action) = (edge.map(|edge| edge.to), arm.action);
         let shown = edge.map_or("", Edge::shown);
-        match (to, action) {
-            (Some(Target::End), Some(action)) => {
+        match (edge.map(|edge| edge.to), arm) {
+            (Some(Target::End), Arm { action: Some(action), .. }) => {
                 flow.ends(shown);
-                return Ok(Progress::Done(action));
+                Ok(Progress::Done(action))
+            }
+            (Some(Target::End), Arm { edge: By::Action(action, own), .. }) => {
+                flow.ends(shown);
+                Ok(Progress::Done(own(action)))
             }
             (Some(Target::Step(to)), _) if let Some((to, next)) = next(to) => {
                 flow.goes(shown, to, next.label.clone());
-                return Ok(Progress::On);
+                Ok(Progress::On)
             }
-            _ => {}
+            (_, arm) => Err(NodeError::new(Category::ConfigError, self.nowhere(step, edge, &arm.edge))),
         }
-        Err(NodeError::new(Category::ConfigError, self.nowhere(step, edge, &arm.edge)))
     }
 
     /// Why a step leads nowhere.
-    fn nowhere(&self, step: &TableStep<S, A>, edge: Option<&Edge>, by: &By) -> String {
+    fn nowhere(&self, step: &TableStep<S, A>, edge: Option<&Edge>, by: &By<A>) -> String {
         let (label, name) = (step.label.as_str(), &self.name);
-        if let (None, By::Action(action)) = (edge, by) {
+        if let (None, By::Action(action, _)) = (edge, by) {
             let known: Vec<_> = step.edges.iter().map(|edge| format!("`{}`", edge.action)).collect();
             let (action, known) = (one_line(&**action, 200), one_line(known.join(", "), 500));
             return format!(

@@ -196,7 +196,7 @@ impl Step<State> for ForkStep {
     }
 
     fn post(self, output: Output, state: &mut State) -> Result<String, BoxError> {
-        output.write(&self.loaded, state)
+        output.write(&self.label, &self.loaded, state)
     }
 }
 

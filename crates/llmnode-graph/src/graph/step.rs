@@ -44,6 +44,9 @@ pub(crate) struct Output {
     pub(crate) edits: Map<String, Value>,
     /// Whether the node took over a conversation that was handed to it.
     pub(crate) taken_over: bool,
+    /// What the node itself gave.
+    pub(crate) own: Update,
+    /// What the nodes of branches gave.
     pub(crate) writes: Vec<Logged>,
     pub(crate) action: Cow<'static, str>,
 }
@@ -55,9 +58,11 @@ pub(crate) const ERROR: &str = "error";
 /// The way of a node that a person did not let run.
 pub(crate) const REJECTED: &str = "rejected";
 
+const HANDED: &str = "_handed_";
+
 /// Where the query stands that is handed to a node.
 pub(crate) fn handed(id: &str) -> String {
-    format!("_handed_{id}")
+    format!("{HANDED}{id}")
 }
 
 impl GraphStep {
@@ -178,8 +183,7 @@ impl GraphStep {
 
     fn output(&self, mut update: Update) -> Output {
         let action = update.action.take().map_or(Cow::Borrowed(DEFAULT), Cow::Owned);
-        let from = self.id().to_owned();
-        Output { writes: vec![Logged { from, update }], action, ..Output::default() }
+        Output { own: update, action, ..Output::default() }
     }
 
     fn refused(&self, why: &str) -> Result<Output, NodeError> {
@@ -193,7 +197,8 @@ impl GraphStep {
     /// The state as the node sees it, if that is another than the flow's: with what a person changed, and, where a conversation was
     /// handed to the node, with the query as its only message.
     fn own_state(&self, state: &State, edits: &Map<String, Value>) -> Option<(State, bool)> {
-        let query = state.values.get(&handed(self.id())).map(|query| text_of(query).into_owned());
+        let handed = |(key, _): &(&String, &Value)| key.strip_prefix(HANDED) == Some(self.id());
+        let query = state.values.iter().find(handed).map(|(_, query)| text_of(query).into_owned());
         if query.is_none() && edits.is_empty() {
             return None;
         }
@@ -238,24 +243,26 @@ impl Step<State> for GraphStep {
         if output.taken_over {
             state.values.remove(&handed(self.id()));
         }
-        output.write(&self.loaded, state)
+        output.write(self.id(), &self.loaded, state)
     }
 }
 
 impl Output {
-    /// Writes it to the state.
-    pub(crate) fn write(self, loaded: &Loaded, state: &mut State) -> Result<String, BoxError> {
-        let Output { edits, writes, action, .. } = self;
+    /// Writes it to the state, as given by the node of this id.
+    pub(crate) fn write(self, id: &str, loaded: &Loaded, state: &mut State) -> Result<String, BoxError> {
+        let Output { edits, own, writes, action, .. } = self;
         loaded.rules.set(edits, state)?;
+        loaded.rules.apply(id, own, state)?;
         for Logged { from, update } in writes {
             loaded.rules.apply(&from, update, state)?;
         }
-        Ok(action.into_owned())
+        // An empty action is the default one, and costs nothing.
+        Ok(if action == DEFAULT { String::new() } else { action.into_owned() })
     }
 
     /// What it says as the result of a tool.
     pub(crate) fn answer(&self) -> String {
-        let updates = || self.writes.iter().map(|write| &write.update);
+        let updates = || self.writes.iter().map(|write| &write.update).chain([&self.own]);
         let said = updates().rev().flat_map(|update| update.messages.iter().rev()).next();
         let value = || updates().rev().flat_map(|update| update.values.iter().rev()).next();
         match (said, value()) {

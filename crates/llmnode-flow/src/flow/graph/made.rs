@@ -24,10 +24,10 @@ pub(super) struct Made<Make> {
 
 impl<Make> Made<Make> {
     /// What records call it.
-    fn name(&self) -> Cow<'static, str> {
+    fn name(&self) -> &str {
         match &self.outline {
-            Outline::Node(name) | Outline::Batch(name) | Outline::Flow(name, _) => name.clone(),
-            Outline::Parallel(_) => Cow::Borrowed("parallel"),
+            Outline::Node(name) | Outline::Batch(name) | Outline::Flow(name, _) => name,
+            Outline::Parallel(_) => "parallel",
         }
     }
 }
@@ -44,14 +44,14 @@ where
         (table, step): (&'f Table<S, Named>, &'f TableStep<S, Named>),
     ) -> BoxFuture<'f, Result<Progress<Named>, NodeError>> {
         let name = self.name();
-        let span = flow.begins(&name);
+        let span = flow.begins(name);
         let course = async move {
             let action = {
                 let made = match guarded(|| (self.make)(flow.state)) {
                     Ok(made) => made.map_err(|error| wrong(Category::PrepError, "prep failed", error)),
                     Err(said) => Err(panicked("what makes the step", said)),
                 };
-                let node = made.map_err(|error| error_of_node(error, name))?;
+                let node = made.map_err(|error| error_of_node(error, Cow::Owned(name.to_owned())))?;
                 let output = executed(&mut flow, &node).await?;
                 post(node, output, flow.state)?
             };

@@ -114,7 +114,7 @@ impl<S: Send + 'static, P: Send + 'static> Stand<S, Named> for Within<S, P> {
 
 /// The edge of an action.
 fn taken(action: Named) -> Arm<Named> {
-    Arm { edge: By::Action(action.clone()), action: Some(action) }
+    Arm { edge: By::Action(action, |action| action), action: None }
 }
 
 impl<'r, S: Send + Sync + 'static> RunFlow<'r, S> for &Flow<S> {

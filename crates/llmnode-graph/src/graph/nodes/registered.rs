@@ -3,6 +3,7 @@
 use std::marker::PhantomData;
 use std::sync::Arc;
 
+use llmnode_runtime::internal::context;
 use llmnode_runtime::{BoxError, BoxFuture, Category, Exec, Limits, Node, NodeError};
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
@@ -99,7 +100,12 @@ where
             })?;
             // A node that tries by itself is the visit's own call, so that its tokens stand under the id.
             let is_own = N::TRIES_ITSELF && N::IDEMPOTENT && N::LIMITS == Limits::new();
-            let output = if is_own { node.exec(visit.cx()).await? } else { visit.cx().call(&node).await? };
+            let (core, within) = context(visit.cx());
+            let output = if is_own {
+                node.exec(visit.cx()).await?
+            } else {
+                core.call(within, visit.state(), &node).await?
+            };
             let output = serde_json::to_value(output).map_err(|error| {
                 let message = format!("the output of `{}` cannot be written as JSON: {error}", N::NAME);
                 NodeError::new(Category::ConfigError, message).with_source(error)
