@@ -286,6 +286,10 @@ pub struct CallRecord {
     /// How many answers came from a journal. They have no attempt here, but in the call that asked for them.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub replayed: u32,
+    /// What these answers used when they were asked for, with the attempts that failed before them. It is not part of
+    /// [`usage`](CallRecord::usage). An answer in a journal that does not tell counts as one request of unknown usage.
+    #[serde(default, skip_serializing_if = "has_no_request")]
+    pub replayed_usage: Usage,
     /// The time from the start to the end, with waits.
     #[serde(rename = "elapsed_ms", with = "milliseconds")]
     pub elapsed: Duration,
@@ -294,6 +298,10 @@ pub struct CallRecord {
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it so")]
 fn is_zero(count: &u32) -> bool {
     *count == 0
+}
+
+fn has_no_request(usage: &Usage) -> bool {
+    usage.requests == 0
 }
 
 impl CallRecord {

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::Duration;
 
+use super::carried::Carried;
 use super::deadline::{Deadline, TimeLeft};
 use super::limits::Limits;
 use super::meter::{Hold, Intent, Meter, Place, Room};
@@ -36,6 +37,11 @@ pub(crate) struct MapLimits(Arc<Meter>);
 impl MapLimits {
     pub(crate) fn new(limits: Limits) -> Option<Self> {
         (!limits.is_empty()).then(|| MapLimits(Arc::new(Meter::new(Scope::Map, limits))))
+    }
+
+    /// Counts what earlier processes spent on the map.
+    pub(crate) fn carry_over(&self, spent: &Carried) {
+        self.0.carry_over(&spent.run);
     }
 }
 

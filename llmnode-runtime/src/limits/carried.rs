@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::refusal::Unknown;
+use crate::category::Category;
 use crate::ledger::{AttemptRecord, NodeKey};
 use crate::money::Money;
 use crate::prices::{Price, Prices};
@@ -32,10 +33,13 @@ impl Carried {
         Carried { prices, ..Carried::default() }
     }
 
-    /// Adds an attempt. What it did not report counts as estimated, as of a request whose response was not read.
+    /// Adds an attempt. What it did not report counts as estimated, as of a request whose response was not read; nothing, if the
+    /// provider answered with an error.
     pub fn add(&mut self, node: &NodeKey, attempt: &AttemptRecord) {
         let usage = attempt.usage.unwrap_or_default();
-        let estimate = attempt.estimate.unwrap_or_default();
+        let refused =
+            attempt.finish_reason.is_none() && attempt.category.is_some_and(Category::counts_no_tokens);
+        let estimate = attempt.estimate.filter(|_| !refused).unwrap_or_default();
         let price = attempt.model.as_deref().and_then(|model| self.prices.of(model));
         let estimated = |price: &Price| price.of_tokens(estimate.input, estimate.output.unwrap_or(0));
         let one = Spending {

@@ -295,6 +295,9 @@ pub struct CallReport<T> {
     pub record: Arc<CallRecord>,
     /// The usage of all attempts, with those of all calls within.
     pub total: Usage,
+    /// What the answers from a journal used when an earlier process asked for them, with those of all calls within. It is
+    /// not part of `total`.
+    pub replayed: Usage,
     /// For a node with tools: the conversation, without instructions and without the answer. Add the answer, and it is the
     /// history of the next call.
     pub messages: Vec<Message>,
@@ -336,11 +339,11 @@ where
         };
         match outcome {
             Ok(value) => {
-                let (messages, within) = scope.said();
+                let (messages, [mut total, mut replayed]) = scope.said();
                 let record = scope.end(None);
-                let mut total = record.usage();
-                total.merge(&within);
-                Ok(CallReport { value, record, total, messages })
+                total.merge(&record.usage());
+                replayed.merge(&record.replayed_usage);
+                Ok(CallReport { value, record, total, replayed, messages })
             }
             Err(error) => Err(ended(&scope, error)),
         }

@@ -16,6 +16,7 @@ mod once;
 mod posts;
 mod replay;
 mod resume;
+mod spent;
 mod support;
 mod values;
 mod writers;
