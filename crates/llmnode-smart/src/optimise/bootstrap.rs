@@ -226,12 +226,12 @@ impl Bootstrap {
             for (at, result) in (next..).zip(results) {
                 match result {
                     Ok(report) => {
-                        bench.charge(report.total, report.value.replayed, report.value.model.as_deref());
+                        bench.charge(report.total, report.replayed, report.value.model.as_deref());
                         lessons.scores.push(report.value.score);
                         lessons.passed.extend(report.value.demo.map(|demo| (at, demo)));
                     }
                     Err(error) if error.category() == Category::LimitExceeded => {
-                        bench.charge(error.usage(), replayed(error.calls()), None)
+                        bench.charge(error.usage(), replayed(error.calls()).1, None)
                     }
                     Err(error) => return Err(error),
                 }

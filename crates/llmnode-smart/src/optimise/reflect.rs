@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use llmnode_runtime::private::LlmNode;
-use llmnode_runtime::{Category, Cx, Exec, Limits, NodeError, Run};
+use llmnode_runtime::{Category, Cx, Exec, Limits, NodeError, Run, Usage};
 use serde::Serialize;
 
 use super::bench::{Bench, By, Candidate, mean};
@@ -220,12 +220,12 @@ impl Reflect {
         match cx.call(&asked).report().await {
             Ok(report) => {
                 let model = report.record.attempts.last().and_then(|attempt| attempt.model.as_deref());
-                bench.charge(report.total, report.record.replayed, model);
+                bench.charge(report.total, report.replayed, model);
                 Ok(proposed(&report.value))
             }
             Err(error) if ends(error.category()) => Err(error),
             Err(error) => {
-                bench.charge(error.usage(), 0, None);
+                bench.charge(error.usage(), Usage::default(), None);
                 Ok(None)
             }
         }
