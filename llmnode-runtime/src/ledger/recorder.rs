@@ -32,7 +32,7 @@ pub trait Recorder: Send + Sync {
 
     /// The next answer that an earlier process was given to this request of a conversation, and what it used, with the attempts of its
     /// call that failed before it. No usage: it is unknown.
-    fn answer(&self, conversation: &str, request: &str) -> Option<(KeptAnswer, Option<Usage>)> {
+    fn answer(&self, conversation: &str, request: &str) -> Option<(KeptAnswer, Option<Box<Usage>>)> {
         let _ = (conversation, request);
         None
     }

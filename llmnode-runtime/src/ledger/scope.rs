@@ -14,7 +14,7 @@ use super::record::{AttemptKind, AttemptRecord, CallRecord, Degraded, FailedTry,
 use super::recorder::{Event, Recorder};
 use super::spans::CallSpan;
 use super::tally::Tally;
-use super::usage::Usage;
+use super::usage::{Replayed, Usage};
 use crate::BoxError;
 use crate::category::Category;
 use crate::clock::Clock;
@@ -64,7 +64,7 @@ struct State {
     /// The calls of tools that an earlier call has left to this one.
     resumed_tools: Vec<ToolRecord>,
     /// How many answers an earlier process has left to this one, and what they used.
-    replayed: (u32, Usage),
+    replayed: (u32, Replayed),
     /// The conversation of a node with tools.
     said: Vec<Message>,
     /// When the execution under way began.
@@ -83,14 +83,14 @@ pub(crate) struct Made {
     pub(crate) calls: VecDeque<Arc<CallRecord>>,
     pub(crate) usage: Usage,
     /// Of answers that an earlier process has left.
-    pub(crate) replayed: Usage,
+    pub(crate) replayed: Replayed,
 }
 
 impl Made {
     fn add(&mut self, record: &Arc<CallRecord>, within: Made) {
         self.usage.merge(&record.usage());
         self.usage.merge(&within.usage);
-        self.replayed.merge(&record.replayed_usage);
+        self.replayed.merge(&record.of_replayed);
         self.replayed.merge(&within.replayed);
         self.calls.extend(within.calls);
         self.calls.push_back(Arc::clone(record));
@@ -268,10 +268,10 @@ impl<'r> CallScope<'r> {
         let attempts = std::mem::take(&mut state.attempts);
         let failed_tries = std::mem::take(&mut state.failed_tries);
         let resumed_tools = std::mem::take(&mut state.resumed_tools);
-        let (degraded, replayed) = (state.degraded, state.replayed);
+        let (degraded, replayed) = (state.degraded, std::mem::take(&mut state.replayed));
         let record = self.record(category, attempts, degraded, now);
-        let (replayed, replayed_usage) = replayed;
-        let record = CallRecord { failed_tries, resumed_tools, replayed, replayed_usage, ..record };
+        let (replayed, of_replayed) = replayed;
+        let record = CallRecord { failed_tries, resumed_tools, replayed, of_replayed, ..record };
         let record = Arc::new(record);
         let busy = state.book_until(now);
         self.ledger.end_call(self.slot, busy, Arc::clone(&record));
@@ -321,9 +321,9 @@ impl<'r> CallScope<'r> {
     }
 
     /// The conversation; the usage of the calls within, and that of the answers that an earlier process has left to them.
-    pub(crate) fn said(&self) -> (Vec<Message>, [Usage; 2]) {
+    pub(crate) fn said(&self) -> (Vec<Message>, Usage, Replayed) {
         let mut state = lock(&self.state);
-        (std::mem::take(&mut state.said), [state.made.usage, state.made.replayed])
+        (std::mem::take(&mut state.said), state.made.usage, state.made.replayed.clone())
     }
 
     /// The conversation, and what came of the tools that were called in it.
@@ -334,10 +334,10 @@ impl<'r> CallScope<'r> {
     }
 
     /// An answer was given again that an earlier process was given, and that used this.
-    pub(crate) fn replayed(&self, usage: Option<Usage>) {
+    pub(crate) fn replayed(&self, usage: Option<Box<Usage>>) {
         let (count, sum) = &mut lock(&self.state).replayed;
         *count += 1;
-        sum.merge(&usage.unwrap_or_else(Usage::unreported));
+        sum.add(&usage.map_or_else(Usage::unreported, |usage| *usage));
     }
 
     /// The calls that the node made so far.
@@ -354,10 +354,10 @@ impl<'r> CallScope<'r> {
     pub(crate) fn so_far(&self, category: Category) -> Arc<CallRecord> {
         let state = lock(&self.state);
         let (attempts, failed_tries) = (state.attempts.clone(), state.failed_tries.clone());
-        let (resumed_tools, (replayed, replayed_usage)) = (state.resumed_tools.clone(), state.replayed);
+        let (resumed_tools, (replayed, of_replayed)) = (state.resumed_tools.clone(), state.replayed.clone());
         drop(state);
         let record = self.record(Some(category), attempts, None, self.now());
-        Arc::new(CallRecord { failed_tries, resumed_tools, replayed, replayed_usage, ..record })
+        Arc::new(CallRecord { failed_tries, resumed_tools, replayed, of_replayed, ..record })
     }
 
     fn record(
@@ -380,7 +380,7 @@ impl<'r> CallScope<'r> {
             failed_tries: Vec::new(),
             resumed_tools: Vec::new(),
             replayed: 0,
-            replayed_usage: Usage::default(),
+            of_replayed: Replayed::default(),
             elapsed: now.saturating_duration_since(self.started),
         }
     }

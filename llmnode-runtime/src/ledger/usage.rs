@@ -152,6 +152,29 @@ impl AddAssign for Usage {
     }
 }
 
+/// The usage of answers that came from a journal. Boxed: most calls have none, and no room for it.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(transparent)]
+pub(crate) struct Replayed(Option<Box<Usage>>);
+
+impl Replayed {
+    pub(crate) fn add(&mut self, usage: &Usage) {
+        self.0.get_or_insert_default().merge(usage);
+    }
+
+    pub(crate) fn merge(&mut self, other: &Replayed) {
+        other.0.iter().for_each(|usage| self.add(usage));
+    }
+
+    pub(crate) fn usage(&self) -> Usage {
+        self.0.as_deref().copied().unwrap_or_default()
+    }
+
+    pub(crate) fn is_none(&self) -> bool {
+        self.0.is_none()
+    }
+}
+
 /// Usage as it was ever written.
 #[derive(Deserialize)]
 struct Written {

@@ -315,14 +315,8 @@ fn value<T>(outcome: Result<CallReport<T>, NodeError>) -> Result<T, NodeError> {
 fn reported<'r, T: Send + 'r>(call: Outcome<'r, T>) -> Outcome<'r, CallReport<T>> {
     Box::pin(async move {
         let report = call.await?;
-        let CallReport { total, replayed, .. } = report;
-        Ok(CallReport {
-            record: Arc::clone(&report.record),
-            total,
-            replayed,
-            messages: Vec::new(),
-            value: report,
-        })
+        let (record, total, replayed) = (Arc::clone(&report.record), report.total, report.replayed.clone());
+        Ok(CallReport { record, total, replayed, messages: Vec::new(), value: report })
     })
 }
 

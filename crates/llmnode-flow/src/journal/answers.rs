@@ -118,7 +118,7 @@ impl Recorder for Answers {
         self.keeper.name(request, names)
     }
 
-    fn answer(&self, conversation: &str, request: &str) -> Option<(KeptAnswer, Option<Usage>)> {
+    fn answer(&self, conversation: &str, request: &str) -> Option<(KeptAnswer, Option<Box<Usage>>)> {
         self.keeper.answer(conversation, request)
     }
 

@@ -114,7 +114,7 @@ impl History {
                     let used = std::mem::take(&mut call.used);
                     let of_call = |one: &&mut Left| matches!(one, Left::Answer(it, _) if it.call == Some(id));
                     if let Some(Left::Answer(_, usage)) = self.left.iter_mut().rev().find(of_call) {
-                        *usage = Some(used);
+                        *usage = Some(Box::new(used));
                     }
                 }
             }

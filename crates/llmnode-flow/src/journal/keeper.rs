@@ -182,7 +182,7 @@ impl Recorder for Keeper {
         kept::name(request, names)
     }
 
-    fn answer(&self, conversation: &str, request: &str) -> Option<(KeptAnswer, Option<Usage>)> {
+    fn answer(&self, conversation: &str, request: &str) -> Option<(KeptAnswer, Option<Box<Usage>>)> {
         self.lock().kept.answer(conversation, request)
     }
 

@@ -14,7 +14,7 @@ use super::record::{Answered, ToolEnded};
 pub(super) struct Kept {
     /// What the names of conversations begin with.
     prefix: String,
-    answers: HashMap<(String, String), VecDeque<(KeptAnswer, Option<Usage>)>>,
+    answers: HashMap<(String, String), VecDeque<(KeptAnswer, Option<Box<Usage>>)>>,
     results: HashMap<(String, String), VecDeque<Message>>,
     /// How many conversations there were that begin with a request.
     begun: HashMap<String, usize>,
@@ -72,7 +72,7 @@ impl Kept {
         &mut self,
         conversation: &str,
         request: &str,
-    ) -> Option<(KeptAnswer, Option<Usage>)> {
+    ) -> Option<(KeptAnswer, Option<Box<Usage>>)> {
         self.answers.get_mut(&(conversation.to_owned(), request.to_owned()))?.pop_front()
     }
 
@@ -90,7 +90,7 @@ impl Kept {
 #[derive(Clone)]
 pub(super) enum Left {
     /// And what it used, if that is known.
-    Answer(Answered, Option<Usage>),
+    Answer(Answered, Option<Box<Usage>>),
     Result(ToolEnded),
 }
 

@@ -282,7 +282,7 @@ async fn child() {
     let run = Run::new(model.named("rater")).with_state(u32::MAX);
     let reports = run.map(nodes).concurrency(8).resume(file).report().try_all().await.unwrap();
     assert!(reports.iter().map(|report| report.value).eq(0..ITEMS as u32));
-    let answers: u64 = reports.iter().map(|report| report.total.requests + report.replayed.requests).sum();
+    let answers: u64 = reports.iter().map(|report| report.total.requests + report.replayed().requests).sum();
     assert_eq!(answers, ITEMS as u64, "what is paid for each answer is told once");
     let Tokens { known, unreported_calls, .. } = run.ledger().total().total;
     std::fs::write(journal.with_extension("ended"), format!("{known} {unreported_calls}")).unwrap();

@@ -55,8 +55,9 @@ async fn a_report_tells_what_the_kept_answers_cost_apart_from_what_this_process_
     let run = run(&second);
     let results = rate(&run, Limits::new(), &journal).await;
     let figures = results.iter().map(|result| {
-        let CallReport { record, total, replayed, .. } = result.as_ref().unwrap();
-        assert_eq!((record.usage(), record.replayed_usage), (*total, *replayed));
+        let report = result.as_ref().unwrap();
+        let (record, total, replayed) = (&report.record, report.total, report.replayed());
+        assert_eq!((record.usage(), record.replayed_usage()), (total, replayed));
         (total.requests, replayed.requests, replayed.total.total(), replayed.cost.total())
     });
     let figures: Vec<_> = figures.collect();
@@ -151,7 +152,7 @@ async fn a_journal_of_version_2_goes_on_and_what_its_answers_used_is_unknown() {
         let reports = run.map(nodes()).concurrency(1).resume(file).report().try_all().await.unwrap();
         let values: Vec<_> = reports.iter().map(|report| report.value).collect();
         assert_eq!((values, reports[3].total.requests), (vec![0, 1, 2, 7], asked));
-        let replayed = reports[0].replayed;
+        let replayed = reports[0].replayed();
         assert_eq!((replayed.requests, replayed.total.total(), replayed.cost.total()), (1, None, None));
         assert_eq!(run.ledger().total().requests, 1);
     }

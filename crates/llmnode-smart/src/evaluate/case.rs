@@ -14,7 +14,7 @@ use super::score::Score;
 pub(crate) fn replayed<'a>(calls: impl Iterator<Item = &'a Arc<CallRecord>>) -> (u32, Usage) {
     calls.fold(Default::default(), |(mut count, mut usage), call| {
         count += call.replayed;
-        usage += call.replayed_usage;
+        usage += call.replayed_usage();
         (count, usage)
     })
 }

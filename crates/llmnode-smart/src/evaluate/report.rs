@@ -78,6 +78,7 @@ pub struct Failure {
 
 impl EvaluatedCase {
     pub(super) fn scored(report: CallReport<Scored>) -> Self {
+        let replayed_usage = report.replayed();
         let Scored { score, output, replayed, model } = report.value;
         EvaluatedCase {
             score: score.value,
@@ -86,7 +87,7 @@ impl EvaluatedCase {
             output: Some(output),
             model,
             usage: report.total,
-            replayed_usage: report.replayed,
+            replayed_usage,
             elapsed: report.record.elapsed,
             replayed,
         }

@@ -198,7 +198,7 @@ impl Bootstrap {
             for (at, result) in (next..).zip(results) {
                 match result {
                     Ok(report) => {
-                        bench.charge(report.total, report.replayed, report.value.model.as_deref());
+                        bench.charge(report.total, report.replayed(), report.value.model.as_deref());
                         lessons.scores.push(report.value.score);
                         lessons.passed.extend(report.value.demo.map(|demo| (at, demo)));
                     }

@@ -192,7 +192,7 @@ impl Reflect {
         match cx.call(&asked).report().await {
             Ok(report) => {
                 let model = report.record.attempts.last().and_then(|attempt| attempt.model.as_deref());
-                bench.charge(report.total, report.replayed, model);
+                bench.charge(report.total, report.replayed(), model);
                 Ok(proposed(&report.value))
             }
             Err(error) if ends(error.category()) => Err(error),
