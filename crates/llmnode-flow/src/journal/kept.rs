@@ -8,13 +8,16 @@ use serde_json::json;
 
 use super::record::{Answered, ToolEnded};
 
+/// An answer, and what it used, if that is known.
+type Answer = (KeptAnswer, Option<Box<Usage>>);
+
 /// What was kept, by conversation: a conversation is known by the request that it begins with, the call of a tool that it is within,
 /// and its place among equals. A call whose result was kept is not made again, so its conversations must not count for others.
 #[derive(Default)]
 pub(super) struct Kept {
     /// What the names of conversations begin with.
     prefix: String,
-    answers: HashMap<(String, String), VecDeque<(KeptAnswer, Option<Box<Usage>>)>>,
+    answers: HashMap<(String, String), VecDeque<Answer>>,
     results: HashMap<(String, String), VecDeque<Message>>,
     /// How many conversations there were that begin with a request.
     begun: HashMap<String, usize>,
@@ -68,11 +71,7 @@ impl Kept {
         format!("{}{name}-{}", self.prefix, *begun - 1)
     }
 
-    pub(super) fn answer(
-        &mut self,
-        conversation: &str,
-        request: &str,
-    ) -> Option<(KeptAnswer, Option<Box<Usage>>)> {
+    pub(super) fn answer(&mut self, conversation: &str, request: &str) -> Option<Answer> {
         self.answers.get_mut(&(conversation.to_owned(), request.to_owned()))?.pop_front()
     }
 
