@@ -297,7 +297,7 @@ pub fn recorded_by<'r, T: Send + 'r>(
 /// Whether something else keeps the calls of a map already, and what to do.
 fn twice(core: &RunCore, shared: &Shared) -> Option<&'static str> {
     if shared.core.is_some() {
-        return Some("the map was given more than one journal, and keeps one: leave out one `resume`");
+        return Some("the map has more than one journal; leave out one `resume`");
     }
     let within = "a map within a flow with a journal keeps no answers of its own; leave out `resume`";
     core.hooks.recorder().map(|_| within)

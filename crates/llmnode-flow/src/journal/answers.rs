@@ -1,4 +1,4 @@
-//! A map that goes on where another process stopped: a journal keeps its answers.
+//! A map that continues where another process stopped: a journal keeps its answers.
 
 use std::sync::{Arc, OnceLock};
 
@@ -22,7 +22,7 @@ pub trait MapExt: Sized {
     /// answer. An answer from the journal is read and validated again. It makes no request and has no attempt in the record, which
     /// says how many there were ([`replayed`](llmnode_runtime::CallRecord::replayed)) and what they used
     /// ([`replayed_usage`](llmnode_runtime::CallRecord::replayed_usage)). Results of tools are kept in the same way. An answer that is no longer good is asked again, and so is one that failed or
-    /// came from a fallback value. Answers are in the journal in clear. Each is synced to the disk before its result
+    /// came from a fallback value. The journal holds the answers unencrypted. Each is synced to the disk before its result
     /// is returned, unless [`Fsync::Never`](super::Fsync::Never) is set.
     ///
     /// What earlier processes spent is in the ledger afterwards, once, and counts for the limits of the map, of the run and of
@@ -129,8 +129,8 @@ impl Recorder for Answers {
     fn write(&self) -> BoxFuture<'_, Result<(), BoxError>> {
         let Some(node) = self.once.get() else { return self.keeper.write() };
         let fault = format!(
-            "the node `{node}` says `idempotent = false`, and a map with `resume` executes its nodes again as it goes on; \
-             leave out `resume`, or let a flow with a journal call it"
+            "the node `{node}` has `idempotent = false`, but a map with `resume` executes its nodes again when it continues; \
+             leave out `resume`, or call the node in a flow with a journal"
         );
         Box::pin(std::future::ready(Err(fault.into())))
     }

@@ -114,8 +114,8 @@ impl<S> Durable<'_, S> {
     {
         if self.second {
             return Err(refused(
-                "the flow was given more than one journal, and keeps one: leave out `.journal(..)` before `.resume(..)`, which \
-                 also starts a run where the journal is empty"
+                "the flow has more than one journal; leave out `.journal(..)` before `.resume(..)`, which also starts a run if \
+                 the journal is empty"
                     .to_owned(),
             ));
         }

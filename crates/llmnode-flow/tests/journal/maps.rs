@@ -214,7 +214,7 @@ async fn a_map_has_one_journal() {
         Run::new(rater(9)).with_state(9).map(topics(&["rain", "sun"])).resume(one).resume(other).await;
     let [Err(error)] = &results[..] else { panic!("its error is the only result") };
     assert_eq!(error.category(), Category::ConfigError);
-    assert!(error.message().starts_with("the map was given more than one journal"), "{error}");
+    assert!(error.message().starts_with("the map has more than one journal"), "{error}");
 }
 
 #[tokio::test]
@@ -256,8 +256,8 @@ async fn what_must_not_be_executed_again_is_not_executed() {
         assert_eq!(error.category(), Category::Aborted);
         assert_eq!(
             error.message(),
-            "the node `charge` says `idempotent = false`, and a map with `resume` executes its nodes again as it goes on; \
-             leave out `resume`, or let a flow with a journal call it"
+            "the node `charge` has `idempotent = false`, but a map with `resume` executes its nodes again when it continues; \
+             leave out `resume`, or call the node in a flow with a journal"
         );
     }
     assert_eq!(CHARGED.load(Ordering::Relaxed), 0);
