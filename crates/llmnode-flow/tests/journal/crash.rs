@@ -162,6 +162,8 @@ pub(crate) fn start(journal: &Path, orders: Orders) -> Child {
 pub(crate) fn so_far(journal: &Path) -> (u64, usize) {
     let steps = JournalFile::open(journal).unwrap().history().unwrap().steps();
     let written = std::fs::read_to_string(journal).unwrap_or_default();
+    // A torn last line says nothing.
+    let written = &written[..written.rfind('\n').map_or(0, |end| end + 1)];
     let last = |kind: &str| written.rfind(&format!(r#""record":{{"{kind}""#));
     let steps = steps + u64::from(last("answered") > last("stepped"));
     let effects = std::fs::read_to_string(beside(journal, "effects")).unwrap_or_default();
