@@ -189,9 +189,13 @@ async fn an_evaluation_goes_on_where_it_was_stopped() {
     let model = ScriptedModel::new().reply(yes());
     let run = Run::new(model.clone());
     let journal = JournalFile::open(&path).unwrap();
+    // What the first process spent counts for the limit.
+    let limits = Limits::new().requests(3);
     let report = evaluate(&run, &data, exact()).concurrency(1).limits(limits).resume(journal).await.unwrap();
     assert_eq!((report.mean(), model.requests().len(), report.usage().requests), (1.0, 1, 1));
-    assert_eq!(report.cases().iter().map(|case| case.replayed).collect::<Vec<_>>(), [1, 1, 0]);
+    let replayed: Vec<_> =
+        report.cases().iter().map(|case| (case.replayed, case.replayed_usage.requests)).collect();
+    assert_eq!(replayed, [(1, 1), (1, 1), (0, 0)]);
     assert!(report.to_string().contains("; 2 answers from the journal"), "{report}");
     std::fs::remove_file(path).unwrap();
 }

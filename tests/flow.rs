@@ -139,7 +139,7 @@ async fn where_a_flow_is_not_written_yet_it_fails_when_it_comes_there() {
     let mut run = world(1);
     let error = run.flow(Outer).from(position(["Decide"])).await.unwrap_err();
     assert_eq!(error.category(), Category::ConfigError);
-    let said = "the flow `outer` goes nowhere yet from `Decide` by `Search`: `todo!()` stands there";
+    let said = "the flow `outer` has `todo!()` after `Decide` by `Search`; write the next step there";
     assert!(error.message().contains(said), "{error}");
 }
 

@@ -103,6 +103,17 @@ categories! {
     }
 }
 
+impl Category {
+    /// Whether a provider that answers so counts no tokens, unless it reports some.
+    pub(crate) const fn counts_no_tokens(self) -> bool {
+        match self {
+            Category::TruncatedOutput | Category::BadResponse => false,
+            Category::RateLimitError | Category::ServerError => true,
+            _ => matches!(self.group(), Group::Final),
+        }
+    }
+}
+
 /// A group of categories, by what can follow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]

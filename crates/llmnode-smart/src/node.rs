@@ -12,6 +12,32 @@ use crate::form::{Answers, Asked, Reasoned};
 use crate::program::Program;
 use crate::signature::{Field, Form, Signature, Smart};
 
+/// A node that stands for another one: under its name, with its constants, and with these settings.
+macro_rules! stands_for {
+    ($type:ident -> $output:ty, |$it:ident| $node:expr, $settings:expr) => {
+        #[diagnostic::do_not_recommend]
+        impl<N: Smart> Node for $type<'_, N> {
+            type Output = $output;
+            const NAME: &'static str = N::NAME;
+            const DESCRIPTION: &'static str = N::DESCRIPTION;
+            const SETTINGS: &'static Settings = N::SETTINGS;
+            const LIMITS: Limits = N::LIMITS;
+            const IDEMPOTENT: bool = N::IDEMPOTENT;
+            const FALLBACK: bool = N::FALLBACK;
+
+            fn name(&self) -> Cow<'static, str> {
+                let $it = self;
+                $node.name()
+            }
+
+            fn settings(&self) -> &Settings {
+                let $it = self;
+                $settings
+            }
+        }
+    };
+}
+
 /// An output, and the reasoning that the model wrote before it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -50,24 +76,7 @@ pub struct Thought<T> {
 #[derive(Debug)]
 pub struct WithReasoning<'n, N>(pub &'n N);
 
-#[diagnostic::do_not_recommend]
-impl<N: Smart> Node for WithReasoning<'_, N> {
-    type Output = Thought<N::Output>;
-    const NAME: &'static str = N::NAME;
-    const DESCRIPTION: &'static str = N::DESCRIPTION;
-    const SETTINGS: &'static Settings = N::SETTINGS;
-    const LIMITS: Limits = N::LIMITS;
-    const IDEMPOTENT: bool = N::IDEMPOTENT;
-    const FALLBACK: bool = N::FALLBACK;
-
-    fn name(&self) -> Cow<'static, str> {
-        self.0.name()
-    }
-
-    fn settings(&self) -> &Settings {
-        self.0.settings()
-    }
-}
+stands_for! { WithReasoning -> Thought<N::Output>, |it| it.0, it.0.settings() }
 
 #[diagnostic::do_not_recommend]
 impl<S: ?Sized + Sync, N: Smart + LlmNode<S> + Exec<S>> Exec<S> for WithReasoning<'_, N> {
@@ -84,24 +93,7 @@ pub(crate) struct Hinted<'n, N> {
     pub(crate) hint: Option<&'n str>,
 }
 
-#[diagnostic::do_not_recommend]
-impl<N: Smart> Node for Hinted<'_, N> {
-    type Output = Thought<N::Output>;
-    const NAME: &'static str = N::NAME;
-    const DESCRIPTION: &'static str = N::DESCRIPTION;
-    const SETTINGS: &'static Settings = N::SETTINGS;
-    const LIMITS: Limits = N::LIMITS;
-    const IDEMPOTENT: bool = N::IDEMPOTENT;
-    const FALLBACK: bool = N::FALLBACK;
-
-    fn name(&self) -> Cow<'static, str> {
-        self.node.name()
-    }
-
-    fn settings(&self) -> &Settings {
-        self.node.settings()
-    }
-}
+stands_for! { Hinted -> Thought<N::Output>, |it| it.node, it.node.settings() }
 
 #[diagnostic::do_not_recommend]
 impl<S: ?Sized + Sync, N: Smart + LlmNode<S> + Exec<S>> Exec<S> for Hinted<'_, N> {
@@ -195,24 +187,7 @@ struct With<'a, N> {
     reasoned: Reasoned,
 }
 
-#[diagnostic::do_not_recommend]
-impl<N: Smart> Node for With<'_, N> {
-    type Output = N::Output;
-    const NAME: &'static str = N::NAME;
-    const DESCRIPTION: &'static str = N::DESCRIPTION;
-    const SETTINGS: &'static Settings = N::SETTINGS;
-    const LIMITS: Limits = N::LIMITS;
-    const IDEMPOTENT: bool = N::IDEMPOTENT;
-    const FALLBACK: bool = N::FALLBACK;
-
-    fn name(&self) -> Cow<'static, str> {
-        self.node.name()
-    }
-
-    fn settings(&self) -> &Settings {
-        &self.settings
-    }
-}
+stands_for! { With -> N::Output, |it| it.node, &it.settings }
 
 #[diagnostic::do_not_recommend]
 impl<S: ?Sized, N: Smart + LlmNode<S> + Exec<S>> Exec<S> for With<'_, N>

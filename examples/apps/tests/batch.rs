@@ -104,7 +104,9 @@ async fn ctrl_c_ends_well_and_each_review_is_paid_once() {
     assert!(said.contains(&format!("{REVIEWS} rated, 0 failed, 0 not asked for")), "{said}");
     let asked = asked(&server);
     assert_eq!((asked.len(), asked.values().max()), (REVIEWS, Some(&1)), "each once");
-    assert!(folder.rows().values().all(|row| row[1] == "Pleased" && row[2] == "5"));
+    let rows = folder.rows();
+    assert!(rows.values().all(|row| row[1] == "Pleased" && row[2] == "5" && row[4] == "1"), "{rows:?}");
+    assert!(said.contains(&format!("; {REVIEWS} requests")), "those of both processes: {said}");
 }
 
 #[tokio::test]

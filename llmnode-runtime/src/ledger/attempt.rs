@@ -86,7 +86,7 @@ impl<'c> OpenAttempt<'c> {
             self.begun = true;
             self.call.attempt_begins(record);
         }
-        self.call.begin_recorded().await
+        self.call.recorded().await
     }
 
     /// Whether its request went out, or was about to.

@@ -50,11 +50,7 @@ impl Hooks {
         self.recorder = Some(recorder);
     }
 
-    pub(crate) fn is_recorded(&self) -> bool {
-        self.recorder.is_some()
-    }
-
-    pub(super) fn recorder(&self) -> Option<&dyn Recorder> {
+    pub(crate) fn recorder(&self) -> Option<&dyn Recorder> {
         self.recorder.as_deref()
     }
 
@@ -64,7 +60,7 @@ impl Hooks {
         }
     }
 
-    pub(super) async fn recorded(&self) -> Result<(), BoxError> {
+    pub(crate) async fn recorded(&self) -> Result<(), BoxError> {
         match &self.recorder {
             Some(recorder) => recorder.write().await,
             None => Ok(()),

@@ -6,6 +6,7 @@ use std::time::{Duration, SystemTime};
 
 use super::book::{Ledger, NodeKey, NodeStats};
 use super::record::{AttemptRecord, CallRecord, Labels};
+use super::usage::Replayed;
 use crate::category::Category;
 use crate::ids::CallId;
 
@@ -91,5 +92,6 @@ pub fn cut_short(
         failed_tries: Vec::new(),
         resumed_tools: Vec::new(),
         replayed: 0,
+        of_replayed: Replayed::default(),
     }
 }

@@ -31,4 +31,5 @@ pub use report::LedgerReport;
 pub(crate) use scope::{Around, Books, CallScope, Made};
 pub(crate) use spans::Asks;
 pub use tally::Tally;
+pub(crate) use usage::Replayed;
 pub use usage::{Cost, Tokens, Usage};

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::estimate::{Estimate, answer_tokens};
 use super::milliseconds;
-use super::usage::Usage;
+use super::usage::{Replayed, Usage};
 use crate::category::Category;
 use crate::flag::Flag;
 use crate::ids::{AttemptId, CallId};
@@ -286,6 +286,8 @@ pub struct CallRecord {
     /// How many answers came from a journal. They have no attempt here, but in the call that asked for them.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub replayed: u32,
+    #[serde(default, skip_serializing_if = "Replayed::is_none", rename = "replayed_usage")]
+    pub(crate) of_replayed: Replayed,
     /// The time from the start to the end, with waits.
     #[serde(rename = "elapsed_ms", with = "milliseconds")]
     pub elapsed: Duration,
@@ -302,6 +304,13 @@ impl CallRecord {
         let mut usage = Usage::default();
         self.attempts.iter().for_each(|attempt| usage.add(attempt));
         usage
+    }
+
+    /// Returns what the [replayed](CallRecord::replayed) answers used when they were asked for, with the attempts that failed
+    /// before them. It is not part of [`usage`](CallRecord::usage). An answer in a journal that does not tell counts as one
+    /// request of unknown usage.
+    pub fn replayed_usage(&self) -> Usage {
+        self.of_replayed.usage()
     }
 
     /// Returns what went wrong first, such as `rate_limit_error: slow down`: for a [degraded](CallRecord::degraded) call, the cause.

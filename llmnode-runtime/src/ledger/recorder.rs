@@ -2,6 +2,7 @@
 
 use super::hooks::CallInfo;
 use super::record::{AttemptRecord, CallRecord};
+use super::usage::Usage;
 use crate::ids::{AttemptId, CallId};
 use crate::model::{Message, Request, ToolCall};
 use crate::{BoxError, BoxFuture};
@@ -10,11 +11,6 @@ use crate::{BoxError, BoxFuture};
 pub trait Recorder: Send + Sync {
     /// Takes an event down, without a wait: also guards come here, as they are dropped.
     fn note(&self, event: Event<'_>);
-
-    /// Whether the begin of an attempt is to be written before its request goes out.
-    fn keeps_begins(&self) -> bool {
-        true
-    }
 
     /// What tells a conversation that begins with this request from others. `names`: what the model is known as; `within`: the call of
     /// a tool that it is within. `None`: this keeps no answers.
@@ -34,8 +30,9 @@ pub trait Recorder: Send + Sync {
         String::new()
     }
 
-    /// The next answer that an earlier process was given to this request of a conversation.
-    fn answer(&self, conversation: &str, request: &str) -> Option<KeptAnswer> {
+    /// The next answer that an earlier process was given to this request of a conversation, and what it used, with the attempts of its
+    /// call that failed before it. No usage: it is unknown.
+    fn answer(&self, conversation: &str, request: &str) -> Option<(KeptAnswer, Option<Box<Usage>>)> {
         let _ = (conversation, request);
         None
     }

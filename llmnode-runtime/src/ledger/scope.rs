@@ -14,7 +14,7 @@ use super::record::{AttemptKind, AttemptRecord, CallRecord, Degraded, FailedTry,
 use super::recorder::{Event, Recorder};
 use super::spans::CallSpan;
 use super::tally::Tally;
-use super::usage::Usage;
+use super::usage::{Replayed, Usage};
 use crate::BoxError;
 use crate::category::Category;
 use crate::clock::Clock;
@@ -65,8 +65,8 @@ struct State {
     failed_tries: Vec<FailedTry>,
     /// The calls of tools that an earlier call has left to this one.
     resumed_tools: Vec<ToolRecord>,
-    /// How many answers an earlier process has left to this one.
-    replayed: u32,
+    /// How many answers an earlier process has left to this one, and what they used.
+    replayed: (u32, Replayed),
     /// The conversation of a node with tools.
     said: Vec<Message>,
     /// When the execution under way began.
@@ -84,12 +84,16 @@ pub(crate) struct Made {
     /// The newest, in the order in which they ended.
     pub(crate) calls: VecDeque<Arc<CallRecord>>,
     pub(crate) usage: Usage,
+    /// Of answers that an earlier process has left.
+    pub(crate) replayed: Replayed,
 }
 
 impl Made {
     fn add(&mut self, record: &Arc<CallRecord>, within: Made) {
         self.usage.merge(&record.usage());
         self.usage.merge(&within.usage);
+        self.replayed.merge(&record.of_replayed);
+        self.replayed.merge(&within.replayed);
         self.calls.extend(within.calls);
         self.calls.push_back(Arc::clone(record));
         // However many calls a node makes, its record stays small.
@@ -144,7 +148,7 @@ impl<'r> CallScope<'r> {
             attempts: Vec::new(),
             failed_tries: Vec::new(),
             resumed_tools: Vec::new(),
-            replayed: 0,
+            replayed: Default::default(),
             said: Vec::new(),
             try_began: started,
             degraded: None,
@@ -237,11 +241,6 @@ impl<'r> CallScope<'r> {
         self.hooks.note(Event::ToolEnded { of, path, conversation, call, result, by, executed });
     }
 
-    /// Waits until the begin of an attempt is kept, where that matters.
-    pub(super) async fn begin_recorded(&self) -> Result<(), BoxError> {
-        if self.recorder().is_some_and(Recorder::keeps_begins) { self.recorded().await } else { Ok(()) }
-    }
-
     pub(super) fn attempt_begins(&self, attempt: &AttemptRecord) {
         self.hooks.note(Event::AttemptBegan { call: self.info(), path: &self.node.path, attempt });
     }
@@ -289,9 +288,11 @@ impl<'r> CallScope<'r> {
         let attempts = std::mem::take(&mut state.attempts);
         let failed_tries = std::mem::take(&mut state.failed_tries);
         let resumed_tools = std::mem::take(&mut state.resumed_tools);
-        let (degraded, replayed) = (state.degraded, state.replayed);
+        let (degraded, replayed) = (state.degraded, std::mem::take(&mut state.replayed));
         let record = self.record(category, attempts, degraded, now);
-        let record = Arc::new(CallRecord { failed_tries, resumed_tools, replayed, ..record });
+        let (replayed, of_replayed) = replayed;
+        let record = CallRecord { failed_tries, resumed_tools, replayed, of_replayed, ..record };
+        let record = Arc::new(record);
         let busy = state.book_until(now);
         self.ledger.end_call(self.slot, busy, Arc::clone(&record));
         let made = self.parent.map(|parent| (parent, state.made.clone()));
@@ -349,10 +350,10 @@ impl<'r> CallScope<'r> {
         lock(&self.state).said = messages;
     }
 
-    /// The conversation, and the usage of the calls within.
-    pub(crate) fn said(&self) -> (Vec<Message>, Usage) {
+    /// The conversation; the usage of the calls within, and that of the answers that an earlier process has left to them.
+    pub(crate) fn said(&self) -> (Vec<Message>, Usage, Replayed) {
         let mut state = lock(&self.state);
-        (std::mem::take(&mut state.said), state.made.usage)
+        (std::mem::take(&mut state.said), state.made.usage, state.made.replayed.clone())
     }
 
     /// The conversation, and what came of the tools that were called in it.
@@ -362,9 +363,11 @@ impl<'r> CallScope<'r> {
         (state.said.clone(), state.resumed_tools.iter().chain(asked).cloned().collect())
     }
 
-    /// An answer was given again that an earlier process was given.
-    pub(crate) fn replayed(&self) {
-        lock(&self.state).replayed += 1;
+    /// An answer was given again that an earlier process was given, and that used this.
+    pub(crate) fn replayed(&self, usage: Option<Box<Usage>>) {
+        let (count, sum) = &mut lock(&self.state).replayed;
+        *count += 1;
+        sum.add(&usage.map_or_else(Usage::unreported, |usage| *usage));
     }
 
     /// The calls that the node made so far.
@@ -381,10 +384,10 @@ impl<'r> CallScope<'r> {
     pub(crate) fn so_far(&self, category: Category) -> Arc<CallRecord> {
         let state = lock(&self.state);
         let (attempts, failed_tries) = (state.attempts.clone(), state.failed_tries.clone());
-        let (resumed_tools, replayed) = (state.resumed_tools.clone(), state.replayed);
+        let (resumed_tools, (replayed, of_replayed)) = (state.resumed_tools.clone(), state.replayed.clone());
         drop(state);
         let record = self.record(Some(category), attempts, None, self.now());
-        Arc::new(CallRecord { failed_tries, resumed_tools, replayed, ..record })
+        Arc::new(CallRecord { failed_tries, resumed_tools, replayed, of_replayed, ..record })
     }
 
     fn record(
@@ -407,6 +410,7 @@ impl<'r> CallScope<'r> {
             failed_tries: Vec::new(),
             resumed_tools: Vec::new(),
             replayed: 0,
+            of_replayed: Replayed::default(),
             elapsed: now.saturating_duration_since(self.started),
         }
     }

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::record::AttemptRecord;
 use crate::money::Money;
+use crate::usage::TokenUsage;
 
 /// A sum of figures, some of which may be unknown.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -95,15 +96,25 @@ pub struct Usage {
 impl Usage {
     /// Adds one request.
     pub(super) fn add(&mut self, request: &AttemptRecord) {
-        let usage = request.usage.unwrap_or_default();
+        self.add_one(request.usage.unwrap_or_default(), request.cost);
+        self.estimated = self.estimated.saturating_add(request.estimate.unwrap_or_default().total());
+    }
+
+    fn add_one(&mut self, usage: TokenUsage, cost: Option<f64>) {
         self.requests = self.requests.saturating_add(1);
         self.input.add(usage.input);
         self.output.add(usage.output);
         self.total.add(usage.total());
         self.cached.add(usage.cached);
         self.reasoning.add(usage.reasoning);
-        self.cost.add(request.cost);
-        self.estimated = self.estimated.saturating_add(request.estimate.unwrap_or_default().total());
+        self.cost.add(cost);
+    }
+
+    /// One request of which nothing is known.
+    pub(super) fn unreported() -> Self {
+        let mut usage = Usage::default();
+        usage.add_one(TokenUsage::default(), None);
+        usage
     }
 
     pub(crate) fn merge(&mut self, other: &Usage) {
@@ -125,10 +136,42 @@ impl AddAssign for Cost {
     }
 }
 
+/// What one request used.
+impl From<&AttemptRecord> for Usage {
+    fn from(request: &AttemptRecord) -> Self {
+        let mut usage = Usage::default();
+        usage.add(request);
+        usage
+    }
+}
+
 /// Adds figures of one's own choice, such as those of all calls with one label.
 impl AddAssign for Usage {
     fn add_assign(&mut self, other: Usage) {
         self.merge(&other);
+    }
+}
+
+/// The usage of answers that came from a journal. Boxed: most calls have none, and no room for it.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(transparent)]
+pub(crate) struct Replayed(Option<Box<Usage>>);
+
+impl Replayed {
+    pub(crate) fn add(&mut self, usage: &Usage) {
+        self.0.get_or_insert_default().merge(usage);
+    }
+
+    pub(crate) fn merge(&mut self, other: &Replayed) {
+        other.0.iter().for_each(|usage| self.add(usage));
+    }
+
+    pub(crate) fn usage(&self) -> Usage {
+        self.0.as_deref().copied().unwrap_or_default()
+    }
+
+    pub(crate) fn is_none(&self) -> bool {
+        self.0.is_none()
     }
 }
 
@@ -181,7 +224,6 @@ mod tests {
     use super::*;
     use crate::ids::Ids;
     use crate::ledger::{AttemptKind, Estimate};
-    use crate::usage::TokenUsage;
 
     fn request(usage: Option<TokenUsage>, estimate: Option<Estimate>) -> AttemptRecord {
         let id = Ids::default().next().attempt(0);

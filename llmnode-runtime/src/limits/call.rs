@@ -38,6 +38,11 @@ impl MapLimits {
     pub(crate) fn new(limits: Limits) -> Option<Self> {
         (!limits.is_empty()).then(|| MapLimits(Arc::new(Meter::new(Scope::Map, limits))))
     }
+
+    /// Counts what was spent on the map before.
+    pub(crate) fn carry_over(&self, spent: &Carried) {
+        self.0.carry_over(&spent.all);
+    }
 }
 
 impl<'r> CallLimits<'r> {
@@ -97,7 +102,7 @@ impl<'r> CallLimits<'r> {
     /// Counts what was spent on the flow that these are the limits of before it goes on.
     pub fn carry_over(&self, carried: &Carried) {
         if let Some(own) = self.meters.first() {
-            own.carry_over(&carried.flow);
+            own.carry_over(&carried.all);
         }
     }
 

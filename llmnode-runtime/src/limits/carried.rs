@@ -4,16 +4,17 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::refusal::Unknown;
+use crate::category::Category;
 use crate::ledger::{AttemptRecord, NodeKey};
 use crate::money::Money;
 use crate::prices::{Price, Prices};
 
-/// What was spent on a flow before it goes on: in all, by the path of the node's type, and by its name.
+/// What was spent on a flow or a map before it continues: in all, by the path of the node's type, and by its name.
 #[derive(Default)]
 pub struct Carried {
     prices: Arc<Prices>,
-    /// With what this process spent: limits of a flow count anew with each run of it.
-    pub(super) flow: Spending,
+    /// With what this process spent: limits of a flow or a map count anew with each run of it.
+    pub(super) all: Spending,
     pub(super) run: Spending,
     pub(super) nodes: HashMap<String, Spending>,
     /// By the name of the node.
@@ -36,10 +37,12 @@ impl Carried {
     }
 
     /// Adds an attempt, which was another process's or `own`. What it did not report counts as estimated, as of a request whose
-    /// response was not read.
+    /// response was not read; nothing, if the provider answered with an error.
     pub fn add(&mut self, node: &NodeKey, attempt: &AttemptRecord, own: bool) {
         let usage = attempt.usage.unwrap_or_default();
-        let estimate = attempt.estimate.unwrap_or_default();
+        let refused =
+            attempt.finish_reason.is_none() && attempt.category.is_some_and(Category::counts_no_tokens);
+        let estimate = attempt.estimate.filter(|_| !refused).unwrap_or_default();
         let price = attempt.model.as_deref().and_then(|model| self.prices.of(model));
         let estimated = |price: &Price| price.of_tokens(estimate.input, estimate.output.unwrap_or(0));
         let one = Spending {
@@ -63,7 +66,7 @@ impl Carried {
     }
 
     fn spent(&mut self, node: &NodeKey, one: &Spending, own: bool) {
-        self.flow.add(one);
+        self.all.add(one);
         // Its meters have what this process spent.
         if !own {
             self.run.add(one);

@@ -101,12 +101,7 @@ impl ModelError {
     /// Whether tokens may have been used of which nobody told. A request that never reached the server used none,
     /// and an error of the provider itself says nothing of tokens where it counted none.
     pub(crate) fn may_have_used_tokens(&self) -> bool {
-        let whole = match self.category {
-            Category::TruncatedOutput | Category::BadResponse => false,
-            Category::RateLimitError | Category::ServerError => true,
-            category => category.group() == Group::Final,
-        };
-        self.reached && !whole
+        self.reached && !self.category.counts_no_tokens()
     }
 
     /// Sets what follows this failure.

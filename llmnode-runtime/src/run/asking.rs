@@ -113,24 +113,24 @@ impl Asking<'_> {
         let name = kept.turn.get_or_insert_with(|| recorder.name(request, target.names(request))).clone();
         let conversation = kept.conversation.clone();
         loop {
-            let Some(KeptAnswer { text, calls, accepted, model }) = recorder.answer(&conversation, &name)
-            else {
+            let Some((answer, usage)) = recorder.answer(&conversation, &name) else {
                 let model = self.other_model();
                 return Ok(Some(Some(Box::new(KeptAs { conversation, request: name, model }))));
             };
+            let KeptAnswer { text, calls, accepted, model } = answer;
             // The model that gave it goes on, as it did then.
             if let Some(model) = model.filter(|model| self.target.name.as_ref() != Some(model)) {
                 self.change_model(&model).map_err(Failure::executed)?;
             }
             if !calls.is_empty() {
-                self.plan.call.replayed();
+                self.plan.call.replayed(usage);
                 let open = calls.into_iter().map(|call| Open { stand: Stand::Approval(None), call });
                 self.goes_on(&text, open.collect());
                 return Ok(None);
             }
             match judge(&mut *self.judge, &text, self.plan.settings.reader(), attempt).await {
                 Ok(_) => {
-                    self.plan.call.replayed();
+                    self.plan.call.replayed(usage);
                     if let Some(listener) = self.plan.listener {
                         listener.whole(&text);
                     }
@@ -139,7 +139,7 @@ impl Asking<'_> {
                 // It was good once: the one that took its place is behind it, or to be asked for.
                 Err(failure) if accepted && failure.category.group() == Group::Answer => {}
                 Err(failure) => {
-                    self.plan.call.replayed();
+                    self.plan.call.replayed(usage);
                     return Err(Failure { sent: false, answer: Some(text), ..failure });
                 }
             }

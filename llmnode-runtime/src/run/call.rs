@@ -23,7 +23,7 @@ use super::stream::CallStream;
 use crate::BoxFuture;
 use crate::category::Category;
 use crate::error::NodeError;
-use crate::ledger::{Around, Books, CallRecord, CallScope, NodeKey, Tally, Usage};
+use crate::ledger::{Around, Books, CallRecord, CallScope, NodeKey, Replayed, Tally, Usage};
 use crate::limits::{CallLimits, Deadline, LimitedNode, Limits};
 use crate::model::{Dialect, Message};
 use crate::panics::guarded;
@@ -324,9 +324,18 @@ pub struct CallReport<T> {
     pub record: Arc<CallRecord>,
     /// The usage of all attempts, with those of all calls within.
     pub total: Usage,
+    pub(super) replayed: Replayed,
     /// For a node with tools: the conversation, without instructions and without the answer. Add the answer, and it is the
     /// history of the next call.
     pub messages: Vec<Message>,
+}
+
+impl<T> CallReport<T> {
+    /// Returns what the answers from a journal used when an earlier process asked for them, with those of all calls within. It
+    /// is not part of `total`.
+    pub fn replayed(&self) -> Usage {
+        self.replayed.usage()
+    }
 }
 
 fn start<'r, S, N>(
@@ -373,11 +382,11 @@ where
         };
         match outcome {
             Ok(value) => {
-                let (messages, within) = scope.said();
+                let (messages, mut total, mut replayed) = scope.said();
                 let record = scope.end(None);
-                let mut total = record.usage();
-                total.merge(&within);
-                Ok(CallReport { value, record, total, messages })
+                total.merge(&record.usage());
+                replayed.merge(&record.of_replayed);
+                Ok(CallReport { value, record, total, replayed, messages })
             }
             Err(error) => Err(ended(&scope, error)),
         }

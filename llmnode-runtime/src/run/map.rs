@@ -18,7 +18,7 @@ use crate::BoxFuture;
 use crate::category::Category;
 use crate::error::NodeError;
 use crate::ledger::Recorder;
-use crate::limits::{CallLimits, Limits, MapLimits};
+use crate::limits::{CallLimits, Carried, Limits, MapLimits};
 use crate::settings::{Settings, setters};
 use crate::text::debug_shows;
 
@@ -251,29 +251,41 @@ where
         let around =
             limits.map(|limits| CallLimits::around(&limits, within.limits, &core.limits, &*core.clock));
         let within = Within { limits: around.as_ref().or(within.limits), ..within };
-        Call::new(core, within, state, &node).settings(settings).report().await
+        let outcome = Call::new(core, within, state, &node).settings(settings).report().await;
+        // That the call has ended is kept, too. An error of its own says more than one of its recorder.
+        if other.is_some()
+            && let Err(fault) = core.hooks.recorded().await
+            && outcome.is_ok()
+        {
+            tracing::warn!(target: "llmnode::journal", "{fault}");
+        }
+        outcome
     })
 }
 
-/// The map with its calls taken down by this recorder, once it is there. Where it fails, its error is the only result.
+/// What keeps the calls of a map, once it is there, and what earlier processes spent on the map.
+type Coming<'r> = BoxFuture<'r, Result<(Arc<dyn Recorder>, Carried), NodeError>>;
+
+/// The map with its calls kept by a recorder. Where that fails, its error is the map's only result.
 pub fn recorded_by<'r, T: Send + 'r>(
     map: Map<'r, T>,
-    recorder: impl Future<Output = Result<Arc<dyn Recorder>, NodeError>> + Send + 'r,
+    recorder: impl FnOnce(&'r RunCore) -> Coming<'r>,
 ) -> Map<'r, T> {
     let Map { core, mut calls, total, concurrency, settings, limits, on_progress } = map;
-    let mut recorder = Some(Box::pin(recorder));
+    let mut coming = Some(recorder(core));
     let mut own = None;
     let calls = Box::new(move |cx: &mut Context<'_>, shared: &Shared| {
-        // Another recorder stands around this one.
-        if shared.core.is_some() && recorder.take().is_some() {
-            let message = "the map was given more than one journal, and keeps one: leave out one `resume`";
-            return Poll::Ready(Some(failed(NodeError::new(Category::ConfigError, message))));
-        }
-        if let Some(coming) = &mut recorder {
-            let outcome = ready!(coming.as_mut().poll(cx));
-            recorder = None;
+        if let Some(recorder) = &mut coming {
+            let outcome = match twice(core, shared) {
+                Some(why) => Err(NodeError::new(Category::ConfigError, why)),
+                None => ready!(recorder.as_mut().poll(cx)),
+            };
+            coming = None;
             match outcome {
-                Ok(recorder) => own = Some(Arc::new(core.recorded_by(recorder))),
+                Ok((recorder, spent)) => {
+                    shared.limits.iter().for_each(|limits| limits.carry_over(&spent));
+                    own = Some(Arc::new(core.recorded_by(recorder)));
+                }
                 Err(error) => return Poll::Ready(Some(failed(error))),
             }
         }
@@ -286,9 +298,13 @@ pub fn recorded_by<'r, T: Send + 'r>(
     Map { core, calls, total, concurrency, settings, limits, on_progress }
 }
 
-/// Whether something else takes down the calls of a map.
-pub fn is_recorded<T>(map: &Map<'_, T>) -> bool {
-    map.core.hooks.is_recorded()
+/// Whether something else keeps the calls of a map already, and what to do.
+fn twice(core: &RunCore, shared: &Shared) -> Option<&'static str> {
+    if shared.core.is_some() {
+        return Some("the map has more than one journal; leave out one `resume`");
+    }
+    let within = "a map within a flow with a journal keeps no answers of its own; leave out `resume`";
+    core.hooks.recorder().map(|_| within)
 }
 
 fn failed<'r, T: Send + 'r>(error: NodeError) -> Outcome<'r, T> {
@@ -303,8 +319,8 @@ fn value<T>(outcome: Result<CallReport<T>, NodeError>) -> Result<T, NodeError> {
 fn reported<'r, T: Send + 'r>(call: Outcome<'r, T>) -> Outcome<'r, CallReport<T>> {
     Box::pin(async move {
         let report = call.await?;
-        let (record, total) = (Arc::clone(&report.record), report.total);
-        Ok(CallReport { record, total, messages: Vec::new(), value: report })
+        let (record, total, replayed) = (Arc::clone(&report.record), report.total, report.replayed.clone());
+        Ok(CallReport { record, total, replayed, messages: Vec::new(), value: report })
     })
 }
 

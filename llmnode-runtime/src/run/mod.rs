@@ -42,7 +42,7 @@ pub use call::{MAX_NESTING, Within};
 pub use cx::{Cx, calls, context, handed_on, keeping, kept, on_core, paused, rounds, with_origin};
 pub use examples::{Example, ExampleInput, ExampleOutput, ExampleText, Input, IntoExample};
 pub use fallback::{Falling, fallback, fallback_with_state};
-pub use map::{Map, is_recorded, recorded_by};
+pub use map::{Map, recorded_by};
 pub use node::{Exec, LlmNode};
 pub use observer::{ObservedBy, Observer};
 pub use progress::BatchProgress;

@@ -109,7 +109,7 @@ impl<'r> Origin<'r> {
                 return Ok(None);
             }
             return refused(format!(
-                "the pause of `{node}` is not that of the step under way; leave out `approve`, and decide what `resume` pauses with"
+                "the pause of `{node}` belongs to another step or item; leave out `approve`, and decide the pause that `resume` returns"
             ));
         }
         if let [first, more @ ..] = &*paused.waiting() {

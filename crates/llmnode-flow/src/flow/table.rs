@@ -213,12 +213,12 @@ impl<S, A> Table<S, A> {
             let known: Vec<_> = step.edges.iter().map(|edge| format!("`{}`", edge.action)).collect();
             let (action, known) = (one_line(&**action, 200), one_line(known.join(", "), 500));
             return format!(
-                "the step `{label}` of the flow `{name}` gave the action `{action}`, for which it has no edge; it has {known}"
+                "the step `{label}` of the flow `{name}` returned the action `{action}`, but has no edge for it; its edges are for {known}"
             );
         }
         let action = edge.map_or("", Edge::shown);
         let by = if action.is_empty() { String::new() } else { format!(" by `{action}`") };
-        format!("the flow `{name}` goes nowhere yet from `{label}`{by}: `todo!()` stands there")
+        format!("the flow `{name}` has `todo!()` after `{label}`{by}; write the next step there")
     }
 
     /// What it looks like within these flows.

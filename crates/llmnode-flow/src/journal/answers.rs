@@ -1,16 +1,16 @@
-//! A map that goes on where another process stopped: a journal keeps its answers.
+//! A map that continues where another process stopped: a journal keeps its answers.
 
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, OnceLock};
 
-use llmnode_runtime::internal::{Event, KeptAnswer, Recorder, is_recorded, recorded_by};
-use llmnode_runtime::{BoxError, BoxFuture, Map, Message, NodeError, Request, ToolCall};
+use llmnode_runtime::internal::{Carried, Event, Kept, KeptAnswer, Recorder, RunCore, recorded_by};
+use llmnode_runtime::{BoxError, BoxFuture, Map, Message, NodeError, Request, ToolCall, Usage};
 
-use super::durable::failed;
+use super::durable::{failed, random_id};
+use super::history::History;
 use super::interface::Journal;
 use super::keeper::Keeper;
-use super::kept::{self, Kept, Left};
 use super::permits::refused;
-use super::record::Entry;
+use super::record::{Entry, MapStarted, Record};
 use crate::flow::Position;
 
 /// Maps whose answers survive a crash. In the prelude, with the feature `journal`.
@@ -19,11 +19,14 @@ pub trait MapExt: Sized {
     /// the map returns what was answered before, and asks only for the rest.
     ///
     /// A request is known by its content: messages, model, settings and schema. Of equal requests each has its own
-    /// answer. An answer from the journal is read and validated again. It makes no request, counts for no limit, and
-    /// has no attempt in the record, which says how many there were ([`replayed`](llmnode_runtime::CallRecord::replayed)). Results of
-    /// tools are kept in the same way. An answer that is no longer good is asked again, and so is one that failed or
-    /// came from a fallback value. Answers are in the journal in clear. Each is synced to the disk before its result
+    /// answer. An answer from the journal is read and validated again. It makes no request and has no attempt in the record, which
+    /// says how many there were ([`replayed`](llmnode_runtime::CallRecord::replayed)) and what they used
+    /// ([`replayed_usage`](llmnode_runtime::CallRecord::replayed_usage)). Results of tools are kept in the same way. An answer that is no longer good is asked again, and so is one that failed or
+    /// came from a fallback value. The journal holds the answers unencrypted. Each is synced to the disk before its result
     /// is returned, unless [`Fsync::Never`](super::Fsync::Never) is set.
+    ///
+    /// What earlier processes spent is in the ledger afterwards, once, and counts for the limits of the map, of the run and of
+    /// its nodes. A request that was under way when a process died counts as one without a report.
     ///
     /// If the journal cannot be read, or is that of a flow, the error is the map's only result. Within a flow that
     /// has a journal this is a `config_error`, since that journal keeps the flow's steps. A node with
@@ -48,48 +51,43 @@ pub trait MapExt: Sized {
 
 impl<'r, T: Send + 'r> MapExt for Map<'r, T> {
     fn resume(self, journal: impl Journal + 'static) -> Self {
-        let recorded = is_recorded(&self);
-        recorded_by(self, async move {
-            if recorded {
-                let message =
-                    "a map within a flow with a journal keeps no answers of its own; leave out `resume`";
-                return Err(refused(message.to_owned()));
-            }
-            let answers: Arc<dyn Recorder> = Arc::new(Answers::read(Box::new(journal)).await?);
-            Ok(answers)
+        recorded_by(self, |core| {
+            Box::pin(async move {
+                let (answers, spent) = Answers::read(Box::new(journal), core).await?;
+                let recorder: Arc<dyn Recorder> = Arc::new(answers);
+                Ok((recorder, spent))
+            })
         })
     }
 }
 
-/// The answers of a map.
+/// Keeps the answers of a map, and what each request used.
 struct Answers {
-    kept: Mutex<Kept>,
     keeper: Keeper,
     /// The name of a node that was called, and must not be executed again.
     once: OnceLock<String>,
 }
 
 impl Answers {
-    async fn read(mut journal: Box<dyn Journal>) -> Result<Self, NodeError> {
-        let mut left = Vec::new();
-        let mut is_of_a_flow = false;
-        let mut take = |record: super::Record| match record.0 {
-            Entry::Answered(answered) => left.push(Left::Answer(answered)),
-            Entry::ToolEnded(ended) => left.push(Left::Result(*ended)),
-            _ => is_of_a_flow = true,
-        };
-        journal.read(&mut take).await.map_err(failed)?;
-        if is_of_a_flow {
+    /// Reads what was answered before. What was spent on it counts for the run from now on.
+    async fn read(mut journal: Box<dyn Journal>, core: &RunCore) -> Result<(Self, Carried), NodeError> {
+        let mut history = History::counting(core);
+        journal.read(&mut |record| history.take(record)).await.map_err(failed)?;
+        history.close();
+        if history.outline().is_some() {
             return Err(refused(
                 "the journal is that of a flow; give the map a journal of its own".to_owned(),
             ));
         }
-        let keeper = Keeper::new(journal, Position::default(), Kept::default());
-        Ok(Answers { kept: Mutex::new(Kept::new(String::new(), left)), keeper, once: OnceLock::new() })
-    }
-
-    fn kept(&self) -> MutexGuard<'_, Kept> {
-        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
+        let started = history.run().is_empty().then(|| Entry::MapStarted(MapStarted { id: random_id() }));
+        let started = started.map(Record::from);
+        started.iter().cloned().for_each(|record| history.take(record));
+        let keeper = Keeper::new(journal, Position::default(), history.kept());
+        if let Some(record) = started {
+            keeper.add(record, Position::default());
+            keeper.append_all().await.map_err(failed)?;
+        }
+        Ok((Answers { keeper, once: OnceLock::new() }, history.count(core)))
     }
 }
 
@@ -98,16 +96,13 @@ impl Recorder for Answers {
         match event {
             // One that was rejected is asked for again, and so is an item that failed.
             Event::Answered { answer, .. } if !answer.accepted => {}
-            Event::Answered { .. } | Event::ToolEnded { .. } => self.keeper.note(event),
+            // Each process calls each item once more.
+            Event::CallEnded { record, .. } if record.attempts.is_empty() => {}
             Event::CallBegan { call, .. } => {
                 self.once.get_or_init(|| call.node.to_owned());
             }
-            _ => {}
+            _ => self.keeper.note(event),
         }
-    }
-
-    fn keeps_begins(&self) -> bool {
-        false
     }
 
     fn conversation(
@@ -115,28 +110,27 @@ impl Recorder for Answers {
         request: &Request,
         names: [Option<&str>; 3],
         within: Option<&str>,
-    ) -> Option<llmnode_runtime::internal::Kept> {
-        let conversation = self.kept().conversation(request, names, within);
-        Some(llmnode_runtime::internal::Kept { conversation, root: None })
+    ) -> Option<Kept> {
+        self.keeper.conversation(request, names, within)
     }
 
     fn name(&self, request: &Request, names: [Option<&str>; 3]) -> String {
-        kept::name(request, names)
+        self.keeper.name(request, names)
     }
 
-    fn answer(&self, conversation: &str, request: &str) -> Option<KeptAnswer> {
-        self.kept().answer(conversation, request)
+    fn answer(&self, conversation: &str, request: &str) -> Option<(KeptAnswer, Option<Box<Usage>>)> {
+        self.keeper.answer(conversation, request)
     }
 
     fn result(&self, conversation: &str, call: &ToolCall) -> Option<Message> {
-        self.kept().result(conversation, call)
+        self.keeper.result(conversation, call)
     }
 
     fn write(&self) -> BoxFuture<'_, Result<(), BoxError>> {
         let Some(node) = self.once.get() else { return self.keeper.write() };
         let fault = format!(
-            "the node `{node}` says `idempotent = false`, and a map with `resume` executes its nodes again as it goes on; \
-             leave out `resume`, or let a flow with a journal call it"
+            "the node `{node}` has `idempotent = false`, but a map with `resume` executes its nodes again when it continues; \
+             leave out `resume`, or call the node in a flow with a journal"
         );
         Box::pin(std::future::ready(Err(fault.into())))
     }

@@ -77,7 +77,7 @@ impl<S> Durable<'_, S> {
         // What cannot be read back is better found now than after a crash.
         read_back::<S>(&state, "the state that was just written")?;
         let started = Started {
-            id: format!("{:016x}", RandomState::new().hash_one(0_u8)),
+            id: random_id(),
             fingerprint: fingerprint(&flow.outline),
             outline: flow.outline,
             at: flow.at.clone(),
@@ -114,8 +114,8 @@ impl<S> Durable<'_, S> {
     {
         if self.second {
             return Err(refused(
-                "the flow was given more than one journal, and keeps one: leave out `.journal(..)` before `.resume(..)`, which \
-                 also starts a run where the journal is empty"
+                "the flow has more than one journal; leave out `.journal(..)` before `.resume(..)`, which also starts a run if \
+                 the journal is empty"
                     .to_owned(),
             ));
         }
@@ -123,7 +123,7 @@ impl<S> Durable<'_, S> {
         let Some(mut journal) = self.journal.take() else {
             return Err(refused("a flow began twice".to_owned()));
         };
-        let mut history = History::counting(flow.core.ledger.clone(), flow.core.limits.carrying());
+        let mut history = History::counting(flow.core);
         journal.read(&mut |record| history.take(record)).await.map_err(failed)?;
         history.close();
         self.permits.check_happened(&history, self.happened.as_ref())?;
@@ -143,11 +143,9 @@ impl<S> Durable<'_, S> {
         let (taken, core) = (history.steps(), flow.core);
         self.run = (history.run().to_owned(), taken);
         let kept = history.kept();
-        if let Some(carried) = history.enter_into(&core.ledger) {
-            core.limits.carry_over(&carried);
-            if let Some(limits) = flow.limits {
-                limits.carry_over(&carried);
-            }
+        let spent = history.count(core);
+        if let Some(limits) = flow.limits {
+            limits.carry_over(&spent);
         }
         if let Some(action) = ended {
             return Ok(Begun::Ended(action));
@@ -211,6 +209,11 @@ where
     let action =
         action.map(|action| readable(action, &format!("the flow's action after {step}"))).transpose()?;
     Ok(Stepped { left, at: at.clone(), state: Some(state), action })
+}
+
+/// What tells a journal from all others.
+pub(super) fn random_id() -> String {
+    format!("{:016x}", RandomState::new().hash_one(0_u8))
 }
 
 /// What is wrong with a journal itself is no fault of the moment.

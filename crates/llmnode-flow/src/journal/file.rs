@@ -114,7 +114,7 @@ impl JournalFile {
         if let Entry::Stepped(step) = &record.0 {
             open.tidy(step.action.is_some());
         }
-        let started = matches!(record.0, Entry::Started(_));
+        let started = matches!(record.0, Entry::Started(_) | Entry::MapStarted(_));
         let forced = match open.fsync {
             Fsync::EachRecord => true,
             Fsync::Never => false,

@@ -1,19 +1,22 @@
-//! What a journal tells: where its flow stands, and what was spent.
+//! What a journal tells: where its flow stands, what is left for its next process, and what was spent.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashSet};
 use std::time::{Duration, SystemTime};
 
-use llmnode_runtime::internal::{Carried, Import, NodeKey, cut_short};
-use llmnode_runtime::{AttemptId, AttemptRecord, CallId, CallRecord, Category, Ledger};
+use llmnode_runtime::internal::{Carried, Import, NodeKey, RunCore, cut_short};
+use llmnode_runtime::{AttemptId, AttemptRecord, CallId, CallRecord, Category, Ledger, Usage};
 
 use super::kept::{Kept, Left};
 use super::record::{Answered, AttemptBegan, CallEnded, Entry, Json, Record, Started, Stepped, ToolEnded};
 use crate::flow::{Outline, Position};
 
-/// What a journal says: where its flow is, and what was spent on it.
+/// What a journal says: where its flow is, and what was spent on it. Of the journal of a map, it says what was spent.
 #[derive(Default)]
 pub struct History {
+    /// What tells the run of the flow, or the journal of the map, from all others.
+    run: String,
+    /// `None`: it is the journal of a map.
     started: Option<Started>,
     at: Position,
     state: Option<Json>,
@@ -27,6 +30,8 @@ pub struct History {
     once: Vec<(Vec<CallId>, UnderWay)>,
     /// Answers and results since then.
     left: Vec<Left>,
+    /// Calls that gave answers which were not accepted.
+    rejected: HashSet<CallId>,
     unknown: Vec<UnderWay>,
     /// The calls that have ended.
     ledger: Ledger,
@@ -45,7 +50,7 @@ pub struct UnderWay {
     pub attempt: Option<AttemptRecord>,
 }
 
-/// What is not in the book of this process.
+/// What was spent, for the process that goes on.
 struct Counting {
     book: Ledger,
     /// How many records of this journal the book has.
@@ -61,19 +66,25 @@ struct OpenCall {
     under_way: BTreeMap<AttemptId, AttemptBegan>,
     /// When its first attempt began.
     began: Option<u64>,
+    /// It gave an answer that was kept, of the attempt under way.
+    answered: bool,
+    /// What its attempts used since the last answer that was kept.
+    used: Usage,
     counts: bool,
 }
 
 impl History {
-    /// A history whose figures are to be entered into a book: what that has already is left out.
-    pub(super) fn counting(book: Ledger, carried: Carried) -> Self {
-        History { counting: Some(Counting { book, known: 0, carried }), ..History::default() }
+    /// A history whose figures are to count for a run: what that has already is left out.
+    pub(super) fn counting(core: &RunCore) -> Self {
+        let counting = Counting { book: core.ledger.clone(), known: 0, carried: core.limits.carrying() };
+        History { counting: Some(counting), ..History::default() }
     }
 
     /// Takes the next record.
     pub(super) fn take(&mut self, record: Record) {
         match record.0 {
             Entry::Started(started) => self.start(started),
+            Entry::MapStarted(map) => self.identify(map.id),
             Entry::Stepped(step) => self.step(step),
             Entry::Resumed(resumed) => {
                 if resumed.rerun {
@@ -91,13 +102,28 @@ impl History {
                 call.under_way.insert(id, *began);
             }
             Entry::AttemptEnded(attempt) => {
-                let call = self.call(attempt.id.call(), None);
+                let id = attempt.id.call();
+                let call = self.call(id, None);
                 call.under_way.remove(&attempt.id);
+                call.used += Usage::from(&*attempt);
                 call.attempts.insert(attempt.id, *attempt);
+                if std::mem::take(&mut call.answered) {
+                    let used = std::mem::take(&mut call.used);
+                    let of_call = |one: &&mut Left| matches!(one, Left::Answer(it, _) if it.call == Some(id));
+                    if let Some(Left::Answer(_, usage)) = self.left.iter_mut().rev().find(of_call) {
+                        *usage = Some(Box::new(used));
+                    }
+                }
             }
             Entry::AttemptForgotten(id) => drop(self.call(id.call(), None).under_way.remove(&id)),
             Entry::CallEnded(ended) => self.end(*ended),
-            Entry::Answered(answered) => self.left.push(Left::Answer(answered)),
+            Entry::Answered(answered) => {
+                if let Some((id, call)) = answered.call.and_then(|id| Some((id, self.open.get_mut(&id)?))) {
+                    call.answered = true;
+                    self.rejected.extend(answered.rejected.then_some(id));
+                }
+                self.left.push(Left::Answer(answered, None));
+            }
             Entry::ToolEnded(ended) => {
                 self.executed(&ended);
                 // Its result is given again, so neither it nor what it called is executed again.
@@ -108,10 +134,15 @@ impl History {
         self.records += 1;
     }
 
-    fn start(&mut self, started: Started) {
+    fn identify(&mut self, run: String) {
         if let Some(counting) = &mut self.counting {
-            counting.known = counting.book.has_of(&started.id);
+            counting.known = counting.book.has_of(&run);
         }
+        self.run = run;
+    }
+
+    fn start(&mut self, started: Started) {
+        self.identify(started.id.clone());
         self.at = started.at.clone();
         self.state = started.state.clone();
         self.started = Some(Started { state: None, ..started });
@@ -124,6 +155,7 @@ impl History {
         self.action = step.action;
         self.once.clear();
         self.left.clear();
+        self.rejected.clear();
     }
 
     /// Whether the book of this process has what this record says of a call.
@@ -152,6 +184,8 @@ impl History {
             attempts: BTreeMap::new(),
             under_way: BTreeMap::new(),
             began: None,
+            answered: false,
+            used: Usage::default(),
             counts,
         });
         if known {
@@ -162,7 +196,7 @@ impl History {
 
     fn end(&mut self, ended: CallEnded) {
         let CallEnded { path, call: mut record } = ended;
-        if record.category.is_some() {
+        if self.rejected.remove(&record.id) && record.category.is_some() {
             self.forget_rejected(record.id);
         }
         for (calls, _) in &mut self.once {
@@ -183,12 +217,12 @@ impl History {
     fn forget_rejected(&mut self, call: CallId) {
         let of = |one: &Answered| (one.conversation.clone(), one.request.clone());
         let answers = self.left.iter().filter_map(|one| match one {
-            Left::Answer(answer) if !answer.rejected => Some(of(answer)),
+            Left::Answer(answer, _) if !answer.rejected => Some(of(answer)),
             _ => None,
         });
         let accepted: HashSet<_> = answers.collect();
         self.left.retain(|one| match one {
-            Left::Answer(it) => !it.rejected || it.call != Some(call) || accepted.contains(&of(it)),
+            Left::Answer(it, _) => !it.rejected || it.call != Some(call) || accepted.contains(&of(it)),
             Left::Result(_) => true,
         });
     }
@@ -212,12 +246,13 @@ impl History {
         }
     }
 
-    /// Puts what was spent into the book that this was made for.
-    pub(super) fn enter_into(self, book: &Ledger) -> Option<Carried> {
-        let (started, counting) = (self.started?, self.counting?);
-        book.enter_all(&self.ledger);
-        book.note_journal(&started.id, self.records);
-        Some(counting.carried)
+    /// Counts what was spent for the run that this was made for. Gives all that was spent, also what the run itself did.
+    pub(super) fn count(self, core: &RunCore) -> Carried {
+        let Some(Counting { carried, .. }) = self.counting else { return Carried::default() };
+        core.ledger.enter_all(&self.ledger);
+        core.ledger.note_journal(&self.run, self.records);
+        core.limits.carry_over(&carried);
+        carried
     }
 
     /// The names of conversations of the step under way begin with this.
@@ -230,9 +265,9 @@ impl History {
         Kept::new(self.prefix(), std::mem::take(&mut self.left))
     }
 
-    /// What tells the run from others.
+    /// What tells the run from others; empty where the journal has none yet.
     pub(super) fn run(&self) -> &str {
-        self.started.as_ref().map_or("", |started| &started.id)
+        &self.run
     }
 
     pub(super) fn outline(&self) -> Option<(&str, &Outline)> {
@@ -298,7 +333,7 @@ impl History {
         self.once.first().map(|(_, call)| call)
     }
 
-    /// Returns what was spent on the flow, in all processes. A request that is [unknown](History::unknown) counts as one that
+    /// Returns what was spent on the flow or the map, in all processes. A request that is [unknown](History::unknown) counts as one that
     /// did not report its usage.
     pub fn ledger(&self) -> Ledger {
         self.ledger.clone()

@@ -8,7 +8,7 @@ use std::time::SystemTime;
 use llmnode_runtime::internal::{
     Event, Kept as Conversation, KeptAnswer, Recorder, figures, without_attempts,
 };
-use llmnode_runtime::{BoxError, BoxFuture, Message, Request, ToolCall};
+use llmnode_runtime::{BoxError, BoxFuture, Message, Request, ToolCall, Usage};
 
 use super::error::JournalError;
 use super::interface::Journal;
@@ -186,7 +186,7 @@ impl Recorder for Keeper {
         kept::name(request, names)
     }
 
-    fn answer(&self, conversation: &str, request: &str) -> Option<KeptAnswer> {
+    fn answer(&self, conversation: &str, request: &str) -> Option<(KeptAnswer, Option<Box<Usage>>)> {
         self.lock().kept.answer(conversation, request)
     }
 

@@ -3,10 +3,13 @@
 use std::collections::{HashMap, VecDeque};
 
 use llmnode_runtime::internal::{KeptAnswer, hashed};
-use llmnode_runtime::{Message, Request, ToolCall};
+use llmnode_runtime::{Message, Request, ToolCall, Usage};
 use serde_json::json;
 
 use super::record::{Answered, ToolEnded};
+
+/// An answer, and what it used, if that is known.
+type Answer = (KeptAnswer, Option<Box<Usage>>);
 
 /// What was kept, by conversation: a conversation is known by the request that it begins with, the call of a tool that it is within,
 /// and its place among equals. A call whose result was kept is not made again, so its conversations must not count for others.
@@ -14,7 +17,7 @@ use super::record::{Answered, ToolEnded};
 pub(super) struct Kept {
     /// What the names of conversations begin with.
     prefix: String,
-    answers: HashMap<(String, String), VecDeque<KeptAnswer>>,
+    answers: HashMap<(String, String), VecDeque<Answer>>,
     results: HashMap<(String, String), VecDeque<Message>>,
     /// How many conversations there were that begin with a request.
     begun: HashMap<String, usize>,
@@ -27,7 +30,7 @@ impl Kept {
         let mut unnamed: HashMap<String, usize> = HashMap::new();
         for one in left {
             match one {
-                Left::Answer(answered) => {
+                Left::Answer(answered, usage) => {
                     let Answered { request, conversation, answer: text, calls, model, rejected, .. } =
                         answered;
                     let accepted = !rejected;
@@ -36,8 +39,13 @@ impl Kept {
                         *place += 1;
                         format!("{request}-{}", *place - 1)
                     });
+                    // The journal of a map of version 2 has no id to begin with.
+                    let conversation = match conversation.starts_with(&kept.prefix) {
+                        true => conversation,
+                        false => format!("{}{conversation}", kept.prefix),
+                    };
                     let answer = KeptAnswer { text, calls, accepted, model };
-                    kept.answers.entry((conversation, request)).or_default().push_back(answer);
+                    kept.answers.entry((conversation, request)).or_default().push_back((answer, usage));
                 }
                 Left::Result(ended) => {
                     let result = if ended.failed { ended.result.failed() } else { ended.result };
@@ -63,7 +71,7 @@ impl Kept {
         format!("{}{name}-{}", self.prefix, *begun - 1)
     }
 
-    pub(super) fn answer(&mut self, conversation: &str, request: &str) -> Option<KeptAnswer> {
+    pub(super) fn answer(&mut self, conversation: &str, request: &str) -> Option<Answer> {
         self.answers.get_mut(&(conversation.to_owned(), request.to_owned()))?.pop_front()
     }
 
@@ -80,7 +88,8 @@ impl Kept {
 /// What was kept once.
 #[derive(Clone)]
 pub(super) enum Left {
-    Answer(Answered),
+    /// And what it used, if that is known.
+    Answer(Answered, Option<Box<Usage>>),
     Result(ToolEnded),
 }
 

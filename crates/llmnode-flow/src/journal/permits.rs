@@ -1,4 +1,4 @@
-//! Whether a run may go on from what its journal tells.
+//! Whether a run may resume from its journal.
 
 use llmnode_runtime::{Category, NodeError};
 
@@ -9,11 +9,11 @@ use crate::flow::{Happened, Outline, Position};
 /// What the program allows.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Permits {
-    /// To go on with a run that the journal has.
+    /// To resume a run that the journal has.
     pub(super) resumes: bool,
     /// To execute again what may have been executed.
     pub(super) rerun: bool,
-    /// To go on although the flow has changed.
+    /// To resume although the flow has changed.
     pub(super) allow_changes: bool,
 }
 
@@ -32,17 +32,17 @@ impl Permits {
         // The program that started the run there says the same again.
         if !from.is_start() && history.started_at() != Some(from) {
             return Err(refused(format!(
-                "the flow is to start at `{from}`, and the journal has a run of it, which stands at `{}`: leave out `from` to go \
-                 on there, or take another journal to start at `{from}`",
+                "the flow starts at `{from}`, but the journal has a run that stands at `{}`; leave out `from` to continue it, or use \
+                 another journal to start at `{from}`",
                 history.position()
             )));
         }
         self.check_changes(history, outline)?;
         match history.in_doubt() {
             Some(call) if !self.rerun && !happened => Err(refused(format!(
-                "the node `{}` was called in {}, which was not completed; it says `idempotent = false`, so it is not \
-                 executed again. See whether its effect took place: if it did, `.resume(..).happened::<Node>(output)` goes on with \
-                 what the step's node gave; if not, `.resume(..).rerun()` executes it once more",
+                "the node `{}` was called in {}, which was not completed; it has `idempotent = false`, so it is not \
+                 executed again. Check whether it took effect: if it did, continue with its output, \
+                 `.resume(..).happened::<Node>(output)`; if not, execute it again, `.resume(..).rerun()`",
                 call.node,
                 step_at(&call.at)
             ))),
@@ -60,15 +60,15 @@ impl Permits {
         let name = happened.name();
         if self.rerun {
             return Err(refused(format!(
-                "`happened` says what the node `{name}` gave, and `rerun` executes it once more: leave out one of them"
+                "`happened` gives the output of the node `{name}`, but `rerun` executes it again; leave out one of them"
             )));
         }
         if history.in_doubt().is_some() {
             return Ok(());
         }
         Err(refused(format!(
-            "`happened` says what the node `{name}` gave, but the journal has no call of a node with `idempotent = false` in a \
-             step that was not completed: leave it out"
+            "`happened` gives the output of the node `{name}`, but the journal has no call of a node with `idempotent = false` in a \
+             step that was not completed; leave it out"
         )))
     }
 
@@ -83,8 +83,8 @@ impl Permits {
             return Ok(());
         }
         Err(refused(format!(
-            "the flow `{}` has changed since the journal's run of it started: {}; let the program that started it end it, \
-             start again with another journal, or go on all the same with `.resume(..).allow_changes()`",
+            "the flow `{}` has changed since the journal's run of it started: {}; finish the run with the \
+             program that started it, start again with another journal, or continue anyway with `.resume(..).allow_changes()`",
             history.flow(),
             changes.join("; ")
         )))
@@ -98,8 +98,8 @@ fn has_a_run(history: &History) -> NodeError {
         format!("stands at `{}`", history.position())
     };
     refused(format!(
-        "the journal has a run of the flow `{}` already, which {stands} after {} steps; `resume` goes on with it, and \
-         another run takes another journal",
+        "the journal has a run of the flow `{}` already, which {stands} after {} steps; use `resume` to \
+         continue it, or another journal for another run",
         history.flow(),
         history.steps()
     ))

@@ -16,17 +16,19 @@ use crate::flow::{Outline, Position};
 pub struct Record(pub(super) Entry);
 
 impl Record {
-    /// What it is: `"answered"`, `"tool_ended"`, `"started"`, `"resumed"`, `"call_began"`, `"attempt_began"`, `"attempt_ended"`, `"attempt_forgotten"`,
-    /// `"call_ended"` or `"stepped"`, as its JSON names it. Further ones may come.
+    /// What it is: `"started"`, `"map_started"`, `"resumed"`, `"call_began"`, `"attempt_began"`, `"attempt_ended"`,
+    /// `"attempt_forgotten"`, `"answered"`, `"tool_ended"`, `"call_ended"` or `"stepped"`, as its JSON names it. Further ones may
+    /// come.
     ///
-    /// A journal that syncs some of its records to the disk needs `started`, `call_began` and `stepped` there: without them a
-    /// step, or a node that must not be executed again, may be executed twice after a crash of the machine. Without
-    /// `answered`, a map may ask for an answer that was paid for already.
+    /// A journal that syncs some of its records to the disk needs `started`, `map_started`, `call_began` and `stepped` there:
+    /// without them a step, or a node that must not be executed again, may be executed twice after a crash of the machine.
+    /// Without `answered`, a map may ask for an answer that was paid for already.
     pub fn kind(&self) -> &'static str {
         match &self.0 {
             Entry::Answered(_) => "answered",
             Entry::ToolEnded(_) => "tool_ended",
             Entry::Started(_) => "started",
+            Entry::MapStarted(_) => "map_started",
             Entry::Resumed(_) => "resumed",
             Entry::CallBegan(_) => "call_began",
             Entry::AttemptBegan(_) => "attempt_began",
@@ -48,12 +50,14 @@ impl From<Entry> for Record {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Entry {
-    /// A request was answered. The journal of a map has nothing else but this and the next one.
+    /// A request was answered.
     Answered(Answered),
     /// A call of a tool has its result.
     ToolEnded(Box<ToolEnded>),
     /// A flow has started. The first record of its journal.
     Started(Started),
+    /// A map has started. The first record of its journal; version 2 had none.
+    MapStarted(MapStarted),
     /// Another process goes on.
     Resumed(Resumed),
     /// A call has begun of a node that must not be executed again.
@@ -143,6 +147,13 @@ pub(super) struct Started {
     /// The state it starts on; `None`: that of a later step is kept instead.
     #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     pub(super) state: Option<Json>,
+}
+
+/// A map has started.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct MapStarted {
+    /// What tells the journal from all others.
+    pub(super) id: String,
 }
 
 /// Another process goes on.

@@ -132,7 +132,7 @@ async fn p7_an_action_without_an_edge_is_an_error_that_names_step_and_action() {
     let error = run.flow(&flow).await.unwrap_err();
     assert_eq!(
         error.to_string(),
-        "read: config_error: the step `read` of the flow `f` gave the action `stop`, for which it has no edge; it has `go`"
+        "read: config_error: the step `read` of the flow `f` returned the action `stop`, but has no edge for it; its edges are for `go`"
     );
 }
 
@@ -227,7 +227,7 @@ async fn an_edge_may_lead_nowhere_yet() {
     assert_eq!(steps[0].edges, [("".into(), To::Todo)]);
     let error = run(&[]).flow(&flow).await.unwrap_err();
     assert_eq!(error.category(), Category::ConfigError);
-    assert_eq!(error.message(), "the flow `f` goes nowhere yet from `search`: `todo!()` stands there");
+    assert_eq!(error.message(), "the flow `f` has `todo!()` after `search`; write the next step there");
 }
 
 #[test]
@@ -247,14 +247,14 @@ fn every_fault_is_told_at_once() {
     assert_eq!(
         faults(flow),
         [
-            "a step has an empty label; positions, edges and pictures name it by its label",
+            "a step has an empty label; give it one, since positions, edges and pictures use it",
             "two steps have the label `search`; give one of them another label",
-            "it starts at `decid`, which is no step; did you mean `decide`?",
-            "the edge of `decide` for `answer` leads to `nowhere`, which is no step",
-            "two edges leave `decide` for `answer`; an action has one edge",
-            "an edge for `default` leaves `saerch`, which is no step; did you mean `search`?",
-            "`decide` has an edge for the action `serch`, which it cannot give; did you mean `search`?",
-            "`read` has no edge; `To::End` ends the flow there",
+            "it starts at `decid`, but there is no such step; did you mean `decide`?",
+            "the edge of `decide` for `answer` leads to `nowhere`, but there is no such step",
+            "`decide` has two edges for `answer`; remove one of them",
+            "an edge for `default` starts at `saerch`, but there is no such step; did you mean `search`?",
+            "`decide` has an edge for `serch`, which is not one of its actions; did you mean `search`?",
+            "`read` has no edge; add one with `.on(..)`, with `To::End` to end the flow",
         ]
     );
 }
@@ -262,21 +262,28 @@ fn every_fault_is_told_at_once() {
 #[test]
 fn a_mistake_is_told_once() {
     let builder = || Flow::builder("f").step::<Decide>("decide").on("decide", "answer", To::End);
-    assert_eq!(faults(Flow::builder("f")), ["it has no step; `.step::<Node>(\"label\")` adds one"]);
+    assert_eq!(faults(Flow::builder("f")), ["it has no step; add one with `.step::<Node>(\"label\")`"]);
     assert_eq!(
         faults(builder()),
-        ["`decide` can give the action `search`, for which it has no edge; `To::End` ends the flow there"]
+        [
+            "`decide` has no edge for its action `search`; add `.on(\"decide\", \"search\", ..)`, with `To::End` to end the flow"
+        ]
     );
     // Without the slip, the step would be reached.
     let slip = builder().on("decide", "search", "serch").step::<Search>("search").then("search", "decide");
     assert_eq!(
         faults(slip),
-        ["the edge of `decide` for `search` leads to `serch`, which is no step; did you mean `search`?"]
+        [
+            "the edge of `decide` for `search` leads to `serch`, but there is no such step; did you mean `search`?"
+        ]
     );
     let lost = builder().on("decide", "search", To::End).step::<Search>("search").then("search", "search");
     let error = lost.build().unwrap_err();
     assert_eq!(error.category(), Category::ConfigError);
-    assert_eq!(error.message(), "the flow `f` cannot be built:\n  - no way leads from the start to `search`");
+    assert_eq!(
+        error.message(),
+        "the flow `f` cannot be built:\n  - no edge leads from the start to `search`; add one, or remove the step"
+    );
 }
 
 const LABELS: [&str; 5] = ["a", "b", "c", "d", "e"];

@@ -120,6 +120,10 @@ pub(crate) fn start(journal: &Path, orders: Orders) -> Child {
 pub(crate) fn so_far(journal: &Path) -> (u64, usize) {
     let steps = JournalFile::open(journal).unwrap().history().unwrap().steps();
     let written = std::fs::read_to_string(journal).unwrap_or_default();
+    let (lines, rest) = written.split_at(written.rfind('\n').map_or(0, |end| end + 1));
+    // A torn last line says nothing; a whole one may lack its end.
+    let length = rest.get(9..17).and_then(|length| usize::from_str_radix(length, 16).ok());
+    let written = if length == Some(rest.len().saturating_sub(18)) { &*written } else { lines };
     let last = |kind: &str| written.rfind(&format!(r#""record":{{"{kind}""#));
     let steps = steps + u64::from(last("answered") > last("stepped"));
     let effects = std::fs::read_to_string(beside(journal, "effects")).unwrap_or_default();

@@ -7,6 +7,7 @@ use llmnode_runtime::Category;
 use crate::support::{Research, TOKENS, model, path, run, undisturbed};
 
 const WRITTEN: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/journal-v1.journal");
+const WRITTEN_2: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/journal-v2.journal");
 
 #[tokio::test]
 async fn version_1_is_read() {
@@ -22,10 +23,21 @@ async fn version_1_is_read() {
 }
 
 #[tokio::test]
-async fn version_1_goes_on() {
-    let path = path("golden");
-    std::fs::copy(WRITTEN, &path).unwrap();
-    let mut run = run(model());
-    run.flow(Research).resume(JournalFile::open(&path).unwrap()).await.unwrap();
-    assert_eq!(*run.state(), undisturbed().await);
+async fn version_2_is_read() {
+    let history = JournalFile::open(WRITTEN_2).unwrap().history().unwrap();
+    assert_eq!((history.flow(), history.steps(), history.has_ended()), ("research", 3, false));
+    assert!(history.unknown().is_empty(), "the last request was refused");
+    let total = history.ledger().total();
+    assert_eq!((total.requests, total.total.known), (4, 3 * TOKENS));
+}
+
+#[tokio::test]
+async fn older_versions_go_on() {
+    for written in [WRITTEN, WRITTEN_2] {
+        let path = path("golden");
+        std::fs::copy(written, &path).unwrap();
+        let mut run = run(model());
+        run.flow(Research).resume(JournalFile::open(&path).unwrap()).await.unwrap();
+        assert_eq!(*run.state(), undisturbed().await);
+    }
 }

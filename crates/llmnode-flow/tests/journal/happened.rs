@@ -210,8 +210,8 @@ async fn where_nothing_is_in_doubt_nothing_has_happened() {
         assert_eq!(error.category(), Category::ConfigError);
         assert_eq!(
             error.message(),
-            "`happened` says what the node `charge` gave, but the journal has no call of a node with `idempotent = false` in a \
-             step that was not completed: leave it out"
+            "`happened` gives the output of the node `charge`, but the journal has no call of a node with `idempotent = false` in a \
+             step that was not completed; leave it out"
         );
     }
     let path = died("happened-or-not", Order).await;
@@ -222,7 +222,7 @@ async fn where_nothing_is_in_doubt_nothing_has_happened() {
         (error.category(), error.message()),
         (
             Category::ConfigError,
-            "`happened` says what the node `charge` gave, and `rerun` executes it once more: leave out one of them"
+            "`happened` gives the output of the node `charge`, but `rerun` executes it again; leave out one of them"
         )
     );
 }

@@ -17,6 +17,7 @@ mod once;
 mod posts;
 mod replay;
 mod resume;
+mod spent;
 mod support;
 mod values;
 mod writers;

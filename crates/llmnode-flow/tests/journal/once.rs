@@ -77,9 +77,9 @@ async fn a_step_that_may_have_taken_effect_is_refused_until_told_otherwise() {
         assert_eq!(error.category(), Category::ConfigError);
         assert_eq!(
             error.message(),
-            "the node `send_mail` was called in the step at `Send`, which was not completed; it says `idempotent = false`, so \
-             it is not executed again. See whether its effect took place: if it did, `.resume(..).happened::<Node>(output)` goes on \
-             with what the step's node gave; if not, `.resume(..).rerun()` executes it once more"
+            "the node `send_mail` was called in the step at `Send`, which was not completed; it has `idempotent = false`, so \
+             it is not executed again. Check whether it took effect: if it did, continue with its output, \
+             `.resume(..).happened::<Node>(output)`; if not, execute it again, `.resume(..).rerun()`"
         );
         assert_eq!(sent(&journal), 1, "it was not executed again");
         run(model()).flow(Mail).resume(journal.clone()).rerun().await.unwrap();

@@ -67,8 +67,8 @@ async fn a_journal_that_has_a_run_is_refused_to_another_start() {
     assert_eq!(error.category(), Category::ConfigError);
     assert_eq!(
         error.message(),
-        "the journal has a run of the flow `research` already, which stands at `Read` after 2 steps; `resume` goes on with \
-         it, and another run takes another journal"
+        "the journal has a run of the flow `research` already, which stands at `Read` after 2 steps; use `resume` to \
+         continue it, or another journal for another run"
     );
 }
 
@@ -82,8 +82,8 @@ async fn a_flow_that_is_given_two_journals_is_refused() {
         assert_eq!(error.category(), Category::ConfigError);
         assert_eq!(
             error.message(),
-            "the flow was given more than one journal, and keeps one: leave out `.journal(..)` before `.resume(..)`, which also \
-             starts a run where the journal is empty"
+            "the flow has more than one journal; leave out `.journal(..)` before `.resume(..)`, which also \
+             starts a run if the journal is empty"
         );
     }
     assert!(first.records.lock().unwrap().is_empty() && second.records.lock().unwrap().is_empty());
@@ -101,8 +101,8 @@ async fn a_start_elsewhere_than_where_the_journal_stands_is_refused() {
     assert_eq!(error.category(), Category::ConfigError);
     assert_eq!(
         error.message(),
-        "the flow is to start at `Read`, and the journal has a run of it, which stands at `Judge`: leave out `from` to go on \
-         there, or take another journal to start at `Read`"
+        "the flow starts at `Read`, but the journal has a run that stands at `Judge`; leave out `from` to continue it, \
+         or use another journal to start at `Read`"
     );
     assert_eq!(journal.history().unwrap().steps(), before);
 }

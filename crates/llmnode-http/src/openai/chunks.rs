@@ -1,6 +1,7 @@
 //! A chat completion that comes in chunks, out of the events of a body.
 
 use std::borrow::Cow;
+use std::collections::HashMap;
 use std::ops::ControlFlow;
 
 use llmnode_runtime::{Category, Completion, Delta, ModelError, Retry, Sink};
@@ -71,6 +72,10 @@ pub(super) struct Written {
     text: String,
     refusal: String,
     calls: Vec<Call>,
+    /// Where the calls of an index are.
+    places: HashMap<Option<u64>, Places>,
+    /// How many bytes it has so far.
+    bytes: usize,
     finish_reason: Option<String>,
     usage: Option<Usage>,
     /// A choice came, whatever it holds.
@@ -83,10 +88,16 @@ pub(super) struct Written {
 
 #[derive(Debug, Default)]
 struct Call {
-    index: Option<u64>,
     id: String,
     name: String,
     arguments: String,
+}
+
+/// Where the calls of one index are. Some servers give several calls one index, and each an id.
+#[derive(Debug, Default)]
+struct Places {
+    last: Option<usize>,
+    by_id: HashMap<String, usize>,
 }
 
 impl Written {
@@ -138,8 +149,7 @@ impl Written {
 
     /// How many bytes it has so far.
     pub(super) fn len(&self) -> usize {
-        let calls: usize = self.calls.iter().map(|call| call.name.len() + call.arguments.len()).sum();
-        self.text.len() + self.refusal.len() + calls
+        self.bytes
     }
 
     fn add(&mut self, said: Said<'_>, wanted: Wanted<'_>, sink: &mut dyn Sink) {
@@ -151,9 +161,11 @@ impl Written {
             if wanted.function.is_none() {
                 sink.delta(Delta::Text(&content));
             }
+            self.bytes += content.len();
             self.text.push_str(&content);
         }
         if let Some(refusal) = said.refusal {
+            self.bytes += refusal.len();
             self.refusal.push_str(&refusal);
         }
         let single =
@@ -165,21 +177,11 @@ impl Written {
 
     fn call(&mut self, piece: &ToolCall<'_>, wanted: Wanted<'_>, sink: &mut dyn Sink) {
         let Some(called) = &piece.function else { return };
-        let index = piece.index.tokens;
-        let id = piece.id.as_deref().unwrap_or_default();
-        // Some servers give several calls one index, and each an id.
-        let goes_on =
-            |call: &Call| call.index == index && (id.is_empty() || call.id.is_empty() || call.id == id);
-        let at = self.calls.iter().rposition(goes_on).unwrap_or_else(|| {
-            self.calls.push(Call { index, ..Call::default() });
-            self.calls.len() - 1
-        });
+        let at = self.place(piece.index.tokens, piece.id.as_deref().unwrap_or_default());
         let call = &mut self.calls[at];
-        if call.id.is_empty() {
-            id.clone_into(&mut call.id);
-        }
         // Some servers repeat it with each piece.
         if let Some(name) = called.name.as_deref().filter(|name| *name != call.name) {
+            self.bytes += name.len();
             call.name.push_str(name);
         }
         let arguments = called.arguments();
@@ -187,7 +189,28 @@ impl Written {
         if at == 0 && wanted.function.is_some_and(answers) {
             sink.delta(Delta::Text(&arguments));
         }
+        self.bytes += arguments.len();
         call.arguments.push_str(&arguments);
+    }
+
+    /// Where the call is that a piece with this index and this id, which may be empty, belongs to; or a new one.
+    fn place(&mut self, index: Option<u64>, id: &str) -> usize {
+        let Places { last, by_id } = self.places.entry(index).or_default();
+        let known = last.filter(|at| id.is_empty() || [id, ""].contains(&self.calls[*at].id.as_str()));
+        let known = known.or_else(|| by_id.get(id).copied());
+        let at = known.unwrap_or_else(|| {
+            // A call takes room, also one without a name.
+            self.bytes += size_of::<Call>();
+            self.calls.push(Call::default());
+            *last.insert(self.calls.len() - 1)
+        });
+        let call = &mut self.calls[at];
+        if call.id.is_empty() && !id.is_empty() {
+            self.bytes += id.len();
+            id.clone_into(&mut call.id);
+            by_id.insert(call.id.clone(), at);
+        }
+        at
     }
 
     fn is(&mut self, response: Vec<u8>) -> ControlFlow<Result<(), ModelError>> {

@@ -3,16 +3,20 @@
 use std::sync::Arc;
 
 use llmnode_runtime::internal::calls;
-use llmnode_runtime::{BoxError, CallRecord, Cx, Exec, Node, Settings};
+use llmnode_runtime::{BoxError, CallRecord, Cx, Exec, Node, Settings, Usage};
 use serde::Serialize;
 use serde_json::Value;
 
 use super::metric::{Judged, Metric};
 use super::score::Score;
 
-/// How many answers of these calls came from a journal.
-pub(crate) fn replayed<'a>(calls: impl Iterator<Item = &'a Arc<CallRecord>>) -> u32 {
-    calls.map(|call| call.replayed).sum()
+/// How many answers of these calls came from a journal, and what they used.
+pub(crate) fn replayed<'a>(calls: impl Iterator<Item = &'a Arc<CallRecord>>) -> (u32, Usage) {
+    calls.fold(Default::default(), |(mut count, mut usage), call| {
+        count += call.replayed;
+        usage += call.replayed_usage();
+        (count, usage)
+    })
 }
 
 /// Calls the node of a case and scores its answer. It is a node itself, so that all of a case is one call with a record.
@@ -27,7 +31,7 @@ pub(crate) struct Case<'a, N, E, M> {
 pub(crate) struct Scored {
     pub(crate) score: Score,
     pub(crate) output: Value,
-    /// How many answers are those of an earlier process.
+    /// How many answers came from a journal.
     pub(crate) replayed: u32,
     /// The model that gave it.
     pub(crate) model: Option<String>,
@@ -59,6 +63,6 @@ where
         let output = serde_json::to_value(&answered.value)?;
         let record = &answered.record;
         let model = record.attempts.last().and_then(|attempt| attempt.model.clone());
-        Ok(Scored { score, output, replayed: replayed(calls(cx).iter()), model })
+        Ok(Scored { score, output, replayed: replayed(calls(cx).iter()).0, model })
     }
 }

@@ -44,8 +44,11 @@ pub struct EvaluatedCase {
     /// The model that answered last. `None`: it is unknown, or the answer came from a journal.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
-    /// What the case used, including the requests of the metric. Answers from a journal use nothing.
+    /// What the case used, including the requests of the metric. Answers from a journal are not in it.
     pub usage: Usage,
+    /// What the answers from a journal used when they were asked for.
+    #[serde(default, skip_serializing_if = "has_no_request")]
+    pub replayed_usage: Usage,
     /// The time from the start of the node's call to the score. For a failed case, it is the time of the call that failed.
     #[serde(rename = "elapsed_ms", with = "milliseconds")]
     pub elapsed: Duration,
@@ -57,6 +60,10 @@ pub struct EvaluatedCase {
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it so")]
 fn is_zero(count: &u32) -> bool {
     *count == 0
+}
+
+fn has_no_request(usage: &Usage) -> bool {
+    usage.requests == 0
 }
 
 /// Why a case failed.
@@ -71,6 +78,7 @@ pub struct Failure {
 
 impl EvaluatedCase {
     pub(super) fn scored(report: CallReport<Scored>) -> Self {
+        let replayed_usage = report.replayed();
         let Scored { score, output, replayed, model } = report.value;
         EvaluatedCase {
             score: score.value,
@@ -79,12 +87,14 @@ impl EvaluatedCase {
             output: Some(output),
             model,
             usage: report.total,
+            replayed_usage,
             elapsed: report.record.elapsed,
             replayed,
         }
     }
 
     pub(super) fn failed(error: &NodeError) -> Self {
+        let (replayed, replayed_usage) = replayed(error.calls());
         EvaluatedCase {
             score: 0.0,
             feedback: String::new(),
@@ -93,7 +103,8 @@ impl EvaluatedCase {
             model: error.attempts().last().and_then(|attempt| attempt.model.clone()),
             usage: error.usage(),
             elapsed: error.record().map(|record| record.elapsed).unwrap_or_default(),
-            replayed: replayed(error.calls()),
+            replayed,
+            replayed_usage,
         }
     }
 }

@@ -32,14 +32,14 @@ pub(super) struct Bench<'a, N, E, M> {
 /// What was spent and found so far.
 #[derive(Default)]
 pub(super) struct Account {
-    /// Requests, and answers from a journal, which are given again in place of one.
+    /// Requests, also those of earlier processes whose answers came from a journal.
     spent: u64,
     usage: Usage,
+    /// Of the answers from a journal.
+    replayed: Usage,
     /// The cases that were run so far, and what of it was spent on them.
     cases: u64,
     on_cases: u64,
-    /// Some answers came from a journal, which does not have what they used.
-    replayed: bool,
     models: BTreeSet<String>,
     proposals: usize,
     /// The best score on the validation cases.
@@ -71,12 +71,12 @@ impl<N: Smart, E: Sync, M> Bench<'_, N, E, M> {
     }
 
     /// Counts what a call used, and the answers that it was given from a journal.
-    pub(super) fn charge(&self, usage: Usage, replayed: u32, model: Option<&str>) {
+    pub(super) fn charge(&self, usage: Usage, replayed: Usage, model: Option<&str>) {
         let mut account = self.account();
         account.usage += usage;
-        account.replayed |= replayed > 0;
+        account.replayed += replayed;
         // A node that asks no model comes to an end, too.
-        account.spent += (usage.requests + u64::from(replayed)).max(1);
+        account.spent += (usage.requests + replayed.requests).max(1);
         account.models.extend(model.map(str::to_owned));
     }
 
@@ -107,7 +107,7 @@ impl<N: Smart, E: Sync, M> Bench<'_, N, E, M> {
         let nodes: Vec<_> = cases(on.into_iter(), self.metric, &settings).collect();
         let (cases, ended) = scored(cx.map(nodes).concurrency(self.concurrency)).await;
         let before = self.account().spent;
-        cases.iter().for_each(|case| self.charge(case.usage, case.replayed, case.model.as_deref()));
+        cases.iter().for_each(|case| self.charge(case.usage, case.replayed_usage, case.model.as_deref()));
         {
             let mut account = self.account();
             account.cases += cases.len() as u64;
@@ -142,7 +142,8 @@ impl<N: Smart, E: Sync, M> Bench<'_, N, E, M> {
     /// What came of it: the best candidate, if it beats the start.
     pub(super) fn outcome(&self, start: Evaluation, best: Option<Candidate<N>>, by: &By) -> Optimised<N> {
         let account = self.account();
-        let (proposals, usage) = (account.proposals, account.usage);
+        let (proposals, usage, mut whole) = (account.proposals, account.usage, account.usage);
+        whole += account.replayed;
         let Some(Candidate { program, validation, train }) = best else {
             return Optimised::Unchanged { report: OptimiseReport { start, best: None, proposals, usage } };
         };
@@ -157,7 +158,7 @@ impl<N: Smart, E: Sync, M> Bench<'_, N, E, M> {
             seed: by.seed,
             models: account.models.iter().cloned().collect(),
             requests: account.spent,
-            tokens: usage.total.total().filter(|_| !account.replayed),
+            tokens: whole.total.total(),
             score: Some(MadeScore { train, val, n: self.validation.len() }),
         };
         Optimised::Improved { program: program.with_made(made), report }

@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use super::bench::{Bench, By, Candidate, mean};
 use super::labels::{labels, showing};
-use super::optimising::{How, Optimise};
+use super::optimising::{How, Optimise, common};
 use super::outcome::Optimised;
 use super::teacher::Lesson;
 use crate::evaluate::{Dataset, Metric, replayed};
@@ -113,35 +113,7 @@ impl Bootstrap {
         self
     }
 
-    /// Sets the seed for drawing labelled cases. Default 0.
-    #[must_use]
-    pub fn seed(mut self, seed: u64) -> Self {
-        self.seed = seed;
-        self
-    }
-
-    /// Sets what the whole optimisation may spend; `requests` is required. The limits of the run also apply.
-    #[must_use]
-    pub fn limits(mut self, limits: Limits) -> Self {
-        self.limits = limits;
-        self
-    }
-
-    /// Makes a program better on the training cases, and judges it on the validation cases. It starts when it is awaited.
-    pub fn optimise<'r, S, N, E, M>(
-        self,
-        run: &'r Run<S>,
-        start: &Program<N>,
-        train: &'r Dataset<N, E>,
-        validation: &'r Dataset<N, E>,
-        metric: M,
-    ) -> Optimise<'r, S, N, E, M>
-    where
-        N: Smart + LlmNode<S> + Exec<S, Output: Serialize>,
-        M: Metric<N, E, S>,
-    {
-        Optimise::new(How::Bootstrap(self), run, start.clone(), [train, validation], metric)
-    }
+    common!(Bootstrap);
 
     /// What is wrong with the settings.
     pub(super) fn fault(&self) -> Option<String> {
@@ -226,12 +198,12 @@ impl Bootstrap {
             for (at, result) in (next..).zip(results) {
                 match result {
                     Ok(report) => {
-                        bench.charge(report.total, report.value.replayed, report.value.model.as_deref());
+                        bench.charge(report.total, report.replayed(), report.value.model.as_deref());
                         lessons.scores.push(report.value.score);
                         lessons.passed.extend(report.value.demo.map(|demo| (at, demo)));
                     }
                     Err(error) if error.category() == Category::LimitExceeded => {
-                        bench.charge(error.usage(), replayed(error.calls()), None)
+                        bench.charge(error.usage(), replayed(error.calls()).1, None)
                     }
                     Err(error) => return Err(error),
                 }

@@ -17,6 +17,42 @@ use crate::evaluate::{Dataset, Metric};
 use crate::program::Program;
 use crate::signature::Smart;
 
+/// What all optimisers have in common: a seed, limits, and how they start.
+macro_rules! common {
+    ($how:ident) => {
+        /// Sets the seed of the random choices. Default 0.
+        #[must_use]
+        pub fn seed(mut self, seed: u64) -> Self {
+            self.seed = seed;
+            self
+        }
+
+        /// Sets what the whole optimisation may spend; `requests` is required. The limits of the run also apply.
+        #[must_use]
+        pub fn limits(mut self, limits: Limits) -> Self {
+            self.limits = limits;
+            self
+        }
+
+        /// Makes a program better on the training cases, and judges it on the validation cases. It starts when it is awaited.
+        pub fn optimise<'r, S, N, E, M>(
+            self,
+            run: &'r Run<S>,
+            start: &Program<N>,
+            train: &'r Dataset<N, E>,
+            validation: &'r Dataset<N, E>,
+            metric: M,
+        ) -> Optimise<'r, S, N, E, M>
+        where
+            N: Smart + LlmNode<S> + Exec<S, Output: Serialize>,
+            M: Metric<N, E, S>,
+        {
+            Optimise::new(How::$how(self), run, start.clone(), [train, validation], metric)
+        }
+    };
+}
+pub(super) use common;
+
 /// The progress of an optimisation.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]

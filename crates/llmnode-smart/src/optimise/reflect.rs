@@ -3,12 +3,12 @@
 use std::borrow::Cow;
 
 use llmnode_runtime::private::LlmNode;
-use llmnode_runtime::{Category, Cx, Exec, Limits, NodeError, Run};
+use llmnode_runtime::{Category, Cx, Exec, Limits, NodeError, Run, Usage};
 use serde::Serialize;
 
 use super::bench::{Bench, By, Candidate, mean};
 use super::front;
-use super::optimising::{How, Optimise};
+use super::optimising::{How, Optimise, common};
 use super::outcome::Optimised;
 use super::propose::{material, proposed, proposer};
 use crate::evaluate::{Dataset, EvaluatedCase, Metric, ends};
@@ -86,35 +86,7 @@ impl Reflect {
         self
     }
 
-    /// Sets the seed for drawing cases and candidates. Default 0.
-    #[must_use]
-    pub fn seed(mut self, seed: u64) -> Self {
-        self.seed = seed;
-        self
-    }
-
-    /// Sets what the whole optimisation may spend; `requests` is required. The limits of the run also apply.
-    #[must_use]
-    pub fn limits(mut self, limits: Limits) -> Self {
-        self.limits = limits;
-        self
-    }
-
-    /// Makes a program better on the training cases, and judges it on the validation cases. It starts when it is awaited.
-    pub fn optimise<'r, S, N, E, M>(
-        self,
-        run: &'r Run<S>,
-        start: &Program<N>,
-        train: &'r Dataset<N, E>,
-        validation: &'r Dataset<N, E>,
-        metric: M,
-    ) -> Optimise<'r, S, N, E, M>
-    where
-        N: Smart + LlmNode<S> + Exec<S, Output: Serialize>,
-        M: Metric<N, E, S>,
-    {
-        Optimise::new(How::Reflect(self), run, start.clone(), [train, validation], metric)
-    }
+    common!(Reflect);
 
     /// The requests of one proposal: both candidates on the minibatch, the proposal, and the validation.
     fn of_proposal(&self, train: usize, validation: usize, per_case: u64) -> u64 {
@@ -220,12 +192,12 @@ impl Reflect {
         match cx.call(&asked).report().await {
             Ok(report) => {
                 let model = report.record.attempts.last().and_then(|attempt| attempt.model.as_deref());
-                bench.charge(report.total, report.record.replayed, model);
+                bench.charge(report.total, report.replayed(), model);
                 Ok(proposed(&report.value))
             }
             Err(error) if ends(error.category()) => Err(error),
             Err(error) => {
-                bench.charge(error.usage(), 0, None);
+                bench.charge(error.usage(), Usage::default(), None);
                 Ok(None)
             }
         }

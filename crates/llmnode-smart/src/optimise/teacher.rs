@@ -3,13 +3,13 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use llmnode_runtime::internal::{calls, keeping, on_core};
+use llmnode_runtime::internal::{keeping, on_core};
 use llmnode_runtime::private::LlmNode;
 use llmnode_runtime::{BoxError, Cx, Exec, Node, NodeError, Settings};
 use serde::Serialize;
 
 use super::labels::can_be_shown;
-use crate::evaluate::{Judged, Metric, ends, replayed};
+use crate::evaluate::{Judged, Metric, ends};
 use crate::node::WithReasoning;
 use crate::program::Program;
 use crate::signature::{Demo, Smart};
@@ -33,8 +33,6 @@ pub(super) struct Learnt {
     pub(super) score: f64,
     /// The model that gave it.
     pub(super) model: Option<String>,
-    /// How many answers came from a journal.
-    pub(super) replayed: u32,
 }
 
 impl<N: Smart, E, M> Node for Lesson<'_, N, E, M> {
@@ -71,7 +69,6 @@ where
                 break;
             }
         }
-        learnt.replayed = replayed(calls(&cx).iter());
         Ok(learnt)
     }
 }
@@ -94,7 +91,7 @@ impl<N, E, M> Lesson<'_, N, E, M> {
         // An output that could not be read back is no example.
         let demo = demo.filter(|demo| can_be_shown::<N>(demo).is_ok());
         let model = answered.record.attempts.last().and_then(|attempt| attempt.model.clone());
-        Ok(Learnt { demo, score, model, replayed: 0 })
+        Ok(Learnt { demo, score, model })
     }
 
     /// A further round asks for another answer.

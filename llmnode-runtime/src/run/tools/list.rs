@@ -5,8 +5,9 @@ use std::fmt;
 use std::sync::Arc;
 
 use super::called::Called;
+use super::dynamic::{self, Dynamic};
 use super::outcome::Outcome;
-use super::toolset::{self, Dynamic, Toolset};
+use super::toolset::Toolset;
 use super::typed::{Execute, StatelessTool, Tool, execute};
 use crate::BoxFuture;
 use crate::error::NodeError;
@@ -106,7 +107,7 @@ impl<S: ?Sized> Tools<S> {
             let cx = cx.of_tool(plan, called);
             let outcome = caught(async || match &body {
                 Body::Typed(execute) => execute(&cx, called).await,
-                Body::Dynamic(tool) => toolset::execute(tool, &cx, called).await,
+                Body::Dynamic(tool) => dynamic::execute(tool, &cx, called).await,
             });
             outcome.await.unwrap_or_else(|_| Outcome::panicked())
         }))

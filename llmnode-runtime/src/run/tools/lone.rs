@@ -1,9 +1,10 @@
 //! A tool of a set, executed outside of an agent's round.
 
 use super::called::{Around, Called};
+use super::dynamic::execute;
 use super::outcome::{Outcome, Told};
 use super::round::unknown;
-use super::toolset::{Toolset, execute};
+use super::toolset::Toolset;
 use super::value::ToolReply;
 use crate::error::NodeError;
 use crate::model::{ToolCall, ToolSpec};

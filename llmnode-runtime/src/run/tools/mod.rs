@@ -4,6 +4,7 @@
 //! limits and settings of its own.
 
 mod called;
+mod dynamic;
 mod in_text;
 mod lent;
 mod list;
@@ -16,12 +17,13 @@ mod typed;
 mod value;
 
 pub(super) use called::{Around, Called};
+pub use dynamic::Calls;
 pub use lent::{CloneArgument, CloneNothing, CloneValue, Lent};
 pub use list::Tools;
 pub use lone::{ToolRun, execute_tool};
 pub(super) use outcome::Outcome;
 pub use permit::ask_handler;
 pub(super) use round::{Executor, Round, answer_or_calls, called_in_text, forbidden, open_call};
-pub use toolset::{Calls, Toolset};
+pub use toolset::Toolset;
 pub use typed::Tool;
 pub use value::{Replied, ResultOf, ToolError, ToolReply, fallible, reply};

@@ -1,4 +1,4 @@
-//! Tools that are known at run time only.
+//! Sets of tools that are known at run time only.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -7,22 +7,12 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::called::Called;
-use super::outcome::Outcome;
-use super::permit::Permit;
-use super::typed::{Execute, Tool, execute as typed_execute, is_object, no_object, refused, written};
-use super::value::{ToolFailure, ToolReply, ToolValue};
-use crate::error::NodeError;
-use crate::ids::CallId;
+use super::dynamic::{self, Body, Calls, Dynamic};
+use super::typed::{Tool, execute as typed_execute};
+use super::value::{ToolFailure, ToolValue};
 use crate::model::ToolSpec;
-use crate::node::Node;
 use crate::output::{Argument, OutputSchema, OutputSpec, Reader, Untyped};
-use crate::pause::{Decision, Stand};
-use crate::run::cx::Cx;
-use crate::run::node::Exec;
-use crate::settings::Settings;
 use crate::validate::Violation;
-use crate::{BoxError, BoxFuture};
 
 /// Tools that are known only at run time: functions, and tools that the program itself answers. Clones share them.
 ///
@@ -50,41 +40,6 @@ use crate::{BoxError, BoxFuture};
 #[derive(Clone, Default)]
 pub struct Toolset {
     tools: Vec<Arc<Dynamic>>,
-}
-
-/// A tool that is known at run time only.
-#[derive(Clone)]
-pub(super) struct Dynamic {
-    pub(super) spec: ToolSpec,
-    require_approval: bool,
-    idempotent: bool,
-    body: Body,
-}
-
-#[derive(Clone)]
-enum Body {
-    Runs(Arc<dyn Runs>),
-    /// A tool that is known when the program is compiled, of any state.
-    Typed(Execute<()>),
-    /// It is given the context of the agent's call, and calls nodes itself.
-    Calls(Untyped, Arc<Calls>),
-    /// The program gives its results.
-    External,
-}
-
-/// Executes a tool with its arguments within the agent's call. Says which call of a node it was, if it was one.
-pub type Calls = dyn for<'c> Fn(&'c Cx<'c, ()>, Value) -> BoxFuture<'c, Result<(ToolReply, Option<CallId>), NodeError>>
-    + Send
-    + Sync;
-
-type Executing = BoxFuture<'static, Result<ToolReply, BoxError>>;
-
-/// A function of a tool.
-trait Runs: Send + Sync {
-    /// What is wrong with these arguments.
-    fn check(&self, arguments: &str, schema: &OutputSchema) -> Result<(), Vec<Violation>>;
-
-    fn run(&self, arguments: &str, schema: &OutputSchema) -> Executing;
 }
 
 impl Toolset {
@@ -115,9 +70,8 @@ impl Toolset {
         E: ToolFailure,
         F: Future<Output = Result<T, E>> + Send + 'static,
     {
-        let run = Box::new(move |arguments| executing(function(arguments)));
         let spec = ToolSpec::new(name, description, OutputSchema::of::<A>());
-        self.add(spec, Body::Runs(Arc::new(Function(run))))
+        self.add(spec, dynamic::function(read::<A>, function))
     }
 
     /// Adds a function whose arguments are described by a JSON Schema that is known at run time only. They are checked against the
@@ -152,8 +106,7 @@ impl Toolset {
         let name = name.into();
         let reads = Untyped::by_schema(&name, schema.into());
         let spec = ToolSpec::new(name, description, Arc::clone(&reads.schema));
-        let run = Box::new(move |arguments| executing(function(arguments)));
-        self.add(spec, Body::Runs(Arc::new(JsonFunction { reads, run })))
+        self.add(spec, dynamic::function(move |arguments, _| reads.value(arguments), function))
     }
 
     /// Adds what `#[tool]` makes of a function without a state, or a node that says `tool`.
@@ -279,172 +232,12 @@ impl Toolset {
     }
 }
 
-fn executing<T: ToolValue, E: ToolFailure>(
-    result: impl Future<Output = Result<T, E>> + Send + 'static,
-) -> Executing {
-    Box::pin(async move { result.await.map_err(ToolFailure::failure)?.reply() })
-}
-
-type RunFunction<A> = dyn Fn(A) -> Executing + Send + Sync;
-
-/// A function with typed arguments.
-struct Function<A>(Box<RunFunction<A>>);
-
-impl<A: Argument> Function<A> {
-    fn read(arguments: &str, schema: &OutputSchema) -> Result<A, Vec<Violation>> {
-        let spec: OutputSpec<A, ()> = OutputSpec::json(|_| {}, |_, _| {});
-        let mut value = None;
-        spec.read(arguments, Some(schema), Reader::new(), &mut value)?;
-        value.ok_or_else(|| vec![Violation::new("", "there are none")])
-    }
-}
-
-impl<A: Argument> Runs for Function<A> {
-    fn check(&self, arguments: &str, schema: &OutputSchema) -> Result<(), Vec<Violation>> {
-        Self::read(arguments, schema).map(drop)
-    }
-
-    fn run(&self, arguments: &str, schema: &OutputSchema) -> Executing {
-        Self::read(arguments, schema).map_or_else(unread, |arguments| (self.0)(arguments))
-    }
-}
-
-/// They were read before, so this does not happen.
-fn unread(_: Vec<Violation>) -> Executing {
-    Box::pin(async { Err("its arguments cannot be read".into()) })
-}
-
-/// A function whose arguments are JSON.
-struct JsonFunction {
-    reads: Untyped,
-    run: Box<RunFunction<Value>>,
-}
-
-impl Runs for JsonFunction {
-    fn check(&self, arguments: &str, _: &OutputSchema) -> Result<(), Vec<Violation>> {
-        self.reads.value(arguments).map(drop)
-    }
-
-    fn run(&self, arguments: &str, _: &OutputSchema) -> Executing {
-        self.reads.value(arguments).map_or_else(unread, |arguments| (self.run)(arguments))
-    }
-}
-
-/// Executes a call of it.
-pub(super) async fn execute<S: ?Sized + Sync>(
-    tool: &Dynamic,
-    cx: &Cx<'_, S>,
-    called: &Called<'_>,
-) -> Outcome {
-    if let Body::Typed(execute) = tool.body {
-        return execute(&cx.on(&()), called).await;
-    }
-    let mut permit = Permit::new(called, tool.require_approval);
-    loop {
-        if let Some(outcome) = tool.refuses(permit.arguments(called)) {
-            return outcome.edited(permit.edited());
-        }
-        match permit.is_given(cx, called).await {
-            Ok(true) => break,
-            Ok(false) => {}
-            Err(outcome) => return outcome,
-        }
-    }
-    let runs = match &tool.body {
-        Body::Runs(runs) => runs,
-        Body::Calls(_, calls) => {
-            // They were read before.
-            let arguments = serde_json::from_str(written(permit.arguments(called))).unwrap_or_default();
-            return match calls(&cx.on(&()), arguments).await {
-                Ok((reply, call)) => Outcome::done(reply, call),
-                Err(error) => Outcome::of_error(error, None),
-            }
-            .edited(permit.edited());
-        }
-        Body::Typed(_) | Body::External => {
-            let edit = permit.edited().and_then(|arguments| serde_json::from_str(arguments).ok());
-            return Outcome::waits(Stand::Answer(edit.map(Decision::Edit))).edited(permit.edited());
-        }
-    };
-    let node = Bound { spec: &tool.spec, arguments: written(permit.arguments(called)), runs: &**runs };
-    let report = match tool.idempotent {
-        true => cx.call(&node).report().await,
-        false => cx.call(&Once(node)).report().await,
-    };
-    let outcome = match report {
-        Ok(report) => Outcome::done(report.value, Some(report.record.id)),
-        Err(error) => Outcome::of_error(error, None),
-    };
-    outcome.edited(permit.edited())
-}
-
-impl Dynamic {
-    /// What is wrong with these arguments.
-    fn refuses(&self, arguments: &str) -> Option<Outcome> {
-        if !is_object(written(arguments)) {
-            return Some(no_object(arguments));
-        }
-        match &self.body {
-            Body::Runs(runs) => runs.check(written(arguments), &self.spec.schema).map_err(refused).err(),
-            Body::Calls(reads, _) => reads.value(written(arguments)).map_err(refused).err(),
-            Body::Typed(_) | Body::External => None,
-        }
-    }
-}
-
-/// A function with its arguments, as a node.
-struct Bound<'t> {
-    spec: &'t ToolSpec,
-    arguments: &'t str,
-    runs: &'t dyn Runs,
-}
-
-#[diagnostic::do_not_recommend]
-impl Node for Bound<'_> {
-    type Output = ToolReply;
-    const NAME: &'static str = "tool";
-    const DESCRIPTION: &'static str = "Executes a tool that is known at run time only.";
-
-    fn name(&self) -> Cow<'static, str> {
-        self.spec.name.clone()
-    }
-
-    fn settings(&self) -> &Settings {
-        crate::settings::SILENT
-    }
-}
-
-#[diagnostic::do_not_recommend]
-impl<S: ?Sized + Sync> Exec<S> for Bound<'_> {
-    async fn exec(&self, _: &Cx<'_, S>) -> Result<ToolReply, BoxError> {
-        self.runs.run(self.arguments, &self.spec.schema).await
-    }
-}
-
-/// One that must not be executed again.
-struct Once<'t>(Bound<'t>);
-
-#[diagnostic::do_not_recommend]
-impl Node for Once<'_> {
-    type Output = ToolReply;
-    const NAME: &'static str = Bound::NAME;
-    const DESCRIPTION: &'static str = Bound::DESCRIPTION;
-    const IDEMPOTENT: bool = false;
-
-    fn name(&self) -> Cow<'static, str> {
-        self.0.name()
-    }
-
-    fn settings(&self) -> &Settings {
-        self.0.settings()
-    }
-}
-
-#[diagnostic::do_not_recommend]
-impl<S: ?Sized + Sync> Exec<S> for Once<'_> {
-    async fn exec(&self, cx: &Cx<'_, S>) -> Result<ToolReply, BoxError> {
-        self.0.exec(cx).await
-    }
+/// Reads typed arguments.
+fn read<A: Argument>(arguments: &str, schema: &OutputSchema) -> Result<A, Vec<Violation>> {
+    let spec: OutputSpec<A, ()> = OutputSpec::json(|_| {}, |_, _| {});
+    let mut value = None;
+    spec.read(arguments, Some(schema), Reader::new(), &mut value)?;
+    value.ok_or_else(|| vec![Violation::new("", "there are none")])
 }
 
 impl fmt::Debug for Toolset {

@@ -1,4 +1,4 @@
-//! Building a flow at run time.
+//! Builds a flow at run time.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -18,9 +18,9 @@ use crate::flow::stand::{Stand, Stands};
 use crate::flow::step::Step;
 use crate::flow::table::{Edge, Table, TableStep, Target};
 
-/// A flow that is being built: steps and edges in any order. The first step is the start, if
-/// [`start`](FlowBuilder::start) says nothing else.
-#[must_use = "`build` makes a flow of it"]
+/// Builds a flow from steps and edges, added in any order. It starts at the first step, unless
+/// [`start`](FlowBuilder::start) names another.
+#[must_use = "call `build` to get the flow"]
 pub struct FlowBuilder<S> {
     pub(super) name: Cow<'static, str>,
     pub(super) steps: Vec<Stated<S>>,
@@ -49,8 +49,8 @@ impl<S> FlowBuilder<S> {
         FlowBuilder { name, steps: Vec::new(), edges: Vec::new(), start: None, max_steps: None }
     }
 
-    /// Adds an edge: from a step, for the action of that name. An empty name is `"default"`, the action of steps that have
-    /// nothing to decide.
+    /// Adds an edge from a step, for the action of this name. An empty name is `"default"`, the action of steps that decide
+    /// nothing.
     pub fn on(mut self, from: impl Into<String>, action: impl Into<String>, to: impl Into<To>) -> Self {
         let action = Some(action.into()).filter(|action| !action.is_empty());
         let action = action.unwrap_or_else(|| DEFAULT.to_owned());
@@ -58,7 +58,7 @@ impl<S> FlowBuilder<S> {
         self
     }
 
-    /// Adds an edge from a step that has nothing to decide: short for [`on`](FlowBuilder::on) with `"default"`.
+    /// Adds an edge from a step that decides nothing: short for [`on`](FlowBuilder::on) with `"default"`.
     pub fn then(self, from: impl Into<String>, to: impl Into<To>) -> Self {
         self.on(from, DEFAULT, to)
     }
@@ -69,7 +69,7 @@ impl<S> FlowBuilder<S> {
         self
     }
 
-    /// Sets how many steps one run may take, those of nested flows included. Default: 1000.
+    /// Sets how many steps one run may take, including those of nested flows. Default: 1000.
     pub fn max_steps(mut self, steps: u64) -> Self {
         self.max_steps = Some(steps);
         self
@@ -88,7 +88,7 @@ impl<S> FlowBuilder<S> {
     /// Builds the flow.
     ///
     /// # Errors
-    /// A `config_error` that lists everything that is wrong with it, each mistake on a line of its own.
+    /// A `config_error` that lists all mistakes, one per line.
     pub fn build(self) -> Result<Flow<S>, NodeError> {
         let faults = check(&self);
         if !faults.is_empty() {
@@ -126,7 +126,7 @@ impl<S: Send + Sync + 'static> FlowBuilder<S> {
         self.step_in::<N, S>(label, |state| state)
     }
 
-    /// Adds a step that is not prepared by its own prep, but made by this function whenever the flow comes there.
+    /// Adds a step whose node this function makes each time the flow reaches it. The `prep` of the node is not called.
     pub fn step_with<N>(
         self,
         label: impl Into<String>,
@@ -146,10 +146,9 @@ impl<S: Send + Sync + 'static> FlowBuilder<S> {
         )
     }
 
-    /// Adds a step that this function makes whenever the flow comes there, and that pictures, records and the journal call by
-    /// a name known only at run time. `actions` are all that the step may give.
-    ///
-    /// An error of the function ends the flow as [`prep_error`](llmnode_runtime::Category::PrepError); a [`NodeError`] keeps its
+    /// Adds a step whose node this function makes each time the flow reaches it. Its name in pictures, records and the journal is
+    /// known only at run time. `actions` lists all actions of the step.
+    /// If the function fails, the flow ends with [`prep_error`](llmnode_runtime::Category::PrepError); a [`NodeError`] keeps its
     /// category. The `prep` of the node is not called.
     pub fn made<N, A>(
         self,
@@ -176,7 +175,7 @@ impl<S: Send + Sync + 'static> FlowBuilder<S> {
         self.stand(label, names::<N::Action>(), Stands { made: None::<fn(&S) -> N>, part, then })
     }
 
-    /// Adds a flow that was built at run time. Its last action is the step's.
+    /// Adds a flow that was built at run time. Its last action is the action of the step.
     pub fn flow(self, label: impl Into<String>, flow: &Flow<S>) -> Self {
         self.flow_in(label, |state| state, flow)
     }

@@ -1,4 +1,4 @@
-//! What is wrong with a flow that is to be built: each mistake once.
+//! Finds what is wrong with a flow before it is built: each mistake once.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,15 +1,15 @@
-//! What is wrong with a flow that was to be built.
+//! The faults of a flow that cannot be built.
 
 use llmnode_runtime::{Category, NodeError};
 
-/// One fault of a flow that was to be built. Its text says what is wrong, where, and what would be right.
+/// One fault of a flow that cannot be built. Its text says what is wrong, where, and what to do.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum FlowFault {
     /// It has no step.
-    #[error("it has no step; `.step::<Node>(\"label\")` adds one")]
+    #[error("it has no step; add one with `.step::<Node>(\"label\")`")]
     NoSteps,
     /// A step has an empty label.
-    #[error("a step has an empty label; positions, edges and pictures name it by its label")]
+    #[error("a step has an empty label; give it one, since positions, edges and pictures use it")]
     EmptyLabel,
     /// Two steps have one label.
     #[error("two steps have the label `{label}`; give one of them another label")]
@@ -17,16 +17,16 @@ pub(super) enum FlowFault {
         /// Their label.
         label: String,
     },
-    /// It is to start at a step that it does not have.
-    #[error("it starts at `{label}`, which is no step{}", proposal(nearest))]
+    /// The flow starts at a step that it does not have.
+    #[error("it starts at `{label}`, but there is no such step{}", proposal(nearest))]
     UnknownStart {
-        /// Where it is to start.
+        /// Where it starts.
         label: String,
         /// A step of a similar name.
         nearest: Option<String>,
     },
     /// An edge leaves a step that the flow does not have.
-    #[error("an edge for `{action}` leaves `{label}`, which is no step{}", proposal(nearest))]
+    #[error("an edge for `{action}` starts at `{label}`, but there is no such step{}", proposal(nearest))]
     UnknownStep {
         /// The step that the edge leaves.
         label: String,
@@ -36,7 +36,10 @@ pub(super) enum FlowFault {
         nearest: Option<String>,
     },
     /// An edge leads to a step that the flow does not have.
-    #[error("the edge of `{label}` for `{action}` leads to `{to}`, which is no step{}", proposal(nearest))]
+    #[error(
+        "the edge of `{label}` for `{action}` leads to `{to}`, but there is no such step{}",
+        proposal(nearest)
+    )]
     UnknownTarget {
         /// The step that the edge leaves.
         label: String,
@@ -48,16 +51,16 @@ pub(super) enum FlowFault {
         nearest: Option<String>,
     },
     /// Two edges leave one step for one action.
-    #[error("two edges leave `{label}` for `{action}`; an action has one edge")]
+    #[error("`{label}` has two edges for `{action}`; remove one of them")]
     DuplicateEdge {
         /// The step.
         label: String,
         /// The action.
         action: String,
     },
-    /// An action that a step can give has no edge.
+    /// An action of a step has no edge.
     #[error(
-        "`{label}` can give the action `{action}`, for which it has no edge; `To::End` ends the flow there"
+        "`{label}` has no edge for its action `{action}`; add `.on(\"{label}\", \"{action}\", ..)`, with `To::End` to end the flow"
     )]
     MissingEdge {
         /// The step.
@@ -66,13 +69,13 @@ pub(super) enum FlowFault {
         action: String,
     },
     /// A step whose action may be any text has no edge at all.
-    #[error("`{label}` has no edge; `To::End` ends the flow there")]
+    #[error("`{label}` has no edge; add one with `.on(..)`, with `To::End` to end the flow")]
     NoEdges {
         /// The step.
         label: String,
     },
-    /// An edge is for an action that its step cannot give.
-    #[error("`{label}` has an edge for the action `{action}`, which it cannot give{}", proposal(nearest))]
+    /// An edge is for an action that its step does not have.
+    #[error("`{label}` has an edge for `{action}`, which is not one of its actions{}", proposal(nearest))]
     UnknownAction {
         /// The step.
         label: String,
@@ -81,8 +84,8 @@ pub(super) enum FlowFault {
         /// An action of a similar name.
         nearest: Option<String>,
     },
-    /// No edge leads to a step, from the start on.
-    #[error("no way leads from the start to `{label}`")]
+    /// A step cannot be reached from the start.
+    #[error("no edge leads from the start to `{label}`; add one, or remove the step")]
     Unreachable {
         /// The step.
         label: String,

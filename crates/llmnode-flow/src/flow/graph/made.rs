@@ -49,7 +49,7 @@ where
             let action = {
                 let made = match guarded(|| (self.make)(flow.state)) {
                     Ok(made) => made.map_err(|error| wrong(Category::PrepError, "prep failed", error)),
-                    Err(said) => Err(panicked("what makes the step", said)),
+                    Err(said) => Err(panicked("the function that makes the step", said)),
                 };
                 let node = made.map_err(|error| error_of_node(error, Cow::Owned(name.to_owned())))?;
                 let output = executed(&mut flow, &node).await?;

@@ -18,10 +18,9 @@ use super::stand::Stand;
 use super::table::{Arm, By, Table, TableStep};
 use llmnode_runtime::{BoxFuture, NodeError};
 
-/// A flow that is known only at run time: its steps are added one by one, and it routes by the
-/// [names](super::Action) of actions. It gives the action of its last step.
-///
-/// Nothing in it changes after [`build`](FlowBuilder::build), which reports every fault at once. Clones share it.
+/// A flow that is known only at run time: its steps are added one by one, and it routes by the [names](super::Action) of
+/// actions. It returns the action of its last step.
+/// It does not change after [`build`](FlowBuilder::build), which reports all faults at once. Clones share it.
 ///
 /// ```
 /// # mod llmnode { pub use llmnode_runtime::*; pub use llmnode_flow::*; }
@@ -64,32 +63,31 @@ use llmnode_runtime::{BoxFuture, NodeError};
 /// # Ok::<(), NodeError>(()) }).unwrap();
 /// # Ok::<(), NodeError>(())
 /// ```
-///
-/// An action that has no edge is a `config_error` which names the step, the action and the edges that there are. What can be
-/// known before is a fault of `build`: so is an action that the step's type can give and no edge takes.
+/// An action without an edge is a `config_error` that names the step, the action and the existing edges. `build` reports what can
+/// be known earlier, such as an action of the step's type that has no edge.
 pub struct Flow<S>(Arc<Table<S, Named>>);
 
 /// The name of an action.
 type Named = Cow<'static, str>;
 
 impl<S> Flow<S> {
-    /// Begins a flow of that name.
+    /// Starts building a flow of this name.
     pub fn builder(name: impl Into<Cow<'static, str>>) -> FlowBuilder<S> {
         FlowBuilder::new(name.into())
     }
 
-    /// Its name.
+    /// Returns the name.
     pub fn name(&self) -> &str {
         &self.0.name
     }
 
-    /// What it looks like.
+    /// Returns the outline: the steps and edges.
     pub fn outline(&self) -> Outline {
         self.0.outline(Around::default())
     }
 }
 
-/// A flow that stands in another one, on a part of its state.
+/// A flow within another one, on a part of its state.
 struct Within<S, P>(for<'s> fn(&'s mut S) -> &'s mut P, Flow<P>);
 
 impl<S: Send + 'static, P: Send + 'static> Stand<S, Named> for Within<S, P> {

@@ -131,3 +131,29 @@ fn pieces_of_any_body_come_to_the_same() {
 fn ten_million_bodies_come_to_the_same() {
     check(10_000_000, &mut 2);
 }
+
+#[test]
+fn a_piece_belongs_to_the_last_call_of_its_index_that_has_its_id_or_none() {
+    let mut state = 7;
+    for _ in 0..2_000 {
+        // The ids of the calls by index, as they are looked for one by one.
+        let (mut written, mut calls) = (Written::default(), Vec::<(Option<u64>, String)>::new());
+        for _ in 0..next(&mut state) % 12 {
+            let index = [None, Some(0), Some(1)][next(&mut state) as usize % 3];
+            let id = ["", "a", "b", "c"][next(&mut state) as usize % 4];
+            let belongs = |(of, its): &(Option<u64>, String)| {
+                *of == index && (id.is_empty() || its.is_empty() || its == id)
+            };
+            let at = calls.iter().rposition(belongs).unwrap_or(calls.len());
+            if at == calls.len() {
+                calls.push((index, String::new()));
+            }
+            if calls[at].1.is_empty() {
+                id.clone_into(&mut calls[at].1);
+            }
+            assert_eq!(written.place(index, id), at);
+        }
+        assert!(written.calls.iter().map(|call| &call.id).eq(calls.iter().map(|(_, id)| id)));
+        assert!(written.len() >= calls.len(), "each call counts for the most bytes of an answer");
+    }
+}

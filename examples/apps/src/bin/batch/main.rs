@@ -7,12 +7,12 @@
 //! ```
 //!
 //! The columns of the input are `id` and `text`. Ctrl-C lets the calls under way end; pressed twice it ends at once. Either
-//! way the same command with `--resume` goes on, and asks for no answer again that it has. `--money` is the most to spend,
-//! `--price` what a million tokens of prompts and of answers cost. Exit code 0: each review is rated. 1: some
+//! way, the same command with `--resume` continues, and asks for no answer again that it has. `--money` is the most to spend,
+//! and `--price` is what a million tokens of prompts and of answers cost. Exit code 0: each review is rated. 1: some
 //! are not. 2: nothing could be done.
 //!
 //! The output has a row for each review: its rating or the category of the failure, what it cost, and how many requests it
-//! took. An answer from the journal took none.
+//! took. An answer from the journal has the figures of the process that asked for it, which count for `--money`, too.
 
 #[path = "../../../../common/mod.rs"]
 mod common;

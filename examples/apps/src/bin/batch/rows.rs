@@ -30,7 +30,9 @@ pub struct Row<'r> {
 
 impl<'r> Row<'r> {
     pub fn rated(review: &'r Review, report: CallReport<Rating>) -> Self {
-        let (Rating { mood, stars }, usage) = (report.value, report.record.usage());
+        let mut usage = report.total;
+        usage += report.replayed();
+        let Rating { mood, stars } = report.value;
         let (cost, requests) = (usage.cost.total(), usage.requests);
         Row { id: &review.id, mood: Some(mood), stars: Some(stars), cost, requests, error: None }
     }
