@@ -1,6 +1,6 @@
 //! The types that a file declares for its inputs and its state.
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use super::fit::misfit;
 use super::words::told;
@@ -48,7 +48,7 @@ pub(super) fn check(schema: &Value, at: &str, faults: &mut Faults) {
 
 fn rules(schema: &Value, at: &str, faults: &mut Faults) {
     let Value::Object(all) = schema else {
-        let message = format!("is {}, and has to be a JSON schema, an object", told(schema));
+        let message = format!("is {}, but must be a JSON schema, an object", told(schema));
         faults.fault(at, FaultKind::WrongKind, message);
         return;
     };
@@ -75,10 +75,14 @@ fn rules(schema: &Value, at: &str, faults: &mut Faults) {
             ("minimum" | "maximum" | "exclusiveMinimum", rule) if rule.is_number() => {}
             ("title" | "description" | "examples" | "default" | "const", _) => {}
             (known, rule) if RULES.contains(&known) => {
-                faults.fault(place, FaultKind::WrongKind, format!("is {}, which is no {known}", told(rule)));
+                faults.fault(
+                    place,
+                    FaultKind::WrongKind,
+                    format!("is {}, which is not a valid {known:?}", told(rule)),
+                );
             }
             (name, _) => {
-                let message = format!("no rule {:?} is known for a declared type", shown(name));
+                let message = format!("unknown rule {:?} in a declared type", shown(name));
                 faults.unknown(true, place, FaultKind::UnknownMember, message, name, RULES.iter().copied());
             }
         }
@@ -93,7 +97,7 @@ fn types(kind: &Value, at: &str, faults: &mut Faults) {
             faults.unknown(true, at, FaultKind::UnknownName, message, name, TYPES.iter().copied());
         }
         other => {
-            let message = format!("is {}, and has to be the name of a type", told(other));
+            let message = format!("is {}, but must be the name of a type", told(other));
             faults.fault(at, FaultKind::WrongKind, message);
         }
     };
@@ -107,11 +111,16 @@ fn types(kind: &Value, at: &str, faults: &mut Faults) {
     }
 }
 
-/// The types that a schema allows; `None`: all.
-pub(super) fn allows(schema: &Map<String, Value>, kind: &str) -> bool {
+/// Whether a declared type allows values of a JSON type. What is no type allows all.
+pub(crate) fn allows(schema: &Value, kind: &str) -> bool {
+    let is = |one: &Value| match one.as_str() {
+        Some("number") => matches!(kind, "number" | "integer"),
+        Some(name) => name == kind || !TYPES.contains(&name),
+        None => true,
+    };
     match schema.get("type") {
         None => true,
-        Some(Value::Array(kinds)) => kinds.iter().any(|one| one == kind),
-        Some(one) => one == kind,
+        Some(Value::Array(kinds)) => kinds.iter().any(is),
+        Some(one) => is(one),
     }
 }

@@ -49,35 +49,39 @@ pub(crate) fn text_of(name: &str, registry: &Registered) -> Result<String, Unrea
 }
 
 impl Unread {
-    /// Notes it.
-    pub(crate) fn note(self, place: &str, name: &str, registry: &Registered, faults: &mut Faults) {
+    /// Notes it; returns the name that was meant.
+    pub(crate) fn note(
+        self,
+        place: &str,
+        name: &str,
+        registry: &Registered,
+        faults: &mut Faults,
+    ) -> Option<String> {
         let named = format!("{:?}", shown(name));
         match self {
             Unread::NotThere => {
                 let known = files_of(registry);
                 let message = format!("no graph {named} in the registry's folder");
-                faults.unknown(
-                    true,
-                    place,
-                    FaultKind::UnknownName,
-                    message,
-                    name,
-                    known.iter().map(String::as_str),
-                );
+                let known = known.iter().map(String::as_str);
+                return faults
+                    .unknown(true, place, FaultKind::UnknownName, message, name, known)
+                    .map(str::to_owned);
             }
             Unread::BadName => {
                 let message = format!(
-                    "{named} cannot be the name of a graph: 1 to 64 of `A-Z a-z 0-9 _ -`, without `.json`"
+                    "{named} is not a valid name of a graph: use 1 to 64 of `A-Z a-z 0-9 _ -`, without `.json`"
                 );
                 faults.fault(place, FaultKind::BadName, message);
             }
             Unread::NoFolder => {
-                let message = format!("there is no folder to take {named} from: `Registry::folder` sets one");
+                let message = format!(
+                    "{named} cannot be loaded, because the registry has no folder: set one with `Registry::folder`"
+                );
                 faults.fault(place, FaultKind::Setting, message);
             }
             Unread::Outside => {
                 let message = format!(
-                    "the file of {named} is a link that leads out of the folder: put the file itself there"
+                    "the file of {named} is a link that leads out of the folder: put the file itself into the folder"
                 );
                 faults.fault(place, FaultKind::BadName, message);
             }
@@ -85,7 +89,9 @@ impl Unread {
                 faults.fault(
                     place,
                     FaultKind::Cap,
-                    format!("the file of {named} has more than {LARGEST} bytes"),
+                    format!(
+                        "the file of {named} has more than {LARGEST} bytes: move nodes into another file"
+                    ),
                 );
             }
             Unread::Io(error) => {
@@ -94,6 +100,7 @@ impl Unread {
                 faults.fault(place, FaultKind::Syntax, message);
             }
         }
+        None
     }
 }
 

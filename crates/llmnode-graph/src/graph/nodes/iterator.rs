@@ -8,7 +8,8 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::schema_of;
-use crate::graph::door::{GraphNode, Loading, NodeType, Visit};
+use crate::graph::door::{GraphNode, NodeType, Visit};
+use crate::graph::loading::Loading;
 use crate::state::Update;
 
 pub(crate) struct IteratorType;
@@ -46,9 +47,8 @@ impl NodeType for IteratorType {
 
     fn load(&self, node: &mut Loading<'_>) -> Option<Arc<dyn GraphNode>> {
         let Data { source, item, restart } = node.data()?;
-        node.reads("/source", &source);
-        node.writes_at("/item", &item);
-        node.facts.iterator = true;
+        node.iterates("/source", &source);
+        node.writes_at("/item", &item, &[]);
         node.handles(&["next", "complete"], if node.is_seed() { &[] } else { &["next"] });
         let queue = format!("_iterator_queue_{}", node.id());
         Some(Arc::new(Iterator { source, item, restart, queue }))

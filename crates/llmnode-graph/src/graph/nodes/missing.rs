@@ -5,7 +5,8 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 
 use crate::faults::FaultKind;
-use crate::graph::door::{GraphNode, Loading, NodeType};
+use crate::graph::door::{GraphNode, NodeType};
+use crate::graph::loading::Loading;
 
 /// A node type that is not there.
 pub(crate) struct MissingType {
@@ -31,7 +32,7 @@ impl NodeType for MissingType {
         let MissingType { name, feature, .. } = self;
         let at = format!("{}/type", node.node.at);
         let message = format!(
-            "nodes of the type {name:?} need the feature `{feature}` of llmnode, and their type in the registry"
+            "the type {name:?} needs the feature `{feature}` of llmnode, and must be added to the registry"
         );
         node.faults.fault(at, FaultKind::Feature, message);
         None
