@@ -6,11 +6,13 @@
 //! ```
 //!
 //! Without `OPENAI_BASE_URL` a server of its own plays both models, the one that answers and the one that makes vectors. With it,
-//! `OPENAI_EMBEDDING_MODEL` names the second. What was read before is not embedded again.
+//! `OPENAI_MODEL` names the first and `OPENAI_EMBEDDING_MODEL` the second, which may be on a server of its own:
+//! `OPENAI_EMBEDDING_BASE_URL`. What was read before is not embedded again; it is kept in `ask_docs.db`, or the file of `ASK_DOCS_DB`.
 
 use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+use std::process::ExitCode;
 
 use llmnode::flow::Step;
 use llmnode::prelude::*;
@@ -86,7 +88,17 @@ struct Tell {
 flow! { AskDocs(World): Find => Tell, Tell => end }
 
 #[tokio::main]
-async fn main() -> Result<(), Box<dyn std::error::Error>> {
+async fn main() -> ExitCode {
+    match ask().await {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("{error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+async fn ask() -> Result<(), Box<dyn std::error::Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let own = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs");
     let folder = arguments.first().map_or(own, PathBuf::from);
@@ -94,25 +106,26 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
         arguments.get(1).cloned().unwrap_or("When is a request sent again after a failure?".into());
 
     let (model, server) = common::model(stub()).await?;
-    let name = std::env::var("OPENAI_EMBEDDING_MODEL").unwrap_or("text-embedding-3-small".into());
-    let name = if server.is_some() { "stub".into() } else { name };
+    // A collection each: it remembers which model made its vectors.
+    let (name, embeddings) = match server {
+        Some(_) => ("stub", Embeddings::new(&model, "stub")),
+        None => ("docs", Embeddings::openai_from_env()?),
+    };
     let file = std::env::var_os("ASK_DOCS_DB").map_or_else(|| PathBuf::from("ask_docs.db"), PathBuf::from);
-    let docs =
-        Collection::builder(SqliteStore::open(file)?, "docs").embedder(Embeddings::new(&model, name)).open();
-    let docs = docs.await?;
+    let docs = Collection::builder(SqliteStore::open(file)?, name).embedder(embeddings).open().await?;
 
     let run = Run::new(model);
     read(&run, &docs, &folder).await?;
     let world = World { docs, question, hits: Hits::default(), answer: None };
     let mut run = run.with_state(world);
-    run.flow(AskDocs).await?;
+    let ended = run.flow(AskDocs).await;
     if let Some(Answer { answer, sources }) = &run.state().answer {
         println!("{answer}\n[{}]", sources.join(", "));
     }
     for (node, tokens) in run.ledger().tokens_used() {
         println!("{node}: {tokens} tokens");
     }
-    Ok(())
+    Ok(ended?)
 }
 
 /// Reads the Markdown files of a folder into the store, with a bar.
@@ -135,10 +148,11 @@ async fn read(run: &Run, docs: &Collection, folder: &Path) -> Result<(), Box<dyn
         let _ = io::stderr().flush();
     };
     let mut sum = Written::default();
-    for written in run.map(writes).concurrency(4).on_progress(bar).await {
+    let all_written = run.map(writes).concurrency(4).on_progress(bar).await;
+    eprintln!();
+    for written in all_written {
         sum += written?;
     }
-    eprintln!();
     println!("{} new chunks, {} kept, {} replaced", sum.chunks, sum.kept, sum.replaced);
     Ok(())
 }

@@ -1,4 +1,7 @@
-"""Searches and ingests of llmnode's file beside numpy and Chroma's client and server, with the same vectors: tables in Markdown."""
+"""Searches and ingests of llmnode's file beside numpy, Chroma's client and server, sqlite-vec and swiftide, with the same vectors: a
+table in Markdown. What is compared is measured in rounds, one after the other, so that what else the machine does meets all of it; a
+figure is the median of the rounds, which stand on the standard error. numpy runs on one thread, as a search of llmnode's does, and once
+more on as many as it likes."""
 
 import json
 import pathlib
@@ -8,11 +11,14 @@ import subprocess
 import sys
 import time
 
+import apsw
 import chromadb
 import numpy
+import sqlite_vec
+import threadpoolctl
 
-BINARY, PORT = sys.argv[1], int(sys.argv[2])
-COLUMNS, QUERIES, K = 384, 50, 10
+BINARY, PORT, FOLDER, SWIFTIDE = sys.argv[1], int(sys.argv[2]), pathlib.Path(sys.argv[3]), sys.argv[4]
+COLUMNS, QUERIES, K, ROUNDS = 384, 50, 10, 5
 CHROMA = chromadb.HttpClient(host="127.0.0.1", port=PORT)
 
 
@@ -53,9 +59,8 @@ def numpy_search(documents):
     return search
 
 
-def chroma(documents, queries, texts):
-    name = f"bench-{len(texts)}"
-    collection = CHROMA.create_collection(name, metadata={"hnsw:space": "cosine"})
+def chroma(documents, texts):
+    collection = CHROMA.create_collection(f"bench-{len(texts)}", metadata={"hnsw:space": "cosine"})
     began = time.perf_counter()
     for at in range(0, len(texts), 512):
         ids = [str(row) for row in range(at, min(at + 512, len(texts)))]
@@ -66,42 +71,85 @@ def chroma(documents, queries, texts):
         found = collection.query(query_embeddings=[query], n_results=K, include=["documents", "metadatas", "distances"])
         return [int(one) for one in found["ids"][0]]
 
-    search(queries[0])
-    return ingest, *median(search, queries)
+    return ingest, search
+
+
+def vec(file, documents, texts):
+    """Vectors and texts in one file of sqlite-vec; a search returns the texts, as the others do."""
+    connection = apsw.Connection(str(file))
+    connection.enable_load_extension(True)
+    connection.load_extension(sqlite_vec.loadable_path())
+    columns = f"id INTEGER PRIMARY KEY, vector float[{COLUMNS}] distance_metric=cosine, +text TEXT"
+    connection.execute(f"CREATE VIRTUAL TABLE docs USING vec0({columns})")
+    began = time.perf_counter()
+    for at in range(0, len(texts), 512):
+        rows = range(at, min(at + 512, len(texts)))
+        with connection:
+            connection.executemany("INSERT INTO docs VALUES (?, ?, ?)", ((row, documents[row].tobytes(), texts[row]) for row in rows))
+    ingest = len(texts) / (time.perf_counter() - began)
+
+    def search(query):
+        select = "SELECT id, text, distance FROM docs WHERE vector MATCH ? AND k = ?"
+        return [row[0] for row in connection.execute(select, (query.tobytes(), K))]
+
+    return ingest, search
+
+
+def ran(*command):
+    return json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
 
 
 def recall(found, exact):
     return sum(len(set(one) & set(other)) for one, other in zip(found, exact)) / (K * QUERIES)
 
 
+def row(*cells):
+    print("| " + " | ".join(cells) + " |", flush=True)
+
+
+def compare(figure, count, unit, rounds):
+    """Rounds are figures by name, llmnode's first."""
+    middle = {name: statistics.median(one[name] for one in rounds) for name in rounds[0]}
+    for name in middle:
+        print(f"  {figure}, {count:,}, {name}: {', '.join(f'{one[name]:.2f}' for one in rounds)} {unit}", file=sys.stderr)
+    own = middle.pop("llmnode")
+    for name, other in middle.items():
+        row(figure, f"{count:,}", f"{own:,.2f} {unit}", name, f"{other:,.2f} {unit}", f"{own / other:.2f}")
+
+
 def main():
-    print("| figure | chunks | llmnode | numpy | ratio | Chroma | ratio |\n|---|---|---|---|---|---|---|")
+    row("figure", "chunks", "llmnode", "beside", "its figure", "ratio")
+    row(*["---"] * 6)
     for count in (10_000, 100_000):
-        folder = pathlib.Path(sys.argv[3]) / str(count)
+        folder = FOLDER / str(count)
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir(parents=True)
         documents, queries, texts = make(folder, count)
-        own = {}
-        for part in ("ingest", "search"):
-            ended = subprocess.run([BINARY, str(folder), part], check=True, capture_output=True, text=True)
-            own.update(json.loads(ended.stdout))
-        exact = numpy_search(documents)
-        exact(queries[0])
-        numpy_ms, expected = median(exact, queries)
-        ingest, chroma_ms, theirs = chroma(documents, queries, texts)
-        row = lambda *cells: print("| " + " | ".join(str(cell) for cell in cells) + " |", flush=True)
-        ratio = lambda one, other: f"{one / other:.2f}"
-        vector = own["vector_ms"]
-        row("search by vector", f"{count:,}", f"{vector:.2f} ms", f"{numpy_ms:.2f} ms", ratio(vector, numpy_ms),
-            f"{chroma_ms:.2f} ms", ratio(vector, chroma_ms))
-        row("recall of the exact ten", f"{count:,}", recall(own["found"], expected), "1.0", "", recall(theirs, expected), "")
-        row("search by a word", f"{count:,}", f"{own['words_ms']:.2f} ms", "", "", "", "")
-        row("search by both", f"{count:,}", f"{own['both_ms']:.2f} ms", "", "", "", "")
-        row("ingest, chunks a second", f"{count:,}", f"{own['ingest']:.0f}", "", "", f"{ingest:.0f}", ratio(own["ingest"], ingest))
-        row("the same again, unchanged", f"{count:,}", f"{own['again']:.0f}", "", "", "", "")
-        row("opening", f"{count:,}", f"{own['open_ms']:.0f} ms", "", "", "", "")
-        row("memory of a vector", f"{count:,}", f"{own['memory']:.0f} B", f"{COLUMNS * 4} B", ratio(own["memory"], COLUMNS * 4), "", "")
-        row("file, a chunk", f"{count:,}", f"{own['file']:.0f} B", "", "", "", "")
+        file = ran(BINARY, folder, "ingest")
+        chroma_ingest, by_chroma = chroma(documents, texts)
+        vec_ingest, by_vec = vec(folder / "vec.db", documents, texts)
+        memory = [{"llmnode": ran(BINARY, folder, "memory")["ingest"], "swiftide": ran(SWIFTIDE, folder)} for _ in range(ROUNDS)]
+        exact, rounds = numpy_search(documents), []
+        for _ in range(ROUNDS):
+            own = ran(BINARY, folder, "search")
+            with threadpoolctl.threadpool_limits(1):
+                exact(queries[0])
+                one_thread, expected = median(exact, queries)
+            exact(queries[0])
+            threads, _ = median(exact, queries)
+            chroma_ms, theirs = median(by_chroma, queries)
+            vec_ms, _ = median(by_vec, queries)
+            rounds.append({"llmnode": own["vector_ms"], "numpy, 1 thread": one_thread, "numpy, all threads": threads,
+                           "Chroma": chroma_ms, "sqlite-vec": vec_ms})
+        compare("search by vector", count, "ms", rounds)
+        row("recall of the exact ten", f"{count:,}", str(recall(own["found"], expected)), "Chroma", str(recall(theirs, expected)), "")
+        compare("ingest into a file, chunks/s", count, "", [{"llmnode": file["ingest"], "Chroma": chroma_ingest, "sqlite-vec": vec_ingest}])
+        compare("ingest into memory, chunks/s", count, "", memory)
+        compare("memory of a vector", count, "B", [{"llmnode": own["memory"], "its numbers": COLUMNS * 4}])
+        for name, figure in (("search by a word", f"{own['words_ms']:.2f} ms"), ("search by both", f"{own['both_ms']:.2f} ms"),
+                             ("ingest again, unchanged, chunks/s", f"{file['again']:,.0f}"), ("opening", f"{own['open_ms']:.0f} ms"),
+                             ("file, a chunk", f"{own['file']:.0f} B")):
+            row(name, f"{count:,}", figure, "", "", "")
         shutil.rmtree(folder)
 
 

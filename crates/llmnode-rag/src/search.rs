@@ -1,7 +1,5 @@
 //! A search, as a node: by words, by meaning, or by both.
 
-use std::borrow::Cow;
-use std::collections::HashMap;
 use std::fmt;
 use std::sync::Arc;
 
@@ -96,7 +94,8 @@ impl Search {
         let Some(embedder) = self.docs.embedder.as_deref() else { return Ok(Vec::new()) };
         let texts = [self.query.as_str()];
         let vectors = cx.call(&Embedding { embedder, texts: &texts, purpose: Purpose::Query }).await?;
-        match vectors.first() {
+        // A vector of zeros has no direction: nothing is near it.
+        match vectors.first().filter(|vector| vector.iter().any(|one| *one != 0.0)) {
             Some(vector) => self.found(Lookup::Vector(vector), k).await,
             None => Ok(Vec::new()),
         }
@@ -107,10 +106,6 @@ impl Node for Search {
     type Output = Hits;
     const NAME: &'static str = "search";
     const DESCRIPTION: &'static str = "Finds pieces of documents.";
-
-    fn name(&self) -> Cow<'static, str> {
-        Cow::Borrowed(Self::NAME)
-    }
 }
 
 impl<S: ?Sized + Sync> Exec<S> for Search {
@@ -125,21 +120,11 @@ impl<S: ?Sized + Sync> Exec<S> for Search {
             By::Vector => self.by_vector(cx, self.k).await?,
             By::Both => {
                 let vector = self.by_vector(cx, wider).await?;
-                both(self.by_words(wider).await?, vector, self.k)
+                fused([self.by_words(wider).await?, vector], self.k)
             }
         };
         Ok(hits.into_iter().enumerate().map(|(at, hit)| Hit { rank: at + 1, ..hit }).collect())
     }
-}
-
-/// One list of two.
-fn both(words: Vec<Hit>, vector: Vec<Hit>, k: usize) -> Vec<Hit> {
-    let ids = |hits: &[Hit]| hits.iter().map(|hit| hit.id.clone()).collect::<Vec<_>>();
-    let lists = [ids(&words), ids(&vector)];
-    let mut hits: HashMap<String, Hit> =
-        words.into_iter().chain(vector).map(|hit| (hit.id.clone(), hit)).collect();
-    let best = fused(lists.iter().map(|list| list.iter().map(String::as_str).collect()), k);
-    best.into_iter().filter_map(|(id, score)| hits.remove(id).map(|hit| Hit { score, ..hit })).collect()
 }
 
 impl fmt::Debug for Search {

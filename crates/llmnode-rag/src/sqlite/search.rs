@@ -10,23 +10,9 @@ use rusqlite::{Connection, Row, params_from_iter};
 use super::Inner;
 use super::fault::fault;
 use crate::document::Metadata;
-use crate::hits::Hit;
-use crate::matrix::Matrix;
+use crate::hits::{Hit, best};
+use crate::matrix::{Matrix, TIES};
 use crate::store::not_open;
-
-/// Beyond the last hit, so many with the same score are put into the order of their ids.
-const TIES: usize = 64;
-
-/// The nearest rows, with their scores.
-pub(super) fn nearest(
-    matrix: &Matrix,
-    vector: &[f32],
-    k: usize,
-    allowed: Option<&HashSet<i64>>,
-) -> Vec<(i64, f64)> {
-    let nearest = matrix.nearest(vector, k, |row| allowed.is_none_or(|allowed| allowed.contains(&row)));
-    nearest.into_iter().map(|(row, score)| (row, score.into())).collect()
-}
 
 impl Inner {
     /// The chunks that have one of these words.
@@ -98,10 +84,7 @@ impl Inner {
             let mut select = self.connection.prepare_cached(&sql)?;
             select.query_map(params_from_iter(values), |row| hit(row, &scores))?.collect()
         };
-        let mut hits = hits().map_err(|error| fault(&self.path, error))?;
-        hits.sort_by(|one, other| other.score.total_cmp(&one.score).then_with(|| one.id.cmp(&other.id)));
-        hits.truncate(k);
-        Ok(hits)
+        Ok(best(hits().map_err(|error| fault(&self.path, error))?, k))
     }
 }
 
