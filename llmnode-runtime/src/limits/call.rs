@@ -51,7 +51,7 @@ impl<'r> CallLimits<'r> {
     /// # Errors
     /// A `config_error`, if a limit or a price is absurd.
     pub(crate) fn begin(
-        name: &Cow<'static, str>,
+        name: &str,
         node: LimitedNode,
         own: Limits,
         around: Option<&CallLimits<'_>>,
@@ -62,7 +62,7 @@ impl<'r> CallLimits<'r> {
             return Ok(CallLimits { meters: Vec::new(), run, clock });
         }
         let named = run.named(name);
-        let own = (!own.is_empty()).then(|| Arc::new(Meter::new(Scope::Call(name.clone()), own)));
+        let own = (!own.is_empty()).then(|| Arc::new(Meter::new(Scope::Call(name.to_owned().into()), own)));
         let mut meters: Vec<_> = own.into_iter().chain(named).chain(run.node(node)).collect();
         match around {
             // A node may call nodes of its own type: each meter counts a request once.

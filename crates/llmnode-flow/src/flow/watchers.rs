@@ -129,7 +129,7 @@ fn alone(hook: impl FnOnce()) {
 /// What a flow within a call tells the flow around.
 enum Inner {
     Begins { position: Position, node: String },
-    Ended { step: StepRecord, next: Option<Position> },
+    Ended { step: Box<StepRecord>, next: Option<Position> },
 }
 
 impl Inner {
@@ -140,7 +140,7 @@ impl Inner {
                 Some(Inner::Begins { position: (*position).clone(), node: (*node).to_owned() })
             }
             FlowEvent::StepEnded { step, next } => {
-                Some(Inner::Ended { step: (*step).clone(), next: next.cloned() })
+                Some(Inner::Ended { step: Box::new((*step).clone()), next: next.cloned() })
             }
             FlowEvent::FlowEnded { .. } => None,
         }

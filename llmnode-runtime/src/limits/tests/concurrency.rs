@@ -78,7 +78,7 @@ proptest! {
             for ways in &ways {
                 let (run, clock, begun) = (&run, &clock, &begun);
                 scope.spawn(move || {
-                    let call = CallLimits::begin(&THREE.name.into(), THREE, Limits::new(), None, run, clock).unwrap();
+                    let call = CallLimits::begin(THREE.name, THREE, Limits::new(), None, run, clock).unwrap();
                     for way in ways {
                         let Ok(reservation) = block_on(call.reserve(1, None, NAMES)) else { continue };
                         begun.fetch_add(u64::from(!matches!(way, Way::Unsent)), Ordering::Relaxed);

@@ -48,7 +48,7 @@ fn unsent() -> Result<Completion, ModelError> {
 }
 
 fn begin<'r>(run: &'r RunLimits, clock: &'r TestClock) -> CallLimits<'r> {
-    CallLimits::begin(&PLAIN.name.into(), PLAIN, Limits::new(), None, run, clock).unwrap()
+    CallLimits::begin(PLAIN.name, PLAIN, Limits::new(), None, run, clock).unwrap()
 }
 
 /// Reserves at once; `None`: only once others have settled.
@@ -311,16 +311,14 @@ fn pass(clock: &TestClock, seconds: u64) {
 fn a_call_counts_once_for_each_scope_around_it() {
     let clock = TestClock::new();
     let run = of_run(Limits::new().requests(4));
-    let outer =
-        CallLimits::begin(&THREE.name.into(), THREE, Limits::new().requests(2), None, &run, &clock).unwrap();
+    let outer = CallLimits::begin(THREE.name, THREE, Limits::new().requests(2), None, &run, &clock).unwrap();
     let inner =
-        CallLimits::begin(&THREE.name.into(), THREE, Limits::new().requests(9), Some(&outer), &run, &clock)
-            .unwrap();
+        CallLimits::begin(THREE.name, THREE, Limits::new().requests(9), Some(&outer), &run, &clock).unwrap();
     settled(&inner, answer(1, 1));
     settled(&inner, answer(1, 1));
     assert!(refused(&inner, NAMES).1.contains("the limit of 2 requests for the call of `three`"));
 
-    let next = CallLimits::begin(&THREE.name.into(), THREE, Limits::new(), None, &run, &clock).unwrap();
+    let next = CallLimits::begin(THREE.name, THREE, Limits::new(), None, &run, &clock).unwrap();
     settled(&next, answer(1, 1));
     let message = refused(&next, NAMES).1;
     assert!(message.contains("3 requests for all calls of `three` is reached: 3 spent"), "{message}");
@@ -333,13 +331,13 @@ fn the_runs_word_for_a_node_beats_the_attributes() {
     let clock = TestClock::new();
     let mut run = RunLimits::default();
     run.set_node(THREE, Limits::new().tokens(50));
-    let call = CallLimits::begin(&THREE.name.into(), THREE, Limits::new(), None, &run, &clock).unwrap();
+    let call = CallLimits::begin(THREE.name, THREE, Limits::new(), None, &run, &clock).unwrap();
     settled(&call, answer(1, 1));
     settled(&call, answer(1, 1));
     settled(&call, answer(1, 1));
     assert!(refused(&call, NAMES).1.contains("3 requests"), "what the run does not say stands");
     run.set_node(THREE, Limits::new().requests(1));
-    let call = CallLimits::begin(&THREE.name.into(), THREE, Limits::new(), None, &run, &clock).unwrap();
+    let call = CallLimits::begin(THREE.name, THREE, Limits::new(), None, &run, &clock).unwrap();
     settled(&call, answer(1, 1));
     assert!(refused(&call, NAMES).1.contains("1 request"), "set anew, it counts anew");
 }
@@ -348,7 +346,7 @@ fn the_runs_word_for_a_node_beats_the_attributes() {
 fn absurd_limits_and_prices_are_config_errors() {
     let clock = TestClock::new();
     let fault = |run: &RunLimits, own| {
-        CallLimits::begin(&PLAIN.name.into(), PLAIN, own, None, run, &clock).err().map(|error| {
+        CallLimits::begin(PLAIN.name, PLAIN, own, None, run, &clock).err().map(|error| {
             assert_eq!(error.category(), Category::ConfigError);
             error.message().to_owned()
         })
