@@ -137,8 +137,8 @@ impl NodeError {
         &self.0.message
     }
 
-    /// Returns the index of the item of a map, a batch or a batch of flows that failed, from 0; of nested ones, the
-    /// outermost. `None`: the failure belongs to no item.
+    /// Returns the index, from 0, of the failed item of a map, a batch or a batch of flows. If these are nested, it
+    /// is the index in the outermost one. `None`: no item failed.
     pub fn item(&self) -> Option<usize> {
         self.0.items.last().copied()
     }
@@ -205,8 +205,8 @@ pub fn error_of_execution(error: Box<dyn Error + Send + Sync>) -> NodeError {
     NodeError::of_execution(error)
 }
 
-/// The error of the step at this position of a flow. The outermost flow has the last word: it is the one that can go on
-/// there.
+/// The error of the step at this position of a flow. The outermost flow has the last word: it is the one that can
+/// continue there.
 pub fn error_at(mut error: NodeError, position: &Position) -> NodeError {
     error.0.position = Some(position.clone());
     error

@@ -31,7 +31,7 @@ pub enum CassetteMode {
     Auto,
 }
 
-/// A file with what a model answered.
+/// A file that holds a model's answers.
 ///
 /// Requests are compared by their messages, schema, model and settings. Entries of the same request are played back in order,
 /// each once. Waits that a server asked for are kept, so a run with a [`TestClock`](llmnode_runtime::TestClock) replays them
@@ -79,9 +79,9 @@ impl Cassette {
         self
     }
 
-    /// Changes every text before it is written or compared: personal data, dates, whatever differs from run to run. Secrets
-    /// are removed before: the values of environment variables that are named like credentials, texts like `sk-…`, and what
-    /// follows `Bearer`.
+    /// Changes every text before it is written or compared: personal data, dates, whatever differs from run to run.
+    /// Secrets are removed before: the values of environment variables whose names look like credentials, texts like
+    /// `sk-…`, and what follows `Bearer`.
     pub fn redact(mut self, redact: impl Fn(&str) -> String + Send + Sync + 'static) -> Self {
         self.cleaner.redact(redact);
         self
@@ -91,8 +91,8 @@ impl Cassette {
     /// [`CassetteMode::Record`], otherwise at the first request that has to be recorded.
     ///
     /// # Errors
-    /// The error of the function, if it is called here. `config_error` if the file cannot be read, is of a newer version, or
-    /// is missing in the mode [`CassetteMode::Replay`], or if `LLMNODE_CASSETTE` names an unknown mode.
+    /// The error of the function, if it is called here. `config_error` if the file cannot be read, has a newer
+    /// version, or is missing in the mode [`CassetteMode::Replay`], or if `LLMNODE_CASSETTE` names an unknown mode.
     pub fn around<M: ChatModel + 'static>(
         self,
         make: impl FnOnce() -> Result<M, NodeError> + Send + 'static,
@@ -199,7 +199,7 @@ impl Recorder {
         }
     }
 
-    /// The model, which is made here at the first time.
+    /// The model, which is created at the first use.
     fn model(&self) -> Result<&dyn ChatModel, &(Category, String)> {
         let made = self.model.get_or_init(|| match lock(&self.make).take() {
             Some(make) => make().map_err(|error| (error.category(), error.message().to_owned())),

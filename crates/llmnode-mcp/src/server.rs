@@ -161,8 +161,9 @@ impl Mcp {
     /// Connects, and lists the tools. Call it within a Tokio runtime.
     ///
     /// # Errors
-    /// A `config_error` for settings that do not fit, a program that cannot be started, tools of `only` and `require_approval` that
-    /// the server does not have, and two tools with the same name; `timeout` and `network` for a server that does not answer.
+    /// A `config_error` for settings that do not fit together, a program that cannot be started, tools of `only` and
+    /// `require_approval` that the server does not have, and two tools with the same name; `timeout` and `network`
+    /// for a server that does not answer.
     pub async fn connect(self) -> Result<McpServer, NodeError> {
         let server = clean::name(self.name.as_deref().unwrap_or(&self.reach.own_name()));
         let Mcp { reach, only, approval, connect_timeout, call_timeout, faults, .. } = self;
@@ -224,8 +225,9 @@ impl McpServer {
 
     /// Returns its tools, as they were last listed. Call [`refresh`](Self::refresh) to see changes of the server.
     ///
-    /// Arguments are checked against the server's schema before it is asked. The model reads the server's text, images and errors as
-    /// results, and also reads that a server is lost or takes too long. After a crash no call is [repeated](Toolset::idempotent).
+    /// Arguments are checked against the server's schema before it is asked. The model reads the server's text,
+    /// images and errors as results. If a server is lost or takes too long, the model reads that, too. After a crash
+    /// no call is [repeated](Toolset::idempotent).
     pub fn tools(&self) -> Toolset {
         let tools = self.inner.tools.read().unwrap_or_else(PoisonError::into_inner);
         tools.iter().map(|tool| self.tool(tool)).fold(Toolset::new(), Toolset::with)
@@ -253,7 +255,7 @@ impl McpServer {
     /// Lists the tools again, and returns them. Sets that were returned before do not change.
     ///
     /// # Errors
-    /// Those of [`Mcp::connect`].
+    /// The errors of [`Mcp::connect`].
     pub async fn refresh(&self) -> Result<Toolset, NodeError> {
         let Inner { connection, only, approval, tools } = &*self.inner;
         let fault = |why: String| connection.fault(Category::ConfigError, &why);

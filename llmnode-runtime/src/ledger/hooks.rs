@@ -1,4 +1,4 @@
-//! The program's own functions, called as attempts and calls end.
+//! The program's own functions, which are called when attempts and calls end.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

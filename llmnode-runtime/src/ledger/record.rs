@@ -115,9 +115,9 @@ pub struct AttemptRecord {
     /// How the model was asked for the type of the answer. `None`: it was asked for text, or does not report it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub dialect: Option<Dialect>,
-    /// What was not sent as set, because the model refused it in this call or an earlier one: `temperature` is left
-    /// out, `max_tokens` is renamed to `max_completion_tokens`, a dialect such as `strict` is replaced by the next
-    /// one.
+    /// The settings that were not sent as they are, because the model refused them in this call or an earlier one:
+    /// `temperature` is left out, `max_tokens` is renamed to `max_completion_tokens`, a dialect such as `strict` is
+    /// replaced by the next one.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub refused: Vec<String>,
     /// Why the answer ended, in the provider's words.
@@ -198,7 +198,7 @@ impl AttemptRecord {
 
 debug_shows!(AttemptRecord: id, kind, category, usage, wait, elapsed, request_id);
 
-/// One call of a tool, without what was said.
+/// One call of a tool, without its arguments and its result.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ToolRecord {
@@ -206,8 +206,9 @@ pub struct ToolRecord {
     pub id: String,
     /// The name of the tool as the model wrote it. A very long one is cut.
     pub name: String,
-    /// What came of it: `ok`, `error` (the tool's own), `invalid_arguments`, `unknown_tool`, `not_executed`, `denied`, `waiting`
-    /// (for an approval or a result), `replayed` (its result is that of an earlier call), `aborted`, or the name of the [category](crate::Category) of the failure, such as `timeout`. `called`: nothing yet.
+    /// The outcome: `ok`, `error` (the tool's own), `invalid_arguments`, `unknown_tool`, `not_executed`, `denied`,
+    /// `waiting` (for an approval or a result), `replayed` (its result comes from an earlier call), `aborted`, or the
+    /// name of the [category](crate::Category) of the failure, such as `timeout`. `called`: nothing yet.
     pub outcome: Cow<'static, str>,
     /// The time that it took.
     #[serde(rename = "elapsed_ms", with = "milliseconds")]
@@ -271,7 +272,7 @@ pub struct CallRecord {
     pub started: SystemTime,
     /// The category of the call's error. `None`: it has an output.
     pub category: Option<Category>,
-    /// Whether the output came from a fallback. The attempts say what failed before.
+    /// Whether the output came from a fallback. The attempts show what failed before.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub degraded: Option<Degraded>,
     /// The attempts, in order. Empty for a node without a model.
@@ -279,8 +280,8 @@ pub struct CallRecord {
     /// The failed executions of a node without a model, in order: the newest 64.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub failed_tries: Vec<FailedTry>,
-    /// The calls of tools in answers that this call did not ask for: those of a conversation that [paused](crate::Paused), or
-    /// of a journal.
+    /// The tool calls in answers that this call did not request: from a conversation that [paused](crate::Paused), or
+    /// from a journal.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub resumed_tools: Vec<ToolRecord>,
     /// How many answers came from a journal. They have no attempt here, but in the call that asked for them.
@@ -306,9 +307,9 @@ impl CallRecord {
         usage
     }
 
-    /// Returns what the [replayed](CallRecord::replayed) answers used when they were asked for, with the attempts that failed
-    /// before them. It is not part of [`usage`](CallRecord::usage). An answer in a journal that does not tell counts as one
-    /// request of unknown usage.
+    /// Returns what the [replayed](CallRecord::replayed) answers used when they were asked for, with the attempts
+    /// that failed before them. It is not part of [`usage`](CallRecord::usage). If the journal does not have the
+    /// usage, an answer counts as one request of unknown usage.
     pub fn replayed_usage(&self) -> Usage {
         self.of_replayed.usage()
     }

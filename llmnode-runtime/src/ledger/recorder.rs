@@ -1,4 +1,4 @@
-//! Who keeps what happens where a crash does not reach it.
+//! Keeps what happens where a crash does not reach it.
 
 use super::hooks::CallInfo;
 use super::record::{AttemptRecord, CallRecord};
@@ -7,9 +7,9 @@ use crate::ids::{AttemptId, CallId};
 use crate::model::{Message, Request, ToolCall};
 use crate::{BoxError, BoxFuture};
 
-/// Takes down attempts and calls as they begin and end.
+/// Records attempts and calls as they begin and end.
 pub trait Recorder: Send + Sync {
-    /// Takes an event down, without a wait: also guards come here, as they are dropped.
+    /// Records an event without waiting: guards call this when they are dropped.
     fn note(&self, event: Event<'_>);
 
     /// What tells a conversation that begins with this request from others. `names`: what the model is known as; `within`: the call of
@@ -43,7 +43,7 @@ pub trait Recorder: Send + Sync {
         None
     }
 
-    /// Writes what was taken down to where it stays.
+    /// Writes what was recorded to where it stays.
     fn write(&self) -> BoxFuture<'_, Result<(), BoxError>>;
 }
 
@@ -51,7 +51,7 @@ pub trait Recorder: Send + Sync {
 pub struct Kept {
     /// What tells it from others.
     pub conversation: String,
-    /// What tells the calls of its tools from those of all others, in other processes that go on with it, too.
+    /// What tells the calls of its tools from all others, also in other processes that continue it.
     pub root: Option<String>,
 }
 
@@ -71,11 +71,11 @@ pub struct KeptAnswer {
 /// What happens to a call. `path` tells the node's type.
 #[allow(missing_docs, reason = "the fields say what they are")]
 pub enum Event<'e> {
-    /// It begins; told only of nodes that must not be executed again.
+    /// It begins. Reported only for nodes that must not be executed again.
     CallBegan { call: CallInfo<'e>, path: &'e str },
     /// A request is about to go out.
     AttemptBegan { call: CallInfo<'e>, path: &'e str, attempt: &'e AttemptRecord },
-    /// The attempt has ended, whatever way.
+    /// The attempt has ended, in whatever way.
     AttemptEnded(&'e AttemptRecord),
     /// The request did not go out after all.
     AttemptForgotten(AttemptId),
@@ -91,6 +91,6 @@ pub enum Event<'e> {
         by: Option<CallId>,
         executed: bool,
     },
-    /// The call has ended, whatever way.
+    /// The call has ended, in whatever way.
     CallEnded { path: &'e str, record: &'e CallRecord },
 }

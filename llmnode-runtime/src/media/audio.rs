@@ -11,17 +11,20 @@ pub(super) const TOKENS: u64 = 1000;
 
 /// A recording that a model listens to. Clones share the content.
 ///
-/// Providers take WAV and MP3, some a few more. Its tokens are estimated at 1000 where a provider reports none.
+/// Providers accept WAV and MP3, and some accept other types. If a provider reports no usage, it is estimated at 1000
+/// tokens.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Audio {
     data: Data,
 }
 
 impl Audio {
-    /// The bytes of a recording of this media type, such as `audio/wav` or `audio/mpeg`; a parameter of it is left out.
+    /// Creates a recording from bytes of this media type, such as `audio/wav` or `audio/mpeg`. A parameter of the
+    /// type is dropped.
     ///
     /// # Errors
-    /// If it is not an audio media type, or there are no bytes or more than [`Attachment::MAX_BYTES`](super::Attachment::MAX_BYTES).
+    /// If the type is not an audio media type, or there are no bytes or more than
+    /// [`Attachment::MAX_BYTES`](super::Attachment::MAX_BYTES).
     pub fn bytes(media_type: &str, bytes: impl AsRef<[u8]>) -> Result<Self, AttachmentError> {
         let media_type = kind::media_type(media_type)?;
         if !media_type.starts_with("audio/") {
@@ -38,10 +41,8 @@ impl Audio {
         Audio::bytes(media_type, bytes)
     }
 
-    /// Reads a recording from disk. Its first bytes determine the type: WAV, MP3, FLAC or Ogg.
-    ///
-    /// It blocks the thread while it reads. Where other tasks wait for the thread, read the file by
-    /// `tokio::fs::read` and hand it to [`bytes`](Audio::bytes).
+    /// Reads a recording from disk. Its first bytes determine the type: WAV, MP3, FLAC or Ogg. It blocks the thread.
+    /// In async code, read the file with `tokio::fs::read` and pass it to [`bytes`](Audio::bytes).
     ///
     /// # Errors
     /// If the file cannot be read, is none of these, or has more than [`Attachment::MAX_BYTES`](super::Attachment::MAX_BYTES).
@@ -56,12 +57,12 @@ impl Audio {
         }
     }
 
-    /// The bytes.
+    /// Returns the bytes.
     pub fn data(&self) -> &Data {
         &self.data
     }
 
-    /// The word for the format in requests, such as `wav` or `mp3`.
+    /// Returns the name of the format in requests, such as `wav` or `mp3`.
     pub fn format(&self) -> &str {
         match self.data.media_type().trim_start_matches("audio/") {
             "mpeg" | "mpeg3" | "x-mpeg-3" => "mp3",

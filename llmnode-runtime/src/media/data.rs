@@ -41,22 +41,22 @@ impl Data {
         Ok(Data { url: url.into(), from, size })
     }
 
-    /// The media type, such as `image/png`.
+    /// Returns the media type, such as `image/png`.
     pub fn media_type(&self) -> &str {
         &self.url[SCHEME.len()..self.from - ENCODING.len()]
     }
 
-    /// The bytes in base64.
+    /// Returns the bytes in base64.
     pub fn base64(&self) -> &str {
         &self.url[self.from..]
     }
 
-    /// All of it as a URL: `data:image/png;base64,…`.
+    /// Returns all of it as a URL: `data:image/png;base64,…`.
     pub fn as_url(&self) -> &str {
         &self.url
     }
 
-    /// How many bytes there are, before they are encoded.
+    /// Returns how many bytes there are, before they are encoded.
     pub fn size(&self) -> usize {
         self.size
     }

@@ -14,7 +14,7 @@ const TOKENS: u64 = 1500;
 
 /// A file that a model reads, such as a PDF: its bytes, or the id that the provider gave it. Clones share the content.
 ///
-/// Its tokens are estimated at 1500 where a provider reports none; those of a text at a quarter of its bytes.
+/// If a provider reports no usage, it is estimated at 1500 tokens, and a text at a quarter of a token per byte.
 #[derive(Clone, PartialEq, Eq)]
 pub struct File {
     source: Source,
@@ -27,22 +27,22 @@ enum Source {
 }
 
 impl File {
-    /// The bytes of a file with its name, which the model is told, and its media type, such as `application/pdf`; a
-    /// parameter of it is left out.
+    /// Creates a file from bytes, with a name that the model sees and a media type such as `application/pdf`. A
+    /// parameter of the type is dropped.
     ///
     /// # Errors
-    /// If it is no media type, the name is empty, longer than 255 bytes or holds a control character, or there are no
-    /// bytes or more than [`Attachment::MAX_BYTES`](super::Attachment::MAX_BYTES).
+    /// If it is not a media type, the name is empty, longer than 255 bytes or has a control character, or there are
+    /// no bytes or more than [`Attachment::MAX_BYTES`](super::Attachment::MAX_BYTES).
     pub fn bytes(name: &str, media_type: &str, bytes: impl AsRef<[u8]>) -> Result<Self, AttachmentError> {
         check("name", name)?;
         let data = Data::new(&kind::media_type(media_type)?, bytes.as_ref())?;
         Ok(File { source: Source::Data { name: name.into(), data } })
     }
 
-    /// A file that was uploaded to the provider, by the id that it was given.
+    /// Creates a file that was uploaded to the provider, from the id that the provider gave it.
     ///
     /// # Errors
-    /// If the id is empty, longer than 255 bytes or holds a control character.
+    /// If the id is empty, longer than 255 bytes or has a control character.
     pub fn id(id: &str) -> Result<Self, AttachmentError> {
         check("id", id)?;
         Ok(File { source: Source::Id(id.into()) })
@@ -59,10 +59,8 @@ impl File {
         AttachmentError::new("a file has a `file_id`, or a `filename` and `file_data`, and nothing else")
     }
 
-    /// Reads a PDF or a text in UTF-8 from disk, told by its bytes. Its name is the path's last part.
-    ///
-    /// It blocks the thread while it reads. Where other tasks wait for the thread, read the file by
-    /// `tokio::fs::read` and hand it to [`bytes`](File::bytes).
+    /// Reads a PDF or a text in UTF-8 from disk; the bytes decide which it is. Its name is the last part of the path.
+    /// It blocks the thread. In async code, read the file with `tokio::fs::read` and pass it to [`bytes`](File::bytes).
     ///
     /// # Errors
     /// If the file cannot be read, is neither, or has more than [`Attachment::MAX_BYTES`](super::Attachment::MAX_BYTES).
@@ -81,12 +79,12 @@ impl File {
         }
     }
 
-    /// The id that the provider gave it; `None`: the request has its bytes.
+    /// Returns the id that the provider gave it. `None`: the request has the bytes.
     pub fn uploaded(&self) -> Option<&str> {
         if let Source::Id(id) = &self.source { Some(id) } else { None }
     }
 
-    /// The name that the model is told, and the bytes; `None`: the provider has them.
+    /// Returns the name that the model sees, and the bytes. `None`: the provider has them.
     pub fn data(&self) -> Option<(&str, &Data)> {
         if let Source::Data { name, data } = &self.source { Some((name, data)) } else { None }
     }

@@ -31,7 +31,7 @@ enum Source {
     Data(Data),
 }
 
-/// How closely a model looks at an image; what that means in pixels and tokens is the provider's.
+/// How closely a model looks at an image. The provider decides what that means in pixels and tokens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]
@@ -45,7 +45,7 @@ pub enum Detail {
 }
 
 impl Detail {
-    /// The word for it in requests: `auto`, `low` or `high`.
+    /// Returns its name in requests: `auto`, `low` or `high`.
     pub const fn as_str(self) -> &'static str {
         match self {
             Detail::Auto => "auto",
@@ -59,10 +59,10 @@ impl Image {
     /// Creates an image at an `http` or `https` URL, which the *provider* reads; llmnode never does. A `data:` URL in
     /// base64 is read like [`bytes`](Image::bytes).
     ///
-    /// A model server in your network may reach what your users may not. Check URLs that come from them.
+    /// A model server in your network may reach addresses that your users cannot. Check URLs that come from them.
     ///
     /// # Errors
-    /// If it is no such URL, or is longer than 16 KiB.
+    /// If it is not such a URL, or is longer than 16 KiB.
     pub fn url(url: impl AsRef<str>) -> Result<Self, AttachmentError> {
         let url = url.as_ref();
         let starts = |scheme: &str| url.get(..scheme.len()).is_some_and(|s| s.eq_ignore_ascii_case(scheme));
@@ -129,12 +129,12 @@ impl Image {
         self
     }
 
-    /// What [`detail`](Image::detail) said.
+    /// Returns what [`detail`](Image::detail) set.
     pub fn given_detail(&self) -> Option<Detail> {
         self.detail
     }
 
-    /// The URL as it is sent, `data:…` for bytes.
+    /// Returns the URL as it is sent, `data:…` for bytes.
     pub fn as_url(&self) -> &str {
         match &self.source {
             Source::Url(url) => url,
@@ -142,7 +142,7 @@ impl Image {
         }
     }
 
-    /// The bytes; `None`: the image is at a URL.
+    /// Returns the bytes. `None`: the image is at a URL.
     pub fn data(&self) -> Option<&Data> {
         match &self.source {
             Source::Url(_) => None,

@@ -35,7 +35,7 @@ impl fmt::Debug for ToolCall {
     }
 }
 
-/// A tool as a model is told of it.
+/// A tool as the model sees it.
 #[derive(Clone)]
 #[non_exhaustive]
 pub struct ToolSpec {

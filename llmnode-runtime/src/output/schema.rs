@@ -204,7 +204,7 @@ impl OutputSchema {
         self.strict.get_or_init(write).as_ref().map(|raw| &**raw)
     }
 
-    /// Returns whether both dialects have `{"value": ..}`, because the type is no JSON object.
+    /// Returns whether both dialects have `{"value": ..}`, because the type is not a JSON object.
     pub fn is_wrapped(&self) -> bool {
         self.wrapped
     }

@@ -26,7 +26,7 @@ impl Approval {
         Approval(Some(Decision::No(why.into())))
     }
 
-    /// The tool runs with these arguments, which are read and validated as those of the model are.
+    /// The tool runs with these arguments, which are read and validated like those of the model.
     pub fn edit(arguments: impl Into<Value>) -> Self {
         Approval(Some(Decision::Edit(arguments.into())))
     }

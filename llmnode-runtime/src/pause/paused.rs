@@ -18,18 +18,18 @@ use crate::position::Position;
 const FORMAT: &str = "llmnode/conversation";
 const VERSION: u64 = 1;
 
-/// The conversation of an agent which waits: for approvals of calls, or for results of tools without a body.
+/// The conversation of an agent that waits: for approvals of calls, or for results of tools without a body.
 ///
-/// [`NodeError::paused`](crate::NodeError::paused) gives it. It is data: it can be stored as JSON, and another process can go on
-/// with it. Decide what waits, then give it to the same call of the same node ([`Call::approve`](crate::Call::approve)): no request
-/// and no tool is repeated.
+/// [`NodeError::paused`](crate::NodeError::paused) returns it. It is data: it can be stored as JSON, and another
+/// process can continue it. Decide what waits, then pass it to the same call of the same node
+/// ([`Call::approve`](crate::Call::approve)): no request and no tool is repeated.
 ///
-/// It holds the conversation in clear, and whoever can change it can forge results. Keep it on the server, and show people
-/// [`waiting`](Paused::waiting) alone. Its `Debug` form shows no content.
+/// It holds the conversation unencrypted, and anybody who can change it can forge results. Keep it on the server, and
+/// show people [`waiting`](Paused::waiting) alone. Its `Debug` form shows no content.
 #[derive(Clone)]
 pub struct Paused(pub(crate) Box<Conversation>);
 
-/// What a conversation needs to go on.
+/// What a conversation needs to continue.
 #[derive(Clone, Serialize, Deserialize)]
 pub(crate) struct Conversation {
     pub(crate) node: String,
@@ -48,7 +48,7 @@ pub(crate) struct Conversation {
     pub(crate) edited: Option<String>,
     /// How many responses there were.
     pub(crate) turns: u32,
-    /// How many rounds in a row called no tool that is there.
+    /// How many rounds in a row called only tools that do not exist.
     pub(crate) unknown: u32,
     pub(crate) messages: Vec<Message>,
     /// The ids of the calls whose results are failures, which the JSON of a message does not say.
@@ -100,7 +100,7 @@ impl Paused {
         &self.0.messages
     }
 
-    /// Decides about a call that waits for an approval. A later decision about the same call replaces an earlier one.
+    /// Decides on a call that waits for an approval. A later decision about the same call replaces an earlier one.
     ///
     /// # Errors
     /// A `config_error` if no such call waits, with the ids of those that do.
@@ -209,8 +209,8 @@ impl fmt::Debug for Paused {
 }
 
 impl NodeError {
-    /// Returns the conversation that waits, of a call that ended as [`paused`](Category::Paused). Of a flow, it knows the step
-    /// that it stands at.
+    /// Returns the conversation that waits, if a call ended as [`paused`](Category::Paused). If the call was in a
+    /// flow, the conversation knows the step.
     pub fn paused(&self) -> Option<Paused> {
         let chain = std::iter::successors(Some(self as &(dyn Error + 'static)), |&error| error.source());
         let Waits(paused) = chain.filter_map(|error| error.downcast_ref()).next()?;

@@ -103,7 +103,7 @@ impl Primitive {
         Ask { primitive: self.clone(), payload, history: Vec::new(), system: None, tools: None }
     }
 
-    /// Returns a call of the primitive that goes on with a conversation, the last message of which is what the model answers.
+    /// Returns a call of the primitive that continues a conversation. The model answers its last message.
     pub fn chat(&self, messages: impl Into<Vec<Message>>) -> Ask {
         let history = messages.into();
         Ask { primitive: self.clone(), payload: None, history, system: None, tools: None }

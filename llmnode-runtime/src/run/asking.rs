@@ -19,28 +19,28 @@ use crate::settings::Next;
 use crate::text::one_line;
 use crate::validate::Attempt;
 
-/// After so many rounds in a row without a tool that is there, the model has to answer.
+/// After this many rounds in a row with unknown tools only, the model has to answer.
 const UNKNOWN: u32 = 2;
 
 const ANSWER_NOW: &str = "No more tools can be called. Answer now, with what you have.";
 
-/// Under which names answers are kept.
+/// The names under which answers are kept.
 struct Names {
     conversation: String,
-    /// The request that the turn began with: of whatever answers it, or corrects an answer to it.
+    /// The request that the turn began with. Corrections have its name, too.
     turn: Option<String>,
 }
 
-/// The model that is asked now, and what it is asked.
+/// The model that is asked now, and the request.
 pub(super) struct Asking<'r> {
     plan: &'r Plan<'r>,
-    /// The model to ask where no registered one is named: the node's own, or else the run's.
+    /// The model to ask if no registered one is named: the node's own, or else the run's.
     model: &'r dyn ChatModel,
     judge: &'r mut dyn Judge,
     request: Request,
     /// How many messages there were before the first answer.
     first: usize,
-    /// How many messages are the prompt and the rounds so far; those behind them are feedback.
+    /// How many messages are the prompt and the rounds so far. The messages after them are feedback.
     prompt: usize,
     target: Target<'r>,
     retries: Retries<'r>,
@@ -49,15 +49,15 @@ pub(super) struct Asking<'r> {
     round: Option<Box<Round>>,
     /// How many responses there may be at most, and how many there were.
     turns: (u32, u32),
-    /// How many rounds in a row called no tool that is there.
+    /// How many rounds in a row called unknown tools only.
     unknown: u32,
-    /// What tells the conversation from others, where it goes on.
+    /// What tells the conversation from others, if another process may continue it.
     root: Option<Box<str>>,
-    /// The ids of the calls that it is within.
+    /// The ids of the calls around it.
     around: Option<Box<str>>,
-    /// Where answers are kept: under which names.
+    /// If answers are kept: their names.
     kept: Option<Box<Names>>,
-    /// The attempt that was begun last, until it is written down.
+    /// The attempt that was begun last, until it is recorded.
     open: Option<OpenAttempt<'r>>,
 }
 
@@ -103,8 +103,8 @@ impl<'r> Asking<'r> {
 }
 
 impl Asking<'_> {
-    /// Takes an answer that an earlier process was given to this request, where there is one that is still good. Otherwise how the
-    /// answer to come is kept; `None` within: it is not.
+    /// Takes the answer that an earlier process got to this request, if there is one and it is still good. Otherwise
+    /// returns how the coming answer is kept; an inner `None` means that it is not kept.
     async fn replayed(&mut self, attempt: &Attempt) -> Result<Option<Option<Box<KeptAs>>>, Failure> {
         let (Some(kept), Some(recorder)) = (&mut self.kept, self.plan.call.recorder()) else {
             return Ok(Some(None));
@@ -118,7 +118,7 @@ impl Asking<'_> {
                 return Ok(Some(Some(Box::new(KeptAs { conversation, request: name, model }))));
             };
             let KeptAnswer { text, calls, accepted, model } = answer;
-            // The model that gave it goes on, as it did then.
+            // The model that gave it is asked from here on, as it was then.
             if let Some(model) = model.filter(|model| self.target.name.as_ref() != Some(model)) {
                 self.change_model(&model).map_err(Failure::executed)?;
             }
@@ -136,7 +136,7 @@ impl Asking<'_> {
                     }
                     return Ok(None);
                 }
-                // It was good once: the one that took its place is behind it, or to be asked for.
+                // It was good once. Its replacement comes next, or has to be asked for.
                 Err(failure) if accepted && failure.category.group() == Group::Answer => {}
                 Err(failure) => {
                     self.plan.call.replayed(usage);
@@ -146,12 +146,12 @@ impl Asking<'_> {
         }
     }
 
-    /// The model that is asked in place of the call's.
+    /// The name of the model that is asked in place of the call's.
     fn other_model(&self) -> Option<String> {
         self.target.name.clone().filter(|name| self.plan.settings.model != Some(name))
     }
 
-    /// Goes on with a round that was begun before. Calls whose results were kept have them.
+    /// Continues a round that was begun before. Calls whose results were kept get them.
     fn goes_on(&mut self, said: &str, mut calls: Vec<Open>) {
         if let (Some(kept), Some(recorder)) = (&self.kept, self.plan.call.recorder()) {
             for Open { call, stand } in calls.iter_mut().filter(|open| open.stand.result().is_none()) {
@@ -171,7 +171,7 @@ impl Asking<'_> {
         self.round = Some(Round::open(said, &calls));
     }
 
-    /// Executes the calls of an answer, and goes on with the conversation.
+    /// Executes the calls of an answer, and continues the conversation.
     async fn execute(&mut self, round: Box<Round>) -> Result<(), Failure> {
         let within = self.plan.origin.and_then(|origin| origin.tool.as_ref());
         let around = self.around.as_deref().unwrap_or_default();
@@ -203,12 +203,12 @@ impl Asking<'_> {
             self.request.answer_now = true;
             self.request.messages.push(Message::user(ANSWER_NOW));
         }
-        // What stands before a round never changes: neither feedback nor another model goes behind it.
+        // Messages before a round never change: feedback and other models leave them as they are.
         self.prompt = self.request.messages.len();
         self.answers = Repetition::default();
     }
 
-    /// Says in the message that the model called a tool where only an answer was left.
+    /// Says in the message that the model called a tool when only an answer was allowed.
     fn called_instead(&mut self, failure: &mut Failure) {
         if !self.request.answer_now || failure.category.group() != Group::Answer {
             return;
@@ -249,7 +249,7 @@ impl Asking<'_> {
         }))
     }
 
-    /// Leaves the conversation of a node with tools to the report.
+    /// Passes the conversation of a node with tools to the report.
     pub(super) fn ended(self) {
         let Asking { plan, request, .. } = self;
         if !request.tools.is_empty() {
@@ -258,7 +258,7 @@ impl Asking<'_> {
         }
     }
 
-    /// Goes on with the conversation, if an earlier call of the node paused in it.
+    /// Continues the conversation if an earlier call of the node paused in it.
     pub(super) fn resume(&mut self) -> Result<(), NodeError> {
         let Some(origin) = self.plan.origin.filter(|origin| origin.is_paused()) else { return Ok(()) };
         let fingerprint = fingerprint(&self.request, self.first);
@@ -269,7 +269,7 @@ impl Asking<'_> {
         if let Some(model) = model {
             self.change_model(model)?;
         }
-        // The prompt is the node's own, whatever the pause says that it was.
+        // The prompt is the node's own, whatever the pause contains.
         self.request.messages.truncate(self.first);
         self.request.messages.extend(conversation.marked().into_iter().skip(self.first));
         self.prompt = self.request.messages.len();
@@ -281,7 +281,7 @@ impl Asking<'_> {
 
 impl Tried for Asking<'_> {
     async fn once(&mut self, one: &Try) -> Result<(), Failure> {
-        // A round that is there already is that of a conversation which paused.
+        // If there is a round already, it comes from a conversation that paused.
         if self.round.is_some() {
             return Ok(());
         }
@@ -290,15 +290,14 @@ impl Tried for Asking<'_> {
         let open = self.open.insert(plan.call.attempt(one.kind, one.wait, target.name.clone()));
         open.kept_as = kept_as;
         request.correlation = Some(open.id);
-        // A panic is a failure as any other, so that an attempt which is dropped was cancelled, whatever panics around its
-        // call.
+        // A panic is a failure like any other, so an attempt that is dropped was always cancelled.
         let outcome = caught(|| attempt(target, request, open, &mut **judge, &one.attempt, plan)).await;
         let panicked =
             |said| Failure::new(Category::Panic, format!("the output or the model panicked: {said}"));
         self.round = match outcome.unwrap_or_else(|said| Err(panicked(said))) {
             Ok(round) => round,
             Err(mut failure) => {
-                // Validators may take too long, too.
+                // Validators may also take too long.
                 let judging = failure.category == Category::Timeout && open.has_answer();
                 retries.settle(if judging { Some(true) } else { failure.endpoint_answered() });
                 if failure.category == Category::NotFound {
@@ -312,7 +311,7 @@ impl Tried for Asking<'_> {
     }
 
     async fn ended(&mut self) -> Result<Well, NodeError> {
-        // None: the answer is one that was kept.
+        // `None`: the answer was kept by an earlier process.
         let well = if self.round.is_some() { Well::Calls } else { Well::Output };
         let Some(mut open) = self.open.take() else { return Ok(well) };
         if let Some(round) = &self.round {
@@ -376,7 +375,7 @@ impl Tried for Asking<'_> {
     }
 }
 
-/// Writes down a failed attempt, unless no request was begun. What only the record needs goes there.
+/// Records a failed attempt, unless no request was begun. What only the record needs moves there.
 pub(super) fn close(mut open: OpenAttempt<'_>, failure: &mut Failure) {
     if !failure.sent || !open.has_begun() {
         return open.forget(failure.category);

@@ -23,10 +23,10 @@ use crate::text::{cut, one_line};
 use crate::usage::TokenUsage;
 use crate::validate::{Attempt, Violation};
 
-/// The most that is kept of a provider's word, such as the model's name or a request's id, in bytes.
+/// The longest text of a provider that is kept, such as the model's name or a request's id, in bytes.
 const WORD: usize = 200;
 
-/// Stands for the text of an answer that calls tools, and may have none.
+/// Stands for the text of an answer that calls tools, since it may have none.
 const CALLS: &str = "(calls)";
 
 /// One request and the judgement on its answer.
@@ -66,7 +66,7 @@ pub(super) async fn attempt(
     }
 }
 
-/// `Err`: this time passed first.
+/// `Err`: the timeout passed first.
 pub(super) async fn in_attempt_timeout<F: Future>(
     clock: &dyn Clock,
     timeout: Option<Duration>,
@@ -77,7 +77,7 @@ pub(super) async fn in_attempt_timeout<F: Future>(
     before(clock, end, attempt).await.ok_or(timeout)
 }
 
-/// What the attempt took that long for.
+/// The failure of an attempt that took too long: it says what took the time.
 pub(super) fn timed_out(timeout: Duration, open: &OpenAttempt<'_>) -> Failure {
     let failure = |message: String| Failure::new(Category::Timeout, message);
     if !open.has_begun() {
@@ -103,7 +103,7 @@ async fn ask(
 ) -> Result<Option<Box<Round>>, Failure> {
     let outcome = match listener {
         None => model.complete(request, &mut Watch { open, reserved, written: None }).await,
-        // Boxed: a call without a listener has no room for it.
+        // Boxed, so that calls without a listener have no room for it.
         Some(listener) => Box::pin(listened(listener, model, request, open, reserved, settings)).await,
     };
     let Answered { text, cut, round } = answer(outcome, request, open, reserved, settings)?;
@@ -120,7 +120,7 @@ async fn ask(
         });
         return Ok(Some(round));
     }
-    // What was cut counts only if it is whole all the same.
+    // An answer that was cut counts only if it is complete anyway.
     let reader = if cut { settings.reader().whole() } else { settings.reader() };
     let judged = judge(asked, &text, reader, attempt).await;
     if !cut
@@ -177,8 +177,8 @@ struct Answered {
     round: Option<Box<Round>>,
 }
 
-/// Writes down what came back. Gives what there is to read; apart from the request, so that the future
-/// has no room for it while it waits.
+/// Records what came back, and returns what there is to read. Apart from the request, so that the future has no room
+/// for it while it waits.
 fn answer(
     outcome: Result<Completion, ModelError>,
     request: &Request,
@@ -216,7 +216,7 @@ fn answer(
     Ok(Answered { text, cut, round })
 }
 
-/// Settles what an attempt used, and writes down what came back, as far as only a trace shows it.
+/// Settles what an attempt used, and notes for the trace what came back.
 pub(super) fn came_back(
     mut outcome: Result<Completion, ModelError>,
     open: &mut OpenAttempt<'_>,
@@ -232,7 +232,7 @@ pub(super) fn came_back(
     Ok(completion)
 }
 
-/// Writes down what a provider tells of its answer.
+/// Records what a provider reports about its answer.
 pub(super) fn note_provider(
     record: &mut AttemptRecord,
     usage: Option<TokenUsage>,
@@ -244,7 +244,7 @@ pub(super) fn note_provider(
     replace(&mut record.request_id, request_id);
 }
 
-/// What cannot be is unknown.
+/// Impossible figures become unknown.
 fn drop_impossible(usage: &mut TokenUsage, open: &mut OpenAttempt<'_>) {
     let possible = usage.possible();
     if *usage != possible {
@@ -261,10 +261,10 @@ fn flag(open: &mut OpenAttempt<'_>, flag: Flag) {
     });
 }
 
-/// Whether an answer was not plainly JSON of the schema, so that nothing bound the model to it.
+/// Whether an answer is not plain JSON of the schema, which shows that nothing bound the model to it.
 fn is_other_than_asked(judged: &Result<(Vec<Flag>, Vec<Violation>), Failure>) -> bool {
     match judged {
-        // Thoughts before the answer are outside of what a response format binds.
+        // A response format does not bind thoughts before the answer.
         Ok((flags, _)) => flags.iter().any(|flag| *flag != Flag::AfterThinking),
         Err(failure) => failure.category == Category::SchemaError,
     }
@@ -282,7 +282,7 @@ fn accepted(record: &mut AttemptRecord, text: String, flags: Vec<Flag>, warnings
     record.violations = listed(warnings);
 }
 
-/// What keeps an answer from being read at all. The finish reason comes first: an answer that was filtered,
+/// The failure of an answer that cannot be read at all. The finish reason comes first: an answer that was filtered,
 /// refused or cut is never "corrected".
 fn unusable(
     text: &str,
@@ -352,7 +352,7 @@ pub(super) fn failed(error: ModelError, open: &mut OpenAttempt<'_>) -> Failure {
         }
         replace(&mut record.request_id, error.request_id);
     });
-    // A model that gave no choice at all can still be told that an answer is required.
+    // A model that returned no choice can still be told that an answer is required.
     let fault =
         if error.answer.is_some() { &error.message } else { "there was no answer; an answer is required" };
     let violations = vec![Violation::new("", fault)];
@@ -369,19 +369,19 @@ pub(super) fn failed(error: ModelError, open: &mut OpenAttempt<'_>) -> Failure {
     }
 }
 
-/// A newer word replaces an older one; silence replaces nothing.
+/// A new value replaces an old one; a missing value replaces nothing.
 fn replace(slot: &mut Option<String>, word: Option<String>) {
     if let Some(word) = word {
         *slot = Some(cut(word, WORD));
     }
 }
 
-/// What a model tells of an attempt under way goes into its record and its reservation, so that a call which is
-/// dropped keeps it.
+/// What a model reports during an attempt goes into its record and its reservation, so that it is not lost if the
+/// call is dropped.
 pub(super) struct Watch<'a, 'o, 'c> {
     pub(super) open: &'a mut OpenAttempt<'o>,
     pub(super) reserved: &'a mut Reservation<'c>,
-    /// What is shown to a listener, and how many characters it had.
+    /// The listener, and how many characters it was shown.
     pub(super) written: Option<(&'a Listener, usize)>,
 }
 

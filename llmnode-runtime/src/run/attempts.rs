@@ -1,7 +1,6 @@
-//! The attempt loop: try, and go on as the recovery says.
-//!
-//! It is the only one. What it tries is a request to a model (`asking.rs`) or the execution of a node that asks none
-//! (`executing.rs`). It knows nothing of the node's types, so it is not compiled anew for every node.
+//! The attempt loop: try, and continue as the recovery says. There is no other loop. It tries a request to a model
+//! (`asking.rs`) or the execution of a node that asks none (`executing.rs`). It does not know the node's types, so it
+//! is compiled once, not for every node.
 
 use std::pin::pin;
 use std::time::Duration;
@@ -23,13 +22,13 @@ pub(super) struct Plan<'r> {
     pub(super) call: &'r CallScope<'r>,
     pub(super) limits: &'r CallLimits<'r>,
     pub(super) settings: Resolved<'r>,
-    /// What the answer is shown to while it is written.
+    /// Sees the answer while it is written.
     pub(super) listener: Option<&'r Listener>,
-    /// The conversation that it belongs to.
+    /// The conversation that the call belongs to.
     pub(super) origin: Option<&'r Origin<'r>>,
     /// The call's own deadline.
     deadline: Option<Deadline>,
-    /// This, or that of a call around it: whichever comes first.
+    /// The call's deadline or that of a call around it, whichever comes first.
     pub(super) ends: Option<Deadline>,
 }
 
@@ -41,15 +40,15 @@ impl<'r> Plan<'r> {
         Plan { core, call, limits, settings, listener, origin, deadline, ends }
     }
 
-    /// Tries once, after the wait before it, as long as the call has time.
+    /// Waits, then tries once, as long as the call has time.
     async fn once(&self, one: &Try, tried: &mut impl Tried) -> Result<(), Failure> {
         let clock = &*self.core.clock;
-        // Pinned here: otherwise the future holds it once for each branch below.
+        // Pinned here: otherwise the future would hold it once for each branch below.
         let once = pin!(async {
             if one.wait > Duration::ZERO {
                 clock.sleep(one.wait).await;
             }
-            // What answers at once leaves other tasks a turn now and then.
+            // A model that answers at once still lets other tasks run now and then.
             tokio::task::consume_budget().await;
             tried.once(one).await
         });
@@ -67,7 +66,7 @@ impl<'r> Plan<'r> {
     }
 }
 
-/// The deadline of a call which has that time.
+/// The deadline of a call that may take this long.
 pub(super) fn deadline(call: &CallScope<'_>, given: Duration) -> Option<Deadline> {
     Deadline::new(call.node().clone(), call.started(), given)
 }
@@ -80,7 +79,7 @@ pub(super) struct Ended {
 }
 
 impl Ended {
-    /// The error with the record so far, where a fallback value may take its place.
+    /// The error with the record so far, if a fallback value may take its place.
     pub(super) fn before_fallback(self, call: &CallScope<'_>) -> Result<NodeError, NodeError> {
         let error = self.error;
         if !self.falls_back {
@@ -102,15 +101,15 @@ pub(super) struct Try {
     pub(super) kind: AttemptKind,
     /// The wait before it.
     pub(super) wait: Duration,
-    /// Its number, as nodes and validators see it.
+    /// The number of the try, as nodes and validators see it.
     pub(super) attempt: Attempt,
 }
 
-/// What a try that ended well brought.
+/// The result of a try that succeeded.
 pub(super) enum Well {
     /// The output.
     Output,
-    /// Calls of tools, after which the model is asked again.
+    /// Tool calls, after which the model is asked again.
     Calls,
 }
 
@@ -119,7 +118,7 @@ pub(super) trait Tried: Send {
     /// Tries once.
     async fn once(&mut self, one: &Try) -> Result<(), Failure>;
 
-    /// Keeps that it ended well. What was got in time is not lost to a deadline that passes meanwhile.
+    /// Records the success. A result that came in time is not lost to a deadline that passes meanwhile.
     async fn ended(&mut self) -> Result<Well, NodeError> {
         Ok(Well::Output)
     }
@@ -129,7 +128,7 @@ pub(super) trait Tried: Send {
         Ok(())
     }
 
-    /// Writes down that it failed, and what comes of it.
+    /// Records the failure, and what follows.
     async fn failed(&mut self, one: &Try, failure: &mut Failure, next: &Next) -> Result<(), NodeError>;
 
     /// The name of the model that is asked first.
@@ -137,12 +136,12 @@ pub(super) trait Tried: Send {
         None
     }
 
-    /// Turns to another model.
+    /// Changes to another model.
     fn change_model(&mut self, _name: &str) -> Result<(), NodeError> {
         Ok(())
     }
 
-    /// Takes one more try out of the endpoint's retry budget, or says why there is none.
+    /// Takes one more try from the endpoint's retry budget, or says why there is none.
     fn grant(&mut self) -> Result<(), String> {
         Ok(())
     }
@@ -165,7 +164,7 @@ pub(super) async fn run(plan: &Plan<'_>, tried: &mut impl Tried) -> Result<(), E
             if let Well::Output = tried.ended().await? {
                 return Ok(());
             }
-            // Boxed: a call without tools has no room for it.
+            // Boxed, so that calls without tools have no room for it.
             outcome = Box::pin(plan.in_time(tried.round())).await;
         }
         let Err(mut failure) = outcome else {

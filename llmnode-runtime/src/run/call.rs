@@ -32,7 +32,7 @@ use crate::settings::{Backoff, Failures, Recovery, SILENT, Settings, setters};
 use crate::text::{debug_shows, shortened};
 use crate::validate::Attempt;
 
-/// How many calls may stand within each other; flows, too.
+/// How deep calls may be nested, and flows.
 pub const MAX_NESTING: usize = 100;
 
 pub(super) type Outcome<T> = Result<CallReport<T>, NodeError>;
@@ -47,7 +47,7 @@ pub struct Call<'r, T> {
     given: Given,
     /// What its answer is shown to while it is written.
     pub(super) listener: Option<Arc<Listener>>,
-    /// The conversation that it goes on with.
+    /// The conversation that it continues.
     paused: Option<Paused>,
     /// What starts it; none once it has.
     start: Option<Start<'r, T>>,
@@ -59,7 +59,7 @@ type Start<'r, T> =
 
 type Given = Option<Box<Settings>>;
 
-/// What a call is made in; nothing by default.
+/// What is around a call; nothing by default.
 #[derive(Clone, Copy, Default)]
 pub struct Within<'r> {
     /// The call whose node makes it.
@@ -252,9 +252,9 @@ impl<'r, T> Call<'r, T> {
         self
     }
 
-    /// Streams the answer: its text while it is written, its JSON as far as it has come, and the output at the end.
+    /// Streams the answer: its text while it is written, its JSON so far, and the output at the end.
     ///
-    /// Call the setters before it. A model that cannot stream gives its answer as one event, and so does one that refuses to;
+    /// Call the setters before it. If a model cannot stream or refuses to, its answer is one event;
     /// a node without a model has no events. Retries and corrections are as without a stream, and validators run only on the
     /// whole answer.
     ///

@@ -45,13 +45,13 @@ pub struct Cx<'r, S: ?Sized> {
 }
 
 impl<'r, S: ?Sized> Cx<'r, S> {
-    /// The state of the run.
+    /// Returns the state of the run.
     pub fn state(&self) -> &'r S {
         self.state
     }
 
-    /// The settings of this call, such as those of `run.call(&node).temperature(0.0)`. A node that asks models through other
-    /// nodes may pass them on: `cx.call(&other).settings(cx.settings().clone())`.
+    /// Returns the settings of this call, such as those of `run.call(&node).temperature(0.0)`. A node that calls
+    /// other nodes may pass them on: `cx.call(&other).settings(cx.settings().clone())`.
     pub fn settings(&self) -> &'r Settings {
         self.settings
     }
@@ -62,9 +62,9 @@ impl<'r, S: ?Sized> Cx<'r, S> {
         self.attempt
     }
 
-    /// Returns the id of the tool call that this execution belongs to. It stays the same on every repetition, after a pause,
-    /// and in another process that resumes from a journal, so it serves as an idempotency key. `None`: no model called a
-    /// tool.
+    /// Returns the id of the tool call that this execution belongs to. It stays the same on every repetition, after a
+    /// pause, and in another process that resumes a flow or a map from a journal, so it serves as an idempotency key.
+    /// `None`: no model called a tool.
     pub fn call_id(&self) -> Option<String> {
         let (root, path) = self.origin?.tool.as_ref()?;
         Some(format!("{root}/{path}"))
@@ -143,7 +143,7 @@ impl<'r, S: ?Sized> Cx<'r, S> {
     }
 }
 
-/// What a node that only stands for others hands on to each of them.
+/// The settings that a node which only stands for others passes on to each of them.
 pub fn handed_on<S: ?Sized>(cx: &Cx<'_, S>) -> Settings {
     cx.handed_on()
 }
@@ -175,12 +175,12 @@ pub fn context<'c, S: ?Sized>(cx: &'c Cx<'_, S>) -> (&'c RunCore, Within<'c>) {
     (cx.core, cx.within())
 }
 
-/// The pause that the call goes on with, if it does.
+/// The pause from which the call continues, if it does.
 pub fn paused<'c, S: ?Sized>(cx: &Cx<'c, S>) -> Option<&'c Paused> {
     cx.origin?.pause()
 }
 
-/// The same context for what goes on with another conversation.
+/// The same context, for a call that continues another conversation.
 pub fn with_origin<'c, S: ?Sized>(cx: &'c Cx<'_, S>, origin: Option<&'c Origin<'c>>) -> Cx<'c, S> {
     Cx { origin, ..cx.on(cx.state) }
 }

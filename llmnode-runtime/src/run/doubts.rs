@@ -1,11 +1,11 @@
-//! What the provider's figures give reason to doubt.
+//! Doubts about an answer that the provider's figures raise.
 
 use crate::flag::Flag;
 use crate::ledger::text_tokens;
 use crate::model::Request;
 use crate::usage::TokenUsage;
 
-/// Below this the estimate of a prompt's length says too little, in tokens.
+/// Below this many tokens, the estimate of a prompt's length is too rough.
 const SHORTEST: u64 = 1024;
 
 /// The doubts about an accepted answer.
@@ -16,11 +16,11 @@ pub(super) fn doubts(request: &Request, usage: Option<TokenUsage>) -> impl Itera
     short.into_iter().chain(mismatch)
 }
 
-/// Servers that cut a prompt which is too long say so only by the tokens that they count. A token is about four
-/// characters, and hardly ever eight; what an attachment counts is not known so well, and left out.
+/// If a server cuts a prompt that is too long, only its count of tokens shows it. A token is about four characters,
+/// and hardly ever eight. The tokens of attachments are less certain, and left out.
 fn prompt_was_cut(request: &Request, usage: TokenUsage) -> bool {
     let Some(counted) = usage.input else { return false };
-    // Some providers count what came from a cache beside the rest, not within it.
+    // Some providers count cached tokens beside the rest, not within it.
     let counted = counted.saturating_add(usage.cached.unwrap_or(0));
     // A text has no more characters than bytes, so that hardly any prompt is counted again.
     let bytes: u64 = request.messages.iter().map(|message| message.content.len() as u64).sum();
@@ -31,7 +31,7 @@ fn prompt_was_cut(request: &Request, usage: TokenUsage) -> bool {
     estimate >= SHORTEST && counted < estimate / 2
 }
 
-/// The total may hold the tokens of reasoning beside those of the answer.
+/// The total may contain the tokens of reasoning beside those of the answer.
 fn total_is_no_sum(usage: TokenUsage) -> bool {
     let (Some(input), Some(output), Some(total)) = (usage.input, usage.output, usage.total) else {
         return false;

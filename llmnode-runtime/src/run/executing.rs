@@ -1,7 +1,5 @@
 //! A node that asks no model itself, as the attempt loop tries it: one try is one execution.
-//!
-//! All counts are those of one call, so that calls side by side, of one and the same node too, do not disturb each
-//! other.
+//! All counts belong to one call, so parallel calls do not disturb each other, even of the same node.
 
 use super::attempts::{self, Plan, Tried, Try};
 use super::cx::Cx;
@@ -24,7 +22,7 @@ where
     let nature = Nature { fallback: true, ..Nature::of::<N>(None) };
     let mut own = Own { node, cx: cx.on(cx.state), value: None };
     boxed(&mut own, node.settings(), nature, &cx.on(&())).await?;
-    // It ends well only with a value.
+    // It succeeds only with a value.
     own.value.ok_or_else(|| NodeError::new(Category::ExecError, "no value was given"))
 }
 
@@ -33,7 +31,7 @@ trait Executed: Send {
     /// Executes it, and keeps the output.
     fn execute(&mut self, attempt: Attempt, ends: Option<&Deadline>) -> BoxFuture<'_, Result<(), BoxError>>;
 
-    /// Keeps what takes the place of the output. The call's own deadline is not for it.
+    /// Keeps the fallback value as the output. The call's own deadline does not apply to it.
     fn fall_back(&mut self, error: NodeError, ends: Option<&Deadline>)
     -> BoxFuture<'_, Result<(), BoxError>>;
 }
@@ -90,7 +88,7 @@ fn boxed<'a>(
     })
 }
 
-/// What the fallback gave is what the call gives.
+/// The fallback's result is the call's result.
 fn fallen(call: &CallScope<'_>, outcome: Result<(), BoxError>) -> Result<(), NodeError> {
     let error = match outcome {
         Ok(()) => {
@@ -99,7 +97,7 @@ fn fallen(call: &CallScope<'_>, outcome: Result<(), BoxError>) -> Result<(), Nod
         }
         Err(error) => NodeError::of_execution(error),
     };
-    // The call's end brings the whole record.
+    // The whole record comes with the call's end.
     let own = error.record().is_some_and(|record| record.id == call.id);
     Err(if own { error.without_record() } else { error })
 }

@@ -1,4 +1,4 @@
-//! Why an attempt failed, and what that calls for.
+//! Why an attempt failed, and what should follow.
 
 use std::fmt::Write;
 use std::time::Duration;
@@ -11,11 +11,11 @@ use crate::pause::{Paused, Waits};
 use crate::text::one_line;
 use crate::validate::Violation;
 
-/// Why a try failed, and what that calls for.
+/// Why a try failed, and what should follow.
 pub(super) struct Failure {
     pub(super) category: Category,
     pub(super) message: String,
-    /// The failure's own decision, where it differs from its category's.
+    /// The failure's own decision, if it differs from its category's.
     pub(super) retry: Option<Retry>,
     pub(super) retry_after: Option<Duration>,
     pub(super) violations: Vec<Violation>,
@@ -24,7 +24,7 @@ pub(super) struct Failure {
     /// The call's deadline passed.
     pub(super) too_late: bool,
     pub(super) source: Option<BoxError>,
-    /// The error of an execution, which stays what it is but for the message.
+    /// The error of an execution. Only its message changes.
     pub(super) error: Option<NodeError>,
 }
 
@@ -47,7 +47,7 @@ impl Failure {
     pub(super) fn executed(error: NodeError) -> Self {
         let mut failure = Failure::new(error.category(), error.message());
         failure.retry_after = error.retry_after();
-        // A call within was tried again there, as its own settings say.
+        // A call within has already been retried, as its own settings say.
         failure.retry = error.is_of_a_call().then_some(Retry::No);
         failure.error = Some(error);
         failure
@@ -57,20 +57,20 @@ impl Failure {
         Failure { too_late: true, ..Failure::new(Category::Timeout, message) }
     }
 
-    /// What is about to happen could not be kept, so it does not happen.
+    /// The next event could not be recorded, so it does not happen.
     pub(super) fn unrecorded(fault: BoxError) -> Self {
         let (message, source) = (fault.to_string(), Some(fault));
         Failure { sent: false, source, ..Failure::new(Category::Aborted, message) }
     }
 
-    /// A tool failed in a way that the model is not told of.
+    /// A tool failed in a way that is not reported to the model.
     pub(super) fn of_tool(error: NodeError) -> Self {
         let message = one_line(format!("a tool failed: {}", error.message()), 700);
         let category = error.category();
         Failure { source: Some(error.into()), ..Failure::new(category, message) }
     }
 
-    /// Calls of tools wait.
+    /// Tool calls wait for a decision.
     pub(super) fn paused(paused: Paused) -> Self {
         let waits = Waits(paused);
         let message = waits.message();
@@ -90,14 +90,14 @@ impl Failure {
         Failure { violations, ..Failure::new(category, one_line(message, 1000)) }
     }
 
-    /// Says in the message why nothing more is tried; it stands there whatever is cut of a long one.
+    /// Adds to the message why there is no further try. This part is never cut.
     pub(super) fn add(&mut self, note: &str) {
         if !note.is_empty() {
             self.message = one_line(std::mem::take(&mut self.message), 700) + note;
         }
     }
 
-    /// Whether the endpoint answered, whatever the answer was worth; `None` if the program ended the attempt.
+    /// Whether the endpoint answered, even with a bad answer. `None`: the program ended the attempt.
     pub(super) fn endpoint_answered(&self) -> Option<bool> {
         let failed = self.retry == Some(Retry::Transport) || self.category.group() == Group::Transport;
         (self.sent && self.category.group() != Group::Stop).then_some(!failed)
@@ -115,8 +115,8 @@ impl Failure {
     }
 }
 
-/// The violations in the form and number that records keep and models are shown: a validator may have said
-/// anything, about any number of elements. Warnings stand last.
+/// The violations, in the form and number that records keep and models see: a validator may return texts of any
+/// length, in any number. Warnings come last.
 pub(super) fn listed(mut violations: Vec<Violation>) -> Vec<Violation> {
     const LISTED: usize = 256;
     violations.sort_by_key(|one| one.warning);

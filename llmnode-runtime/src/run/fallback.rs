@@ -10,8 +10,8 @@ use crate::{BoxError, BoxFuture, Category, Node};
 /// A fallback value under way.
 pub type Falling<'a, T> = BoxFuture<'a, Result<T, BoxError>>;
 
-/// What generated code makes of `fallback = path` on a node without a state. That the function is called here, and
-/// not there, lets the compiler say at the path how it has to look.
+/// The expansion of `fallback = path` on a node without a state. Since the function is called here, and not in the
+/// expansion, the compiler points at the path if its signature is wrong.
 pub fn fallback<'a, N: Node, Value, Kind>(
     node: &'a N,
     error: &'a NodeError,
@@ -36,7 +36,7 @@ where
     path(node, state, error).later()
 }
 
-/// Asks the node for its value instead of this failure, and notes that the output is one.
+/// Asks the node for the value that replaces this failure, and records that the output is a fallback.
 pub(super) async fn fall_back(
     call: &CallScope<'_>,
     error: &NodeError,

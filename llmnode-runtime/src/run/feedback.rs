@@ -1,4 +1,4 @@
-//! What a model is told about its bad answer.
+//! The feedback to a model about its bad answer.
 
 use std::fmt::Write;
 
@@ -20,8 +20,8 @@ pub(super) fn append(
     answer: Option<String>,
     violations: &[Violation],
 ) {
-    // An empty turn of the assistant would say nothing, and some providers refuse it. The pair stays a pair:
-    // the place of the answer is taken by words for its absence.
+    // Some providers refuse an empty turn of the assistant. The pair stays a pair: a text in place of the answer says
+    // that there was none.
     let answer = answer.filter(|answer| !answer.trim().is_empty());
     messages.push(Message::new(Role::Assistant, answer.unwrap_or_else(|| NO_ANSWER.to_owned())));
     messages.push(Message::new(Role::User, complaint(violations)));
@@ -29,8 +29,8 @@ pub(super) fn append(
     messages.drain(prompt..prompt + surplus);
 }
 
-/// One line for each violation: where, what, and what is allowed. Text of the answer that validators quote
-/// stays on its line, so that it cannot pass for a message of its own.
+/// One line for each violation: where, what, and what is allowed. Text of the answer that validators quote stays on
+/// its line, so that it cannot look like a message of its own.
 fn complaint(violations: &[Violation]) -> String {
     let mut text = String::with_capacity(256);
     text.push_str(HEAD);
@@ -50,7 +50,7 @@ fn add_lines(text: &mut String, violations: &[Violation]) {
     // Warnings are for the program, not for the model.
     for violation in violations.iter().filter(|one| !one.warning) {
         let (length, ask) = (text.len(), &violation.ask);
-        // What is asked concerns the whole answer, and would seem to concern the place of a path. Writing to a `String`
+        // The request concerns the whole answer, but would seem to concern the place of a path. Writing to a `String`
         // does not fail.
         let _ = match (ask.is_empty(), violation.path.is_empty()) {
             (true, _) => write!(text, "\n- {violation}"),

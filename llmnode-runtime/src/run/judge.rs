@@ -1,4 +1,4 @@
-//! The judgement on one answer, for whatever type it is read as.
+//! The judgement on one answer, for any type.
 
 use super::attempts::Plan;
 use super::failure::Failure;
@@ -27,7 +27,7 @@ pub(super) trait Judge: Send + Sync {
     fn check<'a>(&'a mut self, wrapped: bool, attempt: &'a Attempt) -> BoxFuture<'a, Verdict>;
 }
 
-/// Reads and checks one answer, and gives what is worth knowing of one that is good; the judge keeps the value.
+/// Reads and checks one answer. Returns the flags and warnings of a good one; the judge keeps the value.
 pub(super) async fn judge(
     judge: &mut dyn Judge,
     answer: &str,
@@ -55,7 +55,7 @@ pub(super) async fn judge(
     Err(Failure::rejected(Category::ValidationError, violations))
 }
 
-/// What was done to read an answer, each once.
+/// The changes that were made to read an answer, each once.
 fn flags(notes: &[Note]) -> Vec<Flag> {
     let mut flags: Vec<Flag> = Vec::with_capacity(notes.len());
     for note in notes {

@@ -1,4 +1,4 @@
-//! Whether a model says the same again.
+//! Whether a model repeats its bad answer.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 
@@ -13,7 +13,7 @@ pub(super) struct Repetition(Option<u64>);
 impl Repetition {
     /// Whether the failure is a bad answer that is the same as the last one.
     pub(super) fn repeats(&mut self, failure: &Failure) -> bool {
-        // Without a choice there is no answer: such a failure is one of the transport.
+        // Without a choice there is no answer: that is a failure of the transport.
         if failure.category.group() != Group::Answer || failure.retry == Some(Retry::Transport) {
             return false;
         }

@@ -1,5 +1,5 @@
-//! The part of an LLM call that knows the node's types: render, read, check. It is generic, and compiled anew for every
-//! node, so it is as small as can be: what leads from one to the other stands behind a `dyn`, and is compiled once.
+//! The part of an LLM call that knows the node's types: render, read, check. It is generic and compiled for every
+//! node, so it is as small as possible. Everything between these steps is behind a `dyn`, and is compiled once.
 
 use std::future::Future;
 use std::sync::Arc;
@@ -24,7 +24,7 @@ use crate::{BoxError, BoxFuture};
 /// Runs a node that asks a model: what `#[llm_node]` delegates to.
 ///
 /// # Errors
-/// Whatever kept the call from an output that was accepted.
+/// The failure that kept the call from an accepted output.
 #[expect(
     clippy::manual_async_fn,
     reason = "of an `async fn` the compiler asks again for every node whether it is `Send`"
@@ -40,7 +40,7 @@ where
         let spec = node.output();
         let mut asked = Typed { node, cx, tools, spec, schema: None, value: None };
         boxed(&mut asked, &cx.on(&())).await.map_err(NodeError::tried)?;
-        // It ends well only with a value: one that the judge accepted, or the fallback's.
+        // It succeeds only with a value: one that the judge accepted, or the fallback's.
         Ok(asked.value.ok_or_else(|| NodeError::new(Category::SchemaError, "no value was read"))?)
     }
 }
@@ -53,7 +53,7 @@ pub(super) trait Asked<'r>: Judge {
     /// The model that the node holds.
     fn model(&self) -> Option<&'r dyn ChatModel>;
 
-    /// The schema to send, which the judge then reads by.
+    /// The schema to send. The judge reads by it.
     fn schema(&mut self) -> Result<Option<Arc<OutputSchema>>, String>;
 
     fn render(&self, to: &mut Prompt);
@@ -61,13 +61,13 @@ pub(super) trait Asked<'r>: Judge {
     /// The tools that the model may call, and how many responses there are at most.
     fn tools(&self) -> Result<(Arc<[ToolSpec]>, u32), NodeError>;
 
-    /// Keeps the value that takes the place of an answer, if there is one.
+    /// Keeps the fallback value, if there is one.
     fn fall_back<'a>(&'a mut self, error: &'a NodeError) -> BoxFuture<'a, Option<Result<(), BoxError>>>;
 }
 
-/// The box proves here that the future is `Send`, and once. Otherwise the compiler does it for every node, which costs
-/// it more than all else in a node together. It also keeps the loop in this crate: a future that is awaited as it is, is
-/// compiled anew in every crate that calls a node.
+/// The box proves once, here, that the future is `Send`. Otherwise the compiler would prove it for every node, which
+/// would take it longer than everything else in a node. The box also keeps the loop in this crate: without it, every
+/// crate that calls a node would compile the loop again.
 fn boxed<'a>(asked: &'a mut dyn Asked<'_>, cx: &'a Cx<'a, ()>) -> BoxFuture<'a, Result<(), NodeError>> {
     Box::pin(ask(asked, cx))
 }

@@ -1,4 +1,4 @@
-//! What holds for one call, after call, model, run and node have spoken.
+//! The settings of one call, resolved from those of the call, the model, the run and the node.
 
 use std::borrow::Cow;
 use std::time::Duration;
@@ -14,7 +14,7 @@ pub(crate) struct Resolved<'p> {
     call: &'p Settings,
     run: &'p Settings,
     node: &'p Settings,
-    /// The model's name, by whoever says it first.
+    /// The model's name, from the nearest level that has one.
     pub(crate) model: Option<&'p str>,
     pub(crate) stacks: Stacks<'p>,
     pub(crate) deadline: Option<Duration>,
@@ -26,7 +26,7 @@ pub(crate) struct Resolved<'p> {
 }
 
 impl<'p> Resolved<'p> {
-    /// Of call, run and node, the nearest first, the first word wins.
+    /// Resolves the settings of call, run and node, nearest first: the first value of a field wins.
     pub(crate) fn new(
         levels @ [call, run, node]: [&'p Settings; 3],
         nature: Nature,
@@ -52,12 +52,12 @@ impl<'p> Resolved<'p> {
         Ok(resolved)
     }
 
-    /// Leaves out the run's model: it says which one to ask in place of the run's, and the node has one of its own.
+    /// Drops the run's setting `model`: it replaces the run's model, but the node has its own.
     pub(crate) fn of_own_model(&mut self) {
         self.model = [self.call, self.node].into_iter().find_map(|level| level.model.as_deref());
     }
 
-    /// Says in a request what holds when this model is asked: the run's own, or a registered one with its settings.
+    /// Writes the settings into a request to this model: the run's own, or a registered one with its settings.
     pub(crate) fn tell(
         &self,
         request: &mut Request,
@@ -85,7 +85,7 @@ impl<'p> Resolved<'p> {
         )
     }
 
-    /// How long one attempt may take at most, where no model has a say in it.
+    /// The longest time of one attempt, if no model has its own.
     pub(crate) fn attempt_timeout(&self) -> Result<Option<Duration>, NodeError> {
         let timeout = [self.call, self.run, self.node].iter().find_map(|level| level.attempt_timeout);
         NodeError::refuse(no_time("attempt_timeout", timeout).into_iter().collect())?;
@@ -122,7 +122,7 @@ impl<'p> Resolved<'p> {
         Some(format!("the wait {wait} goes down"))
     }
 
-    /// Everything that is wrong with it, whatever model is asked.
+    /// Everything that is wrong with the settings, whichever model is asked.
     fn faults(&self, nature: Nature, answers: Answers) -> Vec<String> {
         let Resolved { call, run, node, .. } = self;
         let retries = call.retries.or(node.retries).is_some_and(|retries| retries > 0);
@@ -163,7 +163,7 @@ impl<'p> Resolved<'p> {
         ];
         let stacks = [
             stated(call, nature.fallback, answers),
-            // The run's word is for nodes of all kinds; what a node cannot do, it leaves out.
+            // The run's settings are for nodes of all kinds; a node ignores what it cannot do.
             stated(run, true, Answers::Read),
             stated(node, nature.fallback, answers),
         ];
@@ -205,7 +205,7 @@ fn stated(level: &Settings, fallback: bool, answers: Answers) -> Vec<String> {
     level.recover.iter().filter_map(fault).collect()
 }
 
-/// What a registered model states beyond how it is asked.
+/// The settings of a registered model that do not belong on a model.
 fn not_of_a_model(model: &Settings) -> impl Iterator<Item = String> {
     let stated = [
         ("retries", model.retries.is_some()),
@@ -229,7 +229,7 @@ fn not_of_a_model(model: &Settings) -> impl Iterator<Item = String> {
     })
 }
 
-/// What `extra` says beside a setting of its own.
+/// The fields in `extra` that have a setting of their own.
 fn said_twice(request: &Request) -> impl Iterator<Item = String> {
     let (temperature, max_tokens) = (request.temperature.is_some(), request.max_tokens.is_some());
     let dialect = request.dialect.filter(|_| request.output.is_some());
@@ -254,7 +254,7 @@ fn inexpressible(request: &Request) -> Option<String> {
     schema.strict().err().map(StrictError::with_remedy)
 }
 
-/// What no request can ask for.
+/// Values that no request can have.
 fn absurd(
     model: Option<&str>,
     temperature: Option<f64>,

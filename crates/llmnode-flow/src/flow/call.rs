@@ -27,7 +27,7 @@ use super::step::Step;
 /// One run of a flow. It starts when it is first polled.
 ///
 /// It is a future, so `select!` and `timeout` take it. Settings written after the first poll have no effect. Dropping
-/// it ends the flow between two steps: what a running step would have written is not written.
+/// it ends the flow between two steps: a running step writes nothing.
 #[must_use = "a flow does nothing until it is awaited"]
 pub struct FlowCall<'r, S, A> {
     name: Cow<'static, str>,
@@ -79,8 +79,8 @@ impl<'r, S, A> FlowCall<'r, S, A> {
         self
     }
 
-    /// Sets how many steps it may take, with those of nested flows. Default: the flow's own number, or 1000. One step
-    /// more is a [`Category::LimitExceeded`].
+    /// Sets how many steps it may take, including those of nested flows. Default: the flow's own number, or 1000. One
+    /// more step is a [`Category::LimitExceeded`].
     pub fn max_steps(mut self, steps: u64) -> Self {
         self.orders.max_steps = Some(steps);
         self
@@ -93,9 +93,9 @@ impl<'r, S, A> FlowCall<'r, S, A> {
         self
     }
 
-    /// Continues a conversation that [paused](Paused) in a step of the flow, at that step, once everything that waited is
-    /// decided. No request and no tool is repeated. The state has to be as it was before the step; a flow that pauses leaves
-    /// it so.
+    /// Continues a conversation that [paused](Paused) in a step of the flow, at that step, once everything that
+    /// waited is decided. No request and no tool is repeated. The state must be as it was before the step; a flow
+    /// that pauses leaves it like this.
     pub fn approve(mut self, paused: Paused) -> Self {
         self.orders.paused = Some(paused);
         self
@@ -203,7 +203,7 @@ where
 pub struct FlowReport<A> {
     /// The flow's action.
     pub action: A,
-    /// The path, with what each step took.
+    /// The path, with the figures of each step.
     pub record: FlowRecord,
 }
 

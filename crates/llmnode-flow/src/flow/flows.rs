@@ -63,7 +63,7 @@ where
     S: Send + Sync,
     A: Send + 'static,
 {
-    /// Sets how many steps each flow may take. Default: what the flow says, or 1000.
+    /// Sets how many steps each flow may take. Default: the flow's own number, or 1000.
     pub fn max_steps(mut self, steps: u64) -> Self {
         self.max_steps = Some(steps);
         self
@@ -139,8 +139,8 @@ where
 /// | | |
 /// |---|---|
 /// | `.await` | the states and actions in the order of the items, or the first error |
-/// | [`join`](Fork::join) | writes them back in that order, after the last flow has ended; nothing, if one failed |
-/// | [`all`](Fork::all) | what each flow came to, and its state, also of those that failed |
+/// | [`join`](Fork::join) | writes them back in that order after the last flow has ended, unless one failed |
+/// | [`all`](Fork::all) | the result and the state of each flow, including those that failed |
 ///
 /// The first error cancels the other flows, and [`NodeError::item`] says which one failed. A panic of the function
 /// that splits the state is the error of its item. A panic of the iterator is the error of the next item, and ends
@@ -205,7 +205,7 @@ where
         self
     }
 
-    /// Sets how many steps each flow may take. Default: what the flow says, or 1000.
+    /// Sets how many steps each flow may take. Default: the flow's own number, or 1000.
     pub fn max_steps(mut self, steps: u64) -> Self {
         self.how.max_steps = Some(steps);
         self

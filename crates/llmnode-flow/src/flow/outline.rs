@@ -14,7 +14,7 @@ pub enum Outline {
     Node(Cow<'static, str>),
     /// A node that runs once for each item of a batch, by its name.
     Batch(Cow<'static, str>),
-    /// A flow, by its name, with its steps, the first of which is the start. A flow within itself has no steps here.
+    /// A flow, with its name and its steps. The first step is the start. A flow within itself has no steps here.
     Flow(Cow<'static, str>, Vec<OutlineStep>),
     /// Nodes that run side by side.
     Parallel(Vec<Outline>),

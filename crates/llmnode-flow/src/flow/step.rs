@@ -8,8 +8,9 @@ use super::outline::Outline;
 
 /// A node that is a step of flows: it prepares itself from the state, executes, and writes back.
 ///
-/// `#[llm_node]` implements it for nodes with `store`, `post`, `route`, `action`, `prep` or a field with `#[prep(..)]`. A node
-/// without a model implements it by hand, all in one impl below `#[llmnode::step]`. Neither `prep` nor `post` is ever tried again.
+/// `#[llm_node]` implements it for nodes with `store`, `post`, `route`, `action`, `prep` or a field with
+/// `#[prep(..)]`. A node without a model implements it by hand, all in one impl below `#[llmnode::step]`. `prep` and
+/// `post` are never retried.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a step of flows over `{S}`",
     label = "not a step of this state's flows",
@@ -24,7 +25,7 @@ pub trait Step<S>: Exec<S, Output = <Self as Step<S>>::Output> + Sized {
     /// This and `exec` are members so that an `impl` without `#[llmnode::step]` is one error, and not one for each of them.
     type Output: Send + 'static;
 
-    /// What it decides; `()`, if nothing.
+    /// What it decides; `()` if it decides nothing.
     type Action: Send + 'static;
 
     /// Makes the node from the state.

@@ -9,10 +9,10 @@ use llmnode_runtime::{BoxError, FormatError};
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum JournalError {
-    /// It is no journal, or one of a newer llmnode.
+    /// It is not a journal, or it was written by a newer llmnode.
     #[error(transparent)]
     Format(#[from] FormatError),
-    /// The file begins as no journal does.
+    /// The file does not begin like a journal.
     #[error(
         "the file {} is not a journal, and was not changed; name another file, which need not exist yet",
         path.display()
@@ -21,7 +21,7 @@ pub enum JournalError {
         /// The file.
         path: PathBuf,
     },
-    /// What it says is not what was written.
+    /// A line is not what was written.
     #[error(
         "line {line} of the journal {} is damaged: {fault}. {}",
         path.display(),
@@ -46,7 +46,7 @@ pub enum JournalError {
         /// The file.
         path: PathBuf,
     },
-    /// Somebody else has written to it since it was read here.
+    /// Another writer has changed it since it was read.
     #[error(
         "another writer has taken over the journal {}: it has changed since this program read or wrote it",
         path.display()
@@ -62,10 +62,10 @@ pub enum JournalError {
         path: PathBuf,
         /// `"opened"`, `"locked"`, `"read"`, `"written"`, `"replaced"`, `"synced to the disk"`.
         verb: &'static str,
-        /// What the system says.
+        /// The error of the system.
         source: io::Error,
     },
-    /// What another kind of journal says.
+    /// The error of another kind of journal.
     #[error(transparent)]
     Other(BoxError),
 }

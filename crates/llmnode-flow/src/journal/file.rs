@@ -15,23 +15,20 @@ use super::lock::Lock;
 use super::open::{Fsync, OpenFile, io_error, scan};
 use super::record::{Entry, Record};
 
-/// A journal in a file: each record is a line, with a checksum before its JSON. Clones are handles to one file.
+/// A journal in a file: each record is a line, with a checksum before its JSON. Clones are handles to one file. It
+/// has states, and the answers of models and results of tools of the step under way, unencrypted, so only its owner
+/// can read a new file. The answers of a completed step are erased when the file is rewritten, at the flow's end at
+/// the latest. See [`without_answers`](JournalFile::without_answers).
 ///
-/// It has states, and what models and tools said in the step under way, in clear text, so only its owner can read a new file.
-/// What a completed step leaves is erased when the file is rewritten, at the latest at the flow's end. See
-/// [`without_answers`](JournalFile::without_answers).
-///
-/// If a crash cuts a line short, the next writer drops it. Any other damage is an error that names the line. A file is never
-/// cleared: to begin anew, take another name, or delete it.
-///
-/// **One writer**: as long as a flow runs, it holds the operating system's lock on a file beside the journal, `NAME.lock`,
-/// which stays there. Another flow with the same journal, in this process or in another one, is refused with a
-/// `config_error`. It goes on from the journal once the first flow has ended or its process has died. Network file
-/// systems may not keep such locks.
+/// If a crash cuts a line short, the next writer drops it. Any other damage is an error that names the line. A file
+/// is never cleared: to start again, use another name or delete it. **One writer**: while a flow runs, it holds the
+/// operating system's lock on a file beside the journal, `NAME.lock`, which stays there. Another flow with the same
+/// journal, in this process or in another one, is refused with a `config_error`. It can resume once the first flow
+/// has ended or its process has died. Network file systems may not keep such locks.
 ///
 /// **Size**: superseded states are dropped when they are 1 MiB at least and four fifths of the file. It is then rewritten beside
-/// itself, as `NAME.RUN.compacting` with a name for the run, with the same permissions, and renamed. What was spent stays, some 300
-/// bytes for each attempt and call.
+/// itself, as `NAME.RUN.compacting` with a name for the run, with the same permissions, and renamed. The usage stays:
+/// some 300 bytes for each attempt and each call.
 pub struct JournalFile {
     file: Arc<Mutex<OpenFile>>,
     /// Held by the handle that a flow writes with.
@@ -46,7 +43,7 @@ impl Clone for JournalFile {
 }
 
 impl JournalFile {
-    /// Opens a file, or makes it.
+    /// Opens a file, or creates it.
     ///
     /// # Errors
     /// It cannot be opened for reading and writing.
@@ -62,15 +59,15 @@ impl JournalFile {
         self
     }
 
-    /// Keeps no answers of models and no results of tools. Nothing that they said is in the file, and a step that is repeated
-    /// asks again for everything. A map needs them to resume.
+    /// Keeps no answers of models and no results of tools. A step that is repeated then asks again for everything,
+    /// and so does a map.
     #[must_use]
     pub fn without_answers(self) -> Self {
         self.opened().without_answers = true;
         self
     }
 
-    /// Reads the journal, also while a flow writes to it.
+    /// Reads the journal, even while a flow writes to it.
     ///
     /// # Errors
     /// The file cannot be read, is not a journal, or is damaged.

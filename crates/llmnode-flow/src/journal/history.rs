@@ -1,4 +1,4 @@
-//! What a journal tells: where its flow stands, what is left for its next process, and what was spent.
+//! The content of a journal: where its flow is, what is left for the next process, and what was spent.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashSet};
@@ -11,7 +11,8 @@ use super::kept::{Kept, Left};
 use super::record::{Answered, AttemptBegan, CallEnded, Entry, Json, Record, Started, Stepped, ToolEnded};
 use crate::flow::{Outline, Position};
 
-/// What a journal says: where its flow is, and what was spent on it. Of the journal of a map, it says what was spent.
+/// The content of a journal: where its flow is, and what was spent on it. For the journal of a map, only what was
+/// spent.
 #[derive(Default)]
 pub struct History {
     /// What tells the run of the flow, or the journal of the map, from all others.
@@ -23,7 +24,7 @@ pub struct History {
     action: Option<Json>,
     steps: u64,
     records: u64,
-    /// Calls whose end is not told.
+    /// Calls whose end is not recorded.
     open: BTreeMap<CallId, OpenCall>,
     /// Calls, since the last step was completed, of nodes that must not be executed again: the call, and behind it those around it in
     /// which it has ended.
@@ -50,7 +51,7 @@ pub struct UnderWay {
     pub attempt: Option<AttemptRecord>,
 }
 
-/// What was spent, for the process that goes on.
+/// What was spent, for the process that resumes.
 struct Counting {
     book: Ledger,
     /// How many records of this journal the book has.
@@ -74,7 +75,7 @@ struct OpenCall {
 }
 
 impl History {
-    /// A history whose figures are to count for a run: what that has already is left out.
+    /// A history whose figures will count for a run, except those that the run's ledger already has.
     pub(super) fn counting(core: &RunCore) -> Self {
         let counting = Counting { book: core.ledger.clone(), known: 0, carried: core.limits.carrying() };
         History { counting: Some(counting), ..History::default() }
@@ -260,7 +261,7 @@ impl History {
         prefix(self.run(), self.steps)
     }
 
-    /// What the step under way was given before.
+    /// The answers and results of the step under way.
     pub(super) fn kept(&mut self) -> Kept {
         Kept::new(self.prefix(), std::mem::take(&mut self.left))
     }
@@ -326,9 +327,9 @@ impl History {
         &self.unknown
     }
 
-    /// Returns the call of a node with `idempotent = false` in a step that was not completed. It may have taken effect or
-    /// not, so `resume` has to be told, by [`happened`](super::Resume::happened) or [`rerun`](super::Resume::rerun). While a
-    /// process runs the flow, the call that is under way now.
+    /// Returns the call of a node with `idempotent = false` in a step that was not completed. It may have taken
+    /// effect or not, so `resume` needs [`happened`](super::Resume::happened) or [`rerun`](super::Resume::rerun).
+    /// While a process runs the flow, the call that is under way now.
     pub fn in_doubt(&self) -> Option<&UnderWay> {
         self.once.first().map(|(_, call)| call)
     }

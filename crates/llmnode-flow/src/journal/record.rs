@@ -1,4 +1,4 @@
-//! What a journal remembers.
+//! The records of a journal.
 
 use std::fmt;
 
@@ -8,17 +8,16 @@ use serde_json::value::RawValue;
 
 use crate::flow::{Outline, Position};
 
-/// One thing that a journal remembers: what serde writes, and reads back. Its `Debug` form shows no content.
-///
-/// [`History`](super::History) says what the records of a flow come to.
+/// One record of a journal, which serde can write and read. Its `Debug` form shows no content.
+/// [`History`](super::History) sums up the records of a flow.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Record(pub(super) Entry);
 
 impl Record {
-    /// What it is: `"started"`, `"map_started"`, `"resumed"`, `"call_began"`, `"attempt_began"`, `"attempt_ended"`,
-    /// `"attempt_forgotten"`, `"answered"`, `"tool_ended"`, `"call_ended"` or `"stepped"`, as its JSON names it. Further ones may
-    /// come.
+    /// Returns what it records: `"started"`, `"map_started"`, `"resumed"`, `"call_began"`, `"attempt_began"`,
+    /// `"attempt_ended"`, `"attempt_forgotten"`, `"answered"`, `"tool_ended"`, `"call_ended"` or `"stepped"`, as its
+    /// JSON names it. Further ones may come.
     ///
     /// A journal that syncs some of its records to the disk needs `started`, `map_started`, `call_began` and `stepped` there:
     /// without them a step, or a node that must not be executed again, may be executed twice after a crash of the machine.
@@ -159,7 +158,7 @@ pub(super) struct MapStarted {
 /// Another process goes on.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Resumed {
-    /// Whether it was told to execute again what may have been executed.
+    /// Whether it executes again what may have been executed.
     pub(super) rerun: bool,
 }
 

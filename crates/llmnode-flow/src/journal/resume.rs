@@ -1,4 +1,4 @@
-//! How a flow is given a journal: from the start, or to go on.
+//! Gives a flow a journal: from the start, or to resume.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -12,9 +12,8 @@ use super::durable::Durable;
 use super::interface::Journal;
 use crate::flow::{FlowCall, FlowReport, Happened};
 
-/// What a journal can keep: the state and the action of a flow that survives a crash.
-///
-/// Implemented for whatever serde can write and read.
+/// A type that a journal can keep: the state and the action of a flow that survives a crash.
+/// It is implemented for every type that serde can write and read.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be kept in a journal",
     label = "this flow's state or action cannot be written and read back",
@@ -30,11 +29,10 @@ impl<'r, S, A> FlowCall<'r, S, A>
 where
     A: Send + 'static,
 {
-    /// Keeps each completed step, and what each request used, in a journal that is empty yet.
-    ///
-    /// A journal that has a run already is a `config_error`: [`resume`](FlowCall::resume) goes on with it. One that
-    /// cannot be written is an `aborted`, and the state is that of the last step that was executed; the journal may not have this step,
-    /// and then `resume` executes it again. A flow has one journal: a second one is a `config_error`.
+    /// Keeps each completed step, and what each request used, in an empty journal. If the journal has a run already,
+    /// this is a `config_error`: use [`resume`](FlowCall::resume) to continue it. If the journal cannot be written,
+    /// the flow ends with `aborted`, and the state is that after the last executed step. The journal may lack this
+    /// step; `resume` then executes it again. A flow has one journal: a second one is a `config_error`.
     pub fn journal(mut self, journal: impl Journal + 'static) -> Self
     where
         S: Keep + Send + Sync,
@@ -45,15 +43,14 @@ where
         self
     }
 
-    /// Starts, or goes on with the run of the flow that the journal has: from its last completed step, on the journal's
-    /// state, which takes the place of the run's. A run that has ended returns its action again, and nothing is executed.
+    /// Starts the flow, or continues the run that the journal has, after its last completed step. The journal's state
+    /// replaces the run's. If the run has ended, its action is returned again, and nothing is executed.
     ///
-    /// What was spent before is in the ledger afterwards, once, and counts for the limits of the run, its nodes and the flow; a request that
-    /// was under way at the crash counts as one without a report. Tools count if the journal has their results. [`max_steps`](FlowCall::max_steps) counts all steps since the start. By the clock, only the time counts in which a
-    /// process runs.
-    ///
-    /// A run that the journal has goes on where it stands. With [`from`](FlowCall::from), this is a `config_error`, unless the run
-    /// was started there.
+    /// What was spent before is in the ledger afterwards, once, and counts for the limits of the run, its nodes and the
+    /// flow. A request that was under way at the crash counts as one without a report. Tools count if the journal has
+    /// their results. [`max_steps`](FlowCall::max_steps) counts all steps since the start. Limits of time count only
+    /// while a process runs. A run always continues where it stopped. With [`from`](FlowCall::from), this is a
+    /// `config_error`, unless the run was started there.
     pub fn resume(self, journal: impl Journal + 'static) -> Resume<'r, S, A>
     where
         S: Keep + Send + Sync,
@@ -64,8 +61,7 @@ where
     }
 }
 
-/// A flow that continues from its journal when it is awaited, or polled for the first time. Settings that are written
-/// afterwards have no effect.
+/// A flow that continues from its journal when it is first polled. Settings written afterwards have no effect.
 #[must_use = "a flow does nothing until it is awaited"]
 pub struct Resume<'r, S, A> {
     call: FlowCall<'r, S, A>,
@@ -77,21 +73,21 @@ pub struct Resume<'r, S, A> {
 type Follow<'r, S, A> = fn(&mut FlowCall<'r, S, A>, Durable<'r, S>);
 
 impl<'r, S, A> Resume<'r, S, A> {
-    /// Executes again what may have been executed before the crash, also a node with `idempotent = false`. If you know that
-    /// it was executed, use [`happened`](Resume::happened) instead.
+    /// Executes again what may have been executed before the crash, even a node with `idempotent = false`. If you
+    /// know that it was executed, use [`happened`](Resume::happened) instead.
     pub fn rerun(self) -> Self {
         self.with(|durable| durable.permits.rerun = true)
     }
 
-    /// Continues with the output that the node of the step under way gave before the crash, so that it is not executed again.
-    /// Use it if the call of a node with `idempotent = false` is [in doubt](super::History::in_doubt), and you can see
-    /// elsewhere that it took effect.
+    /// Continues with the output that the node of the step under way returned before the crash, so that it is not
+    /// executed again. Use it if the call of a node with `idempotent = false` is [in
+    /// doubt](super::History::in_doubt), and you can see elsewhere that it took effect.
     ///
-    /// The step is prepared from the state as usual, and its `store`, `post` or `route` takes the output, which no validator
-    /// sees. The node is that of the step: [`Batch<N>`](crate::flow::Batch) for a batch of `N`, a tuple for nodes side by
-    /// side, and the node that made the call where it is not the step's own. Another node is a `config_error` that names the
-    /// right one; so is a call of `happened` where nothing is in doubt. If the process dies once more before the step is
-    /// completed, it has to be said again.
+    /// The step is prepared from the state as usual, and its `store`, `post` or `route` gets the output. No validator
+    /// checks it. The node is that of the step: [`Batch<N>`](crate::flow::Batch) for a batch of `N`, a tuple for
+    /// parallel nodes, and the node that made the call if it is not the step's own. Another node is a `config_error`
+    /// that names the right one. It is also a `config_error` if nothing is in doubt. If the process dies again before
+    /// the step is completed, call `happened` again.
     pub fn happened<N: Node + 'static>(self, output: N::Output) -> Self {
         self.with(|durable| durable.happened = Some(Happened::of::<N>(output)))
     }
@@ -103,13 +99,12 @@ impl<'r, S, A> Resume<'r, S, A> {
         self
     }
 
-    /// Continues although the flow has changed since, at the label where the journal stands. The flow still has to have that
-    /// label.
+    /// Continues even if the flow has changed. The flow must still have the label where the run stopped.
     pub fn allow_changes(self) -> Self {
         self.with(|durable| durable.permits.allow_changes = true)
     }
 
-    /// Carries over from the state of the run what the journal's state lacks, such as a handle to a database in a field with
+    /// Copies from the state of the run what the journal's state lacks, such as a database handle in a field with
     /// `#[serde(skip)]`.
     pub fn carry_over(self, carry: impl FnOnce(&mut S, S) + Send + 'r) -> Self {
         self.with(|durable| durable.carry = Some(Box::new(carry)))

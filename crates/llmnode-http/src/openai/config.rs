@@ -184,23 +184,22 @@ impl OpenAiBuilder {
         self
     }
 
-    /// Sets the organization that requests are counted for.
+    /// Sets the organization to which requests are billed.
     pub fn organization(self, id: impl Into<String>) -> Self {
         self.header("openai-organization", id)
     }
 
-    /// Sets the project that requests are counted for.
+    /// Sets the project to which requests are billed.
     pub fn project(self, id: impl Into<String>) -> Self {
         self.header("openai-project", id)
     }
 
     /// Adds a header to every request. A second value for a name replaces the first. No `Debug` form shows its value.
-    ///
-    /// A value is a secret, which is removed from every message and record, if the header's name is that of a
-    /// credential or the value begins with `Bearer` or `Basic`. A name is that of a credential if it has one of these
-    /// as a whole word: `auth`, `authorization`, `key`, `token`, `secret`, `cookie`, `password`, `signature`; so are
-    /// `x-api-key`, `apikey`, `accessToken` and `x-auth-user`, but not `x-portkey-provider` or `x-max-tokens`. Other
-    /// values stay as they are: a server may well name the model that a header asked for.
+    /// A value is a secret, and is removed from every message and record, if the header's name is the name of a
+    /// credential or the value begins with `Bearer` or `Basic`. A name is the name of a credential if it has one of
+    /// these as a whole word: `auth`, `authorization`, `key`, `token`, `secret`, `cookie`, `password`, `signature`;
+    /// so are `x-api-key`, `apikey`, `accessToken` and `x-auth-user`, but not `x-portkey-provider` or `x-max-tokens`.
+    /// Other values stay as they are: a server may well name the model that a header asked for.
     ///
     /// Headers that frame a request, such as `host` and `content-length`, are a `config_error`.
     pub fn header(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
@@ -228,16 +227,16 @@ impl OpenAiBuilder {
         self
     }
 
-    /// Sets the longest time without an event of a stream. A longer one is a `timeout`. Comments, which servers send to keep
-    /// a connection open, are not events. Time in which nobody polls the stream does not count. Default 60 s; models that
-    /// think for longer before they write need more.
+    /// Sets the longest time without an event of a stream. A longer pause is a `timeout`. Comments, which servers
+    /// send to keep a connection open, are not events. Time during which nobody polls the stream does not count.
+    /// Default 60 s; models that think for longer before they write need more.
     pub fn idle_timeout(mut self, timeout: Duration) -> Self {
         self.idle_timeout = timeout;
         self
     }
 
-    /// Sets the most bytes of a response body. A longer one is a `bad_response`. For a stream, it bounds one event, and the
-    /// answer. Default 8 MiB.
+    /// Sets the most bytes of a response body. A longer body is a `bad_response`. For a stream, this limits each
+    /// event, and the answer. Default 8 MiB.
     pub fn max_body_bytes(mut self, bytes: usize) -> Self {
         self.body_cap = bytes;
         self
@@ -245,7 +244,7 @@ impl OpenAiBuilder {
 
     /// Sets an HTTP proxy for all requests, such as `http://proxy.example:3128`; a user name and password in it are sent to
     /// the proxy. By default, `HTTPS_PROXY`, `HTTP_PROXY`, `ALL_PROXY` and `NO_PROXY` of the environment apply, except to
-    /// loopback servers, which are asked without a proxy.
+    /// loopback servers, which are reached without a proxy.
     ///
     /// A proxy can read plain http. A key for a loopback server is refused if the proxy is on another machine, unless
     /// [`allow_plain_http`](OpenAiBuilder::allow_plain_http) is set.
@@ -267,12 +266,11 @@ impl OpenAiBuilder {
         self
     }
 
-    /// Refuses servers in networks of one's own: a base URL whose host is a private, loopback or link-local address is a
-    /// `config_error` of [`build`](OpenAiBuilder::build), and a name that leads to one a `config_error` of the call, before
-    /// anything is sent. The address that is connected to is judged, so that a name cannot lead elsewhere later. For base
-    /// URLs that the program does not write itself.
-    ///
-    /// It does not hold for names behind a proxy, which looks them up itself, and for a client of one's own.
+    /// Refuses servers in private networks. If the host of the base URL is a private, loopback or link-local address,
+    /// [`build`](OpenAiBuilder::build) fails with a `config_error`; if it is a name that resolves to such an address,
+    /// the call fails before anything is sent. The address of the connection itself is checked, so a name cannot
+    /// change later. Use this for base URLs that do not come from the program. It does not apply to names behind a
+    /// proxy, which resolves them itself, or to a client of your own.
     pub fn public_only(mut self) -> Self {
         self.public_only = true;
         self
@@ -286,11 +284,10 @@ impl OpenAiBuilder {
     }
 
     /// Sends requests through this client (feature `http-client`). Its own connect timeout, proxies, certificates and
-    /// redirects apply instead of the builder's, and its own timeouts apply beside the attempt timeout; switch its redirects
-    /// and retries off, since the attempt loop can neither see nor account for them.
-    ///
-    /// Its proxies cannot be seen. Unless they are switched off, they are the environment's, also for loopback servers: a key
-    /// over plain http needs [`allow_plain_http`](OpenAiBuilder::allow_plain_http), whatever the server.
+    /// redirects apply instead of the builder's, and its own timeouts apply beside the attempt timeout; switch its
+    /// redirects and retries off, since the attempt loop can neither see nor account for them. llmnode cannot see its
+    /// proxies. Unless they are switched off, they come from the environment, even for loopback servers: a key over
+    /// plain http needs [`allow_plain_http`](OpenAiBuilder::allow_plain_http), whatever the server.
     #[cfg(feature = "http-client")]
     pub fn http_client(mut self, client: reqwest::Client) -> Self {
         self.http_client = Some(client);
@@ -300,7 +297,7 @@ impl OpenAiBuilder {
     /// Checks the settings and returns the model. The first requests make the connections.
     ///
     /// # Errors
-    /// `api_key_error` for a key that is missing or malformed; it names where the key comes from and never shows it.
+    /// `api_key_error` if the key is missing or malformed; it names the source of the key and never shows the key.
     /// `config_error` for any other impossible setting.
     pub fn build(self) -> Result<OpenAi, NodeError> {
         self.assemble()

@@ -59,12 +59,13 @@ known! {
 }
 
 impl OpenAi {
-    /// A deployment of Azure OpenAI: `azure("https://my-resource.openai.azure.com", "my-gpt", "2024-10-21")`.
+    /// Builds a model for a deployment of Azure OpenAI: `azure("https://my-resource.openai.azure.com", "my-gpt",
+    /// "2024-10-21")`.
     ///
     /// Requests go to `/openai/deployments/my-gpt/chat/completions?api-version=2024-10-21`. The model's name is the
-    /// deployment's. The key is that of the variable `AZURE_OPENAI_API_KEY`, unless the builder is given one by
-    /// [`api_key`](OpenAiBuilder::api_key); it is sent as the header `api-key`. A token of Entra ID goes into a
-    /// [`header`](OpenAiBuilder::header), `("authorization", "Bearer …")`, and no key is read then.
+    /// deployment's. The key comes from the variable `AZURE_OPENAI_API_KEY`, unless
+    /// [`api_key`](OpenAiBuilder::api_key) sets it, and is sent in the header `api-key`. For a token of Entra ID, set
+    /// a [`header`](OpenAiBuilder::header), `("authorization", "Bearer …")`; then no key is read.
     ///
     /// Azure's newer API has no version: `https://my-resource.openai.azure.com/openai/v1` is a
     /// [`base_url`](OpenAiBuilder::base_url) like any other.

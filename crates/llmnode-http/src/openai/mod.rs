@@ -45,13 +45,11 @@ use crate::http::moved::Moved;
 use crate::http::service::{Deadline, Service};
 use crate::http::{dialects, endpoint};
 
-/// A model behind OpenAI's API or a compatible one: a cheap handle, of which clones share connections, a
-/// [`RetryBudget`], and what was learned about models.
-///
-/// What a model refuses as such (`max_tokens` instead of `max_completion_tokens`, a `temperature`, a dialect of
-/// schemas) is learned from the refusal once, and that model is asked differently from then on. A model that takes
-/// no schema at all is shown it in the system message, and so is one that answers with something else than JSON of the
-/// schema that was sent: its server ignores the schema.
+/// A model behind OpenAI's API or a compatible one. It is a cheap handle: clones share the connections, the
+/// [`RetryBudget`], and what was learned about models. The handle learns from refusals: if a model refuses a setting
+/// (`max_tokens` instead of `max_completion_tokens`, a `temperature`, a dialect of schemas), it is asked differently
+/// from then on. If a model takes no schema, or answers with something other than JSON of the schema, the schema goes
+/// into the system message.
 ///
 /// ```no_run
 /// # mod llmnode { pub use llmnode_runtime::*; pub use llmnode_http::*; }
@@ -80,19 +78,19 @@ struct Inner {
 }
 
 impl OpenAi {
-    /// The model that the environment names: `OPENAI_API_KEY`, `OPENAI_BASE_URL` (default
+    /// Creates the model that the environment names: `OPENAI_API_KEY`, `OPENAI_BASE_URL` (default
     /// `https://api.openai.com/v1`; a loopback server needs no key) and `OPENAI_MODEL` (default: each call names
     /// its own).
     ///
     /// # Errors
-    /// Those of [`OpenAiBuilder::from_env`] and [`OpenAiBuilder::build`].
+    /// The errors of [`OpenAiBuilder::from_env`] and [`OpenAiBuilder::build`].
     pub fn from_env() -> Result<OpenAi, NodeError> {
         OpenAiBuilder::from_env()?.build()
     }
 
-    /// A model set up by the program, without the environment: by default OpenAI's, with the key of
-    /// [`api_key`](OpenAiBuilder::api_key). Other known servers have a constructor of their own, such as
-    /// [`azure`](OpenAi::azure) and [`ollama`](OpenAi::ollama); any further one is a
+    /// Builds a model without reading the environment: by default OpenAI's, with the key set by
+    /// [`api_key`](OpenAiBuilder::api_key). Other known servers have their own constructors, such as
+    /// [`azure`](OpenAi::azure) and [`ollama`](OpenAi::ollama). For any other server, set the
     /// [`base_url`](OpenAiBuilder::base_url).
     pub fn builder() -> OpenAiBuilder {
         OpenAiBuilder::default()

@@ -14,7 +14,7 @@ use crate::model::ToolSpec;
 use crate::output::{Argument, OutputSchema, OutputSpec, Reader, Untyped};
 use crate::validate::Violation;
 
-/// Tools that are known only at run time: functions, and tools that the program itself answers. Clones share them.
+/// Tools that are known only at run time: functions, and tools whose results the program gives. Clones share them.
 ///
 /// A node takes them in a field with `#[node(tools)]`, a primitive by [`tools`](crate::primitive::PrimitiveBuilder::tools).
 /// If a tool is known when the program is compiled, `#[tool]` checks more of it.
@@ -109,7 +109,7 @@ impl Toolset {
         self.add(spec, dynamic::function(move |arguments, _| reads.value(arguments), function))
     }
 
-    /// Adds what `#[tool]` makes of a function without a state, or a node that says `tool`.
+    /// Adds a tool that `#[tool]` makes from a function without a state, or a node with the argument `tool`.
     #[must_use]
     pub fn tool<N>(mut self) -> Self
     where

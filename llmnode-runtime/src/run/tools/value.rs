@@ -50,10 +50,10 @@ impl<T: Serialize + 'static> ToolValue for T {
     }
 }
 
-/// What a tool returns that has images to show: a text, and images behind it. Where a provider takes no images in results, they
-/// follow as a message of the user.
+/// The result of a tool that returns images: a text, followed by images. If a provider takes no images in results,
+/// they follow in a user message.
 ///
-/// A text that is as a whole an image as a `data:` URL is such an image, too.
+/// A text that consists of one `data:` URL of an image is also such an image.
 ///
 /// ```
 /// # use llmnode_runtime as llmnode;

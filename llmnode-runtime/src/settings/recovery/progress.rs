@@ -1,4 +1,4 @@
-//! How far a call has come in its stacks.
+//! The progress of a call through its stacks.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -12,21 +12,21 @@ use crate::limits::TimeLeft;
 use crate::model::Retry;
 use crate::validate::Attempt;
 
-/// How often a call may ask again because the model's handle learned what the provider refuses. A handle
-/// learns each refusal once; the bound holds even if it does not.
+/// How often a call may ask again because the model's handle learned from a refusal. A handle learns each refusal
+/// once; the bound holds even if it does not.
 const ADAPTIONS: u32 = 8;
 
 pub(crate) struct Progress<'p> {
     stacks: &'p Stacks<'p>,
     max_wait: Duration,
-    /// Tries taken of each stack, with the model that is asked now.
+    /// How many tries of each stack were taken, with the model that is asked now.
     taken: Vec<(Failures, u32)>,
     /// The bad answers of the model that is asked now, or the executions that failed.
     bad_answers: u32,
     adaptions: u32,
     /// The names of the models asked so far; the run's own may have none.
     models: Vec<String>,
-    /// Where a stack led to another model: its further steps, which follow when that one fails, too.
+    /// If a stack led to another model: its further steps, which follow if that model fails, too.
     onward: VecDeque<Recovery>,
 }
 
@@ -38,9 +38,9 @@ pub(crate) struct Failed {
     /// The failure's own decision, where it differs from its category's.
     pub(crate) decision: Option<Retry>,
     pub(crate) retry_after: Option<Duration>,
-    /// The same bad answer came before, and that is to end the call.
+    /// The bad answer is the same as the last one, which ends the call.
     pub(crate) repeats: bool,
-    /// The time that is left, where it has a bound.
+    /// The time that is left, if it is limited.
     pub(crate) time_left: Option<TimeLeft>,
     /// The call's deadline passed: there is no time to ask again.
     pub(crate) too_late: bool,
@@ -73,13 +73,13 @@ impl<'p> Progress<'p> {
         }
     }
 
-    /// Tools were executed. What was tried after bad answers counts on; what was tried after failures of the transport does not.
+    /// Tools were executed. Tries after bad answers keep counting; tries after failures of the transport start again.
     pub(crate) fn next_turn(&mut self) {
         self.adaptions = 0;
         self.taken.retain(|(failures, _)| !is_transport(*failures));
     }
 
-    /// The attempt as validators see it, or a node that asks no model itself.
+    /// The attempt as validators see it, and nodes without a model.
     pub(crate) fn attempt(&self) -> Attempt {
         if let Some(corrections) = self.stacks.only_corrections() {
             let left = corrections.saturating_sub(self.taken(Failures::Answer));
@@ -99,7 +99,7 @@ impl<'p> Progress<'p> {
         attempt.before_others(others)
     }
 
-    /// Takes the next step, and says in words of its own what it could not take.
+    /// Takes the next step, and says in a note which steps it could not take.
     pub(crate) fn after(&mut self, failed: &Failed, grant: &mut Grant<'_>) -> (Next, String) {
         let mut note = String::new();
         if failed.decision == Some(Retry::Adapted) {
@@ -140,15 +140,15 @@ impl<'p> Progress<'p> {
         (self.onward(failed), note)
     }
 
-    /// The step after a failure whose own stack has no more: of the stack that led to the model.
+    /// The step after a failure whose own stack is used up: it comes from the stack that led to the model.
     fn onward(&mut self, failed: &Failed) -> Next {
         let category = failed.category;
-        // That a fallback model has no price is no reason to do without those after it.
+        // If a fallback model has no price, the models after it are still asked.
         if category.group() == Group::Stop && category != Category::LimitUnenforceable {
             return Next::Bubble;
         }
         while let Some(step) = self.onward.pop_front() {
-            // What may be repeated is for each model by its own failures.
+            // Whether a request may be repeated depends on the failures of its own model.
             if let Some(next) = self.leads_on(step, failed) {
                 return next;
             }
@@ -156,7 +156,7 @@ impl<'p> Progress<'p> {
         Next::Bubble
     }
 
-    /// Where a step leads that is no further try of what failed.
+    /// Where a step leads that does not try the same again.
     fn leads_on(&mut self, step: Recovery, failed: &Failed) -> Option<Next> {
         match step {
             Recovery::Model(name) if !failed.too_late && !self.has_asked(&name) => {
@@ -177,7 +177,7 @@ impl<'p> Progress<'p> {
         Ok(Next::Again { kind: AttemptKind::Adapted, wait })
     }
 
-    /// One more try of a step, or why there is none; empty words where that goes without saying.
+    /// One more try of a step, or why there is none. The reason is empty if it is obvious.
     fn again(
         &mut self,
         step: &Recovery,
@@ -187,7 +187,7 @@ impl<'p> Progress<'p> {
         grant: &mut Grant<'_>,
     ) -> Result<Next, String> {
         if failed.decision == Some(Retry::No) && !self.stacks.asks() {
-            // A call within was tried again there, and its error says how that ended.
+            // A call within has already been retried, and its error says how that ended.
             return Err(String::new());
         }
         if failed.decision == Some(Retry::No) {

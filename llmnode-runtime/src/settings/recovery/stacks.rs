@@ -11,19 +11,19 @@ use crate::settings::Settings;
 /// Why a failure was not followed by what its stack says.
 pub(super) const NOT_REPEATED: &str = "; not repeated, since the node is not idempotent";
 
-/// What of a node its recovery depends on.
+/// The properties of a node that its recovery depends on.
 #[derive(Clone, Copy)]
 pub(crate) struct Nature {
     /// The node has a fallback value.
     pub(crate) fallback: bool,
     /// The node may be executed again.
     pub(crate) idempotent: bool,
-    /// What a model's answers are for it; `None`: it asks no model itself.
+    /// How the node treats a model's answers. `None`: it asks no model itself.
     pub(crate) answers: Option<Answers>,
 }
 
 pub(crate) struct Stacks<'p> {
-    /// The nearest first.
+    /// The settings, nearest level first.
     levels: [&'p Settings; 3],
     node: Nature,
     /// The wait of retries in the transport group that state none.
@@ -41,8 +41,8 @@ impl<'p> Stacks<'p> {
         }
     }
 
-    /// The stack for a failure, and the key under which its tries are counted. `decision` is the failure's own, where
-    /// it differs from its category's.
+    /// The stack for a failure, and the key under which its tries are counted. `decision` is the failure's own, if it
+    /// differs from its category's.
     pub(crate) fn of(&self, category: Category, decision: Option<Retry>) -> (Failures, Vec<Recovery>) {
         let (key, mut steps) = self.chosen(category, decision);
         if !self.node.idempotent {
@@ -73,7 +73,7 @@ impl<'p> Stacks<'p> {
     /// The level counts first; at each, the category comes before its group.
     fn chosen(&self, category: Category, decision: Option<Retry>) -> (Failures, Vec<Recovery>) {
         if !self.asks() {
-            // What recovers a request recovers no execution, and the stop group ends it.
+            // The steps for requests do not apply to executions, and the stop group ends them.
             let steps = if self.counts(category) { self.of_executions() } else { Vec::new() };
             return (Failures::Category(Category::ExecError), steps);
         }
@@ -101,7 +101,7 @@ impl<'p> Stacks<'p> {
         }
     }
 
-    /// The stack of a group that is not stated: what `retries` and `transport_retries` are short for.
+    /// The default stack of a group, from `retries` and `transport_retries`.
     fn of_group(&self, group: Failures, times: u32) -> Vec<Recovery> {
         let mut steps = Vec::with_capacity(3);
         let again = match group {
@@ -118,8 +118,8 @@ impl<'p> Stacks<'p> {
         self.node.answers.is_some()
     }
 
-    /// Whether such a failure counts as a bad answer or a failed execution: in which attempt validators and nodes see
-    /// themselves.
+    /// Whether such a failure counts as a bad answer or a failed execution, in the number of the attempt that
+    /// validators and nodes see.
     pub(super) fn counts(&self, category: Category) -> bool {
         match self.node.answers {
             Some(_) => category.group() == Group::Answer,
@@ -153,7 +153,7 @@ impl<'p> Stacks<'p> {
         steps
     }
 
-    /// How many corrections follow a bad answer, where nothing else follows one.
+    /// How many corrections follow a bad answer, if nothing else follows.
     pub(crate) fn only_corrections(&self) -> Option<u32> {
         let stated = self.levels.iter().any(|level| !level.recover.is_empty());
         let plain = !stated && self.node.idempotent && self.fallback_model.is_none() && !self.node.fallback;
@@ -164,7 +164,7 @@ impl<'p> Stacks<'p> {
     }
 }
 
-/// How often a level tries again after failures of a group, where it says so in short.
+/// How often a level tries again after failures of a group, if it uses the short form.
 fn times(level: &Settings, group: Failures) -> Option<u32> {
     match group {
         Failures::Answer => level.retries,
@@ -177,7 +177,7 @@ fn default_times(group: Failures) -> u32 {
     if group == Failures::Transport { 2 } else { 0 }
 }
 
-/// Whether a stack is one for failures of the transport: what waits, and costs the endpoint.
+/// Whether a stack is for failures of the transport: these wait, and take from the retry budget.
 pub(super) fn is_transport(key: Failures) -> bool {
     match key {
         Failures::Transport => true,
