@@ -499,7 +499,8 @@ pub use llmnode_macros::Action;
 
 /// Makes a function a tool: a node that a model may call, and whose arguments the model writes.
 ///
-/// `#[tool] async fn find_books(..)` makes the struct `FindBooks`, which goes into `tools = [FindBooks]` of an agent. The function itself does not change. [Agents](guide::agents) is the guide.
+/// `#[tool] async fn find_books(..)` makes the struct `FindBooks`, which goes into `tools = [FindBooks]` of an agent. The function
+/// itself does not change. [Agents](guide::agents) is the guide.
 ///
 /// ```
 /// use llmnode::{Reply, prelude::*};
@@ -558,7 +559,8 @@ pub use llmnode_macros::Action;
 /// | `crate = ::path` | `::llmnode` | the path to this crate, if it is renamed |
 ///
 /// The doc comment is required: it is what the model reads. The output is a text or any type with `Serialize`; the model reads at
-/// most 64 KiB of it. [`ToolReply`] has images. The message of an error goes to the model, which may find another way; [`ToolError::abort`] ends the agent's call.
+/// most 64 KiB of it. [`ToolReply`] has images. The message of an error goes to the model, which may find another way;
+/// [`ToolError::abort`] ends the agent's call.
 /// `#[validate] impl FindBooks { .. }` checks the arguments, with the state, before the function runs. A plain `fn` must not block.
 pub use llmnode_macros::tool;
 
@@ -704,7 +706,8 @@ pub use llmnode_macros::step;
 ///
 /// # The head
 ///
-/// `pub Name(State) -> Action { parameters }, options:`. Only the name, the state and the colon are required. Docs and attributes go above it. The macro makes a struct of that name, for `run.flow(Quiz)`.
+/// `pub Name(State) -> Action { parameters }, options:`. Only the name, the state and the colon are required. Docs and attributes
+/// go above it. The macro makes a struct of that name, for `run.flow(Quiz)`.
 ///
 /// | part | default | |
 /// |---|---|---|
