@@ -127,7 +127,7 @@ impl Data<'_> {
             self.behind_anything(read, key, faults);
         } else if written.get(key).is_some_and(|nodes| !nodes.is_empty()) {
             let message = format!(
-                "{name:?} is written by {}, on no way to here: write it before {:?}, or make it an input",
+                "{name:?} is written by {}, but on no path to this node; write it before {:?}, or make it an input",
                 writers(),
                 shown(&self.file.nodes[node].id)
             );
@@ -137,7 +137,7 @@ impl Data<'_> {
         }
         if read.place == Place::System && known.foreign.has(number) {
             let message = format!(
-                "the system prompt reads {name:?}, which {} writes: what a model, a tool or a search wrote belongs into \"prompt\"",
+                "the system prompt reads {name:?}, which {} writes; put text of a model, a tool or a search into \"prompt\"",
                 writers()
             );
             if self.file.form == Form::Own {

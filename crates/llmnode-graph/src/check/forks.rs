@@ -47,7 +47,7 @@ pub(super) fn check(
         Ok(region) => Some((start, region)),
         Err(deep) => {
             let message = format!(
-                "the fork at {} stands within {} others, the most that are allowed: make a subgraph of it",
+                "the fork at {} is nested in {} others, which is the maximum; move it to a subgraph",
                 words.node(deep.from),
                 deep.most
             );

@@ -77,7 +77,7 @@ fn handles(file: &GraphFile, links: &Links, facts: &[Option<Facts>], faults: &mu
         let known = of.handles.known.iter().map(String::as_str);
         if link.handle == "default" {
             let message =
-                format!("{node:?} has no way on of its own: name one of its handles as \"sourceHandle\"");
+                format!("{node:?} has no default handle; name one of its handles as \"sourceHandle\"");
             faults.unknown(true, &link.at, FaultKind::UnknownHandle, message, "", known);
         } else {
             let message = format!("{node:?} has no handle {:?}", shown(&link.handle));
@@ -165,10 +165,10 @@ fn ways(
         let first = &file.nodes[group[0]];
         let message = match &*group {
             [only] => {
-                format!("no way leads from the start {:?} to {:?}", shown(name(&start)), shown(name(only)))
+                format!("no path leads from the start {:?} to {:?}", shown(name(&start)), shown(name(only)))
             }
             group => format!(
-                "no way leads from the start {:?} to {}",
+                "no path leads from the start {:?} to {}",
                 shown(name(&start)),
                 listed(group.iter().map(name))
             ),

@@ -310,7 +310,10 @@ fn what_is_read_is_written_before_on_every_way() {
 fn what_is_written_only_later_is_a_fault_that_says_by_whom() {
     let nodes = &[("a", json!({"reads": ["late", "late"]})), ("b", json!({"writes": ["late"]}))];
     let faults = refused(&graph(nodes, &["a > b"]), &[("/nodes/0/data/reads", "data")]);
-    assert!(faults.faults[0].message.contains("is written by \"b\", on no way to here"), "{faults}");
+    assert!(
+        faults.faults[0].message.contains("is written by \"b\", but on no path to this node"),
+        "{faults}"
+    );
     // In a loop it is there the second time.
     let looped = &[
         ("a", json!({"reads": ["late"], "isStart": true})),

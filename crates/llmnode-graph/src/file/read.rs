@@ -47,7 +47,7 @@ pub(crate) fn document(text: &str, faults: &mut Faults) -> Option<Text> {
 /// Notes members that stand in their object for a second time.
 pub(crate) fn note_twice(twice: Vec<String>, faults: &mut Faults) {
     for pointer in twice {
-        faults.fault(pointer, FaultKind::DuplicateMember, "stands in its object for a second time");
+        faults.fault(pointer, FaultKind::DuplicateMember, "occurs twice in its object");
     }
 }
 

@@ -82,7 +82,7 @@ pub(crate) fn subgraph(node: &mut Loading<'_>, name: &str) -> Option<Graph> {
         node.faults.fault(
             place,
             FaultKind::Nesting,
-            format!("the graph stands within itself: {}", one_line(path, 300)),
+            format!("the graph contains itself: {}", one_line(path, 300)),
         );
         return None;
     }

@@ -293,7 +293,10 @@ fn case_15_what_a_sibling_branch_writes_is_not_read() {
 fn case_16_what_is_written_only_later_is_a_fault_that_says_by_whom() {
     let nodes = agents(&[("a", json!({"prompt": "{{ late }}"})), ("b", json!({"save_as": "late"}))]);
     let faults = refused(&own(nodes, &["a > b"]), &[("/nodes/0/data/prompt", "data")]);
-    assert!(faults.faults[0].message.contains(r#""late" is written by "b", on no way to here"#), "{faults}");
+    assert!(
+        faults.faults[0].message.contains(r#""late" is written by "b", but on no path to this node"#),
+        "{faults}"
+    );
 }
 
 #[tokio::test]
@@ -439,7 +442,10 @@ fn case_93_a_system_prompt_does_not_read_what_models_and_tools_wrote() {
         &file(nodes.clone(), &edges, inputs),
         &[("/nodes/2/data/system_prompt", "untrusted"), ("/nodes/2/data/system_prompt", "untrusted")],
     );
-    assert!(faults.faults[0].message.contains("belongs into \"prompt\""), "{faults}");
+    assert!(
+        faults.faults[0].message.contains("put text of a model, a tool or a search into \"prompt\""),
+        "{faults}"
+    );
     let graph = graph(&seed(nodes, &edges));
     assert_eq!(graph.warnings().iter().filter(|one| one.kind.as_str() == "untrusted").count(), 2);
 }

@@ -158,8 +158,7 @@ async fn retrieved_text_is_no_system_prompt() {
     let faults = faults(&registry, &file(&json!({}), &nodes, &edges));
     assert_eq!(faults.len(), 1, "{faults:?}");
     assert!(
-        faults[0].starts_with("/nodes/1/data/system_prompt: ")
-            && faults[0].contains("belongs into \"prompt\""),
+        faults[0].starts_with("/nodes/1/data/system_prompt: ") && faults[0].contains("into \"prompt\""),
         "{faults:?}"
     );
 }
