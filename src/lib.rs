@@ -37,7 +37,7 @@
 ///
 /// /// Finds the shelf for a book.
 /// #[llm_node(
-///     prompt = "On which of these shelves belongs {title:?} ({year:or(undated)})?\n{state.shelves:list}",
+///     prompt = "Which of these shelves does {title:?} ({year:or(undated)}) belong on?\n{state.shelves:list}",
 ///     state = Library,
 ///     temperature = 0.0
 /// )]
@@ -56,7 +56,7 @@
 /// assert_eq!(run.call(&node).await?, "Travel");
 /// assert_eq!(
 ///     model.requests()[0].messages[0].content,
-///     "On which of these shelves belongs \"The Worst Journey in the World\" (undated)?\n- Travel\n- Cooking"
+///     "Which of these shelves does \"The Worst Journey in the World\" (undated) belong on?\n- Travel\n- Cooking"
 /// );
 /// # Ok(())
 /// # }
@@ -72,9 +72,9 @@
 /// | `prompt_file = "sort.md"` | | the user message from a file, relative to the source file |
 /// | `system = "You are brief."` | none | the system message, with the same grammar |
 /// | `system_file = "system.md"` | | the system message from a file |
-/// | `goal = "Judge the claim."` | | in place of `prompt`: what the node is to do with its fields. Needs the feature `smart` |
-/// | `think` | off | of a node with `goal`: the model writes its reasoning before the output |
-/// | `form = chat` | llmnode's own | of a node with `goal`: the messages of DSPy's adapters, `chat` or `json` |
+/// | `goal = "Judge the claim."` | | in place of `prompt`: what the node should do with its fields (feature `smart`) |
+/// | `think` | off | for a node with `goal`: the model writes its reasoning before the output |
+/// | `form = chat` | llmnode's own | for a node with `goal`: the messages of DSPy's adapters, `chat` or `json` |
 /// | `with(n = state.files.len())` | none | variables of the prompts by expressions, which see `self` and `state` |
 /// | `examples = [("Hello", "greeting")]` | none | inputs and their answers, shown to the model; or the path of a function that returns them |
 /// | `output = Ticket` | raw text, `String` | the type of the answer: any [`LlmOutput`], an enum, a `Vec`, a number |
@@ -94,7 +94,7 @@
 /// | `recover(schema_error = [repair(1), fallback])` | by [category](Category) | the steps that follow a failure, see [below](#recovery) |
 /// | `limits(requests = 5, tokens = 2_000, money = 0.05)` | none | the most that all calls of the node in a run may take together: see [`Limits`] |
 /// | `tools = [Search, Summarize]` | none | the [tools](macro@tool) that the model may call: see [agents](guide::agents) |
-/// | `turns = 6` | 10 | the most responses of the model, the answer included, for a node with tools |
+/// | `turns = 6` | 10 | the most responses of the model, including the answer, for a node with tools |
 /// | `tool` | off | the node is a tool, too: a model writes its fields, and reads its output |
 /// | `name = "sort"` | the struct's name in snake_case | the name in ledgers and errors |
 /// | `crate = ::path` | `::llmnode` | the path to this crate, if it is renamed |
@@ -121,7 +121,7 @@
 /// `:fence`, `:or(words)` and, for [images and files](media), `:attach`. `{{` and `}}` are literal braces. The compiler checks
 /// every variable. A field that no prompt uses is an error, unless it has `#[node(skip)]`. [Prompts](guide::prompts) is the guide.
 ///
-/// A field with `#[node(history)]` holds the earlier messages of a conversation. They stand before the user message:
+/// A field with `#[node(history)]` holds the earlier messages of a conversation. They come before the user message:
 ///
 /// ```
 /// use llmnode::prelude::*;
@@ -274,7 +274,7 @@
 /// - **route and store**: `route` sees the output and the state as it was, then `store` writes the output by [`Into`]. `post` does
 ///   both in their place.
 ///
-/// Only exec is tried again. An error of `route` and `post` is [`Category::Aborted`]. A [`NodeError`] that one of these functions
+/// Only exec is retried. An error of `route` and `post` is [`Category::Aborted`]. A [`NodeError`] that one of these functions
 /// returns keeps its category. A dropped flow leaves no half step. [Flows](guide::flows) is the guide.
 ///
 /// ```
@@ -348,7 +348,7 @@ pub use llmnode_macros::llm_node;
 /// Makes a struct or an enum the output of nodes: derives `Serialize`, `Deserialize` and `JsonSchema`, and runs the validators of
 /// its fields.
 ///
-/// Derives that already stand below the attribute are not added. The derives come from this crate, so the program needs neither
+/// Derives that are already below the attribute are not added. The derives come from this crate, so the program needs neither
 /// serde nor schemars in its `Cargo.toml`. Attributes of both (`#[serde(rename_all = "…")]`, `#[schemars(range(min = 1))]`) work as
 /// usual. Doc comments become the descriptions that the model reads.
 ///
@@ -412,7 +412,7 @@ pub use llmnode_macros::llm_output;
 /// Each method takes `&self`, optionally a reference to the state and an [`&Attempt`](Attempt), in any order, and returns
 /// `Result<(), Invalid>`. It may be `async`. The names `state` and `attempt` tell the parameters apart, a leading `_` aside. Under
 /// another name, a parameter of type `Attempt` is the attempt and any other is the state. All validators of a type are in one
-/// block. Methods that are no validators go into another one.
+/// block. Put methods that are not validators into another block.
 ///
 /// | the method returns | |
 /// |---|---|
@@ -420,12 +420,12 @@ pub use llmnode_macros::llm_output;
 /// | `Err(Invalid::warn("…"))` | the answer is accepted, and its record flagged |
 /// | `?` on any error, `Err(Invalid::abort(error))` | a mistake of the program: the call ends at once, and the model sees nothing of it |
 ///
-/// Every validator runs, also those of nested types, with the path of their value (`steps[2].item`). If a type is held in a
+/// Every validator runs, including those of nested types, with the path of their value (`steps[2].item`). If a type is held in a
 /// container that llmnode does not know, the first call is a `config_error` that names the field.
 ///
 /// # On a definition
 ///
-/// `#[llmnode::validate]` stands above a type with its own derives of `Deserialize` and `JsonSchema`, in place of `#[llm_output]`.
+/// Put `#[llmnode::validate]` above a type with its own derives of `Deserialize` and `JsonSchema`, in place of `#[llm_output]`.
 /// Write it by its path: the derive of `JsonSchema` has an attribute named `validate`.
 ///
 /// ```
@@ -500,7 +500,7 @@ pub use llmnode_macros::Action;
 /// Makes a function a tool: a node that a model may call, and whose arguments the model writes.
 ///
 /// `#[tool] async fn find_books(..)` makes the struct `FindBooks`, which goes into `tools = [FindBooks]` of an agent. The function
-/// stays what it is. [Agents](guide::agents) is the guide.
+/// itself does not change. [Agents](guide::agents) is the guide.
 ///
 /// ```
 /// use llmnode::{Reply, prelude::*};
@@ -552,20 +552,21 @@ pub use llmnode_macros::Action;
 /// | `name = "find"` | the function's name | the name that the model calls, 1 to 64 of `a-z A-Z 0-9 _ -` |
 /// | `require_approval` | off | no call runs before somebody has [approved](guide::approval) it |
 /// | `alone` | off | no other tool of the agent runs at the same time |
-/// | `attempts = 2` | 1 | how often it is executed, the first included, before the model reads its error |
+/// | `attempts = 2` | 1 | how often it is executed in all before the model reads its error |
 /// | `wait = 1s` | none | the wait before each further execution |
 /// | `deadline = 30s` | none | the longest time |
 /// | `idempotent = false` | `true` | it is executed at most once in a call |
 /// | `crate = ::path` | `::llmnode` | the path to this crate, if it is renamed |
 ///
 /// The doc comment is required: it is what the model reads. The output is a text or any type with `Serialize`; the model reads at
-/// most 64 KiB of it. [`ToolReply`] has images. The words of an error go to the model, which may find another way; [`ToolError::abort`] ends the agent's call.
+/// most 64 KiB of it. [`ToolReply`] has images. The message of an error goes to the model, which may find another way;
+/// [`ToolError::abort`] ends the agent's call.
 /// `#[validate] impl FindBooks { .. }` checks the arguments, with the state, before the function runs. A plain `fn` must not block.
 pub use llmnode_macros::tool;
 
 /// Makes one `impl` of [`Step`](flow::Step) or [`BatchStep`](flow::BatchStep) a whole step that is written by hand.
 ///
-/// The items of [`Node`], [`Exec`] and the step stand in one `impl`. The macro moves each to its trait.
+/// All items of [`Node`], [`Exec`] and the step are in one `impl`. The macro moves each to its trait.
 ///
 /// | item | default | |
 /// |---|---|---|
@@ -584,7 +585,7 @@ pub use llmnode_macros::tool;
 ///
 /// All of these functions return a `Result` with any error, so `?` works. In `exec` the error is an
 /// [`exec_error`](Category::ExecError): `exec` runs again as often as `attempts` says, then `exec_fallback`. In `prep` it is a
-/// [`prep_error`](Category::PrepError), in `post` [`aborted`](Category::Aborted); neither is tried again. A [`NodeError`] keeps
+/// [`prep_error`](Category::PrepError), in `post` [`aborted`](Category::Aborted); neither is retried. A [`NodeError`] keeps
 /// its category.
 ///
 /// ```
@@ -708,13 +709,13 @@ pub use llmnode_macros::step;
 /// # The head
 ///
 /// `pub Name(State) -> Action { parameters }, options:`. Only the name, the state and the colon are required. Docs and attributes
-/// stand above it. The macro makes a struct of that name, for `run.flow(Quiz)`.
+/// go above it. The macro makes a struct of that name, for `run.flow(Quiz)`.
 ///
 /// | part | default | |
 /// |---|---|---|
 /// | `-> Action` | `()` | the type of `end(action)` and of `run.flow(..).await?`; an outer flow routes by it |
 /// | `{ file: PathBuf => state.current, goal: String }` | none | parameters: fields of the struct, written to the state when the flow begins, by default to the field of the same name |
-/// | `steps = 50` | 1000 | the most steps of one run, those of nested flows included; the outermost flow's counts |
+/// | `steps = 50` | 1000 | the most steps of one run, including those of nested flows; the outermost flow's counts |
 /// | `name = "quiz"` | the struct's name in snake_case | the name in errors, records and pictures |
 /// | `crate = ::path` | `::llmnode` | the path to this crate, if it is renamed |
 ///
@@ -732,7 +733,7 @@ pub use llmnode_macros::step;
 /// | `(Weather, News) as Gather => …` | two to eight steps without actions, side by side |
 ///
 /// An arrow leads to a label, to `end`, to `end(action)`, or to `todo!()`, a [`Category::ConfigError`] when the flow arrives there.
-/// `#[cfg(…)]` may stand on steps, arms and parameters.
+/// `#[cfg(…)]` is allowed on steps, arms and parameters.
 #[doc(inline)]
 pub use llmnode_macros::flow;
 

@@ -57,8 +57,7 @@ pub fn validate(arguments: TokenStream, item: TokenStream) -> TokenStream {
 }
 
 /// Makes one `impl` of `Step` or `BatchStep` a whole step that is written by hand.
-///
-/// The items of `Node`, `Exec` and the step stand in one `impl`. Argument: `crate = ::path`.
+/// All items of `Node`, `Exec` and the step are in one `impl`. Argument: `crate = ::path`.
 #[proc_macro_attribute]
 pub fn step(arguments: TokenStream, item: TokenStream) -> TokenStream {
     let (arguments, item) = (Tokens::from(arguments), Tokens::from(item));

@@ -88,7 +88,7 @@ async fn what_waits_is_decided_in_another_process_and_nothing_is_repeated() {
     let error = run.call(&attic()).await.unwrap_err();
     assert_eq!(
         error.to_string().lines().next().unwrap(),
-        "tidy: paused after 1 request: `remove` (call_1), `remove` (call_3) wait; `error.paused()` has the conversation, to decide and go on"
+        "tidy: paused after 1 request: `remove` (call_1), `remove` (call_3) wait; `error.paused()` returns the conversation; decide, then continue with `approve`"
     );
     let outcomes: Vec<_> = error.attempts()[0].tools.iter().map(|tool| &*tool.outcome).collect();
     assert_eq!(outcomes, ["waiting", "ok", "waiting"]);

@@ -58,7 +58,7 @@ impl Collection {
     }
 
     /// Returns a node that writes documents. Their chunks are embedded together, and they are written in groups, each in one
-    /// transaction: after a failure, the same call goes on with the sources that are missing.
+    /// transaction: after a failure, the same call continues with the missing sources.
     pub fn write_all(&self, documents: impl IntoIterator<Item = Document>) -> Write {
         Write::new(Arc::clone(&self.0), documents.into_iter().collect())
     }

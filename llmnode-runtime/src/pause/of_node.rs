@@ -6,7 +6,7 @@ use crate::category::Category;
 use crate::error::NodeError;
 use crate::model::{Message, ToolCall};
 
-/// What a pause says about a node that goes on with it.
+/// What a pause says about a node that continues it.
 #[derive(Debug)]
 pub enum NodePause<'p> {
     /// The node waits, and nothing is decided.

@@ -224,7 +224,7 @@ pub(crate) struct Waits(pub(crate) Paused);
 impl Waits {
     /// What waits, and what to do.
     pub(crate) fn message(&self) -> String {
-        format!("{self}; `error.paused()` has the conversation, to decide and go on")
+        format!("{self}; `error.paused()` returns the conversation; decide, then continue with `approve`")
     }
 }
 

@@ -1,4 +1,4 @@
-//! A conversation that goes on where an earlier call paused.
+//! A conversation that continues where an earlier call paused.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
@@ -14,11 +14,11 @@ use crate::text::hashed;
 /// The conversation that a call belongs to.
 #[derive(Default)]
 pub struct Origin<'r> {
-    /// The conversation that it, or a call within, goes on with.
+    /// The conversation that it, or a call within, continues.
     paused: Option<&'r Paused>,
-    /// One call goes on with it.
+    /// A call has taken it: only one continues it.
     taken: AtomicBool,
-    /// How many calls stand around the one that it is made for.
+    /// How many calls are around the one that it is made for.
     depth: usize,
     /// How many agents that call has begun.
     agents: AtomicUsize,
@@ -30,7 +30,7 @@ pub struct Origin<'r> {
 }
 
 impl<'r> Origin<'r> {
-    /// Of a call that goes on with a conversation.
+    /// Of a call that continues a conversation.
     pub fn paused(paused: &'r Paused) -> Self {
         Origin { paused: Some(paused), ..Origin::default() }
     }
@@ -57,12 +57,12 @@ impl<'r> Origin<'r> {
         })
     }
 
-    /// The conversation to go on with.
+    /// The conversation to continue.
     pub(super) fn pause(&self) -> Option<&'r Paused> {
         self.paused
     }
 
-    /// Whether there is a conversation to go on with.
+    /// Whether there is a conversation to continue.
     pub(super) fn is_paused(&self) -> bool {
         self.paused.is_some()
     }

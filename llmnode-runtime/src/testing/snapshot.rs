@@ -113,7 +113,7 @@ fn check(text: &str, expected: &Expected, folder: &Path, mode: Mode) -> Result<(
         Mode::OnCi => {
             format!("run with {UPDATE}=1 on your machine (not here: CI is set), and commit the file")
         }
-        _ => format!("run with {UPDATE}=1 if it is meant"),
+        _ => format!("if it is intended, run with {UPDATE}=1"),
     };
     match std::fs::read_to_string(&path) {
         // A checkout may have turned the line ends of the file, but not those of the prompt.

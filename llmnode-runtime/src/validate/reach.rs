@@ -31,7 +31,7 @@ impl Reach {
     /// Notes a type's mark. `false` if it was noted before: its fields need no second look.
     pub fn enter(&mut self, mark: &'static str) -> bool {
         if self.fields_alone {
-            let place = || "it stands in a tuple or `Result` beside a type without validators".to_owned();
+            let place = || "it is in a tuple or `Result` beside a type without validators".to_owned();
             self.passed_over.entry(mark.to_owned()).or_insert_with(place);
         }
         self.owner = Some(mark);

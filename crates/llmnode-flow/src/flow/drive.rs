@@ -84,7 +84,7 @@ pub(super) struct Drive<'r, S, A> {
     follower: Option<Box<dyn Follower<S, A> + 'r>>,
     /// What the first step has given already.
     happened: Option<Happened>,
-    /// The conversation that the first step goes on with.
+    /// The conversation that the first step continues.
     paused: Option<Paused>,
 }
 
@@ -94,7 +94,7 @@ pub(super) struct Orders<'r, S, A> {
     pub(super) from: Position,
     pub(super) watchers: Watchers<'r>,
     pub(super) follower: Option<Box<dyn Follower<S, A> + 'r>>,
-    /// The conversation that the first step goes on with.
+    /// The conversation that the first step continues.
     pub(super) paused: Option<Paused>,
     /// What its calls are made in; nothing, unless the flow runs within a node.
     pub(super) within: Within<'r>,

@@ -36,7 +36,7 @@ impl Gate {
         let refused = |why: String| Err(NodeError::new(Category::ConfigError, why));
         if paused.node() != step.id() {
             return refused(format!(
-                "the pause belongs to the node `{}`, and the graph stands at `{}`",
+                "the pause belongs to the node `{}`, but the graph is at `{}`",
                 paused.node(),
                 step.id()
             ));

@@ -184,7 +184,7 @@ impl Service {
         } else if bad_certificate(error) {
             let message = format!(
                 "{host}: the server's certificate is not trusted ({cause}); add its authority as a root \
-                 certificate if it is meant"
+                 certificate if you trust it"
             );
             ModelError::unreached(Category::Network, message).retry(Retry::No)
         } else if chain(error).any(|error| error.to_string().contains("proxy authorization required")) {

@@ -46,7 +46,7 @@ fn spec(link: &ToolLink) -> ToolSpec {
 /// What the model reads of it.
 fn description(link: &ToolLink) -> String {
     match link.kind {
-        LinkKind::Handoff => format!("Hands over to {}, who goes on with the query.", link.label),
+        LinkKind::Handoff => format!("Hands over to {}, who continues with the query.", link.label),
         _ => format!("Asks {}, who sees the query alone, and returns the answer.", link.label),
     }
 }
