@@ -5,6 +5,7 @@
 #![warn(clippy::print_stderr, clippy::print_stdout)]
 
 mod chunks;
+mod coarse;
 mod collection;
 mod docs;
 mod document;

@@ -3,14 +3,20 @@
 use std::cmp::Ordering;
 use std::collections::{BinaryHeap, HashMap};
 
+use crate::coarse::{Coarse, Query};
+
 /// So many numbers are added up side by side, which compilers turn into instructions for several at once.
 const LANES: usize = 16;
+
+/// Beyond the last hit, so many with the same score are found: whoever knows the ids puts them into order.
+pub(crate) const TIES: usize = 64;
 
 /// Rows of equal length. Each belongs to a number.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Matrix {
     columns: usize,
     numbers: Vec<f32>,
+    coarse: Coarse,
     rows: Vec<i64>,
     places: HashMap<i64, usize>,
 }
@@ -28,6 +34,7 @@ impl Matrix {
     #[cfg(feature = "sqlite")]
     pub(crate) fn reserve(&mut self, rows: usize, columns: usize) {
         self.numbers.reserve_exact(rows * columns);
+        self.coarse.reserve(rows, columns);
         self.rows.reserve_exact(rows);
         self.places.reserve(rows);
     }
@@ -40,14 +47,14 @@ impl Matrix {
         if vector.len() != self.columns {
             return false;
         }
-        match self.places.get(&row) {
-            Some(place) => self.numbers[place * self.columns..][..self.columns].copy_from_slice(vector),
-            None => {
-                self.places.insert(row, self.rows.len());
-                self.rows.push(row);
-                self.numbers.extend_from_slice(vector);
-            }
+        let place = *self.places.entry(row).or_insert(self.rows.len());
+        if place == self.rows.len() {
+            self.rows.push(row);
+            self.numbers.extend_from_slice(vector);
+        } else {
+            self.numbers[place * self.columns..][..self.columns].copy_from_slice(vector);
         }
+        self.coarse.set(place, vector);
         true
     }
 
@@ -57,6 +64,7 @@ impl Matrix {
         let (last, columns) = (self.rows.len() - 1, self.columns);
         self.numbers.copy_within(last * columns.., place * columns);
         self.numbers.truncate(last * columns);
+        self.coarse.remove(place);
         self.rows.swap_remove(place);
         if let Some(moved) = self.rows.get(place) {
             self.places.insert(*moved, place);
@@ -67,35 +75,29 @@ impl Matrix {
         self.places.get(&row).map(|place| &self.numbers[place * self.columns..][..self.columns])
     }
 
-    /// The `k` rows with the largest products, the largest first, and all that are equal to the last of them: whoever knows the
-    /// ids decides about these. Only rows that `allowed` takes.
+    /// The `k` rows with the largest products, the largest first, and up to `TIES` that are equal to the last of them. Only rows that
+    /// `allowed` takes.
     pub(crate) fn nearest(&self, vector: &[f32], k: usize, allowed: impl Fn(i64) -> bool) -> Vec<(i64, f32)> {
         if k == 0 || self.rows.is_empty() || vector.len() != self.columns {
             return Vec::new();
         }
-        let mut best: BinaryHeap<Least> = BinaryHeap::with_capacity(k.min(self.rows.len()) + 1);
-        let (mut equal, mut floor): (Vec<(i64, f32)>, f32) = (Vec::new(), f32::NEG_INFINITY);
-        for (row, numbers) in self.rows.iter().zip(self.numbers.chunks_exact(self.columns)) {
-            let score = product(vector, numbers);
-            if best.len() == k && best.peek().is_some_and(|least| score < least.0.1) || !allowed(*row) {
+        let (query, most) = (Query::new(vector), k.saturating_add(TIES).min(self.rows.len()));
+        let mut best: BinaryHeap<Least> = BinaryHeap::with_capacity(most + 1);
+        let mut floor = f32::NEG_INFINITY;
+        for (place, row) in self.rows.iter().enumerate() {
+            if self.coarse.most(place, &query) < floor || !allowed(*row) {
                 continue;
             }
-            best.push(Least((*row, score)));
-            if best.len() > k
-                && let Some(Least(out)) = best.pop()
-            {
-                let least = best.peek().map_or(f32::MIN, |least| least.0.1);
-                if least > floor {
-                    equal.retain(|(_, score)| *score >= least);
-                    floor = least;
-                }
-                if out.1 >= least {
-                    equal.push(out);
-                }
+            best.push(Least((*row, product(vector, &self.numbers[place * self.columns..][..self.columns]))));
+            if best.len() > most {
+                best.pop();
+                floor = best.peek().map_or(floor, |least| least.0.1);
             }
         }
-        let mut found: Vec<_> = best.into_iter().map(|Least(found)| found).chain(equal).collect();
+        let mut found: Vec<_> = best.into_iter().map(|Least(found)| found).collect();
         found.sort_by(|(one, score), (other, than)| than.total_cmp(score).then(one.cmp(other)));
+        let last = found.get(k - 1).map(|(_, score)| *score);
+        found.retain(|(_, score)| last.is_none_or(|last| score.total_cmp(&last).is_ge()));
         found
     }
 }
@@ -192,29 +194,38 @@ mod tests {
         assert_eq!(none, [0.0, 0.0]);
     }
 
+    #[test]
+    fn of_many_equal_ones_some_are_found() {
+        let mut matrix = Matrix::default();
+        (0..1000).for_each(|row| assert!(matrix.insert(row, &[0.6, 0.8])));
+        let found = matrix.nearest(&[1.0, 0.0], 3, |row| row != 1);
+        assert_eq!((found.len(), found[0].0, found[1].0), (3 + TIES, 0, 2));
+    }
+
     proptest! {
         #[test]
         fn the_nearest_are_those_of_a_scan(
-            vectors in prop::collection::vec(prop::collection::vec(-3_i8..=3, 5), 0..60),
-            query in prop::collection::vec(-3_i8..=3, 5),
+            vectors in prop::collection::vec(prop::collection::vec(-3_i8..=3, 20), 0..300),
+            query in prop::collection::vec(-3_i8..=3, 20),
             k in 1_usize..12,
-            removed in prop::collection::vec(0_i64..60, 0..20),
+            removed in prop::collection::vec(0_i64..300, 0..20),
         ) {
-            let floats = |of: &[i8]| -> Vec<f32> { of.iter().map(|one| f32::from(*one)).collect() };
+            let floats = |of: &[i8]| -> Vec<f32> { of.iter().map(|one| f32::from(*one) / 9.0).collect() };
+            let query = floats(&query);
             let mut matrix = Matrix::default();
             for (row, vector) in vectors.iter().enumerate() {
                 matrix.insert(row as i64, &floats(vector));
             }
             removed.iter().for_each(|row| matrix.remove(*row));
-            let score = |vector: &[i8]| -> i32 { vector.iter().zip(&query).map(|(a, b)| i32::from(*a) * i32::from(*b)).sum() };
-            let mut scan: Vec<_> = vectors.iter().enumerate().map(|(row, vector)| (row as i64, score(vector))).collect();
-            scan.retain(|(row, _)| !removed.contains(row));
-            scan.sort_by_key(|(row, score)| (-score, *row));
-            let last = scan.get(k.min(scan.len()).wrapping_sub(1)).map(|(_, score)| *score);
-            let expected: Vec<_> = scan.into_iter().filter(|(_, score)| Some(*score) >= last).collect();
-            let found: Vec<_> =
-                matrix.nearest(&floats(&query), k, |_| true).into_iter().map(|(row, score)| (row, score as i32)).collect();
-            prop_assert_eq!(found, expected);
+            let scored = |(row, vector): (usize, &Vec<i8>)| (row as i64, product(&query, &floats(vector)));
+            let mut expected: Vec<_> = vectors.iter().enumerate().map(scored).collect();
+            expected.retain(|(row, _)| !removed.contains(row));
+            expected.sort_by(|(one, score), (other, than)| than.total_cmp(score).then(one.cmp(other)));
+            expected.truncate(k + TIES);
+            if let Some((_, last)) = expected.get(k - 1).copied() {
+                expected.retain(|(_, score)| *score >= last);
+            }
+            prop_assert_eq!(matrix.nearest(&query, k, |_| true), expected);
         }
     }
 }

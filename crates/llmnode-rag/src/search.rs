@@ -96,7 +96,8 @@ impl Search {
         let Some(embedder) = self.docs.embedder.as_deref() else { return Ok(Vec::new()) };
         let texts = [self.query.as_str()];
         let vectors = cx.call(&Embedding { embedder, texts: &texts, purpose: Purpose::Query }).await?;
-        match vectors.first() {
+        // A vector of zeros has no direction: nothing is near it.
+        match vectors.first().filter(|vector| vector.iter().any(|one| *one != 0.0)) {
             Some(vector) => self.found(Lookup::Vector(vector), k).await,
             None => Ok(Vec::new()),
         }

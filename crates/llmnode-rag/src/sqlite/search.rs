@@ -11,11 +11,8 @@ use super::Inner;
 use super::fault::fault;
 use crate::document::Metadata;
 use crate::hits::Hit;
-use crate::matrix::Matrix;
+use crate::matrix::{Matrix, TIES};
 use crate::store::not_open;
-
-/// Beyond the last hit, so many with the same score are put into the order of their ids.
-const TIES: usize = 64;
 
 /// The nearest rows, with their scores.
 pub(super) fn nearest(

@@ -181,6 +181,28 @@ async fn without_an_embedder_there_are_words_alone() {
     }
 }
 
+/// An embedder may know nothing of a text.
+#[tokio::test]
+async fn a_vector_of_zeros_is_near_nothing() {
+    let vectors = [
+        ("the key", vec![1.0, 0.0]),
+        ("the door", vec![0.0, 0.0]),
+        ("key", vec![0.0, 0.0]),
+        ("lock", vec![1.0, 0.0]),
+    ];
+    let folder = Folder::new();
+    for (name, store) in stores(&folder) {
+        let docs =
+            Collection::builder(store, "docs").embedder(Planted::new(vectors.clone())).open().await.unwrap();
+        let documents = [Document::new("a", "the key"), Document::new("b", "the door")];
+        run().call(&docs.write_all(documents)).await.unwrap();
+        let found = async |search: Search| run().call(&search).await.unwrap();
+        assert!(found(docs.search("key").by(By::Vector)).await.is_empty(), "{name}");
+        assert_eq!(sources(&found(docs.search("key")).await), ["a"], "{name}: by words");
+        assert_eq!(sources(&found(docs.search("lock").by(By::Vector)).await), ["a", "b"], "{name}");
+    }
+}
+
 /// Half of the questions share a word with their document and point elsewhere; the others share none and point at it.
 #[tokio::test]
 async fn both_find_what_either_finds_alone() {
