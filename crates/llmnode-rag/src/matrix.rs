@@ -1,7 +1,6 @@
 //! The vectors of a collection in memory, one row behind the other, searched exactly.
 
-use std::cmp::Ordering;
-use std::collections::{BinaryHeap, HashMap};
+use std::collections::HashMap;
 
 use crate::coarse::{Coarse, Query};
 
@@ -81,49 +80,32 @@ impl Matrix {
         if k == 0 || self.rows.is_empty() || vector.len() != self.columns {
             return Vec::new();
         }
-        let (query, most) = (Query::new(vector), k.saturating_add(TIES).min(self.rows.len()));
-        let mut best: BinaryHeap<Least> = BinaryHeap::with_capacity(most + 1);
-        let mut floor = f32::NEG_INFINITY;
-        for (place, row) in self.rows.iter().enumerate() {
-            if self.coarse.most(place, &query) < floor || !allowed(*row) {
+        let query = Query::new(vector);
+        let (mut found, mut floor, mut full) = (Vec::new(), f32::NEG_INFINITY, k.saturating_add(TIES));
+        let rows = self.rows.iter().zip(self.numbers.chunks_exact(self.columns));
+        for ((row, numbers), most) in rows.zip(self.coarse.most(&query)) {
+            if most < floor || !allowed(*row) {
                 continue;
             }
-            best.push(Least((*row, product(vector, &self.numbers[place * self.columns..][..self.columns]))));
-            if best.len() > most {
-                best.pop();
-                floor = best.peek().map_or(floor, |least| least.0.1);
+            found.push((*row, product(vector, numbers)));
+            if found.len() > full {
+                floor = best(&mut found, k);
+                full = found.len() + k.max(16);
             }
         }
-        let mut found: Vec<_> = best.into_iter().map(|Least(found)| found).collect();
-        found.sort_by(|(one, score), (other, than)| than.total_cmp(score).then(one.cmp(other)));
-        let last = found.get(k - 1).map(|(_, score)| *score);
-        found.retain(|(_, score)| last.is_none_or(|last| score.total_cmp(&last).is_ge()));
+        best(&mut found, k);
         found
     }
 }
 
-/// Orders a heap so that the smallest product is on top.
-struct Least((i64, f32));
-
-impl Ord for Least {
-    fn cmp(&self, other: &Self) -> Ordering {
-        other.0.1.total_cmp(&self.0.1).then(self.0.0.cmp(&other.0.0))
-    }
+/// Keeps the best `k` rows and those that are equal to the last of them, and returns its score.
+fn best(found: &mut Vec<(i64, f32)>, k: usize) -> f32 {
+    found.sort_by(|(one, score), (other, than)| than.total_cmp(score).then(one.cmp(other)));
+    found.truncate(k.saturating_add(TIES));
+    let Some((_, last)) = found.get(k - 1).copied() else { return f32::NEG_INFINITY };
+    found.retain(|(_, score)| score.total_cmp(&last).is_ge());
+    last
 }
-
-impl PartialOrd for Least {
-    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl PartialEq for Least {
-    fn eq(&self, other: &Self) -> bool {
-        self.cmp(other) == Ordering::Equal
-    }
-}
-
-impl Eq for Least {}
 
 /// The sum of the products of two rows of equal length.
 pub(crate) fn product(one: &[f32], other: &[f32]) -> f32 {
@@ -203,6 +185,7 @@ mod tests {
     }
 
     proptest! {
+        #![proptest_config(ProptestConfig::with_cases(64))]
         #[test]
         fn the_nearest_are_those_of_a_scan(
             vectors in prop::collection::vec(prop::collection::vec(-3_i8..=3, 20), 0..300),
