@@ -6,7 +6,8 @@
 //! ```
 //!
 //! Without `OPENAI_BASE_URL` a server of its own plays both models, the one that answers and the one that makes vectors. With it,
-//! `OPENAI_EMBEDDING_MODEL` names the second. What was read before is not embedded again.
+//! `OPENAI_MODEL` names the first and `OPENAI_EMBEDDING_MODEL` the second, which may be on a server of its own:
+//! `OPENAI_EMBEDDING_BASE_URL`. What was read before is not embedded again; it is kept in `ask_docs.db`, or the file of `ASK_DOCS_DB`.
 
 use std::fs;
 use std::io::{self, Write};
@@ -94,12 +95,13 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
         arguments.get(1).cloned().unwrap_or("When is a request sent again after a failure?".into());
 
     let (model, server) = common::model(stub()).await?;
-    let name = std::env::var("OPENAI_EMBEDDING_MODEL").unwrap_or("text-embedding-3-small".into());
-    let name = if server.is_some() { "stub".into() } else { name };
+    // A collection each: it remembers which model made its vectors.
+    let (name, embeddings) = match server {
+        Some(_) => ("stub", Embeddings::new(&model, "stub")),
+        None => ("docs", Embeddings::openai_from_env()?),
+    };
     let file = std::env::var_os("ASK_DOCS_DB").map_or_else(|| PathBuf::from("ask_docs.db"), PathBuf::from);
-    let docs =
-        Collection::builder(SqliteStore::open(file)?, "docs").embedder(Embeddings::new(&model, name)).open();
-    let docs = docs.await?;
+    let docs = Collection::builder(SqliteStore::open(file)?, name).embedder(embeddings).open().await?;
 
     let run = Run::new(model);
     read(&run, &docs, &folder).await?;
@@ -135,10 +137,11 @@ async fn read(run: &Run, docs: &Collection, folder: &Path) -> Result<(), Box<dyn
         let _ = io::stderr().flush();
     };
     let mut sum = Written::default();
-    for written in run.map(writes).concurrency(4).on_progress(bar).await {
+    let all_written = run.map(writes).concurrency(4).on_progress(bar).await;
+    eprintln!();
+    for written in all_written {
         sum += written?;
     }
-    eprintln!();
     println!("{} new chunks, {} kept, {} replaced", sum.chunks, sum.kept, sum.replaced);
     Ok(())
 }

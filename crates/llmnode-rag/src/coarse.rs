@@ -59,8 +59,9 @@ impl Row {
 }
 
 impl Coarse {
-    pub(crate) fn reserve(&mut self, rows: usize, columns: usize) {
-        self.numbers.reserve_exact(rows * columns.next_multiple_of(LANES));
+    #[cfg(feature = "sqlite")]
+    pub(crate) fn reserve(&mut self, rows: usize, numbers: usize) {
+        self.numbers.reserve_exact(numbers);
         self.rows.reserve_exact(rows);
     }
 

@@ -31,9 +31,9 @@ impl Matrix {
     }
 
     #[cfg(feature = "sqlite")]
-    pub(crate) fn reserve(&mut self, rows: usize, columns: usize) {
-        self.numbers.reserve_exact(rows * columns);
-        self.coarse.reserve(rows, columns);
+    pub(crate) fn reserve(&mut self, rows: usize, numbers: usize) {
+        self.numbers.reserve_exact(numbers);
+        self.coarse.reserve(rows, numbers);
         self.rows.reserve_exact(rows);
         self.places.reserve(rows);
     }

@@ -19,7 +19,7 @@ use crate::words::Ranking;
 #[derive(Clone, Debug, Default)]
 pub struct MemoryStore(Arc<Mutex<BTreeMap<String, Shelf>>>);
 
-#[derive(Clone, Debug, Default)]
+#[derive(Debug, Default)]
 struct Shelf {
     space: Space,
     sources: BTreeMap<String, Kept>,
@@ -30,7 +30,7 @@ struct Shelf {
     rows: i64,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 struct Kept {
     fingerprint: String,
     metadata: Metadata,
@@ -44,7 +44,6 @@ impl MemoryStore {
     }
 
     fn shelves(&self) -> MutexGuard<'_, BTreeMap<String, Shelf>> {
-        // Whatever is done to a shelf is done to a copy first.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -57,12 +56,7 @@ impl MemoryStore {
         collection: &str,
         change: impl FnOnce(&mut Shelf) -> Result<T, NodeError>,
     ) -> Result<T, NodeError> {
-        let mut shelves = self.shelves();
-        let shelf = shelves.get_mut(collection).ok_or_else(|| not_open(collection))?;
-        let mut changed = shelf.clone();
-        let done = change(&mut changed)?;
-        *shelf = changed;
-        Ok(done)
+        change(self.shelves().get_mut(collection).ok_or_else(|| not_open(collection))?)
     }
 }
 
@@ -105,12 +99,21 @@ impl Shelf {
         (cosine >= least).then(|| self.ids.get(&row).cloned())?
     }
 
-    fn put(
-        &mut self,
-        source: Source,
-        dedup: Option<f32>,
-        old: &BTreeSet<String>,
-    ) -> Result<Written, NodeError> {
+    /// Checks that all vectors have the length of those that are there, before anything is changed.
+    fn check(&mut self, sources: &[Source]) -> Result<(), NodeError> {
+        let mut columns = (!self.chunks.is_empty()).then(|| self.matrix.columns());
+        for vector in
+            sources.iter().flat_map(|source| &source.chunks).filter_map(|chunk| chunk.vector.as_ref())
+        {
+            if *columns.get_or_insert(vector.len()) != vector.len() {
+                return Err(other_length(columns.unwrap_or(0), vector.len()));
+            }
+        }
+        self.space.dimensions = self.space.dimensions.or(columns);
+        Ok(())
+    }
+
+    fn put(&mut self, source: Source, dedup: Option<f32>, old: &BTreeSet<String>) -> Written {
         let Source { name, fingerprint, metadata, chunks } = source;
         let mut written = Written::default();
         let mut ids: Vec<String> = Vec::new();
@@ -128,7 +131,7 @@ impl Shelf {
                 }
                 None => {
                     written.chunks += 1;
-                    self.add(chunk)?
+                    self.add(chunk)
                 }
             };
             if let Some((_, _, sources)) = self.chunks.get_mut(&id) {
@@ -139,20 +142,17 @@ impl Shelf {
             }
         }
         self.sources.insert(name, Kept { fingerprint, metadata, chunks: ids });
-        Ok(written)
+        written
     }
 
-    fn add(&mut self, chunk: Chunk) -> Result<String, NodeError> {
+    fn add(&mut self, chunk: Chunk) -> String {
         self.rows += 1;
         if let Some(vector) = &chunk.vector {
-            if !self.matrix.insert(self.rows, vector) {
-                return Err(other_length(self.matrix.columns(), vector.len()));
-            }
-            self.space.dimensions = Some(vector.len());
+            self.matrix.insert(self.rows, vector);
         }
         self.ids.insert(self.rows, chunk.id.clone());
         self.chunks.insert(chunk.id.clone(), (self.rows, chunk.text, BTreeSet::new()));
-        Ok(chunk.id)
+        chunk.id
     }
 
     /// The first source of a chunk that the filter takes.
@@ -217,11 +217,12 @@ impl DocumentStore for MemoryStore {
     ) -> BoxFuture<'a, Result<Written, NodeError>> {
         Box::pin(async move {
             self.change(collection, |shelf| {
+                shelf.check(&sources)?;
                 let mut written = Written::default();
                 for source in sources {
                     let old = shelf.take_off(&source.name);
                     let set = old.iter().cloned().collect();
-                    written += shelf.put(source, dedup, &set)?;
+                    written += shelf.put(source, dedup, &set);
                     written.replaced += shelf.tidy(old);
                 }
                 Ok(written)

@@ -8,6 +8,8 @@ use llmnode_runtime::{BoxFuture, Category, ModelError, NodeError, RetryBudget, S
 
 use crate::embed::{EmbedRequest, Embedded, Embedder, Purpose};
 
+const BASE_URL: &str = "OPENAI_EMBEDDING_BASE_URL";
+const KEY: &str = "OPENAI_EMBEDDING_API_KEY";
 const MODEL: &str = "OPENAI_EMBEDDING_MODEL";
 const DEFAULT_MODEL: &str = "text-embedding-3-small";
 
@@ -54,20 +56,32 @@ impl Embeddings {
         }
     }
 
-    /// Uses the endpoint that `OPENAI_API_KEY` and `OPENAI_BASE_URL` name, and the model of `OPENAI_EMBEDDING_MODEL`, by default
-    /// `text-embedding-3-small`.
+    /// Uses the model of `OPENAI_EMBEDDING_MODEL`, by default `text-embedding-3-small`, at the endpoint that `OPENAI_API_KEY` and
+    /// `OPENAI_BASE_URL` name. If embeddings have a server of their own, `OPENAI_EMBEDDING_BASE_URL` names it, and
+    /// `OPENAI_EMBEDDING_API_KEY` its key; `OPENAI_API_KEY` is not sent there. An empty variable counts as absent.
     ///
     /// # Errors
-    /// Those of [`OpenAi::from_env`]; `config_error` if `OPENAI_EMBEDDING_MODEL` is not Unicode.
+    /// Those of [`OpenAi::from_env`] and of its builder; `config_error` for a variable that is not Unicode.
     pub fn openai_from_env() -> Result<Self, NodeError> {
-        let model = match std::env::var(MODEL) {
-            Ok(model) if !model.trim().is_empty() => model,
+        Self::from_variables(|name| match std::env::var(name) {
+            Ok(value) if !value.trim().is_empty() => Ok(Some(value)),
             Err(std::env::VarError::NotUnicode(_)) => {
-                return Err(NodeError::new(Category::ConfigError, format!("{MODEL} is not Unicode text")));
+                Err(NodeError::new(Category::ConfigError, format!("{name} is not Unicode text")))
             }
-            _ => DEFAULT_MODEL.to_owned(),
+            _ => Ok(None),
+        })
+    }
+
+    fn from_variables(read: impl Fn(&str) -> Result<Option<String>, NodeError>) -> Result<Self, NodeError> {
+        let endpoint = match (read(BASE_URL)?, read(KEY)?) {
+            (None, _) => OpenAi::from_env()?,
+            (Some(url), Some(key)) => OpenAi::builder().base_url(url).api_key(key).build()?,
+            (Some(url), None) => OpenAi::builder().base_url(url).build().map_err(|error| {
+                let remedy = format!("{BASE_URL}: {}; {KEY} is not set", error.message());
+                NodeError::new(error.category(), remedy)
+            })?,
         };
-        Ok(Self::new(&OpenAi::from_env()?, model))
+        Ok(Self::new(&endpoint, read(MODEL)?.unwrap_or_else(|| DEFAULT_MODEL.to_owned())))
     }
 
     /// Asks for vectors of this length. Only some models can do that. Default: the model's own length.
@@ -164,5 +178,36 @@ impl std::fmt::Debug for Embeddings {
             .field("endpoint", &self.api.shown())
             .field("id", &self.id)
             .finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn embeddings_may_have_a_server_and_a_key_of_their_own() {
+        let from = |url: &'static str, key: Option<&'static str>| {
+            Embeddings::from_variables(|name| {
+                let value = match name {
+                    BASE_URL => Some(url),
+                    KEY => key,
+                    _ => None,
+                };
+                Ok(value.map(str::to_owned))
+            })
+        };
+        let local = from("http://127.0.0.1:8000/v1", None).unwrap();
+        assert_eq!(
+            (local.server(), local.id()),
+            (Some(("127.0.0.1", 8000)), "openai/text-embedding-3-small")
+        );
+        let remote = from("https://embed.example/v1", Some("a-secret-key")).unwrap();
+        assert_eq!(remote.server(), Some(("embed.example", 443)));
+        assert!(!format!("{remote:?}").contains("a-secret-key"));
+        let error = from("https://embed.example/v1", None).unwrap_err();
+        assert_eq!(error.category(), Category::ApiKeyError);
+        assert!(error.message().contains(BASE_URL) && error.message().contains(KEY), "{error}");
+        assert_eq!(from("embed.example", None).unwrap_err().category(), Category::ConfigError);
     }
 }

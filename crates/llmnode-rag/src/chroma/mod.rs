@@ -165,8 +165,9 @@ impl Inner {
 
     async fn count(&self, collection: &str) -> Result<Count, NodeError> {
         let opened = self.opened(collection)?;
+        let all = self.send_count(&opened).await?;
         let (mut chunks, mut sources) = (0, std::collections::BTreeSet::new());
-        loop {
+        while chunks < all {
             let wanted = Wanted { include: &["metadatas"], page: Some((chunks, 1000)), ..Wanted::default() };
             let Records { ids, metadatas, .. } = self.get(&opened, wanted).await?;
             let names = metadatas
@@ -174,11 +175,12 @@ impl Inner {
                 .flatten()
                 .filter_map(|(name, _)| is_mark("in", &name).map(str::to_owned));
             sources.extend(names);
-            chunks += ids.len();
             if ids.is_empty() {
-                return Ok(Count::new(sources.len(), chunks));
+                break;
             }
+            chunks += ids.len();
         }
+        Ok(Count::new(sources.len(), chunks))
     }
 
     async fn get(&self, opened: &Opened, wanted: Wanted<'_>) -> Result<Records, NodeError> {

@@ -99,7 +99,7 @@ impl Inner {
         Ok(hits)
     }
 
-    async fn send_count(&self, opened: &Opened) -> Result<usize, NodeError> {
+    pub(super) async fn send_count(&self, opened: &Opened) -> Result<usize, NodeError> {
         let count = self.client.get(&format!("/{}/count", opened.id)).await?;
         let count = count.as_u64().and_then(|count| usize::try_from(count).ok());
         count.ok_or_else(|| self.client.bad_response("is no count"))

@@ -37,7 +37,7 @@ fn generation(connection: &Connection, id: i64) -> rusqlite::Result<i64> {
 
 fn vectors(connection: &Connection, id: i64) -> rusqlite::Result<Matrix> {
     let (count, bytes): (usize, Option<usize>) = connection.query_row(
-        "SELECT count(vector), max(length(vector)) FROM chunks WHERE collection = ?1",
+        "SELECT count(vector), sum(length(vector)) FROM chunks WHERE collection = ?1",
         [id],
         |row| Ok((row.get(0)?, row.get(1)?)),
     )?;
