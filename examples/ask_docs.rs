@@ -12,6 +12,7 @@
 use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+use std::process::ExitCode;
 
 use llmnode::flow::Step;
 use llmnode::prelude::*;
@@ -87,7 +88,17 @@ struct Tell {
 flow! { AskDocs(World): Find => Tell, Tell => end }
 
 #[tokio::main]
-async fn main() -> Result<(), Box<dyn std::error::Error>> {
+async fn main() -> ExitCode {
+    match ask().await {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("{error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+async fn ask() -> Result<(), Box<dyn std::error::Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let own = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs");
     let folder = arguments.first().map_or(own, PathBuf::from);
@@ -107,14 +118,14 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     read(&run, &docs, &folder).await?;
     let world = World { docs, question, hits: Hits::default(), answer: None };
     let mut run = run.with_state(world);
-    run.flow(AskDocs).await?;
+    let ended = run.flow(AskDocs).await;
     if let Some(Answer { answer, sources }) = &run.state().answer {
         println!("{answer}\n[{}]", sources.join(", "));
     }
     for (node, tokens) in run.ledger().tokens_used() {
         println!("{node}: {tokens} tokens");
     }
-    Ok(())
+    Ok(ended?)
 }
 
 /// Reads the Markdown files of a folder into the store, with a bar.
