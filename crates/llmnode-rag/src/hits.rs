@@ -123,12 +123,6 @@ impl Deref for Hits {
     }
 }
 
-impl From<Vec<Hit>> for Hits {
-    fn from(hits: Vec<Hit>) -> Self {
-        Hits(hits)
-    }
-}
-
 impl FromIterator<Hit> for Hits {
     fn from_iter<I: IntoIterator<Item = Hit>>(hits: I) -> Self {
         Hits(hits.into_iter().collect())

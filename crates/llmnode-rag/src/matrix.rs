@@ -76,7 +76,7 @@ impl Matrix {
 
     /// The `k` rows with the largest products, the largest first, and up to `TIES` that are equal to the last of them. Only rows that
     /// `allowed` takes.
-    pub(crate) fn nearest(&self, vector: &[f32], k: usize, allowed: impl Fn(i64) -> bool) -> Vec<(i64, f32)> {
+    pub(crate) fn nearest(&self, vector: &[f32], k: usize, allowed: impl Fn(i64) -> bool) -> Vec<(i64, f64)> {
         if k == 0 || self.rows.is_empty() || vector.len() != self.columns {
             return Vec::new();
         }
@@ -94,7 +94,7 @@ impl Matrix {
             }
         }
         best(&mut found, k);
-        found
+        found.into_iter().map(|(row, score)| (row, f64::from(score))).collect()
     }
 }
 
@@ -200,7 +200,7 @@ mod tests {
                 matrix.insert(row as i64, &floats(vector));
             }
             removed.iter().for_each(|row| matrix.remove(*row));
-            let scored = |(row, vector): (usize, &Vec<i8>)| (row as i64, product(&query, &floats(vector)));
+            let scored = |(row, vector): (usize, &Vec<i8>)| (row as i64, f64::from(product(&query, &floats(vector))));
             let mut expected: Vec<_> = vectors.iter().enumerate().map(scored).collect();
             expected.retain(|(row, _)| !removed.contains(row));
             expected.sort_by(|(one, score), (other, than)| than.total_cmp(score).then(one.cmp(other)));

@@ -96,7 +96,7 @@ impl Shelf {
             id.is_some_and(|(_, _, sources)| !sources.is_empty())
         };
         let (row, cosine) = *self.matrix.nearest(vector, 1, stays).first()?;
-        (cosine >= least).then(|| self.ids.get(&row).cloned())?
+        (cosine >= f64::from(least)).then(|| self.ids.get(&row).cloned())?
     }
 
     /// Checks that all vectors have the length of those that are there, before anything is changed.
@@ -249,10 +249,9 @@ impl DocumentStore for MemoryStore {
                         filter.is_empty()
                             || shelf.ids.get(&row).is_some_and(|id| shelf.source_of(id, filter).is_some())
                     };
-                    let nearest = shelf.matrix.nearest(vector, k, allowed);
-                    let named = nearest
-                        .into_iter()
-                        .filter_map(|(row, score)| Some((shelf.ids.get(&row)?.clone(), score.into())));
+                    let nearest = shelf.matrix.nearest(vector, k, allowed).into_iter();
+                    let named =
+                        nearest.filter_map(|(row, score)| Some((shelf.ids.get(&row)?.clone(), score)));
                     shelf.hits(named, filter, k)
                 }
             })

@@ -1,6 +1,5 @@
 //! A search, as a node: by words, by meaning, or by both.
 
-use std::borrow::Cow;
 use std::collections::HashMap;
 use std::fmt;
 use std::sync::Arc;
@@ -108,10 +107,6 @@ impl Node for Search {
     type Output = Hits;
     const NAME: &'static str = "search";
     const DESCRIPTION: &'static str = "Finds pieces of documents.";
-
-    fn name(&self) -> Cow<'static, str> {
-        Cow::Borrowed(Self::NAME)
-    }
 }
 
 impl<S: ?Sized + Sync> Exec<S> for Search {

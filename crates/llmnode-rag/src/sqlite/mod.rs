@@ -144,7 +144,8 @@ impl DocumentStore for SqliteStore {
                     let lock = || inner.lock().unwrap_or_else(PoisonError::into_inner);
                     let (matrix, allowed) = lock().candidates(&collection, &filter)?;
                     // Nobody waits for the scan: searches side by side share the vectors.
-                    let nearest = search::nearest(&matrix, &vector, k, allowed.as_ref());
+                    let allowed = |row| allowed.as_ref().is_none_or(|allowed| allowed.contains(&row));
+                    let nearest = matrix.nearest(&vector, k, allowed);
                     lock().hits(&collection, nearest, &filter, k)
                 })
             }

@@ -14,17 +14,6 @@ use crate::hits::Hit;
 use crate::matrix::{Matrix, TIES};
 use crate::store::not_open;
 
-/// The nearest rows, with their scores.
-pub(super) fn nearest(
-    matrix: &Matrix,
-    vector: &[f32],
-    k: usize,
-    allowed: Option<&HashSet<i64>>,
-) -> Vec<(i64, f64)> {
-    let nearest = matrix.nearest(vector, k, |row| allowed.is_none_or(|allowed| allowed.contains(&row)));
-    nearest.into_iter().map(|(row, score)| (row, score.into())).collect()
-}
-
 impl Inner {
     /// The chunks that have one of these words.
     pub(super) fn by_words(

@@ -231,9 +231,9 @@ impl<'a> Change<'a> {
         let there = self.matrix.nearest(vector, 1, stays).into_iter().next();
         let added = self.added.iter().filter(|(row, _)| stays(**row));
         let added = added.filter(|(_, other)| other.len() == vector.len());
-        let added = added.map(|(row, other)| (*row, product(vector, other)));
+        let added = added.map(|(row, other)| (*row, product(vector, other).into()));
         let best = there.into_iter().chain(added).max_by(|(_, one), (_, other)| one.total_cmp(other));
-        best.filter(|(_, cosine)| *cosine >= least).map(|(row, _)| row)
+        best.filter(|(_, cosine)| *cosine >= f64::from(least)).map(|(row, _)| row)
     }
 
     fn add(&mut self, chunk: Chunk) -> Result<i64, NodeError> {
