@@ -2,21 +2,22 @@
 
 use std::collections::BTreeMap;
 
+use crate::hits::{Hit, best};
+
 /// How much the first places count over the next ones: the usual figure.
 const FLAT: f64 = 60.0;
 
-/// The best `k` of lists of ids, each with its score, best first. Equal scores are in the order of their ids.
-pub(crate) fn fused<'a>(lists: impl IntoIterator<Item = Vec<&'a str>>, k: usize) -> Vec<(&'a str, f64)> {
-    let mut scores: BTreeMap<&str, f64> = BTreeMap::new();
+/// The best `k` of lists of hits, with the scores that they have from all lists, best first.
+pub(crate) fn fused(lists: [Vec<Hit>; 2], k: usize) -> Vec<Hit> {
+    let mut all: BTreeMap<String, Hit> = BTreeMap::new();
     for list in lists {
-        for (rank, id) in list.into_iter().enumerate() {
-            *scores.entry(id).or_default() += 1.0 / (FLAT + rank as f64 + 1.0);
+        for (rank, hit) in list.into_iter().enumerate() {
+            let score = 1.0 / (FLAT + rank as f64 + 1.0);
+            let sum = all.get(&hit.id).map_or(score, |other| other.score + score);
+            all.insert(hit.id.clone(), Hit { score: sum, ..hit });
         }
     }
-    let mut fused: Vec<_> = scores.into_iter().collect();
-    fused.sort_by(|(one, score), (other, than)| than.total_cmp(score).then_with(|| one.cmp(other)));
-    fused.truncate(k);
-    fused
+    best(all.into_values().collect(), k)
 }
 
 #[cfg(test)]
@@ -25,11 +26,17 @@ mod tests {
 
     #[test]
     fn what_both_lists_have_comes_first_and_ties_go_by_id() {
-        let ids = |lists: [Vec<&'static str>; 2], k| -> Vec<_> {
-            fused(lists, k).into_iter().map(|(id, _)| id).collect()
+        let hit = |id: &&str| {
+            serde_json::from_value(
+                serde_json::json!({"id": id, "text": "", "source": "", "score": 9, "rank": 9}),
+            )
         };
-        assert_eq!(ids([vec!["c", "b"], vec!["a", "b"]], 9), ["b", "a", "c"]);
-        assert_eq!(ids([vec!["b"], vec!["a"]], 1), ["a"]);
-        assert!(ids([vec![], vec![]], 3).is_empty());
+        let list = |ids: &[&str]| -> Vec<Hit> { ids.iter().map(hit).collect::<Result<_, _>>().unwrap() };
+        let ids = |lists: [&[&str]; 2], k| -> Vec<String> {
+            fused(lists.map(list), k).into_iter().map(|hit| hit.id).collect()
+        };
+        assert_eq!(ids([&["c", "b"], &["a", "b"]], 9), ["b", "a", "c"]);
+        assert_eq!(ids([&["b"], &["a"]], 1), ["a"]);
+        assert!(ids([&[], &[]], 3).is_empty());
     }
 }

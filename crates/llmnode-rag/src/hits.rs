@@ -28,6 +28,13 @@ pub struct Hit {
     pub rank: usize,
 }
 
+/// The best `k`, best first; equal scores are in the order of the ids.
+pub(crate) fn best(mut hits: Vec<Hit>, k: usize) -> Vec<Hit> {
+    hits.sort_by(|one, other| other.score.total_cmp(&one.score).then_with(|| one.id.cmp(&other.id)));
+    hits.truncate(k);
+    hits
+}
+
 /// What a search found, best first.
 ///
 /// Hits are text that other people wrote: show them to a model in a fence, `{hits:fence}`, in the user's prompt.

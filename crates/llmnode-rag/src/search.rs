@@ -1,6 +1,5 @@
 //! A search, as a node: by words, by meaning, or by both.
 
-use std::collections::HashMap;
 use std::fmt;
 use std::sync::Arc;
 
@@ -121,21 +120,11 @@ impl<S: ?Sized + Sync> Exec<S> for Search {
             By::Vector => self.by_vector(cx, self.k).await?,
             By::Both => {
                 let vector = self.by_vector(cx, wider).await?;
-                both(self.by_words(wider).await?, vector, self.k)
+                fused([self.by_words(wider).await?, vector], self.k)
             }
         };
         Ok(hits.into_iter().enumerate().map(|(at, hit)| Hit { rank: at + 1, ..hit }).collect())
     }
-}
-
-/// One list of two.
-fn both(words: Vec<Hit>, vector: Vec<Hit>, k: usize) -> Vec<Hit> {
-    let ids = |hits: &[Hit]| hits.iter().map(|hit| hit.id.clone()).collect::<Vec<_>>();
-    let lists = [ids(&words), ids(&vector)];
-    let mut hits: HashMap<String, Hit> =
-        words.into_iter().chain(vector).map(|hit| (hit.id.clone(), hit)).collect();
-    let best = fused(lists.iter().map(|list| list.iter().map(String::as_str).collect()), k);
-    best.into_iter().filter_map(|(id, score)| hits.remove(id).map(|hit| Hit { score, ..hit })).collect()
 }
 
 impl fmt::Debug for Search {

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::records::{Records, Wanted};
 use super::{Inner, Opened};
 use crate::document::Metadata;
-use crate::hits::Hit;
+use crate::hits::{Hit, best};
 use crate::store::{Lookup, StoreQuery};
 use crate::words::{Ranking, tokens};
 
@@ -26,13 +26,11 @@ impl Inner {
         query: StoreQuery<'_>,
     ) -> Result<Vec<Hit>, NodeError> {
         let opened = self.opened(collection)?;
-        let mut hits = match query.lookup {
+        let hits = match query.lookup {
             Lookup::Vector(vector) => self.by_vector(&opened, vector, query.filter, query.k).await?,
             Lookup::Words(words) => self.by_words(&opened, words, query.filter).await?,
         };
-        hits.sort_by(|one, other| other.score.total_cmp(&one.score).then_with(|| one.id.cmp(&other.id)));
-        hits.truncate(query.k);
-        Ok(hits)
+        Ok(best(hits, query.k))
     }
 
     async fn by_vector(

@@ -10,7 +10,7 @@ use rusqlite::{Connection, Row, params_from_iter};
 use super::Inner;
 use super::fault::fault;
 use crate::document::Metadata;
-use crate::hits::Hit;
+use crate::hits::{Hit, best};
 use crate::matrix::{Matrix, TIES};
 use crate::store::not_open;
 
@@ -84,10 +84,7 @@ impl Inner {
             let mut select = self.connection.prepare_cached(&sql)?;
             select.query_map(params_from_iter(values), |row| hit(row, &scores))?.collect()
         };
-        let mut hits = hits().map_err(|error| fault(&self.path, error))?;
-        hits.sort_by(|one, other| other.score.total_cmp(&one.score).then_with(|| one.id.cmp(&other.id)));
-        hits.truncate(k);
-        Ok(hits)
+        Ok(best(hits().map_err(|error| fault(&self.path, error))?, k))
     }
 }
 
