@@ -4,7 +4,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
 
-use llmnode::rag::{By, Collection, Document, EmbedRequest, Embedded, Embedder, Purpose, SqliteStore};
+use llmnode::rag::{
+    By, Collection, Document, EmbedRequest, Embedded, Embedder, MemoryStore, Purpose, SqliteStore,
+};
 use llmnode::{BoxError, BoxFuture, ModelError, Run, ScriptedModel, Sink};
 use serde_json::json;
 
@@ -75,11 +77,12 @@ async fn main() -> Result<(), BoxError> {
     let run = Run::new(ScriptedModel::new());
     let count = texts.lines().count();
 
-    if arguments.next().as_deref() == Some("search") {
-        return search(&file, &given, &texts).await;
-    }
-    let docs =
-        Collection::builder(SqliteStore::open(&file)?, "docs").embedder(Arc::clone(&given)).open().await?;
+    let builder = match arguments.next().as_deref() {
+        Some("search") => return search(&file, &given, &texts).await,
+        Some("memory") => Collection::builder(MemoryStore::new(), "docs"),
+        _ => Collection::builder(SqliteStore::open(&file)?, "docs"),
+    };
+    let docs = builder.embedder(Arc::clone(&given)).open().await?;
     let documents = texts.lines().enumerate().map(|(at, text)| Document::new(at.to_string(), text));
     let documents: Vec<_> = documents.collect();
     let started = Instant::now();
