@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use llmnode_runtime::internal::{Requests, request};
 use llmnode_runtime::{
-    AttemptId, BoxError, BoxFuture, Category, Completion, Cx, Dialect, Exec, Flag, ModelError, Node,
-    NodeError, RetryBudget, Sink, TokenUsage,
+    AttemptId, BoxError, BoxFuture, Category, Completion, Cx, Exec, ModelError, Node, NodeError, RetryBudget,
+    Sink, TokenUsage,
 };
 
 use crate::matrix::normalise;
@@ -279,8 +279,6 @@ struct Nowhere;
 impl Sink for Nowhere {
     fn request_id(&mut self, _: &str) {}
     fn usage(&mut self, _: TokenUsage) {}
-    fn dialect(&mut self, _: Dialect) {}
-    fn flag(&mut self, _: Flag) {}
 }
 
 /// Parts of a list that fit into one request each.
