@@ -1,6 +1,7 @@
-"""Searches and ingests of llmnode's file beside numpy, Chroma's client and server, and sqlite-vec, with the same vectors: tables in
-Markdown. Each search is measured in rounds, one after the other, so that what else the machine does meets all of them; the figure is
-the median of the rounds. numpy runs on one thread, as a search of llmnode's does, and once more on as many as it likes."""
+"""Searches and ingests of llmnode's file beside numpy, Chroma's client and server, sqlite-vec and swiftide, with the same vectors: a
+table in Markdown. What is compared is measured in rounds, one after the other, so that what else the machine does meets all of it; a
+figure is the median of the rounds, which stand on the standard error. numpy runs on one thread, as a search of llmnode's does, and once
+more on as many as it likes."""
 
 import json
 import pathlib
@@ -16,7 +17,7 @@ import numpy
 import sqlite_vec
 import threadpoolctl
 
-BINARY, PORT = sys.argv[1], int(sys.argv[2])
+BINARY, PORT, FOLDER, SWIFTIDE = sys.argv[1], int(sys.argv[2]), pathlib.Path(sys.argv[3]), sys.argv[4]
 COLUMNS, QUERIES, K, ROUNDS = 384, 50, 10, 5
 CHROMA = chromadb.HttpClient(host="127.0.0.1", port=PORT)
 
@@ -94,54 +95,61 @@ def vec(file, documents, texts):
     return ingest, search
 
 
-def own(folder, part):
-    ended = subprocess.run([BINARY, str(folder), part], check=True, capture_output=True, text=True)
-    return json.loads(ended.stdout)
+def ran(*command):
+    return json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
 
 
 def recall(found, exact):
     return sum(len(set(one) & set(other)) for one, other in zip(found, exact)) / (K * QUERIES)
 
 
+def row(*cells):
+    print("| " + " | ".join(cells) + " |", flush=True)
+
+
+def compare(figure, count, unit, rounds):
+    """Rounds are figures by name, llmnode's first."""
+    middle = {name: statistics.median(one[name] for one in rounds) for name in rounds[0]}
+    for name in middle:
+        print(f"  {figure}, {count:,}, {name}: {', '.join(f'{one[name]:.2f}' for one in rounds)} {unit}", file=sys.stderr)
+    own = middle.pop("llmnode")
+    for name, other in middle.items():
+        row(figure, f"{count:,}", f"{own:,.2f} {unit}", name, f"{other:,.2f} {unit}", f"{own / other:.2f}")
+
+
 def main():
-    print("| figure | chunks | llmnode | numpy, 1 thread | ratio | numpy | Chroma | ratio | sqlite-vec | ratio |\n" + "|---" * 10 + "|")
+    row("figure", "chunks", "llmnode", "beside", "its figure", "ratio")
+    row(*["---"] * 6)
     for count in (10_000, 100_000):
-        folder = pathlib.Path(sys.argv[3]) / str(count)
+        folder = FOLDER / str(count)
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir(parents=True)
         documents, queries, texts = make(folder, count)
-        ingests = own(folder, "ingest")
-        ingest, by_chroma = chroma(documents, texts)
+        file = ran(BINARY, folder, "ingest")
+        chroma_ingest, by_chroma = chroma(documents, texts)
         vec_ingest, by_vec = vec(folder / "vec.db", documents, texts)
-        exact = numpy_search(documents)
-        rounds = []
+        memory = [{"llmnode": ran(BINARY, folder, "memory")["ingest"], "swiftide": ran(SWIFTIDE, folder)} for _ in range(ROUNDS)]
+        exact, rounds = numpy_search(documents), []
         for _ in range(ROUNDS):
-            searches = own(folder, "search")
+            own = ran(BINARY, folder, "search")
             with threadpoolctl.threadpool_limits(1):
                 exact(queries[0])
                 one_thread, expected = median(exact, queries)
             exact(queries[0])
             threads, _ = median(exact, queries)
             chroma_ms, theirs = median(by_chroma, queries)
-            vec_ms, vecs = median(by_vec, queries)
-            rounds.append((searches["vector_ms"], one_thread, threads, chroma_ms, vec_ms))
-        row = lambda *cells: print("| " + " | ".join(str(cell) for cell in cells) + " |", flush=True)
-        ratio = lambda one, other: f"{one / other:.2f}"
-        vector, one_thread, threads, chroma_ms, vec_ms = (statistics.median(column) for column in zip(*rounds))
-        row("search by vector", f"{count:,}", f"{vector:.2f} ms", f"{one_thread:.2f} ms", ratio(vector, one_thread), f"{threads:.2f} ms",
-            f"{chroma_ms:.2f} ms", ratio(vector, chroma_ms), f"{vec_ms:.2f} ms", ratio(vector, vec_ms))
-        for name, column in zip(("llmnode", "numpy, 1 thread", "numpy", "Chroma", "sqlite-vec"), zip(*rounds)):
-            print(f"  {count:,} {name}: rounds of {', '.join(f'{ms:.2f}' for ms in column)} ms", file=sys.stderr)
-        row("recall of the exact ten", f"{count:,}", recall(searches["found"], expected), 1.0, "", "", recall(theirs, expected), "",
-            recall(vecs, expected), "")
-        row("ingest, chunks a second", f"{count:,}", f"{ingests['ingest']:.0f}", "", "", "", f"{ingest:.0f}",
-            ratio(ingests["ingest"], ingest), f"{vec_ingest:.0f}", ratio(ingests["ingest"], vec_ingest))
-        row("memory of a vector", f"{count:,}", f"{searches['memory']:.0f} B", f"{COLUMNS * 4} B",
-            ratio(searches["memory"], COLUMNS * 4), *[""] * 5)
-        for name, figure in (("search by a word", f"{searches['words_ms']:.2f} ms"), ("search by both", f"{searches['both_ms']:.2f} ms"),
-                             ("the same again, unchanged, chunks a second", f"{ingests['again']:.0f}"),
-                             ("opening", f"{searches['open_ms']:.0f} ms"), ("file, a chunk", f"{searches['file']:.0f} B")):
-            row(name, f"{count:,}", figure, *[""] * 7)
+            vec_ms, _ = median(by_vec, queries)
+            rounds.append({"llmnode": own["vector_ms"], "numpy, 1 thread": one_thread, "numpy, all threads": threads,
+                           "Chroma": chroma_ms, "sqlite-vec": vec_ms})
+        compare("search by vector", count, "ms", rounds)
+        row("recall of the exact ten", f"{count:,}", str(recall(own["found"], expected)), "Chroma", str(recall(theirs, expected)), "")
+        compare("ingest into a file, chunks/s", count, "", [{"llmnode": file["ingest"], "Chroma": chroma_ingest, "sqlite-vec": vec_ingest}])
+        compare("ingest into memory, chunks/s", count, "", memory)
+        compare("memory of a vector", count, "B", [{"llmnode": own["memory"], "its numbers": COLUMNS * 4}])
+        for name, figure in (("search by a word", f"{own['words_ms']:.2f} ms"), ("search by both", f"{own['both_ms']:.2f} ms"),
+                             ("ingest again, unchanged, chunks/s", f"{file['again']:,.0f}"), ("opening", f"{own['open_ms']:.0f} ms"),
+                             ("file, a chunk", f"{own['file']:.0f} B")):
+            row(name, f"{count:,}", figure, "", "", "")
         shutil.rmtree(folder)
 
 

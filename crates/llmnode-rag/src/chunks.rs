@@ -28,6 +28,11 @@ impl Cutting {
         let (mut begin, mut covered) = (0, 0);
         while begin < text.len() {
             let rest = &text[begin..];
+            // No more bytes than a chunk has characters: nothing is to be cut.
+            if rest.len() <= self.size {
+                chunks.extend(Some(rest.trim()).filter(|_| !text[covered..].trim().is_empty()));
+                break;
+            }
             let window = Window::new(rest, self.size);
             if begin + window.text.len() <= covered {
                 // The next grapheme is too long to stand behind what is repeated.
