@@ -92,14 +92,15 @@ impl Coarse {
     /// For each row, what its product with the query is at most.
     pub(crate) fn most(&self, query: &Query) -> impl Iterator<Item = f32> {
         let Query { numbers, row: asked, rounding } = query;
-        let unit = asked.scale * 256.0;
+        let (unit, slack) = (asked.scale * 256.0, 1.0 + rounding);
+        let of_error = (asked.length + asked.error) * slack;
+        let of_length = (asked.error + rounding * asked.length) * slack;
         self.rows.iter().zip(self.numbers.chunks_exact(self.width.max(1))).map(move |(row, own)| {
             let blocks = own.chunks(BLOCK).zip(numbers.chunks(BLOCK));
             let sum: i32 = blocks.map(|(one, other)| block(one, other)).sum();
             // Each product was rounded down by less than 1.
             let product = row.scale * unit * (sum as f32 + own.len() as f32);
-            let off = asked.length * row.error + asked.error * (row.length + row.error);
-            product + off + rounding * (asked.length * row.length + product.abs() + off)
+            product + product.abs() * rounding + row.error * of_error + row.length * of_length
         })
     }
 }
