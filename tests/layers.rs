@@ -47,11 +47,12 @@ const GRAPH: &[&str] =
     &["faults", "template", "facts", "shape", "file", "profiles", "check", "state", "graph", "bin"];
 const RAG: &[&str] = &[
     "words",
+    "coarse",
     "matrix",
     "chunks",
-    "fusion",
     "document",
     "hits",
+    "fusion",
     "store",
     "embed",
     "hashed",

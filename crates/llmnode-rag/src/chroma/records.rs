@@ -90,6 +90,12 @@ impl Records {
         })
     }
 
+    /// The cosine of each. `None`: the server did not say a distance of each.
+    pub(super) fn scores(&self) -> Option<Vec<f64>> {
+        let scores = self.distances.iter().map(|distance| 1.0 - distance);
+        (self.distances.len() == self.ids.len()).then(|| scores.collect())
+    }
+
     /// As hits, each with the score of its place.
     pub(super) fn hits(self, scores: &[f64]) -> Vec<Hit> {
         let records = self.ids.into_iter().zip(self.documents).zip(self.metadatas).zip(scores);
@@ -108,4 +114,20 @@ pub(super) fn sources(metadata: &Map<String, Value>) -> impl Iterator<Item = &st
     let mut sources: Vec<_> = metadata.keys().filter_map(|name| is_mark("in", name)).collect();
     sources.sort_unstable();
     sources.into_iter()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_distance_that_is_no_number_is_not_passed_over() {
+        let scores = |distances: Value| {
+            let found = json!({"ids": [["a", "b"]], "documents": [["x", "y"]], "distances": [distances]});
+            Records::read(found).unwrap().scores()
+        };
+        assert_eq!(scores(json!([0.0, 1.0])), Some(vec![1.0, 0.0]));
+        assert_eq!((scores(json!([0.0, null])), scores(json!([0.0]))), (None, None));
+        assert!(Records::read(json!({"ids": null})).is_none());
+    }
 }

@@ -47,8 +47,8 @@ impl Inner {
             body["where"] = filter;
         }
         let found = self.send(opened, "query", body).await?;
-        let found = Records::read(found).ok_or_else(|| self.client.bad_response("is no list of hits"))?;
-        let scores: Vec<f64> = found.distances.iter().map(|distance| 1.0 - distance).collect();
+        let found = Records::read(found).and_then(|found| Some((found.scores()?, found)));
+        let (scores, found) = found.ok_or_else(|| self.client.bad_response("is no list of hits"))?;
         Ok(found.hits(&scores))
     }
 

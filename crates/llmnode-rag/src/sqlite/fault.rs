@@ -5,8 +5,40 @@ use std::path::Path;
 use llmnode_runtime::{Category, NodeError};
 use rusqlite::ErrorCode;
 
-/// An error that came up with this file.
-pub(super) fn fault(path: &Path, error: rusqlite::Error) -> NodeError {
+/// What went wrong with the file, or with what was asked of it.
+pub(super) enum Fault {
+    Sql(rusqlite::Error),
+    Own(NodeError),
+}
+
+impl From<rusqlite::Error> for Fault {
+    fn from(error: rusqlite::Error) -> Self {
+        Fault::Sql(error)
+    }
+}
+
+impl From<NodeError> for Fault {
+    fn from(error: NodeError) -> Self {
+        Fault::Own(error)
+    }
+}
+
+impl Fault {
+    /// A mistake of the program.
+    pub(super) fn refused(message: String) -> Self {
+        Fault::Own(NodeError::new(Category::ConfigError, message))
+    }
+
+    /// As the error of this file.
+    pub(super) fn at(self, path: &Path) -> NodeError {
+        match self {
+            Fault::Sql(error) => of_sqlite(path, error),
+            Fault::Own(error) => error,
+        }
+    }
+}
+
+fn of_sqlite(path: &Path, error: rusqlite::Error) -> NodeError {
     let path = path.display();
     let (category, message) = match error.sqlite_error_code() {
         Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => (

@@ -15,6 +15,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use llmnode_runtime::{BoxFuture, Category, NodeError};
 use rusqlite::Connection;
 
+use self::fault::Fault;
 use self::shelf::Shelf;
 use crate::hits::Hit;
 use crate::store::{Count, DocumentStore, Known, Lookup, Source, Space, StoreQuery, Written};
@@ -49,7 +50,6 @@ pub struct SqliteStore {
 }
 
 struct Inner {
-    path: PathBuf,
     connection: Connection,
     shelves: BTreeMap<String, Shelf>,
 }
@@ -62,8 +62,8 @@ impl SqliteStore {
     /// llmnode made; `exec_error` if the file cannot be opened.
     pub fn open(path: impl AsRef<Path>) -> Result<Self, NodeError> {
         let path = path.as_ref().to_owned();
-        let connection = open::open(&path)?;
-        let inner = Inner { path: path.clone(), connection, shelves: BTreeMap::new() };
+        let connection = open::open(&path).map_err(|fault| fault.at(&path))?;
+        let inner = Inner { connection, shelves: BTreeMap::new() };
         Ok(SqliteStore { path, inner: Arc::new(Mutex::new(inner)) })
     }
 
@@ -71,7 +71,7 @@ impl SqliteStore {
     /// is written as a whole or not at all.
     fn work<'a, T: Send + 'static>(
         &'a self,
-        work: impl FnOnce(&mut Inner) -> Result<T, NodeError> + Send + 'static,
+        work: impl FnOnce(&mut Inner) -> Result<T, Fault> + Send + 'static,
     ) -> BoxFuture<'a, Result<T, NodeError>> {
         // A transaction that panicked was rolled back.
         self.block(move |inner| work(&mut inner.lock().unwrap_or_else(PoisonError::into_inner)))
@@ -79,11 +79,11 @@ impl SqliteStore {
 
     fn block<'a, T: Send + 'static>(
         &'a self,
-        work: impl FnOnce(&Mutex<Inner>) -> Result<T, NodeError> + Send + 'static,
+        work: impl FnOnce(&Mutex<Inner>) -> Result<T, Fault> + Send + 'static,
     ) -> BoxFuture<'a, Result<T, NodeError>> {
-        let inner = Arc::clone(&self.inner);
+        let SqliteStore { path, inner } = self.clone();
         Box::pin(async move {
-            let worked = tokio::task::spawn_blocking(move || work(&inner));
+            let worked = tokio::task::spawn_blocking(move || work(&inner).map_err(|fault| fault.at(&path)));
             worked.await.unwrap_or_else(|fault| {
                 Err(NodeError::new(Category::ExecError, format!("the store stopped in its work: {fault}")))
             })

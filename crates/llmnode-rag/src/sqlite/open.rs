@@ -3,10 +3,9 @@
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use llmnode_runtime::{Category, NodeError};
 use rusqlite::{Connection, ErrorCode, OpenFlags, Transaction, TransactionBehavior};
 
-use super::fault::fault;
+use super::fault::Fault;
 
 /// Marks the file as ours: `llmn`.
 const APPLICATION: i64 = 0x6c6c_6d6e;
@@ -37,9 +36,9 @@ const TABLES: &str = "
     CREATE INDEX places_of_chunk ON places (chunk, source);
 ";
 
-pub(super) fn open(path: &Path) -> Result<Connection, NodeError> {
+pub(super) fn open(path: &Path) -> Result<Connection, Fault> {
     if path.is_dir() {
-        return Err(refused(match path.join("chroma.sqlite3").exists() {
+        return Err(Fault::refused(match path.join("chroma.sqlite3").exists() {
             true => format!(
                 "{} is a directory of Chroma, not a file of llmnode; start its server (`chroma run --path ..`) and use \
                  `ChromaStore`",
@@ -48,44 +47,40 @@ pub(super) fn open(path: &Path) -> Result<Connection, NodeError> {
             false => format!("{} is a directory; name a file in it", path.display()),
         }));
     }
-    let failed = |error| fault(path, error);
     let flags =
         OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let mut connection = Connection::open_with_flags(path, flags).map_err(failed)?;
-    connection.busy_timeout(WAIT).map_err(failed)?;
+    let mut connection = Connection::open_with_flags(path, flags)?;
+    connection.busy_timeout(WAIT)?;
     // One transaction: another process may make the file between two looks at it.
-    let is_made = is_ours(path, &*connection.transaction().map_err(failed)?)?;
+    let is_made = is_ours(path, &*connection.transaction()?)?;
     if !is_made {
-        let transaction =
-            connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(failed)?;
+        let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
         // Another process may have made it meanwhile.
         if !is_ours(path, &transaction)? {
-            make(&transaction).map_err(failed)?;
+            make(&transaction)?;
         }
-        transaction.commit().map_err(failed)?;
+        transaction.commit()?;
     }
     // Readers go on while another process writes.
     let begun = Instant::now();
     while let Err(error) = connection.pragma_update(None, "journal_mode", "WAL") {
         // SQLite does not wait for the lock that this takes, which others have for a moment as they open the file.
         if error.sqlite_error_code() != Some(ErrorCode::DatabaseBusy) || begun.elapsed() > WAIT {
-            return Err(failed(error));
+            return Err(error.into());
         }
         std::thread::sleep(Duration::from_millis(5));
     }
-    connection.pragma_update(None, "synchronous", "FULL").map_err(failed)?;
+    connection.pragma_update(None, "synchronous", "FULL")?;
     Ok(connection)
 }
 
 /// Whether the file is a store; `false`: it is empty.
-fn is_ours(path: &Path, connection: &Connection) -> Result<bool, NodeError> {
-    let failed = |error| fault(path, error);
-    let number =
-        |name: &str| connection.pragma_query_value(None, name, |row| row.get::<_, i64>(0)).map_err(failed);
+fn is_ours(path: &Path, connection: &Connection) -> Result<bool, Fault> {
+    let number = |name: &str| connection.pragma_query_value(None, name, |row| row.get::<_, i64>(0));
     let (application, version) = (number("application_id")?, number("user_version")?);
     if application == APPLICATION {
         if version > VERSION {
-            return Err(refused(format!(
+            return Err(Fault::refused(format!(
                 "{}: llmnode/documents version {version} is newer than version {VERSION}, the newest that this llmnode reads; use a \
                  newer one",
                 path.display()
@@ -95,10 +90,7 @@ fn is_ours(path: &Path, connection: &Connection) -> Result<bool, NodeError> {
     }
     let has = |table: &str| {
         let tables = "SELECT count(*) FROM sqlite_master WHERE ?1 = '' OR name = ?1";
-        connection
-            .query_row(tables, [table], |row| row.get::<_, i64>(0))
-            .map(|count| count > 0)
-            .map_err(failed)
+        connection.query_row(tables, [table], |row| row.get::<_, i64>(0)).map(|count| count > 0)
     };
     if !has("")? && application == 0 {
         return Ok(false);
@@ -108,15 +100,11 @@ fn is_ours(path: &Path, connection: &Connection) -> Result<bool, NodeError> {
     } else {
         "of another program; name another file"
     };
-    Err(refused(format!("{} is an SQLite file {whose}", path.display())))
+    Err(Fault::refused(format!("{} is an SQLite file {whose}", path.display())))
 }
 
 fn make(transaction: &Transaction<'_>) -> rusqlite::Result<()> {
     transaction.execute_batch(TABLES)?;
     transaction.pragma_update(None, "application_id", APPLICATION)?;
     transaction.pragma_update(None, "user_version", VERSION)
-}
-
-fn refused(message: String) -> NodeError {
-    NodeError::new(Category::ConfigError, message)
 }

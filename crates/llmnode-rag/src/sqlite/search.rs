@@ -3,12 +3,11 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use llmnode_runtime::NodeError;
 use rusqlite::types::Value as Sql;
 use rusqlite::{Connection, Row, params_from_iter};
 
 use super::Inner;
-use super::fault::fault;
+use super::fault::Fault;
 use crate::document::Metadata;
 use crate::hits::{Hit, best};
 use crate::matrix::{Matrix, TIES};
@@ -22,26 +21,23 @@ impl Inner {
         words: &[String],
         filter: &Metadata,
         k: usize,
-    ) -> Result<Vec<Hit>, NodeError> {
+    ) -> Result<Vec<Hit>, Fault> {
         let id = self.shelf(collection)?.id;
-        let scored = || -> rusqlite::Result<Vec<(i64, f64)>> {
-            // In quotes, nothing is syntax.
-            let quoted: Vec<_> =
-                words.iter().map(|word| format!("\"{}\"", word.replace(['"', '\0'], " "))).collect();
-            let most = i64::try_from(k.saturating_add(TIES)).unwrap_or(i64::MAX);
-            let mut values = vec![Sql::Text(quoted.join(" OR ")), Sql::Integer(most)];
-            let only = match filter.is_empty() {
-                true => String::new(),
-                false => format!("AND words_{id}.rowid IN ({})", allowed(filter, id, &mut values)),
-            };
-            let sql = format!(
-                "SELECT rowid, -rank FROM words_{id} WHERE words_{id} MATCH ?1 {only} ORDER BY rank LIMIT ?2"
-            );
-            let mut select = self.connection.prepare_cached(&sql)?;
-            select.query_map(params_from_iter(values), |row| Ok((row.get(0)?, row.get(1)?)))?.collect()
+        // In quotes, nothing is syntax.
+        let quoted: Vec<_> =
+            words.iter().map(|word| format!("\"{}\"", word.replace(['"', '\0'], " "))).collect();
+        let most = i64::try_from(k.saturating_add(TIES)).unwrap_or(i64::MAX);
+        let mut values = vec![Sql::Text(quoted.join(" OR ")), Sql::Integer(most)];
+        let only = match filter.is_empty() {
+            true => String::new(),
+            false => format!("AND words_{id}.rowid IN ({})", allowed(filter, id, &mut values)),
         };
-        let scored = scored().map_err(|error| fault(&self.path, error))?;
-        self.hits(collection, scored, filter, k)
+        let sql = format!(
+            "SELECT rowid, -rank FROM words_{id} WHERE words_{id} MATCH ?1 {only} ORDER BY rank LIMIT ?2"
+        );
+        let mut select = self.connection.prepare_cached(&sql)?;
+        let scored = select.query_map(params_from_iter(values), |row| Ok((row.get(0)?, row.get(1)?)))?;
+        self.hits(collection, scored.collect::<rusqlite::Result<_>>()?, filter, k)
     }
 
     /// The vectors, and the rows that a filter takes; `None`: all.
@@ -49,15 +45,12 @@ impl Inner {
         &mut self,
         collection: &str,
         filter: &Metadata,
-    ) -> Result<(Arc<Matrix>, Option<HashSet<i64>>), NodeError> {
-        let Inner { path, connection, shelves } = self;
+    ) -> Result<(Arc<Matrix>, Option<HashSet<i64>>), Fault> {
+        let Inner { connection, shelves } = self;
         let shelf = shelves.get_mut(collection).ok_or_else(|| not_open(collection))?;
-        let mut candidates = || {
-            shelf.refresh(connection)?;
-            let rows = if filter.is_empty() { None } else { Some(rows(connection, shelf.id, filter)?) };
-            Ok((Arc::clone(&shelf.matrix), rows))
-        };
-        candidates().map_err(|error| fault(path, error))
+        shelf.refresh(connection)?;
+        let rows = if filter.is_empty() { None } else { Some(rows(connection, shelf.id, filter)?) };
+        Ok((Arc::clone(&shelf.matrix), rows))
     }
 
     /// The best `k` of these rows as hits.
@@ -67,24 +60,22 @@ impl Inner {
         scored: Vec<(i64, f64)>,
         filter: &Metadata,
         k: usize,
-    ) -> Result<Vec<Hit>, NodeError> {
+    ) -> Result<Vec<Hit>, Fault> {
         let id = self.shelf(collection)?.id;
         let scores: HashMap<i64, f64> = scored.iter().copied().collect();
-        let hits = || -> rusqlite::Result<Vec<Hit>> {
-            let listed = serde_json::json!(scored.iter().map(|(row, _)| row).collect::<Vec<_>>()).to_string();
-            let mut values = vec![Sql::Text(listed)];
-            let only = facts(filter, &mut values);
-            // The first source by name.
-            let sql = format!(
-                "SELECT chunks.id, hash, text, min(sources.name), metadata
+        let listed = serde_json::json!(scored.iter().map(|(row, _)| row).collect::<Vec<_>>()).to_string();
+        let mut values = vec![Sql::Text(listed)];
+        let only = facts(filter, &mut values);
+        // The first source by name.
+        let sql = format!(
+            "SELECT chunks.id, hash, text, min(sources.name), metadata
                  FROM json_each(?1) CROSS JOIN chunks ON chunks.id = value
                  JOIN places ON chunk = chunks.id JOIN sources ON sources.id = source
                  WHERE chunks.collection = {id} {only} GROUP BY chunks.id"
-            );
-            let mut select = self.connection.prepare_cached(&sql)?;
-            select.query_map(params_from_iter(values), |row| hit(row, &scores))?.collect()
-        };
-        Ok(best(hits().map_err(|error| fault(&self.path, error))?, k))
+        );
+        let mut select = self.connection.prepare_cached(&sql)?;
+        let hits = select.query_map(params_from_iter(values), |row| hit(row, &scores))?;
+        Ok(best(hits.collect::<rusqlite::Result<_>>()?, k))
     }
 }
 

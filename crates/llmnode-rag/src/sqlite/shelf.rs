@@ -3,11 +3,10 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use llmnode_runtime::NodeError;
 use rusqlite::{Connection, OptionalExtension, TransactionBehavior, params};
 
 use super::Inner;
-use super::fault::fault;
+use super::fault::Fault;
 use crate::matrix::Matrix;
 use crate::store::{Count, Known, Space, not_open};
 
@@ -66,24 +65,21 @@ pub(super) fn written(vector: &[f32]) -> Vec<u8> {
 }
 
 impl Inner {
-    pub(super) fn shelf(&self, collection: &str) -> Result<&Shelf, NodeError> {
-        self.shelves.get(collection).ok_or_else(|| not_open(collection))
+    pub(super) fn shelf(&self, collection: &str) -> Result<&Shelf, Fault> {
+        self.shelves.get(collection).ok_or_else(|| not_open(collection).into())
     }
 
     /// Opens a collection, and makes it if there is none.
-    pub(super) fn open(&mut self, collection: &str, space: &Space) -> Result<(), NodeError> {
-        let Inner { path, connection, shelves } = self;
-        let failed = |error| fault(path, error);
-        let transaction =
-            connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(failed)?;
+    pub(super) fn open(&mut self, collection: &str, space: &Space) -> Result<(), Fault> {
+        let Inner { connection, shelves } = self;
+        let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
         let found = transaction
             .query_row(
                 "SELECT id, embedder, dimensions FROM collections WHERE name = ?1",
                 [collection],
                 |row| Ok((row.get::<_, i64>(0)?, Space::new(row.get(1)?, row.get(2)?))),
             )
-            .optional()
-            .map_err(failed)?;
+            .optional()?;
         let id = match found {
             Some((id, own)) => {
                 own.check(collection, space)?;
@@ -92,20 +88,20 @@ impl Inner {
             None => {
                 let Space { embedder, dimensions, .. } = space;
                 let insert = "INSERT INTO collections (name, embedder, dimensions) VALUES (?1, ?2, ?3)";
-                transaction.execute(insert, params![collection, embedder, dimensions]).map_err(failed)?;
+                transaction.execute(insert, params![collection, embedder, dimensions])?;
                 let id = transaction.last_insert_rowid();
                 let words = format!(
                     "CREATE VIRTUAL TABLE words_{id} USING fts5(text, content = '', contentless_delete = 1, \
                      tokenize = 'unicode61 remove_diacritics 2')"
                 );
-                transaction.execute_batch(&words).map_err(failed)?;
+                transaction.execute_batch(&words)?;
                 id
             }
         };
-        transaction.commit().map_err(failed)?;
+        transaction.commit()?;
         if !shelves.contains_key(collection) {
-            let generation = generation(connection, id).map_err(failed)?;
-            let matrix = Arc::new(vectors(connection, id).map_err(failed)?);
+            let generation = generation(connection, id)?;
+            let matrix = Arc::new(vectors(connection, id)?);
             shelves.insert(collection.to_owned(), Shelf { id, matrix, generation });
         }
         Ok(())
@@ -116,44 +112,39 @@ impl Inner {
         &self,
         collection: &str,
         sources: &[(String, String, Vec<String>)],
-    ) -> Result<Known, NodeError> {
+    ) -> Result<Known, Fault> {
         let id = self.shelf(collection)?.id;
-        let known = || -> rusqlite::Result<Known> {
-            let mut known = Known::default();
-            let mut same = self.connection.prepare_cached(
-                "SELECT (SELECT count(*) FROM places WHERE source = sources.id) FROM sources
+        let mut known = Known::default();
+        let mut same = self.connection.prepare_cached(
+            "SELECT (SELECT count(*) FROM places WHERE source = sources.id) FROM sources
                  WHERE collection = ?1 AND name = ?2 AND fingerprint = ?3",
-            )?;
-            // In this order, whatever SQLite takes the list for: each id is looked up.
-            let mut vectors = self.connection.prepare_cached(
-                "SELECT hash, vector FROM json_each(?2) CROSS JOIN chunks ON collection = ?1 AND hash = value
+        )?;
+        // In this order, whatever SQLite takes the list for: each id is looked up.
+        let mut vectors = self.connection.prepare_cached(
+            "SELECT hash, vector FROM json_each(?2) CROSS JOIN chunks ON collection = ?1 AND hash = value
                  WHERE vector IS NOT NULL",
-            )?;
-            let mut found = HashMap::new();
-            for (name, fingerprint, ids) in sources {
-                let unchanged =
-                    same.query_row(params![id, name, fingerprint], |row| row.get(0)).optional()?;
-                if unchanged.is_none() {
-                    let mut rows = vectors.query(params![id, serde_json::json!(ids).to_string()])?;
-                    while let Some(row) = rows.next()? {
-                        let mut vector = Vec::new();
-                        read(row.get_ref(1)?.as_blob()?, &mut vector);
-                        found.insert(row.get(0)?, vector);
-                    }
+        )?;
+        let mut found = HashMap::new();
+        for (name, fingerprint, ids) in sources {
+            let unchanged = same.query_row(params![id, name, fingerprint], |row| row.get(0)).optional()?;
+            if unchanged.is_none() {
+                let mut rows = vectors.query(params![id, serde_json::json!(ids).to_string()])?;
+                while let Some(row) = rows.next()? {
+                    let mut vector = Vec::new();
+                    read(row.get_ref(1)?.as_blob().map_err(rusqlite::Error::from)?, &mut vector);
+                    found.insert(row.get(0)?, vector);
                 }
-                known.unchanged.push(unchanged);
             }
-            known.vectors = found;
-            Ok(known)
-        };
-        known().map_err(|error| fault(&self.path, error))
+            known.unchanged.push(unchanged);
+        }
+        known.vectors = found;
+        Ok(known)
     }
 
-    pub(super) fn count(&self, collection: &str) -> Result<Count, NodeError> {
+    pub(super) fn count(&self, collection: &str) -> Result<Count, Fault> {
         let id = self.shelf(collection)?.id;
         let count = "SELECT (SELECT count(*) FROM sources WHERE collection = ?1),
                             (SELECT count(*) FROM chunks WHERE collection = ?1)";
-        let counted = self.connection.query_row(count, [id], |row| Ok(Count::new(row.get(0)?, row.get(1)?)));
-        counted.map_err(|error| fault(&self.path, error))
+        Ok(self.connection.query_row(count, [id], |row| Ok(Count::new(row.get(0)?, row.get(1)?)))?)
     }
 }

@@ -1,13 +1,11 @@
 //! Writing and deleting sources, in one transaction each time.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::Path;
 use std::sync::Arc;
 
-use llmnode_runtime::{Category, NodeError};
 use rusqlite::{OptionalExtension, Transaction, TransactionBehavior, params};
 
-use super::fault::fault;
+use super::fault::Fault;
 use super::shelf::{Shelf, written as bytes_of};
 use super::{Inner, MOST};
 use crate::matrix::{Matrix, product};
@@ -19,7 +17,7 @@ impl Inner {
         collection: &str,
         sources: Vec<Source>,
         dedup: Option<f32>,
-    ) -> Result<Written, NodeError> {
+    ) -> Result<Written, Fault> {
         self.change(collection, |change| {
             let mut written = Written::default();
             for source in sources {
@@ -31,7 +29,7 @@ impl Inner {
         })
     }
 
-    pub(super) fn delete(&mut self, collection: &str, source: &str) -> Result<usize, NodeError> {
+    pub(super) fn delete(&mut self, collection: &str, source: &str) -> Result<usize, Fault> {
         self.change(collection, |change| {
             let old = change.take_off(source)?;
             change.tidy(old)
@@ -42,15 +40,13 @@ impl Inner {
     fn change<T>(
         &mut self,
         collection: &str,
-        work: impl FnOnce(&mut Change<'_>) -> Result<T, NodeError>,
-    ) -> Result<T, NodeError> {
-        let Inner { path, connection, shelves } = self;
-        let failed = |error| fault(path, error);
+        work: impl FnOnce(&mut Change<'_>) -> Result<T, Fault>,
+    ) -> Result<T, Fault> {
+        let Inner { connection, shelves } = self;
         let shelf = shelves.get_mut(collection).ok_or_else(|| not_open(collection))?;
-        let transaction =
-            connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(failed)?;
-        shelf.refresh(&transaction).map_err(failed)?;
-        let mut change = Change::new(path, &transaction, shelf);
+        let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+        shelf.refresh(&transaction)?;
+        let mut change = Change::new(&transaction, shelf);
         let done = work(&mut change)?;
         let Change { added, removed, .. } = change;
         let count = shelf.matrix.len() + added.len() - removed.len();
@@ -59,12 +55,12 @@ impl Inner {
                 "the collection {collection:?} would have {count} vectors, and a file holds {MOST}, since each search looks at all; \
                  use Chroma's server and `ChromaStore`, or several collections"
             );
-            return Err(NodeError::new(Category::ConfigError, message));
+            return Err(Fault::refused(message));
         }
         let next = "UPDATE collections SET generation = generation + 1, dimensions = coalesce(dimensions, ?2) WHERE id = ?1";
         let dimensions = added.values().next().map(Vec::len);
-        transaction.execute(next, params![shelf.id, dimensions]).map_err(failed)?;
-        transaction.commit().map_err(failed)?;
+        transaction.execute(next, params![shelf.id, dimensions])?;
+        transaction.commit()?;
         let matrix = Arc::make_mut(&mut shelf.matrix);
         removed.iter().for_each(|row| matrix.remove(*row));
         for (row, vector) in &added {
@@ -77,7 +73,6 @@ impl Inner {
 
 /// A transaction under way, and what of it is not in memory yet.
 struct Change<'a> {
-    path: &'a Path,
     transaction: &'a Transaction<'a>,
     collection: i64,
     matrix: &'a Matrix,
@@ -88,9 +83,8 @@ struct Change<'a> {
 }
 
 impl<'a> Change<'a> {
-    fn new(path: &'a Path, transaction: &'a Transaction<'a>, shelf: &'a Shelf) -> Self {
+    fn new(transaction: &'a Transaction<'a>, shelf: &'a Shelf) -> Self {
         Change {
-            path,
             transaction,
             collection: shelf.id,
             matrix: &shelf.matrix,
@@ -100,54 +94,41 @@ impl<'a> Change<'a> {
         }
     }
 
-    fn failed(&self, error: rusqlite::Error) -> NodeError {
-        fault(self.path, error)
-    }
-
     /// Takes a source off, and returns its chunks.
-    fn take_off(&mut self, name: &str) -> Result<BTreeSet<i64>, NodeError> {
-        let taken = (|| {
-            let find = "SELECT id FROM sources WHERE collection = ?1 AND name = ?2";
-            let source: Option<i64> = self
-                .transaction
-                .prepare_cached(find)?
-                .query_row(params![self.collection, name], |row| row.get(0))
-                .optional()?;
-            let Some(source) = source else { return Ok((BTreeSet::new(), Vec::new())) };
-            let mut places = self.transaction.prepare_cached("SELECT chunk FROM places WHERE source = ?1")?;
-            let old =
-                places.query_map([source], |row| row.get(0))?.collect::<rusqlite::Result<BTreeSet<i64>>>()?;
-            for table in ["DELETE FROM places WHERE source = ?1", "DELETE FROM facts WHERE source = ?1"] {
-                self.transaction.prepare_cached(table)?.execute([source])?;
+    fn take_off(&mut self, name: &str) -> Result<BTreeSet<i64>, Fault> {
+        let find = "SELECT id FROM sources WHERE collection = ?1 AND name = ?2";
+        let source: Option<i64> = self
+            .transaction
+            .prepare_cached(find)?
+            .query_row(params![self.collection, name], |row| row.get(0))
+            .optional()?;
+        let Some(source) = source else { return Ok(BTreeSet::new()) };
+        let mut places = self.transaction.prepare_cached("SELECT chunk FROM places WHERE source = ?1")?;
+        let old =
+            places.query_map([source], |row| row.get(0))?.collect::<rusqlite::Result<BTreeSet<i64>>>()?;
+        for table in ["DELETE FROM places WHERE source = ?1", "DELETE FROM facts WHERE source = ?1"] {
+            self.transaction.prepare_cached(table)?.execute([source])?;
+        }
+        self.transaction.prepare_cached("DELETE FROM sources WHERE id = ?1")?.execute([source])?;
+        let mut has = self.transaction.prepare_cached("SELECT 1 FROM places WHERE chunk = ?1")?;
+        for chunk in &old {
+            if !has.exists([chunk])? {
+                self.loose.insert(*chunk);
             }
-            self.transaction.prepare_cached("DELETE FROM sources WHERE id = ?1")?.execute([source])?;
-            let mut has = self.transaction.prepare_cached("SELECT 1 FROM places WHERE chunk = ?1")?;
-            let mut loose = Vec::new();
-            for chunk in &old {
-                if !has.exists([chunk])? {
-                    loose.push(*chunk);
-                }
-            }
-            Ok((old, loose))
-        })();
-        let (old, loose) = taken.map_err(|error| self.failed(error))?;
-        self.loose.extend(loose);
+        }
         Ok(old)
     }
 
     /// Deletes the chunks that no source has any more, and returns how many that were.
-    fn tidy(&mut self, old: BTreeSet<i64>) -> Result<usize, NodeError> {
+    fn tidy(&mut self, old: BTreeSet<i64>) -> Result<usize, Fault> {
         let mut gone = 0;
         for chunk in old {
             if !self.loose.remove(&chunk) {
                 continue;
             }
-            let deleted = (|| {
-                self.transaction.prepare_cached("DELETE FROM chunks WHERE id = ?1")?.execute([chunk])?;
-                let words = format!("DELETE FROM words_{} WHERE rowid = ?1", self.collection);
-                self.transaction.prepare_cached(&words)?.execute([chunk])
-            })();
-            deleted.map_err(|error| self.failed(error))?;
+            self.transaction.prepare_cached("DELETE FROM chunks WHERE id = ?1")?.execute([chunk])?;
+            let words = format!("DELETE FROM words_{} WHERE rowid = ?1", self.collection);
+            self.transaction.prepare_cached(&words)?.execute([chunk])?;
             if self.added.remove(&chunk).is_none() && self.matrix.row(chunk).is_some() {
                 self.removed.insert(chunk);
             }
@@ -156,8 +137,8 @@ impl<'a> Change<'a> {
         Ok(gone)
     }
 
-    fn put(&mut self, source: Source, dedup: Option<f32>, old: &BTreeSet<i64>) -> Result<Written, NodeError> {
-        let own = self.insert_source(&source).map_err(|error| self.failed(error))?;
+    fn put(&mut self, source: Source, dedup: Option<f32>, old: &BTreeSet<i64>) -> Result<Written, Fault> {
+        let own = self.insert_source(&source)?;
         let (mut written, mut seen) = (Written::default(), BTreeSet::new());
         for chunk in source.chunks {
             let known = match self.of_hash(&chunk)? {
@@ -181,9 +162,7 @@ impl<'a> Change<'a> {
             self.loose.remove(&row);
             if seen.insert(row) {
                 let place = "INSERT INTO places (source, chunk) VALUES (?1, ?2)";
-                let placed =
-                    self.transaction.prepare_cached(place).and_then(|mut place| place.execute([own, row]));
-                placed.map_err(|error| self.failed(error))?;
+                self.transaction.prepare_cached(place)?.execute([own, row])?;
             }
         }
         Ok(written)
@@ -208,16 +187,12 @@ impl<'a> Change<'a> {
     }
 
     /// The chunk of the same text.
-    fn of_hash(&self, chunk: &Chunk) -> Result<Option<i64>, NodeError> {
-        let found = self
-            .transaction
-            .prepare_cached("SELECT id, text = ?3 FROM chunks WHERE collection = ?1 AND hash = ?2")
-            .and_then(|mut find| {
-                let row = |row: &rusqlite::Row<'_>| Ok((row.get(0)?, row.get(1)?));
-                find.query_row(params![self.collection, chunk.id, chunk.text], row).optional()
-            });
-        match found.map_err(|error| self.failed(error))? {
-            Some((_, false)) => Err(chunk.clash()),
+    fn of_hash(&self, chunk: &Chunk) -> Result<Option<i64>, Fault> {
+        let find = "SELECT id, text = ?3 FROM chunks WHERE collection = ?1 AND hash = ?2";
+        let mut find = self.transaction.prepare_cached(find)?;
+        let row = |row: &rusqlite::Row<'_>| Ok((row.get(0)?, row.get(1)?));
+        match find.query_row(params![self.collection, chunk.id, chunk.text], row).optional()? {
+            Some((_, false)) => Err(chunk.clash().into()),
             Some((row, true)) => Ok(Some(row)),
             None => Ok(None),
         }
@@ -236,29 +211,25 @@ impl<'a> Change<'a> {
         best.filter(|(_, cosine)| *cosine >= f64::from(least)).map(|(row, _)| row)
     }
 
-    fn add(&mut self, chunk: Chunk) -> Result<i64, NodeError> {
+    fn add(&mut self, chunk: Chunk) -> Result<i64, Fault> {
         if let Some(vector) = &chunk.vector {
             let others = self.added.values().next().map(Vec::len);
             let columns = others.or((self.matrix.len() > 0).then(|| self.matrix.columns()));
             if let Some(columns) = columns.filter(|columns| *columns != vector.len()) {
-                return Err(other_length(columns, vector.len()));
+                return Err(other_length(columns, vector.len()).into());
             }
         }
-        let inserted = (|| {
-            let insert = "INSERT INTO chunks (collection, hash, text, vector) VALUES (?1, ?2, ?3, ?4)";
-            let vector = chunk.vector.as_deref().map(bytes_of);
-            self.transaction.prepare_cached(insert)?.execute(params![
-                self.collection,
-                chunk.id,
-                chunk.text,
-                vector
-            ])?;
-            let row = self.transaction.last_insert_rowid();
-            let words = format!("INSERT INTO words_{} (rowid, text) VALUES (?1, ?2)", self.collection);
-            self.transaction.prepare_cached(&words)?.execute(params![row, chunk.text])?;
-            Ok(row)
-        })();
-        let row = inserted.map_err(|error| self.failed(error))?;
+        let insert = "INSERT INTO chunks (collection, hash, text, vector) VALUES (?1, ?2, ?3, ?4)";
+        let vector = chunk.vector.as_deref().map(bytes_of);
+        self.transaction.prepare_cached(insert)?.execute(params![
+            self.collection,
+            chunk.id,
+            chunk.text,
+            vector
+        ])?;
+        let row = self.transaction.last_insert_rowid();
+        let words = format!("INSERT INTO words_{} (rowid, text) VALUES (?1, ?2)", self.collection);
+        self.transaction.prepare_cached(&words)?.execute(params![row, chunk.text])?;
         if let Some(vector) = chunk.vector {
             self.added.insert(row, vector);
         }
