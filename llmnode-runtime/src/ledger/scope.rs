@@ -49,9 +49,9 @@ pub(crate) struct CallScope<'r> {
     /// How many calls stand around it.
     pub(crate) depth: usize,
     /// What adds up its attempts, beside the book.
-    pub(crate) tally: Option<&'r Tally<'r>>,
+    tally: Option<&'r Tally<'r>>,
     /// Which item of a map it is.
-    item: Option<usize>,
+    item: Option<u32>,
     started: Instant,
     started_at: SystemTime,
     state: Mutex<State>,
@@ -128,7 +128,7 @@ pub(crate) struct Books<'r> {
 pub(crate) struct Around<'r> {
     pub(crate) parent: Option<&'r CallScope<'r>>,
     pub(crate) tally: Option<&'r Tally<'r>>,
-    pub(crate) item: Option<usize>,
+    pub(crate) item: Option<u32>,
 }
 
 impl<'r> CallScope<'r> {

@@ -152,7 +152,7 @@ async fn ask(
 
 /// Asks the model, and shows what it writes to the listener.
 async fn listened(
-    listener: &Listener,
+    listener: &Listener<'_>,
     model: &dyn ChatModel,
     request: &Request,
     open: &mut OpenAttempt<'_>,
@@ -382,7 +382,7 @@ pub(super) struct Watch<'a, 'o, 'c> {
     pub(super) open: &'a mut OpenAttempt<'o>,
     pub(super) reserved: &'a mut Reservation<'c>,
     /// The listener, and how many characters it was shown.
-    pub(super) written: Option<(&'a Listener, usize)>,
+    pub(super) written: Option<(&'a Listener<'a>, usize)>,
 }
 
 impl Sink for Watch<'_, '_, '_> {

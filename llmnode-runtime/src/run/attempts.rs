@@ -23,7 +23,7 @@ pub(super) struct Plan<'r> {
     pub(super) limits: &'r CallLimits<'r>,
     pub(super) settings: Resolved<'r>,
     /// Sees the answer while it is written.
-    pub(super) listener: Option<&'r Listener>,
+    pub(super) listener: Option<&'r Listener<'r>>,
     /// The conversation that the call belongs to.
     pub(super) origin: Option<&'r Origin<'r>>,
     /// The call's own deadline.

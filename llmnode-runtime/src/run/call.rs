@@ -16,14 +16,14 @@ use super::executing::executed;
 use super::failure::Failure;
 use super::listener::Listener;
 use super::node::Exec;
-use super::observer::{Observed, ObservedBy, Observer};
+use super::observer::{Observer, OfFlow};
 use super::resume::Origin;
 use super::run::RunCore;
 use super::stream::CallStream;
 use crate::BoxFuture;
 use crate::category::Category;
 use crate::error::NodeError;
-use crate::ledger::{Around, Books, CallRecord, CallScope, NodeKey, Replayed, Tally, Usage};
+use crate::ledger::{Around, Books, CallRecord, CallScope, NodeKey, Replayed, Usage};
 use crate::limits::{CallLimits, Deadline, LimitedNode, Limits};
 use crate::model::{Dialect, Message};
 use crate::panics::guarded;
@@ -46,7 +46,7 @@ pub(super) type Outcome<T> = Result<CallReport<T>, NodeError>;
 pub struct Call<'r, T> {
     given: Given,
     /// What its answer is shown to while it is written.
-    pub(super) listener: Option<Arc<Listener>>,
+    pub(super) listener: Option<Arc<Listener<'r>>>,
     /// The conversation that it continues.
     paused: Option<Paused>,
     /// What starts it; none once it has.
@@ -54,8 +54,9 @@ pub struct Call<'r, T> {
     under_way: Option<BoxFuture<'r, Outcome<T>>>,
 }
 
-type Start<'r, T> =
-    Box<dyn FnOnce(Given, Option<Arc<Listener>>, Option<Paused>) -> BoxFuture<'r, Outcome<T>> + Send + 'r>;
+type Start<'r, T> = Box<
+    dyn FnOnce(Given, Option<Arc<Listener<'r>>>, Option<Paused>) -> BoxFuture<'r, Outcome<T>> + Send + 'r,
+>;
 
 type Given = Option<Box<Settings>>;
 
@@ -68,25 +69,21 @@ pub struct Within<'r> {
     pub(super) limits: Option<&'r CallLimits<'r>>,
     /// When that call, or one around it, has to end.
     pub(super) deadline: Option<&'r Deadline>,
-    /// What adds up its attempts.
-    pub(super) tally: Option<&'r Tally<'r>>,
-    /// Who observes it, and the calls within.
-    pub(super) observed: Option<ObservedBy<'r>>,
+    /// The flow whose step it is within.
+    pub(super) flow: Option<&'r OfFlow<'r>>,
     /// What its answer is shown to while it is written. Not that of calls within.
-    pub(super) listener: Option<&'r Listener>,
+    pub(super) listener: Option<&'r Listener<'r>>,
     /// Which item of a map it is.
-    pub(super) item: Option<usize>,
+    pub(super) item: Option<u32>,
     /// The conversation that it belongs to.
     pub(super) origin: Option<&'r Origin<'r>>,
 }
 
 impl<'r> Within<'r> {
-    /// The same for the steps of a flow: what adds up their attempts, and who observes them.
+    /// The same for the steps of a flow.
     #[must_use]
-    pub fn of_flow(self, tally: &'r Tally<'r>, observer: Option<&'r dyn Observer>) -> Self {
-        let around = self.observed.and_then(|by| by.around);
-        let observed = observer.map(|observer| ObservedBy { observer, around });
-        Within { tally: Some(tally), observed, ..self }
+    pub fn of_flow(self, flow: &'r OfFlow<'r>) -> Self {
+        Within { flow: Some(flow), ..self }
     }
 
     /// The same for what goes on with a conversation.
@@ -95,14 +92,14 @@ impl<'r> Within<'r> {
         Within { origin: origin.or(self.origin), ..self }
     }
 
-    /// What adds up the attempts around.
-    pub fn tally(&self) -> Option<&'r Tally<'r>> {
-        self.tally
+    /// The flow whose step it is within.
+    pub fn flow(&self) -> Option<&'r OfFlow<'r>> {
+        self.flow
     }
 
     /// Who observes it, and the names of the calls that lead here.
-    pub fn observed(&self) -> Option<(ObservedBy<'r>, Vec<String>)> {
-        Some((self.observed?, self.call.map(CallScope::observed_path).unwrap_or_default()))
+    pub fn observed(&self) -> Option<(&'r dyn Observer, Vec<String>)> {
+        Some((self.flow?.observer?, self.call.map(CallScope::observed_path).unwrap_or_default()))
     }
 
     /// How many calls stand around.
@@ -344,7 +341,7 @@ fn start<'r, S, N>(
     state: &'r S,
     node: &'r N,
     given: Given,
-    listener: Option<Arc<Listener>>,
+    listener: Option<Arc<Listener<'r>>>,
 ) -> BoxFuture<'r, Outcome<N::Output>>
 where
     S: ?Sized,
@@ -365,18 +362,12 @@ where
         let scope = begin(core, within, settings, &mut || NodeKey::of(node))?;
         let outcome = {
             // One that is streamed is read by whoever streams it.
-            let read = if listener.is_none() { Observed::new(within.observed, &scope) } else { None };
-            let listener = listener.as_deref().or(read.as_ref().map(|read| &read.listener));
-            let observed = read.as_deref().map(Observed::within).or(within.observed);
-            let within = Within { listener, observed, ..within };
+            let read = if listener.is_none() { Listener::observed(within.flow, &scope) } else { None };
+            let within = Within { listener: listener.as_deref().or(read.as_deref()), ..within };
             let tried = tried(core, within, &scope, settings, state, node);
             let mut tried = pin!(tried.instrument(scope.span().clone()));
             poll_fn(|cx| {
-                let outcome = guarded(|| tried.as_mut().poll(cx));
-                if let Some(read) = &read {
-                    read.tell();
-                }
-                outcome.unwrap_or_else(|said| Poll::Ready(Err(panicked(&said))))
+                guarded(|| tried.as_mut().poll(cx)).unwrap_or_else(|said| Poll::Ready(Err(panicked(&said))))
             })
             .await
         };
@@ -412,9 +403,9 @@ where
         recorded(scope).await?;
     }
     let (limits, deadline) = (&limits, within.deadline.cloned());
-    let Within { observed, listener, origin, .. } = within;
+    let Within { flow, listener, origin, .. } = within;
     let attempt = Attempt::new(0, 0);
-    let cx = Cx { core, state, scope, settings, limits, deadline, observed, listener, attempt, origin };
+    let cx = Cx { core, state, scope, settings, limits, deadline, flow, listener, attempt, origin };
     if N::TRIES_ITSELF {
         return node.exec(&cx).await.map_err(NodeError::of_execution);
     }
@@ -429,7 +420,8 @@ fn begin<'r>(
 ) -> Result<CallScope<'r>, NodeError> {
     let RunCore { ledger, clock, hooks, .. } = core;
     let books = Books { ledger, clock: &**clock, hooks, prices: &core.limits.prices };
-    let around = Around { parent: within.call, tally: within.tally, item: within.item };
+    let tally = within.flow.map(|flow| flow.tally);
+    let around = Around { parent: within.call, tally, item: within.item };
     // Those of a call around it have the run's among them.
     let mut labels = within.call.map_or(&core.settings.labels, CallScope::labels).clone();
     labels.extend(settings.labels.clone());

@@ -12,7 +12,7 @@ use super::call::{Call, Within};
 use super::listener::Listener;
 use super::map::Map;
 use super::node::Exec;
-use super::observer::ObservedBy;
+use super::observer::OfFlow;
 use super::resume::Origin;
 use super::run::RunCore;
 use super::tools::Called;
@@ -36,10 +36,10 @@ pub struct Cx<'r, S: ?Sized> {
     pub(super) limits: &'r CallLimits<'r>,
     /// When this call, or one around it, has to end.
     pub(super) deadline: Option<Deadline>,
-    /// Who observes the calls within.
-    pub(super) observed: Option<ObservedBy<'r>>,
+    /// The flow whose step it is within.
+    pub(super) flow: Option<&'r OfFlow<'r>>,
     /// What the answer of this call is shown to while it is written.
-    pub(super) listener: Option<&'r Listener>,
+    pub(super) listener: Option<&'r Listener<'r>>,
     pub(super) attempt: Attempt,
     pub(super) origin: Option<&'r Origin<'r>>,
 }
@@ -106,9 +106,9 @@ impl<'r, S: ?Sized> Cx<'r, S> {
     }
 
     pub(super) fn on<'c, T: ?Sized>(&'c self, state: &'c T) -> Cx<'c, T> {
-        let Cx { core, scope, settings, limits, observed, listener, attempt, origin, .. } = *self;
+        let Cx { core, scope, settings, limits, flow, listener, attempt, origin, .. } = *self;
         let deadline = self.deadline.clone();
-        Cx { core, state, scope, settings, limits, deadline, observed, listener, attempt, origin }
+        Cx { core, state, scope, settings, limits, deadline, flow, listener, attempt, origin }
     }
 
     /// For a tool that the node's model called.
@@ -118,9 +118,9 @@ impl<'r, S: ?Sized> Cx<'r, S> {
     }
 
     fn within(&self) -> Within<'_> {
-        let Cx { scope, limits, observed, origin, .. } = *self;
+        let Cx { scope, limits, flow, origin, .. } = *self;
         let (call, limits, deadline) = (Some(scope), Some(limits), self.deadline.as_ref());
-        Within { call, limits, deadline, tally: scope.tally, observed, origin, ..Within::default() }
+        Within { call, limits, deadline, flow, origin, ..Within::default() }
     }
 
     /// What a node that only stands for others hands on to each of them, `attempts` included: it is not executed again

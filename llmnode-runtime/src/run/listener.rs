@@ -6,18 +6,24 @@ use std::future::poll_fn;
 use std::sync::{Mutex, MutexGuard};
 use std::task::Poll;
 
+use super::observer::{Observer, OfFlow};
 use super::stream::Event;
 use crate::BoxFuture;
 use crate::category::Category;
 use crate::error::NodeError;
+use crate::ledger::CallScope;
 use crate::model::{Delta, ModelError, ToolCall};
 use crate::output::{OutputSchema, WRAPPER};
 use crate::panics::lock;
 use crate::text::one_line;
 
-/// Collects the pieces of an answer for the stream of a call. The loop writes to it, the stream reads it.
-#[derive(Debug, Default)]
-pub(crate) struct Listener(Mutex<Heard>);
+/// Collects the pieces of an answer for the stream of a call. The loop writes to it, the stream reads it. Who observes a flow is told
+/// at once instead.
+#[derive(Default)]
+pub(crate) struct Listener<'r> {
+    heard: Mutex<Heard>,
+    observer: Option<(&'r dyn Observer, &'r CallScope<'r>)>,
+}
 
 #[derive(Debug, Default)]
 struct Heard {
@@ -34,7 +40,20 @@ struct Heard {
     bytes: usize,
 }
 
-impl Listener {
+impl<'r> Listener<'r> {
+    /// For who observes the flow of this call. None, if nobody reads along.
+    pub(super) fn observed(flow: Option<&'r OfFlow<'r>>, call: &'r CallScope<'r>) -> Option<Box<Self>> {
+        let observer = flow?.observer.filter(|observer| observer.listens())?;
+        Some(Box::new(Listener { heard: Mutex::default(), observer: Some((observer, call)) }))
+    }
+
+    /// Hands on what happened.
+    fn tell(&self, mut heard: MutexGuard<'_, Heard>, event: Event) {
+        let Some((observer, call)) = self.observer else { return heard.events.push_back(event) };
+        drop(heard);
+        observer.event(&call.observed_path(), &event);
+    }
+
     /// Requires that the answer has a list at this path.
     pub(super) fn of_list(&self, path: &[String]) {
         self.lock().list = Some(path.to_vec());
@@ -62,11 +81,11 @@ impl Listener {
     pub(super) fn begins(&self) {
         let mut heard = self.lock();
         heard.bytes = 0;
+        let attempt = heard.requests;
+        heard.requests = attempt.saturating_add(1);
         if let Some(category) = heard.failed.take() {
-            let attempt = heard.requests;
-            heard.events.push_back(Event::Restarted { category, attempt });
+            self.tell(heard, Event::Restarted { category, attempt });
         }
-        heard.requests = heard.requests.saturating_add(1);
     }
 
     /// The request failed, and another one may follow.
@@ -75,16 +94,16 @@ impl Listener {
     }
 
     pub(super) fn delta(&self, delta: Delta<'_>) {
+        let (Delta::Text(text) | Delta::Reasoning(text)) = delta;
         let mut heard = self.lock();
+        heard.bytes = heard.bytes.saturating_add(text.len());
         match (delta, heard.events.back_mut()) {
-            (Delta::Text("") | Delta::Reasoning(""), _) => return,
+            (Delta::Text("") | Delta::Reasoning(""), _) => {}
             (Delta::Text(text), Some(Event::Text(last)))
             | (Delta::Reasoning(text), Some(Event::Reasoning(last))) => last.push_str(text),
-            (Delta::Text(text), _) => heard.events.push_back(Event::Text(text.to_owned())),
-            (Delta::Reasoning(text), _) => heard.events.push_back(Event::Reasoning(text.to_owned())),
+            (Delta::Text(text), _) => self.tell(heard, Event::Text(text.to_owned())),
+            (Delta::Reasoning(text), _) => self.tell(heard, Event::Reasoning(text.to_owned())),
         }
-        let (Delta::Text(text) | Delta::Reasoning(text)) = delta;
-        heard.bytes = heard.bytes.saturating_add(text.len());
     }
 
     /// The whole answer, where the model gave no pieces of it.
@@ -113,12 +132,12 @@ impl Listener {
 
     /// The answer calls tools, so the text so far was not the answer.
     pub(super) fn tools_called(&self, calls: &[ToolCall]) {
-        self.lock().events.push_back(Event::ToolCalls(calls.to_vec()));
+        self.tell(self.lock(), Event::ToolCalls(calls.to_vec()));
     }
 
     pub(super) fn tool_ended(&self, id: &str, outcome: Cow<'static, str>) {
         let id = id.to_owned();
-        self.lock().events.push_back(Event::ToolResult { id, outcome });
+        self.tell(self.lock(), Event::ToolResult { id, outcome });
     }
 
     pub(super) fn next(&self) -> Option<Event> {
@@ -134,6 +153,6 @@ impl Listener {
     }
 
     fn lock(&self) -> MutexGuard<'_, Heard> {
-        lock(&self.0)
+        lock(&self.heard)
     }
 }

@@ -44,7 +44,7 @@ pub use examples::{Example, ExampleInput, ExampleOutput, ExampleText, Input, Int
 pub use fallback::{Falling, fallback, fallback_with_state};
 pub use map::{Map, recorded_by};
 pub use node::{Exec, LlmNode};
-pub use observer::{ObservedBy, Observer};
+pub use observer::{Observer, OfFlow};
 pub use progress::BatchProgress;
 pub use progress::{Counter, OnProgress, known};
 pub use requesting::{Requests, request};

@@ -54,7 +54,7 @@ pub enum Event {
 #[must_use = "a stream does nothing until its events are asked for"]
 pub struct CallStream<'r, T> {
     call: Call<'r, T>,
-    listener: Arc<Listener>,
+    listener: Arc<Listener<'r>>,
     outcome: Option<Outcome<T>>,
     /// The answer's JSON, and what of its text is not yet read.
     growing: Growing,

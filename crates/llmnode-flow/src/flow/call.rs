@@ -7,7 +7,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 
-use llmnode_runtime::internal::{Position, Tally, Within, parts};
+use llmnode_runtime::internal::{OfFlow, Position, Tally, Within, parts};
 use llmnode_runtime::{BoxFuture, Category, Event, NodeError, Paused, Run};
 use tracing::Instrument;
 
@@ -47,7 +47,8 @@ where
     let (mut at, tally, mut log) = (Position::default(), Tally::default(), Alone);
     let (core, state) = parts(run);
     let (at, log, happened) = (&mut at, &mut log, &mut None);
-    let within = Within::default().of_flow(&tally, None);
+    let of_flow = OfFlow { tally: &tally, observer: None };
+    let within = Within::default().of_flow(&of_flow);
     let flowing = Flowing { core, state, at, depth: 0, within, log, happened };
     match <N as Place<S>>::advance(flowing, None).await? {
         Progress::Done(action) => Ok(action),

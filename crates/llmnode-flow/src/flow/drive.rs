@@ -4,7 +4,9 @@ use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
 
-use llmnode_runtime::internal::{CallLimits, Observer, Origin, Position, RunCore, Tally, Within, error_at};
+use llmnode_runtime::internal::{
+    CallLimits, Observer, OfFlow, Origin, Position, RunCore, Tally, Within, error_at,
+};
 use llmnode_runtime::{BoxFuture, Category, Limits, NodeError, Paused};
 
 use super::flowing::{Flowing, Progress};
@@ -123,7 +125,7 @@ impl<'r, S: Send + Sync, A: Send> Drive<'r, S, A> {
         let limits = limits(&runner, &within, core)?;
         let recorder =
             Recorder::begin(&runner.name, &*runner.outline, &at, &*core.clock, (watchers, within.depth()));
-        let tally = Tally::within(within.tally());
+        let tally = Tally::within(within.flow().map(|flow| flow.tally));
         let (followed, taken, happened) = (None, 0, None);
         Ok(Drive {
             core,
@@ -181,7 +183,8 @@ impl<'r, S: Send + Sync, A: Send> Drive<'r, S, A> {
         let origin = paused.as_ref().map(Origin::paused);
         let observer = self.recorder.observer();
         let observer = observer.as_deref().map(|watching| watching as &dyn Observer);
-        let within = self.within.of_flow(&self.tally, observer).going_on(origin.as_ref());
+        let of_flow = OfFlow { tally: &self.tally, observer };
+        let within = self.within.of_flow(&of_flow).going_on(origin.as_ref());
         let flowing = Flowing {
             core: self.followed.as_deref().unwrap_or(self.core),
             state: self.state,

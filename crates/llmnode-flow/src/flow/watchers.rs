@@ -4,7 +4,7 @@ use std::any::Any;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use llmnode_runtime::Event;
-use llmnode_runtime::internal::{ObservedBy, Observer, Position, Walk, guarded};
+use llmnode_runtime::internal::{Observer, Position, Walk, guarded};
 
 use super::book::{Book, FlowWatch};
 use super::event::FlowEvent;
@@ -24,7 +24,7 @@ type Hook<'r> = Box<dyn FnMut(&FlowEvent<'_>) + Send + 'r>;
 
 impl<'r> Watchers<'r> {
     /// For a flow within the call of these names: who observes the call is told of the flow's steps and answers.
-    pub(super) fn within((around, calls): (ObservedBy<'r>, Vec<String>)) -> Self {
+    pub(super) fn within((around, calls): (&'r dyn Observer, Vec<String>)) -> Self {
         let mut watchers = Watchers::default();
         if around.listens() {
             let calls = calls.clone();
